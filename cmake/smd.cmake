@@ -1,0 +1,85 @@
+# Build vocabulary of the project: one function per kind of target.
+
+set(SMD_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor)
+
+# Suppressions, each with its reason:
+#  -Wno-missing-field-initializers: designated initialisers leave the rest at their defaults on purpose.
+list(APPEND SMD_WARNINGS -Wno-missing-field-initializers)
+
+option(SMD_WERROR "Treat warnings as errors" OFF)
+set(SMD_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(SMD_COVERAGE "Instrument for gcov" OFF)
+option(SMD_FUZZ "Build libFuzzer targets (clang)" OFF)
+
+add_library(smd_flags INTERFACE)
+target_compile_features(smd_flags INTERFACE cxx_std_20)
+target_compile_options(smd_flags INTERFACE ${SMD_WARNINGS})
+target_include_directories(smd_flags INTERFACE ${PROJECT_SOURCE_DIR})
+if(SMD_WERROR)
+  target_compile_options(smd_flags INTERFACE -Werror)
+endif()
+if(SMD_SANITIZE)
+  target_compile_options(smd_flags INTERFACE -fsanitize=${SMD_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
+  target_link_options(smd_flags INTERFACE -fsanitize=${SMD_SANITIZE})
+endif()
+if(SMD_COVERAGE)
+  target_compile_options(smd_flags INTERFACE --coverage)
+  target_link_options(smd_flags INTERFACE --coverage)
+endif()
+if(SMD_FUZZ)
+  target_compile_options(smd_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# smd_add_library(NAME [PURE] SOURCES a.cpp… [DEPS targets…])
+# PURE states that the folder has no IO, clock, logging or global state; the layer lint enforces it.
+function(smd_add_library name)
+  cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(${name} STATIC ${ARG_SOURCES})
+    target_link_libraries(${name} PUBLIC smd_flags ${ARG_DEPS})
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE smd_flags ${ARG_DEPS})
+  endif()
+endfunction()
+
+# smd_add_executable(NAME SOURCES a.cpp… DEPS targets…): ends up in <build>/bin.
+function(smd_add_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow SOURCES a.cpp… DEPS targets… [TIMEOUT s])
+function(smd_add_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE
+    SMD_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SMD_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# smd_add_fuzzer(NAME SOURCES a.cpp… DEPS targets…): with SMD_FUZZ a libFuzzer binary; always a corpus-replay test.
+function(smd_add_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  if(SMD_FUZZ)
+    add_executable(${name} ${ARG_SOURCES})
+    target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
+    target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
+    add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 60)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()

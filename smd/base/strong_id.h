@@ -1,0 +1,58 @@
+// A number that is only ever one thing. No arithmetic, no conversions: `Lid` and `PortNum` do not
+// mix.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <limits>
+
+namespace smd {
+
+template <class Tag, std::unsigned_integral Rep>
+class StrongId {
+ public:
+  using rep = Rep;
+
+  constexpr StrongId() = default;
+
+  constexpr explicit StrongId(Rep value) : value_(value) {}
+
+  [[nodiscard]] constexpr Rep value() const { return value_; }
+
+  friend constexpr auto operator<=>(StrongId, StrongId) = default;
+
+ private:
+  Rep value_ = 0;
+};
+
+/// Dense handles use their largest value for "no such thing".
+template <class Id>
+inline constexpr Id kNone = Id{std::numeric_limits<typename Id::rep>::max()};
+
+/// The next handle of a dense range. Only loops over dense ranges need it.
+template <class Id>
+constexpr Id next(Id id) {
+  return Id{static_cast<typename Id::rep>(id.value() + 1)};
+}
+
+}  // namespace smd
+
+template <class Tag, class Rep>
+struct std::hash<smd::StrongId<Tag, Rep>> {
+  std::size_t operator()(smd::StrongId<Tag, Rep> id) const noexcept {
+    return std::hash<Rep>{}(id.value());
+  }
+};
+
+/// Prints the plain number; types with a customary notation (Guid) specialise further.
+template <class Tag, class Rep>
+struct fmt::formatter<smd::StrongId<Tag, Rep>> : fmt::formatter<fmt::string_view> {
+  template <class Context>
+  auto format(smd::StrongId<Tag, Rep> id, Context& ctx) const {
+    return fmt::format_to(ctx.out(), "{}", static_cast<unsigned long long>(id.value()));
+  }
+};

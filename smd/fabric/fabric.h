@@ -1,0 +1,103 @@
+// An immutable snapshot of the subnet as discovered: struct of arrays, dense handles, identity by
+// GUID.
+//
+// Every node, switch or not, has ports 0 … num_ports in one contiguous range, so port_of(node, p)
+// is an addition. Port 0 of a channel adapter exists and is never connected. Parallel links,
+// loop-back cables and islands are normal.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "smd/base/index_vector.h"
+#include "smd/ib/types.h"
+#include "smd/mad/node_info.h"
+#include "smd/mad/port_info.h"
+#include "smd/mad/switch_info.h"
+
+namespace smd {
+
+using NodeIdx = StrongId<struct NodeIdxTag, std::uint32_t>;
+using SwitchIdx = StrongId<struct SwitchIdxTag, std::uint32_t>;
+using PortIdx = StrongId<struct PortIdxTag, std::uint32_t>;
+using Epoch = StrongId<struct EpochTag, std::uint64_t>;
+
+struct Fabric {
+  Epoch epoch;
+
+  // Per node.
+  IndexVector<NodeIdx, Guid> node_guid;
+  IndexVector<NodeIdx, std::uint32_t> first_port;  // node_count + 1 entries
+  IndexVector<NodeIdx, SwitchIdx> switch_of;       // kNone for adapters and routers
+  IndexVector<NodeIdx, NodeInfo> node_info;
+  IndexVector<NodeIdx, std::string> description;  // may be empty until fetched
+
+  // Per switch, in node order.
+  IndexVector<SwitchIdx, NodeIdx> switch_node;
+  IndexVector<SwitchIdx, SwitchInfo> switch_info;
+
+  // Per port.
+  IndexVector<PortIdx, PortIdx>
+      peer;  // kNone when down or open; peer[peer[p]] == p; may be p itself
+  IndexVector<PortIdx, NodeIdx> node_of;
+  IndexVector<PortIdx, Guid> port_guid;  // switch: the node's port GUID on every port
+  IndexVector<PortIdx, PortInfo> port_info;
+
+  NodeIdx sm_node = kNone<NodeIdx>;  // where the manager sits
+  PortIdx sm_port = kNone<PortIdx>;  // its own port (port 0 on a switch)
+
+  [[nodiscard]] std::size_t node_count() const { return node_guid.size(); }
+
+  [[nodiscard]] std::size_t switch_count() const { return switch_node.size(); }
+
+  [[nodiscard]] std::size_t port_count() const { return peer.size(); }
+
+  [[nodiscard]] bool is_switch(NodeIdx node) const { return switch_of[node] != kNone<SwitchIdx>; }
+
+  /// External ports: 1 … num_ports.
+  [[nodiscard]] unsigned num_ports(NodeIdx node) const {
+    return first_port[next(node)] - first_port[node] - 1;
+  }
+
+  /// Requires: number <= num_ports(node).
+  [[nodiscard]] PortIdx port_of(NodeIdx node, PortNum number) const {
+    return PortIdx{first_port[node] + number.value()};
+  }
+
+  [[nodiscard]] PortNum number_of(PortIdx port) const {
+    return PortNum{static_cast<std::uint8_t>(port.value() - first_port[node_of[port]])};
+  }
+
+  /// Ports 0 … num_ports of a node.
+  [[nodiscard]] IndexRange<PortIdx> ports_of(NodeIdx node) const {
+    return {PortIdx{first_port[node]}, PortIdx{first_port[next(node)]}};
+  }
+
+  /// Ports 1 … num_ports of a node.
+  [[nodiscard]] IndexRange<PortIdx> external_ports(NodeIdx node) const {
+    return {PortIdx{first_port[node] + 1}, PortIdx{first_port[next(node)]}};
+  }
+
+  [[nodiscard]] std::optional<NodeIdx> find_node(Guid guid) const;
+
+  /// A port that takes a LID: port 0 of a switch, a connected port of an adapter or router.
+  [[nodiscard]] bool is_end_port(PortIdx port) const;
+
+  /// Links between two different ports, each counted once.
+  [[nodiscard]] std::size_t link_count() const;
+
+  std::unordered_map<Guid, NodeIdx> node_by_guid;  // look-ups only; never iterated
+};
+
+/// "sw-0-3:5", by description where there is one, else by GUID.
+[[nodiscard]] std::string print_port(const Fabric& fabric, PortIdx port);
+
+/// What must hold of every snapshot; the message names the first thing that does not. Empty when
+/// all is well.
+[[nodiscard]] std::string check_invariants(const Fabric& fabric);
+
+}  // namespace smd

@@ -1,0 +1,64 @@
+// Verifies any tables on any fabric, whoever made them. Shares no code with the engines.
+//
+// Reachability: every end port reaches every LID that the map knows, by walking the tables switch
+// by switch. Loops: no walk meets a switch twice. Credit loops: the graph of dependencies between
+// (channel, VL) that the walks create is acyclic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+/// A directed link: leaving `port` of its node on data lane `vl`.
+struct ChannelStep {
+  PortIdx port;
+  Vl vl;
+
+  friend bool operator==(const ChannelStep&, const ChannelStep&) = default;
+};
+
+struct RouteReport {
+  std::uint64_t pairs =
+      0;  // ordered (end-port, LID) pairs looked at, source different from destination
+  std::uint64_t unreachable = 0;  // pairs whose walk ends nowhere or at the wrong node
+  std::uint64_t loops = 0;        // pairs whose walk meets a switch twice
+  std::uint64_t minimal = 0;      // pairs that use as few switch hops as the graph allows
+  std::uint64_t hops = 0;         // switch-to-switch links, summed over pairs that arrive
+  unsigned max_hops = 0;
+  bool acyclic = true;
+  unsigned vls = 1;
+  std::vector<ChannelStep> cycle;         // one shortest found cycle, when not acyclic
+  std::vector<std::string> first_faults;  // up to 10: "host-3 to lid 17: no route at sw-0-1"
+
+  [[nodiscard]] bool ok() const { return unreachable == 0 && loops == 0 && acyclic; }
+};
+
+struct CheckOptions {
+  bool minimality =
+      true;  // also measure hops against the shortest (costs a search per destination switch)
+};
+
+[[nodiscard]] RouteReport check_routes(const Fabric& fabric,
+                                       const LidMap& lids,
+                                       const ForwardingTables& tables,
+                                       const CheckOptions& options = {});
+
+/// Paths per switch-to-switch channel over all pairs of host base LIDs.
+struct LoadReport {
+  std::uint64_t max = 0;
+  double mean = 0;
+  double stddev = 0;  // population
+};
+
+[[nodiscard]] LoadReport measure_load(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const ForwardingTables& tables);
+
+/// "sw-0-3:5(VL0) -> sw-1-0:7(VL0) -> …".
+[[nodiscard]] std::string print_cycle(const Fabric& fabric, const std::vector<ChannelStep>& cycle);
+
+}  // namespace smd

@@ -1,0 +1,43 @@
+// A routing engine: a pure function from snapshot and LIDs to tables. One file per engine in
+// engines/, registered by name. Deterministic: ties go by port number and GUID, or by the seed that
+// the request carries.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "smd/base/result.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+struct RoutingRequest {
+  std::vector<Guid> roots;  // updn: switches to orient from; empty lets the engine choose
+  const Orientation* previous = nullptr;  // kept where the graph allows it
+  std::uint64_t seed = 1;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// One paragraph: what fabrics, how many VLs and SLs, deadlock argument, source.
+  [[nodiscard]] virtual std::string_view contract() const = 0;
+
+  /// Unsupported, with the reason, when the fabric does not suit the engine.
+  [[nodiscard]] virtual Result<RoutingTables> compute(const Fabric& fabric,
+                                                      const LidMap& lids,
+                                                      const RoutingRequest& request) const = 0;
+};
+
+/// Names in alphabetical order.
+[[nodiscard]] std::vector<std::string_view> engine_names();
+
+/// Null when there is no such engine.
+[[nodiscard]] const Engine* find_engine(std::string_view name);
+
+}  // namespace smd

@@ -1,0 +1,79 @@
+// What an engine computes: one contiguous, switch-major matrix of egress ports, in 64-entry blocks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/mad/tables.h"
+
+namespace smd {
+
+class ForwardingTables {
+ public:
+  ForwardingTables() = default;
+
+  /// Every entry "no route", for LIDs 0 … top.
+  ForwardingTables(std::size_t switches, Lid top)
+      : blocks_(top.value() / kLftBlockSize + 1),
+        top_(top),
+        entries_(switches * blocks_ * kLftBlockSize, kNoRoute) {}
+
+  [[nodiscard]] std::size_t switches() const {
+    return blocks_ == 0 ? 0 : entries_.size() / (blocks_ * kLftBlockSize);
+  }
+
+  [[nodiscard]] std::size_t blocks() const { return blocks_; }
+
+  [[nodiscard]] Lid top() const { return top_; }
+
+  /// Requires: lid <= the last entry of the last block.
+  [[nodiscard]] PortNum route(SwitchIdx sw, Lid destination) const {
+    return entries_[at(sw) + destination.value()];
+  }
+
+  void set_route(SwitchIdx sw, Lid destination, PortNum egress) {
+    entries_[at(sw) + destination.value()] = egress;
+  }
+
+  [[nodiscard]] std::span<const PortNum, kLftBlockSize> block(SwitchIdx sw,
+                                                              std::size_t number) const {
+    return std::span<const PortNum, kLftBlockSize>{
+        entries_.data() + at(sw) + number * kLftBlockSize, kLftBlockSize};
+  }
+
+  [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const {
+    return {entries_.data() + at(sw), blocks_ * kLftBlockSize};
+  }
+
+  friend bool operator==(const ForwardingTables&, const ForwardingTables&) = default;
+
+ private:
+  [[nodiscard]] std::size_t at(SwitchIdx sw) const { return sw.value() * blocks_ * kLftBlockSize; }
+
+  std::size_t blocks_ = 0;
+  Lid top_;
+  std::vector<PortNum> entries_;
+};
+
+/// up*/down* orientation, kept from one change to the next. A link is walked upwards towards the
+/// smaller rank; equal ranks are ordered by GUID, the smaller being the upper end.
+struct Orientation {
+  IndexVector<SwitchIdx, std::uint32_t> rank;  // distance from the root when the switch was ranked
+  std::vector<std::pair<Guid, std::uint32_t>>
+      by_guid;  // sorted by GUID: what survives into the next snapshot
+
+  friend bool operator==(const Orientation&, const Orientation&) = default;
+};
+
+struct RoutingTables {
+  std::string engine;
+  ForwardingTables lft;
+  Orientation orientation;  // empty for engines without one
+  unsigned vls = 1;         // data VLs that the routes need
+};
+
+}  // namespace smd

@@ -1,0 +1,97 @@
+// Time, timers and the loop: the first of the two seams between the core and the world.
+//
+// Handlers run one at a time on the loop, never inside the call that armed them; equal deadlines
+// fire in arming order. now() is refreshed once per wake-up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace smd {
+
+using Duration = std::chrono::nanoseconds;
+
+/// Nanoseconds since the runtime's own epoch. Wall clocks do not exist below app/.
+struct TimePoint {
+  Duration since_epoch{0};
+
+  friend constexpr auto operator<=>(TimePoint, TimePoint) = default;
+
+  friend constexpr TimePoint operator+(TimePoint t, Duration d) { return {t.since_epoch + d}; }
+
+  friend constexpr Duration operator-(TimePoint a, TimePoint b) {
+    return a.since_epoch - b.since_epoch;
+  }
+};
+
+using Task = std::function<void()>;
+
+enum class TimerId : std::uint64_t { None = 0 };
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  [[nodiscard]] virtual TimePoint now() const = 0;
+
+  /// Runs `task` once at `when`, or as soon as possible when that is past.
+  virtual TimerId call_at(TimePoint when, Task task) = 0;
+
+  /// Afterwards the task does not run. Unknown or fired ids are ignored.
+  virtual void cancel(TimerId id) = 0;
+
+  /// call_at(now()). The only member that any thread may call.
+  virtual void post(Task task) = 0;
+
+  /// `work` runs elsewhere (inline in simulation), then `then` runs on the loop.
+  virtual void offload(Task work, Task then) = 0;
+};
+
+/// A pending call that dies with its owner. Callers hold this, never a TimerId.
+class Timer {
+ public:
+  Timer() = default;
+
+  Timer(Runtime& runtime, TimePoint when, Task task)
+      : runtime_(&runtime), id_(runtime.call_at(when, std::move(task))) {}
+
+  Timer(Timer&& other) noexcept
+      : runtime_(std::exchange(other.runtime_, nullptr)),
+        id_(std::exchange(other.id_, TimerId::None)) {}
+
+  Timer& operator=(Timer&& other) noexcept {
+    if (this != &other) {
+      reset();
+      runtime_ = std::exchange(other.runtime_, nullptr);
+      id_ = std::exchange(other.id_, TimerId::None);
+    }
+    return *this;
+  }
+
+  ~Timer() { reset(); }
+
+  void reset() {
+    if (runtime_ != nullptr) runtime_->cancel(id_);
+    runtime_ = nullptr;
+  }
+
+ private:
+  Runtime* runtime_ = nullptr;
+  TimerId id_ = TimerId::None;
+};
+
+/// Typed offload: `work` returns a value, `then` takes it.
+template <class Work, class Then>
+void offload(Runtime& runtime, Work work, Then then) {
+  using Value = std::invoke_result_t<Work>;
+  auto slot = std::make_shared<std::unique_ptr<Value>>();
+  runtime.offload(
+      [slot, work = std::move(work)]() mutable { *slot = std::make_unique<Value>(work()); },
+      [slot, then = std::move(then)]() mutable { then(std::move(**slot)); });
+}
+
+}  // namespace smd

@@ -1,0 +1,181 @@
+// The only sender of SMPs: transaction ids, timeouts, retries, late and duplicate answers, an
+// adaptive window.
+//
+// The clock of a request starts when it is injected, not when it is queued. The first answer wins;
+// later ones are counted and dropped. The window grows while answers come back in time and halves
+// on a timeout.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "smd/mad/smp.h"
+#include "smd/runtime/runtime.h"
+#include "smd/transport/transport.h"
+
+namespace smd {
+
+/// Exit ports from the local node outwards. On a channel adapter the first is its own port. At
+/// most 63.
+class HopPath {
+ public:
+  HopPath() = default;
+
+  HopPath(std::initializer_list<PortNum> hops) {
+    for (PortNum hop : hops) push_back(hop);
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+
+  [[nodiscard]] bool full() const { return size_ == kMaxHops; }
+
+  [[nodiscard]] PortNum operator[](std::size_t i) const { return PortNum{hops_[i]}; }
+
+  /// Requires: !full().
+  void push_back(PortNum hop) { hops_[size_++] = hop.value(); }
+
+  [[nodiscard]] HopPath then(PortNum hop) const {
+    HopPath longer = *this;
+    longer.push_back(hop);
+    return longer;
+  }
+
+  friend bool operator==(const HopPath&, const HopPath&) = default;
+
+  friend auto operator<=>(const HopPath&, const HopPath&) = default;
+
+ private:
+  std::array<std::uint8_t, kMaxHops> hops_{};
+  std::uint8_t size_ = 0;
+};
+
+/// "(1,3,2)".
+[[nodiscard]] std::string print_path(const HopPath& path);
+
+/// How a SMP reaches its node: directed from here, by LID, or by LID to a known switch and then
+/// directed.
+struct SmpRoute {
+  enum class Kind : std::uint8_t { Directed, LidRouted, Mixed };
+
+  Kind kind = Kind::Directed;
+  Lid lid = kPermissiveLid;  // LidRouted: the destination; Mixed: the switch where the directed
+                             // part starts
+  HopPath path;              // Directed, Mixed
+
+  static SmpRoute directed(HopPath path) { return {Kind::Directed, kPermissiveLid, path}; }
+
+  static SmpRoute to_lid(Lid lid) { return {Kind::LidRouted, lid, {}}; }
+
+  static SmpRoute mixed(Lid lid, HopPath path) { return {Kind::Mixed, lid, path}; }
+
+  friend bool operator==(const SmpRoute&, const SmpRoute&) = default;
+};
+
+/// "(1,3)", "lid 7", "lid 7 (2,1)".
+[[nodiscard]] std::string print_route(const SmpRoute& route);
+
+struct SmpRequest {
+  SmpRoute route;
+  Method method = Method::Get;
+  AttributeId attribute = AttributeId::NodeInfo;
+  std::uint32_t modifier = 0;
+  SmpData data{};
+  MKey m_key;
+};
+
+struct SmpReply {
+  std::uint16_t status = 0;  // of the MAD, D bit removed; nonzero when the agent refused
+  SmpData data{};
+  HopArray return_path{};  // directed only; return_path[hop_count] is the port it arrived at
+  Duration round_trip{0};
+};
+
+struct SmpClientConfig {
+  unsigned window_min = 4;  // SMPs outstanding; 1 … window_max
+  unsigned window_start = 32;
+  unsigned window_max = 256;                          // 1 … 4096
+  unsigned retries = 3;                               // re-injections after the first, 0 … 20
+  Duration timeout = std::chrono::milliseconds(200);  // until set_timeout() knows better
+  unsigned max_per_second = 0;                        // 0: no limit
+};
+
+struct SmpStats {
+  std::uint64_t sent = 0;  // injections, retries included
+  std::uint64_t answered = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t timeouts = 0;  // requests given up
+  std::uint64_t late = 0;      // answers to requests no longer pending (duplicates included)
+  std::uint64_t malformed = 0;
+  std::uint64_t refused = 0;  // status other than 0
+  std::uint64_t send_errors = 0;
+  std::uint64_t unsolicited = 0;  // requests and traps addressed to us
+};
+
+class SmpScope;
+
+class SmpClient {
+ public:
+  using Done = std::function<void(Result<SmpReply>)>;
+
+  /// A SMP that is not an answer: a trap, or a Get/Set of SMInfo. `source` is where to reply.
+  using Unsolicited = std::function<void(const Smp& smp, const MadPacket& packet)>;
+
+  SmpClient(Runtime& runtime, Transport& transport, SmpClientConfig config);
+  ~SmpClient();
+  SmpClient(const SmpClient&) = delete;
+
+  /// 2 * SubnetTimeout + RespTimeValue, from what discovery learned. Applies to requests injected
+  /// from now on.
+  void set_timeout(Duration timeout);
+
+  /// The LID that mixed routes put into DrSLID.
+  void set_local_lid(Lid lid);
+
+  void on_unsolicited(Unsolicited handler);
+
+  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo.
+  Result<void> send_once(const MadPacket& packet);
+
+  [[nodiscard]] const SmpStats& stats() const;
+
+  [[nodiscard]] unsigned window() const;
+
+  [[nodiscard]] std::size_t outstanding() const;
+
+ private:
+  friend class SmpScope;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// One conversation's requests. Destroying or clearing it cancels every one of them, so a handler
+/// cannot outlive its owner. Handlers may send more through the same scope.
+class SmpScope {
+ public:
+  explicit SmpScope(SmpClient& client);
+  ~SmpScope();
+  SmpScope(const SmpScope&) = delete;
+
+  /// Queues the request. `done` runs exactly once unless cancelled: with the answer (also one with
+  /// a status), or with Timeout, Malformed, Io or NoDevice.
+  void send(const SmpRequest& request, SmpClient::Done done);
+
+  void cancel_all();
+
+  /// Requests queued or on the wire.
+  [[nodiscard]] std::size_t pending() const;
+
+ private:
+  SmpClient& client_;
+  std::uint32_t id_;
+};
+
+}  // namespace smd

@@ -1,0 +1,51 @@
+// The second seam: send one MAD, receive one MAD. Timeouts, retries and matching belong to smp/.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "smd/ib/types.h"
+#include "smd/mad/header.h"
+
+namespace smd {
+
+struct MadPacket {
+  Lid remote_lid =
+      kPermissiveLid;  // sending: destination; receiving: source. Permissive for directed routes.
+  std::uint32_t local_qp = 0;  // 0 for SMPs, 1 for GMPs
+  std::uint32_t remote_qp = 0;
+  std::uint8_t sl = 0;
+  std::uint16_t pkey_index = 0;
+  MadBytes mad{};
+};
+
+/// The port that a transport sits on.
+struct LocalPort {
+  std::string device;  // "mlx5_0", "ibsim0", "sim"
+  PortNum port;
+  Guid port_guid;
+
+  friend bool operator==(const LocalPort&, const LocalPort&) = default;
+};
+
+class Transport {
+ public:
+  using Receive = std::function<void(const MadPacket&)>;
+  using Lost = std::function<void(Error)>;
+
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual LocalPort local_port() const = 0;
+
+  /// Hands the MAD to the port. Ok means injected, not delivered.
+  virtual Result<void> send(const MadPacket& packet) = 0;
+
+  /// Handlers run on the loop. `lost`: the device is gone; nothing will be sent or received any
+  /// more.
+  virtual void set_handlers(Receive receive, Lost lost) = 0;
+
+  /// Shows or hides the port's IsSM capability, which sends requests for the SM to us.
+  virtual Result<void> set_is_sm(bool is_sm) = 0;
+};
+
+}  // namespace smd
