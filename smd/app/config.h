@@ -1,0 +1,159 @@
+// What an operator can set. The names of the fields are the keys of the file: sm.lmc is
+// Config::sm.lmc. Meaning, unit, default and range of each stand in one table
+// (config_options.cpp) that also drives parsing, etc/smd.toml and docs/formats/config.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smd/base/result.h"
+#include "smd/ib/types.h"
+
+namespace smd {
+
+enum class TransportKind : std::uint8_t { Umad, Sim };
+
+struct TransportConfig {
+  TransportKind kind = TransportKind::Umad;
+  std::string device;  // "": the first usable
+  unsigned port = 0;   // 0: the first usable
+  Guid port_guid;      // 0: by device and port
+  std::string fabric;  // of kind sim: a file or a generator
+  unsigned retry_backoff_min_s = 1;
+  unsigned retry_backoff_max_s = 30;
+
+  friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
+};
+
+struct SmpConfig {
+  unsigned window_min = 4;
+  unsigned window_start = 32;
+  unsigned window_max = 256;
+  unsigned retries = 3;
+  unsigned timeout_ms = 200;
+  unsigned max_per_second = 0;  // 0: no limit
+
+  friend bool operator==(const SmpConfig&, const SmpConfig&) = default;
+};
+
+/// Basic is the published algorithm to the letter; Default asks less for the same knowledge.
+enum class SmMode : std::uint8_t { Default, Basic };
+
+struct SmConfig {
+  unsigned priority = 0;
+  SmKey sm_key;
+  MKey m_key;
+  unsigned m_key_protect = 0;
+  unsigned m_key_lease_s = 0;
+  std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
+  std::string state_dir = "/var/lib/smd";
+  std::string engine = "updn";
+  std::vector<Guid> roots;
+  unsigned lmc = 0;
+  unsigned lmc_enhanced_port0 = 0;
+  Lid lid_min{1};
+  Lid lid_max = kTopUnicastLid;
+  SmMode mode = SmMode::Default;
+
+  friend bool operator==(const SmConfig&, const SmConfig&) = default;
+};
+
+struct SweepConfig {
+  unsigned interval_s = 10;  // 0: only on traps and commands
+  unsigned debounce_ms = 100;
+  unsigned debounce_max_ms = 1000;
+
+  friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
+};
+
+struct PortConfig {
+  unsigned mtu_max = 4096;            // bytes: 256, 512, 1024, 2048 or 4096
+  unsigned max_operational_vls = 15;  // 1, 2, 4, 8 or 15
+  unsigned subnet_timeout = 18;
+  unsigned packet_life_time = 18;
+  unsigned hoq_life = 18;
+  unsigned leaf_hoq_life = 16;
+  unsigned vl_stall_count = 7;
+  unsigned leaf_vl_stall_count = 7;
+  unsigned local_phy_errors = 8;
+  unsigned overrun_errors = 8;
+
+  friend bool operator==(const PortConfig&, const PortConfig&) = default;
+};
+
+struct VlWeight {
+  Vl vl;
+  std::uint8_t weight = 0;
+
+  friend bool operator==(const VlWeight&, const VlWeight&) = default;
+};
+
+/// Nothing here is written to a port unless it is set.
+struct QosConfig {
+  std::optional<std::array<Vl, 16>> sl2vl;
+  std::optional<unsigned> vl_high_limit;
+  std::optional<std::vector<VlWeight>> vl_arb_high;  // at most 64 entries
+  std::optional<std::vector<VlWeight>> vl_arb_low;
+
+  friend bool operator==(const QosConfig&, const QosConfig&) = default;
+};
+
+struct LogConfig {
+  std::string level = "info";
+  std::string sink = "stderr";
+
+  friend bool operator==(const LogConfig&, const LogConfig&) = default;
+};
+
+struct AdminConfig {
+  std::string socket = "/run/smd/smd.sock";
+  unsigned socket_mode = 0660;
+
+  friend bool operator==(const AdminConfig&, const AdminConfig&) = default;
+};
+
+struct Config {
+  TransportConfig transport;
+  SmpConfig smp;
+  SmConfig sm;
+  SweepConfig sweep;
+  PortConfig port;
+  QosConfig qos;
+  LogConfig log;
+  AdminConfig admin;
+
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+/// The file at `path`, or every fault in it. Nothing is half-applied: what the file does not name
+/// has its default.
+[[nodiscard]] Parsed<Config> load_config(const std::string& path);
+
+/// The same from text; `file` names it in faults.
+[[nodiscard]] Parsed<Config> parse_config(std::string_view text, const std::string& file);
+
+/// TOML that parse_config turns back into `config`.
+[[nodiscard]] std::string print_config(const Config& config);
+
+/// etc/smd.toml: every option commented out at its default, with meaning, unit and range.
+[[nodiscard]] std::string print_default_config();
+
+/// The table of docs/formats/config.md.
+[[nodiscard]] std::string print_config_reference();
+
+/// An option that two configurations disagree on.
+struct ConfigChange {
+  std::string key;             // "sm.lmc"
+  bool needs_restart = false;  // a running daemon cannot adopt it
+
+  friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
+};
+
+/// In the order of the table; empty when `before == after`.
+[[nodiscard]] std::vector<ConfigChange> diff_config(const Config& before, const Config& after);
+
+}  // namespace smd
