@@ -1,0 +1,56 @@
+#include "sim-backend/kernel/sim_runtime.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::sim {
+
+TimePoint SimRuntime::now() const { return now_; }
+
+TimerId SimRuntime::call_at(TimePoint when, Task task) {
+  // A past deadline is as due as now, so that a task re-arming itself in the past starves nobody.
+  return queue_.add(std::max(when, now_), std::move(task));
+}
+
+void SimRuntime::cancel(TimerId id) { queue_.cancel(id); }
+
+void SimRuntime::post(Task task) { queue_.add(now_, std::move(task)); }
+
+void SimRuntime::offload(Task work, Task then) {
+  post([work = std::move(work), then = std::move(then), this]() mutable {
+    work();
+    post(std::move(then));
+  });
+}
+
+bool SimRuntime::run_one() {
+  const std::optional<TimePoint> deadline = queue_.next_deadline();
+  if (!deadline) return false;
+  now_ = *deadline;
+  const std::optional<Task> task = queue_.pop_due(now_);
+  ++tasks_run_;
+  (*task)();
+  return true;
+}
+
+void SimRuntime::run_until(TimePoint until) {
+  while (true) {
+    const std::optional<Task> task = queue_.pop_due(until, &now_);
+    if (!task) break;
+    ++tasks_run_;
+    (*task)();
+  }
+  now_ = std::max(now_, until);
+}
+
+bool SimRuntime::run_while_not(const std::function<bool()>& done, TimePoint limit) {
+  while (!done()) {
+    const std::optional<Task> task = queue_.pop_due(limit, &now_);
+    if (!task) return false;
+    ++tasks_run_;
+    (*task)();
+  }
+  return true;
+}
+
+}  // namespace smd::sim

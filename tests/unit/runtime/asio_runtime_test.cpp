@@ -1,0 +1,149 @@
+// What only the real runtime has: threads, signals, sockets, exceptions.
+#include "smd/runtime/asio_runtime.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace smd {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(AsioRuntime, PostsFromAnotherThreadRunOnTheLoopInOrder) {
+  AsioRuntime runtime;
+  const auto loop = std::this_thread::get_id();
+  constexpr int kPosts = 10000;
+  std::vector<int> seen;
+  std::thread poster([&] {
+    for (int i = 0; i < kPosts; ++i) {
+      runtime.post([&, i] {
+        EXPECT_EQ(std::this_thread::get_id(), loop);
+        seen.push_back(i);
+        if (i == kPosts - 1) runtime.stop();
+      });
+    }
+  });
+  runtime.run();
+  poster.join();
+  ASSERT_EQ(seen.size(), static_cast<std::size_t>(kPosts));
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST(AsioRuntime, PostsFromAnotherThreadBeforeTheLoopRunsAreKept) {
+  AsioRuntime runtime;
+  std::thread([&] { runtime.post([&] { runtime.stop(); }); }).join();
+  runtime.run();
+}
+
+TEST(AsioRuntime, StopEndsTheTurnButKeepsWhatIsPending) {
+  AsioRuntime runtime;
+  std::string trace;
+  runtime.post([&] {
+    trace += 'a';
+    runtime.stop();
+  });
+  runtime.post([&] {
+    trace += 'b';
+    runtime.stop();
+  });
+  runtime.run();
+  EXPECT_EQ(trace, "a");
+  runtime.run();
+  EXPECT_EQ(trace, "ab");
+}
+
+TEST(AsioRuntime, ASignalRunsItsTaskEachTime) {
+  AsioRuntime runtime;
+  int hups = 0;
+  runtime.on_signal(SIGHUP, [&] {
+    if (++hups < 3) {
+      std::raise(SIGHUP);
+    } else {
+      std::raise(SIGTERM);
+    }
+  });
+  runtime.on_signal(SIGTERM, [&] { runtime.stop(); });
+  std::raise(SIGHUP);
+  runtime.run();
+  EXPECT_EQ(hups, 3);
+}
+
+TEST(AsioRuntime, SignalsAreSeenWhileTasksKeepPosting) {
+  AsioRuntime runtime;
+  std::function<void()> busy = [&] { runtime.post(busy); };
+  runtime.post(busy);
+  runtime.on_signal(SIGTERM, [&] { runtime.stop(); });
+  std::raise(SIGTERM);
+  runtime.run();
+}
+
+TEST(AsioRuntime, ASocketHandlerSeesTheClockAndItsTimersFire) {
+  AsioRuntime runtime;
+  bool fired = false;
+  boost::asio::post(runtime.io(), [&] {
+    const TimePoint before = runtime.now();
+    runtime.call_at(before + 1ms, [&, before] {
+      fired = runtime.now() >= before + 1ms;
+      runtime.stop();
+    });
+  });
+  runtime.run();
+  EXPECT_TRUE(fired);
+}
+
+TEST(AsioRuntime, AnEarlierDeadlineOvertakesOneThatIsArmed) {
+  AsioRuntime runtime;
+  runtime.call_at(runtime.now() + 1h, [] {});
+  runtime.call_at(runtime.now() + 1ms, [&] { runtime.stop(); });
+  runtime.run();
+}
+
+TEST(AsioRuntime, OffloadedWorkRunsBesideTheLoop) {
+  AsioRuntime runtime;
+  std::thread::id worker;
+  runtime.offload([&] { worker = std::this_thread::get_id(); }, [&] { runtime.stop(); });
+  runtime.run();
+  EXPECT_NE(worker, std::this_thread::get_id());
+}
+
+TEST(AsioRuntime, DestroyingItDropsQueuedWorkAndContinuations) {
+  bool continued = false;
+  {
+    AsioRuntime runtime;
+    runtime.offload([] {}, [&] { continued = true; });
+  }
+  EXPECT_FALSE(continued);
+}
+
+using AsioRuntimeDeathTest = ::testing::Test;
+
+TEST(AsioRuntimeDeathTest, AnExceptionFromATaskAbortsWithALine) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        AsioRuntime runtime;
+        runtime.post([] { throw std::runtime_error("the cause"); });
+        runtime.run();
+      },
+      "the cause");
+}
+
+TEST(AsioRuntimeDeathTest, AnExceptionFromOffloadedWorkAbortsWithALine) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        AsioRuntime runtime;
+        runtime.offload([] { throw std::runtime_error("the cause"); }, [] {});
+        runtime.run();
+      },
+      "the cause");
+}
+
+}  // namespace
+}  // namespace smd
