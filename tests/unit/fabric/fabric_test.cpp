@@ -1,0 +1,204 @@
+#include "smd/fabric/fabric.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "smd/fabric/builder.h"
+#include "smd/fabric/lid_map.h"
+#include "tests/support/fabric_text.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Fabric, PortsOfANodeAreContiguousAndNumberedFromZero) {
+  const Fabric f = fabric_from("S1-S2 S1-H1");
+  const NodeIdx s1 = node(f, "S1");
+  EXPECT_EQ(f.num_ports(s1), 2u);
+  EXPECT_EQ(f.ports_of(s1).size(), 3u);
+  EXPECT_EQ(f.external_ports(s1).size(), 2u);
+  EXPECT_EQ(f.number_of(f.port_of(s1, PortNum{2})), PortNum{2});
+  EXPECT_EQ(f.port_count(), 3u + 2u + 2u);
+  EXPECT_EQ(f.first_port[NodeIdx{3}], f.port_count());
+}
+
+TEST(Fabric, PeersAreSymmetric) {
+  const Fabric f = fabric_from("S1:3-S2:4 S1:5-S1:5 S1-H1");
+  EXPECT_EQ(f.peer[port(f, "S1:3")], port(f, "S2:4"));
+  EXPECT_EQ(f.peer[port(f, "S2:4")], port(f, "S1:3"));
+  EXPECT_EQ(f.peer[port(f, "S1:5")], port(f, "S1:5"));
+  EXPECT_EQ(f.peer[port(f, "S1:2")], kNone<PortIdx>);
+  EXPECT_EQ(f.link_count(), 2u) << "a loop-back cable joins no two ports";
+}
+
+TEST(Fabric, EndPortsAreSwitchPortZeroAndConnectedAdapterPorts) {
+  //  H1 has two ports, one of them open; R1 is an end node as well.
+  const Fabric f = fabric_from("H1/2 S1-H1 S1-R1 H2:1-H2:1");
+  EXPECT_TRUE(f.is_end_port(port(f, "S1:0")));
+  EXPECT_FALSE(f.is_end_port(port(f, "S1:1")));
+  EXPECT_TRUE(f.is_end_port(port(f, "H1:1")));
+  EXPECT_FALSE(f.is_end_port(port(f, "H1:2")));
+  EXPECT_FALSE(f.is_end_port(port(f, "H1:0")));
+  EXPECT_TRUE(f.is_end_port(port(f, "R1:1")));
+  EXPECT_FALSE(f.is_end_port(port(f, "H2:1"))) << "its cable leads back to itself";
+}
+
+TEST(Fabric, FindsNodesByGuid) {
+  const Fabric f = fabric_from("S1-S2");
+  EXPECT_EQ(f.find_node(Guid{0x1002}), node(f, "S2"));
+  EXPECT_EQ(f.find_node(Guid{0x1003}), std::nullopt);
+}
+
+TEST(Fabric, PrintsPortsByDescriptionElseByGuid) {
+  Fabric f = fabric_from("S1-S2");
+  EXPECT_EQ(print_port(f, port(f, "S2:1")), "S2:1");
+  const PortIdx p = port(f, "S2:1");
+  f.description[node(f, "S2")].clear();
+  EXPECT_EQ(print_port(f, p), "0x0000000000001002:1");
+  EXPECT_EQ(print_port(f, kNone<PortIdx>), "no port");
+}
+
+TEST(FabricBuilder, APortLinkedTwiceKeepsTheNewerLink) {
+  FabricBuilder builder;
+  NodeInfo info;
+  info.node_type = 2;
+  info.num_ports = 2;
+  for (std::uint64_t guid : {1, 2, 3}) {
+    info.node_guid = info.port_guid = Guid{guid};
+    builder.add_node(info);
+  }
+  builder.add_link(NodeIdx{0}, PortNum{1}, NodeIdx{1}, PortNum{1});
+  builder.add_link(NodeIdx{0}, PortNum{1}, NodeIdx{2}, PortNum{2});
+  const auto f = builder.build(Epoch{7});
+  EXPECT_EQ(f->epoch, Epoch{7});
+  EXPECT_EQ(f->peer[f->port_of(NodeIdx{1}, PortNum{1})], kNone<PortIdx>);
+  EXPECT_EQ(f->peer[f->port_of(NodeIdx{0}, PortNum{1})], f->port_of(NodeIdx{2}, PortNum{2}));
+  EXPECT_EQ(check_invariants(*f), "");
+  builder.remove_link(NodeIdx{2}, PortNum{2});
+  EXPECT_EQ(builder.build(Epoch{8})->link_count(), 0u);
+  EXPECT_EQ(f->link_count(), 1u) << "a snapshot does not change";
+}
+
+TEST(FabricBuilder, ALoopBackCableCanBeRemoved) {
+  FabricBuilder builder;
+  NodeInfo info;
+  info.node_type = 2;
+  info.num_ports = 1;
+  const NodeIdx s = builder.add_node(info);
+  builder.add_link(s, PortNum{1}, s, PortNum{1});
+  EXPECT_EQ(builder.build(Epoch{1})->peer[PortIdx{1}], PortIdx{1});
+  builder.remove_link(s, PortNum{1});
+  EXPECT_EQ(builder.build(Epoch{2})->peer[PortIdx{1}], kNone<PortIdx>);
+}
+
+TEST(FabricBuilder, AnEmptyFabricIsAFabric) {
+  const auto f = FabricBuilder{}.build(Epoch{1});
+  EXPECT_EQ(f->node_count(), 0u);
+  EXPECT_EQ(check_invariants(*f), "");
+}
+
+struct Violation {
+  const char* name;
+  std::function<void(Fabric&)> inject;
+  const char* message;
+};
+
+class Invariants : public ::testing::TestWithParam<Violation> {};
+
+TEST_P(Invariants, EveryViolationIsNamed) {
+  Fabric f = fabric_from("S1:1-S2:1 S2:2-H1:1 S1:2-H2:1 S1/3 H3/1");
+  ASSERT_EQ(check_invariants(f), "");
+  GetParam().inject(f);
+  EXPECT_THAT(check_invariants(f), HasSubstr(GetParam().message));
+}
+
+const Violation kViolations[] = {
+    {"FirstPortLength", [](Fabric& f) { f.first_port.push_back(99); }, "first_port has 7 entries"},
+    {"NodeArrays", [](Fabric& f) { f.description.push_back(""); }, "per node differ"},
+    {"FirstPortStart", [](Fabric& f) { f.first_port[NodeIdx{0}] = 1; }, "does not start at 0"},
+    {"NoPortZero",
+     [](Fabric& f) { f.first_port[NodeIdx{1}] = f.first_port[NodeIdx{2}]; },
+     "has 6 ports, its NodeInfo says 3"},
+    {"EmptyNode", [](Fabric& f) { f.first_port[NodeIdx{1}] = 0; }, "node 0 has no port 0"},
+    {"PortCount", [](Fabric& f) { f.node_info[NodeIdx{0}].num_ports = 9; }, "its NodeInfo says 9"},
+    {"GuidTwice",
+     [](Fabric& f) {
+       f.node_guid[NodeIdx{1}] = f.node_guid[NodeIdx{0}];
+       f.node_info[NodeIdx{1}].node_guid = f.node_guid[NodeIdx{0}];
+     },
+     "is node 0 and node 1"},
+    {"GuidOfNodeInfo",
+     [](Fabric& f) { f.node_info[NodeIdx{1}].node_guid = Guid{5}; },
+     "in its NodeInfo"},
+    {"GuidUnknown", [](Fabric& f) { f.node_by_guid.erase(Guid{0x1001}); }, "cannot be looked up"},
+    {"GuidExtra", [](Fabric& f) { f.node_by_guid[Guid{77}] = NodeIdx{0}; }, "not here"},
+    {"SwitchArrays", [](Fabric& f) { f.switch_info.push_back({}); }, "per switch differ"},
+    {"SwitchKind",
+     [](Fabric& f) { f.switch_of[node(f, "H1")] = SwitchIdx{0}; },
+     "in only one of switch_of and NodeInfo"},
+    {"SwitchOrder",
+     [](Fabric& f) { std::swap(f.switch_of[NodeIdx{0}], f.switch_of[NodeIdx{1}]); },
+     "do not follow node order"},
+    {"SwitchExtra",
+     [](Fabric& f) {
+       f.switch_node.push_back(NodeIdx{2});
+       f.switch_info.push_back({});
+     },
+     "names a node that is no switch"},
+    {"PortArrays", [](Fabric& f) { f.port_info.push_back({}); }, "per port differ"},
+    {"PortSentinel",
+     [](Fabric& f) {
+       f.peer.push_back(kNone<PortIdx>);
+       f.node_of.push_back(NodeIdx{0});
+       f.port_guid.push_back({});
+       f.port_info.push_back({});
+     },
+     "does not end at the last port"},
+    {"NodeOf", [](Fabric& f) { f.node_of[PortIdx{1}] = NodeIdx{1}; }, "port 1 is not of node 0"},
+    {"PeerRange", [](Fabric& f) { f.peer[PortIdx{3}] = PortIdx{999}; }, "which does not exist"},
+    {"PeerOneWay",
+     [](Fabric& f) { f.peer[port(f, "S1:3")] = port(f, "S2:1"); },
+     "S1:3 leads to S2:1, but not back"},
+    {"PortZeroCable",
+     [](Fabric& f) { f.peer[port(f, "S1:0")] = port(f, "S1:0"); },
+     "port 0 is never connected"},
+    {"SwitchPortGuid",
+     [](Fabric& f) { f.port_guid[port(f, "S1:2")] = Guid{1}; },
+     "port GUID of its own"},
+    {"ManagerPortAlone", [](Fabric& f) { f.sm_node = kNone<NodeIdx>; }, "a port but no node"},
+    {"ManagerNode", [](Fabric& f) { f.sm_node = NodeIdx{99}; }, "node does not exist"},
+    {"ManagerPort", [](Fabric& f) { f.sm_port = port(f, "S2:1"); }, "not of its node"},
+    {"ManagerSwitchPort", [](Fabric& f) { f.sm_port = port(f, "S1:1"); }, "port 0 of a switch"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Invariants, ::testing::ValuesIn(kViolations), [](const auto& row) {
+  return std::string{row.param.name};
+});
+
+TEST(LidMap, OwnsEveryLidOfARange) {
+  const Fabric f = fabric_from("S1-H1");
+  LidMap map = make_lid_map(f);
+  EXPECT_EQ(map.top, kUnassignedLid);
+  EXPECT_EQ(map.owner_of(Lid{3}), kNone<PortIdx>);
+  set_lid(map, port(f, "H1:1"), Lid{4}, 1);
+  set_lid(map, port(f, "S1:0"), Lid{2}, 0);
+  EXPECT_EQ(map.owner_of(Lid{4}), port(f, "H1:1"));
+  EXPECT_EQ(map.owner_of(Lid{5}), port(f, "H1:1"));
+  EXPECT_EQ(map.owner_of(Lid{3}), kNone<PortIdx>);
+  EXPECT_EQ(map.top, Lid{5});
+  EXPECT_EQ(map.base[port(f, "S1:0")], Lid{2});
+}
+
+TEST(LidMapDeathTest, ALidIsGivenOnce) {
+  const Fabric f = fabric_from("S1-H1");
+  LidMap map = make_lid_map(f);
+  set_lid(map, port(f, "H1:1"), Lid{4}, 1);
+  EXPECT_DEATH(set_lid(map, port(f, "S1:0"), Lid{5}, 0), "taken");
+  EXPECT_DEATH(set_lid(map, port(f, "S1:0"), Lid{0xbfff}, 1), "unicast");
+}
+
+}  // namespace
+}  // namespace smd::test
