@@ -92,7 +92,16 @@ void encode_mad_header(const MadHeader& header, std::span<std::byte> mad);
 /// "Get PortInfo mod 3 tid 0x…".
 [[nodiscard]] std::string print_mad_header(const MadHeader& header);
 
-/// "PortInfo", or "0x1234" for ids without a name here.
+/// "PortInfo", or "0x1234" for ids that subnet management has no name for.
 [[nodiscard]] std::string print_attribute_id(std::uint16_t id);
+
+/// "Get", "GetResp", or "method 0x42".
+[[nodiscard]] std::string print_method(std::uint8_t method);
+
+/// "ok", or "0x001c (invalid field)".
+[[nodiscard]] std::string print_mad_status(std::uint16_t status);
+
+/// Small modifiers in decimal, composed ones in hexadecimal.
+[[nodiscard]] std::string print_modifier(std::uint32_t modifier);
 
 }  // namespace smd

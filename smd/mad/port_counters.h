@@ -36,6 +36,8 @@ struct PortCounters {
   std::uint32_t xmit_packets = 0;
   std::uint32_t rcv_packets = 0;
   std::uint32_t xmit_wait = 0;
+  std::uint8_t counter_select2 = 0;
+  std::uint16_t qp1_dropped = 0;
 
   friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
@@ -51,6 +53,22 @@ struct PortCountersExtended {
   std::uint64_t unicast_rcv_packets = 0;
   std::uint64_t multicast_xmit_packets = 0;
   std::uint64_t multicast_rcv_packets = 0;
+  // The rest is valid where ClassPortInfo announces the additional extended counters.
+  std::uint32_t counter_select2 = 0;
+  std::uint64_t symbol_errors = 0;
+  std::uint64_t link_error_recovery = 0;
+  std::uint64_t link_downed = 0;
+  std::uint64_t rcv_errors = 0;
+  std::uint64_t rcv_remote_physical_errors = 0;
+  std::uint64_t rcv_switch_relay_errors = 0;
+  std::uint64_t xmit_discards = 0;
+  std::uint64_t xmit_constraint_errors = 0;
+  std::uint64_t rcv_constraint_errors = 0;
+  std::uint64_t local_link_integrity_errors = 0;
+  std::uint64_t excessive_buffer_overrun_errors = 0;
+  std::uint64_t vl15_dropped = 0;
+  std::uint64_t xmit_wait = 0;
+  std::uint64_t qp1_dropped = 0;
 
   friend bool operator==(const PortCountersExtended&, const PortCountersExtended&) = default;
 };

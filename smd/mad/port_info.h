@@ -27,8 +27,29 @@ inline constexpr std::uint32_t kIsReinitSupported = 1u << 18;
 inline constexpr std::uint32_t kIsDeviceManagementSupported = 1u << 19;
 inline constexpr std::uint32_t kIsVendorClassSupported = 1u << 20;
 inline constexpr std::uint32_t kIsCapabilityMaskNoticeSupported = 1u << 22;
+inline constexpr std::uint32_t kIsLinkRoundTripLatencySupported = 1u << 24;
 inline constexpr std::uint32_t kIsClientReregistrationSupported = 1u << 25;
+inline constexpr std::uint32_t kIsOtherLocalChangesNoticeSupported = 1u << 26;
+inline constexpr std::uint32_t kIsMulticastPKeyTrapSuppressionSupported = 1u << 29;
+inline constexpr std::uint32_t kIsMulticastFdbTopSupported = 1u << 30;
 }  // namespace port_cap
+
+/// CapabilityMask2 bits that this program reads or sets.
+namespace port_cap2 {
+inline constexpr std::uint16_t kIsSetNodeDescriptionSupported = 1u << 0;
+inline constexpr std::uint16_t kIsPortInfoExtendedSupported = 1u << 1;
+inline constexpr std::uint16_t kIsVirtualizationSupported = 1u << 2;
+inline constexpr std::uint16_t kIsSwitchPortStateTableSupported = 1u << 3;
+inline constexpr std::uint16_t kIsLinkWidth2xSupported = 1u << 4;
+inline constexpr std::uint16_t kIsLinkSpeedHdrSupported = 1u << 5;
+inline constexpr std::uint16_t kIsMKeyProtectBitsExtSupported = 1u << 6;
+inline constexpr std::uint16_t kIsEnhancedTrap128Supported = 1u << 7;
+inline constexpr std::uint16_t kIsPartitionTopSupported = 1u << 8;
+inline constexpr std::uint16_t kIsEnhancedQosArbiterSupported = 1u << 9;
+inline constexpr std::uint16_t kIsLinkSpeedNdrSupported = 1u << 10;
+inline constexpr std::uint16_t kIsExtendedSpeeds2Supported = 1u << 11;
+inline constexpr std::uint16_t kIsLinkSpeedXdrSupported = 1u << 12;
+}  // namespace port_cap2
 
 struct PortInfo {
   MKey m_key;
@@ -82,9 +103,10 @@ struct PortInfo {
   std::uint8_t link_speed_ext_active = 0;     // 4 bits: 1 FDR, 2 EDR, 4 HDR, 8 NDR
   std::uint8_t link_speed_ext_supported = 0;  // 4 bits
   std::uint8_t link_speed_ext_enabled = 0;    // 5 bits; 30: extended speeds disabled
-  std::uint8_t link_speed_ext2_active = 0;    // XDR and later, where CapabilityMask2 says so
-  std::uint8_t link_speed_ext2_supported = 0;
-  std::uint8_t link_speed_ext2_enabled = 0;
+  // Byte 56, where CapabilityMask2 announces kIsExtendedSpeeds2Supported.
+  std::uint8_t link_speed_ext2_active = 0;     // 2 bits: 1 XDR
+  std::uint8_t link_speed_ext2_supported = 0;  // 2 bits
+  std::uint8_t link_speed_ext2_enabled = 0;    // 3 bits
 
   [[nodiscard]] PortState state() const { return static_cast<PortState>(port_state); }
 
@@ -96,9 +118,27 @@ void encode_port_info(const PortInfo& info, std::span<std::byte, kSmpDataSize> d
 [[nodiscard]] std::string print_port_info(const PortInfo& info);
 
 /// What the link runs at; None where the code means nothing. FDR10 needs ExtendedPortInfo and is
-/// not visible here.
+/// not visible here. The fastest field that is not zero decides: capability masks are not asked,
+/// since those of a switch stand in the PortInfo of its port 0 alone.
 [[nodiscard]] LinkWidth active_width(const PortInfo& info);
 [[nodiscard]] LinkSpeed active_speed(const PortInfo& info);
+
+/// The bit of one speed in each of the three groups of speed fields; FDR10 shows as QDR.
+struct SpeedCodes {
+  std::uint8_t base = 0;
+  std::uint8_t ext = 0;
+  std::uint8_t ext2 = 0;
+
+  friend bool operator==(const SpeedCodes&, const SpeedCodes&) = default;
+};
+
+[[nodiscard]] SpeedCodes speed_codes(LinkSpeed speed);
+
+/// Ensures: active_speed(info) == speed, except that FDR10 reads as QDR.
+void set_active_speed(PortInfo& info, LinkSpeed speed);
+
+/// Supported and enabled: every speed up to `fastest`; the capability bits follow.
+void set_offered_speeds(PortInfo& info, LinkSpeed fastest);
 
 /// Data VLs behind a vl_cap or operational_vls code: 1, 2, 4, 8, 15; 0 for codes that mean nothing.
 [[nodiscard]] unsigned data_vls(std::uint8_t code);

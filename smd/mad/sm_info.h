@@ -1,6 +1,8 @@
 // SMInfo (IBA 14.2.5.13): who manages the subnet, and how much they want to.
 #pragma once
 
+#include <string_view>
+
 #include "smd/mad/smp.h"
 
 namespace smd {
@@ -19,6 +21,7 @@ struct SmInfo {
 
 Result<SmInfo> decode_sm_info(std::span<const std::byte> data);
 void encode_sm_info(const SmInfo& info, std::span<std::byte, kSmpDataSize> data);
+[[nodiscard]] std::string_view print_sm_state(SmState state);
 [[nodiscard]] std::string print_sm_info(const SmInfo& info);
 
 }  // namespace smd

@@ -1,5 +1,5 @@
 // The table attributes of a subnet management agent, one 64-byte block at a time (IBA 14.2.5.5, .7
-// – .12).
+// – .12). Their attribute modifiers are in modifiers.h.
 #pragma once
 
 #include <array>
@@ -38,8 +38,8 @@ using MftBlock = std::array<std::uint16_t, kMftBlockSize>;
 /// P_KeyTable; modifier = block (bits 0-15) | switch port (bits 16-31).
 using PKeyBlock = std::array<PKey, kPKeyBlockSize>;
 
-/// SLtoVLMappingTable; modifier = out port (bits 0-7) | in port (bits 8-15) on switches; bit 16 and
-/// 17 mean "all in ports", "all out ports" where OptimizedSLtoVLMapping is offered.
+/// SLtoVLMappingTable; modifier = out port (bits 0-7) | in port (bits 8-15) on switches; bit 16
+/// means "all out ports", bit 17 "all in ports" where OptimizedSLtoVLMapping is offered.
 using SlToVl = std::array<Vl, 16>;
 
 struct VlArbEntry {

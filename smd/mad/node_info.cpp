@@ -1,0 +1,97 @@
+#include "smd/mad/node_info.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "smd/mad/codec.h"
+
+namespace smd {
+namespace {
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Where to cut `text` so that it fits and no character is torn. Text that is no UTF-8 has no
+// boundary within reach and is cut at the limit.
+std::size_t fitting_length(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text.size();
+  for (std::size_t cut = limit; cut + 3 >= limit; --cut) {
+    if (!continues_character(text[cut])) return cut;
+  }
+  return limit;
+}
+
+}  // namespace
+
+Result<NodeInfo> decode_node_info(std::span<const std::byte> data) {
+  ByteReader in(data);
+  const NodeInfo info{
+      .base_version = in.u8(),
+      .class_version = in.u8(),
+      .node_type = in.u8(),
+      .num_ports = in.u8(),
+      .system_guid = Guid{in.u64()},
+      .node_guid = Guid{in.u64()},
+      .port_guid = Guid{in.u64()},
+      .partition_cap = in.u16(),
+      .device_id = in.u16(),
+      .revision = in.u32(),
+      .local_port = PortNum{in.u8()},
+      .vendor_id = in.u24(),
+  };
+  if (!in.ok()) return codec::too_short("NodeInfo", data.size());
+  return info;
+}
+
+void encode_node_info(const NodeInfo& info, std::span<std::byte, kSmpDataSize> data) {
+  ByteWriter out(data);
+  out.u8(info.base_version);
+  out.u8(info.class_version);
+  out.u8(info.node_type);
+  out.u8(info.num_ports);
+  out.u64(info.system_guid.value());
+  out.u64(info.node_guid.value());
+  out.u64(info.port_guid.value());
+  out.u16(info.partition_cap);
+  out.u16(info.device_id);
+  out.u32(info.revision);
+  out.u8(info.local_port.value());
+  out.u24(info.vendor_id);
+  codec::pad(out, data.size());
+}
+
+std::string print_node_info(const NodeInfo& info) {
+  return fmt::format(
+      "{} node {} port {} (local {} of {}) system {} device 0x{:04x} vendor 0x{:06x} "
+      "revision {} pkeys {}",
+      print_node_type(static_cast<NodeType>(info.node_type)),
+      info.node_guid,
+      info.port_guid,
+      info.local_port,
+      info.num_ports,
+      info.system_guid,
+      info.device_id,
+      info.vendor_id,
+      info.revision,
+      info.partition_cap);
+}
+
+Result<std::string> decode_node_description(std::span<const std::byte> data) {
+  if (data.size() < kSmpDataSize) return codec::too_short("NodeDescription", data.size());
+  std::string text;
+  for (const std::byte b : data.first(kSmpDataSize)) {
+    if (b == std::byte{0}) break;
+    text.push_back(static_cast<char>(b));
+  }
+  return text;
+}
+
+void encode_node_description(std::string_view text, std::span<std::byte, kSmpDataSize> data) {
+  text = text.substr(0, text.find('\0'));
+  text = text.substr(0, fitting_length(text, data.size()));
+  ByteWriter out(data);
+  for (const char c : text) out.u8(static_cast<std::uint8_t>(c));
+  codec::pad(out, data.size());
+}
+
+}  // namespace smd
