@@ -1,0 +1,235 @@
+#include "smd/policy/lid_assignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fabric_text.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Guid guid_of(const Fabric& f, std::string_view name) { return f.port_guid[end_port(f, name)]; }
+
+void claim(Fabric& f, std::string_view name, unsigned lid) {
+  f.port_info[end_port(f, name)].lid = Lid{static_cast<std::uint16_t>(lid)};
+}
+
+unsigned lid_of(const Fabric& f, const LidAssignment& a, std::string_view name) {
+  return a.map.base[end_port(f, name)].value();
+}
+
+LidAssignment assign(const Fabric& f, const LidBook& book = {}, const LidPolicy& policy = {}) {
+  auto result = assign_lids(f, book, policy);
+  EXPECT_TRUE(result) << (result ? "" : result.error().context);
+  return result ? *result : LidAssignment{};
+}
+
+TEST(LidAssignment, GivesNewPortsTheNextFreeLidInNodeOrder) {
+  const Fabric f = fabric_from("H1-S1 S1-S2 S2-H2");
+  const LidAssignment a = assign(f);
+  EXPECT_EQ(lid_of(f, a, "H1"), 1u);
+  EXPECT_EQ(lid_of(f, a, "S1"), 2u);
+  EXPECT_EQ(lid_of(f, a, "S2"), 3u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 4u);
+  EXPECT_EQ(a.map.top, Lid{4});
+  EXPECT_EQ(a.book.size(), 4u);
+  EXPECT_THAT(a.conflicts, IsEmpty());
+}
+
+TEST(LidAssignment, TheBookComesBeforeWhatThePortSays) {
+  Fabric f = fabric_from("H1-S1 S1-H2");
+  claim(f, "H1", 9);
+  claim(f, "H2", 7);
+  const LidAssignment a = assign(f, {{guid_of(f, "H1"), {Lid{30}, 0}}});
+  EXPECT_EQ(lid_of(f, a, "H1"), 30u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 7u);
+  EXPECT_EQ(lid_of(f, a, "S1"), 1u);
+}
+
+TEST(LidAssignment, IsAFixedPoint) {
+  const Fabric f = fabric_from("H1-S1 S1-S2 S2-H2");
+  const LidAssignment first = assign(f, {{guid_of(f, "H2"), {Lid{2}, 0}}});
+  const LidAssignment second = assign(f, first.book);
+  EXPECT_EQ(first.map, second.map);
+  EXPECT_EQ(first.book, second.book);
+}
+
+TEST(LidAssignment, BothPortsOfAnAdapterHaveTheirOwnLids) {
+  const Fabric f = fabric_from("S1-H1:1 S1-H1:2");
+  const LidAssignment a = assign(f);
+  EXPECT_EQ(a.map.base[port(f, "H1:1")], Lid{2});
+  EXPECT_EQ(a.map.base[port(f, "H1:2")], Lid{3});
+}
+
+TEST(LidAssignment, LmcRangesAreAlignedAndDoNotOverlap) {
+  const Fabric f = fabric_from("S1-H1 S1-H2 S1-R1");
+  const LidAssignment a = assign(f, {}, {.lmc = 2});
+  EXPECT_EQ(lid_of(f, a, "S1"), 1u) << "port 0 of a base switch has one LID";
+  EXPECT_EQ(lid_of(f, a, "H1"), 4u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 8u);
+  EXPECT_EQ(lid_of(f, a, "R1"), 12u);
+  EXPECT_EQ(a.map.owner_of(Lid{7}), end_port(f, "H1"));
+  EXPECT_EQ(a.map.top, Lid{15});
+}
+
+TEST(LidAssignment, OnlyEnhancedPortsZeroTakeAnLmc) {
+  Fabric f = fabric_from("S1-S2");
+  f.switch_info[switch_named(f, "S2")].enhanced_port0 = true;
+  const LidAssignment a = assign(f, {}, {.lmc_enhanced_port0 = 1});
+  EXPECT_EQ(a.map.lmc[end_port(f, "S1")], 0);
+  EXPECT_EQ(a.map.lmc[end_port(f, "S2")], 1);
+  EXPECT_EQ(lid_of(f, a, "S2"), 2u);
+}
+
+TEST(LidAssignment, AClaimThatIsNotAlignedToTheLmcIsNotHonoured) {
+  Fabric f = fabric_from("S1-H1 S1-H2");
+  claim(f, "H1", 5);
+  claim(f, "H2", 8);
+  const LidAssignment a = assign(f, {}, {.lmc = 1});
+  EXPECT_EQ(lid_of(f, a, "H1"), 2u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 8u);
+}
+
+TEST(LidAssignment, ClaimsOutsideTheRangeAreNotHonoured) {
+  Fabric f = fabric_from("S1-H1 S1-H2 S1-H3");
+  claim(f, "H1", 5);
+  claim(f, "H2", 0xc000);
+  claim(f, "H3", 0xffff);
+  const LidAssignment a = assign(f, {}, {.min = Lid{10}, .max = Lid{20}});
+  EXPECT_EQ(lid_of(f, a, "S1"), 10u);
+  EXPECT_EQ(lid_of(f, a, "H1"), 11u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 12u);
+  EXPECT_EQ(lid_of(f, a, "H3"), 13u);
+}
+
+TEST(LidAssignment, MergedFabricsDoNotMoveTheMajority) {
+  //  H1-S1-H2   ~   S2-H3      Two running subnets, just cabled together. Both used LIDs from 1,
+  //     |                      and our book knows only the small one.
+  //     H5
+  Fabric f = fabric_from("S2-H3 S1-H1 S1-H2 S1-H5 S1~S2");
+  claim(f, "S1", 1), claim(f, "H1", 2), claim(f, "H2", 3), claim(f, "H5", 4);
+  claim(f, "S2", 1), claim(f, "H3", 2);
+  const LidBook book{{guid_of(f, "S2"), {Lid{1}, 0}}, {guid_of(f, "H3"), {Lid{2}, 0}}};
+  const LidAssignment a = assign(f, book);
+  EXPECT_EQ(lid_of(f, a, "S1"), 1u);
+  EXPECT_EQ(lid_of(f, a, "H1"), 2u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 3u);
+  EXPECT_EQ(lid_of(f, a, "H5"), 4u);
+  EXPECT_EQ(lid_of(f, a, "S2"), 5u);
+  EXPECT_EQ(lid_of(f, a, "H3"), 6u);
+  EXPECT_THAT(a.conflicts,
+              ElementsAre(LidConflict{Lid{1}, end_port(f, "S1"), end_port(f, "S2")},
+                          LidConflict{Lid{2}, end_port(f, "H1"), end_port(f, "H3")}));
+}
+
+TEST(LidAssignment, ARebootedHostDoesNotTakeALidInUse) {
+  Fabric f = fabric_from("S1-H2 S1~H1");
+  claim(f, "S1", 1), claim(f, "H2", 2), claim(f, "H1", 2);
+  const LidAssignment a = assign(f);
+  EXPECT_EQ(lid_of(f, a, "H2"), 2u);
+  EXPECT_EQ(lid_of(f, a, "H1"), 3u);
+}
+
+TEST(LidAssignment, BetweenEqualsTheBookThenTheSmallerGuidKeeps) {
+  Fabric f = fabric_from("S1-H3 S1-H2 S1-H1");
+  claim(f, "H1", 5), claim(f, "H2", 5), claim(f, "H3", 5);
+  EXPECT_EQ(lid_of(f, assign(f), "H1"), 5u);
+  EXPECT_EQ(lid_of(f, assign(f, {{guid_of(f, "H2"), {Lid{5}, 0}}}), "H2"), 5u);
+}
+
+TEST(LidAssignment, WhoLosesItsLidInTheBookKeepsTheOneItHas) {
+  Fabric f = fabric_from("S1-H1 S1-H2 S1-H4 S1~H3");
+  claim(f, "H1", 5), claim(f, "H2", 6), claim(f, "H3", 9);
+  const LidAssignment a = assign(f, {{guid_of(f, "H3"), {Lid{5}, 0}}});
+  EXPECT_EQ(lid_of(f, a, "H1"), 5u) << "the larger side is the running one";
+  EXPECT_EQ(lid_of(f, a, "H3"), 9u);
+}
+
+TEST(LidAssignment, LidsOfVanishedPortsStayReservedUntilTheRangeRunsOut) {
+  const Fabric f = fabric_from("S1-H1 S1-H2");
+  const LidBook book{{Guid{0xaaa}, {Lid{2}, 0}}, {Guid{0xbbb}, {Lid{3}, 0}}};
+  const LidAssignment wide = assign(f, book);
+  EXPECT_EQ(lid_of(f, wide, "H1"), 4u);
+  EXPECT_EQ(lid_of(f, wide, "H2"), 5u);
+  EXPECT_EQ(wide.book.at(Guid{0xaaa}).base, Lid{2});
+
+  const LidAssignment tight = assign(f, book, {.max = Lid{4}});
+  EXPECT_EQ(lid_of(f, tight, "H1"), 4u);
+  EXPECT_EQ(lid_of(f, tight, "H2"), 2u) << "the lowest reserved LID goes first";
+  EXPECT_FALSE(tight.book.contains(Guid{0xaaa}));
+  EXPECT_TRUE(tight.book.contains(Guid{0xbbb}));
+}
+
+TEST(LidAssignment, SaysWhenLidsRunOut) {
+  const Fabric f = fabric_from("S1-H1 S1-H2");
+  const auto result = assign_lids(f, {}, {.max = Lid{2}});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::Unsupported);
+  EXPECT_EQ(result.error().context, "no LIDs left for H2:1: 1 … 2 are in use");
+}
+
+TEST(LidAssignment, RefusesSettingsThatCannotBe) {
+  const Fabric f = fabric_from("S1-H1");
+  for (const LidPolicy& policy : {LidPolicy{.lmc = 8},
+                                  LidPolicy{.lmc_enhanced_port0 = 8},
+                                  LidPolicy{.min = Lid{0}},
+                                  LidPolicy{.max = Lid{0xc000}},
+                                  LidPolicy{.min = Lid{9}, .max = Lid{8}}}) {
+    const auto result = assign_lids(f, {}, policy);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::Invalid);
+  }
+  EXPECT_FALSE(assign_lids(f, {{Guid{1}, {Lid{0xbfff}, 1}}}, {}));
+}
+
+TEST(LidBook, PrintsOneLinePerPortAndReadsItBack) {
+  const LidBook book{{Guid{0x0002c90300000001}, {Lid{1}, 0}}, {Guid{0xff}, {Lid{0x40}, 3}}};
+  EXPECT_EQ(print_lid_book(book),
+            "0x00000000000000ff 0x0040 3\n"
+            "0x0002c90300000001 0x0001 0\n");
+  EXPECT_EQ(parse_lid_book(print_lid_book(book), "lids").value(), book);
+  EXPECT_EQ(parse_lid_book("# a comment\n\n 0xff\t0x40  3 # why\r\n", "lids").value().size(), 1u);
+  EXPECT_TRUE(parse_lid_book("", "lids").value().empty());
+}
+
+TEST(LidBook, NamesEveryFaultWithItsLine) {
+  const auto result = parse_lid_book(
+      "0x1 0x1 0\n"
+      "0x2 0x2\n"
+      "zzz 0x2 0\n"
+      "0x3 0 0\n"
+      "0x3 0xc000 0\n"
+      "0x3 0x5 8\n"
+      "0x3 0x5 1\n"
+      "0x3 0x6 -1\n"
+      "0x1 0x7 0\n"
+      "0x4 0x1 0\n"
+      "0 0x8 0\n"
+      "0x10000000000000000 0x8 0\n"
+      "0x5 0x8 3\n"
+      "0x6 0xc 2",
+      "lids");
+  ASSERT_FALSE(result);
+  std::vector<std::string> lines;
+  for (const Fault& f : result.error()) lines.push_back(print_fault(f));
+  EXPECT_THAT(lines,
+              ElementsAre(HasSubstr("lids:2: 2 words"),
+                          HasSubstr("lids:3: 'zzz' is no GUID"),
+                          HasSubstr("lids:4: '0' is no unicast LID"),
+                          HasSubstr("lids:5: '0xc000' is no unicast LID"),
+                          HasSubstr("lids:6: '8' is no LMC"),
+                          HasSubstr("lids:7: LID 0x0005 with LMC 1: the LID has to be a multiple"),
+                          HasSubstr("lids:8: '-1' is no LMC"),
+                          HasSubstr("lids:9: 0x0000000000000001 is here twice"),
+                          HasSubstr("lids:10: LID 0x0001 is already given by line 1"),
+                          HasSubstr("lids:11: '0' is no GUID"),
+                          HasSubstr("lids:12: '0x10000000000000000' is no GUID"),
+                          HasSubstr("lids:14: LID 0x000c is already given by line 13")));
+}
+
+}  // namespace
+}  // namespace smd::test
