@@ -1,0 +1,60 @@
+// The table of every attribute; see attribute_spec.h.
+#pragma once
+
+#include "smd/mad/extended_port_info.h"
+#include "smd/mad/header.h"
+#include "smd/mad/node_info.h"
+#include "smd/mad/notice.h"
+#include "smd/mad/port_counters.h"
+#include "smd/mad/port_info.h"
+#include "smd/mad/sm_info.h"
+#include "smd/mad/smp.h"
+#include "smd/mad/switch_info.h"
+#include "smd/mad/tables.h"
+#include "tests/unit/mad/attribute_spec.h"
+
+namespace smd::spec {
+
+Attribute<MadHeader> mad_header();
+Attribute<Smp> directed_smp();
+Attribute<Smp> lid_routed_smp();
+Attribute<NodeInfo> node_info();
+Attribute<SwitchInfo> switch_info();
+Attribute<PortInfo> port_info();
+Attribute<SmInfo> sm_info();
+Attribute<Notice> notice();
+Attribute<ExtendedPortInfo> extended_port_info();
+Attribute<PortCounters> port_counters();
+Attribute<PortCountersExtended> port_counters_extended();
+Attribute<LftBlock> lft_block();
+Attribute<RftBlock> rft_block();
+Attribute<MftBlock> mft_block();
+Attribute<PKeyBlock> p_key_block();
+Attribute<SlToVl> sl_to_vl();
+Attribute<VlArbBlock> vl_arb_block();
+Attribute<GuidBlock> guid_block();
+
+/// Calls `use` with each of them.
+template <class Use>
+void for_each_attribute(Use use) {
+  use(mad_header());
+  use(directed_smp());
+  use(lid_routed_smp());
+  use(node_info());
+  use(switch_info());
+  use(port_info());
+  use(sm_info());
+  use(notice());
+  use(extended_port_info());
+  use(port_counters());
+  use(port_counters_extended());
+  use(lft_block());
+  use(rft_block());
+  use(mft_block());
+  use(p_key_block());
+  use(sl_to_vl());
+  use(vl_arb_block());
+  use(guid_block());
+}
+
+}  // namespace smd::spec
