@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/agents/agent_options.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/switch_info.h"
@@ -19,6 +20,8 @@
 #include "smd/transport/transport.h"
 
 namespace smd::sim {
+
+struct NodeState;
 
 /// All times of one kind of fabric. Presets: modern, thesis, none (everything at once, for
 /// serving).
@@ -56,6 +59,7 @@ struct SimFabricStats {
   std::uint64_t dropped_route = 0;  // no table entry, bad hop, Pout == Pin
   std::uint64_t dropped_m_key = 0;
   std::uint64_t dropped_malformed = 0;
+  std::uint64_t dropped_no_client = 0;  // an answer or trap for software that is not there
   std::uint64_t traps = 0;
 };
 
@@ -66,10 +70,16 @@ class SimFabric {
   using Receive = std::function<void(const MadPacket&)>;
   enum class ClientId : std::uint32_t {};
 
-  SimFabric(Runtime& runtime, FabricSpec spec, Timing timing, std::uint64_t seed);
+  /// Requires: check_spec(spec) is empty; the runtime outlives the fabric.
+  SimFabric(Runtime& runtime,
+            FabricSpec spec,
+            Timing timing,
+            std::uint64_t seed,
+            const AgentOptions& options = {});
   ~SimFabric();
   SimFabric(const SimFabric&) = delete;
 
+  /// As cabled now: moved cables and new descriptions show.
   [[nodiscard]] const FabricSpec& spec() const;
 
   // Software on a node.
@@ -85,7 +95,9 @@ class SimFabric {
                 bool up);  // off: its links drop; on: comes back as after power-on
   void reboot_node(std::uint32_t node, Duration off_time);
   void set_silent(std::uint32_t node, bool silent);  // links up, agent dead
+  /// Takes the end of a cable out of `port` and puts it into `to_port`, whose cable is pulled out.
   void move_cable(std::uint32_t node, PortNum port, std::uint32_t to_node, PortNum to_port);
+  void set_description(std::uint32_t node, const std::string& description);  // raises trap 144
   void set_wire_faults(const WireFaults& faults);
 
   // What oracles read: the registers and tables themselves.
@@ -95,13 +107,18 @@ class SimFabric {
   [[nodiscard]] PortNum lft(std::uint32_t node, Lid lid) const;  // kNoRoute beyond the top
   [[nodiscard]] SlToVl sl_to_vl(std::uint32_t node, PortNum in, PortNum out) const;
 
+  /// All registers, tables and counters; include sim-backend/agents/node_state.h. Valid until the
+  /// node is switched on again.
+  [[nodiscard]] const NodeState& node_state(std::uint32_t node) const;
+
   [[nodiscard]] const SimFabricStats& stats() const;
 
   /// Hash of every MAD delivered so far with its time and place: equal for equal seeds.
   [[nodiscard]] std::uint64_t trace_hash() const;
 
- private:
   struct Impl;
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 

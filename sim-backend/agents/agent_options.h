@@ -1,0 +1,23 @@
+// What the simulated adapters and switches of a fabric are able to do.
+#pragma once
+
+#include <cstdint>
+
+namespace smd::sim {
+
+struct AgentOptions {
+  std::uint16_t lft_cap = 49152;  // LinearFDBCap
+  std::uint16_t rft_cap = 0;  // above 0: switches route by a random forwarding table, without a LFT
+  std::uint16_t mft_cap = 1024;
+  std::uint16_t ca_partition_cap = 128;
+  std::uint16_t switch_partition_cap = 32;  // of port 0 and of each external port
+  std::uint8_t vl_cap = 4;                  // code: VL0-7
+  std::uint8_t vl_arb_cap = 8;              // entries of the high and of the low table, at most 64
+  std::uint8_t mtu_cap = 5;                 // code: 4096 bytes
+  std::uint8_t guid_cap = 8;
+  std::uint8_t optimized_sl_to_vl = 0;  // what SwitchInfo offers; 0 refuses wildcards
+  bool traps = true;
+  unsigned trap_repeats = 10;  // a trap nobody represses is given up after so many repetitions
+};
+
+}  // namespace smd::sim

@@ -1,0 +1,23 @@
+// A switch's relay: where its tables send a packet (IBA 18.2.4.3). Pure; the port states are
+// looked at by who moves the packet.
+#pragma once
+
+#include "sim-backend/agents/node_state.h"
+
+namespace smd::sim {
+
+enum class RelayFault : std::uint8_t { None, Unroutable, BackToInput };
+
+struct RelayExit {
+  PortNum port;  // 0: the switch itself
+  RelayFault fault = RelayFault::None;
+};
+
+/// Requires: a switch and a unicast LID. `in` is 0 for what the switch itself sends.
+[[nodiscard]] RelayExit relay_unicast(const NodeState& node, Lid dlid, PortNum in);
+
+/// What the table says: the entry of the LFT, or the match in the RFT or its default port.
+/// kNoRoute when there is none.
+[[nodiscard]] PortNum find_route(const NodeState& node, Lid dlid);
+
+}  // namespace smd::sim

@@ -1,0 +1,30 @@
+// SwitchInfo (IBA 14.2.5.4).
+#include "sim-backend/agents/sma_attributes.h"
+
+namespace smd::sim {
+
+MadStatus answer_switch_info(const SmaRequest& request, Smp& smp) {
+  if (!request.node.is_switch()) return MadStatus::BadMethodAttribute;
+  SwitchInfo& regs = request.node.switch_info;
+  MadStatus status = MadStatus::Ok;
+  if (smp.method == Method::Set) {
+    const auto wanted = decode_switch_info(smp.data);
+    const bool top_fits = wanted.has_value() && (wanted->linear_fdb_top == 0 ||
+                                                 wanted->linear_fdb_top < regs.linear_fdb_cap);
+    if (top_fits) {
+      regs.linear_fdb_top = wanted->linear_fdb_top;
+      regs.default_port = wanted->default_port;
+      regs.default_mcast_primary_port = wanted->default_mcast_primary_port;
+      regs.default_mcast_not_primary_port = wanted->default_mcast_not_primary_port;
+      regs.life_time_value = wanted->life_time_value;
+      regs.multicast_fdb_top = wanted->multicast_fdb_top;
+      if (wanted->port_state_change) regs.port_state_change = false;
+    } else {
+      status = MadStatus::BadField;
+    }
+  }
+  encode_switch_info(regs, smp.data);
+  return status;
+}
+
+}  // namespace smd::sim

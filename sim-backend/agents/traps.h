@@ -1,0 +1,57 @@
+// Traps of one node: sent when something happens, repeated until the manager represses them.
+//
+// The interval is the port's SubnetTimeout, at least kShortestInterval; after
+// AgentOptions::trap_repeats repetitions the trap is given up. A newer event of the same trap
+// number at the same port replaces the one that waits. Without a MasterSMLID nobody is told.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "sim-backend/agents/node_state.h"
+#include "smd/mad/notice.h"
+#include "smd/runtime/runtime.h"
+
+namespace smd::sim {
+
+inline constexpr Duration kShortestInterval = std::chrono::milliseconds(1);
+
+class TrapSender {
+ public:
+  /// Sends one Trap SMP from the port to its MasterSMLID.
+  using Send = std::function<void(PortNum port, const MadBytes& mad, Lid to, std::uint8_t sl)>;
+
+  TrapSender(Runtime& runtime, NodeState& node, Send send);
+
+  /// `port`: the management port that speaks, 0 on a switch.
+  void raise(PortNum port, Notice notice);
+
+  /// A TrapRepress with this transaction id came.
+  void repress(std::uint64_t transaction_id);
+
+  /// The node was switched off.
+  void clear() { pending_.clear(); }
+
+  [[nodiscard]] std::uint64_t sent() const { return sent_; }
+
+ private:
+  struct Pending {
+    Notice notice;
+    std::uint64_t transaction_id = 0;
+    unsigned repeats_left = 0;
+    Timer timer;
+  };
+
+  using Key = std::pair<std::uint8_t, std::uint16_t>;  // port, trap number
+
+  void send_now(Key key, Pending& pending);
+
+  Runtime& runtime_;
+  NodeState& node_;
+  Send send_;
+  std::map<Key, Pending> pending_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace smd::sim
