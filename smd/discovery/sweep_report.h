@@ -1,0 +1,44 @@
+// What a discovery found: the snapshot, how to reach each node, and everything that was not as it
+// should be.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
+/// A port that is up, but whose other end did not answer, or answered nonsense.
+struct SilentPort {
+  Guid node;
+  PortNum port;
+  std::string why;
+
+  friend bool operator==(const SilentPort&, const SilentPort&) = default;
+};
+
+/// Two nodes with one GUID: the first stays in the snapshot, the second is left out.
+struct DuplicateGuid {
+  Guid guid;
+  HopPath first;
+  HopPath second;
+
+  friend bool operator==(const DuplicateGuid&, const DuplicateGuid&) = default;
+};
+
+struct SweepReport {
+  std::shared_ptr<const Fabric> fabric;
+  IndexVector<NodeIdx, HopPath> path;  // directed route from the manager to each node
+  std::vector<SilentPort> silent;
+  std::vector<DuplicateGuid> duplicates;
+};
+
+/// The directed route that enters `port`'s node so that its agent may be asked to change that port:
+/// an adapter's ports are each reached through their own cable. Requires: an end port, or any port
+/// of a switch.
+[[nodiscard]] HopPath path_to(const SweepReport& report, PortIdx port);
+
+}  // namespace smd

@@ -1,0 +1,45 @@
+// The periodic look at every switch: one Get(SwitchInfo) each. A raised PortStateChange or a switch
+// that does not answer means that something changed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "smd/discovery/sweep_report.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
+struct PollReport {
+  std::vector<NodeIdx> changed;  // PortStateChange was set
+  std::vector<NodeIdx> silent;   // no answer by LID
+  unsigned polled = 0;
+
+  [[nodiscard]] bool quiet() const { return changed.empty() && silent.empty(); }
+};
+
+class SwitchPoll {
+ public:
+  using Done = std::function<void(PollReport)>;
+
+  SwitchPoll(SmpClient& client, MKey m_key) : scope_(client), m_key_(m_key) {}
+
+  SwitchPoll(const SwitchPoll&) = delete;
+
+  /// Asks by LID, all switches at once. Requires: the report and map that the tables in force were
+  /// made from.
+  void start(const Fabric& fabric, const LidMap& lids, Done done);
+
+ private:
+  void step();
+
+  SmpScope scope_;
+  MKey m_key_;
+  Done done_;
+  PollReport report_;
+  std::size_t outstanding_ = 0;
+};
+
+}  // namespace smd

@@ -1,0 +1,82 @@
+#include "smd/policy/port_policy.h"
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+/// An agent that reports no capability still has VL0 and 256 bytes.
+std::uint8_t at_least_one(std::uint8_t code) { return std::max<std::uint8_t>(code, 1); }
+
+/// Fields that describe the link: both ends must agree.
+void set_link_fields(PortInfo& info, const PortInfo& peer, bool leaf, const PortPolicy& policy) {
+  const auto mtu = std::min({at_least_one(info.mtu_cap),
+                             at_least_one(peer.mtu_cap),
+                             static_cast<std::uint8_t>(policy.mtu_max)});
+  const auto vls =
+      std::min({at_least_one(info.vl_cap), at_least_one(peer.vl_cap), policy.max_operational_vls});
+  info.neighbor_mtu = mtu;
+  info.operational_vls = vls;
+  info.hoq_life = leaf ? policy.leaf_hoq_life : policy.hoq_life;
+  info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
+  info.local_phy_errors = policy.local_phy_errors;
+  info.overrun_errors = policy.overrun_errors;
+  if (policy.vl_high_limit) info.vl_high_limit = *policy.vl_high_limit;
+}
+
+/// Fields of a port that has a LID.
+void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPolicy& policy) {
+  info.lid = lid;
+  info.lmc = lmc;
+  info.master_sm_lid = policy.master_sm_lid;
+  info.master_sm_sl = policy.master_sm_sl;
+  info.gid_prefix = policy.subnet_prefix;
+  info.m_key = policy.m_key;
+  info.m_key_protect_bits = policy.m_key_protect;
+  info.m_key_lease_period = policy.m_key_lease_s;
+  info.subnet_timeout = policy.subnet_timeout;
+}
+
+}  // namespace
+
+PortInfo desired_port_info(const Fabric& fabric,
+                           const LidMap& lids,
+                           PortIdx port,
+                           const PortPolicy& policy) {
+  PortInfo info = fabric.port_info[port];
+  const NodeIdx node = fabric.node_of[port];
+  const bool is_switch = fabric.is_switch(node);
+  const PortIdx peer = fabric.peer[port];
+  if (fabric.is_end_port(port)) set_end_port_fields(info, lids.base[port], lids.lmc[port], policy);
+  if (peer != kNone<PortIdx> && fabric.number_of(port) != PortNum{0}) {
+    const bool leaf = is_switch && !fabric.is_switch(fabric.node_of[peer]);
+    set_link_fields(info, fabric.port_info[peer], leaf, policy);
+  }
+  return info;
+}
+
+bool differs(const PortInfo& now, const PortInfo& wanted) {
+  PortInfo same = wanted;
+  same.port_state = now.port_state;
+  return now != same;
+}
+
+PortInfo set_body(const PortInfo& wanted, PortState state) {
+  PortInfo body = wanted;
+  body.port_state = static_cast<std::uint8_t>(state);
+  body.port_physical_state = 0;
+  body.link_width_enabled = 0;
+  body.link_speed_enabled = 0;
+  body.link_speed_ext_enabled = 0;
+  body.link_speed_ext2_enabled = 0;
+  body.link_down_default_state = 0;
+  return body;
+}
+
+bool is_managed(const Fabric& fabric, PortIdx port) {
+  const NodeIdx node = fabric.node_of[port];
+  if (fabric.number_of(port) == PortNum{0}) return fabric.is_switch(node);
+  return fabric.peer[port] != kNone<PortIdx>;
+}
+
+}  // namespace smd
