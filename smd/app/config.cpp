@@ -1,0 +1,185 @@
+#include "smd/app/config.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "smd/app/config_options.h"
+
+// The only file that sees the TOML library: it costs seconds to compile.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+// Version 3.3 asserts, and under NDEBUG assumes, what a malformed header such as "[=" breaks,
+// though the code after it reports that very fault. Without NDEBUG an assumption is an assertion,
+// and this one checks nothing.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_assert(true)
+#include <toml++/toml.h>
+
+namespace smd {
+namespace {
+
+constexpr std::uintmax_t kLargestFile = 1 << 20;
+
+int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
+
+ConfigValue to_value(const toml::node& node) {
+  if (const auto* v = node.as_boolean()) return {v->get()};
+  if (const auto* v = node.as_integer()) return {v->get()};
+  if (const auto* v = node.as_floating_point()) return {v->get()};
+  if (const auto* v = node.as_string()) return {v->get()};
+  if (const auto* v = node.as_array()) {
+    ConfigList list;
+    for (const toml::node& item : *v) list.push_back(to_value(item));
+    return {std::move(list)};
+  }
+  return {ConfigOther{node.is_table() ? "a table" : "a date or time"}};
+}
+
+/// Keys as messages show them: whatever is in the file, on one line.
+std::string print_key(std::string_view key) {
+  const bool bare = !key.empty() && std::ranges::all_of(key, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+  return bare && key.size() <= 60 ? std::string(key) : print_config_value({std::string(key)});
+}
+
+const ConfigOption* find_option(std::string_view section, std::string_view key) {
+  const auto options = config_options();
+  const auto it = std::ranges::find_if(options, [&](const ConfigOption& option) {
+    return option.section == section && option.key == key;
+  });
+  return it == options.end() ? nullptr : &*it;
+}
+
+bool is_section(std::string_view name) {
+  return std::ranges::any_of(config_options(),
+                             [&](const ConfigOption& option) { return option.section == name; });
+}
+
+/// Applies a document to a config of its own and collects every fault on the way.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  Parsed<Config> read(const toml::table& document) {
+    for (const auto& [key, node] : document) read_section(key, node);
+    check_rules();
+    if (faults_.empty()) return config_;
+    // The library orders keys by name; people read files from the top.
+    std::ranges::stable_sort(faults_, {}, &Fault::line);
+    return tl::unexpected<Faults>(std::move(faults_));
+  }
+
+ private:
+  void read_section(const toml::key& key, const toml::node& node) {
+    const std::string_view name = key.str();
+    const int line = line_of(key.source());
+    const toml::table* section = node.as_table();
+    if (is_section(name)) {
+      if (section == nullptr) {
+        return complain(line, fmt::format("{} is no section; write [{}]", name, name));
+      }
+      for (const auto& [option, value] : *section) read_option(name, option, value);
+      return;
+    }
+    if (section == nullptr) {
+      return complain(line,
+                      fmt::format("{} stands outside of every section; the nearest known key is {}",
+                                  print_key(name),
+                                  find_nearest_option("", name)));
+    }
+    complain(line,
+             fmt::format("unknown section [{}]; the nearest known one is [{}]",
+                         print_key(name),
+                         find_nearest_section(name)));
+  }
+
+  void read_option(std::string_view section, const toml::key& key, const toml::node& node) {
+    const int line = line_of(key.source());
+    const ConfigOption* option = find_option(section, key.str());
+    if (option == nullptr) {
+      return complain(line,
+                      fmt::format("unknown key {}.{}; the nearest known one is {}",
+                                  section,
+                                  print_key(key.str()),
+                                  find_nearest_option(section, key.str())));
+    }
+    const ConfigValue value = to_value(node);
+    lines_[option->name()] = line;
+    if (option->apply(value, config_)) return;
+    faulty_.insert(option->name());
+    complain(line,
+             fmt::format("{} is {}; {}", option->name(), print_config_value(value), option->range));
+  }
+
+  /// A rule is reported where the file sets its first option, else where it sets the other. It
+  /// says nothing about options that are at fault themselves.
+  void check_rules() {
+    for (const ConfigRule& rule : config_rules()) {
+      const bool judged = std::ranges::none_of(rule.options, [this](std::string_view name) {
+        return faulty_.contains(std::string(name));
+      });
+      if (!judged) continue;
+      const auto broken = rule.broken(config_);
+      if (!broken) continue;
+      int line = 0;
+      for (const std::string_view name : rule.options) {
+        const auto it = lines_.find(std::string(name));
+        if (line == 0 && it != lines_.end()) line = it->second;
+      }
+      complain(line, *broken);
+    }
+  }
+
+  void complain(int line, std::string message) {
+    faults_.push_back({file_, line, std::move(message)});
+  }
+
+  std::string file_;
+  Config config_;
+  Faults faults_;
+  std::map<std::string, int> lines_;  // where the file sets an option
+  std::set<std::string> faulty_;
+};
+
+}  // namespace
+
+Parsed<Config> parse_config(std::string_view text, const std::string& file) {
+  const toml::parse_result document = toml::parse(text);
+  if (!document) {
+    const toml::parse_error& error = document.error();
+    return fault(file, line_of(error.source()), fmt::format("not TOML: {}", error.description()));
+  }
+  return Reader(file).read(document.table());
+}
+
+Parsed<Config> load_config(const std::string& path) {
+  struct stat status {};
+
+  if (::stat(path.c_str(), &status) != 0) {
+    return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  }
+  // Devices and pipes could go on for ever.
+  if (!S_ISREG(status.st_mode)) return fault(path, 0, "is no regular file");
+  if (static_cast<std::uintmax_t>(status.st_size) > kLargestFile) {
+    return fault(
+        path, 0, fmt::format("is {} bytes long; at most {}", status.st_size, kLargestFile));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file sets failbit of the destination: that is a config of defaults.
+  if (in && status.st_size > 0) text << in.rdbuf();
+  if (!in) return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  return parse_config(text.str(), path);
+}
+
+}  // namespace smd

@@ -1,0 +1,391 @@
+#include "smd/app/config_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/app/config_kinds.h"
+
+namespace smd {
+namespace {
+
+using namespace config_kinds;
+
+using Options = std::vector<ConfigOption>;
+
+/// sun_path holds 108 bytes with its terminator.
+constexpr std::size_t kSocketPathBytes = 107;
+
+template <class T>
+concept IsStrongId = requires { typename T::rep; };
+
+/// Any field that is a number inside: integers, enums, strong ids.
+template <class Section, class T>
+Field<Number> numeric(Section Config::*section, T Section::*field) {
+  return {.read = [=](const Config& config) -> Number {
+            if constexpr (IsStrongId<T>) {
+              return (config.*section.*field).value();
+            } else {
+              return static_cast<Number>(config.*section.*field);
+            }
+          },
+          .write =
+              [=](Config& config, Number number) {
+                if constexpr (IsStrongId<T>) {
+                  config.*section.*field = T{static_cast<typename T::rep>(number)};
+                } else {
+                  config.*section.*field = static_cast<T>(number);
+                }
+              }};
+}
+
+template <class Section, class T>
+Field<T> plain(Section Config::*section, T Section::*field) {
+  return {[=](const Config& config) { return config.*section.*field; },
+          [=](Config& config, T value) { config.*section.*field = std::move(value); }};
+}
+
+bool is_absolute_path(const std::string& path) { return path.starts_with('/'); }
+
+// Where a row has a fifth word in its braces, a new value needs a restart.
+constexpr bool kRestart = true;
+
+Options transport_options() {
+  const auto section = &Config::transport;
+  using T = TransportConfig;
+  return {
+      choice({"transport", "kind", "Real adapters, or the built-in simulated fabric", "", kRestart},
+             numeric(section, &T::kind),
+             {"umad", "sim"}),
+      text({"transport",
+            "device",
+            "Adapter to manage the subnet from; \"\" is the first usable",
+            "",
+            kRestart},
+           plain(section, &T::device),
+           "the name of an adapter, such as \"mlx5_0\", or \"\""),
+      number({"transport", "port", "Port of that adapter; 0 is the first usable", "", kRestart},
+             numeric(section, &T::port),
+             0,
+             254),
+      guid({"transport",
+            "port_guid",
+            "Port by its GUID, which goes before device and port; \"\" is by name",
+            "",
+            kRestart},
+           plain(section, &T::port_guid)),
+      text({"transport", "fabric", "Fabric that kind \"sim\" simulates", "", kRestart},
+           plain(section, &T::fabric),
+           "a fabric file or a generator, such as \"fat-tree:k=8\", or \"\""),
+      number({"transport",
+              "retry_backoff_min_s",
+              "First wait before a lost adapter is tried again; doubles up to the maximum",
+              "seconds",
+              kRestart},
+             numeric(section, &T::retry_backoff_min_s),
+             1,
+             3600),
+      number({"transport",
+              "retry_backoff_max_s",
+              "Longest wait before a lost adapter is tried again",
+              "seconds",
+              kRestart},
+             numeric(section, &T::retry_backoff_max_s),
+             1,
+             3600),
+  };
+}
+
+Options smp_options() {
+  const auto section = &Config::smp;
+  using T = SmpConfig;
+  return {
+      number({"smp", "window_min", "Window at its smallest", "SMPs on the wire", kRestart},
+             numeric(section, &T::window_min),
+             1,
+             4096),
+      number({"smp", "window_start", "Window at the start", "SMPs on the wire", kRestart},
+             numeric(section, &T::window_start),
+             1,
+             4096),
+      number({"smp", "window_max", "Window at its largest", "SMPs on the wire", kRestart},
+             numeric(section, &T::window_max),
+             1,
+             4096),
+      number({"smp",
+              "retries",
+              "Injections after the first before a request is given up",
+              "",
+              kRestart},
+             numeric(section, &T::retries),
+             0,
+             20),
+      number({"smp",
+              "timeout_ms",
+              "Wait for an answer until the fabric's own timeouts are known",
+              "milliseconds",
+              kRestart},
+             numeric(section, &T::timeout_ms),
+             1,
+             60000),
+      number({"smp", "max_per_second", "Rate limit; 0 is none", "SMPs per second", kRestart},
+             numeric(section, &T::max_per_second),
+             0,
+             10000000),
+  };
+}
+
+Options sm_identity_options() {
+  const auto section = &Config::sm;
+  using T = SmConfig;
+  return {
+      number({"sm", "priority", "Priority of this subnet manager; the highest becomes master"},
+             numeric(section, &T::priority),
+             0,
+             15),
+      hex64({"sm", "sm_key", "SM_Key that other subnet managers must know"},
+            numeric(section, &T::sm_key),
+            false),
+      hex64({"sm", "m_key", "M_Key put on every port and every SMP; 0 is none"},
+            numeric(section, &T::m_key),
+            false),
+      number({"sm",
+              "m_key_protect",
+              "What a port shows without the M_Key: 0 all, 1 all but the key, 2 and 3 nothing"},
+             numeric(section, &T::m_key_protect),
+             0,
+             3),
+      number({"sm",
+              "m_key_lease_s",
+              "Time until a port forgets the M_Key of a manager that is gone; 0 is never",
+              "seconds"},
+             numeric(section, &T::m_key_lease_s),
+             0,
+             65535),
+      hex64({"sm", "subnet_prefix", "Upper half of every GID in the subnet"},
+            numeric(section, &T::subnet_prefix),
+            true),
+      checked_text(
+          {"sm", "state_dir", "Folder of what survives a restart, such as the LIDs", "", kRestart},
+          plain(section, &T::state_dir),
+          "an absolute path",
+          is_absolute_path),
+  };
+}
+
+Options sm_routing_options() {
+  const auto section = &Config::sm;
+  using T = SmConfig;
+  return {
+      checked_text({"sm", "engine", "Routing engine"},
+                   plain(section, &T::engine),
+                   "the name of an engine, such as \"updn\" or \"minhop\"",
+                   [](const std::string& name) { return !name.empty(); }),
+      guid_list({"sm", "roots", "Switches that updn orients from; empty lets the engine choose"},
+                plain(section, &T::roots)),
+      number({"sm", "lmc", "Adapter and router ports get 2^lmc LIDs"},
+             numeric(section, &T::lmc),
+             0,
+             7),
+      number({"sm", "lmc_enhanced_port0", "Enhanced switch ports 0 get 2^lmc_enhanced_port0 LIDs"},
+             numeric(section, &T::lmc_enhanced_port0),
+             0,
+             7),
+      number({"sm", "lid_min", "Lowest LID to hand out"},
+             numeric(section, &T::lid_min),
+             1,
+             kTopUnicastLid.value()),
+      number({"sm", "lid_max", "Highest LID to hand out"},
+             numeric(section, &T::lid_max),
+             1,
+             kTopUnicastLid.value()),
+      choice({"sm",
+              "mode",
+              "\"default\" asks least; \"basic\" is the published algorithm to the letter"},
+             numeric(section, &T::mode),
+             {"default", "basic"}),
+  };
+}
+
+Options sweep_options() {
+  const auto section = &Config::sweep;
+  using T = SweepConfig;
+  return {
+      number({"sweep",
+              "interval_s",
+              "Time between two checks of every switch; 0 is never, only traps and commands",
+              "seconds"},
+             numeric(section, &T::interval_s),
+             0,
+             86400),
+      number({"sweep",
+              "debounce_ms",
+              "Quiet time awaited after a trap, so that one sweep answers a burst",
+              "milliseconds"},
+             numeric(section, &T::debounce_ms),
+             0,
+             60000),
+      number({"sweep",
+              "debounce_max_ms",
+              "Longest that a stream of traps can put a sweep off",
+              "milliseconds"},
+             numeric(section, &T::debounce_max_ms),
+             0,
+             600000),
+  };
+}
+
+Options port_options() {
+  const auto section = &Config::port;
+  using T = PortConfig;
+  const std::string_view exponent = "4.096 us * 2^value";
+  return {
+      one_of({"port",
+              "mtu_max",
+              "Largest MTU to set; a link gets the largest that both its ends have",
+              "bytes"},
+             numeric(section, &T::mtu_max),
+             {256, 512, 1024, 2048, 4096}),
+      one_of({"port",
+              "max_operational_vls",
+              "Most data VLs to set; a link gets the most that both its ends have",
+              "VLs"},
+             numeric(section, &T::max_operational_vls),
+             {1, 2, 4, 8, 15}),
+      number({"port", "subnet_timeout", "SubnetTimeOut of PortInfo", exponent},
+             numeric(section, &T::subnet_timeout),
+             0,
+             31),
+      number({"port",
+              "packet_life_time",
+              "LifeTimeValue of SwitchInfo: older packets are discarded; above 19 is never",
+              exponent},
+             numeric(section, &T::packet_life_time),
+             0,
+             31),
+      number({"port",
+              "hoq_life",
+              "HOQLife of ports between switches: packets longer at the head of their queue are "
+              "discarded; above 19 is never",
+              exponent},
+             numeric(section, &T::hoq_life),
+             0,
+             31),
+      number({"port", "leaf_hoq_life", "HOQLife of switch ports to adapters and routers", exponent},
+             numeric(section, &T::leaf_hoq_life),
+             0,
+             31),
+      number({"port",
+              "vl_stall_count",
+              "Packets in a row discarded by HOQLife that stall a VL, on ports between switches",
+              "packets"},
+             numeric(section, &T::vl_stall_count),
+             1,
+             7),
+      number({"port",
+              "leaf_vl_stall_count",
+              "The same on switch ports to adapters and routers",
+              "packets"},
+             numeric(section, &T::leaf_vl_stall_count),
+             1,
+             7),
+      number({"port", "local_phy_errors", "Marginal link errors that raise a trap", "errors"},
+             numeric(section, &T::local_phy_errors),
+             0,
+             15),
+      number({"port", "overrun_errors", "Buffer overruns in a row that raise a trap", "errors"},
+             numeric(section, &T::overrun_errors),
+             0,
+             15),
+  };
+}
+
+Options qos_options() {
+  const auto section = &Config::qos;
+  using T = QosConfig;
+  return {
+      sl2vl({"qos", "sl2vl", "VL of each SL, from 0 to 15; VL 15 discards"},
+            plain(section, &T::sl2vl)),
+      optional_number({"qos",
+                       "vl_high_limit",
+                       "Data of high priority before a packet of low priority may pass; 0 is one "
+                       "packet, 255 no limit",
+                       "4096 bytes"},
+                      plain(section, &T::vl_high_limit),
+                      255,
+                      "4"),
+      vl_weights({"qos", "vl_arb_high", "High priority table of VL arbitration"},
+                 plain(section, &T::vl_arb_high)),
+      vl_weights({"qos", "vl_arb_low", "Low priority table of VL arbitration"},
+                 plain(section, &T::vl_arb_low)),
+  };
+}
+
+Options log_options() {
+  const auto section = &Config::log;
+  return {
+      word({"log", "level", "Least severe line to log"},
+           plain(section, &LogConfig::level),
+           {"debug", "info", "warn", "error", "off"}),
+      checked_text({"log", "sink", "Where log lines go"},
+                   plain(section, &LogConfig::sink),
+                   "\"stderr\", \"syslog\" or an absolute path",
+                   [](const std::string& sink) {
+                     return sink == "stderr" || sink == "syslog" || is_absolute_path(sink);
+                   }),
+  };
+}
+
+Options admin_options() {
+  const auto section = &Config::admin;
+  return {
+      checked_text({"admin", "socket", "Unix socket that smctl talks to", "", kRestart},
+                   plain(section, &AdminConfig::socket),
+                   fmt::format("an absolute path of at most {} bytes", kSocketPathBytes),
+                   [](const std::string& path) {
+                     return is_absolute_path(path) && path.size() <= kSocketPathBytes;
+                   }),
+      mode_bits({"admin", "socket_mode", "Who may use that socket, as file mode", "", kRestart},
+                numeric(section, &AdminConfig::socket_mode)),
+  };
+}
+
+Options make_options() {
+  Options all;
+  for (Options part : {transport_options(),
+                       smp_options(),
+                       sm_identity_options(),
+                       sm_routing_options(),
+                       sweep_options(),
+                       port_options(),
+                       qos_options(),
+                       log_options(),
+                       admin_options()}) {
+    std::ranges::move(part, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string ConfigOption::name() const { return fmt::format("{}.{}", section, key); }
+
+std::span<const ConfigOption> config_options() {
+  static const Options options = make_options();
+  return options;
+}
+
+std::string_view config_section_meaning(std::string_view section) {
+  if (section == "transport") return "Where MADs come from and go to.";
+  if (section == "smp") return "How fast SMPs are sent, and when they count as lost.";
+  if (section == "sm") return "The subnet: who manages it, its LIDs and its routes.";
+  if (section == "sweep") return "When the fabric is looked at.";
+  if (section == "port") return "What every port is set to.";
+  if (section == "qos") return "Service levels. What is not set here stays as the port has it.";
+  if (section == "log") return "Log lines.";
+  if (section == "admin") return "The daemon's socket for smctl.";
+  return "";
+}
+
+}  // namespace smd

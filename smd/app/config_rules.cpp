@@ -1,0 +1,146 @@
+// Rules between options, and what a mistyped name was meant to be.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "smd/app/config_options.h"
+
+namespace smd {
+namespace {
+
+using Broken = std::optional<std::string>;
+
+/// The first VL above `vls`, unless it is 15, which discards.
+template <class Range, class VlOf>
+std::optional<Vl> find_vl_beyond(const Range& entries, unsigned vls, VlOf vl_of) {
+  for (const auto& entry : entries) {
+    const Vl vl = vl_of(entry);
+    if (vl.value() >= vls && vl != kManagementVl) return vl;
+  }
+  return std::nullopt;
+}
+
+Broken vl_beyond(std::string_view option, std::optional<Vl> vl, unsigned vls) {
+  if (!vl) return std::nullopt;
+  return fmt::format(
+      "{} names VL {}; a VL below port.max_operational_vls, which is {}", option, *vl, vls);
+}
+
+Broken arbitrates_beyond(std::string_view option,
+                         const std::optional<std::vector<VlWeight>>& table,
+                         unsigned vls) {
+  if (!table) return std::nullopt;
+  return vl_beyond(
+      option, find_vl_beyond(*table, vls, [](const VlWeight& e) { return e.vl; }), vls);
+}
+
+Broken not_below(std::string_view low, std::uint64_t a, std::string_view high, std::uint64_t b) {
+  if (a <= b) return std::nullopt;
+  return fmt::format("{} is {}; a number up to {}, which is {}", low, a, high, b);
+}
+
+std::vector<ConfigRule> make_rules() {
+  return {
+      {{"transport.retry_backoff_min_s", "transport.retry_backoff_max_s"},
+       [](const Config& c) {
+         return not_below("transport.retry_backoff_min_s",
+                          c.transport.retry_backoff_min_s,
+                          "transport.retry_backoff_max_s",
+                          c.transport.retry_backoff_max_s);
+       }},
+      {{"smp.window_min", "smp.window_start"},
+       [](const Config& c) {
+         return not_below(
+             "smp.window_min", c.smp.window_min, "smp.window_start", c.smp.window_start);
+       }},
+      {{"smp.window_start", "smp.window_max"},
+       [](const Config& c) {
+         return not_below(
+             "smp.window_start", c.smp.window_start, "smp.window_max", c.smp.window_max);
+       }},
+      {{"sm.lid_min", "sm.lid_max"},
+       [](const Config& c) {
+         return not_below("sm.lid_min", c.sm.lid_min.value(), "sm.lid_max", c.sm.lid_max.value());
+       }},
+      {{"sweep.debounce_ms", "sweep.debounce_max_ms"},
+       [](const Config& c) {
+         return not_below("sweep.debounce_ms",
+                          c.sweep.debounce_ms,
+                          "sweep.debounce_max_ms",
+                          c.sweep.debounce_max_ms);
+       }},
+      {{"qos.sl2vl", "port.max_operational_vls"},
+       [](const Config& c) -> Broken {
+         if (!c.qos.sl2vl) return std::nullopt;
+         const unsigned vls = c.port.max_operational_vls;
+         return vl_beyond(
+             "qos.sl2vl", find_vl_beyond(*c.qos.sl2vl, vls, [](Vl vl) { return vl; }), vls);
+       }},
+      {{"qos.vl_arb_high", "port.max_operational_vls"},
+       [](const Config& c) {
+         return arbitrates_beyond("qos.vl_arb_high", c.qos.vl_arb_high, c.port.max_operational_vls);
+       }},
+      {{"qos.vl_arb_low", "port.max_operational_vls"},
+       [](const Config& c) {
+         return arbitrates_beyond("qos.vl_arb_low", c.qos.vl_arb_low, c.port.max_operational_vls);
+       }},
+  };
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+/// Names beyond this cannot be near any option; cutting them bounds the work on hostile files.
+std::string_view bounded(std::string_view name) { return name.substr(0, 64); }
+
+}  // namespace
+
+std::span<const ConfigRule> config_rules() {
+  static const std::vector<ConfigRule> rules = make_rules();
+  return rules;
+}
+
+std::string find_nearest_option(std::string_view section, std::string_view key) {
+  const ConfigOption* nearest = nullptr;
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  for (const ConfigOption& option : config_options()) {
+    const std::size_t elsewhere = option.section == section ? 0 : 2;
+    const std::size_t distance = edit_distance(bounded(key), option.key) + elsewhere;
+    if (distance < shortest) {
+      shortest = distance;
+      nearest = &option;
+    }
+  }
+  return nearest->name();
+}
+
+std::string find_nearest_section(std::string_view section) {
+  std::string_view nearest;
+  std::size_t shortest = std::numeric_limits<std::size_t>::max();
+  for (const ConfigOption& option : config_options()) {
+    const std::size_t distance = edit_distance(bounded(section), option.section);
+    if (distance < shortest) {
+      shortest = distance;
+      nearest = option.section;
+    }
+  }
+  return std::string(nearest);
+}
+
+}  // namespace smd
