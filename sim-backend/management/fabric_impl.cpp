@@ -21,6 +21,11 @@ SimFabric::Impl::Impl(Runtime& runtime,
     SimNode& node = nodes_[n];
     const NodeSpec& from = spec_.nodes[n];
     node.state = power_on(from, options_, timing_.resp_time_code);
+    // A file may show a fabric that somebody has managed before; a reboot forgets it.
+    for (std::size_t p = 0; p < from.ports.size(); ++p) {
+      node.state.ports[p].info.lid = from.ports[p].lid;
+      node.state.ports[p].info.lmc = from.ports[p].lmc;
+    }
     node.first_link = static_cast<std::uint32_t>(links_.size());
     for (const PortSpec& port : from.ports) {
       links_.push_back({.peer_node = port.peer_node, .peer_port = port.peer_port});

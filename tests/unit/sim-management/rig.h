@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/agents/node_state.h"
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/sim_fabric.h"
+#include "smd/mad/node_info.h"
+#include "smd/mad/port_info.h"
 #include "smd/mad/smp.h"
+#include "smd/mad/switch_info.h"
+#include "smd/mad/tables.h"
 
 namespace smd::sim::test {
 
@@ -61,6 +66,44 @@ class Drawing {
   FabricSpec spec_;
 };
 
+inline Smp request(Method method, AttributeId attribute, std::uint32_t modifier = 0) {
+  static std::uint64_t transaction = 1000;
+  Smp smp;
+  smp.method = method;
+  smp.attribute_id = static_cast<std::uint16_t>(attribute);
+  smp.attribute_modifier = modifier;
+  smp.transaction_id = ++transaction;
+  return smp;
+}
+
+using Hops = std::initializer_list<unsigned>;
+
+inline PortNum port_num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
+
+inline Lid lid_of(unsigned lid) { return Lid{static_cast<std::uint16_t>(lid)}; }
+
+/// Directed along the hops.
+inline Smp along(Hops hops, Smp smp) {
+  smp.directed = true;
+  smp.hop_count = 0;
+  for (const unsigned hop : hops) {
+    smp.initial_path[++smp.hop_count] = static_cast<std::uint8_t>(hop);
+  }
+  return smp;
+}
+
+inline Smp get(Hops hops, AttributeId attribute, std::uint32_t modifier = 0) {
+  return along(hops, request(Method::Get, attribute, modifier));
+}
+
+/// ReturnPath as the manager reads it: exits from the far end back, the sender's own port not
+/// among them.
+inline std::vector<unsigned> return_hops(const Smp& smp) {
+  std::vector<unsigned> hops;
+  for (unsigned i = smp.hop_count; i >= 1; --i) hops.push_back(smp.return_path[i]);
+  return hops;
+}
+
 struct Arrival {
   Duration after;  // since the rig was built
   MadPacket packet;
@@ -105,49 +148,60 @@ class Rig {
     return arrivals.front().smp;
   }
 
+  /// Reads PortInfo, changes it, writes it back with NOPs where a manager would, and gives the
+  /// answer.
+  template <class Change>
+  std::optional<Smp> set_port(Hops path, unsigned port, Change change) {
+    const auto now = ask(get(path, AttributeId::PortInfo, port));
+    if (!now.has_value()) return std::nullopt;
+    PortInfo info = decode_port_info(now->data).value();
+    info.port_state = info.port_physical_state = 0;
+    info.link_width_enabled = info.link_speed_enabled = info.link_speed_ext_enabled = 0;
+    change(info);
+    Smp set = along(path, request(Method::Set, AttributeId::PortInfo, port));
+    set.m_key = m_key;
+    encode_port_info(info, set.data);
+    return ask(set);
+  }
+
+  void set_lid(Hops path, unsigned port, unsigned lid) {
+    set_port(path, port, [&](PortInfo& info) {
+      info.lid = lid_of(lid);
+      info.master_sm_lid = Lid{1};
+    });
+  }
+
+  /// Routes of LIDs below 64 on the switch at the end of the path.
+  void set_routes(Hops path, std::initializer_list<std::pair<unsigned, unsigned>> routes) {
+    LftBlock block;
+    block.fill(kNoRoute);
+    for (const auto& [lid, port] : routes) block[lid] = port_num(port);
+    Smp set = along(path, request(Method::Set, AttributeId::LinearForwardingTable, 0));
+    encode_lft_block(block, set.data);
+    ask(set);
+    Smp top = along(path, request(Method::Set, AttributeId::SwitchInfo, 0));
+    encode_switch_info({.linear_fdb_top = 63, .port_state_change = true}, top.data);
+    ask(top);
+  }
+
+  /// Initialize → Armed → Active, from the manager's end.
+  void activate(Hops path, unsigned port) {
+    for (const PortState state : {PortState::Armed, PortState::Active}) {
+      set_port(
+          path, port, [&](PortInfo& info) { info.port_state = static_cast<std::uint8_t>(state); });
+    }
+  }
+
   [[nodiscard]] Duration elapsed() const { return runtime.now() - start_; }
 
   SimRuntime runtime;
   SimFabric fabric;
   SimFabric::ClientId client{};
   std::vector<Arrival> arrivals;
+  MKey m_key;  // what `set_port` writes with
 
  private:
   TimePoint start_;
 };
-
-inline Smp request(Method method, AttributeId attribute, std::uint32_t modifier = 0) {
-  static std::uint64_t transaction = 1000;
-  Smp smp;
-  smp.method = method;
-  smp.attribute_id = static_cast<std::uint16_t>(attribute);
-  smp.attribute_modifier = modifier;
-  smp.transaction_id = ++transaction;
-  return smp;
-}
-
-/// Directed along the hops.
-inline Smp along(std::initializer_list<unsigned> hops, Smp smp) {
-  smp.directed = true;
-  smp.hop_count = 0;
-  for (const unsigned hop : hops) {
-    smp.initial_path[++smp.hop_count] = static_cast<std::uint8_t>(hop);
-  }
-  return smp;
-}
-
-inline Smp get(std::initializer_list<unsigned> hops,
-               AttributeId attribute,
-               std::uint32_t modifier = 0) {
-  return along(hops, request(Method::Get, attribute, modifier));
-}
-
-/// ReturnPath as the manager reads it: exits from the far end back, the sender's own port not
-/// among them.
-inline std::vector<unsigned> return_hops(const Smp& smp) {
-  std::vector<unsigned> hops;
-  for (unsigned i = smp.hop_count; i >= 1; --i) hops.push_back(smp.return_path[i]);
-  return hops;
-}
 
 }  // namespace smd::sim::test
