@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "smd/mad/codec.h"
 
 namespace smd {

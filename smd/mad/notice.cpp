@@ -88,15 +88,16 @@ std::string print_notice(const Notice& notice) {
                        notice.issuer_lid,
                        notice.count);
   }
-  std::string line = fmt::format(
-      "trap {} ({}) {} from {} lid {} count {}",
-      notice.trap_or_device,
-      print_trap(notice.trap_or_device),
-      print_type(notice.type),
-      print_node_type(notice.producer_or_vendor <= 3 ? NodeType(notice.producer_or_vendor)
-                                                     : NodeType{}),
-      notice.issuer_lid,
-      notice.count);
+  std::string line =
+      fmt::format("trap {} ({}) {} from {} lid {} count {}",
+                  notice.trap_or_device,
+                  print_trap(notice.trap_or_device),
+                  print_type(notice.type),
+                  print_node_type(notice.producer_or_vendor <= 3
+                                      ? static_cast<NodeType>(notice.producer_or_vendor)
+                                      : NodeType{}),
+                  notice.issuer_lid,
+                  notice.count);
   if (const Lid subject = notice_subject(notice); subject != kUnassignedLid) {
     line += fmt::format(" about lid {}", subject);
   }
