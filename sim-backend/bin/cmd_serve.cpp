@@ -1,0 +1,104 @@
+#include "sim-backend/bin/cmd_serve.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "sim-backend/serve/console_input.h"
+#include "sim-backend/serve/socket_server.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+struct ServeOptions {
+  std::string fabric;
+  std::string name = "sim";
+  std::string timing = "none";
+  std::uint64_t seed = 1;
+  double drop = 0;
+};
+
+Timing timing_named(const std::string& name) {
+  if (name == "modern") return Timing::modern();
+  if (name == "thesis") return Timing::thesis();
+  return Timing::none();
+}
+
+int run_serve(const ServeOptions& options) {
+  // A console that nobody reads any more must not end what is served.
+  std::signal(SIGPIPE, SIG_IGN);
+  Parsed<FabricSpec> spec = load_fabric(options.fabric);
+  if (!spec) {
+    for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
+    return kBadInput;
+  }
+  AsioRuntime runtime;
+  SimFabric fabric(runtime, std::move(*spec), timing_named(options.timing), options.seed);
+  if (options.drop > 0) {
+    WireFaults faults;
+    faults.drop = options.drop;
+    fabric.set_wire_faults(faults);
+  }
+  SwitchboardOptions board;
+  if (options.timing != "none") board.agent_timeout = std::chrono::milliseconds(50);
+  const auto server = SocketServer::open(runtime, fabric, options.name, board);
+  if (!server) {
+    const bool busy = server.error().code == Errc::Busy;
+    fmt::print(stderr,
+               "smsim: {}{}\n",
+               server.error().context,
+               busy ? "; choose another with --name" : "");
+    return server.error().code == Errc::Invalid ? kBadInput : kFailed;
+  }
+
+  const FabricSpec& served = fabric.spec();
+  fmt::print(
+      "serving {} nodes as {}; then: SIM_HOST=\"{}\" IBSIM_SOCKNAME={} LD_PRELOAD=libumad2sim.so "
+      "TOOL\n",
+      served.nodes.size(),
+      options.name,
+      served.nodes[served.sm_node].description,
+      options.name);
+  std::fflush(stdout);
+
+  Console console(fabric, (*server)->switchboard());
+  bool quit = false;
+  const auto stop = [&] {
+    quit = true;
+    runtime.stop();
+  };
+  runtime.on_signal(SIGTERM, stop);
+  runtime.on_signal(SIGINT, stop);
+  const ConsoleInput input(runtime, console, STDIN_FILENO, stop);
+  if (!quit) runtime.run();
+  return 0;
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand(
+      "serve", "Serve a simulated fabric on ibsim's socket; console commands on stdin");
+  command->add_option("--fabric", options->fabric, "File or generator")->required();
+  command->add_option("--name", options->name, "Socket name, IBSIM_SOCKNAME of the tools")
+      ->capture_default_str();
+  command->add_option("--timing", options->timing, "Times of the fabric")
+      ->check(CLI::IsMember({"none", "modern", "thesis"}))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of random losses")->capture_default_str();
+  command->add_option("--drop", options->drop, "Probability that a cable loses a MAD")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->callback([options, &exit_code] { exit_code = run_serve(*options); });
+}
+
+}  // namespace smd::sim

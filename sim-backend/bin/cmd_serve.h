@@ -1,0 +1,12 @@
+// `smsim serve`: a simulated fabric behind ibsim's socket, for unmodified OpenSM and
+// infiniband-diags.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace smd::sim {
+
+/// Adds the subcommand; its exit code is written to `exit_code` when it has run.
+void add_serve_command(CLI::App& app, int& exit_code);
+
+}  // namespace smd::sim

@@ -1,0 +1,135 @@
+#include "sim-backend/serve/console.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim-serve/served_fabric.h"
+
+namespace smd::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct ConsoleTest : testing::Test {
+  bool up() { return served.fabric.link_up(0, PortNum{1}); }
+
+  ServedFabric served;
+  Console console{served.fabric, served.board};
+};
+
+TEST_F(ConsoleTest, PullsAndReplacesCablesInEverySpelling) {
+  const std::pair<const char*, const char*> spellings[] = {
+      {"Unlink \"sw\"[1]", "ReLink \"sw\"[1]"},
+      {"unlink sw[1]\n", "relink sw[1]\n"},
+      {"u sw:1", "r sw:1"},
+      {"link down sw:1", "link up sw:1"},
+      {"Unlink \"host-a\"", "ReLink \"host-a\""},
+      {"u 0x0000000000000010[1]", "r \"sw\":1"},
+  };
+  for (const auto& [down, up_again] : spellings) {
+    EXPECT_EQ(console.run(down), "1 link down\n");
+    EXPECT_FALSE(up()) << down;
+    EXPECT_EQ(console.run(up_again), "1 link up\n");
+    EXPECT_TRUE(up()) << up_again;
+  }
+}
+
+TEST_F(ConsoleTest, ANodeWithoutAPortMeansAllItsCables) {
+  EXPECT_EQ(console.run("Unlink sw"), "2 links down\n");
+  EXPECT_FALSE(served.fabric.link_up(0, PortNum{2}));
+}
+
+TEST_F(ConsoleTest, MovesACable) {
+  EXPECT_EQ(console.run("Link \"host-a\"[1] \"sw\"[4]"), "linked\n");
+  EXPECT_TRUE(served.fabric.link_up(0, PortNum{4}));
+  EXPECT_FALSE(up());
+  EXPECT_EQ(console.run("Link sw:1 host-a:1"), "linked\n");
+  EXPECT_TRUE(up());
+  EXPECT_FALSE(served.fabric.link_up(0, PortNum{4}));
+}
+
+TEST_F(ConsoleTest, SwitchesNodesOffAndOn) {
+  EXPECT_EQ(console.run("node down host-a"), "host-a is off\n");
+  EXPECT_FALSE(up());
+  EXPECT_EQ(console.run("Up host-a"), "host-a is on\n");
+  EXPECT_TRUE(up());
+}
+
+TEST_F(ConsoleTest, ClearLeavesTheLinksDown) {
+  EXPECT_THAT(console.run("Clear \"host-a\""), HasSubstr("reset"));
+  EXPECT_FALSE(up());
+  console.run("ReLink host-a");
+  EXPECT_TRUE(up());
+}
+
+TEST_F(ConsoleTest, WhatIsWrongChangesNothingAndIsOneLine) {
+  const char* lines[] = {"frobnicate",
+                         "Unlink",
+                         "Unlink \"host-z\"[1]",
+                         "Unlink sw[9]",
+                         "Unlink sw[0]",
+                         "Unlink sw[-1]",
+                         "Unlink sw[1",
+                         "Unlink sw[]",
+                         "Unlink \"sw[1]",
+                         "Unlink \"sw\"[1",
+                         "Unlink \"\"[1]",
+                         "Link sw[1]",
+                         "Link sw[1] sw",
+                         "Drop 101",
+                         "Drop",
+                         "Drop x",
+                         "Route 1",
+                         "Route 1 2",
+                         "X 9",
+                         "X",
+                         "node sideways sw",
+                         "Down sw[1]",
+                         "Down \xff\xfe",
+                         "u sw[99999999999]",
+                         "link down",
+                         "Silent nobody"};
+  for (const char* line : lines) {
+    const std::string answer = console.run(line);
+    EXPECT_THAT(answer, StartsWith("# ")) << line;
+    EXPECT_EQ(std::count(answer.begin(), answer.end(), '\n'), 1) << line;
+    EXPECT_TRUE(up()) << line;
+  }
+  EXPECT_THAT(console.run("frobnicate"), HasSubstr("help lists them"));
+}
+
+TEST_F(ConsoleTest, EmptyLinesAndCommentsAreSilent) {
+  EXPECT_EQ(console.run(""), "");
+  EXPECT_EQ(console.run("  \t\r\n"), "");
+  EXPECT_EQ(console.run("# a script's comment"), "");
+}
+
+TEST_F(ConsoleTest, TellsWhoIsAttachedAndDetaches) {
+  EXPECT_EQ(console.run("Attached"), "no clients\n");
+  served.connect(77, "host-a");
+  EXPECT_THAT(console.run("Attached"), HasSubstr("Client 0: pid 77 connected at \"host-a\""));
+  EXPECT_EQ(console.run("X 0"), "client 0 is detached\n");
+  EXPECT_EQ(console.run("a"), "no clients\n");
+}
+
+TEST_F(ConsoleTest, DumpsNodesWithTheirCables) {
+  EXPECT_THAT(console.run("Dump sw"), HasSubstr("\"host-b\"[1]"));
+  EXPECT_THAT(console.run("Dump"), HasSubstr("# dumped 3 nodes\n"));
+}
+
+TEST_F(ConsoleTest, Counts) {
+  const unsigned client = served.connect(1, "host-a");
+  served.send(client, directed_get(AttributeId::NodeInfo, {1}, 1));
+  EXPECT_THAT(console.run("Counters"), HasSubstr("from_clients 1\n"));
+}
+
+TEST_F(ConsoleTest, QuitsOnlyWhenTold) {
+  console.run("help");
+  EXPECT_FALSE(console.wants_to_quit());
+  console.run("Quit");
+  EXPECT_TRUE(console.wants_to_quit());
+}
+
+}  // namespace
+}  // namespace smd::sim
