@@ -139,13 +139,20 @@ class Rig {
     runtime.run_until(runtime.now() + duration);
   }
 
-  /// Sends, runs for a second, and gives the answer if there was exactly one arrival.
+  /// Sends, runs for a second, and gives the answer if there was exactly one. Traps that arrive
+  /// meanwhile stay in `arrivals`.
   std::optional<Smp> ask(const Smp& smp, Lid to = kPermissiveLid) {
     arrivals.clear();
     inject(smp, to);
     run();
-    if (arrivals.size() != 1) return std::nullopt;
-    return arrivals.front().smp;
+    std::optional<Smp> answer;
+    for (const Arrival& arrival : arrivals) {
+      const Smp& got = arrival.smp;
+      if (got.method != Method::GetResp || got.transaction_id != smp.transaction_id) continue;
+      if (answer.has_value()) return std::nullopt;
+      answer = got;
+    }
+    return answer;
   }
 
   /// Reads PortInfo, changes it, writes it back with NOPs where a manager would, and gives the
