@@ -1,0 +1,173 @@
+// smctl: one command to a running daemon (cli.md).
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smd/admin/answer_text.h"
+#include "smd/admin/client.h"
+
+namespace smd::bin {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kDefaultSocket = "/run/smd/smd.sock";
+
+constexpr int kDone = 0;
+constexpr int kRefused = 1;
+constexpr int kBadCommandLine = 2;
+
+/// Messages are one line, whoever worded them.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return text;
+}
+
+struct Options {
+  AdminRequest where{.socket = kDefaultSocket};
+  bool json = false;
+  bool quiet = false;
+  int verbose = 0;
+  std::string command;
+  Json args = Json::object();
+};
+
+/// Registers the commands; each one fills in `args` when it is the one that was given.
+class CommandLine {
+ public:
+  explicit CommandLine(Options& options) : options_(options) {
+    app_.set_version_flag("--version", SMD_VERSION);
+    app_.require_subcommand(1);
+    app_.fallthrough();
+    app_.add_option("--socket", options.where.socket, "the daemon's socket")->capture_default_str();
+    app_.add_flag("--json", options.json, "print the answer as JSON");
+    app_.add_flag("-v,--verbose", options.verbose, "show the request on stderr");
+    app_.add_flag("--quiet", options.quiet, "print nothing but errors");
+
+    command("status", "state, engine, last sweep, last change, alarms");
+    command("fabric", "switches and links");
+    command("nodes", "every node");
+    command("links", "every link");
+    auto* port = command("port", "one port as it is set and linked");
+    text(port, "node", "NODE", "description, GUID or LID");
+    add(port, "port", "PORT", "number")->check(CLI::Range(0, 254))->required();
+    auto* route = command("route", "the hops from SRC to DST");
+    text(route, "from", "SRC", "description, GUID or LID");
+    text(route, "to", "DST", "description, GUID or LID");
+    auto* sweep = command("sweep", "look at the fabric now");
+    sweep->add_flag_callback(
+        "--full", [this] { options_.args["full"] = true; }, "discover everything again");
+    auto* engine = command("engine", "the engine in use and those there are; or use NAME");
+    text(engine, "name", "NAME", "engine to use from now on")->required(false);
+    auto* changes = command("changes", "the latest changes, newest first");
+    add(changes, "n", "N", "at most so many")->check(CLI::NonNegativeNumber);
+    auto* log = command("log", "set the daemon's log level");
+    text(log, "level", "LEVEL", "debug, info, warn, error or off");
+    add_sa();
+    command("shutdown", "end the daemon; the fabric stays as it is");
+  }
+
+  /// An exit code when there is nothing to ask the daemon.
+  std::optional<int> parse(int argc, const char* const* argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::Success& e) {
+      return app_.exit(e);  // --help, --version
+    } catch (const CLI::ParseError& e) {
+      fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", one_line(e.what()));
+      return kBadCommandLine;
+    }
+    options_.command = app_.get_subcommands().front()->get_name();
+    return std::nullopt;
+  }
+
+ private:
+  CLI::App* command(const std::string& name, const std::string& help) {
+    return app_.add_subcommand(name, help);
+  }
+
+  /// A positional number that goes into `args` under `key`.
+  CLI::Option* add(CLI::App* command,
+                   const std::string& key,
+                   const std::string& shown,
+                   const std::string& help) {
+    return command->add_option_function<std::uint64_t>(
+        shown, [this, key](const std::uint64_t& value) { options_.args[key] = value; }, help);
+  }
+
+  CLI::Option* text(CLI::App* command,
+                    const std::string& key,
+                    const std::string& shown,
+                    const std::string& help) {
+    return command
+        ->add_option_function<std::string>(
+            shown, [this, key](const std::string& value) { options_.args[key] = value; }, help)
+        ->required();
+  }
+
+  void add_sa() {
+    auto* sa = command("sa", "records of the subnet administrator");
+    text(sa, "record", "RECORD", "such as PathRecord");
+    sa->add_option_function<std::vector<std::string>>(
+          "WHERE",
+          [this](const std::vector<std::string>& conditions) {
+            for (const std::string& condition : conditions) {
+              const std::size_t equals = condition.find('=');
+              options_.args["where"][condition.substr(0, equals)] = condition.substr(equals + 1);
+            }
+          },
+          "components that must match")
+        ->check(
+            [](const std::string& condition) {
+              return condition.find('=') == std::string::npos
+                         ? fmt::format("'{}' is no condition; KEY=VALUE", condition)
+                         : std::string();
+            },
+            "KEY=VALUE");
+  }
+
+  Options& options_;
+  CLI::App app_{"Talks to a running smd over its Unix socket.", "smctl"};
+};
+
+int run(const Options& options) {
+  if (options.verbose > 0) {
+    fmt::print(stderr,
+               "smctl: {} {} to {}\n",
+               options.command,
+               options.args.dump(-1, ' ', false, Json::error_handler_t::replace),
+               options.where.socket);
+  }
+  const auto result = send_command(options.where, options.command, options.args);
+  if (!result) {
+    fmt::print(stderr, "smctl: {}\n", one_line(result.error().context));
+    return kRefused;
+  }
+  if (options.quiet) return kDone;
+  const std::string text = options.json
+                               ? result->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                               : print_answer_text(*result);
+  // A reader that has seen enough closes the pipe, and SIGPIPE ends us; a full disk is a failure.
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) == 0 && written) return kDone;
+  std::perror("smctl: cannot write the answer");
+  return kRefused;
+}
+
+}  // namespace
+}  // namespace smd::bin
+
+int main(int argc, char** argv) {
+  smd::bin::Options options;
+  smd::bin::CommandLine line(options);
+  if (const auto code = line.parse(argc, argv)) return *code;
+  return smd::bin::run(options);
+}

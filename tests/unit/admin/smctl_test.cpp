@@ -1,0 +1,266 @@
+// The program smctl against a table of commands on a real socket.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "smd/admin/client.h"
+#include "smd/admin/commands.h"
+#include "smd/admin/socket_server.h"
+#include "smd/base/log.h"
+
+namespace smd {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Outcome {
+  int code = -1;
+  std::string out;  // stdout and stderr
+};
+
+class Smctl : public testing::Test {
+ protected:
+  Smctl()
+      : folder_("/tmp/smctl_" + std::to_string(::getpid()) + "_" +
+                testing::UnitTest::GetInstance()->current_test_info()->name()),
+        path_(folder_ + "/smd.sock") {
+    std::filesystem::create_directories(folder_);
+    log::set_level(log::Level::Warn);
+  }
+
+  ~Smctl() override { std::filesystem::remove_all(folder_); }
+
+  static Outcome shell(const std::string& command) {
+    Outcome outcome;
+    std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    if (pipe == nullptr) return outcome;
+    for (int c = 0; (c = std::fgetc(pipe)) != EOF;) outcome.out += static_cast<char>(c);
+    const int status = ::pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+  }
+
+  static std::string program() { return SMD_BINARY_DIR "/bin/smctl"; }
+
+  Outcome smctl(const std::string& args) const {
+    return shell(program() + " --socket " + path_ + " " + args);
+  }
+
+  std::string folder_;
+  std::string path_;
+};
+
+/// With a daemon that answers every command with its own name and arguments.
+class SmctlWithDaemon : public Smctl {
+ protected:
+  SmctlWithDaemon() {
+    for (const char* name : {"status",
+                             "fabric",
+                             "nodes",
+                             "links",
+                             "port",
+                             "route",
+                             "sweep",
+                             "changes",
+                             "log",
+                             "sa",
+                             "shutdown"}) {
+      table_.add(name, "", [name](const Json& args) -> Result<Json> {
+        return Json{{"command", name}, {"args", args}};
+      });
+    }
+    auto server = SocketServer::listen(runtime_, table_, {.path = path_});
+    EXPECT_TRUE(server);
+    if (server) server_ = std::move(*server);
+    loop_ = std::thread([this] { runtime_.run(); });
+  }
+
+  ~SmctlWithDaemon() override {
+    runtime_.stop();
+    loop_.join();
+    server_.reset();
+  }
+
+  /// The arguments that a command line turns into.
+  Json args_of(const std::string& line) {
+    const Outcome outcome = smctl("--json " + line);
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    const Json json = Json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(json.is_object()) << outcome.out;
+    EXPECT_EQ(json.value("command", ""), line.substr(0, line.find(' ')));
+    return json.value("args", Json());
+  }
+
+  AsioRuntime runtime_;
+  CommandTable table_;
+  std::unique_ptr<SocketServer> server_;
+  std::thread loop_;
+};
+
+TEST_F(SmctlWithDaemon, CommandsCarryTheirArguments) {
+  for (const char* plain : {"status", "fabric", "nodes", "links", "sweep", "changes", "shutdown"}) {
+    EXPECT_EQ(args_of(plain), Json::object()) << plain;
+  }
+  EXPECT_EQ(args_of("port sw-0-3 5"), Json::parse(R"({"node":"sw-0-3","port":5})"));
+  EXPECT_EQ(args_of("route host-1 host-2"), Json::parse(R"({"from":"host-1","to":"host-2"})"));
+  EXPECT_EQ(args_of("sweep --full"), Json::parse(R"({"full":true})"));
+  EXPECT_EQ(args_of("changes 3"), Json::parse(R"({"n":3})"));
+  EXPECT_EQ(args_of("log debug"), Json::parse(R"({"level":"debug"})"));
+  EXPECT_EQ(args_of("sa PathRecord SLID=1 DLID=2"),
+            Json::parse(R"({"record":"PathRecord","where":{"SLID":"1","DLID":"2"}})"));
+}
+
+TEST_F(SmctlWithDaemon, OptionsMayStandBehindTheCommand) {
+  const Outcome outcome = shell(program() + " status --json --socket " + path_);
+  EXPECT_EQ(outcome.code, 0) << outcome.out;
+  EXPECT_TRUE(Json::accept(outcome.out));
+}
+
+TEST_F(SmctlWithDaemon, PeopleGetLines) {
+  const Outcome outcome = smctl("log info");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "command  log\nargs     level=info\n");
+  EXPECT_EQ(smctl("--quiet status").out, "");
+}
+
+TEST_F(SmctlWithDaemon, WorksInAPipe) {
+  EXPECT_EQ(shell(program() + " --socket " + path_ + " status | head -n 1").out,
+            "command  status\n");
+}
+
+TEST_F(SmctlWithDaemon, FullDiskIsAFailure) {
+  const Outcome outcome = shell("( " + program() + " --socket " + path_ + " status >/dev/full )");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("cannot write the answer"));
+}
+
+TEST_F(SmctlWithDaemon, RefusalIsCodeOneAndOneLine) {
+  const Outcome outcome = smctl("engine");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, StartsWith("smctl: unknown command 'engine'; one of changes,"));
+  EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1);
+}
+
+TEST_F(Smctl, SaysThatNoDaemonListens) {
+  const Outcome missing = smctl("status");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.out, "smctl: no daemon listens on " + path_ + "; is smd running?\n");
+
+  std::ofstream(path_) << "no socket";
+  EXPECT_EQ(smctl("status").code, 1);
+}
+
+TEST_F(Smctl, BadCommandLinesAreCodeTwoAndOneLine) {
+  for (const char* line : {"",
+                           "frob",
+                           "status extra",
+                           "port",
+                           "port sw",
+                           "port sw x",
+                           "port sw 255",
+                           "port sw -1",
+                           "route a",
+                           "changes x",
+                           "changes -1",
+                           "log",
+                           "--frob status",
+                           "sa",
+                           "sa PathRecord SLID",
+                           "sweep --half",
+                           "status nodes"}) {
+    const Outcome outcome = smctl(line);
+    EXPECT_EQ(outcome.code, 2) << line << ": " << outcome.out;
+    EXPECT_THAT(outcome.out, StartsWith("smctl: ")) << line;
+    EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1) << outcome.out;
+  }
+}
+
+TEST_F(Smctl, HelpAndVersionNeedNoDaemon) {
+  const Outcome help = smctl("--help");
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("status"), HasSubstr("--socket")));
+  EXPECT_EQ(smctl("--version").code, 0);
+  EXPECT_THAT(smctl("port --help").out, HasSubstr("NODE"));
+}
+
+/// A listener that answers one connection with what the test says, then closes it.
+class FakeDaemon {
+ public:
+  FakeDaemon(const std::string& path, std::string answer)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(fd_, 1), 0);
+    thread_ = std::thread([this, answer = std::move(answer)] {
+      const int client = ::accept(fd_, nullptr, nullptr);
+      std::array<char, 4096> request;
+      EXPECT_GT(::recv(client, request.data(), request.size(), 0), 0);
+      EXPECT_EQ(::send(client, answer.data(), answer.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(answer.size()));
+      ::close(client);
+    });
+  }
+
+  ~FakeDaemon() {
+    thread_.join();
+    ::close(fd_);
+  }
+
+  FakeDaemon(const FakeDaemon&) = delete;
+
+ private:
+  int fd_;
+  std::thread thread_;
+};
+
+TEST_F(Smctl, AnswersThatAreNoneOfSmdsAreRefused) {
+  int n = 0;
+  for (const char* answer : {"HTTP/1.1 400\r\n",
+                             "[]\n",
+                             "{}\n",
+                             "{\"ok\":1}\n",
+                             "{\"ok\":false}\n",
+                             "{\"ok\":false,\"error\":7}\n",
+                             "\xff\n"}) {
+    const std::string path = path_ + std::to_string(n++);
+    const FakeDaemon daemon(path, answer);
+    const auto result = send_command({.socket = path}, "status", Json::object());
+    ASSERT_FALSE(result) << answer;
+    EXPECT_EQ(result.error().code, Errc::Malformed) << answer;
+  }
+}
+
+TEST_F(Smctl, ConnectionThatEndsWithoutAnAnswerIsSaid) {
+  for (const std::string half : {"", "{\"ok\":tr"}) {
+    const std::string path = path_ + std::to_string(half.size());
+    const FakeDaemon daemon(path, half);
+    const auto result = send_command({.socket = path}, "status", Json::object());
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().context, HasSubstr("closed the connection"));
+  }
+}
+
+TEST_F(Smctl, AnErrorOfTheDaemonStaysOneLine) {
+  const FakeDaemon daemon(path_, "{\"ok\":false,\"error\":\"a\\nb\\u001b[2J\"}\n");
+  const Outcome outcome = smctl("status");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "smctl: a b [2J\n");
+}
+
+}  // namespace
+}  // namespace smd
