@@ -25,7 +25,8 @@ struct LinkEnd {
   PortNum peer_port;
   bool pulled = false;  // the cable is there but carries nothing
   bool up = false;
-  std::uint32_t epoch = 0;         // changes with every up and down: what was on the wire is lost
+  std::uint32_t epoch = 0;         // of both ends; new with every up and down: what was on the
+                                   // wire is lost
   std::uint32_t vl15_waiting = 0;  // packets that came in here and wait for the SMI
   Duration serialisation{0};       // of one MAD
   TimePoint busy_until;
@@ -134,6 +135,7 @@ struct SimFabric::Impl {
   std::map<std::uint32_t, FabricClient> clients_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::vector<std::uint32_t>> clients_at_;
   std::uint32_t next_client_ = 1;
+  std::uint32_t link_epoch_ = 0;
   SimFabricStats stats_;
   std::uint64_t trace_hash_ = 0xcbf29ce484222325u;
 };

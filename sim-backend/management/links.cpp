@@ -51,10 +51,11 @@ void SimFabric::Impl::bring_up(std::uint32_t node, PortNum port, Cause cause) {
   const Duration serialisation{
       static_cast<std::int64_t>(timing_.byte_ns * kWireBytes * kEdr4xMbps / mbps + 0.5)};
 
+  const std::uint32_t epoch = ++link_epoch_;
   const auto raise = [&](std::uint32_t at, PortNum number, PortRegs& regs) {
     LinkEnd& end = link(at, number);
     end.up = true;
-    ++end.epoch;
+    end.epoch = epoch;
     end.serialisation = serialisation;
     end.busy_until = {};
     regs.info.port_state = code(PortState::Initialize);
@@ -70,10 +71,11 @@ void SimFabric::Impl::bring_up(std::uint32_t node, PortNum port, Cause cause) {
 
 void SimFabric::Impl::bring_down(std::uint32_t node, PortNum port, Cause cause) {
   const LinkEnd near = link(node, port);
+  const std::uint32_t epoch = ++link_epoch_;
   const auto lower = [&](std::uint32_t at, PortNum number) {
     LinkEnd& end = link(at, number);
     end.up = false;
-    ++end.epoch;
+    end.epoch = epoch;
     PortRegs& regs = nodes_[at].state.ports[number.value()];
     regs.info.port_state = code(PortState::Down);
     if (!is_kept_down(regs.info)) regs.info.port_physical_state = code(PhysState::Polling);

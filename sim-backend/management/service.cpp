@@ -208,8 +208,8 @@ void SimFabric::Impl::reply(Packet* packet) {
   packet->local = true;
   packet->by_lid = false;
   packet->origin = packet->slid;
-  packet->slid = is_directed(*packet) ? kPermissiveLid
-                                      : state.management_port(packet->port).info.lid;
+  packet->slid =
+      is_directed(*packet) ? kPermissiveLid : state.management_port(packet->port).info.lid;
   std::swap(packet->source_qp, packet->dest_qp);
   if (state.is_switch()) packet->port = PortNum{};
   if (packet->dest_qp != 0) {
