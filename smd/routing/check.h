@@ -9,25 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "smd/routing/channel_graph.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
 
-/// A directed link: leaving `port` of its node on data lane `vl`.
-struct ChannelStep {
-  PortIdx port;
-  Vl vl;
-
-  friend bool operator==(const ChannelStep&, const ChannelStep&) = default;
-};
-
 struct RouteReport {
   std::uint64_t pairs =
       0;  // ordered (end-port, LID) pairs looked at, source different from destination
-  std::uint64_t unreachable = 0;  // pairs whose walk ends nowhere or at the wrong node
-  std::uint64_t loops = 0;        // pairs whose walk meets a switch twice
-  std::uint64_t minimal = 0;      // pairs that use as few switch hops as the graph allows
-  std::uint64_t hops = 0;         // switch-to-switch links, summed over pairs that arrive
+  std::uint64_t disconnected = 0;  // pairs without any cable path: not looked at, except for loops
+  std::uint64_t unreachable = 0;   // pairs whose walk ends nowhere or at the wrong node
+  std::uint64_t loops = 0;         // pairs whose walk meets a switch twice
+  std::uint64_t minimal = 0;       // pairs that use as few switch hops as the graph allows
+  std::uint64_t hops = 0;          // switch-to-switch links, summed over pairs that arrive
   unsigned max_hops = 0;
   bool acyclic = true;
   unsigned vls = 1;

@@ -74,6 +74,12 @@ struct RoutingTables {
   ForwardingTables lft;
   Orientation orientation;  // empty for engines without one
   unsigned vls = 1;         // data VLs that the routes need
+
+  /// Switches that could not keep their place in the orientation of the request.
+  std::vector<Guid> altered;
+
+  /// What the caller should tell a human: "root 0x… is not here".
+  std::vector<std::string> notes;
 };
 
 }  // namespace smd

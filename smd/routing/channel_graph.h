@@ -1,0 +1,55 @@
+// Who waits for whom: a packet that holds a channel on one lane and wants the next one. A cycle in
+// this graph can become a deadlock; without one there is none (Dally and Seitz).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+
+namespace smd {
+
+/// A directed link: leaving `port` of its node on data lane `vl`.
+struct ChannelStep {
+  PortIdx port;
+  Vl vl;
+
+  friend bool operator==(const ChannelStep&, const ChannelStep&) = default;
+};
+
+/// Dependencies between the channels of switches, as bit rows: a channel names the far port it
+/// enters a switch by, so what it waits for is a set of that switch's out ports (and lanes).
+class ChannelGraph {
+ public:
+  /// Requires: vls >= 1.
+  ChannelGraph(const Fabric& fabric, unsigned vls);
+
+  /// A packet that entered a switch by `in` on `vl_in` leaves by its port `out` on `vl_out`.
+  void add(PortIdx in, unsigned vl_in, unsigned out, unsigned vl_out) {
+    const std::uint32_t bit = out * vls_ + vl_out;
+    rows_[first_word_[in.value()] + vl_in * words_[in.value()] + bit / 64] |= std::uint64_t{1}
+                                                                              << (bit % 64);
+  }
+
+  /// Empty when there is none; else the shortest of those found from a bounded number of starts.
+  [[nodiscard]] std::vector<ChannelStep> find_cycle() const;
+
+ private:
+  using Channel = std::uint32_t;  // port * vls + vl
+
+  /// Channels that may be waited for by holders of `channel`, ascending.
+  void find_successors(Channel channel, std::vector<Channel>& found) const;
+
+  [[nodiscard]] std::vector<char> find_core() const;
+  [[nodiscard]] std::vector<Channel> find_cycle_through(Channel start,
+                                                        const std::vector<char>& core,
+                                                        std::size_t shorter_than) const;
+
+  const Fabric& fabric_;
+  unsigned vls_;
+  std::vector<std::uint32_t> first_word_;  // by in port
+  std::vector<std::uint32_t> words_;       // per row, by in port
+  std::vector<std::uint64_t> rows_;
+};
+
+}  // namespace smd

@@ -1,0 +1,11 @@
+// The engines there are, one function per file of this folder. Only registry.cpp needs this list.
+#pragma once
+
+#include "smd/routing/engine.h"
+
+namespace smd {
+
+[[nodiscard]] const Engine& minhop_engine();
+[[nodiscard]] const Engine& updn_engine();
+
+}  // namespace smd

@@ -1,0 +1,157 @@
+#include "smd/routing/orientation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "smd/routing/orientation_repair.h"
+#include "smd/routing/root_choice.h"
+
+namespace smd {
+namespace {
+
+class Orienter {
+ public:
+  Orienter(const SwitchGraph& graph,
+           const IndexVector<SwitchIdx, Guid>& guids,
+           const Targets& targets,
+           const OrientationRequest& request)
+      : graph_(graph),
+        guids_(guids),
+        targets_(targets),
+        request_(request),
+        rank_(guids.size(), kUnreached) {}
+
+  OrientationResult run() {
+    const std::vector<std::vector<SwitchIdx>> islands = find_islands(graph_);
+    const IndexVector<SwitchIdx, std::uint32_t> known = look_up_previous();
+    name_missing_roots();
+    std::uint32_t shift = 0;
+    for (const std::vector<SwitchIdx>& island : islands) {
+      const bool any_known = std::any_of(
+          island.begin(), island.end(), [&](SwitchIdx sw) { return known[sw] != kUnreached; });
+      if (!any_known) {
+        rank_fresh(island);
+        continue;
+      }
+      for (const SwitchIdx sw : island)
+        rank_[sw] = known[sw] == kUnreached ? kUnreached : known[sw] + shift;
+      rank_new_switches(island);
+      // Raising a switch above rank 0 moves everybody down by one, which turns no link around.
+      if (repair_orientation(graph_, guids_, island, rank_)) ++shift;
+    }
+    for (const SwitchIdx sw : guids_.indices()) {
+      if (known[sw] != kUnreached && rank_[sw] != known[sw] + shift)
+        out_.altered.push_back(guids_[sw]);
+      out_.orientation.by_guid.emplace_back(guids_[sw], rank_[sw]);
+    }
+    std::sort(out_.altered.begin(), out_.altered.end());
+    std::sort(out_.orientation.by_guid.begin(), out_.orientation.by_guid.end());
+    out_.orientation.rank = std::move(rank_);
+    return std::move(out_);
+  }
+
+ private:
+  IndexVector<SwitchIdx, std::uint32_t> look_up_previous() const {
+    IndexVector<SwitchIdx, std::uint32_t> known(guids_.size(), kUnreached);
+    if (request_.previous == nullptr) return known;
+    const auto& by_guid = request_.previous->by_guid;
+    for (const SwitchIdx sw : guids_.indices()) {
+      const auto found = std::lower_bound(
+          by_guid.begin(), by_guid.end(), guids_[sw], [](const auto& entry, Guid guid) {
+            return entry.first < guid;
+          });
+      if (found != by_guid.end() && found->first == guids_[sw]) known[sw] = found->second;
+    }
+    return known;
+  }
+
+  void name_missing_roots() {
+    std::set<Guid> here(guids_.begin(), guids_.end());
+    for (const Guid root : request_.roots) {
+      if (!here.contains(root))
+        out_.notes.push_back(fmt::format("root {} is no switch of this fabric", root));
+    }
+  }
+
+  void rank_fresh(const std::vector<SwitchIdx>& island) {
+    std::vector<SwitchIdx> roots;
+    for (const SwitchIdx sw : island) {
+      if (std::find(request_.roots.begin(), request_.roots.end(), guids_[sw]) !=
+          request_.roots.end())
+        roots.push_back(sw);
+    }
+    if (!roots.empty()) {
+      rank_from(island, roots);
+      const std::size_t tops = find_tops(graph_, guids_, island, rank_).size();
+      if (tops == 1) return;
+      out_.notes.push_back(
+          fmt::format("the roots given leave {} switches without an up link, which could not reach "
+                      "each other; the root is chosen by trial instead",
+                      tops));
+    }
+    rank_from(island, {choose_root(graph_, guids_, targets_, island)});
+  }
+
+  void rank_from(const std::vector<SwitchIdx>& island, const std::vector<SwitchIdx>& roots) {
+    const IndexVector<SwitchIdx, std::uint32_t> distance = compute_distances(graph_, roots);
+    for (const SwitchIdx sw : island) rank_[sw] = distance[sw];
+  }
+
+  // One layer of new switches after the other, so that the result does not depend on their order.
+  void rank_new_switches(const std::vector<SwitchIdx>& island) {
+    for (bool more = true; more;) {
+      std::vector<std::pair<SwitchIdx, std::uint32_t>> layer;
+      for (const SwitchIdx sw : island) {
+        if (rank_[sw] != kUnreached) continue;
+        std::uint32_t best = kUnreached;
+        for (const SwitchEdge& edge : graph_.edges(sw)) best = std::min(best, rank_[edge.to]);
+        if (best != kUnreached) layer.emplace_back(sw, best + 1);
+      }
+      for (const auto& [sw, rank] : layer) rank_[sw] = rank;
+      more = !layer.empty();
+    }
+  }
+
+  const SwitchGraph& graph_;
+  const IndexVector<SwitchIdx, Guid>& guids_;
+  const Targets& targets_;
+  const OrientationRequest& request_;
+  IndexVector<SwitchIdx, std::uint32_t> rank_;
+  OrientationResult out_;
+};
+
+}  // namespace
+
+OrientationResult orient(const SwitchGraph& graph,
+                         const IndexVector<SwitchIdx, Guid>& guids,
+                         const Targets& targets,
+                         const OrientationRequest& request) {
+  return Orienter{graph, guids, targets, request}.run();
+}
+
+UpDownGraph::UpDownGraph(const SwitchGraph& graph,
+                         const IndexVector<SwitchIdx, std::uint32_t>& rank,
+                         const IndexVector<SwitchIdx, Guid>& guids) {
+  const auto above = [&](SwitchIdx a, SwitchIdx b) {
+    return rank[a] != rank[b] ? rank[a] < rank[b] : guids[a] < guids[b];
+  };
+  ways_.reserve(graph.edge_count());
+  for (const SwitchIdx sw : rank.indices()) {
+    order_.push_back(sw);
+    first_.push_back(static_cast<std::uint32_t>(ways_.size()));
+    for (const bool up : {true, false}) {
+      std::uint32_t position = graph.first_edge(sw);
+      for (const SwitchEdge& edge : graph.edges(sw)) {
+        if (above(edge.to, sw) == up) ways_.push_back({edge.to, position});
+        ++position;
+      }
+      if (up) middle_.push_back(static_cast<std::uint32_t>(ways_.size()));
+    }
+  }
+  first_.push_back(static_cast<std::uint32_t>(ways_.size()));
+  std::sort(order_.begin(), order_.end(), above);
+}
+
+}  // namespace smd

@@ -1,0 +1,29 @@
+// A plain table: objects that register themselves would be dropped from a static library.
+#include <algorithm>
+
+#include "smd/routing/engines/engines.h"
+
+namespace smd {
+namespace {
+
+using Factory = const Engine& (*)();
+
+constexpr Factory kEngines[] = {minhop_engine, updn_engine};
+
+}  // namespace
+
+std::vector<std::string_view> engine_names() {
+  std::vector<std::string_view> names;
+  for (const Factory engine : kEngines) names.push_back(engine().name());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const Engine* find_engine(std::string_view name) {
+  for (const Factory engine : kEngines) {
+    if (engine().name() == name) return &engine();
+  }
+  return nullptr;
+}
+
+}  // namespace smd

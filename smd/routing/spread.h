@@ -1,0 +1,86 @@
+// Turns "these next hops are all right" into tables: picks, for every LID, the next hop whose
+// channel carries least so far. What a channel carries is counted in paths (host to LID), so the
+// choice at one switch is seen by every switch downstream.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "smd/routing/switch_graph.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+/// All equally good ways to one destination switch.
+struct NextHops {
+  /// Every switch that reaches the destination, except itself; a switch stands before all of its
+  /// next hops.
+  std::vector<SwitchIdx> order;
+
+  /// Edges (positions in the graph) that order[i] may take: edges[first[i]] … edges[first[i+1]-1],
+  /// ascending. At least one each.
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> edges;
+
+  void clear() {
+    order.clear();
+    first.assign(1, 0);
+    edges.clear();
+  }
+
+  /// Ends the list of the switch pushed last.
+  void close() { first.push_back(static_cast<std::uint32_t>(edges.size())); }
+};
+
+class Spread {
+ public:
+  Spread(const SwitchGraph& graph, const Targets& targets);
+
+  /// Sets the route to LID base + offset of every target at `destination` that has so many LIDs.
+  /// Other ways than those of lower offsets are preferred.
+  /// Requires: destinations of one offset are served before the next offset begins.
+  void serve(SwitchIdx destination,
+             const NextHops& hops,
+             unsigned offset,
+             ForwardingTables& tables);
+
+  /// Forgets the loads: the paths of each LID offset are balanced for themselves.
+  void begin_offset();
+
+  /// Sum of squared loads: smaller is shorter and more even.
+  [[nodiscard]] double sum_of_squares() const;
+
+ private:
+  struct Wanted {
+    Lid lid;
+    Lid base;
+    bool host;
+    PortNum exit;
+  };
+
+  /// The key of the way that the lower offsets of the same port use least.
+  [[nodiscard]] std::uint64_t find_fresh(SwitchIdx sw,
+                                         Lid base,
+                                         unsigned offset,
+                                         std::span<const std::uint32_t> edges,
+                                         const ForwardingTables& tables) const;
+
+  const SwitchGraph& graph_;
+  const Targets& targets_;
+  std::vector<std::uint8_t> edge_port_;
+  std::vector<std::uint32_t> edge_to_;
+  std::vector<std::uint64_t> load_;               // by edge
+  IndexVector<SwitchIdx, std::uint32_t> weight_;  // paths that begin at a switch
+  bool hosts_exist_ = false;
+
+  // Scratch.
+  std::vector<Wanted> wanted_;
+  std::vector<std::uint32_t> flow_;  // switch-major: paths to wanted_[j] that pass a switch
+  std::vector<std::uint64_t> keys_;
+};
+
+/// LIDs have offsets 0 … 2^highest_lmc - 1.
+[[nodiscard]] unsigned highest_lmc(const Targets& targets);
+
+}  // namespace smd

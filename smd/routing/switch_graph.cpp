@@ -1,0 +1,60 @@
+#include "smd/routing/switch_graph.h"
+
+namespace smd {
+
+SwitchGraph::SwitchGraph(const Fabric& fabric) {
+  first_edge_.reserve(fabric.switch_count() + 1);
+  for (const NodeIdx node : fabric.switch_node) {
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      const NodeIdx far = fabric.node_of[peer];
+      if (far == node || !fabric.is_switch(far)) continue;
+      edges_.push_back({.to = fabric.switch_of[far], .port = fabric.number_of(port)});
+    }
+  }
+  first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+}
+
+Targets find_targets(const Fabric& fabric, const LidMap& lids) {
+  Targets targets;
+  targets.of.resize(fabric.switch_count());
+  targets.hosts.resize(fabric.switch_count());
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (const PortIdx port : fabric.ports_of(fabric.switch_node[sw])) {
+      const bool zero = fabric.number_of(port) == PortNum{0};
+      const PortIdx end = zero ? port : fabric.peer[port];
+      if (end == kNone<PortIdx> || (!zero && fabric.is_switch(fabric.node_of[end]))) continue;
+      if (!zero) ++targets.hosts[sw];
+      if (lids.base[end] == kUnassignedLid) continue;
+      targets.of[sw].push_back({.base = lids.base[end],
+                                .lmc = lids.lmc[end],
+                                .exit = fabric.number_of(port),
+                                .host = !zero});
+    }
+  }
+  return targets;
+}
+
+IndexVector<SwitchIdx, std::uint32_t> compute_distances(const SwitchGraph& graph,
+                                                        std::span<const SwitchIdx> from) {
+  IndexVector<SwitchIdx, std::uint32_t> distance(graph.switches(), kUnreached);
+  std::vector<SwitchIdx> queue;
+  queue.reserve(graph.switches());
+  for (const SwitchIdx sw : from) {
+    if (distance[sw] == 0) continue;
+    distance[sw] = 0;
+    queue.push_back(sw);
+  }
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    for (const SwitchEdge& edge : graph.edges(queue[at])) {
+      if (distance[edge.to] != kUnreached) continue;
+      distance[edge.to] = distance[queue[at]] + 1;
+      queue.push_back(edge.to);
+    }
+  }
+  return distance;
+}
+
+}  // namespace smd

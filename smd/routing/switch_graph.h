@@ -1,0 +1,62 @@
+// What engines search: the switches and the links between them, as one compact array.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+
+namespace smd {
+
+/// A usable direction of a switch-to-switch cable. Loop-back cables make no edge.
+struct SwitchEdge {
+  SwitchIdx to;
+  PortNum port;  // of the switch it leaves
+};
+
+class SwitchGraph {
+ public:
+  explicit SwitchGraph(const Fabric& fabric);
+
+  [[nodiscard]] std::size_t switches() const { return first_edge_.size() - 1; }
+
+  [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
+
+  /// In port order.
+  [[nodiscard]] std::span<const SwitchEdge> edges(SwitchIdx sw) const {
+    return {edges_.data() + first_edge_[sw.value()], edges_.data() + first_edge_[sw.value() + 1]};
+  }
+
+  /// Position of edges(sw).front() among all edges.
+  [[nodiscard]] std::uint32_t first_edge(SwitchIdx sw) const { return first_edge_[sw.value()]; }
+
+ private:
+  std::vector<std::uint32_t> first_edge_;  // switches + 1 entries
+  std::vector<SwitchEdge> edges_;
+};
+
+/// A LID as an engine sees it: where it is, and by which port its last switch hands it over.
+struct Target {
+  Lid base;
+  std::uint8_t lmc = 0;
+  PortNum exit;       // of the last switch; 0 for the switch itself
+  bool host = false;  // not a switch's port 0
+};
+
+/// Every end port with a LID, by the switch that serves it. Ports whose cable leads to no switch
+/// are served by none.
+struct Targets {
+  IndexVector<SwitchIdx, std::vector<Target>> of;  // ascending by exit port
+  IndexVector<SwitchIdx, std::uint32_t> hosts;     // end ports cabled to the switch
+};
+
+[[nodiscard]] Targets find_targets(const Fabric& fabric, const LidMap& lids);
+
+inline constexpr std::uint32_t kUnreached = 0xffffffff;
+
+/// Links from any of `from`; kUnreached on other islands.
+[[nodiscard]] IndexVector<SwitchIdx, std::uint32_t> compute_distances(
+    const SwitchGraph& graph, std::span<const SwitchIdx> from);
+
+}  // namespace smd
