@@ -1,0 +1,68 @@
+// One row per generator: its keys, their defaults and ranges, and the function that draws it. The
+// listing, the checking of arguments and the advice on a mistyped key all read the same rows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim-backend/topology/fabric_spec.h"
+
+namespace smd::sim {
+
+enum class KeyKind : std::uint8_t { Number, List, Word };
+
+struct Key {
+  std::string_view name;
+  KeyKind kind;
+  std::string_view fallback;  // what counts when the key is not given
+  std::uint32_t min = 0;      // of a number, or of each number of a list
+  std::uint32_t max = 0;      // of the same
+  std::string_view words;     // the choices of a Word, separated by '|'
+  std::string_view meaning;
+};
+
+/// The values of one call, checked against the keys: every key has one.
+class Arguments {
+ public:
+  void set_number(std::string_view key, std::vector<std::uint32_t> numbers);
+  void set_word(std::string_view key, std::string word);
+
+  /// Requires: the generator's row has this key.
+  [[nodiscard]] std::uint32_t number(std::string_view key) const;
+  [[nodiscard]] const std::vector<std::uint32_t>& list(std::string_view key) const;
+  [[nodiscard]] const std::string& word(std::string_view key) const;
+
+  LinkWidth width = LinkWidth::X4;
+  LinkSpeed speed = LinkSpeed::Edr;
+
+ private:
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> numbers_;
+  std::map<std::string, std::string, std::less<>> words_;
+};
+
+struct Generator {
+  std::string_view name;
+  std::string_view meaning;
+  std::span<const Key> keys;
+  Result<FabricSpec> (*draw)(const Arguments&);
+  std::string_view width = "4x";  // defaults of the keys that all generators have
+  std::string_view speed = "EDR";
+};
+
+/// In the order of the listing.
+[[nodiscard]] std::span<const Generator> generators();
+
+/// Null when there is none of that name.
+[[nodiscard]] const Generator* find_generator(std::string_view name);
+
+/// The generator's name nearest to a mistyped one.
+[[nodiscard]] std::string_view nearest_generator(std::string_view name);
+
+/// `NAME` or `NAME:key=value,…`. Every fault of the call is reported, not just the first.
+[[nodiscard]] Parsed<FabricSpec> generate(std::string_view call);
+
+}  // namespace smd::sim

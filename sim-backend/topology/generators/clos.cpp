@@ -1,0 +1,61 @@
+// clos: three stages folded into two, r edge switches with n hosts each under m middle switches.
+#include <algorithm>
+#include <array>
+
+#include "sim-backend/topology/drawing.h"
+#include "sim-backend/topology/generators/rows.h"
+
+namespace smd::sim {
+namespace {
+
+Result<FabricSpec> draw(const Arguments& arguments) {
+  const std::uint32_t m = arguments.number("m");
+  const std::uint32_t n = arguments.number("n");
+  const std::uint32_t r = arguments.number("r");
+  const Size size{.switches = std::uint64_t{r} + m,
+                  .host_ports = product({r, n}),
+                  .radix = std::max<std::uint64_t>(std::uint64_t{n} + m, r)};
+  if (std::string why = check_size(size); !why.empty()) return fail(Errc::Invalid, std::move(why));
+  Drawing drawing(arguments);
+  for (std::uint32_t e = 0; e < r; ++e) drawing.add_switch(switch_name({0, e}), n + m);
+  for (std::uint32_t c = 0; c < m; ++c) drawing.add_switch(switch_name({1, c}), r);
+  for (std::uint32_t e = 0; e < r; ++e) {
+    for (std::uint32_t c = 0; c < m; ++c) drawing.cable(e, n + c + 1, r + c, e + 1);
+  }
+  for (std::uint32_t e = 0; e < r; ++e) {
+    for (unsigned h = 0; h < n; ++h) drawing.hang_host(e, h + 1);
+  }
+  return std::move(drawing).finish();
+}
+
+constexpr std::array kKeys{
+    Key{.name = "m",
+        .kind = KeyKind::Number,
+        .fallback = "3",
+        .min = 1,
+        .max = 254,
+        .meaning = "middle switches"},
+    Key{.name = "n",
+        .kind = KeyKind::Number,
+        .fallback = "1",
+        .min = 0,
+        .max = 254,
+        .meaning = "hosts per edge switch"},
+    Key{.name = "r",
+        .kind = KeyKind::Number,
+        .fallback = "4",
+        .min = 1,
+        .max = 254,
+        .meaning = "edge switches"},
+};
+
+}  // namespace
+
+const Generator kClos{
+    .name = "clos",
+    .meaning = "folded three-stage Clos network; every edge switch meets every middle switch once",
+    .keys = kKeys,
+    .draw = draw,
+};
+
+}  // namespace smd::sim

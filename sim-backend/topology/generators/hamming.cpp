@@ -1,0 +1,105 @@
+// hamming: a switch is joined to every switch that differs in exactly one coordinate.
+#include <fmt/core.h>
+
+#include <array>
+
+#include "sim-backend/topology/coordinates.h"
+#include "sim-backend/topology/drawing.h"
+#include "sim-backend/topology/generators/rows.h"
+
+namespace smd::sim {
+namespace {
+
+struct Hamming {
+  std::vector<std::uint32_t> sides;
+  std::vector<std::uint32_t> trunk;
+  std::uint32_t hosts;
+
+  [[nodiscard]] Size size() const {
+    Size size{.switches = 1, .radix = hosts};
+    for (std::size_t d = 0; d < sides.size(); ++d) {
+      size.switches = product({size.switches, sides[d]});
+      size.radix += product({trunk[d], sides[d] - 1});
+    }
+    size.host_ports = product({size.switches, hosts});
+    return size;
+  }
+};
+
+/// Ports after the hosts: dimension by dimension, within one trunk round by round, and in a round
+/// the other coordinates in order.
+void add_links(Drawing& drawing, const Hamming& shape, const Coordinates& grid) {
+  for (std::uint32_t i = 0; i < grid.count(); ++i) {
+    const auto from = grid.of(i);
+    unsigned first = shape.hosts;
+    for (std::size_t d = 0; d < shape.sides.size(); ++d) {
+      const std::uint32_t others = shape.sides[d] - 1;
+      for (std::uint32_t x = from[d] + 1; x < shape.sides[d]; ++x) {
+        auto to = from;
+        to[d] = x;
+        for (std::uint32_t t = 0; t < shape.trunk[d]; ++t) {
+          const unsigned round = first + t * others;
+          drawing.cable(i, round + x, grid.index(to), round + from[d] + 1);
+        }
+      }
+      first += others * shape.trunk[d];
+    }
+  }
+}
+
+Result<FabricSpec> draw(const Arguments& arguments) {
+  Hamming shape{.sides = arguments.list("dims"),
+                .trunk = arguments.list("trunk"),
+                .hosts = arguments.number("hosts")};
+  if (shape.trunk.size() == 1) shape.trunk.resize(shape.sides.size(), shape.trunk[0]);
+  if (shape.trunk.size() != shape.sides.size()) {
+    return fail(Errc::Invalid,
+                fmt::format("trunk has {} numbers: one for all or one per dimension ({})",
+                            shape.trunk.size(),
+                            shape.sides.size()));
+  }
+  const Size size = shape.size();
+  if (std::string why = check_size(size); !why.empty()) return fail(Errc::Invalid, std::move(why));
+  const Coordinates grid(shape.sides);
+  Drawing drawing(arguments);
+  for (std::uint32_t i = 0; i < grid.count(); ++i) {
+    drawing.add_switch(switch_name(grid.of(i)), static_cast<unsigned>(size.radix));
+  }
+  add_links(drawing, shape, grid);  // switches are the first nodes: index in the grid = node
+  for (std::uint32_t i = 0; i < grid.count(); ++i) {
+    for (unsigned h = 0; h < shape.hosts; ++h) drawing.hang_host(i, h + 1);
+  }
+  return std::move(drawing).finish();
+}
+
+constexpr std::array kKeys{
+    Key{.name = "dims",
+        .kind = KeyKind::List,
+        .fallback = "4.4",
+        .min = 2,
+        .max = 255,
+        .meaning = "switches in each dimension"},
+    Key{.name = "hosts",
+        .kind = KeyKind::Number,
+        .fallback = "4",
+        .min = 0,
+        .max = 253,
+        .meaning = "hosts per switch, on its first ports"},
+    Key{.name = "trunk",
+        .kind = KeyKind::List,
+        .fallback = "1",
+        .min = 1,
+        .max = 253,
+        .meaning = "parallel links per pair, one number for all dimensions or one for each"},
+};
+
+}  // namespace
+
+const Generator kHamming{
+    .name = "hamming",
+    .meaning = "Hamming graph: flattened butterfly, HyperX",
+    .keys = kKeys,
+    .draw = draw,
+};
+
+}  // namespace smd::sim

@@ -1,0 +1,67 @@
+// First half of reading a fabric file: its lines as records, nothing connected yet. One grammar
+// covers ibsim's net format and the output of ibnetdiscover, which ibsim reads too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim-backend/topology/fabric_spec.h"
+
+namespace smd::sim {
+
+struct Place {
+  std::uint32_t file = 0;  // index into NetRecords::files
+  int line = 0;
+};
+
+/// What one line says about a port and the other end of its cable.
+struct CableRecord {
+  Place place;
+  unsigned port = 0;
+  std::string peer_id;
+  unsigned peer_port = 1;
+  Guid guid;       // of this port; 0 when the line does not say
+  Guid peer_guid;  // of the port at the other end, likewise
+  Lid lid;
+  std::uint8_t lmc = 0;
+  LinkWidth width = LinkWidth::None;  // from the comment, None when it does not say
+  LinkSpeed speed = LinkSpeed::None;
+  unsigned width_mask = 0;  // ibsim's w= and s=, or the file's width= and speed=; 0 when not given
+  unsigned speed_mask = 0;
+};
+
+struct NodeRecord {
+  Place place;
+  NodeSpec node;  // ports sized, none connected
+  std::vector<CableRecord> cables;
+};
+
+struct NetRecords {
+  std::string title;
+  std::vector<std::string> files;
+  std::vector<NodeRecord> nodes;
+  Guid sm_node;  // "Initiated from", 0 when the file does not say
+  Guid sm_port;
+  Faults faults;  // at most kMaxFaults
+
+  void add_fault(Place place, std::string message);
+};
+
+inline constexpr std::size_t kMaxFaults = 20;
+
+/// The text of an included file, or why it cannot be had.
+using Includer = std::function<Result<std::string>(const std::string& name)>;
+
+/// Total: whatever the text, the result is records and faults.
+[[nodiscard]] NetRecords read_net_lines(std::string_view text,
+                                        const std::string& file,
+                                        const Includer& include);
+
+/// Second half: nodes, cables and rates from the records. Every fault names its line.
+[[nodiscard]] Parsed<FabricSpec> build_fabric(NetRecords records);
+
+}  // namespace smd::sim

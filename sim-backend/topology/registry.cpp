@@ -1,0 +1,27 @@
+#include <array>
+
+#include "sim-backend/topology/generators/rows.h"
+
+namespace smd::sim {
+
+std::span<const Generator> generators() {
+  static const std::array all{
+      kFatTree,
+      kPgft,
+      kTorus,
+      kHypercube,
+      kDragonfly,
+      kHamming,
+      kClos,
+      kBmin,
+      kUmin,
+      kIrregular,
+      kIrregular4,
+      kCplant,
+      kExpressTorus,
+      kExample,
+  };
+  return all;
+}
+
+}  // namespace smd::sim
