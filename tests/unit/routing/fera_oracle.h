@@ -23,10 +23,10 @@ inline bool fera_above(const Fabric& f, const Orientation& o, SwitchIdx a, Switc
          std::pair(o.rank[b], f.node_guid[f.switch_node[b]]);
 }
 
-inline std::vector<FeraEntry> fera_flood(const Fabric& f,
-                                         const LidMap& lids,
-                                         const Orientation& o,
-                                         Lid lid) {
+/// `replaced` tells whether an entry was found twice: the distances of those that had counted on
+/// the first one are stale then.
+inline std::vector<FeraEntry> fera_flood(
+    const Fabric& f, const LidMap& lids, const Orientation& o, Lid lid, bool* replaced = nullptr) {
   const NodeIdx d = f.node_of[lids.owner_of(lid)];
   // Hosts hang below their switch: a link from a host to a switch goes up.
   const auto goes_down = [&](NodeIdx x, NodeIdx y) {
@@ -66,7 +66,11 @@ inline std::vector<FeraEntry> fera_flood(const Fabric& f,
     const std::pair key{!down, offer.length};
     const auto known = found.find(offer.x);
     if (known != found.end() && known->second.first <= key) continue;
-    if (known == found.end()) order.push_back(offer.x);
+    if (known == found.end()) {
+      order.push_back(offer.x);
+    } else if (replaced != nullptr) {
+      *replaced = true;
+    }
     found[offer.x] = {key, f.number_of(offer.out)};
     offer_to_neighbours(offer.x, offer.y, offer.length + 1, [&](NodeIdx n) {
       return down || !goes_down(n, offer.x);

@@ -212,6 +212,20 @@ TEST(Updn, ChoosesARootThatLeavesAFatTreeAllItsPaths) {
   EXPECT_GT(from_core.max, 3 * updn.max) << "why the choice matters";
 }
 
+TEST(Engines, SpreadFatTreesPerfectly) {
+  // 128 hosts, 4 to a leaf, 16 to a pod. A channel above a leaf carries 4 * 124 / 4 paths, one
+  // below a core 16 * 112 / 16, when all are used evenly. Counting entries instead of paths would
+  // send all that reaches an aggregation switch over one of its four cores.
+  const Fabric f = fabric_from(fat_tree_text(8));
+  const LidMap lids = lids_in_order(f);
+  for (const char* engine : {"minhop", "updn"}) {
+    const LoadReport load = measure_load(f, lids, compute(engine, f, lids).lft);
+    EXPECT_EQ(load.max, 124u) << engine;
+    EXPECT_DOUBLE_EQ(load.mean, (124 + 112) / 2) << engine;
+    EXPECT_DOUBLE_EQ(load.stddev, (124 - 112) / 2) << engine;
+  }
+}
+
 TEST(Updn, ObeysTheRootGiven) {
   const Fabric f = fabric_from("S1-S2 S2-S3 S3-S4 S4-S1 H1-S1");
   const LidMap lids = lids_in_order(f);
