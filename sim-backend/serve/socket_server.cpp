@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/datagram_protocol.hpp>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -17,11 +18,10 @@ namespace smd::sim {
 namespace {
 
 namespace asio = boost::asio;
-using Descriptor = asio::posix::stream_descriptor;
+using Socket = asio::local::datagram_protocol::socket;
 
 constexpr Duration kLifeCheck = std::chrono::seconds(1);
 constexpr std::size_t kMostQueued = 1u << 16;  // packets for a client that does not read
-constexpr int kMostPerWake = 256;              // datagrams of one client before others get a turn
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS; }
 
@@ -31,12 +31,13 @@ struct SocketServer::Impl final : ClientWire {
   struct Line {
     explicit Line(asio::io_context& io) : socket(io) {}
 
-    Descriptor socket;  // NAME:out<client>; connected to the client's NAME:in<pid> while it lives
+    Socket socket;  // NAME:out<client>; connected to the client's NAME:in<pid> while it lives
     SocketAddress peer;
     bool open = false;
-    bool reading = false;  // a wait is pending
     bool writing = false;
     std::deque<std::array<std::byte, kPacketSize>> queue;
+    // One byte more than a datagram has: longer ones must not pass for right ones.
+    std::array<std::byte, kPacketSize + 1> buffer;
   };
 
   Impl(AsioRuntime& r, SimFabric& fabric, std::string socket_name, SwitchboardOptions options)
@@ -55,27 +56,28 @@ struct SocketServer::Impl final : ClientWire {
       bound = bind_one(fmt::format("{}:out{}", name, i), lines.back().socket);
       if (!bound) return bound;
     }
+    for (unsigned i = 0; i < max_clients; ++i) read_packets(i);
     read_control();
     arm_life_check();
     return {};
   }
 
-  Result<void> bind_one(const std::string& socket_name, Descriptor& into) {
+  Result<void> bind_one(const std::string& socket_name, Socket& into) {
     const Result<SocketAddress> address = make_address(socket_name);
     if (!address) return fail(address.error().code, address.error().context);
     Result<Fd> socket = open_datagram_socket();
     if (!socket) return fail(socket.error().code, socket.error().context);
     if (auto bound = bind_socket(*socket, *address); !bound) return bound;
-    into.assign(socket->release());
+    into.assign({}, socket->release());
     return {};
   }
 
   // Control.
 
   void read_control() {
-    control.async_wait(Descriptor::wait_read, [this](const boost::system::error_code& error) {
+    control.async_wait(Socket::wait_read, [this](const boost::system::error_code& error) {
       if (error) return;
-      for (int i = 0; i < kMostPerWake && read_one_control(); ++i) {
+      while (read_one_control()) {
       }
       read_control();
     });
@@ -125,7 +127,6 @@ struct SocketServer::Impl final : ClientWire {
     }
     line.peer = *peer;
     line.open = true;
-    if (!line.reading) read_packets(client);
     return {};
   }
 
@@ -142,32 +143,32 @@ struct SocketServer::Impl final : ClientWire {
 
   void read_packets(unsigned client) {
     Line& line = lines[client];
-    line.reading = true;
-    line.socket.async_wait(Descriptor::wait_read,
-                           [this, client](const boost::system::error_code& error) {
-                             if (error) return;
-                             lines[client].reading = false;
-                             for (int i = 0; i < kMostPerWake && read_one_packet(client); ++i) {
-                             }
-                             if (lines[client].open) read_packets(client);
-                           });
+    line.socket.async_receive(
+        asio::buffer(line.buffer.data(), line.buffer.size()),
+        [this, client](const boost::system::error_code& error, std::size_t size) {
+          if (error == asio::error::operation_aborted) return;
+          if (!error) {
+            take_packet(client, size);
+          } else if (error == asio::error::connection_refused ||
+                     error == asio::error::connection_reset) {
+            lost(client);
+          } else {
+            log::warn("serve.receive", "client={} {}", client, error.message());
+            return lost(client);
+          }
+          read_packets(client);
+        });
   }
 
-  bool read_one_packet(unsigned client) {
-    std::array<std::byte, kPacketSize + 1> buffer;
-    const ssize_t size =
-        ::recv(lines[client].socket.native_handle(), buffer.data(), buffer.size(), 0);
-    if (size < 0) {
-      if (errno == ECONNRESET || errno == ECONNREFUSED) lost(client);
-      return errno == EINTR;
-    }
-    auto frame = decode_packet(std::span(buffer).first(static_cast<std::size_t>(size)));
+  void take_packet(unsigned client, std::size_t size) {
+    const Line& line = lines[client];
+    if (!line.open) return;
+    const auto frame = decode_packet(std::span(line.buffer).first(size));
     if (frame) {
       board.on_packet(client, *frame);
     } else {
       board.on_malformed(frame.error());
     }
-    return true;
   }
 
   void send(unsigned client, const PacketFrame& frame) override {
@@ -201,7 +202,7 @@ struct SocketServer::Impl final : ClientWire {
   void drain_later(unsigned client) {
     lines[client].writing = true;
     lines[client].socket.async_wait(
-        Descriptor::wait_write, [this, client](const boost::system::error_code& error) {
+        Socket::wait_write, [this, client](const boost::system::error_code& error) {
           if (error) return;
           Line& line = lines[client];
           line.writing = false;
@@ -231,7 +232,7 @@ struct SocketServer::Impl final : ClientWire {
 
   AsioRuntime& runtime;
   std::string name;
-  Descriptor control;
+  Socket control;
   std::deque<Line> lines;
   bool ending = false;
   std::uint64_t overflowed = 0;
