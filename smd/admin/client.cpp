@@ -11,6 +11,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "smd/admin/json_depth.h"
+
 namespace smd {
 namespace {
 
@@ -107,7 +109,7 @@ class Connection {
 };
 
 Result<Json> parse_answer(const std::string& line, const std::string& socket) {
-  const Json answer = Json::parse(line, nullptr, false);
+  const Json answer = nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
   const auto malformed = fail(Errc::Malformed, fmt::format("{} answers no smd's words", socket));
   if (!answer.is_object()) return malformed;
   const auto ok = answer.find("ok");

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "smd/admin/json_depth.h"
 #include "smd/base/check.h"
 
 namespace smd {
@@ -47,6 +48,9 @@ void CommandTable::add(std::string name, std::string help, Handler handler) {
 }
 
 std::string CommandTable::answer(std::string_view request) const {
+  if (nests_too_deep(request)) {
+    return print_error_answer(fmt::format("the request nests deeper than {}", kDeepestJson));
+  }
   const Json json = Json::parse(request, nullptr, false);
   if (json.is_discarded()) return print_error_answer("the request is not JSON");
   if (!json.is_object()) return print_error_answer("the request is not a JSON object");

@@ -67,12 +67,18 @@ TEST_F(Commands, GarbageIsAnswered) {
   EXPECT_EQ(error("{}"), "'command' is missing, or not a text");
   EXPECT_EQ(error(R"({"command":7})"), "'command' is missing, or not a text");
   EXPECT_EQ(error(R"({"command":"echo","args":[1]})"), "'args' is not a JSON object");
-  EXPECT_EQ(error(std::string(60000, '[')), "the request is not JSON");
+  EXPECT_EQ(error("[[}"), "the request is not JSON");
 }
 
-TEST_F(Commands, DeepNestingIsNoRecursion) {
-  const std::string deep = std::string(30000, '[') + std::string(30000, ']');
-  EXPECT_EQ(error(R"({"command":"refuse","args":{"a":)" + deep + "}}"), "the subnet is not up yet");
+TEST_F(Commands, DeepNestingIsRefusedBeforeItIsParsed) {
+  const auto nested = [](int depth) {
+    return R"({"command":"echo","args":{"]\"[":)" +
+           std::string(static_cast<std::size_t>(depth - 2), '[') +
+           std::string(static_cast<std::size_t>(depth - 2), ']') + "}}";
+  };
+  EXPECT_EQ(answer(nested(32)).at("ok"), true);
+  EXPECT_EQ(error(nested(33)), "the request nests deeper than 32");
+  EXPECT_EQ(error(nested(30000)), "the request nests deeper than 32");
 }
 
 TEST_F(Commands, ArgumentsOfTheWrongKindAreAnError) {

@@ -236,6 +236,7 @@ TEST_F(Smctl, AnswersThatAreNoneOfSmdsAreRefused) {
                              "{\"ok\":1}\n",
                              "{\"ok\":false}\n",
                              "{\"ok\":false,\"error\":7}\n",
+                             "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n",
                              "\xff\n"}) {
     const std::string path = path_ + std::to_string(n++);
     const FakeDaemon daemon(path, answer);
