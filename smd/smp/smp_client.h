@@ -3,16 +3,15 @@
 //
 // The clock of a request starts when it is injected, not when it is queued. The first answer wins;
 // later ones are counted and dropped. The window grows while answers come back in time and halves
-// on a timeout.
+// on a timeout. Retries go before new requests, but leave half of the window to them, so that
+// silent nodes cannot hold up the rest of the fabric.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "smd/mad/smp.h"
@@ -107,6 +106,15 @@ struct SmpClientConfig {
   unsigned max_per_second = 0;                        // 0: no limit
 };
 
+/// Injections of one attribute, retries included.
+struct AttributeCount {
+  std::uint16_t attribute = 0;
+  std::uint64_t gets = 0;
+  std::uint64_t sets = 0;
+
+  friend bool operator==(const AttributeCount&, const AttributeCount&) = default;
+};
+
 struct SmpStats {
   std::uint64_t sent = 0;  // injections, retries included
   std::uint64_t answered = 0;
@@ -116,7 +124,11 @@ struct SmpStats {
   std::uint64_t malformed = 0;
   std::uint64_t refused = 0;  // status other than 0
   std::uint64_t send_errors = 0;
-  std::uint64_t unsolicited = 0;  // requests and traps addressed to us
+  std::uint64_t unsolicited = 0;                  // requests and traps addressed to us
+  std::vector<AttributeCount> sent_by_attribute;  // sorted by attribute
+
+  /// Requests put on the wire for the first time: what a protocol costs without losses.
+  [[nodiscard]] std::uint64_t requests() const { return sent - retries; }
 };
 
 class SmpScope;
@@ -141,14 +153,22 @@ class SmpClient {
 
   void on_unsolicited(Unsolicited handler);
 
-  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo.
+  /// `handler` runs once when the transport is lost, after every pending request completed with
+  /// NoDevice. It may destroy the client.
+  void on_lost(std::function<void(const Error&)> handler);
+
+  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo. See smp/reply.h.
   Result<void> send_once(const MadPacket& packet);
 
   [[nodiscard]] const SmpStats& stats() const;
 
   [[nodiscard]] unsigned window() const;
 
+  /// Requests on the wire.
   [[nodiscard]] std::size_t outstanding() const;
+
+  /// Requests that live but are not on the wire: not yet, or waiting for their retry.
+  [[nodiscard]] std::size_t queued() const;
 
  private:
   friend class SmpScope;
@@ -157,7 +177,8 @@ class SmpClient {
 };
 
 /// One conversation's requests. Destroying or clearing it cancels every one of them, so a handler
-/// cannot outlive its owner. Handlers may send more through the same scope.
+/// cannot outlive its owner. Handlers may send more through the same scope, and may destroy it.
+/// A scope must not outlive its client.
 class SmpScope {
  public:
   explicit SmpScope(SmpClient& client);
@@ -165,7 +186,7 @@ class SmpScope {
   SmpScope(const SmpScope&) = delete;
 
   /// Queues the request. `done` runs exactly once unless cancelled: with the answer (also one with
-  /// a status), or with Timeout, Malformed, Io or NoDevice.
+  /// a status), or with Timeout, Malformed, Io or NoDevice. Never inside this call.
   void send(const SmpRequest& request, SmpClient::Done done);
 
   void cancel_all();

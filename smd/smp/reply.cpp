@@ -1,0 +1,48 @@
+#include "smd/smp/reply.h"
+
+namespace smd {
+namespace {
+
+/// Turns `smp`, which arrived as `packet`, round: the same bytes on the way back.
+MadPacket turn_round(Smp smp, const MadPacket& packet) {
+  MadPacket back;
+  back.remote_lid = packet.remote_lid;
+  back.remote_qp = packet.remote_qp;
+  back.sl = packet.sl;
+  back.pkey_index = packet.pkey_index;
+  if (smp.directed) {
+    // The way back starts one past the end of the path (IBA 14.2.2.4); the local SMI steps down
+    // from there and leaves by ReturnPath[HopCount]. Whoever delivered the request may or may not
+    // have taken that step, so it is not copied.
+    smp.returning = true;
+    smp.hop_pointer = static_cast<std::uint8_t>(smp.hop_count + 1);
+    // Without a directed part only the LID-routed one is left.
+    const bool lid_routed_only = smp.hop_count == 0 && smp.dr_slid != kPermissiveLid;
+    back.remote_lid = lid_routed_only ? smp.dr_slid : kPermissiveLid;
+  }
+  encode_smp(smp, back.mad);
+  return back;
+}
+
+}  // namespace
+
+MadPacket make_response(const Smp& request,
+                        const MadPacket& packet,
+                        const SmpData& data,
+                        MadStatus status) {
+  Smp answer = request;
+  answer.method = Method::GetResp;
+  answer.status = static_cast<std::uint16_t>(status);
+  answer.data = data;
+  return turn_round(answer, packet);
+}
+
+MadPacket make_trap_repress(const Smp& trap, const MadPacket& packet, MKey m_key) {
+  Smp repress = trap;
+  repress.method = Method::TrapRepress;
+  repress.status = 0;
+  repress.m_key = m_key;
+  return turn_round(repress, packet);
+}
+
+}  // namespace smd
