@@ -47,6 +47,7 @@ void Discovery::ask(const HopPath& path,
                .m_key = options_.m_key},
               [this, on_reply = std::move(on_reply)](Result<SmpReply> reply) {
                 --outstanding_;
+                if (!reply && reply.error().code == Errc::NoDevice) fatal_ = reply.error();
                 on_reply(std::move(reply));
                 step();
               });
@@ -70,7 +71,7 @@ void Discovery::on_node_info(const HopPath& path,
     const std::string why = answered(reply) ? "NodeInfo that cannot be" : describe(reply);
     if (from) {
       silent_.push_back({nodes_[from->node].info.node_guid, from->port, why});
-    } else {
+    } else if (!fatal_) {
       fatal_ = Error{reply ? Errc::Refused : reply.error().code,
                      "the local node does not answer: " + why};
     }
@@ -185,7 +186,7 @@ void Discovery::on_port_info(std::uint32_t node,
   if (options_.literal && is_switch == (number == PortNum{0})) set_end_port(node, number, path);
   const bool up = info->state() >= PortState::Initialize;
   const bool leads_on = is_switch ? number != PortNum{0} : node == 0 && number == local_port_;
-  if (up && leads_on) probe({node, number});
+  if (up && leads_on) probes_.push_back({node, number});
 }
 
 void Discovery::set_end_port(std::uint32_t node, PortNum number, const HopPath& path) {
@@ -205,14 +206,6 @@ void Discovery::set_end_port(std::uint32_t node, PortNum number, const HopPath& 
       });
 }
 
-void Discovery::probe(End from) {
-  if (nodes_[from.node].path.full()) {
-    silent_.push_back({nodes_[from.node].info.node_guid, from.port, "beyond 63 hops"});
-    return;
-  }
-  probes_.push_back(from);
-}
-
 void Discovery::pump_probes() {
   // Lean probing decides at injection, when most other ends are known; the literal form asks in any
   // case.
@@ -221,6 +214,10 @@ void Discovery::pump_probes() {
     probes_.pop_front();
     if (!options_.literal && port(from).peer_node != kNobody) continue;
     if (nodes_[from.node].broken) continue;
+    if (nodes_[from.node].path.full()) {
+      silent_.push_back({nodes_[from.node].info.node_guid, from.port, "beyond 63 hops"});
+      continue;
+    }
     ask_node_info(nodes_[from.node].path.then(from.port), from);
   }
 }
@@ -265,7 +262,7 @@ void Discovery::verify_older_link(End older, End newer, End contested) {
 }
 
 void Discovery::break_node(std::uint32_t node, PortNum number, std::string why) {
-  if (node == 0) fatal_ = Error{Errc::Timeout, "the local node does not answer: " + why};
+  if (node == 0 && !fatal_) fatal_ = Error{Errc::Timeout, "the local node does not answer: " + why};
   nodes_[node].broken = true;
   silent_.push_back({nodes_[node].info.node_guid, number, std::move(why)});
 }

@@ -87,7 +87,6 @@ class Discovery {
                     const HopPath& path,
                     const Result<SmpReply>& reply);
   void set_end_port(std::uint32_t node, PortNum port, const HopPath& path);
-  void probe(End from);
   void pump_probes();
   void join(End a, End b);
   void verify_older_link(End older, End newer, End contested);

@@ -183,8 +183,7 @@ void Programmer::set_ports() {
           if (!is_managed(fabric(), port)) continue;
           const PortInfo& now = fabric().port_info[port];
           const PortInfo wanted = desired_port_info(fabric(), *input_.lids, port, input_.policy);
-          const bool arm =
-              now.state() == PortState::Initialize && fabric().number_of(port) != PortNum{0};
+          const bool arm = now.state() == PortState::Initialize;
           const Guid guid = fabric().node_guid[fabric().node_of[port]];
           const PortNum number = fabric().number_of(port);
           if (!arm && (!differs(now, wanted) || state_.ports.settled(guid, number, wanted, now)))
@@ -234,17 +233,36 @@ void Programmer::send_port(PortIdx port, const PortInfo& wanted, PortState state
       });
 }
 
+/// When the answer to a state change is lost, its retry finds the port in the new state and is
+/// refused as no transition. What the port says of itself decides.
+void Programmer::on_port_refused(PortIdx port,
+                                 const PortInfo& wanted,
+                                 PortState state,
+                                 const Result<SmpReply>& refusal) {
+  ask(path_to(*input_.report, port),
+      Method::Get,
+      AttributeId::PortInfo,
+      fabric().number_of(port).value(),
+      {},
+      [this, port, wanted, state, why = describe(refusal)](const Result<SmpReply>& reply) {
+        const auto now = accepted(reply) ? decode_port_info(reply->data)
+                                         : Result<PortInfo>(fail(Errc::Timeout, ""));
+        if (now && now->state() >= state) return on_port_set(port, wanted, state, reply);
+        fault(fabric().node_of[port],
+              fabric().number_of(port),
+              fmt::format("PortInfo to {}: {}", print_port_state(state), why));
+      });
+}
+
 void Programmer::on_port_set(PortIdx port,
                              const PortInfo& wanted,
                              PortState state,
                              const Result<SmpReply>& reply) {
   const NodeIdx node = fabric().node_of[port];
   const PortNum number = fabric().number_of(port);
-  if (!accepted(reply)) {
-    const std::string to =
-        state == PortState::NoChange ? "" : fmt::format(" to {}", print_port_state(state));
-    return fault(node, number, fmt::format("PortInfo{}: {}", to, describe(reply)));
-  }
+  if (reply && reply->status != 0 && state != PortState::NoChange)
+    return on_port_refused(port, wanted, state, reply);
+  if (!accepted(reply)) return fault(node, number, "PortInfo: " + describe(reply));
   const auto answer = decode_port_info(reply->data);
   if (!answer) return fault(node, number, answer.error().context);
   state_.ports.remember(fabric().node_guid[node], number, wanted, *answer);
@@ -268,8 +286,8 @@ void Programmer::on_port_set(PortIdx port,
 
 void Programmer::finish() {
   for (PortIdx port : fabric().peer.indices()) {
-    if (fabric().number_of(port) == PortNum{0} || !is_managed(fabric(), port)) continue;
-    if (port_state_[port] < PortState::Active) ++report_.ports_not_active;
+    if (is_managed(fabric(), port) && port_state_[port] < PortState::Active)
+      ++report_.ports_not_active;
   }
   std::exchange(done_, nullptr)(std::move(report_));
 }

@@ -67,6 +67,10 @@ class Programmer {
   void send_switch_info(SwitchIdx sw, const SwitchInfo& wanted);
   void send_block(SwitchIdx sw, std::size_t block);
   void send_port(PortIdx port, const PortInfo& wanted, PortState state);
+  void on_port_refused(PortIdx port,
+                       const PortInfo& wanted,
+                       PortState state,
+                       const Result<SmpReply>& refusal);
   void on_port_set(PortIdx port,
                    const PortInfo& wanted,
                    PortState state,

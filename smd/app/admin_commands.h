@@ -1,0 +1,22 @@
+// The daemon's side of smctl: each command reads what is in force, or asks the manager for
+// something.
+#pragma once
+
+#include <functional>
+
+#include "smd/admin/commands.h"
+#include "smd/app/subnet_manager.h"
+
+namespace smd::app {
+
+struct AdminContext {
+  std::function<SubnetManager*()> manager;  // null while no device is open
+  std::function<Transport*()> transport;
+  std::function<void()> shutdown;
+  std::function<Duration()> uptime;
+};
+
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, log, shutdown.
+void register_commands(CommandTable& table, AdminContext context);
+
+}  // namespace smd::app

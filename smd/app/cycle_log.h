@@ -1,0 +1,16 @@
+// What a cycle has to say: lines for the log, alarms for the status screen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smd/app/cycle_report.h"
+
+namespace smd::app {
+
+void log_cycle(const CycleReport& cycle);
+
+/// What is not as it should be, one line each; empty when all is well.
+[[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle);
+
+}  // namespace smd::app

@@ -1,0 +1,173 @@
+#include "smd/app/daemon.h"
+
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "smd/app/admin_commands.h"
+#include "smd/app/lid_store.h"
+#include "smd/app/report_json.h"
+#include "smd/app/report_text.h"
+#include "smd/base/log.h"
+
+namespace smd::app {
+
+Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
+    : runtime_(runtime),
+      options_(std::move(options)),
+      open_(std::move(open)),
+      started_(runtime.now()) {}
+
+Daemon::~Daemon() = default;
+
+int Daemon::run() {
+  auto book = load_lids(options_.config.sm.state_dir);
+  if (!book) {
+    for (const Fault& each : book.error()) fmt::print(stderr, "{}\n", print_fault(each));
+    return 2;
+  }
+  book_ = std::move(*book);
+  for (int signal : {SIGTERM, SIGINT}) {
+    runtime_.on_signal(signal, [this, signal] {
+      log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
+      stop(options_.once ? 1 : 0);
+    });
+  }
+  runtime_.on_signal(SIGHUP, [this] { reload(); });
+  if (!options_.once && !start_admin()) return 1;
+  feed_watchdog();
+  runtime_.post([this] { open(); });
+  runtime_.run();
+  notify_.stopping();
+  return exit_code_;
+}
+
+bool Daemon::start_admin() {
+  register_commands(commands_,
+                    {.manager = [this] { return session_ ? session_->manager.get() : nullptr; },
+                     .transport = [this] { return session_ ? session_->transport.get() : nullptr; },
+                     .shutdown = [this] { stop(0); },
+                     .uptime = [this] { return runtime_.now() - started_; }});
+  const AdminConfig& config = options_.config.admin;
+  auto server = SocketServer::listen(
+      runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
+  if (!server) {
+    log::error("admin.listen", "why=\"{}\"", server.error().context);
+    return false;
+  }
+  admin_ = std::move(*server);
+  return true;
+}
+
+void Daemon::open() {
+  auto transport = open_(runtime_, options_.config);
+  if (!transport) return retry_later(transport.error());
+  backoff_ = Duration{0};
+  const LocalPort port = (*transport)->local_port();
+  log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
+  SubnetManager::Observer observer;
+  observer.wall = [] {
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::steady_clock::now().time_since_epoch());
+  };
+  observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
+  observer.on_lost = [this](const Error& error) { on_lost(error); };
+  observer.on_lids = [this](const LidBook& book) {
+    book_ = book;
+    if (auto saved = save_lids(options_.config.sm.state_dir, book_); !saved) {
+      log::error("lids.save", "why=\"{}\"; LIDs will not survive a restart", saved.error().context);
+    }
+  };
+  session_.emplace();
+  session_->transport = std::move(*transport);
+  session_->manager = std::make_unique<SubnetManager>(
+      runtime_, *session_->transport, make_settings(options_.config), book_, std::move(observer));
+  session_->manager->start();
+}
+
+void Daemon::retry_later(const Error& error) {
+  if (options_.once) {
+    fmt::print(stderr, "smd: {}\n", error.context);
+    return stop(1);
+  }
+  const TransportConfig& config = options_.config.transport;
+  const Duration least = std::chrono::seconds(config.retry_backoff_min_s);
+  const Duration most = std::chrono::seconds(config.retry_backoff_max_s);
+  backoff_ = backoff_ == Duration{0} ? least : std::min(2 * backoff_, most);
+  log::error("transport.open",
+             "why=\"{}\" retry_in={}s",
+             error.context,
+             std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
+  reopen_ = Timer(runtime_, runtime_.now() + backoff_, [this] { open(); });
+}
+
+void Daemon::on_lost(const Error& error) {
+  // Called from inside the session: it dies on the next turn of the loop.
+  reopen_ = Timer(runtime_, runtime_.now(), [this, error] {
+    session_.reset();
+    retry_later(error);
+  });
+}
+
+void Daemon::on_cycle(const CycleReport& cycle) {
+  notify_.status(cycle.error ? "failed: " + cycle.error->context
+                             : fmt::format("{} switches, {} adapters, engine {}",
+                                           cycle.counts.switches,
+                                           cycle.counts.cas,
+                                           cycle.engine));
+  notify_.ready();
+  if (options_.once) finish_once(cycle);
+}
+
+void Daemon::finish_once(const CycleReport& cycle) {
+  if (options_.json) {
+    nlohmann::ordered_json json = run_json(cycle);
+    json["rss_mb"] = peak_rss_mb();
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", print_bring_up(cycle));
+  }
+  std::fflush(stdout);
+  stop(cycle.up() ? 0 : 1);
+}
+
+void Daemon::reload() {
+  if (options_.config_path.empty())
+    return log::warn("config.reload", "no file was given at start; nothing to re-read");
+  notify_.reloading();
+  auto fresh = load_config(options_.config_path);
+  if (!fresh) {
+    for (const Fault& each : fresh.error()) log::error("config.fault", "{}", print_fault(each));
+    log::error("config.reload", "file={} kept=old", options_.config_path);
+    return notify_.ready();
+  }
+  if (options_.override_config) options_.override_config(*fresh);
+  for (const ConfigChange& change : diff_config(options_.config, *fresh)) {
+    log::info("config.change",
+              "key={}{}",
+              change.key,
+              change.needs_restart ? " effect=after_restart" : "");
+  }
+  options_.config = std::move(*fresh);
+  if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
+  if (session_) {
+    session_->manager->adopt(make_settings(options_.config));
+    session_->manager->request_sweep("configuration");
+  }
+  notify_.ready();
+}
+
+void Daemon::feed_watchdog() {
+  const auto interval = notify_.watchdog_interval();
+  if (!interval) return;
+  notify_.watchdog();
+  watchdog_ = Timer(runtime_, runtime_.now() + *interval / 3, [this] { feed_watchdog(); });
+}
+
+void Daemon::stop(int exit_code) {
+  exit_code_ = exit_code;
+  runtime_.stop();
+}
+
+}  // namespace smd::app

@@ -1,0 +1,129 @@
+#include "smd/app/dump.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "smd/fabric/text_format.h"
+
+namespace smd::app {
+namespace {
+
+std::string path_text(const HopPath& path) {
+  std::string out = "0";  // dump_fts counts the local node as hop 0
+  for (std::size_t i = 0; i < path.size(); ++i) out += fmt::format(",{}", path[i]);
+  return out;
+}
+
+std::string_view kind_of(const Fabric& fabric, NodeIdx node) {
+  switch (static_cast<NodeType>(fabric.node_info[node].node_type)) {
+    case NodeType::Switch:
+      return "Switch";
+    case NodeType::Router:
+      return "Router";
+    case NodeType::Ca:
+      break;
+  }
+  return "Channel Adapter";
+}
+
+Result<void> write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return fail(Errc::Io, fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  return {};
+}
+
+}  // namespace
+
+std::string print_lft_dump(const InForce& in_force) {
+  const Fabric& fabric = in_force.fabric();
+  std::string out;
+  for (SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    out += fmt::format(
+        "Unicast lids [0x0-0x{:x}] of switch DR path slid 0; dlid 0; {} guid {} ({}):\n",
+        in_force.routing.lft.top().value(),
+        path_text(in_force.sweep.path[node]),
+        fabric.node_guid[node],
+        fabric.description[node]);
+    out += "  Lid  Out   Destination\n       Port     Info \n";
+    unsigned valid = 0;
+    for (std::uint32_t value = 1; value <= in_force.routing.lft.top().value(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      const PortNum egress = in_force.routing.lft.route(sw, lid);
+      const PortIdx owner = in_force.lids.owner_of(lid);
+      if (egress == kNoRoute || owner == kNone<PortIdx>) continue;
+      const NodeIdx to = fabric.node_of[owner];
+      out += fmt::format("0x{:04x} {:03} : ({} portguid {}: '{}')\n",
+                         value,
+                         egress.value(),
+                         kind_of(fabric, to),
+                         fabric.port_guid[owner],
+                         fabric.description[to]);
+      ++valid;
+    }
+    out += fmt::format("{} valid lids dumped \n", valid);
+  }
+  return out;
+}
+
+std::string print_mft_dump(const InForce& in_force) {
+  const Fabric& fabric = in_force.fabric();
+  std::string out;
+  for (SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    out += fmt::format(
+        "Multicast mlids [0xc000-0xc000] of switch DR path slid 0; dlid 0; {} guid {} ({}):\n",
+        path_text(in_force.sweep.path[node]),
+        fabric.node_guid[node],
+        fabric.description[node]);
+    out += "0 valid mlids dumped \n";
+  }
+  return out;
+}
+
+std::string print_sl2vl_dump(const InForce& in_force) {
+  return fmt::format("# {} switches; every SL to VL row is as the switch had it\n",
+                     in_force.fabric().switch_count());
+}
+
+std::string print_plan(const CycleReport& cycle) {
+  std::string out = fmt::format("# {}\n", cycle.reason);
+  out +=
+      fmt::format("1 configure  {} SMPs: LinearFDBTop, LIDs, port settings, Initialize -> Armed\n",
+                  cycle.configure.smps);
+  out += fmt::format(
+      "2 tables     {} SMPs, {} blocks in any order; verified as a final state, not as a "
+      "transition\n",
+      cycle.tables.smps,
+      cycle.blocks_written);
+  out += fmt::format("3 activate   {} SMPs: Armed -> Active\n", cycle.activate.smps);
+  return out;
+}
+
+Result<void> write_dumps(const std::string& directory,
+                         const InForce& in_force,
+                         const CycleReport& cycle) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
+  const std::filesystem::path dir(directory);
+  const std::pair<const char*, std::string> files[] = {
+      {"lft.txt", print_lft_dump(in_force)},
+      {"mft.txt", print_mft_dump(in_force)},
+      {"sl2vl.txt", print_sl2vl_dump(in_force)},
+      {"fabric.net", print_net(in_force.fabric(), in_force.lids)},
+      {"plan.txt", print_plan(cycle)}};
+  for (const auto& [name, text] : files) {
+    if (auto written = write_text(dir / name, text); !written) return written;
+  }
+  return {};
+}
+
+}  // namespace smd::app

@@ -1,0 +1,113 @@
+#include "smd/app/report_json.h"
+
+#include <sys/resource.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace smd::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Three decimals are what a reader can use; more would only make diffs noisy.
+double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>(d).count()); }
+
+using Part = std::pair<const char*, PhaseCost>;
+
+Json costs(const std::vector<Part>& parts) {
+  Json smps, virtual_ms, wall_ms;
+  PhaseCost total;
+  for (const auto& [name, cost] : parts) {
+    smps[name] = cost.smps;
+    virtual_ms[name] = ms(cost.time);
+    wall_ms[name] = ms(cost.wall);
+    total += cost;
+  }
+  smps["total"] = total.smps;
+  virtual_ms["total"] = ms(total.time);
+  wall_ms["total"] = ms(total.wall);
+  return {{"smps", smps}, {"virtual_ms", virtual_ms}, {"wall_ms", wall_ms}};
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 100.0
+                    : rounded(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace
+
+Json to_json(const FabricCounts& counts) {
+  return {{"switches", counts.switches},
+          {"cas", counts.cas},
+          {"links", counts.links},
+          {"lids", counts.lids}};
+}
+
+Json routes_json(const RouteReport& routes) {
+  const std::uint64_t arriving = routes.pairs - routes.unreachable - routes.loops;
+  const double mean =
+      arriving == 0 ? 0.0 : static_cast<double>(routes.hops) / static_cast<double>(arriving);
+  return {{"pairs", routes.pairs},
+          {"unreachable", routes.unreachable},
+          {"loops", routes.loops},
+          {"minimal_pct", percent(routes.minimal, routes.pairs)},
+          {"mean_hops", rounded(mean)},
+          {"max_hops", routes.max_hops}};
+}
+
+Json deadlock_json(const CycleReport& cycle) {
+  Json steps = Json::array();
+  if (!cycle.cycle_text.empty()) steps.push_back(cycle.cycle_text);
+  return {{"acyclic", cycle.routes.acyclic}, {"vls", cycle.routes.vls}, {"cycle", steps}};
+}
+
+Json bring_up_json(const CycleReport& cycle) {
+  return costs({{"discovery", cycle.discovery},
+                {"routing", cycle.routing},
+                {"configure", cycle.configure},
+                {"tables", cycle.tables},
+                {"activate", cycle.activate}});
+}
+
+Json change_json(const CycleReport& cycle, const std::string& what, const std::string& kind) {
+  Json out = {{"what", what}, {"kind", kind}, {"reason", cycle.reason}};
+  out.update(costs({{"detection", cycle.detection},
+                    {"discovery", cycle.discovery},
+                    {"routing", cycle.routing},
+                    {"configure", cycle.configure},
+                    {"tables", cycle.tables},
+                    {"activate", cycle.activate}}));
+  out["lft_entries_changed_pct"] = rounded(cycle.lft_entries_changed_pct);
+  // Whole new tables in one phase: verified as a final state, not as a transition.
+  out["transition"] = {{"kind", "unordered"}, {"phases", 1}, {"certified", false}};
+  out["routes"] = routes_json(cycle.routes);
+  out["deadlock"] = deadlock_json(cycle);
+  if (cycle.error) out["error"] = cycle.error->context;
+  return out;
+}
+
+Json run_json(const CycleReport& cycle) {
+  Json out = {{"fabric", to_json(cycle.counts)},
+              {"engine", cycle.engine},
+              {"up", cycle.up()},
+              {"bring_up", bring_up_json(cycle)},
+              {"routes", routes_json(cycle.routes)},
+              {"deadlock", deadlock_json(cycle)},
+              {"load",
+               {{"max", cycle.load.max},
+                {"mean", rounded(cycle.load.mean)},
+                {"stddev", rounded(cycle.load.stddev)}}}};
+  if (cycle.error) out["error"] = cycle.error->context;
+  return out;
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return rounded(static_cast<double>(usage.ru_maxrss) / 1024.0);
+}
+
+}  // namespace smd::app

@@ -1,0 +1,69 @@
+#include "smd/app/settings.h"
+
+#include <bit>
+
+namespace smd::app {
+namespace {
+
+/// 256 … 4096 bytes to the specification's code 1 … 5.
+Mtu mtu_code(unsigned bytes) { return static_cast<Mtu>(std::bit_width(bytes) - 8); }
+
+/// 1, 2, 4, 8, 15 lanes to the specification's code 1 … 5.
+std::uint8_t vl_code(unsigned vls) {
+  return static_cast<std::uint8_t>(vls == 15 ? 5 : std::bit_width(vls));
+}
+
+std::uint8_t u8(unsigned value) { return static_cast<std::uint8_t>(value); }
+
+std::optional<std::vector<VlArbEntry>> arbitration(
+    const std::optional<std::vector<VlWeight>>& weights) {
+  if (!weights) return std::nullopt;
+  std::vector<VlArbEntry> out;
+  for (const VlWeight& each : *weights) out.push_back({.vl = each.vl, .weight = each.weight});
+  return out;
+}
+
+}  // namespace
+
+Settings make_settings(const Config& config) {
+  Settings out;
+  out.smp = {.window_min = config.smp.window_min,
+             .window_start = config.smp.window_start,
+             .window_max = config.smp.window_max,
+             .retries = config.smp.retries,
+             .timeout = std::chrono::milliseconds(config.smp.timeout_ms),
+             .max_per_second = config.smp.max_per_second};
+  out.ports.mtu_max = mtu_code(config.port.mtu_max);
+  out.ports.max_operational_vls = vl_code(config.port.max_operational_vls);
+  out.ports.subnet_timeout = u8(config.port.subnet_timeout);
+  out.ports.packet_life_time = u8(config.port.packet_life_time);
+  out.ports.hoq_life = u8(config.port.hoq_life);
+  out.ports.leaf_hoq_life = u8(config.port.leaf_hoq_life);
+  out.ports.vl_stall_count = u8(config.port.vl_stall_count);
+  out.ports.leaf_vl_stall_count = u8(config.port.leaf_vl_stall_count);
+  out.ports.local_phy_errors = u8(config.port.local_phy_errors);
+  out.ports.overrun_errors = u8(config.port.overrun_errors);
+  if (config.qos.vl_high_limit) out.ports.vl_high_limit = u8(*config.qos.vl_high_limit);
+  out.ports.m_key = config.sm.m_key;
+  out.ports.m_key_protect = u8(config.sm.m_key_protect);
+  out.ports.m_key_lease_s = static_cast<std::uint16_t>(config.sm.m_key_lease_s);
+  out.ports.subnet_prefix = config.sm.subnet_prefix;
+  out.qos.sl_to_vl = config.qos.sl2vl;
+  out.qos.high = arbitration(config.qos.vl_arb_high);
+  out.qos.low = arbitration(config.qos.vl_arb_low);
+  out.lids = {.lmc = u8(config.sm.lmc),
+              .lmc_enhanced_port0 = u8(config.sm.lmc_enhanced_port0),
+              .min = config.sm.lid_min,
+              .max = config.sm.lid_max};
+  out.engine = config.sm.engine;
+  out.roots = config.sm.roots;
+  out.literal = config.sm.mode == SmMode::Basic;
+  out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
+  out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
+  out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
+  out.sm_priority = u8(config.sm.priority);
+  out.sm_key = config.sm.sm_key;
+  return out;
+}
+
+}  // namespace smd::app

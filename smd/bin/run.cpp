@@ -1,0 +1,54 @@
+#include "smd/bin/run.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "sim-backend/management/sim_fabric.h"
+#include "sim-backend/management/sim_transport.h"
+#include "smd/app/daemon.h"
+#include "smd/transport/umad_transport.h"
+
+namespace smd::bin {
+namespace {
+
+Result<std::unique_ptr<Transport>> open_umad(AsioRuntime& runtime, const Config& config) {
+  return open_umad_transport(runtime,
+                             {.device = config.transport.device,
+                              .port = PortNum{static_cast<std::uint8_t>(config.transport.port)},
+                              .port_guid = config.transport.port_guid});
+}
+
+}  // namespace
+
+int run(const Config& config,
+        const RunOptions& options,
+        std::function<void(Config&)> override_config) {
+  AsioRuntime runtime;
+  std::unique_ptr<sim::SimFabric> fabric;
+  app::Daemon::OpenTransport open = open_umad;
+  if (config.transport.kind == TransportKind::Sim) {
+    auto spec =
+        sim::load_fabric(config.transport.fabric.empty() ? "fat-tree" : config.transport.fabric);
+    if (!spec) {
+      for (const Fault& each : spec.error()) fmt::print(stderr, "{}\n", print_fault(each));
+      return 2;
+    }
+    fabric = std::make_unique<sim::SimFabric>(runtime, std::move(*spec), sim::Timing::none(), 1);
+    open = [&fabric](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+      return std::make_unique<sim::SimTransport>(
+          *fabric, fabric->spec().sm_node, fabric->spec().sm_port);
+    };
+  }
+  app::Daemon daemon(runtime,
+                     {.config = config,
+                      .config_path = options.config_path,
+                      .override_config = std::move(override_config),
+                      .once = options.once,
+                      .json = options.json},
+                     std::move(open));
+  return daemon.run();
+}
+
+}  // namespace smd::bin

@@ -1,0 +1,179 @@
+// The daemon's command line (cli.md): run, dry-run, check-config.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "smd/base/log.h"
+#include "smd/bin/dry_run.h"
+#include "smd/bin/run.h"
+#include "smd/routing/engine.h"
+
+namespace smd::bin {
+namespace {
+
+constexpr const char* kDefaultConfig = "/etc/smd/smd.toml";
+
+struct Options {
+  std::string config;
+  std::string engine;
+  std::string mode;
+  int verbose = 0;
+  bool quiet = false;
+  RunOptions run;
+  DryRunOptions dry_run;
+};
+
+int report(const Faults& faults) {
+  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
+  return 2;
+}
+
+/// The file that was named, or the default one when it exists.
+Parsed<Config> read_config(std::string& path, bool use_default) {
+  std::error_code error;
+  if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
+    path = kDefaultConfig;
+  if (path.empty()) return Config{};
+  return load_config(path);
+}
+
+/// What the command line says on top of the file.
+Parsed<Config> apply(Config config, const Options& options) {
+  if (!options.engine.empty()) config.sm.engine = options.engine;
+  if (find_engine(config.sm.engine) == nullptr) {
+    std::string names;
+    for (std::string_view name : engine_names())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+    return fault(options.engine.empty() ? options.config : "--engine",
+                 0,
+                 fmt::format("no engine is called '{}'; one of {}", config.sm.engine, names));
+  }
+  if (options.mode == "basic") {
+    config.sm.mode = SmMode::Basic;
+  } else if (options.mode == "default") {
+    config.sm.mode = SmMode::Default;
+  } else if (!options.mode.empty()) {
+    return fault("--mode", 0, fmt::format("'{}' is no mode; basic or default", options.mode));
+  }
+  return config;
+}
+
+void set_log_level(const Options& options, log::Level usual) {
+  if (options.quiet) {
+    log::set_level(log::Level::Error);
+  } else if (options.verbose > 1) {
+    log::set_level(log::Level::Debug);
+  } else {
+    log::set_level(options.verbose == 1 ? log::Level::Info : usual);
+  }
+}
+
+int do_run(Options& options) {
+  auto config = read_config(options.config, true);
+  if (!config) return report(config.error());
+  const auto override_config = [options](Config& target) {
+    if (!options.run.transport.empty()) {
+      target.transport.kind =
+          options.run.transport == "sim" ? TransportKind::Sim : TransportKind::Umad;
+    }
+    if (!options.run.ca.empty()) target.transport.device = options.run.ca;
+    if (options.run.port != 0) target.transport.port = options.run.port;
+    if (!options.run.fabric.empty()) {
+      target.transport.fabric = options.run.fabric;
+      target.transport.kind = TransportKind::Sim;
+    }
+    if (!options.engine.empty()) target.sm.engine = options.engine;
+    if (!options.mode.empty())
+      target.sm.mode = options.mode == "basic" ? SmMode::Basic : SmMode::Default;
+  };
+  auto applied = apply(*config, options);
+  if (!applied) return report(applied.error());
+  override_config(*applied);
+  if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
+  if (options.quiet || options.verbose > 0) set_log_level(options, log::Level::Info);
+  if (options.run.once && options.run.json && options.verbose == 0)
+    log::set_level(log::Level::Warn);
+  if (auto sink = log::open_sink(applied->log.sink); !sink) {
+    fmt::print(stderr, "{}\n", sink.error().context);
+    return 2;
+  }
+  options.run.config_path = options.config;
+  return run(*applied, options.run, override_config);
+}
+
+int do_dry_run(Options& options) {
+  auto config = read_config(options.config, false);
+  if (!config) return report(config.error());
+  auto applied = apply(*config, options);
+  if (!applied) return report(applied.error());
+  set_log_level(options, log::Level::Error);
+  return dry_run(*applied, options.dry_run);
+}
+
+int do_check_config(const Options& options) {
+  auto config = load_config(options.config);
+  if (!config) return report(config.error());
+  auto applied = apply(*config, options);
+  if (!applied) return report(applied.error());
+  if (!options.quiet) fmt::print("{}: good\n", options.config);
+  return 0;
+}
+
+}  // namespace
+}  // namespace smd::bin
+
+int main(int argc, char** argv) {
+  using smd::bin::Options;
+  Options options;
+  CLI::App app{"smd, an InfiniBand subnet manager"};
+  app.set_version_flag("--version", std::string("smd ") + SMD_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("-v,--verbose", options.verbose, "More log lines; twice for one per SMP");
+  app.add_flag("--quiet", options.quiet, "Errors only");
+
+  CLI::App* run = app.add_subcommand("run", "Manage the subnet behind an adapter");
+  run->add_option(
+      "-c,--config", options.config, "Configuration file (/etc/smd/smd.toml where there is one)");
+  run->add_option("--transport", options.run.transport, "umad or sim")
+      ->check(CLI::IsMember({"umad", "sim"}));
+  run->add_option("--ca", options.run.ca, "Adapter, e.g. mlx5_0");
+  run->add_option("--port", options.run.port, "Port of the adapter")->check(CLI::Range(0, 254));
+  run->add_option(
+      "--fabric", options.run.fabric, "Simulated fabric instead of an adapter: file or generator");
+  run->add_option("--engine", options.engine, "Routing engine");
+  run->add_option("--mode", options.mode, "basic or default");
+  run->add_flag(
+      "--once", options.run.once, "One bring-up, then exit: 0 when the subnet is up and verified");
+  run->add_flag("--json", options.run.json, "With --once: the report as JSON");
+
+  CLI::App* dry = app.add_subcommand("dry-run", "Bring up a simulated fabric in virtual time");
+  dry->add_option("-c,--config", options.config, "Configuration file");
+  dry->add_option("--fabric", options.dry_run.fabric, "File or generator (smsim gen --list)")
+      ->required();
+  dry->add_option("--engine", options.engine, "Routing engine");
+  dry->add_option("--mode", options.mode, "basic or default");
+  dry->add_option(
+      "--fail", options.dry_run.fail, "NODE:PORT takes a link down, NODE a node; repeatable");
+  dry->add_option("--timing", options.dry_run.timing, "modern, thesis or none");
+  dry->add_option("--seed", options.dry_run.seed, "Seed of the simulated faults");
+  dry->add_option("--drop", options.dry_run.drop, "Probability that a hop loses a SMP")
+      ->check(CLI::Range(0.0, 0.9));
+  dry->add_option("--dump", options.dry_run.dump, "Directory for tables, fabric and plan");
+  dry->add_flag("--json", options.dry_run.json, "One JSON object on stdout");
+
+  CLI::App* check =
+      app.add_subcommand("check-config", "Read a configuration and report every fault");
+  check->add_option("-c,--config", options.config, "Configuration file")->required();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (run->parsed()) return smd::bin::do_run(options);
+  if (dry->parsed()) return smd::bin::do_dry_run(options);
+  return smd::bin::do_check_config(options);
+}

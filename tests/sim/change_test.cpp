@@ -1,0 +1,169 @@
+// A change while the subnet is up: noticed, discovered, routed around; LIDs stay where they are.
+#include <gtest/gtest.h>
+
+#include "smd/base/log.h"
+#include "tests/support/world.h"
+
+namespace smd::test {
+namespace {
+
+/// A world that is up, with a sweep every 10 s.
+class Change : public testing::Test {
+ protected:
+  static WorldOptions options() {
+    WorldOptions out;
+    out.settings.sweep_interval = std::chrono::seconds(10);
+    return out;
+  }
+
+  explicit Change(const char* fabric = "fat-tree:k=4,levels=3")
+      : world(spec_of(fabric), options()) {
+    world.manager.start();
+    EXPECT_TRUE(world.settle());
+    EXPECT_TRUE(world.manager.last_cycle()->up());
+  }
+
+  void expect_healthy() {
+    EXPECT_TRUE(world.manager.last_cycle()->up());
+    EXPECT_EQ(find_inactive_port(world), "");
+    EXPECT_EQ(find_broken_route(world), "");
+  }
+
+  World world;
+};
+
+TEST_F(Change, ALinkGoesDownAndComesBack) {
+  const LidBook before = world.book;
+  const std::uint32_t leaf = world.node("sw-0-0");
+  PortNum uplink;
+  for (unsigned p = 1; p <= world.fabric.spec().nodes[leaf].num_ports(); ++p) {
+    const sim::PortSpec& cable = world.fabric.spec().nodes[leaf].ports[p];
+    if (cable.peer_node != sim::kNoNode &&
+        world.fabric.spec().nodes[cable.peer_node].type == NodeType::Switch) {
+      uplink = PortNum{static_cast<std::uint8_t>(p)};
+    }
+  }
+  const std::size_t links = world.manager.last_cycle()->counts.links;
+  world.fabric.set_link(leaf, uplink, false);
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.last_cycle()->counts.links, links - 1);
+  EXPECT_NE(world.manager.last_cycle()->reason.find("trap 128"), std::string::npos);
+  expect_healthy();
+
+  world.fabric.set_link(leaf, uplink, true);
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.last_cycle()->counts.links, links);
+  expect_healthy();
+  EXPECT_EQ(world.book, before);
+}
+
+TEST_F(Change, TrapsAreRepressedAndStop) {
+  world.fabric.set_link(world.node("sw-0-0"), PortNum{1}, false);
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::minutes(1));
+  const std::uint64_t traps = world.fabric.stats().traps;
+  EXPECT_GT(traps, 0u);
+  world.run_for(std::chrono::minutes(10));
+  EXPECT_EQ(world.fabric.stats().traps, traps);
+}
+
+TEST_F(Change, ASwitchDiesAndComesBackWithEmptyTables) {
+  const LidBook before = world.book;
+  const std::uint32_t spine = world.node("sw-2-0");
+  world.fabric.set_node(spine, false);
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+
+  world.fabric.set_node(spine, true);
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  expect_healthy();
+  EXPECT_EQ(world.book, before);
+}
+
+TEST_F(Change, AHostRebootsAndKeepsItsLid) {
+  const std::uint32_t host = world.node("host-00005");
+  const Lid lid = world.fabric.port_info(host, PortNum{1}).lid;
+  world.fabric.reboot_node(host, std::chrono::seconds(30));
+  ASSERT_TRUE(world.settle(2));
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_EQ(world.fabric.port_info(host, PortNum{1}).lid, lid);
+  expect_healthy();
+}
+
+TEST_F(Change, ASilentSwitchIsReportedAndRoutedAround) {
+  const std::uint32_t spine = world.node("sw-2-0");
+  world.fabric.set_silent(spine, true);
+  ASSERT_TRUE(world.settle());
+  const app::CycleReport& cycle = *world.manager.last_cycle();
+  EXPECT_FALSE(cycle.silent.empty());
+  EXPECT_FALSE(cycle.error);
+  EXPECT_EQ(cycle.routes.unreachable, 0u);
+}
+
+TEST_F(Change, AStormOfTrapsIsOneOrTwoCycles) {
+  const std::uint64_t cycles = world.manager.cycles();
+  const std::uint32_t leaf = world.node("sw-0-0");
+  for (unsigned p = 1; p <= world.fabric.spec().nodes[leaf].num_ports(); ++p) {
+    if (world.fabric.spec().nodes[leaf].ports[p].peer_node == world.fabric.spec().sm_node) continue;
+    world.fabric.set_link(leaf, PortNum{static_cast<std::uint8_t>(p)}, false);
+    world.fabric.set_link(leaf, PortNum{static_cast<std::uint8_t>(p)}, true);
+  }
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_LE(world.manager.cycles() - cycles, 3u);
+  expect_healthy();
+}
+
+TEST_F(Change, AChangeDuringACycleIsNotLost) {
+  world.manager.request_sweep("test");
+  world.run_for(std::chrono::microseconds(300));
+  ASSERT_EQ(world.manager.phase(), app::Phase::Discovering);
+  world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
+  ASSERT_TRUE(world.settle(2));
+  ASSERT_TRUE(world.settle_up());
+  expect_healthy();
+}
+
+TEST_F(Change, ASweepFindsWhatNoTrapTold) {
+  // All SMPs are lost for a while, the trap among them.
+  world.fabric.set_wire_faults({.drop = 1.0});
+  world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
+  world.run_for(std::chrono::milliseconds(1));
+  world.fabric.set_wire_faults({});
+  ASSERT_TRUE(world.settle(1, std::chrono::minutes(5)));
+  ASSERT_TRUE(world.settle_up());
+  expect_healthy();
+}
+
+TEST_F(Change, ACableMovesToAnotherPort) {
+  const std::uint32_t host = world.node("host-00005");
+  const sim::PortSpec cable = world.fabric.spec().nodes[host].ports[1];
+  world.fabric.set_node(world.node("host-00004"), false);
+  ASSERT_TRUE(world.settle());
+  const Lid lid = world.fabric.port_info(host, PortNum{1}).lid;
+  const sim::PortSpec other = world.fabric.spec().nodes[world.node("host-00009")].ports[1];
+  world.fabric.set_node(world.node("host-00009"), false);
+  ASSERT_TRUE(world.settle());
+  ASSERT_NE(cable.peer_node, other.peer_node);
+  world.fabric.move_cable(host, PortNum{1}, other.peer_node, other.peer_port);
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_EQ(world.fabric.port_info(host, PortNum{1}).lid, lid);
+  expect_healthy();
+}
+
+TEST_F(Change, TheAdapterIsUnplugged) {
+  World lost(spec_of("fat-tree:k=4,levels=2"), options());
+  lost.manager.start();
+  ASSERT_TRUE(lost.settle());
+  lost.manager.request_sweep("test");
+  lost.run_for(std::chrono::microseconds(50));
+  lost.transport.unplug();
+  ASSERT_TRUE(lost.settle());
+  EXPECT_TRUE(lost.manager.last_cycle()->error);
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,177 @@
+#include "tests/support/world.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+
+namespace smd::test {
+namespace {
+
+struct End {
+  std::uint32_t node;
+  PortNum port;
+};
+
+bool any_link_up(const World& world, std::uint32_t node) {
+  for (unsigned p = 1; p <= world.fabric.spec().nodes[node].num_ports(); ++p) {
+    if (world.fabric.link_up(node, PortNum{static_cast<std::uint8_t>(p)})) return true;
+  }
+  return false;
+}
+
+/// Base LID registers of living end ports.
+std::map<Lid, End> collect_lids(const World& world, std::string& problem) {
+  std::map<Lid, End> out;
+  const sim::FabricSpec& spec = world.fabric.spec();
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    const bool is_switch = spec.nodes[n].type == NodeType::Switch;
+    for (unsigned p = is_switch ? 0 : 1; p <= (is_switch ? 0 : spec.nodes[n].num_ports()); ++p) {
+      const PortNum port{static_cast<std::uint8_t>(p)};
+      if (is_switch ? !any_link_up(world, n) : !world.fabric.link_up(n, port)) continue;
+      const Lid lid = world.fabric.port_info(n, port).lid;
+      if (lid == kUnassignedLid) continue;
+      if (const auto [it, fresh] = out.emplace(lid, End{n, port}); !fresh && problem.empty()) {
+        problem = fmt::format("LID {} at {} and {}",
+                              lid,
+                              spec.nodes[it->second.node].description,
+                              spec.nodes[n].description);
+      }
+    }
+  }
+  return out;
+}
+
+std::string walk(const World& world, End from, Lid lid, End to) {
+  const sim::FabricSpec& spec = world.fabric.spec();
+  End at = from;  // leaving through at.port
+  for (std::size_t hop = 0; hop <= spec.nodes.size(); ++hop) {
+    if (!world.fabric.link_up(at.node, at.port)) {
+      return fmt::format("{} to lid {}: port {} of {} is down",
+                         spec.nodes[from.node].description,
+                         lid,
+                         at.port,
+                         spec.nodes[at.node].description);
+    }
+    const sim::PortSpec& cable = spec.nodes[at.node].ports[at.port.value()];
+    const End arrived{cable.peer_node, cable.peer_port};
+    if (spec.nodes[arrived.node].type != NodeType::Switch) {
+      if (arrived.node == to.node && arrived.port == to.port) return "";
+      return fmt::format("{} to lid {}: arrives at {}",
+                         spec.nodes[from.node].description,
+                         lid,
+                         spec.nodes[arrived.node].description);
+    }
+    const PortNum egress = world.fabric.lft(arrived.node, lid);
+    if (egress == PortNum{0} && arrived.node == to.node) return "";
+    if (egress == PortNum{0} || egress == kNoRoute ||
+        egress.value() > spec.nodes[arrived.node].num_ports()) {
+      return fmt::format("{} to lid {}: no route at {}",
+                         spec.nodes[from.node].description,
+                         lid,
+                         spec.nodes[arrived.node].description);
+    }
+    at = {arrived.node, egress};
+  }
+  return fmt::format("{} to lid {}: a loop", spec.nodes[from.node].description, lid);
+}
+
+}  // namespace
+
+sim::FabricSpec spec_of(const std::string& fabric) {
+  auto spec = sim::load_fabric(fabric);
+  if (!spec) throw std::runtime_error(print_fault(spec.error().front()));
+  return std::move(*spec);
+}
+
+app::Settings WorldOptions::default_settings() {
+  app::Settings settings = app::make_settings(Config{});
+  settings.engine_fallback = false;
+  return settings;
+}
+
+World::World(sim::FabricSpec spec, WorldOptions options)
+    : fabric(runtime, std::move(spec), options.timing, options.seed),
+      transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
+      manager(
+          runtime, transport, std::move(options.settings), std::move(options.book), observer()) {
+  fabric.set_wire_faults(options.faults);
+}
+
+app::SubnetManager::Observer World::observer() {
+  app::SubnetManager::Observer out;
+  out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
+  out.on_lids = [this](const LidBook& fresh) { book = fresh; };
+  return out;
+}
+
+bool World::settle(std::uint64_t cycles, Duration limit) {
+  const std::uint64_t wanted = manager.cycles() + cycles;
+  return runtime.run_while_not([&] { return manager.cycles() >= wanted && manager.at_rest(); },
+                               runtime.now() + limit);
+}
+
+bool World::settle_up(Duration limit) {
+  return runtime.run_while_not(
+      [&] {
+        return manager.last_cycle() != nullptr && manager.last_cycle()->up() && manager.at_rest();
+      },
+      runtime.now() + limit);
+}
+
+std::uint32_t World::node(const std::string& name) const {
+  const std::uint32_t found = sim::find_node(fabric.spec(), name);
+  if (found == sim::kNoNode) throw std::runtime_error("no node " + name);
+  return found;
+}
+
+std::string find_inactive_port(const World& world) {
+  const sim::FabricSpec& spec = world.fabric.spec();
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+      const PortNum port{static_cast<std::uint8_t>(p)};
+      if (!world.fabric.link_up(n, port)) continue;
+      const PortState state = world.fabric.port_info(n, port).state();
+      if (state != PortState::Active) {
+        return fmt::format("{}:{} is {}", spec.nodes[n].description, p, print_port_state(state));
+      }
+    }
+  }
+  return "";
+}
+
+std::size_t count_reachable(const World& world) {
+  const sim::FabricSpec& spec = world.fabric.spec();
+  std::vector<bool> seen(spec.nodes.size(), false);
+  std::vector<std::uint32_t> queue{spec.sm_node};
+  seen[spec.sm_node] = true;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const std::uint32_t n = queue[at];
+    if (n != spec.sm_node && spec.nodes[n].type != NodeType::Switch)
+      continue;  // adapters forward nothing
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+      if (!world.fabric.link_up(n, PortNum{static_cast<std::uint8_t>(p)})) continue;
+      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
+      if (!seen[peer]) queue.push_back(peer);
+      seen[peer] = true;
+    }
+  }
+  return queue.size();
+}
+
+std::string find_broken_route(const World& world) {
+  std::string problem;
+  const auto lids = collect_lids(world, problem);
+  if (!problem.empty()) return problem;
+  const sim::FabricSpec& spec = world.fabric.spec();
+  for (const auto& [from_lid, from] : lids) {
+    if (spec.nodes[from.node].type == NodeType::Switch) continue;
+    for (const auto& [lid, to] : lids) {
+      if (lid == from_lid) continue;
+      if (std::string broken = walk(world, from, lid, to); !broken.empty()) return broken;
+    }
+  }
+  return "";
+}
+
+}  // namespace smd::test

@@ -1,0 +1,288 @@
+// Full discovery on fabrics with every oddity that a machine room has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "sim-backend/kernel/sim_runtime.h"
+#include "sim-backend/management/sim_fabric.h"
+#include "sim-backend/management/sim_transport.h"
+#include "smd/discovery/discovery.h"
+
+namespace smd {
+namespace {
+
+using sim::add_node;
+using sim::connect;
+using sim::FabricSpec;
+
+PortNum port(unsigned number) { return PortNum{static_cast<std::uint8_t>(number)}; }
+
+/// One discovery on a simulated fabric.
+struct Lab {
+  explicit Lab(FabricSpec spec, sim::WireFaults faults = {}, std::uint64_t seed = 1)
+      : fabric(runtime, std::move(spec), sim::Timing::modern(), seed),
+        transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
+        client(runtime, transport, config(faults)),
+        discovery(client, {}, Epoch{1}) {
+    fabric.set_wire_faults(faults);
+  }
+
+  static SmpClientConfig config(const sim::WireFaults& faults) {
+    SmpClientConfig out;
+    if (faults.drop > 0) out.retries = 12;
+    return out;
+  }
+
+  const Result<SweepReport>& run() {
+    discovery.start([this](Result<SweepReport> found) { result = std::move(found); });
+    runtime.run_while_not([this] { return result.has_value(); },
+                          runtime.now() + Duration(std::chrono::minutes(10)));
+    return *result;
+  }
+
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric;
+  sim::SimTransport transport;
+  SmpClient client;
+  Discovery discovery;
+  std::optional<Result<SweepReport>> result;
+};
+
+/// A host H1 on port 1 of a switch S1 with eight ports.
+FabricSpec one_switch() {
+  FabricSpec spec;
+  const auto h1 = add_node(spec, NodeType::Ca, "H1", Guid{0x1000}, 1);
+  const auto s1 = add_node(spec, NodeType::Switch, "S1", Guid{0x2000}, 8);
+  connect(spec, h1, port(1), s1, port(1));
+  return spec;
+}
+
+NodeIdx node_of(const Fabric& fabric, std::uint64_t guid) {
+  return fabric.find_node(Guid{guid}).value();
+}
+
+PortIdx peer_of(const Fabric& fabric, std::uint64_t guid, unsigned number) {
+  return fabric.peer[fabric.port_of(node_of(fabric, guid), port(number))];
+}
+
+TEST(Discovery, FindsEveryNodeAndLink) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
+  const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
+  connect(spec, 1, port(2), s2, port(3));
+  connect(spec, s2, port(1), h2, port(1));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(check_invariants(*found->fabric), "");
+  EXPECT_EQ(found->fabric->node_count(), 4u);
+  EXPECT_EQ(found->fabric->link_count(), 3u);
+  EXPECT_TRUE(found->silent.empty());
+  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1010)], (HopPath{port(1), port(2), port(1)}));
+}
+
+TEST(Discovery, ParallelLinksAreAllKept) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+  for (unsigned p = 2; p <= 5; ++p) connect(spec, 1, port(p), s2, port(p + 3));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fabric->link_count(), 5u);
+  for (unsigned p = 2; p <= 5; ++p) {
+    EXPECT_EQ(found->fabric->number_of(peer_of(*found->fabric, 0x2000, p)), port(p + 3));
+  }
+}
+
+TEST(Discovery, LoopbackCablesAreLinksOfTheirOwnNode) {
+  FabricSpec spec = one_switch();
+  connect(spec, 1, port(3), 1, port(4));  // a cable from the switch to itself
+  spec.nodes[1].ports[5].peer_node = 1;  // a loop-back plug
+  spec.nodes[1].ports[5].peer_port = port(5);
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  const Fabric& fabric = *found->fabric;
+  EXPECT_EQ(check_invariants(fabric), "");
+  EXPECT_EQ(fabric.node_count(), 2u);
+  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 3)), port(4));
+  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 5)), port(5));
+  EXPECT_TRUE(found->duplicates.empty());
+}
+
+TEST(Discovery, TwoPortsOfOneHostInTheSameSubnetAreOneNode) {
+  FabricSpec spec;
+  const auto h1 = add_node(spec, NodeType::Ca, "H1", Guid{0x1000}, 2);
+  const auto s1 = add_node(spec, NodeType::Switch, "S1", Guid{0x2000}, 4);
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
+  const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 2);
+  connect(spec, h1, port(1), s1, port(1));
+  connect(spec, h1, port(2), s2, port(1));
+  connect(spec, s1, port(2), s2, port(2));
+  connect(spec, h2, port(1), s1, port(3));
+  connect(spec, h2, port(2), s1, port(4));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  const Fabric& fabric = *found->fabric;
+  EXPECT_EQ(fabric.node_count(), 4u);
+  EXPECT_EQ(fabric.link_count(), 5u);
+  EXPECT_TRUE(found->duplicates.empty());
+  // Each port of an adapter is reached through its own cable, the manager's second port too.
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(1))), HopPath{});
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(2))),
+            (HopPath{port(1), port(2), port(1)}));
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1010), port(2))),
+            (HopPath{port(1), port(4)}));
+  for (unsigned p : {1u, 2u}) {
+    const PortIdx at = fabric.port_of(node_of(fabric, 0x1010), port(p));
+    EXPECT_EQ(fabric.port_info[at].state(), PortState::Initialize);
+    EXPECT_NE(fabric.port_guid[at], Guid{});
+  }
+  EXPECT_NE(fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port(1))],
+            fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port(2))]);
+}
+
+TEST(Discovery, BackToBackHosts) {
+  FabricSpec spec;
+  const auto h1 = add_node(spec, NodeType::Ca, "H1", Guid{0x1000}, 1);
+  const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
+  connect(spec, h1, port(1), h2, port(1));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fabric->node_count(), 2u);
+  EXPECT_EQ(found->fabric->link_count(), 1u);
+}
+
+TEST(Discovery, TheManagerMaySitOnASwitch) {
+  FabricSpec spec = one_switch();
+  spec.sm_node = 1;
+  spec.sm_port = port(0);
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fabric->number_of(found->fabric->sm_port), port(0));
+  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1000)], (HopPath{port(1)}));
+}
+
+TEST(Discovery, ARouterIsAnEndNode) {
+  FabricSpec spec = one_switch();
+  const auto r1 = add_node(spec, NodeType::Router, "R1", Guid{0x3000}, 2);
+  connect(spec, 1, port(2), r1, port(1));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  const Fabric& fabric = *found->fabric;
+  EXPECT_FALSE(fabric.is_switch(node_of(fabric, 0x3000)));
+  EXPECT_TRUE(fabric.is_end_port(fabric.port_of(node_of(fabric, 0x3000), port(1))));
+}
+
+TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+  connect(spec, 1, port(2), s2, port(1));
+  const auto first = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, 1);
+  const auto second = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, 1);
+  connect(spec, first, port(1), 1, port(3));
+  connect(spec, second, port(1), s2, port(2));
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->duplicates.size(), 1u);
+  EXPECT_EQ(found->duplicates[0].guid, Guid{0x1010});
+  EXPECT_EQ(found->duplicates[0].first, (HopPath{port(1), port(3)}));
+  EXPECT_EQ(found->duplicates[0].second, (HopPath{port(1), port(2), port(2)}));
+  EXPECT_EQ(found->fabric->node_count(), 4u);
+  EXPECT_EQ(check_invariants(*found->fabric), "");
+}
+
+TEST(Discovery, ASilentNodeIsReportedAndLeftOut) {
+  FabricSpec spec = one_switch();
+  const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
+  connect(spec, h2, port(1), 1, port(6));
+  Lab lab(spec);
+  lab.fabric.set_silent(h2, true);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->silent.size(), 1u);
+  EXPECT_EQ(found->silent[0].node, Guid{0x2000});
+  EXPECT_EQ(found->silent[0].port, port(6));
+  EXPECT_EQ(found->fabric->node_count(), 2u);
+}
+
+TEST(Discovery, ANodeThatDiesWhileWeLookIsLeftOut) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 36);
+  connect(spec, 1, port(2), s2, port(1));
+  Lab lab(spec);
+  // The twentieth SMP that reaches an agent is one of S2's port questions.
+  const auto dying = [&] { return lab.fabric.stats().agent_requests >= 20; };
+  lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
+  lab.runtime.run_while_not(dying, lab.runtime.now() + Duration(std::chrono::seconds(1)));
+  ASSERT_FALSE(lab.result);
+  lab.fabric.set_silent(s2, true);
+  lab.runtime.run_while_not([&] { return lab.result.has_value(); },
+                            lab.runtime.now() + Duration(std::chrono::minutes(5)));
+  ASSERT_TRUE(lab.result && *lab.result);
+  EXPECT_EQ((*lab.result)->fabric->node_count(), 2u);
+  EXPECT_FALSE((*lab.result)->silent.empty());
+}
+
+TEST(Discovery, NothingLiesBeyond63Hops) {
+  FabricSpec spec = one_switch();
+  std::uint32_t last = 1;
+  for (unsigned i = 0; i < 70; ++i) {
+    const auto sw =
+        add_node(spec, NodeType::Switch, fmt::format("chain-{}", i), Guid{0x5000u + i}, 3);
+    connect(spec, last, port(2), sw, port(1));
+    last = sw;
+  }
+  Lab lab(spec);
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fabric->node_count(), 64u);  // the manager's host and 63 switches
+  ASSERT_EQ(found->silent.size(), 1u);
+  EXPECT_EQ(found->silent[0].why, "beyond 63 hops");
+}
+
+TEST(Discovery, TheLocalNodeMustAnswer) {
+  Lab lab(one_switch());
+  lab.fabric.set_silent(0, true);
+  const auto& found = lab.run();
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().context.find("local node"), std::string::npos);
+}
+
+TEST(Discovery, NumberingDependsOnTheCablingAlone) {
+  const FabricSpec spec = sim::load_fabric("irregular:switches=12,hosts=2,seed=4").value();
+  Lab calm(spec);
+  const auto& expected = calm.run();
+  ASSERT_TRUE(expected);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Lab rough(spec, {.drop = 0.03, .duplicate = 0.05, .reorder = 0.3}, seed);
+    const auto& found = rough.run();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->fabric->node_guid, expected->fabric->node_guid);
+    EXPECT_EQ(found->fabric->peer, expected->fabric->peer);
+  }
+}
+
+TEST(Discovery, DestroyedWhileItRunsItSaysNothing) {
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric(runtime, one_switch(), sim::Timing::modern(), 1);
+  sim::SimTransport transport(fabric, 0, port(1));
+  SmpClient client(runtime, transport, {});
+  bool called = false;
+  {
+    Discovery discovery(client, {}, Epoch{1});
+    discovery.start([&](const Result<SweepReport>&) { called = true; });
+    runtime.run_until(runtime.now() + Duration(std::chrono::microseconds(20)));
+  }
+  runtime.run_until(runtime.now() + Duration(std::chrono::minutes(1)));
+  EXPECT_FALSE(called);
+}
+
+}  // namespace
+}  // namespace smd
