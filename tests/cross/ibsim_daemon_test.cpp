@@ -1,0 +1,261 @@
+// smd as a daemon on Debian's ibsim: cables are pulled and put back on ibsim's console, operators
+// ask over the socket, and the process is signalled. Sweeps are off, so that whatever smd learns it
+// learns from traps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/readings.h"
+#include "tests/support/wait_until.h"
+
+namespace smd::test {
+namespace {
+
+using std::chrono_literals::operator""s;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kNoSweeps = "interval_s = 0\ndebounce_ms = 50\n";
+
+class DaemonOnIbsim : public ::testing::Test {
+ protected:
+  DaemonOnIbsim() : net_(net_of("fat-tree:k=4,levels=3", scratch_.path())) {
+    ibsim_.emplace(net_);
+    config_ = write_config(scratch_.path(), kNoSweeps);
+  }
+
+  void SetUp() override {
+    ASSERT_TRUE(ibsim_->ready()) << ibsim_->complaint();
+    host_ = ibsim_->facts().adapter_ids.front();
+    outsider_ = ibsim_->facts().adapter_ids.back();
+    start();
+    ASSERT_TRUE(wait_until([this] { return status().value("state", "") == "master"; }, 20s))
+        << smd_->err();
+  }
+
+  void start() {
+    smd_.emplace(ProcessOptions{.argv = {smd_path(), "run", "-c", config_},
+                                .env = ibsim_->client_environment(host_)});
+  }
+
+  Finished ask(std::vector<std::string> argv) { return tool(*ibsim_, outsider_, std::move(argv)); }
+
+  Finished smctl(std::vector<std::string> words) {
+    std::vector<std::string> argv{smctl_path(), "--socket", scratch_.path() / "smd.sock", "--json"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, 10s);
+  }
+
+  /// The answer to a command; an empty object when there was none.
+  nlohmann::json answer(std::vector<std::string> words) {
+    nlohmann::json json = nlohmann::json::parse(smctl(std::move(words)).out, nullptr, false);
+    return json.is_object() ? json : nlohmann::json::object();
+  }
+
+  nlohmann::json status() { return answer({"status"}); }
+
+  SeenFabric see() { return read_ibnetdiscover(ask({"ibnetdiscover"}).out); }
+
+  /// Lines about routes that do not arrive, and about cabled ports that are not Active.
+  std::vector<std::string> faults() {
+    std::vector<std::string> found =
+        find_broken_routes(see(), read_dump_fts(ask({"dump_fts", "-n"}).out));
+    for (const SeenState& port : read_iblinkinfo(ask({"iblinkinfo", "-l"}).out)) {
+      if (port.physical == "LinkUp" && port.logical != "Active")
+        found.push_back(port.port + " is " + port.logical);
+    }
+    return found;
+  }
+
+  Scratch scratch_;
+  std::filesystem::path net_;
+  std::optional<Ibsim> ibsim_;
+  std::string host_;
+  std::string outsider_;
+  std::filesystem::path config_;
+  std::optional<Process> smd_;
+};
+
+/// A cable between two switches that the tables use.
+PortKey cable_in_use(const SeenFabric& seen, const SeenTables& tables) {
+  for (const auto& [port, peer] : seen.links) {
+    if (!seen.nodes.at(port.first).is_switch || !seen.nodes.at(peer.first).is_switch) continue;
+    for (const auto& [lid, egress] : tables.at(port.first)) {
+      if (egress == port.second) return port;
+    }
+  }
+  return {};
+}
+
+std::string on_console(const char* verb, const PortKey& port) {
+  return std::string(verb) + " \"" + port.first + "\"[" + std::to_string(port.second) + "]";
+}
+
+TEST_F(DaemonOnIbsim, RoutesAroundAPulledCableAndBackAgain) {
+  const SeenFabric whole = see();
+  const PortKey cable = cable_in_use(whole, read_dump_fts(ask({"dump_fts", "-n"}).out));
+  ASSERT_NE(cable.second, 0U);
+
+  ASSERT_TRUE(ibsim_->command(on_console("Unlink", cable)));
+  EXPECT_TRUE(wait_until(
+      [&] { return see().links.size() == whole.links.size() - 2 && faults().empty(); }, 10s))
+      << ::testing::PrintToString(faults()) << smd_->err();
+  EXPECT_EQ(status().at("links"), whole.links.size() / 2 - 1);
+  for (const auto& [lid, port] : whole.lids()) {
+    const Finished trace = ask({"ibtracert",
+                                std::to_string(whole.nodes.at(host_).lids.begin()->second),
+                                std::to_string(lid)});
+    EXPECT_EQ(trace.exit_code, 0) << "to " << lid << ": " << trace.err;
+  }
+
+  ASSERT_TRUE(ibsim_->command(on_console("ReLink", cable)));
+  EXPECT_TRUE(
+      wait_until([&] { return see().links.size() == whole.links.size() && faults().empty(); }, 10s))
+      << ::testing::PrintToString(faults()) << smd_->err();
+  EXPECT_EQ(status().at("links"), whole.links.size() / 2);
+  EXPECT_EQ(see().lid_of_port(), whole.lid_of_port());
+}
+
+TEST_F(DaemonOnIbsim, AHostThatGoesAndComesBackKeepsItsLid) {
+  const SeenFabric whole = see();
+  const std::string guest = ibsim_->facts().adapter_ids.at(3);
+  const PortKey leaf = whole.links.at({guest, 1});
+
+  ASSERT_TRUE(ibsim_->command(on_console("Unlink", leaf)));
+  EXPECT_TRUE(
+      wait_until([&] { return status().value("nodes", 0U) == whole.nodes.size() - 1; }, 10s));
+  ASSERT_TRUE(ibsim_->command(on_console("ReLink", leaf)));
+  EXPECT_TRUE(wait_until(
+      [&] { return status().value("nodes", 0U) == whole.nodes.size() && faults().empty(); }, 10s))
+      << ::testing::PrintToString(faults()) << smd_->err();
+  EXPECT_EQ(see().lid_of_port(), whole.lid_of_port());
+}
+
+TEST_F(DaemonOnIbsim, TerminationLeavesTheFabricRunning) {
+  ASSERT_EQ(::kill(smd_->pid(), SIGTERM), 0);
+  EXPECT_EQ(smd_->wait(2s), 0) << smd_->err();
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(DaemonOnIbsim, ShutdownOverTheSocketDoesTheSame) {
+  EXPECT_EQ(smctl({"shutdown"}).exit_code, 0);
+  EXPECT_EQ(smd_->wait(2s), 0) << smd_->err();
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(DaemonOnIbsim, ARestartFindsTheFabricAsItWas) {
+  const SeenFabric before = see();
+  ASSERT_EQ(smd_->terminate(2s), 0) << smd_->err();
+  start();
+  ASSERT_TRUE(wait_until([this] { return status().value("state", "") == "master"; }, 20s));
+  EXPECT_EQ(see().lid_of_port(), before.lid_of_port());
+  EXPECT_EQ(status().at("last_sweep").at("blocks_written"), 0);
+}
+
+TEST_F(DaemonOnIbsim, AnswersOperators) {
+  const SeenFabric seen = see();
+  const nlohmann::json now = status();
+  EXPECT_EQ(now.at("nodes"), seen.nodes.size());
+  EXPECT_EQ(now.at("links"), seen.links.size() / 2);
+  EXPECT_EQ(now.at("engine"), "updn");
+  EXPECT_EQ(answer({"nodes"}).at("nodes").size(), seen.nodes.size());
+  EXPECT_EQ(answer({"links"}).at("links").size(), seen.links.size() / 2);
+  EXPECT_EQ(answer({"fabric"}).at("switches").size(), ibsim_->facts().switches);
+
+  const double last = now.at("last_sweep").at("seconds_ago");
+  EXPECT_EQ(smctl({"sweep"}).exit_code, 0);
+  EXPECT_TRUE(wait_until(
+      [&] { return status().at("last_sweep").at("seconds_ago").get<double>() < last; }, 10s));
+
+  EXPECT_EQ(smctl({"log", "debug"}).exit_code, 0);
+  EXPECT_EQ(smctl({"log", "loud"}).exit_code, 1);
+  EXPECT_EQ(smctl({"port", "nobody", "1"}).exit_code, 1);
+}
+
+/// Egress port numbers of "[3] -> switch port {0x…}[1] …".
+std::vector<unsigned> hops_of(const std::string& ibtracert) {
+  std::vector<unsigned> hops;
+  std::istringstream lines(ibtracert);
+  for (std::string line; std::getline(lines, line);) {
+    unsigned port = 0;
+    if (std::sscanf(line.c_str(), "[%u] ->", &port) == 1) hops.push_back(port);
+  }
+  return hops;
+}
+
+TEST_F(DaemonOnIbsim, ShowsTheRoutesThatPacketsTake) {
+  const std::map<unsigned, PortKey> lids = see().lids();
+  std::vector<unsigned> all;
+  for (const auto& [lid, port] : lids) all.push_back(lid);
+  for (const auto& [from, to] : sample_pairs(all, 40)) {
+    std::vector<unsigned> shown;
+    for (const auto& hop : answer({"route", std::to_string(from), std::to_string(to)}).at("hops"))
+      shown.push_back(hop.at("from_port"));
+    EXPECT_EQ(shown, hops_of(ask({"ibtracert", std::to_string(from), std::to_string(to)}).out))
+        << from << " to " << to;
+  }
+}
+
+TEST_F(DaemonOnIbsim, AnswersTheQuestionWhoTheManagerIs) {
+  const Finished sminfo = ask({"sminfo"});
+  EXPECT_EQ(sminfo.exit_code, 0) << sminfo.err;
+  EXPECT_THAT(sminfo.out, HasSubstr("SMINFO_MASTER"));
+  const unsigned lid = see().nodes.at(host_).lids.begin()->second;
+  EXPECT_THAT(sminfo.out, HasSubstr("sm lid " + std::to_string(lid)));
+}
+
+TEST_F(DaemonOnIbsim, KeepsItsConfigurationWhenTheNewOneIsBroken) {
+  { std::ofstream(config_) << "[sm]\nengin = \"updn\"\n"; }
+  ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
+  EXPECT_TRUE(wait_until([&] { return smd_->err().find("kept=old") != std::string::npos; }, 5s));
+  EXPECT_THAT(smd_->err(), HasSubstr("smd.toml:2: "));
+  EXPECT_EQ(status().at("state"), "master");
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
+TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
+  {
+    std::ofstream file(config_, std::ios::app);
+    file << "[port]\nvl_stall_count = 3\n";
+  }
+  ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
+  const std::string lid =
+      std::to_string(see().nodes.at(ibsim_->facts().switch_ids.front()).lids.at(0));
+  const unsigned port = [&] {
+    for (const auto& [from, to] : see().links) {
+      if (from.first == ibsim_->facts().switch_ids.front() && see().nodes.at(to.first).is_switch)
+        return from.second;
+    }
+    return 0U;
+  }();
+  EXPECT_TRUE(wait_until(
+      [&] {
+        return ask({"smpquery", "portinfo", lid, std::to_string(port)})
+                   .out.find("VLStallCount:....................3") != std::string::npos;
+      },
+      10s))
+      << ask({"smpquery", "portinfo", lid, std::to_string(port)}).out << smd_->err();
+}
+
+TEST_F(DaemonOnIbsim, WaitsWhenTheDeviceIsGone) {
+  ibsim_->stop();
+  EXPECT_EQ(smctl({"sweep"}).exit_code, 0);
+  EXPECT_TRUE(wait_until([&] { return smd_->err().find("transport.") != std::string::npos; }, 30s));
+  EXPECT_TRUE(smd_->is_running());
+  EXPECT_EQ(smd_->terminate(2s), 0);
+}
+
+TEST_F(DaemonOnIbsim, SaysInOneLineThatThereIsNoDevice) {
+  ibsim_->stop();
+  const OnceRun run = run_once(*ibsim_, host_, config_);
+  EXPECT_EQ(run.process.exit_code, 1);
+  EXPECT_THAT(run.process.err, HasSubstr("smd: "));
+}
+
+}  // namespace
+}  // namespace smd::test

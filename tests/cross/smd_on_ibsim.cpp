@@ -1,0 +1,76 @@
+#include "tests/cross/smd_on_ibsim.h"
+
+#include <stdlib.h>
+
+#include <fstream>
+
+namespace smd::test {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+std::filesystem::path program(const char* name) {
+  return std::filesystem::path(SMD_BINARY_DIR) / "bin" / name;
+}
+
+}  // namespace
+
+Scratch::Scratch() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "smd-cross-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+  path_ = pattern;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path smd_path() { return program("smd"); }
+
+std::filesystem::path smctl_path() { return program("smctl"); }
+
+std::filesystem::path net_of(const std::string& fabric, const std::filesystem::path& folder) {
+  if (fabric.starts_with("/")) return fabric;
+  const std::filesystem::path net = folder / "fabric.net";
+  run_process({.argv = {program("smsim"), "gen", fabric, "-o", net}}, 60s);
+  return net;
+}
+
+std::filesystem::path write_config(const std::filesystem::path& folder, const std::string& sweep) {
+  const std::filesystem::path file = folder / "smd.toml";
+  std::ofstream(file) << "[sm]\nstate_dir = \"" << folder.string() << "/state\"\n"
+                      << "[sweep]\n"
+                      << sweep << "[transport]\nretry_backoff_max_s = 1\n"
+                      << "[admin]\nsocket = \"" << folder.string() << "/smd.sock\"\n";
+  std::filesystem::create_directories(folder / "state");
+  return file;
+}
+
+OnceRun run_once(const Ibsim& ibsim,
+                 const std::string& host,
+                 const std::filesystem::path& config,
+                 std::vector<std::string> more) {
+  std::vector<std::string> argv{smd_path(), "run", "-c", config, "--once", "--json"};
+  argv.insert(argv.end(), more.begin(), more.end());
+  OnceRun run;
+  run.process = tool(ibsim, host, std::move(argv), 120s);
+  run.report = nlohmann::json::parse(run.process.out, nullptr, false);
+  if (run.report.is_discarded()) run.report = nullptr;
+  return run;
+}
+
+std::vector<std::pair<unsigned, unsigned>> sample_pairs(const std::vector<unsigned>& lids,
+                                                        std::size_t most) {
+  std::vector<std::pair<unsigned, unsigned>> pairs;
+  const std::size_t count = lids.size() * lids.size();
+  const std::size_t stride = count <= most ? 1 : count / most | 1;
+  for (std::size_t at = 0; at < count; at += stride) {
+    const unsigned from = lids[at / lids.size()];
+    const unsigned to = lids[at % lids.size()];
+    if (from != to) pairs.emplace_back(from, to);
+  }
+  return pairs;
+}
+
+}  // namespace smd::test
