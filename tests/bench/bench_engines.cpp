@@ -76,6 +76,14 @@ void engine(benchmark::State& state, const char* name) {
   state.counters["load_stddev"] = load.stddev;
 }
 
+// After a change: the orientation is kept, so no root has to be chosen.
+void updn_again(benchmark::State& state) {
+  const RoutingTables before = find_engine("updn")->compute(fabric(), lids(), {}).value();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        find_engine("updn")->compute(fabric(), lids(), {.previous = &before.orientation}));
+}
+
 void check(benchmark::State& state, const char* name, bool minimality) {
   const RoutingTables tables = find_engine(name)->compute(fabric(), lids(), {}).value();
   RouteReport report;
@@ -95,6 +103,7 @@ BENCHMARK(build)->Unit(benchmark::kMillisecond);
 BENCHMARK(assign)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(engine, updn, "updn")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(engine, minhop, "minhop")->Unit(benchmark::kMillisecond);
+BENCHMARK(updn_again)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn, "updn", true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn_without_minimality, "updn", false)->Unit(benchmark::kMillisecond);
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
