@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -26,6 +27,31 @@ struct Claim {
   const CableRecord* record = nullptr;
   End peer;
 };
+
+LinkWidth best_width(const RateMasks& x, const RateMasks& y) {
+  constexpr unsigned kDefault = 2;  // 4x, as in ibsim
+  const unsigned common = (x.width == 0 ? kDefault : x.width) & (y.width == 0 ? kDefault : y.width);
+  for (const LinkWidth width :
+       {LinkWidth::X12, LinkWidth::X8, LinkWidth::X4, LinkWidth::X2, LinkWidth::X1}) {
+    if ((common & static_cast<unsigned>(width)) != 0) return width;
+  }
+  return LinkWidth::None;
+}
+
+LinkSpeed best_speed(const RateMasks& x, const RateMasks& y) {
+  constexpr unsigned kDefault = 1;  // SDR, as in ibsim
+  constexpr std::array kExtended{LinkSpeed::Fdr, LinkSpeed::Edr, LinkSpeed::Hdr, LinkSpeed::Ndr};
+  constexpr std::array kPlain{LinkSpeed::Sdr, LinkSpeed::Ddr, LinkSpeed::Qdr};
+  const unsigned extended = x.extended & y.extended;
+  const unsigned plain = (x.speed == 0 ? kDefault : x.speed) & (y.speed == 0 ? kDefault : y.speed);
+  for (std::size_t bit = kExtended.size(); bit-- > 0;) {
+    if ((extended >> bit & 1u) != 0) return kExtended[bit];
+  }
+  for (std::size_t bit = kPlain.size(); bit-- > 0;) {
+    if ((plain >> bit & 1u) != 0) return kPlain[bit];
+  }
+  return LinkSpeed::None;
+}
 
 class Builder {
  public:
@@ -175,37 +201,26 @@ void Builder::set_rate(End a, const Claim& mine, End b, const Claim* theirs) {
                                           print_link_speed(y.speed),
                                           line_of(y.place)));
   }
-  constexpr unsigned kDefaultWidth = 2;  // 4x, as in ibsim
-  constexpr unsigned kDefaultSpeed = 1;  // SDR, as in ibsim
-  const auto common = [](unsigned p, unsigned q, unsigned fallback) {
-    return (p == 0 ? fallback : p) & (q == 0 ? fallback : q);
-  };
-  const unsigned widths = common(x.width_mask, y.width_mask, kDefaultWidth);
-  const unsigned speeds = common(x.speed_mask, y.speed_mask, kDefaultSpeed);
-  if (width == LinkWidth::None && (x.width_mask | y.width_mask) != 0) {
-    if (widths == 0) {
-      return records_.add_fault(x.place,
-                                fmt::format("{} and {} have no width (w=) in common; 2 (4x) where "
-                                            "none is given",
-                                            name(a),
-                                            name(b)));
+  if (width == LinkWidth::None && (x.masks.width | y.masks.width) != 0) {
+    width = best_width(x.masks, y.masks);
+    if (width == LinkWidth::None) {
+      records_.add_fault(x.place,
+                         fmt::format("{} and {} have no width (w=) in common; 2 (4x) where none is "
+                                     "given",
+                                     name(a),
+                                     name(b)));
     }
-    width = (widths & 8) != 0   ? LinkWidth::X12
-            : (widths & 4) != 0 ? LinkWidth::X8
-            : (widths & 2) != 0 ? LinkWidth::X4
-                                : LinkWidth::X1;
   }
-  if (speed == LinkSpeed::None && (x.speed_mask | y.speed_mask) != 0) {
-    if (speeds == 0) {
-      return records_.add_fault(x.place,
-                                fmt::format("{} and {} have no speed (s=) in common; 1 (SDR) where "
-                                            "none is given",
-                                            name(a),
-                                            name(b)));
+  if (speed == LinkSpeed::None &&
+      (x.masks.speed | y.masks.speed | x.masks.extended | y.masks.extended) != 0) {
+    speed = best_speed(x.masks, y.masks);
+    if (speed == LinkSpeed::None) {
+      records_.add_fault(x.place,
+                         fmt::format("{} and {} have no speed (s=) in common; 1 (SDR) where none "
+                                     "is given",
+                                     name(a),
+                                     name(b)));
     }
-    speed = (speeds & 4) != 0   ? LinkSpeed::Qdr
-            : (speeds & 2) != 0 ? LinkSpeed::Ddr
-                                : LinkSpeed::Sdr;
   }
   for (const End end : {a, b}) {
     PortSpec& port = spec_.nodes[end.node].ports[end.port];

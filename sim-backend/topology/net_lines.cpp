@@ -21,6 +21,17 @@ struct GuidSource {
   std::uint64_t next;
 };
 
+struct MaskRule {
+  unsigned least, most;
+  std::string_view advice;
+};
+
+constexpr MaskRule kWidthMask{
+    1, 31, "width (w=) is a sum of 1 (1x), 2 (4x), 4 (8x), 8 (12x) and 16 (2x)"};
+constexpr MaskRule kSpeedMask{1, 7, "speed (s=) is a sum of 1 (SDR), 2 (DDR) and 4 (QDR)"};
+constexpr MaskRule kExtendedMask{
+    0, 15, "extended speed (e=) is a sum of 1 (FDR), 2 (EDR), 4 (HDR) and 8 (NDR)"};
+
 /// Text from the file, cut and without anything a terminal would act on.
 std::string shown(std::string_view text) {
   std::string result(text.substr(0, kShown));
@@ -54,7 +65,7 @@ class LineReader {
   bool read_header(std::string_view line);
   bool read_assignment(std::string_view line);
   void read_guid_base(NodeType type, Cursor& in);
-  void read_mask(std::string_view name, Cursor& in, unsigned& mask);
+  void read_mask(const MaskRule& rule, Cursor& in, unsigned& mask);
   void read_include(Cursor& in);
   void read_comment(std::string_view text);
   void start_node(NodeType type, unsigned ports, std::string_view id, std::string_view comment);
@@ -75,8 +86,7 @@ class LineReader {
   std::uint32_t vendor_ = NodeSpec{}.vendor_id;
   std::uint16_t device_ = 0;
   Guid system_guid_;  // of the next node only
-  unsigned width_mask_ = 0;
-  unsigned speed_mask_ = 0;
+  RateMasks masks_;
   bool in_node_ = false;  // lines that begin with [ belong to the last node
 };
 
@@ -210,9 +220,11 @@ bool LineReader::read_assignment(std::string_view line) {
       system_guid_ = Guid{*value};
     }
   } else if (name == "width") {
-    read_mask(name, in, width_mask_);
+    read_mask(kWidthMask, in, masks_.width);
   } else if (name == "speed") {
-    read_mask(name, in, speed_mask_);
+    read_mask(kSpeedMask, in, masks_.speed);
+  } else if (name == "extspeed") {
+    read_mask(kExtendedMask, in, masks_.extended);
   } else if (name == "module") {
     add_fault("modules are not supported: give every node an id of its own");
   } else if (name == "do") {
@@ -233,12 +245,11 @@ void LineReader::read_guid_base(NodeType type, Cursor& in) {
   source.next = relative ? source.base + *value : *value;
 }
 
-void LineReader::read_mask(std::string_view name, Cursor& in, unsigned& mask) {
-  const std::uint64_t value = in.eat('=') ? in.number().value_or(0) : 0;
-  const unsigned most = name.starts_with('w') ? 15 : 7;
-  if (value < 1 || value > most) {
-    return add_fault(most == 15 ? "width (w=) is a sum of 1 (1x), 2 (4x), 4 (8x) and 8 (12x)"
-                                : "speed (s=) is a sum of 1 (SDR), 2 (DDR) and 4 (QDR)");
+void LineReader::read_mask(const MaskRule& rule, Cursor& in, unsigned& mask) {
+  const bool is_assigned = in.eat('=');
+  const std::uint64_t value = in.number().value_or(rule.most + 1u);
+  if (!is_assigned || value < rule.least || value > rule.most) {
+    return add_fault(std::string(rule.advice));
   }
   mask = static_cast<unsigned>(value);
 }
@@ -277,7 +288,7 @@ void LineReader::read_comment(std::string_view text) {
 void LineReader::read_cable(std::string_view line) {
   if (!in_node_) return add_fault("a port without a node: a Switch or Ca line comes first");
   NodeRecord& node = records_.nodes.back();
-  CableRecord cable{.place = place_, .width_mask = width_mask_, .speed_mask = speed_mask_};
+  CableRecord cable{.place = place_, .masks = masks_};
   Cursor in(line);
   in.eat('[');
   const auto port = in.number();
@@ -321,11 +332,13 @@ bool LineReader::read_options(Cursor& in, CableRecord& cable) {
     if (in.at_end() || in.eat('#')) return true;
     const std::size_t before = records_.faults.size();
     if (in.eat('w')) {
-      read_mask("w", in, cable.width_mask);
+      read_mask(kWidthMask, in, cable.masks.width);
     } else if (in.eat('s')) {
-      read_mask("s", in, cable.speed_mask);
+      read_mask(kSpeedMask, in, cable.masks.speed);
+    } else if (in.eat('e')) {
+      read_mask(kExtendedMask, in, cable.masks.extended);
     } else {
-      add_fault(fmt::format("\"{}\" is no option of a port: w=, s= or a comment after #",
+      add_fault(fmt::format("\"{}\" is no option of a port: w=, s=, e= or a comment after #",
                             shown(in.rest())));
     }
     if (records_.faults.size() != before) return false;

@@ -18,6 +18,13 @@ struct Place {
   int line = 0;
 };
 
+/// ibsim's sums of what a port may use; 0 where the file does not say.
+struct RateMasks {
+  unsigned width = 0;     // w= or width=: 1 (1x), 2 (4x), 4 (8x), 8 (12x), 16 (2x)
+  unsigned speed = 0;     // s= or speed=: 1 (SDR), 2 (DDR), 4 (QDR)
+  unsigned extended = 0;  // e= or extspeed=: 1 (FDR), 2 (EDR), 4 (HDR), 8 (NDR)
+};
+
 /// What one line says about a port and the other end of its cable.
 struct CableRecord {
   Place place;
@@ -30,8 +37,7 @@ struct CableRecord {
   std::uint8_t lmc = 0;
   LinkWidth width = LinkWidth::None;  // from the comment, None when it does not say
   LinkSpeed speed = LinkSpeed::None;
-  unsigned width_mask = 0;  // ibsim's w= and s=, or the file's width= and speed=; 0 when not given
-  unsigned speed_mask = 0;
+  RateMasks masks;
 };
 
 struct NodeRecord {

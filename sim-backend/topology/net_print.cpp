@@ -1,5 +1,5 @@
-// Writing a fabric: ibnetdiscover's layout, which is also ibsim's net format. What ibsim does not
-// know (FDR and faster, 2x, the peer's name) stands in comments, which it skips.
+// Writing a fabric: ibnetdiscover's layout, which is also ibsim's net format. ibsim reads names,
+// LIDs and rates from the comments too, and 255 bytes of a line at most.
 #include <fmt/core.h>
 
 #include <iterator>
@@ -9,9 +9,6 @@
 namespace smd::sim {
 namespace {
 
-// ibsim reads 255 bytes of a line, and takes every = in it for an option.
-constexpr std::size_t kMaxPeerName = 64;
-
 std::string printable(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
@@ -20,25 +17,30 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-/// ibsim's w= and s=, where they say something that it knows and would not assume.
-std::string options(const PortSpec& port) {
-  std::string text;
-  if (port.width == LinkWidth::X1) text += " w=1";
-  if (port.width == LinkWidth::X8) text += " w=4";
-  if (port.width == LinkWidth::X12) text += " w=8";
-  if (port.speed == LinkSpeed::Ddr) text += " s=2";
-  if (port.speed == LinkSpeed::Qdr) text += " s=4";
-  return text;
+/// ibsim warns about a speed that it does not know and takes the first of two; we take the last.
+std::string rate(const PortSpec& port) {
+  const auto print = [&port](LinkSpeed speed) {
+    return fmt::format("{}{}", print_link_width(port.width), print_link_speed(speed));
+  };
+  switch (port.speed) {
+    case LinkSpeed::Fdr10:
+      return print(LinkSpeed::Qdr) + " " + print(port.speed);
+    case LinkSpeed::Ndr:
+    case LinkSpeed::Xdr:
+      return print(LinkSpeed::Hdr) + " " + print(port.speed);
+    default:
+      return print(port.speed);
+  }
 }
 
 Lid lid_of(const NodeSpec& node, std::size_t port) {
   return node.ports[node.type == NodeType::Switch ? 0 : port].lid;
 }
 
-std::string peer_name(const NodeSpec& peer) {
-  const bool fits =
-      peer.description.size() <= kMaxPeerName && peer.description.find('=') == std::string::npos;
-  return fits ? peer.description : peer.id;
+/// The peer's name is for people. ibsim takes every = in the line for an option, comment or not.
+std::string_view peer_name(const NodeSpec& peer) {
+  const bool is_safe = peer.description.find('=') == std::string::npos;
+  return is_safe ? std::string_view(peer.description) : std::string_view();
 }
 
 void print_header(std::string& out, const NodeSpec& node) {
@@ -82,14 +84,9 @@ void print_cable(std::string& out, const FabricSpec& spec, const NodeSpec& node,
   if (node.type != NodeType::Switch) fmt::format_to(to, "({:x}) ", port.guid.value());
   fmt::format_to(to, "\t\"{}\"[{}]", peer.id, q);
   if (peer.type != NodeType::Switch) fmt::format_to(to, "({:x})", peer.ports[q].guid.value());
-  fmt::format_to(to, "{} \t\t# ", options(port));
+  fmt::format_to(to, " \t\t# ");
   if (node.type != NodeType::Switch) fmt::format_to(to, "lid {} lmc {} ", port.lid, port.lmc);
-  fmt::format_to(to,
-                 "\"{}\" lid {} {}{}\n",
-                 peer_name(peer),
-                 lid_of(peer, q),
-                 print_link_width(port.width),
-                 print_link_speed(port.speed));
+  fmt::format_to(to, "\"{}\" lid {} {}\n", peer_name(peer), lid_of(peer, q), rate(port));
 }
 
 }  // namespace

@@ -1,0 +1,332 @@
+// Which switch is joined to which: the definition of each network, checked on every cable.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/unit/sim-topology/graph.h"
+
+namespace smd::sim::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+TEST(Hamming, SwitchesThatDifferInOneCoordinateAreJoined) {
+  const std::vector<unsigned> trunk{3, 1, 2};
+  const FabricSpec spec = draw("hamming:dims=3.5.2,hosts=2,trunk=3.1.2");
+  for (std::uint32_t a = 0; a < spec.nodes.size(); ++a) {
+    if (!is_switch(spec, a)) continue;
+    const auto joined = switch_neighbours(spec, a);
+    EXPECT_EQ(hosts_on(spec, a), 2u);
+    for (std::uint32_t b = 0; b < spec.nodes.size(); ++b) {
+      if (!is_switch(spec, b)) continue;
+      const auto x = coordinates(spec, a);
+      const auto y = coordinates(spec, b);
+      unsigned differing = 0;
+      unsigned expected = 0;
+      for (std::size_t d = 0; d < x.size(); ++d) {
+        if (x[d] == y[d]) continue;
+        ++differing;
+        expected = trunk[d];
+      }
+      const auto found = joined.find(b);
+      EXPECT_EQ(found == joined.end() ? 0 : found->second, differing == 1 ? expected : 0);
+    }
+  }
+}
+
+struct DragonflyShape {
+  const char* call;
+  unsigned groups, globals_per_router, global_trunk, local_trunk;
+  bool is_full;  // every global port is used
+};
+
+class Dragonfly : public ::testing::TestWithParam<DragonflyShape> {};
+
+TEST_P(Dragonfly, GroupsAndRoutersAreJoinedCompletely) {
+  const DragonflyShape& shape = GetParam();
+  const FabricSpec spec = draw(shape.call);
+  std::map<std::pair<unsigned, unsigned>, unsigned> between;
+  std::map<std::pair<unsigned, unsigned>, std::set<std::uint32_t>> gateways;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    const unsigned group = coordinates(spec, n)[0];
+    unsigned globals = 0;
+    for (const auto& [peer, cables] : switch_neighbours(spec, n)) {
+      const unsigned other = coordinates(spec, peer)[0];
+      if (other == group) {
+        EXPECT_EQ(cables, shape.local_trunk);
+        continue;
+      }
+      globals += cables;
+      between[{group, other}] += cables;
+      gateways[{group, other}].insert(n);
+    }
+    EXPECT_LE(globals, shape.globals_per_router);
+    EXPECT_GE(globals + (shape.is_full ? 0 : 1), shape.globals_per_router);
+  }
+  EXPECT_EQ(between.size(), std::size_t{shape.groups} * (shape.groups - 1));
+  for (const auto& [pair, cables] : between) {
+    EXPECT_EQ(cables, shape.global_trunk) << pair.first << "-" << pair.second;
+    EXPECT_EQ(gateways[pair].size(), shape.global_trunk) << "trunk members share a router";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes,
+    Dragonfly,
+    ::testing::Values(
+        DragonflyShape{"dragonfly:a=5,h=2,c=2", 11, 2, 1, 1, true},
+        DragonflyShape{"dragonfly:a=9,h=4,c=1", 37, 4, 1, 1, true},
+        DragonflyShape{"dragonfly:a=9,h=4,c=1,groups=19,global-trunk=2", 19, 4, 2, 1, true},
+        DragonflyShape{"dragonfly:a=9,h=8,c=1,groups=9,global-trunk=9", 9, 8, 9, 1, true},
+        DragonflyShape{"dragonfly:a=4,h=1,c=1,local-trunk=3", 5, 1, 1, 3, true},
+        DragonflyShape{"dragonfly:a=3,h=1,c=1", 4, 1, 1, 1, true},              // even groups
+        DragonflyShape{"dragonfly:a=3,h=3,c=1", 10, 3, 1, 1, true},             // even groups
+        DragonflyShape{"dragonfly:a=4,h=2,c=1,groups=8", 8, 2, 1, 1, false}));  // one port open
+
+TEST(Torus, PortsFollowTheDimensions) {
+  const FabricSpec spec = draw("torus:dims=4.5.3");
+  const std::vector<unsigned> sides{4, 5, 3};
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    for (std::size_t d = 0; d < 3; ++d) {
+      auto ahead = coordinates(spec, n);
+      ahead[d] = (ahead[d] + 1) % sides[d];
+      const PortSpec& port = spec.nodes[n].ports[2 * d + 1];
+      EXPECT_EQ(coordinates(spec, port.peer_node), ahead);
+      EXPECT_EQ(port.peer_port.value(), 2 * d + 2);
+    }
+    EXPECT_FALSE(is_switch(spec, spec.nodes[n].ports[7].peer_node));
+  }
+}
+
+TEST(Torus, AMeshHasNoWayAround) {
+  const FabricSpec spec = draw("torus:dims=4.3,mesh=1");
+  const auto corner = switch_neighbours(spec, node_named(spec, "sw-0-0"));
+  EXPECT_EQ(corner.size(), 2u);
+  EXPECT_TRUE(corner.contains(node_named(spec, "sw-1-0")));
+  EXPECT_TRUE(corner.contains(node_named(spec, "sw-0-1")));
+}
+
+TEST(ExpressTorus, LeadsOneAndTwoAwayInEachDimension) {
+  const FabricSpec spec = draw("express-torus");
+  const auto joined = switch_neighbours(spec, node_named(spec, "sw-0-0"));
+  std::set<std::vector<unsigned>> found;
+  for (const auto& [peer, cables] : joined) found.insert(coordinates(spec, peer));
+  EXPECT_EQ(found,
+            (std::set<std::vector<unsigned>>{
+                {1, 0}, {7, 0}, {2, 0}, {6, 0}, {0, 1}, {0, 7}, {0, 2}, {0, 6}}));
+  EXPECT_THAT(switch_degrees(spec), ElementsAre(Pair(8, 64)));
+}
+
+TEST(Hypercube, NeighboursDifferInOneBit) {
+  const FabricSpec spec = draw("hypercube:dim=5");
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    for (unsigned d = 0; d < 5; ++d) {
+      auto flipped = coordinates(spec, n);
+      flipped[d] ^= 1u;
+      EXPECT_EQ(coordinates(spec, spec.nodes[n].ports[d + 1].peer_node), flipped);
+      EXPECT_EQ(spec.nodes[n].ports[d + 1].peer_port.value(), d + 1);
+    }
+  }
+}
+
+TEST(Cplant, HasTheDegreesOfTheMachine) {
+  EXPECT_THAT(switch_degrees(draw("cplant")), ElementsAre(Pair(4, 2), Pair(7, 42), Pair(8, 6)));
+}
+
+TEST(Pgft, EveryLevelHasItsSwitchesParentsAndParallelCables) {
+  const FabricSpec spec = draw("pgft:levels=3,down=3.4.5,up=1.2.3,parallel=1.3.2");
+  std::map<unsigned, unsigned> per_level;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    const unsigned level = coordinates(spec, n)[0];
+    ++per_level[level];
+    unsigned above = 0;
+    unsigned below = 0;
+    for (const auto& [peer, cables] : switch_neighbours(spec, n)) {
+      const bool is_up = coordinates(spec, peer)[0] > level;
+      (is_up ? above : below) += 1;
+      EXPECT_EQ(cables, std::min(level, coordinates(spec, peer)[0]) == 0 ? 3u : 2u);
+    }
+    EXPECT_EQ(above, (std::vector{2u, 3u, 0u})[level]);
+    EXPECT_EQ(below, (std::vector{0u, 4u, 5u})[level]);
+  }
+  // Level i: the children above it times the parents up to it.
+  EXPECT_THAT(per_level, ElementsAre(Pair(0, 20), Pair(1, 10), Pair(2, 6)));
+}
+
+TEST(Pgft, UpPortsGoRoundTheParents) {
+  const FabricSpec spec = draw("pgft:down=2.3,up=1.2,parallel=1.2");
+  const NodeSpec& leaf = spec.nodes[node_named(spec, "sw-0-1")];
+  const std::uint32_t first = node_named(spec, "sw-1-0");
+  const std::uint32_t second = node_named(spec, "sw-1-1");
+  EXPECT_EQ(leaf.ports[3].peer_node, first);
+  EXPECT_EQ(leaf.ports[4].peer_node, second);
+  EXPECT_EQ(leaf.ports[5].peer_node, first);
+  EXPECT_EQ(leaf.ports[6].peer_node, second);
+  EXPECT_EQ(leaf.ports[3].peer_port.value(), 2);  // child 1 of 3, first round
+  EXPECT_EQ(leaf.ports[5].peer_port.value(), 5);  // second round
+}
+
+/// Cables from the switches of one level of a fat tree to the next.
+std::vector<std::size_t> cables_up(const FabricSpec& spec, unsigned levels) {
+  std::vector<std::size_t> cables(levels);
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    const unsigned level = coordinates(spec, n)[0];
+    for (const auto& [peer, count] : switch_neighbours(spec, n)) {
+      if (coordinates(spec, peer)[0] > level) cables[level] += count;
+    }
+  }
+  return cables;
+}
+
+TEST(FatTree, TrimmedKeepsFullBisection) {
+  for (const unsigned hosts : {1u, 7u, 36u, 37u, 100u, 324u, 500u, 647u}) {
+    const FabricSpec spec = draw("fat-tree:hosts=" + std::to_string(hosts));
+    EXPECT_EQ(count_hosts(spec), hosts);
+    EXPECT_GE(cables_up(spec, 2)[0], hosts);
+  }
+  for (const unsigned hosts : {648u, 1000u, 1728u, 3456u, 5000u}) {
+    const FabricSpec spec = draw("fat-tree:levels=3,hosts=" + std::to_string(hosts));
+    EXPECT_EQ(count_hosts(spec), hosts);
+    EXPECT_GE(cables_up(spec, 3)[0], hosts);
+    EXPECT_GE(cables_up(spec, 3)[1], hosts);
+  }
+}
+
+TEST(FatTree, TrimmedNeedsNoMoreSwitchesThanTheHandMadeOnes) {
+  EXPECT_LE(count_switches(draw("fat-tree:levels=3,hosts=1728")), 108u + 108u + 54u);
+  EXPECT_LE(count_switches(draw("fat-tree:levels=3,hosts=5832")), 324u + 324u + 162u);
+  // No two-level tree of 36-port switches holds 324 hosts at full bisection with fewer than
+  // 324/18 leaves and 324/36 spines.
+  EXPECT_EQ(count_switches(draw("fat-tree:hosts=324")), 18u + 9u);
+}
+
+/// Switches of the last stage that can be reached from one of the first by going right only.
+std::size_t reach_right(const FabricSpec& spec, std::uint32_t from, unsigned k, unsigned stages) {
+  std::set<std::uint32_t> here{from};
+  for (unsigned stage = 0; stage + 1 < stages; ++stage) {
+    std::set<std::uint32_t> next;
+    for (const std::uint32_t node : here) {
+      for (unsigned p = k + 1; p <= 2 * k; ++p) next.insert(spec.nodes[node].ports[p].peer_node);
+    }
+    here = std::move(next);
+  }
+  return here.size();
+}
+
+TEST(Multistage, EveryFirstSwitchReachesEveryLastOne) {
+  struct Net {
+    const char* call;
+    unsigned k, stages;
+    std::size_t last;
+  };
+
+  for (const Net& net : {Net{"bmin", 4, 3, 16},
+                         Net{"bmin:wiring=butterfly", 4, 3, 16},
+                         Net{"bmin:stages=5,hosts=512", 4, 5, 128},
+                         Net{"umin:k=3,stages=4", 3, 4, 27},
+                         Net{"umin:k=3,stages=4,wiring=perfect-shuffle", 3, 4, 27}}) {
+    const FabricSpec spec = draw(net.call);
+    for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+      if (is_switch(spec, n) && coordinates(spec, n)[0] == 0) {
+        EXPECT_EQ(reach_right(spec, n, net.k, net.stages), net.last) << net.call;
+      }
+    }
+  }
+}
+
+TEST(Multistage, WiringIsTheNamedPermutation) {
+  // 2-ary 3-fly, position 5 = 101: the shuffle rotates to 011 = 3, the butterfly between the first
+  // two stages exchanges the last two digits and gives 110 = 6.
+  const FabricSpec shuffle = draw("bmin:k=2");
+  const PortSpec& s = shuffle.nodes[node_named(shuffle, "sw-0-2")].ports[4];
+  EXPECT_EQ(shuffle.nodes[s.peer_node].description, "sw-1-1");
+  EXPECT_EQ(s.peer_port.value(), 2);
+  const FabricSpec butterfly = draw("bmin:k=2,wiring=butterfly");
+  const PortSpec& b = butterfly.nodes[node_named(butterfly, "sw-0-2")].ports[4];
+  EXPECT_EQ(butterfly.nodes[b.peer_node].description, "sw-1-3");
+  EXPECT_EQ(b.peer_port.value(), 1);
+}
+
+TEST(Umin, HostsSendLeftAndReceiveRight) {
+  const FabricSpec spec = draw("umin:k=2");
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (is_switch(spec, n)) continue;
+    ASSERT_EQ(spec.nodes[n].num_ports(), 2u);
+    EXPECT_EQ(coordinates(spec, spec.nodes[n].ports[1].peer_node)[0], 0u);
+    EXPECT_EQ(coordinates(spec, spec.nodes[n].ports[2].peer_node)[0], 2u);
+  }
+}
+
+TEST(Clos, EveryEdgeSwitchMeetsEveryMiddleOneOnce) {
+  const FabricSpec spec = draw("clos:m=3,n=1,r=4");
+  EXPECT_THAT(switch_degrees(spec), ElementsAre(Pair(3, 4), Pair(4, 3)));
+  for (unsigned e = 0; e < 4; ++e) {
+    const auto joined = switch_neighbours(spec, node_named(spec, "sw-0-" + std::to_string(e)));
+    EXPECT_EQ(joined.size(), 3u);
+    for (const auto& [peer, cables] : joined) EXPECT_EQ(cables, 1u);
+  }
+}
+
+TEST(Irregular, IsRegularSimpleAndConnectedForEverySeed) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    for (const char* shape : {"switches=8",
+                              "switches=5",
+                              "switches=16,links=3",
+                              "switches=9,links=2",
+                              "switches=64",
+                              "switches=2,links=1",
+                              "switches=7,links=6,ports=10"}) {
+      const std::string call = std::string("irregular:") + shape + ",seed=" + std::to_string(seed);
+      const FabricSpec spec = draw(call);
+      EXPECT_GE(diameter(spec), 0) << call;
+      EXPECT_EQ(switch_degrees(spec).size(), 1u) << call;
+      for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+        if (!is_switch(spec, n)) continue;
+        EXPECT_EQ(hosts_on(spec, n), 4u);
+        for (const auto& [peer, cables] : switch_neighbours(spec, n)) EXPECT_EQ(cables, 1u);
+      }
+    }
+  }
+}
+
+TEST(Irregular, AnOddNumberOfEndsLeavesOneOpen) {
+  EXPECT_THAT(switch_degrees(draw("irregular:switches=7,links=3")),
+              ElementsAre(Pair(2, 1), Pair(3, 6)));
+}
+
+TEST(Irregular4, HasTheNodesOfTheEvaluation) {
+  const std::vector<std::pair<unsigned, unsigned>> sizes{{8, 15},
+                                                         {16, 30},
+                                                         {24, 46},
+                                                         {32, 53},
+                                                         {32, 72},
+                                                         {48, 112},
+                                                         {64, 146},
+                                                         {12, 23},
+                                                         {20, 40},
+                                                         {40, 68},
+                                                         {128, 218}};
+  for (const auto& [switches, nodes] : sizes) {
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      const FabricSpec spec = draw("irregular4:switches=" + std::to_string(switches) + ",nodes=" +
+                                   std::to_string(nodes) + ",seed=" + std::to_string(seed));
+      EXPECT_EQ(spec.nodes.size(), nodes);
+      EXPECT_EQ(count_switches(spec), switches);
+      EXPECT_GE(diameter(spec), 0);
+      EXPECT_EQ(spec.nodes[0].description, "sw-0");
+      EXPECT_EQ(spec.nodes[0].num_ports(), 4u);
+      EXPECT_EQ(spec.sm_port.value(), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace smd::sim::testing
