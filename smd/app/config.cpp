@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "smd/app/config_options.h"
+#include "smd/app/config_scan.h"
 
 // The only file that sees the TOML library: it costs seconds to compile.
 #define TOML_EXCEPTIONS 0
@@ -41,6 +42,14 @@ ConfigValue to_value(const toml::node& node) {
     return {std::move(list)};
   }
   return {ConfigOther{node.is_table() ? "a table" : "a date or time"}};
+}
+
+/// The library quotes the characters it stumbles over, line ends among them.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return line;
 }
 
 /// Keys as messages show them: whatever is in the file, on one line.
@@ -154,10 +163,16 @@ class Reader {
 }  // namespace
 
 Parsed<Config> parse_config(std::string_view text, const std::string& file) {
-  const toml::parse_result document = toml::parse(text);
+  const auto ascii = to_ascii_toml(text);
+  if (!ascii) {
+    const auto& [line, message] = ascii.error();
+    return fault(file, line, fmt::format("not TOML that smd reads: {}", message));
+  }
+  const toml::parse_result document = toml::parse(*ascii);
   if (!document) {
     const toml::parse_error& error = document.error();
-    return fault(file, line_of(error.source()), fmt::format("not TOML: {}", error.description()));
+    return fault(
+        file, line_of(error.source()), fmt::format("not TOML: {}", one_line(error.description())));
   }
   return Reader(file).read(document.table());
 }

@@ -14,6 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::vector<std::string> faults_of(std::string_view text) {
@@ -298,12 +299,63 @@ TEST(Config, TextThatIsNoToml) {
   EXPECT_THAT(faults_of("[sm]\nlmc = \n"), ElementsAre(StartsWith("smd.toml:2: not TOML: ")));
   EXPECT_THAT(faults_of("[sm]\nlmc = 1\nlmc = 2\n"),
               ElementsAre(StartsWith("smd.toml:3: not TOML: ")));
-  EXPECT_THAT(faults_of("\xff\xfe"), ElementsAre(HasSubstr("not TOML: ")));
   for (const char* header : {"[=", "[[[", "[", "[.]", "[]", "[sm", "[sm]]", "[[sm]", "[\"sm]"}) {
     EXPECT_THAT(faults_of(header), ElementsAre(StartsWith("smd.toml:1: not TOML: "))) << header;
   }
   EXPECT_THAT(faults_of("[sm]\nlmc = " + std::string(100000, '[')),
               ElementsAre(HasSubstr("not TOML: ")));
+}
+
+TEST(Config, CharactersBeyondAsciiStandInDoubleQuotesAndComments) {
+  const Config config = config_of(
+      "\xef\xbb\xbf# g\xc3\xa9n\xc3\xa9ral \"\n[transport]\n"
+      "device = \"d\\\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\" # \"\"\"\nfabric = '\"\"\"'\n");
+  EXPECT_EQ(config.transport.device, "d\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e");
+  EXPECT_EQ(config.transport.fabric, "\"\"\"");
+  for (const char* stray : {"[s\xc3\xb6]\n",
+                            "[sm]\xc2\xa0\n",
+                            "x = \xc3\x9f\n",
+                            "x = '\xc3\x9f'\n",
+                            "[sm] 'a' \xc3\xa9",
+                            "x = \"\\\\\" \xc3\xa9"}) {
+    EXPECT_THAT(faults_of(stray),
+                ElementsAre("smd.toml:1: not TOML that smd reads: a character beyond ASCII outside "
+                            "of double quotes and comments"))
+        << stray;
+  }
+  EXPECT_THAT(faults_of("\nx = \"\\\xc3\xa9\""),
+              ElementsAre(HasSubstr(":2: not TOML that smd reads: a backslash before")));
+}
+
+TEST(Config, BytesThatAreNoUtf8) {
+  for (const char* bytes : {"\xff\xfe",
+                            "\xc3",              // cut
+                            "\xc0\x80",          // overlong
+                            "\xe0\x82\x80",      // overlong
+                            "\xf0\x82\x82\xac",  // overlong
+                            "\xf4\x90\x80\x80",  // beyond Unicode
+                            "\xed\xa0\x80"}) {   // a surrogate
+    for (const char* before : {"#", "x = \""}) {
+      if (std::string_view(bytes) == "\xed\xa0\x80" && *before == '#') continue;
+      EXPECT_THAT(faults_of("\n" + std::string(before) + bytes + "\"\n"),
+                  ElementsAre(StartsWith("smd.toml:2: not TOML")))
+          << before << bytes;
+    }
+  }
+}
+
+TEST(Config, StringsOfSeveralLinesAreForNoOption) {
+  for (const char* quote : {"\"\"\"", "'''"}) {
+    EXPECT_THAT(faults_of(std::string("[sm]\nengine = ") + quote + "x\n\\ \xc3\x9f" + quote),
+                ElementsAre("smd.toml:2: not TOML that smd reads: a string of several lines; no "
+                            "option takes it"));
+  }
+  EXPECT_TRUE(faults_of("[transport]\ndevice = \"\"\nfabric = ''\n").empty());
+}
+
+TEST(Config, FaultsOfTheSyntaxStayOneLine) {
+  EXPECT_THAT(faults_of("[sm]\nlmc = t\n"),
+              ElementsAre(AllOf(StartsWith("smd.toml:2: not TOML: "), Not(HasSubstr("\n")))));
 }
 
 TEST(Config, LongValuesAreCutInMessages) {
