@@ -1,0 +1,41 @@
+// Which local port to sit on: what the machine has, and what the operator asked for.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smd/base/result.h"
+#include "smd/ib/types.h"
+
+namespace smd {
+
+struct UmadPort {
+  std::string device;
+  PortNum port;
+  Guid port_guid;
+  PortState state = PortState::Down;
+  bool is_infiniband = true;  // false: Ethernet (RoCE), where no subnet manager belongs
+
+  friend bool operator==(const UmadPort&, const UmadPort&) = default;
+};
+
+/// Empty fields mean "any". With a port number or a GUID the port is taken in whatever state it
+/// is; otherwise it must be up.
+struct UmadSelection {
+  std::string device;
+  PortNum port{0};
+  Guid port_guid{0};
+};
+
+/// Active before Armed or Initialize; among equals the first. Every error names what there is.
+[[nodiscard]] Result<UmadPort> select_port(std::span<const UmadPort> ports,
+                                           const UmadSelection& selection);
+
+/// Every port of every device that the kernel's umad module knows, in its order.
+[[nodiscard]] std::vector<UmadPort> list_ports();
+
+/// "mlx5_0 port 1 (Active), mlx5_1 port 1 (Down, Ethernet)", or "none".
+[[nodiscard]] std::string print_ports(std::span<const UmadPort> ports);
+
+}  // namespace smd

@@ -1,0 +1,247 @@
+#include "smd/transport/umad_transport.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <infiniband/umad.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "smd/transport/umad_errors.h"
+
+namespace smd {
+namespace {
+
+// How long the receiving thread sleeps at most, and so how long the destructor may wait for it.
+constexpr int kReceiveMs = 100;
+
+// The kernel keeps a request for which it was given a timeout and hands us only answers that match
+// one it keeps; with timeout 0 every answer would be dropped. Our own clock decides when to give
+// up, so this one is merely longer than any answer is worth; what the kernel hands back at its end
+// (status ETIMEDOUT) says nothing new.
+constexpr int kKernelTimeoutMs = 5000;
+
+// MADs handed to the loop in one piece.
+constexpr std::size_t kBatch = 256;
+
+// Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
+constexpr int kErrorsUntilLost = 3;
+
+constexpr std::uint32_t kGsiQKey = 0x80010000;
+
+struct alignas(8) UmadBuffer {
+  std::array<std::byte, sizeof(ib_user_mad) + kMadSize> bytes{};
+
+  [[nodiscard]] void* raw() { return bytes.data(); }
+
+  [[nodiscard]] std::byte* mad() { return static_cast<std::byte*>(umad_get_mad(raw())); }
+};
+
+/// libumad2sim's descriptors are numbers that the kernel does not know.
+bool is_simulated(int fd) { return fcntl(fd, F_GETFD) < 0 && errno == EBADF; }
+
+/// What outlives the transport inside posted tasks.
+struct Handlers {
+  Transport::Receive receive;
+  Transport::Lost lost;
+  bool closed = false;
+};
+
+class UmadTransport final : public Transport {
+ public:
+  UmadTransport(Runtime& runtime, UmadPort port) : runtime_(runtime), port_(std::move(port)) {}
+
+  ~UmadTransport() override;
+
+  Result<void> open();
+
+  [[nodiscard]] LocalPort local_port() const override {
+    return {port_.device, port_.port, port_.port_guid};
+  }
+
+  Result<void> send(const MadPacket& packet) override;
+
+  void set_handlers(Receive receive, Lost lost) override {
+    handlers_->receive = std::move(receive);
+    handlers_->lost = std::move(lost);
+  }
+
+  Result<void> set_is_sm(bool is_sm) override;
+
+ private:
+  [[nodiscard]] std::string where() const {
+    return fmt::format("{} port {}", port_.device, port_.port);
+  }
+
+  Result<int> register_class(MgmtClass mgmt_class);
+  void receive_loop(const std::stop_token& stop);
+  void deliver(std::vector<MadPacket> batch);
+  void report_loss(int error_number);
+
+  Runtime& runtime_;
+  UmadPort port_;
+  int fd_ = -1;
+  int issm_fd_ = -1;
+  int directed_agent_ = -1;
+  int lid_agent_ = -1;
+  UmadBuffer send_buffer_;
+  std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
+  std::jthread receiver_;
+};
+
+UmadTransport::~UmadTransport() {
+  handlers_->closed = true;
+  if (receiver_.joinable()) {
+    receiver_.request_stop();
+    receiver_.join();
+  }
+  if (issm_fd_ >= 0) close(issm_fd_);
+  // libumad2sim's own receiving thread writes into what closing frees; it cleans up at exit.
+  if (fd_ >= 0 && !is_simulated(fd_)) umad_close_port(fd_);
+}
+
+Result<void> UmadTransport::open() {
+  errno = 0;
+  fd_ = umad_open_port(port_.device.c_str(), port_.port.value());
+  if (fd_ < 0) {
+    // -EIO stands for whatever open() said.
+    const int error_number = fd_ == -EIO && errno != 0 ? errno : -fd_;
+    return tl::unexpected(umad_error(UmadStep::Open, error_number, where()));
+  }
+  const Result<int> directed = register_class(MgmtClass::SubnDirected);
+  if (!directed) return tl::unexpected(directed.error());
+  const Result<int> lid = register_class(MgmtClass::SubnLid);
+  if (!lid) return tl::unexpected(lid.error());
+  directed_agent_ = *directed;
+  lid_agent_ = *lid;
+  receiver_ = std::jthread([this](const std::stop_token& stop) { receive_loop(stop); });
+  return {};
+}
+
+/// For answers, and for the requests that the kernel leaves to a subnet manager.
+Result<int> UmadTransport::register_class(MgmtClass mgmt_class) {
+  std::array<long, 16 / sizeof(long)> methods{};
+  constexpr std::size_t kBits = 8 * sizeof(long);
+  for (const Method method : {Method::Get, Method::Set, Method::Trap, Method::TrapRepress}) {
+    const auto bit = static_cast<std::size_t>(method);
+    methods[bit / kBits] |= 1L << bit % kBits;
+  }
+  errno = 0;
+  const int agent = umad_register(fd_, static_cast<int>(mgmt_class), 1, 0, methods.data());
+  // The library answers -EPERM whatever the kernel said.
+  if (agent < 0) {
+    return tl::unexpected(umad_error(UmadStep::Register, errno != 0 ? errno : EBUSY, where()));
+  }
+  return agent;
+}
+
+Result<void> UmadTransport::send(const MadPacket& packet) {
+  const auto mgmt_class = static_cast<MgmtClass>(packet.mad[1]);
+  int agent = -1;
+  if (mgmt_class == MgmtClass::SubnDirected) agent = directed_agent_;
+  if (mgmt_class == MgmtClass::SubnLid) agent = lid_agent_;
+  if (agent < 0) {
+    return fail(Errc::Invalid,
+                fmt::format("{}: class 0x{:02x} is no subnet management",
+                            where(),
+                            static_cast<unsigned>(mgmt_class)));
+  }
+  send_buffer_.bytes.fill(std::byte{0});
+  umad_set_addr_net(send_buffer_.raw(),
+                    htons(packet.remote_lid.value()),
+                    htonl(packet.remote_qp),
+                    packet.sl,
+                    packet.local_qp == 0 ? 0 : htonl(kGsiQKey));
+  umad_set_pkey(send_buffer_.raw(), packet.pkey_index);
+  std::memcpy(send_buffer_.mad(), packet.mad.data(), kMadSize);
+  const int timeout_ms = is_response(static_cast<Method>(packet.mad[3])) ? 0 : kKernelTimeoutMs;
+  if (umad_send(fd_, agent, send_buffer_.raw(), kMadSize, timeout_ms, 0) < 0) {
+    return tl::unexpected(umad_error(UmadStep::Send, errno, where()));
+  }
+  return {};
+}
+
+Result<void> UmadTransport::set_is_sm(bool is_sm) {
+  if (!is_sm) {
+    if (issm_fd_ >= 0) close(issm_fd_);
+    issm_fd_ = -1;
+    return {};
+  }
+  if (issm_fd_ >= 0) return {};
+  std::array<char, 256> path{};
+  const int found = umad_get_issm_path(
+      port_.device.c_str(), port_.port.value(), path.data(), static_cast<int>(path.size()));
+  if (found < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, ENODEV, where()));
+  // Non-blocking: otherwise the kernel waits until the present holder lets go.
+  issm_fd_ = ::open(path.data(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (issm_fd_ < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, errno, where()));
+  return {};
+}
+
+/// A thread, since libumad2sim's descriptors exist for libibumad's calls alone: epoll refuses them.
+void UmadTransport::receive_loop(const std::stop_token& stop) {
+  UmadBuffer buffer;
+  std::vector<MadPacket> batch;
+  int errors = 0;
+  while (!stop.stop_requested()) {
+    int length = kMadSize;
+    const int agent = umad_recv(fd_, buffer.raw(), &length, batch.empty() ? kReceiveMs : 0);
+    if (agent >= 0) {
+      errors = 0;
+      if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
+      const ib_mad_addr_t& from = *umad_get_mad_addr(buffer.raw());
+      MadPacket& packet = batch.emplace_back();
+      packet.remote_lid = Lid{ntohs(from.lid)};
+      packet.remote_qp = ntohl(from.qpn);
+      packet.sl = from.sl;
+      packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
+      std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
+      if (batch.size() == kBatch) deliver(std::exchange(batch, {}));
+      continue;
+    }
+    if (!batch.empty()) deliver(std::exchange(batch, {}));
+    if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
+      errors = 0;
+    } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
+      return report_loss(-agent);
+    }
+  }
+}
+
+void UmadTransport::deliver(std::vector<MadPacket> batch) {
+  runtime_.post([handlers = handlers_, batch = std::move(batch)] {
+    for (const MadPacket& packet : batch) {
+      if (handlers->closed) return;
+      if (handlers->receive) handlers->receive(packet);
+    }
+  });
+}
+
+void UmadTransport::report_loss(int error_number) {
+  runtime_.post(
+      [handlers = handlers_, error = umad_error(UmadStep::Receive, error_number, where())] {
+        if (!handlers->closed && handlers->lost) handlers->lost(error);
+      });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> open_umad_transport(Runtime& runtime,
+                                                       const UmadSelection& selection) {
+  const Result<UmadPort> port = select_port(list_ports(), selection);
+  if (!port) return tl::unexpected(port.error());
+  auto transport = std::make_unique<UmadTransport>(runtime, *port);
+  if (const Result<void> opened = transport->open(); !opened) {
+    return tl::unexpected(opened.error());
+  }
+  return transport;
+}
+
+}  // namespace smd

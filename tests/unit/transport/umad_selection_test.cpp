@@ -1,0 +1,174 @@
+#include <gmock/gmock.h>
+
+#include <cerrno>
+
+#include "smd/transport/umad_errors.h"
+#include "smd/transport/umad_ports.h"
+
+namespace smd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+UmadPort port(const char* device, int number, PortState state, bool infiniband = true) {
+  return {device,
+          PortNum{static_cast<std::uint8_t>(number)},
+          Guid{0x100u + static_cast<unsigned>(number) + (device[5] == '1' ? 0x10u : 0u)},
+          state,
+          infiniband};
+}
+
+struct Row {
+  const char* name;
+  std::vector<UmadPort> ports;
+  UmadSelection wish;
+  const char* device;  // nullptr: none fits
+  int port;
+  const char* complaint = "";
+};
+
+class SelectPort : public ::testing::TestWithParam<Row> {};
+
+TEST_P(SelectPort, Chooses) {
+  const Row& row = GetParam();
+  const Result<UmadPort> chosen = select_port(row.ports, row.wish);
+  if (row.device != nullptr) {
+    ASSERT_TRUE(chosen) << chosen.error().context;
+    EXPECT_EQ(chosen->device, row.device);
+    EXPECT_EQ(chosen->port.value(), row.port);
+  } else {
+    ASSERT_FALSE(chosen);
+    EXPECT_EQ(chosen.error().code, Errc::NoDevice);
+    EXPECT_THAT(chosen.error().context, HasSubstr(row.complaint));
+    if (!row.ports.empty()) {
+      EXPECT_THAT(chosen.error().context, HasSubstr("; there are: mlx5_0 port 1 ("));
+    }
+  }
+}
+
+constexpr auto kDown = PortState::Down;
+constexpr auto kInit = PortState::Initialize;
+constexpr auto kArmed = PortState::Armed;
+constexpr auto kActive = PortState::Active;
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    SelectPort,
+    ::testing::Values(
+        Row{"TheOnlyOne", {port("mlx5_0", 1, kInit)}, {}, "mlx5_0", 1},
+        Row{"ActiveBeforeInitialize",
+            {port("mlx5_0", 1, kInit), port("mlx5_0", 2, kActive)},
+            {},
+            "mlx5_0",
+            2},
+        Row{"TheFirstOfEquals",
+            {port("mlx5_0", 1, kDown), port("mlx5_0", 2, kArmed), port("mlx5_1", 1, kInit)},
+            {},
+            "mlx5_0",
+            2},
+        Row{"EthernetIsSkipped",
+            {port("mlx5_0", 1, kActive, false), port("mlx5_1", 1, kInit)},
+            {},
+            "mlx5_1",
+            1},
+        Row{"ByDevice",
+            {port("mlx5_0", 1, kActive), port("mlx5_1", 1, kInit)},
+            {.device = "mlx5_1"},
+            "mlx5_1",
+            1},
+        Row{"ByPortNumberEvenWhenDown",
+            {port("mlx5_0", 1, kActive), port("mlx5_0", 2, kDown)},
+            {.device = "mlx5_0", .port = PortNum{2}},
+            "mlx5_0",
+            2},
+        Row{"ByGuid",
+            {port("mlx5_0", 1, kActive), port("mlx5_1", 1, kDown)},
+            {.port_guid = Guid{0x111}},
+            "mlx5_1",
+            1},
+        Row{"NoDevices", {}, {}, nullptr, 0, "no InfiniBand device on this machine"},
+        Row{"UnknownDevice",
+            {port("mlx5_0", 1, kActive)},
+            {.device = "mlx4_0"},
+            nullptr,
+            0,
+            "no InfiniBand device 'mlx4_0'"},
+        Row{"UnknownPort",
+            {port("mlx5_0", 1, kActive)},
+            {.device = "mlx5_0", .port = PortNum{2}},
+            nullptr,
+            0,
+            "no InfiniBand port 2 of 'mlx5_0'"},
+        Row{"UnknownGuid",
+            {port("mlx5_0", 1, kActive)},
+            {.port_guid = Guid{0x999}},
+            nullptr,
+            0,
+            "no InfiniBand port with GUID 0x0000000000000999"},
+        Row{"GuidOnAnotherDevice",
+            {port("mlx5_0", 1, kActive), port("mlx5_1", 1, kActive)},
+            {.device = "mlx5_0", .port_guid = Guid{0x111}},
+            nullptr,
+            0,
+            "no InfiniBand port with GUID 0x0000000000000111 of 'mlx5_0'"},
+        Row{"NoneIsUp", {port("mlx5_0", 1, kDown)}, {}, nullptr, 0, "no InfiniBand port is up"},
+        Row{"OnlyEthernet",
+            {port("mlx5_0", 1, kActive, false)},
+            {.device = "mlx5_0"},
+            nullptr,
+            0,
+            "is Ethernet, not InfiniBand"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(PrintPorts, NamesDeviceNumberStateAndLinkLayer) {
+  EXPECT_EQ(print_ports({}), "none");
+  const std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 2, kDown, false)};
+  EXPECT_EQ(print_ports(ports), "mlx5_0 port 1 (Active), mlx5_1 port 2 (Down, Ethernet)");
+}
+
+struct ErrnoRow {
+  UmadStep step;
+  int error_number;
+  Errc code;
+  const char* advice;
+};
+
+class UmadErrors : public ::testing::TestWithParam<ErrnoRow> {};
+
+TEST_P(UmadErrors, SayWhatWouldBeRight) {
+  const Error error = umad_error(GetParam().step, GetParam().error_number, "mlx5_0 port 1");
+  EXPECT_EQ(error.code, GetParam().code);
+  EXPECT_THAT(error.context, AllOf(HasSubstr("mlx5_0 port 1: "), HasSubstr(GetParam().advice)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table,
+    UmadErrors,
+    ::testing::Values(
+        ErrnoRow{UmadStep::Open, EACCES, Errc::NoPermission, "run as root, or as a member"},
+        ErrnoRow{UmadStep::Open, EPERM, Errc::NoPermission, "run as root"},
+        ErrnoRow{UmadStep::Open, ENOENT, Errc::NoDevice, "ib_umad"},
+        ErrnoRow{UmadStep::Open, ENXIO, Errc::NoDevice, "ib_umad"},
+        ErrnoRow{UmadStep::Open, EINVAL, Errc::NoDevice, "ib_umad"},
+        ErrnoRow{UmadStep::Open, EBUSY, Errc::Busy, "in use"},
+        ErrnoRow{UmadStep::Open, EIO, Errc::Io, "Input/output error"},
+        ErrnoRow{UmadStep::Register, EINVAL, Errc::Busy, "another subnet manager may be running"},
+        ErrnoRow{UmadStep::Register, EBUSY, Errc::Busy, "another subnet manager may be running"},
+        ErrnoRow{UmadStep::Register, EPROTONOSUPPORT, Errc::Unsupported, "no QP0"},
+        ErrnoRow{UmadStep::Register, EPIPE, Errc::NoDevice, "the device is gone"},
+        ErrnoRow{UmadStep::Register, ENOMEM, Errc::Io, "Cannot allocate memory"},
+        ErrnoRow{UmadStep::ShowSm, EAGAIN, Errc::Busy, "another subnet manager holds it"},
+        ErrnoRow{UmadStep::ShowSm, EACCES, Errc::NoPermission, "issm"},
+        ErrnoRow{UmadStep::ShowSm, ENOENT, Errc::NoDevice, "ib_umad"},
+        ErrnoRow{UmadStep::Send, EAGAIN, Errc::Busy, "send queue is full"},
+        ErrnoRow{UmadStep::Send, ENOMEM, Errc::Busy, "send queue is full"},
+        ErrnoRow{UmadStep::Send, ENOBUFS, Errc::Busy, "send queue is full"},
+        ErrnoRow{UmadStep::Send, EIO, Errc::NoDevice, "the device is gone"},
+        ErrnoRow{UmadStep::Send, ENODEV, Errc::NoDevice, "the device is gone"},
+        ErrnoRow{UmadStep::Send, EINVAL, Errc::Io, "Invalid argument"},
+        ErrnoRow{UmadStep::Receive, EIO, Errc::NoDevice, "the device is gone"},
+        ErrnoRow{UmadStep::Receive, ENODEV, Errc::NoDevice, "the device is gone"}));
+
+}  // namespace
+}  // namespace smd
