@@ -15,6 +15,7 @@ void log_cycle(const CycleReport& cycle) {
                print_path(twice.first),
                print_path(twice.second));
   }
+  if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
   for (const ProgramFault& fault : cycle.faults) {
     log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
   }
@@ -36,6 +37,7 @@ void log_cycle(const CycleReport& cycle) {
 std::vector<std::string> alarms_of(const CycleReport& cycle) {
   std::vector<std::string> alarms;
   if (cycle.error) alarms.push_back(cycle.error->context);
+  if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
   for (const SilentPort& port : cycle.silent) {
     alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));
   }

@@ -60,6 +60,7 @@ struct CycleReport {
   std::uint64_t fault_count = 0;
   std::uint64_t blocks_written = 0;
   std::uint64_t ports_down_after = 0;  // managed ports that are not Active at the end
+  bool cut_off = false;                // the manager's own port has no link: it manages itself only
   std::optional<Error> error;  // the cycle ended early: nothing after this point was written
   TimePoint began;
   TimePoint ended;

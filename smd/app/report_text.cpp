@@ -20,6 +20,7 @@ std::string verdict(const CycleReport& cycle) {
                        cycle.ports_down_after,
                        cycle.fault_count);
   }
+  if (cycle.cut_off) return "the manager's own port has no link: it manages itself only";
   return "up and verified";
 }
 

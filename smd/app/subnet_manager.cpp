@@ -144,6 +144,8 @@ void SubnetManager::on_discovered(Result<SweepReport> found) {
   current_.duplicates = found_->duplicates;
   found_->fabric = with_descriptions(*found_->fabric, descriptions_);
   current_.counts = count(*found_->fabric);
+  current_.cut_off =
+      found_->fabric->node_count() == 1 && !found_->fabric->is_switch(found_->fabric->sm_node);
   learn_timeout();
   compute_routes();
 }

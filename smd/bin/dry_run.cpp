@@ -160,9 +160,10 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   json["changes"] = nlohmann::ordered_json::array();
   if (!options.json) fmt::print("{}", app::print_bring_up(first));
   app::CycleReport last = first;
+  // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : failures) {
     last = world.fail(failure);
-    holds = holds && last.up();
+    holds = holds && last.up() && !last.cut_off;
     json["changes"].push_back(app::change_json(last, failure.text, "down"));
     if (!options.json) fmt::print("{}", app::print_change(last, failure.text, "down"));
   }

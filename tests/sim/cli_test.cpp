@@ -1,0 +1,247 @@
+// The contract of the command lines: exit codes, JSON keys, one clear line for everything that is
+// wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/process.h"
+
+namespace smd::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr std::chrono::seconds kLimit{60};
+
+std::string program(const std::string& name) {
+  return std::string(SMD_BINARY_DIR) + "/bin/" + name;
+}
+
+Finished smd(std::vector<std::string> args) {
+  args.insert(args.begin(), program("smd"));
+  return run_process({.argv = std::move(args)}, kLimit);
+}
+
+/// A file in a folder of its own.
+class Written {
+ public:
+  Written(const std::string& name, const std::string& text) {
+    std::string pattern = testing::TempDir() + "/smd-cli-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    path_ = folder_ / name;
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+
+  ~Written() { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+  [[nodiscard]] std::string folder() const { return folder_.string(); }
+
+ private:
+  std::filesystem::path folder_, path_;
+};
+
+/// Requires: exit code 2 and one line on stderr that contains every one of `parts`.
+void expect_fault(const Finished& done, const std::vector<std::string>& parts) {
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
+  EXPECT_EQ(done.out, "");
+}
+
+TEST(DryRun, PrintsEveryKeyOfTheContract) {
+  const Finished done = smd({"dry-run",
+                             "--fabric",
+                             "fat-tree:k=4,levels=3",
+                             "--fail",
+                             "sw-0-0:3",
+                             "--fail",
+                             "sw-2-0",
+                             "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json out = json::parse(done.out);
+  for (const char* key :
+       {"fabric", "engine", "bring_up", "routes", "deadlock", "load", "changes", "rss_mb"}) {
+    EXPECT_TRUE(out.contains(key)) << key;
+  }
+  for (const char* key : {"switches", "cas", "links", "lids"})
+    EXPECT_TRUE(out["fabric"].contains(key)) << key;
+  for (const char* kind : {"smps", "virtual_ms", "wall_ms"}) {
+    for (const char* key : {"discovery", "configure", "tables", "activate", "total"}) {
+      EXPECT_TRUE(out["bring_up"][kind].contains(key)) << kind << "." << key;
+    }
+    for (const char* key : {"detection", "discovery", "tables", "activate", "total"}) {
+      EXPECT_TRUE(out["changes"][0][kind].contains(key)) << kind << "." << key;
+    }
+  }
+  for (const char* key :
+       {"pairs", "unreachable", "loops", "minimal_pct", "mean_hops", "max_hops"}) {
+    EXPECT_TRUE(out["routes"].contains(key)) << key;
+  }
+  for (const char* key : {"acyclic", "vls", "cycle"})
+    EXPECT_TRUE(out["deadlock"].contains(key)) << key;
+  for (const char* key : {"max", "mean", "stddev"}) EXPECT_TRUE(out["load"].contains(key)) << key;
+  ASSERT_EQ(out["changes"].size(), 2u);
+  for (const char* key :
+       {"what", "kind", "lft_entries_changed_pct", "transition", "routes", "deadlock"}) {
+    EXPECT_TRUE(out["changes"][0].contains(key)) << key;
+  }
+  for (const char* key : {"kind", "phases", "certified"}) {
+    EXPECT_TRUE(out["changes"][0]["transition"].contains(key)) << key;
+  }
+}
+
+TEST(DryRun, TheExampleInBasicModeSends97DiscoverySmps) {
+  const Finished done =
+      smd({"dry-run", "--fabric", "example:name=fig67", "--mode", "basic", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(json::parse(done.out)["bring_up"]["smps"]["discovery"], 97);
+}
+
+TEST(DryRun, TheSameSeedGivesTheSameBytes) {
+  const auto run = [](const char* seed) {
+    const Finished done = smd({"dry-run",
+                               "--fabric",
+                               "irregular:switches=12,seed=3",
+                               "--drop",
+                               "0.02",
+                               "--seed",
+                               seed,
+                               "--json"});
+    json out = json::parse(done.out);
+    out.erase("rss_mb");
+    out["bring_up"].erase("wall_ms");
+    return out.dump();
+  };
+  EXPECT_EQ(run("7"), run("7"));
+  EXPECT_NE(run("7"), run("8"));
+}
+
+TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
+  const Written place("x", "");
+  const std::string dump = place.folder() + "/dump";
+  ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump}).exit_code, 0);
+  for (const char* name : {"lft.txt", "mft.txt", "sl2vl.txt", "fabric.net", "plan.txt"}) {
+    EXPECT_TRUE(std::filesystem::exists(dump + "/" + name)) << name;
+  }
+  EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
+}
+
+TEST(DryRun, CuttingTheManagerOffIsNotUp) {
+  const Finished done = smd({"dry-run", "--fabric", "torus:dims=3.3", "--fail", "sw-0-0"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.out, HasSubstr("the manager's own port has no link"));
+}
+
+TEST(DryRun, AnEngineWithCreditLoopsFails) {
+  const Finished done =
+      smd({"dry-run", "--fabric", "torus:dims=5.5", "--engine", "minhop", "--json"});
+  EXPECT_EQ(done.exit_code, 1);
+  const json out = json::parse(done.out);
+  EXPECT_FALSE(out["deadlock"]["acyclic"]);
+  EXPECT_EQ(out["deadlock"]["cycle"].size(), 1u);
+}
+
+TEST(BadCommandLine, IsCode2WithAClearLine) {
+  EXPECT_EQ(smd({}).exit_code, 2);
+  EXPECT_EQ(smd({"dry-rum"}).exit_code, 2);
+  EXPECT_EQ(smd({"dry-run"}).exit_code, 2);
+  EXPECT_EQ(smd({"dry-run", "--fabric", "fat-tree", "--nonsense"}).exit_code, 2);
+  expect_fault(smd({"dry-run", "--fabric", "fat-treee"}), {"fat-treee", "fat-tree"});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:kk=4"}), {"kk", "\"k\""});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--engine", "updm"}), {"updm", "updn"});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--mode", "quick"}), {"quick", "basic"});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--timing", "slow"}),
+               {"slow", "modern"});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "nobody"}), {"nobody"});
+  expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "sw-0-0:77"}), {"1 to 4"});
+  expect_fault(smd({"dry-run", "--fabric", "/nowhere/x.net"}), {"/nowhere/x.net"});
+}
+
+TEST(BadConfig, NamesFileAndLine) {
+  const Written config("smd.toml", "[sm]\nlcm = 1\n[sweep]\ninterval_s = -4\n");
+  expect_fault(smd({"check-config", "-c", config.path()}),
+               {config.path() + ":2", "sm.lmc", config.path() + ":4"});
+  expect_fault(smd({"run", "--once", "-c", config.path()}), {config.path() + ":2"});
+  const Written engine("smd.toml", "[sm]\nengine = \"updm\"\n");
+  expect_fault(smd({"check-config", "-c", engine.path()}), {"updm", "updn"});
+}
+
+struct OddFabric {
+  const char* name;
+  std::string text;
+  int exit_code;
+};
+
+class OddFabrics : public testing::TestWithParam<OddFabric> {};
+
+TEST_P(OddFabrics, AreBroughtUpOrRefusedWithALine) {
+  const Written file("odd.net", GetParam().text);
+  const Finished done = smd({"dry-run", "--fabric", file.path()});
+  EXPECT_EQ(done.exit_code, GetParam().exit_code) << done.out << done.err;
+  if (GetParam().exit_code == 2) {
+    EXPECT_THAT(done.err, HasSubstr(file.path()));
+  }
+}
+
+std::string wide_switch(unsigned ports) {
+  return "Switch " + std::to_string(ports) +
+         " \"S1\"\n[1] \"H1\"[1]\n\nCa 1 \"H1\"\n[1] \"S1\"[1]\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files,
+    OddFabrics,
+    testing::Values(
+        OddFabric{"no_switch", "Ca 1 \"H1\"\n[1] \"H2\"[1]\n\nCa 1 \"H2\"\n[1] \"H1\"[1]\n", 0},
+        OddFabric{"one_node", "Ca 1 \"H1\"\n", 0},
+        OddFabric{"loopback_cable",
+                  "Switch 4 \"S1\"\n[1] \"H1\"[1]\n[2] \"S1\"[3]\n[3] \"S1\"[2]\n\nCa 1 "
+                  "\"H1\"\n[1] \"S1\"[1]\n",
+                  0},
+        OddFabric{"two_islands",
+                  "Ca 1 \"H1\"\n[1] \"S1\"[1]\n\nSwitch 4 \"S1\"\n[1] \"H1\"[1]\n\nCa 1 "
+                  "\"H2\"\n[1] \"S2\"[1]\n\n"
+                  "Switch 4 \"S2\"\n[1] \"H2\"[1]\n",
+                  0},
+        OddFabric{"widest_switch", wide_switch(254), 0},
+        OddFabric{"thousand_ports", wide_switch(1000), 2},
+        OddFabric{"non_ascii_name",
+                  "Switch 4 \"S1\" # \"Zürich \xe2\x9c\x93\"\n[1] \"H1\"[1]\n\nCa 1 \"H1\"\n[1] "
+                  "\"S1\"[1]\n",
+                  0},
+        OddFabric{"nobody", "# nothing here\n", 2},
+        OddFabric{"unknown_peer", "Ca 1 \"H1\"\n[1] \"S9\"[1]\n", 2},
+        OddFabric{"garbage", std::string("\0\1\2\377\376 binary", 12), 2}),
+    [](const auto& param) { return param.param.name; });
+
+TEST(RunOnce, BringsUpASimulatedFabricInRealTime) {
+  const Written config("smd.toml", "");
+  std::ofstream(config.path()) << "[sm]\nstate_dir = \"" << config.folder() << "/state\"\n";
+  const Finished done =
+      smd({"run", "--once", "--json", "--fabric", "fat-tree:k=4,levels=2", "-c", config.path()});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json out = json::parse(done.out);
+  EXPECT_TRUE(out["up"]);
+  EXPECT_FALSE(out.contains("changes"));
+  EXPECT_TRUE(std::filesystem::exists(config.folder() + "/state/lids"));
+}
+
+TEST(RunOnce, WithoutADeviceIsCode1WithOneLine) {
+  const Finished done = smd({"run", "--once", "--ca", "mlx9_9"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr("no InfiniBand device"));
+}
+
+TEST(Versions, EveryProgramHasOneAndHelp) {
+  for (const char* name : {"smd", "smctl", "smsim"}) {
+    EXPECT_EQ(run_process({.argv = {program(name), "--version"}}, kLimit).exit_code, 0) << name;
+    EXPECT_EQ(run_process({.argv = {program(name), "--help"}}, kLimit).exit_code, 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace smd::test
