@@ -24,8 +24,8 @@ struct DiscoveryOptions {
   bool literal = false;
   MKey m_key;
 
-  /// Literal only: called with the port's GUID for every port that takes a LID; what it returns is sent as
-  /// Set(PortInfo) at once.
+  /// Literal only: called with the port's GUID for every port that takes a LID; what it returns is
+  /// sent as Set(PortInfo) at once.
   std::function<std::optional<PortInfo>(Guid, const PortInfo&)> set_end_port;
 };
 

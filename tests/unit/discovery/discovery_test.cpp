@@ -98,7 +98,7 @@ TEST(Discovery, ParallelLinksAreAllKept) {
 TEST(Discovery, LoopbackCablesAreLinksOfTheirOwnNode) {
   FabricSpec spec = one_switch();
   connect(spec, 1, port(3), 1, port(4));  // a cable from the switch to itself
-  spec.nodes[1].ports[5].peer_node = 1;  // a loop-back plug
+  spec.nodes[1].ports[5].peer_node = 1;   // a loop-back plug
   spec.nodes[1].ports[5].peer_port = port(5);
   Lab lab(spec);
   const auto& found = lab.run();
