@@ -9,7 +9,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +23,12 @@ namespace {
 
 // How long the receiving thread sleeps at most, and so how long the destructor may wait for it.
 constexpr int kReceiveMs = 100;
+constexpr int kSimulatedReceiveMs = 10;
+
+// libumad2sim's exit handler waits for its receiving thread while holding a lock that this thread
+// takes for every MAD: a process that ends with answers under way may hang for ever. So the
+// answers are awaited, within reason.
+constexpr std::chrono::milliseconds kSettle{500};
 
 // The kernel keeps a request for which it was given a timeout and hands us only answers that match
 // one it keeps; with timeout 0 every answer would be dropped. Our own clock decides when to give
@@ -91,6 +99,8 @@ class UmadTransport final : public Transport {
   int issm_fd_ = -1;
   int directed_agent_ = -1;
   int lid_agent_ = -1;
+  bool simulated_ = false;
+  std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
   std::jthread receiver_;
@@ -104,7 +114,7 @@ UmadTransport::~UmadTransport() {
   }
   if (issm_fd_ >= 0) close(issm_fd_);
   // libumad2sim's own receiving thread writes into what closing frees; it cleans up at exit.
-  if (fd_ >= 0 && !is_simulated(fd_)) umad_close_port(fd_);
+  if (fd_ >= 0 && !simulated_) umad_close_port(fd_);
 }
 
 Result<void> UmadTransport::open() {
@@ -119,6 +129,7 @@ Result<void> UmadTransport::open() {
   if (!directed) return tl::unexpected(directed.error());
   const Result<int> lid = register_class(MgmtClass::SubnLid);
   if (!lid) return tl::unexpected(lid.error());
+  simulated_ = is_simulated(fd_);
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   receiver_ = std::jthread([this](const std::stop_token& stop) { receive_loop(stop); });
@@ -161,10 +172,12 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
                     packet.local_qp == 0 ? 0 : htonl(kGsiQKey));
   umad_set_pkey(send_buffer_.raw(), packet.pkey_index);
   std::memcpy(send_buffer_.mad(), packet.mad.data(), kMadSize);
-  const int timeout_ms = is_response(static_cast<Method>(packet.mad[3])) ? 0 : kKernelTimeoutMs;
+  const bool response = is_response(static_cast<Method>(packet.mad[3]));
+  const int timeout_ms = response ? 0 : kKernelTimeoutMs;
   if (umad_send(fd_, agent, send_buffer_.raw(), kMadSize, timeout_ms, 0) < 0) {
     return tl::unexpected(umad_error(UmadStep::Send, errno, where()));
   }
+  if (!response) ++unanswered_;
   return {};
 }
 
@@ -190,9 +203,16 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
   int errors = 0;
-  while (!stop.stop_requested()) {
+  const int patience = simulated_ ? kSimulatedReceiveMs : kReceiveMs;
+  std::optional<std::chrono::steady_clock::time_point> give_up;
+  for (;;) {
+    if (stop.stop_requested()) {
+      const auto now = std::chrono::steady_clock::now();
+      if (!give_up) give_up = now + kSettle;
+      if (!simulated_ || unanswered_ <= 0 || now >= *give_up) return;
+    }
     int length = kMadSize;
-    const int agent = umad_recv(fd_, buffer.raw(), &length, batch.empty() ? kReceiveMs : 0);
+    const int agent = umad_recv(fd_, buffer.raw(), &length, batch.empty() ? patience : 0);
     if (agent >= 0) {
       errors = 0;
       if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
@@ -203,6 +223,7 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       packet.sl = from.sl;
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
+      if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
       if (batch.size() == kBatch) deliver(std::exchange(batch, {}));
       continue;
     }
