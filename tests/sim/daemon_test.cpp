@@ -1,0 +1,111 @@
+// The daemon around the manager, on the real loop: it waits for a device, survives losing it, and
+// keeps the LIDs.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sim-backend/management/sim_fabric.h"
+#include "sim-backend/management/sim_transport.h"
+#include "smd/app/daemon.h"
+#include "smd/app/lid_store.h"
+#include "smd/base/log.h"
+
+namespace smd {
+namespace {
+
+class DaemonTest : public testing::Test {
+ protected:
+  DaemonTest() {
+    std::string pattern = testing::TempDir() + "/smd-daemon-XXXXXX";
+    folder = mkdtemp(pattern.data());
+    options.config.sm.state_dir = folder / "state";
+    options.config.admin.socket = folder / "smd.sock";
+    options.config.transport.retry_backoff_min_s = 1;
+    options.config.transport.retry_backoff_max_s = 1;
+  }
+
+  ~DaemonTest() override { std::filesystem::remove_all(folder); }
+
+  std::unique_ptr<Transport> plug_in() {
+    return std::make_unique<sim::SimTransport>(
+        fabric, fabric.spec().sm_node, fabric.spec().sm_port);
+  }
+
+  std::filesystem::path folder;
+  app::DaemonOptions options;
+  AsioRuntime runtime;
+  sim::SimFabric fabric{
+      runtime, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1};
+};
+
+TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
+  const std::vector<Error> troubles = {{Errc::NoDevice, "no InfiniBand device"},
+                                       {Errc::NoPermission, "no permission"},
+                                       {Errc::Busy, "another subnet manager"}};
+  std::size_t tries = 0;
+  const unsigned long errors = log::count(log::Level::Error);
+  const TimePoint began = runtime.now();
+  TimePoint opened;
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        if (tries < troubles.size()) return tl::unexpected<Error>(troubles[tries++]);
+        opened = runtime.now();
+        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
+                        [] { std::raise(SIGTERM); });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(tries, 3u);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 3u) << "one line per failure";
+  EXPECT_GE(opened - began, Duration(std::chrono::seconds(3)));
+  EXPECT_EQ(fabric.port_info(fabric.spec().sm_node, fabric.spec().sm_port).state(),
+            PortState::Active);
+  EXPECT_FALSE(app::load_lids(options.config.sm.state_dir)->empty());
+}
+
+TEST_F(DaemonTest, ReopensALostDevice) {
+  int opened = 0;
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        auto transport = std::make_unique<sim::SimTransport>(
+            fabric, fabric.spec().sm_node, fabric.spec().sm_port);
+        if (++opened == 1) {
+          sim::SimTransport* device = transport.get();
+          runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(200)),
+                          [device] { device->unplug(); });
+        } else {
+          runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
+                          [] { std::raise(SIGTERM); });
+        }
+        return transport;
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(opened, 2);
+}
+
+TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
+  options.once = true;
+  app::Daemon daemon(
+      runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        return fail(Errc::NoDevice, "no InfiniBand device");
+      });
+  EXPECT_EQ(daemon.run(), 1);
+}
+
+TEST_F(DaemonTest, ADamagedLidBookStopsItBeforeItTouchesTheFabric) {
+  std::filesystem::create_directories(options.config.sm.state_dir);
+  FILE* file = std::fopen((options.config.sm.state_dir + "/lids").c_str(), "w");
+  std::fputs("0x0001 what\n", file);
+  std::fclose(file);
+  app::Daemon daemon(
+      runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        ADD_FAILURE() << "opened the device";
+        return fail(Errc::NoDevice, "");
+      });
+  EXPECT_EQ(daemon.run(), 2);
+}
+
+}  // namespace
+}  // namespace smd
