@@ -5,38 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <iterator>
-#include <optional>
 #include <utility>
+
+#include "sim-backend/serve/console_context.h"
 
 namespace smd::sim {
 namespace {
 
-struct Context {
-  SimFabric& fabric;
-  Switchboard& board;
-  ConsoleWords words;
-  bool& quit;
-};
-
-using Answer = Result<std::string>;
-
-struct PortAt {
-  std::uint32_t node = kNoNode;
-  PortNum port;
-};
-
-Result<std::uint32_t> find_named(const Context& context, const std::string& name) {
-  const std::uint32_t node = find_node(context.fabric.spec(), name);
-  if (node != kNoNode) return node;
-  return fail(Errc::Invalid,
-              fmt::format("node '{}' is not in the fabric, or is there twice", name));
-}
-
-std::string name_of(const Context& context, std::uint32_t node) {
-  const NodeSpec& spec = context.fabric.spec().nodes[node];
-  return spec.description.empty() ? spec.id : spec.description;
-}
+using Context = ConsoleContext;
+using Answer = ConsoleAnswer;
 
 /// The external ports that the next target means: one, or all that have cables.
 Result<std::vector<PortAt>> next_ports(Context& context) {
@@ -71,13 +48,6 @@ Answer set_links(Context& context, bool up) {
   for (const PortAt& at : *ports) context.fabric.set_link(at.node, at.port, up);
   return fmt::format(
       "{} link{} {}\n", ports->size(), ports->size() == 1 ? "" : "s", up ? "up" : "down");
-}
-
-Result<std::uint32_t> next_node(Context& context) {
-  const Result<ConsoleTarget> target = context.words.next_target();
-  if (!target) return fail(target.error().code, target.error().context);
-  if (target->has_port) return fail(Errc::Invalid, "this command takes a node without a port");
-  return find_named(context, target->node);
 }
 
 Answer set_node(Context& context, bool up) {
@@ -180,106 +150,6 @@ Answer run_drop(Context& context) {
   faults.drop = *percent / 100.0;
   context.fabric.set_wire_faults(faults);
   return fmt::format("every cable loses {} % of its MADs\n", *percent);
-}
-
-std::optional<PortAt> find_lid(const Context& context, Lid lid) {
-  const FabricSpec& spec = context.fabric.spec();
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    const bool is_switch = spec.nodes[n].type == NodeType::Switch;
-    const unsigned last = is_switch ? 0 : spec.nodes[n].num_ports();
-    for (unsigned p = is_switch ? 0 : 1; p <= last; ++p) {
-      const PortNum port{static_cast<std::uint8_t>(p)};
-      const PortInfo info = context.fabric.port_info(n, port);
-      if (info.lid == kUnassignedLid) continue;
-      const unsigned first = info.lid.value();
-      if (lid.value() >= first && lid.value() < first + (1u << info.lmc)) return PortAt{n, port};
-    }
-  }
-  return std::nullopt;
-}
-
-/// Walks the tables of the switches from one LID to another.
-Answer run_route(Context& context) {
-  std::array<Lid, 2> lids;
-  std::array<PortAt, 2> ends;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Result<unsigned> number = context.words.next_number(kTopUnicastLid.value());
-    if (!number) return fail(Errc::Malformed, "write 'Route FROM-LID TO-LID'");
-    lids[i] = Lid{static_cast<std::uint16_t>(*number)};
-    const std::optional<PortAt> end = find_lid(context, lids[i]);
-    if (!end) return fail(Errc::Invalid, fmt::format("no port has LID {}", lids[i].value()));
-    ends[i] = *end;
-  }
-  const FabricSpec& spec = context.fabric.spec();
-  std::uint32_t node = ends[0].node;
-  PortNum port = ends[0].port;
-  std::string text = fmt::format(
-      "From node \"{}\" port {} lid {}\n", name_of(context, node), port.value(), lids[0].value());
-  for (std::size_t hops = 0; node != ends[1].node; ++hops) {
-    if (hops > spec.nodes.size()) return text + "# the tables lead in a circle\n";
-    const PortNum exit =
-        spec.nodes[node].type == NodeType::Switch ? context.fabric.lft(node, lids[1]) : port;
-    const bool cabled = exit.value() >= 1 && exit.value() <= spec.nodes[node].num_ports() &&
-                        spec.nodes[node].ports[exit.value()].peer_node != kNoNode;
-    if (!cabled || !context.fabric.link_up(node, exit)) {
-      return text + fmt::format("# \"{}\" sends it to port {}, which leads nowhere\n",
-                                name_of(context, node),
-                                exit.value());
-    }
-    const PortSpec& out = spec.nodes[node].ports[exit.value()];
-    node = out.peer_node;
-    port = out.peer_port;
-    text += fmt::format("[{}] -> \"{}\"[{}]\n", exit.value(), name_of(context, node), port.value());
-  }
-  return text + fmt::format("To node \"{}\" port {} lid {}\n",
-                            name_of(context, node),
-                            ends[1].port.value(),
-                            lids[1].value());
-}
-
-void dump_node(const Context& context, std::uint32_t node, std::string& text) {
-  const FabricSpec& fabric = context.fabric.spec();
-  const NodeSpec& spec = fabric.nodes[node];
-  auto out = std::back_inserter(text);
-  fmt::format_to(out,
-                 "\n{} {} \"{}\"\tnodeguid {:x}\n",
-                 print_node_type(spec.type),
-                 spec.num_ports(),
-                 name_of(context, node),
-                 spec.guid.value());
-  for (unsigned p = spec.type == NodeType::Switch ? 0 : 1; p <= spec.num_ports(); ++p) {
-    const PortNum port{static_cast<std::uint8_t>(p)};
-    const PortInfo info = context.fabric.port_info(node, port);
-    const PortSpec& cable = spec.ports[p];
-    fmt::format_to(out, "[{}]", p);
-    if (cable.peer_node != kNoNode) {
-      fmt::format_to(
-          out, "\t\"{}\"[{}]", name_of(context, cable.peer_node), cable.peer_port.value());
-    }
-    if (info.lid != kUnassignedLid) {
-      fmt::format_to(
-          out, "\tlid {} lmc {} smlid {}", info.lid.value(), info.lmc, info.master_sm_lid.value());
-    }
-    fmt::format_to(out,
-                   "\t{} {} {}/{}\n",
-                   print_link_width(active_width(info)),
-                   print_link_speed(active_speed(info)),
-                   print_port_state(info.state()),
-                   print_phys_state(static_cast<PhysState>(info.port_physical_state)));
-  }
-}
-
-Answer run_dump(Context& context) {
-  std::string text;
-  if (!context.words.at_end()) {
-    const Result<std::uint32_t> node = next_node(context);
-    if (!node) return fail(node.error().code, node.error().context);
-    dump_node(context, *node, text);
-    return text;
-  }
-  const auto count = static_cast<std::uint32_t>(context.fabric.spec().nodes.size());
-  for (std::uint32_t n = 0; n < count; ++n) dump_node(context, n, text);
-  return text + fmt::format("# dumped {} nodes\n", count);
 }
 
 Answer run_attached(Context& context) {

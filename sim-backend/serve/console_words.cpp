@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sim-backend/serve/console.h"
+#include "sim-backend/serve/console_context.h"
 
 namespace smd::sim {
 namespace {
@@ -99,6 +99,25 @@ Result<unsigned> ConsoleWords::next_number(unsigned largest) {
     return fail(Errc::Malformed, fmt::format("'{}' is no number from 0 to {}", word, largest));
   }
   return value;
+}
+
+Result<std::uint32_t> find_named(const ConsoleContext& context, const std::string& name) {
+  const std::uint32_t node = find_node(context.fabric.spec(), name);
+  if (node != kNoNode) return node;
+  return fail(Errc::Invalid,
+              fmt::format("node '{}' is not in the fabric, or is there twice", name));
+}
+
+std::string name_of(const ConsoleContext& context, std::uint32_t node) {
+  const NodeSpec& spec = context.fabric.spec().nodes[node];
+  return spec.description.empty() ? spec.id : spec.description;
+}
+
+Result<std::uint32_t> next_node(ConsoleContext& context) {
+  const Result<ConsoleTarget> target = context.words.next_target();
+  if (!target) return fail(target.error().code, target.error().context);
+  if (target->has_port) return fail(Errc::Invalid, "this command takes a node without a port");
+  return find_named(context, target->node);
 }
 
 }  // namespace smd::sim
