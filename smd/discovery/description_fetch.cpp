@@ -5,30 +5,22 @@
 namespace smd {
 
 void DescriptionFetch::start(const SweepReport& report, Done done) {
-  report_ = &report;
-  done_ = std::move(done);
-  pump();
-}
-
-void DescriptionFetch::pump() {
-  const Fabric& fabric = *report_->fabric;
-  for (; next_ < fabric.node_count() && outstanding_ < client_.window(); ++next_) {
-    const NodeIdx node{next_};
-    if (!fabric.description[node].empty()) continue;
-    ++outstanding_;
-    scope_.send({.route = SmpRoute::directed(report_->path[node]),
-                 .attribute = AttributeId::NodeDescription,
-                 .m_key = m_key_},
-                [this, guid = fabric.node_guid[node]](const Result<SmpReply>& reply) {
-                  --outstanding_;
-                  if (reply && reply->status == 0) {
-                    if (auto text = decode_node_description(reply->data))
-                      found_[guid] = std::move(*text);
-                  }
-                  pump();
-                });
-  }
-  if (outstanding_ == 0 && done_) std::exchange(done_, nullptr)(std::move(found_));
+  const auto issue_next = [this, &report, fabric = report.fabric, node = NodeIdx{0}]() mutable {
+    while (node.value() < fabric->node_count() && !fabric->description[node].empty())
+      node = next(node);
+    if (node.value() >= fabric->node_count()) return false;
+    pump_.send({.route = SmpRoute::directed(report.path[node]),
+                .attribute = AttributeId::NodeDescription,
+                .m_key = m_key_},
+               [this, guid = fabric->node_guid[node]](const Result<SmpReply>& reply) {
+                 if (!reply || reply->status != 0) return;
+                 if (auto text = decode_node_description(reply->data))
+                   found_[guid] = std::move(*text);
+               });
+    node = next(node);
+    return true;
+  };
+  pump_.start(issue_next, [this, done = std::move(done)] { done(std::move(found_)); });
 }
 
 }  // namespace smd

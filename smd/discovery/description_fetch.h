@@ -6,6 +6,7 @@
 #include <string>
 
 #include "smd/discovery/sweep_report.h"
+#include "smd/smp/smp_pump.h"
 
 namespace smd {
 
@@ -14,8 +15,7 @@ class DescriptionFetch {
   /// What was learned; nodes that did not answer are not in it.
   using Done = std::function<void(std::map<Guid, std::string>)>;
 
-  DescriptionFetch(SmpClient& client, MKey m_key)
-      : client_(client), scope_(client), m_key_(m_key) {}
+  DescriptionFetch(SmpClient& client, MKey m_key) : pump_(client), m_key_(m_key) {}
 
   DescriptionFetch(const DescriptionFetch&) = delete;
 
@@ -23,16 +23,9 @@ class DescriptionFetch {
   void start(const SweepReport& report, Done done);
 
  private:
-  void pump();
-
-  SmpClient& client_;
-  SmpScope scope_;
+  SmpPump pump_;
   MKey m_key_;
-  const SweepReport* report_ = nullptr;
-  Done done_;
   std::map<Guid, std::string> found_;
-  std::uint32_t next_ = 0;
-  std::size_t outstanding_ = 0;
 };
 
 }  // namespace smd

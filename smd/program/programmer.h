@@ -21,7 +21,7 @@
 #include "smd/policy/qos.h"
 #include "smd/program/port_memory.h"
 #include "smd/program/program_report.h"
-#include "smd/program/smp_pump.h"
+#include "smd/smp/smp_pump.h"
 #include "smd/program/table_audit.h"
 #include "smd/routing/tables.h"
 

@@ -7,7 +7,7 @@
 #include "smd/discovery/sweep_report.h"
 #include "smd/policy/table_check.h"
 #include "smd/program/program_report.h"
-#include "smd/program/smp_pump.h"
+#include "smd/smp/smp_pump.h"
 
 namespace smd {
 

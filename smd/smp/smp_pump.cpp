@@ -1,4 +1,4 @@
-#include "smd/program/smp_pump.h"
+#include "smd/smp/smp_pump.h"
 
 #include <utility>
 
