@@ -102,6 +102,28 @@ void bring_up_with_opensm(const Served& served) {
   EXPECT_THAT(lines, Not(HasSubstr("ERR ")));
 }
 
+/// Our own manager, over the same socket.
+void bring_up_with_smd(const Served& served) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / (served.name + "-smd");
+  std::filesystem::create_directories(folder / "state");
+  std::ofstream(folder / "smd.toml")
+      << "[sm]\nstate_dir = \"" << (folder / "state").string() << "\"\n[admin]\nsocket = \""
+      << (folder / "smd.sock").string() << "\"\n";
+  const Finished smd = served.tool({SMD_BINARY_DIR "/bin/smd",
+                                    "run",
+                                    "--transport",
+                                    "umad",
+                                    "-c",
+                                    (folder / "smd.toml").string(),
+                                    "--once"},
+                                   served.host(0),
+                                   seconds(120));
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  EXPECT_EQ(smd.exit_code, 0) << smd.out << smd.err;
+}
+
 class ServeFabrics : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { ASSERT_THAT(umad2sim(), Not(IsEmpty())) << "install ibsim-utils"; }
@@ -174,6 +196,19 @@ TEST_P(ServeFabrics, EveryAgentAnswersByDirectedRouteAndByLid) {
     EXPECT_EQ(query.exit_code, 0) << testing::PrintToString(argv) << query.err;
     EXPECT_THAT(query.out, HasSubstr(expected)) << testing::PrintToString(argv);
   }
+}
+
+TEST_P(ServeFabrics, SmdBringsUpWhatOpensmLeftAndWhatIsNew) {
+  Served served(GetParam());
+  bring_up_with_smd(served);
+  const std::vector<Lid> hosts = lids_of(discovered(served), NodeType::Ca);
+  const Finished trace = served.tool({"ibtracert", text(hosts.front()), text(hosts.back())});
+  EXPECT_EQ(trace.exit_code, 0) << trace.err;
+
+  Served used(GetParam());
+  bring_up_with_opensm(used);
+  bring_up_with_smd(used);
+  EXPECT_EQ(graph_of(discovered(used)), graph_of(used.spec));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cross,
