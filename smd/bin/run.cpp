@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "sim-backend/management/sim_fabric.h"
@@ -25,7 +26,7 @@ Result<std::unique_ptr<Transport>> open_umad(AsioRuntime& runtime, const Config&
 int run(const Config& config,
         const RunOptions& options,
         std::function<void(Config&)> override_config) {
-  AsioRuntime runtime;
+  auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
   app::Daemon::OpenTransport open = open_umad;
   if (config.transport.kind == TransportKind::Sim) {
@@ -35,20 +36,28 @@ int run(const Config& config,
       for (const Fault& each : spec.error()) fmt::print(stderr, "{}\n", print_fault(each));
       return 2;
     }
-    fabric = std::make_unique<sim::SimFabric>(runtime, std::move(*spec), sim::Timing::none(), 1);
+    fabric = std::make_unique<sim::SimFabric>(*runtime, std::move(*spec), sim::Timing::none(), 1);
     open = [&fabric](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
       return std::make_unique<sim::SimTransport>(
           *fabric, fabric->spec().sm_node, fabric->spec().sm_port);
     };
   }
-  app::Daemon daemon(runtime,
-                     {.config = config,
-                      .config_path = options.config_path,
-                      .override_config = std::move(override_config),
-                      .once = options.once,
-                      .json = options.json},
-                     std::move(open));
-  return daemon.run();
+  int exit_code = 0;
+  {
+    app::Daemon daemon(*runtime,
+                       {.config = config,
+                        .config_path = options.config_path,
+                        .override_config = std::move(override_config),
+                        .once = options.once,
+                        .json = options.json},
+                       std::move(open));
+    exit_code = daemon.run();
+  }
+  fabric.reset();
+  // Destroying the runtime would wait for routes that are being computed; nobody needs them.
+  static AsioRuntime* const left_running = runtime.release();
+  static_cast<void>(left_running);
+  std::exit(exit_code);
 }
 
 }  // namespace smd::bin
