@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -194,8 +195,9 @@ TEST_F(DaemonOnIbsim, ShowsTheRoutesThatPacketsTake) {
   for (const auto& [lid, port] : lids) all.push_back(lid);
   for (const auto& [from, to] : sample_pairs(all, 40)) {
     std::vector<unsigned> shown;
-    for (const auto& hop : answer({"route", std::to_string(from), std::to_string(to)}).at("hops"))
-      shown.push_back(hop.at("from_port"));
+    const nlohmann::json route = answer({"route", std::to_string(from), std::to_string(to)});
+    ASSERT_TRUE(route.contains("hops")) << from << " to " << to;
+    for (const auto& hop : route.at("hops")) shown.push_back(hop.at("from_port"));
     EXPECT_EQ(shown, hops_of(ask({"ibtracert", std::to_string(from), std::to_string(to)}).out))
         << from << " to " << to;
   }
@@ -221,7 +223,7 @@ TEST_F(DaemonOnIbsim, KeepsItsConfigurationWhenTheNewOneIsBroken) {
 TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
   {
     std::ofstream file(config_, std::ios::app);
-    file << "[port]\nvl_stall_count = 3\n";
+    file << "[port]\nhoq_life = 12\n";
   }
   ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
   const std::string lid =
@@ -236,25 +238,45 @@ TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
   EXPECT_TRUE(wait_until(
       [&] {
         return ask({"smpquery", "portinfo", lid, std::to_string(port)})
-                   .out.find("VLStallCount:....................3") != std::string::npos;
+                   .out.find("HoqLife:.........................12") != std::string::npos;
       },
       10s))
       << ask({"smpquery", "portinfo", lid, std::to_string(port)}).out << smd_->err();
 }
 
-TEST_F(DaemonOnIbsim, WaitsWhenTheDeviceIsGone) {
+TEST_F(DaemonOnIbsim, KeepsTryingWhenTheAdapterDoesNotTakeAnythingAnyMore) {
   ibsim_->stop();
   EXPECT_EQ(smctl({"sweep"}).exit_code, 0);
-  EXPECT_TRUE(wait_until([&] { return smd_->err().find("transport.") != std::string::npos; }, 30s));
-  EXPECT_TRUE(smd_->is_running());
+  EXPECT_TRUE(wait_until([&] { return smd_->err().find("cannot send") != std::string::npos; }, 10s))
+      << smd_->err();
+  EXPECT_NE(status().at("state"), "master");
   EXPECT_EQ(smd_->terminate(2s), 0);
 }
 
-TEST_F(DaemonOnIbsim, SaysInOneLineThatThereIsNoDevice) {
-  ibsim_->stop();
-  const OnceRun run = run_once(*ibsim_, host_, config_);
-  EXPECT_EQ(run.process.exit_code, 1);
-  EXPECT_THAT(run.process.err, HasSubstr("smd: "));
+TEST(WithoutADevice, OnceSaysSoInOneLine) {
+  const Scratch scratch;
+  const Finished run = run_process({.argv = {smd_path(),
+                                             "run",
+                                             "-c",
+                                             write_config(scratch.path()),
+                                             "--once",
+                                             "--ca",
+                                             "no-such-adapter"}},
+                                   10s);
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("smd: no"));
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_THAT(run.out, IsEmpty());
+}
+
+TEST(WithoutADevice, TheDaemonSaysSoAndWaits) {
+  const Scratch scratch;
+  Process smd(
+      {.argv = {smd_path(), "run", "-c", write_config(scratch.path()), "--ca", "no-such-adapter"}});
+  EXPECT_TRUE(wait_until([&] { return smd.err().find("retry_in=1s") != std::string::npos; }, 10s))
+      << smd.err();
+  EXPECT_TRUE(smd.is_running());
+  EXPECT_EQ(smd.terminate(2s), 0);
 }
 
 }  // namespace

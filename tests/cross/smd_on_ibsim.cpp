@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <fstream>
+#include <random>
 
 namespace smd::test {
 namespace {
@@ -63,13 +64,17 @@ OnceRun run_once(const Ibsim& ibsim,
 std::vector<std::pair<unsigned, unsigned>> sample_pairs(const std::vector<unsigned>& lids,
                                                         std::size_t most) {
   std::vector<std::pair<unsigned, unsigned>> pairs;
-  const std::size_t count = lids.size() * lids.size();
-  const std::size_t stride = count <= most ? 1 : count / most | 1;
-  for (std::size_t at = 0; at < count; at += stride) {
-    const unsigned from = lids[at / lids.size()];
-    const unsigned to = lids[at % lids.size()];
+  const auto add = [&](unsigned from, unsigned to) {
     if (from != to) pairs.emplace_back(from, to);
+  };
+  if (lids.size() * lids.size() <= most) {
+    for (const unsigned from : lids) {
+      for (const unsigned to : lids) add(from, to);
+    }
+    return pairs;
   }
+  std::mt19937 random(1);
+  while (pairs.size() < most) add(lids[random() % lids.size()], lids[random() % lids.size()]);
   return pairs;
 }
 

@@ -45,7 +45,8 @@ OnceRun run_once(const Ibsim& ibsim,
                  const std::filesystem::path& config,
                  std::vector<std::string> more = {});
 
-/// What a sample of pairs of LIDs is: all ordered pairs up to `most`, else spread evenly.
+/// Ordered pairs of different LIDs: all of them where there are at most `most`, else the same
+/// random ones every time.
 [[nodiscard]] std::vector<std::pair<unsigned, unsigned>> sample_pairs(
     const std::vector<unsigned>& lids, std::size_t most);
 
