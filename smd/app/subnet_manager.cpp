@@ -275,6 +275,8 @@ void SubnetManager::on_programmed(ProgramReport report) {
   current_.ports_down_after = report.ports_not_active;
   current_.fault_count = report.fault_count;
   current_.faults = std::move(report.faults);
+  came_up_ = std::move(report.came_up);
+  in_force_->sweep.fabric = with_port_info(in_force_->fabric(), std::move(report.port_info));
   end_cycle();
 }
 
@@ -313,7 +315,7 @@ void SubnetManager::tend() {
   std::vector<TableCheck> checks = build_default_pkey_checks(fabric);
   // Once for everybody, then only for ports that came up since.
   std::erase_if(checks, [&](const TableCheck& check) {
-    return pkeys_checked_ && fabric.port_info[check.port].state() != PortState::Initialize;
+    return pkeys_checked_ && !std::ranges::binary_search(came_up_, check.port);
   });
   pkeys_->start(in_force_->sweep, std::move(checks), [this](AuditReport audit) {
     pkeys_checked_ = true;

@@ -117,7 +117,8 @@ class SubnetManager {
   Phase phase_ = Phase::Idle;
   bool tending_ = false;
   bool pkeys_checked_ = false;
-  std::string pending_reason_;  // asked for while a cycle runs; empty when nothing is
+  std::vector<PortIdx> came_up_;  // of the cycle that ended last, ascending
+  std::string pending_reason_;    // asked for while a cycle runs; empty when nothing is
   CostMeter meter_;
   std::optional<SweepReport> found_;  // of the cycle that runs, until its routes are verified
   LidMap lids_;                       // likewise

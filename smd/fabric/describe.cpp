@@ -1,5 +1,7 @@
 #include "smd/fabric/describe.h"
 
+#include <utility>
+
 namespace smd {
 
 std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
@@ -9,6 +11,13 @@ std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
     const auto text = known.find(copy->node_guid[node]);
     if (text != known.end()) copy->description[node] = text->second;
   }
+  return copy;
+}
+
+std::shared_ptr<const Fabric> with_port_info(const Fabric& fabric,
+                                             IndexVector<PortIdx, PortInfo> port_info) {
+  auto copy = std::make_shared<Fabric>(fabric);
+  copy->port_info = std::move(port_info);
   return copy;
 }
 

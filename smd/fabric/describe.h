@@ -1,4 +1,5 @@
-// Node descriptions arrive after the snapshot they belong to.
+// What is learned after the snapshot was taken: node descriptions, and what ports answered when
+// they were set.
 #pragma once
 
 #include <map>
@@ -12,5 +13,9 @@ namespace smd {
 /// The same snapshot with the descriptions that `known` has; nodes it does not have keep theirs.
 [[nodiscard]] std::shared_ptr<const Fabric> with_descriptions(
     const Fabric& fabric, const std::map<Guid, std::string>& known);
+
+/// The same snapshot with what the ports say now. Requires: one entry per port.
+[[nodiscard]] std::shared_ptr<const Fabric> with_port_info(
+    const Fabric& fabric, IndexVector<PortIdx, PortInfo> port_info);
 
 }  // namespace smd

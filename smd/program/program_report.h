@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/ib/types.h"
+#include "smd/fabric/fabric.h"
 #include "smd/program/cost_meter.h"
 
 namespace smd {
@@ -20,6 +20,8 @@ struct ProgramFault {
 };
 
 struct ProgramReport {
+  IndexVector<PortIdx, PortInfo> port_info;  // of every port, as its last answer said
+  std::vector<PortIdx> came_up;              // ports that were in Initialize
   PhaseCost configure;  // switches, LIDs and port settings; ports go to Armed with the same Set
   PhaseCost tables;
   PhaseCost activate;

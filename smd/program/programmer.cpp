@@ -24,8 +24,7 @@ void Programmer::start(const ProgramInput& input, Done done) {
   input_ = input;
   done_ = std::move(done);
   report_ = {};
-  port_state_.assign(fabric().port_count(), PortState::Down);
-  for (PortIdx port : port_state_.indices()) port_state_[port] = fabric().port_info[port].state();
+  report_.port_info = fabric().port_info;
   read_back();
 }
 
@@ -188,6 +187,7 @@ void Programmer::set_ports() {
           const PortNum number = fabric().number_of(port);
           if (!arm && (!differs(now, wanted) || state_.ports.settled(guid, number, wanted, now)))
             continue;
+          if (arm) report_.came_up.push_back(port);
           send_port(port, wanted, arm ? PortState::Armed : PortState::NoChange);
           ++at;
           return true;
@@ -203,7 +203,8 @@ void Programmer::activate() {
       [this, at = std::uint32_t{0}]() mutable {
         for (; at < fabric().port_count(); ++at) {
           const PortIdx port{at};
-          if (!is_managed(fabric(), port) || port_state_[port] != PortState::Armed) continue;
+          if (!is_managed(fabric(), port) || report_.port_info[port].state() != PortState::Armed)
+            continue;
           send_port(port,
                     desired_port_info(fabric(), *input_.lids, port, input_.policy),
                     PortState::Active);
@@ -266,7 +267,7 @@ void Programmer::on_port_set(PortIdx port,
   const auto answer = decode_port_info(reply->data);
   if (!answer) return fault(node, number, answer.error().context);
   state_.ports.remember(fabric().node_guid[node], number, wanted, *answer);
-  port_state_[port] = answer->state();
+  report_.port_info[port] = *answer;
   if (fabric().is_end_port(port) &&
       (answer->lid != wanted.lid || answer->master_sm_lid != wanted.master_sm_lid)) {
     return fault(
@@ -286,7 +287,7 @@ void Programmer::on_port_set(PortIdx port,
 
 void Programmer::finish() {
   for (PortIdx port : fabric().peer.indices()) {
-    if (is_managed(fabric(), port) && port_state_[port] < PortState::Active)
+    if (is_managed(fabric(), port) && report_.port_info[port].state() < PortState::Active)
       ++report_.ports_not_active;
   }
   std::exchange(done_, nullptr)(std::move(report_));

@@ -21,9 +21,9 @@
 #include "smd/policy/qos.h"
 #include "smd/program/port_memory.h"
 #include "smd/program/program_report.h"
-#include "smd/smp/smp_pump.h"
 #include "smd/program/table_audit.h"
 #include "smd/routing/tables.h"
+#include "smd/smp/smp_pump.h"
 
 namespace smd {
 
@@ -95,7 +95,6 @@ class Programmer {
   std::optional<TableAudit> qos_;
   Timer next_stage_;
   ProgramReport report_;
-  IndexVector<PortIdx, PortState> port_state_;  // as the last answer said
 };
 
 }  // namespace smd

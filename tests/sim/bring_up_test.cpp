@@ -139,6 +139,20 @@ TEST(BringUpPorts, ConfigurationReachesTheRegisters) {
             world.manager.in_force()->lids.top.value());
 }
 
+TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
+  World world(spec_of("fat-tree:k=4,levels=2"));
+  world.manager.start();
+  ASSERT_TRUE(world.settle());
+  const app::InForce& now = *world.manager.in_force();
+  const NodeIdx host =
+      now.fabric().find_node(world.fabric.spec().nodes[world.node("host-00001")].guid).value();
+  const PortIdx port = now.fabric().port_of(host, PortNum{1});
+  EXPECT_EQ(now.fabric().port_info[port],
+            world.fabric.port_info(world.node("host-00001"), PortNum{1}));
+  EXPECT_EQ(now.fabric().port_info[port].state(), PortState::Active);
+  EXPECT_EQ(now.fabric().port_info[port].lid, now.lids.base[port]);
+}
+
 TEST(BringUpQos, ConfiguredRowsReachSwitchesAndHosts) {
   WorldOptions options;
   SlToVl row;
