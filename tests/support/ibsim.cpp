@@ -79,7 +79,9 @@ std::vector<std::pair<std::string, std::string>> Ibsim::client_environment(
           {"SIM_HOST", std::string(host)},
           {"LD_PRELOAD", kPreload},
           // A build with AddressSanitizer would refuse to start behind another preloaded library.
-          {"ASAN_OPTIONS", "verify_asan_link_order=0"}};
+          {"ASAN_OPTIONS",
+           "verify_asan_link_order=0:suppressions=" SMD_SOURCE_DIR
+           "/tests/support/asan_suppressions.txt"}};
 }
 
 bool Ibsim::command(std::string_view line) {
