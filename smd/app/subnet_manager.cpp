@@ -89,6 +89,8 @@ void SubnetManager::enter(Phase phase) {
 
 void SubnetManager::begin_cycle(std::string reason) {
   if (next_settings_) {
+    // Kept directions outrank roots: new roots mean new directions.
+    if (next_settings_->roots != settings_.roots) orientation_ = {};
     settings_ = *std::exchange(next_settings_, std::nullopt);
     traps_.adopt(settings_);
   }

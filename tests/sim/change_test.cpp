@@ -102,6 +102,28 @@ TEST_F(Change, ASilentSwitchIsReportedAndRoutedAround) {
   EXPECT_EQ(cycle.routes.unreachable, 0u);
 }
 
+TEST_F(Change, NewRootsTurnTheTree) {
+  const auto rank_of = [this](const std::string& name) {
+    const app::InForce& now = *world.manager.in_force();
+    const NodeIdx node =
+        now.fabric().find_node(world.fabric.spec().nodes[world.node(name)].guid).value();
+    return now.routing.orientation.rank[now.fabric().switch_of[node]];
+  };
+  app::Settings settings = options().settings;
+  settings.roots = {world.fabric.spec().nodes[world.node("sw-2-1")].guid};
+  world.manager.adopt(settings);
+  world.manager.request_sweep("configuration");
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(rank_of("sw-2-1"), 0u);
+  settings.roots = {world.fabric.spec().nodes[world.node("sw-2-2")].guid};
+  world.manager.adopt(settings);
+  world.manager.request_sweep("configuration");
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(rank_of("sw-2-2"), 0u);
+  EXPECT_GT(rank_of("sw-2-1"), 0u);
+  expect_healthy();
+}
+
 TEST_F(Change, AStormOfTrapsIsOneOrTwoCycles) {
   const std::uint64_t cycles = world.manager.cycles();
   const std::uint32_t leaf = world.node("sw-0-0");
