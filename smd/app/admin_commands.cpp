@@ -217,7 +217,8 @@ nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
   nlohmann::json out = nlohmann::json::array();
   for (const CycleReport& cycle : manager.changes()) {
     if (out.size() == most) break;
-    out.push_back(nlohmann::json::parse(change_json(cycle, cycle.reason, "change").dump()));
+    out.push_back(nlohmann::json::parse(
+        change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump()));
   }
   return {{"changes", out}};
 }

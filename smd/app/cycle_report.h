@@ -40,7 +40,8 @@ struct InForce {
 
 /// Small enough to keep a hundred of them.
 struct CycleReport {
-  std::string reason;  // "start", "trap 128 from lid 5", "sweep", "command"
+  std::string reason;   // "start", "trap 128 from lid 5", "sweep", "command"
+  bool shrank = false;  // fewer nodes or links than before
   PhaseCost detection;
   PhaseCost discovery;
   PhaseCost routing;  // LIDs, tables and their check: no SMPs

@@ -10,8 +10,30 @@
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
 #include "smd/base/log.h"
+#include "smd/routing/engine.h"
 
 namespace smd::app {
+namespace {
+
+/// Why a running daemon cannot go on with `fresh`; empty when it can.
+std::string find_unusable(const Config& running, const Config& fresh) {
+  if (find_engine(fresh.sm.engine) == nullptr)
+    return fmt::format("no engine is called '{}'", fresh.sm.engine);
+  if (fresh.sm.m_key != running.sm.m_key) {
+    return "sm.m_key differs from what protects the ports now; they would refuse the new one";
+  }
+  return "";
+}
+
+/// What a running daemon cannot change stays as it is, so that the next reload names it again.
+void keep_until_restart(const Config& running, Config& fresh) {
+  fresh.transport = running.transport;
+  fresh.smp = running.smp;
+  fresh.admin = running.admin;
+  fresh.sm.state_dir = running.sm.state_dir;
+}
+
+}  // namespace
 
 Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
     : runtime_(runtime),
@@ -116,7 +138,7 @@ void Daemon::on_cycle(const CycleReport& cycle) {
                                            cycle.counts.switches,
                                            cycle.counts.cas,
                                            cycle.engine));
-  notify_.ready();
+  if (!cycle.error) notify_.ready();
   if (options_.once) finish_once(cycle);
 }
 
@@ -143,12 +165,17 @@ void Daemon::reload() {
     return notify_.ready();
   }
   if (options_.override_config) options_.override_config(*fresh);
+  if (const std::string why = find_unusable(options_.config, *fresh); !why.empty()) {
+    log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
+    return notify_.ready();
+  }
   for (const ConfigChange& change : diff_config(options_.config, *fresh)) {
     log::info("config.change",
               "key={}{}",
               change.key,
               change.needs_restart ? " effect=after_restart" : "");
   }
+  keep_until_restart(options_.config, *fresh);
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (session_) {

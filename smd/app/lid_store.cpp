@@ -45,7 +45,9 @@ Result<void> write_file(const std::string& path, const std::string& text) {
 Parsed<LidBook> load_lids(const std::string& state_dir) {
   const std::string path = book_path(state_dir);
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return LidBook{};
+  const bool exists = std::filesystem::exists(path, error);
+  if (error) return fault(path, 0, fmt::format("cannot be read: {}", error.message()));
+  if (!exists) return LidBook{};
   std::ifstream in(path, std::ios::binary);
   if (!in) return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
   const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -19,6 +19,9 @@ constexpr std::size_t kChangesKept = 100;
 /// that.
 constexpr Duration kTimeoutFloor = std::chrono::milliseconds(50);
 
+/// The first look after trouble where periodic sweeps are off.
+constexpr Duration kFirstRetry = std::chrono::seconds(10);
+
 /// Propagation and switching of one SMP over one link, from the field: 100 ns of cable, 130 ns of
 /// switch.
 constexpr Duration kLinkDelayPerSmp{230};
@@ -27,6 +30,11 @@ FabricCounts count(const Fabric& fabric) {
   FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
   counts.cas = fabric.node_count() - fabric.switch_count();
   return counts;
+}
+
+bool found_something(const CycleReport& cycle, const CycleReport& before) {
+  const std::uint64_t sets = cycle.configure.smps + cycle.tables.smps + cycle.activate.smps;
+  return cycle.error || sets > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
 }
 
 }  // namespace
@@ -202,7 +210,7 @@ void SubnetManager::compute_routes() {
     }
     roots.push_back(fabric.node_guid[root]);
   }
-  offload(
+  route_work_.offload(
       runtime_,
       [fabric = found_->fabric,
        lids = lids_,
@@ -288,10 +296,16 @@ void SubnetManager::end_cycle() {
   current_.ended = runtime_.now();
   log_cycle(current_);
   alarms_ = alarms_of(current_);
-  if (bring_up_) {
+  if (last_) {
+    current_.shrank =
+        current_.counts.links < last_->counts.links ||
+        current_.counts.switches + current_.counts.cas < last_->counts.switches + last_->counts.cas;
+  }
+  retry_.on_cycle(trouble_of(current_), runtime_.now(), patience());
+  if (bring_up_ && found_something(current_, *last_)) {
     changes_.push_front(current_);
     if (changes_.size() > kChangesKept) changes_.pop_back();
-  } else if (!current_.error) {
+  } else if (!bring_up_ && !current_.error) {
     bring_up_ = current_;
   }
   last_ = current_;
@@ -351,15 +365,24 @@ void SubnetManager::on_traps(TrapDesk::Batch batch) {
   request_sweep(std::move(batch.reason));
 }
 
+/// The time between two looks; also the first wait after trouble, for which "never" is no answer.
+Duration SubnetManager::patience() const {
+  return settings_.sweep_interval == Duration{0} ? kFirstRetry : settings_.sweep_interval;
+}
+
 void SubnetManager::arm_poll() {
-  if (settings_.sweep_interval == Duration{0}) return;
-  poll_timer_ = Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { poll(); });
+  if (settings_.sweep_interval != Duration{0}) {
+    poll_timer_ = Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { poll(); });
+  } else if (!retry_.trouble().empty()) {
+    poll_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { poll(); });
+  }
 }
 
 void SubnetManager::poll() {
-  // After a cycle that did not end well the next sweep is a full one.
-  if (phase_ == Phase::Idle) return begin_cycle("retry");
-  if (!last_->up()) return begin_cycle("retry after faults");
+  if (retry_.due(runtime_.now())) return begin_cycle("retry: " + retry_.trouble());
+  // Without a switch nobody reports a change, and looking at everything costs next to nothing.
+  if (last_->counts.switches == 0) return begin_cycle("sweep");
+  if (phase_ == Phase::Idle) return arm_poll();
   poll_.emplace(client_, settings_.ports.m_key);
   poll_->start(in_force_->fabric(), in_force_->lids, [this](PollReport report) {
     on_poll(std::move(report));

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "smd/app/cycle_report.h"
+#include "smd/app/retry_clock.h"
 #include "smd/app/route_job.h"
 #include "smd/app/settings.h"
 #include "smd/app/trap_desk.h"
@@ -91,6 +92,7 @@ class SubnetManager {
   void tend();
   void fetch_descriptions();
   void on_traps(TrapDesk::Batch batch);
+  [[nodiscard]] Duration patience() const;
   void arm_poll();
   void poll();
   void on_poll(PollReport report);
@@ -134,6 +136,8 @@ class SubnetManager {
   std::optional<TableAudit> pkeys_;
   std::optional<DescriptionFetch> describer_;
   std::optional<SwitchPoll> poll_;
+  OffloadOwner route_work_;
+  RetryClock retry_;
   Timer poll_timer_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
 };

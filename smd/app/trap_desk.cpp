@@ -25,7 +25,7 @@ void TrapDesk::on_smp(const Smp& smp, const MadPacket& packet) {
 
 void TrapDesk::on_trap(const Smp& smp, const MadPacket& packet) {
   ++traps_;
-  (void)client_.send_once(make_trap_repress(smp, packet));
+  (void)client_.send_once(make_trap_repress(smp, packet, m_key_));
   const auto notice = decode_notice(smp.data);
   if (!notice || !notice->is_generic) return;
   log::debug("trap.received", "{}", print_notice(*notice));

@@ -31,6 +31,7 @@ class TrapDesk {
   void adopt(const Settings& settings) {
     debounce_ = settings.debounce;
     debounce_max_ = settings.debounce_max;
+    m_key_ = settings.ports.m_key;
   }
 
   /// What Get(SMInfo) answers.
@@ -50,6 +51,7 @@ class TrapDesk {
   SmpClient& client_;
   Sweep sweep_;
   SmInfo sm_info_;
+  MKey m_key_;  // a repress without it would be refused, and the refusal raises the next trap
   Duration debounce_{0};
   Duration debounce_max_{0};
   std::uint64_t traps_ = 0;

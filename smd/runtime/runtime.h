@@ -84,6 +84,31 @@ class Timer {
   TimerId id_ = TimerId::None;
 };
 
+/// Work done elsewhere for an owner: the result reaches it only while it lives.
+class OffloadOwner {
+ public:
+  OffloadOwner() = default;
+  OffloadOwner(const OffloadOwner&) = delete;
+
+  ~OffloadOwner() { *alive_ = false; }
+
+  /// `work` returns a value, `then` takes it. `work` may outlive the owner and must own what it
+  /// uses.
+  template <class Work, class Then>
+  void offload(Runtime& runtime, Work work, Then then) {
+    using Value = std::invoke_result_t<Work>;
+    auto slot = std::make_shared<std::unique_ptr<Value>>();
+    runtime.offload(
+        [slot, work = std::move(work)]() mutable { *slot = std::make_unique<Value>(work()); },
+        [slot, alive = alive_, then = std::move(then)]() mutable {
+          if (*alive) then(std::move(**slot));
+        });
+  }
+
+ private:
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop only
+};
+
 /// Typed offload: `work` returns a value, `then` takes it.
 template <class Work, class Then>
 void offload(Runtime& runtime, Work work, Then then) {

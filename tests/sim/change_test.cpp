@@ -124,6 +124,74 @@ TEST_F(Change, NewRootsTurnTheTree) {
   expect_healthy();
 }
 
+TEST_F(Change, TheManagersOwnSwitchRebootsAndIsTakenBack) {
+  const std::uint32_t leaf =
+      world.fabric.spec().nodes[world.fabric.spec().sm_node].ports[1].peer_node;
+  const LidBook before = world.book;
+  world.fabric.set_node(leaf, false);
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(world.manager.last_cycle()->cut_off);
+  world.fabric.set_node(leaf, true);
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up(std::chrono::minutes(2)));
+  EXPECT_FALSE(world.manager.last_cycle()->cut_off);
+  expect_healthy();
+  EXPECT_EQ(world.book, before);
+}
+
+TEST_F(Change, ASilentNodeThatSpeaksAgainIsTakenIn) {
+  const std::uint32_t host = world.node("host-00005");
+  world.fabric.set_silent(host, true);
+  world.manager.request_sweep("test");
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.last_cycle()->silent.size(), 1u);
+  world.fabric.set_silent(host, false);  // nothing reports this
+  ASSERT_TRUE(world.settle(1, std::chrono::minutes(6)));
+  EXPECT_TRUE(world.manager.last_cycle()->silent.empty());
+  expect_healthy();
+}
+
+TEST(ChangeWithMKey, ATrapIsRepressedWithTheKey) {
+  WorldOptions options;
+  options.settings.ports.m_key = MKey{0x22};
+  options.settings.ports.m_key_protect = 1;
+  World world(spec_of("fat-tree:k=4,levels=2"), options);
+  world.manager.start();
+  ASSERT_TRUE(world.settle());
+  world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::minutes(2));
+  const std::uint64_t traps = world.fabric.stats().traps;
+  EXPECT_LT(traps, 10u);
+  EXPECT_EQ(world.fabric.stats().dropped_m_key, 0u);
+  world.run_for(std::chrono::minutes(10));
+  EXPECT_EQ(world.fabric.stats().traps, traps);
+}
+
+TEST(ChangeOfOwner, AManagerThatDiesWhileRoutesAreComputedIsNotCalled) {
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric(runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1);
+  sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
+  auto manager = std::make_unique<app::SubnetManager>(
+      runtime, port, WorldOptions::default_settings(), LidBook{}, app::SubnetManager::Observer{});
+  manager->start();
+  ASSERT_TRUE(runtime.run_while_not([&] { return manager->phase() == app::Phase::Routing; },
+                                    runtime.now() + Duration(std::chrono::seconds(10))));
+  manager.reset();  // the result is already queued
+  runtime.run_until(runtime.now() + Duration(std::chrono::seconds(10)));
+}
+
+TEST_F(Change, AQuietSweepIsNoChange) {
+  const std::size_t before = world.manager.changes().size();
+  world.manager.request_sweep("test");
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.changes().size(), before);
+  world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
+  ASSERT_TRUE(world.settle());
+  ASSERT_EQ(world.manager.changes().size(), before + 1);
+  EXPECT_TRUE(world.manager.changes().front().shrank);
+}
+
 TEST_F(Change, AStormOfTrapsIsOneOrTwoCycles) {
   const std::uint64_t cycles = world.manager.cycles();
   const std::uint32_t leaf = world.node("sw-0-0");

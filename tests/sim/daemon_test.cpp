@@ -85,6 +85,33 @@ TEST_F(DaemonTest, ReopensALostDevice) {
   EXPECT_EQ(opened, 2);
 }
 
+TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
+  options.config_path = folder / "smd.toml";
+  const auto write = [this](const std::string& text) {
+    FILE* file = std::fopen(options.config_path.c_str(), "w");
+    std::fputs(text.c_str(), file);
+    std::fclose(file);
+  };
+  for (const char* text : {"[sm]\nengine = \"updnn\"\n", "[sm]\nm_key = \"0x22\"\n"}) {
+    write(text);
+    const unsigned long errors = log::count(log::Level::Error);
+    AsioRuntime loop;
+    sim::SimFabric net(
+        loop, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1);
+    app::Daemon daemon(
+        loop, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          loop.call_at(loop.now() + Duration(std::chrono::milliseconds(200)),
+                       [] { std::raise(SIGHUP); });
+          loop.call_at(loop.now() + Duration(std::chrono::milliseconds(400)),
+                       [] { std::raise(SIGTERM); });
+          return std::make_unique<sim::SimTransport>(net, net.spec().sm_node, net.spec().sm_port);
+        });
+    EXPECT_EQ(daemon.run(), 0);
+    EXPECT_EQ(log::count(log::Level::Error) - errors, 1u)
+        << text << ": one line, and no failed cycle";
+  }
+}
+
 TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
   options.once = true;
   app::Daemon daemon(
