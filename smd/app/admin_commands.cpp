@@ -137,7 +137,7 @@ nlohmann::json link_json(const Fabric& fabric, PortIdx port) {
           {"to", name_of(fabric, fabric.node_of[peer])},
           {"to_port", fabric.number_of(peer).value()},
           {"width", print_link_width(active_width(info))},
-          {"speed", print_link_speed(active_speed(info))}};
+          {"speed", print_link_speed(link_speed(fabric, port))}};
 }
 
 nlohmann::json nodes_json(const InForce& now, bool switches_only) {

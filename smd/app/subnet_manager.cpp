@@ -105,6 +105,7 @@ void SubnetManager::begin_cycle(std::string reason) {
   poll_timer_.reset();
   poll_.reset();
   describer_.reset();
+  fdr10_.reset();
   pkeys_.reset();
   tending_ = false;
   log::info("cycle.begin", "reason=\"{}\" epoch={}", reason, next_epoch_);
@@ -347,12 +348,23 @@ void SubnetManager::tend() {
 void SubnetManager::fetch_descriptions() {
   describer_.emplace(client_, settings_.ports.m_key);
   describer_->start(in_force_->sweep, [this](std::map<Guid, std::string> found) {
-    tending_ = false;
-    meter_.lap();
-    if (found.empty()) return;
     for (auto& [guid, text] : found) descriptions_[guid] = std::move(text);
-    in_force_->sweep.fabric = with_descriptions(in_force_->fabric(), descriptions_);
+    if (!found.empty())
+      in_force_->sweep.fabric = with_descriptions(in_force_->fabric(), descriptions_);
+    fetch_fdr10();
   });
+}
+
+void SubnetManager::fetch_fdr10() {
+  const auto every_port = in_force_->fabric().peer.indices();
+  fdr10_.emplace(client_, settings_.ports.m_key);
+  fdr10_->start(
+      in_force_->sweep, {every_port.begin(), every_port.end()}, [this](std::vector<PortIdx> found) {
+        if (!found.empty())
+          in_force_->sweep.fabric = with_fdr10(in_force_->fabric(), std::move(found));
+        tending_ = false;
+        meter_.lap();
+      });
 }
 
 void SubnetManager::on_traps(TrapDesk::Batch batch) {

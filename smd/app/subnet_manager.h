@@ -20,6 +20,7 @@
 #include "smd/app/trap_desk.h"
 #include "smd/discovery/description_fetch.h"
 #include "smd/discovery/discovery.h"
+#include "smd/discovery/fdr10_fetch.h"
 #include "smd/discovery/switch_poll.h"
 #include "smd/program/programmer.h"
 #include "smd/routing/engine.h"
@@ -91,6 +92,7 @@ class SubnetManager {
   void end_cycle();
   void tend();
   void fetch_descriptions();
+  void fetch_fdr10();
   void on_traps(TrapDesk::Batch batch);
   [[nodiscard]] Duration patience() const;
   void arm_poll();
@@ -135,6 +137,7 @@ class SubnetManager {
   std::optional<Programmer> programmer_;
   std::optional<TableAudit> pkeys_;
   std::optional<DescriptionFetch> describer_;
+  std::optional<Fdr10Fetch> fdr10_;
   std::optional<SwitchPoll> poll_;
   OffloadOwner route_work_;
   RetryClock retry_;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,12 @@ class IndexRange {
  public:
   class iterator {
    public:
+    using value_type = Idx;
+    using difference_type = std::ptrdiff_t;
+    using reference = Idx;
+    using pointer = const Idx*;
+    using iterator_category = std::input_iterator_tag;
+
     constexpr explicit iterator(typename Idx::rep at) : at_(at) {}
 
     constexpr Idx operator*() const { return Idx{at_}; }
@@ -22,6 +29,12 @@ class IndexRange {
     constexpr iterator& operator++() {
       ++at_;
       return *this;
+    }
+
+    constexpr iterator operator++(int) {
+      const iterator before = *this;
+      ++at_;
+      return before;
     }
 
     friend constexpr bool operator==(iterator, iterator) = default;

@@ -21,4 +21,10 @@ std::shared_ptr<const Fabric> with_port_info(const Fabric& fabric,
   return copy;
 }
 
+std::shared_ptr<const Fabric> with_fdr10(const Fabric& fabric, std::vector<PortIdx> ports) {
+  auto copy = std::make_shared<Fabric>(fabric);
+  copy->fdr10 = std::move(ports);
+  return copy;
+}
+
 }  // namespace smd

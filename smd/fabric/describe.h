@@ -18,4 +18,8 @@ namespace smd {
 [[nodiscard]] std::shared_ptr<const Fabric> with_port_info(
     const Fabric& fabric, IndexVector<PortIdx, PortInfo> port_info);
 
+/// The same snapshot with these ports at FDR10. Requires: ascending.
+[[nodiscard]] std::shared_ptr<const Fabric> with_fdr10(const Fabric& fabric,
+                                                       std::vector<PortIdx> ports);
+
 }  // namespace smd

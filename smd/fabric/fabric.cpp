@@ -1,5 +1,7 @@
 #include "smd/fabric/fabric.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace smd {
@@ -32,6 +34,11 @@ std::string print_port(const Fabric& fabric, PortIdx port) {
   const std::string& name = fabric.description[node];
   return name.empty() ? fmt::format("{}:{}", fabric.node_guid[node], number)
                       : fmt::format("{}:{}", name, number);
+}
+
+LinkSpeed link_speed(const Fabric& fabric, PortIdx port) {
+  if (std::ranges::binary_search(fabric.fdr10, port)) return LinkSpeed::Fdr10;
+  return active_speed(fabric.port_info[port]);
 }
 
 }  // namespace smd

@@ -46,6 +46,7 @@ struct Fabric {
   IndexVector<PortIdx, NodeIdx> node_of;
   IndexVector<PortIdx, Guid> port_guid;  // switch: the node's port GUID on every port
   IndexVector<PortIdx, PortInfo> port_info;
+  std::vector<PortIdx> fdr10;  // ascending: QDR by PortInfo, FDR10 by the vendor's ExtendedPortInfo
 
   NodeIdx sm_node = kNone<NodeIdx>;  // where the manager sits
   PortIdx sm_port = kNone<PortIdx>;  // its own port (port 0 on a switch)
@@ -95,6 +96,9 @@ struct Fabric {
 
 /// "sw-0-3:5", by description where there is one, else by GUID.
 [[nodiscard]] std::string print_port(const Fabric& fabric, PortIdx port);
+
+/// What the port's link runs at.
+[[nodiscard]] LinkSpeed link_speed(const Fabric& fabric, PortIdx port);
 
 /// What must hold of every snapshot; the message names the first thing that does not. Empty when
 /// all is well.

@@ -77,7 +77,7 @@ void print_link(const Fabric& fabric, const LidMap& lids, PortIdx port, std::str
                    plain(fabric.description[other]),
                    lids.base[other_end],
                    print_link_width(active_width(info)),
-                   print_link_speed(active_speed(info)));
+                   print_link_speed(link_speed(fabric, port)));
   } else {
     fmt::format_to(to,
                    "\t\t# lid {} lmc {} \"{}\" lid {} {}{}\n",
@@ -86,7 +86,7 @@ void print_link(const Fabric& fabric, const LidMap& lids, PortIdx port, std::str
                    plain(fabric.description[other]),
                    lids.base[other_end],
                    print_link_width(active_width(info)),
-                   print_link_speed(active_speed(info)));
+                   print_link_speed(link_speed(fabric, port)));
   }
 }
 

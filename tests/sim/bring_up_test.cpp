@@ -154,6 +154,22 @@ TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   EXPECT_EQ(now.fabric().port_info[port].lid, now.lids.base[port]);
 }
 
+TEST(BringUpPorts, Fdr10IsToldFromQdr) {
+  for (const auto& [name, speed] :
+       {std::pair{"fat-tree:k=4,levels=2,speed=FDR10", LinkSpeed::Fdr10},
+        std::pair{"fat-tree:k=4,levels=2,speed=QDR", LinkSpeed::Qdr}}) {
+    World world(spec_of(name));
+    world.manager.start();
+    ASSERT_TRUE(world.settle());
+    const Fabric& fabric = world.manager.in_force()->fabric();
+    for (PortIdx port : fabric.peer.indices()) {
+      if (fabric.peer[port] != kNone<PortIdx>) {
+        EXPECT_EQ(link_speed(fabric, port), speed) << name;
+      }
+    }
+  }
+}
+
 TEST(BringUpQos, ConfiguredRowsReachSwitchesAndHosts) {
   WorldOptions options;
   SlToVl row;
