@@ -13,9 +13,18 @@
 
 namespace smd {
 
+/// The routes in force and what they were made for. An engine keeps entries of theirs wherever
+/// they are still valid and still balanced.
+struct PreviousRoutes {
+  const Fabric* fabric = nullptr;
+  const LidMap* lids = nullptr;
+  const RoutingTables* routing = nullptr;
+};
+
 struct RoutingRequest {
   std::vector<Guid> roots;  // updn: switches to orient from; empty lets the engine choose
-  const Orientation* previous = nullptr;  // kept where the graph allows it
+  const Orientation* previous = nullptr;     // kept where the graph allows it
+  const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
 };
 

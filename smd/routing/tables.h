@@ -69,11 +69,29 @@ struct Orientation {
   friend bool operator==(const Orientation&, const Orientation&) = default;
 };
 
+/// One explicit entry, in the order in which an engine computed it.
+struct ComputedEntry {
+  SwitchIdx sw;
+  Lid lid;
+  PortNum egress;
+  std::uint32_t distance = 0;  // links to the destination
+
+  friend bool operator==(const ComputedEntry&, const ComputedEntry&) = default;
+};
+
 struct RoutingTables {
   std::string engine;
   ForwardingTables lft;
   Orientation orientation;  // empty for engines without one
   unsigned vls = 1;         // data VLs that the routes need
+
+  /// Where a switch sends LIDs without an entry (SwitchInfo.DefaultPort of random tables);
+  /// kNoRoute: nowhere. Empty when every route has its entry.
+  IndexVector<SwitchIdx, PortNum> default_port;
+
+  /// Explicit entries as they were found, replaced ones included; only from engines that promise
+  /// it.
+  std::vector<ComputedEntry> sequence;
 
   /// Switches that could not keep their place in the orientation of the request.
   std::vector<Guid> altered;

@@ -1,0 +1,35 @@
+// What changed between two snapshots, by GUID, so that it outlives both.
+#pragma once
+
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+
+namespace smd {
+
+struct PortRef {
+  Guid node;
+  PortNum port;
+
+  friend bool operator==(const PortRef&, const PortRef&) = default;
+  friend auto operator<=>(const PortRef&, const PortRef&) = default;
+};
+
+/// All lists ascending. A cable that moved is down at its old ports and up at its new ones.
+struct Delta {
+  std::vector<PortRef> ports_down;  // had a link that is gone; both ends, also those of dead nodes
+  std::vector<PortRef> ports_up;    // have a link that was not there
+  std::vector<Guid> nodes_gone;
+  std::vector<Guid> nodes_new;
+  std::vector<Guid> restarted;  // switches found with empty tables, or with other sizes than before
+
+  [[nodiscard]] bool empty() const {
+    return ports_down.empty() && ports_up.empty() && nodes_gone.empty() && nodes_new.empty() &&
+           restarted.empty();
+  }
+};
+
+/// Links and nodes; `restarted` compares SwitchInfo (LinearFDBTop 0, capacities) and port counts.
+[[nodiscard]] Delta diff_fabrics(const Fabric& before, const Fabric& now);
+
+}  // namespace smd

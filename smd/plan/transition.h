@@ -1,0 +1,101 @@
+// How the fabric goes from the tables it holds to the tables it should hold: ordered phases with a
+// barrier after each, and with each phase the proof that nothing can deadlock or loop in it.
+//
+// Within a phase entries arrive in any order and any subset of them may be in force at any moment.
+// The phase is safe when its mixture graph has no cycle: an edge from channel c to channel e
+// stands for every LID whose entries, old or new, can lead a packet over c and then over e. A
+// forwarding loop would be such a cycle too, so one proof covers deadlocks and loops. A certificate
+// is an order of the channels in which every edge rises; checking it is a linear scan
+// (plan/check_transition.h) that shares no code with whoever found it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/plan/table_diff.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+struct EntryChange {
+  SwitchIdx sw;
+  Lid lid;
+  PortNum egress;  // kNoRoute: the entry is withdrawn
+
+  friend bool operator==(const EntryChange&, const EntryChange&) = default;
+  friend auto operator<=>(const EntryChange&, const EntryChange&) = default;
+};
+
+/// Packets that enter a switch by `in` and would leave it by `out`. Blocked: every SL of that pair
+/// is mapped to VL 15, so the switch discards them.
+struct Turn {
+  SwitchIdx sw;
+  PortNum in;
+  PortNum out;
+
+  friend bool operator==(const Turn&, const Turn&) = default;
+  friend auto operator<=>(const Turn&, const Turn&) = default;
+};
+
+/// By the port a channel leaves from. Every dependency of the phase leads from a smaller to a
+/// greater number. Lanes are not told apart: a packet keeps its lane, so every lane has a part of
+/// the same graph.
+using ChannelOrder = IndexVector<PortIdx, std::uint32_t>;
+
+/// In this order, each list confirmed before the next begins.
+struct TransitionPhase {
+  std::vector<Turn> block;           // sorted
+  std::vector<Turn> restore;         // sorted
+  std::vector<PortIdx> deactivate;   // to Down; up again as Initialize, data discarded
+  std::vector<EntryChange> entries;  // sorted by (switch, LID), each pair once
+  std::vector<PortIdx> activate;     // Initialize or deactivated: to Armed, then to Active
+  ChannelOrder certificate;          // empty: this phase is not proved
+};
+
+enum class TransitionKind : std::uint8_t {
+  Nothing,          // no entry differs
+  Initial,          // nothing carries data yet: any order will do
+  Certified,        // every phase proved, nothing blocked
+  CutDependencies,  // proved with turns at cut nodes blocked
+  CutPorts,         // ports at cut nodes deactivated
+  DeactivateAll,    // no data anywhere while tables change
+  NextHopFirst,     // outwards from each destination, level by level
+  Unordered,        // whole new tables at once, not proved
+};
+
+/// "certified", "cut-dependencies", …
+[[nodiscard]] std::string_view print_transition_kind(TransitionKind kind);
+
+struct TransitionPlan {
+  TransitionKind kind = TransitionKind::Nothing;
+  std::vector<TransitionPhase> phases;
+  std::string why;            // of a fallback: what could not be done, in one line
+  std::vector<Turn> blocked;  // still blocked when the plan is done, sorted
+
+  [[nodiscard]] bool certified() const {
+    for (const TransitionPhase& phase : phases) {
+      if (phase.certificate.size() == 0) return false;
+    }
+    return true;
+  }
+};
+
+/// The state that a plan starts from and the one that it ends in.
+struct TransitionTask {
+  const Fabric* fabric = nullptr;  // all outlive the planning
+  const LidMap* lids = nullptr;
+  const ForwardingTables* held = nullptr;  // by the switches, as confirmed
+  const ForwardingTables* wanted = nullptr;
+  std::vector<TableBlock> unknown;           // blocks that may hold anything
+  std::vector<Turn> blocked;                 // now, sorted
+  const Orientation* orientation = nullptr;  // of `wanted`, where the engine has one
+};
+
+/// A link carries data when both of its ports are Active.
+[[nodiscard]] bool carries_data(const Fabric& fabric, PortIdx port);
+
+}  // namespace smd
