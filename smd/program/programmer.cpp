@@ -39,45 +39,21 @@ void Programmer::begin_stage(PhaseCost& cost,
 }
 
 void Programmer::read_back() {
-  struct Block {
-    SwitchIdx sw;
-    std::uint32_t number;
-  };
-
-  std::vector<Block> wanted;
   for (SwitchIdx sw : fabric().switch_node.indices()) {
+    if (fabric().switch_info[sw].linear_fdb_top != 0) continue;  // else fresh from power-on
     const Guid guid = fabric().node_guid[fabric().switch_node[sw]];
-    const std::uint16_t top = fabric().switch_info[sw].linear_fdb_top;
-    if (top == 0) {  // fresh from power-on
-      state_.tables.forget(guid);
-      state_.ports.forget(guid);
-      continue;
-    }
-    if (state_.tables.knows(guid)) continue;
-    const std::size_t last = std::min<std::size_t>(top / kLftBlockSize, input_.lft->blocks() - 1);
-    for (std::uint32_t block = 0; block <= last; ++block) wanted.push_back({sw, block});
+    state_.tables.forget(guid);
+    state_.ports.forget(guid);
   }
-  begin_stage(
-      report_.tables,
-      [this, wanted = std::move(wanted), at = std::size_t{0}]() mutable {
-        if (at == wanted.size()) return false;
-        const Block block = wanted[at++];
-        const NodeIdx node = fabric().switch_node[block.sw];
-        ask(input_.report->path[node],
-            Method::Get,
-            AttributeId::LinearForwardingTable,
-            block.number,
-            {},
-            [this, node, block](const Result<SmpReply>& reply) {
-              ++report_.blocks_read;
-              // Without an answer the block stays unknown and is written.
-              const auto data = accepted(reply) ? decode_lft_block(reply->data)
-                                                : Result<LftBlock>(fail(Errc::Timeout, ""));
-              if (data) state_.tables.confirm(fabric().node_guid[node], block.number, *data);
-            });
-        return true;
-      },
-      [this] { set_switches(); });
+  read_back_.emplace(client_, input_.policy.m_key);
+  read_back_->start(*input_.report,
+                    find_unread_blocks(fabric(), input_.lft->top(), state_.tables),
+                    state_.tables,
+                    [this](std::uint64_t blocks) {
+                      report_.blocks_read = blocks;
+                      report_.tables += meter_.lap();
+                      next_stage_ = Timer(runtime_, runtime_.now(), [this] { set_switches(); });
+                    });
 }
 
 void Programmer::set_switches() {

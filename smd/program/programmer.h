@@ -21,6 +21,7 @@
 #include "smd/policy/qos.h"
 #include "smd/program/port_memory.h"
 #include "smd/program/program_report.h"
+#include "smd/program/read_back.h"
 #include "smd/program/table_audit.h"
 #include "smd/routing/tables.h"
 #include "smd/smp/smp_pump.h"
@@ -91,6 +92,7 @@ class Programmer {
   CostMeter& meter_;
   ProgramInput input_;
   Done done_;
+  std::optional<ReadBack> read_back_;
   std::optional<SmpPump> pump_;
   std::optional<TableAudit> qos_;
   Timer next_stage_;
