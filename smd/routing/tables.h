@@ -1,6 +1,7 @@
 // What an engine computes: one contiguous, switch-major matrix of egress ports, in 64-entry blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -43,6 +44,11 @@ class ForwardingTables {
                                                               std::size_t number) const {
     return std::span<const PortNum, kLftBlockSize>{
         entries_.data() + at(sw) + number * kLftBlockSize, kLftBlockSize};
+  }
+
+  void set_block(SwitchIdx sw, std::size_t number, std::span<const PortNum, kLftBlockSize> egress) {
+    std::ranges::copy(
+        egress, entries_.begin() + static_cast<std::ptrdiff_t>(at(sw) + number * kLftBlockSize));
   }
 
   [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const {
