@@ -18,4 +18,9 @@ struct PlannerOptions {
 [[nodiscard]] TransitionPlan plan_transition(const TransitionTask& task,
                                              const PlannerOptions& options);
 
+/// Outwards from each destination, distance by distance along the wanted routes: nobody is sent
+/// to a switch that does not know the new route yet. Phases that can be proved are.
+[[nodiscard]] TransitionPlan plan_next_hop_first(const TransitionTask& task,
+                                                 const PlannerOptions& options);
+
 }  // namespace smd

@@ -50,11 +50,19 @@ using ChannelOrder = IndexVector<PortIdx, std::uint32_t>;
 struct TransitionPhase {
   std::vector<Turn> block;           // sorted
   std::vector<Turn> restore;         // sorted
-  std::vector<PortIdx> deactivate;   // to Down; up again as Initialize, data discarded
+  std::vector<PortIdx> deactivate;   // sorted; to Down; up again as Initialize, data discarded
   std::vector<EntryChange> entries;  // sorted by (switch, LID), each pair once
-  std::vector<PortIdx> activate;     // Initialize or deactivated: to Armed, then to Active
-  ChannelOrder certificate;          // empty: this phase is not proved
+  bool to_wanted = false;         // instead of `entries`, which is empty: every entry to `wanted`
+  std::vector<PortIdx> activate;  // sorted; Initialize, Armed or deactivated: to Armed, then Active
+  ChannelOrder certificate;       // empty: this phase is not proved
 };
+
+/// What may sit in a channel while a phase is under way, besides what its own entries send.
+/// Linger: packets that any entry sent which was in force since the plan began. Drained: nothing,
+/// since the barrier's round trip let the earlier ones leave the channel that they had entered;
+/// whoever runs the plan may wait longer. In both, a switch looks a packet up when it serves it.
+/// In a plan of one phase they are the same.
+enum class InFlight : std::uint8_t { Linger, Drained };
 
 enum class TransitionKind : std::uint8_t {
   Nothing,          // no entry differs
@@ -75,6 +83,8 @@ struct TransitionPlan {
   std::vector<TransitionPhase> phases;
   std::string why;            // of a fallback: what could not be done, in one line
   std::vector<Turn> blocked;  // still blocked when the plan is done, sorted
+  InFlight in_flight = InFlight::Linger;
+  bool whole_tables = false;  // a phase that has entries, or the only one, writes every block
 
   [[nodiscard]] bool certified() const {
     for (const TransitionPhase& phase : phases) {
