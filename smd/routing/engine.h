@@ -26,6 +26,10 @@ struct RoutingRequest {
   const Orientation* previous = nullptr;     // kept where the graph allows it
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
+
+  /// Leave to RoutingTables::default_port what it serves, where the engine has such a form: for
+  /// switches with random forwarding tables. Such tables do not stand without it.
+  bool default_ports = false;
 };
 
 class Engine {

@@ -8,7 +8,8 @@ namespace {
 
 using Factory = const Engine& (*)();
 
-constexpr Factory kEngines[] = {minhop_engine, updn_engine};
+constexpr Factory kEngines[] = {
+    fera_engine, fera_flood_engine, minhop_engine, pira_engine, updn_engine};
 
 }  // namespace
 

@@ -11,7 +11,9 @@ SwitchGraph::SwitchGraph(const Fabric& fabric) {
       if (peer == kNone<PortIdx>) continue;
       const NodeIdx far = fabric.node_of[peer];
       if (far == node || !fabric.is_switch(far)) continue;
-      edges_.push_back({.to = fabric.switch_of[far], .port = fabric.number_of(port)});
+      edges_.push_back({.to = fabric.switch_of[far],
+                        .port = fabric.number_of(port),
+                        .far = fabric.number_of(peer)});
     }
   }
   first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));

@@ -13,6 +13,7 @@ namespace smd {
 struct SwitchEdge {
   SwitchIdx to;
   PortNum port;  // of the switch it leaves
+  PortNum far;   // of the switch it comes to
 };
 
 class SwitchGraph {
@@ -27,6 +28,8 @@ class SwitchGraph {
   [[nodiscard]] std::span<const SwitchEdge> edges(SwitchIdx sw) const {
     return {edges_.data() + first_edge_[sw.value()], edges_.data() + first_edge_[sw.value() + 1]};
   }
+
+  [[nodiscard]] const SwitchEdge& edge(std::uint32_t position) const { return edges_[position]; }
 
   /// Position of edges(sw).front() among all edges.
   [[nodiscard]] std::uint32_t first_edge(SwitchIdx sw) const { return first_edge_[sw.value()]; }

@@ -55,6 +55,10 @@ class ForwardingTables {
     return {entries_.data() + at(sw), blocks_ * kLftBlockSize};
   }
 
+  [[nodiscard]] std::span<PortNum> row(SwitchIdx sw) {
+    return {entries_.data() + at(sw), blocks_ * kLftBlockSize};
+  }
+
   friend bool operator==(const ForwardingTables&, const ForwardingTables&) = default;
 
  private:
@@ -80,7 +84,7 @@ struct ComputedEntry {
   SwitchIdx sw;
   Lid lid;
   PortNum egress;
-  std::uint32_t distance = 0;  // links to the destination
+  std::uint32_t distance = 0;  // links to the destination; 0 where the engine counts none
 
   friend bool operator==(const ComputedEntry&, const ComputedEntry&) = default;
 };

@@ -5,7 +5,10 @@
 
 namespace smd {
 
+[[nodiscard]] const Engine& fera_engine();
+[[nodiscard]] const Engine& fera_flood_engine();
 [[nodiscard]] const Engine& minhop_engine();
+[[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();
 
 }  // namespace smd

@@ -1,7 +1,6 @@
 // up*/down*, in the two-phase form that a table without input ports allows.
-#include <utility>
-
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/oriented_fabric.h"
 #include "smd/routing/up_down.h"
 
 namespace smd {
@@ -23,26 +22,15 @@ class UpDown final : public Engine {
   Result<RoutingTables> compute(const Fabric& fabric,
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
-    const SwitchGraph graph{fabric};
-    const Targets targets = find_targets(fabric, lids);
-    IndexVector<SwitchIdx, Guid> guids;
-    for (const NodeIdx node : fabric.switch_node) guids.push_back(fabric.node_guid[node]);
-
-    OrientationResult oriented =
-        orient(graph, guids, targets, {.roots = request.roots, .previous = request.previous});
-    const UpDownGraph up_down{graph, oriented.orientation.rank, guids};
-    RoutingTables result{.engine = "updn",
-                         .lft = {fabric.switch_count(), lids.top},
-                         .orientation = std::move(oriented.orientation),
-                         .altered = std::move(oriented.altered),
-                         .notes = std::move(oriented.notes)};
-    UpDownSearch search{up_down};
-    Spread spread{graph, targets};
+    OrientedFabric oriented{fabric, lids, request.roots, request.previous};
+    RoutingTables result = begin_tables(name(), lids, oriented);
+    UpDownSearch search{oriented.up_down};
+    Spread spread{oriented.graph, oriented.targets};
     NextHops hops;
-    for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
+    for (unsigned offset = 0; offset < 1u << highest_lmc(oriented.targets); ++offset) {
       spread.begin_offset();
-      for (const SwitchIdx sw : targets.of.indices()) {
-        if (targets.of[sw].empty()) continue;
+      for (const SwitchIdx sw : oriented.targets.of.indices()) {
+        if (oriented.targets.of[sw].empty()) continue;
         search.find(sw, hops);
         spread.serve(sw, hops, offset, result.lft);
       }

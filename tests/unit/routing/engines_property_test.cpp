@@ -8,6 +8,7 @@
 #include "smd/routing/switch_graph.h"
 #include "tests/unit/routing/fera_oracle.h"
 #include "tests/unit/routing/paths.h"
+#include "tests/unit/routing/pira_oracle.h"
 #include "tests/unit/routing/random_fabric.h"
 
 namespace smd::test {
@@ -95,6 +96,71 @@ RC_GTEST_PROP(Updn, RoutesAreAsLongAsTheFloods, ()) {
       const auto names = path(f, tables.lft, f.description[f.switch_node[e.sw]], lids.base[owner]);
       RC_ASSERT(names.size() - 1 + last == e.distance);
     }
+  }
+}
+
+RC_GTEST_PROP(UpDownEngines, AreCompleteLoopFreeAcyclicAndLegal, ()) {
+  const Fabric f = fabric_from(*random_fabric_text());
+  const LidMap lids = lids_in_order(f, *rc::gen::inRange<std::uint8_t>(0, 3));
+  for (const char* engine : {"fera", "fera-flood", "pira"}) {
+    const RoutingTables tables = compute(engine, f, lids);
+    const RouteReport report = check_routes(f, lids, tables.lft);
+    RC_ASSERT(report.first_faults == std::vector<std::string>{});
+    RC_ASSERT(report.ok());
+    require_legal(f, lids, tables);
+  }
+}
+
+// An adapter with two cables is two destinations to the engines and one node to the oracles.
+bool is_single(const Fabric& f, PortIdx end) {
+  const NodeIdx n = f.node_of[end];
+  if (f.is_switch(n)) return true;
+  unsigned cables = 0;
+  for (const PortIdx p : f.external_ports(n)) cables += f.peer[p] != kNone<PortIdx>;
+  return cables == 1 && f.is_switch(f.node_of[f.peer[end]]);
+}
+
+RC_GTEST_PROP(Fera, BothFormsFollowTheFloodOfTheText, ()) {
+  const Fabric f = fabric_from(*random_fabric_text());
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables literal = compute("fera-flood", f, lids);
+  const RoutingTables two_phase = compute("fera", f, lids);
+  RC_ASSERT(literal.orientation == two_phase.orientation);
+  for (const PortIdx owner : lids.owner) {
+    if (owner == kNone<PortIdx> || !is_single(f, owner)) continue;
+    const Lid lid = lids.base[owner];
+    bool replaced = false;
+    const auto entries = fera_flood(f, lids, literal.orientation, lid, &replaced);
+    std::size_t listed = 0;
+    for (const ComputedEntry& e : literal.sequence) listed += e.lid == lid;
+    RC_ASSERT((replaced ? listed > entries.size() : listed == entries.size()));
+    for (const FeraEntry& e : entries) {
+      RC_ASSERT(literal.lft.route(e.sw, lid) == e.port);
+      if (!replaced) RC_ASSERT(two_phase.lft.route(e.sw, lid) == e.port);
+      RC_ASSERT(two_phase.lft.route(e.sw, lid) != kNoRoute);
+    }
+  }
+}
+
+RC_GTEST_PROP(Fera, TheTwoPhaseFormIsNeverLonger, ()) {
+  const Fabric f = fabric_from(*random_fabric_text());
+  const LidMap lids = lids_in_order(f);
+  RC_ASSERT(check_routes(f, lids, compute("fera", f, lids).lft).hops <=
+            check_routes(f, lids, compute("fera-flood", f, lids).lft).hops);
+}
+
+RC_GTEST_PROP(Pira, MakesTheEntriesOfTheDefinition, ()) {
+  const Fabric f = fabric_from(*random_fabric_text());
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = compute("pira", f, lids, {.default_ports = true});
+  const PiraRoutes wanted = pira_by_definition(f, lids, tables.orientation);
+  RC_ASSERT(tables.sequence.size() == wanted.explicit_entries.size());
+  for (const auto& [at, port] : wanted.explicit_entries)
+    RC_ASSERT(tables.lft.route(at.first, at.second) == port);
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    const auto found = wanted.default_port.find(sw);
+    RC_ASSERT(tables.default_port[sw] ==
+              (found == wanted.default_port.end() ? kNoRoute : found->second));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "smd/routing/switch_graph.h"
 #include "tests/unit/routing/fera_oracle.h"
 #include "tests/unit/routing/paths.h"
+#include "tests/unit/routing/thesis_tables.h"
 
 namespace smd::test {
 namespace {
@@ -61,26 +62,7 @@ TEST(Updn, PrefersALongerWayDownToAShorterWayUp) {
   EXPECT_TRUE(check_routes(f, lids, tables.lft).ok());
 }
 
-// Switch:destination's port and distance, in the order in which the flood finds them.
-constexpr const char* kTable18[] = {
-    "1: 1→0(0) 2→1(1) 3→1(1) 5→2(2) 6→1(2) 8→1(2) 9→1(2) 10→1(3)",
-    "2: 2→0(0) 1→1(1) 5→2(1) 6→1(1) 3→1(2) 10→1(2) 8→1(3) 9→1(3)",
-    "3: 3→0(0) 1→2(1) 8→1(1) 9→1(1) 6→2(1) 2→1(2) 10→2(2) 5→2(3)",
-    "4: 1→3(1) 2→1(2) 3→1(2) 5→2(3) 6→1(3) 8→1(3) 9→1(3) 10→1(4)",
-    "5: 5→0(0) 10→1(1) 2→2(1) 1→1(2) 6→1(2) 3→1(3) 8→1(4) 9→1(4)",
-    "6: 6→0(0) 2→3(1) 3→4(1) 10→2(1) 1→1(2) 5→2(2) 8→1(2) 9→1(2)",
-    "7: 2→4(1) 1→1(2) 5→2(2) 6→1(2) 3→1(3) 10→1(3) 8→1(4) 9→1(4)",
-    "8: 8→0(0) 3→2(1) 1→2(2) 9→1(2) 6→2(2) 2→1(3) 10→2(3) 5→2(4)",
-    "9: 9→0(0) 3→3(1) 1→2(2) 8→1(2) 6→2(2) 2→1(3) 10→2(3) 5→2(4)",
-    "10: 10→0(0) 5→1(1) 6→3(1) 2→2(2) 3→4(2) 1→1(3) 8→1(3) 9→1(3)",
-    "11: 5→3(1) 10→1(2) 2→2(2) 1→1(3) 6→1(3) 3→1(4) 8→1(5) 9→1(5)",
-    "12: 6→4(1) 2→3(2) 3→4(2) 10→2(2) 1→1(3) 5→2(3) 8→1(3) 9→1(3)",
-    "13: 8→2(1) 3→2(2) 1→2(3) 9→1(3) 6→2(3) 2→1(4) 10→2(4) 5→2(5)",
-    "14: 9→2(1) 3→3(2) 1→2(3) 8→1(3) 6→2(3) 2→1(4) 10→2(4) 5→2(5)",
-    "15: 10→3(1) 5→1(2) 6→3(2) 2→2(3) 3→4(3) 1→1(4) 8→1(4) 9→1(4)",
-};
-
-TEST(Fera, TheFloodReproducesTheThesisEntryForEntry) {
+TEST(FeraOracle, ReproducesTheThesisEntryForEntry) {
   const Fabric f = fabric_from(kFig76);
   const LidMap lids = lids_by_number(f);
   const RoutingTables tables = compute("updn", f, lids, roots(f, {"S1"}));
@@ -317,7 +299,7 @@ TEST(Engines, CopeWithEveryOddFabric) {
 }
 
 TEST(Registry, NamesAreSortedAndFound) {
-  EXPECT_THAT(engine_names(), ElementsAre("minhop", "updn"));
+  EXPECT_THAT(engine_names(), ElementsAre("fera", "fera-flood", "minhop", "pira", "updn"));
   for (const std::string_view name : engine_names()) {
     ASSERT_NE(find_engine(name), nullptr);
     EXPECT_EQ(find_engine(name)->name(), name);

@@ -1,0 +1,127 @@
+// Fully explicit routing, in two phases: who can descend, then everybody in the order of the flood.
+#include <vector>
+
+#include "smd/routing/engines/engines.h"
+#include "smd/routing/oriented_fabric.h"
+
+namespace smd {
+namespace {
+
+// Next hops of all switches to one destination switch.
+class Search {
+ public:
+  explicit Search(const OrientedFabric& oriented)
+      : oriented_(oriented),
+        leads_up_(oriented.graph.edge_count(), 0),
+        exit_(oriented.graph.switches()),
+        length_(oriented.graph.switches()),
+        descent_(oriented.graph.switches()) {
+    for (const SwitchIdx sw : oriented.guids.indices()) {
+      for (const UpDownGraph::Way& way : oriented.up_down.up(sw)) leads_up_[way.edge] = 1;
+    }
+  }
+
+  /// The switches that reach `destination`, itself first, in the order in which a flood from there
+  /// comes to them.
+  const std::vector<SwitchIdx>& find(SwitchIdx destination) {
+    measure_descents(destination);
+    length_.assign(length_.size(), kUnreached);
+    length_[destination] = 0;
+    order_.assign(1, destination);
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      const SwitchIdx sw = order_[at];
+      if (descent_[sw] == kUnreached) {
+        for (const UpDownGraph::Way& way : oriented_.up_down.down(sw))
+          offer_ascent(sw, oriented_.graph.edge(way.edge));
+        continue;
+      }
+      std::uint32_t position = oriented_.graph.first_edge(sw);
+      for (const SwitchEdge& edge : oriented_.graph.edges(sw)) {
+        if (!leads_up_[position++]) {
+          offer_ascent(sw, edge);
+        } else if (descent_[edge.to] == length_[sw] + 1) {
+          accept(sw, edge);
+        }
+      }
+    }
+    return order_;
+  }
+
+  [[nodiscard]] PortNum exit(SwitchIdx sw) const { return exit_[sw]; }
+
+ private:
+  // Links of the shortest all-down path; kUnreached without one.
+  void measure_descents(SwitchIdx destination) {
+    descent_.assign(descent_.size(), kUnreached);
+    descent_[destination] = 0;
+    queue_.assign(1, destination);
+    for (std::size_t at = 0; at < queue_.size(); ++at) {
+      for (const UpDownGraph::Way& way : oriented_.up_down.up(queue_[at])) {
+        if (descent_[way.to] != kUnreached) continue;
+        descent_[way.to] = descent_[queue_[at]] + 1;
+        queue_.push_back(way.to);
+      }
+    }
+  }
+
+  // Whoever can descend ignores all exits upwards, even shorter ones.
+  void offer_ascent(SwitchIdx sw, const SwitchEdge& edge) {
+    if (descent_[edge.to] == kUnreached) accept(sw, edge);
+  }
+
+  void accept(SwitchIdx sw, const SwitchEdge& edge) {
+    if (length_[edge.to] != kUnreached) return;
+    length_[edge.to] = length_[sw] + 1;
+    exit_[edge.to] = edge.far;
+    order_.push_back(edge.to);
+  }
+
+  const OrientedFabric& oriented_;
+  std::vector<char> leads_up_;  // by edge
+  IndexVector<SwitchIdx, PortNum> exit_;
+  IndexVector<SwitchIdx, std::uint32_t> length_, descent_;
+  std::vector<SwitchIdx> order_, queue_;
+};
+
+class Fera final : public Engine {
+ public:
+  std::string_view name() const override { return "fera"; }
+
+  std::string_view contract() const override {
+    return "Fully explicit routing (FERa) on any fabric, 1 VL, any SL: up*/down* from the switch "
+           "of the manager, whoever can descend does, of equal exits the one found first by a "
+           "flood from the destination in port order. Spreads nothing: every destination at a "
+           "switch has the same routes. The two-phase form: equal to fera-flood wherever the flood "
+           "replaces no entry, and never longer. Free of deadlock as updn is.";
+  }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
+    RoutingTables result = begin_tables(name(), lids, oriented);
+    Search search{oriented};
+    for (const SwitchIdx destination : oriented.targets.of.indices()) {
+      const std::vector<Target>& targets = oriented.targets.of[destination];
+      if (targets.empty()) continue;
+      for (const SwitchIdx sw : search.find(destination)) {
+        const std::span<PortNum> row = result.lft.row(sw);
+        for (const Target& target : targets) {
+          const PortNum exit = sw == destination ? target.exit : search.exit(sw);
+          for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+            row[target.base.value() + offset] = exit;
+        }
+      }
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+const Engine& fera_engine() {
+  static const Fera engine;
+  return engine;
+}
+
+}  // namespace smd

@@ -1,0 +1,46 @@
+#include "smd/routing/oriented_fabric.h"
+
+#include <utility>
+
+namespace smd {
+namespace {
+
+IndexVector<SwitchIdx, Guid> list_guids(const Fabric& fabric) {
+  IndexVector<SwitchIdx, Guid> guids;
+  guids.reserve(fabric.switch_count());
+  for (const NodeIdx node : fabric.switch_node) guids.push_back(fabric.node_guid[node]);
+  return guids;
+}
+
+}  // namespace
+
+OrientedFabric::OrientedFabric(const Fabric& fabric,
+                               const LidMap& lids,
+                               std::span<const Guid> roots,
+                               const Orientation* previous)
+    : graph(fabric),
+      targets(find_targets(fabric, lids)),
+      guids(list_guids(fabric)),
+      oriented(orient(graph, guids, targets, {.roots = roots, .previous = previous})),
+      up_down(graph, oriented.orientation.rank, guids) {}
+
+std::vector<Guid> roots_or_manager(const Fabric& fabric, const RoutingRequest& request) {
+  if (!request.roots.empty() || fabric.sm_port == kNone<PortIdx>) return request.roots;
+  NodeIdx node = fabric.node_of[fabric.sm_port];
+  if (!fabric.is_switch(node)) {
+    if (fabric.peer[fabric.sm_port] == kNone<PortIdx>) return {};
+    node = fabric.node_of[fabric.peer[fabric.sm_port]];
+  }
+  if (!fabric.is_switch(node)) return {};
+  return {fabric.node_guid[node]};
+}
+
+RoutingTables begin_tables(std::string_view engine, const LidMap& lids, OrientedFabric& oriented) {
+  return {.engine = std::string{engine},
+          .lft = {oriented.graph.switches(), lids.top},
+          .orientation = std::move(oriented.oriented.orientation),
+          .altered = std::move(oriented.oriented.altered),
+          .notes = std::move(oriented.oriented.notes)};
+}
+
+}  // namespace smd
