@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/sim_fabric.h"
@@ -20,11 +21,14 @@ PortNum port(unsigned number) { return PortNum{static_cast<std::uint8_t>(number)
 
 /// One discovery on a simulated fabric.
 struct Lab {
-  explicit Lab(FabricSpec spec, sim::WireFaults faults = {}, std::uint64_t seed = 1)
+  explicit Lab(FabricSpec spec,
+               sim::WireFaults faults = {},
+               std::uint64_t seed = 1,
+               bool literal = false)
       : fabric(runtime, std::move(spec), sim::Timing::modern(), seed),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
         client(runtime, transport, config(faults)),
-        discovery(client, {}, Epoch{1}) {
+        discovery(client, {.literal = literal}, Epoch{1}) {
     fabric.set_wire_faults(faults);
   }
 
@@ -196,6 +200,75 @@ TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
   EXPECT_EQ(found->duplicates[0].second, (HopPath{port(1), port(2), port(2)}));
   EXPECT_EQ(found->fabric->node_count(), 4u);
   EXPECT_EQ(check_invariants(*found->fabric), "");
+}
+
+/// Two switches under GUID 0x2009, on ports 4 and 6 of S1, reached on their ports 1 and 2.
+FabricSpec twin_switches() {
+  FabricSpec spec = one_switch();
+  const auto first = add_node(spec, NodeType::Switch, "twin", Guid{0x2009}, 8);
+  const auto second = add_node(spec, NodeType::Switch, "twin", Guid{0x2009}, 8);
+  connect(spec, 1, port(4), first, port(1));
+  connect(spec, 1, port(6), second, port(2));
+  return spec;
+}
+
+// Nothing is contested here: the ports differ, and each is unused on the other switch.
+TEST(Discovery, TwoSwitchesOfOneGuidOnDifferentPortsAreReportedWithBothPlaces) {
+  for (const bool literal : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      Lab lab(twin_switches(), {.reorder = 0.5}, seed, literal);
+      const auto& found = lab.run();
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->duplicates.size(), 1u) << "seed " << seed;
+      EXPECT_EQ(found->duplicates[0].guid, Guid{0x2009});
+      const std::set<HopPath> places{found->duplicates[0].first, found->duplicates[0].second};
+      EXPECT_EQ(places, (std::set<HopPath>{{port(1), port(4)}, {port(1), port(6)}}));
+      EXPECT_EQ(found->fabric->node_count(), 3u);
+      EXPECT_EQ(found->fabric->link_count(), 2u);
+      EXPECT_EQ(check_invariants(*found->fabric), "");
+    }
+  }
+}
+
+// A switch's port that comes up between its PortInfo and the NodeInfo across it is no second
+// switch.
+TEST(Discovery, ALinkThatComesUpWhileWeLookIsNoDuplicate) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+  connect(spec, 1, port(2), s2, port(1));
+  connect(spec, 1, port(3), s2, port(5));
+  for (unsigned moment = 1; moment < 40; ++moment) {
+    Lab lab(spec);
+    lab.fabric.set_link(1, port(3), false);
+    lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
+    lab.runtime.run_while_not([&] { return lab.fabric.stats().agent_requests >= moment; },
+                              lab.runtime.now() + Duration(std::chrono::seconds(1)));
+    lab.fabric.set_link(1, port(3), true);
+    lab.runtime.run_while_not([&] { return lab.result.has_value(); },
+                              lab.runtime.now() + Duration(std::chrono::minutes(5)));
+    ASSERT_TRUE(lab.result && *lab.result);
+    EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
+    EXPECT_EQ((*lab.result)->fabric->node_count(), 3u);
+  }
+}
+
+TEST(Discovery, ALinkThatGoesDownWhileWeLookIsNoDuplicate) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+  connect(spec, 1, port(2), s2, port(1));
+  connect(spec, 1, port(3), s2, port(5));
+  for (unsigned moment = 1; moment < 40; ++moment) {
+    Lab lab(spec);
+    lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
+    lab.runtime.run_while_not([&] { return lab.fabric.stats().agent_requests >= moment; },
+                              lab.runtime.now() + Duration(std::chrono::seconds(1)));
+    lab.fabric.set_link(1, port(3), false);
+    lab.runtime.run_while_not([&] { return lab.result.has_value(); },
+                              lab.runtime.now() + Duration(std::chrono::minutes(5)));
+    ASSERT_TRUE(lab.result && *lab.result);
+    EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
+    EXPECT_EQ((*lab.result)->fabric->node_count(), 3u);
+  }
 }
 
 TEST(Discovery, ASilentNodeIsReportedAndLeftOut) {

@@ -1,0 +1,259 @@
+#include "smd/discovery/explorer.h"
+
+#include <utility>
+
+namespace smd {
+namespace {
+
+/// A node that could not exist is treated as one that did not answer.
+bool plausible(const NodeInfo& info) {
+  return info.node_type >= 1 && info.node_type <= 3 && info.num_ports >= 1 &&
+         info.num_ports <= 254 && info.local_port.value() <= info.num_ports &&
+         (info.is_switch() || info.local_port.value() >= 1) && info.node_guid != Guid{};
+}
+
+bool fits(const Survey::Node& node, const NodeInfo& info) {
+  return info.local_port.value() < node.ports.size() && node.info.node_type == info.node_type;
+}
+
+}  // namespace
+
+std::optional<SmpRoute> extend(const SmpRoute& route, PortNum port) {
+  if (route.kind == SmpRoute::Kind::LidRouted) return SmpRoute::mixed(route.lid, {port});
+  if (route.path.full()) return std::nullopt;
+  SmpRoute longer = route;
+  longer.path.push_back(port);
+  return longer;
+}
+
+std::string describe(const Result<SmpReply>& reply) {
+  if (!reply) return reply.error().context;
+  return fmt::format("status 0x{:04x}", reply->status);
+}
+
+SmpData clear_change_data(SwitchInfo info) {
+  info.port_state_change = true;
+  SmpData data{};
+  encode_switch_info(info, data);
+  return data;
+}
+
+Explorer::Explorer(SmpClient& client, ExplorerOptions options)
+    : options_(std::move(options)), client_(client), scope_(client) {}
+
+void Explorer::ask(const Question& question, OnReply on_reply) {
+  ++outstanding_;
+  scope_.send({.route = question.route,
+               .method = question.method,
+               .attribute = question.attribute,
+               .modifier = question.modifier,
+               .data = question.data,
+               .m_key = options_.m_key},
+              [this, on_reply = std::move(on_reply)](const Result<SmpReply>& reply) {
+                --outstanding_;
+                if (!reply && reply.error().code == Errc::NoDevice) fatal_ = reply.error();
+                on_reply(reply);
+                on_step();
+              });
+}
+
+void Explorer::fail_locally(Errc code, std::string why) {
+  if (!fatal_) fatal_ = Error{code, "the local node does not answer: " + std::move(why)};
+}
+
+void Explorer::ask_local_node() { ask_node_info(SmpRoute::directed({}), std::nullopt); }
+
+void Explorer::ask_node_info(const SmpRoute& route, std::optional<CableEnd> from) {
+  ask({.route = route},
+      [this, route, from](const Result<SmpReply>& reply) { on_node_info(route, from, reply); });
+}
+
+void Explorer::on_node_info(const SmpRoute& route,
+                            std::optional<CableEnd> from,
+                            const Result<SmpReply>& reply) {
+  Result<NodeInfo> info = fail(Errc::Timeout, "");
+  if (answered(reply)) info = decode_node_info(reply->data);
+  if (!info || !plausible(*info)) {
+    std::string why = answered(reply) ? "NodeInfo that cannot be" : describe(reply);
+    if (from) {
+      oddities_.silent.push_back(
+          {survey_.node(from->node).info.node_guid, from->port, std::move(why)});
+    } else {
+      fail_locally(reply ? Errc::Refused : reply.error().code, std::move(why));
+    }
+    return;
+  }
+  auto known = survey_.find(info->node_guid);
+  if (known && (!fits(survey_.node(*known), *info) ||
+                survey_.node(*known).info.num_ports != info->num_ports)) {
+    if (is_stale(*known)) {
+      survey_.forget(*known);
+      known.reset();
+    } else if (!fits(survey_.node(*known), *info)) {
+      if (from) oddities_.twins.push_back({info->node_guid, std::nullopt, *from});
+      return;
+    }
+  }
+  const std::uint32_t node = known ? *known : survey_.add(*info, route);
+  const CableEnd arrival{node, info->local_port};
+  if (!from) survey_.set_local_port(info->local_port);
+  if (from && known && !may_join(*from, arrival)) return;
+  if (!info->is_switch()) {
+    survey_.port(arrival).guid = info->port_guid;
+    if (!survey_.port(arrival).asked) ask_port_info(node, arrival.port, route);
+  } else if (!known) {
+    explore_switch(node);
+  }
+  if (from) join(*from, arrival);
+}
+
+void Explorer::explore_switch(std::uint32_t node) {
+  ask({.route = survey_.node(node).route, .attribute = AttributeId::SwitchInfo},
+      [this, node](const Result<SmpReply>& reply) { on_switch_info(node, reply); });
+  if (options_.literal) ask_switch_ports(node);
+}
+
+void Explorer::on_switch_info(std::uint32_t node, const Result<SmpReply>& reply) {
+  if (!answered(reply)) return break_node(node, PortNum{0}, "SwitchInfo: " + describe(reply));
+  const Result<SwitchInfo> info = decode_switch_info(reply->data);
+  if (!info) return break_node(node, PortNum{0}, info.error().context);
+  survey_.node(node).switch_info = *info;
+  if (options_.literal) return;
+  if (info->port_state_change) return clear_port_state_change(node);
+  ask_switch_ports(node);
+}
+
+void Explorer::clear_port_state_change(std::uint32_t node) {
+  ask({.route = survey_.node(node).route,
+       .method = Method::Set,
+       .attribute = AttributeId::SwitchInfo,
+       .data = clear_change_data(survey_.node(node).switch_info)},
+      [this, node](const Result<SmpReply>& reply) {
+        if (!answered(reply))
+          return break_node(node, PortNum{0}, "clearing PortStateChange: " + describe(reply));
+        survey_.node(node).switch_info.port_state_change = false;
+        ask_switch_ports(node);
+      });
+}
+
+void Explorer::ask_switch_ports(std::uint32_t node) {
+  const SmpRoute route = survey_.node(node).route;
+  for (unsigned p = 0; p < survey_.node(node).ports.size(); ++p) {
+    ask_port_info(node, PortNum{static_cast<std::uint8_t>(p)}, route);
+  }
+}
+
+void Explorer::ask_port_info(std::uint32_t node, PortNum number, const SmpRoute& route) {
+  survey_.port({node, number}).asked = true;
+  ask({.route = route, .attribute = AttributeId::PortInfo, .modifier = number.value()},
+      [this, node, number, route](const Result<SmpReply>& reply) {
+        on_port_info(node, number, route, reply);
+      });
+}
+
+void Explorer::on_port_info(std::uint32_t node,
+                            PortNum number,
+                            const SmpRoute& route,
+                            const Result<SmpReply>& reply) {
+  if (reply && reply->status != 0 && number != PortNum{0}) {
+    // The agent lives but will not talk of this port: the port stays Down in the snapshot.
+    oddities_.silent.push_back(
+        {survey_.node(node).info.node_guid, number, "PortInfo: " + describe(reply)});
+    return;
+  }
+  if (!answered(reply)) {
+    return break_node(node, number, fmt::format("PortInfo {}: {}", number, describe(reply)));
+  }
+  const Result<PortInfo> info = decode_port_info(reply->data);
+  if (!info) return break_node(node, number, info.error().context);
+  Survey::Port& port = survey_.port({node, number});
+  port.info = *info;
+  port.read = port.fresh = true;
+
+  const bool is_switch = survey_.node(node).info.is_switch();
+  if (options_.literal && is_switch == (number == PortNum{0})) set_end_port(node, number, route);
+  const bool leads_on =
+      is_switch ? number != PortNum{0} : node == 0 && number == survey_.local_port();
+  if (survey_.is_up({node, number}) && leads_on) probe({node, number});
+}
+
+void Explorer::set_end_port(std::uint32_t node, PortNum number, const SmpRoute& route) {
+  if (!options_.set_end_port) return;
+  const Survey::Port& port = survey_.port({node, number});
+  const auto wanted = options_.set_end_port(port.guid, port.info);
+  if (!wanted) return;
+  SmpData data{};
+  encode_port_info(*wanted, data);
+  ask({.route = route,
+       .method = Method::Set,
+       .attribute = AttributeId::PortInfo,
+       .modifier = number.value(),
+       .data = data},
+      [this, node, number](const Result<SmpReply>& reply) {
+        if (!answered(reply)) return break_node(node, number, "Set PortInfo: " + describe(reply));
+        if (const auto info = decode_port_info(reply->data)) {
+          survey_.port({node, number}).info = *info;
+        }
+      });
+}
+
+void Explorer::pump_probes() {
+  // Lean probing decides at injection, when most other ends are known; the literal form asks in any
+  // case.
+  while (!probes_.empty() && (options_.literal || outstanding_ < client_.window())) {
+    const CableEnd from = probes_.front();
+    probes_.pop_front();
+    if (!options_.literal && survey_.peer(from)) continue;
+    if (survey_.node(from.node).broken) continue;
+    const auto here = route_to(from.node);
+    if (!here) continue;
+    const auto route = extend(*here, from.port);
+    if (!route) {
+      oddities_.silent.push_back(
+          {survey_.node(from.node).info.node_guid, from.port, "beyond 63 hops"});
+      continue;
+    }
+    ask_node_info(*route, from);
+  }
+}
+
+void Explorer::join(CableEnd a, CableEnd b) {
+  const auto older = survey_.peer(b);
+  if (older && *older != a) return verify_older_link(*older, a, b);
+  link(a, b);
+}
+
+void Explorer::link(CableEnd a, CableEnd b) {
+  survey_.link(a, b);
+  if (!survey_.port(a).joined) joined_.push_back(a);
+  survey_.port(a).joined = survey_.port(b).joined = true;
+  on_joined(a, b);
+}
+
+/// `contested` was reached from `older` before and from `newer` now. Ask through `older` again:
+/// when it still leads there, two nodes carry one GUID; otherwise a cable moved while we looked.
+void Explorer::verify_older_link(CableEnd older, CableEnd newer, CableEnd contested) {
+  const auto here = route_to(older.node);
+  const auto route = here ? extend(*here, older.port) : std::nullopt;
+  if (!route) return link(newer, contested);
+  ask({.route = *route}, [this, route, older, newer, contested](const Result<SmpReply>& reply) {
+    const Guid guid = survey_.node(contested.node).info.node_guid;
+    const auto info =
+        answered(reply) ? decode_node_info(reply->data) : Result<NodeInfo>(fail(Errc::Timeout, ""));
+    if (info && info->node_guid == guid && info->local_port == contested.port) {
+      oddities_.twins.push_back({guid, older, newer});
+      return;
+    }
+    link(newer, contested);
+    on_contradiction(older);
+    if (info && plausible(*info)) on_node_info(*route, older, reply);
+  });
+}
+
+void Explorer::break_node(std::uint32_t node, PortNum number, std::string why) {
+  if (node == 0) fail_locally(Errc::Timeout, why);
+  survey_.node(node).broken = true;
+  oddities_.silent.push_back({survey_.node(node).info.node_guid, number, std::move(why)});
+}
+
+}  // namespace smd

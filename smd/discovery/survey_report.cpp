@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "smd/discovery/route_tree.h"
+#include "smd/discovery/survey.h"
+#include "smd/fabric/builder.h"
+#include "smd/fabric/describe.h"
+
+namespace smd {
+namespace {
+
+class ReportBuilder {
+ public:
+  explicit ReportBuilder(const Survey& survey)
+      : survey_(survey), tree_(survey), index_(survey.size(), kNone<NodeIdx>) {}
+
+  SweepReport build(Oddities oddities, Epoch epoch) {
+    add(0);
+    for (std::size_t at = 0; at < order_.size(); ++at) add_links(order_[at]);
+    builder_.set_sm_port(index_[0], survey_.local_port());
+    report_.fabric = builder_.build(epoch);
+    add_fdr10();
+    add_silent(std::move(oddities.silent));
+    for (const Twin& twin : oddities.twins) add_twin(twin);
+    std::ranges::sort(report_.duplicates, {}, [](const DuplicateGuid& d) {
+      return std::tie(d.guid, d.first, d.second);
+    });
+    const auto again = std::ranges::unique(report_.duplicates);
+    report_.duplicates.erase(again.begin(), again.end());
+    return std::move(report_);
+  }
+
+ private:
+  void add(std::uint32_t n) {
+    const Survey::Node& node = survey_.node(n);
+    NodeInfo info = node.info;
+    info.local_port = tree_.arrival(n);
+    if (!info.is_switch()) info.port_guid = node.ports[info.local_port.value()].guid;
+    const NodeIdx at = builder_.add_node(info);
+    index_[n] = at;
+    order_.push_back(n);
+    report_.path.push_back(tree_.path(n));
+    if (info.is_switch()) builder_.set_switch_info(at, node.switch_info);
+    if (!node.description.empty()) builder_.set_description(at, node.description);
+    for (unsigned p = 0; p < node.ports.size(); ++p) {
+      const PortNum number{static_cast<std::uint8_t>(p)};
+      builder_.set_port_guid(at, number, node.ports[p].guid);
+      if (!node.ports[p].read) continue;
+      PortInfo port = node.ports[p].info;
+      port.local_port = info.is_switch() ? info.local_port : number;
+      builder_.set_port_info(at, number, port);
+    }
+  }
+
+  void add_links(std::uint32_t n) {
+    const std::vector<Survey::Port>& ports = survey_.node(n).ports;
+    for (unsigned p = 1; p < ports.size(); ++p) {
+      const std::uint32_t peer = ports[p].peer_node;
+      if (peer == Survey::kNobody || !tree_.reaches(peer)) continue;
+      if (index_[peer] == kNone<NodeIdx>) add(peer);
+      builder_.add_link(
+          index_[n], PortNum{static_cast<std::uint8_t>(p)}, index_[peer], ports[p].peer_port);
+    }
+  }
+
+  void add_fdr10() {
+    std::vector<PortIdx> fdr10;
+    for (const std::uint32_t n : order_) {
+      const std::vector<Survey::Port>& ports = survey_.node(n).ports;
+      for (unsigned p = 1; p < ports.size(); ++p) {
+        if (!ports[p].fdr10) continue;
+        fdr10.push_back(report_.fabric->port_of(index_[n], PortNum{static_cast<std::uint8_t>(p)}));
+      }
+    }
+    std::ranges::sort(fdr10);
+    if (!fdr10.empty()) report_.fabric = with_fdr10(*report_.fabric, std::move(fdr10));
+  }
+
+  /// In order, each port once, with the first reason.
+  void add_silent(std::vector<SilentPort> silent) {
+    const auto place = [](const SilentPort& s) { return std::pair{s.node, s.port}; };
+    std::ranges::stable_sort(silent, {}, place);
+    const auto again = std::ranges::unique(silent, {}, place);
+    silent.erase(again.begin(), again.end());
+    report_.silent = std::move(silent);
+  }
+
+  void add_twin(const Twin& twin) {
+    const auto known = survey_.find(twin.guid);
+    const auto across = [this](CableEnd end) -> std::optional<HopPath> {
+      if (!tree_.reaches(end.node)) return std::nullopt;
+      const HopPath path = tree_.path(end.node);
+      if (path.full()) return std::nullopt;
+      return path.then(end.port);
+    };
+    std::optional<HopPath> first;
+    if (twin.first) {
+      first = across(*twin.first);
+    } else if (known && tree_.reaches(*known)) {
+      first = tree_.path(*known);
+    }
+    const auto second = across(twin.second);
+    if (first && second) report_.duplicates.push_back({twin.guid, *first, *second});
+  }
+
+  const Survey& survey_;
+  RouteTree tree_;
+  FabricBuilder builder_;
+  std::vector<NodeIdx> index_;
+  std::vector<std::uint32_t> order_;
+  SweepReport report_;
+};
+
+}  // namespace
+
+SweepReport build_report(const Survey& survey, Oddities oddities, Epoch epoch) {
+  return ReportBuilder(survey).build(std::move(oddities), epoch);
+}
+
+}  // namespace smd
