@@ -118,6 +118,7 @@ struct SimFabric::Impl {
   void switch_off(std::uint32_t node);
   void switch_on(std::uint32_t node);
   [[nodiscard]] bool can_be_up(std::uint32_t node, PortNum port);
+  void tell(std::uint32_t node, FabricChange what) const;
 
   Runtime& runtime_;
   FabricSpec spec_;
@@ -135,6 +136,8 @@ struct SimFabric::Impl {
   std::map<std::uint32_t, FabricClient> clients_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::vector<std::uint32_t>> clients_at_;
   std::uint32_t next_client_ = 1;
+  std::map<std::uint32_t, ChangeObserver> observers_;
+  std::uint32_t next_observer_ = 1;
   std::uint32_t link_epoch_ = 0;
   SimFabricStats stats_;
   std::uint64_t trace_hash_ = 0xcbf29ce484222325u;

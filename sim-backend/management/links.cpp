@@ -99,6 +99,13 @@ void SimFabric::Impl::announce(std::uint32_t node, const LinkEnd& near, PortNum 
   if (cause == Cause::Fault) note_change(node);
   const bool to_itself = near.peer_node == node && near.peer_port == port;
   if (cause == Cause::Manager ? !to_itself : near.peer_node != node) note_change(near.peer_node);
+  const FabricChange what = cause == Cause::Fault ? FabricChange::Wiring : FabricChange::Ports;
+  tell(node, what);
+  if (near.peer_node != node) tell(near.peer_node, what);
+}
+
+void SimFabric::Impl::tell(std::uint32_t node, FabricChange what) const {
+  for (const auto& [id, observer] : observers_) observer(node, what);
 }
 
 void SimFabric::Impl::note_change(std::uint32_t node) {
@@ -120,6 +127,7 @@ void SimFabric::Impl::unplug(std::uint32_t node, PortNum port) {
   near.peer_node = near_spec.peer_node = kNoNode;
   near.peer_port = near_spec.peer_port = PortNum{};
   near.pulled = far.pulled = false;
+  tell(node, FabricChange::Wiring);
 }
 
 void SimFabric::Impl::plug(std::uint32_t node,
@@ -134,6 +142,7 @@ void SimFabric::Impl::plug(std::uint32_t node,
   };
   point(node, port, peer_node, peer_port);
   point(peer_node, peer_port, node, port);
+  tell(node, FabricChange::Wiring);
   refresh_link(node, port);
 }
 
@@ -165,6 +174,7 @@ void SimFabric::Impl::switch_on(std::uint32_t node) {
   for (const auto& [place, ids] : clients_at_) {
     if (place.first == node && !ids.empty()) refresh_is_sm(node, PortNum{place.second});
   }
+  tell(node, FabricChange::Wiring);
   for (unsigned p = 1; p <= at.state.num_ports(); ++p) {
     refresh_link(node, PortNum{static_cast<std::uint8_t>(p)});
   }

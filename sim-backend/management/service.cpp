@@ -5,6 +5,7 @@
 #include "sim-backend/agents/pma.h"
 #include "sim-backend/agents/smi.h"
 #include "sim-backend/management/fabric_impl.h"
+#include "sim-backend/management/register_diff.h"
 
 namespace smd::sim {
 namespace {
@@ -194,11 +195,16 @@ void SimFabric::Impl::on_sma_done(Packet* packet) {
     return pool_.give_back(packet);
   }
   NodeLinks links(*this, packet->node);
+  std::optional<RegisterDiff> diff;
+  if (!observers_.empty()) diff.emplace(node.state, *smp, arrival);
   answer_smp({.node = node.state,
               .arrival = arrival,
               .hide_m_key = verdict == MKeyVerdict::PassHidden,
               .link = links},
              *smp);
+  if (diff) {
+    if (const auto what = diff->compare(node.state)) tell(packet->node, *what);
+  }
   encode_smp(*smp, packet->mad);
   reply(packet);
 }

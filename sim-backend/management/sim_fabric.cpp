@@ -136,6 +136,16 @@ const NodeState& SimFabric::node_state(std::uint32_t node) const {
   return impl_->nodes_[node].state;
 }
 
+ObserverId SimFabric::on_change(ChangeObserver observer) {
+  const std::uint32_t id = impl_->next_observer_++;
+  impl_->observers_[id] = std::move(observer);
+  return ObserverId{id};
+}
+
+void SimFabric::stop_observing(ObserverId observer) {
+  impl_->observers_.erase(static_cast<std::uint32_t>(observer));
+}
+
 const SimFabricStats& SimFabric::stats() const { return impl_->stats_; }
 
 std::uint64_t SimFabric::trace_hash() const { return impl_->trace_hash_; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim-backend/agents/agent_options.h"
+#include "sim-backend/management/fabric_change.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/switch_info.h"
@@ -110,6 +111,11 @@ class SimFabric {
   /// All registers, tables and counters; include sim-backend/agents/node_state.h. Valid until the
   /// node is switched on again.
   [[nodiscard]] const NodeState& node_state(std::uint32_t node) const;
+
+  /// From now on `observer` runs after every SMP that changes what packets notice, and after every
+  /// fault; once or more per change.
+  ObserverId on_change(ChangeObserver observer);
+  void stop_observing(ObserverId observer);
 
   [[nodiscard]] const SimFabricStats& stats() const;
 

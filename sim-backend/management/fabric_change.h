@@ -1,0 +1,21 @@
+// What an observer of a simulated fabric is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace smd::sim {
+
+enum class FabricChange : std::uint8_t {
+  Routes,  // a SMP changed what the switch does with a LID: LFT, RFT, MFT, their top, default port
+  SlToVl,  // a SMP changed a row
+  Ports,   // a SMP changed a state, a LID or the VLs in use of a port
+  Wiring,  // a fault: a link or a node came or went, a cable moved
+};
+
+/// Runs after the registers have changed; must not call back into the fabric but to read.
+using ChangeObserver = std::function<void(std::uint32_t node, FabricChange what)>;
+
+enum class ObserverId : std::uint32_t {};
+
+}  // namespace smd::sim
