@@ -1,14 +1,23 @@
 #include "smd/program/port_memory.h"
 
 #include "smd/policy/port_policy.h"
+#include "smd/program/port_judge.h"
 
 namespace smd {
 
-void PortMemory::remember(Guid node,
-                          PortNum port,
-                          const PortInfo& wanted,
-                          const PortInfo& answered) {
-  ports_[node].insert_or_assign(port, Entry{wanted, answered});
+std::string PortMemory::remember(Guid node,
+                                 PortNum port,
+                                 const PortInfo& wanted,
+                                 const PortInfo& answered) {
+  std::string lost = find_not_kept(wanted, answered);
+  auto& ports = ports_[node];
+  const auto before = ports.find(port);
+  if (before != ports.end() &&
+      lost == find_not_kept(before->second.wanted, before->second.answered)) {
+    lost.clear();
+  }
+  ports.insert_or_assign(port, Entry{wanted, answered});
+  return lost;
 }
 
 bool PortMemory::settled(Guid node,

@@ -2,6 +2,7 @@
 // that a port that will not keep a value is not set again in every sweep.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 
 #include "smd/mad/port_info.h"
@@ -10,7 +11,8 @@ namespace smd {
 
 class PortMemory {
  public:
-  void remember(Guid node, PortNum port, const PortInfo& wanted, const PortInfo& answered);
+  /// What the port does not keep, as find_not_kept() says it; empty when that is no news.
+  std::string remember(Guid node, PortNum port, const PortInfo& wanted, const PortInfo& answered);
 
   /// True when the port was last asked for `wanted` and still answers as it did then, the state
   /// aside.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "smd/fabric/delta.h"
 #include "smd/fabric/fabric.h"
 #include "smd/program/cost_meter.h"
 
@@ -19,19 +21,59 @@ struct ProgramFault {
   friend bool operator==(const ProgramFault&, const ProgramFault&) = default;
 };
 
+/// Values that an agent took and did not keep. No fault: the fabric works, and setting them again
+/// would not help. Reported when they are news.
+struct NotKept {
+  Guid node;
+  PortNum port;
+  std::string what;  // "NeighborMTU 4 set, 5 kept; HOQLife 18 set, 0 kept"
+
+  friend bool operator==(const NotKept&, const NotKept&) = default;
+};
+
+/// The plan was left after a list that was not confirmed as a whole. What follows must be planned
+/// anew from what is confirmed.
+struct PlanInterruption {
+  std::size_t phase = 0;       // the one that is not complete
+  std::string why;             // one line: the first thing that was not confirmed
+  std::vector<Guid> switches;  // who did not confirm, ascending
+
+  friend bool operator==(const PlanInterruption&, const PlanInterruption&) = default;
+};
+
 struct ProgramReport {
   IndexVector<PortIdx, PortInfo> port_info;  // of every port, as its last answer said
-  std::vector<PortIdx> came_up;              // ports that were in Initialize
-  PhaseCost configure;  // switches, LIDs and port settings; ports go to Armed with the same Set
+
+  /// Of every switch, as its last answer said. The next run must start from a snapshot that
+  /// carries it: LinearFDBTop 0 means a switch fresh from power-on.
+  IndexVector<SwitchIdx, SwitchInfo> switch_info;
+
+  std::vector<PortIdx> came_up;  // ports that were in Initialize; ascending
+
+  /// Both ends of links that were trained again on purpose, ascending: switches report these
+  /// changes (PortStateChange, trap 128) as if they were faults.
+  std::vector<PortRef> retrained;
+
+  PhaseCost configure;   // switches, LIDs and port settings; ports go to Armed with the same Set
+  PhaseCost turns;       // SL-to-VL rows of blocked and restored turns
+  PhaseCost deactivate;  // ports that the plan takes down
   PhaseCost tables;
-  PhaseCost activate;
+  PhaseCost activate;  // of the plan: Armed as well
+
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;
+  std::uint64_t turns_blocked = 0;
+  std::uint64_t turns_restored = 0;
+  std::uint64_t ports_deactivated = 0;
   std::uint64_t ports_armed = 0;
   std::uint64_t ports_activated = 0;
   std::uint64_t ports_not_active = 0;  // managed ports that are not Active at the end
+  std::size_t phases_done = 0;
+  std::optional<PlanInterruption> plan_interrupted;
   std::vector<ProgramFault> faults;
   std::uint64_t fault_count = 0;  // `faults` keeps the first 100
+  std::vector<NotKept> not_kept;  // the first 100
+  std::uint64_t not_kept_count = 0;
 };
 
 }  // namespace smd

@@ -1,0 +1,250 @@
+#include "smd/program/port_setter.h"
+
+#include <utility>
+
+#include "smd/program/port_judge.h"
+
+namespace smd {
+namespace {
+
+/// Training a link takes tens of milliseconds, a bad cable some seconds.
+constexpr Duration kTrainingRound = std::chrono::milliseconds(100);
+constexpr unsigned kTrainingRounds = 20;
+
+}  // namespace
+
+PortSetter::PortSetter(ProgramRun& run, Stage& stage)
+    : run_(run), stage_(stage), retrained_(run.fabric().port_count(), false) {}
+
+void PortSetter::deactivate(std::vector<PortIdx> ports, Done done) {
+  unconfirmed_ = {};
+  if (ports.empty()) return done({});
+  spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
+  stage_.each<PortIdx>(
+      run_.report.deactivate,
+      std::move(ports),
+      [this](PortIdx port) {
+        if (run_.input.literal || info(port).state() > PortState::Initialize) take_down(port);
+      },
+      [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
+}
+
+void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done) {
+  if (ports.empty()) return done();
+  cost_ = &run_.report.activate;
+  training_rounds_ = kTrainingRounds;
+  spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
+  if (!run_.input.one_set_activation) return arm(std::move(ports), std::move(done));
+  stage_.each<PortIdx>(
+      *cost_,
+      ports,
+      [this](PortIdx port) {
+        if (info(port).state() == PortState::Initialize) configure(port, PortState::Active);
+      },
+      [this, ports, done = std::move(done)] { arm(ports, done); });
+}
+
+void PortSetter::settle_all(std::function<void()> done) {
+  cost_ = &run_.report.activate;
+  training_rounds_ = kTrainingRounds;
+  std::vector<PortIdx> ports;
+  for (PortIdx port : run_.fabric().peer.indices()) {
+    if (is_managed(run_.fabric(), port)) ports.push_back(port);
+  }
+  stage_.each<PortIdx>(
+      run_.report.configure,
+      ports,
+      [this](PortIdx port) {
+        if (info(port).state() == PortState::Initialize || trains(port)) {
+          return configure(port,
+                           run_.input.one_set_activation ? PortState::Active : PortState::Armed);
+        }
+        const PortInfo wanted = wanted_of(port);
+        const Guid guid = run_.fabric().node_guid[run_.fabric().node_of[port]];
+        if (!differs(info(port), wanted) ||
+            run_.state.ports.settled(guid, run_.fabric().number_of(port), wanted, info(port)))
+          return;
+        send({.port = port, .wanted = wanted});
+      },
+      [this, ports, done = std::move(done)] {
+        run_.input.one_set_activation ? arm(ports, done) : wait_for_training(ports, done);
+      });
+}
+
+void PortSetter::arm(std::vector<PortIdx> ports, std::function<void()> done) {
+  stage_.each<PortIdx>(
+      *cost_,
+      ports,
+      [this](PortIdx port) {
+        if (info(port).state() == PortState::Initialize || trains(port))
+          configure(port, PortState::Armed);
+      },
+      [this, ports, done = std::move(done)] { wait_for_training(ports, done); });
+}
+
+void PortSetter::wait_for_training(std::vector<PortIdx> ports, std::function<void()> done) {
+  std::vector<PortIdx> training;
+  for (PortIdx port : ports) {
+    if (trains(port)) training.push_back(port);
+  }
+  if (training.empty() || training_rounds_ == 0) return raise(std::move(ports), std::move(done));
+  --training_rounds_;
+  stage_.later(kTrainingRound, [this, training, ports, done = std::move(done)] {
+    arm(training, [this, ports, done] { raise(ports, done); });
+  });
+}
+
+void PortSetter::raise(std::vector<PortIdx> ports, std::function<void()> done) {
+  stage_.each<PortIdx>(
+      *cost_,
+      std::move(ports),
+      [this](PortIdx port) {
+        if (info(port).state() == PortState::Armed) configure(port, PortState::Active);
+      },
+      std::move(done));
+}
+
+void PortSetter::configure(PortIdx port, PortState state) {
+  send({.port = port, .wanted = wanted_of(port), .state = state, .by_lid = can_go_by_lid(port)});
+}
+
+/// With the configuration it has: a new one belongs to the activation.
+void PortSetter::take_down(PortIdx port) {
+  note_retrained(port);
+  send({.port = port, .wanted = info(port), .state = PortState::Down});
+}
+
+void PortSetter::send(const PortSet& set) {
+  const Fabric& fabric = run_.fabric();
+  PortInfo body = set_body(set.wanted, set.state);
+  // Clients behind a port that comes up must join their groups and services again with us.
+  body.client_reregister =
+      set.state >= PortState::Armed && info(set.port).state() <= PortState::Initialize &&
+      fabric.is_end_port(set.port) &&
+      (set.wanted.capability_mask & port_cap::kIsClientReregistrationSupported) != 0;
+  SmpRequest request{.method = Method::Set,
+                     .attribute = AttributeId::PortInfo,
+                     .modifier = fabric.number_of(set.port).value()};
+  encode_port_info(body, request.data);
+  if (set.by_lid) {
+    const NodeIdx node = fabric.node_of[set.port];
+    const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : set.port;
+    request.route = SmpRoute::to_lid(run_.input.lids->base[agent]);
+  } else {
+    request.route = SmpRoute::directed(path_to(*run_.input.report, set.port));
+  }
+  stage_.ask(request, [this, set](const Result<SmpReply>& reply) { on_answer(set, reply); });
+}
+
+void PortSetter::on_answer(const PortSet& set, const Result<SmpReply>& reply) {
+  if (!reply && set.by_lid) {
+    PortSet directed = set;
+    directed.by_lid = false;
+    return send(directed);
+  }
+  // When the answer to a state change is lost, its retry finds the port in the new state and is
+  // refused as no transition.
+  if (!accepted(reply)) {
+    const bool may_have_obeyed =
+        reply ? set.state != PortState::NoChange : set.state == PortState::Down;
+    if (may_have_obeyed) return look(set, describe_failure(reply));
+    return fail_set(set, "PortInfo: " + describe_failure(reply));
+  }
+  const auto answer = decode_port_info(reply->data);
+  if (!answer) return fail_set(set, answer.error().context);
+  judge(set, *answer);
+}
+
+/// What the port says of itself decides.
+void PortSetter::look(const PortSet& set, std::string why) {
+  stage_.ask({.route = SmpRoute::directed(path_to(*run_.input.report, set.port)),
+              .attribute = AttributeId::PortInfo,
+              .modifier = run_.fabric().number_of(set.port).value()},
+             [this, set, why = std::move(why)](const Result<SmpReply>& reply) {
+               const auto now = accepted(reply) ? decode_port_info(reply->data)
+                                                : Result<PortInfo>(fail(Errc::Timeout, ""));
+               if (now) {
+                 info(set.port) = *now;
+                 const bool there = set.state == PortState::Down
+                                        ? now->state() <= PortState::Initialize
+                                        : now->state() >= set.state;
+                 if (there) return judge(set, *now);
+                 // Later rounds, or Armed and then Active, go on from what it is.
+                 const bool first_try = set.state == PortState::Active &&
+                                        run_.input.one_set_activation &&
+                                        now->state() == PortState::Initialize;
+                 if (first_try || (trains(set.port) && training_rounds_ > 0)) return;
+               }
+               fail_set(set, fmt::format("PortInfo to {}: {}", print_port_state(set.state), why));
+             });
+}
+
+void PortSetter::judge(const PortSet& set, const PortInfo& answer) {
+  const Fabric& fabric = run_.fabric();
+  const NodeIdx node = fabric.node_of[set.port];
+  const PortNum number = fabric.number_of(set.port);
+  info(set.port) = answer;
+  if (set.state == PortState::Down) {
+    if (answer.state() > PortState::Initialize) {
+      return fail_set(set, fmt::format("wanted Down, is {}", print_port_state(answer.state())));
+    }
+    ++run_.report.ports_deactivated;
+    return;
+  }
+  std::string lost = run_.state.ports.remember(fabric.node_guid[node], number, set.wanted, answer);
+  if (!lost.empty()) run_.not_kept(node, number, std::move(lost));
+  if (fabric.is_end_port(set.port)) {
+    std::string address = find_lost_address(set.wanted, answer);
+    if (!address.empty()) return fail_set(set, std::move(address));
+  }
+  if (set.state == PortState::NoChange) return;
+  // A link that saw traffic in between may be ahead of the state we asked for.
+  if (answer.state() < set.state) {
+    if (trains(set.port) && training_rounds_ > 0) return;
+    return fail_set(
+        set,
+        fmt::format(
+            "wanted {}, is {}", print_port_state(set.state), print_port_state(answer.state())));
+  }
+  ++(set.state == PortState::Armed ? run_.report.ports_armed : run_.report.ports_activated);
+}
+
+void PortSetter::fail_set(const PortSet& set, std::string what) {
+  const NodeIdx node = run_.fabric().node_of[set.port];
+  if (set.state == PortState::Down) unconfirmed_.add(run_.fabric().node_guid[node], what);
+  run_.fault(node, run_.fabric().number_of(set.port), std::move(what));
+}
+
+/// Whether or not the Set arrives: both ends must be looked at before they are believed to be up.
+void PortSetter::note_retrained(PortIdx port) {
+  const PortIdx peer = run_.fabric().peer[port];
+  for (const PortIdx end : {port, peer}) {
+    if (end == kNone<PortIdx>) continue;
+    if (!retrained_[end]) {
+      run_.report.retrained.push_back(
+          {run_.fabric().node_guid[run_.fabric().node_of[end]], run_.fabric().number_of(end)});
+    }
+    retrained_[end] = true;
+    info(end).port_state = static_cast<std::uint8_t>(PortState::Initialize);
+  }
+}
+
+PortInfo PortSetter::wanted_of(PortIdx port) const {
+  return desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy);
+}
+
+/// An agent is known by its LID once it has answered with it.
+bool PortSetter::can_go_by_lid(PortIdx port) {
+  if (!run_.input.lid_routed_activation) return false;
+  const Fabric& fabric = run_.fabric();
+  const NodeIdx node = fabric.node_of[port];
+  const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : port;
+  const Lid lid = run_.input.lids->base[agent];
+  return lid != kUnassignedLid && info(agent).lid == lid;
+}
+
+bool PortSetter::trains(PortIdx port) {
+  return retrained_[port] && info(port).state() == PortState::Down;
+}
+
+}  // namespace smd

@@ -1,0 +1,59 @@
+// What a run of the programmer is given, and what it keeps from one run to the next.
+#pragma once
+
+#include "smd/discovery/sweep_report.h"
+#include "smd/plan/transition.h"
+#include "smd/policy/port_policy.h"
+#include "smd/policy/qos.h"
+#include "smd/program/port_memory.h"
+#include "smd/program/random_tables.h"
+#include "smd/program/switch_memory.h"
+#include "smd/program/turn_memory.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+/// What the daemon knows to be in the fabric; survives from one cycle to the next.
+struct ProgramState {
+  ConfirmedTables tables;
+  RandomTables random;
+  PortMemory ports;
+  SwitchMemory switches;
+  TurnMemory turns;
+  std::optional<QosPolicy> audited;  // every port was seen to obey it once
+
+  /// A switch that is fresh from power-on: nothing known of it holds.
+  void forget(Guid node);
+};
+
+/// Which forwarding blocks are written.
+enum class BlockChoice : std::uint8_t {
+  Changed,  // those that differ from what is confirmed
+  ToTop,    // of every switch, all up to the highest LID
+  Whole,    // of every switch, all that it has room for
+};
+
+struct ProgramInput {
+  const SweepReport* report = nullptr;  // all outlive the run
+  const LidMap* lids = nullptr;
+  const ForwardingTables* lft = nullptr;
+  PortPolicy policy;
+  QosPolicy qos;
+
+  /// How to get to `lft`. Null: all blocks at once, in any order. With a plan, whoever made it has
+  /// read back what was unknown.
+  const TransitionPlan* plan = nullptr;
+
+  /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
+  const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
+
+  BlockChoice blocks = BlockChoice::Changed;
+  bool lid_routed_activation = false;  // over the new tables; directed where nobody answers
+  bool one_set_activation = false;     // straight to Active, for agents without Armed
+
+  /// SMPs as the thesis counts them: every port of a list gets its Set, also where the far end has
+  /// trained the link already, and rows are not read before they are blocked.
+  bool literal = false;
+};
+
+}  // namespace smd

@@ -1,0 +1,39 @@
+#include "smd/program/program_run.h"
+
+#include <utility>
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kKept = 100;
+
+}  // namespace
+
+void ProgramState::forget(Guid node) {
+  tables.forget(node);
+  random.forget(node);
+  ports.forget(node);
+  switches.forget(node);
+  turns.forget(node);
+}
+
+void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {
+  ++report.fault_count;
+  if (report.faults.size() < kKept)
+    report.faults.push_back({fabric().node_guid[node], port, std::move(what)});
+}
+
+void ProgramRun::not_kept(NodeIdx node, PortNum port, std::string what) {
+  ++report.not_kept_count;
+  if (report.not_kept.size() < kKept)
+    report.not_kept.push_back({fabric().node_guid[node], port, std::move(what)});
+}
+
+bool accepted(const Result<SmpReply>& reply) { return reply && reply->status == 0; }
+
+std::string describe_failure(const Result<SmpReply>& reply) {
+  if (!reply) return reply.error().context;
+  return fmt::format("refused with status 0x{:04x}", reply->status);
+}
+
+}  // namespace smd

@@ -1,0 +1,116 @@
+#include "smd/program/switch_setter.h"
+
+#include <utility>
+
+namespace smd {
+
+void SwitchSetter::set_before(Done done) {
+  set_each(
+      run_.report.configure,
+      [this](SwitchIdx sw) {
+        SwitchInfo wanted = wanted_of(sw);
+        if (would_show_unknown_blocks(sw))
+          wanted.linear_fdb_top = run_.report.switch_info[sw].linear_fdb_top;
+        return wanted;
+      },
+      std::move(done));
+}
+
+void SwitchSetter::set_default_ports(Done done) {
+  const auto* ports = run_.input.default_port;
+  if (ports == nullptr || ports->size() == 0) return done();
+  set_each(
+      run_.report.tables,
+      [this, ports](SwitchIdx sw) {
+        SwitchInfo wanted = run_.report.switch_info[sw];
+        if (has_random_table(wanted)) wanted.default_port = (*ports)[sw];
+        wanted.port_state_change = false;
+        return wanted;
+      },
+      std::move(done));
+}
+
+void SwitchSetter::set_after(Done done) {
+  set_each(
+      run_.report.configure,
+      [this](SwitchIdx sw) {
+        SwitchInfo wanted = wanted_of(sw);
+        wanted.port_state_change = false;
+        return wanted;
+      },
+      std::move(done));
+}
+
+void SwitchSetter::set_each(PhaseCost& cost,
+                            std::function<SwitchInfo(SwitchIdx)> wanted_of,
+                            Done done) {
+  const auto all = run_.fabric().switch_node.indices();
+  stage_.each<SwitchIdx>(
+      cost,
+      {all.begin(), all.end()},
+      [this, wanted_of = std::move(wanted_of)](SwitchIdx sw) {
+        const SwitchInfo& now = run_.report.switch_info[sw];
+        const SwitchInfo wanted = wanted_of(sw);
+        SwitchInfo same = wanted;
+        same.port_state_change = now.port_state_change;
+        const bool settled =
+            same == now || run_.state.switches.settled(run_.guid_of(sw), wanted, now);
+        if (!settled || wanted.port_state_change) send(sw, wanted);
+      },
+      std::move(done));
+}
+
+void SwitchSetter::send(SwitchIdx sw, const SwitchInfo& wanted) {
+  SmpRequest request{.route = SmpRoute::directed(run_.input.report->path[run_.node_of(sw)]),
+                     .method = Method::Set,
+                     .attribute = AttributeId::SwitchInfo};
+  encode_switch_info(wanted, request.data);
+  stage_.ask(request,
+             [this, sw, wanted](const Result<SmpReply>& reply) { on_answer(sw, wanted, reply); });
+}
+
+void SwitchSetter::on_answer(SwitchIdx sw,
+                             const SwitchInfo& wanted,
+                             const Result<SmpReply>& reply) {
+  const NodeIdx node = run_.node_of(sw);
+  if (!accepted(reply))
+    return run_.fault(node, PortNum{0}, "SwitchInfo: " + describe_failure(reply));
+  const auto answer = decode_switch_info(reply->data);
+  if (!answer) return run_.fault(node, PortNum{0}, "SwitchInfo: " + answer.error().context);
+  run_.report.switch_info[sw] = *answer;
+  if (run_.state.switches.remember(run_.guid_of(sw), wanted, *answer)) {
+    run_.not_kept(
+        node,
+        PortNum{0},
+        fmt::format(
+            "LifeTimeValue {} set, {} kept", wanted.life_time_value, answer->life_time_value));
+  }
+  if (routes_alike(*answer, wanted)) return;
+  run_.fault(node,
+             PortNum{0},
+             answer->linear_fdb_top != wanted.linear_fdb_top
+                 ? "SwitchInfo: LinearFDBTop was not kept"
+                 : "SwitchInfo: DefaultPort was not kept");
+}
+
+/// Setting PortStateChange clears it.
+SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
+  SwitchInfo wanted = run_.report.switch_info[sw];
+  if (!has_random_table(wanted)) wanted.linear_fdb_top = run_.input.lft->top().value();
+  wanted.life_time_value = run_.input.policy.packet_life_time;
+  return wanted;
+}
+
+bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {
+  const TransitionPlan* plan = run_.input.plan;
+  if (plan == nullptr || plan->kind == TransitionKind::Initial) return false;
+  const SwitchInfo& now = run_.report.switch_info[sw];
+  const std::uint32_t top = run_.input.lft->top().value();
+  if (has_random_table(now) || top <= now.linear_fdb_top) return false;
+  for (std::uint32_t number = 0; number <= top / kLftBlockSize; ++number) {
+    if (run_.state.tables.find_block(run_.guid_of(sw), number) == nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace smd

@@ -1,0 +1,201 @@
+// Phases, their lists and their barriers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/program/program_lab.h"
+
+namespace smd::test {
+namespace {
+
+constexpr const char* kTree = "fat-tree:k=4,levels=2";
+
+TEST(WithoutPlan, EverythingIsWrittenAndActive) {
+  ProgramLab lab(kTree);
+  const ProgramReport report = lab.bring_up();
+  EXPECT_EQ(report.fault_count, 0u);
+  EXPECT_EQ(report.ports_not_active, 0u);
+  EXPECT_EQ(report.not_kept_count, 0u);
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_EQ(lab.find_inactive_port(), "");
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+  EXPECT_EQ(lab.find_false_claim(), "");
+}
+
+TEST(WithoutPlan, ASecondRunSetsNothing) {
+  ProgramLab lab(kTree);
+  lab.bring_up();
+  lab.discover();
+  bool set = false;
+  lab.tap.on_send = [&](const Smp& smp) {
+    set = set || smp.method == Method::Set;
+    return true;
+  };
+  const ProgramReport report = lab.program(lab.input());
+  EXPECT_FALSE(set);
+  EXPECT_EQ(report.blocks_written, 0u);
+}
+
+TEST(WithoutPlan, AManagerThatRestartsReadsAndWritesNothing) {
+  ProgramLab lab(kTree);
+  lab.spread_lids(10);
+  lab.bring_up();
+  lab.state = {};
+  lab.discover();
+  bool set = false;
+  lab.tap.on_send = [&](const Smp& smp) {
+    set = set || smp.method == Method::Set;
+    return true;
+  };
+  const ProgramReport report = lab.program(lab.input());
+  EXPECT_FALSE(set);
+  EXPECT_EQ(report.blocks_read, lab.snapshot().switch_count() * lab.routing.lft.blocks());
+}
+
+struct Change : testing::Test {
+  Change() {
+    lab.spread_lids(10);
+    lab.bring_up();
+    before = lab.routing.lft;
+    lab.routing.lft = turned_tables(lab.snapshot(), before);
+    plan = split_by_lid(before, lab.routing.lft, 3);
+  }
+
+  ProgramReport run() {
+    ProgramInput input = lab.input();
+    input.plan = &plan;
+    input.blocks = blocks;
+    return lab.program(input);
+  }
+
+  ProgramLab lab{kTree};
+  ForwardingTables before;
+  TransitionPlan plan;
+  BlockChoice blocks = BlockChoice::Changed;
+};
+
+TEST_F(Change, PhasesFollowEachOtherAndEndInTheWantedTables) {
+  std::string mixed;
+  std::size_t looks = 0;
+  lab.tap.on_send = [&](const Smp&) {
+    ++looks;
+    if (mixed.empty()) mixed = find_mixed_phases(lab, plan);
+    return true;
+  };
+  const ProgramReport report = run();
+  EXPECT_EQ(mixed, "");
+  EXPECT_GT(looks, 10u);
+  EXPECT_EQ(report.phases_done, 3u);
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_EQ(report.fault_count, 0u);
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+  EXPECT_EQ(lab.find_false_claim(), "");
+}
+
+TEST_F(Change, OnlyBlocksWithChangesAreSent) {
+  // Everything but the entries of one LID on one switch stays.
+  lab.routing.lft = before;
+  const SwitchIdx sw{2};
+  const Lid lid{static_cast<std::uint16_t>(lab.lids.top.value())};
+  lab.routing.lft.set_route(sw, lid, kNoRoute);
+  plan.phases.assign(1, {});
+  plan.phases[0].entries = {{sw, lid, kNoRoute}};
+  std::vector<std::uint32_t> sent;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set) sent.push_back(smp.attribute_modifier);
+    return true;
+  };
+  const ProgramReport report = run();
+  EXPECT_THAT(sent, testing::ElementsAre(lid.value() / 64u));
+  EXPECT_EQ(report.blocks_written, 1u);
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+}
+
+TEST_F(Change, WholeTablesGoOutOnceAndPhaseByPhaseAfterwards) {
+  blocks = BlockChoice::ToTop;
+  std::map<std::uint32_t, unsigned> sent;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::LinearForwardingTable))
+      ++sent[smp.attribute_modifier];
+    return true;
+  };
+  std::string mixed;
+  lab.tap.on_answer = [&](Smp&) {
+    if (mixed.empty()) mixed = find_mixed_phases(lab, plan);
+  };
+  run();
+  EXPECT_EQ(mixed, "");
+  ASSERT_EQ(sent.size(), lab.routing.lft.blocks());
+  for (const auto& [number, times] : sent) EXPECT_GE(times, lab.snapshot().switch_count());
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+}
+
+TEST_F(Change, ConsecutiveBlocksGoToDifferentSwitches) {
+  plan = split_by_lid(before, lab.routing.lft, 1);
+  std::vector<std::string> paths;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set)
+      paths.emplace_back(reinterpret_cast<const char*>(smp.initial_path.data()),
+                         smp.initial_path.size());
+    return true;
+  };
+  run();
+  ASSERT_GT(paths.size(), 10u);
+  unsigned same = 0;
+  for (std::size_t i = 1; i < paths.size(); ++i) same += paths[i] == paths[i - 1] ? 1 : 0;
+  EXPECT_EQ(same, 0u);
+}
+
+TEST_F(Change, AnEntryThatNoPhaseNamesIsReported) {
+  plan.phases.pop_back();
+  const ProgramReport report = run();
+  ASSERT_TRUE(report.plan_interrupted);
+  EXPECT_EQ(report.plan_interrupted->phase, 2u);
+  EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("not as wanted"));
+  EXPECT_EQ(find_mixed_phases(lab, plan), "");
+}
+
+TEST_F(Change, APlanWithoutPhasesWritesNothing) {
+  lab.routing.lft = before;
+  plan = {};
+  bool set = false;
+  lab.tap.on_send = [&](const Smp& smp) {
+    set = set || smp.method == Method::Set;
+    return true;
+  };
+  const ProgramReport report = run();
+  EXPECT_FALSE(set);
+  EXPECT_FALSE(report.plan_interrupted);
+}
+
+TEST_F(Change, TheListsOfAPhaseComeInOrder) {
+  const Fabric& fabric = lab.snapshot();
+  const SwitchIdx sw{0};
+  plan = split_by_lid(before, lab.routing.lft, 1);
+  plan.phases[0].block = {{sw, PortNum{1}, PortNum{2}}};
+  plan.phases[0].restore = {{sw, PortNum{2}, PortNum{1}}};
+  const PortIdx down = fabric.port_of(fabric.switch_node[sw], PortNum{1});
+  plan.phases[0].deactivate = {down};
+  plan.phases[0].activate = {down, fabric.peer[down]};
+  std::vector<std::string> order;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set) return true;
+    std::string what{print_attribute_id(smp.attribute_id)};
+    if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::PortInfo))
+      what = print_port_state(decode_port_info(smp.data)->state());
+    if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable))
+      what = (*decode_sl_to_vl(smp.data))[0] == kManagementVl ? "block" : "restore";
+    if (order.empty() || order.back() != what) order.push_back(what);
+    return true;
+  };
+  const ProgramReport report = run();
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_THAT(
+      order,
+      testing::ElementsAre("block", "restore", "Down", "LinearForwardingTable", "Armed", "Active"));
+  EXPECT_EQ(lab.find_inactive_port(), "");
+}
+
+}  // namespace
+}  // namespace smd::test
