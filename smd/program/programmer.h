@@ -16,6 +16,7 @@
 
 #include "smd/program/program_input.h"
 #include "smd/program/program_report.h"
+#include "smd/program/table_audit.h"
 
 namespace smd {
 
