@@ -108,4 +108,10 @@ struct TransitionTask {
 /// A link carries data when both of its ports are Active.
 [[nodiscard]] bool carries_data(const Fabric& fabric, PortIdx port);
 
+/// The port has a link and is in Initialize or Armed.
+[[nodiscard]] bool awaits_activation(const Fabric& fabric, PortIdx port);
+
+/// "S4:2>5".
+[[nodiscard]] std::string print_turn(const Fabric& fabric, const Turn& turn);
+
 }  // namespace smd

@@ -1,0 +1,26 @@
+// Plans that discard some data, or all of it, because no order of the changes is safe.
+#pragma once
+
+#include <optional>
+
+#include "smd/plan/plan_builder.h"
+
+namespace smd {
+
+/// Blocks turns until no mixture of entries can close a cycle. With an orientation: all that it
+/// forbids. `only_needed`: as few as a greedy choice finds, for routes of any kind. None when the
+/// wanted routes need a turn that would have to be blocked.
+[[nodiscard]] std::optional<TransitionPlan> plan_cut_dependencies(PlanBuilder& builder,
+                                                                  Mixture& mixture,
+                                                                  bool only_needed);
+
+/// Leaves every cut node its up port of the highest number until the tables are in. Needs the
+/// orientation of the wanted routes. Proved where it can be.
+[[nodiscard]] TransitionPlan plan_cut_ports(const PlanBuilder& builder, const Mixture& mixture);
+
+/// Every Active port goes down.
+[[nodiscard]] TransitionPlan plan_deactivate_all(const PlanBuilder& builder, Mixture& mixture);
+
+[[nodiscard]] TransitionPlan plan_unordered(const PlanBuilder& builder, const Mixture& mixture);
+
+}  // namespace smd

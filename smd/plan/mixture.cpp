@@ -1,0 +1,260 @@
+#include "smd/plan/mixture.h"
+
+#include <algorithm>
+#include <array>
+
+namespace smd {
+namespace {
+
+constexpr std::uint32_t kNoColumn = 0xffffffff;
+constexpr std::uint16_t kFar = 0xffff;
+
+std::size_t width_of(const TransitionTask& task) {
+  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
+}
+
+}  // namespace
+
+Mixture::Mixture(const TransitionTask& task,
+                 const PlanScene& scene,
+                 std::vector<EntryChange> changes)
+    : task_(task),
+      scene_(scene),
+      fabric_(*task.fabric),
+      changes_(std::move(changes)),
+      column_of_(width_of(task), kNoColumn) {
+  for (const EntryChange& change : changes_) column_of_[change.lid.value()] = 0;
+  for (std::size_t lid = 0; lid < column_of_.size(); ++lid) {
+    if (column_of_[lid] == kNoColumn) continue;
+    column_of_[lid] = static_cast<std::uint32_t>(columns_.size());
+    columns_.push_back(Lid{static_cast<std::uint16_t>(lid)});
+  }
+  const std::size_t cells = fabric_.switch_count() * columns_.size();
+  stage_.assign(cells, Stage::Fresh);
+  if (!task.unknown.empty()) unknown_.assign(cells, 0);
+  for (const TableBlock& block : task.unknown) {
+    for (std::size_t i = block.block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
+      const std::size_t lid = block.block * kLftBlockSize + i;
+      if (lid < column_of_.size())
+        unknown_[block.sw.value() * columns_.size() + column_of_[lid]] = 1;
+    }
+  }
+  cell_.reserve(changes_.size());
+  for (const EntryChange& change : changes_)
+    cell_.push_back(change.sw.value() * columns_.size() + column_of_[change.lid.value()]);
+}
+
+void Mixture::set_stages(Stage stage) {
+  for (std::size_t i = 0; i < changes_.size(); ++i)
+    stage_[cell_[i]] = scene_.idle[changes_[i].sw] ? Stage::Fresh : stage;
+}
+
+Mixture::Choice Mixture::choice(SwitchIdx sw, std::uint32_t column) const {
+  const std::size_t cell = sw.value() * columns_.size() + column;
+  const Stage stage = stage_[cell];
+  const PortNum wanted = entry_of(*task_.wanted, sw, columns_[column]);
+  if (stage == Stage::Fresh) return {wanted, wanted, stage, false};
+  return {entry_of(*task_.held, sw, columns_[column]),
+          wanted,
+          stage,
+          !unknown_.empty() && unknown_[cell] != 0};
+}
+
+// The port when its link joins two switches and will carry data, else kNone.
+PortIdx Mixture::channel_of(SwitchIdx sw, PortNum egress) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (egress.value() > fabric_.num_ports(node)) return kNone<PortIdx>;
+  const PortIdx port = fabric_.port_of(node, egress);
+  return scene_.flow[port] == Flow::Never ? kNone<PortIdx> : port;
+}
+
+// Channels by which the entry may let packets leave. `new_only`: of the phase's end.
+template <class Visit>
+void Mixture::for_each_exit(SwitchIdx sw,
+                            std::uint32_t column,
+                            bool new_only,
+                            Visit&& visit) const {
+  const Choice c = choice(sw, column);
+  const bool held = c.stage == Stage::Pending || (c.stage == Stage::Now && !new_only);
+  if (held && c.unknown) {
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (scene_.flow[port] != Flow::Never) visit(port);
+    }
+    return;
+  }
+  const PortIdx old = held ? channel_of(sw, c.held) : kNone<PortIdx>;
+  if (old != kNone<PortIdx>) visit(old);
+  const PortIdx fresh = c.stage != Stage::Pending ? channel_of(sw, c.wanted) : kNone<PortIdx>;
+  if (fresh != kNone<PortIdx> && fresh != old) visit(fresh);
+}
+
+// Channels that packets which the entry sent may be in.
+template <class Visit>
+void Mixture::for_each_sender(SwitchIdx sw,
+                              std::uint32_t column,
+                              bool new_only,
+                              Visit&& visit) const {
+  const Choice c = choice(sw, column);
+  if (c.stage != Stage::Done || new_only) return for_each_exit(sw, column, new_only, visit);
+  if (c.unknown) {
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (scene_.flow[port] != Flow::Never) visit(port);
+    }
+    return;
+  }
+  const PortIdx old = channel_of(sw, c.held), fresh = channel_of(sw, c.wanted);
+  if (old != kNone<PortIdx>) visit(old);
+  if (fresh != kNone<PortIdx> && fresh != old) visit(fresh);
+}
+
+bool Mixture::may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const {
+  bool found = false;
+  for_each_sender(sw, column, false, [&](PortIdx port) { found = found || port == out; });
+  return found;
+}
+
+// Rows side by side: for every LID the next row is the one of the switch that the first names.
+void Mixture::mark_unchanged(TurnGraph& graph) const {
+  const std::size_t end =
+      std::min({task_.held->blocks(), task_.wanted->blocks(), std::size_t{768}}) * kLftBlockSize;
+  std::vector<std::uint16_t> lids;
+  for (std::size_t lid = 1; lid < end; ++lid) {
+    if (column_of_[lid] == kNoColumn) lids.push_back(static_cast<std::uint16_t>(lid));
+  }
+  if (lids.empty()) return;
+
+  struct Next {
+    const PortNum* row = nullptr;
+    std::array<std::uint8_t, 256>* exits = nullptr;
+  };
+
+  const std::vector<PortNum> no_row(end, kNoRoute);
+  std::vector<std::array<std::uint8_t, 256>> exits(256);
+  std::array<Next, 256> next;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    next.fill({no_row.data(), &exits[255]});
+    const NodeIdx node = fabric_.switch_node[sw];
+    for (const PortIdx out : fabric_.external_ports(node)) {
+      if (scene_.flow[out] == Flow::Never) continue;
+      const std::size_t number = fabric_.number_of(out).value();
+      exits[number].fill(0);
+      next[number] = {task_.wanted->row(scene_.beyond[out]).data(), &exits[number]};
+    }
+    const PortNum* const row = task_.wanted->row(sw).data();
+    for (const std::uint16_t lid : lids) {
+      const Next& at = next[row[lid].value()];
+      (*at.exits)[at.row[lid].value()] = 1;
+    }
+    for (const PortIdx out : fabric_.external_ports(node)) {
+      if (scene_.flow[out] == Flow::Never) continue;
+      const PortIdx in = fabric_.peer[out];
+      const auto& found = exits[fabric_.number_of(out).value()];
+      for (const PortIdx far : fabric_.external_ports(fabric_.node_of[in])) {
+        if (found[fabric_.number_of(far).value()] && scene_.flow[far] != Flow::Never)
+          graph.add(in, far);
+      }
+    }
+  }
+}
+
+void Mixture::mark_column_entries(TurnGraph& graph, SwitchIdx sw, bool all_flow) const {
+  for (std::uint32_t column = 0; column < columns_.size(); ++column) {
+    for_each_sender(sw, column, false, [&](PortIdx out) {
+      // Over a link that opens at the phase's end only new entries send, and what came over it
+      // meets only such.
+      const bool now = all_flow || scene_.flow[out] == Flow::Now;
+      if (!now) {
+        bool sends = false;
+        for_each_sender(sw, column, true, [&](PortIdx port) { sends = sends || port == out; });
+        if (!sends) return;
+      }
+      const PortIdx in = fabric_.peer[out];
+      const SwitchIdx far = scene_.beyond[out];
+      for_each_exit(far, column, !now, [&](PortIdx port) {
+        if (all_flow || scene_.flow[port] == Flow::Now) graph.add(in, port);
+      });
+      if (all_flow) return;
+      for_each_exit(far, column, true, [&](PortIdx port) { graph.add(in, port); });
+    });
+  }
+}
+
+void Mixture::mark(TurnGraph& graph, bool all_flow) {
+  if (!has_unchanged_) {
+    TurnGraph plain{fabric_};
+    mark_unchanged(plain);
+    plain.for_each_turn([&](PortIdx in, PortIdx out) { unchanged_.emplace_back(in, out); });
+    has_unchanged_ = true;
+  }
+  for (const auto& [in, out] : unchanged_) graph.add(in, out);
+  if (columns_.empty()) return;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) mark_column_entries(graph, sw, all_flow);
+}
+
+bool Mixture::insert(TurnGraph& graph, PortIdx in, PortIdx out) {
+  if (graph.has(in, out)) return true;
+  if (!graph.insert(in, out)) return false;
+  inserted_.emplace_back(in, out);
+  return true;
+}
+
+bool Mixture::try_now(TurnGraph& graph, std::size_t change) {
+  const EntryChange& entry = changes_[change];
+  const std::uint32_t column = column_of_[entry.lid.value()];
+  const Stage before = stage(change);
+  set_stage(change, Stage::Now);
+  const PortIdx out = channel_of(entry.sw, entry.egress);
+  if (out == kNone<PortIdx>) return true;
+
+  inserted_.clear();
+  bool free = true;
+  for_each_exit(scene_.beyond[out], column, false, [&](PortIdx next) {
+    free = free && insert(graph, fabric_.peer[out], next);
+  });
+  for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[entry.sw])) {
+    if (!free) break;
+    if (scene_.flow[in] == Flow::Never) continue;
+    if (may_send(scene_.beyond[in], column, fabric_.peer[in])) free = insert(graph, in, out);
+  }
+  if (free) return true;
+  for (const auto& [in, next] : inserted_) graph.remove(in, next);
+  set_stage(change, before);
+  return false;
+}
+
+std::vector<std::uint16_t> Mixture::measure_distances() const {
+  constexpr std::uint16_t kUnseen = 0xfffe;
+  std::vector<std::uint16_t> distances(changes_.size(), kFar);
+  std::vector<std::vector<std::size_t>> of_column(columns_.size());
+  for (std::size_t i = 0; i < changes_.size(); ++i)
+    of_column[column_of_[changes_[i].lid.value()]].push_back(i);
+  IndexVector<SwitchIdx, std::uint16_t> length;
+  std::vector<SwitchIdx> path;
+  for (std::uint32_t column = 0; column < columns_.size(); ++column) {
+    length.assign(fabric_.switch_count(), kUnseen);
+    for (const std::size_t i : of_column[column]) {
+      SwitchIdx sw = changes_[i].sw;
+      path.clear();
+      while (length[sw] == kUnseen) {
+        length[sw] = kFar;  // a loop, unless the walk ends
+        path.push_back(sw);
+        const PortNum egress = entry_of(*task_.wanted, sw, columns_[column]);
+        const PortIdx out = channel_of(sw, egress);
+        if (out == kNone<PortIdx>) {
+          length[sw] = egress == kNoRoute ? kFar : 0;
+          path.pop_back();
+          break;
+        }
+        sw = scene_.beyond[out];
+      }
+      for (std::uint16_t hops = length[sw]; !path.empty(); path.pop_back()) {
+        if (hops != kFar) ++hops;
+        length[path.back()] = hops;
+      }
+      distances[i] = length[changes_[i].sw];
+    }
+  }
+  return distances;
+}
+
+}  // namespace smd

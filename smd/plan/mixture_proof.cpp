@@ -1,0 +1,240 @@
+#include "smd/plan/mixture_proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kPorts = 256;  // values of a PortNum
+
+// Bit i of the result: byte i of `flags` is 1, the only value but 0 that there is.
+std::uint64_t pack_flags(const std::uint8_t* flags) {
+  std::uint64_t word = 0;
+  for (unsigned byte = 0; byte < 8; ++byte) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, flags + byte * 8, sizeof eight);
+    if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+    word |= (eight * 0x0102040810204080u >> 56) << (byte * 8);
+  }
+  return word;
+}
+
+}  // namespace
+
+void TableCopy::copy_from(const ForwardingTables& tables) {
+  std::ranges::fill(entries_, kNoRoute);
+  if (lids_ == 0) return;
+  for (std::size_t sw = 0; sw < std::min(tables.switches(), entries_.size() / lids_); ++sw) {
+    const auto row = tables.row(SwitchIdx{static_cast<std::uint32_t>(sw)});
+    std::ranges::copy(row, entries_.begin() + static_cast<std::ptrdiff_t>(sw * lids_));
+  }
+}
+
+MixtureProof::MixtureProof(const Fabric& fabric,
+                           const TableCopy& tables,
+                           const LidList& constant,
+                           const LidList& changing)
+    : fabric_(fabric),
+      changing_(changing),
+      far_switch_(fabric.port_count(), kNone<SwitchIdx>),
+      turns_(fabric.port_count() * kWords, 0),
+      open_(fabric.switch_count() * kWords, 0) {
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx far = fabric.peer[port];
+      if (far != kNone<PortIdx>) far_switch_[port] = fabric.switch_of[fabric.node_of[far]];
+    }
+  }
+  mark_tables(tables, tables, constant, false, false);
+  constant_ = std::move(turns_);
+}
+
+PortIdx MixtureProof::find_port(SwitchIdx sw, PortNum number) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (number.value() > fabric_.num_ports(node)) return kNone<PortIdx>;
+  const PortIdx port = fabric_.port_of(node, number);
+  return joins_switches(port) ? port : kNone<PortIdx>;
+}
+
+// One pass over the rows. Flags are bytes while a switch is under way, so that marks of one port
+// do not wait for each other.
+void MixtureProof::mark_tables(const TableCopy& arrive,
+                               const TableCopy& leave,
+                               const LidList& lids,
+                               bool arrive_open,
+                               bool leave_open) {
+  struct Way {
+    const PortNum* row;
+    std::uint8_t* seen;
+  };
+
+  const std::vector<PortNum> no_row(leave.lids(), kNoRoute);
+  std::array<std::uint8_t, kPorts> nowhere{};
+  std::array<Way, kPorts> ways{};
+  std::vector<PortIdx> entered;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    const NodeIdx node = fabric_.switch_node[sw];
+    const unsigned ports = fabric_.num_ports(node);
+    seen_.assign((ports + 1) * kPorts, 0);
+    ways.fill({no_row.data(), nowhere.data()});
+    entered.clear();
+    for (const PortIdx port : fabric_.external_ports(node)) {
+      if (!joins_switches(port) || (arrive_open && !is_open(port))) continue;
+      ways[fabric_.number_of(port).value()] = {leave.row(far_switch_[port]),
+                                               seen_.data() + entered.size() * kPorts};
+      entered.push_back(port);
+    }
+    const PortNum* const row = arrive.row(sw);
+    for (const std::uint16_t lid : lids) {
+      const Way& way = ways[row[lid].value()];
+      way.seen[way.row[lid].value()] = 1;
+    }
+    for (std::size_t i = 0; i < entered.size(); ++i) {
+      const PortIdx in = fabric_.peer[entered[i]];
+      for (std::size_t word = 0; word < kWords; ++word) {
+        Word found = pack_flags(seen_.data() + i * kPorts + word * 64);
+        if (leave_open) found &= open_[far_switch_[entered[i]].value() * kWords + word];
+        turns_[in.value() * kWords + word] |= found;
+      }
+    }
+  }
+}
+
+// Packets for `lid` that sw sent, or may have sent, over `port`.
+void MixtureProof::mark_arrival(SwitchIdx sw, std::uint16_t lid, PortNum port) {
+  const PortIdx out = find_port(sw, port);
+  if (out == kNone<PortIdx> || !is_open(out)) return;
+  const SwitchIdx at = far_switch_[out];
+  mark(fabric_.peer[out], phase_->after->row(at)[lid]);
+  const PortIdx old = find_port(at, phase_->before->row(at)[lid]);
+  if (old != kNone<PortIdx> && is_open(old)) mark(fabric_.peer[out], phase_->before->row(at)[lid]);
+}
+
+bool MixtureProof::may_arrive(SwitchIdx from, PortNum port, std::uint16_t lid) const {
+  if (phase_->before->row(from)[lid] == port || phase_->after->row(from)[lid] == port) return true;
+  const auto holds = [&](const std::vector<LooseEntry>& entries) {
+    const auto at = std::ranges::lower_bound(entries, LooseEntry{.sw = from, .lid = lid});
+    for (auto it = at; it != entries.end() && it->sw == from && it->lid == lid; ++it) {
+      if (it->any || it->port == port) return true;
+    }
+    return false;
+  };
+  return holds(*phase_->unknown) || holds(*phase_->lingering);
+}
+
+void MixtureProof::mark_any_exit(SwitchIdx sw, std::uint16_t lid) {
+  const NodeIdx node = fabric_.switch_node[sw];
+  for (const PortIdx in : fabric_.external_ports(node)) {
+    if (!joins_switches(in) || !is_open(in)) continue;
+    const PortIdx from = fabric_.peer[in];
+    if (!may_arrive(far_switch_[in], fabric_.number_of(from), lid)) continue;
+    for (std::size_t word = 0; word < kWords; ++word)
+      turns_[in.value() * kWords + word] |= open_[sw.value() * kWords + word];
+  }
+}
+
+void MixtureProof::mark_loose() {
+  const auto mark_arrivals = [&](const LooseEntry& entry) {
+    if (!entry.any) return mark_arrival(entry.sw, entry.lid, entry.port);
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[entry.sw]))
+      mark_arrival(entry.sw, entry.lid, fabric_.number_of(port));
+  };
+  for (const LooseEntry& entry : *phase_->lingering) mark_arrivals(entry);
+  for (const LooseEntry& entry : *phase_->unknown) {
+    mark_arrivals(entry);
+    mark_any_exit(entry.sw, entry.lid);
+  }
+}
+
+void MixtureProof::strike_blocked() {
+  for (const Turn& turn : *phase_->blocked) {
+    const PortIdx in = fabric_.port_of(fabric_.switch_node[turn.sw], turn.in);
+    turns_[in.value() * kWords + turn.out.value() / 64] &= ~(Word{1} << (turn.out.value() % 64));
+  }
+}
+
+std::string MixtureProof::find_fall(const PhaseView& phase, const ChannelOrder& order) {
+  phase_ = &phase;
+  turns_ = constant_;
+  std::ranges::fill(open_, 0);
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      const unsigned number = fabric_.number_of(port).value();
+      if (is_open(port)) open_[sw.value() * kWords + number / 64] |= Word{1} << (number % 64);
+    }
+  }
+  // A link that opens does so when all new entries are in: old ones never send over it, and what
+  // came over it never meets one.
+  mark_tables(*phase.after, *phase.after, changing_, false, false);
+  mark_tables(*phase.before, *phase.before, *phase.written, true, true);
+  mark_tables(*phase.before, *phase.after, *phase.written, true, false);
+  mark_tables(*phase.after, *phase.before, *phase.written, true, true);
+  mark_loose();
+  strike_blocked();
+
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    const NodeIdx node = fabric_.switch_node[sw];
+    for (const PortIdx in : fabric_.external_ports(node)) {
+      if (!joins_switches(in) || (*phase.use)[in] == LinkUse::Closed) continue;
+      for (std::size_t word = 0; word < kWords; ++word) {
+        for (Word bits = turns_[in.value() * kWords + word]; bits != 0; bits &= bits - 1) {
+          const auto number = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
+          if (number > fabric_.num_ports(node)) continue;  // no such port: discarded
+          const PortIdx out = fabric_.port_of(node, PortNum{static_cast<std::uint8_t>(number)});
+          if (!joins_switches(out) || (*phase.use)[out] == LinkUse::Closed) continue;
+          if (in == out && !phase.bounces) continue;
+          if (order[fabric_.peer[in]] >= order[out]) return print_fall(in, out, order);
+        }
+      }
+    }
+  }
+  return "";
+}
+
+std::string MixtureProof::print_fall(PortIdx in, PortIdx out, const ChannelOrder& order) const {
+  const PortIdx from = fabric_.peer[in];
+  const SwitchIdx sender = far_switch_[in], at = far_switch_[from];
+  const PortNum sends = fabric_.number_of(from), leaves = fabric_.number_of(out);
+  std::string who = "packets";
+  for (std::size_t lid = 1; lid < phase_->after->lids(); ++lid) {
+    const auto has = [&](SwitchIdx sw, PortNum port) {
+      return phase_->before->row(sw)[lid] == port || phase_->after->row(sw)[lid] == port;
+    };
+    if (!has(sender, sends) || !has(at, leaves)) continue;
+    who = fmt::format("packets to lid {}", lid);
+    break;
+  }
+  return fmt::format("{} can go from {} on to {}, where the certificate falls from {} to {}",
+                     who,
+                     print_port(fabric_, from),
+                     print_port(fabric_, out),
+                     order[from],
+                     order[out]);
+}
+
+std::string MixtureProof::find_need(const std::vector<Turn>& blocked, const TableCopy& tables) {
+  if (blocked.empty()) return "";
+  turns_ = constant_;
+  mark_tables(tables, tables, changing_, false, false);
+  for (const Turn& turn : blocked) {
+    const NodeIdx node = fabric_.switch_node[turn.sw];
+    const PortIdx in = fabric_.port_of(node, turn.in), out = fabric_.port_of(node, turn.out);
+    if (fabric_.peer[in] == kNone<PortIdx> || fabric_.peer[out] == kNone<PortIdx>) continue;
+    bool needed = false;
+    if (joins_switches(in)) {
+      needed = turns_[in.value() * kWords + turn.out.value() / 64] >> (turn.out.value() % 64) & 1;
+    } else {
+      const PortNum* const row = tables.row(turn.sw);
+      needed = std::find(row + 1, row + tables.lids(), turn.out) != row + tables.lids();
+    }
+    if (needed) return fmt::format("the wanted routes need {}", print_turn(fabric_, turn));
+  }
+  return "";
+}
+
+}  // namespace smd

@@ -1,0 +1,120 @@
+// What the checker believes: which turns packets can take while a phase is under way, from the
+// tables alone. Shares nothing with the planner.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smd/plan/transition.h"
+
+namespace smd {
+
+/// Tables of one width, whatever the width of those they were copied from. What those do not reach
+/// is kNoRoute.
+class TableCopy {
+ public:
+  TableCopy(std::size_t switches, std::size_t lids) : lids_(lids), entries_(switches * lids) {}
+
+  void copy_from(const ForwardingTables& tables);
+
+  [[nodiscard]] std::size_t lids() const { return lids_; }
+
+  [[nodiscard]] PortNum* row(SwitchIdx sw) { return entries_.data() + sw.value() * lids_; }
+
+  [[nodiscard]] const PortNum* row(SwitchIdx sw) const {
+    return entries_.data() + sw.value() * lids_;
+  }
+
+  friend bool operator==(const TableCopy&, const TableCopy&) = default;
+
+ private:
+  std::size_t lids_;
+  std::vector<PortNum> entries_;
+};
+
+using LidList = std::vector<std::uint16_t>;
+
+/// Of a port whose link joins two switches; all others are Closed.
+enum class LinkUse : std::uint8_t {
+  Closed,  // no data during the phase
+  Opens,   // activated once all entries of the phase are in
+  Open,    // carries data all the time
+};
+
+/// An entry that was in force, or may have been, besides those of the tables.
+struct LooseEntry {
+  SwitchIdx sw;
+  std::uint16_t lid = 0;
+  bool any = false;  // else: `port`
+  PortNum port;
+
+  friend auto operator<=>(const LooseEntry&, const LooseEntry&) = default;
+};
+
+/// One phase, as the proof needs it.
+struct PhaseView {
+  const TableCopy* before = nullptr;
+  const TableCopy* after = nullptr;
+  const LidList* written = nullptr;          // LIDs that the phase changes anywhere
+  const std::vector<LooseEntry>* unknown;    // before the phase, anything; sorted
+  const std::vector<LooseEntry>* lingering;  // of earlier phases; sorted
+  const IndexVector<PortIdx, LinkUse>* use = nullptr;
+  const std::vector<Turn>* blocked = nullptr;
+  bool bounces = true;  // leaving by the port one came in by counts
+};
+
+class MixtureProof {
+ public:
+  /// `constant`: LIDs for which every switch keeps, in the whole plan, what it has in `tables`.
+  /// `changing`: all others.
+  MixtureProof(const Fabric& fabric,
+               const TableCopy& tables,
+               const LidList& constant,
+               const LidList& changing);
+
+  /// Empty when every dependency of the phase rises in `order`; else the first that does not.
+  [[nodiscard]] std::string find_fall(const PhaseView& phase, const ChannelOrder& order);
+
+  /// The first turn of `blocked` that a packet from a switch or a host needs once the plan is done.
+  [[nodiscard]] std::string find_need(const std::vector<Turn>& blocked, const TableCopy& tables);
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr std::size_t kWords = 4;  // of 256 ports
+
+  [[nodiscard]] bool joins_switches(PortIdx port) const {
+    return far_switch_[port] != kNone<SwitchIdx>;
+  }
+
+  [[nodiscard]] bool is_open(PortIdx port) const { return (*phase_->use)[port] == LinkUse::Open; }
+
+  [[nodiscard]] PortIdx find_port(SwitchIdx sw, PortNum number) const;
+
+  void mark(PortIdx in, PortNum out) {
+    turns_[in.value() * kWords + out.value() / 64] |= Word{1} << (out.value() % 64);
+  }
+
+  void mark_tables(const TableCopy& arrive,
+                   const TableCopy& leave,
+                   const LidList& lids,
+                   bool arrive_open,
+                   bool leave_open);
+  void mark_loose();
+  void mark_arrival(SwitchIdx sw, std::uint16_t lid, PortNum port);
+  void mark_any_exit(SwitchIdx sw, std::uint16_t lid);
+  [[nodiscard]] bool may_arrive(SwitchIdx from, PortNum port, std::uint16_t lid) const;
+  void strike_blocked();
+  [[nodiscard]] std::string print_fall(PortIdx in, PortIdx out, const ChannelOrder& order) const;
+
+  const Fabric& fabric_;
+  const LidList& changing_;
+  const PhaseView* phase_ = nullptr;
+  IndexVector<PortIdx, SwitchIdx> far_switch_;  // at the other end of a switch port
+  std::vector<Word> constant_;                  // turns of the constant LIDs
+  std::vector<Word> turns_;                     // by the port of entry: ports to leave by
+  std::vector<Word> open_;                      // by switch: ports that are Open
+  std::vector<std::uint8_t> seen_;              // scratch, by port of one switch and far port
+};
+
+}  // namespace smd

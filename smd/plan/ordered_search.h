@@ -1,0 +1,39 @@
+// Looks for an order of the changes in which nothing has to be blocked: phase by phase as many
+// entries as fit without closing a cycle.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "smd/plan/mixture.h"
+
+namespace smd {
+
+struct OrderedPhase {
+  std::vector<std::size_t> changes;  // of the mixture, ascending
+  ChannelOrder certificate;
+};
+
+struct OrderedPlan {
+  std::vector<OrderedPhase> phases;
+  InFlight in_flight = InFlight::Linger;
+};
+
+/// All changes at once. `empty` holds no turns, but those struck that cannot be taken. The links
+/// of later open at the end of the phase, or before it.
+[[nodiscard]] std::optional<OrderedPhase> find_single_phase(Mixture& mixture,
+                                                            const TurnGraph& empty,
+                                                            bool all_flow);
+
+/// The fewest phases of several greedy passes, which differ in the order of the entries. Of equally
+/// long plans one under which packets may linger.
+[[nodiscard]] std::optional<OrderedPlan> find_phases(Mixture& mixture,
+                                                     const TurnGraph& empty,
+                                                     unsigned max_phases);
+
+/// Of the state between plans, or before the first phase: as `stage` says for every change.
+[[nodiscard]] std::optional<ChannelOrder> find_order(Mixture& mixture,
+                                                     const TurnGraph& empty,
+                                                     bool all_flow);
+
+}  // namespace smd

@@ -1,0 +1,299 @@
+#include "smd/plan/plan_playback.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+std::size_t width_of(const TransitionTask& task) {
+  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
+}
+
+TableCopy copy_of(const ForwardingTables& tables, std::size_t switches, std::size_t lids) {
+  TableCopy copy{switches, lids};
+  copy.copy_from(tables);
+  return copy;
+}
+
+bool is_sorted_set(const auto& items) {
+  return std::ranges::adjacent_find(items, [](const auto& a, const auto& b) { return !(a < b); }) ==
+         items.end();
+}
+
+}  // namespace
+
+PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& plan)
+    : task_(task),
+      plan_(plan),
+      fabric_(*task.fabric),
+      before_(copy_of(*task.held, fabric_.switch_count(), width_of(task))),
+      after_(before_),
+      wanted_(copy_of(*task.wanted, fabric_.switch_count(), width_of(task))),
+      blocked_(task.blocked),
+      up_(fabric_.port_count(), 0),
+      use_(fabric_.port_count(), LinkUse::Closed) {
+  for (const PortIdx port : fabric_.peer.indices())
+    up_[port] = fabric_.peer[port] != kNone<PortIdx> &&
+                fabric_.port_info[port].state() == PortState::Active;
+  up_before_ = up_;
+  sort_lids();
+  proof_.emplace(fabric_, before_, constant_, changing_);
+}
+
+// Sorts the LIDs into those that no phase touches and the others; collects the unknown entries.
+void PlanPlayback::sort_lids() {
+  std::vector<char> changes(before_.lids(), 0);
+  bool to_wanted = false;
+  for (const TransitionPhase& phase : plan_.phases) {
+    to_wanted |= phase.to_wanted;
+    for (const EntryChange& change : phase.entries) {
+      if (change.lid.value() < changes.size()) changes[change.lid.value()] = 1;
+    }
+  }
+  if (to_wanted) std::ranges::fill(changes, 1);
+  for (const TableBlock& block : task_.unknown) {
+    for (std::size_t i = 0; i < kLftBlockSize; ++i) {
+      const std::size_t lid = block.block * kLftBlockSize + i;
+      if (lid == 0 || lid >= changes.size()) continue;
+      changes[lid] = 1;
+      unknown_.push_back({.sw = block.sw, .lid = static_cast<std::uint16_t>(lid), .any = true});
+    }
+  }
+  std::ranges::sort(unknown_);
+  for (std::size_t lid = 1; lid < changes.size(); ++lid)
+    (changes[lid] ? changing_ : constant_).push_back(static_cast<std::uint16_t>(lid));
+}
+
+bool PlanPlayback::is_unknown(SwitchIdx sw, std::uint16_t lid) const {
+  return std::ranges::binary_search(unknown_, LooseEntry{.sw = sw, .lid = lid, .any = true});
+}
+
+bool PlanPlayback::forwards_data(SwitchIdx sw) const {
+  for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+    if (carries(port)) return true;
+  }
+  return false;
+}
+
+bool PlanPlayback::is_silent() const {
+  for (const PortIdx port : fabric_.peer.indices()) {
+    if (carries(port)) return false;
+  }
+  return true;
+}
+
+std::string PlanPlayback::check_turns(const std::vector<Turn>& turns, bool blocked_now) const {
+  const char* const list = blocked_now ? "restore" : "block";
+  if (!is_sorted_set(turns)) return fmt::format("its list of turns to {} is not sorted", list);
+  for (const Turn& turn : turns) {
+    if (turn.sw.value() >= fabric_.switch_count())
+      return fmt::format("it would {} a turn of a switch that there is not", list);
+    const unsigned ports = fabric_.num_ports(fabric_.switch_node[turn.sw]);
+    if (turn.in.value() == 0 || turn.out.value() == 0 || turn.in.value() > ports ||
+        turn.out.value() > ports || turn.in == turn.out)
+      return fmt::format(
+          "it would {} {} to {} of a switch, which is no turn", list, turn.in, turn.out);
+    if (std::ranges::binary_search(blocked_, turn) != blocked_now)
+      return fmt::format("it would {} {}, which is {}",
+                         list,
+                         print_turn(fabric_, turn),
+                         blocked_now ? "not blocked" : "blocked already");
+  }
+  return "";
+}
+
+std::string PlanPlayback::take_ports(const TransitionPhase& phase) {
+  if (!is_sorted_set(phase.deactivate) || !is_sorted_set(phase.activate))
+    return "its lists of ports are not sorted";
+  for (const bool activate : {false, true}) {
+    for (const PortIdx port : activate ? phase.activate : phase.deactivate) {
+      if (port.value() >= fabric_.port_count() || fabric_.peer[port] == kNone<PortIdx>)
+        return "it lists a port without a link";
+      if ((up_[port] != 0) == activate)
+        return fmt::format("it would {} {}, which is {}",
+                           activate ? "activate" : "deactivate",
+                           print_port(fabric_, port),
+                           activate ? "active" : "not active");
+      if (activate && fabric_.port_info[port].state() != PortState::Active &&
+          !awaits_activation(fabric_, port))
+        return fmt::format("{} is in no state to be activated", print_port(fabric_, port));
+      up_[port] = activate;
+    }
+    if (!activate) up_before_ = up_;
+  }
+  return "";
+}
+
+void PlanPlayback::find_use() {
+  for (const NodeIdx node : fabric_.switch_node) {
+    for (const PortIdx port : fabric_.external_ports(node)) {
+      const PortIdx far = fabric_.peer[port];
+      if (far == kNone<PortIdx> || !fabric_.is_switch(fabric_.node_of[far])) continue;
+      use_[port] = up_before_[port] && up_before_[far] ? LinkUse::Open
+                   : up_[port] && up_[far]             ? LinkUse::Opens
+                                                       : LinkUse::Closed;
+    }
+  }
+}
+
+std::string PlanPlayback::check_entry(const EntryChange& change) const {
+  if (change.sw.value() >= fabric_.switch_count())
+    return "it has an entry for a switch that there is not";
+  const NodeIdx node = fabric_.switch_node[change.sw];
+  const std::string at =
+      fmt::format("its entry for lid {} at {}",
+                  change.lid,
+                  fabric_.description[node].empty() ? fmt::format("{}", fabric_.node_guid[node])
+                                                    : fabric_.description[node]);
+  if (change.lid.value() == 0 || change.lid.value() >= after_.lids())
+    return at + " is beyond the tables";
+  if (change.egress == kNoRoute) return "";
+  const bool wanted = wanted_.row(change.sw)[change.lid.value()] == change.egress;
+  if (change.egress.value() > fabric_.num_ports(node))
+    return wanted ? "" : fmt::format("{} names port {}, which it has not", at, change.egress);
+  const PortIdx out = fabric_.port_of(node, change.egress);
+  if (change.egress.value() == 0) return "";
+  if (fabric_.peer[out] == kNone<PortIdx>)
+    return wanted ? "" : fmt::format("{} leads to port {}, which has no link", at, change.egress);
+  if (plan_.kind != TransitionKind::Certified || !forwards_data(change.sw)) return "";
+  const PortIdx far = fabric_.peer[out];
+  const bool will_open = (up_[out] || awaits_activation(fabric_, out)) &&
+                         (up_[far] || awaits_activation(fabric_, far));
+  if (fabric_.is_switch(fabric_.node_of[far]) && will_open && use_[out] != LinkUse::Open)
+    return fmt::format("{} leads to port {}, which is not active yet", at, change.egress);
+  return "";
+}
+
+void PlanPlayback::write_wanted() {
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    for (const std::uint16_t lid : changing_) {
+      if (before_.row(sw)[lid] != wanted_.row(sw)[lid])
+        overwritten_.push_back({sw, Lid{lid}, before_.row(sw)[lid]});
+    }
+  }
+  after_ = wanted_;
+  resolved_ = std::move(unknown_);
+  unknown_.clear();
+}
+
+std::string PlanPlayback::take_entries(const TransitionPhase& phase) {
+  overwritten_.clear();
+  resolved_.clear();
+  written_.clear();
+  if (!is_sorted_set(phase.entries) ||
+      std::ranges::adjacent_find(phase.entries, [](const EntryChange& a, const EntryChange& b) {
+        return a.sw == b.sw && a.lid == b.lid;
+      }) != phase.entries.end())
+    return "its entries are not sorted, or name one entry twice";
+  if (phase.to_wanted) {
+    if (!phase.entries.empty()) return "it writes all of the wanted entries and lists some";
+    write_wanted();
+  }
+  for (const EntryChange& change : phase.entries) {
+    if (std::string fault = check_entry(change); !fault.empty()) return fault;
+    const std::uint16_t lid = change.lid.value();
+    PortNum& entry = after_.row(change.sw)[lid];
+    overwritten_.push_back({change.sw, change.lid, entry});
+    entry = change.egress;
+    if (is_unknown(change.sw, lid)) resolved_.push_back({.sw = change.sw, .lid = lid, .any = true});
+  }
+  std::vector<char> written(after_.lids(), 0);
+  for (const EntryChange& change : overwritten_) written[change.lid.value()] = 1;
+  for (std::size_t lid = 0; lid < written.size(); ++lid) {
+    if (written[lid]) written_.push_back(static_cast<std::uint16_t>(lid));
+  }
+  return "";
+}
+
+std::string PlanPlayback::begin_phase(const TransitionPhase& phase) {
+  if (std::string fault = check_turns(phase.block, false); !fault.empty()) return fault;
+  std::vector<Turn> blocked;
+  std::ranges::set_union(blocked_, phase.block, std::back_inserter(blocked));
+  blocked_.swap(blocked);
+  if (std::string fault = check_turns(phase.restore, true); !fault.empty()) return fault;
+  blocked.clear();
+  std::ranges::set_difference(blocked_, phase.restore, std::back_inserter(blocked));
+  blocked_.swap(blocked);
+  if (std::string fault = take_ports(phase); !fault.empty()) return fault;
+  find_use();
+  return take_entries(phase);
+}
+
+std::string PlanPlayback::prove(const ChannelOrder& certificate) {
+  if (certificate.size() != fabric_.port_count())
+    return fmt::format(
+        "its certificate has {} channels instead of {}", certificate.size(), fabric_.port_count());
+  std::vector<LooseEntry> unknown;
+  std::ranges::merge(unknown_, resolved_, std::back_inserter(unknown));
+  return proof_->find_fall({.before = &before_,
+                            .after = &after_,
+                            .written = &written_,
+                            .unknown = &unknown,
+                            .lingering = &lingering_,
+                            .use = &use_,
+                            .blocked = &blocked_,
+                            .bounces = plan_.kind == TransitionKind::Certified},
+                           certificate);
+}
+
+// Only what could send data while the phase was under way.
+void PlanPlayback::add_lingering() {
+  for (const EntryChange& change : overwritten_) {
+    const NodeIdx node = fabric_.switch_node[change.sw];
+    if (change.egress.value() > fabric_.num_ports(node) ||
+        use_[fabric_.port_of(node, change.egress)] != LinkUse::Open)
+      continue;
+    lingering_.push_back({.sw = change.sw, .lid = change.lid.value(), .port = change.egress});
+  }
+  for (const LooseEntry& entry : resolved_) {
+    if (forwards_data(entry.sw)) lingering_.push_back(entry);
+  }
+  std::ranges::sort(lingering_);
+}
+
+void PlanPlayback::end_phase() {
+  for (const EntryChange& change : overwritten_) {
+    const std::uint16_t lid = change.lid.value();
+    before_.row(change.sw)[lid] = after_.row(change.sw)[lid];
+  }
+  if (plan_.in_flight == InFlight::Linger) add_lingering();
+  if (!resolved_.empty() && !unknown_.empty()) {
+    std::vector<LooseEntry> rest;
+    std::ranges::set_difference(unknown_, resolved_, std::back_inserter(rest));
+    unknown_.swap(rest);
+  }
+  up_before_ = up_;
+}
+
+std::string PlanPlayback::find_rest() {
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    for (std::size_t lid = 1; lid < after_.lids(); ++lid) {
+      const auto number = static_cast<std::uint16_t>(lid);
+      const PortNum holds = after_.row(sw)[lid], wanted = wanted_.row(sw)[lid];
+      if (holds == wanted && !is_unknown(sw, number)) continue;
+      const NodeIdx node = fabric_.switch_node[sw];
+      return fmt::format("after the last phase lid {} leaves {} by {} instead of {}",
+                         lid,
+                         print_port(fabric_, fabric_.port_of(node, PortNum{0})),
+                         is_unknown(sw, number) ? std::string{"a port that nobody knows"}
+                                                : fmt::format("port {}", holds),
+                         wanted);
+    }
+  }
+  for (const PortIdx port : fabric_.peer.indices()) {
+    const bool was_active = fabric_.port_info[port].state() == PortState::Active &&
+                            fabric_.peer[port] != kNone<PortIdx>;
+    if ((was_active || awaits_activation(fabric_, port)) && !up_[port])
+      return fmt::format("after the last phase {} is not active", print_port(fabric_, port));
+  }
+  if (blocked_ != plan_.blocked)
+    return fmt::format(
+        "it says that {} turns remain blocked, but {} do", plan_.blocked.size(), blocked_.size());
+  if (std::string need = proof_->find_need(blocked_, after_); !need.empty())
+    return need + ", which remains blocked";
+  return "";
+}
+
+}  // namespace smd

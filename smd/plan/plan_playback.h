@@ -1,0 +1,65 @@
+// Goes through a plan phase by phase as the fabric would, and finds steps that make no sense.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smd/plan/mixture_proof.h"
+#include "smd/plan/transition.h"
+
+namespace smd {
+
+class PlanPlayback {
+ public:
+  PlanPlayback(const TransitionTask& task, const TransitionPlan& plan);
+
+  /// Takes the steps of the next phase. Returns what is wrong with them, or nothing. Requires: all
+  /// phases before were begun, found faultless, and ended.
+  [[nodiscard]] std::string begin_phase(const TransitionPhase& phase);
+
+  /// The certificate of the phase under way holds, or what is wrong.
+  [[nodiscard]] std::string prove(const ChannelOrder& certificate);
+
+  void end_phase();
+
+  /// What is wrong with the state that the plan leaves.
+  [[nodiscard]] std::string find_rest();
+
+  /// No link between switches, nor to a host, carries data.
+  [[nodiscard]] bool is_silent() const;
+
+ private:
+  using Ports = IndexVector<PortIdx, char>;
+
+  [[nodiscard]] std::string check_turns(const std::vector<Turn>& turns, bool blocked_now) const;
+  [[nodiscard]] std::string take_ports(const TransitionPhase& phase);
+  [[nodiscard]] std::string take_entries(const TransitionPhase& phase);
+  [[nodiscard]] std::string check_entry(const EntryChange& change) const;
+  [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
+
+  [[nodiscard]] bool carries(PortIdx port) const {
+    return up_before_[port] && up_before_[fabric_.peer[port]];
+  }
+
+  [[nodiscard]] bool forwards_data(SwitchIdx sw) const;
+  void find_use();
+  void add_lingering();
+  void sort_lids();
+  void write_wanted();
+
+  const TransitionTask& task_;
+  const TransitionPlan& plan_;
+  const Fabric& fabric_;
+  TableCopy before_, after_, wanted_;
+  LidList constant_, changing_, written_;
+  std::vector<LooseEntry> unknown_, lingering_;
+  std::vector<LooseEntry> resolved_;  // unknown before this phase, written in it
+  std::vector<Turn> blocked_;
+  Ports up_before_, up_;  // Active, by the plan; while entries are written, and at the phase's end
+  IndexVector<PortIdx, LinkUse> use_;
+  std::optional<MixtureProof> proof_;
+  std::vector<EntryChange> overwritten_;  // what this phase replaces
+};
+
+}  // namespace smd

@@ -1,0 +1,129 @@
+#include "smd/plan/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "smd/plan/cut_plans.h"
+
+namespace smd {
+namespace {
+
+TransitionPlan plan_initial(const TransitionTask& task, PlanBuilder& builder) {
+  TransitionPlan plan = builder.begin(TransitionKind::Initial);
+  // Whatever the tables held, no packet met it.
+  const TransitionTask wanted{.fabric = task.fabric,
+                              .lids = task.lids,
+                              .held = task.wanted,
+                              .wanted = task.wanted,
+                              .unknown = {},
+                              .blocked = {},
+                              .orientation = task.orientation};
+  Mixture mixture{wanted, builder.scene(), {}};
+  builder.release_needed(mixture);
+  builder.fill_at_once(plan, mixture, {});
+  plan.blocked = builder.scene().kept;
+  plan.phases[0].to_wanted = true;
+  if (auto order = find_order(mixture, builder.empty_graph(false), true))
+    plan.phases[0].certificate = std::move(*order);
+  return plan;
+}
+
+std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
+                                             const PlanBuilder& builder,
+                                             Mixture& mixture) {
+  TransitionPlan plan = builder.begin(TransitionKind::Certified);
+  const TurnGraph empty = builder.empty_graph(true);
+  const bool wake_first = builder.must_wake_first(mixture);
+  std::vector<OrderedPhase> phases;
+  if (auto single = find_single_phase(mixture, empty, wake_first)) {
+    phases.push_back(std::move(*single));
+  } else if (auto several = find_phases(mixture, empty, options.max_phases)) {
+    phases = std::move(several->phases);
+    plan.in_flight = several->in_flight;
+  } else {
+    return std::nullopt;
+  }
+  if (!builder.fill(plan, mixture, phases, wake_first)) return std::nullopt;
+  return plan;
+}
+
+bool has_orientation(const TransitionTask& task) {
+  return task.orientation != nullptr &&
+         task.orientation->rank.size() == task.fabric->switch_count();
+}
+
+class Chooser {
+ public:
+  Chooser(const TransitionTask& task, const PlannerOptions& options, PlanBuilder& builder)
+      : task_(task),
+        options_(options),
+        builder_(builder),
+        mixture_(task, builder.scene(), find_changes(task)) {
+    builder.release_needed(mixture_);
+  }
+
+  TransitionPlan run() {
+    TransitionPlan plan = choose();
+    plan.why = std::move(why_);
+    return plan;
+  }
+
+ private:
+  TransitionPlan choose() {
+    switch (options_.first) {
+      case Deactivation::Certified:
+        if (auto plan = plan_certified(options_, builder_, mixture_)) return std::move(*plan);
+        note(
+            fmt::format("no order of {} entries in {} phases or fewer keeps every mixture free of "
+                        "cycles",
+                        mixture_.changes().size(),
+                        options_.max_phases));
+        [[fallthrough]];
+      case Deactivation::CutDependencies:
+        if (auto plan = cut_dependencies()) return std::move(*plan);
+        note("the wanted routes close a cycle themselves");
+        break;
+      case Deactivation::CutPorts:
+        if (has_orientation(task_)) return plan_cut_ports(builder_, mixture_);
+        note("the wanted routes have no orientation that names cut nodes");
+        [[fallthrough]];
+      case Deactivation::All:
+        return plan_deactivate_all(builder_, mixture_);
+      case Deactivation::None:
+        break;
+    }
+    return plan_unordered(builder_, mixture_);
+  }
+
+  std::optional<TransitionPlan> cut_dependencies() {
+    const bool asked = options_.first == Deactivation::CutDependencies;
+    if (asked && !has_orientation(task_))
+      note("without an orientation only turns that would close a cycle are blocked");
+    auto plan = plan_cut_dependencies(builder_, mixture_, !asked);
+    if (plan && !asked) note(fmt::format("{} turns blocked", plan->phases.front().block.size()));
+    return plan;
+  }
+
+  void note(std::string_view what) {
+    if (!why_.empty()) why_ += "; ";
+    why_ += what;
+  }
+
+  const TransitionTask& task_;
+  const PlannerOptions& options_;
+  PlanBuilder& builder_;
+  Mixture mixture_;
+  std::string why_;
+};
+
+}  // namespace
+
+TransitionPlan plan_transition(const TransitionTask& task, const PlannerOptions& options) {
+  PlanBuilder builder{task, options.whole_tables};
+  if (!builder.has_work()) return builder.begin(TransitionKind::Nothing);
+  if (builder.scene().silent) return plan_initial(task, builder);
+  return Chooser{task, options, builder}.run();
+}
+
+}  // namespace smd
