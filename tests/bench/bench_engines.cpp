@@ -1,7 +1,10 @@
 // Snapshot, LIDs, engines and checker on the three-level fat tree of 36-port switches: 1,620
-// switches, 11,664 hosts.
+// switches, 11,664 hosts. Computing times and entries of fera and pira by size.
 #include <benchmark/benchmark.h>
 
+#include <string>
+
+#include "sim-backend/topology/fabric_spec.h"
 #include "smd/fabric/builder.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/check.h"
@@ -10,43 +13,34 @@
 namespace smd {
 namespace {
 
-constexpr unsigned kRadix = 36;
-constexpr unsigned kHalf = kRadix / 2;
-
-NodeIdx add(FabricBuilder& builder, NodeType type, unsigned ports, std::uint64_t guid) {
-  NodeInfo info;
-  info.node_type = static_cast<std::uint8_t>(type);
-  info.num_ports = static_cast<std::uint8_t>(ports);
-  info.node_guid = info.port_guid = Guid{guid};
-  info.local_port = PortNum{1};
-  return builder.add_node(info);
-}
-
-PortNum number(unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; }
-
-std::shared_ptr<const Fabric> build_fat_tree() {
+std::shared_ptr<const Fabric> build_fabric(const sim::FabricSpec& spec) {
   FabricBuilder builder;
-  std::uint64_t guid = 0;
-  std::vector<NodeIdx> cores;
-  for (unsigned c = 0; c < kHalf * kHalf; ++c)
-    cores.push_back(add(builder, NodeType::Switch, kRadix, ++guid));
-  for (unsigned pod = 0; pod < kRadix; ++pod) {
-    std::vector<NodeIdx> aggs;
-    for (unsigned a = 0; a < kHalf; ++a) {
-      aggs.push_back(add(builder, NodeType::Switch, kRadix, ++guid));
-      for (unsigned c = 0; c < kHalf; ++c)
-        builder.add_link(aggs[a], number(kHalf + c + 1), cores[a * kHalf + c], number(pod + 1));
-    }
-    for (unsigned l = 0; l < kHalf; ++l) {
-      const NodeIdx leaf = add(builder, NodeType::Switch, kRadix, ++guid);
-      for (unsigned a = 0; a < kHalf; ++a)
-        builder.add_link(leaf, number(kHalf + a + 1), aggs[a], number(l + 1));
-      for (unsigned h = 0; h < kHalf; ++h)
-        builder.add_link(leaf, number(h + 1), add(builder, NodeType::Ca, 1, ++guid), PortNum{1});
+  std::vector<NodeIdx> nodes;
+  for (const sim::NodeSpec& node : spec.nodes) {
+    NodeInfo info;
+    info.node_type = static_cast<std::uint8_t>(node.type);
+    info.num_ports = static_cast<std::uint8_t>(node.num_ports());
+    info.node_guid = info.port_guid = node.guid;
+    info.local_port = PortNum{1};
+    nodes.push_back(builder.add_node(info));
+  }
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+      const sim::PortSpec& port = spec.nodes[n].ports[p];
+      if (port.peer_node == sim::kNoNode || std::pair{port.peer_node, port.peer_port.value()} <
+                                                std::pair{n, static_cast<std::uint8_t>(p)})
+        continue;
+      builder.add_link(
+          nodes[n], PortNum{static_cast<std::uint8_t>(p)}, nodes[port.peer_node], port.peer_port);
     }
   }
-  builder.set_sm_port(cores[0], PortNum{0});
+  builder.set_sm_port(nodes[spec.sm_node], spec.sm_port);
   return builder.build(Epoch{1});
+}
+
+std::shared_ptr<const Fabric> build_fat_tree() {
+  static const sim::FabricSpec spec = sim::load_fabric("fat-tree:k=36,levels=3").value();
+  return build_fabric(spec);
 }
 
 const Fabric& fabric() {
@@ -84,6 +78,45 @@ void updn_again(benchmark::State& state) {
         find_engine("updn")->compute(fabric(), lids(), {.previous = &before.orientation}));
 }
 
+// The sparse networks that the two were published for: same number of switches and nodes, three
+// seeds. The ratio is of entries; that of the times is for the reader to take.
+struct Sparse {
+  int switches, nodes;
+};
+
+constexpr Sparse kSparse[] = {{8, 15},
+                              {12, 23},
+                              {16, 30},
+                              {20, 40},
+                              {24, 46},
+                              {32, 72},
+                              {40, 68},
+                              {48, 112},
+                              {64, 146},
+                              {128, 218}};
+
+void sparse(benchmark::State& state, const char* name) {
+  const auto& [switches, nodes] = kSparse[state.range(0)];
+  std::vector<std::pair<std::shared_ptr<const Fabric>, LidMap>> networks;
+  for (int seed = 1; seed <= 3; ++seed) {
+    const std::string text = "irregular4:switches=" + std::to_string(switches) +
+                             ",nodes=" + std::to_string(nodes) + ",seed=" + std::to_string(seed);
+    const auto network = build_fabric(sim::load_fabric(text).value());
+    networks.emplace_back(network, assign_lids(*network, {}, {}).value().map);
+  }
+  const RoutingRequest request{.default_ports = true};
+  for (auto _ : state) {
+    for (const auto& [network, map] : networks)
+      benchmark::DoNotOptimize(find_engine(name)->compute(*network, map, request));
+  }
+  double entries = 0;
+  for (const auto& [network, map] : networks)
+    entries += static_cast<double>(
+        find_engine(name)->compute(*network, map, request).value().sequence.size());
+  state.counters["switches"] = switches;
+  state.counters["entries"] = entries / 3;
+}
+
 void check(benchmark::State& state, const char* name, bool minimality) {
   const RoutingTables tables = find_engine(name)->compute(fabric(), lids(), {}).value();
   RouteReport report;
@@ -103,6 +136,13 @@ BENCHMARK(build)->Unit(benchmark::kMillisecond);
 BENCHMARK(assign)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(engine, updn, "updn")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(engine, minhop, "minhop")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(engine, fera, "fera")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(engine, pira, "pira")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sparse, fera, "fera")->DenseRange(0, 9)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(sparse, fera_flood, "fera-flood")
+    ->DenseRange(0, 9)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(sparse, pira, "pira")->DenseRange(0, 9)->Unit(benchmark::kMicrosecond);
 BENCHMARK(updn_again)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn, "updn", true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn_without_minimality, "updn", false)->Unit(benchmark::kMillisecond);

@@ -1,5 +1,8 @@
 // up*/down*, in the two-phase form that a table without input ports allows.
+#include <utility>
+
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/keep/keep_routes.h"
 #include "smd/routing/oriented_fabric.h"
 #include "smd/routing/up_down.h"
 
@@ -16,13 +19,29 @@ class UpDown final : public Engine {
            "the one whose channel carries fewest paths, then the lowest port. Free of deadlock: "
            "number the channels, climbing ones from the leaves up, then descending ones from the "
            "root down; every route follows rising numbers. Complete: the root reaches everybody "
-           "downwards. Not always minimal. Source: the deadlock-free routing of Autonet, as FERa.";
+           "downwards. Not always minimal. Given the routes in force, keeps every entry that "
+           "is still legal. Source: the deadlock-free routing of Autonet, as FERa.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
-    OrientedFabric oriented{fabric, lids, request.roots, request.previous};
+    // Only this engine's own routes are known to be legal and spread.
+    const PreviousRoutes* const in_force =
+        request.in_force != nullptr && request.in_force->routing->engine == name()
+            ? request.in_force
+            : nullptr;
+    const Orientation* const previous = request.previous == nullptr && in_force != nullptr
+                                            ? &in_force->routing->orientation
+                                            : request.previous;
+    OrientedFabric oriented{fabric, lids, request.roots, previous};
+    if (in_force != nullptr) {
+      if (auto kept = keep_routes(fabric, lids, oriented, *in_force)) {
+        RoutingTables result = begin_tables(name(), lids, oriented);
+        result.lft = std::move(*kept);
+        return result;
+      }
+    }
     RoutingTables result = begin_tables(name(), lids, oriented);
     UpDownSearch search{oriented.up_down};
     Spread spread{oriented.graph, oriented.targets};

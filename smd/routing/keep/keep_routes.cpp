@@ -1,0 +1,191 @@
+#include "smd/routing/keep/keep_routes.h"
+
+#include <algorithm>
+#include <span>
+
+#include "smd/routing/keep/mend.h"
+#include "smd/routing/keep/port_changes.h"
+#include "smd/routing/keep/rebalance.h"
+#include "smd/routing/orientation_repair.h"
+#include "smd/routing/up_down.h"
+
+namespace smd {
+namespace {
+
+// The switch that hands a LID over, and its port: what routes lead to.
+struct Place {
+  Guid last;
+  PortNum exit;
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+std::optional<Place> find_place(const Fabric& fabric, const LidMap& lids, Lid lid) {
+  const PortIdx owner = lids.owner_of(lid);
+  if (owner == kNone<PortIdx>) return std::nullopt;
+  if (fabric.is_switch(fabric.node_of[owner]))
+    return Place{fabric.node_guid[fabric.node_of[owner]], PortNum{0}};
+  const PortIdx far = fabric.peer[owner];
+  if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) return std::nullopt;
+  return Place{fabric.node_guid[fabric.node_of[far]], fabric.number_of(far)};
+}
+
+ForwardingTables copy_tables(const ForwardingTables& before,
+                             const IndexVector<SwitchIdx, SwitchIdx>& row_before,
+                             Lid top) {
+  ForwardingTables tables{row_before.size(), std::max(top, before.top())};
+  for (const SwitchIdx sw : row_before.indices()) {
+    if (row_before[sw] == kNone<SwitchIdx>) continue;
+    const std::span<const PortNum> row = before.row(row_before[sw]);
+    std::copy(row.begin(), row.end(), tables.row(sw).begin());
+  }
+  return tables;
+}
+
+class Keeper {
+ public:
+  Keeper(const Fabric& fabric,
+         const LidMap& lids,
+         const OrientedFabric& oriented,
+         const PreviousRoutes& before,
+         PortChanges changes)
+      : fabric_(fabric),
+        lids_(lids),
+        oriented_(oriented),
+        before_(before),
+        changes_(std::move(changes)),
+        tables_(copy_tables(before.routing->lft, changes_.before, lids.top)),
+        destinations_(list_destinations(oriented.targets, last_lid())),
+        fresh_(destinations_.size(), 0),
+        suspects_(destinations_.size()),
+        routes_(oriented, destinations_, tables_) {}
+
+  bool is_worth_it() {
+    std::size_t owned = 0, fresh = 0, new_switches = 0;
+    for (std::size_t value = 1; value < destinations_.size(); ++value) {
+      if (destinations_[value].last == kNone<SwitchIdx>) continue;
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      fresh_[value] =
+          find_place(fabric_, lids_, lid) != find_place(*before_.fabric, *before_.lids, lid);
+      ++owned;
+      fresh += fresh_[value];
+    }
+    for (const SwitchIdx sw : changes_.before) new_switches += sw == kNone<SwitchIdx>;
+    return 2 * fresh <= owned && 2 * new_switches <= changes_.before.size();
+  }
+
+  ForwardingTables run() {
+    find_suspects();
+    Mender mender{routes_};
+    for (std::size_t value = 1; value < destinations_.size(); ++value) {
+      if (!suspects_[value].empty())
+        mender.mend(Lid{static_cast<std::uint16_t>(value)}, suspects_[value]);
+    }
+    route_fresh();
+    Rebalancer rebalancer{routes_};
+    if (!changes_.gained.empty()) {
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        if (destinations_[value].last != kNone<SwitchIdx> && !fresh_[value])
+          rebalancer.shorten(Lid{static_cast<std::uint16_t>(value)}, changes_.gained);
+      }
+    }
+    for (const PortChanges::Gained& link : changes_.gained) rebalancer.fill(link, last_lid());
+    return std::move(tables_);
+  }
+
+ private:
+  [[nodiscard]] Lid last_lid() const {
+    return Lid{static_cast<std::uint16_t>(tables_.blocks() * kLftBlockSize - 1)};
+  }
+
+  void find_suspects() {
+    for (const SwitchIdx sw : changes_.before.indices()) {
+      const bool is_new = changes_.before[sw] == kNone<SwitchIdx>;
+      if (!is_new && changes_.suspect[sw].none()) continue;
+      const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        if (fresh_[value] || (!is_new && !changes_.suspect[sw][row[value].value()])) continue;
+        if (destinations_[value].last != kNone<SwitchIdx>) {
+          suspects_[value].push_back(sw);
+        } else if (!is_new) {
+          withdraw_unless_harmless(sw, Lid{static_cast<std::uint16_t>(value)});
+        }
+      }
+    }
+  }
+
+  // Packets to a LID that nobody has may follow old entries as long as they only descend: they end
+  // where a port is dead.
+  void withdraw_unless_harmless(SwitchIdx sw, Lid lid) {
+    RouteState::Hop hop = routes_.next(sw, lid);
+    while (hop.to != kNone<SwitchIdx> && !hop.up) hop = routes_.next(hop.to, lid);
+    if (hop.to != kNone<SwitchIdx>) routes_.set(sw, lid, kNoRoute);
+  }
+
+  void route_fresh() {
+    UpDownSearch search{oriented_.up_down};
+    NextHops hops;
+    for (const SwitchIdx last : oriented_.targets.of.indices()) {
+      bool searched = false;
+      for (const Target& target : oriented_.targets.of[last]) {
+        for (unsigned offset = 0; offset < 1u << target.lmc; ++offset) {
+          const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
+          if (!fresh_[lid.value()]) continue;
+          if (!searched) search.find(last, hops);
+          searched = true;
+          route(lid, last, target.exit, hops);
+        }
+      }
+    }
+  }
+
+  void route(Lid lid, SwitchIdx last, PortNum exit, const NextHops& hops) {
+    std::vector<char> reaches(changes_.before.size(), 0);
+    reaches[last.value()] = 1;
+    routes_.set(last, lid, exit);
+    for (std::size_t i = 0; i < hops.order.size(); ++i) {
+      const SwitchIdx sw = hops.order[i];
+      reaches[sw.value()] = 1;
+      const std::span<const std::uint32_t> ways{hops.edges.data() + hops.first[i],
+                                                hops.edges.data() + hops.first[i + 1]};
+      const PortNum now = routes_.exit(sw, lid);
+      const bool is_best = std::any_of(ways.begin(), ways.end(), [&](std::uint32_t way) {
+        return oriented_.graph.edge(way).port == now;
+      });
+      if (!is_best) routes_.set(sw, lid, routes_.choose(sw, lid, ways));
+    }
+    for (const SwitchIdx sw : changes_.before.indices()) {
+      if (!reaches[sw.value()]) routes_.set(sw, lid, kNoRoute);
+    }
+  }
+
+  const Fabric& fabric_;
+  const LidMap& lids_;
+  const OrientedFabric& oriented_;
+  const PreviousRoutes& before_;
+  const PortChanges changes_;
+  ForwardingTables tables_;
+  const std::vector<Destination> destinations_;
+  std::vector<char> fresh_;  // by LID: new, or elsewhere than before
+  std::vector<std::vector<SwitchIdx>> suspects_;
+  RouteState routes_;
+};
+
+}  // namespace
+
+std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
+                                            const LidMap& lids,
+                                            const OrientedFabric& oriented,
+                                            const PreviousRoutes& in_force) {
+  const Fabric& before = *in_force.fabric;
+  if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
+    return std::nullopt;
+  PortChanges changes = find_port_changes(before, in_force.routing->orientation, fabric, oriented);
+  // Islands that grow together have no routes to each other that could be kept.
+  if (!changes.gained.empty() && find_islands(SwitchGraph{before}).size() > 1) return std::nullopt;
+  Keeper keeper{fabric, lids, oriented, in_force, std::move(changes)};
+  if (!keeper.is_worth_it()) return std::nullopt;
+  return keeper.run();
+}
+
+}  // namespace smd

@@ -1,0 +1,25 @@
+// New tables out of those in force: what can stay, stays.
+#pragma once
+
+#include <optional>
+
+#include "smd/routing/oriented_fabric.h"
+
+namespace smd {
+
+/// Requires: the tables in force are up*/down* over the orientation that they carry.
+/// Ensures, over the orientation of `oriented`: legal and complete for every LID in `lids`.
+/// - What a lost or turned link carried goes elsewhere, with what depends on it; nothing else
+/// moves.
+/// - A link that came up takes routes that it shortens, and of others its share.
+/// - A LID that is new or has moved is routed as if everything were, unless the entry that a switch
+///   has is one of the best already; no other LID moves for it.
+/// - LIDs that nobody has keep their entries, so that who comes back finds them, unless a link
+///   under them leads elsewhere.
+/// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
+[[nodiscard]] std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
+                                                          const LidMap& lids,
+                                                          const OrientedFabric& oriented,
+                                                          const PreviousRoutes& in_force);
+
+}  // namespace smd

@@ -1,0 +1,36 @@
+// Which ports of the switches that were there before lead elsewhere now.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <vector>
+
+#include "smd/routing/oriented_fabric.h"
+
+namespace smd {
+
+struct PortChanges {
+  /// The switch as it was; kNone for switches that were not there.
+  IndexVector<SwitchIdx, SwitchIdx> before;
+
+  /// By port number: leads to no switch any more, to another port than before, or in the other
+  /// direction. Entries over such a port have to be looked at; all others are as good as they were.
+  IndexVector<SwitchIdx, std::bitset<256>> suspect;
+
+  /// Ports of known switches that lead to a switch, and led elsewhere or nowhere. Ascending.
+  struct Gained {
+    SwitchIdx sw;
+    PortNum port;
+    SwitchIdx to;
+  };
+
+  std::vector<Gained> gained;
+};
+
+/// Directions are compared by the ranks that each side had then and has now.
+[[nodiscard]] PortChanges find_port_changes(const Fabric& before,
+                                            const Orientation& orientation_before,
+                                            const Fabric& now,
+                                            const OrientedFabric& oriented);
+
+}  // namespace smd

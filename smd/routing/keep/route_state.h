@@ -1,0 +1,81 @@
+// Tables in the making, read as routes: where an entry leads, whether it descends, how long the way
+// is that follows, and how many LIDs leave by each port.
+//
+// A route is legal when it climbs zero or more links and then descends. A table does not see where
+// a packet comes from, so: who descends hands over to one who descends all the way; who climbs may
+// hand over to anybody, and nobody above may hand over to him.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "smd/routing/oriented_fabric.h"
+
+namespace smd {
+
+/// A LID that somebody has.
+struct Destination {
+  SwitchIdx last = kNone<SwitchIdx>;  // that serves the owner; kNone: nobody has the LID
+  PortNum exit;                       // of the last switch
+  Lid base;                           // of the port that owns it
+  bool weighs = false;                // counts as traffic
+};
+
+/// By LID value, up to `top`.
+[[nodiscard]] std::vector<Destination> list_destinations(const Targets& targets, Lid top);
+
+class RouteState {
+ public:
+  struct Hop {
+    SwitchIdx to = kNone<SwitchIdx>;  // kNone: the port leads to no switch
+    bool up = false;
+  };
+
+  /// All outlive it. Requires: rows of the tables are the switches of `oriented`, and every LID in
+  /// them has its place in `destinations`.
+  RouteState(const OrientedFabric& oriented,
+             const std::vector<Destination>& destinations,
+             ForwardingTables& tables);
+
+  [[nodiscard]] const OrientedFabric& oriented() const { return oriented_; }
+
+  [[nodiscard]] const Destination& destination(Lid lid) const { return destinations_[lid.value()]; }
+
+  [[nodiscard]] PortNum exit(SwitchIdx sw, Lid lid) const { return tables_.route(sw, lid); }
+
+  [[nodiscard]] Hop hop(SwitchIdx sw, PortNum port) const {
+    const std::uint32_t at = first_hop_[sw.value()] + port.value();
+    return at < first_hop_[sw.value() + 1] ? hops_[at] : Hop{};
+  }
+
+  [[nodiscard]] Hop next(SwitchIdx sw, Lid lid) const { return hop(sw, tables_.route(sw, lid)); }
+
+  /// Links to the last switch of an owned LID; kUnreached when the entries do not lead there.
+  [[nodiscard]] std::uint32_t length(SwitchIdx sw, Lid lid) const { return follow(sw, lid, false); }
+
+  /// The same, but kUnreached unless all of them descend.
+  [[nodiscard]] std::uint32_t descent(SwitchIdx sw, Lid lid) const { return follow(sw, lid, true); }
+
+  /// LIDs that leave by each port, of those that weigh; by port number.
+  [[nodiscard]] std::span<const std::uint32_t> carried(SwitchIdx sw);
+
+  void set(SwitchIdx sw, Lid lid, PortNum port);
+
+  /// Of equally good links (positions in the graph) the one that fewest LIDs of the same owner
+  /// take, then fewest of its neighbours at the last switch, then fewest of all, then the lowest.
+  /// Requires: `ways` is not empty.
+  [[nodiscard]] PortNum choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways);
+
+ private:
+  [[nodiscard]] std::uint32_t follow(SwitchIdx sw, Lid lid, bool down_only) const;
+
+  const OrientedFabric& oriented_;
+  const std::vector<Destination>& destinations_;
+  ForwardingTables& tables_;
+  std::vector<std::uint32_t> first_hop_;  // by switch, one more than there are
+  std::vector<Hop> hops_;
+  IndexVector<SwitchIdx, std::vector<std::uint32_t>> carried_;  // empty: not counted yet
+};
+
+}  // namespace smd

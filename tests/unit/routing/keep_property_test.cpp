@@ -1,0 +1,211 @@
+// Routes kept over random changes: always legal, and after a loss nothing moved that could stay.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+
+#include "smd/routing/check.h"
+#include "smd/routing/engine.h"
+#include "tests/unit/routing/changing_fabric.h"
+#include "tests/unit/routing/fera_oracle.h"
+
+namespace smd::test {
+namespace {
+
+enum class End { Arrives, Stops, Turns };  // Turns: up after down
+
+// Follows the entries of one LID from one switch; `exit` says what each switch has.
+template <class Exit>
+End follow(const Fabric& f, const Orientation& o, PortIdx owner, SwitchIdx at, Exit&& exit) {
+  bool down = false;
+  for (;;) {
+    const NodeIdx node = f.switch_node[at];
+    const PortNum out = exit(at);
+    if (out.value() > f.num_ports(node)) return End::Stops;
+    const PortIdx port = f.port_of(node, out);
+    if (out == PortNum{0}) return port == owner ? End::Arrives : End::Stops;
+    const PortIdx far = f.peer[port];
+    if (far == kNone<PortIdx>) return End::Stops;
+    if (!f.is_switch(f.node_of[far])) return far == owner ? End::Arrives : End::Stops;
+    const SwitchIdx onward = f.switch_of[f.node_of[far]];
+    if (fera_above(f, o, onward, at)) {
+      if (down) return End::Turns;
+    } else {
+      down = true;
+    }
+    at = onward;
+  }
+}
+
+using View = ChangingFabric::View;
+
+End follow(const View& v, const RoutingTables& tables, Lid lid, SwitchIdx at) {
+  return follow(v.fabric, tables.orientation, v.lids.owner_of(lid), at, [&](SwitchIdx sw) {
+    return tables.lft.route(sw, lid);
+  });
+}
+
+// LIDs that nobody has count too: packets to them must not turn either.
+void require_legal(const View& v, const RoutingTables& tables) {
+  for (std::size_t lid = 1; lid < tables.lft.blocks() * kLftBlockSize; ++lid) {
+    for (const SwitchIdx sw : v.fabric.switch_node.indices())
+      RC_ASSERT(follow(v, tables, Lid(std::uint16_t(lid)), sw) != End::Turns);
+  }
+  const RouteReport report = check_routes(v.fabric, v.lids, tables.lft);
+  RC_ASSERT(report.first_faults == std::vector<std::string>{});
+  RC_ASSERT(report.ok());
+}
+
+RoutingTables compute_updn(const View& now, const View* before, const RoutingTables* tables) {
+  if (before == nullptr) return find_engine("updn")->compute(now.fabric, now.lids, {}).value();
+  const PreviousRoutes in_force{&before->fabric, &before->lids, tables};
+  return find_engine("updn")
+      ->compute(now.fabric, now.lids, {.previous = &tables->orientation, .in_force = &in_force})
+      .value();
+}
+
+// What every switch that was there before had for a LID; kNoRoute where it was not there.
+PortNum entry_before(const View& now,
+                     const View& before,
+                     const RoutingTables& tables,
+                     SwitchIdx sw,
+                     std::size_t lid) {
+  const auto node = before.fabric.find_node(now.fabric.node_guid[now.fabric.switch_node[sw]]);
+  if (!node || lid >= tables.lft.blocks() * kLftBlockSize) return kNoRoute;
+  return tables.lft.route(before.fabric.switch_of[*node], Lid(std::uint16_t(lid)));
+}
+
+// An entry need not have changed when the old one in its place would do as well. Of LIDs that
+// nobody has none need change at all unless links were turned round.
+void require_nothing_needless(const View& now,
+                              const RoutingTables& after,
+                              const View& before,
+                              const RoutingTables& tables) {
+  for (std::size_t value = 1; value < after.lft.blocks() * kLftBlockSize; ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    const PortIdx owner = now.lids.owner_of(lid);
+    for (const SwitchIdx changed : now.fabric.switch_node.indices()) {
+      const PortNum old = entry_before(now, before, tables, changed, value);
+      if (old == after.lft.route(changed, lid)) continue;
+      if (owner == kNone<PortIdx>) {
+        RC_ASSERT(!after.altered.empty());
+        continue;
+      }
+      bool still_good = true;
+      for (const SwitchIdx from : now.fabric.switch_node.indices()) {
+        const End end = follow(now.fabric, after.orientation, owner, from, [&](SwitchIdx sw) {
+          return sw == changed ? old : after.lft.route(sw, lid);
+        });
+        still_good = still_good && end == End::Arrives;
+      }
+      RC_ASSERT(!still_good);
+    }
+  }
+}
+
+ChangingFabric draw() {
+  const int switches = pick(1, 14);
+  return {switches, pick(0, 2 * switches), pick(0, 14), static_cast<unsigned>(pick(0, 1))};
+}
+
+RC_GTEST_PROP(Keep, WhateverChangesTheRoutesStayLegalAndComplete, ()) {
+  ChangingFabric network = draw();
+  View before = network.view();
+  RoutingTables tables = compute_updn(before, nullptr, nullptr);
+  for (int step = 0; step < 5; ++step) {
+    for (int changes = pick(1, 4); changes > 0; --changes) {
+      switch (pick(0, 5)) {
+        case 0:
+          network.lose_cable();
+          break;
+        case 1:
+        case 2:
+          network.gain_cable();
+          break;
+        case 3:
+          network.toggle_node();
+          break;
+        case 4:
+          network.swap_lids();
+          break;
+        default:
+          network.reverse_order();
+          break;
+      }
+    }
+    View now = network.view();
+    RoutingTables after = compute_updn(now, &before, &tables);
+    require_legal(now, after);
+    RC_ASSERT(compute_updn(now, &before, &tables).lft == after.lft);
+    before = std::move(now);
+    tables = std::move(after);
+  }
+}
+
+RC_GTEST_PROP(Keep, AfterALossNoEntryChangesThatCouldStay, ()) {
+  ChangingFabric network = draw();
+  View before = network.view();
+  RoutingTables tables = compute_updn(before, nullptr, nullptr);
+  bool turned = false;
+  for (int step = 0; step < 4; ++step) {
+    for (int changes = pick(1, 2); changes > 0; --changes) {
+      if (pick(0, 3) == 0) {
+        network.lose_node();
+      } else {
+        network.lose_cable();
+      }
+    }
+    View now = network.view();
+    RoutingTables after = compute_updn(now, &before, &tables);
+    turned = turned || !after.altered.empty();
+    require_legal(now, after);
+    require_nothing_needless(now, after, before, tables);
+    before = std::move(now);
+    tables = std::move(after);
+  }
+  RC_TAG(turned ? "orientation altered" : "orientation kept");
+}
+
+RC_GTEST_PROP(Keep, NothingChangesWhenNothingDoes, ()) {
+  ChangingFabric network = draw();
+  const View before = network.view();
+  const RoutingTables tables = compute_updn(before, nullptr, nullptr);
+  const RoutingTables again = compute_updn(before, &before, &tables);
+  RC_ASSERT(again.lft == tables.lft);
+  RC_ASSERT(again.orientation == tables.orientation);
+}
+
+RC_GTEST_PROP(Keep, NodesThatComeBackFindTheirEntries, ()) {
+  // A reboot: everybody else keeps the entries towards whoever was away.
+  ChangingFabric network = draw();
+  const View before = network.view();
+  const RoutingTables tables = compute_updn(before, nullptr, nullptr);
+  ChangingFabric without = network;
+  without.lose_node();
+  const View away = without.view();
+  const RoutingTables meanwhile = compute_updn(away, &before, &tables);
+  const RoutingTables back = compute_updn(before, &away, &meanwhile);
+  require_legal(before, back);
+  for (std::size_t lid = 1; lid < meanwhile.lft.blocks() * kLftBlockSize; ++lid) {
+    if (away.lids.owner_of(Lid(std::uint16_t(lid))) != kNone<PortIdx>) continue;
+    for (const SwitchIdx sw : away.fabric.switch_node.indices()) {
+      const PortNum then = entry_before(away, before, tables, sw, lid);
+      if (meanwhile.altered.empty())
+        RC_ASSERT((meanwhile.lft.route(sw, Lid(std::uint16_t(lid))) == then));
+    }
+  }
+}
+
+RC_GTEST_PROP(Keep, RoutesOfOtherEnginesAreNotKept, ()) {
+  ChangingFabric network = draw();
+  const View v = network.view();
+  const RoutingTables own = compute_updn(v, nullptr, nullptr);
+  const RoutingTables foreign = find_engine("minhop")->compute(v.fabric, v.lids, {}).value();
+  const PreviousRoutes in_force{&v.fabric, &v.lids, &foreign};
+  RC_ASSERT((find_engine("updn")->compute(v.fabric, v.lids, {.in_force = &in_force}).value().lft ==
+             own.lft));
+}
+
+}  // namespace
+}  // namespace smd::test
