@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "smd/app/admin_view.h"
 #include "smd/app/report_json.h"
 #include "smd/base/log.h"
 
@@ -20,42 +20,6 @@ Result<const InForce*> in_force(const AdminContext& context) {
     return fail(Errc::Busy, "the subnet is not up yet");
   }
   return manager->in_force();
-}
-
-std::string name_of(const Fabric& fabric, NodeIdx node) {
-  return fabric.description[node].empty() ? fmt::format("{}", fabric.node_guid[node])
-                                          : fabric.description[node];
-}
-
-Lid lid_of(const InForce& now, NodeIdx node) {
-  const Fabric& fabric = now.fabric();
-  for (PortIdx port : fabric.ports_of(node)) {
-    if (now.lids.base[port] != kUnassignedLid) return now.lids.base[port];
-  }
-  return kUnassignedLid;
-}
-
-/// A node by description, GUID ("0x…") or LID.
-Result<NodeIdx> find_node(const InForce& now, const std::string& name) {
-  const Fabric& fabric = now.fabric();
-  NodeIdx found = kNone<NodeIdx>;
-  for (NodeIdx node : fabric.node_guid.indices()) {
-    if (fabric.description[node] != name && fmt::format("{}", fabric.node_guid[node]) != name)
-      continue;
-    if (found != kNone<NodeIdx>)
-      return fail(Errc::Invalid,
-                  fmt::format("more than one node is called '{}'; use its GUID", name));
-    found = node;
-  }
-  if (found != kNone<NodeIdx>) return found;
-  std::uint16_t lid = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), lid);
-  if (error == std::errc{} && end == name.data() + name.size()) {
-    const PortIdx owner = now.lids.owner_of(Lid{lid});
-    if (owner != kNone<PortIdx>) return fabric.node_of[owner];
-  }
-  return fail(Errc::Invalid,
-              fmt::format("no node is called '{}'; a description, GUID or LID would be", name));
 }
 
 Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
@@ -116,48 +80,6 @@ nlohmann::json status(const AdminContext& context) {
   return out;
 }
 
-nlohmann::json node_json(const InForce& now, NodeIdx node) {
-  const Fabric& fabric = now.fabric();
-  unsigned active = 0;
-  for (PortIdx port : fabric.external_ports(node))
-    active += fabric.peer[port] != kNone<PortIdx> ? 1 : 0;
-  return {{"guid", fmt::format("{}", fabric.node_guid[node])},
-          {"type", print_node_type(static_cast<NodeType>(fabric.node_info[node].node_type))},
-          {"description", fabric.description[node]},
-          {"lid", lid_of(now, node).value()},
-          {"ports", fabric.num_ports(node)},
-          {"linked_ports", active}};
-}
-
-nlohmann::json link_json(const Fabric& fabric, PortIdx port) {
-  const PortIdx peer = fabric.peer[port];
-  const PortInfo& info = fabric.port_info[port];
-  return {{"from", name_of(fabric, fabric.node_of[port])},
-          {"from_port", fabric.number_of(port).value()},
-          {"to", name_of(fabric, fabric.node_of[peer])},
-          {"to_port", fabric.number_of(peer).value()},
-          {"width", print_link_width(active_width(info))},
-          {"speed", print_link_speed(link_speed(fabric, port))}};
-}
-
-nlohmann::json nodes_json(const InForce& now, bool switches_only) {
-  nlohmann::json out = nlohmann::json::array();
-  for (NodeIdx node : now.fabric().node_guid.indices()) {
-    if (!switches_only || now.fabric().is_switch(node)) out.push_back(node_json(now, node));
-  }
-  return out;
-}
-
-nlohmann::json links_json(const InForce& now) {
-  nlohmann::json out = nlohmann::json::array();
-  const Fabric& fabric = now.fabric();
-  for (PortIdx port : fabric.peer.indices()) {
-    if (fabric.peer[port] != kNone<PortIdx> && port <= fabric.peer[port])
-      out.push_back(link_json(fabric, port));
-  }
-  return out;
-}
-
 Result<nlohmann::json> port_json(const InForce& now, const nlohmann::json& args) {
   const auto name = text_arg(args, "node");
   if (!name) return tl::unexpected<Error>(name.error());
@@ -174,51 +96,58 @@ Result<nlohmann::json> port_json(const InForce& now, const nlohmann::json& args)
                         {"port", fabric.number_of(port).value()},
                         {"lid", now.lids.base[port].value()},
                         {"info", print_port_info(fabric.port_info[port])}};
-  if (fabric.peer[port] != kNone<PortIdx>) out["link"] = link_json(fabric, port);
+  if (fabric.peer[port] != kNone<PortIdx>) out["link"] = link_json(now, port);
   return out;
 }
 
-/// Walks the tables in force from a node to a node.
-Result<nlohmann::json> route_json(const InForce& now, const nlohmann::json& args) {
-  const auto from_name = text_arg(args, "from");
-  if (!from_name) return tl::unexpected<Error>(from_name.error());
-  const auto to_name = text_arg(args, "to");
-  if (!to_name) return tl::unexpected<Error>(to_name.error());
-  const auto from = find_node(now, *from_name);
+Result<nlohmann::json> route_args_json(const InForce& now, const nlohmann::json& args) {
+  const auto from = text_arg(args, "from");
   if (!from) return tl::unexpected<Error>(from.error());
-  const auto to = find_node(now, *to_name);
+  const auto to = text_arg(args, "to");
   if (!to) return tl::unexpected<Error>(to.error());
+  return route_json(now, *from, *to);
+}
 
-  const Fabric& fabric = now.fabric();
-  const Lid lid = lid_of(now, *to);
-  nlohmann::json hops = nlohmann::json::array();
-  NodeIdx at = *from;
-  for (std::size_t hop = 0; at != *to && hop <= fabric.switch_count() + 1; ++hop) {
-    PortIdx out = kNone<PortIdx>;
-    if (fabric.is_switch(at)) {
-      const PortNum egress = now.routing.lft.route(fabric.switch_of[at], lid);
-      if (egress.value() <= fabric.num_ports(at)) out = fabric.port_of(at, egress);
-    } else if (at == *from) {
-      for (PortIdx port : fabric.external_ports(at)) {
-        if (out == kNone<PortIdx> && fabric.peer[port] != kNone<PortIdx>) out = port;
-      }
-    }
-    if (out == kNone<PortIdx> || fabric.peer[out] == kNone<PortIdx>) {
-      return fail(Errc::Unreachable, fmt::format("the route ends at {}", name_of(fabric, at)));
-    }
-    hops.push_back(link_json(fabric, out));
-    at = fabric.node_of[fabric.peer[out]];
+/// What is in use, or the order to use another.
+Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json& args) {
+  nlohmann::json out = {{"engines", nlohmann::json::array()}};
+  for (std::string_view name : engine_names()) out["engines"].push_back(name);
+  if (!args.contains("name")) {
+    if (manager == nullptr) return out;
+    const bool routed = manager->last_cycle() != nullptr && !manager->last_cycle()->engine.empty();
+    const std::string name = routed ? manager->last_cycle()->engine : manager->settings().engine;
+    out["engine"] = name;
+    if (const Engine* engine = find_engine(name)) out["contract"] = engine->contract();
+    return out;
   }
-  if (at != *to) return fail(Errc::Unreachable, "the route does not end");
-  return nlohmann::json{{"lid", lid.value()}, {"hops", hops}};
+  const auto name = text_arg(args, "name");
+  if (!name) return tl::unexpected<Error>(name.error());
+  const Engine* engine = find_engine(*name);
+  if (engine == nullptr) {
+    std::string known;
+    for (std::string_view each : engine_names()) known += fmt::format(" {}", each);
+    return fail(Errc::Invalid, fmt::format("there is no engine '{}'; there are:{}", *name, known));
+  }
+  if (manager == nullptr) return fail(Errc::Busy, "no device is open");
+  Settings settings = manager->settings();
+  settings.engine = *name;
+  manager->adopt(std::move(settings));
+  manager->request_sweep(fmt::format("command: engine {}", *name));
+  out["engine"] = *name;
+  out["contract"] = engine->contract();
+  out["requested"] = true;
+  return out;
 }
 
 nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
   nlohmann::json out = nlohmann::json::array();
   for (const CycleReport& cycle : manager.changes()) {
     if (out.size() == most) break;
-    out.push_back(nlohmann::json::parse(
-        change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump()));
+    nlohmann::json change = nlohmann::json::parse(
+        change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump());
+    change["seconds_ago"] = seconds(manager.now() - cycle.ended);
+    change["ok"] = cycle.up();
+    out.push_back(std::move(change));
   }
   return {{"changes", out}};
 }
@@ -250,27 +179,15 @@ void register_commands(CommandTable& table, AdminContext context) {
               return Json{{"links", links_json(now)}};
             }));
   table.add("port", "one port: node, port", reads(port_json));
-  table.add("route", "hops of a route: from, to", reads(route_json));
+  table.add("route", "hops of a route: from, to", reads(route_args_json));
   table.add("sweep", "discover again", [ctx](const Json&) -> Result<Json> {
     if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");
     ctx->manager()->request_sweep("command");
     return Json{{"requested", true}};
   });
-  table.add(
-      "engine",
-      "the engine in use and the engines there are",
-      [ctx](const Json& args) -> Result<Json> {
-        if (args.is_object() && args.contains("name")) {
-          return fail(
-              Errc::Unsupported,
-              "the engine is set by sm.engine in the configuration; change it and send SIGHUP");
-        }
-        Json out = {{"engines", Json::array()}};
-        for (std::string_view name : engine_names()) out["engines"].push_back(name);
-        if (ctx->manager() != nullptr && ctx->manager()->last_cycle() != nullptr)
-          out["engine"] = ctx->manager()->last_cycle()->engine;
-        return out;
-      });
+  table.add("engine",
+            "the engine in use, its contract, and those there are; or use another: name",
+            [ctx](const Json& args) { return engine_json(ctx->manager(), args); });
   table.add(
       "changes", "the latest changes, newest first: n", [ctx](const Json& args) -> Result<Json> {
         if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");

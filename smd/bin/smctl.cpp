@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "smd/admin/answer_text.h"
 #include "smd/admin/client.h"
+#include "smd/bin/smctl_text.h"
 
 namespace smd::bin {
 namespace {
@@ -154,7 +154,7 @@ int run(const Options& options) {
   if (options.quiet) return kDone;
   const std::string text = options.json
                                ? result->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                               : print_answer_text(*result);
+                               : print_command_answer(options.command, *result);
   // A reader that has seen enough closes the pipe, and SIGPIPE ends us; a full disk is a failure.
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (std::fflush(stdout) == 0 && written) return kDone;

@@ -1,0 +1,182 @@
+#include "smd/app/admin_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace smd::app {
+namespace {
+
+using Json = nlohmann::json;
+
+PortIdx first_end_port(const InForce& now, NodeIdx node) {
+  for (PortIdx port : now.fabric().ports_of(node)) {
+    if (now.lids.base[port] != kUnassignedLid) return port;
+  }
+  return kNone<PortIdx>;
+}
+
+Lid lid_of(const InForce& now, NodeIdx node) {
+  const PortIdx port = first_end_port(now, node);
+  return port == kNone<PortIdx> ? kUnassignedLid : now.lids.base[port];
+}
+
+/// kUnassignedLid when the text is no LID that somebody has.
+Lid parse_lid(const InForce& now, const std::string& text) {
+  std::uint16_t lid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lid);
+  if (error != std::errc{} || end != text.data() + text.size()) return kUnassignedLid;
+  return now.lids.owner_of(Lid{lid}) == kNone<PortIdx> ? kUnassignedLid : Lid{lid};
+}
+
+/// kNone when no node is called so; the name of two nodes is an error.
+Result<NodeIdx> find_named(const Fabric& fabric, const std::string& name) {
+  NodeIdx found = kNone<NodeIdx>;
+  for (NodeIdx node : fabric.node_guid.indices()) {
+    if (fabric.description[node] != name && fmt::format("{}", fabric.node_guid[node]) != name) {
+      continue;
+    }
+    if (found != kNone<NodeIdx>) {
+      return fail(Errc::Invalid,
+                  fmt::format("more than one node is called '{}'; use its GUID", name));
+    }
+    found = node;
+  }
+  return found;
+}
+
+Json node_json(const InForce& now, NodeIdx node) {
+  const Fabric& fabric = now.fabric();
+  unsigned linked = 0;
+  for (PortIdx port : fabric.external_ports(node)) {
+    linked += fabric.peer[port] != kNone<PortIdx> ? 1 : 0;
+  }
+  return {{"guid", fmt::format("{}", fabric.node_guid[node])},
+          {"type", print_node_type(static_cast<NodeType>(fabric.node_info[node].node_type))},
+          {"description", fabric.description[node]},
+          {"lid", lid_of(now, node).value()},
+          {"ports", fabric.num_ports(node)},
+          {"linked_ports", linked}};
+}
+
+/// Of a port: its own, else that of its node.
+Lid lid_at(const InForce& now, PortIdx port) {
+  const Lid own = now.lids.base[port];
+  return own != kUnassignedLid ? own : lid_of(now, now.fabric().node_of[port]);
+}
+
+struct RouteEnd {
+  NodeIdx node;
+  PortIdx port;
+  Lid lid;
+};
+
+Result<RouteEnd> find_end(const InForce& now, const std::string& name) {
+  const auto node = find_node(now, name);
+  if (!node) return tl::unexpected<Error>(node.error());
+  const auto named = find_named(now.fabric(), name);
+  const bool by_lid = named && *named == kNone<NodeIdx>;
+  const Lid lid = by_lid ? parse_lid(now, name) : lid_of(now, *node);
+  if (lid == kUnassignedLid) {
+    return fail(Errc::Unreachable, fmt::format("{} has no LID", name_of(now.fabric(), *node)));
+  }
+  return RouteEnd{*node, now.lids.owner_of(lid), lid};
+}
+
+/// The port by which data for the LID leaves; kNone when it is discarded.
+PortIdx exit_port(const InForce& now, NodeIdx node, const RouteEnd& from, Lid lid) {
+  const Fabric& fabric = now.fabric();
+  if (!fabric.is_switch(node)) return node == from.node ? from.port : kNone<PortIdx>;
+  const SwitchIdx sw = fabric.switch_of[node];
+  PortNum egress = now.routing.lft.route(sw, lid);
+  if (egress == kNoRoute && now.routing.default_port.size() > 0) {
+    egress = now.routing.default_port[sw];
+  }
+  return egress.value() == 0 || egress.value() > fabric.num_ports(node)
+             ? kNone<PortIdx>
+             : fabric.port_of(node, egress);
+}
+
+}  // namespace
+
+std::string name_of(const Fabric& fabric, NodeIdx node) {
+  return fabric.description[node].empty() ? fmt::format("{}", fabric.node_guid[node])
+                                          : fabric.description[node];
+}
+
+Result<NodeIdx> find_node(const InForce& now, const std::string& name) {
+  const auto named = find_named(now.fabric(), name);
+  if (!named || *named != kNone<NodeIdx>) return named;
+  if (const Lid lid = parse_lid(now, name); lid != kUnassignedLid) {
+    return now.fabric().node_of[now.lids.owner_of(lid)];
+  }
+  return fail(Errc::Invalid,
+              fmt::format("no node is called '{}'; a description, GUID or LID would be", name));
+}
+
+Json link_json(const InForce& now, PortIdx port) {
+  const Fabric& fabric = now.fabric();
+  const PortIdx peer = fabric.peer[port];
+  const PortInfo& info = fabric.port_info[port];
+  const PortState state = std::min(info.state(), fabric.port_info[peer].state());
+  return {{"from", name_of(fabric, fabric.node_of[port])},
+          {"from_port", fabric.number_of(port).value()},
+          {"from_lid", lid_at(now, port).value()},
+          {"to", name_of(fabric, fabric.node_of[peer])},
+          {"to_port", fabric.number_of(peer).value()},
+          {"to_lid", lid_at(now, peer).value()},
+          {"width", print_link_width(active_width(info))},
+          {"speed", print_link_speed(link_speed(fabric, port))},
+          {"state", print_port_state(state)}};
+}
+
+Json nodes_json(const InForce& now, bool switches_only) {
+  Json out = Json::array();
+  for (NodeIdx node : now.fabric().node_guid.indices()) {
+    if (!switches_only || now.fabric().is_switch(node)) out.push_back(node_json(now, node));
+  }
+  return out;
+}
+
+Json links_json(const InForce& now) {
+  Json out = Json::array();
+  const Fabric& fabric = now.fabric();
+  for (PortIdx port : fabric.peer.indices()) {
+    if (fabric.peer[port] != kNone<PortIdx> && port <= fabric.peer[port]) {
+      out.push_back(link_json(now, port));
+    }
+  }
+  return out;
+}
+
+Result<Json> route_json(const InForce& now, const std::string& from, const std::string& to) {
+  const auto start = find_end(now, from);
+  if (!start) return tl::unexpected<Error>(start.error());
+  const auto end = find_end(now, to);
+  if (!end) return tl::unexpected<Error>(end.error());
+
+  const Fabric& fabric = now.fabric();
+  Json hops = Json::array();
+  NodeIdx at = start->node;
+  while (at != end->node) {
+    const PortIdx out = exit_port(now, at, *start, end->lid);
+    if (out == kNone<PortIdx> || fabric.peer[out] == kNone<PortIdx>) {
+      return fail(Errc::Unreachable,
+                  fmt::format("the route to lid {} ends at {}", end->lid, name_of(fabric, at)));
+    }
+    if (hops.size() > fabric.switch_count() + 1) {
+      return fail(Errc::Unreachable, fmt::format("the route to lid {} goes round", end->lid));
+    }
+    hops.push_back(link_json(now, out));
+    at = fabric.node_of[fabric.peer[out]];
+  }
+  return Json{{"from", name_of(fabric, start->node)},
+              {"from_lid", start->lid.value()},
+              {"to", name_of(fabric, end->node)},
+              {"lid", end->lid.value()},
+              {"hops", hops}};
+}
+
+}  // namespace smd::app

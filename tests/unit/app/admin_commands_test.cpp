@@ -1,0 +1,210 @@
+// The daemon's side of smctl, on a simulated subnet that is up.
+#include "smd/app/admin_commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "smd/routing/engine.h"
+#include "tests/support/world.h"
+
+namespace smd::app {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class AdminCommands : public testing::Test {
+ protected:
+  explicit AdminCommands(const std::string& fabric = "example:name=fig67")
+      : world(test::spec_of(fabric)) {
+    register_commands(table,
+                      {.manager = [this] { return present ? &world.manager : nullptr; },
+                       .transport = [this]() -> Transport* { return &world.transport; },
+                       .shutdown = [] {},
+                       .uptime = [] { return Duration{0}; }});
+  }
+
+  void bring_up() {
+    world.manager.start();
+    ASSERT_TRUE(world.settle_up());
+  }
+
+  Json answer(const std::string& command, const Json& args = Json::object()) {
+    return Json::parse(table.answer(Json{{"command", command}, {"args", args}}.dump()));
+  }
+
+  /// The result of a command that has one.
+  Json ask(const std::string& command, const Json& args = Json::object()) {
+    const Json got = answer(command, args);
+    EXPECT_TRUE(got.at("ok").get<bool>()) << got;
+    return got.value("result", Json());
+  }
+
+  std::string refusal(const std::string& command, const Json& args = Json::object()) {
+    const Json got = answer(command, args);
+    EXPECT_FALSE(got.at("ok").get<bool>()) << got;
+    return got.value("error", "");
+  }
+
+  unsigned lid(const std::string& name) {
+    const std::uint32_t node = world.node(name);
+    const bool is_switch = world.fabric.spec().nodes[node].type == NodeType::Switch;
+    return world.fabric.port_info(node, PortNum{is_switch ? std::uint8_t{0} : std::uint8_t{1}})
+        .lid.value();
+  }
+
+  bool present = true;
+  test::World world;
+  CommandTable table;
+};
+
+TEST_F(AdminCommands, NothingIsShownBeforeTheSubnetIsUp) {
+  for (const char* command : {"links", "nodes", "fabric"}) {
+    EXPECT_EQ(refusal(command), "the subnet is not up yet") << command;
+  }
+  EXPECT_EQ(refusal("route", {{"from", "a"}, {"to", "b"}}), "the subnet is not up yet");
+  present = false;
+  EXPECT_EQ(refusal("engine", {{"name", "updn"}}), "no device is open");
+  EXPECT_EQ(refusal("sweep"), "no device is open");
+  EXPECT_EQ(refusal("changes"), "no device is open");
+}
+
+TEST_F(AdminCommands, ARouteIsTheWayThroughTheRegisters) {
+  bring_up();
+  const Json route = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
+  EXPECT_EQ(route.at("lid"), lid("node-13"));
+  EXPECT_EQ(route.at("from_lid"), lid("node-11"));
+  // Walk the simulated switches.
+  std::uint32_t at = world.node("node-11");
+  PortNum out{1};
+  for (const Json& hop : route.at("hops")) {
+    const sim::NodeSpec& here = world.fabric.spec().nodes[at];
+    EXPECT_EQ(hop.at("from"), here.description);
+    EXPECT_EQ(hop.at("from_port"), out.value());
+    EXPECT_EQ(hop.at("from_lid"), lid(here.description));
+    EXPECT_EQ(hop.at("state"), "Active");
+    const sim::PortSpec& cable = here.ports[out.value()];
+    at = cable.peer_node;
+    EXPECT_EQ(hop.at("to"), world.fabric.spec().nodes[at].description);
+    EXPECT_EQ(hop.at("to_port"), cable.peer_port.value());
+    EXPECT_EQ(hop.at("to_lid"), lid(hop.at("to").get<std::string>()));
+    if (at != world.node("node-13")) {
+      out = world.fabric.lft(at, Lid{static_cast<std::uint16_t>(lid("node-13"))});
+    }
+  }
+  EXPECT_EQ(at, world.node("node-13"));
+  EXPECT_GE(route.at("hops").size(), 4u);
+}
+
+TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
+  bring_up();
+  const Json by_name = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
+  const auto guid = [&](const char* name) {
+    return fmt::format("{}", world.fabric.spec().nodes[world.node(name)].guid);
+  };
+  EXPECT_EQ(ask("route", {{"from", guid("node-11")}, {"to", guid("node-13")}}), by_name);
+  EXPECT_EQ(ask("route",
+                {{"from", std::to_string(lid("node-11"))}, {"to", std::to_string(lid("node-13"))}}),
+            by_name);
+  EXPECT_EQ(ask("route", {{"from", "node-11"}, {"to", "node-11"}}).at("hops").size(), 0u);
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}, {"to", "nobody"}}),
+              AllOf(HasSubstr("'nobody'"), HasSubstr("GUID or LID")));
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}, {"to", "999"}}), HasSubstr("'999'"));
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}}), HasSubstr("'to'"));
+  EXPECT_THAT(refusal("route", {{"from", 3}, {"to", "node-11"}}), HasSubstr("'from'"));
+}
+
+TEST_F(AdminCommands, ASwitchIsAnEndToo) {
+  bring_up();
+  const Json route = ask("route", {{"from", "node-8"}, {"to", "node-5"}});
+  EXPECT_EQ(route.at("from_lid"), lid("node-8"));
+  EXPECT_EQ(route.at("hops").front().at("from"), "node-8");
+  EXPECT_EQ(route.at("hops").back().at("to"), "node-5");
+}
+
+TEST_F(AdminCommands, ANameOfTwoNodesNeedsAGuid) {
+  world.fabric.set_description(world.node("node-11"), "twin");
+  world.fabric.set_description(world.node("node-12"), "twin");
+  bring_up();
+  EXPECT_THAT(refusal("route", {{"from", "twin"}, {"to", "node-13"}}),
+              AllOf(HasSubstr("more than one"), HasSubstr("GUID")));
+}
+
+TEST_F(AdminCommands, EveryLinkOnceWithBothEnds) {
+  bring_up();
+  const Json links = ask("links").at("links");
+  EXPECT_EQ(links.size(), 16u);
+  std::set<std::pair<std::string, int>> ends;
+  for (const Json& link : links) {
+    EXPECT_TRUE(ends.emplace(link.at("from"), link.at("from_port")).second) << link;
+    EXPECT_TRUE(ends.emplace(link.at("to"), link.at("to_port")).second) << link;
+    const std::uint32_t node = world.node(link.at("from"));
+    const sim::PortSpec& cable =
+        world.fabric.spec().nodes[node].ports[link.at("from_port").get<std::size_t>()];
+    EXPECT_EQ(world.node(link.at("to")), cable.peer_node);
+    EXPECT_EQ(link.at("to_port"), cable.peer_port.value());
+    EXPECT_EQ(link.at("state"), "Active");
+    EXPECT_EQ(link.at("width"), print_link_width(cable.width));
+    EXPECT_EQ(link.at("speed"), print_link_speed(cable.speed));
+  }
+}
+
+TEST_F(AdminCommands, TheEngineInForceShowsItsContract) {
+  bring_up();
+  const Json engine = ask("engine");
+  EXPECT_EQ(engine.at("engine"), world.manager.last_cycle()->engine);
+  EXPECT_EQ(engine.at("contract"), find_engine(engine.at("engine").get<std::string>())->contract());
+  EXPECT_EQ(engine.at("engines").size(), engine_names().size());
+}
+
+TEST_F(AdminCommands, ANamedEngineIsUsedFromTheNextCycleOn) {
+  bring_up();
+  const std::string before = ask("engine").at("engine");
+  std::string other;
+  for (std::string_view name : engine_names()) {
+    if (name == "minhop") other = name;
+  }
+  ASSERT_FALSE(other.empty());
+  ASSERT_NE(other, before);
+  const Json answer = ask("engine", {{"name", other}});
+  EXPECT_EQ(answer.at("engine"), other);
+  EXPECT_EQ(answer.at("contract"), find_engine(other)->contract());
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.settings().engine, other);
+  EXPECT_THAT(world.reports.back().reason, HasSubstr("command: engine"));
+}
+
+TEST_F(AdminCommands, AnUnknownEngineIsRefusedWithThoseThereAre) {
+  bring_up();
+  const std::uint64_t cycles = world.manager.cycles();
+  const std::string text = refusal("engine", {{"name", "frob"}});
+  EXPECT_THAT(text, HasSubstr("'frob'"));
+  for (std::string_view name : engine_names()) EXPECT_THAT(text, HasSubstr(std::string(name)));
+  EXPECT_THAT(refusal("engine", {{"name", 7}}), HasSubstr("'name'"));
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(world.manager.cycles(), cycles);
+}
+
+TEST_F(AdminCommands, ChangesSayWhenAndHow) {
+  bring_up();
+  EXPECT_EQ(ask("changes").at("changes").size(), 0u);
+  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
+  world.manager.request_sweep("command");
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::seconds(10));
+  const Json changes = ask("changes").at("changes");
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_GE(changes.front().at("seconds_ago").get<double>(), 9.0);
+  EXPECT_EQ(changes.front().at("kind"), "down");
+  EXPECT_EQ(changes.front().at("ok"), true);
+  EXPECT_TRUE(changes.front().at("transition").contains("kind"));
+  EXPECT_EQ(ask("changes", {{"n", 0}}).at("changes").size(), 0u);
+  EXPECT_THAT(refusal("changes", {{"n", "many"}}), HasSubstr("'n'"));
+}
+
+}  // namespace
+}  // namespace smd::app
