@@ -70,9 +70,9 @@ class TurnCut {
     TurnGraph mixed = builder_.empty_graph(false);
     mixture_.set_stages(Stage::Now);
     mixture_.mark(mixed, true);
-    for (const bool rising : {true, false}) {
+    for (const bool only_rising : {true, false}) {
       mixed.for_each_turn([&](PortIdx in, PortIdx out) {
-        if (graph_.has(in, out) || graph_.rises(in, out) != rising) return;
+        if (graph_.has(in, out) || (only_rising && !graph_.rises(in, out))) return;
         if (graph_.insert(in, out)) return;
         block({fabric_.switch_of[fabric_.node_of[in]],
                fabric_.number_of(in),
