@@ -71,6 +71,7 @@ void Explorer::ask_node_info(const SmpRoute& route, std::optional<CableEnd> from
 void Explorer::on_node_info(const SmpRoute& route,
                             std::optional<CableEnd> from,
                             const Result<SmpReply>& reply) {
+  if (from) survey_.port(*from).probing = false;
   Result<NodeInfo> info = fail(Errc::Timeout, "");
   if (answered(reply)) info = decode_node_info(reply->data);
   if (!info || !plausible(*info)) {
@@ -87,7 +88,7 @@ void Explorer::on_node_info(const SmpRoute& route,
   if (known && (!fits(survey_.node(*known), *info) ||
                 survey_.node(*known).info.num_ports != info->num_ports)) {
     if (is_stale(*known)) {
-      survey_.forget(*known);
+      forget(*known);
       known.reset();
     } else if (!fits(survey_.node(*known), *info)) {
       if (from) oddities_.twins.push_back({info->node_guid, std::nullopt, *from});
@@ -99,6 +100,7 @@ void Explorer::on_node_info(const SmpRoute& route,
   if (!from) survey_.set_local_port(info->local_port);
   if (from && known && !may_join(*from, arrival)) return;
   if (!info->is_switch()) {
+    survey_.node(node).info = *info;
     survey_.port(arrival).guid = info->port_guid;
     if (!survey_.port(arrival).asked) ask_port_info(node, arrival.port, route);
   } else if (!known) {
@@ -197,12 +199,25 @@ void Explorer::set_end_port(std::uint32_t node, PortNum number, const SmpRoute& 
       });
 }
 
+void Explorer::probe(CableEnd from) {
+  if (std::exchange(survey_.port(from).probing, true)) return;
+  probes_.push_back(from);
+}
+
+void Explorer::forget(std::uint32_t node) {
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    unlink({node, PortNum{static_cast<std::uint8_t>(p)}});
+  }
+  survey_.forget(node);
+}
+
 void Explorer::pump_probes() {
   // Lean probing decides at injection, when most other ends are known; the literal form asks in any
   // case.
-  while (!probes_.empty() && (options_.literal || outstanding_ < client_.window())) {
+  while (!probes_.empty() && (options_.literal || outstanding_ < room())) {
     const CableEnd from = probes_.front();
     probes_.pop_front();
+    survey_.port(from).probing = false;
     if (!options_.literal && survey_.peer(from)) continue;
     if (survey_.node(from.node).broken) continue;
     const auto here = route_to(from.node);
@@ -213,6 +228,7 @@ void Explorer::pump_probes() {
           {survey_.node(from.node).info.node_guid, from.port, "beyond 63 hops"});
       continue;
     }
+    survey_.port(from).probing = true;
     ask_node_info(*route, from);
   }
 }
@@ -230,24 +246,31 @@ void Explorer::link(CableEnd a, CableEnd b) {
   on_joined(a, b);
 }
 
-/// `contested` was reached from `older` before and from `newer` now. Ask through `older` again:
-/// when it still leads there, two nodes carry one GUID; otherwise a cable moved while we looked.
+/// `contested` was reached from `older` before and from `newer` now. Ask across the older cable
+/// again: when it still leads there, two nodes carry one GUID; otherwise a cable moved while we
+/// looked. An adapter forwards nothing, so its cable is asked from the other side.
 void Explorer::verify_older_link(CableEnd older, CableEnd newer, CableEnd contested) {
-  const auto here = route_to(older.node);
-  const auto route = here ? extend(*here, older.port) : std::nullopt;
+  const bool backwards = older.node != 0 && !survey_.node(older.node).info.is_switch();
+  const CableEnd near = backwards ? contested : older;
+  const CableEnd far = backwards ? older : contested;
+  const auto here = route_to(near.node);
+  const auto route = here ? extend(*here, near.port) : std::nullopt;
   if (!route) return link(newer, contested);
-  ask({.route = *route}, [this, route, older, newer, contested](const Result<SmpReply>& reply) {
-    const Guid guid = survey_.node(contested.node).info.node_guid;
+  const auto on_reply = [this, route, near, far, older, newer, contested](
+                            const Result<SmpReply>& reply) {
     const auto info =
         answered(reply) ? decode_node_info(reply->data) : Result<NodeInfo>(fail(Errc::Timeout, ""));
-    if (info && info->node_guid == guid && info->local_port == contested.port) {
-      oddities_.twins.push_back({guid, older, newer});
+    if (info && info->node_guid == survey_.node(far.node).info.node_guid &&
+        info->local_port == far.port) {
+      const Guid guid = survey_.node(contested.node).info.node_guid;
+      oddities_.twins.push_back({guid, near == older ? std::optional(older) : std::nullopt, newer});
       return;
     }
     link(newer, contested);
     on_contradiction(older);
-    if (info && plausible(*info)) on_node_info(*route, older, reply);
-  });
+    if (near == older && info && plausible(*info)) on_node_info(*route, older, reply);
+  };
+  ask({.route = *route}, on_reply);
 }
 
 void Explorer::break_node(std::uint32_t node, PortNum number, std::string why) {

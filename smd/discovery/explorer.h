@@ -52,13 +52,16 @@ class Explorer {
   void ask_local_node();
 
   /// Asks who is at the other end when there is room, unless that is known by then.
-  void probe(CableEnd from) { probes_.push_back(from); }
+  void probe(CableEnd from);
 
   void pump_probes();
 
   [[nodiscard]] bool is_asking() const { return outstanding_ > 0; }
 
   [[nodiscard]] const std::deque<CableEnd>& probes() const { return probes_; }
+
+  /// Nothing leads to the node any more, and its GUID is free for another one.
+  void forget(std::uint32_t node);
 
   /// Asks about the first cable whose ends contradict each other; false when there is none (left).
   bool settle_links();
@@ -85,6 +88,9 @@ class Explorer {
   virtual void on_contradiction(CableEnd) {}
 
   virtual void unlink(CableEnd end) { survey_.unlink(end); }
+
+  /// Lean: requests on the way up to which probes are added.
+  virtual std::size_t room() { return client_.window(); }
 
   /// Nothing when it cannot be reached any more.
   virtual std::optional<SmpRoute> route_to(std::uint32_t node) { return survey_.node(node).route; }

@@ -36,7 +36,10 @@ struct PartialOptions {
 struct KnownSubnet {
   const SweepReport* sweep = nullptr;
   const LidMap* lids = nullptr;
-  const ForwardingTables* lft = nullptr;  // literal: routes by LID follow these
+
+  /// Literal: routes by LID follow these. Lean: a switch with entries here, but LinearFDBTop 0, has
+  /// restarted.
+  const ForwardingTables* lft = nullptr;
 };
 
 struct PartialReport {
@@ -44,9 +47,16 @@ struct PartialReport {
   Delta delta;
   std::vector<Guid> reread;  // switches whose ports were read again, ascending
 
-  /// Not empty: what was seen does not fit what was known, and only a full discovery will do.
+  /// Nodes where a cable came or went while it was looked at, ascending: suspects of the next look.
+  /// Their PortStateChange is set again, too.
+  std::vector<Guid> look_again;
+
+  /// Not empty: what was seen does not fit what was known, and only a full discovery will do; the
+  /// rest of the report is empty then.
   std::string full_needed;
 };
+
+class PartialRun;
 
 class PartialDiscovery {
  public:
@@ -57,12 +67,14 @@ class PartialDiscovery {
   PartialDiscovery(const PartialDiscovery&) = delete;
 
   /// `suspects`: switches that reported a change or did not answer. `done` runs once, last; it may
-  /// destroy this. Fails only when the local node does not answer.
+  /// destroy this; at once when nothing is known. Fails only when the local node does not answer.
   void start(const KnownSubnet& known, std::vector<Guid> suspects, Done done);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  SmpClient& client_;
+  PartialOptions options_;
+  Epoch epoch_;
+  std::unique_ptr<PartialRun> run_;
 };
 
 }  // namespace smd

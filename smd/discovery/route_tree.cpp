@@ -4,7 +4,7 @@
 
 namespace smd {
 
-RouteTree::RouteTree(const Survey& survey) : survey_(survey), steps_(survey.size()) {
+RouteTree::RouteTree(const Survey& survey) : survey_(&survey), steps_(survey.size()) {
   std::vector<std::uint32_t> order{0};
   steps_[0] = {.arrival = survey.local_port(), .depth = 0};
   for (std::size_t at = 0; at < order.size(); ++at) {
@@ -37,7 +37,7 @@ HopPath RouteTree::path(std::uint32_t node) const {
 }
 
 std::vector<std::uint32_t> RouteTree::cut(CableEnd end) {
-  const auto far = survey_.peer(end);
+  const auto far = survey_->peer(end);
   if (!far) return {};
   std::vector<std::uint32_t> lost;
   const auto lose = [&](CableEnd from, std::uint32_t to) {
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> RouteTree::cut(CableEnd end) {
   lose(*far, end.node);
   for (std::size_t at = 0; at < lost.size(); ++at) {
     const std::uint32_t n = lost[at];
-    const Survey::Node& node = survey_.node(n);
+    const Survey::Node& node = survey_->node(n);
     for (unsigned p = 1; p < node.ports.size(); ++p) {
       if (node.ports[p].peer_node == Survey::kNobody) continue;
       lose({n, PortNum{static_cast<std::uint8_t>(p)}}, node.ports[p].peer_node);

@@ -38,7 +38,7 @@ class RouteTree {
     std::uint8_t depth = kUnreached;
   };
 
-  const Survey& survey_;
+  const Survey* survey_;
   std::vector<Step> steps_;
 };
 

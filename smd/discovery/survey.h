@@ -32,10 +32,11 @@ class Survey {
     Guid guid;
     std::uint32_t peer_node = kNobody;
     PortNum peer_port;
-    bool asked = false;   // in this run
-    bool read = false;    // `info` is an answer, of this run or of one before
-    bool fresh = false;   // `info` is an answer of this run
-    bool joined = false;  // the cable was seen in this run
+    bool asked = false;    // in this run
+    bool read = false;     // `info` is an answer, of this run or of one before
+    bool fresh = false;    // `info` is an answer of this run
+    bool joined = false;   // the cable was seen in this run
+    bool probing = false;  // who is at the other end is being asked, or will be
     bool fdr10 = false;
   };
 

@@ -24,7 +24,10 @@ class SwitchPoll {
  public:
   using Done = std::function<void(PollReport)>;
 
-  SwitchPoll(SmpClient& client, MKey m_key) : scope_(client), m_key_(m_key) {}
+  /// Literal: the first switch that reports a change is told to forget it and ends the look; what
+  /// others say is not waited for. (Full discovery as in the thesis: 8 + 1 requests of its 123.)
+  SwitchPoll(SmpClient& client, MKey m_key, bool literal = false)
+      : scope_(client), m_key_(m_key), literal_(literal) {}
 
   SwitchPoll(const SwitchPoll&) = delete;
 
@@ -33,10 +36,13 @@ class SwitchPoll {
   void start(const Fabric& fabric, const LidMap& lids, Done done);
 
  private:
+  void on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply);
+  void clear_and_end(Lid lid, const SwitchInfo& info);
   void step();
 
   SmpScope scope_;
   MKey m_key_;
+  bool literal_;
   Done done_;
   PollReport report_;
   std::size_t outstanding_ = 0;

@@ -45,6 +45,7 @@ void SwitchReader::on_switch_info(const SmpReply& reply) {
   reading_.info = *info;
   reading_.restarted = wish_.had_tables && !has_no_lft() && info->linear_fdb_top == 0;
   if (reading_.restarted) return finish();
+  reading_.raised = info->port_state_change || wish_.cleared_before;
   if (info->port_state_change) return clear();
   ask_ports();
 }
@@ -55,7 +56,6 @@ void SwitchReader::clear() {
        0,
        clear_change_data(reading_.info),
        [this](const SmpReply&) {
-         reading_.raised = true;
          reading_.info.port_state_change = false;
          ask_ports();
        });

@@ -21,6 +21,7 @@ class SwitchReader {
     MKey m_key;
     unsigned num_ports = 0;
     bool had_tables = false;      // LinearFDBTop 0 means that it has restarted
+    bool cleared_before = false;  // PortStateChange, by somebody who did not read the ports then
     bool literal = false;         // never port 0
     std::vector<PortNum> anyway;  // ports to read even if PortStateChange is clear
   };
@@ -45,6 +46,9 @@ class SwitchReader {
 
   /// `done` runs once, last; it may destroy this. Fails when the switch stops answering.
   void start(Done done);
+
+  /// PortStateChange may be cleared by now.
+  [[nodiscard]] bool may_have_cleared() const { return reading_.raised; }
 
  private:
   void send(Method method,

@@ -1,0 +1,80 @@
+// Partial discovery for a product: only switches that something points at are asked.
+//
+// Two steps take turns until nothing is left to ask. Reading: every suspect by the shortest path
+// over cables that are not known to be gone; a cable that came or went makes the switch at its
+// other end a suspect, unless it cannot be reached any more. A switch whose path breaks while it is
+// asked is asked again over what is left. Exploring: across every port that is up and leads nowhere
+// known. So a dead switch is only asked as long as some neighbour has not reported, and then that
+// neighbour is asked as well: no timeout is waited for that an answer can spare.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "smd/discovery/partial_run.h"
+#include "smd/discovery/route_tree.h"
+
+namespace smd {
+
+class LeanRun final : public PartialRun {
+ public:
+  LeanRun(SmpClient& client,
+          const PartialOptions& options,
+          Epoch epoch,
+          const KnownSubnet& known,
+          std::vector<Guid> suspects,
+          PartialDiscovery::Done done);
+
+  void start() override;
+
+ private:
+  /// How a switch is to be asked.
+  struct Suspicion {
+    std::set<PortNum> ports;    // to be read even if PortStateChange is clear
+    bool last_hop_too = false;  // it may be dead: ask the switch before it on the way
+  };
+
+  void on_step() override;
+  void on_read(std::uint32_t node, const SwitchReader::Reading& reading) override;
+  void on_silent(std::uint32_t node, std::string why) override;
+
+  void on_port_down(CableEnd end) override { unlink(end); }
+
+  void on_port_up(CableEnd end) override { probe(end); }
+
+  bool may_join(CableEnd from, CableEnd arrival) override;
+  void on_joined(CableEnd a, CableEnd b) override;
+  bool is_stale(std::uint32_t node) override;
+  void unlink(CableEnd end) override;
+  std::optional<SmpRoute> route_to(std::uint32_t node) override;
+  std::size_t room() override;
+
+  void check_own_port();
+  void add_first_suspects();
+  [[nodiscard]] bool is_unread(std::uint32_t node) const;
+  void suspect(std::uint32_t node);
+  void suspect_end(CableEnd end);
+  void doubt_cables(std::uint32_t node);
+  bool start_reading();
+  void explore();
+  bool read_lost_and_found();
+  [[nodiscard]] bool knows_all_suspects();
+  RouteTree& fresh_tree();
+
+  std::vector<Guid> first_suspects_;
+  std::map<std::uint32_t, Suspicion> suspects_;  // to be read, some perhaps out of reach
+  bool new_suspects_ = false;
+  std::set<std::uint32_t> read_;
+  std::set<std::uint32_t> failed_;  // did not answer once
+  std::vector<std::uint32_t> cut_;  // lost their path since it was last looked at
+  std::set<std::uint32_t> lost_;    // out of reach when a reading was over
+  std::vector<CableEnd> held_;      // lead to a port that an unread switch claims
+  RouteTree tree_;
+  bool tree_is_old_ = false;  // cables came or went
+  bool one_by_one_ = false;
+  bool started_ = false;
+};
+
+}  // namespace smd

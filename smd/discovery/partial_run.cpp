@@ -1,0 +1,211 @@
+#include "smd/discovery/partial_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+PartialRun::PartialRun(SmpClient& client,
+                       const PartialOptions& options,
+                       Epoch epoch,
+                       const KnownSubnet& known,
+                       PartialDiscovery::Done done)
+    : Explorer(client,
+               {.literal = options.literal,
+                .m_key = options.m_key,
+                .set_end_port = options.set_end_port}),
+      client_(client),
+      partial_(options),
+      known_(known),
+      epoch_(epoch),
+      done_(std::move(done)) {
+  survey_.seed(*known_.sweep);
+  known_nodes_ = survey_.size();
+}
+
+bool PartialRun::had_tables(std::uint32_t node) const {
+  const Fabric& fabric = *known_.sweep->fabric;
+  if (!is_known(node)) return false;
+  const SwitchIdx sw = fabric.switch_of[NodeIdx{node}];
+  if (sw == kNone<SwitchIdx>) return false;
+  if (fabric.switch_info[sw].linear_fdb_top != 0) return true;
+  if (known_.lft == nullptr || sw.value() >= known_.lft->switches()) return false;
+  const auto row = known_.lft->row(sw);
+  return std::ranges::any_of(row, [](PortNum egress) { return egress != kNoRoute; });
+}
+
+void PartialRun::read_switch(std::uint32_t node,
+                             const SmpRoute& route,
+                             std::vector<PortNum> anyway) {
+  cancel_reading(node);
+  auto& reader = readers_[node];
+  reader = std::make_unique<SwitchReader>(
+      client_,
+      SwitchReader::Wish{.route = route,
+                         .m_key = partial_.m_key,
+                         .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
+                         .had_tables = had_tables(node),
+                         .cleared_before = cleared_.contains(node),
+                         .literal = partial_.literal,
+                         .anyway = std::move(anyway)});
+  reader->start([this, node](const Result<SwitchReader::Reading>& reading) {
+    const auto reader_node = readers_.extract(node);  // alive until its last handler returns
+    if (!reading && reader_node.mapped()->may_have_cleared()) cleared_.insert(node);
+    if (!reading && reading.error().code == Errc::NoDevice) {
+      fatal_ = reading.error();
+    } else if (!reading && node == 0) {
+      fail_locally(reading.error().code, reading.error().context);
+    } else if (!reading) {
+      on_silent(node, reading.error().context);
+    } else if (reading->restarted && node == 0) {
+      need_full("the manager's own switch has restarted");
+    } else {
+      on_read(node, *reading);
+    }
+    on_step();
+  });
+}
+
+void PartialRun::cancel_reading(std::uint32_t node) {
+  const auto reader = readers_.extract(node);
+  if (!reader.empty() && reader.mapped()->may_have_cleared()) cleared_.insert(node);
+}
+
+bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading) {
+  survey_.node(node).switch_info = reading.info;
+  if (!reading.ports.empty()) reread_.insert(survey_.node(node).info.node_guid);
+  bool changed = false;
+  for (const SwitchReader::PortReading& at : reading.ports) {
+    const CableEnd end{node, at.port};
+    const PortState before = survey_.port(end).info.state();
+    survey_.port(end).info = at.info.value_or(PortInfo{});
+    survey_.port(end).read = at.info.has_value();
+    survey_.port(end).fresh = true;
+    if (!at.info) {
+      oddities_.silent.push_back({survey_.node(node).info.node_guid, at.port, at.why});
+    }
+    if (at.port == PortNum{0}) continue;
+    const PortState now = survey_.port(end).info.state();
+    const auto peer = survey_.peer(end);
+    changed = changed || now != before || survey_.port(end).joined;
+    // Down and up again between two looks: whoever is there now need not be who was.
+    const bool retrained =
+        now == PortState::Initialize && (!partial_.literal || before > PortState::Initialize);
+    const bool lost = peer && !survey_.port(end).joined && (!survey_.is_up(end) || retrained);
+    if (lost && peer == own_link()) {
+      need_full("the manager's own link changed");
+      return true;
+    }
+    if (lost) on_port_down(end);
+    if (survey_.is_up(end) && (!peer || lost)) on_port_up(end);
+    changed = changed || lost || (survey_.is_up(end) && !peer);
+  }
+  return changed;
+}
+
+std::optional<CableEnd> PartialRun::own_link() const {
+  if (survey_.node(0).info.is_switch()) return std::nullopt;
+  return CableEnd{0, survey_.local_port()};
+}
+
+void PartialRun::forget_restarted(std::uint32_t node) {
+  std::vector<CableEnd> others;
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    const auto other = survey_.peer({node, PortNum{static_cast<std::uint8_t>(p)}});
+    if (other && other == own_link()) return need_full("the manager's own switch has restarted");
+    if (other && other->node != node) others.push_back(*other);
+  }
+  restarted_.insert(survey_.node(node).info.node_guid);
+  forget(node);
+  for (const CableEnd other : others) {
+    if (survey_.node(other.node).info.is_switch()) probe(other);
+  }
+}
+
+void PartialRun::on_contradiction(CableEnd end) {
+  look_again_.insert(survey_.node(end.node).info.node_guid);
+}
+
+void PartialRun::need_full(std::string why) {
+  if (full_needed_.empty()) full_needed_ = std::move(why);
+}
+
+bool PartialRun::finish_early() {
+  if (!fatal_ && full_needed_.empty()) return false;
+  stop();
+  readers_.clear();
+  if (fatal_) {
+    std::exchange(done_, nullptr)(tl::unexpected<Error>(*fatal_));
+  } else {
+    std::exchange(done_, nullptr)(PartialReport{.full_needed = full_needed_});
+  }
+  return true;
+}
+
+void PartialRun::finish() {
+  carry_silent();
+  carry_twins();
+  PartialReport report{.sweep = build_report(survey_, std::move(oddities_), epoch_),
+                       .reread = {reread_.begin(), reread_.end()},
+                       .look_again = {look_again_.begin(), look_again_.end()}};
+  const Fabric& now = *report.sweep.fabric;
+  report.delta = diff_fabrics(*known_.sweep->fabric, now);
+  for (const Guid guid : restarted_) {
+    if (now.find_node(guid)) report.delta.restarted.push_back(guid);
+  }
+  std::ranges::sort(report.delta.restarted);
+  const auto again = std::ranges::unique(report.delta.restarted);
+  report.delta.restarted.erase(again.begin(), again.end());
+  std::exchange(done_, nullptr)(std::move(report));
+}
+
+/// What was silent and was not looked at again still is. A node that stopped answering was left out
+/// with its name: it hangs on some port that is up and leads nowhere.
+void PartialRun::carry_silent() {
+  for (const SilentPort& silent : known_.sweep->silent) {
+    const auto node = survey_.find(silent.node);
+    if (!node) {
+      if (has_unread_open_port()) oddities_.silent.push_back(silent);
+      continue;
+    }
+    if (!is_known(*node) || silent.port.value() >= survey_.node(*node).ports.size()) continue;
+    const CableEnd end{*node, silent.port};
+    if (!survey_.port(end).fresh && !survey_.peer(end)) oddities_.silent.push_back(silent);
+  }
+}
+
+bool PartialRun::has_unread_open_port() const {
+  for (std::uint32_t n = 0; n < known_nodes_; ++n) {
+    if (!survey_.node(n).info.is_switch()) continue;
+    for (unsigned p = 1; p < survey_.node(n).ports.size(); ++p) {
+      const CableEnd end{n, PortNum{static_cast<std::uint8_t>(p)}};
+      if (!survey_.port(end).fresh && survey_.is_up(end) && !survey_.peer(end)) return true;
+    }
+  }
+  return false;
+}
+
+/// Places are paths of the earlier snapshot; the cables they end with are what stays.
+void PartialRun::carry_twins() {
+  const Fabric& before = *known_.sweep->fabric;
+  const auto find_end = [&](const HopPath& path) -> std::optional<CableEnd> {
+    NodeIdx at = before.sm_node;
+    for (std::size_t hop = 0; hop < path.size(); ++hop) {
+      if (path[hop].value() > before.num_ports(at)) return std::nullopt;
+      const PortIdx port = before.port_of(at, path[hop]);
+      if (hop + 1 == path.size()) return CableEnd{at.value(), path[hop]};
+      if (before.peer[port] == kNone<PortIdx>) return std::nullopt;
+      at = before.node_of[before.peer[port]];
+    }
+    return std::nullopt;
+  };
+  for (const DuplicateGuid& duplicate : known_.sweep->duplicates) {
+    const auto first = find_end(duplicate.first);
+    const auto second = find_end(duplicate.second);
+    if (!second || survey_.port(*second).fresh || survey_.peer(*second)) continue;
+    const bool first_stands = first && survey_.peer(*first);
+    oddities_.twins.push_back({duplicate.guid, first_stands ? first : std::nullopt, *second});
+  }
+}
+
+}  // namespace smd

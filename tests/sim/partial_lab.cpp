@@ -1,0 +1,337 @@
+#include "tests/sim/partial_lab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "sim-backend/agents/node_state.h"
+#include "smd/base/check.h"
+#include "smd/policy/port_policy.h"
+
+namespace smd::test {
+namespace {
+
+std::string print_hops(const HopArray& hops, unsigned first, unsigned count, bool backwards) {
+  std::string text;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned at = backwards ? first + count - 1 - i : first + i;
+    text += fmt::format("{}{}", i == 0 ? "" : ",", hops[at]);
+  }
+  return "(" + text + ")";
+}
+
+std::string print_attribute(const Smp& smp) {
+  switch (static_cast<AttributeId>(smp.attribute_id)) {
+    case AttributeId::NodeInfo:
+      return "NI";
+    case AttributeId::SwitchInfo:
+      return "SI";
+    case AttributeId::PortInfo:
+      return fmt::format("PI {}", smp.attribute_modifier);
+    default:
+      return fmt::format("{:x}", smp.attribute_id);
+  }
+}
+
+}  // namespace
+
+Result<void> RecordingTransport::send(const MadPacket& packet) {
+  const auto smp = decode_smp(packet.mad);
+  SMD_CHECK(smp.has_value(), "we send well-formed SMPs");
+  const std::uint64_t id = smp->transaction_id;
+  const std::string route =
+      smp->directed ? print_hops(smp->initial_path, 1, smp->hop_count, false) : "";
+  const bool by_lid = packet.remote_lid != kPermissiveLid;
+  Request request;
+  if (by_lid) request.lid_part = fmt::format("{}→1", packet.remote_lid);
+  request.text = fmt::format("{} {} {}{}{}",
+                             smp->method == Method::Get ? "Get" : "Set",
+                             print_attribute(*smp),
+                             by_lid ? fmt::format("1→{}", packet.remote_lid) : "",
+                             by_lid && smp->directed ? "," : "",
+                             route);
+  const auto again = by_id_.find(id);
+  if (again == by_id_.end() || requests_[again->second].text != request.text) {
+    by_id_[id] = requests_.size();
+    requests_.push_back(std::move(request));
+    if (on_request) on_request(requests_.size());
+  }
+  return inner_.send(packet);
+}
+
+void RecordingTransport::set_handlers(Receive receive, Lost lost) {
+  inner_.set_handlers(
+      [this, receive = std::move(receive)](const MadPacket& packet) {
+        const auto smp = decode_smp(packet.mad);
+        const auto asked = smp ? by_id_.find(smp->transaction_id) : by_id_.end();
+        if (asked != by_id_.end() && asked->second < requests_.size()) {
+          Request& request = requests_[asked->second];
+          const std::string hops =
+              smp->directed ? print_hops(smp->return_path, 1, smp->hop_count, true) : "";
+          request.way_back =
+              hops + (hops.empty() || request.lid_part.empty() ? "" : ",") + request.lid_part;
+        }
+        receive(packet);
+      },
+      std::move(lost));
+}
+
+std::vector<std::string> RecordingTransport::requests() const {
+  std::vector<std::string> out;
+  for (const Request& request : requests_) {
+    out.push_back(fmt::format("{} [{}]", request.text, request.way_back));
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+PartialLab::PartialLab(sim::FabricSpec spec, Options options)
+    : fabric(runtime, std::move(spec), options.timing, options.seed),
+      wire(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
+      transport(wire),
+      client(runtime, transport, {.retries = options.retries}) {}
+
+std::uint32_t PartialLab::node(const std::string& name) const {
+  const std::uint32_t found = find_node(fabric.spec(), name);
+  SMD_CHECK(found != sim::kNoNode, "the test names a node that is there");
+  return found;
+}
+
+Guid PartialLab::guid(const std::string& name) const {
+  return fabric.spec().nodes[node(name)].guid;
+}
+
+Result<SmpReply> PartialLab::call(const SmpRequest& request) {
+  SmpScope scope(client);
+  std::optional<Result<SmpReply>> reply;
+  scope.send(request, [&](Result<SmpReply> got) { reply = std::move(got); });
+  runtime.run_while_not([&] { return reply.has_value(); },
+                        runtime.now() + Duration(std::chrono::minutes(10)));
+  return *reply;
+}
+
+SweepReport PartialLab::full(bool literal) {
+  std::optional<Result<SweepReport>> result;
+  std::uint16_t next_lid = 1;
+  DiscoveryOptions options{.literal = literal};
+  if (literal) {
+    options.set_end_port = [&](Guid, const PortInfo& now) {
+      PortInfo wanted = now;
+      wanted.lid = Lid{next_lid++};
+      wanted.master_sm_lid = Lid{1};
+      return std::optional(set_body(wanted, PortState::NoChange));
+    };
+  }
+  Discovery discovery(client, std::move(options), Epoch{epoch_++});
+  discovery.start([&](Result<SweepReport> found) { result = std::move(found); });
+  runtime.run_while_not([&] { return result.has_value(); },
+                        runtime.now() + Duration(std::chrono::minutes(60)));
+  SMD_CHECK(result && *result, "full discovery ends well");
+  return std::move(**result);
+}
+
+Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects, PartialOptions options) {
+  std::optional<Result<PartialReport>> result;
+  PartialDiscovery discovery(client, std::move(options), Epoch{epoch_++});
+  discovery.start(known_subnet(), std::move(suspects), [&](Result<PartialReport> found) {
+    result = std::move(found);
+  });
+  runtime.run_while_not([&] { return result.has_value(); },
+                        runtime.now() + Duration(std::chrono::minutes(60)));
+  SMD_CHECK(result.has_value(), "partial discovery ends");
+  return std::move(*result);
+}
+
+void PartialLab::bring_up(bool literal) {
+  const SweepReport first = full(literal);
+  if (literal) {
+    take_lids(first);
+  } else {
+    set_lids(first);
+  }
+  client.set_local_lid(lids.base[first.fabric->sm_port]);
+  write_tables(first);
+  activate(first);
+  known = full();
+  // What follows is counted from here.
+  transport.clear();
+}
+
+void PartialLab::take_lids(const SweepReport& report) {
+  lids = make_lid_map(*report.fabric);
+  for (const PortIdx p : report.fabric->peer.indices()) {
+    if (report.fabric->is_end_port(p)) set_lid(lids, p, report.fabric->port_info[p].lid, 0);
+  }
+}
+
+void PartialLab::set_lids(const SweepReport& report) {
+  lids = make_lid_map(*report.fabric);
+  std::uint16_t next_lid = 1;
+  for (const PortIdx p : report.fabric->peer.indices()) {
+    if (!report.fabric->is_end_port(p)) continue;
+    set_lid(lids, p, Lid{next_lid++}, 0);
+    PortInfo wanted = report.fabric->port_info[p];
+    wanted.lid = lids.base[p];
+    wanted.master_sm_lid = Lid{1};
+    SmpRequest request{.route = SmpRoute::directed(path_to(report, p)),
+                       .method = Method::Set,
+                       .attribute = AttributeId::PortInfo,
+                       .modifier = report.fabric->number_of(p).value()};
+    encode_port_info(set_body(wanted, PortState::NoChange), request.data);
+    call(request);
+  }
+}
+
+void PartialLab::write_tables(const SweepReport& report) {
+  const Fabric& f = *report.fabric;
+  lft = ForwardingTables(f.switch_count(), lids.top);
+  for (unsigned lid = 1; lid <= lids.top.value(); ++lid) {
+    const PortIdx owner = lids.owner_of(Lid{static_cast<std::uint16_t>(lid)});
+    if (owner == kNone<PortIdx>) continue;
+    IndexVector<NodeIdx, unsigned> distance(f.node_count(), UINT32_MAX);
+    std::deque<NodeIdx> queue{f.node_of[owner]};
+    distance[queue.front()] = 0;
+    while (!queue.empty()) {
+      const NodeIdx at = queue.front();
+      queue.pop_front();
+      if (!f.is_switch(at) && at != f.node_of[owner]) continue;
+      for (const PortIdx p : f.external_ports(at)) {
+        if (f.peer[p] == kNone<PortIdx>) continue;
+        if (!f.is_switch(at) && p != owner) continue;
+        const NodeIdx next_node = f.node_of[f.peer[p]];
+        if (distance[next_node] != UINT32_MAX) continue;
+        distance[next_node] = distance[at] + 1;
+        queue.push_back(next_node);
+      }
+    }
+    for (const SwitchIdx sw : f.switch_node.indices()) {
+      const NodeIdx at = f.switch_node[sw];
+      const Lid to{static_cast<std::uint16_t>(lid)};
+      if (at == f.node_of[owner]) lft.set_route(sw, to, PortNum{0});
+      for (const PortIdx p : f.external_ports(at)) {
+        if (lft.route(sw, to) != kNoRoute || f.peer[p] == kNone<PortIdx>) continue;
+        if (distance[at] == UINT32_MAX || distance[f.node_of[f.peer[p]]] + 1 != distance[at])
+          continue;
+        if (!f.is_switch(f.node_of[f.peer[p]]) && f.peer[p] != owner) continue;
+        lft.set_route(sw, to, f.number_of(p));
+      }
+    }
+  }
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    const auto route = SmpRoute::directed(report.path[f.switch_node[sw]]);
+    for (std::size_t block = 0; block < lft.blocks(); ++block) {
+      SmpRequest request{.route = route,
+                         .method = Method::Set,
+                         .attribute = AttributeId::LinearForwardingTable,
+                         .modifier = static_cast<std::uint32_t>(block)};
+      LftBlock body{};
+      std::ranges::copy(lft.block(sw, block), body.begin());
+      encode_lft_block(body, request.data);
+      call(request);
+    }
+    SmpRequest request{.route = route, .method = Method::Set, .attribute = AttributeId::SwitchInfo};
+    SwitchInfo info = f.switch_info[sw];
+    info.linear_fdb_top = lids.top.value();
+    info.port_state_change = true;
+    encode_switch_info(info, request.data);
+    call(request);
+  }
+}
+
+void PartialLab::activate(const SweepReport& report) {
+  const Fabric& f = *report.fabric;
+  for (const PortState state : {PortState::Armed, PortState::Active}) {
+    for (const PortIdx p : f.peer.indices()) {
+      if (f.peer[p] == kNone<PortIdx> || f.port_info[p].state() != PortState::Initialize) continue;
+      PortInfo wanted = f.port_info[p];
+      if (f.is_end_port(p) && lids.base.size() == f.port_count()) wanted.lid = lids.base[p];
+      SmpRequest request{.route = SmpRoute::directed(path_to(report, p)),
+                         .method = Method::Set,
+                         .attribute = AttributeId::PortInfo,
+                         .modifier = f.number_of(p).value()};
+      encode_port_info(set_body(wanted, state), request.data);
+      call(request);
+    }
+  }
+}
+
+std::vector<Guid> PartialLab::poll() const {
+  std::vector<Guid> out;
+  for (const NodeIdx n : known.fabric->switch_node) {
+    const Guid guid = known.fabric->node_guid[n];
+    for (std::uint32_t i = 0; i < fabric.spec().nodes.size(); ++i) {
+      if (fabric.spec().nodes[i].guid != guid) continue;
+      const bool on = std::ranges::any_of(
+          fabric.node_state(i).ports, [](const auto& p) { return p.info.lid != kUnassignedLid; });
+      if (!on || fabric.switch_info(i).port_state_change) out.push_back(guid);
+    }
+  }
+  return out;
+}
+
+namespace {
+
+std::string find_port_difference(const Fabric& a, const Fabric& b, PortIdx p) {
+  const std::string name =
+      fmt::format("{} port {}", a.node_guid[a.node_of[p]], a.number_of(p).value());
+  if (a.peer[p] != b.peer[p]) return name + ": another peer";
+  if (a.port_guid[p] != b.port_guid[p]) return name + ": another GUID";
+  if (a.port_info[p] == b.port_info[p]) return "";
+  return fmt::format("{}: PortInfo\n{}\n{}",
+                     name,
+                     print_port_info(a.port_info[p]),
+                     print_port_info(b.port_info[p]));
+}
+
+std::string find_fabric_difference(const Fabric& a, const Fabric& b) {
+  if (a.node_guid != b.node_guid) {
+    std::string text = "nodes:";
+    for (const Guid guid : a.node_guid) text += fmt::format(" {:x}", guid.value());
+    text += " / ";
+    for (const Guid guid : b.node_guid) text += fmt::format(" {:x}", guid.value());
+    return text;
+  }
+  if (a.first_port != b.first_port) return "port counts";
+  if (a.switch_node != b.switch_node) return "switches";
+  if (a.sm_node != b.sm_node || a.sm_port != b.sm_port) return "where the manager is";
+  for (const NodeIdx n : a.node_guid.indices()) {
+    if (a.node_info[n] != b.node_info[n]) {
+      return fmt::format(
+          "NodeInfo\n{}\n{}", print_node_info(a.node_info[n]), print_node_info(b.node_info[n]));
+    }
+  }
+  for (const SwitchIdx sw : a.switch_node.indices()) {
+    if (a.switch_info[sw] != b.switch_info[sw]) {
+      return fmt::format("{}: SwitchInfo\n{}\n{}",
+                         a.node_guid[a.switch_node[sw]],
+                         print_switch_info(a.switch_info[sw]),
+                         print_switch_info(b.switch_info[sw]));
+    }
+  }
+  for (const PortIdx p : a.peer.indices()) {
+    if (std::string text = find_port_difference(a, b, p); !text.empty()) return text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string find_difference(const SweepReport& expected, const SweepReport& found) {
+  if (!found.fabric) return "no snapshot";
+  std::string text = find_fabric_difference(*expected.fabric, *found.fabric);
+  if (!text.empty()) return text;
+  if (expected.path != found.path) return "paths";
+  const auto place = [](const SilentPort& silent) { return std::pair{silent.node, silent.port}; };
+  if (!std::ranges::equal(expected.silent, found.silent, {}, place, place)) {
+    std::string lists = "silent ports:";
+    for (const auto& s : expected.silent) lists += fmt::format(" {}:{}", s.node, s.port.value());
+    lists += " / ";
+    for (const auto& s : found.silent) lists += fmt::format(" {}:{}", s.node, s.port.value());
+    return lists;
+  }
+  if (expected.duplicates.size() != found.duplicates.size()) return "duplicates";
+  return check_invariants(*found.fabric);
+}
+
+}  // namespace smd::test
