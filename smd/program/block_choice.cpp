@@ -32,7 +32,7 @@ BlockWrite write_of(SwitchIdx sw, std::uint32_t number, const LftBlock& block) {
 }
 
 std::uint32_t block_count(const ProgramRun& run, SwitchIdx sw) {
-  if (run.input.blocks != BlockChoice::Whole)
+  if (block_choice(run) != BlockChoice::Whole)
     return static_cast<std::uint32_t>(run.input.lft->blocks());
   const std::size_t capacity = run.fabric().switch_info[sw].linear_fdb_cap;
   return static_cast<std::uint32_t>((capacity + kLftBlockSize - 1) / kLftBlockSize);
@@ -102,6 +102,12 @@ void add_linear_entries(const ProgramRun& run,
 
 }  // namespace
 
+BlockChoice block_choice(const ProgramRun& run) {
+  const bool planned = run.input.plan != nullptr && run.input.plan->whole_tables;
+  if (run.input.blocks != BlockChoice::Changed || !planned) return run.input.blocks;
+  return run.input.literal ? BlockChoice::Whole : BlockChoice::ToTop;
+}
+
 std::vector<BlockWrite> choose_blocks(const ProgramRun& run, EntrySpan entries, bool all) {
   std::vector<BlockWrite> out;
   auto at = entries.begin();
@@ -117,7 +123,7 @@ std::vector<BlockWrite> choose_blocks(const ProgramRun& run, EntrySpan entries, 
 }
 
 std::vector<BlockWrite> choose_blocks(const ProgramRun& run) {
-  const bool all = run.input.blocks != BlockChoice::Changed;
+  const bool all = block_choice(run) != BlockChoice::Changed;
   std::vector<BlockWrite> out;
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
     if (is_random(run, sw)) {

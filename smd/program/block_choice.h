@@ -8,8 +8,11 @@
 
 namespace smd {
 
+/// As asked for, or as the plan says.
+[[nodiscard]] BlockChoice block_choice(const ProgramRun& run);
+
 /// The blocks of one list of entries. Unless `all`, those that already are so are left out; with
-/// it, every block of every switch that `choice` names. Requires: sorted by switch and LID.
+/// it, every block of every switch that the choice names. Requires: sorted by switch and LID.
 [[nodiscard]] std::vector<BlockWrite> choose_blocks(const ProgramRun& run,
                                                     std::span<const EntryChange> entries,
                                                     bool all);

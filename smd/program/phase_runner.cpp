@@ -34,18 +34,24 @@ void PhaseRunner::deactivate() {
 }
 
 void PhaseRunner::write_entries() {
-  const bool all = run_.input.blocks != BlockChoice::Changed && !phase().entries.empty() &&
-                   !std::exchange(whole_written_, true);
-  parts_.blocks.write(choose_blocks(run_, phase().entries, all), [this](Unconfirmed unconfirmed) {
-    if (!interrupts("writing entries", std::move(unconfirmed))) activate();
-  });
+  const bool writes = !phase().entries.empty() || phase().to_wanted || plan().phases.size() == 1;
+  const bool all =
+      writes && block_choice(run_) != BlockChoice::Changed && !std::exchange(whole_written_, true);
+  parts_.blocks.write(
+      phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
+      [this](Unconfirmed unconfirmed) {
+        if (!interrupts("writing entries", std::move(unconfirmed))) activate();
+      });
 }
 
 void PhaseRunner::activate() {
   parts_.ports.activate(phase().activate, [this] {
     ++at_;
     run_.report.phases_done = at_;
-    block_turns();
+    const bool drains = plan().in_flight == InFlight::Drained && at_ < plan().phases.size() &&
+                        run_.input.drain_time > Duration{0};
+    if (!drains) return block_turns();
+    parts_.stage.later(run_.input.drain_time, [this] { block_turns(); });
   });
 }
 

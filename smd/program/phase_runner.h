@@ -15,6 +15,7 @@ namespace smd {
 class PhaseRunner {
  public:
   struct Parts {
+    Stage& stage;
     SwitchSetter& switches;
     TurnSetter& turns;
     PortSetter& ports;

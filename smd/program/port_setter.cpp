@@ -45,7 +45,7 @@ void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done
 }
 
 void PortSetter::settle_all(std::function<void()> done) {
-  cost_ = &run_.report.activate;
+  cost_ = run_.input.plan == nullptr ? &run_.report.activate : &run_.report.configure;
   training_rounds_ = kTrainingRounds;
   std::vector<PortIdx> ports;
   for (PortIdx port : run_.fabric().peer.indices()) {

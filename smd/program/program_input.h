@@ -47,12 +47,17 @@ struct ProgramInput {
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
 
-  BlockChoice blocks = BlockChoice::Changed;
+  BlockChoice blocks = BlockChoice::Changed;  // a plan of whole tables writes more all the same
+
+  /// How long a plan that counts on drained channels waits after each phase, beyond the barrier.
+  Duration drain_time{0};
+
   bool lid_routed_activation = false;  // over the new tables; directed where nobody answers
   bool one_set_activation = false;     // straight to Active, for agents without Armed
 
   /// SMPs as the thesis counts them: every port of a list gets its Set, also where the far end has
-  /// trained the link already, and rows are not read before they are blocked.
+  /// trained the link already, rows are not read before they are blocked, and whole tables are as
+  /// large as the switch allows.
   bool literal = false;
 };
 

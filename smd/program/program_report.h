@@ -54,11 +54,13 @@ struct ProgramReport {
   /// changes (PortStateChange, trap 128) as if they were faults.
   std::vector<PortRef> retrained;
 
-  PhaseCost configure;   // switches, LIDs and port settings; ports go to Armed with the same Set
+  /// Switches, LIDs and port settings; ports go to Armed with the same Set. With a plan also the
+  /// activation of ports that it does not name.
+  PhaseCost configure;
   PhaseCost turns;       // SL-to-VL rows of blocked and restored turns
   PhaseCost deactivate;  // ports that the plan takes down
   PhaseCost tables;
-  PhaseCost activate;  // of the plan: Armed as well
+  PhaseCost activate;  // of the ports of the plan: Armed as well
 
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;

@@ -50,7 +50,7 @@ void Programmer::Impl::start() {
   run.report.port_info = run.fabric().port_info;
   run.report.switch_info = run.fabric().switch_info;
   ports.emplace(run, stage);
-  phases.emplace(run, PhaseRunner::Parts{switches, turns, *ports, blocks});
+  phases.emplace(run, PhaseRunner::Parts{stage, switches, turns, *ports, blocks});
   // A plan was made for what was read before it.
   run.input.plan == nullptr ? read_back() : read_random_tables();
 }
