@@ -53,6 +53,9 @@ Error umad_error(UmadStep step, int error_number, const std::string& where) {
       if (error_number == EINVAL) {
         return say(Errc::NoDevice, "it has none; is the kernel module ib_umad loaded?");
       }
+      if (error_number == EOPNOTSUPP) {
+        return say(Errc::Unsupported, "the kernel's ib_umad is older than libibumad can use");
+      }
       break;
     case UmadStep::Register:
       if (error_number == EPROTONOSUPPORT || error_number == EOPNOTSUPP) {

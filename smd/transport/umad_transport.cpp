@@ -55,6 +55,14 @@ struct alignas(8) UmadBuffer {
 /// libumad2sim's descriptors are numbers that the kernel does not know.
 bool is_simulated(int fd) { return fcntl(fd, F_GETFD) < 0 && errno == EBADF; }
 
+/// libibumad reads the version of the kernel's interface once per process: asked before the module
+/// is there, it would refuse to open anything ever after. By open(), which libumad2sim intercepts.
+bool has_umad_module() {
+  const int fd = ::open("/sys/class/infiniband_mad/abi_version", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
 /// What outlives the transport inside posted tasks.
 struct Handlers {
   Transport::Receive receive;
@@ -118,6 +126,7 @@ UmadTransport::~UmadTransport() {
 }
 
 Result<void> UmadTransport::open() {
+  if (!has_umad_module()) return tl::unexpected(umad_error(UmadStep::Open, ENOENT, where()));
   errno = 0;
   fd_ = umad_open_port(port_.device.c_str(), port_.port.value());
   if (fd_ < 0) {

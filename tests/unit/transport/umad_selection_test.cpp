@@ -152,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrnoRow{UmadStep::Open, ENXIO, Errc::NoDevice, "ib_umad"},
         ErrnoRow{UmadStep::Open, EINVAL, Errc::NoDevice, "ib_umad"},
         ErrnoRow{UmadStep::Open, EBUSY, Errc::Busy, "in use"},
+        ErrnoRow{UmadStep::Open, EOPNOTSUPP, Errc::Unsupported, "ib_umad is older"},
         ErrnoRow{UmadStep::Open, EIO, Errc::Io, "Input/output error"},
         ErrnoRow{UmadStep::Register, EINVAL, Errc::Busy, "another subnet manager may be running"},
         ErrnoRow{UmadStep::Register, EBUSY, Errc::Busy, "another subnet manager may be running"},
