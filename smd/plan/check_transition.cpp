@@ -54,7 +54,7 @@ TransitionVerdict check_transition(const TransitionTask& task, const TransitionP
       return verdict;
     }
     if (!phase.certificate.empty()) ++verdict.phases_proved;
-    playback.end_phase();
+    playback.end_phase(i + 1 == plan.phases.size());
   }
   verdict.fault = playback.find_rest();
   return verdict;

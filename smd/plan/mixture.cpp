@@ -1,7 +1,7 @@
 #include "smd/plan/mixture.h"
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 
 namespace smd {
 namespace {
@@ -22,7 +22,11 @@ Mixture::Mixture(const TransitionTask& task,
       scene_(scene),
       fabric_(*task.fabric),
       changes_(std::move(changes)),
-      column_of_(width_of(task), kNoColumn) {
+      column_of_(width_of(task), kNoColumn),
+      exits_(256 * 256, 0),
+      no_row_(width_of(task), kNoRoute) {
+  nowhere_ = {no_row_.data(), exits_.data()};  // port 0 leads to no switch
+  next_.fill(nowhere_);
   for (const EntryChange& change : changes_) column_of_[change.lid.value()] = 0;
   for (std::size_t lid = 0; lid < column_of_.size(); ++lid) {
     if (column_of_[lid] == kNoColumn) continue;
@@ -40,8 +44,11 @@ Mixture::Mixture(const TransitionTask& task,
     }
   }
   cell_.reserve(changes_.size());
-  for (const EntryChange& change : changes_)
+  changed_.assign(cells, 0);
+  for (const EntryChange& change : changes_) {
     cell_.push_back(change.sw.value() * columns_.size() + column_of_[change.lid.value()]);
+    changed_[cell_.back()] = 1;
+  }
 }
 
 void Mixture::set_stages(Stage stage) {
@@ -114,81 +121,106 @@ bool Mixture::may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const {
 }
 
 // Rows side by side: for every LID the next row is the one of the switch that the first names.
-void Mixture::mark_unchanged(TurnGraph& graph) const {
-  const std::size_t end =
-      std::min({task_.held->blocks(), task_.wanted->blocks(), std::size_t{768}}) * kLftBlockSize;
-  std::vector<std::uint16_t> lids;
-  for (std::size_t lid = 1; lid < end; ++lid) {
-    if (column_of_[lid] == kNoColumn) lids.push_back(static_cast<std::uint16_t>(lid));
+// Slice by slice, so that the rows stay in the cache while all neighbours read them.
+void Mixture::find_steady_turns() {
+  constexpr std::size_t kSlice = 1024;
+  const std::size_t width = width_of(task_);
+  std::vector<PortNum> steady(fabric_.switch_count() * width, kNoRoute);
+  for (const SwitchIdx sw : fabric_.switch_node.indices())
+    std::ranges::copy(task_.wanted->row(sw),
+                      steady.begin() + static_cast<std::ptrdiff_t>(sw.value() * width));
+  for (const EntryChange& change : changes_)
+    steady[change.sw.value() * width + change.lid.value()] = kNoRoute;
+  TurnGraph graph{fabric_};
+  for (std::size_t first = 0; first < width; first += kSlice) {
+    for (const SwitchIdx sw : fabric_.switch_node.indices())
+      mark_slice(graph, steady, sw, first, std::min(first + kSlice, width));
   }
-  if (lids.empty()) return;
+  graph.for_each_turn([&](PortIdx in, PortIdx out) { steady_.emplace_back(in, out); });
+  has_steady_ = true;
+}
 
-  struct Next {
-    const PortNum* row = nullptr;
-    std::array<std::uint8_t, 256>* exits = nullptr;
-  };
-
-  const std::vector<PortNum> no_row(end, kNoRoute);
-  std::vector<std::array<std::uint8_t, 256>> exits(256);
-  std::array<Next, 256> next;
-  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    next.fill({no_row.data(), &exits[255]});
-    const NodeIdx node = fabric_.switch_node[sw];
-    for (const PortIdx out : fabric_.external_ports(node)) {
-      if (scene_.flow[out] == Flow::Never) continue;
-      const std::size_t number = fabric_.number_of(out).value();
-      exits[number].fill(0);
-      next[number] = {task_.wanted->row(scene_.beyond[out]).data(), &exits[number]};
+void Mixture::mark_slice(TurnGraph& graph,
+                         const std::vector<PortNum>& steady,
+                         SwitchIdx sw,
+                         std::size_t first,
+                         std::size_t last) {
+  const std::size_t width = width_of(task_);
+  const NodeIdx node = fabric_.switch_node[sw];
+  bool any = false;
+  for (const PortIdx out : fabric_.external_ports(node)) {
+    if (scene_.flow[out] == Flow::Never) continue;
+    const std::size_t number = fabric_.number_of(out).value();
+    const SwitchIdx far = scene_.beyond[out];
+    std::uint8_t* const exits = exits_.data() + number * 256;
+    std::memset(exits, 0, fabric_.num_ports(fabric_.switch_node[far]) + 1);
+    next_[number] = {steady.data() + far.value() * width, exits};
+    any = true;
+  }
+  if (!any) return;
+  const PortNum* const row = steady.data() + sw.value() * width;
+  for (std::size_t lid = first; lid < last; ++lid) {
+    const Next& next = next_[row[lid].value()];
+    next.exits[next.row[lid].value()] = 1;
+  }
+  for (const PortIdx out : fabric_.external_ports(node)) {
+    if (scene_.flow[out] == Flow::Never) continue;
+    const std::size_t number = fabric_.number_of(out).value();
+    const PortIdx in = fabric_.peer[out];
+    for (const PortIdx far : fabric_.external_ports(fabric_.node_of[in])) {
+      if (next_[number].exits[fabric_.number_of(far).value()] && scene_.flow[far] != Flow::Never)
+        graph.add(in, far);
     }
-    const PortNum* const row = task_.wanted->row(sw).data();
-    for (const std::uint16_t lid : lids) {
-      const Next& at = next[row[lid].value()];
-      (*at.exits)[at.row[lid].value()] = 1;
-    }
-    for (const PortIdx out : fabric_.external_ports(node)) {
-      if (scene_.flow[out] == Flow::Never) continue;
-      const PortIdx in = fabric_.peer[out];
-      const auto& found = exits[fabric_.number_of(out).value()];
-      for (const PortIdx far : fabric_.external_ports(fabric_.node_of[in])) {
-        if (found[fabric_.number_of(far).value()] && scene_.flow[far] != Flow::Never)
-          graph.add(in, far);
-      }
-    }
+    next_[number] = nowhere_;
   }
 }
 
-void Mixture::mark_column_entries(TurnGraph& graph, SwitchIdx sw, bool all_flow) const {
-  for (std::uint32_t column = 0; column < columns_.size(); ++column) {
-    for_each_sender(sw, column, false, [&](PortIdx out) {
-      // Over a link that opens at the phase's end only new entries send, and what came over it
-      // meets only such.
-      const bool now = all_flow || scene_.flow[out] == Flow::Now;
-      if (!now) {
-        bool sends = false;
-        for_each_sender(sw, column, true, [&](PortIdx port) { sends = sends || port == out; });
-        if (!sends) return;
-      }
-      const PortIdx in = fabric_.peer[out];
-      const SwitchIdx far = scene_.beyond[out];
-      for_each_exit(far, column, !now, [&](PortIdx port) {
-        if (all_flow || scene_.flow[port] == Flow::Now) graph.add(in, port);
-      });
-      if (all_flow) return;
-      for_each_exit(far, column, true, [&](PortIdx port) { graph.add(in, port); });
+// Packets of the column's LID in the channel that begins at `out`, sent there by some entry.
+void Mixture::mark_channel(TurnGraph& graph,
+                           PortIdx out,
+                           std::uint32_t column,
+                           bool all_flow) const {
+  const PortIdx in = fabric_.peer[out];
+  const SwitchIdx far = scene_.beyond[out];
+  // Links that open at the phase's end see its new entries only.
+  if (all_flow || scene_.flow[out] == Flow::Now) {
+    for_each_exit(far, column, false, [&](PortIdx port) {
+      if (all_flow || scene_.flow[port] == Flow::Now) graph.add(in, port);
     });
+    if (all_flow) return;
+  }
+  for_each_exit(far, column, true, [&](PortIdx port) { graph.add(in, port); });
+}
+
+// Turns behind the entry and before it; those before it that start at an entry which changes too
+// are found there.
+void Mixture::mark_change(TurnGraph& graph,
+                          SwitchIdx sw,
+                          std::uint32_t column,
+                          bool all_flow) const {
+  for_each_sender(sw, column, false, [&](PortIdx out) {
+    if (!all_flow && scene_.flow[out] == Flow::Later) {
+      bool sends = false;
+      for_each_sender(sw, column, true, [&](PortIdx port) { sends = sends || port == out; });
+      if (!sends) return;
+    }
+    mark_channel(graph, out, column, all_flow);
+  });
+  for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
+    if (scene_.flow[in] == Flow::Never) continue;
+    const SwitchIdx far = scene_.beyond[in];
+    const PortIdx out = fabric_.peer[in];
+    if (is_changed(far, column)) continue;
+    if (entry_of(*task_.wanted, far, columns_[column]) == fabric_.number_of(out))
+      mark_channel(graph, out, column, all_flow);
   }
 }
 
 void Mixture::mark(TurnGraph& graph, bool all_flow) {
-  if (!has_unchanged_) {
-    TurnGraph plain{fabric_};
-    mark_unchanged(plain);
-    plain.for_each_turn([&](PortIdx in, PortIdx out) { unchanged_.emplace_back(in, out); });
-    has_unchanged_ = true;
-  }
-  for (const auto& [in, out] : unchanged_) graph.add(in, out);
-  if (columns_.empty()) return;
-  for (const SwitchIdx sw : fabric_.switch_node.indices()) mark_column_entries(graph, sw, all_flow);
+  if (!has_steady_) find_steady_turns();
+  for (const auto& [in, out] : steady_) graph.add(in, out);
+  for (const EntryChange& change : changes_)
+    mark_change(graph, change.sw, column_of_[change.lid.value()], all_flow);
 }
 
 bool Mixture::insert(TurnGraph& graph, PortIdx in, PortIdx out) {

@@ -1,9 +1,10 @@
 // What entries may be in force while a phase is under way, and the turns that come of it.
 //
-// LIDs that no switch changes are looked at once; all others have a column with a stage for every
-// switch.
+// Pairs of entries that both stay as they are are looked at once; LIDs that change anywhere have a
+// column with a stage for every switch.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "smd/plan/plan_scene.h"
@@ -59,8 +60,23 @@ class Mixture {
   void for_each_sender(SwitchIdx sw, std::uint32_t column, bool new_only, Visit&& visit) const;
   [[nodiscard]] bool may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const;
 
-  void mark_unchanged(TurnGraph& graph) const;
-  void mark_column_entries(TurnGraph& graph, SwitchIdx sw, bool all_flow) const;
+  [[nodiscard]] bool is_changed(SwitchIdx sw, std::uint32_t column) const {
+    return changed_[sw.value() * columns_.size() + column] != 0;
+  }
+
+  struct Next {  // from a switch: the next one's row, and where to note the ports it names
+    const PortNum* row = nullptr;
+    std::uint8_t* exits = nullptr;
+  };
+
+  void find_steady_turns();
+  void mark_slice(TurnGraph& graph,
+                  const std::vector<PortNum>& steady,
+                  SwitchIdx sw,
+                  std::size_t first,
+                  std::size_t last);
+  void mark_channel(TurnGraph& graph, PortIdx out, std::uint32_t column, bool all_flow) const;
+  void mark_change(TurnGraph& graph, SwitchIdx sw, std::uint32_t column, bool all_flow) const;
   [[nodiscard]] bool insert(TurnGraph& graph, PortIdx in, PortIdx out);
 
   const TransitionTask& task_;
@@ -72,8 +88,13 @@ class Mixture {
   std::vector<std::uint32_t> column_of_;  // by LID
   std::vector<Stage> stage_;              // switch by column; Fresh where nothing changes
   std::vector<char> unknown_;             // switch by column; empty when nothing is
-  std::vector<std::pair<PortIdx, PortIdx>> unchanged_;  // turns of the LIDs without a column
-  bool has_unchanged_ = false;
+  std::vector<char> changed_;             // switch by column
+  std::vector<std::pair<PortIdx, PortIdx>> steady_;  // turns of two entries that stay
+  bool has_steady_ = false;
+  std::vector<std::uint8_t> exits_;  // scratch: flags by port of one switch, and far port
+  std::vector<PortNum> no_row_;
+  std::array<Next, 256> next_;
+  Next nowhere_;
   std::vector<std::pair<PortIdx, PortIdx>> inserted_;  // by the try under way
 };
 

@@ -10,8 +10,6 @@
 namespace smd {
 namespace {
 
-constexpr std::size_t kPorts = 256;  // values of a PortNum
-
 // Bit i of the result: byte i of `flags` is 1, the only value but 0 that there is.
 std::uint64_t pack_flags(const std::uint8_t* flags) {
   std::uint64_t word = 0;
@@ -26,25 +24,39 @@ std::uint64_t pack_flags(const std::uint8_t* flags) {
 
 }  // namespace
 
-void TableCopy::copy_from(const ForwardingTables& tables) {
-  std::ranges::fill(entries_, kNoRoute);
-  if (lids_ == 0) return;
-  for (std::size_t sw = 0; sw < std::min(tables.switches(), entries_.size() / lids_); ++sw) {
+TableRows::TableRows(const ForwardingTables& tables, std::size_t switches, std::size_t lids)
+    : switches_(switches), lids_(lids) {
+  if (tables.switches() == switches && tables.blocks() * kLftBlockSize == lids && switches != 0) {
+    lent_ = tables.row(SwitchIdx{0}).data();
+    return;
+  }
+  own_.assign(switches * lids, kNoRoute);
+  for (std::size_t sw = 0; sw < std::min(tables.switches(), switches); ++sw) {
     const auto row = tables.row(SwitchIdx{static_cast<std::uint32_t>(sw)});
-    std::ranges::copy(row, entries_.begin() + static_cast<std::ptrdiff_t>(sw * lids_));
+    std::ranges::copy(row, own_.begin() + static_cast<std::ptrdiff_t>(sw * lids));
   }
 }
 
+void TableRows::set(SwitchIdx sw, std::size_t lid, PortNum egress) {
+  if (lent_ != nullptr) {
+    own_.assign(lent_, lent_ + switches_ * lids_);
+    lent_ = nullptr;
+  }
+  own_[sw.value() * lids_ + lid] = egress;
+}
+
 MixtureProof::MixtureProof(const Fabric& fabric,
-                           const TableCopy& tables,
+                           const TableRows& tables,
                            const LidList& constant,
                            const LidList& changing)
     : fabric_(fabric),
       changing_(changing),
       far_switch_(fabric.port_count(), kNone<SwitchIdx>),
       turns_(fabric.port_count() * kWords, 0),
-      open_(fabric.switch_count() * kWords, 0) {
+      open_(fabric.switch_count() * kWords, 0),
+      seen_(kPorts * kPorts, 0) {
   for (const NodeIdx node : fabric.switch_node) {
+    words_.push_back(fabric.num_ports(node) / 64 + 1);
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx far = fabric.peer[port];
       if (far != kNone<PortIdx>) far_switch_[port] = fabric.switch_of[fabric.node_of[far]];
@@ -61,47 +73,55 @@ PortIdx MixtureProof::find_port(SwitchIdx sw, PortNum number) const {
   return joins_switches(port) ? port : kNone<PortIdx>;
 }
 
-// One pass over the rows. Flags are bytes while a switch is under way, so that marks of one port
-// do not wait for each other.
-void MixtureProof::mark_tables(const TableCopy& arrive,
-                               const TableCopy& leave,
+// Slice by slice of LIDs, so that the rows of all switches stay in the cache while each is read by
+// every neighbour. Flags are bytes while a switch is under way, so that marks of one port do not
+// wait for each other.
+void MixtureProof::mark_tables(const TableRows& arrive,
+                               const TableRows& leave,
                                const LidList& lids,
                                bool arrive_open,
                                bool leave_open) {
-  struct Way {
-    const PortNum* row;
-    std::uint8_t* seen;
-  };
-
   const std::vector<PortNum> no_row(leave.lids(), kNoRoute);
-  std::array<std::uint8_t, kPorts> nowhere{};
-  std::array<Way, kPorts> ways{};
-  std::vector<PortIdx> entered;
-  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    const NodeIdx node = fabric_.switch_node[sw];
-    const unsigned ports = fabric_.num_ports(node);
-    seen_.assign((ports + 1) * kPorts, 0);
-    ways.fill({no_row.data(), nowhere.data()});
-    entered.clear();
-    for (const PortIdx port : fabric_.external_ports(node)) {
-      if (!joins_switches(port) || (arrive_open && !is_open(port))) continue;
-      ways[fabric_.number_of(port).value()] = {leave.row(far_switch_[port]),
-                                               seen_.data() + entered.size() * kPorts};
-      entered.push_back(port);
+  nowhere_ = {no_row.data(), seen_.data() + (kPorts - 1) * kPorts};
+  ways_.fill(nowhere_);
+  constexpr std::size_t kSlice = 1024;
+  for (std::size_t first = 0; first < lids.size(); first += kSlice) {
+    const auto slice = std::span{lids}.subspan(first, std::min(kSlice, lids.size() - first));
+    for (const SwitchIdx sw : fabric_.switch_node.indices())
+      mark_slice(arrive.row(sw), leave, slice, sw, arrive_open, leave_open);
+  }
+}
+
+void MixtureProof::mark_slice(const PortNum* row,
+                              const TableRows& leave,
+                              std::span<const std::uint16_t> lids,
+                              SwitchIdx sw,
+                              bool arrive_open,
+                              bool leave_open) {
+  std::array<PortIdx, kPorts> entered;
+  std::size_t count = 0;
+  for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+    const SwitchIdx far = far_switch_[port];
+    if (far == kNone<SwitchIdx> || (arrive_open && !is_open(port))) continue;
+    std::uint8_t* const seen = seen_.data() + count * kPorts;
+    std::memset(seen, 0, words_[far] * 64);
+    ways_[fabric_.number_of(port).value()] = {leave.row(far), seen};
+    entered[count++] = port;
+  }
+  if (count == 0) return;
+  for (const std::uint16_t lid : lids) {
+    const Way& way = ways_[row[lid].value()];
+    way.seen[way.row[lid].value()] = 1;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const SwitchIdx far = far_switch_[entered[i]];
+    const PortIdx in = fabric_.peer[entered[i]];
+    for (std::size_t word = 0; word < words_[far]; ++word) {
+      Word found = pack_flags(seen_.data() + i * kPorts + word * 64);
+      if (leave_open) found &= open_[far.value() * kWords + word];
+      turns_[in.value() * kWords + word] |= found;
     }
-    const PortNum* const row = arrive.row(sw);
-    for (const std::uint16_t lid : lids) {
-      const Way& way = ways[row[lid].value()];
-      way.seen[way.row[lid].value()] = 1;
-    }
-    for (std::size_t i = 0; i < entered.size(); ++i) {
-      const PortIdx in = fabric_.peer[entered[i]];
-      for (std::size_t word = 0; word < kWords; ++word) {
-        Word found = pack_flags(seen_.data() + i * kPorts + word * 64);
-        if (leave_open) found &= open_[far_switch_[entered[i]].value() * kWords + word];
-        turns_[in.value() * kWords + word] |= found;
-      }
-    }
+    ways_[fabric_.number_of(entered[i]).value()] = nowhere_;
   }
 }
 
@@ -217,7 +237,7 @@ std::string MixtureProof::print_fall(PortIdx in, PortIdx out, const ChannelOrder
                      order[out]);
 }
 
-std::string MixtureProof::find_need(const std::vector<Turn>& blocked, const TableCopy& tables) {
+std::string MixtureProof::find_need(const std::vector<Turn>& blocked, const TableRows& tables) {
   if (blocked.empty()) return "";
   turns_ = constant_;
   mark_tables(tables, tables, changing_, false, false);

@@ -2,6 +2,7 @@
 // tables alone. Shares nothing with the planner.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,27 +11,25 @@
 
 namespace smd {
 
-/// Tables of one width, whatever the width of those they were copied from. What those do not reach
-/// is kNoRoute.
-class TableCopy {
+/// Tables of one width, whatever the width of those they come from: what those do not reach is
+/// kNoRoute. Copied only where they have to be.
+class TableRows {
  public:
-  TableCopy(std::size_t switches, std::size_t lids) : lids_(lids), entries_(switches * lids) {}
-
-  void copy_from(const ForwardingTables& tables);
+  /// Requires: `tables` outlives this, and ends at or before `lids`.
+  TableRows(const ForwardingTables& tables, std::size_t switches, std::size_t lids);
 
   [[nodiscard]] std::size_t lids() const { return lids_; }
 
-  [[nodiscard]] PortNum* row(SwitchIdx sw) { return entries_.data() + sw.value() * lids_; }
+  [[nodiscard]] const PortNum* row(SwitchIdx sw) const { return entries() + sw.value() * lids_; }
 
-  [[nodiscard]] const PortNum* row(SwitchIdx sw) const {
-    return entries_.data() + sw.value() * lids_;
-  }
-
-  friend bool operator==(const TableCopy&, const TableCopy&) = default;
+  void set(SwitchIdx sw, std::size_t lid, PortNum egress);
 
  private:
-  std::size_t lids_;
-  std::vector<PortNum> entries_;
+  [[nodiscard]] const PortNum* entries() const { return lent_ != nullptr ? lent_ : own_.data(); }
+
+  std::size_t switches_, lids_;
+  const PortNum* lent_ = nullptr;
+  std::vector<PortNum> own_;
 };
 
 using LidList = std::vector<std::uint16_t>;
@@ -54,8 +53,8 @@ struct LooseEntry {
 
 /// One phase, as the proof needs it.
 struct PhaseView {
-  const TableCopy* before = nullptr;
-  const TableCopy* after = nullptr;
+  const TableRows* before = nullptr;
+  const TableRows* after = nullptr;
   const LidList* written = nullptr;          // LIDs that the phase changes anywhere
   const std::vector<LooseEntry>* unknown;    // before the phase, anything; sorted
   const std::vector<LooseEntry>* lingering;  // of earlier phases; sorted
@@ -69,7 +68,7 @@ class MixtureProof {
   /// `constant`: LIDs for which every switch keeps, in the whole plan, what it has in `tables`.
   /// `changing`: all others.
   MixtureProof(const Fabric& fabric,
-               const TableCopy& tables,
+               const TableRows& tables,
                const LidList& constant,
                const LidList& changing);
 
@@ -77,11 +76,17 @@ class MixtureProof {
   [[nodiscard]] std::string find_fall(const PhaseView& phase, const ChannelOrder& order);
 
   /// The first turn of `blocked` that a packet from a switch or a host needs once the plan is done.
-  [[nodiscard]] std::string find_need(const std::vector<Turn>& blocked, const TableCopy& tables);
+  [[nodiscard]] std::string find_need(const std::vector<Turn>& blocked, const TableRows& tables);
 
  private:
   using Word = std::uint64_t;
-  static constexpr std::size_t kWords = 4;  // of 256 ports
+  static constexpr std::size_t kPorts = 256;  // values of a PortNum
+  static constexpr std::size_t kWords = kPorts / 64;
+
+  struct Way {  // from a switch: the next one's row, and where to note the ports it names
+    const PortNum* row = nullptr;
+    std::uint8_t* seen = nullptr;
+  };
 
   [[nodiscard]] bool joins_switches(PortIdx port) const {
     return far_switch_[port] != kNone<SwitchIdx>;
@@ -95,11 +100,17 @@ class MixtureProof {
     turns_[in.value() * kWords + out.value() / 64] |= Word{1} << (out.value() % 64);
   }
 
-  void mark_tables(const TableCopy& arrive,
-                   const TableCopy& leave,
+  void mark_tables(const TableRows& arrive,
+                   const TableRows& leave,
                    const LidList& lids,
                    bool arrive_open,
                    bool leave_open);
+  void mark_slice(const PortNum* row,
+                  const TableRows& leave,
+                  std::span<const std::uint16_t> lids,
+                  SwitchIdx sw,
+                  bool arrive_open,
+                  bool leave_open);
   void mark_loose();
   void mark_arrival(SwitchIdx sw, std::uint16_t lid, PortNum port);
   void mark_any_exit(SwitchIdx sw, std::uint16_t lid);
@@ -114,7 +125,10 @@ class MixtureProof {
   std::vector<Word> constant_;                  // turns of the constant LIDs
   std::vector<Word> turns_;                     // by the port of entry: ports to leave by
   std::vector<Word> open_;                      // by switch: ports that are Open
-  std::vector<std::uint8_t> seen_;              // scratch, by port of one switch and far port
+  IndexVector<SwitchIdx, std::size_t> words_;   // that its ports take
+  std::vector<std::uint8_t> seen_;  // scratch: flags by port of one switch, and far port
+  std::array<Way, kPorts> ways_;
+  Way nowhere_;
 };
 
 }  // namespace smd

@@ -3,18 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace smd {
 namespace {
 
 std::size_t width_of(const TransitionTask& task) {
   return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
-}
-
-TableCopy copy_of(const ForwardingTables& tables, std::size_t switches, std::size_t lids) {
-  TableCopy copy{switches, lids};
-  copy.copy_from(tables);
-  return copy;
 }
 
 bool is_sorted_set(const auto& items) {
@@ -28,9 +23,9 @@ PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& pla
     : task_(task),
       plan_(plan),
       fabric_(*task.fabric),
-      before_(copy_of(*task.held, fabric_.switch_count(), width_of(task))),
+      before_(*task.held, fabric_.switch_count(), width_of(task)),
       after_(before_),
-      wanted_(copy_of(*task.wanted, fabric_.switch_count(), width_of(task))),
+      wanted_(*task.wanted, fabric_.switch_count(), width_of(task)),
       blocked_(task.blocked),
       up_(fabric_.port_count(), 0),
       use_(fabric_.port_count(), LinkUse::Closed) {
@@ -39,7 +34,9 @@ PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& pla
                 fabric_.port_info[port].state() == PortState::Active;
   up_before_ = up_;
   sort_lids();
-  proof_.emplace(fabric_, before_, constant_, changing_);
+  const bool proves = std::ranges::any_of(
+      plan.phases, [](const TransitionPhase& phase) { return !phase.certificate.empty(); });
+  if (proves) proof_.emplace(fabric_, before_, constant_, changing_);
 }
 
 // Sorts the LIDs into those that no phase touches and the others; collects the unknown entries.
@@ -167,10 +164,11 @@ std::string PlanPlayback::check_entry(const EntryChange& change) const {
 }
 
 void PlanPlayback::write_wanted() {
+  const bool silent = is_silent();
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    for (const std::uint16_t lid : changing_) {
+    for (std::size_t lid = 1; !silent && lid < before_.lids(); ++lid) {
       if (before_.row(sw)[lid] != wanted_.row(sw)[lid])
-        overwritten_.push_back({sw, Lid{lid}, before_.row(sw)[lid]});
+        overwritten_.push_back({sw, Lid{static_cast<std::uint16_t>(lid)}, before_.row(sw)[lid]});
     }
   }
   after_ = wanted_;
@@ -194,13 +192,13 @@ std::string PlanPlayback::take_entries(const TransitionPhase& phase) {
   for (const EntryChange& change : phase.entries) {
     if (std::string fault = check_entry(change); !fault.empty()) return fault;
     const std::uint16_t lid = change.lid.value();
-    PortNum& entry = after_.row(change.sw)[lid];
-    overwritten_.push_back({change.sw, change.lid, entry});
-    entry = change.egress;
+    overwritten_.push_back({change.sw, change.lid, after_.row(change.sw)[lid]});
+    after_.set(change.sw, lid, change.egress);
     if (is_unknown(change.sw, lid)) resolved_.push_back({.sw = change.sw, .lid = lid, .any = true});
   }
   std::vector<char> written(after_.lids(), 0);
   for (const EntryChange& change : overwritten_) written[change.lid.value()] = 1;
+  for (const LooseEntry& entry : resolved_) written[entry.lid] = 1;
   for (std::size_t lid = 0; lid < written.size(); ++lid) {
     if (written[lid]) written_.push_back(static_cast<std::uint16_t>(lid));
   }
@@ -253,22 +251,22 @@ void PlanPlayback::add_lingering() {
   std::ranges::sort(lingering_);
 }
 
-void PlanPlayback::end_phase() {
-  for (const EntryChange& change : overwritten_) {
-    const std::uint16_t lid = change.lid.value();
-    before_.row(change.sw)[lid] = after_.row(change.sw)[lid];
-  }
-  if (plan_.in_flight == InFlight::Linger) add_lingering();
+void PlanPlayback::end_phase(bool last) {
+  if (!last && plan_.in_flight == InFlight::Linger) add_lingering();
   if (!resolved_.empty() && !unknown_.empty()) {
     std::vector<LooseEntry> rest;
     std::ranges::set_difference(unknown_, resolved_, std::back_inserter(rest));
     unknown_.swap(rest);
   }
   up_before_ = up_;
+  if (!last) before_ = after_;
 }
 
 std::string PlanPlayback::find_rest() {
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    if (unknown_.empty() &&
+        std::memcmp(after_.row(sw) + 1, wanted_.row(sw) + 1, after_.lids() - 1) == 0)
+      continue;
     for (std::size_t lid = 1; lid < after_.lids(); ++lid) {
       const auto number = static_cast<std::uint16_t>(lid);
       const PortNum holds = after_.row(sw)[lid], wanted = wanted_.row(sw)[lid];
@@ -291,7 +289,8 @@ std::string PlanPlayback::find_rest() {
   if (blocked_ != plan_.blocked)
     return fmt::format(
         "it says that {} turns remain blocked, but {} do", plan_.blocked.size(), blocked_.size());
-  if (std::string need = proof_->find_need(blocked_, after_); !need.empty())
+  if (!proof_ && !blocked_.empty()) proof_.emplace(fabric_, before_, constant_, changing_);
+  if (std::string need = blocked_.empty() ? "" : proof_->find_need(blocked_, after_); !need.empty())
     return need + ", which remains blocked";
   return "";
 }

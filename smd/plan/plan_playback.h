@@ -21,7 +21,7 @@ class PlanPlayback {
   /// The certificate of the phase under way holds, or what is wrong.
   [[nodiscard]] std::string prove(const ChannelOrder& certificate);
 
-  void end_phase();
+  void end_phase(bool last);
 
   /// What is wrong with the state that the plan leaves.
   [[nodiscard]] std::string find_rest();
@@ -51,7 +51,7 @@ class PlanPlayback {
   const TransitionTask& task_;
   const TransitionPlan& plan_;
   const Fabric& fabric_;
-  TableCopy before_, after_, wanted_;
+  TableRows before_, after_, wanted_;
   LidList constant_, changing_, written_;
   std::vector<LooseEntry> unknown_, lingering_;
   std::vector<LooseEntry> resolved_;  // unknown before this phase, written in it

@@ -1,6 +1,7 @@
 #include "smd/plan/plan_scene.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "smd/routing/cut_nodes.h"
 
@@ -31,7 +32,9 @@ void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
       const bool both = block < task.held->blocks() && block < task.wanted->blocks() &&
                         sw.value() < task.held->switches();
       if (!is_unknown && both &&
-          std::ranges::equal(task.held->block(sw, block), task.wanted->block(sw, block)))
+          std::memcmp(task.held->block(sw, block).data(),
+                      task.wanted->block(sw, block).data(),
+                      kLftBlockSize) == 0)
         continue;
       if (!visit(sw, block, is_unknown)) return;
     }
