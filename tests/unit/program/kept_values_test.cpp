@@ -1,0 +1,180 @@
+// What agents do not keep of what they are set to: addresses are a fault, the rest is named once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/program/port_judge.h"
+#include "tests/unit/program/program_lab.h"
+
+namespace smd::test {
+namespace {
+
+constexpr auto kPortInfo = static_cast<std::uint16_t>(AttributeId::PortInfo);
+constexpr auto kSwitchInfo = static_cast<std::uint16_t>(AttributeId::SwitchInfo);
+
+/// Agents that hold one thing and show another, in every answer.
+struct Forgetful : testing::Test {
+  template <class Edit>
+  void ports_show(Edit edit) {
+    lab.tap.on_answer = [edit](Smp& smp) {
+      if (smp.attribute_id != kPortInfo) return;
+      auto info = decode_port_info(smp.data);
+      edit(*info, smp.attribute_modifier);
+      encode_port_info(*info, smp.data);
+    };
+  }
+
+  template <class Edit>
+  void switches_show(Edit edit) {
+    lab.tap.on_answer = [edit](Smp& smp) {
+      if (smp.attribute_id != kSwitchInfo) return;
+      auto info = decode_switch_info(smp.data);
+      edit(*info);
+      encode_switch_info(*info, smp.data);
+    };
+  }
+
+  unsigned sets_of_next_cycle() {
+    unsigned sets = 0;
+    lab.discover();
+    lab.tap.on_send = [&](const Smp& smp) {
+      sets += smp.method == Method::Set ? 1 : 0;
+      return true;
+    };
+    last = lab.program(lab.input());
+    lab.tap.on_send = nullptr;
+    return sets;
+  }
+
+  ProgramLab lab{"fat-tree:k=4,levels=2"};
+  ProgramReport last;
+};
+
+struct PortField {
+  const char* name;
+  void (*lose)(PortInfo&);
+};
+
+void PrintTo(const PortField& field, std::ostream* out) { *out << field.name; }
+
+class LostField : public Forgetful, public testing::WithParamInterface<PortField> {};
+
+TEST_P(LostField, IsNamedOnceIsNoFaultAndIsNotSetAgain) {
+  ports_show([lose = GetParam().lose](PortInfo& info, std::uint32_t) { lose(info); });
+  const ProgramReport first = lab.bring_up();
+  EXPECT_EQ(first.fault_count, 0u);
+  ASSERT_GT(first.not_kept_count, 0u);
+  EXPECT_THAT(first.not_kept[0].what, testing::HasSubstr(GetParam().name));
+  EXPECT_EQ(sets_of_next_cycle(), 0u);
+  EXPECT_EQ(last.not_kept_count, 0u);
+  EXPECT_EQ(last.fault_count, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Ports,
+    LostField,
+    testing::Values(PortField{"NeighborMTU", [](PortInfo& i) { i.neighbor_mtu = 1; }},
+                    PortField{"OperationalVLs", [](PortInfo& i) { i.operational_vls = 1; }},
+                    PortField{"HOQLife", [](PortInfo& i) { i.hoq_life = 3; }},
+                    PortField{"VLStallCount", [](PortInfo& i) { i.vl_stall_count = 1; }},
+                    PortField{"LocalPhyErrors", [](PortInfo& i) { i.local_phy_errors = 1; }},
+                    PortField{"OverrunErrors", [](PortInfo& i) { i.overrun_errors = 1; }},
+                    PortField{"SubnetTimeout", [](PortInfo& i) { i.subnet_timeout = 1; }},
+                    PortField{"GidPrefix", [](PortInfo& i) { i.gid_prefix = 5; }}),
+    [](const auto& param) { return std::string(param.param.name); });
+
+TEST_F(Forgetful, AnotherValueLostLaterIsNews) {
+  ports_show([](PortInfo& info, std::uint32_t) { info.neighbor_mtu = 1; });
+  lab.bring_up();
+  ports_show([](PortInfo& info, std::uint32_t) { info.neighbor_mtu = 2; });
+  EXPECT_GT(sets_of_next_cycle(), 0u);
+  EXPECT_GT(last.not_kept_count, 0u);
+}
+
+TEST_F(Forgetful, LmcThatAnEndPortDoesNotKeepIsAFault) {
+  ports_show([](PortInfo& info, std::uint32_t) { info.lmc = 2; });
+  const ProgramReport report = lab.bring_up();
+  EXPECT_GT(report.fault_count, 0u);
+  ASSERT_FALSE(report.faults.empty());
+  EXPECT_THAT(report.faults[0].what, testing::HasSubstr("LMC 0 was not kept: it answers 2"));
+}
+
+TEST_F(Forgetful, LmcOfPortsWithoutALidIsNobodysBusiness) {
+  ports_show([](PortInfo& info, std::uint32_t modifier) {
+    if (modifier > 1) info.lmc = 2;  // adapters have one port here
+  });
+  EXPECT_EQ(lab.bring_up().fault_count, 0u);
+}
+
+TEST_F(Forgetful, LidThatIsNotKeptIsAFault) {
+  ports_show([](PortInfo& info, std::uint32_t) { info.lid = Lid{77}; });
+  EXPECT_GT(lab.bring_up().fault_count, 0u);
+}
+
+TEST_F(Forgetful, MasterSmLidThatIsNotKeptIsAFault) {
+  ports_show([](PortInfo& info, std::uint32_t) { info.master_sm_lid = Lid{77}; });
+  const ProgramReport report = lab.bring_up();
+  ASSERT_FALSE(report.faults.empty());
+  EXPECT_THAT(report.faults[0].what, testing::HasSubstr("MasterSMLID"));
+}
+
+TEST_F(Forgetful, LifeTimeValueIsNamedOncePerSwitchAndNotSetAgain) {
+  switches_show([](SwitchInfo& info) { info.life_time_value = 2; });
+  const ProgramReport first = lab.bring_up();
+  EXPECT_EQ(first.fault_count, 0u);
+  EXPECT_EQ(first.not_kept_count, lab.snapshot().switch_count());
+  EXPECT_THAT(first.not_kept[0].what, testing::HasSubstr("LifeTimeValue 18 set, 2 kept"));
+  EXPECT_EQ(sets_of_next_cycle(), 0u);
+  EXPECT_EQ(last.not_kept_count, 0u);
+}
+
+TEST_F(Forgetful, LifeTimeValueIsSetAgainWhenTheSiteWantsAnother) {
+  switches_show([](SwitchInfo& info) { info.life_time_value = 2; });
+  lab.bring_up();
+  lab.policy.packet_life_time = 9;
+  EXPECT_EQ(sets_of_next_cycle(), lab.snapshot().switch_count());
+}
+
+TEST_F(Forgetful, LinearFdbTopThatIsNotKeptIsAFaultAndIsSetAgain) {
+  switches_show([](SwitchInfo& info) {
+    if (info.linear_fdb_top != 0) info.linear_fdb_top = 1;
+  });
+  const ProgramReport first = lab.bring_up();
+  EXPECT_EQ(first.fault_count, lab.snapshot().switch_count());
+  EXPECT_GE(sets_of_next_cycle(), lab.snapshot().switch_count());
+  EXPECT_EQ(last.fault_count, lab.snapshot().switch_count());
+}
+
+TEST(NotKept, ShowsNoKeys) {
+  PortInfo wanted;
+  wanted.m_key = MKey{0x5ec7e7};
+  EXPECT_EQ(find_not_kept(wanted, {}), "M_Key");
+  EXPECT_EQ(find_not_kept(wanted, wanted), "");
+}
+
+TEST(NotKept, ListsEveryField) {
+  PortInfo wanted;
+  wanted.neighbor_mtu = 4;
+  wanted.vl_high_limit = 3;
+  wanted.m_key_lease_period = 60;
+  wanted.m_key_protect_bits = 2;
+  wanted.master_sm_sl = 5;
+  EXPECT_EQ(find_not_kept(wanted, {}),
+            "NeighborMTU 4 set, 0 kept; VLHighLimit 3 set, 0 kept; MasterSMSL 5 set, 0 kept; "
+            "M_KeyProtectBits 2 set, 0 kept; M_KeyLeasePeriod 60 set, 0 kept");
+}
+
+TEST(NotKept, KeepsTheFirstHundredAndCountsTheRest) {
+  ProgramLab lab("fat-tree:k=8,levels=2");
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id != kPortInfo) return;
+    auto info = decode_port_info(smp.data);
+    info->overrun_errors = 1;
+    encode_port_info(*info, smp.data);
+  };
+  const ProgramReport report = lab.bring_up();
+  EXPECT_EQ(report.not_kept.size(), 100u);
+  EXPECT_GT(report.not_kept_count, 100u);
+}
+
+}  // namespace
+}  // namespace smd::test
