@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "tests/bench/opensm_on_ibsim.h"
 #include "tests/bench/timed_process.h"
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/ibsim.h"
@@ -63,35 +63,12 @@ std::optional<Sample> bring_up_smd(const Ibsim& ibsim, const std::filesystem::pa
 std::optional<Sample> bring_up_opensm(const Ibsim& ibsim,
                                       const std::filesystem::path& folder,
                                       unsigned window) {
-  {
-    std::ofstream config(folder / "opensm.conf");
-    config << "event_plugin_name smd_opensm_probe\nsweep_interval 0\n"
-           << "dump_files_dir " << folder.string() << "\n";
-    if (window != 0) config << "max_wire_smps " << window << "\nmax_wire_smps2 " << window << "\n";
-  }
-  auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
-  const std::filesystem::path probe = folder / "probe";
-  env.insert(env.end(),
-             {{"SMD_PROBE_OUT", probe},
-              {"LD_LIBRARY_PATH", SMD_PROBE_DIR},
-              {"OSM_TMP_DIR", folder},
-              {"OSM_CACHE_DIR", folder}});
-  TimedProcess opensm(
-      {.argv = {"opensm", "-F", folder / "opensm.conf", "-f", folder / "opensm.log"},
-       .env = env,
-       .out = folder / "opensm.out",
-       .err = folder / "opensm.err"});
-  const auto limit = Clock::now() + 300s;
-  long long up_ns = 0;
-  double smps = 0;
-  while (!(std::ifstream(probe) >> up_ns >> smps)) {
-    if (opensm.poll() || Clock::now() > limit) return std::nullopt;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  const Clock::time_point up{std::chrono::nanoseconds(up_ns)};
-  const Ended ended = opensm.terminate(20s);
-  return Sample{.up_ms = ms(up - opensm.started()),
-                .smps = smps,
+  OpensmOnIbsim opensm(ibsim, folder, window);
+  const auto up = opensm.wait_until_up(300s);
+  if (!up) return std::nullopt;
+  const Ended ended = opensm.process().terminate(20s);
+  return Sample{.up_ms = ms(up->at - opensm.process().started()),
+                .smps = up->smps,
                 .rss_mb = ended.peak_rss_mb,
                 .cpu_ms = ended.cpu_ms};
 }

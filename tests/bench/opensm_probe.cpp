@@ -1,5 +1,6 @@
-// A listener inside the stock OpenSM: at the first SUBNET UP it writes, in one line, the time on
-// the monotonic clock and the SMPs sent so far to the file that $SMD_PROBE_OUT names.
+// A listener inside the stock OpenSM: it appends one line per event to the file that
+// $SMD_PROBE_OUT names: the event, the time on the monotonic clock in ns, the SMPs sent so far, and
+// the blocks of forwarding tables that OpenSM found to differ so far.
 //
 // osm_config.h comes first: without it structures of OpenSM have other offsets than in the binary.
 // A field of osm_event_plugin_t is called `delete`.
@@ -13,13 +14,14 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
 namespace {
 
 osm_opensm_t* opensm = nullptr;
-bool reported = false;
+std::atomic<unsigned> blocks = 0;
 
 void* create(osm_opensm_t* osm) {
   opensm = osm;
@@ -28,18 +30,34 @@ void* create(osm_opensm_t* osm) {
 
 void destroy(void*) {}
 
+const char* name_of(osm_epi_event_id_t event) {
+  switch (event) {
+    case OSM_EVENT_ID_SUBNET_UP:
+      return "up";
+    case OSM_EVENT_ID_HEAVY_SWEEP_START:
+      return "sweep";
+    case OSM_EVENT_ID_UCAST_ROUTING_DONE:
+      return "routed";
+    default:
+      return nullptr;
+  }
+}
+
 void report(void*, osm_epi_event_id_t event, void*) {
-  if (event != OSM_EVENT_ID_SUBNET_UP || reported) return;
+  if (event == OSM_EVENT_ID_LFT_CHANGE) ++blocks;
+  const char* name = name_of(event);
+  if (name == nullptr) return;
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  reported = true;
   const char* path = std::getenv("SMD_PROBE_OUT");
-  std::FILE* file = path != nullptr ? std::fopen(path, "w") : nullptr;
+  std::FILE* file = path != nullptr ? std::fopen(path, "a") : nullptr;
   if (file == nullptr) return;
   std::fprintf(file,
-               "%lld %u\n",
+               "%s %lld %u %u\n",
+               name,
                static_cast<long long>(now.tv_sec) * 1'000'000'000 + now.tv_nsec,
-               static_cast<unsigned>(opensm->stats.qp0_mads_sent));
+               static_cast<unsigned>(opensm->stats.qp0_mads_sent),
+               blocks.load());
   std::fclose(file);
 }
 
