@@ -58,23 +58,24 @@ void BlockWriter::read(std::vector<BlockWrite> blocks, std::function<void()> don
 void BlockWriter::send(const BlockWrite& block) {
   forget(block);
   ask(block, Method::Set, [this, block](const Result<SmpReply>& reply) {
-    if (!accepted(reply)) return look(block, describe_failure(reply));
+    if (!accepted(reply)) return look(block, describe_failure(reply), std::nullopt);
     if (confirm(run_.state, run_.guid_of(block.sw), block, reply->data) != Match::Same) {
-      forget(block);  // the answer to a Get is believed, a strange one to a Set is not
-      return look(block, "the switch kept something else");
+      forget(block);
+      return look(block, "the switch kept something else", reply->data);
     }
     ++run_.report.blocks_written;
   });
 }
 
-void BlockWriter::look(const BlockWrite& block, std::string why) {
-  ask(block, Method::Get, [this, block, why = std::move(why)](const Result<SmpReply>& reply) {
+void BlockWriter::look(const BlockWrite& block, std::string why, std::optional<SmpData> said) {
+  ask(block, Method::Get, [this, block, why = std::move(why), said](const Result<SmpReply>& reply) {
     ++run_.report.blocks_read;
     const Guid guid = run_.guid_of(block.sw);
     if (accepted(reply) && confirm(run_.state, guid, block, reply->data) == Match::Same) {
       ++run_.report.blocks_written;
       return;
     }
+    if (accepted(reply) && said && *said != reply->data) forget(block);
     const std::string what = fmt::format("{}: {}", name_of(block), why);
     run_.fault(run_.node_of(block.sw), PortNum{0}, what);
     unconfirmed_.add(guid, what);

@@ -2,7 +2,8 @@
 //
 // Sent is not confirmed: from the moment a Set goes out until a matching answer is in, what the
 // switch holds in that block is unknown. A Set that was refused, lost or kept otherwise is looked
-// after once; what the switch then says it holds is confirmed, whatever it is.
+// after once; what the switch then says it holds is confirmed, whatever it is. Unless it
+// contradicts itself: then nothing is known.
 #pragma once
 
 #include "smd/program/stage.h"
@@ -31,7 +32,7 @@ class BlockWriter {
 
  private:
   void send(const BlockWrite& block);
-  void look(const BlockWrite& block, std::string why);
+  void look(const BlockWrite& block, std::string why, std::optional<SmpData> said);
   void ask(const BlockWrite& block,
            Method method,
            std::function<void(const Result<SmpReply>&)> on_reply);
