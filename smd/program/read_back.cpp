@@ -11,9 +11,12 @@ std::vector<TableBlock> find_unread_blocks(const Fabric& fabric,
   std::vector<TableBlock> blocks;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const std::uint16_t held = fabric.switch_info[sw].linear_fdb_top;
-    if (held == 0 || confirmed.knows(fabric.node_guid[fabric.switch_node[sw]])) continue;
+    if (held == 0) continue;
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     const std::uint32_t last = std::min(held, top.value()) / kLftBlockSize;
-    for (std::uint32_t block = 0; block <= last; ++block) blocks.push_back({sw, block});
+    for (std::uint32_t block = 0; block <= last; ++block) {
+      if (confirmed.find_block(guid, block) == nullptr) blocks.push_back({sw, block});
+    }
   }
   return blocks;
 }

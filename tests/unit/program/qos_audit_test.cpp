@@ -1,0 +1,77 @@
+// Rows and arbitration are looked at everywhere once, then where ports come up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/program/program_lab.h"
+
+namespace smd::test {
+namespace {
+
+constexpr auto kRows = static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable);
+
+struct Audit : testing::Test {
+  Audit() {
+    SlToVl row;
+    row.fill(Vl{2});
+    qos.sl_to_vl = row;
+    lab.bring_up();
+  }
+
+  std::size_t rows_read() {
+    std::set<std::pair<HopArray, std::uint32_t>> gets;  // retries aside
+    lab.discover();
+    lab.tap.on_send = [&](const Smp& smp) {
+      if (smp.attribute_id == kRows && smp.method == Method::Get)
+        gets.insert({smp.initial_path, smp.attribute_modifier});
+      return true;
+    };
+    ProgramInput input = lab.input();
+    input.qos = qos;
+    last = lab.program(input);
+    lab.tap.on_send = nullptr;
+    return gets.size();
+  }
+
+  ProgramLab lab{"fat-tree:k=4,levels=2"};
+  QosPolicy qos;
+  ProgramReport last;
+};
+
+TEST_F(Audit, LooksEverywhereOnce) {
+  EXPECT_GT(rows_read(), 50u);
+  EXPECT_EQ(rows_read(), 0u);
+}
+
+TEST_F(Audit, LooksEverywhereAgainWhenTheSiteWantsSomethingElse) {
+  const std::size_t all = rows_read();
+  qos.sl_to_vl->fill(Vl{1});
+  EXPECT_EQ(rows_read(), all);
+  EXPECT_EQ(lab.fabric.sl_to_vl(lab.sim_switch(SwitchIdx{0}), PortNum{1}, PortNum{2})[0], Vl{1});
+}
+
+TEST_F(Audit, LooksAtRowsOfPortsThatComeUp) {
+  const std::size_t all = rows_read();
+  const std::uint32_t node = lab.sim_switch(SwitchIdx{2});
+  lab.fabric.set_node(node, false);
+  lab.fabric.set_node(node, true);
+  const std::size_t some = rows_read();
+  EXPECT_GT(some, 10u);
+  EXPECT_LT(some, all);
+  EXPECT_EQ(lab.fabric.sl_to_vl(node, PortNum{1}, PortNum{2})[0], Vl{2});
+}
+
+TEST_F(Audit, ThatFailedSomewhereLooksAgain) {
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id == kRows) smp.status = 0x1c;
+  };
+  const std::size_t all = rows_read();
+  EXPECT_GT(last.fault_count, 0u);
+  lab.tap.on_answer = nullptr;
+  EXPECT_EQ(rows_read(), all);
+  EXPECT_EQ(last.fault_count, 0u);
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,157 @@
+// When LinearFDBTop moves, and how long phases wait for each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/program/read_back.h"
+#include "tests/unit/program/program_lab.h"
+
+namespace smd::test {
+namespace {
+
+constexpr auto kLft = static_cast<std::uint16_t>(AttributeId::LinearForwardingTable);
+constexpr auto kSwitchInfo = static_cast<std::uint16_t>(AttributeId::SwitchInfo);
+
+/// A settled fabric whose LIDs reach further now than they did.
+struct MoreLids : testing::Test {
+  MoreLids() {
+    lab.bring_up();
+    const ForwardingTables small = lab.routing.lft;
+    lab.routing.lft = ForwardingTables(lab.snapshot().switch_count(), Lid{200});
+    for (SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+      for (std::uint16_t l = 1; l <= small.top().value(); ++l)
+        lab.routing.lft.set_route(sw, Lid{l}, small.route(sw, Lid{l}));
+      entries.push_back({sw, Lid{150}, PortNum{1}});
+      lab.routing.lft.set_route(sw, Lid{150}, PortNum{1});
+    }
+  }
+
+  std::vector<std::string> order_of_sets(const TransitionPlan* plan) {
+    std::vector<std::string> order;
+    lab.tap.on_send = [&](const Smp& smp) {
+      if (smp.method != Method::Set) return true;
+      const std::string what{print_attribute_id(smp.attribute_id)};
+      if (order.empty() || order.back() != what) order.push_back(what);
+      if (smp.attribute_id == kSwitchInfo) ++switch_sets;
+      return true;
+    };
+    ProgramInput input = lab.input();
+    input.plan = plan;
+    report = lab.program(input);
+    lab.tap.on_send = nullptr;
+    return order;
+  }
+
+  ProgramLab lab{"fat-tree:k=4,levels=2"};
+  std::vector<EntryChange> entries;
+  ProgramReport report;
+  unsigned switch_sets = 0;
+};
+
+TEST_F(MoreLids, ComeIntoForceAfterTheirBlocksAreKnown) {
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
+  plan.phases[0].entries = entries;
+  EXPECT_THAT(order_of_sets(&plan), testing::ElementsAre("LinearForwardingTable", "SwitchInfo"));
+  EXPECT_EQ(switch_sets, lab.snapshot().switch_count());
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+  EXPECT_EQ(lab.find_false_claim(), "");
+  for (const SwitchInfo& info : report.switch_info) EXPECT_EQ(info.linear_fdb_top, 200);
+}
+
+TEST_F(MoreLids, ComeIntoForceAtOnceWhenNothingCarriesData) {
+  TransitionPlan plan{.kind = TransitionKind::Initial, .phases = {{}}};
+  plan.phases[0].entries = entries;
+  EXPECT_THAT(order_of_sets(&plan), testing::ElementsAre("SwitchInfo", "LinearForwardingTable"));
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+}
+
+TEST_F(MoreLids, ComeIntoForceAtOnceWhereTheirBlocksAreKnown) {
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
+  plan.phases[0].entries = entries;
+  order_of_sets(&plan);
+  lab.take_port_info(report);
+  const ForwardingTables large = lab.routing.lft;
+  ForwardingTables small(lab.snapshot().switch_count(), Lid{60});
+  for (SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+    for (std::uint16_t l = 1; l <= 60; ++l) small.set_route(sw, Lid{l}, large.route(sw, Lid{l}));
+  }
+  lab.routing.lft = small;
+  const TransitionPlan nothing;
+  EXPECT_THAT(order_of_sets(&nothing), testing::ElementsAre("SwitchInfo"));
+  lab.take_port_info(report);
+  lab.routing.lft = large;
+  EXPECT_THAT(order_of_sets(&nothing), testing::ElementsAre("SwitchInfo"));
+  EXPECT_EQ(lab.find_wrong_entry(large), "");
+}
+
+TEST_F(MoreLids, StayOutOfForceWhenThePlanIsInterrupted) {
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
+  plan.phases[0].entries = entries;
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id == kLft) smp.status = 0x1c;
+  };
+  order_of_sets(&plan);
+  EXPECT_TRUE(report.plan_interrupted);
+  EXPECT_EQ(switch_sets, 0u);
+}
+
+TEST_F(MoreLids, BlocksThatNoEntryTouchesAreWrittenBeforeTheyShow) {
+  // What a switch holds above LinearFDBTop is anything.
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
+  plan.phases[0].entries = entries;
+  order_of_sets(&plan);
+  for (SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+    const Guid guid = lab.snapshot().node_guid[lab.snapshot().switch_node[sw]];
+    for (std::uint32_t number = 0; number <= 3; ++number)
+      EXPECT_NE(lab.state.tables.find_block(guid, number), nullptr);
+  }
+}
+
+TEST(WholeTables, GoUpToTheHighestLidOrAsFarAsTheSwitchGoes) {
+  LabOptions options;
+  options.agents.lft_cap = 640;
+  for (const bool literal : {false, true}) {
+    ProgramLab lab("fat-tree:k=4,levels=2", options);
+    lab.bring_up();
+    TransitionPlan plan{.kind = TransitionKind::Unordered, .phases = {{}}, .whole_tables = true};
+    plan.phases[0].to_wanted = true;
+    ProgramInput input = lab.input();
+    input.plan = &plan;
+    input.literal = literal;
+    const ProgramReport report = lab.program(input);
+    EXPECT_EQ(report.blocks_written, lab.snapshot().switch_count() * (literal ? 10u : 1u));
+  }
+}
+
+TEST(DrainedPlans, WaitBetweenPhasesAndNotAfterTheLast) {
+  for (const InFlight in_flight : {InFlight::Linger, InFlight::Drained}) {
+    ProgramLab lab("fat-tree:k=4,levels=2");
+    lab.bring_up();
+    TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}, {}, {}}};
+    plan.in_flight = in_flight;
+    ProgramInput input = lab.input();
+    input.plan = &plan;
+    input.drain_time = std::chrono::milliseconds(100);
+    const TimePoint began = lab.runtime.now();
+    lab.program(input);
+    const Duration took = lab.runtime.now() - began;
+    const Duration waits = in_flight == InFlight::Drained ? 2 * input.drain_time : Duration{0};
+    EXPECT_GE(took, waits);
+    EXPECT_LT(took, waits + input.drain_time);
+  }
+}
+
+TEST(UnreadBlocks, AreThoseInForceOfWhichNothingIsKnown) {
+  ProgramLab lab("fat-tree:k=4,levels=2");
+  lab.spread_lids(10);
+  lab.bring_up();
+  EXPECT_TRUE(find_unread_blocks(lab.snapshot(), lab.lids.top, lab.state.tables).empty());
+  const SwitchIdx sw{3};
+  lab.state.tables.forget_block(lab.snapshot().node_guid[lab.snapshot().switch_node[sw]], 1);
+  EXPECT_THAT(find_unread_blocks(lab.snapshot(), lab.lids.top, lab.state.tables),
+              testing::ElementsAre(TableBlock{sw, 1}));
+  EXPECT_THAT(find_unread_blocks(lab.snapshot(), Lid{63}, lab.state.tables), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace smd::test
