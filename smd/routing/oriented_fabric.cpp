@@ -35,9 +35,11 @@ std::vector<Guid> roots_or_manager(const Fabric& fabric, const RoutingRequest& r
   return {fabric.node_guid[node]};
 }
 
-RoutingTables begin_tables(std::string_view engine, const LidMap& lids, OrientedFabric& oriented) {
+RoutingTables begin_tables(std::string_view engine,
+                           ForwardingTables lft,
+                           OrientedFabric& oriented) {
   return {.engine = std::string{engine},
-          .lft = {oriented.graph.switches(), lids.top},
+          .lft = std::move(lft),
           .orientation = std::move(oriented.oriented.orientation),
           .altered = std::move(oriented.oriented.altered),
           .notes = std::move(oriented.oriented.notes)};

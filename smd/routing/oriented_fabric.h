@@ -27,9 +27,9 @@ struct OrientedFabric {
 [[nodiscard]] std::vector<Guid> roots_or_manager(const Fabric& fabric,
                                                  const RoutingRequest& request);
 
-/// Takes the orientation and what is to be said of it; the tables are all "no route".
+/// Takes the orientation and what is to be said of it.
 [[nodiscard]] RoutingTables begin_tables(std::string_view engine,
-                                         const LidMap& lids,
+                                         ForwardingTables lft,
                                          OrientedFabric& oriented);
 
 }  // namespace smd

@@ -99,7 +99,7 @@ class Fera final : public Engine {
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
-    RoutingTables result = begin_tables(name(), lids, oriented);
+    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     Search search{oriented};
     for (const SwitchIdx destination : oriented.targets.of.indices()) {
       const std::vector<Target>& targets = oriented.targets.of[destination];

@@ -96,7 +96,7 @@ class FeraFlood final : public Engine {
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
-    RoutingTables result = begin_tables(name(), lids, oriented);
+    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
 
     struct Destination {
       SwitchIdx last = kNone<SwitchIdx>;

@@ -174,7 +174,7 @@ class Pira final : public Engine {
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
-    RoutingTables result = begin_tables(name(), lids, oriented);
+    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     Exploration{oriented, result}.run();
     if (!request.default_ports) {
       fill_default_ports(result.default_port, lids, result.lft);

@@ -36,13 +36,10 @@ class UpDown final : public Engine {
                                             : request.previous;
     OrientedFabric oriented{fabric, lids, request.roots, previous};
     if (in_force != nullptr) {
-      if (auto kept = keep_routes(fabric, lids, oriented, *in_force)) {
-        RoutingTables result = begin_tables(name(), lids, oriented);
-        result.lft = std::move(*kept);
-        return result;
-      }
+      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.mend_only))
+        return begin_tables(name(), std::move(*kept), oriented);
     }
-    RoutingTables result = begin_tables(name(), lids, oriented);
+    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     UpDownSearch search{oriented.up_down};
     Spread spread{oriented.graph, oriented.targets};
     NextHops hops;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "smd/routing/keep/mend.h"
+#include "smd/routing/keep/old_routes.h"
 #include "smd/routing/keep/port_changes.h"
 #include "smd/routing/keep/rebalance.h"
 #include "smd/routing/orientation_repair.h"
@@ -33,6 +34,10 @@ std::optional<Place> find_place(const Fabric& fabric, const LidMap& lids, Lid li
 ForwardingTables copy_tables(const ForwardingTables& before,
                              const IndexVector<SwitchIdx, SwitchIdx>& row_before,
                              Lid top) {
+  const auto last = SwitchIdx{static_cast<std::uint32_t>(row_before.size())};
+  bool same_rows = row_before.size() == before.switches() && top <= before.top();
+  for (SwitchIdx sw{0}; same_rows && sw < last; sw = next(sw)) same_rows = row_before[sw] == sw;
+  if (same_rows) return before;
   ForwardingTables tables{row_before.size(), std::max(top, before.top())};
   for (const SwitchIdx sw : row_before.indices()) {
     if (row_before[sw] == kNone<SwitchIdx>) continue;
@@ -74,26 +79,29 @@ class Keeper {
     return 2 * fresh <= owned && 2 * new_switches <= changes_.before.size();
   }
 
-  ForwardingTables run() {
+  ForwardingTables run(bool mend_only) {
     find_suspects();
-    Mender mender{routes_};
-    for (std::size_t value = 1; value < destinations_.size(); ++value) {
-      if (!suspects_[value].empty())
-        mender.mend(Lid{static_cast<std::uint16_t>(value)}, suspects_[value]);
-    }
-    route_fresh();
     Rebalancer rebalancer{routes_};
+    mend_suspects(mend_only ? nullptr : &rebalancer);
+    route_fresh();
     if (!changes_.gained.empty()) {
       for (std::size_t value = 1; value < destinations_.size(); ++value) {
         if (destinations_[value].last != kNone<SwitchIdx> && !fresh_[value])
           rebalancer.shorten(Lid{static_cast<std::uint16_t>(value)}, changes_.gained);
       }
     }
-    for (const PortChanges::Gained& link : changes_.gained) rebalancer.fill(link, last_lid());
+    fill_gained(rebalancer);
     return std::move(tables_);
   }
 
  private:
+  void fill_gained(Rebalancer& rebalancer) {
+    if (changes_.gained.empty()) return;
+    ChannelLoads loads{routes_, last_lid()};
+    for (const PortChanges::Gained& link : changes_.gained)
+      rebalancer.fill(link, last_lid(), loads);
+  }
+
   [[nodiscard]] Lid last_lid() const {
     return Lid{static_cast<std::uint16_t>(tables_.blocks() * kLftBlockSize - 1)};
   }
@@ -111,6 +119,27 @@ class Keeper {
           withdraw_unless_harmless(sw, Lid{static_cast<std::uint16_t>(value)});
         }
       }
+    }
+  }
+
+  void mend_suspects(Rebalancer* rebalancer) {
+    Mender mender{routes_};
+    const OldRoutes old{before_, changes_.before};
+    std::vector<SwitchIdx> detours;
+    for (std::size_t value = 1; value < destinations_.size(); ++value) {
+      if (suspects_[value].empty()) continue;
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      routes_.clear_changes();
+      mender.mend(lid, suspects_[value]);
+      if (rebalancer != nullptr) {
+        detours.clear();
+        for (const RouteState::Change& change : routes_.changes()) {
+          if (routes_.length(change.sw, lid) > old.length(change.sw, lid))
+            detours.push_back(change.sw);
+        }
+        if (!detours.empty()) rebalancer->relieve(lid, detours);
+      }
+      mender.restore(lid, rebalancer == nullptr);
     }
   }
 
@@ -140,6 +169,7 @@ class Keeper {
   }
 
   void route(Lid lid, SwitchIdx last, PortNum exit, const NextHops& hops) {
+    routes_.clear_changes();
     std::vector<char> reaches(changes_.before.size(), 0);
     reaches[last.value()] = 1;
     routes_.set(last, lid, exit);
@@ -176,7 +206,8 @@ class Keeper {
 std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
                                             const LidMap& lids,
                                             const OrientedFabric& oriented,
-                                            const PreviousRoutes& in_force) {
+                                            const PreviousRoutes& in_force,
+                                            bool mend_only) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
@@ -185,7 +216,7 @@ std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
   if (!changes.gained.empty() && find_islands(SwitchGraph{before}).size() > 1) return std::nullopt;
   Keeper keeper{fabric, lids, oriented, in_force, std::move(changes)};
   if (!keeper.is_worth_it()) return std::nullopt;
-  return keeper.run();
+  return keeper.run(mend_only);
 }
 
 }  // namespace smd

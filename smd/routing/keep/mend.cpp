@@ -16,8 +16,6 @@ Mender::Mender(RouteState& routes)
 void Mender::mend(Lid lid, std::span<const SwitchIdx> suspects) {
   lid_ = lid;
   climbers_.clear();
-  changes_.clear();
-  forced_ = false;
   for (const SwitchIdx sw : suspects) queue(sw);
   while (!queue_.empty()) {
     const SwitchIdx sw = up_down_.order()[queue_.top()];
@@ -26,25 +24,36 @@ void Mender::mend(Lid lid, std::span<const SwitchIdx> suspects) {
     look_at(sw);
   }
   for (std::size_t i = climbers_.size(); i-- > 0;) send_up(climbers_[i]);
-  if (forced_) restore();
 }
 
-void Mender::change(SwitchIdx sw, PortNum port) {
-  const PortNum from = routes_.exit(sw, lid_);
-  if (from == port) return;
-  changes_.push_back({sw, from});
-  routes_.set(sw, lid_, port);
-}
-
-// Switches above a forced way may have been led elsewhere before it was found; what they had is as
-// good as ever. Handing over to somebody who descends is legal for everybody.
-void Mender::restore() {
-  for (const Change& past : changes_) {
-    const RouteState::Hop back = routes_.hop(past.sw, past.from);
-    if (back.to == kNone<SwitchIdx> || back.up || past.sw == routes_.destination(lid_).last)
-      continue;
-    if (routes_.descent(back.to, lid_) != kUnreached) routes_.set(past.sw, lid_, past.from);
+void Mender::restore(Lid lid, bool even_if_longer) {
+  lid_ = lid;
+  // The first change of a switch says what it had.
+  std::vector<RouteState::Change> first;
+  for (const RouteState::Change& change : routes_.changes()) {
+    const bool known = std::any_of(
+        first.begin(), first.end(), [&](const auto& other) { return other.sw == change.sw; });
+    if (!known) first.push_back(change);
   }
+  for (bool again = true; again;) {
+    again = false;
+    for (const RouteState::Change& change : first) {
+      if (!may_go_back(change, even_if_longer)) continue;
+      routes_.set(change.sw, lid, change.from);
+      again = true;
+    }
+  }
+}
+
+bool Mender::may_go_back(const RouteState::Change& change, bool even_if_longer) const {
+  const RouteState::Hop back = routes_.hop(change.sw, change.from);
+  if (back.to == kNone<SwitchIdx> || routes_.exit(change.sw, lid_) == change.from ||
+      change.sw == routes_.destination(lid_).last)
+    return false;
+  if (back.up && routes_.is_entered_from_above(change.sw, lid_)) return false;
+  const std::uint32_t onward =
+      back.up ? routes_.length(back.to, lid_) : routes_.descent(back.to, lid_);
+  return onward != kUnreached && (even_if_longer || onward + 1 <= routes_.length(change.sw, lid_));
 }
 
 void Mender::queue(SwitchIdx sw) {
@@ -57,30 +66,23 @@ void Mender::queue(SwitchIdx sw) {
 void Mender::look_at(SwitchIdx sw) {
   const Destination& wanted = routes_.destination(lid_);
   if (sw == wanted.last) {
-    change(sw, wanted.exit);
+    routes_.set(sw, lid_, wanted.exit);
     return;
   }
   const RouteState::Hop next = routes_.next(sw, lid_);
   const bool climbs = next.to != kNone<SwitchIdx> && next.up;
-  if (climbs && !is_entered_from_above(sw)) return;
+  if (climbs && !routes_.is_entered_from_above(sw, lid_)) return;
   const bool descends = next.to != kNone<SwitchIdx> && !next.up;
   if (descends && routes_.descent(next.to, lid_) != kUnreached) return;
   if (send_down(sw)) return;
   if (up_down_.up(sw).empty()) return force_down(sw);
   if (!climbs) {
-    change(sw, kNoRoute);
+    routes_.set(sw, lid_, kNoRoute);
     climbers_.push_back(sw);
   }
   for (const UpDownGraph::Way& way : up_down_.up(sw)) {
     if (routes_.next(way.to, lid_).to == sw) queue(way.to);
   }
-}
-
-bool Mender::is_entered_from_above(SwitchIdx sw) const {
-  const auto ways = up_down_.up(sw);
-  return std::any_of(ways.begin(), ways.end(), [&](const UpDownGraph::Way& way) {
-    return routes_.next(way.to, lid_).to == sw;
-  });
 }
 
 bool Mender::send_down(SwitchIdx sw) {
@@ -94,7 +96,7 @@ bool Mender::send_down(SwitchIdx sw) {
     ways_.push_back(way.edge);
   }
   if (ways_.empty()) return false;
-  change(sw, routes_.choose(sw, lid_, ways_));
+  routes_.set(sw, lid_, routes_.choose(sw, lid_, ways_));
   return true;
 }
 
@@ -109,7 +111,7 @@ void Mender::send_up(SwitchIdx sw) {
     ways_.push_back(way.edge);
   }
   // None where the island does not have the LID.
-  if (!ways_.empty()) change(sw, routes_.choose(sw, lid_, ways_));
+  if (!ways_.empty()) routes_.set(sw, lid_, routes_.choose(sw, lid_, ways_));
 }
 
 // The top of an island reaches everybody downwards, if need be over switches that climb now: those
@@ -127,8 +129,7 @@ void Mender::force_down(SwitchIdx top) {
   for (std::size_t at = 0; at < reached.size(); ++at) {
     if (at != 0 && routes_.descent(reached[at].sw, lid_) != kUnreached) {
       for (std::size_t back = at; back != 0; back = reached[back].from)
-        change(reached[reached[back].from].sw, reached[back].port);
-      forced_ = true;
+        routes_.set(reached[reached[back].from].sw, lid_, reached[back].port);
       // A climber that was waiting for its way up has one down now.
       std::erase_if(climbers_, [&](SwitchIdx sw) { return routes_.exit(sw, lid_) != kNoRoute; });
       return;
@@ -139,7 +140,7 @@ void Mender::force_down(SwitchIdx top) {
       reached.push_back({way.to, at, routes_.oriented().graph.edge(way.edge).port});
     }
   }
-  change(top, kNoRoute);
+  routes_.set(top, lid_, kNoRoute);
 }
 
 }  // namespace smd

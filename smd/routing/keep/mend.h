@@ -20,15 +20,23 @@ class Mender {
   /// Requires: somebody has the LID; entries of all other switches were legal before the change.
   void mend(Lid lid, std::span<const SwitchIdx> suspects);
 
+  struct Change {
+    SwitchIdx sw;
+    PortNum from;
+  };
+
+  /// Changes back what need not have changed since RouteState::clear_changes(): what was lost to an
+  /// entry may have come back to it with another change. Only where the route gets no longer,
+  /// unless `even_if_longer`.
+  void restore(Lid lid, bool even_if_longer);
+
  private:
   void look_at(SwitchIdx sw);
-  [[nodiscard]] bool is_entered_from_above(SwitchIdx sw) const;
+  [[nodiscard]] bool may_go_back(const RouteState::Change& change, bool even_if_longer) const;
   [[nodiscard]] bool send_down(SwitchIdx sw);
   void send_up(SwitchIdx sw);
   void force_down(SwitchIdx top);
-  void restore();
   void queue(SwitchIdx sw);
-  void change(SwitchIdx sw, PortNum port);
 
   RouteState& routes_;
   const UpDownGraph& up_down_;
@@ -37,14 +45,6 @@ class Mender {
   IndexVector<SwitchIdx, char> queued_;
   std::vector<SwitchIdx> climbers_;  // without a way yet, lowest first
   std::vector<std::uint32_t> ways_;
-
-  struct Change {
-    SwitchIdx sw;
-    PortNum from;
-  };
-
-  std::vector<Change> changes_;
-  bool forced_ = false;
   Lid lid_;
 };
 

@@ -1,12 +1,16 @@
 #include "smd/routing/keep/rebalance.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 namespace smd {
-
 Rebalancer::Rebalancer(RouteState& routes)
-    : routes_(routes), queued_(routes.oriented().graph.switches(), 0) {}
+    : routes_(routes),
+      queued_(routes.oriented().graph.switches(), 0),
+      place_(routes.oriented().graph.switches()) {
+  std::uint32_t place = 0;
+  for (const SwitchIdx sw : routes.oriented().up_down.order()) place_[sw] = place++;
+}
 
 bool Rebalancer::may_hand_over(SwitchIdx from, RouteState::Hop hop, Lid lid) const {
   if (!hop.up) return routes_.descent(hop.to, lid) != kUnreached;
@@ -21,6 +25,50 @@ bool Rebalancer::improves(SwitchIdx from, PortNum port, Lid lid) const {
   const std::uint32_t onward = routes_.length(hop.to, lid);
   return onward != kUnreached && onward + 1 < routes_.length(from, lid) &&
          may_hand_over(from, hop, lid);
+}
+
+void Rebalancer::relieve(Lid lid, std::span<const SwitchIdx> detours) {
+  queue_.assign(detours.begin(), detours.end());
+  for (const SwitchIdx sw : queue_) queued_[sw] = 1;
+  for (std::size_t at = 0; at < queue_.size(); ++at) {
+    for (const SwitchEdge& edge : routes_.oriented().graph.edges(queue_[at])) {
+      if (queued_[edge.to] || routes_.next(edge.to, lid).to != queue_[at]) continue;
+      queued_[edge.to] = 1;
+      queue_.push_back(edge.to);
+    }
+  }
+  for (const SwitchIdx sw : queue_) queued_[sw] = 0;
+  // In the order of a route turned round: who descends from the foot up, who climbs from the top
+  // down.
+  const auto turn = [&](SwitchIdx sw) {
+    const bool climbs = routes_.next(sw, lid).up;
+    return std::pair{climbs, climbs ? place_[sw] : ~place_[sw]};
+  };
+  std::sort(
+      queue_.begin(), queue_.end(), [&](SwitchIdx a, SwitchIdx b) { return turn(a) < turn(b); });
+  for (const SwitchIdx sw : queue_) take_shortest(sw, lid);
+}
+
+void Rebalancer::take_shortest(SwitchIdx sw, Lid lid) {
+  const RouteState::Hop now = routes_.next(sw, lid);
+  if (sw == routes_.destination(lid).last || now.to == kNone<SwitchIdx>) return;
+  const SwitchGraph& graph = routes_.oriented().graph;
+  std::uint32_t best = routes_.length(sw, lid);
+  ways_.clear();
+  std::uint32_t position = graph.first_edge(sw);
+  for (const SwitchEdge& edge : graph.edges(sw)) {
+    const std::uint32_t way = position++;
+    const RouteState::Hop hop = routes_.hop(sw, edge.port);
+    // Somebody above may count on those who descend.
+    if (hop.up && !now.up) continue;
+    const std::uint32_t onward =
+        hop.up ? routes_.length(hop.to, lid) : routes_.descent(hop.to, lid);
+    if (onward == kUnreached || onward + 1 > best) continue;
+    if (onward + 1 < best) ways_.clear();
+    best = onward + 1;
+    ways_.push_back(way);
+  }
+  if (best < routes_.length(sw, lid)) routes_.set(sw, lid, routes_.choose(sw, lid, ways_));
 }
 
 void Rebalancer::shorten(Lid lid, std::span<const PortChanges::Gained> links) {
@@ -48,40 +96,34 @@ void Rebalancer::shorten(Lid lid, std::span<const PortChanges::Gained> links) {
   }
 }
 
-void Rebalancer::fill(const PortChanges::Gained& link, Lid top) {
+void Rebalancer::fill(const PortChanges::Gained& link, Lid top, ChannelLoads& loads) {
   const RouteState::Hop hop = routes_.hop(link.sw, link.port);
-  std::map<std::size_t, std::vector<Lid>> by_block;
-  std::map<PortNum, std::uint64_t> donors;
+  std::vector<std::pair<double, Lid>> movable;  // greatest gain first
+  std::set<PortNum> ports{link.port};
   for (std::uint32_t value = 1; value <= top.value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
-    const Destination& wanted = routes_.destination(lid);
-    if (!wanted.weighs || wanted.last == kNone<SwitchIdx> || wanted.last == link.sw) continue;
-    const PortNum port = routes_.exit(link.sw, lid);
-    if (port == link.port) continue;
-    const std::uint32_t onward = routes_.length(hop.to, lid);
-    if (onward == kUnreached || onward + 1 != routes_.length(link.sw, lid)) continue;
-    if (!may_hand_over(link.sw, hop, lid)) continue;
-    by_block[value / kLftBlockSize].push_back(lid);
-    donors[port] = routes_.carried(link.sw)[port.value()];
+    if (!may_move(link, hop, lid)) continue;
+    ports.insert(routes_.exit(link.sw, lid));
+    const double gain = loads.measure_gain(routes_, link.sw, lid, link.port);
+    if (gain > 0) movable.emplace_back(-gain, lid);
   }
-  if (donors.empty()) return;
-
-  const auto carried = [&](PortNum port) { return routes_.carried(link.sw)[port.value()]; };
-  std::uint64_t sum = carried(link.port);
-  for (const auto& [port, count] : donors) sum += count;
-  const std::uint64_t share = sum / (donors.size() + 1);
-
-  std::vector<const std::vector<Lid>*> blocks;
-  for (const auto& [number, movable] : by_block) blocks.push_back(&movable);
-  std::stable_sort(blocks.begin(), blocks.end(), [](const auto* a, const auto* b) {
-    return a->size() > b->size();
-  });
-  for (const std::vector<Lid>* movable : blocks) {
-    for (const Lid lid : *movable) {
-      if (carried(link.port) >= share) return;
-      if (carried(routes_.exit(link.sw, lid)) > share) routes_.set(link.sw, lid, link.port);
-    }
+  std::uint64_t sum = 0;
+  for (const PortNum port : ports) sum += loads(link.sw, port);
+  const std::uint64_t share = sum / ports.size();
+  std::sort(movable.begin(), movable.end());
+  for (const auto& [gain, lid] : movable) {
+    if (loads(link.sw, link.port) >= share) return;
+    loads.move(routes_, link.sw, lid, link.port);
   }
+}
+
+bool Rebalancer::may_move(const PortChanges::Gained& link, RouteState::Hop hop, Lid lid) const {
+  const Destination& wanted = routes_.destination(lid);
+  if (!wanted.weighs || wanted.last == kNone<SwitchIdx> || wanted.last == link.sw) return false;
+  if (routes_.exit(link.sw, lid) == link.port) return false;
+  const std::uint32_t onward = routes_.length(hop.to, lid);
+  return onward != kUnreached && onward + 1 == routes_.length(link.sw, lid) &&
+         may_hand_over(link.sw, hop, lid);
 }
 
 }  // namespace smd

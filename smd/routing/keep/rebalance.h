@@ -1,9 +1,11 @@
-// Gives links that have come up their share of traffic, and no more.
+// Gives links that have come up their share of traffic and no more, and leads traffic off detours
+// that a loss has caused.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "smd/routing/keep/channel_loads.h"
 #include "smd/routing/keep/port_changes.h"
 #include "smd/routing/keep/route_state.h"
 
@@ -13,23 +15,30 @@ class Rebalancer {
  public:
   explicit Rebalancer(RouteState& routes);
 
+  /// Routes to `lid` that pass any of `detours` take a shorter way where they have one: first those
+  /// next to the destination, so that whoever is behind them need not move.
+  void relieve(Lid lid, std::span<const SwitchIdx> detours);
+
   /// Routes to `lid` that one of the links makes shorter use it, and so do those of neighbours that
   /// become shorter by that, as far as it reaches. Who descends keeps descending.
   void shorten(Lid lid, std::span<const PortChanges::Gained> links);
 
-  /// Of the LIDs that are as far over the link as over other ports, moves so many that it carries
-  /// what those ports carry on the average; none of them falls below that. Whole table blocks are
-  /// preferred, the one with most movable LIDs first, since a block is what a change costs.
-  void fill(const PortChanges::Gained& link, Lid top);
+  /// Of the LIDs that are as far over the link as over other ports, moves those whose move evens
+  /// the loads most, until the link carries what those ports carry on the average.
+  void fill(const PortChanges::Gained& link, Lid top, ChannelLoads& loads);
 
  private:
   /// A new entry that hands over to a neighbour leaves everybody else's routes legal.
   [[nodiscard]] bool may_hand_over(SwitchIdx from, RouteState::Hop hop, Lid lid) const;
   [[nodiscard]] bool improves(SwitchIdx from, PortNum port, Lid lid) const;
+  [[nodiscard]] bool may_move(const PortChanges::Gained& link, RouteState::Hop hop, Lid lid) const;
+  void take_shortest(SwitchIdx sw, Lid lid);
 
   RouteState& routes_;
   std::vector<SwitchIdx> queue_;
   IndexVector<SwitchIdx, char> queued_;
+  IndexVector<SwitchIdx, std::uint32_t> place_;  // 0: upmost
+  std::vector<std::uint32_t> ways_;
 };
 
 }  // namespace smd

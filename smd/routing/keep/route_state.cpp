@@ -1,5 +1,6 @@
 #include "smd/routing/keep/route_state.h"
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 
@@ -37,6 +38,8 @@ RouteState::RouteState(const OrientedFabric& oriented,
       hops_[first + oriented.graph.edge(way.edge).port.value()].up = true;
   }
   first_hop_.push_back(static_cast<std::uint32_t>(hops_.size()));
+  for (const std::uint32_t count : oriented.targets.hosts)
+    hosts_exist_ = hosts_exist_ || count != 0;
 }
 
 std::uint32_t RouteState::follow(SwitchIdx sw, Lid lid, bool down_only) const {
@@ -51,6 +54,14 @@ std::uint32_t RouteState::follow(SwitchIdx sw, Lid lid, bool down_only) const {
   return kUnreached;
 }
 
+std::uint64_t RouteState::count_paths(SwitchIdx sw, Lid lid) const {
+  std::uint64_t paths = own_paths(sw);
+  for (const SwitchEdge& edge : oriented_.graph.edges(sw)) {
+    if (tables_.route(edge.to, lid) == edge.far) paths += count_paths(edge.to, lid);
+  }
+  return paths;
+}
+
 std::span<const std::uint32_t> RouteState::carried(SwitchIdx sw) {
   std::vector<std::uint32_t>& counts = carried_[sw];
   if (counts.empty()) {
@@ -63,7 +74,16 @@ std::span<const std::uint32_t> RouteState::carried(SwitchIdx sw) {
   return counts;
 }
 
+bool RouteState::is_entered_from_above(SwitchIdx sw, Lid lid) const {
+  const auto ways = oriented_.up_down.up(sw);
+  return std::any_of(ways.begin(), ways.end(), [&](const UpDownGraph::Way& way) {
+    return next(way.to, lid).to == sw;
+  });
+}
+
 void RouteState::set(SwitchIdx sw, Lid lid, PortNum port) {
+  if (tables_.route(sw, lid) == port) return;
+  changes_.push_back({sw, tables_.route(sw, lid)});
   std::vector<std::uint32_t>& counts = carried_[sw];
   if (!counts.empty() && destinations_[lid.value()].weighs) {
     --counts[tables_.route(sw, lid).value()];

@@ -60,7 +60,29 @@ class RouteState {
   /// LIDs that leave by each port, of those that weigh; by port number.
   [[nodiscard]] std::span<const std::uint32_t> carried(SwitchIdx sw);
 
+  /// Paths to any one LID that begin at the switch.
+  [[nodiscard]] std::uint64_t own_paths(SwitchIdx sw) const {
+    return hosts_exist_ ? oriented_.targets.hosts[sw] : 1;
+  }
+
+  /// Paths to the LID that pass the switch, begin there included.
+  /// Requires: the routes to the LID are legal.
+  [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
+
   void set(SwitchIdx sw, Lid lid, PortNum port);
+
+  struct Change {
+    SwitchIdx sw;
+    PortNum from;
+  };
+
+  /// What set() has changed since clear_changes(), first to last.
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+
+  void clear_changes() { changes_.clear(); }
+
+  /// Somebody above hands over to `sw`, which therefore has to descend.
+  [[nodiscard]] bool is_entered_from_above(SwitchIdx sw, Lid lid) const;
 
   /// Of equally good links (positions in the graph) the one that fewest LIDs of the same owner
   /// take, then fewest of its neighbours at the last switch, then fewest of all, then the lowest.
@@ -76,6 +98,8 @@ class RouteState {
   std::vector<std::uint32_t> first_hop_;  // by switch, one more than there are
   std::vector<Hop> hops_;
   IndexVector<SwitchIdx, std::vector<std::uint32_t>> carried_;  // empty: not counted yet
+  std::vector<Change> changes_;
+  bool hosts_exist_ = false;
 };
 
 }  // namespace smd

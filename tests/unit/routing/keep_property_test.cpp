@@ -15,22 +15,27 @@ namespace {
 
 enum class End { Arrives, Stops, Turns };  // Turns: up after down
 
+struct Walked {
+  End end;
+  unsigned links = 0;
+};
+
 // Follows the entries of one LID from one switch; `exit` says what each switch has.
 template <class Exit>
-End follow(const Fabric& f, const Orientation& o, PortIdx owner, SwitchIdx at, Exit&& exit) {
+Walked follow(const Fabric& f, const Orientation& o, PortIdx owner, SwitchIdx at, Exit&& exit) {
   bool down = false;
-  for (;;) {
+  for (unsigned links = 0;; ++links) {
     const NodeIdx node = f.switch_node[at];
     const PortNum out = exit(at);
-    if (out.value() > f.num_ports(node)) return End::Stops;
+    if (out.value() > f.num_ports(node)) return {End::Stops, links};
     const PortIdx port = f.port_of(node, out);
-    if (out == PortNum{0}) return port == owner ? End::Arrives : End::Stops;
+    if (out == PortNum{0}) return {port == owner ? End::Arrives : End::Stops, links};
     const PortIdx far = f.peer[port];
-    if (far == kNone<PortIdx>) return End::Stops;
-    if (!f.is_switch(f.node_of[far])) return far == owner ? End::Arrives : End::Stops;
+    if (far == kNone<PortIdx>) return {End::Stops, links};
+    if (!f.is_switch(f.node_of[far])) return {far == owner ? End::Arrives : End::Stops, links};
     const SwitchIdx onward = f.switch_of[f.node_of[far]];
     if (fera_above(f, o, onward, at)) {
-      if (down) return End::Turns;
+      if (down) return {End::Turns, links};
     } else {
       down = true;
     }
@@ -40,7 +45,7 @@ End follow(const Fabric& f, const Orientation& o, PortIdx owner, SwitchIdx at, E
 
 using View = ChangingFabric::View;
 
-End follow(const View& v, const RoutingTables& tables, Lid lid, SwitchIdx at) {
+Walked follow(const View& v, const RoutingTables& tables, Lid lid, SwitchIdx at) {
   return follow(v.fabric, tables.orientation, v.lids.owner_of(lid), at, [&](SwitchIdx sw) {
     return tables.lft.route(sw, lid);
   });
@@ -50,18 +55,23 @@ End follow(const View& v, const RoutingTables& tables, Lid lid, SwitchIdx at) {
 void require_legal(const View& v, const RoutingTables& tables) {
   for (std::size_t lid = 1; lid < tables.lft.blocks() * kLftBlockSize; ++lid) {
     for (const SwitchIdx sw : v.fabric.switch_node.indices())
-      RC_ASSERT(follow(v, tables, Lid(std::uint16_t(lid)), sw) != End::Turns);
+      RC_ASSERT(follow(v, tables, Lid(std::uint16_t(lid)), sw).end != End::Turns);
   }
   const RouteReport report = check_routes(v.fabric, v.lids, tables.lft);
   RC_ASSERT(report.first_faults == std::vector<std::string>{});
   RC_ASSERT(report.ok());
 }
 
-RoutingTables compute_updn(const View& now, const View* before, const RoutingTables* tables) {
+RoutingTables compute_updn(const View& now,
+                           const View* before,
+                           const RoutingTables* tables,
+                           bool mend_only = false) {
   if (before == nullptr) return find_engine("updn")->compute(now.fabric, now.lids, {}).value();
   const PreviousRoutes in_force{&before->fabric, &before->lids, tables};
   return find_engine("updn")
-      ->compute(now.fabric, now.lids, {.previous = &tables->orientation, .in_force = &in_force})
+      ->compute(now.fabric,
+                now.lids,
+                {.previous = &tables->orientation, .in_force = &in_force, .mend_only = mend_only})
       .value();
 }
 
@@ -76,12 +86,42 @@ PortNum entry_before(const View& now,
   return tables.lft.route(before.fabric.switch_of[*node], Lid(std::uint16_t(lid)));
 }
 
-// An entry need not have changed when the old one in its place would do as well. Of LIDs that
-// nobody has none need change at all unless links were turned round.
+// The link behind a port of a switch as it was, if it is a link between switches.
+bool is_as_it_was(const View& now,
+                  const RoutingTables& after,
+                  const View& before,
+                  const RoutingTables& tables,
+                  SwitchIdx sw,
+                  PortNum port) {
+  const NodeIdx was = before.fabric.switch_node[sw];
+  if (port == PortNum{0} || port.value() > before.fabric.num_ports(was)) return true;
+  const PortIdx far_was = before.fabric.peer[before.fabric.port_of(was, port)];
+  if (far_was == kNone<PortIdx> || !before.fabric.is_switch(before.fabric.node_of[far_was]))
+    return true;
+  const auto is = now.fabric.find_node(before.fabric.node_guid[was]);
+  if (!is) return false;
+  const PortIdx far_is = now.fabric.peer[now.fabric.port_of(*is, port)];
+  if (far_is == kNone<PortIdx>) return false;
+  const NodeIdx next_was = before.fabric.node_of[far_was];
+  const NodeIdx next_is = now.fabric.node_of[far_is];
+  return before.fabric.node_guid[next_was] == now.fabric.node_guid[next_is] &&
+         fera_above(before.fabric,
+                    tables.orientation,
+                    before.fabric.switch_of[next_was],
+                    before.fabric.switch_of[was]) == fera_above(now.fabric,
+                                                                after.orientation,
+                                                                now.fabric.switch_of[next_is],
+                                                                now.fabric.switch_of[*is]);
+}
+
+// An entry need not have changed when the old one in its place would do as well: when every switch
+// still had a legal route and, unless only mending was asked for, the switch itself none that is
+// longer. Of LIDs that nobody has none need change at all unless links were turned round.
 void require_nothing_needless(const View& now,
                               const RoutingTables& after,
                               const View& before,
-                              const RoutingTables& tables) {
+                              const RoutingTables& tables,
+                              bool mend_only) {
   for (std::size_t value = 1; value < after.lft.blocks() * kLftBlockSize; ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
     const PortIdx owner = now.lids.owner_of(lid);
@@ -92,14 +132,50 @@ void require_nothing_needless(const View& now,
         RC_ASSERT(!after.altered.empty());
         continue;
       }
-      bool still_good = true;
-      for (const SwitchIdx from : now.fabric.switch_node.indices()) {
-        const End end = follow(now.fabric, after.orientation, owner, from, [&](SwitchIdx sw) {
+      const auto with_old = [&](SwitchIdx from) {
+        return follow(now.fabric, after.orientation, owner, from, [&](SwitchIdx sw) {
           return sw == changed ? old : after.lft.route(sw, lid);
         });
-        still_good = still_good && end == End::Arrives;
+      };
+      bool legal = true;
+      for (const SwitchIdx from : now.fabric.switch_node.indices())
+        legal = legal && with_old(from).end == End::Arrives;
+      const bool longer = legal && with_old(changed).links > follow(now, after, lid, changed).links;
+      if (legal && (!longer || mend_only)) {
+        RC_FAIL(fmt::format("{} to lid {}: {} became {}{}",
+                            now.fabric.description[now.fabric.switch_node[changed]],
+                            value,
+                            old,
+                            after.lft.route(changed, lid),
+                            mend_only ? ", mending only" : ""));
       }
-      RC_ASSERT(!still_good);
+    }
+  }
+}
+
+// A route that met no link that is gone or turned round is not touched at all.
+void require_others_untouched(const View& now,
+                              const RoutingTables& after,
+                              const View& before,
+                              const RoutingTables& tables) {
+  for (const SwitchIdx start : now.fabric.switch_node.indices()) {
+    const auto node = before.fabric.find_node(now.fabric.node_guid[now.fabric.switch_node[start]]);
+    for (std::size_t value = 1; value < before.lids.owner.size(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      const PortIdx owner = before.lids.owner_of(lid);
+      if (owner == kNone<PortIdx> || now.lids.owner_of(lid) == kNone<PortIdx>) continue;
+      bool met = false;
+      follow(before.fabric,
+             tables.orientation,
+             owner,
+             before.fabric.switch_of[*node],
+             [&](SwitchIdx sw) {
+               const PortNum port = tables.lft.route(sw, lid);
+               met = met || !is_as_it_was(now, after, before, tables, sw, port);
+               return port;
+             });
+      if (!met)
+        RC_ASSERT((after.lft.route(start, lid) == entry_before(now, before, tables, start, value)));
     }
   }
 }
@@ -148,6 +224,7 @@ RC_GTEST_PROP(Keep, AfterALossNoEntryChangesThatCouldStay, ()) {
   View before = network.view();
   RoutingTables tables = compute_updn(before, nullptr, nullptr);
   bool turned = false;
+  const bool mend_only = pick(0, 1) == 1;
   for (int step = 0; step < 4; ++step) {
     for (int changes = pick(1, 2); changes > 0; --changes) {
       if (pick(0, 3) == 0) {
@@ -157,10 +234,11 @@ RC_GTEST_PROP(Keep, AfterALossNoEntryChangesThatCouldStay, ()) {
       }
     }
     View now = network.view();
-    RoutingTables after = compute_updn(now, &before, &tables);
+    RoutingTables after = compute_updn(now, &before, &tables, mend_only);
     turned = turned || !after.altered.empty();
     require_legal(now, after);
-    require_nothing_needless(now, after, before, tables);
+    require_nothing_needless(now, after, before, tables, mend_only);
+    require_others_untouched(now, after, before, tables);
     before = std::move(now);
     tables = std::move(after);
   }
