@@ -121,11 +121,14 @@ std::optional<TransitionPlan> plan_cut_dependencies(PlanBuilder& builder,
   return TurnCut{builder, mixture}.run(only_needed);
 }
 
-TransitionPlan plan_cut_ports(const PlanBuilder& builder, const Mixture& mixture) {
+TransitionPlan plan_cut_ports(const PlanBuilder& builder, Mixture& mixture) {
   const TransitionTask& task = builder.task();
   const Fabric& fabric = *task.fabric;
   std::vector<PortIdx> deactivated;
-  PlanScene cut = builder.scene();
+  PlanScene cut = builder.scene();  // as it is while tables are written
+  for (Flow& flow : cut.flow) {
+    if (flow == Flow::Later) flow = Flow::Never;
+  }
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     std::vector<PortNum> up = find_up_ports(fabric, *task.orientation, sw);
     if (!up.empty()) up.pop_back();
@@ -133,18 +136,23 @@ TransitionPlan plan_cut_ports(const PlanBuilder& builder, const Mixture& mixture
       const PortIdx port = fabric.port_of(fabric.switch_node[sw], number);
       if (fabric.port_info[port].state() != PortState::Active) continue;
       deactivated.push_back(port);
-      for (const PortIdx end : {port, fabric.peer[port]}) {
-        if (cut.flow[end] == Flow::Now) cut.flow[end] = Flow::Later;
-      }
+      cut.flow[port] = cut.flow[fabric.peer[port]] = Flow::Never;
     }
   }
   std::ranges::sort(deactivated);
   TransitionPlan plan = builder.begin(TransitionKind::CutPorts);
   builder.fill_at_once(plan, mixture, deactivated);
+  // A barrier before the ports come up again: what old entries sent is gone by then.
+  plan.in_flight = InFlight::Drained;
+  plan.phases.resize(2);
+  plan.phases[1].activate.swap(plan.phases[0].activate);
   Mixture without{task, cut, mixture.changes()};
   without.set_stages(Stage::Now);
-  if (auto order = find_order(without, builder.empty_graph(false), false))
+  mixture.set_stages(Stage::Fresh);
+  const TurnGraph empty = builder.empty_graph(false);
+  if (auto order = find_order(without, empty, false))
     plan.phases[0].certificate = std::move(*order);
+  if (auto order = find_order(mixture, empty, true)) plan.phases[1].certificate = std::move(*order);
   return plan;
 }
 

@@ -14,9 +14,9 @@ namespace smd {
                                                                   Mixture& mixture,
                                                                   bool only_needed);
 
-/// Leaves every cut node its up port of the highest number until the tables are in. Needs the
-/// orientation of the wanted routes. Proved where it can be.
-[[nodiscard]] TransitionPlan plan_cut_ports(const PlanBuilder& builder, const Mixture& mixture);
+/// Leaves every cut node its up port of the highest number; the others come back in a second phase.
+/// Needs the orientation of the wanted routes. Proved where it can be.
+[[nodiscard]] TransitionPlan plan_cut_ports(const PlanBuilder& builder, Mixture& mixture);
 
 /// Every Active port goes down.
 [[nodiscard]] TransitionPlan plan_deactivate_all(const PlanBuilder& builder, Mixture& mixture);

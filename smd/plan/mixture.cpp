@@ -192,12 +192,41 @@ void Mixture::mark_channel(TurnGraph& graph,
   for_each_exit(far, column, true, [&](PortIdx port) { graph.add(in, port); });
 }
 
+// Neighbour by neighbour over all changes of a switch, since those go along its rows.
+void Mixture::find_senders() {
+  std::vector<std::pair<std::uint32_t, PortIdx>> found;  // change within the switch, port
+  first_sender_.assign(1, 0);
+  for (std::size_t first = 0, last = 0; first < changes_.size(); first = last) {
+    const SwitchIdx sw = changes_[first].sw;
+    while (last < changes_.size() && changes_[last].sw == sw) ++last;
+    found.clear();
+    for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (scene_.flow[in] == Flow::Never) continue;
+      const SwitchIdx far = scene_.beyond[in];
+      const PortNum number = fabric_.number_of(fabric_.peer[in]);
+      for (std::size_t i = first; i < last; ++i) {
+        const Lid lid = changes_[i].lid;
+        if (entry_of(*task_.wanted, far, lid) == number ||
+            entry_of(*task_.held, far, lid) == number ||
+            (!unknown_.empty() &&
+             unknown_[far.value() * columns_.size() + column_of_[lid.value()]]))
+          found.emplace_back(static_cast<std::uint32_t>(i - first), in);
+      }
+    }
+    std::ranges::sort(found);
+    auto at = found.begin();
+    for (std::size_t i = first; i < last; ++i) {
+      for (; at != found.end() && at->first == i - first; ++at) senders_.push_back(at->second);
+      first_sender_.push_back(static_cast<std::uint32_t>(senders_.size()));
+    }
+  }
+}
+
 // Turns behind the entry and before it; those before it that start at an entry which changes too
 // are found there.
-void Mixture::mark_change(TurnGraph& graph,
-                          SwitchIdx sw,
-                          std::uint32_t column,
-                          bool all_flow) const {
+void Mixture::mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const {
+  const SwitchIdx sw = changes_[change].sw;
+  const std::uint32_t column = column_of_[changes_[change].lid.value()];
   for_each_sender(sw, column, false, [&](PortIdx out) {
     if (!all_flow && scene_.flow[out] == Flow::Later) {
       bool sends = false;
@@ -206,21 +235,19 @@ void Mixture::mark_change(TurnGraph& graph,
     }
     mark_channel(graph, out, column, all_flow);
   });
-  for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
-    if (scene_.flow[in] == Flow::Never) continue;
-    const SwitchIdx far = scene_.beyond[in];
-    const PortIdx out = fabric_.peer[in];
-    if (is_changed(far, column)) continue;
-    if (entry_of(*task_.wanted, far, columns_[column]) == fabric_.number_of(out))
-      mark_channel(graph, out, column, all_flow);
+  for (const PortIdx in : senders(change)) {
+    if (!is_changed(scene_.beyond[in], column))
+      mark_channel(graph, fabric_.peer[in], column, all_flow);
   }
 }
 
 void Mixture::mark(TurnGraph& graph, bool all_flow) {
-  if (!has_steady_) find_steady_turns();
+  if (!has_steady_) {
+    find_steady_turns();
+    find_senders();
+  }
   for (const auto& [in, out] : steady_) graph.add(in, out);
-  for (const EntryChange& change : changes_)
-    mark_change(graph, change.sw, column_of_[change.lid.value()], all_flow);
+  for (std::size_t i = 0; i < changes_.size(); ++i) mark_change(graph, i, all_flow);
 }
 
 bool Mixture::insert(TurnGraph& graph, PortIdx in, PortIdx out) {
@@ -243,9 +270,8 @@ bool Mixture::try_now(TurnGraph& graph, std::size_t change) {
   for_each_exit(scene_.beyond[out], column, false, [&](PortIdx next) {
     free = free && insert(graph, fabric_.peer[out], next);
   });
-  for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[entry.sw])) {
+  for (const PortIdx in : senders(change)) {
     if (!free) break;
-    if (scene_.flow[in] == Flow::Never) continue;
     if (may_send(scene_.beyond[in], column, fabric_.peer[in])) free = insert(graph, in, out);
   }
   if (free) return true;

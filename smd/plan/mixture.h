@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "smd/plan/plan_scene.h"
@@ -23,6 +24,7 @@ class Mixture {
  public:
   /// Requires: all outlive this; `changes` is what find_changes() gives.
   Mixture(const TransitionTask& task, const PlanScene& scene, std::vector<EntryChange> changes);
+  Mixture(const Mixture&) = delete;
 
   [[nodiscard]] const std::vector<EntryChange>& changes() const { return changes_; }
 
@@ -76,7 +78,14 @@ class Mixture {
                   std::size_t first,
                   std::size_t last);
   void mark_channel(TurnGraph& graph, PortIdx out, std::uint32_t column, bool all_flow) const;
-  void mark_change(TurnGraph& graph, SwitchIdx sw, std::uint32_t column, bool all_flow) const;
+  void mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const;
+  void find_senders();
+
+  /// Ports by which packets for the entry may come in, whatever the stages.
+  [[nodiscard]] std::span<const PortIdx> senders(std::size_t change) const {
+    return {senders_.data() + first_sender_[change], senders_.data() + first_sender_[change + 1]};
+  }
+
   [[nodiscard]] bool insert(TurnGraph& graph, PortIdx in, PortIdx out);
 
   const TransitionTask& task_;
@@ -85,10 +94,12 @@ class Mixture {
   std::vector<EntryChange> changes_;
   std::vector<std::size_t> cell_;  // of a change
   std::vector<Lid> columns_;
-  std::vector<std::uint32_t> column_of_;  // by LID
-  std::vector<Stage> stage_;              // switch by column; Fresh where nothing changes
-  std::vector<char> unknown_;             // switch by column; empty when nothing is
-  std::vector<char> changed_;             // switch by column
+  std::vector<std::uint32_t> column_of_;     // by LID
+  std::vector<Stage> stage_;                 // switch by column; Fresh where nothing changes
+  std::vector<char> unknown_;                // switch by column; empty when nothing is
+  std::vector<std::uint32_t> first_sender_;  // by change, one more at the end
+  std::vector<PortIdx> senders_;
+  std::vector<char> changed_;                        // switch by column
   std::vector<std::pair<PortIdx, PortIdx>> steady_;  // turns of two entries that stay
   bool has_steady_ = false;
   std::vector<std::uint8_t> exits_;  // scratch: flags by port of one switch, and far port

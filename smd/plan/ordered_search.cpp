@@ -9,7 +9,7 @@ namespace smd {
 namespace {
 
 // Beyond this the search would take longer than a fallback disturbs.
-constexpr std::size_t kMaxChanges = 400'000;
+constexpr std::size_t kMaxChanges = 2'000'000;
 
 enum class Sequence : std::uint8_t { NextHopFirst, NextHopLast, AllNear };
 

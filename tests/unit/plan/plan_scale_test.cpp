@@ -101,10 +101,11 @@ TEST(PlanScale, OneCableOfAFatTree) {
   const LidMap lids = assign_lids(*whole, {}, {}).value().map;
   const Engine& engine = *find_engine("updn");
   const RoutingTables before = engine.compute(*whole, lids, {}).value();
+  const Orientation* orientation = before.orientation.rank.empty() ? nullptr : &before.orientation;
   const PreviousRoutes in_force{whole.get(), &lids, &before};
-  const RoutingTables fresh = engine.compute(*cut, lids, {.previous = &before.orientation}).value();
+  const RoutingTables fresh = engine.compute(*cut, lids, {.previous = orientation}).value();
   const RoutingTables sticky =
-      engine.compute(*cut, lids, {.previous = &before.orientation, .in_force = &in_force}).value();
+      engine.compute(*cut, lids, {.previous = orientation, .in_force = &in_force}).value();
   const auto task = [&](const RoutingTables& wanted) {
     return TransitionTask{.fabric = cut.get(),
                           .lids = &lids,

@@ -1,0 +1,266 @@
+// Plans that lie, each in one way, and what the judge says.
+#include "smd/plan/check_transition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "smd/plan/planner.h"
+#include "tests/unit/plan/hand_made.h"
+
+namespace smd::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Forgery {
+  const char* name;
+  HandMade (*network)();
+  std::function<void(const HandMade&, TransitionPlan&)> forge;
+  const char* fault;
+};
+
+HandMade two_new_links() {
+  return {"S1-S2 S2~S3 S3~H3 S1-H1", "S1>H1=H1 S2>H1=S1", "S1>H3=S2 S2>H3=S3 S3>H3=H3 S3>H1=S2"};
+}
+
+class CheckTransition : public testing::TestWithParam<Forgery> {};
+
+TEST_P(CheckTransition, FindsTheForgery) {
+  const HandMade made = GetParam().network();
+  TransitionPlan plan = plan_transition(made.task(), {});
+  ASSERT_EQ(check_transition(made.task(), plan).fault, "");
+  GetParam().forge(made, plan);
+  EXPECT_THAT(check_transition(made.task(), plan).fault, HasSubstr(GetParam().fault));
+}
+
+std::uint32_t& order_of(const HandMade& made,
+                        TransitionPhase& phase,
+                        std::string_view from,
+                        std::string_view to) {
+  return phase.certificate[port_towards(*made.fabric, from, to)];
+}
+
+const Forgery kForgeries[] = {
+    {"AMissingPhase",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases.pop_back(); },
+     "after the last phase lid 3 leaves S2:0 by port 2 instead of 1"},
+    {"PhasesInTheWrongOrder",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { std::swap(plan.phases[0], plan.phases[1]); },
+     "phase 1: packets to lid 3 can go from "},
+    {"BothPhasesInOne",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases[0].entries.push_back(plan.phases[1].entries[0]);
+       plan.phases.pop_back();
+     },
+     "phase 1: packets to lid 3 can go from "},
+    {"TwoChannelsOfTheCertificateExchanged",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       std::swap(order_of(made, plan.phases[1], "S2", "S1"),
+                 order_of(made, plan.phases[1], "S1", "S3"));
+     },
+     "phase 2: packets to lid 3 can go from S2:1 on to S1:2, where the certificate falls from "},
+    {"ACertificateThatIsFlat",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].certificate = ChannelOrder(made.fabric->port_count(), 7);
+     },
+     "where the certificate falls from 7 to 7"},
+    {"ACertificateOfAnotherFabric",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].certificate = ChannelOrder(3, 0); },
+     "phase 1: its certificate has 3 channels instead of "},
+    {"NoCertificate",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[1].certificate.clear(); },
+     "phase 2: it has no certificate"},
+    {"LatePacketsDeniedAfterAll",
+     circle_of_late_packets,
+     [](const HandMade&, TransitionPlan& plan) { plan.in_flight = InFlight::Linger; },
+     "phase 2: packets can go from S1:1 on to S2:2"},
+    {"AnEntryLeftOut",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].entries.pop_back(); },
+     "after the last phase lid 2 leaves S4:0 by port 2 instead of 1"},
+    {"AnEntryToAPortWithoutALink",
+     [] {
+       return HandMade{
+           "S2/6 S1-S2 S2-S3 S3-S1 S3-H3", "S1>H3=S2 S2>H3=S3 S3>H3=H3", "S1>H3=S3 S2>H3=S1"};
+     },
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = PortNum{5}; },
+     "phase 2: its entry for lid 3 at S2 leads to port 5, which has no link"},
+    {"AnEntryToAPortThatThereIsNot",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = PortNum{77}; },
+     "phase 2: its entry for lid 3 at S2 names port 77, which it has not"},
+    {"AnEntryWithAnotherPort",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = kNoRoute; },
+     "after the last phase lid 3 leaves S2:0 by port 255 instead of 1"},
+    {"AnEntryTwice",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases[0].entries.push_back(plan.phases[0].entries[0]);
+     },
+     "phase 1: its entries are not sorted, or name one entry twice"},
+    {"AnEntryBeyondTheTables",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].entries[0].lid = Lid{900}; },
+     "phase 1: its entry for lid 900 at S1 is beyond the tables"},
+    {"AnEntryForASwitchThatThereIsNot",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].entries[0].sw = SwitchIdx{12}; },
+     "phase 1: it has an entry for a switch that there is not"},
+    {"ATurnNotBlocked",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases[0].block.pop_back();
+       plan.blocked = plan.phases[0].block;
+     },
+     "phase 1: packets to lid 2 can go from S4:2 on to S1:1, where the certificate falls from "},
+    {"ATurnRestoredTooEarly",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases[0].restore = {plan.phases[0].block[1]};
+       plan.blocked.pop_back();
+     },
+     "phase 1: packets to lid 2 can go from S4:2 on to S1:1, where the certificate falls from "},
+    {"ATurnRestoredThatWasNotBlocked",
+     moved_cut_node,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].restore = {made.turn("S1", "S2", "S3")};
+     },
+     "phase 1: it would restore S2:1>2, which is not blocked"},
+    {"ATurnBlockedTwice",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases.push_back(plan.phases[0]);
+       plan.phases[1].entries.clear();
+     },
+     "phase 2: it would block S1:1>2, which is blocked already"},
+    {"ATurnThatIsNone",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].block[0].out = PortNum{0}; },
+     "phase 1: it would block 1 to 0 of a switch, which is no turn"},
+    {"ABlockedTurnThatTheNewRoutesNeed",
+     moved_cut_node,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].block.push_back(made.turn("S1", "S2", "S3"));
+       plan.blocked = plan.phases[0].block;
+     },
+     "the wanted routes need S2:1>2, which remains blocked"},
+    {"ABlockedTurnThatAHostNeeds",
+     moved_cut_node,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].block.push_back(made.turn("H2", "S2", "S3"));
+       plan.blocked = plan.phases[0].block;
+     },
+     "the wanted routes need S2:3>2, which remains blocked"},
+    {"AWrongListOfWhatRemainsBlocked",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) { plan.blocked.clear(); },
+     "it says that 0 turns remain blocked, but 2 do"},
+    {"BlockingInACertifiedPlan",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) { plan.kind = TransitionKind::Certified; },
+     "phase 1: it blocks turns, which a certified plan does not"},
+    {"DeactivatingInACertifiedPlan",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].deactivate = {port(*made.fabric, "S1:1")};
+     },
+     "phase 1: it deactivates ports, which a plan of its kind does not"},
+    {"APortThatStaysDown",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.kind = TransitionKind::CutPorts;
+       plan.phases[0].deactivate = {port(*made.fabric, "S1:1")};
+     },
+     "after the last phase S1:1 is not active"},
+    {"APortActivatedThatIsActive",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].activate = {port(*made.fabric, "S1:1")};
+     },
+     "phase 1: it would activate S1:1, which is active"},
+    {"APortWithoutALink",
+     loop_of_two,
+     [](const HandMade& made, TransitionPlan& plan) {
+       plan.phases[0].activate = {port(*made.fabric, "S1:0")};
+     },
+     "phase 1: it lists a port without a link"},
+    {"EntriesBeforeTheirCableCarriesData",
+     new_cable,
+     [](const HandMade&, TransitionPlan& plan) {
+       std::swap(plan.phases[0].entries, plan.phases[1].entries);
+     },
+     "phase 1: its entry for lid 2 at S1 leads to port 1, which is not active yet"},
+    {"ACableLeftInInitialize",
+     new_cable,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].activate.pop_back(); },
+     "which is not active yet"},
+    {"AHostLeftInInitialize",
+     two_new_links,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[1].activate.clear(); },
+     "after the last phase S3:2 is not active"},
+    {"AnUnknownEntryNotWritten",
+     unknown_block,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases.back().entries.pop_back(); },
+     "after the last phase lid 63 leaves S1:0 by a port that nobody knows instead of 255"},
+    {"AnUnknownBlockTakenForKnown",
+     unknown_block,
+     [](const HandMade&, TransitionPlan& plan) {
+       for (TransitionPhase& phase : plan.phases) phase.block.clear();
+       plan.blocked.clear();
+     },
+     "phase 1: packets can go from "},
+    {"ABringUpWhileDataFlows",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.kind = TransitionKind::Initial; },
+     "phase 1: data flows while a plan of kind initial changes tables"},
+    {"NothingToDoWithPhases",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) { plan.kind = TransitionKind::Nothing; },
+     "a plan to do nothing has phases"},
+    {"NothingToDoThoughMuchIs",
+     loop_of_two,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.kind = TransitionKind::Nothing;
+       plan.phases.clear();
+     },
+     "after the last phase lid 3 leaves S1:0 by port 1 instead of 2"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Forgeries,
+                         CheckTransition,
+                         testing::ValuesIn(kForgeries),
+                         [](const auto& row) { return row.param.name; });
+
+TEST(CheckTransitionKinds, TheJudgeIsPreciseAboutASinglePhase) {
+  const HandMade made = moved_cut_node();
+  TransitionPlan plan = plan_transition(made.task(), {});
+  plan.kind = TransitionKind::Certified;
+  plan.phases[0].block.clear();
+  plan.blocked.clear();
+  const TransitionVerdict verdict = check_transition(made.task(), plan);
+  EXPECT_THAT(verdict.fault,
+              testing::MatchesRegex("phase 1: packets to lid [0-9] can go from S[0-9]:[0-9] on to "
+                                    "S1:[0-9], where the certificate falls from [0-9]+ to [0-9]+"));
+  EXPECT_EQ(verdict.phases_proved, 0u);
+}
+
+TEST(CheckTransitionKinds, PhasesWithoutACertificateAreNotProved) {
+  const HandMade made = moved_cut_node();
+  const TransitionPlan plan = plan_transition(made.task(), {.first = Deactivation::None});
+  const TransitionVerdict verdict = check_transition(made.task(), plan);
+  EXPECT_EQ(verdict.fault, "");
+  EXPECT_EQ(verdict.phases_proved, 0u);
+}
+
+}  // namespace
+}  // namespace smd::test

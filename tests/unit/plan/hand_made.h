@@ -1,0 +1,58 @@
+// Small networks on which each thing that can go wrong with a transition does.
+#pragma once
+
+#include "tests/unit/plan/table_text.h"
+
+namespace smd::test {
+
+//   S1 --- S2      H3 on S3. Before, S1 goes through S2; afterwards S2 goes through S1. Where S2
+//     \   /        changes first, the two send packets to each other.
+//      S3
+inline HandMade loop_of_two() {
+  return {"S1-S2 S2-S3 S3-S1 S3-H3", "S1>H3=S2 S2>H3=S3 S3>H3=H3", "S1>H3=S3 S2>H3=S1"};
+}
+
+//   S1 --- S2      A host on each. Packets to H1 and H2 go round clockwise as far as S1 and S2;
+//    |  \   | \    those to H3 go S1, S2, S4 before. When S2 turns to S3, packets that S1 had sent
+//    |   \  |  S4  to it close the circle, and a new entry in S1 does not call them back.
+//     `--- S3 /
+inline HandMade circle_of_late_packets() {
+  return {"S1-S2 S2-S3 S3-S1 S2-S4 S4-S3 S1-H1 S2-H2 S3-H3",
+          "S2>H1=S3 S3>H1=S1 S1>H1=H1 S3>H2=S1 S1>H2=S2 S2>H2=H2 "
+          "S1>H3=S2 S2>H3=S4 S4>H3=S3 S3>H3=H3",
+          "S1>H3=S3 S2>H3=S3"};
+}
+
+//   S1 - S2    H1 and H6 on S1, H3 and H5 on S3, H2 on S2, H4 on S4. Packets between S2 and S4 go
+//   |    |     through S1 before, through S3 afterwards; all else stays, and goes round the other
+//   S4 - S3    corners both ways. Both tables are free of deadlock, but whichever of S2 and S4
+//              changes first, one way round the circle is closed.
+inline HandMade moved_cut_node() {
+  HandMade made{"S1-S2 S2-S3 S3-S4 S4-S1 S1-H1 S2-H2 S3-H3 S4-H4 S3-H5 S1-H6",
+                "S1>H1=H1 S2>H2=H2 S3>H3=H3 S4>H4=H4 S3>H5=H5 S1>H6=H6 "
+                "S2>H1=S1 S3>H1=S2 S4>H1=S1  S2>H6=S1 S3>H6=S4 S4>H6=S1 "
+                "S1>H3=S2 S2>H3=S3 S4>H3=S3  S1>H5=S4 S2>H5=S3 S4>H5=S3 "
+                "S1>H2=S2 S3>H2=S2 S4>H2=S1  S1>H4=S4 S2>H4=S1 S3>H4=S4",
+                "S4>H2=S3 S2>H4=S3"};
+  made.orientation.rank = {2, 1, 0, 1};
+  return made;
+}
+
+// The same when all is done, but nobody knows what S1 holds.
+inline HandMade unknown_block() {
+  HandMade made = moved_cut_node();
+  made.held = made.wanted;
+  made.unknown = {{switch_named(*made.fabric, "S1"), 0}};
+  return made;
+}
+
+//   S1 ~ S2    The cable between S1 and S2 has just come up; H1 was reached through S3.
+//    \   /
+//     S3
+inline HandMade new_cable() {
+  return {"S1~S2 S2-S3 S3-S1 S1-H1 S2-H2 S3-H3",
+          "S1>H1=H1 S2>H1=S3 S3>H1=S1 S2>H2=H2 S1>H2=S3 S3>H2=S2 S1>H3=S3 S2>H3=S3 S3>H3=H3",
+          "S2>H1=S1 S1>H2=S2"};
+}
+
+}  // namespace smd::test
