@@ -87,7 +87,6 @@ std::optional<OrderedPlan> find_phases(Mixture& mixture,
                                        unsigned max_phases) {
   if (mixture.changes().size() > kMaxChanges) return std::nullopt;
   const std::vector<std::uint16_t> distances = mixture.measure_distances();
-  std::vector<std::size_t> at_data(0);
   std::optional<OrderedPlan> best;
   for (const InFlight in_flight : {InFlight::Linger, InFlight::Drained}) {
     for (const Sequence sequence :

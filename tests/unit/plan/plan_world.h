@@ -67,6 +67,7 @@ struct ChangeSpec {
   std::string old_engine = "updn", new_engine = "updn";
   std::vector<Guid> old_roots, new_roots;
   bool keep_orientation = true;
+  bool keep_routes = false;  // where they still hold
 };
 
 inline Guid switch_guid(unsigned number) { return Guid{0x1000 + number}; }
@@ -79,12 +80,14 @@ inline Change make_change(const ChangeSpec& spec) {
                           ->compute(*change.before, change.lids_before, {.roots = spec.old_roots})
                           .value();
   const Orientation* kept = spec.keep_orientation ? &change.old_routes.orientation : nullptr;
+  const PreviousRoutes in_force{change.before.get(), &change.lids_before, &change.old_routes};
   change.new_routes =
       find_engine(spec.new_engine)
           ->compute(*change.after,
                     change.lids_after,
                     {.roots = spec.new_roots,
-                     .previous = kept != nullptr && !kept->by_guid.empty() ? kept : nullptr})
+                     .previous = kept != nullptr && !kept->by_guid.empty() ? kept : nullptr,
+                     .in_force = spec.keep_routes ? &in_force : nullptr})
           .value();
   change.held =
       carry_over(*change.before, change.old_routes.lft, *change.after, change.new_routes.lft.top());
