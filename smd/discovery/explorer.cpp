@@ -219,9 +219,12 @@ void Explorer::pump_probes() {
     probes_.pop_front();
     survey_.port(from).probing = false;
     if (!options_.literal && survey_.peer(from)) continue;
-    if (survey_.node(from.node).broken) continue;
+    if (survey_.node(from.node).broken || !survey_.is_up(from)) continue;
     const auto here = route_to(from.node);
-    if (!here) continue;
+    if (!here) {
+      on_out_of_reach(from);
+      continue;
+    }
     const auto route = extend(*here, from.port);
     if (!route) {
       oddities_.silent.push_back(

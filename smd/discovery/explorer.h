@@ -84,6 +84,9 @@ class Explorer {
   /// A node of the survey that another one may replace under its GUID.
   virtual bool is_stale(std::uint32_t) { return false; }
 
+  /// A probe that could not be sent.
+  virtual void on_out_of_reach(CableEnd) {}
+
   /// The cable at `end` came or went while we looked.
   virtual void on_contradiction(CableEnd) {}
 

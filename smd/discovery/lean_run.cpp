@@ -66,6 +66,7 @@ void LeanRun::on_step() {
   if (is_asking()) return;
   do {
     if (start_reading() || read_lost_and_found()) return;
+    probe_stranded();
     const bool settling = settle_links();
     explore();
     if (is_asking()) return;
@@ -98,28 +99,60 @@ void LeanRun::suspect_end(CableEnd end) {
   suspects_[end.node].last_hop_too = true;
 }
 
+/// Those whose way leads through no other suspect: what a switch on the way says of its cables
+/// comes first.
 bool LeanRun::start_reading() {
-  new_suspects_ = false;
   if (suspects_.empty()) return false;
   const RouteTree& tree = fresh_tree();
+  std::vector<std::uint32_t> last_hops;
+  for (const auto& [node, suspicion] : suspects_) {
+    if (suspicion.last_hop_too && node != 0 && tree.reaches(node)) {
+      last_hops.push_back(tree.last_hop(node).node);
+    }
+  }
+  for (const std::uint32_t node : last_hops) suspect(node);
+  new_suspects_ = false;
   std::vector<std::uint32_t> ready;
   for (const auto& [node, suspicion] : suspects_) {
-    if (tree.reaches(node)) ready.push_back(node);
+    if (tree.reaches(node) && !has_suspect_before(node)) ready.push_back(node);
   }
   for (const std::uint32_t node : ready) {
     const Suspicion suspicion = std::move(suspects_.extract(node).mapped());
-    const std::uint32_t before = node == 0 ? 0 : tree.last_hop(node).node;
     read_switch(node,
-                SmpRoute::directed(tree.path(node)),
-                {suspicion.ports.begin(), suspicion.ports.end()});
-    if (suspicion.last_hop_too && is_unread(before) && !suspects_.contains(before)) {
-      read_switch(before, SmpRoute::directed(tree.path(before)));
-    }
+                {.route = SmpRoute::directed(tree.path(node)),
+                 .arrival = tree.arrival(node),
+                 .anyway = {suspicion.ports.begin(), suspicion.ports.end()}});
   }
   return is_reading();
 }
 
+bool LeanRun::has_suspect_before(std::uint32_t node) const {
+  for (std::uint32_t at = node; at != 0;) {
+    at = tree_.last_hop(at).node;
+    if (suspects_.contains(at) || is_reading(at)) return true;
+  }
+  return false;
+}
+
+/// The way leads elsewhere: a cable on it was moved. Every switch on it is asked, or, when all
+/// were, its last cable is given up.
+void LeanRun::on_stranger(std::uint32_t node) {
+  bool asks_on_the_way = false;
+  for (std::uint32_t at = node; at != 0;) {
+    at = tree_.last_hop(at).node;
+    asks_on_the_way = asks_on_the_way || is_unread(at) || is_reading(at);
+    suspect(at);
+  }
+  if (!asks_on_the_way) {
+    const CableEnd last = tree_.last_hop(node);
+    on_contradiction(last);
+    unlink(last);
+  }
+  suspect(node);
+}
+
 void LeanRun::on_read(std::uint32_t node, const SwitchReader::Reading& reading) {
+  if (reading.stranger) return on_stranger(node);
   if (reading.restarted) return forget_restarted(node);
   read_.insert(node);
   suspects_.erase(node);
@@ -134,7 +167,6 @@ void LeanRun::doubt_cables(std::uint32_t node) {
     const auto far = survey_.peer(end);
     if (!far || survey_.port(end).joined || far == own_link()) continue;
     unlink(end);
-    probe(end);
   }
 }
 
@@ -152,7 +184,6 @@ void LeanRun::on_silent(std::uint32_t node, std::string why) {
     if (!far) continue;
     if (far == own_link()) return need_full("the manager's neighbour does not answer");
     unlink(end);
-    if (survey_.node(far->node).info.is_switch() && !is_unread(far->node)) probe(*far);
   }
 }
 
@@ -183,6 +214,15 @@ bool LeanRun::read_lost_and_found() {
   return start_reading();
 }
 
+void LeanRun::probe_stranded() {
+  const RouteTree& tree = fresh_tree();
+  std::erase_if(stranded_, [&](CableEnd from) {
+    if (!tree.reaches(from.node)) return false;
+    probe(from);
+    return true;
+  });
+}
+
 /// A stranger that reports a change is somewhere behind a change that nobody saw.
 bool LeanRun::knows_all_suspects() {
   for (const Guid guid : first_suspects_) {
@@ -196,12 +236,12 @@ bool LeanRun::knows_all_suspects() {
 bool LeanRun::may_join(CableEnd from, CableEnd arrival) {
   const auto older = survey_.peer(arrival);
   if (!older || *older == from) return true;
-  if (!fresh_tree().reaches(older->node)) {
+  // The switch that claims the cable says whether it still has it, unless it is lost itself.
+  const CableEnd claim = survey_.node(older->node).info.is_switch() ? *older : arrival;
+  if (!fresh_tree().reaches(older->node) || !tree_.reaches(claim.node)) {
     unlink(arrival);
     return true;
   }
-  // The switch that claims the cable says whether it still has it.
-  const CableEnd claim = survey_.node(older->node).info.is_switch() ? *older : arrival;
   if (!is_unread(claim.node) && !is_reading(claim.node)) return true;
   suspect_end(claim);
   held_.push_back(from);
@@ -234,8 +274,11 @@ void LeanRun::unlink(CableEnd end) {
     cancel_reading(node);
     suspect(node);
   }
-  suspect_end(end);
-  suspect_end(*far);
+  // Either end may be the one that is still in reach. A port that is found Down is not asked.
+  for (const CableEnd at : {end, *far}) {
+    suspect_end(at);
+    if (survey_.node(at.node).info.is_switch()) probe(at);
+  }
   if (survey_.node(far->node).info.is_switch()) return;
   // Whether an adapter is still the same one is known where its other ports lead.
   for (unsigned p = 1; p < survey_.node(far->node).ports.size(); ++p) {

@@ -1,11 +1,11 @@
 // Partial discovery for a product: only switches that something points at are asked.
 //
 // Two steps take turns until nothing is left to ask. Reading: every suspect by the shortest path
-// over cables that are not known to be gone; a cable that came or went makes the switch at its
-// other end a suspect, unless it cannot be reached any more. A switch whose path breaks while it is
-// asked is asked again over what is left. Exploring: across every port that is up and leads nowhere
-// known. So a dead switch is only asked as long as some neighbour has not reported, and then that
-// neighbour is asked as well: no timeout is waited for that an answer can spare.
+// over cables that are not known to be gone, suspects on the way first; a cable that came or went
+// makes the switch at its other end a suspect, and the one before it on the way, unless it cannot
+// be reached any more. A switch whose path breaks while it is asked is asked again over what is
+// left. Exploring: across every port that is up and leads nowhere known. So a dead switch is not
+// asked while an answer can tell that it is dead: no timeout is waited for.
 #pragma once
 
 #include <map>
@@ -47,6 +47,9 @@ class LeanRun final : public PartialRun {
   bool may_join(CableEnd from, CableEnd arrival) override;
   void on_joined(CableEnd a, CableEnd b) override;
   bool is_stale(std::uint32_t node) override;
+
+  void on_out_of_reach(CableEnd from) override { stranded_.push_back(from); }
+
   void unlink(CableEnd end) override;
   std::optional<SmpRoute> route_to(std::uint32_t node) override;
   std::size_t room() override;
@@ -58,8 +61,11 @@ class LeanRun final : public PartialRun {
   void suspect_end(CableEnd end);
   void doubt_cables(std::uint32_t node);
   bool start_reading();
+  [[nodiscard]] bool has_suspect_before(std::uint32_t node) const;
+  void on_stranger(std::uint32_t node);
   void explore();
   bool read_lost_and_found();
+  void probe_stranded();
   [[nodiscard]] bool knows_all_suspects();
   RouteTree& fresh_tree();
 
@@ -71,6 +77,7 @@ class LeanRun final : public PartialRun {
   std::vector<std::uint32_t> cut_;  // lost their path since it was last looked at
   std::set<std::uint32_t> lost_;    // out of reach when a reading was over
   std::vector<CableEnd> held_;      // lead to a port that an unread switch claims
+  std::vector<CableEnd> stranded_;  // to be probed when they are found again
   RouteTree tree_;
   bool tree_is_old_ = false;  // cables came or went
   bool one_by_one_ = false;

@@ -22,7 +22,8 @@ void LiteralRun::start() {
   for (const auto& [lid, node] : sweep) {
     // A route beyond the manager's own switch starts here, without a LID.
     if (lid != kUnassignedLid && node != 0) survey_.node(node).route = SmpRoute::to_lid(lid);
-    read_switch(node, lid == kUnassignedLid ? survey_.node(node).route : SmpRoute::to_lid(lid));
+    read_switch(
+        node, {.route = lid == kUnassignedLid ? survey_.node(node).route : SmpRoute::to_lid(lid)});
   }
 }
 
@@ -104,7 +105,7 @@ bool LiteralRun::find_missing() {
     survey_.node(node).route = *extend(survey_.node(last.node).route, last.port);
     if (!survey_.node(node).info.is_switch()) continue;
     asked_across_[node] = last;
-    read_switch(node, survey_.node(node).route);
+    read_switch(node, {.route = survey_.node(node).route});
   }
   return !found.empty();
 }

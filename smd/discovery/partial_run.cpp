@@ -34,20 +34,23 @@ bool PartialRun::had_tables(std::uint32_t node) const {
   return std::ranges::any_of(row, [](PortNum egress) { return egress != kNoRoute; });
 }
 
-void PartialRun::read_switch(std::uint32_t node,
-                             const SmpRoute& route,
-                             std::vector<PortNum> anyway) {
+void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
   cancel_reading(node);
+  std::optional<SwitchReader::Identity> identity;
+  if (request.arrival) {
+    identity = SwitchReader::Identity{survey_.node(node).info.node_guid, *request.arrival};
+  }
   auto& reader = readers_[node];
   reader = std::make_unique<SwitchReader>(
       client_,
-      SwitchReader::Wish{.route = route,
+      SwitchReader::Wish{.route = request.route,
+                         .identity = identity,
                          .m_key = partial_.m_key,
                          .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
                          .had_tables = had_tables(node),
                          .cleared_before = cleared_.contains(node),
                          .literal = partial_.literal,
-                         .anyway = std::move(anyway)});
+                         .anyway = std::move(request.anyway)});
   reader->start([this, node](const Result<SwitchReader::Reading>& reading) {
     const auto reader_node = readers_.extract(node);  // alive until its last handler returns
     if (!reading && reader_node.mapped()->may_have_cleared()) cleared_.insert(node);

@@ -25,7 +25,13 @@ class PartialRun : public Explorer {
 
  protected:
   /// Asks the switch, cancelling what it was asked before.
-  void read_switch(std::uint32_t node, const SmpRoute& route, std::vector<PortNum> anyway = {});
+  struct ReadRequest {
+    SmpRoute route;
+    std::optional<PortNum> arrival;  // where a directed route must end; none: the route is by LID
+    std::vector<PortNum> anyway;     // ports to read even if PortStateChange is clear
+  };
+
+  void read_switch(std::uint32_t node, ReadRequest request);
 
   void cancel_reading(std::uint32_t node);
 

@@ -45,12 +45,20 @@ class ReportBuilder {
     if (!node.description.empty()) builder_.set_description(at, node.description);
     for (unsigned p = 0; p < node.ports.size(); ++p) {
       const PortNum number{static_cast<std::uint8_t>(p)};
+      if (!info.is_switch() && !speaks(n, number)) continue;
       builder_.set_port_guid(at, number, node.ports[p].guid);
       if (!node.ports[p].read) continue;
       PortInfo port = node.ports[p].info;
       port.local_port = info.is_switch() ? info.local_port : number;
       builder_.set_port_info(at, number, port);
     }
+  }
+
+  /// An adapter's port is known through its own cable alone.
+  [[nodiscard]] bool speaks(std::uint32_t n, PortNum number) const {
+    const Survey::Port& port = survey_.port({n, number});
+    return (n == 0 && number == survey_.local_port()) ||
+           (port.peer_node != Survey::kNobody && tree_.reaches(port.peer_node));
   }
 
   void add_links(std::uint32_t n) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "smd/discovery/explorer.h"
+#include "smd/mad/node_info.h"
 
 namespace smd {
 
@@ -11,6 +12,12 @@ SwitchReader::SwitchReader(SmpClient& client, Wish wish) : scope_(client), wish_
 
 void SwitchReader::start(Done done) {
   done_ = std::move(done);
+  outstanding_ = wish_.identity ? 2 : 1;
+  if (wish_.identity) {
+    send(Method::Get, AttributeId::NodeInfo, 0, {}, [this](const SmpReply& reply) {
+      on_node_info(reply);
+    });
+  }
   send(Method::Get, AttributeId::SwitchInfo, 0, {}, [this](const SmpReply& reply) {
     on_switch_info(reply);
   });
@@ -39,14 +46,29 @@ void SwitchReader::give_up(Error error) {
   std::exchange(done_, nullptr)(tl::unexpected<Error>(std::move(error)));
 }
 
+void SwitchReader::on_node_info(const SmpReply& reply) {
+  const Result<NodeInfo> info = decode_node_info(reply.data);
+  if (!info) return give_up(info.error());
+  if (*wish_.identity != Identity{info->node_guid, info->local_port}) {
+    reading_.stranger = true;
+    return finish();
+  }
+  if (--outstanding_ == 0) proceed();
+}
+
 void SwitchReader::on_switch_info(const SmpReply& reply) {
   const Result<SwitchInfo> info = decode_switch_info(reply.data);
   if (!info) return give_up(info.error());
   reading_.info = *info;
-  reading_.restarted = wish_.had_tables && !has_no_lft() && info->linear_fdb_top == 0;
+  if (--outstanding_ == 0) proceed();
+}
+
+void SwitchReader::proceed() {
+  const SwitchInfo& info = reading_.info;
+  reading_.restarted = wish_.had_tables && !has_no_lft() && info.linear_fdb_top == 0;
   if (reading_.restarted) return finish();
-  reading_.raised = info->port_state_change || wish_.cleared_before;
-  if (info->port_state_change) return clear();
+  reading_.raised = info.port_state_change || wish_.cleared_before;
+  if (info.port_state_change) return clear();
   ask_ports();
 }
 
@@ -101,6 +123,7 @@ void SwitchReader::on_port(PortNum port, const Result<SmpReply>& reply) {
 }
 
 void SwitchReader::finish() {
+  scope_.cancel_all();
   std::ranges::sort(reading_.ports, {}, &PortReading::port);
   if (wish_.had_tables && has_no_lft() && !reading_.ports.empty()) {
     const PortReading& own = reading_.ports.front();

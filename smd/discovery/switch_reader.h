@@ -1,6 +1,7 @@
 // Asks one known switch what became of its ports: SwitchInfo, and where PortStateChange is set,
 // clearing it and every port. Clearing comes first, so that a change during the reading raises it
-// again. Destroying the reader cancels what is pending.
+// again. Nothing is cleared before NodeInfo says that the route leads to that switch: when a cable
+// was moved, it leads to another one. Destroying the reader cancels what is pending.
 #pragma once
 
 #include <functional>
@@ -16,8 +17,17 @@ namespace smd {
 
 class SwitchReader {
  public:
+  /// Who answers, and where the request arrives.
+  struct Identity {
+    Guid guid;
+    PortNum arrival;
+
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+
   struct Wish {
     SmpRoute route;
+    std::optional<Identity> identity;  // none: the route is by LID
     MKey m_key;
     unsigned num_ports = 0;
     bool had_tables = false;      // LinearFDBTop 0 means that it has restarted
@@ -36,6 +46,7 @@ class SwitchReader {
     SwitchInfo info;
     bool raised = false;             // PortStateChange was set; it no longer is
     bool restarted = false;          // then nothing else was asked, and the bit was left alone
+    bool stranger = false;           // another node answers; nothing else was asked
     std::vector<PortReading> ports;  // ascending
   };
 
@@ -57,6 +68,8 @@ class SwitchReader {
             const SmpData& data,
             std::function<void(const SmpReply&)> on_answer);
   void on_switch_info(const SmpReply& reply);
+  void on_node_info(const SmpReply& reply);
+  void proceed();
   void clear();
   void ask_ports();
   void ask_port(PortNum port);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "sim-backend/agents/node_state.h"
 #include "smd/base/check.h"
+#include "smd/discovery/switch_poll.h"
 #include "smd/policy/port_policy.h"
 
 namespace smd::test {
@@ -78,11 +78,16 @@ void RecordingTransport::set_handlers(Receive receive, Lost lost) {
 }
 
 std::vector<std::string> RecordingTransport::requests() const {
+  std::vector<std::string> out = log();
+  std::ranges::sort(out);
+  return out;
+}
+
+std::vector<std::string> RecordingTransport::log() const {
   std::vector<std::string> out;
   for (const Request& request : requests_) {
     out.push_back(fmt::format("{} [{}]", request.text, request.way_back));
   }
-  std::ranges::sort(out);
   return out;
 }
 
@@ -137,9 +142,10 @@ Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects, PartialOpt
   discovery.start(known_subnet(), std::move(suspects), [&](Result<PartialReport> found) {
     result = std::move(found);
   });
-  runtime.run_while_not([&] { return result.has_value(); },
+  const std::uint64_t limit = client.stats().sent + 100000;
+  runtime.run_while_not([&] { return result.has_value() || client.stats().sent > limit; },
                         runtime.now() + Duration(std::chrono::minutes(60)));
-  SMD_CHECK(result.has_value(), "partial discovery ends");
+  SMD_CHECK(result.has_value(), "partial discovery ends, with fewer SMPs than that");
   return std::move(*result);
 }
 
@@ -156,6 +162,23 @@ void PartialLab::bring_up(bool literal) {
   known = full();
   // What follows is counted from here.
   transport.clear();
+}
+
+void PartialLab::adopt(const SweepReport& found) {
+  set_lids(found);
+  write_tables(found);
+  activate(found);
+  known = full();
+}
+
+std::vector<Guid> PartialLab::raised() const {
+  std::vector<Guid> out;
+  for (std::uint32_t n = 0; n < fabric.spec().nodes.size(); ++n) {
+    const sim::NodeSpec& at = fabric.spec().nodes[n];
+    if (at.type != NodeType::Switch || !known.fabric->find_node(at.guid)) continue;
+    if (fabric.switch_info(n).port_state_change) out.push_back(at.guid);
+  }
+  return out;
 }
 
 void PartialLab::take_lids(const SweepReport& report) {
@@ -256,17 +279,22 @@ void PartialLab::activate(const SweepReport& report) {
   }
 }
 
-std::vector<Guid> PartialLab::poll() const {
-  std::vector<Guid> out;
-  for (const NodeIdx n : known.fabric->switch_node) {
-    const Guid guid = known.fabric->node_guid[n];
-    for (std::uint32_t i = 0; i < fabric.spec().nodes.size(); ++i) {
-      if (fabric.spec().nodes[i].guid != guid) continue;
-      const bool on = std::ranges::any_of(
-          fabric.node_state(i).ports, [](const auto& p) { return p.info.lid != kUnassignedLid; });
-      if (!on || fabric.switch_info(i).port_state_change) out.push_back(guid);
-    }
-  }
+std::vector<Guid> PartialLab::Polled::all() const {
+  std::vector<Guid> out = changed;
+  out.insert(out.end(), silent.begin(), silent.end());
+  return out;
+}
+
+PartialLab::Polled PartialLab::poll() {
+  SwitchPoll poll(client, {});
+  std::optional<PollReport> seen;
+  poll.start(*known.fabric, lids, [&](PollReport report) { seen = std::move(report); });
+  runtime.run_while_not([&] { return seen.has_value(); },
+                        runtime.now() + Duration(std::chrono::minutes(10)));
+  SMD_CHECK(seen.has_value(), "a poll ends");
+  Polled out;
+  for (const NodeIdx n : seen->changed) out.changed.push_back(known.fabric->node_guid[n]);
+  for (const NodeIdx n : seen->silent) out.silent.push_back(known.fabric->node_guid[n]);
   return out;
 }
 

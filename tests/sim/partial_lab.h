@@ -31,7 +31,13 @@ class RecordingTransport final : public Transport {
 
   Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
 
-  void clear() { requests_.clear(); }
+  void clear() {
+    requests_.clear();
+    by_id_.clear();
+  }
+
+  /// In the order in which they were sent.
+  [[nodiscard]] std::vector<std::string> log() const;
 
   /// Sorted.
   [[nodiscard]] std::vector<std::string> requests() const;
@@ -71,14 +77,26 @@ class PartialLab {
 
   [[nodiscard]] Guid guid(const std::string& name) const;
 
-  /// Switches with PortStateChange, and switches of the known subnet that cannot answer: what a
-  /// sweep of all of them would say.
-  [[nodiscard]] std::vector<Guid> poll() const;
+  /// Who a sweep by LID finds changed, and who does not answer it.
+  struct Polled {
+    std::vector<Guid> changed;
+    std::vector<Guid> silent;
+
+    [[nodiscard]] std::vector<Guid> all() const;
+  };
+
+  Polled poll();
 
   SweepReport full(bool literal = false);
 
   /// Runs on what is known; options.literal takes `lft` along.
   Result<PartialReport> partial(std::vector<Guid> suspects, PartialOptions options = {});
+
+  /// What was found becomes what is known, with LIDs, tables and active ports.
+  void adopt(const SweepReport& found);
+
+  /// Known switches whose PortStateChange is set, as the registers have it.
+  [[nodiscard]] std::vector<Guid> raised() const;
 
   /// Brings every port up that is not Active, as the manager does at the end of a cycle.
   void activate(const SweepReport& report);

@@ -1,0 +1,466 @@
+// What a partial discovery asks, and what it makes of every change that a machine room has.
+//
+//   H1-S1---S2-H2      ports: hosts on 4 (H1 on 1), S1:2-S2:1, S2:2-S3:1, S3:2-S4:1, S4:2-S1:3
+//      |     |         H1 is the manager's; H9 and S9 wait on the shelf
+//   H4-S4---S3-H3
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/fabric/describe.h"
+#include "tests/sim/partial_lab.h"
+
+namespace smd::test {
+namespace {
+
+using sim::add_node;
+using sim::connect;
+using sim::FabricSpec;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+enum : std::uint32_t { kH1, kS1, kS2, kS3, kS4, kH2, kH3, kH4, kH9, kS9 };
+
+constexpr unsigned kReadASwitch = 3 + 8;  // NodeInfo, SwitchInfo, the bit cleared, eight ports
+
+FabricSpec ring() {
+  FabricSpec spec;
+  add_node(spec, NodeType::Ca, "H1", Guid{0x1010}, 1);
+  for (unsigned s = 1; s <= 4; ++s) {
+    add_node(spec, NodeType::Switch, fmt::format("S{}", s), Guid{0x2000 + s}, 8);
+  }
+  for (unsigned h = 2; h <= 4; ++h) {
+    add_node(spec, NodeType::Ca, fmt::format("H{}", h), Guid{0x1000 + 0x10 * h}, 1);
+  }
+  add_node(spec, NodeType::Ca, "H9", Guid{0x1090}, 1);
+  add_node(spec, NodeType::Switch, "S9", Guid{0x2009}, 16);
+  connect(spec, kH1, port(1), kS1, port(1));
+  connect(spec, kS1, port(2), kS2, port(1));
+  connect(spec, kS2, port(2), kS3, port(1));
+  connect(spec, kS3, port(2), kS4, port(1));
+  connect(spec, kS4, port(2), kS1, port(3));
+  for (unsigned h = 2; h <= 4; ++h) connect(spec, kH2 + h - 2, port(1), kS1 + h - 1, port(4));
+  return spec;
+}
+
+struct Ring : PartialLab {
+  explicit Ring(FabricSpec spec = ring(), Options options = {})
+      : PartialLab(std::move(spec), options) {
+    bring_up();
+  }
+
+  /// Looks with these suspects; the result must be what a discovery from nothing finds.
+  PartialReport look(std::vector<Guid> suspects) {
+    transport.clear();
+    const auto before = client.stats();
+    auto found = partial(std::move(suspects));
+    requests = client.stats().requests() - before.requests();
+    retries = client.stats().retries - before.retries;
+    if (!found) {
+      ADD_FAILURE() << found.error().context;
+      return {};
+    }
+    EXPECT_EQ(found->full_needed, "");
+    EXPECT_EQ(find_difference(full(), found->sweep), "");
+    return std::move(*found);
+  }
+
+  [[nodiscard]] std::vector<Guid> guids(std::initializer_list<std::uint32_t> nodes) const {
+    std::vector<Guid> out;
+    for (const std::uint32_t n : nodes) out.push_back(fabric.spec().nodes[n].guid);
+    return out;
+  }
+
+  std::uint64_t requests = 0;
+  std::uint64_t retries = 0;
+};
+
+PortRef at(const PartialLab& lab, std::uint32_t node, unsigned number) {
+  return {lab.fabric.spec().nodes[node].guid, port(number)};
+}
+
+// What is asked.
+
+TEST(PartialDiscovery, NothingToDoIsOneLookAtTheOwnPort) {
+  Ring lab;
+  const auto found = lab.look({});
+  EXPECT_EQ(lab.requests, 1u);
+  EXPECT_TRUE(found.delta.empty());
+  EXPECT_THAT(found.reread, IsEmpty());
+}
+
+TEST(PartialDiscovery, ASuspectThatSawNothingIsNotRead) {
+  Ring lab;
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_EQ(lab.requests, 1u + 2u);
+  EXPECT_TRUE(found.delta.empty());
+}
+
+// S3 loses its shortest way with the cable: S4, which is on the next one, is asked first.
+TEST(PartialDiscovery, AFailedCableCostsItsTwoSwitches) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch + 2);
+  EXPECT_EQ(lab.retries, 0u);
+  EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
+  EXPECT_THAT(found.reread, ElementsAre(Guid{0x2002}, Guid{0x2003}));
+}
+
+TEST(PartialDiscovery, ACableThatComesUpIsAskedFromOneEnd) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  lab.adopt(lab.look(lab.poll().changed).sweep);
+  lab.fabric.set_link(kS2, port(2), true);
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch + 1);
+  EXPECT_THAT(found.delta.ports_up, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
+  EXPECT_THAT(found.delta.ports_down, IsEmpty());
+}
+
+TEST(PartialDiscovery, TheOtherEndIsAskedWhenOneReports) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto found = lab.look(lab.guids({kS2}));
+  EXPECT_THAT(found.reread, ElementsAre(Guid{0x2002}, Guid{0x2003}));
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+TEST(PartialDiscovery, ADeadSwitchIsNotAskedWhenItsNeighboursReported) {
+  Ring lab;
+  lab.fabric.set_node(kS3, false);
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch);
+  EXPECT_EQ(lab.retries, 0u);
+  EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x2003}, Guid{0x1030}));
+  EXPECT_EQ(found.delta.ports_down.size(), 6u);
+}
+
+// The sweep knows it as silent; asking it again would only wait.
+TEST(PartialDiscovery, ADeadSuspectIsNotAskedEither) {
+  Ring lab;
+  lab.fabric.set_node(kS3, false);
+  lab.look(lab.poll().all());
+  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch);
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+// S2 reports. Before S3 is asked on the way that is left, S4 on that way is, and tells.
+TEST(PartialDiscovery, OneNeighbourIsEnoughToLearnOfADeathWithoutWaiting) {
+  Ring lab;
+  lab.fabric.set_node(kS3, false);
+  lab.look(lab.guids({kS2}));
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+TEST(PartialDiscovery, ADeathThatOnlySilenceTellsIsFoundAfterWaiting) {
+  Ring lab;
+  lab.fabric.set_node(kS3, false);
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x2003}, Guid{0x1030}));
+}
+
+// Its cables are up and carry traffic, so nobody reports it.
+TEST(PartialDiscovery, ASwitchWithADeadAgentIsLeftOut) {
+  Ring lab;
+  lab.fabric.set_silent(kS3, true);
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x2003}, Guid{0x1030}));
+  EXPECT_EQ(found.sweep.silent.size(), 2u);
+}
+
+// What changed.
+
+TEST(PartialDiscovery, AHostThatWasReplacedBetweenTwoLooks) {
+  Ring lab;
+  lab.fabric.move_cable(kH2, port(1), kH9, port(1));
+  const auto found = lab.look(lab.guids({kS2}));
+  EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1020}));
+  EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x1090}));
+}
+
+/// Sets what the manager sets at the end of a cycle, without looking.
+void activate(PartialLab& lab, const SmpRoute& route, unsigned number) {
+  for (const PortState state : {PortState::Armed, PortState::Active}) {
+    SmpRequest request{.route = route, .attribute = AttributeId::PortInfo, .modifier = number};
+    PortInfo now = decode_port_info(lab.call(request)->data).value();
+    now.port_state = static_cast<std::uint8_t>(state);
+    now.port_physical_state = 0;
+    request.method = Method::Set;
+    encode_port_info(now, request.data);
+    ASSERT_EQ(lab.call(request)->status, 0);
+  }
+}
+
+// Nothing in PortInfo tells; PortStateChange does.
+TEST(PartialDiscovery, AHostThatWasReplacedAndActivatedBetweenTwoLooks) {
+  Ring lab;
+  lab.fabric.move_cable(kH2, port(1), kH9, port(1));
+  activate(lab, SmpRoute::directed({port(1), port(2)}), 4);
+  activate(lab, SmpRoute::directed({port(1), port(2), port(4)}), 1);
+  const auto found = lab.look(lab.guids({kS2}));
+  EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1020}));
+  EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x1090}));
+}
+
+TEST(PartialDiscovery, ASwitchReplacedByABiggerOne) {
+  Ring lab;
+  lab.fabric.move_cable(kS3, port(1), kS9, port(13));
+  lab.fabric.move_cable(kS3, port(2), kS9, port(14));
+  lab.fabric.move_cable(kS3, port(4), kS9, port(16));
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x2003}));
+  EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x2009}));
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+// A repaired chassis keeps its GUID.
+TEST(PartialDiscovery, ASwitchReplacedByABiggerOneOfTheSameGuid) {
+  FabricSpec spec = ring();
+  spec.nodes[kS9].guid = spec.nodes[kS3].guid;
+  Ring lab(spec);
+  lab.fabric.move_cable(kS3, port(1), kS9, port(13));
+  lab.fabric.move_cable(kS3, port(2), kS9, port(14));
+  lab.fabric.move_cable(kS3, port(4), kS9, port(16));
+  const auto found = lab.look(lab.guids({kS2, kS4}));
+  EXPECT_THAT(found.delta.restarted, ElementsAre(Guid{0x2003}));
+  EXPECT_THAT(found.delta.nodes_new, IsEmpty());
+  EXPECT_THAT(found.sweep.duplicates, IsEmpty());
+}
+
+TEST(PartialDiscovery, AMovedCableIsDownAndUpInOneReport) {
+  Ring lab;
+  lab.fabric.move_cable(kS3, port(2), kS2, port(7));  // S3:2-S4:1 becomes S2:7-S4:1
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS3, 2), at(lab, kS4, 1)));
+  EXPECT_THAT(found.delta.ports_up, ElementsAre(at(lab, kS2, 7), at(lab, kS4, 1)));
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+// Only one of the three that saw it reports.
+TEST(PartialDiscovery, AMovedCableIsFoundFromEveryWitness) {
+  for (const std::uint32_t witness : {kS2, kS3, kS4}) {
+    Ring lab;
+    lab.fabric.move_cable(kS3, port(2), kS2, port(7));
+    const auto found = lab.partial(lab.guids({witness}));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(check_invariants(*found->sweep.fabric), "");
+    // Who did not report, and is at no cable that changed as far as the others know, still can.
+    const auto again = [&] {
+      lab.known = found->sweep;
+      std::vector<Guid> left;
+      for (const std::uint32_t sw : {kS1, kS2, kS3, kS4}) {
+        if (lab.fabric.switch_info(sw).port_state_change) left.push_back(lab.guids({sw})[0]);
+      }
+      return lab.partial(left);
+    }();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(find_difference(lab.full(), again->sweep), "") << witness;
+  }
+}
+
+// The path to S3 now ends in S9, whose bit must stay: nobody has read its ports.
+TEST(PartialDiscovery, AStrangerOnTheWayIsLeftAlone) {
+  Ring lab;
+  lab.fabric.set_link(kS3, port(2), false);
+  lab.adopt(lab.look(lab.poll().changed).sweep);
+  lab.fabric.move_cable(kS3, port(1), kS9, port(1));
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x2003}, Guid{0x1030}));
+  EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x2009}));
+}
+
+TEST(PartialDiscovery, ARestartedSwitchIsReadAsANewOne) {
+  Ring lab;
+  lab.fabric.set_node(kS3, false);
+  lab.fabric.set_node(kS3, true);
+  const auto found = lab.look(lab.poll().all());
+  EXPECT_THAT(found.delta.restarted, ElementsAre(Guid{0x2003}));
+  EXPECT_THAT(found.delta.nodes_gone, IsEmpty());
+  EXPECT_THAT(found.delta.nodes_new, IsEmpty());
+  const Fabric& now = *found.sweep.fabric;
+  const NodeIdx s3 = now.find_node(Guid{0x2003}).value();
+  EXPECT_EQ(now.port_info[now.port_of(s3, port(0))].lid, kUnassignedLid);
+  EXPECT_EQ(now.switch_info[now.switch_of[s3]].linear_fdb_top, 0);
+  EXPECT_EQ(lab.retries, 0u);
+}
+
+// The snapshot may be from before the tables were written: then the tables themselves tell.
+TEST(PartialDiscovery, ARestartShowsByTheTablesThatWereWritten) {
+  Ring lab;
+  auto before = std::make_shared<Fabric>(*lab.known.fabric);
+  for (SwitchInfo& info : before->switch_info) info.linear_fdb_top = 0;
+  lab.known.fabric = before;
+  lab.fabric.set_node(kS3, false);
+  lab.fabric.set_node(kS3, true);
+  const auto found = lab.partial(lab.guids({kS3}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->delta.restarted, ElementsAre(Guid{0x2003}));
+}
+
+TEST(PartialDiscovery, AHealedPartitionComesBackWithItsLids) {
+  Ring lab;
+  const Lid lid = lab.fabric.port_info(kS3, port(0)).lid;
+  lab.fabric.set_link(kS2, port(2), false);
+  lab.fabric.set_link(kS4, port(2), false);
+  const auto cut = lab.look(lab.poll().all());
+  EXPECT_THAT(cut.delta.nodes_gone,
+              UnorderedElementsAre(Guid{0x2003}, Guid{0x2004}, Guid{0x1030}, Guid{0x1040}));
+  lab.known = cut.sweep;
+  lab.fabric.set_link(kS2, port(2), true);
+  const auto found = lab.look(lab.guids({kS2}));
+  EXPECT_THAT(found.delta.nodes_new,
+              UnorderedElementsAre(Guid{0x2003}, Guid{0x2004}, Guid{0x1030}, Guid{0x1040}));
+  const Fabric& now = *found.sweep.fabric;
+  EXPECT_EQ(now.port_info[now.port_of(now.find_node(Guid{0x2003}).value(), port(0))].lid, lid);
+}
+
+// Both ways to S3 and S4 fail, and a new cable leads to S3: what hangs behind is found again, and
+// S4, which lost a host and could not say so, is asked.
+TEST(PartialDiscovery, WhatWasOutOfReachIsAskedOnceItIsFound) {
+  Ring lab;
+  lab.fabric.set_node(kH4, false);
+  lab.fabric.set_link(kS4, port(2), false);
+  lab.fabric.move_cable(kS2, port(2), kS1, port(8));  // S2:2-S3:1 becomes S1:8-S3:1
+  const auto found = lab.look(lab.guids({kS1, kS2}));
+  EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1040}));
+}
+
+TEST(PartialDiscovery, LoopbackCablesAndParallelLinks) {
+  Ring lab;
+  lab.fabric.move_cable(kH3, port(1), kS3, port(8));  // S3:4-H3 becomes S3:4-S3:8
+  lab.fabric.move_cable(kH4, port(1), kS1, port(8));  // S4:4-H4 becomes S4:4-S1:8
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x1030}, Guid{0x1040}));
+  EXPECT_EQ(found.sweep.fabric->link_count(), 8u);
+}
+
+// What does not answer.
+
+TEST(PartialDiscovery, ASilentPortStaysReportedUntilItIsGone) {
+  Ring lab;
+  lab.fabric.set_silent(kH3, true);
+  lab.fabric.set_link(kS3, port(4), false);
+  lab.fabric.set_link(kS3, port(4), true);
+  const auto first = lab.look(lab.guids({kS3}));
+  ASSERT_EQ(first.sweep.silent.size(), 1u);
+  lab.known = first.sweep;
+  lab.fabric.set_link(kS1, port(2), false);
+  const auto second = lab.look(lab.guids({kS1, kS2}));
+  ASSERT_EQ(second.sweep.silent.size(), 1u);
+  EXPECT_EQ(second.sweep.silent[0].why, first.sweep.silent[0].why);
+  lab.known = second.sweep;
+  lab.fabric.set_silent(kH3, false);
+  lab.fabric.set_link(kS3, port(4), false);
+  lab.fabric.set_link(kS3, port(4), true);
+  const auto third = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(third.sweep.silent, IsEmpty());
+  EXPECT_THAT(third.delta.nodes_new, ElementsAre(Guid{0x1030}));
+}
+
+TEST(PartialDiscovery, TwinsStayReportedUntilOneIsGone) {
+  FabricSpec spec = ring();
+  spec.nodes[kS9].guid = spec.nodes[kS3].guid;
+  spec.nodes[kS3].ports[2] = {};
+  spec.nodes[kS4].ports[1] = {};
+  connect(spec, kS4, port(7), kS9, port(8));
+  Ring lab(spec);
+  ASSERT_EQ(lab.known.duplicates.size(), 1u);
+  lab.fabric.set_node(kH2, false);
+  const auto first = lab.look(lab.guids({kS2}));
+  EXPECT_EQ(first.sweep.duplicates, lab.known.duplicates);
+  lab.known = first.sweep;
+  lab.fabric.set_node(kS9, false);
+  const auto second = lab.look(lab.guids({kS4}));
+  EXPECT_THAT(second.sweep.duplicates, IsEmpty());
+}
+
+// What only a full discovery can tell.
+
+std::string full_needed(PartialLab& lab, std::vector<Guid> suspects) {
+  const auto found = lab.partial(std::move(suspects));
+  if (!found) return "failed: " + found.error().context;
+  EXPECT_EQ(found->sweep.fabric, nullptr);
+  EXPECT_TRUE(found->delta.empty());
+  return found->full_needed;
+}
+
+TEST(PartialDiscovery, AStrangerAmongTheSuspectsNeedsAFullDiscovery) {
+  Ring lab;
+  EXPECT_THAT(full_needed(lab, {Guid{0x7777}}), HasSubstr("0x0000000000007777"));
+}
+
+TEST(PartialDiscovery, AStrangerThatIsFoundIsNoReason) {
+  Ring lab;
+  lab.fabric.move_cable(kH3, port(1), kS9, port(1));
+  lab.look(lab.guids({kS3, kS9}));
+}
+
+TEST(PartialDiscovery, AnAdapterAmongTheSuspectsIsLookedAtFromItsSwitch) {
+  Ring lab;
+  lab.fabric.move_cable(kH2, port(1), kH9, port(1));
+  const auto found = lab.look(lab.guids({kH2}));
+  EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x1090}));
+}
+
+TEST(PartialDiscovery, TheManagersOwnLinkNeedsAFullDiscovery) {
+  for (const bool comes_back : {false, true}) {
+    Ring lab;
+    lab.fabric.set_link(kH1, port(1), false);
+    if (comes_back) lab.fabric.set_link(kH1, port(1), true);
+    EXPECT_THAT(full_needed(lab, lab.guids({kS1, kS3})), HasSubstr("own link"));
+  }
+}
+
+TEST(PartialDiscovery, NothingKnownNeedsAFullDiscovery) {
+  PartialLab lab(ring());
+  EXPECT_THAT(full_needed(lab, {}), HasSubstr("nothing is known"));
+}
+
+TEST(PartialDiscovery, TheLocalNodeMustAnswer) {
+  Ring lab;
+  lab.fabric.set_silent(kH1, true);
+  const auto found = lab.partial(lab.guids({kS1}));
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().context, HasSubstr("local node"));
+}
+
+// What is kept.
+
+TEST(PartialDiscovery, NamesAndFdr10OfWhatStayedAreKept) {
+  Ring lab;
+  const Fabric& f = *lab.known.fabric;
+  const auto port_at = [](const Fabric& fabric, std::uint64_t guid, unsigned number) {
+    return fabric.port_of(fabric.find_node(Guid{guid}).value(), port(number));
+  };
+  std::vector<PortIdx> fdr10{port_at(f, 0x2002, 1), port_at(f, 0x2002, 2), port_at(f, 0x2004, 2)};
+  std::ranges::sort(fdr10);
+  lab.known.fabric = with_fdr10(*with_descriptions(f, {{Guid{0x2003}, "leaf"}}), fdr10);
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto found = lab.partial(lab.poll().changed);
+  ASSERT_TRUE(found);
+  const Fabric& now = *found->sweep.fabric;
+  EXPECT_EQ(now.description[now.find_node(Guid{0x2003}).value()], "leaf");
+  EXPECT_THAT(now.fdr10, UnorderedElementsAre(port_at(now, 0x2002, 1), port_at(now, 0x2004, 2)));
+}
+
+TEST(PartialDiscovery, DestroyedWhileItRunsItSaysNothing) {
+  Ring lab;
+  bool called = false;
+  {
+    PartialDiscovery discovery(lab.client, {}, Epoch{9});
+    discovery.start(lab.known_subnet(), lab.guids({kS1, kS3}), [&](const Result<PartialReport>&) {
+      called = true;
+    });
+    lab.runtime.run_until(lab.runtime.now() + Duration(std::chrono::microseconds(10)));
+  }
+  lab.runtime.run_until(lab.runtime.now() + Duration(std::chrono::minutes(1)));
+  EXPECT_FALSE(called);
+}
+
+}  // namespace
+}  // namespace smd::test
