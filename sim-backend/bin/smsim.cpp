@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
 #include "sim-backend/bin/cmd_serve.h"
 #include "smd/base/log.h"
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   });
 
   int exit_code = 0;
+  smd::sim::add_experiment_command(app, exit_code);
   smd::sim::add_gen_command(app, exit_code);
   smd::sim::add_serve_command(app, exit_code);
   try {

@@ -1,0 +1,127 @@
+#include "sim-backend/bin/cmd_experiment.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim-backend/experiments/experiment.h"
+#include "sim-backend/experiments/result_text.h"
+#include "sim-backend/experiments/svg_plot.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+struct CommandLine {
+  std::vector<std::string> names;
+  std::string out = "experiments";
+  bool list = false;
+  ExperimentOptions options{.jobs = std::max(1u, std::thread::hardware_concurrency())};
+};
+
+bool print_to_stdout(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return true;
+  }
+  std::perror("smsim: standard output");
+  return false;
+}
+
+std::string print_list() {
+  std::string out;
+  for (const Experiment& experiment : experiments()) {
+    out += fmt::format("{:<24} {} ({})\n", experiment.name, experiment.about, experiment.source);
+  }
+  return out;
+}
+
+bool write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file.good()) return true;
+  fmt::print(stderr, "{}: cannot be written\n", path.string());
+  return false;
+}
+
+bool write_files(const std::filesystem::path& folder,
+                 const Experiment& experiment,
+                 const ExperimentOptions& options,
+                 const Findings& findings) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    fmt::print(stderr, "{}: cannot be made: {}\n", folder.string(), error.message());
+    return false;
+  }
+  return write_file(folder / "result.json", print_json(experiment, options, findings)) &&
+         write_file(folder / "result.csv", print_csv(findings)) &&
+         write_file(folder / fmt::format("{}.svg", experiment.name), print_svg(findings.plot));
+}
+
+int run_one(const Experiment& experiment, const CommandLine& line) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  if (terminal) fmt::print(stderr, "{}: {} …\n", experiment.name, experiment.about);
+  const Result<Findings> findings = experiment.run(line.options);
+  std::string fault = findings ? check_findings(experiment, *findings) : findings.error().context;
+  if (!fault.empty()) {
+    fmt::print(stderr, "smsim: {}: {}\n", experiment.name, fault);
+    return kFailed;
+  }
+  const auto folder = std::filesystem::path(line.out) / std::string(experiment.name);
+  if (!write_files(folder, experiment, line.options, *findings)) return kFailed;
+  std::string text;
+  for (std::size_t i = 0; i < experiment.claims.size(); ++i) {
+    text += print_claim(experiment, experiment.claims[i], findings->judgements[i]);
+  }
+  if (!print_to_stdout(text)) return kFailed;
+  return required_hold(experiment, *findings) ? 0 : kFailed;
+}
+
+int run_experiments(const CommandLine& line) {
+  if (line.list) return print_to_stdout(print_list()) ? 0 : kFailed;
+  if (line.names.empty()) {
+    fmt::print(stderr, "smsim: experiment needs a NAME, or --list to see what there is\n");
+    return kBadInput;
+  }
+  std::vector<const Experiment*> chosen;
+  bool known = true;
+  for (const std::string& name : line.names) {
+    chosen.push_back(find_experiment(name));
+    if (chosen.back() != nullptr) continue;
+    known = false;
+    fmt::print(stderr, "smsim: no experiment is called '{}'; smsim experiment --list\n", name);
+  }
+  if (!known) return kBadInput;
+  int code = 0;
+  for (const Experiment* experiment : chosen) code = std::max(code, run_one(*experiment, line));
+  return code;
+}
+
+}  // namespace
+
+void add_experiment_command(CLI::App& app, int& exit_code) {
+  const auto line = std::make_shared<CommandLine>();
+  CLI::App* command =
+      app.add_subcommand("experiment", "Measure a published result again, claim by claim");
+  command->add_option("NAME", line->names, "Which; see --list");
+  command->add_flag("--list", line->list, "All experiments there are");
+  command->add_option("--out", line->out, "Folder for result.json, result.csv and the plot")
+      ->capture_default_str();
+  command->add_flag("--quick", line->options.quick, "Fewer sizes and seeds");
+  command->add_option("--jobs", line->options.jobs, "Threads")
+      ->check(CLI::Range(1u, 1024u))
+      ->capture_default_str();
+  command->callback([line, &exit_code] { exit_code = run_experiments(*line); });
+}
+
+}  // namespace smd::sim

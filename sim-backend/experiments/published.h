@@ -1,0 +1,62 @@
+// What the thesis printed, for the sizes that its experiments share.
+#pragma once
+
+#include <array>
+
+#include "sim-backend/experiments/subnet.h"
+
+namespace smd::sim {
+
+/// Table 11: one sweep over all switches, seconds.
+struct PublishedSweep {
+  NetworkSize size;
+  double time = 0;
+};
+
+inline constexpr std::array<PublishedSweep, 6> kTable11{{{{8, 15}, 0.001202668},
+                                                         {{16, 30}, 0.002732652},
+                                                         {{24, 46}, 0.003858949},
+                                                         {{32, 53}, 0.004984007},
+                                                         {{48, 112}, 0.007236010},
+                                                         {{64, 146}, 0.009603447}}};
+
+/// Means over single changes.
+struct Published {
+  double activation = 0;
+  double deactivation = 0;
+};
+
+/// Tables 16 (seconds) and 17 (SMPs).
+struct PublishedDiscovery {
+  NetworkSize size;
+  Published full_time, partial_time;
+  Published full_smps, partial_smps;
+};
+
+inline constexpr std::array<PublishedDiscovery, 6> kTables16And17{
+    {{{8, 15}, {0.019588, 0.015764}, {0.008969, 0.003229}, {114.86, 90.43}, {42.86, 18.57}},
+     {{16, 30}, {0.034173, 0.032886}, {0.009692, 0.004448}, {218.67, 203.07}, {50.00, 28.00}},
+     {{24, 46}, {0.052466, 0.050199}, {0.010668, 0.006157}, {335.39, 320.26}, {61.52, 40.22}},
+     {{32, 53}, {0.065045, 0.062717}, {0.011206, 0.006832}, {420.23, 404.52}, {68.55, 47.55}},
+     {{48, 112}, {0.109690, 0.105454}, {0.013631, 0.008131}, {722.66, 700.19}, {91.94, 64.64}},
+     {{64, 146}, {0.144177, 0.138611}, {0.015540, 0.009729}, {952.29, 922.63}, {109.84, 81.22}}}};
+
+/// Table 20: entries that each algorithm computes.
+struct PublishedEntries {
+  NetworkSize size;
+  double fera = 0;
+  double pira = 0;
+};
+
+inline constexpr std::array<PublishedEntries, 10> kTable20{{{{8, 15}, 120, 50},
+                                                            {{12, 23}, 276, 85},
+                                                            {{16, 30}, 482, 122},
+                                                            {{20, 40}, 800, 188},
+                                                            {{24, 46}, 1108, 262},
+                                                            {{32, 72}, 2304, 435},
+                                                            {{40, 68}, 2740, 515},
+                                                            {{48, 112}, 5417, 927},
+                                                            {{64, 146}, 9353, 1220},
+                                                            {{128, 218}, 27936, 2592}}};
+
+}  // namespace smd::sim

@@ -1,0 +1,29 @@
+// All experiments there are. A new one is a file of its own and a line here.
+#include <algorithm>
+#include <vector>
+
+#include "sim-backend/experiments/detection.h"
+#include "sim-backend/experiments/experiment.h"
+#include "sim-backend/experiments/full_discovery.h"
+#include "sim-backend/experiments/multiple_changes.h"
+#include "sim-backend/experiments/partial_discovery.h"
+#include "sim-backend/experiments/route_entries.h"
+#include "sim-backend/experiments/sweep_time.h"
+
+namespace smd::sim {
+
+std::span<const Experiment> experiments() {
+  static const std::vector<Experiment> all = [] {
+    std::vector<Experiment> out = {detection(),
+                                   full_discovery(),
+                                   multiple_changes(),
+                                   partial_discovery(),
+                                   route_entries(),
+                                   sweep_time()};
+    std::ranges::sort(out, {}, &Experiment::name);
+    return out;
+  }();
+  return all;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,90 @@
+// The program `smsim experiment`: files, lines, exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/process.h"
+
+namespace smd::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ExperimentCommand : public testing::Test {
+ protected:
+  ExperimentCommand() {
+    std::string pattern = testing::TempDir() + "/smsim-experiment-XXXXXX";
+    folder = ::mkdtemp(pattern.data());
+  }
+
+  ~ExperimentCommand() override { std::filesystem::remove_all(folder); }
+
+  Finished smsim(std::vector<std::string> args) {
+    args.insert(args.begin(), {SMD_BINARY_DIR "/bin/smsim", "experiment"});
+    return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
+  }
+
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder;
+};
+
+TEST_F(ExperimentCommand, WritesItsFilesAndALinePerClaim) {
+  const Finished done =
+      smsim({"003-sweep-time", "003-entries", "--quick", "--jobs", "2", "--out", "here"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.err, "");
+  for (const char* name : {"003-sweep-time", "003-entries"}) {
+    const auto json = nlohmann::json::parse(read(folder / "here" / name / "result.json"));
+    EXPECT_EQ(json.at("experiment"), name);
+    EXPECT_EQ(json.at("quick"), true);
+    for (const auto& claim : json.at("claims")) {
+      EXPECT_THAT(done.out,
+                  HasSubstr(std::string(name) + " " + claim.at("claim").get<std::string>() + ": "));
+    }
+    const std::string csv = read(folder / "here" / name / "result.csv");
+    EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(csv, '\n')), json.at("rows").size() + 1);
+    EXPECT_THAT(read(folder / "here" / name / (std::string(name) + ".svg")), HasSubstr("</svg>"));
+  }
+}
+
+TEST_F(ExperimentCommand, ListsWhatThereIs) {
+  const Finished done = smsim({"--list"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_THAT(done.out, HasSubstr("003-sweep-time "));
+  EXPECT_THAT(done.out, HasSubstr("Table 11"));
+}
+
+TEST_F(ExperimentCommand, UnknownNamesAreCodeTwoAndNothingRuns) {
+  const Finished done = smsim({"003-entries", "003-frob", "--quick"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(done.err, "smsim: no experiment is called '003-frob'; smsim experiment --list\n");
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST_F(ExperimentCommand, BadCommandLinesAreCodeTwoAndOneLine) {
+  using Args = std::vector<std::string>;
+  for (const Args& args :
+       {Args{}, Args{"--jobs", "0", "003-entries"}, Args{"--jobs", "x"}, Args{"--frob"}}) {
+    const Finished done = smsim(args);
+    EXPECT_EQ(done.exit_code, 2) << done.err;
+    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+  }
+}
+
+TEST_F(ExperimentCommand, AFolderThatCannotBeMadeIsCodeOne) {
+  std::ofstream(folder / "file") << "in the way";
+  const Finished done = smsim({"003-entries", "--quick", "--out", "file"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr("file/003-entries: cannot be made"));
+}
+
+}  // namespace
+}  // namespace smd::test
