@@ -24,18 +24,23 @@ class Checker {
         walk_(fabric, tables),
         channels_(fabric, kVls),
         sources_(fabric.switch_count(), 0),
-        lids_at_(fabric.switch_count()),
+        island_(fabric.switch_count(), kFar),
         distance_(fabric.switch_count(), kFar) {}
 
   RouteReport run() {
     report_.vls = kVls;
     find_neighbours();
     count_sources();
-    sort_lids();
-    for (const SwitchIdx destination : lids_at_.indices()) {
-      if (lids_at_[destination].empty()) continue;
-      measure_distances(destination);
-      for (const Lid lid : lids_at_[destination]) check_lid(lid, destination);
+    find_islands();
+    for (std::size_t value = 0; value < lids_.owner.size(); ++value) {
+      const PortIdx owner = lids_.owner[value];
+      if (owner == kNone<PortIdx>) continue;
+      const SwitchIdx sw = switch_by(owner);
+      if (sw == kNone<SwitchIdx>) {
+        check_lid_without_switch(owner);
+      } else {
+        check_lid(Lid{static_cast<std::uint16_t>(value)}, sw);
+      }
     }
     report_.cycle = channels_.find_cycle();
     report_.acyclic = report_.cycle.empty();
@@ -65,6 +70,7 @@ class Checker {
       }
       std::sort(around.begin(), around.end());
       around.erase(std::unique(around.begin(), around.end()), around.end());
+      num_ports_.push_back(static_cast<std::uint16_t>(fabric_.num_ports(node)));
       first_neighbour_.push_back(neighbours_.size());
       neighbours_.insert(neighbours_.end(), around.begin(), around.end());
     }
@@ -79,16 +85,18 @@ class Checker {
     }
   }
 
-  void sort_lids() {
-    for (std::size_t value = 0; value < lids_.owner.size(); ++value) {
-      const PortIdx owner = lids_.owner[value];
-      if (owner == kNone<PortIdx>) continue;
-      const Lid lid{static_cast<std::uint16_t>(value)};
-      const SwitchIdx sw = switch_by(owner);
-      if (sw == kNone<SwitchIdx>) {
-        check_lid_without_switch(owner);
-      } else {
-        lids_at_[sw].push_back(lid);
+  void find_islands() {
+    for (const SwitchIdx start : island_.indices()) {
+      if (island_[start] != kFar) continue;
+      island_[start] = start.value();
+      queue_.assign(1, start);
+      for (std::size_t at = 0; at < queue_.size(); ++at) {
+        const std::size_t sw = queue_[at].value();
+        for (std::size_t i = first_neighbour_[sw]; i < first_neighbour_[sw + 1]; ++i) {
+          if (island_[neighbours_[i]] != kFar) continue;
+          island_[neighbours_[i]] = start.value();
+          queue_.push_back(neighbours_[i]);
+        }
       }
     }
   }
@@ -102,7 +110,10 @@ class Checker {
     if (options_.minimality) ++report_.minimal;
   }
 
+  // LIDs of one switch mostly follow each other.
   void measure_distances(SwitchIdx destination) {
+    if (measured_ == destination) return;
+    measured_ = destination;
     distance_.assign(distance_.size(), kFar);
     distance_[destination] = 0;
     queue_.assign(1, destination);
@@ -117,28 +128,30 @@ class Checker {
     }
   }
 
+  // In LID order, which is how the tables lie in memory.
   void check_lid(Lid lid, SwitchIdx destination) {
     const PortIdx owner = lids_.owner[lid.value()];
     walk_.follow(lid, owner);
+    if (options_.minimality) measure_distances(destination);
     std::uint64_t attached = 0;
     for (const SwitchIdx sw : sources_.indices()) {
-      if (const PortIdx in = walk_.entered(sw); in != kNone<PortIdx>)
-        depend(in, walk_.exit(fabric_.switch_of[fabric_.node_of[in]]));
+      if (const SwitchIdx onward = walk_.next(sw); onward != kNone<SwitchIdx>)
+        depend(walk_.entered(sw), onward, walk_.exit(onward));
       attached += sources_[sw];
       const bool own = sw == destination && fabric_.is_end_port(owner);
       if (const std::uint64_t pairs = sources_[sw] - (own ? 1u : 0u); pairs != 0)
-        judge(lid, owner, sw, pairs);
+        judge(lid, owner, destination, sw, pairs);
     }
     report_.disconnected += end_ports_ - attached;
   }
 
-  void depend(PortIdx in, PortNum out) {
-    if (out.value() <= fabric_.num_ports(fabric_.node_of[in])) channels_.add(in, 0, out.value(), 0);
+  void depend(PortIdx in, SwitchIdx sw, PortNum out) {
+    if (out.value() <= num_ports_[sw]) channels_.add(in, 0, out.value(), 0);
   }
 
-  void judge(Lid lid, PortIdx owner, SwitchIdx sw, std::uint64_t pairs) {
+  void judge(Lid lid, PortIdx owner, SwitchIdx destination, SwitchIdx sw, std::uint64_t pairs) {
     const Fate fate = walk_.fate(sw);
-    const bool apart = distance_[sw] == kFar;
+    const bool apart = island_[sw] != island_[destination];
     if (apart && fate != Fate::Loop) {
       report_.disconnected += pairs;
       return;
@@ -199,10 +212,12 @@ class Checker {
   ChannelGraph channels_;
   IndexVector<SwitchIdx, std::uint32_t> sources_;  // end ports at a switch, itself included
   std::uint64_t end_ports_ = 0;
-  IndexVector<SwitchIdx, std::vector<Lid>> lids_at_;
+  IndexVector<SwitchIdx, std::uint32_t> island_;  // its first switch
+  IndexVector<SwitchIdx, std::uint16_t> num_ports_;
   std::vector<std::size_t> first_neighbour_;
   std::vector<SwitchIdx> neighbours_;
-  IndexVector<SwitchIdx, std::uint32_t> distance_;  // to the destination under way
+  SwitchIdx measured_ = kNone<SwitchIdx>;
+  IndexVector<SwitchIdx, std::uint32_t> distance_;  // to that switch
   std::vector<SwitchIdx> queue_;
   RouteReport report_;
 };

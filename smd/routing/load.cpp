@@ -55,7 +55,7 @@ LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const Forwardi
     for (std::size_t hops = by_hops.size(); hops-- > 1;) {
       for (const SwitchIdx sw : by_hops[hops]) {
         load[fabric.port_of(fabric.switch_node[sw], walk.exit(sw))] += paths[sw];
-        paths[fabric.switch_of[fabric.node_of[walk.entered(sw)]]] += paths[sw];
+        paths[walk.next(sw)] += paths[sw];
       }
     }
   }

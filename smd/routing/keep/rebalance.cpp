@@ -77,10 +77,18 @@ void Rebalancer::shorten(Lid lid, std::span<const PortChanges::Gained> links) {
     if (!queued_[sw]) queue_.push_back(sw);
     queued_[sw] = 1;
   };
+  // Many links lead to one switch when that has come up.
+  SwitchIdx to = kNone<SwitchIdx>;
+  std::uint32_t onward = kUnreached;
   for (const PortChanges::Gained& link : links) {
-    if (!improves(link.sw, link.port, lid)) continue;
+    if (link.to != to) onward = routes_.length(link.to, lid);
+    to = link.to;
+    if (onward == kUnreached || onward + 1 >= routes_.length(link.sw, lid) ||
+        !improves(link.sw, link.port, lid))
+      continue;
     routes_.set(link.sw, lid, link.port);
     queue(link.sw);
+    to = kNone<SwitchIdx>;
   }
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const SwitchIdx sw = queue_[at];
@@ -98,6 +106,12 @@ void Rebalancer::shorten(Lid lid, std::span<const PortChanges::Gained> links) {
 
 void Rebalancer::fill(const PortChanges::Gained& link, Lid top, ChannelLoads& loads) {
   const RouteState::Hop hop = routes_.hop(link.sw, link.port);
+  if (measured_ != hop.to) {
+    measured_ = hop.to;
+    onward_.assign(std::size_t{top.value()} + 1, kUnreached);
+    for (std::size_t lid = 1; lid < onward_.size(); ++lid)
+      onward_[lid] = routes_.length(hop.to, Lid{static_cast<std::uint16_t>(lid)});
+  }
   std::vector<std::pair<double, Lid>> movable;  // greatest gain first
   std::set<PortNum> ports{link.port};
   for (std::uint32_t value = 1; value <= top.value(); ++value) {
@@ -121,7 +135,7 @@ bool Rebalancer::may_move(const PortChanges::Gained& link, RouteState::Hop hop, 
   const Destination& wanted = routes_.destination(lid);
   if (!wanted.weighs || wanted.last == kNone<SwitchIdx> || wanted.last == link.sw) return false;
   if (routes_.exit(link.sw, lid) == link.port) return false;
-  const std::uint32_t onward = routes_.length(hop.to, lid);
+  const std::uint32_t onward = onward_[lid.value()];
   return onward != kUnreached && onward + 1 == routes_.length(link.sw, lid) &&
          may_hand_over(link.sw, hop, lid);
 }

@@ -39,6 +39,10 @@ class Rebalancer {
   IndexVector<SwitchIdx, char> queued_;
   IndexVector<SwitchIdx, std::uint32_t> place_;  // 0: upmost
   std::vector<std::uint32_t> ways_;
+
+  // fill() leaves lengths as they are, so those from one switch serve all links to it.
+  SwitchIdx measured_ = kNone<SwitchIdx>;
+  std::vector<std::uint32_t> onward_;  // by LID
 };
 
 }  // namespace smd
