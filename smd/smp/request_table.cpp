@@ -36,6 +36,7 @@ RequestHandle RequestTable::add(std::uint32_t scope,
   entry.state = PendingRequest::State::Queued;
   entry.attempt = 0;
   entry.garbled = false;
+  entry.early = 0;
   entry.request = request;
   entry.done = std::move(done);
   entry.scope = scope;

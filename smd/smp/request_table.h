@@ -27,8 +27,11 @@ struct PendingRequest {
   };
 
   State state = State::Free;
-  std::uint8_t attempt = 0;   // of the injection that is on the wire or comes next
-  bool garbled = false;       // an answer came that cannot be right
+  std::uint8_t attempt = 0;  // of the injection that is on the wire or comes next
+  bool garbled = false;      // an answer came that cannot be right
+  // Attempts that went before the timeout of the one before; the last one waits that much longer.
+  std::uint8_t early = 0;
+  std::uint16_t crowd = 0;    // SMPs on the wire once the latest attempt was
   std::uint16_t wire_id = 0;  // OnWire, Waiting; see wire_ids.h
   std::uint32_t generation = 1;
   TimePoint injected;        // the latest time

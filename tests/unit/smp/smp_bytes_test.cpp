@@ -6,7 +6,6 @@
 #include "smd/smp/reply.h"
 #include "smd/smp/request.h"
 #include "smd/smp/timing.h"
-#include "smd/smp/window.h"
 
 namespace smd {
 namespace {
@@ -182,27 +181,6 @@ TEST(Timing, PicksTheSmallestCodeThatCoversTheFarthestNode) {
   EXPECT_EQ(compute_subnet_timeout_code({.max_distance = 1, .link_delay = 4096ns}), 0);
   EXPECT_EQ(compute_subnet_timeout_code({.max_distance = 1, .link_delay = 4097ns}), 1);
   EXPECT_EQ(compute_subnet_timeout_code({.max_distance = 64, .max_resp_time = 8000s}), 31);
-}
-
-TEST(SmpWindow, DoublesPerRoundTripUntilTheFirstLossThenGrowsByOne) {
-  SmpWindow window(4, 8, 100);
-  for (int i = 0; i < 8; ++i) window.on_answer();
-  EXPECT_EQ(window.size(), 16u);
-  window.on_loss(TimePoint{1ms}, TimePoint{2ms});
-  EXPECT_EQ(window.size(), 8u);
-  for (int i = 0; i < 8; ++i) window.on_answer();
-  EXPECT_EQ(window.size(), 9u);
-}
-
-TEST(SmpWindow, HalvesOncePerCrowdAndStaysWithinItsBounds) {
-  SmpWindow window(4, 32, 32);
-  window.on_answer();
-  EXPECT_EQ(window.size(), 32u);
-  window.on_loss(TimePoint{1ms}, TimePoint{10ms});
-  window.on_loss(TimePoint{9ms}, TimePoint{11ms});  // injected before the halving
-  EXPECT_EQ(window.size(), 16u);
-  for (int i = 1; i < 9; ++i) window.on_loss(TimePoint{i * 20ms}, TimePoint{i * 20ms + 10ms});
-  EXPECT_EQ(window.size(), 4u);
 }
 
 }  // namespace

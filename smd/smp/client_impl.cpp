@@ -1,0 +1,377 @@
+#include "smd/smp/client_impl.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/smp/request.h"
+
+namespace smd {
+namespace {
+
+using State = PendingRequest::State;
+
+// How soon to try again when the port's send queue is full.
+constexpr Duration kBusyPause = std::chrono::milliseconds(1);
+
+// Routes whose silence is known and says nothing about the room on the wire.
+constexpr std::size_t kMaxSilentRoutes = 64;
+
+SmpClientConfig within_limits(SmpClientConfig config) {
+  config.window_max = std::clamp(config.window_max, 1u, unsigned{WireIds::kSlots});
+  config.window_min = std::clamp(config.window_min, 1u, config.window_max);
+  config.window_start = std::clamp(config.window_start, config.window_min, config.window_max);
+  config.retries = std::min(config.retries, 20u);
+  static_assert(WireIds::kMaxAttempt >= 20);
+  return config;
+}
+
+void count_injection(std::vector<AttributeCount>& counts, const SmpRequest& request) {
+  const auto attribute = static_cast<std::uint16_t>(request.attribute);
+  auto at = std::ranges::lower_bound(counts, attribute, {}, &AttributeCount::attribute);
+  if (at == counts.end() || at->attribute != attribute) {
+    at = counts.insert(at, {.attribute = attribute});
+  }
+  ++(request.method == Method::Set ? at->sets : at->gets);
+}
+
+}  // namespace
+
+SmpClient::Impl::Impl(Runtime& r, Transport& t, const SmpClientConfig& c)
+    : runtime(r),
+      transport(t),
+      config(within_limits(c)),
+      timeout(config.timeout),
+      window(config.window_min, config.window_start, config.window_max),
+      pacer(config.max_per_second) {
+  transport.set_handlers([this](const MadPacket& packet) { receive(packet); },
+                         [this](const Error& error) { on_lost(error); });
+}
+
+SmpClient::Impl::~Impl() {
+  transport.set_handlers([](const MadPacket&) {}, [](const Error&) {});
+}
+
+void SmpClient::Impl::add(std::uint32_t scope, const SmpRequest& request, Done done) {
+  const RequestHandle handle = requests.add(scope, request, std::move(done));
+  ++queued;
+  if (lost) return fail_later(handle, requests.at(handle.index), *lost);
+  fresh.push_back(handle);
+  pump();
+}
+
+void SmpClient::Impl::cancel(std::uint32_t scope) {
+  while (requests.first_of(scope) != nullptr) {
+    // Destroyed one by one after its request is gone: what it captured may call back.
+    const Done dying = release(requests.index_of_first(scope));
+  }
+  pump();
+}
+
+/// Puts on the wire what the window, the rate and the port take.
+void SmpClient::Impl::pump() {
+  while (std::deque<RequestHandle>* queue = next_queue()) {
+    const TimePoint earliest = std::max(busy_until, pacer.next());
+    if (earliest > runtime.now()) return pump_at(earliest);
+    const RequestHandle handle = queue->front();
+    queue->pop_front();
+    if (!inject(handle, *requests.find(handle))) return;
+  }
+}
+
+/// The queue whose front is to go next, or nullptr when nothing may go.
+std::deque<RequestHandle>* SmpClient::Impl::next_queue() {
+  for (auto* queue : {&retries, &fresh}) {
+    while (!queue->empty()) {
+      const PendingRequest* request = requests.find(queue->front());
+      if (request != nullptr && request->state != State::Failing) break;
+      queue->pop_front();
+    }
+  }
+  if (lost || on_wire >= window.size()) return nullptr;
+  const bool fresh_may_go = !fresh.empty() && !wire_ids.exhausted();
+  const bool retries_have_room = retries_on_wire < std::max(1u, window.size() / 2);
+  if (!retries.empty() && (retries_have_room || !fresh_may_go)) return &retries;
+  return fresh_may_go ? &fresh : nullptr;
+}
+
+/// False when the port takes nothing more for now.
+bool SmpClient::Impl::inject(RequestHandle handle, PendingRequest& request) {
+  if (request.state == State::Queued) request.wire_id = wire_ids.take(handle.index);
+  const std::uint32_t id = wire_ids.id(request.wire_id, request.attempt);
+  const Result<void> sent = transport.send(build_request(request.request, local_lid, id));
+  if (!sent) {
+    on_send_error(handle, request, sent.error());
+    return !lost && busy_until <= runtime.now();
+  }
+  const TimePoint now = runtime.now();
+  busy_since.reset();
+  pacer.on_sent(now);
+  ++stats.sent;
+  count_injection(stats.sent_by_attribute, request.request);
+  if (request.attempt == 0) {
+    request.first_injected = now;
+  } else {
+    ++stats.retries;
+    ++retries_on_wire;
+  }
+  --queued;
+  ++on_wire;
+  request.state = State::OnWire;
+  request.injected = now;
+  request.crowd = static_cast<std::uint16_t>(on_wire);
+  if (may_go_early(request)) losses.on_injected(now, id);
+  deadlines.push(now, timeout, id);
+  if (!expiry_at || now + timeout < *expiry_at) arm_expiry();
+  arm_probe();
+  return true;
+}
+
+void SmpClient::Impl::on_send_error(RequestHandle handle,
+                                    PendingRequest& request,
+                                    const Error& error) {
+  ++stats.send_errors;
+  const bool was_fresh = request.state == State::Queued;
+  if (was_fresh) wire_ids.give_back(request.wire_id);
+  if (error.code == Errc::NoDevice) return on_lost(error);
+  const TimePoint now = runtime.now();
+  if (error.code == Errc::Busy) {
+    if (!busy_since || now - busy_until > timeout) busy_since = now;
+    if (now - *busy_since < (config.retries + 1) * timeout) {
+      (was_fresh ? fresh : retries).push_front(handle);
+      busy_until = now + kBusyPause;
+      return pump_at(busy_until);
+    }
+  }
+  const Errc code = error.code == Errc::Busy ? Errc::Io : error.code;
+  fail_later(handle,
+             request,
+             Error{code, fmt::format("{}: {}", print_request(request.request), error.context)});
+}
+
+void SmpClient::Impl::pump_at(TimePoint when) {
+  if (pump_time && *pump_time <= when) return;
+  pump_time = when;
+  pump_timer = Timer(runtime, when, [this] {
+    pump_time.reset();
+    pump();
+  });
+}
+
+/// The timer is left alone while answers come: it fires for a deadline that no longer counts, and
+/// is set to the next that does.
+void SmpClient::Impl::arm_expiry() {
+  expiry_at = deadlines.next(live());
+  if (!expiry_at) return expiry_timer.reset();
+  expiry_timer = Timer(runtime, *expiry_at, [this] { on_expiry(); });
+}
+
+void SmpClient::Impl::on_expiry() {
+  while (const auto id = deadlines.pop_due(runtime.now(), live())) {
+    on_silence(wire_ids.find(*id)->request);
+  }
+  arm_expiry();
+  pump();
+}
+
+/// The latest attempt of the request got no answer in time.
+void SmpClient::Impl::on_silence(std::uint32_t index) {
+  PendingRequest& request = requests.at(index);
+  on_loss(request);
+  if (request.attempt < config.retries) {
+    leave_wire(request);
+    ++queued;
+    ++request.attempt;
+    request.state = State::Waiting;
+    retries.push_back(requests.handle(index));
+    return;
+  }
+  if (request.early > 0) {
+    --request.early;
+    return deadlines.push(runtime.now(), timeout, wire_ids.id(request.wire_id, request.attempt));
+  }
+  ++stats.timeouts;
+  fail_later(requests.handle(index),
+             request,
+             Error{request.garbled ? Errc::Malformed : Errc::Timeout,
+                   fmt::format("{}: {} after {} tries",
+                               print_request(request.request),
+                               request.garbled ? "only malformed answers" : "no answer",
+                               config.retries + 1)});
+}
+
+/// Only a route that answered before speaks of a full wire; the others speak of a node that is
+/// gone, and must not slow down the rest.
+void SmpClient::Impl::on_loss(const PendingRequest& request) {
+  const SmpRoute& route = request.request.route;
+  if (std::ranges::find(silent_routes, route) != silent_routes.end()) return;
+  const unsigned crowd = std::max(unsigned{request.crowd}, static_cast<unsigned>(on_wire));
+  window.on_loss(request.injected, runtime.now(), crowd);
+  silent_routes.push_back(route);
+  if (silent_routes.size() > kMaxSilentRoutes) silent_routes.pop_front();
+}
+
+/// The last retry keeps its distance: what lost the others may pass in the meantime.
+bool SmpClient::Impl::may_go_early(const PendingRequest& request) const {
+  return request.attempt + 1u < config.retries;
+}
+
+void SmpClient::Impl::retry_overtaken() {
+  while (const auto id = losses.pop_overtaken(live())) {
+    const std::uint32_t index = wire_ids.find(*id)->request;
+    on_loss(requests.at(index));
+    retry_early(index);
+  }
+}
+
+void SmpClient::Impl::retry_early(std::uint32_t index) {
+  PendingRequest& request = requests.at(index);
+  leave_wire(request);
+  ++queued;
+  ++request.attempt;
+  ++request.early;
+  request.state = State::Waiting;
+  retries.push_back(requests.handle(index));
+}
+
+/// Like the expiry timer, left alone while answers come.
+void SmpClient::Impl::arm_probe() {
+  if (probe_armed) return;
+  const auto when = losses.probe_at(live());
+  if (!when) return;
+  probe_armed = true;
+  probe_timer = Timer(runtime, *when, [this] {
+    probe_armed = false;
+    on_probe();
+  });
+}
+
+void SmpClient::Impl::on_probe() {
+  const auto when = losses.probe_at(live());
+  if (when && *when <= runtime.now()) {
+    // No loss yet as far as the window is concerned: the probe must find room in it.
+    retry_early(wire_ids.find(losses.pop_probe())->request);
+    pump();
+  }
+  arm_probe();
+}
+
+/// True while a request is on the wire under exactly this id.
+bool SmpClient::Impl::is_live(std::uint32_t id) {
+  const auto match = wire_ids.find(id);
+  if (!match) return false;
+  const PendingRequest& request = requests.at(match->request);
+  return request.state == State::OnWire && request.attempt == match->attempt;
+}
+
+void SmpClient::Impl::receive(const MadPacket& packet) {
+  const Result<Smp> smp = decode_smp(packet.mad);
+  if (!smp) {
+    ++stats.malformed;
+  } else if (smp->method == Method::GetResp) {
+    on_answer(*smp);
+  } else {
+    ++stats.unsolicited;
+    if (unsolicited) unsolicited(*smp, packet);
+  }
+}
+
+void SmpClient::Impl::on_answer(const Smp& smp) {
+  const auto match = wire_ids.find(static_cast<std::uint32_t>(smp.transaction_id));
+  if (!match || match->attempt > requests.at(match->request).attempt) {
+    ++stats.late;
+    return;
+  }
+  PendingRequest& request = requests.at(match->request);
+  if (find_mismatch(request.request, smp) != nullptr) {
+    ++stats.malformed;
+    request.garbled = true;
+    return;
+  }
+  ++stats.answered;
+  if (smp.status != 0) ++stats.refused;
+  const bool in_time = request.state == State::OnWire && match->attempt == request.attempt;
+  if (in_time && on_wire >= window.size()) window.on_answer();
+  if (!silent_routes.empty()) std::erase(silent_routes, request.request.route);
+  const SmpReply reply{
+      .status = smp.status,
+      .data = smp.data,
+      .return_path = smp.return_path,
+      .round_trip = runtime.now() - (in_time ? request.injected : request.first_injected)};
+  if (in_time) {
+    losses.on_answer(request.injected, runtime.now());
+  } else if (match->attempt == 0) {
+    losses.on_answer(request.first_injected, runtime.now());
+  }
+  const Done done = release(match->request);
+  retry_overtaken();
+  pump();
+  arm_probe();
+  done(reply);
+}
+
+/// The port is gone: every request ends, those added later included.
+void SmpClient::Impl::on_lost(const Error& error) {
+  if (lost) return;
+  lost = Error{Errc::NoDevice, error.context};
+  for (const RequestHandle handle : requests.all()) {
+    PendingRequest& request = requests.at(handle.index);
+    if (request.state != State::Failing) fail_later(handle, request, *lost);
+  }
+  deliver_soon();
+}
+
+void SmpClient::Impl::leave_wire(PendingRequest& request) {
+  --on_wire;
+  if (request.attempt > 0) --retries_on_wire;
+}
+
+SmpClient::Done SmpClient::Impl::release(std::uint32_t index) {
+  PendingRequest& request = requests.at(index);
+  if (request.state == State::OnWire) {
+    leave_wire(request);
+  } else {
+    --queued;
+  }
+  if (request.state == State::OnWire || request.state == State::Waiting) {
+    wire_ids.give_back(request.wire_id);
+  }
+  return requests.remove(index);
+}
+
+void SmpClient::Impl::fail_later(RequestHandle handle, PendingRequest& request, Error error) {
+  if (request.state == State::OnWire) {
+    leave_wire(request);
+    ++queued;
+  }
+  if (request.state == State::OnWire || request.state == State::Waiting) {
+    wire_ids.give_back(request.wire_id);
+  }
+  request.state = State::Failing;
+  failures.push_back({handle, std::move(error)});
+  if (failures.size() == 1) deliver_soon();
+}
+
+void SmpClient::Impl::deliver_soon() {
+  failure_timer = Timer(runtime, runtime.now(), [this] { deliver_failure(); });
+}
+
+/// One handler per task, so that each may cancel the others.
+void SmpClient::Impl::deliver_failure() {
+  while (!failures.empty()) {
+    const Failure failure = std::move(failures.front());
+    failures.pop_front();
+    if (requests.find(failure.request) == nullptr) continue;
+    if (!failures.empty() || lost) deliver_soon();
+    const Done done = release(failure.request.index);
+    return done(tl::unexpected(failure.error));
+  }
+  if (lost && lost_handler) {
+    const Error error = *lost;
+    const auto handler = std::exchange(lost_handler, nullptr);
+    handler(error);
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,98 @@
+// The inside of SmpClient.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "smd/smp/deadlines.h"
+#include "smd/smp/loss_sense.h"
+#include "smd/smp/pacer.h"
+#include "smd/smp/request_table.h"
+#include "smd/smp/smp_client.h"
+#include "smd/smp/window.h"
+#include "smd/smp/wire_ids.h"
+
+namespace smd {
+
+// Every path ends in at most one call of a handler, as its very last act: the handler may destroy
+// its scope, and after a loss the client.
+struct SmpClient::Impl {
+  struct Failure {
+    RequestHandle request;
+    Error error;
+  };
+
+  Impl(Runtime& r, Transport& t, const SmpClientConfig& c);
+  ~Impl();
+
+  void add(std::uint32_t scope, const SmpRequest& request, Done done);
+  void cancel(std::uint32_t scope);
+
+  void pump();
+  [[nodiscard]] std::deque<RequestHandle>* next_queue();
+  bool inject(RequestHandle handle, PendingRequest& request);
+  void on_send_error(RequestHandle handle, PendingRequest& request, const Error& error);
+  void pump_at(TimePoint when);
+
+  void arm_expiry();
+  void on_expiry();
+  void on_silence(std::uint32_t index);
+  void on_loss(const PendingRequest& request);
+  [[nodiscard]] bool may_go_early(const PendingRequest& request) const;
+  void retry_overtaken();
+  void retry_early(std::uint32_t index);
+  void arm_probe();
+  void on_probe();
+  [[nodiscard]] bool is_live(std::uint32_t id);
+
+  [[nodiscard]] auto live() {
+    return [this](std::uint32_t id) { return is_live(id); };
+  }
+
+  void receive(const MadPacket& packet);
+  void on_answer(const Smp& smp);
+  void on_lost(const Error& error);
+
+  void leave_wire(PendingRequest& request);
+  [[nodiscard]] Done release(std::uint32_t index);
+  void fail_later(RequestHandle handle, PendingRequest& request, Error error);
+  void deliver_soon();
+  void deliver_failure();
+
+  Runtime& runtime;
+  Transport& transport;
+  SmpClientConfig config;
+  Unsolicited unsolicited;
+  std::function<void(const Error&)> lost_handler;
+  Lid local_lid = kPermissiveLid;
+  Duration timeout;
+  SmpStats stats;
+
+  RequestTable requests;
+  WireIds wire_ids;
+  SmpWindow window;
+  Pacer pacer;
+  std::deque<RequestHandle> fresh;
+  std::deque<RequestHandle> retries;  // in State::Waiting
+  std::size_t queued = 0;             // requests alive in the two queues
+  std::size_t on_wire = 0;
+  std::size_t retries_on_wire = 0;
+  std::deque<SmpRoute> silent_routes;
+
+  Deadlines deadlines;
+  std::optional<TimePoint> expiry_at;
+  Timer expiry_timer;
+  LossSense losses;
+  bool probe_armed = false;
+  Timer probe_timer;
+  std::optional<TimePoint> pump_time;
+  Timer pump_timer;
+  TimePoint busy_until;
+  std::optional<TimePoint> busy_since;
+
+  std::deque<Failure> failures;
+  Timer failure_timer;
+  std::optional<Error> lost;
+};
+
+}  // namespace smd
