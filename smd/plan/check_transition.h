@@ -15,10 +15,16 @@ struct TransitionVerdict {
   [[nodiscard]] bool ok() const { return fault.empty(); }
 };
 
-/// Of every phase that has a certificate: each dependency that any mixture of its old and new
-/// entries can create rises in it. Of the whole plan: after the last phase the tables are the
-/// wanted ones. A kind that promises proof (Certified, CutDependencies) must have a certificate in
-/// every phase.
+/// Replays the plan. Of its steps: lists are sorted and name what there is, in a state in which the
+/// step makes sense. Of every phase that has a certificate: each dependency that any mixture of its
+/// old and new entries can create, or a packet of earlier phases that may linger, rises in it. Of
+/// the whole plan: tables are the wanted ones in the end, ports that can be are Active, and no
+/// wanted route needs a turn that remains blocked.
+///
+/// A kind that promises proof (Certified, CutDependencies) must have a certificate in every phase;
+/// a Certified one blocks nothing, deactivates nothing, lets no packet bounce off the switch that
+/// it came to, and leads none over a link that is yet to be activated. Nothing flows while Initial
+/// and DeactivateAll change tables.
 [[nodiscard]] TransitionVerdict check_transition(const TransitionTask& task,
                                                  const TransitionPlan& plan);
 

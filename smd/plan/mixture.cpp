@@ -123,7 +123,7 @@ bool Mixture::may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const {
 // Rows side by side: for every LID the next row is the one of the switch that the first names.
 // Slice by slice, so that the rows stay in the cache while all neighbours read them.
 void Mixture::find_steady_turns() {
-  constexpr std::size_t kSlice = 1024;
+  constexpr std::size_t kSlice = 4096;
   const std::size_t width = width_of(task_);
   std::vector<PortNum> steady(fabric_.switch_count() * width, kNoRoute);
   for (const SwitchIdx sw : fabric_.switch_node.indices())
@@ -153,7 +153,7 @@ void Mixture::mark_slice(TurnGraph& graph,
     const std::size_t number = fabric_.number_of(out).value();
     const SwitchIdx far = scene_.beyond[out];
     std::uint8_t* const exits = exits_.data() + number * 256;
-    std::memset(exits, 0, fabric_.num_ports(fabric_.switch_node[far]) + 1);
+    std::memset(exits, 0, (fabric_.num_ports(fabric_.switch_node[far]) / 8 + 1) * 8);
     next_[number] = {steady.data() + far.value() * width, exits};
     any = true;
   }
@@ -167,9 +167,17 @@ void Mixture::mark_slice(TurnGraph& graph,
     if (scene_.flow[out] == Flow::Never) continue;
     const std::size_t number = fabric_.number_of(out).value();
     const PortIdx in = fabric_.peer[out];
-    for (const PortIdx far : fabric_.external_ports(fabric_.node_of[in])) {
-      if (next_[number].exits[fabric_.number_of(far).value()] && scene_.flow[far] != Flow::Never)
-        graph.add(in, far);
+    const NodeIdx far = fabric_.node_of[in];
+    const unsigned ports = fabric_.num_ports(far);
+    for (unsigned eight = 0; eight <= ports; eight += 8) {
+      std::uint64_t found = 0;
+      std::memcpy(&found, next_[number].exits + eight, sizeof found);
+      if (found == 0) continue;
+      for (unsigned at = eight; at < eight + 8 && at <= ports; ++at) {
+        if (next_[number].exits[at] == 0) continue;
+        const PortIdx exit = fabric_.port_of(far, PortNum{static_cast<std::uint8_t>(at)});
+        if (scene_.flow[exit] != Flow::Never) graph.add(in, exit);
+      }
     }
     next_[number] = nowhere_;
   }

@@ -5,7 +5,9 @@
 
 namespace smd {
 
-/// What to do where no loss-free order exists; each falls back on the next one.
+/// Where to begin. Certified blocks turns where no order of the changes is safe, and as few as it
+/// can; CutDependencies blocks every turn that the orientation forbids; CutPorts deactivates all
+/// ports where there is no orientation.
 enum class Deactivation : std::uint8_t { Certified, CutDependencies, CutPorts, All, None };
 
 struct PlannerOptions {
@@ -14,7 +16,9 @@ struct PlannerOptions {
   unsigned max_phases = 32;   // the budget of the loss-free search
 };
 
-/// Never fails: what cannot be proved is deactivated, and `why` says so.
+/// Never fails: `why` says what could not be had. Wanted routes that close a cycle themselves make
+/// an Unordered plan, since nothing could prove another one.
+/// Requires: `held` and `wanted` have a row for every switch of the fabric.
 [[nodiscard]] TransitionPlan plan_transition(const TransitionTask& task,
                                              const PlannerOptions& options);
 

@@ -58,17 +58,16 @@ struct TransitionPhase {
 };
 
 /// What may sit in a channel while a phase is under way, besides what its own entries send.
-/// Linger: packets that any entry sent which was in force since the plan began. Drained: nothing,
-/// since the barrier's round trip let the earlier ones leave the channel that they had entered;
-/// whoever runs the plan may wait longer. In both, a switch looks a packet up when it serves it.
-/// In a plan of one phase they are the same.
+/// Linger: packets of every entry that was in force since the plan began. Drained: nothing, since
+/// the barrier let earlier ones leave the channel that they had entered; whoever runs the plan may
+/// wait longer than its round trip. In a plan of one phase they are the same.
 enum class InFlight : std::uint8_t { Linger, Drained };
 
 enum class TransitionKind : std::uint8_t {
   Nothing,          // no entry differs
   Initial,          // nothing carries data yet: any order will do
   Certified,        // every phase proved, nothing blocked
-  CutDependencies,  // proved with turns at cut nodes blocked
+  CutDependencies,  // proved with turns blocked
   CutPorts,         // ports at cut nodes deactivated
   DeactivateAll,    // no data anywhere while tables change
   NextHopFirst,     // outwards from each destination, level by level
@@ -98,7 +97,7 @@ struct TransitionPlan {
 struct TransitionTask {
   const Fabric* fabric = nullptr;  // all outlive the planning
   const LidMap* lids = nullptr;
-  const ForwardingTables* held = nullptr;  // by the switches, as confirmed
+  const ForwardingTables* held = nullptr;  // by the switches, as confirmed; explicit entries only
   const ForwardingTables* wanted = nullptr;
   std::vector<TableBlock> unknown;           // blocks that may hold anything
   std::vector<Turn> blocked;                 // now, sorted

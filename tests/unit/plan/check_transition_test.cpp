@@ -241,6 +241,61 @@ INSTANTIATE_TEST_SUITE_P(Forgeries,
                          testing::ValuesIn(kForgeries),
                          [](const auto& row) { return row.param.name; });
 
+struct Place {
+  const char* from;
+  const char* to;
+  std::uint32_t number;
+};
+
+/// All entries at once, under an order of our own.
+std::string judge(const HandMade& made, std::initializer_list<Place> order) {
+  TransitionPlan plan = plan_transition(made.task(), {.first = Deactivation::None});
+  plan.kind = TransitionKind::Certified;
+  plan.phases[0].certificate = ChannelOrder(made.fabric->port_count(), 0);
+  for (const Place& place : order)
+    plan.phases[0].certificate[port_towards(*made.fabric, place.from, place.to)] = place.number;
+  return check_transition(made.task(), plan).fault;
+}
+
+//   S1 --- S2 --- S4    H3 on S3. S1 went through S2 and goes straight, S2 went straight and goes
+//     \    |     /      through S4: no mixture closes a cycle.
+//      `-- S3 ---'
+HandMade both_turn_away() {
+  return {"S1-S2 S2-S3 S3-S1 S2-S4 S4-S3 S3-H3",
+          "S1>H3=S2 S2>H3=S3 S4>H3=S3 S3>H3=H3",
+          "S1>H3=S3 S2>H3=S4"};
+}
+
+TEST(Mixtures, AnOrderInWhichAllRisesIsAProof) {
+  EXPECT_EQ(
+      judge(both_turn_away(), {{"S1", "S2", 1}, {"S2", "S3", 2}, {"S2", "S4", 2}, {"S4", "S3", 3}}),
+      "");
+}
+
+TEST(Mixtures, BothEntriesMayStillBeOld) {
+  EXPECT_THAT(
+      judge(both_turn_away(), {{"S1", "S2", 2}, {"S2", "S3", 1}, {"S2", "S4", 3}, {"S4", "S3", 4}}),
+      HasSubstr("packets to lid 3 can go from S1:1 on to S2:2"));
+}
+
+TEST(Mixtures, BothEntriesMayBeNew) {
+  EXPECT_THAT(
+      judge(both_turn_away(), {{"S1", "S2", 1}, {"S2", "S3", 2}, {"S2", "S4", 2}, {"S4", "S3", 1}}),
+      HasSubstr("packets to lid 3 can go from S2:3 on to S4:2"));
+}
+
+TEST(Mixtures, AnOldEntryMaySendToANewOne) {
+  EXPECT_THAT(
+      judge(loop_of_two(), {{"S2", "S1", 1}, {"S1", "S2", 2}, {"S1", "S3", 3}, {"S2", "S3", 3}}),
+      HasSubstr("packets to lid 3 can go from S1:1 on to S2:1"));
+}
+
+TEST(Mixtures, ANewEntryMaySendToAnOldOne) {
+  EXPECT_THAT(
+      judge(loop_of_two(), {{"S1", "S2", 1}, {"S2", "S1", 2}, {"S1", "S3", 3}, {"S2", "S3", 2}}),
+      HasSubstr("packets to lid 3 can go from S2:1 on to S1:1"));
+}
+
 TEST(CheckTransitionKinds, TheJudgeIsPreciseAboutASinglePhase) {
   const HandMade made = moved_cut_node();
   TransitionPlan plan = plan_transition(made.task(), {});
