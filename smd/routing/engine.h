@@ -27,9 +27,9 @@ struct RoutingRequest {
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
 
-  /// With routes in force: after a loss only broken entries change, and routes that became longer
-  /// stay so.
-  bool mend_only = false;
+  /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
+  /// that it breaks. Evener while the loss lasts, more entries, less even when it is made good.
+  bool shorten_detours = false;
 
   /// Leave to RoutingTables::default_port what it serves, where the engine has such a form: for
   /// switches with random forwarding tables. Such tables do not stand without it.

@@ -36,7 +36,7 @@ class UpDown final : public Engine {
                                             : request.previous;
     OrientedFabric oriented{fabric, lids, request.roots, previous};
     if (in_force != nullptr) {
-      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.mend_only))
+      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours))
         return begin_tables(name(), std::move(*kept), oriented);
     }
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);

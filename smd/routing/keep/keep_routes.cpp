@@ -79,10 +79,10 @@ class Keeper {
     return 2 * fresh <= owned && 2 * new_switches <= changes_.before.size();
   }
 
-  ForwardingTables run(bool mend_only) {
+  ForwardingTables run(bool shorten_detours) {
     find_suspects();
     Rebalancer rebalancer{routes_};
-    mend_suspects(mend_only ? nullptr : &rebalancer);
+    mend_suspects(shorten_detours ? &rebalancer : nullptr);
     route_fresh();
     if (!changes_.gained.empty()) {
       for (std::size_t value = 1; value < destinations_.size(); ++value) {
@@ -100,6 +100,8 @@ class Keeper {
     ChannelLoads loads{routes_, last_lid()};
     for (const PortChanges::Gained& link : changes_.gained)
       rebalancer.fill(link, last_lid(), loads);
+    for (const PortChanges::Gained& link : changes_.gained)
+      rebalancer.attract(link, last_lid(), loads);
   }
 
   [[nodiscard]] Lid last_lid() const {
@@ -207,7 +209,7 @@ std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
                                             const LidMap& lids,
                                             const OrientedFabric& oriented,
                                             const PreviousRoutes& in_force,
-                                            bool mend_only) {
+                                            bool shorten_detours) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
@@ -216,7 +218,7 @@ std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
   if (!changes.gained.empty() && find_islands(SwitchGraph{before}).size() > 1) return std::nullopt;
   Keeper keeper{fabric, lids, oriented, in_force, std::move(changes)};
   if (!keeper.is_worth_it()) return std::nullopt;
-  return keeper.run(mend_only);
+  return keeper.run(shorten_detours);
 }
 
 }  // namespace smd

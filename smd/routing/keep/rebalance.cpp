@@ -131,6 +131,33 @@ void Rebalancer::fill(const PortChanges::Gained& link, Lid top, ChannelLoads& lo
   }
 }
 
+void Rebalancer::attract(const PortChanges::Gained& link, Lid top, ChannelLoads& loads) {
+  if (routes_.hop(link.sw, link.port).up) return;
+  const OrientedFabric& oriented = routes_.oriented();
+  for (std::uint32_t value = 1; value <= top.value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    const Destination& wanted = routes_.destination(lid);
+    if (!wanted.weighs || wanted.last == kNone<SwitchIdx> || wanted.last == link.sw ||
+        routes_.exit(link.sw, lid) != link.port)
+      continue;
+    queue_.assign(1, link.sw);
+    for (std::size_t at = 0; at < queue_.size(); ++at) {
+      const SwitchIdx sw = queue_[at];
+      for (const UpDownGraph::Way& way : oriented.up_down.up(sw)) {
+        const PortNum port = oriented.graph.edge(way.edge).far;
+        if (queued_[way.to]) continue;
+        if (routes_.next(way.to, lid).to != sw &&
+            routes_.length(way.to, lid) == routes_.length(sw, lid) + 1)
+          loads.move(routes_, way.to, lid, port);
+        if (routes_.next(way.to, lid).to != sw) continue;
+        queued_[way.to] = 1;
+        queue_.push_back(way.to);
+      }
+    }
+    for (const SwitchIdx sw : queue_) queued_[sw] = 0;
+  }
+}
+
 bool Rebalancer::may_move(const PortChanges::Gained& link, RouteState::Hop hop, Lid lid) const {
   const Destination& wanted = routes_.destination(lid);
   if (!wanted.weighs || wanted.last == kNone<SwitchIdx> || wanted.last == link.sw) return false;

@@ -27,6 +27,10 @@ class Rebalancer {
   /// the loads most, until the link carries what those ports carry on the average.
   void fill(const PortChanges::Gained& link, Lid top, ChannelLoads& loads);
 
+  /// Of a link that leads down: switches above it that are as far over it as over others hand over
+  /// what evens the loads. They had to let go when it was lost.
+  void attract(const PortChanges::Gained& link, Lid top, ChannelLoads& loads);
+
  private:
   /// A new entry that hands over to a neighbour leaves everybody else's routes legal.
   [[nodiscard]] bool may_hand_over(SwitchIdx from, RouteState::Hop hop, Lid lid) const;
