@@ -296,8 +296,9 @@ TEST(Planner, NextHopFirstGoesOutwardsFromTheDestination) {
   EXPECT_EQ(check_transition(made.task(), plan).fault, "");
 }
 
-TEST(Planner, AFailedCableOfAFatTreeIsOnePhase) {
-  // Two spines, three leaves; the cable S1-S3 fails and the leaves go through S2.
+TEST(Planner, AFailedCableOfAFatTreeIsTwoPhases) {
+  // Two spines, three leaves; the cable S1-S3 fails and everybody goes through S2. What S1 has for
+  // S3 now goes through another leaf, which has to know the way around S1 first.
   ChangeSpec spec{.before =
                       "S1/4 S2/4 S3/4 S4/4 S5/4 S1:1-S3:1 S1:2-S4:1 S1:3-S5:1 S2:1-S3:2 "
                       "S2:2-S4:2 S2:3-S5:2 H1-S3:3 H2-S4:3 H3-S5:3",
@@ -305,10 +306,12 @@ TEST(Planner, AFailedCableOfAFatTreeIsOnePhase) {
                       "S1/4 S2/4 S3/4 S4/4 S5/4 S1:2-S4:1 S1:3-S5:1 S2:1-S3:2 "
                       "S2:2-S4:2 S2:3-S5:2 H1-S3:3 H2-S4:3 H3-S5:3",
                   .switches = 5,
-                  .old_roots = {switch_guid(1), switch_guid(2)}};
+                  .old_roots = {switch_guid(2)}};
   const Change change = make_change(spec);
   const TransitionPlan plan = plan_transition(change.task(), {});
   EXPECT_EQ(plan.kind, TransitionKind::Certified);
+  EXPECT_EQ(plan.phases.size(), 2u);
+  EXPECT_EQ(plan.in_flight, InFlight::Linger);
   EXPECT_EQ(check_transition(change.task(), plan).fault, "");
 }
 
