@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "smd/plan/check_transition.h"
-#include "smd/routing/cut_nodes.h"
 #include "tests/unit/plan/hand_made.h"
 #include "tests/unit/plan/mixture_oracle.h"
 #include "tests/unit/plan/plan_world.h"
@@ -149,13 +148,26 @@ TEST(Planner, ForbiddenTurnsMayStayBlocked) {
 
 TEST(Planner, CutDependenciesBlockAllThatTheOrientationForbids) {
   HandMade made = moved_cut_node();
-  made.wanted = tables_from(*made.fabric, "S4>H2=S3", made.wanted);
+  made.held = made.wanted;
+  made.wanted = tables_from(*made.fabric, "S2>H9=S3", made.held);
+  EXPECT_EQ(plan_transition(made.task(), {}).kind, TransitionKind::Certified);
   const TransitionPlan plan =
       plan_transition(made.task(), {.first = Deactivation::CutDependencies});
   EXPECT_EQ(plan.kind, TransitionKind::CutDependencies);
-  EXPECT_EQ(plan.phases[0].block.size(),
-            find_forbidden_turns(*made.fabric, made.orientation).size());
+  EXPECT_THAT(plan.phases[0].block,
+              ElementsAre(made.turn("S2", "S1", "S4"), made.turn("S4", "S1", "S2")));
   EXPECT_EQ(plan.why, "");
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+}
+
+TEST(Planner, CutDependenciesWithoutAnOrientationBlockWhatTheyMust) {
+  HandMade made = moved_cut_node();
+  made.orientation = {};
+  const TransitionPlan plan =
+      plan_transition(made.task(), {.first = Deactivation::CutDependencies});
+  EXPECT_EQ(plan.kind, TransitionKind::CutDependencies);
+  EXPECT_EQ(plan.phases[0].block.size(), 2u);
+  EXPECT_THAT(plan.why, HasSubstr("without an orientation"));
   EXPECT_EQ(check_transition(made.task(), plan).fault, "");
 }
 
