@@ -50,7 +50,6 @@ TransitionPlan plan_next_hop_first(const TransitionTask& task, const PlannerOpti
   PlanBuilder builder{task, options.whole_tables};
   if (!builder.has_work() || builder.scene().silent) return plan_transition(task, options);
   Mixture mixture{task, builder.scene(), find_changes(task)};
-  builder.release_needed(mixture);
   TransitionPlan plan = builder.begin(TransitionKind::NextHopFirst);
   const TurnGraph empty = builder.empty_graph(true);
   mixture.set_stages(Stage::Pending);

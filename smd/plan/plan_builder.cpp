@@ -30,20 +30,6 @@ TurnGraph PlanBuilder::empty_graph(bool bounces) const {
   return graph;
 }
 
-void PlanBuilder::release_needed(Mixture& mixture) {
-  if (scene_.kept.empty()) return;
-  TurnGraph wanted{*task_.fabric};
-  mixture.set_stages(Stage::Fresh);
-  mixture.mark(wanted, true);
-  const auto needed = std::ranges::stable_partition(scene_.kept, [&](const Turn& turn) {
-    const auto [in, out] = ports_of(*task_.fabric, turn);
-    return !wanted.is_channel(in) || !wanted.is_channel(out) || !wanted.has(in, out);
-  });
-  scene_.restored.insert(scene_.restored.end(), needed.begin(), needed.end());
-  std::ranges::sort(scene_.restored);
-  scene_.kept.erase(needed.begin(), needed.end());
-}
-
 void PlanBuilder::keep_blocked(const std::vector<Turn>& turns) {
   for (const Turn& turn : turns) {
     std::erase(scene_.restored, turn);

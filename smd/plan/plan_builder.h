@@ -22,9 +22,6 @@ class PlanBuilder {
   /// No turns yet; those that remain blocked are struck, and bounces unless they count.
   [[nodiscard]] TurnGraph empty_graph(bool bounces) const;
 
-  /// Kept turns that the wanted routes need are restored like the others.
-  void release_needed(Mixture& mixture);
-
   /// A turn that was to be restored remains blocked.
   void keep_blocked(const std::vector<Turn>& turns);
 

@@ -22,8 +22,8 @@ struct PlanScene {
   std::vector<PortIdx> wake_inner;         // to be activated: ends of links between switches
   std::vector<PortIdx> wake_outer;         // … of all other links
   bool silent = true;                      // nothing carries data
-  std::vector<Turn> kept;                  // blocked turns that may remain so
-  std::vector<Turn> restored;              // … that packets need again
+  std::vector<Turn> kept;                  // blocked turns that nobody will need
+  std::vector<Turn> restored;              // … that the wanted routes may need
 };
 
 /// Every entry that differs or is unknown, sorted by (switch, LID). A table that ends early has no

@@ -20,9 +20,7 @@ TransitionPlan plan_initial(const TransitionTask& task, PlanBuilder& builder) {
                               .blocked = {},
                               .orientation = task.orientation};
   Mixture mixture{wanted, builder.scene(), {}};
-  builder.release_needed(mixture);
   builder.fill_at_once(plan, mixture, {});
-  plan.blocked = builder.scene().kept;
   plan.phases[0].to_wanted = true;
   if (auto order = find_order(mixture, builder.empty_graph(false), true))
     plan.phases[0].certificate = std::move(*order);
@@ -59,9 +57,7 @@ class Chooser {
       : task_(task),
         options_(options),
         builder_(builder),
-        mixture_(task, builder.scene(), find_changes(task)) {
-    builder.release_needed(mixture_);
-  }
+        mixture_(task, builder.scene(), find_changes(task)) {}
 
   TransitionPlan run() {
     TransitionPlan plan = choose();

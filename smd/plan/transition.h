@@ -101,7 +101,7 @@ struct TransitionTask {
   const ForwardingTables* wanted = nullptr;
   std::vector<TableBlock> unknown;           // blocks that may hold anything
   std::vector<Turn> blocked;                 // now, sorted
-  const Orientation* orientation = nullptr;  // of `wanted`, where the engine has one
+  const Orientation* orientation = nullptr;  // that `wanted` obeys, where the engine has one
 };
 
 /// A link carries data when both of its ports are Active.

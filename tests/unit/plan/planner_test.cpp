@@ -252,6 +252,15 @@ TEST(Planner, ANewSwitchHasItsEntriesBeforeItsLinksCarryDataAndHostsComeLast) {
   EXPECT_EQ(check_transition(made.task(), plan).fault, "");
 }
 
+TEST(Planner, ANewSwitchThatNobodySendsToIsOnePhase) {
+  HandMade made{"S1-S2 S2~S3 S3~H3 S1-H1", "S1>H1=H1 S2>H1=S1", "S3>H1=S2"};
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  ASSERT_EQ(plan.phases.size(), 1u);
+  EXPECT_THAT(plan.phases[0].entries, ElementsAre(entry(made, "S3", 1)));
+  EXPECT_EQ(plan.phases[0].activate.size(), 4u);
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+}
+
 TEST(Planner, ABringUpIsOnePhaseInAnyOrder) {
   HandMade made{"S1~S2 S2~S3 S3~S1 S3~H3", "", "S1>H3=S3 S2>H3=S1 S3>H3=H3"};
   const TransitionPlan plan = plan_transition(made.task(), {});
