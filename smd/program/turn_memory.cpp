@@ -27,4 +27,14 @@ std::vector<Turn> TurnMemory::collect(const Fabric& fabric, Held held) const {
   return turns;
 }
 
+std::vector<TurnRef> TurnMemory::maybe_blocked() const {
+  std::vector<TurnRef> turns;
+  for (const auto& [guid, rows] : rows_) {
+    for (const auto& [ports, row] : rows) {
+      if (row.held != Held::Open) turns.push_back({guid, ports.first, ports.second});
+    }
+  }
+  return turns;
+}
+
 }  // namespace smd

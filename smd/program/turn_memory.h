@@ -13,6 +13,16 @@
 
 namespace smd {
 
+/// A turn by GUID, so that it outlives snapshots and the daemon.
+struct TurnRef {
+  Guid node;
+  PortNum in;
+  PortNum out;
+
+  friend bool operator==(const TurnRef&, const TurnRef&) = default;
+  friend auto operator<=>(const TurnRef&, const TurnRef&) = default;
+};
+
 class TurnMemory {
  public:
   enum class Held : std::uint8_t {
@@ -37,6 +47,13 @@ class TurnMemory {
 
   /// Turns of the fabric whose rows are held so, sorted.
   [[nodiscard]] std::vector<Turn> collect(const Fabric& fabric, Held held) const;
+
+  /// All that may be blocked, sorted: what a daemon has to write down to find it again, since
+  /// reading every row of every switch would cost more than the rest of a start.
+  [[nodiscard]] std::vector<TurnRef> maybe_blocked() const;
+
+  /// A former life may have blocked it: the next run opens it.
+  void suspect(const TurnRef& turn) { at(turn.node, turn.in, turn.out).held = Held::Unknown; }
 
  private:
   std::map<Guid, std::map<std::pair<PortNum, PortNum>, Row>> rows_;

@@ -123,6 +123,20 @@ TEST_P(Planned, ASecondLookFindsNothingToSet) {
             0u);
 }
 
+TEST_P(Planned, AManagerThatRestartsReadsAndSetsNothing) {
+  if (GetParam().whole) GTEST_SKIP() << "whole tables are written whatever they hold";
+  take_in();
+  lab.state = {};
+  bool set = false;
+  lab.tap.on_send = [&](const Smp& smp) {
+    set = set || smp.method == Method::Set;
+    return true;
+  };
+  take_in();
+  EXPECT_EQ(plan.kind, TransitionKind::Nothing);
+  EXPECT_FALSE(set);
+}
+
 constexpr const char* kFabrics[] = {
     "example:name=fig76", "fat-tree:k=4,levels=3", "torus:dims=4.3,hosts=1"};
 

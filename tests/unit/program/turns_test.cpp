@@ -162,6 +162,18 @@ TEST_F(Turns, InDoubtAreOpenedByTheNextRun) {
   EXPECT_EQ(lab.find_false_claim(), "");
 }
 
+TEST_F(Turns, ThatAFormerLifeWroteDownAreOpened) {
+  run({turn}, {});
+  const std::vector<TurnRef> written = lab.state.turns.maybe_blocked();
+  ASSERT_THAT(written, testing::SizeIs(1));
+  lab.state = {};
+  for (const TurnRef& each : written) lab.state.turns.suspect(each);
+  EXPECT_EQ(lab.state.turns.maybe_blocked(), written);
+  run({}, {});
+  EXPECT_EQ(held()[0], Vl{0});
+  EXPECT_THAT(lab.state.turns.maybe_blocked(), testing::IsEmpty());
+}
+
 TEST_F(Turns, OfASwitchThatWasSwitchedOffAreForgotten) {
   run({turn}, {});
   lab.fabric.set_node(lab.sim_switch(turn.sw), false);
