@@ -11,6 +11,7 @@ using ::testing::IsEmpty;
 class EarlyRetry : public SmpClientTest {
  protected:
   static constexpr Duration kLong = 200ms;
+  static constexpr unsigned kSlow = 5;  // a node that takes 10 ms
 
   /// Answers every SMP after `delay_`, except those that `lost_` picks; notes retries.
   void SetUp() override {
@@ -21,7 +22,7 @@ class EarlyRetry : public SmpClientTest {
       const unsigned attempt = attempt_of(request);
       if (attempt > 0) retried_.push_back({runtime_.now() - start_, attempt});
       if (lost_(request, attempt)) return;
-      runtime_.call_at(runtime_.now() + delay_,
+      runtime_.call_at(runtime_.now() + (to(request, kSlow) ? 10ms : delay_),
                        [this, request] { port_.deliver(answer_to(request)); });
     };
     // The fabric's pace is known.
@@ -74,6 +75,19 @@ TEST_F(EarlyRetry, TheMarginIsFourTimesTheSlowestAnswerOfLate) {
   EXPECT_EQ(retried_[0].first, 5500us);  // the one that left at 4.5 ms, after four answer times
 }
 
+TEST_F(EarlyRetry, ALateAnswerToTheFirstAttemptTeachesHowSlowAgentsAre) {
+  ask(node_info(kSlow));
+  keep_asking(20ms);
+  ASSERT_THAT(retried_, ElementsAre(Retry{2600us, 1}, Retry{5100us, 2}));
+  lost_ = [](const Smp& smp, unsigned attempt) { return to(smp, 7) && attempt == 0; };
+  start_ = runtime_.now();
+  ask(node_info(7));
+  keep_asking(60ms);
+  ASSERT_EQ(retried_.size(), 3u);
+  EXPECT_GT(retried_[2].first, 36ms);  // four times 10 ms, faded by a hundred answers since
+  EXPECT_LT(retried_[2].first, 40ms);
+}
+
 TEST_F(EarlyRetry, ASilentNodeGetsNoMoreSmpsAndNoLessPatience) {
   lost_ = [](const Smp& smp, unsigned) { return to(smp, 7); };
   const auto outcome = ask(node_info(7));
@@ -100,7 +114,7 @@ TEST_F(EarlyRetry, WhileNothingIsHeardOnlyTheOldestIsAskedAgain) {
 TEST_F(EarlyRetry, TheAnswerToTheProbeFreesTheRestOfALostCrowd) {
   lost_ = [](const Smp&, unsigned attempt) { return attempt == 0; };
   std::vector<decltype(ask(node_info()))> crowd;
-  for (std::uint8_t i = 0; i < 20; ++i) crowd.push_back(ask(node_info(i)));
+  for (std::uint8_t i = 10; i < 30; ++i) crowd.push_back(ask(node_info(i)));
   run_for(10ms);
   for (const auto& outcome : crowd) EXPECT_TRUE(*outcome && outcome->value());
   EXPECT_EQ(retried_.size(), 20u);
@@ -109,7 +123,7 @@ TEST_F(EarlyRetry, TheAnswerToTheProbeFreesTheRestOfALostCrowd) {
 
 TEST_F(EarlyRetry, APauseOfTheWholeFabricCostsOneSmp) {
   delay_ = 50ms;
-  for (std::uint8_t i = 0; i < 20; ++i) ask(node_info(i));
+  for (std::uint8_t i = 10; i < 30; ++i) ask(node_info(i));
   run_for(1s);
   EXPECT_EQ(retried_.size(), 1u);
   EXPECT_EQ(client_->stats().answered, 21u);
@@ -128,7 +142,7 @@ TEST_F(EarlyRetry, BeforeAnythingIsKnownTheTimeoutDecides) {
 
 TEST_F(EarlyRetry, NothingIsAskedAgainThatWasAnsweredOrCancelled) {
   delay_ = 300us;
-  for (std::uint8_t i = 0; i < 100; ++i) ask(node_info(i));
+  for (std::uint8_t i = 0; i < 100; ++i) ask(node_info(i == kSlow ? 1 : i));
   run_for(1ms);
   delay_ = 100ms;
   ask(node_info(9));
@@ -139,13 +153,22 @@ TEST_F(EarlyRetry, NothingIsAskedAgainThatWasAnsweredOrCancelled) {
   EXPECT_THAT(retried_, IsEmpty());
 }
 
-TEST_F(EarlyRetry, AnEarlyLossHalvesTheWindowLikeATimeout) {
+TEST_F(EarlyRetry, AnEarlyLossHalvesTheCrowdThatItBelongedTo) {
   lost_ = [](const Smp& smp, unsigned attempt) { return to(smp, 7) && attempt == 0; };
-  for (std::uint8_t i = 0; i < 30; ++i) ask(node_info(i == 3 ? 7 : 1));
+  for (std::uint8_t i = 0; i < 30; ++i) ask(node_info(i == 29 ? 7 : 1));
   run_for(1ms);
   EXPECT_EQ(client_->window(), 32u);
   keep_asking(5ms);
-  EXPECT_LE(client_->window(), 16u);
+  EXPECT_EQ(client_->window(), 15u);
+}
+
+TEST_F(EarlyRetry, TheVeryFirstAnswerMakesTheProbePossible) {
+  make_client({.retries = 3, .timeout = kLong});
+  lost_ = [](const Smp& smp, unsigned attempt) { return to(smp, 7) && attempt == 0; };
+  ask(node_info(1));
+  const auto outcome = ask(node_info(7));
+  run_for(10ms);
+  EXPECT_TRUE(*outcome);
 }
 
 }  // namespace
