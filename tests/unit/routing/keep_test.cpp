@@ -6,6 +6,7 @@
 #include <set>
 
 #include "smd/routing/check.h"
+#include "smd/routing/switch_graph.h"
 #include "tests/unit/routing/paths.h"
 
 namespace smd::test {
@@ -118,6 +119,20 @@ TEST(Keep, OfParallelCablesTheRestoredOneTakesItsShareAndNoMore) {
   EXPECT_EQ(changed(three, after, two, tables).size(), 3u) << "towards S1 there is one host";
 }
 
+TEST(Keep, WhatALostCableCarriedIsSpreadOverTheOthers) {
+  const char* const hosts =
+      " S1:5-H7 S2:5-H1 S2:6-H2 S2:7-H3 S2:8-H4 S2:9-H5 S2:10-H6 S2:11-H8 S2:12-H9 S2:13-H10"
+      " S2:14-H11 S2:15-H12 S2:16-H13";
+  const Network four{std::string{"S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4"} + hosts};
+  const Network three{std::string{"S1:1-S2:1 S1:2-S2:2 S1:4-S2:4"} + hosts};
+  const RoutingTables tables = compute("updn", four.fabric, four.lids);
+  const RoutingTables after = reroute(three, four, tables);
+  std::map<unsigned, unsigned> used;
+  for (int h : {1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13})
+    ++used[exit_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h))];
+  EXPECT_THAT(used, ElementsAre(std::pair{1u, 4u}, std::pair{2u, 4u}, std::pair{4u, 4u}));
+}
+
 TEST(Keep, WhoComesBackFindsItsEntries) {
   const Network whole{kSquare};
   const Network without_h4{"S1:1-S3:1 S1:2-S4:1 S2:1-S3:2 S2:2-S4:2 S3:3-H1 S3:4-H2 S4:3-H3 S4/4"};
@@ -170,35 +185,55 @@ TEST(Keep, ANewSwitchGetsRoutesAndShortensThoseOfOthers) {
 }
 
 TEST(Keep, DetoursStayUnlessAskedFor) {
-  //   A leaf uplink of a fat tree is lost: other pods came down over the aggregation switch that
-  //   lost it, which has only ways up now.
-  const std::string text = fat_tree_text(8);
-  const Fabric f = fabric_from(text);
+  // A leaf uplink of a fat tree is lost: others came down over the aggregation switch that lost it,
+  // which has only ways up now. In the pod of the root they are two links longer, else four.
+  const Fabric f = fabric_from(fat_tree_text(8));
   const LidMap lids = lids_in_order(f);
+  const Targets targets = find_targets(f, lids);
   const RoutingTables tables = compute("updn", f, lids);
-  NodeIdx leaf = kNone<NodeIdx>;  // far from the root
-  for (const NodeIdx n : f.switch_node) {
-    if (tables.orientation.rank[f.switch_of[n]] == 4 && leaf == kNone<NodeIdx>) leaf = n;
-  }
-  ASSERT_NE(leaf, kNone<NodeIdx>);
-  Fabric cut = f;
-  for (const PortIdx p : f.external_ports(leaf)) {
-    if (f.peer[p] == kNone<PortIdx> || !f.is_switch(f.node_of[f.peer[p]])) continue;
-    cut.peer[f.peer[p]] = kNone<PortIdx>;
-    cut.peer[p] = kNone<PortIdx>;
-    break;
-  }
   const PreviousRoutes in_force{&f, &lids, &tables};
-  const RoutingTables mended = compute("updn", cut, lids, {.in_force = &in_force});
-  const RoutingTables shortened =
-      compute("updn", cut, lids, {.in_force = &in_force, .shorten_detours = true});
-  const RouteReport long_ways = check_routes(cut, lids, mended.lft);
-  const RouteReport short_ways = check_routes(cut, lids, shortened.lft);
-  EXPECT_TRUE(long_ways.ok());
-  EXPECT_TRUE(short_ways.ok());
-  EXPECT_LT(short_ways.hops, long_ways.hops);
-  EXPECT_LT(measure_load(cut, lids, shortened.lft).stddev,
-            measure_load(cut, lids, mended.lft).stddev);
+  for (const std::uint32_t rank : {2, 4}) {
+    NodeIdx leaf = kNone<NodeIdx>;
+    for (const SwitchIdx sw : f.switch_node.indices()) {
+      if (tables.orientation.rank[sw] == rank && targets.hosts[sw] != 0) leaf = f.switch_node[sw];
+    }
+    ASSERT_NE(leaf, kNone<NodeIdx>);
+    Fabric cut = f;
+    for (const PortIdx p : f.external_ports(leaf)) {
+      if (f.peer[p] == kNone<PortIdx> || !f.is_switch(f.node_of[f.peer[p]])) continue;
+      cut.peer[f.peer[p]] = kNone<PortIdx>;
+      cut.peer[p] = kNone<PortIdx>;
+      break;
+    }
+    const RoutingTables mended = compute("updn", cut, lids, {.in_force = &in_force});
+    const RoutingTables shortened =
+        compute("updn", cut, lids, {.in_force = &in_force, .shorten_detours = true});
+    const RouteReport long_ways = check_routes(cut, lids, mended.lft);
+    const RouteReport short_ways = check_routes(cut, lids, shortened.lft);
+    EXPECT_TRUE(long_ways.ok());
+    EXPECT_TRUE(short_ways.ok());
+    EXPECT_LT(short_ways.hops, long_ways.hops) << rank;
+    EXPECT_LT(measure_load(cut, lids, shortened.lft).stddev,
+              measure_load(cut, lids, mended.lft).stddev);
+  }
+}
+
+TEST(Keep, ARestoredLinkTakesNoMoreThanTheOthersCarry) {
+  //  S1 reaches S2 over S11, S12 and S13. The channels beyond S11 and S12 carry their own hosts'
+  //  traffic too, so even the last of the six routes to S2 would better go over S13. But 14 paths
+  //  leave S1 for S11, S12 and beyond, of which a third is 4.
+  const std::string rest =
+      "S1:1-S11:1 S1:2-S12:1 S2:1-S11:2 S2:2-S12:2 S2:3-S13:2 S1:9-H30 "
+      "S2:11-H1 S2:12-H2 S2:13-H3 S2:14-H4 S2:15-H5 S2:16-H6 "
+      "S11:11-H11 S11:12-H12 S11:13-H13 S11:14-H14 S12:11-H21 S12:12-H22 S12:13-H23 S12:14-H24 ";
+  const Network two{rest + "S13/2"};
+  const Network three{rest + "S1:3-S13:1"};
+  const RoutingTables tables = compute("updn", two.fabric, two.lids);
+  const RoutingTables after = reroute(three, two, tables);
+  unsigned moved = 0;
+  for (int h = 1; h <= 6; ++h)
+    moved += exit_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h)) == 3;
+  EXPECT_EQ(moved, 4u);
 }
 
 TEST(Keep, InAFatTreeALostAndRestoredCableLeavesTheLoadEven) {
