@@ -2,6 +2,7 @@
 // follows them (Pearce and Kelly's dynamic topological order).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -75,7 +76,7 @@ class TurnGraph {
   void for_each_exit(PortIdx in, Visit&& visit) const {
     for (std::uint32_t i = 0; i < words_[in]; ++i) {
       for (Word bits = turns_[first_word_[in] + i]; bits != 0; bits &= bits - 1) {
-        const auto offset = i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits));
+        const auto offset = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
         visit(PortIdx{first_port_[in] + offset});
       }
     }
