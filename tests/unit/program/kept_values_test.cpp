@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "smd/program/port_judge.h"
 #include "tests/unit/program/program_lab.h"
 
@@ -64,6 +66,9 @@ TEST_P(LostField, IsNamedOnceIsNoFaultAndIsNotSetAgain) {
   EXPECT_EQ(first.fault_count, 0u);
   ASSERT_GT(first.not_kept_count, 0u);
   EXPECT_THAT(first.not_kept[0].what, testing::HasSubstr(GetParam().name));
+  std::set<std::pair<Guid, PortNum>> ports;  // each is set twice, to Armed and to Active
+  for (const NotKept& each : first.not_kept) ports.emplace(each.node, each.port);
+  EXPECT_EQ(ports.size(), first.not_kept.size());
   EXPECT_EQ(sets_of_next_cycle(), 0u);
   EXPECT_EQ(last.not_kept_count, 0u);
   EXPECT_EQ(last.fault_count, 0u);

@@ -120,6 +120,9 @@ TEST(WholeTables, GoUpToTheHighestLidOrAsFarAsTheSwitchGoes) {
     input.literal = literal;
     const ProgramReport report = lab.program(input);
     EXPECT_EQ(report.blocks_written, lab.snapshot().switch_count() * (literal ? 10u : 1u));
+    const auto& lft = lab.fabric.node_state(lab.sim_switch(SwitchIdx{0})).lft;
+    ASSERT_EQ(lft.size(), literal ? 640u : 64u);
+    EXPECT_EQ(lft.back(), kNoRoute) << "nobody has that LID";
   }
 }
 
