@@ -16,6 +16,7 @@ struct AgentOptions {
   std::uint8_t mtu_cap = 5;                 // code: 4096 bytes
   std::uint8_t guid_cap = 8;
   std::uint8_t optimized_sl_to_vl = 0;  // what SwitchInfo offers; 0 refuses wildcards
+  bool one_step_activation = false;     // Initialize may go to Active at once, as in the thesis
   bool traps = true;
   unsigned trap_repeats = 10;  // a trap nobody represses is given up after so many repetitions
 };

@@ -15,9 +15,9 @@ constexpr auto code(PortState state) { return static_cast<std::uint8_t>(state); 
 
 constexpr auto code(PhysState state) { return static_cast<std::uint8_t>(state); }
 
-/// Down is always possible; Armed follows Initialize, Active follows Armed; the rest is the
-/// hardware's.
-bool state_allowed(PortState from, std::uint8_t to) {
+/// Down is always possible; Armed follows Initialize, Active follows Armed (or, one step,
+/// Initialize); the rest is the hardware's.
+bool state_allowed(PortState from, std::uint8_t to, bool one_step) {
   switch (static_cast<PortState>(to)) {
     case PortState::NoChange:
     case PortState::Down:
@@ -25,7 +25,7 @@ bool state_allowed(PortState from, std::uint8_t to) {
     case PortState::Armed:
       return from == PortState::Initialize;
     case PortState::Active:
-      return from == PortState::Armed;
+      return from == PortState::Armed || (one_step && from == PortState::Initialize);
     default:
       return false;
   }
@@ -52,8 +52,8 @@ bool management_fields_allowed(const PortInfo& regs, const PortInfo& wanted, boo
 }
 
 /// Fields of a port with a link. Base port 0 has none.
-bool link_fields_allowed(const PortInfo& regs, const PortInfo& wanted) {
-  if (!state_allowed(regs.state(), wanted.port_state)) return false;
+bool link_fields_allowed(const PortInfo& regs, const PortInfo& wanted, bool one_step) {
+  if (!state_allowed(regs.state(), wanted.port_state, one_step)) return false;
   if (!phys_allowed(wanted.port_physical_state)) return false;
   if (wanted.link_down_default_state > code(PhysState::Polling)) return false;
   if (wanted.neighbor_mtu > regs.mtu_cap) return false;
@@ -160,7 +160,9 @@ bool apply_set(const SmaRequest& request, PortNum number, const PortInfo& wanted
   const bool base_port0 =
       node.is_switch() && number.value() == 0 && !node.switch_info.enhanced_port0;
   if (management && !management_fields_allowed(port.info, wanted, base_port0)) return false;
-  if (!base_port0 && !link_fields_allowed(port.info, wanted)) return false;
+  if (!base_port0 && !link_fields_allowed(port.info, wanted, node.options.one_step_activation)) {
+    return false;
+  }
   if (management) apply_management_fields(port, wanted);
   if (base_port0) return true;
   apply_link_fields(port.info, wanted);

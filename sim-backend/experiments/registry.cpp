@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim-backend/experiments/accelerations.h"
 #include "sim-backend/experiments/detection.h"
+#include "sim-backend/experiments/distribution.h"
 #include "sim-backend/experiments/experiment.h"
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/multiple_changes.h"
@@ -14,7 +16,9 @@ namespace smd::sim {
 
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> out = {detection(),
+    std::vector<Experiment> out = {accelerations(),
+                                   detection(),
+                                   distribution(),
                                    full_discovery(),
                                    multiple_changes(),
                                    partial_discovery(),

@@ -57,6 +57,8 @@ class Farthest {
 
   [[nodiscard]] bool within(double share) const { return std::abs(ratio_ - 1) <= share; }
 
+  [[nodiscard]] std::string value() const { return fmt::format("{:.3f}", ratio_); }
+
   [[nodiscard]] std::string print() const {
     return fmt::format("{:.3f} times the published where it fits worst", ratio_);
   }

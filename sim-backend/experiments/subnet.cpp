@@ -28,7 +28,7 @@ void Eavesdropper::set_handlers(Receive receive, Lost lost) {
 }
 
 Subnet::Subnet(const std::string& fabric_text, const SubnetOptions& options)
-    : fabric(runtime, spec_of(fabric_text), options.preset.timing(), options.seed),
+    : fabric(runtime, spec_of(fabric_text), options.preset.timing(), options.seed, options.agents),
       port(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
       ear(port),
       client(runtime, ear, options.preset.smp()),
@@ -96,7 +96,7 @@ Result<DiscoveryCost> Subnet::discover_partially() {
   return DiscoveryCost{meter.lap().smps, runtime.now() - *noticed};
 }
 
-Result<void> Subnet::compute_routes() {
+Result<void> Subnet::compute_routes(const Orientation* previous) {
   auto assigned = assign_lids(snapshot(), book, {});
   if (!assigned) return tl::unexpected<Error>(assigned.error());
   book = std::move(assigned->book);
@@ -109,7 +109,8 @@ Result<void> Subnet::compute_routes() {
   if (!snapshot().is_switch(root)) {
     root = snapshot().node_of[snapshot().peer[snapshot().sm_port]];
   }
-  auto routes = engine->compute(snapshot(), lids, {.roots = {snapshot().node_guid[root]}});
+  auto routes = engine->compute(
+      snapshot(), lids, {.roots = {snapshot().node_guid[root]}, .previous = previous});
   if (!routes) return tl::unexpected<Error>(routes.error());
   routing = std::move(*routes);
   return {};
@@ -117,31 +118,50 @@ Result<void> Subnet::compute_routes() {
 
 Result<void> Subnet::plan_routes() {
   if (auto found = discover_fully(); !found) return tl::unexpected<Error>(found.error());
-  return compute_routes();
+  return compute_routes(nullptr);
 }
 
-Result<void> Subnet::bring_up() {
-  if (auto planned = plan_routes(); !planned) return planned;
-  PortPolicy policy;
-  policy.master_sm_lid = lids.base[snapshot().sm_port];
+Result<void> Subnet::look_again() {
+  std::optional<Result<SweepReport>> found;
+  Discovery discovery(client, {}, Epoch{3});
+  discovery.start([&](Result<SweepReport> report) { found = std::move(report); });
+  if (auto ended = run_until([&] { return found.has_value(); }, "discovery"); !ended) return ended;
+  if (!*found) return tl::unexpected<Error>(found->error());
+  sweep = std::move(**found);
+  const Orientation kept = routing.orientation;
+  return compute_routes(&kept);
+}
+
+Result<ProgramReport> Subnet::program(ProgramInput input) {
+  input.report = &sweep;
+  input.lids = &lids;
+  input.lft = &routing.lft;
+  input.policy.master_sm_lid = lids.base[snapshot().sm_port];
+  meter.lap();
   std::optional<ProgramReport> report;
   Programmer programmer(runtime, client, state, meter);
-  programmer.start(
-      {.report = &sweep, .lids = &lids, .lft = &routing.lft, .policy = policy, .qos = {}},
-      [&](ProgramReport done) { report = std::move(done); });
+  programmer.start(input, [&](ProgramReport done) { report = std::move(done); });
   if (auto ended = run_until([&] { return report.has_value(); }, "programming"); !ended) {
-    return ended;
+    return tl::unexpected<Error>(ended.error());
   }
-  if (report->fault_count > 0 || report->ports_not_active > 0) {
-    return fail(Errc::Io,
-                fmt::format("bring-up left {} faults and {} ports that are not Active",
-                            report->fault_count,
-                            report->ports_not_active));
+  if (report->fault_count > 0 || report->ports_not_active > 0 || report->plan_interrupted) {
+    return fail(
+        Errc::Io,
+        fmt::format("programming left {} faults and {} ports that are not Active; {}",
+                    report->fault_count,
+                    report->ports_not_active,
+                    report->plan_interrupted ? report->plan_interrupted->why : "no plan left"));
   }
   Fabric now = snapshot();
   now.port_info = report->port_info;
   now.switch_info = report->switch_info;
   sweep.fabric = std::make_shared<const Fabric>(std::move(now));
+  return std::move(*report);
+}
+
+Result<void> Subnet::bring_up() {
+  if (auto planned = plan_routes(); !planned) return planned;
+  if (auto done = program({}); !done) return tl::unexpected<Error>(done.error());
   return {};
 }
 

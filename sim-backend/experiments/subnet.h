@@ -43,6 +43,7 @@ struct SubnetOptions {
   Preset preset = kPresets[0];
   std::string engine = "fera-flood";  // the one whose routes are printed
   std::uint64_t seed = 1;
+  AgentOptions agents;
 };
 
 struct DiscoveryCost {
@@ -61,6 +62,13 @@ class Subnet {
 
   /// Partial discovery with the request set of the thesis. Requires: bring_up().
   Result<DiscoveryCost> discover_partially();
+
+  /// Full discovery that keeps LIDs, and routes that keep directions; nothing is written. Requires:
+  /// bring_up().
+  Result<void> look_again();
+
+  /// Everything that a manager writes, along the plan when there is one.
+  Result<ProgramReport> program(ProgramInput input);
 
   /// Discovery, LIDs and tables, of which nothing is written.
   Result<void> plan_routes();
@@ -94,7 +102,7 @@ class Subnet {
 
  private:
   [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> lid_setter();
-  Result<void> compute_routes();
+  Result<void> compute_routes(const Orientation* previous);
 
   SubnetOptions options_;
   std::uint16_t next_lid_ = 1;

@@ -293,6 +293,17 @@ INSTANTIATE_TEST_SUITE_P(
         Field{"PhysTraining", [](PortInfo& i) { i.port_physical_state = 4; }, false}),
     [](const auto& test) { return test.param.name; });
 
+TEST(PortInfoSet, AgentsOfOneStepGoFromInitializeToActive) {
+  Rig rig(line(), Timing::none(), 1, {.one_step_activation = true});
+  const auto set_state = [&](PortState state) {
+    return rig.set_port(
+        {1}, 2, [&](PortInfo& info) { info.port_state = static_cast<std::uint8_t>(state); });
+  };
+  EXPECT_EQ(set_state(PortState::Active)->status, 0u);
+  EXPECT_EQ(rig.fabric.port_info(1, port_num(2)).state(), PortState::Active);
+  EXPECT_EQ(set_state(PortState::Initialize)->status, kBadField);
+}
+
 TEST(PortInfoSet, KeepsReadOnlyFieldsAndNops) {
   Rig rig(line());
   const PortInfo before = rig.fabric.port_info(3, PortNum{1});

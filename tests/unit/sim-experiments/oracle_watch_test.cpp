@@ -1,0 +1,54 @@
+// The watch that simulation tests hang on a world, on the whole manager.
+#include "tests/support/oracle_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace smd::test {
+namespace {
+
+TEST(OracleWatch, SeesABringUpFromNothingToEverything) {
+  World world(spec_of("example:name=fig67"));
+  OracleWatch watch(world);
+  EXPECT_FALSE(watch.connected());
+  world.manager.start();
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_TRUE(watch.connected());
+  EXPECT_EQ(watch.never_allowed(), "");
+  EXPECT_EQ(watch.present_loop(), "");
+  EXPECT_EQ(watch.timeline().lowest_connectivity(), 0);
+  EXPECT_EQ(watch.timeline().now().connectivity().connected, 7u * 6u);
+  EXPECT_GT(watch.timeline().samples().size(), 10u);
+  EXPECT_GT(watch.timeline().changes(), 50u);
+}
+
+TEST(OracleWatch, SeesWhatAFailureCosts) {
+  World world(spec_of("example:name=fig67"));
+  world.manager.start();
+  ASSERT_TRUE(world.settle_up());
+  OracleWatch watch(world);
+  const std::uint32_t node = world.node("node-3");
+  world.fabric.set_node(node, false);
+  EXPECT_LT(watch.timeline().now().connectivity().level(), 1);
+  world.manager.request_sweep("test");
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(watch.connected());
+  EXPECT_LT(watch.timeline().lowest_connectivity(), 1);
+  watch.restart();
+  EXPECT_EQ(watch.timeline().lowest_connectivity(), 1);
+}
+
+TEST(OracleWatch, AnEngineThatMakesACircleIsCaught) {
+  // Shortest routes round a ring of switches wait for each other.
+  WorldOptions options;
+  options.settings.engine = "minhop";
+  World world(spec_of("torus:dims=6,hosts=1"), std::move(options));
+  OracleWatch watch(world);
+  world.manager.start();
+  world.run_for(std::chrono::seconds(1));
+  // The manager writes nothing that it did not verify, so there is nothing to see.
+  EXPECT_EQ(watch.never_allowed(), "");
+  EXPECT_FALSE(watch.connected());
+}
+
+}  // namespace
+}  // namespace smd::test
