@@ -274,6 +274,15 @@ TEST(PartialDiscovery, AStrangerOnTheWayIsLeftAlone) {
   EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x2009}));
 }
 
+// The path to S3 now ends in S4, a switch with tables like its own.
+TEST(PartialDiscovery, AnotherKnownSwitchOnTheWayIsNotTakenForTheSuspect) {
+  Ring lab;
+  lab.fabric.move_cable(kS3, port(1), kS4, port(7));
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(found.delta.nodes_gone, IsEmpty());
+  EXPECT_THAT(found.delta.ports_up, ElementsAre(at(lab, kS2, 2), at(lab, kS4, 7)));
+}
+
 TEST(PartialDiscovery, ARestartedSwitchIsReadAsANewOne) {
   Ring lab;
   lab.fabric.set_node(kS3, false);
@@ -319,13 +328,15 @@ TEST(PartialDiscovery, AHealedPartitionComesBackWithItsLids) {
   EXPECT_EQ(now.port_info[now.port_of(now.find_node(Guid{0x2003}).value(), port(0))].lid, lid);
 }
 
-// Both ways to S3 and S4 fail, and a new cable leads to S3: what hangs behind is found again, and
-// S4, which lost a host and could not say so, is asked.
+// S4 hangs on S3, whose only cable moves to S1: while it was cut off S4 lost its host, and could
+// tell nobody.
 TEST(PartialDiscovery, WhatWasOutOfReachIsAskedOnceItIsFound) {
-  Ring lab;
+  FabricSpec spec = ring();
+  spec.nodes[kS4].ports[2] = {};
+  spec.nodes[kS1].ports[3] = {};
+  Ring lab(spec);
+  lab.fabric.move_cable(kS2, port(2), kS1, port(8));
   lab.fabric.set_node(kH4, false);
-  lab.fabric.set_link(kS4, port(2), false);
-  lab.fabric.move_cable(kS2, port(2), kS1, port(8));  // S2:2-S3:1 becomes S1:8-S3:1
   const auto found = lab.look(lab.guids({kS1, kS2}));
   EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1040}));
 }
