@@ -341,6 +341,19 @@ TEST(PartialDiscovery, WhatWasOutOfReachIsAskedOnceItIsFound) {
   EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1040}));
 }
 
+// The way to S3 breaks after its bit was cleared: read by another way, it shows nothing any more.
+TEST(PartialDiscovery, WhatWasClearedIsReadEvenIfTheWayBreaks) {
+  Ring lab;
+  lab.fabric.set_node(kH3, false);
+  lab.transport.on_request = [&](std::size_t) {
+    if (lab.transport.log().back() == "Get PI 1 (1,2,2) []") {
+      lab.fabric.set_link(kS1, port(2), false);
+    }
+  };
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_THAT(found.delta.nodes_gone, ElementsAre(Guid{0x1030}));
+}
+
 TEST(PartialDiscovery, LoopbackCablesAndParallelLinks) {
   Ring lab;
   lab.fabric.move_cable(kH3, port(1), kS3, port(8));  // S3:4-H3 becomes S3:4-S3:8
