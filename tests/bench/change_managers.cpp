@@ -30,9 +30,16 @@ class Smd final : public Manager {
 
   bool comes_up(std::chrono::seconds limit) override {
     const auto end = Clock::now() + limit;
+    Clock::time_point active = Clock::now();
+    double sent_last = -1;
     while (Clock::now() < end && !process_.poll()) {
-      if (ask("status").value("state", "") == "master") return true;
-      std::this_thread::sleep_for(20ms);
+      const Json status = ask("status");
+      if (status.value("state", "") != "master" || sent(status) != sent_last) {
+        active = Clock::now();
+        sent_last = sent(status);
+      }
+      if (Clock::now() - active >= kQuiet) return true;
+      std::this_thread::sleep_for(50ms);
     }
     return false;
   }
