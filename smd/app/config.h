@@ -40,9 +40,6 @@ struct SmpConfig {
   friend bool operator==(const SmpConfig&, const SmpConfig&) = default;
 };
 
-/// Basic is the published algorithm to the letter; Default asks less for the same knowledge.
-enum class SmMode : std::uint8_t { Default, Basic };
-
 struct SmConfig {
   unsigned priority = 0;
   SmKey sm_key;
@@ -57,15 +54,15 @@ struct SmConfig {
   unsigned lmc_enhanced_port0 = 0;
   Lid lid_min{1};
   Lid lid_max = kTopUnicastLid;
-  SmMode mode = SmMode::Default;
+  std::string mode = "certified";  // see assimilation.h
 
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };
 
 struct SweepConfig {
   unsigned interval_s = 10;  // 0: only on traps and commands
-  unsigned debounce_ms = 100;
-  unsigned debounce_max_ms = 1000;
+  unsigned debounce_ms = 10;
+  unsigned debounce_max_ms = 200;
 
   friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
 };

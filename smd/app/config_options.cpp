@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/app/assimilation.h"
 #include "smd/app/config_kinds.h"
 
 namespace smd {
@@ -200,11 +201,11 @@ Options sm_routing_options() {
              numeric(section, &T::lid_max),
              1,
              kTopUnicastLid.value()),
-      choice({"sm",
-              "mode",
-              "\"default\" asks least; \"basic\" is the published algorithm to the letter"},
-             numeric(section, &T::mode),
-             {"default", "basic"}),
+      checked_text(
+          {"sm", "mode", "How a change is taken in: discovery, routes and the way tables change"},
+          plain(section, &T::mode),
+          std::string(assimilation_grammar()),
+          [](const std::string& text) { return parse_assimilation(text).has_value(); }),
   };
 }
 

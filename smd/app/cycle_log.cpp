@@ -23,15 +23,54 @@ void log_cycle(const CycleReport& cycle) {
     return log::error(
         "cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
   }
+  if (!cycle.transition.why.empty()) {
+    log::warn("transition.fallback",
+              "kind={} why=\"{}\"",
+              print_transition_kind(cycle.transition.kind),
+              cycle.transition.why);
+  }
+  if (!cycle.full_why.empty()) log::info("discovery.full", "why=\"{}\"", cycle.full_why);
   log::info("cycle.end",
-            "reason=\"{}\" engine={} switches={} nodes={} smps={} blocks={} faults={}",
+            "reason=\"{}\" discovery={} engine={} transition={} phases={} switches={} nodes={} "
+            "smps={} blocks={} faults={}",
             cycle.reason,
+            cycle.partial ? "partial" : "full",
             cycle.engine,
+            print_transition_kind(cycle.transition.kind),
+            cycle.transition.phases,
             cycle.counts.switches,
             cycle.counts.switches + cycle.counts.cas,
             cycle.smps(),
             cycle.blocks_written,
             cycle.fault_count);
+}
+
+void log_delta(const Delta& delta) {
+  for (const PortRef& port : delta.ports_down)
+    log::debug("change.port_down", "node={} port={}", port.node, port.port);
+  for (const PortRef& port : delta.ports_up)
+    log::debug("change.port_up", "node={} port={}", port.node, port.port);
+  for (const Guid node : delta.nodes_gone) log::debug("change.node_gone", "node={}", node);
+  for (const Guid node : delta.nodes_new) log::debug("change.node_new", "node={}", node);
+  for (const Guid node : delta.restarted) log::debug("change.restarted", "node={}", node);
+}
+
+void log_plan(const Fabric& fabric, const TransitionPlan& plan) {
+  std::size_t number = 0;
+  for (const TransitionPhase& phase : plan.phases) {
+    ++number;
+    log::debug("plan.phase",
+               "phase={} block={} restore={} entries={} proved={}",
+               number,
+               phase.block.size(),
+               phase.restore.size(),
+               phase.to_wanted ? "all" : fmt::format("{}", phase.entries.size()),
+               phase.certificate.size() != 0);
+    for (const PortIdx port : phase.deactivate)
+      log::debug("plan.deactivate", "phase={} port={}", number, print_port(fabric, port));
+    for (const PortIdx port : phase.activate)
+      log::debug("plan.activate", "phase={} port={}", number, print_port(fabric, port));
+  }
 }
 
 std::vector<std::string> alarms_of(const CycleReport& cycle) {

@@ -5,10 +5,16 @@
 #include <vector>
 
 #include "smd/app/cycle_report.h"
+#include "smd/fabric/delta.h"
 
 namespace smd::app {
 
 void log_cycle(const CycleReport& cycle);
+
+void log_delta(const Delta& delta);
+
+/// Phase by phase, what is about to be written.
+void log_plan(const Fabric& fabric, const TransitionPlan& plan);
 
 /// What is not as it should be, one line each; empty when all is well.
 [[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle);

@@ -10,6 +10,7 @@
 
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/lid_map.h"
+#include "smd/plan/transition.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/program_report.h"
 #include "smd/routing/check.h"
@@ -38,14 +39,29 @@ struct InForce {
   [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
 };
 
+/// How the tables went from what the switches held to what they hold now.
+struct TransitionReport {
+  TransitionKind kind = TransitionKind::Nothing;
+  std::uint64_t phases = 0;
+  bool certified = false;     // every phase was proved
+  std::uint64_t blocked = 0;  // turns that stay blocked
+  std::uint64_t replans = 0;  // made anew around what was confirmed
+  std::string why;            // of a fallback
+};
+
 /// Small enough to keep a hundred of them.
 struct CycleReport {
-  std::string reason;   // "start", "trap 128 from lid 5", "sweep", "command"
-  bool shrank = false;  // fewer nodes or links than before
+  std::string reason;    // "start", "trap 128 from lid 5", "sweep", "command"
+  bool shrank = false;   // fewer nodes or links than before
+  bool quiet = false;    // a look that found everything as it was: nothing else here is set
+  bool partial = false;  // only what was suspected was asked
+  std::string full_why;  // of a full discovery where partial ones are wanted
   PhaseCost detection;
   PhaseCost discovery;
   PhaseCost routing;  // LIDs, tables and their check: no SMPs
   PhaseCost configure;
+  PhaseCost turns;       // SL-to-VL rows of turns that were blocked and restored
+  PhaseCost deactivate;  // ports that were taken down while tables changed
   PhaseCost tables;
   PhaseCost activate;
   std::string engine;
@@ -54,20 +70,27 @@ struct CycleReport {
   std::string cycle_text;  // of a credit loop, when there is one
   LoadReport load;
   double lft_entries_changed_pct = 0;
+  TransitionReport transition;
+  std::optional<Duration> provisional;  // from detection until provisional routes were in
   std::vector<SilentPort> silent;
   std::vector<DuplicateGuid> duplicates;
   std::vector<LidConflict> lid_conflicts;
   std::vector<ProgramFault> faults;
   std::uint64_t fault_count = 0;
   std::uint64_t blocks_written = 0;
+  std::vector<Guid> look_again;        // where a change came while it was being looked at
+  std::vector<PortIdx> came_up;        // in the snapshot in force: ports that were in Initialize
   std::uint64_t ports_down_after = 0;  // managed ports that are not Active at the end
   bool cut_off = false;                // the manager's own port has no link: it manages itself only
   std::optional<Error> error;  // the cycle ended early: nothing after this point was written
   TimePoint began;
   TimePoint ended;
 
-  [[nodiscard]] std::uint64_t smps() const {
-    return detection.smps + discovery.smps + configure.smps + tables.smps + activate.smps;
+  [[nodiscard]] std::uint64_t smps() const { return detection.smps + discovery.smps + sets(); }
+
+  /// SMPs of everything after discovery.
+  [[nodiscard]] std::uint64_t sets() const {
+    return configure.smps + turns.smps + deactivate.smps + tables.smps + activate.smps;
   }
 
   /// Up and verified: every managed port Active, every route checked, every Set confirmed.

@@ -78,11 +78,21 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
                     {"discovery", cycle.discovery},
                     {"routing", cycle.routing},
                     {"configure", cycle.configure},
+                    {"turns", cycle.turns},
+                    {"deactivate", cycle.deactivate},
                     {"tables", cycle.tables},
                     {"activate", cycle.activate}}));
   out["lft_entries_changed_pct"] = rounded(cycle.lft_entries_changed_pct);
-  // Whole new tables in one phase: verified as a final state, not as a transition.
-  out["transition"] = {{"kind", "unordered"}, {"phases", 1}, {"certified", false}};
+  out["assimilation"] = {{"discovery", cycle.partial ? "partial" : "full"}};
+  if (!cycle.full_why.empty()) out["assimilation"]["full_why"] = cycle.full_why;
+  if (cycle.provisional) out["assimilation"]["provisional_ms"] = ms(*cycle.provisional);
+  const TransitionReport& transition = cycle.transition;
+  out["transition"] = {{"kind", print_transition_kind(transition.kind)},
+                       {"phases", transition.phases},
+                       {"certified", transition.certified},
+                       {"blocked_turns", transition.blocked},
+                       {"replans", transition.replans}};
+  if (!transition.why.empty()) out["transition"]["why"] = transition.why;
   out["routes"] = routes_json(cycle.routes);
   out["deadlock"] = deadlock_json(cycle);
   if (cycle.error) out["error"] = cycle.error->context;

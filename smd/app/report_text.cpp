@@ -85,17 +85,27 @@ std::string print_change(const CycleReport& cycle,
                          const std::string& what,
                          const std::string& kind) {
   PhaseCost total = cycle.detection;
-  for (const PhaseCost& part :
-       {cycle.discovery, cycle.routing, cycle.configure, cycle.tables, cycle.activate})
+  for (const PhaseCost& part : {cycle.discovery,
+                                cycle.routing,
+                                cycle.configure,
+                                cycle.turns,
+                                cycle.deactivate,
+                                cycle.tables,
+                                cycle.activate})
     total += part;
   return fmt::format(
-      "{} {}: {} SMPs, {:.3f} ms ({:.3f} ms to notice), {:.2f} % of table entries changed; {}\n{}",
+      "{} {}: {} SMPs, {:.3f} ms ({:.3f} ms to notice), {} discovery, {:.2f} % of table entries "
+      "changed in {} phases ({}{}); {}\n{}",
       what,
       kind,
       total.smps,
       ms(total.time),
       ms(cycle.detection.time),
+      cycle.partial ? "partial" : "full",
       cycle.lft_entries_changed_pct,
+      cycle.transition.phases,
+      print_transition_kind(cycle.transition.kind),
+      cycle.transition.certified ? ", proved" : "",
       verdict(cycle),
       trouble(cycle));
 }

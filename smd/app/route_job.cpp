@@ -2,39 +2,98 @@
 
 #include <utility>
 
-namespace smd::app {
+#include "smd/plan/check_transition.h"
 
-Routed compute_routed(const Fabric& fabric,
-                      const LidMap& lids,
-                      const RoutingRequest& request,
-                      const std::string& engine,
-                      bool fallback) {
+namespace smd::app {
+namespace {
+
+Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
   Routed out;
   const Engine* chosen = find_engine(engine);
   if (chosen == nullptr) {
     out.error = Error{Errc::Invalid, fmt::format("no engine '{}'", engine)};
     return out;
   }
-  auto tables = chosen->compute(fabric, lids, request);
+  PreviousRoutes previous;
+  RoutingRequest request{.roots = job.roots};
+  if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
+  // Routes over other directions than those of the request are no help.
+  const bool same_directions =
+      keep && job.in_force &&
+      (job.in_force->routing.orientation.by_guid.empty() ||
+       job.in_force->routing.orientation.by_guid == job.orientation.by_guid);
+  if (same_directions && job.in_force->routing.engine == engine) {
+    previous = {.fabric = job.in_force->sweep.fabric.get(),
+                .lids = &job.in_force->lids,
+                .routing = &job.in_force->routing};
+    request.in_force = &previous;
+  }
+  auto tables = chosen->compute(*job.fabric, job.lids, request);
   if (!tables) {
     out.error = tables.error();
-  } else {
-    out.tables = std::move(*tables);
-    out.routes = check_routes(fabric, lids, out.tables.lft);
-    if (!out.routes.ok()) {
-      std::string why = "unverified tables: ";
-      if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
-      if (!out.routes.acyclic) why += "credit loop " + print_cycle(fabric, out.routes.cycle);
-      out.error = Error{Errc::Unsupported, engine + ": " + why};
+    return out;
+  }
+  out.tables = std::move(*tables);
+  out.routes = check_routes(*job.fabric, job.lids, out.tables.lft, {.minimality = false});
+  if (!out.routes.ok()) {
+    std::string why = "unverified tables: ";
+    if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
+    if (!out.routes.acyclic) why += "credit loop " + print_cycle(*job.fabric, out.routes.cycle);
+    out.error = Error{Errc::Unsupported, engine + ": " + why};
+  }
+  return out;
+}
+
+}  // namespace
+
+Routed compute_routed(const RouteJob& job) {
+  Routed kept = compute_with(job, job.engine, true);
+  if (!kept.error) return kept;
+  Routed fresh = compute_with(job, job.engine, false);
+  if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
+  Routed other = compute_with(job, "updn", false);
+  other.fallback_reason = fresh.error->context;
+  return other;
+}
+
+RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {
+  RoutingTables out = next;
+  for (std::uint32_t sw = 0; sw < next.lft.switches(); ++sw) {
+    for (unsigned lid = last.value() + 1u; lid <= next.lft.top().value(); ++lid) {
+      const Lid destination{static_cast<std::uint16_t>(lid)};
+      out.lft.set_route(SwitchIdx{sw}, destination, now.lft.route(SwitchIdx{sw}, destination));
     }
   }
-  if (out.error && fallback && engine != "updn") {
-    Routed second = compute_routed(fabric, lids, request, "updn", false);
-    second.fallback_reason = out.error->context;
-    return second;
-  }
-  if (!out.error) out.load = measure_load(fabric, lids, out.tables.lft);
   return out;
+}
+
+TransitionPlan compute_plan(const PlanJob& job) {
+  const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
+                            .lids = &job.goal->lids,
+                            .held = &job.held.lft,
+                            .wanted = &job.goal->routing.lft,
+                            .unknown = job.held.unknown,
+                            .blocked = job.blocked,
+                            .orientation = &job.goal->routing.orientation};
+  // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
+  // look after ports were retrained on purpose must come to an end.
+  const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing.lft;
+  const PlannerOptions options = settled ? PlannerOptions{} : job.options;
+  TransitionPlan plan =
+      job.next_hop_first ? plan_next_hop_first(task, options) : plan_transition(task, options);
+  const TransitionVerdict verdict = check_transition(task, plan);
+  if (verdict.ok()) return plan;
+  PlannerOptions safest = job.options;
+  safest.first = Deactivation::All;
+  TransitionPlan last = plan_transition(task, safest);
+  last.why =
+      fmt::format("the {} plan was refused: {}", print_transition_kind(plan.kind), verdict.fault);
+  return last;
+}
+
+RouteStatistics compute_statistics(const InForce& in_force) {
+  return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing.lft),
+          .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing.lft)};
 }
 
 }  // namespace smd::app

@@ -1,28 +1,62 @@
-// The work that runs off the loop: tables, then the check that did not make them.
+// The work that runs off the loop: tables, the check that did not make them, the plan that leads to
+// them, and the check of that.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "smd/app/cycle_report.h"
+#include "smd/plan/held_tables.h"
+#include "smd/plan/planner.h"
 #include "smd/routing/check.h"
 #include "smd/routing/engine.h"
 
 namespace smd::app {
 
+struct RouteJob {
+  std::shared_ptr<const Fabric> fabric;
+  LidMap lids;
+  std::string engine;
+  bool fallback = false;  // updn takes the place of an engine that refuses or fails the check
+  std::vector<Guid> roots;
+  Orientation orientation;                  // empty: from scratch
+  std::shared_ptr<const InForce> in_force;  // null: from scratch
+};
+
 struct Routed {
   RoutingTables tables;
   RouteReport routes;
-  LoadReport load;
   std::string
       fallback_reason;  // why another engine than the asked one was used; empty when it was not
   std::optional<Error> error;  // refused, or not verified: `tables` must not be written
 };
 
-/// With `fallback`, updn takes the place of an engine that refuses the fabric or fails the check.
-[[nodiscard]] Routed compute_routed(const Fabric& fabric,
-                                    const LidMap& lids,
-                                    const RoutingRequest& request,
-                                    const std::string& engine,
-                                    bool fallback);
+[[nodiscard]] Routed compute_routed(const RouteJob& job);
+
+/// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.
+[[nodiscard]] RoutingTables take_over(const RoutingTables& now,
+                                      const RoutingTables& next,
+                                      Lid last);
+
+struct PlanJob {
+  std::shared_ptr<const InForce> goal;  // what the fabric shall become
+  HeldTables held;
+  std::vector<Turn> blocked;
+  PlannerOptions options;
+  bool next_hop_first = false;  // outwards from each destination, whatever `options` says
+};
+
+/// Planned and checked. A plan that its check refuses is replaced by the deactivation of the
+/// subnet, which needs no proof; `why` says so.
+[[nodiscard]] TransitionPlan compute_plan(const PlanJob& job);
+
+/// For reports: lengths and loads of the routes in force.
+struct RouteStatistics {
+  RouteReport routes;
+  LoadReport load;
+};
+
+[[nodiscard]] RouteStatistics compute_statistics(const InForce& in_force);
 
 }  // namespace smd::app

@@ -57,7 +57,7 @@ Settings make_settings(const Config& config) {
               .max = config.sm.lid_max};
   out.engine = config.sm.engine;
   out.roots = config.sm.roots;
-  out.literal = config.sm.mode == SmMode::Basic;
+  out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);

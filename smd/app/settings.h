@@ -1,9 +1,11 @@
 // What the manager needs to know of the configuration, in the types of the layers it wires.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "smd/app/assimilation.h"
 #include "smd/app/config.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/port_policy.h"
@@ -21,10 +23,14 @@ struct Settings {
   bool engine_fallback =
       true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
   std::vector<Guid> roots;
-  bool literal = false;        // mode "basic"
+  Assimilation assimilation;
+  bool statistics = true;  // measure lengths and loads of the routes of every cycle
+
+  /// Simulations that charge for computing: the time that `engine` takes for a subnet of `nodes`.
+  std::function<Duration(const std::string& engine, std::size_t nodes)> computing_time;
   Duration sweep_interval{0};  // 0: only traps and commands
-  Duration debounce = std::chrono::milliseconds(100);
-  Duration debounce_max = std::chrono::seconds(1);
+  Duration debounce = std::chrono::milliseconds(10);
+  Duration debounce_max = std::chrono::milliseconds(200);
   std::uint8_t sm_priority = 0;
   SmKey sm_key;
 };

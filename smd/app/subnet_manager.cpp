@@ -5,9 +5,6 @@
 
 #include "smd/app/cycle_log.h"
 #include "smd/base/log.h"
-#include "smd/fabric/describe.h"
-#include "smd/policy/partitions.h"
-#include "smd/smp/timing.h"
 
 namespace smd::app {
 namespace {
@@ -15,26 +12,15 @@ namespace {
 /// Changes kept for `smctl changes`.
 constexpr std::size_t kChangesKept = 100;
 
-/// A full window of answers waits in VL15 queues of about 150 us each: an answer is not late before
-/// that.
-constexpr Duration kTimeoutFloor = std::chrono::milliseconds(50);
-
 /// The first look after trouble where periodic sweeps are off.
 constexpr Duration kFirstRetry = std::chrono::seconds(10);
 
-/// Propagation and switching of one SMP over one link, from the field: 100 ns of cable, 130 ns of
-/// switch.
-constexpr Duration kLinkDelayPerSmp{230};
-
-FabricCounts count(const Fabric& fabric) {
-  FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
-  counts.cas = fabric.node_count() - fabric.switch_count();
-  return counts;
-}
+/// Aftercare waits for a fabric at rest, but no longer than this.
+constexpr Duration kLongestWithoutCare = std::chrono::seconds(30);
 
 bool found_something(const CycleReport& cycle, const CycleReport& before) {
-  const std::uint64_t sets = cycle.configure.smps + cycle.tables.smps + cycle.activate.smps;
-  return cycle.error || sets > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
+  return cycle.error || cycle.sets() > 0 || cycle.counts != before.counts ||
+         cycle.silent != before.silent;
 }
 
 }  // namespace
@@ -63,7 +49,8 @@ SubnetManager::SubnetManager(
       observer_(std::move(observer)),
       client_(runtime, transport, settings_.smp),
       traps_(runtime, client_, [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); }),
-      book_(std::move(book)),
+      holdings_{.book = std::move(book)},
+      aftercare_(client_),
       meter_(runtime, client_, observer_.wall) {
   traps_.adopt(settings_);
   client_.on_lost([this](const Error& error) {
@@ -77,17 +64,24 @@ void SubnetManager::start() {
   if (const auto shown = transport_.set_is_sm(true); !shown) {
     log::warn("transport.is_sm", "why=\"{}\"", shown.error().context);
   }
-  begin_cycle("start");
+  begin_cycle(Suspicion::of_everything("start"));
 }
 
 void SubnetManager::adopt(Settings settings) { next_settings_ = std::move(settings); }
 
 void SubnetManager::request_sweep(std::string reason) {
-  if (phase_ != Phase::Idle && phase_ != Phase::Up) {
-    if (pending_reason_.empty()) pending_reason_ = std::move(reason);
-    return;
-  }
-  begin_cycle(std::move(reason));
+  suspect(Suspicion::of_everything(std::move(reason)));
+}
+
+void SubnetManager::request_poll() {
+  if (phase_ == Phase::Up && !poll_) poll();
+}
+
+void SubnetManager::suspect(Suspicion suspicion) {
+  const bool busy =
+      (phase_ != Phase::Idle && phase_ != Phase::Up) || (aftercare_.running() && care_is_overdue());
+  if (busy) return pending_.merge(std::move(suspicion));
+  begin_cycle(std::move(suspicion));
 }
 
 void SubnetManager::enter(Phase phase) {
@@ -95,286 +89,130 @@ void SubnetManager::enter(Phase phase) {
   observer_.on_phase(phase);
 }
 
-void SubnetManager::begin_cycle(std::string reason) {
+void SubnetManager::begin_cycle(Suspicion suspicion) {
   if (next_settings_) {
     // Kept directions outrank roots: new roots mean new directions.
-    if (next_settings_->roots != settings_.roots) orientation_ = {};
+    if (next_settings_->roots != settings_.roots) holdings_.orientation = {};
     settings_ = *std::exchange(next_settings_, std::nullopt);
     traps_.adopt(settings_);
   }
   poll_timer_.reset();
   poll_.reset();
-  describer_.reset();
-  fdr10_.reset();
-  pkeys_.reset();
-  tending_ = false;
-  log::info("cycle.begin", "reason=\"{}\" epoch={}", reason, next_epoch_);
-  current_ = CycleReport{.reason = std::move(reason), .began = runtime_.now()};
-  current_.detection = {.smps = meter_.lap().smps};
-  if (settings_.literal) {
-    book_.clear();
-    next_literal_lid_ = settings_.lids.min.value();
-  }
-  enter(Phase::Discovering);
-  DiscoveryOptions options{.literal = settings_.literal, .m_key = settings_.ports.m_key};
-  if (settings_.literal) {
-    options.set_end_port = [this](Guid guid, const PortInfo& now) {
-      return literal_lid(guid, now);
-    };
-  }
-  discovery_.emplace(client_, std::move(options), Epoch{next_epoch_++});
-  discovery_->start([this](Result<SweepReport> found) {
-    // The discovery is calling from one of its own handlers: leave its frame before it is
-    // destroyed.
-    deferred_ = Timer(runtime_, runtime_.now(), [this, found = std::move(found)]() mutable {
-      discovery_.reset();
-      on_discovered(std::move(found));
-    });
-  });
+  aftercare_.stop();
+  log::info("cycle.begin",
+            "reason=\"{}\" epoch={} suspects={}",
+            suspicion.reason,
+            holdings_.next_epoch,
+            suspicion.full.empty() ? fmt::format("{}", suspicion.switches.size()) : "all");
+  cycle_.emplace(Cycle::Parts{.runtime = runtime_,
+                              .client = client_,
+                              .settings = settings_,
+                              .holdings = holdings_,
+                              .aftercare = aftercare_,
+                              .meter = meter_},
+                 Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
+                              .on_lids = observer_.on_lids,
+                              .done =
+                                  [this](CycleReport report) {
+                                    deferred_ = Timer(runtime_,
+                                                      runtime_.now(),
+                                                      [this, report = std::move(report)]() mutable {
+                                                        cycle_.reset();
+                                                        on_cycle(std::move(report));
+                                                      });
+                                  }});
+  cycle_->start(std::move(suspicion));
 }
 
-std::optional<PortInfo> SubnetManager::literal_lid(Guid port_guid, const PortInfo& now) {
-  const Lid lid{static_cast<std::uint16_t>(next_literal_lid_++)};
-  book_[port_guid] = {.base = lid};
-  if (lid == settings_.lids.min) client_.set_local_lid(lid);
-  PortInfo wanted = now;
-  wanted.lid = lid;
-  wanted.lmc = 0;
-  wanted.master_sm_lid = settings_.lids.min;
-  return set_body(wanted, PortState::NoChange);
-}
-
-void SubnetManager::on_discovered(Result<SweepReport> found) {
-  current_.discovery = meter_.lap();
-  if (!found) {
-    current_.error = found.error();
-    return end_cycle();
-  }
-  found_ = std::move(*found);
-  current_.silent = found_->silent;
-  current_.duplicates = found_->duplicates;
-  found_->fabric = with_descriptions(*found_->fabric, descriptions_);
-  current_.counts = count(*found_->fabric);
-  current_.cut_off =
-      found_->fabric->node_count() == 1 && !found_->fabric->is_switch(found_->fabric->sm_node);
-  learn_timeout();
-  compute_routes();
-}
-
-/// The waiting limit of the specification from what the ports report; never above the configured
-/// limit.
-void SubnetManager::learn_timeout() {
-  SubnetExtent extent{.link_delay = kLinkDelayPerSmp};
-  std::uint8_t resp_time_code = 0;
-  for (const HopPath& path : found_->path) {
-    extent.max_distance = std::max(extent.max_distance, static_cast<unsigned>(path.size()));
-  }
-  for (const PortInfo& info : found_->fabric->port_info) {
-    resp_time_code = std::max(resp_time_code, info.resp_time_value);
-  }
-  extent.max_resp_time = subnet_timeout(resp_time_code);
-  const Duration limit = response_timeout(compute_subnet_timeout_code(extent), resp_time_code);
-  client_.set_timeout(
-      std::min(std::max(limit, kTimeoutFloor), std::max(settings_.smp.timeout, kTimeoutFloor)));
-}
-
-void SubnetManager::compute_routes() {
-  enter(Phase::Routing);
-  auto assigned = assign_lids(*found_->fabric, book_, settings_.lids);
-  if (!assigned) {
-    current_.error = assigned.error();
-    return end_cycle();
-  }
-  for (const LidConflict& conflict : assigned->conflicts) {
-    log::warn("lid.conflict",
-              "lid={} kept={} moved={}",
-              conflict.lid,
-              print_port(*found_->fabric, conflict.kept),
-              print_port(*found_->fabric, conflict.moved));
-  }
-  current_.lid_conflicts = std::move(assigned->conflicts);
-  lids_ = std::move(assigned->map);
-  current_.counts.lids = static_cast<std::uint64_t>(
-      std::ranges::count_if(lids_.owner, [](PortIdx p) { return p != kNone<PortIdx>; }));
-  client_.set_local_lid(lids_.base[found_->fabric->sm_port]);
-  if (assigned->book != book_) {
-    book_ = std::move(assigned->book);
-    observer_.on_lids(book_);
-  }
-
-  std::vector<Guid> roots = settings_.roots;
-  if (roots.empty() && settings_.literal) {  // the thesis orients from the manager's switch
-    const Fabric& fabric = *found_->fabric;
-    NodeIdx root = fabric.sm_node;
-    if (!fabric.is_switch(root) && fabric.peer[fabric.sm_port] != kNone<PortIdx>) {
-      root = fabric.node_of[fabric.peer[fabric.sm_port]];
-    }
-    roots.push_back(fabric.node_guid[root]);
-  }
-  route_work_.offload(
-      runtime_,
-      [fabric = found_->fabric,
-       lids = lids_,
-       roots = std::move(roots),
-       previous = orientation_,
-       engine = settings_.engine,
-       fallback = settings_.engine_fallback] {
-        RoutingRequest request{.roots = roots};
-        if (!previous.by_guid.empty()) request.previous = &previous;
-        return compute_routed(*fabric, lids, request, engine, fallback);
-      },
-      [this, epoch = found_->fabric->epoch](Routed routed) {
-        if (found_ && found_->fabric->epoch == epoch) on_routed(std::move(routed));
-      });
-}
-
-void SubnetManager::on_routed(Routed routed) {
-  if (!routed.fallback_reason.empty()) {
-    log::warn("route.fallback",
-              "engine={} used={} why=\"{}\"",
-              settings_.engine,
-              routed.tables.engine,
-              routed.fallback_reason);
-  }
-  current_.engine = routed.tables.engine.empty() ? settings_.engine : routed.tables.engine;
-  current_.routes = std::move(routed.routes);
-  current_.load = routed.load;
-  if (!current_.routes.acyclic)
-    current_.cycle_text = print_cycle(*found_->fabric, current_.routes.cycle);
-  if (routed.error) {  // nothing is written that was not verified
-    current_.error = std::move(routed.error);
-    return end_cycle();
-  }
-  orientation_ = routed.tables.orientation;
-  in_force_ = InForce{
-      .sweep = std::move(*found_), .lids = std::move(lids_), .routing = std::move(routed.tables)};
-  found_.reset();
-  program();
-}
-
-PortPolicy SubnetManager::port_policy() const {
-  PortPolicy policy = settings_.ports;
-  policy.master_sm_lid = in_force_->lids.base[in_force_->fabric().sm_port];
-  return policy;
-}
-
-void SubnetManager::program() {
-  enter(Phase::Programming);
-  current_.lft_entries_changed_pct =
-      changed_entries_pct(in_force_->fabric(), in_force_->routing.lft, program_state_.tables);
-  current_.routing = meter_.lap();
-  programmer_.emplace(runtime_, client_, program_state_, meter_);
-  programmer_->start({.report = &in_force_->sweep,
-                      .lids = &in_force_->lids,
-                      .lft = &in_force_->routing.lft,
-                      .policy = port_policy(),
-                      .qos = settings_.qos},
-                     [this](ProgramReport report) {
-                       deferred_ = Timer(
-                           runtime_, runtime_.now(), [this, report = std::move(report)]() mutable {
-                             programmer_.reset();
-                             on_programmed(std::move(report));
-                           });
-                     });
-}
-
-void SubnetManager::on_programmed(ProgramReport report) {
-  current_.configure = report.configure;
-  current_.tables = report.tables;
-  current_.activate = report.activate;
-  current_.blocks_written = report.blocks_written;
-  current_.ports_down_after = report.ports_not_active;
-  current_.fault_count = report.fault_count;
-  current_.faults = std::move(report.faults);
-  came_up_ = std::move(report.came_up);
-  in_force_->sweep.fabric = with_port_info(in_force_->fabric(), std::move(report.port_info));
-  end_cycle();
-}
-
-void SubnetManager::end_cycle() {
-  ++cycles_;
+void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
-  current_.ended = runtime_.now();
-  log_cycle(current_);
-  alarms_ = alarms_of(current_);
-  if (last_) {
-    current_.shrank =
-        current_.counts.links < last_->counts.links ||
-        current_.counts.switches + current_.counts.cas < last_->counts.switches + last_->counts.cas;
+  if (report.quiet) {
+    enter(Phase::Up);
+    return next();
   }
-  retry_.on_cycle(trouble_of(current_), runtime_.now(), patience());
-  if (bring_up_ && found_something(current_, *last_)) {
-    changes_.push_front(current_);
-    if (changes_.size() > kChangesKept) changes_.pop_back();
-  } else if (!bring_up_ && !current_.error) {
-    bring_up_ = current_;
-  }
-  last_ = current_;
-  if (!current_.error) {
+  ++cycles_;
+  keep(report);
+  if (!report.look_again.empty())
+    pending_.merge(Suspicion::of("a change while it was looked at", std::move(report.look_again)));
+  if (!report.error) {
+    aftercare_.note_came_up(holdings_.in_force->fabric(), report.came_up);
+    if (!care_due_since_) care_due_since_ = runtime_.now();
     traps_.set_sm_info({.guid = transport_.local_port().port_guid,
                         .sm_key = settings_.sm_key,
                         .act_count = static_cast<std::uint32_t>(cycles_),
                         .priority = settings_.sm_priority,
                         .sm_state = static_cast<std::uint8_t>(SmState::Master)});
   }
-  enter(current_.error ? Phase::Idle : Phase::Up);
+  enter(report.error ? Phase::Idle : Phase::Up);
   observer_.on_cycle(*last_);
-  if (!pending_reason_.empty()) return begin_cycle(std::exchange(pending_reason_, {}));
-  if (!current_.error) tend();
+  next();
+}
+
+/// The report goes where readers find it.
+void SubnetManager::keep(const CycleReport& report) {
+  log_cycle(report);
+  alarms_ = alarms_of(report);
+  CycleReport kept = report;
+  if (last_) {
+    kept.shrank =
+        kept.counts.links < last_->counts.links ||
+        kept.counts.switches + kept.counts.cas < last_->counts.switches + last_->counts.cas;
+  }
+  retry_.on_cycle(trouble_of(kept), runtime_.now(), patience());
+  if (bring_up_ && found_something(kept, *last_)) {
+    changes_.push_front(kept);
+    if (changes_.size() > kChangesKept) changes_.pop_back();
+  } else if (!bring_up_ && !kept.error) {
+    bring_up_ = kept;
+  }
+  last_ = std::move(kept);
+}
+
+void SubnetManager::next() {
+  if (!pending_.empty() && !care_is_overdue()) return begin_cycle(std::exchange(pending_, {}));
+  if (phase_ == Phase::Up && (care_due_since_ || aftercare_.owes_reread())) take_care();
   arm_poll();
 }
 
-/// What can wait until the subnet works: leftovers in P_Key tables, then the names of the nodes.
-void SubnetManager::tend() {
-  tending_ = true;
-  pkeys_.emplace(client_, settings_.ports.m_key);
-  const Fabric& fabric = in_force_->fabric();
-  std::vector<TableCheck> checks = build_default_pkey_checks(fabric);
-  // Once for everybody, then only for ports that came up since.
-  std::erase_if(checks, [&](const TableCheck& check) {
-    return pkeys_checked_ && !std::ranges::binary_search(came_up_, check.port);
-  });
-  pkeys_->start(in_force_->sweep, std::move(checks), [this](AuditReport audit) {
-    pkeys_checked_ = true;
-    for (const ProgramFault& fault : audit.faults) {
-      log::warn("pkey.audit", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
-    }
-    if (audit.repaired > 0)
-      log::info("pkey.audit", "repaired={} of={}", audit.repaired, audit.looked_at);
-    fetch_descriptions();
-  });
+bool SubnetManager::care_is_overdue() const {
+  return care_due_since_ && runtime_.now() - *care_due_since_ > kLongestWithoutCare;
 }
 
-void SubnetManager::fetch_descriptions() {
-  describer_.emplace(client_, settings_.ports.m_key);
-  describer_->start(in_force_->sweep, [this](std::map<Guid, std::string> found) {
-    for (auto& [guid, text] : found) descriptions_[guid] = std::move(text);
-    if (!found.empty())
-      in_force_->sweep.fabric = with_descriptions(in_force_->fabric(), descriptions_);
-    fetch_fdr10();
+void SubnetManager::take_care() {
+  aftercare_.start(*holdings_.in_force, settings_.ports.m_key, [this] {
+    care_due_since_.reset();
+    meter_.lap();
+    deferred_ = Timer(runtime_, runtime_.now(), [this] {
+      if (!pending_.empty() && phase_ == Phase::Up)
+        begin_cycle(std::exchange(pending_, {}));
+      else if (aftercare_.owes_reread() && !aftercare_.running())
+        take_care();
+    });
   });
-}
-
-void SubnetManager::fetch_fdr10() {
-  const auto every_port = in_force_->fabric().peer.indices();
-  fdr10_.emplace(client_, settings_.ports.m_key);
-  fdr10_->start(
-      in_force_->sweep, {every_port.begin(), every_port.end()}, [this](std::vector<PortIdx> found) {
-        if (!found.empty())
-          in_force_->sweep.fabric = with_fdr10(in_force_->fabric(), std::move(found));
-        tending_ = false;
-        meter_.lap();
-      });
 }
 
 void SubnetManager::on_traps(TrapDesk::Batch batch) {
-  for (Lid lid : batch.redescribed) {
-    if (!in_force_) break;
-    const PortIdx port = in_force_->lids.owner_of(lid);
-    if (port != kNone<PortIdx>)
-      descriptions_.erase(in_force_->fabric().node_guid[in_force_->fabric().node_of[port]]);
+  if (!holdings_.in_force) return request_sweep(std::move(batch.reason));
+  const InForce& now = *holdings_.in_force;
+  const auto node_of = [&](Lid lid) {
+    const PortIdx port = now.lids.owner_of(lid);
+    return port == kNone<PortIdx> ? kNone<NodeIdx> : now.fabric().node_of[port];
+  };
+  for (const Lid lid : batch.redescribed) {
+    if (const NodeIdx node = node_of(lid); node != kNone<NodeIdx>)
+      aftercare_.note_changed(now.fabric().node_guid[node]);
   }
-  request_sweep(std::move(batch.reason));
+  Suspicion suspicion{.reason = batch.reason, .switches = {}, .full = {}};
+  for (const Lid lid : batch.changed) {
+    const NodeIdx node = node_of(lid);
+    if (node == kNone<NodeIdx> || !now.fabric().is_switch(node)) {
+      suspicion.full = fmt::format("{}, which is no switch that we know", batch.reason);
+    } else {
+      suspicion.switches.push_back(now.fabric().node_guid[node]);
+    }
+  }
+  if (!batch.changed.empty()) return suspect(std::move(suspicion));
+  if (phase_ == Phase::Up && !aftercare_.running() && aftercare_.owes_reread()) take_care();
 }
 
 /// The time between two looks; also the first wait after trouble, for which "never" is no answer.
@@ -384,31 +222,47 @@ Duration SubnetManager::patience() const {
 
 void SubnetManager::arm_poll() {
   if (settings_.sweep_interval != Duration{0}) {
-    poll_timer_ = Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { poll(); });
+    poll_timer_ =
+        Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { on_poll_timer(); });
   } else if (!retry_.trouble().empty()) {
-    poll_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { poll(); });
+    poll_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { on_poll_timer(); });
   }
 }
 
-void SubnetManager::poll() {
-  if (retry_.due(runtime_.now())) return begin_cycle("retry: " + retry_.trouble());
+void SubnetManager::on_poll_timer() {
+  if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
   // Without a switch nobody reports a change, and looking at everything costs next to nothing.
-  if (last_->counts.switches == 0) return begin_cycle("sweep");
+  if (last_->counts.switches == 0) return request_sweep("sweep");
   if (phase_ == Phase::Idle) return arm_poll();
+  const Assimilation& how = settings_.assimilation;
+  if (how.literal && how.discovery == Assimilation::Discovery::Partial)
+    return suspect(Suspicion::of("sweep", {}));  // its discovery begins with the sweep
+  poll();
+}
+
+void SubnetManager::poll() {
   poll_.emplace(client_, settings_.ports.m_key);
-  poll_->start(in_force_->fabric(), in_force_->lids, [this](PollReport report) {
+  poll_->start(holdings_.in_force->fabric(), holdings_.in_force->lids, [this](PollReport report) {
     on_poll(std::move(report));
   });
 }
 
 void SubnetManager::on_poll(PollReport report) {
-  if (report.quiet()) return arm_poll();
-  const NodeIdx node = report.changed.empty() ? report.silent.front() : report.changed.front();
-  std::string reason = fmt::format("sweep: {} {}",
-                                   in_force_->fabric().node_guid[node],
+  Suspicion suspicion;
+  const Fabric& fabric = holdings_.in_force->fabric();
+  for (const auto* list : {&report.changed, &report.silent}) {
+    for (const NodeIdx node : *list) suspicion.switches.push_back(fabric.node_guid[node]);
+  }
+  if (!report.quiet()) {
+    suspicion.reason = fmt::format("sweep: {} {}",
+                                   suspicion.switches.front(),
                                    report.changed.empty() ? "is silent" : "reports a change");
-  deferred_ = Timer(
-      runtime_, runtime_.now(), [this, reason = std::move(reason)] { request_sweep(reason); });
+  }
+  deferred_ = Timer(runtime_, runtime_.now(), [this, suspicion = std::move(suspicion)]() mutable {
+    poll_.reset();
+    if (suspicion.empty()) return arm_poll();
+    suspect(std::move(suspicion));
+  });
 }
 
 }  // namespace smd::app

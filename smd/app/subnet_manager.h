@@ -1,30 +1,20 @@
-// The manager: wiring and life cycle only. Who produces, who consumes:
+// The manager: life cycle only. Traps, polls, retries and commands become suspicions; a suspicion
+// becomes a cycle (app/cycle.h); what can wait comes after it (app/aftercare.h).
 //
-//   trap, timer, command -> request_sweep -> Discovery -> SweepReport -> assign_lids -> LidMap
-//     -> engine (offloaded) -> RoutingTables -> check_routes -> Programmer -> CycleReport
-//
-// One cycle at a time. What is requested while one runs is remembered and starts one more when it
+// One cycle at a time. What is suspected while one runs is remembered and starts one more when it
 // ends, so that a change is neither lost nor restarts the work without bound.
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/aftercare.h"
+#include "smd/app/cycle.h"
 #include "smd/app/retry_clock.h"
-#include "smd/app/route_job.h"
-#include "smd/app/settings.h"
 #include "smd/app/trap_desk.h"
-#include "smd/discovery/description_fetch.h"
-#include "smd/discovery/discovery.h"
-#include "smd/discovery/fdr10_fetch.h"
 #include "smd/discovery/switch_poll.h"
-#include "smd/program/programmer.h"
-#include "smd/routing/engine.h"
-#include "smd/smp/smp_client.h"
 
 namespace smd::app {
 
@@ -45,8 +35,11 @@ class SubnetManager {
   /// Shows IsSM and begins the first cycle.
   void start();
 
-  /// A full cycle now, or after the one that runs.
+  /// A cycle that looks at everything, now or after the one that runs.
   void request_sweep(std::string reason);
+
+  /// A look at every switch now; a cycle only where one reports a change.
+  void request_poll();
 
   /// From the next cycle on; transport and window settings need a restart.
   void adopt(Settings settings);
@@ -57,8 +50,8 @@ class SubnetManager {
 
   /// Nothing runs and nothing is asked for.
   [[nodiscard]] bool at_rest() const {
-    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_reason_.empty() &&
-           !traps_.waiting() && !tending_;
+    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() &&
+           !traps_.waiting() && !aftercare_.running();
   }
 
   /// Null before the first cycle ended.
@@ -71,7 +64,10 @@ class SubnetManager {
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
   /// Null until a cycle has routes that were verified.
-  [[nodiscard]] const InForce* in_force() const { return in_force_ ? &*in_force_ : nullptr; }
+  [[nodiscard]] const InForce* in_force() const { return holdings_.in_force.get(); }
+
+  /// What switches confirmed, and the turns that are blocked in them.
+  [[nodiscard]] const ProgramState& program_state() const { return holdings_.program; }
 
   [[nodiscard]] const SmpStats& smp_stats() const { return client_.stats(); }
 
@@ -83,24 +79,19 @@ class SubnetManager {
 
  private:
   void enter(Phase phase);
-  void begin_cycle(std::string reason);
-  void on_discovered(Result<SweepReport> found);
-  void compute_routes();
-  void on_routed(Routed routed);
-  void program();
-  void on_programmed(ProgramReport report);
-  void end_cycle();
-  void tend();
-  void fetch_descriptions();
-  void fetch_fdr10();
+  void suspect(Suspicion suspicion);
+  void begin_cycle(Suspicion suspicion);
+  void on_cycle(CycleReport report);
+  void keep(const CycleReport& report);
+  void next();
+  void take_care();
   void on_traps(TrapDesk::Batch batch);
   [[nodiscard]] Duration patience() const;
+  [[nodiscard]] bool care_is_overdue() const;
   void arm_poll();
+  void on_poll_timer();
   void poll();
   void on_poll(PollReport report);
-  void learn_timeout();
-  [[nodiscard]] std::optional<PortInfo> literal_lid(Guid port_guid, const PortInfo& now);
-  [[nodiscard]] PortPolicy port_policy() const;
 
   Runtime& runtime_;
   Transport& transport_;
@@ -109,37 +100,21 @@ class SubnetManager {
   Observer observer_;
   SmpClient client_;
   TrapDesk traps_;
-  ProgramState program_state_;
-
-  LidBook book_;
-  Orientation orientation_;
-  std::map<Guid, std::string> descriptions_;
-  std::uint64_t next_epoch_ = 1;
-  std::uint64_t next_literal_lid_ = 1;
-  std::uint64_t cycles_ = 0;
+  Holdings holdings_;
+  Aftercare aftercare_;
+  CostMeter meter_;
 
   Phase phase_ = Phase::Idle;
-  bool tending_ = false;
-  bool pkeys_checked_ = false;
-  std::vector<PortIdx> came_up_;  // of the cycle that ended last, ascending
-  std::string pending_reason_;    // asked for while a cycle runs; empty when nothing is
-  CostMeter meter_;
-  std::optional<SweepReport> found_;  // of the cycle that runs, until its routes are verified
-  LidMap lids_;                       // likewise
-  std::optional<InForce> in_force_;
-  CycleReport current_;
+  Suspicion pending_;  // of what was reported while a cycle ran
+  std::uint64_t cycles_ = 0;
+  std::optional<TimePoint> care_due_since_;
   std::optional<CycleReport> last_;
   std::optional<CycleReport> bring_up_;
   std::deque<CycleReport> changes_;
   std::vector<std::string> alarms_;
 
-  std::optional<Discovery> discovery_;
-  std::optional<Programmer> programmer_;
-  std::optional<TableAudit> pkeys_;
-  std::optional<DescriptionFetch> describer_;
-  std::optional<Fdr10Fetch> fdr10_;
+  std::optional<Cycle> cycle_;
   std::optional<SwitchPoll> poll_;
-  OffloadOwner route_work_;
   RetryClock retry_;
   Timer poll_timer_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed

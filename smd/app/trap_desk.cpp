@@ -30,26 +30,46 @@ void TrapDesk::on_trap(const Smp& smp, const MadPacket& packet) {
   if (!notice || !notice->is_generic) return;
   log::debug("trap.received", "{}", print_notice(*notice));
   switch (notice->trap_or_device) {
-    case 128:
-    case 144:
-      return ring(*notice);
-    case 256:
-    case 257:
-    case 258:
-    case 259:
+    case trap::kLinkState:
+    case trap::kCapability:
+    case trap::kSystemGuid:
+      return note(notice->trap_or_device, notice_subject(*notice));
+    case trap::kLinkIntegrity:
+    case trap::kBufferOverrun:
+    case trap::kFlowControlUpdate:
+      return log::warn("trap.port_errors", "{}", print_notice(*notice));
+    case trap::kMKey:
+    case trap::kPKey:
+    case trap::kQKey:
+    case trap::kSwitchPKey:
       return log::warn("trap.key_violation", "{}", print_notice(*notice));
     default:
       return log::info("trap.other", "{}", print_notice(*notice));
   }
 }
 
-void TrapDesk::ring(const Notice& notice) {
+void TrapDesk::note(std::uint16_t number, Lid source) {
+  const auto key = std::pair{source, number};
+  if (held_back_.contains(key)) return;
+  const Duration wait = throttle_.take(source, runtime_.now());
+  if (wait == Duration{0}) return ring(number, source);
+  log::warn("trap.storm",
+            "lid={} trap={} held_back={}ms",
+            source,
+            number,
+            std::chrono::duration_cast<std::chrono::milliseconds>(wait).count());
+  held_back_[key] = Timer(runtime_, runtime_.now() + wait, [this, number, source] {
+    held_back_.erase({source, number});
+    note(number, source);
+  });
+}
+
+void TrapDesk::ring(std::uint16_t number, Lid source) {
   if (!first_) {
     first_ = runtime_.now();
-    batch_ = {.reason =
-                  fmt::format("trap {} from lid {}", notice.trap_or_device, notice.issuer_lid)};
+    batch_ = {.reason = fmt::format("trap {} from lid {}", number, source)};
   }
-  if (notice.trap_or_device == 144) batch_.redescribed.push_back(notice_subject(notice));
+  (number == trap::kLinkState ? batch_.changed : batch_.redescribed).push_back(source);
   const TimePoint when = std::min(runtime_.now() + debounce_, *first_ + debounce_max_);
   timer_ = Timer(runtime_, when, [this] {
     first_.reset();

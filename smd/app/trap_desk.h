@@ -2,15 +2,17 @@
 // answered.
 //
 // Debounce: a sweep is asked for once no trap came for `debounce`, and at the latest `debounce_max`
-// after the first.
+// after the first. A source that storms is listened to at a bounded rate.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "smd/app/settings.h"
+#include "smd/app/trap_throttle.h"
 #include "smd/mad/notice.h"
 #include "smd/mad/sm_info.h"
 #include "smd/smp/smp_client.h"
@@ -21,7 +23,8 @@ class TrapDesk {
  public:
   struct Batch {
     std::string reason;            // of the first trap
-    std::vector<Lid> redescribed;  // nodes whose description or capabilities changed (trap 144)
+    std::vector<Lid> changed;      // switches that saw a port change (trap 128)
+    std::vector<Lid> redescribed;  // nodes whose description or capabilities changed (144, 145)
   };
 
   using Sweep = std::function<void(Batch)>;
@@ -37,15 +40,16 @@ class TrapDesk {
   /// What Get(SMInfo) answers.
   void set_sm_info(const SmInfo& info) { sm_info_ = info; }
 
-  /// A batch is being collected.
-  [[nodiscard]] bool waiting() const { return first_.has_value(); }
+  /// A batch is being collected, or a source is held back.
+  [[nodiscard]] bool waiting() const { return first_.has_value() || !held_back_.empty(); }
 
   [[nodiscard]] std::uint64_t traps() const { return traps_; }
 
  private:
   void on_smp(const Smp& smp, const MadPacket& packet);
   void on_trap(const Smp& smp, const MadPacket& packet);
-  void ring(const Notice& notice);
+  void note(std::uint16_t number, Lid source);
+  void ring(std::uint16_t number, Lid source);
 
   Runtime& runtime_;
   SmpClient& client_;
@@ -58,6 +62,8 @@ class TrapDesk {
   std::optional<TimePoint> first_;  // of the batch that is waiting
   Batch batch_;
   Timer timer_;
+  TrapThrottle throttle_;
+  std::map<std::pair<Lid, std::uint16_t>, Timer> held_back_;
 };
 
 }  // namespace smd::app

@@ -11,6 +11,7 @@
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "smd/app/cycle_sum.h"
 #include "smd/app/dump.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
@@ -86,6 +87,7 @@ class World {
   }
 
   [[nodiscard]] app::CycleReport fail(const Failure& failure) {
+    cycles_.clear();
     const std::uint64_t before = manager_.cycles();
     const TimePoint when = runtime_.now();
     if (failure.port) {
@@ -94,11 +96,14 @@ class World {
       fabric_.set_node(failure.node, false);
     }
     settle(before);
-    app::CycleReport cycle = *manager_.last_cycle();
-    if (manager_.cycles() == before)
-      cycle.error = Error{Errc::Timeout, "the change was not noticed"};
-    cycle.detection.time = cycle.began - when;
-    return cycle;
+    if (cycles_.empty()) {
+      app::CycleReport nothing = *manager_.last_cycle();
+      nothing.error = Error{Errc::Timeout, "the change was not noticed"};
+      return nothing;
+    }
+    app::CycleReport change = app::sum_cycles(cycles_);
+    change.detection.time = change.began - when;
+    return change;
   }
 
   [[nodiscard]] const app::InForce* in_force() const { return manager_.in_force(); }
@@ -110,12 +115,16 @@ class World {
       return std::chrono::duration_cast<Duration>(
           std::chrono::steady_clock::now().time_since_epoch());
     };
-    if (isatty(STDERR_FILENO) != 0) {
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    if (terminal) {
       out.on_phase = [](app::Phase phase) {
         fmt::print(stderr, "\r\033[K{} …", app::print_phase(phase));
       };
-      out.on_cycle = [](const app::CycleReport&) { fmt::print(stderr, "\r\033[K"); };
     }
+    out.on_cycle = [this, terminal](const app::CycleReport& cycle) {
+      cycles_.push_back(cycle);
+      if (terminal) fmt::print(stderr, "\r\033[K");
+    };
     return out;
   }
 
@@ -128,6 +137,7 @@ class World {
   sim::SimRuntime runtime_;
   sim::SimFabric fabric_;
   sim::SimTransport transport_;
+  std::vector<app::CycleReport> cycles_;  // of the change under way
   app::SubnetManager manager_;
 };
 

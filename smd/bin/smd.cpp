@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "smd/app/assimilation.h"
 #include "smd/base/log.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
@@ -50,12 +51,12 @@ Parsed<Config> apply(Config config, const Options& options) {
                  0,
                  fmt::format("no engine is called '{}'; one of {}", config.sm.engine, names));
   }
-  if (options.mode == "basic") {
-    config.sm.mode = SmMode::Basic;
-  } else if (options.mode == "default") {
-    config.sm.mode = SmMode::Default;
-  } else if (!options.mode.empty()) {
-    return fault("--mode", 0, fmt::format("'{}' is no mode; basic or default", options.mode));
+  if (!options.mode.empty()) {
+    if (!parse_assimilation(options.mode)) {
+      return fault(
+          "--mode", 0, fmt::format("'{}' is no mode; {}", options.mode, assimilation_grammar()));
+    }
+    config.sm.mode = options.mode;
   }
   return config;
 }
@@ -85,8 +86,7 @@ int do_run(Options& options) {
       target.transport.kind = TransportKind::Sim;
     }
     if (!options.engine.empty()) target.sm.engine = options.engine;
-    if (!options.mode.empty())
-      target.sm.mode = options.mode == "basic" ? SmMode::Basic : SmMode::Default;
+    if (!options.mode.empty()) target.sm.mode = options.mode;
   };
   auto applied = apply(*config, options);
   if (!applied) return report(applied.error());
@@ -144,7 +144,8 @@ int main(int argc, char** argv) {
   run->add_option(
       "--fabric", options.run.fabric, "Simulated fabric instead of an adapter: file or generator");
   run->add_option("--engine", options.engine, "Routing engine");
-  run->add_option("--mode", options.mode, "basic or default");
+  run->add_option(
+      "--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
   run->add_flag(
       "--once", options.run.once, "One bring-up, then exit: 0 when the subnet is up and verified");
   run->add_flag("--json", options.run.json, "With --once: the report as JSON");
@@ -154,7 +155,8 @@ int main(int argc, char** argv) {
   dry->add_option("--fabric", options.dry_run.fabric, "File or generator (smsim gen --list)")
       ->required();
   dry->add_option("--engine", options.engine, "Routing engine");
-  dry->add_option("--mode", options.mode, "basic or default");
+  dry->add_option(
+      "--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
   dry->add_option(
       "--fail", options.dry_run.fail, "NODE:PORT takes a link down, NODE a node; repeatable");
   dry->add_option("--timing", options.dry_run.timing, "modern, thesis or none");

@@ -18,6 +18,12 @@ namespace smd {
 [[nodiscard]] std::shared_ptr<const Fabric> with_port_info(
     const Fabric& fabric, IndexVector<PortIdx, PortInfo> port_info);
 
+/// The same snapshot with what ports and switches say now. Requires: one entry per port and switch.
+[[nodiscard]] std::shared_ptr<const Fabric> with_registers(
+    const Fabric& fabric,
+    IndexVector<PortIdx, PortInfo> port_info,
+    IndexVector<SwitchIdx, SwitchInfo> switch_info);
+
 /// The same snapshot with these ports at FDR10. Requires: ascending.
 [[nodiscard]] std::shared_ptr<const Fabric> with_fdr10(const Fabric& fabric,
                                                        std::vector<PortIdx> ports);

@@ -96,7 +96,7 @@ Discovered discover(const std::string& fabric_name, bool literal) {
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   Recorder recorder(port);
   app::Settings settings = WorldOptions::default_settings();
-  settings.literal = literal;
+  settings.assimilation.literal = literal;
   app::SubnetManager::Observer observer;
   observer.on_phase = [&](app::Phase phase) {
     recorder.recording = phase == app::Phase::Discovering;

@@ -1,0 +1,156 @@
+#include "smd/app/aftercare.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/fabric/describe.h"
+#include "smd/policy/partitions.h"
+
+namespace smd::app {
+namespace {
+
+PortRef ref_of(const Fabric& fabric, PortIdx port) {
+  return {fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)};
+}
+
+}  // namespace
+
+std::shared_ptr<const Fabric> Aftercare::with_known(const Fabric& fabric) const {
+  auto named = with_descriptions(fabric, descriptions_);
+  std::vector<PortIdx> slow;
+  for (const PortRef& each : fdr10_known_) {
+    const auto node = fabric.find_node(each.node);
+    if (!node || each.port.value() > fabric.num_ports(*node)) continue;
+    const PortIdx port = fabric.port_of(*node, each.port);
+    if (may_run_fdr10(fabric, port)) slow.push_back(port);
+  }
+  if (slow.empty()) return named;
+  std::ranges::sort(slow);
+  return with_fdr10(*named, std::move(slow));
+}
+
+void Aftercare::note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports) {
+  for (const PortIdx port : ports) {
+    const PortRef ref = ref_of(fabric, port);
+    unaudited_.insert(ref);
+    untimed_.insert(ref);
+    fdr10_known_.erase(ref);
+  }
+}
+
+void Aftercare::note_changed(Guid node) {
+  changed_.insert(node);
+  descriptions_.erase(node);
+}
+
+void Aftercare::start(InForce& in_force, MKey m_key, std::function<void()> done) {
+  in_force_ = &in_force;
+  m_key_ = m_key;
+  done_ = std::move(done);
+  running_ = true;
+  audit_pkeys();
+}
+
+void Aftercare::stop() {
+  pkeys_.reset();
+  reread_.reset();
+  describer_.reset();
+  fdr10_.reset();
+  running_ = false;
+}
+
+std::vector<PortIdx> Aftercare::ports_to_ask(const std::set<PortRef>& wanted) const {
+  std::vector<PortIdx> out;
+  const Fabric& fabric = in_force_->fabric();
+  for (const PortRef& each : wanted) {
+    const auto node = fabric.find_node(each.node);
+    if (node && each.port.value() <= fabric.num_ports(*node))
+      out.push_back(fabric.port_of(*node, each.port));
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+void Aftercare::audit_pkeys() {
+  std::vector<TableCheck> checks = build_default_pkey_checks(in_force_->fabric());
+  if (everybody_audited_) {
+    const std::vector<PortIdx> since = ports_to_ask(unaudited_);
+    std::erase_if(checks, [&](const TableCheck& check) {
+      return !std::ranges::binary_search(since, check.port);
+    });
+  }
+  pkeys_.emplace(client_, m_key_);
+  pkeys_->start(in_force_->sweep, std::move(checks), [this](AuditReport audit) {
+    everybody_audited_ = true;
+    unaudited_.clear();
+    for (const ProgramFault& fault : audit.faults) {
+      log::warn("pkey.audit", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
+    }
+    if (audit.repaired > 0)
+      log::info("pkey.audit", "repaired={} of={}", audit.repaired, audit.looked_at);
+    reread_ports();
+  });
+}
+
+/// A trap 144 names a node: its ports are read again, so that the snapshot says what they now can.
+void Aftercare::reread_ports() {
+  std::vector<PortIdx> ports;
+  const Fabric& fabric = in_force_->fabric();
+  for (const Guid guid : std::exchange(changed_, {})) {
+    const auto node = fabric.find_node(guid);
+    if (!node) continue;
+    for (const PortIdx port : fabric.ports_of(*node)) {
+      if (fabric.is_end_port(port)) ports.push_back(port);
+    }
+  }
+  auto info = std::make_shared<IndexVector<PortIdx, PortInfo>>(fabric.port_info);
+  const bool any = !ports.empty();
+  reread_.emplace(client_);
+  reread_->start(
+      [this, info, ports = std::move(ports), at = std::size_t{0}]() mutable {
+        if (at == ports.size()) return false;
+        const PortIdx port = ports[at++];
+        reread_->send({.route = SmpRoute::directed(path_to(in_force_->sweep, port)),
+                       .attribute = AttributeId::PortInfo,
+                       .modifier = in_force_->fabric().number_of(port).value(),
+                       .m_key = m_key_},
+                      [info, port](const Result<SmpReply>& reply) {
+                        if (!reply || reply->status != 0) return;  // the next sweep sees to it
+                        if (const auto now = decode_port_info(reply->data)) (*info)[port] = *now;
+                      });
+        return true;
+      },
+      [this, info, any] {
+        if (any) in_force_->sweep.fabric = with_port_info(in_force_->fabric(), std::move(*info));
+        fetch_descriptions();
+      });
+}
+
+void Aftercare::fetch_descriptions() {
+  describer_.emplace(client_, m_key_);
+  describer_->start(in_force_->sweep, [this](std::map<Guid, std::string> found) {
+    for (auto& [guid, text] : found) descriptions_[guid] = std::move(text);
+    if (!found.empty())
+      in_force_->sweep.fabric = with_descriptions(in_force_->fabric(), descriptions_);
+    fetch_fdr10();
+  });
+}
+
+void Aftercare::fetch_fdr10() {
+  const auto every_port = in_force_->fabric().peer.indices();
+  std::vector<PortIdx> ports = everybody_timed_
+                                   ? ports_to_ask(untimed_)
+                                   : std::vector<PortIdx>{every_port.begin(), every_port.end()};
+  fdr10_.emplace(client_, m_key_);
+  fdr10_->start(in_force_->sweep, std::move(ports), [this](const std::vector<PortIdx>& found) {
+    everybody_timed_ = true;
+    untimed_.clear();
+    for (const PortIdx port : found) fdr10_known_.insert(ref_of(in_force_->fabric(), port));
+    if (!found.empty()) in_force_->sweep.fabric = with_known(in_force_->fabric());
+    running_ = false;
+    std::exchange(done_, nullptr)();
+  });
+}
+
+}  // namespace smd::app

@@ -1,0 +1,76 @@
+// What can wait until the subnet works, one after the other: leftovers in P_Key tables, ports that
+// said that their capabilities changed, the names of the nodes, links that run at FDR10.
+//
+// Asks once; what a later snapshot still has is carried over, and only what came up since is asked
+// again.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "smd/app/cycle_report.h"
+#include "smd/discovery/description_fetch.h"
+#include "smd/discovery/fdr10_fetch.h"
+#include "smd/fabric/delta.h"
+#include "smd/program/table_audit.h"
+
+namespace smd::app {
+
+class Aftercare {
+ public:
+  explicit Aftercare(SmpClient& client) : client_(client) {}
+
+  Aftercare(const Aftercare&) = delete;
+
+  /// What is known of the nodes, put into a new snapshot.
+  [[nodiscard]] std::shared_ptr<const Fabric> with_known(const Fabric& fabric) const;
+
+  /// Ports that were in Initialize: what is known of them is asked again.
+  void note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports);
+
+  /// The node says that its description or capabilities changed.
+  void note_changed(Guid node);
+
+  /// True when a node said so and was not asked yet.
+  [[nodiscard]] bool owes_reread() const { return !changed_.empty(); }
+
+  /// Requires: `in_force` stays where it is until `done` ran or stop() was called; its snapshot is
+  /// replaced when something was learned.
+  void start(InForce& in_force, MKey m_key, std::function<void()> done);
+
+  void stop();
+
+  [[nodiscard]] bool running() const { return running_; }
+
+ private:
+  void audit_pkeys();
+  void reread_ports();
+  void fetch_descriptions();
+  void fetch_fdr10();
+  [[nodiscard]] std::vector<PortIdx> ports_to_ask(const std::set<PortRef>& wanted) const;
+
+  SmpClient& client_;
+  InForce* in_force_ = nullptr;
+  MKey m_key_;
+  std::function<void()> done_;
+  bool running_ = false;
+
+  bool everybody_audited_ = false;
+  bool everybody_timed_ = false;  // asked for FDR10
+  std::set<PortRef> unaudited_;   // came up since
+  std::set<PortRef> untimed_;     // likewise
+  std::set<Guid> changed_;
+  std::set<PortRef> fdr10_known_;
+  std::map<Guid, std::string> descriptions_;
+
+  std::optional<TableAudit> pkeys_;
+  std::optional<SmpPump> reread_;
+  std::optional<DescriptionFetch> describer_;
+  std::optional<Fdr10Fetch> fdr10_;
+};
+
+}  // namespace smd::app

@@ -1,0 +1,43 @@
+// How a change is taken in: what is asked, which routes are made, and how tables change under
+// traffic. Presets and every combination in between, as one word list:
+//
+//   certified   partial discovery, the configured engine, entries that differ, every phase proved
+//   basic       full discovery, FERa, the whole subnet deactivated, whole tables   (thesis)
+//   improved    partial discovery, PIRa and then FERa, cut-node dependencies blocked   (thesis)
+//
+// A text is words joined by '+', read from left to right: "improved+delta",
+// "partial+fera+none+delta".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace smd {
+
+struct Assimilation {
+  enum class Discovery : std::uint8_t { Partial, Full };
+  enum class Routes : std::uint8_t { Engine, Fera, Pira, PiraThenFera };
+  enum class Safety : std::uint8_t { Certified, CutDependencies, CutPorts, DeactivateAll, None };
+
+  Discovery discovery = Discovery::Partial;
+  Routes routes = Routes::Engine;  // Engine: as configured
+  Safety safety = Safety::Certified;
+  bool whole_tables = false;           // not only the entries that differ
+  bool lid_routed_activation = false;  // ports are activated over the new routes
+  bool literal = false;                // the request sets of the thesis, SMP by SMP
+
+  friend bool operator==(const Assimilation&, const Assimilation&) = default;
+};
+
+/// Nothing when a word is unknown.
+[[nodiscard]] std::optional<Assimilation> parse_assimilation(std::string_view text);
+
+/// A preset's name, or all words.
+[[nodiscard]] std::string print_assimilation(const Assimilation& assimilation);
+
+/// "certified, basic, improved, or words of …": what would be right.
+[[nodiscard]] std::string_view assimilation_grammar();
+
+}  // namespace smd

@@ -1,0 +1,377 @@
+#include "smd/app/cycle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/app/cycle_choices.h"
+#include "smd/app/cycle_log.h"
+#include "smd/app/first_look.h"
+#include "smd/base/log.h"
+#include "smd/fabric/describe.h"
+
+namespace smd::app {
+namespace {
+
+/// A plan that was interrupted so often is left to the next cycle.
+constexpr unsigned kMostReplans = 3;
+
+/// Traps of links that were taken down on purpose come in for so long, throttled ones included.
+constexpr Duration kEchoes = std::chrono::seconds(10);
+
+/// Final routes follow provisional ones in so many parts, so that a part is sent while the next is
+/// still being computed.
+constexpr unsigned kFinalParts = 16;
+
+}  // namespace
+
+Cycle::Cycle(const Parts& parts, Hooks hooks) : parts_(parts), hooks_(std::move(hooks)) {}
+
+/// A stage calls from one of its own handlers: its frame is left before it is destroyed.
+template <class Stage, class Value>
+void Cycle::leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value)) {
+  deferred_ = Timer(parts_.runtime,
+                    parts_.runtime.now(),
+                    [this, &stage, value = std::move(value), then]() mutable {
+                      stage.reset();
+                      (this->*then)(std::move(value));
+                    });
+}
+
+void Cycle::start(Suspicion why) {
+  report_ = {.reason = std::move(why.reason), .began = parts_.runtime.now()};
+  report_.detection = {.smps = parts_.meter.lap().smps};
+  hooks_.on_phase(Phase::Discovering);
+  if (parts_.settings.assimilation.discovery == Assimilation::Discovery::Full)
+    return discover_fully("");
+  if (!parts_.holdings.stale.empty()) return discover_fully(parts_.holdings.stale);
+  if (!why.full.empty()) return discover_fully(std::move(why.full));
+  discover_partially(std::move(why.switches));
+}
+
+void Cycle::discover_fully(std::string why) {
+  const Settings& settings = parts_.settings;
+  report_.full_why = std::move(why);
+  parts_.holdings.stale = "the cycle before did not end";
+  DiscoveryOptions options{.literal = settings.assimilation.literal, .m_key = settings.ports.m_key};
+  if (options.literal) {
+    // The thesis numbers anew in every full discovery. Not in those that our own deactivation of
+    // ports caused: numbers change with the order of answers, tables with the numbers, and the
+    // tables would be written, with ports deactivated, without end.
+    if (parts_.runtime.now() >= parts_.holdings.echoes_end) parts_.holdings.book.clear();
+    next_literal_lid_ = settings.lids.min.value();
+    options.set_end_port = literal_lids();
+  }
+  discovery_.emplace(parts_.client, std::move(options), Epoch{parts_.holdings.next_epoch++});
+  discovery_->start([this](Result<SweepReport> found) {
+    leave(discovery_, std::move(found), &Cycle::on_discovered);
+  });
+}
+
+void Cycle::discover_partially(std::vector<Guid> suspects) {
+  const InForce& now = *parts_.holdings.in_force;
+  report_.partial = true;
+  parts_.holdings.stale = "the cycle before did not end";
+  PartialOptions options{.m_key = parts_.settings.ports.m_key,
+                         .literal = parts_.settings.assimilation.literal};
+  if (options.literal) {
+    next_literal_lid_ = now.lids.top.value() + 1u;
+    options.set_end_port = literal_lids();
+  }
+  partial_.emplace(parts_.client, std::move(options), Epoch{parts_.holdings.next_epoch++});
+  partial_->start({.sweep = &now.sweep, .lids = &now.lids, .lft = &now.routing.lft},
+                  std::move(suspects),
+                  [this](Result<PartialReport> found) {
+                    leave(partial_, std::move(found), &Cycle::on_partially_discovered);
+                  });
+}
+
+/// Literal discoveries set LIDs as they go: the known ones as they were, then the next free.
+std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Cycle::literal_lids() {
+  return [this](Guid guid, const PortInfo& now) -> std::optional<PortInfo> {
+    LidBook& book = parts_.holdings.book;
+    const auto known = book.find(guid);
+    const Lid lid = known != book.end() ? known->second.base
+                                        : Lid{static_cast<std::uint16_t>(next_literal_lid_++)};
+    book[guid] = {.base = lid};
+    if (lid == parts_.settings.lids.min) parts_.client.set_local_lid(lid);
+    PortInfo wanted = now;
+    wanted.lid = lid;
+    wanted.lmc = 0;
+    wanted.master_sm_lid = parts_.settings.lids.min;
+    return set_body(wanted, PortState::NoChange);
+  };
+}
+
+void Cycle::on_partially_discovered(Result<PartialReport> found) {
+  if (!found) return on_discovered(tl::unexpected<Error>(found.error()));
+  if (!found->full_needed.empty()) {
+    report_.partial = false;
+    report_.discovery += parts_.meter.lap();
+    return discover_fully(std::move(found->full_needed));
+  }
+  if (found->delta.empty() && found->reread.empty() && found->look_again.empty()) {
+    parts_.holdings.stale.clear();
+    report_.quiet = true;
+    return finish();
+  }
+  log_delta(found->delta);
+  report_.look_again = std::move(found->look_again);
+  for (const Guid restarted : found->delta.restarted) parts_.holdings.program.forget(restarted);
+  on_discovered(std::move(found->sweep));
+}
+
+void Cycle::on_discovered(Result<SweepReport> found) {
+  report_.discovery += parts_.meter.lap();
+  if (!found) return fail(found.error());
+  found_ = std::move(*found);
+  report_.silent = found_.silent;
+  report_.duplicates = found_.duplicates;
+  found_.fabric = parts_.aftercare.with_known(*found_.fabric);
+  report_.counts = count(*found_.fabric);
+  report_.cut_off =
+      found_.fabric->node_count() == 1 && !found_.fabric->is_switch(found_.fabric->sm_node);
+  parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
+  address();
+}
+
+void Cycle::address() {
+  hooks_.on_phase(Phase::Routing);
+  Holdings& holdings = parts_.holdings;
+  auto assigned = assign_lids(*found_.fabric, holdings.book, parts_.settings.lids);
+  if (!assigned) return fail(assigned.error());
+  for (const LidConflict& conflict : assigned->conflicts) {
+    log::warn("lid.conflict",
+              "lid={} kept={} moved={}",
+              conflict.lid,
+              print_port(*found_.fabric, conflict.kept),
+              print_port(*found_.fabric, conflict.moved));
+  }
+  report_.lid_conflicts = std::move(assigned->conflicts);
+  lids_ = std::move(assigned->map);
+  report_.counts.lids = static_cast<std::uint64_t>(
+      std::ranges::count_if(lids_.owner, [](PortIdx p) { return p != kNone<PortIdx>; }));
+  parts_.client.set_local_lid(lids_.base[found_.fabric->sm_port]);
+  if (assigned->book != holdings.book) {
+    holdings.book = std::move(assigned->book);
+    hooks_.on_lids(holdings.book);
+  }
+  read_back(&Cycle::route);
+}
+
+/// A plan starts from what the switches hold: what somebody else wrote is read before it is made.
+void Cycle::read_back(void (Cycle::*then)()) {
+  ProgramState& state = parts_.holdings.program;
+  for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
+    if (found_.fabric->switch_info[sw].linear_fdb_top != 0) continue;  // else fresh from power-on
+    state.forget(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
+  }
+  std::vector<TableBlock> blocks = find_unread_blocks(*found_.fabric, lids_.top, state.tables);
+  if (blocks.empty()) return (this->*then)();
+  read_back_.emplace(parts_.client, parts_.settings.ports.m_key);
+  read_back_->start(found_, std::move(blocks), state.tables, [this, then](std::uint64_t) {
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this, then] {
+      read_back_.reset();
+      report_.tables += parts_.meter.lap();
+      (this->*then)();
+    });
+  });
+}
+
+void Cycle::route() {
+  hooks_.on_phase(Phase::Routing);
+  RouteJob job{.fabric = found_.fabric,
+               .lids = lids_,
+               .engine = engine_of_round(parts_.settings, round_),
+               .fallback = parts_.settings.engine_fallback,
+               .roots = choose_roots(parts_.settings, *found_.fabric),
+               .orientation = parts_.holdings.orientation,
+               .in_force = parts_.holdings.in_force};
+  work_.offload(
+      parts_.runtime,
+      [job = std::move(job)] { return compute_routed(job); },
+      [this](Routed routed) {
+        // Final routes are charged part by part.
+        const Duration charged = round_ == 0
+                                     ? charge(parts_.settings, round_, found_.fabric->node_count())
+                                     : Duration{0};
+        deferred_ =
+            Timer(parts_.runtime,
+                  parts_.runtime.now() + charged,
+                  [this, routed = std::move(routed)]() mutable { on_routed(std::move(routed)); });
+      });
+}
+
+void Cycle::on_routed(Routed routed) {
+  if (!routed.fallback_reason.empty()) {
+    log::warn("route.fallback",
+              "engine={} used={} why=\"{}\"",
+              engine_of_round(parts_.settings, round_),
+              routed.tables.engine,
+              routed.fallback_reason);
+  }
+  report_.engine = routed.tables.engine.empty() ? engine_of_round(parts_.settings, round_)
+                                                : routed.tables.engine;
+  report_.routes = std::move(routed.routes);
+  if (!report_.routes.acyclic)
+    report_.cycle_text = print_cycle(*found_.fabric, report_.routes.cycle);
+  if (routed.error) return fail(*routed.error);  // nothing is written that was not verified
+  Holdings& holdings = parts_.holdings;
+  holdings.orientation = routed.tables.orientation;
+  if (round_ == 0) trust();
+  if (round_ > 0) {
+    final_ = std::move(routed.tables);
+    part_ = 0;
+    part_began_ = parts_.runtime.now();
+    return await_part();
+  }
+  aim_at(std::move(routed.tables));
+}
+
+/// What was verified is what the next partial discovery may build on.
+void Cycle::trust() {
+  Holdings& holdings = parts_.holdings;
+  const bool news = report_.silent != holdings.silence && !report_.silent.empty();
+  holdings.stale =
+      news ? fmt::format("{} ports lead to silence", report_.silent.size()) : std::string{};
+  holdings.silence = report_.silent;
+}
+
+void Cycle::aim_at(RoutingTables goal) {
+  parts_.holdings.in_force = std::make_shared<InForce>(
+      InForce{.sweep = found_, .lids = lids_, .routing = std::move(goal)});
+  replans_ = 0;
+  plan();
+}
+
+void Cycle::await_part() {
+  const TimePoint ready =
+      part_began_ +
+      charge(parts_.settings, round_, found_.fabric->node_count()) * (part_ + 1) / kFinalParts;
+  deferred_ = Timer(parts_.runtime, std::max(ready, parts_.runtime.now()), [this] {
+    const RoutingTables& provisional = parts_.holdings.in_force->routing;
+    const unsigned top = lids_.top.value();
+    aim_at(take_over(
+        provisional, final_, Lid{static_cast<std::uint16_t>(top * (part_ + 1) / kFinalParts)}));
+  });
+}
+
+void Cycle::plan() {
+  Holdings& holdings = parts_.holdings;
+  PlanJob job{.goal = holdings.in_force,
+              .held = collect_held_tables(holdings.in_force->fabric(),
+                                          holdings.in_force->routing.lft.top(),
+                                          holdings.program.tables),
+              .blocked = holdings.program.turns.collect(holdings.in_force->fabric(),
+                                                        TurnMemory::Held::Blocked),
+              .options = planner_options(parts_.settings.assimilation),
+              .next_hop_first = round_ == 1};
+  if (first_plan_) {
+    report_.lft_entries_changed_pct = changed_entries_pct(
+        holdings.in_force->fabric(), holdings.in_force->routing.lft, holdings.program.tables);
+  }
+  first_plan_ = false;
+  work_.offload(
+      parts_.runtime,
+      [job = std::move(job)] { return compute_plan(job); },
+      [this](TransitionPlan plan) { program(std::move(plan)); });
+}
+
+void Cycle::note_plan(const TransitionPlan& plan) {
+  TransitionReport& report = report_.transition;
+  const bool is_first = report.phases == 0;
+  report.certified = plan.certified() && (is_first || report.certified);
+  if (is_first || !plan.phases.empty()) report.kind = plan.kind;
+  report.phases += plan.phases.size();
+  report.blocked = plan.blocked.size();
+  report.replans += replans_ > 0 ? 1u : 0u;
+  if (!plan.why.empty()) report.why = plan.why;
+}
+
+PortPolicy Cycle::port_policy() const {
+  PortPolicy policy = parts_.settings.ports;
+  const InForce& goal = *parts_.holdings.in_force;
+  policy.master_sm_lid = goal.lids.base[goal.fabric().sm_port];
+  return policy;
+}
+
+void Cycle::program(TransitionPlan plan) {
+  hooks_.on_phase(Phase::Programming);
+  report_.routing += parts_.meter.lap();
+  plan_ = std::move(plan);
+  note_plan(plan_);
+  log_plan(parts_.holdings.in_force->fabric(), plan_);
+  const InForce& goal = *parts_.holdings.in_force;
+  programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
+  programmer_->start({.report = &goal.sweep,
+                      .lids = &goal.lids,
+                      .lft = &goal.routing.lft,
+                      .policy = port_policy(),
+                      .qos = parts_.settings.qos,
+                      .plan = &plan_,
+                      .default_port = &goal.routing.default_port,
+                      .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
+                      .literal = parts_.settings.assimilation.literal},
+                     [this](ProgramReport report) {
+                       leave(programmer_, std::move(report), &Cycle::on_programmed);
+                     });
+}
+
+void Cycle::on_programmed(ProgramReport report) {
+  Holdings& holdings = parts_.holdings;
+  report_.configure += report.configure;
+  report_.turns += report.turns;
+  report_.deactivate += report.deactivate;
+  report_.tables += report.tables;
+  report_.activate += report.activate;
+  report_.blocks_written += report.blocks_written;
+  report_.ports_down_after = report.ports_not_active;
+  report_.fault_count = report.fault_count;
+  report_.faults = std::move(report.faults);
+  if (!report.retrained.empty()) holdings.echoes_end = parts_.runtime.now() + kEchoes;
+  report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
+  holdings.in_force->sweep.fabric = with_registers(
+      holdings.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
+  if (report.plan_interrupted && replans_ < kMostReplans) {
+    ++replans_;
+    return read_back(&Cycle::plan);
+  }
+  if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings.assimilation)) {
+    report_.provisional = parts_.runtime.now() - report_.began;
+    ++round_;
+    found_.fabric = holdings.in_force->sweep.fabric;
+    return route();
+  }
+  if (report_.fault_count == 0 && round_ > 0 && part_ + 1 < kFinalParts) {
+    ++part_;
+    found_.fabric = holdings.in_force->sweep.fabric;
+    return await_part();
+  }
+  measure();
+}
+
+/// Nobody waits for these numbers but the reader of the report.
+void Cycle::measure() {
+  if (!parts_.settings.statistics) return finish();
+  std::shared_ptr<const InForce> in_force = parts_.holdings.in_force;
+  work_.offload(
+      parts_.runtime,
+      [in_force] { return compute_statistics(*in_force); },
+      [this](const RouteStatistics& statistics) {
+        report_.routes = statistics.routes;
+        report_.load = statistics.load;
+        finish();
+      });
+}
+
+void Cycle::fail(Error error) {
+  report_.error = std::move(error);
+  finish();
+}
+
+void Cycle::finish() {
+  report_.routing.wall += parts_.meter.lap().wall;  // of the measuring
+  report_.ended = parts_.runtime.now();
+  std::exchange(hooks_.done, nullptr)(std::move(report_));
+}
+
+}  // namespace smd::app

@@ -1,0 +1,101 @@
+// One cycle: from a suspicion to a fabric that is as wanted.
+//
+//   Discovery | PartialDiscovery -> SweepReport -> assign_lids -> LidMap -> (ReadBack)
+//     -> compute_routed (offloaded) -> RoutingTables, verified
+//     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
+//
+// What could not be confirmed in one phase of a plan ends the plan there; it is made again around
+// what is confirmed, a few times. PIRa and then FERa are two rounds of the last two lines.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "smd/app/aftercare.h"
+#include "smd/app/cycle_report.h"
+#include "smd/app/holdings.h"
+#include "smd/app/route_job.h"
+#include "smd/app/settings.h"
+#include "smd/app/suspicion.h"
+#include "smd/discovery/discovery.h"
+#include "smd/discovery/partial_discovery.h"
+#include "smd/program/programmer.h"
+#include "smd/program/read_back.h"
+
+namespace smd::app {
+
+class Cycle {
+ public:
+  struct Hooks {
+    std::function<void(Phase)> on_phase;
+    std::function<void(const LidBook&)> on_lids;  // changed: to be kept
+    std::function<void(CycleReport)> done;        // once, last; not from inside start()
+  };
+
+  /// All outlive the cycle.
+  struct Parts {
+    Runtime& runtime;
+    SmpClient& client;
+    const Settings& settings;
+    Holdings& holdings;
+    const Aftercare& aftercare;
+    CostMeter& meter;
+  };
+
+  Cycle(const Parts& parts, Hooks hooks);
+  Cycle(const Cycle&) = delete;
+
+  void start(Suspicion why);
+
+ private:
+  void discover_fully(std::string why);
+  void discover_partially(std::vector<Guid> suspects);
+  void on_discovered(Result<SweepReport> found);
+  void on_partially_discovered(Result<PartialReport> found);
+  void learn_timeout(const SweepReport& found);
+  void address();
+  void read_back(void (Cycle::*then)());
+  void route();
+  void on_routed(Routed routed);
+  void trust();
+  void aim_at(RoutingTables goal);
+  void await_part();
+  void plan();
+  void program(TransitionPlan plan);
+  void on_programmed(ProgramReport report);
+  void note_plan(const TransitionPlan& plan);
+  void measure();
+  void fail(Error error);
+  void finish();
+
+  [[nodiscard]] PortPolicy port_policy() const;
+  [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> literal_lids();
+
+  template <class Stage, class Value>
+  void leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value));
+
+  Parts parts_;
+  Hooks hooks_;
+  CycleReport report_;
+  SweepReport found_;   // until its routes are verified
+  LidMap lids_;         // likewise
+  unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
+  unsigned replans_ = 0;
+  bool first_plan_ = true;
+  RoutingTables final_;  // of round 1
+  unsigned part_ = 0;    // of the final routes, the one under way
+  TimePoint part_began_;
+  std::uint64_t next_literal_lid_ = 1;
+  TransitionPlan plan_;
+  std::optional<RouteStatistics> statistics_;
+
+  std::optional<Discovery> discovery_;
+  std::optional<PartialDiscovery> partial_;
+  std::optional<ReadBack> read_back_;
+  std::optional<Programmer> programmer_;
+  OffloadOwner work_;
+  Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+};
+
+}  // namespace smd::app

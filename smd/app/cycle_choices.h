@@ -1,0 +1,27 @@
+// What the settings mean for one cycle.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smd/app/settings.h"
+#include "smd/fabric/fabric.h"
+#include "smd/plan/planner.h"
+
+namespace smd::app {
+
+/// Rounds of routes: provisional ones may come before the final ones.
+[[nodiscard]] unsigned count_rounds(const Assimilation& how);
+
+/// The engine of a round, from 0.
+[[nodiscard]] std::string engine_of_round(const Settings& settings, unsigned round);
+
+/// As configured; the thesis orients from the switch that the manager sits on.
+[[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
+
+[[nodiscard]] PlannerOptions planner_options(const Assimilation& how);
+
+/// The time that a simulation charges for the routes of a round; 0 elsewhere.
+[[nodiscard]] Duration charge(const Settings& settings, unsigned round, std::size_t nodes);
+
+}  // namespace smd::app

@@ -1,0 +1,32 @@
+// What the manager carries from one cycle to the next.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "smd/app/cycle_report.h"
+#include "smd/policy/lid_assignment.h"
+#include "smd/program/programmer.h"
+
+namespace smd::app {
+
+struct Holdings {
+  LidBook book;
+  Orientation orientation;
+  ProgramState program;
+  std::shared_ptr<InForce> in_force;  // null until a cycle has routes that were verified
+  std::uint64_t next_epoch = 1;
+
+  /// Until then switches may report links that a plan took down on purpose.
+  TimePoint echoes_end;
+
+  /// Ports that led to silence in the latest discovery. New silence may be a change that came while
+  /// we looked, so it is looked at once more in full; silence that stays is believed.
+  std::vector<SilentPort> silence;
+
+  /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
+  std::string stale = "nothing is known yet";
+};
+
+}  // namespace smd::app

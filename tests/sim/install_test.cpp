@@ -1,0 +1,63 @@
+// What `cmake --install` puts where, and that it leaves an edited configuration alone.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/process.h"
+
+namespace smd::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Install : public testing::Test {
+ protected:
+  Install() : root(fs::path(testing::TempDir()) / ("smd-install-" + std::to_string(getpid()))) {
+    fs::create_directories(root);
+  }
+
+  ~Install() override { fs::remove_all(root); }
+
+  void install() {
+    Process cmake({.argv = {"cmake", "--install", SMD_BINARY_DIR, "--prefix", "/usr"},
+                   .env = {{"DESTDIR", root.string()}},
+                   .cwd = {}});
+    ASSERT_EQ(cmake.wait(std::chrono::seconds(60)), 0) << cmake.err();
+  }
+
+  [[nodiscard]] std::string read(const char* path) const {
+    std::ostringstream text;
+    text << std::ifstream(root / path).rdbuf();
+    return text.str();
+  }
+
+  fs::path root;
+};
+
+TEST_F(Install, PutsProgramsWhereTheUnitLooksForThem) {
+  install();
+  EXPECT_NE(read("usr/lib/systemd/system/smd.service").find("ExecStart=/usr/sbin/smd run"),
+            std::string::npos);
+  for (const char* program : {"usr/sbin/smd", "usr/bin/smctl", "usr/bin/smsim"}) {
+    Process version({.argv = {(root / program).string(), "--version"}, .env = {}, .cwd = {}});
+    EXPECT_EQ(version.wait(std::chrono::seconds(10)), 0) << program << ": " << version.err();
+  }
+  Process check({.argv = {(root / "usr/sbin/smd").string(),
+                          "check-config",
+                          "-c",
+                          (root / "etc/smd/smd.toml").string()},
+                 .env = {},
+                 .cwd = {}});
+  EXPECT_EQ(check.wait(std::chrono::seconds(10)), 0) << check.err();
+}
+
+TEST_F(Install, LeavesAnEditedConfigurationAlone) {
+  install();
+  std::ofstream(root / "etc/smd/smd.toml") << "[sm]\nlmc = 1\n";
+  install();
+  EXPECT_EQ(read("etc/smd/smd.toml"), "[sm]\nlmc = 1\n");
+}
+
+}  // namespace
+}  // namespace smd::test
