@@ -235,6 +235,16 @@ TEST_F(Ring, AWriteThatChangesNothingIsNoChange) {
   EXPECT_EQ(told, for_the_row + 1);
 }
 
+TEST_F(Ring, BothEndsOfALinkAreTold) {
+  std::vector<std::pair<std::uint32_t, FabricChange>> told;
+  rig.fabric.on_change(
+      [&](std::uint32_t node, FabricChange what) { told.emplace_back(node, what); });
+  rig.fabric.set_link(4, PortNum{1}, false);
+  EXPECT_THAT(told,
+              testing::UnorderedElementsAre(std::pair(4u, FabricChange::Wiring),
+                                            std::pair(5u, FabricChange::Wiring)));
+}
+
 TEST_F(Ring, WhoStopsObservingIsToldNothing) {
   unsigned told = 0;
   const ObserverId id = rig.fabric.on_change([&](std::uint32_t, FabricChange) { ++told; });

@@ -202,7 +202,7 @@ class Life {
         info.port_state = static_cast<std::uint8_t>(PortState::Down);
       });
     } else if (what < 95) {
-      rig_.fabric.set_link(sw, port_num(port), pick(4) != 0);
+      rig_.fabric.set_link(sw, port_num(1 + pick(5)), pick(4) != 0);
     } else if (what < 99) {
       rig_.fabric.set_node(sw, pick(8) != 0);
     } else {
