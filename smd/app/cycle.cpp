@@ -38,7 +38,8 @@ void Cycle::leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(
 }
 
 void Cycle::start(Suspicion why) {
-  report_ = {.reason = std::move(why.reason), .began = parts_.runtime.now()};
+  report_.reason = std::move(why.reason);
+  report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
   hooks_.on_phase(Phase::Discovering);
   if (parts_.settings.assimilation.discovery == Assimilation::Discovery::Full)
