@@ -301,6 +301,7 @@ void Cycle::program(TransitionPlan plan) {
   plan_ = std::move(plan);
   note_plan(plan_);
   log_plan(parts_.holdings.in_force->fabric(), plan_);
+  if (hooks_.on_plan) hooks_.on_plan(parts_.holdings.in_force->fabric(), plan_);
   const InForce& goal = *parts_.holdings.in_force;
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
   programmer_->start({.report = &goal.sweep,

@@ -25,12 +25,16 @@
 
 namespace smd::app {
 
+/// Sees each plan before its first SMP goes out.
+using PlanWatcher = std::function<void(const Fabric&, const TransitionPlan&)>;
+
 class Cycle {
  public:
   struct Hooks {
     std::function<void(Phase)> on_phase;
     std::function<void(const LidBook&)> on_lids;  // changed: to be kept
-    std::function<void(CycleReport)> done;        // once, last; not from inside start()
+    PlanWatcher on_plan;
+    std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
 
   /// All outlive the cycle.

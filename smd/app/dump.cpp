@@ -31,14 +31,6 @@ std::string_view kind_of(const Fabric& fabric, NodeIdx node) {
   return "Channel Adapter";
 }
 
-Result<void> write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) return fail(Errc::Io, fmt::format("{}: {}", path.string(), std::strerror(errno)));
-  return {};
-}
-
 }  // namespace
 
 std::string print_lft_dump(const InForce& in_force) {
@@ -93,37 +85,42 @@ std::string print_sl2vl_dump(const InForce& in_force) {
                      in_force.fabric().switch_count());
 }
 
-std::string print_plan(const CycleReport& cycle) {
+std::string print_plan(const CycleReport& cycle, const std::string& plans) {
   std::string out = fmt::format("# {}\n", cycle.reason);
   out +=
-      fmt::format("1 configure  {} SMPs: LinearFDBTop, LIDs, port settings, Initialize -> Armed\n",
+      fmt::format("configure   {} SMPs: LinearFDBTop, LIDs, port settings, Initialize -> Armed\n",
                   cycle.configure.smps);
-  out += fmt::format(
-      "2 tables     {} SMPs, {} blocks in any order; verified as a final state, not as a "
-      "transition\n",
-      cycle.tables.smps,
-      cycle.blocks_written);
-  out += fmt::format("3 activate   {} SMPs: Armed -> Active\n", cycle.activate.smps);
-  return out;
+  out += fmt::format("turns       {} SMPs: SL-to-VL rows\n", cycle.turns.smps);
+  out += fmt::format("deactivate  {} SMPs: ports taken down\n", cycle.deactivate.smps);
+  out += fmt::format("tables      {} SMPs, {} blocks\n", cycle.tables.smps, cycle.blocks_written);
+  out += fmt::format("activate    {} SMPs: Armed -> Active\n\n", cycle.activate.smps);
+  return out + plans;
+}
+
+Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
+  for (const auto& [name, text] : texts) {
+    const std::filesystem::path path = std::filesystem::path(directory) / name;
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out << text;
+    out.close();
+    if (!out) return fail(Errc::Io, fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  }
+  return {};
 }
 
 Result<void> write_dumps(const std::string& directory,
                          const InForce& in_force,
-                         const CycleReport& cycle) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
-  const std::filesystem::path dir(directory);
-  const std::pair<const char*, std::string> files[] = {
-      {"lft.txt", print_lft_dump(in_force)},
-      {"mft.txt", print_mft_dump(in_force)},
-      {"sl2vl.txt", print_sl2vl_dump(in_force)},
-      {"fabric.net", print_net(in_force.fabric(), in_force.lids)},
-      {"plan.txt", print_plan(cycle)}};
-  for (const auto& [name, text] : files) {
-    if (auto written = write_text(dir / name, text); !written) return written;
-  }
-  return {};
+                         const CycleReport& cycle,
+                         const std::string& plans) {
+  return write_texts(directory,
+                     {{"lft.txt", print_lft_dump(in_force)},
+                      {"mft.txt", print_mft_dump(in_force)},
+                      {"sl2vl.txt", print_sl2vl_dump(in_force)},
+                      {"fabric.net", print_net(in_force.fabric(), in_force.lids)},
+                      {"plan.txt", print_plan(cycle, plans)}});
 }
 
 }  // namespace smd::app

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "smd/app/cycle_report.h"
 
@@ -17,12 +19,18 @@ namespace smd::app {
 /// configured.
 [[nodiscard]] std::string print_sl2vl_dump(const InForce& in_force);
 
-/// What the last cycle wrote, in order.
-[[nodiscard]] std::string print_plan(const CycleReport& cycle);
+/// What the last change wrote, by kind of SMP, and its `plans` as app/plan_text.h prints them.
+[[nodiscard]] std::string print_plan(const CycleReport& cycle, const std::string& plans);
+
+using NamedText = std::pair<std::string, std::string>;  // a file's name and its content
+
+/// Into `directory`, which is created.
+Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts);
 
 /// All of the above and fabric.net into `directory`, which is created.
 Result<void> write_dumps(const std::string& directory,
                          const InForce& in_force,
-                         const CycleReport& cycle);
+                         const CycleReport& cycle,
+                         const std::string& plans);
 
 }  // namespace smd::app

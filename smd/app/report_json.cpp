@@ -82,6 +82,7 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
                     {"deactivate", cycle.deactivate},
                     {"tables", cycle.tables},
                     {"activate", cycle.activate}}));
+  out["lft_blocks_written"] = cycle.blocks_written;
   out["lft_entries_changed_pct"] = rounded(cycle.lft_entries_changed_pct);
   out["assimilation"] = {{"discovery", cycle.partial ? "partial" : "full"}};
   if (!cycle.full_why.empty()) out["assimilation"]["full_why"] = cycle.full_why;
@@ -97,6 +98,14 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
   out["deadlock"] = deadlock_json(cycle);
   if (cycle.error) out["error"] = cycle.error->context;
   return out;
+}
+
+Json service_json(const ServiceReport& service) {
+  const auto share = [](double value) { return std::round(value * 1e6) / 1e6; };
+  return {{"lowest_connectivity", share(service.lowest_connectivity)},
+          {"below_possible_ms", ms(service.below_possible)},
+          {"highest_deadlock", share(service.highest_deadlock)},
+          {"forwarding_loop", service.forwarding_loop}};
 }
 
 Json run_json(const CycleReport& cycle) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "smd/app/cycle_report.h"
+#include "smd/app/service_report.h"
 
 namespace smd::app {
 
@@ -25,6 +26,9 @@ namespace smd::app {
 [[nodiscard]] nlohmann::ordered_json change_json(const CycleReport& cycle,
                                                  const std::string& what,
                                                  const std::string& kind);
+
+/// "service" of a change. Times in milliseconds.
+[[nodiscard]] nlohmann::ordered_json service_json(const ServiceReport& service);
 
 /// The object of `smd run --once --json`: everything but "changes".
 [[nodiscard]] nlohmann::ordered_json run_json(const CycleReport& bring_up);

@@ -112,6 +112,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
                               .meter = meter_},
                  Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
                               .on_lids = observer_.on_lids,
+                              .on_plan = observer_.on_plan,
                               .done =
                                   [this](CycleReport report) {
                                     deferred_ = Timer(runtime_,

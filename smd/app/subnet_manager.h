@@ -24,6 +24,7 @@ class SubnetManager {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};
     std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
+    PlanWatcher on_plan;                                                  // none: nobody watches
     WallClock wall;                                                       // none: wall costs are 0
     std::function<void(Error)> on_lost = [](Error) {};                    // the transport is gone
   };

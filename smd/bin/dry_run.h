@@ -9,6 +9,9 @@
 
 namespace smd::bin {
 
+/// Fabrics of so many switches are watched change by change unasked.
+inline constexpr std::size_t kWatchedSwitches = 64;
+
 struct DryRunOptions {
   std::string fabric;
   std::vector<std::string>
@@ -18,6 +21,7 @@ struct DryRunOptions {
   double drop = 0;   // SMP loss per hop
   std::string dump;  // directory; empty: none
   bool json = false;
+  bool timeline = false;  // watch the service of hosts however large the fabric is
 };
 
 /// The exit code: 0 when everything came up and was verified, 1 when not, 2 when the input is

@@ -163,8 +163,13 @@ int main(int argc, char** argv) {
   dry->add_option("--seed", options.dry_run.seed, "Seed of the simulated faults");
   dry->add_option("--drop", options.dry_run.drop, "Probability that a hop loses a SMP")
       ->check(CLI::Range(0.0, 0.9));
-  dry->add_option("--dump", options.dry_run.dump, "Directory for tables, fabric and plan");
+  dry->add_option(
+      "--dump", options.dry_run.dump, "Directory for tables, fabric, plan and CSV of the changes");
   dry->add_flag("--json", options.dry_run.json, "One JSON object on stdout");
+  dry->add_flag("--timeline",
+                options.dry_run.timeline,
+                "Watch connectivity and deadlocks through every change; up to 64 switches it is "
+                "done anyway, beyond it takes time");
 
   CLI::App* check =
       app.add_subcommand("check-config", "Read a configuration and report every fault");

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/support/process.h"
 
@@ -128,6 +131,156 @@ TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
     EXPECT_TRUE(std::filesystem::exists(dump + "/" + name)) << name;
   }
   EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Requires: no cell is quoted.
+std::vector<std::map<std::string, std::string>> read_csv(const std::string& path) {
+  std::vector<std::string> columns;
+  std::vector<std::map<std::string, std::string>> rows;
+  std::istringstream lines(text_of(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) {
+      if (c == ',') {
+        cells.emplace_back();
+      } else {
+        cells.back() += c;
+      }
+    }
+    if (columns.empty()) {
+      columns = cells;
+      continue;
+    }
+    EXPECT_EQ(cells.size(), columns.size()) << line;
+    rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(cells.size(), columns.size()); ++i)
+      rows.back()[columns[i]] = cells[i];
+  }
+  return rows;
+}
+
+TEST(DryRun, ServiceIsBelowWhatCablesAllowUntilAFailureIsTakenIn) {
+  const Finished done = smd({"dry-run",
+                             "--fabric",
+                             "fat-tree:k=4,levels=3",
+                             "--fail",
+                             "sw-0-0:3",
+                             "--fail",
+                             "host-00012",
+                             "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json changes = json::parse(done.out)["changes"];
+  const json& cable = changes[0]["service"];
+  EXPECT_LT(cable["lowest_connectivity"], 1.0);
+  EXPECT_GT(cable["lowest_connectivity"], 0.5);
+  EXPECT_GT(cable["below_possible_ms"], changes[0]["virtual_ms"]["detection"]);
+  EXPECT_LT(cable["below_possible_ms"],
+            changes[0]["virtual_ms"]["detection"].get<double>() +
+                changes[0]["virtual_ms"]["total"].get<double>());
+  EXPECT_EQ(cable["highest_deadlock"], 0.0);
+  EXPECT_EQ(cable["forwarding_loop"], false);
+  // Nobody can reach a host that is gone, so nobody misses anything.
+  EXPECT_EQ(changes[1]["service"]["below_possible_ms"], 0.0);
+  EXPECT_EQ(changes[1]["service"]["lowest_connectivity"], 1.0);
+}
+
+TEST(DryRun, AProvedChangeIsNeverInDangerAndABasicOneIsDownForAWhile) {
+  const auto service = [](const char* mode) {
+    const Finished done = smd({"dry-run",
+                               "--fabric",
+                               "torus:dims=4.4",
+                               "--mode",
+                               mode,
+                               "--fail",
+                               "sw-1-1:1",
+                               "--fail",
+                               "sw-2-2:2",
+                               "--json"});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return json::parse(done.out)["changes"];
+  };
+  for (const json& change : service("certified")) {
+    EXPECT_EQ(change["service"]["highest_deadlock"], 0.0);
+    EXPECT_EQ(change["service"]["forwarding_loop"], false);
+  }
+  // While every port is down nothing is connected.
+  for (const json& change : service("basic")) {
+    EXPECT_EQ(change["service"]["lowest_connectivity"], 0.0);
+  }
+}
+
+TEST(DryRun, LargeFabricsAreWatchedOnRequest) {
+  const std::vector<std::string> args = {
+      "dry-run", "--fabric", "fat-tree:k=8,levels=3", "--fail", "sw-0-0:5", "--json"};
+  EXPECT_FALSE(json::parse(smd(args).out)["changes"][0].contains("service"));
+  std::vector<std::string> forced = args;
+  forced.emplace_back("--timeline");
+  EXPECT_TRUE(json::parse(smd(forced).out)["changes"][0].contains("service"));
+}
+
+TEST(DryRun, DumpsOneRowPerChangeAndTheTimelineOfEach) {
+  const Written place("x", "");
+  const std::string dump = place.folder() + "/dump";
+  const Finished done = smd({"dry-run",
+                             "--fabric",
+                             "torus:dims=4.4",
+                             "--fail",
+                             "sw-1-1:1",
+                             "--fail",
+                             "sw-2-2",
+                             "--json",
+                             "--dump",
+                             dump});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json changes = json::parse(done.out)["changes"];
+  const auto rows = read_csv(dump + "/changes.csv");
+  ASSERT_EQ(rows.size(), 2u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at("what"), changes[i]["what"]);
+    EXPECT_EQ(rows[i].at("transition.kind"), changes[i]["transition"]["kind"]);
+    EXPECT_EQ(rows[i].at("assimilation.discovery"), changes[i]["assimilation"]["discovery"]);
+    for (const char* key : {"detection", "discovery", "tables", "activate", "total"}) {
+      EXPECT_EQ(rows[i].at(std::string("smps.") + key), changes[i]["smps"][key].dump()) << key;
+      EXPECT_EQ(rows[i].at(std::string("virtual_ms.") + key), changes[i]["virtual_ms"][key].dump())
+          << key;
+    }
+    EXPECT_EQ(rows[i].at("lft_blocks_written"), changes[i]["lft_blocks_written"].dump());
+    EXPECT_EQ(rows[i].at("service.below_possible_ms"),
+              changes[i]["service"]["below_possible_ms"].dump());
+
+    const auto samples = read_csv(dump + "/timeline-" + std::to_string(i + 1) + ".csv");
+    ASSERT_GE(samples.size(), 2u);
+    EXPECT_EQ(std::stod(samples.front().at("virtual_ms")), 0.0);
+    EXPECT_EQ(samples.front().at("connected"), samples.front().at("possible"));
+    EXPECT_EQ(samples.back().at("connected"), samples.back().at("possible"));
+    double below = 0;
+    for (std::size_t k = 0; k + 1 < samples.size(); ++k) {
+      const double begin = std::stod(samples[k].at("virtual_ms"));
+      const double end = std::stod(samples[k + 1].at("virtual_ms"));
+      EXPECT_LE(begin, end);
+      if (std::stoul(samples[k].at("connected")) < std::stoul(samples[k].at("possible")))
+        below += end - begin;
+    }
+    EXPECT_NEAR(below, changes[i]["service"]["below_possible_ms"].get<double>(), 0.01);
+  }
+}
+
+TEST(DryRun, ThePlanTellsThePhasesOfTheLastChange) {
+  const Written place("x", "");
+  const std::string dump = place.folder() + "/dump";
+  ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=4.4", "--fail", "sw-1-1:1", "--dump", dump})
+                .exit_code,
+            0);
+  const std::string plan = text_of(dump + "/plan.txt");
+  EXPECT_THAT(plan, HasSubstr("plan: certified, "));
+  EXPECT_THAT(plan, HasSubstr("phase 1: proved"));
+  EXPECT_THAT(plan, HasSubstr(" -> port "));
+  EXPECT_THAT(plan, testing::Not(HasSubstr("plan: initial")));
 }
 
 TEST(DryRun, CuttingTheManagerOffIsNotUp) {

@@ -1,0 +1,147 @@
+#include "smd/bin/dry_run_world.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "smd/app/cycle_sum.h"
+#include "smd/app/plan_text.h"
+
+namespace smd::bin {
+namespace {
+
+/// Virtual time after which something that does not settle is reported as such.
+constexpr Duration kPatience = std::chrono::minutes(30);
+
+double milliseconds(Duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+}  // namespace
+
+Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& text) {
+  if (const auto node = sim::find_node(spec, text); node != sim::kNoNode)
+    return Failure{text, node, std::nullopt};
+  const auto colon = text.rfind(':');
+  const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool number = !digits.empty() && digits.size() <= 3 &&
+                      digits.find_first_not_of("0123456789") == std::string::npos;
+  const std::string name = number ? text.substr(0, colon) : text;
+  const auto node = sim::find_node(spec, name);
+  if (node == sim::kNoNode) {
+    return fault(
+        "--fail " + text,
+        0,
+        fmt::format(
+            "no single node is called '{}'; a node description, id or GUID of the fabric would be",
+            name));
+  }
+  const auto port = static_cast<unsigned>(std::stoul(digits));
+  const sim::NodeSpec& at = spec.nodes[node];
+  if (port < 1 || port > at.num_ports()) {
+    return fault("--fail " + text, 0, fmt::format("'{}' has ports 1 to {}", name, at.num_ports()));
+  }
+  if (at.ports[port].peer_node == sim::kNoNode) {
+    return fault("--fail " + text, 0, fmt::format("port {} of '{}' has no cable", port, name));
+  }
+  return Failure{text, node, PortNum{static_cast<std::uint8_t>(port)}};
+}
+
+DryRunWorld::DryRunWorld(sim::FabricSpec spec,
+                         const sim::Timing& timing,
+                         const app::Settings& settings,
+                         const DryRunOptions& options)
+    : fabric_(runtime_, std::move(spec), timing, options.seed),
+      transport_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
+      manager_(runtime_, transport_, settings, {}, observer()) {
+  fabric_.set_wire_faults({.drop = options.drop});
+}
+
+const app::CycleReport& DryRunWorld::bring_up() {
+  manager_.start();
+  settle(0);
+  return *manager_.last_cycle();
+}
+
+void DryRunWorld::watch_service() { timeline_.emplace(runtime_, fabric_); }
+
+app::CycleReport DryRunWorld::fail(const Failure& failure) {
+  cycles_.clear();
+  plans_.clear();
+  const std::uint64_t before = manager_.cycles();
+  failed_at_ = runtime_.now();
+  if (timeline_) timeline_->restart();
+  if (failure.port) {
+    fabric_.set_link(failure.node, *failure.port, false);
+  } else {
+    fabric_.set_node(failure.node, false);
+  }
+  settle(before);
+  if (cycles_.empty()) {
+    app::CycleReport nothing = *manager_.last_cycle();
+    nothing.error = Error{Errc::Timeout, "the change was not noticed"};
+    return nothing;
+  }
+  app::CycleReport change = app::sum_cycles(cycles_);
+  change.detection.time = change.began - failed_at_;
+  return change;
+}
+
+std::optional<app::ServiceReport> DryRunWorld::service() const {
+  if (!timeline_) return std::nullopt;
+  app::ServiceReport out{.highest_deadlock = timeline_->highest_deadlock(),
+                         .forwarding_loop = timeline_->first_loop().has_value()};
+  const auto& samples = timeline_->samples();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const TimePoint end = i + 1 < samples.size() ? samples[i + 1].at : runtime_.now();
+    const sim::Connectivity& pairs = samples[i].connectivity;
+    out.lowest_connectivity = std::min(out.lowest_connectivity, pairs.level());
+    if (pairs.connected < pairs.possible) out.below_possible += end - samples[i].at;
+  }
+  return out;
+}
+
+std::string DryRunWorld::print_timeline() const {
+  std::string out = "virtual_ms,connected,possible,deadlock_level\n";
+  if (!timeline_) return out;
+  for (const sim::TimelineSample& sample : timeline_->samples()) {
+    out += fmt::format("{:.6f},{},{},{:.6f}\n",
+                       milliseconds(sample.at - failed_at_),
+                       sample.connectivity.connected,
+                       sample.connectivity.possible,
+                       sample.deadlock.level());
+  }
+  return out;
+}
+
+app::SubnetManager::Observer DryRunWorld::observer() {
+  app::SubnetManager::Observer out;
+  out.wall = [] {
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::steady_clock::now().time_since_epoch());
+  };
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal) {
+    out.on_phase = [](app::Phase phase) {
+      fmt::print(stderr, "\r\033[K{} …", app::print_phase(phase));
+    };
+  }
+  out.on_plan = [this](const Fabric& fabric, const TransitionPlan& plan) {
+    plans_ += app::print_transition(fabric, plan);
+  };
+  out.on_cycle = [this, terminal](const app::CycleReport& cycle) {
+    cycles_.push_back(cycle);
+    if (terminal) fmt::print(stderr, "\r\033[K");
+  };
+  return out;
+}
+
+/// Until a cycle after the first `cycles` has ended and nothing more is asked for.
+void DryRunWorld::settle(std::uint64_t cycles) {
+  runtime_.run_while_not([&] { return manager_.cycles() > cycles && manager_.at_rest(); },
+                         runtime_.now() + kPatience);
+}
+
+}  // namespace smd::bin
