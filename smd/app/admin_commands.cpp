@@ -180,11 +180,17 @@ void register_commands(CommandTable& table, AdminContext context) {
             }));
   table.add("port", "one port: node, port", reads(port_json));
   table.add("route", "hops of a route: from, to", reads(route_args_json));
-  table.add("sweep", "discover again", [ctx](const Json&) -> Result<Json> {
-    if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");
-    ctx->manager()->request_sweep("command");
-    return Json{{"requested", true}};
-  });
+  table.add("sweep",
+            "look at every switch and take in what changed; or discover everything: full",
+            [ctx](const Json& args) -> Result<Json> {
+              if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");
+              const bool given = args.is_object() && args.contains("full");
+              if (given && !args.at("full").is_boolean())
+                return fail(Errc::Invalid, "'full' is true or false");
+              const bool full = given && args.at("full").get<bool>();
+              full ? ctx->manager()->request_sweep("command") : ctx->manager()->request_poll();
+              return Json{{"requested", true}, {"full", full}};
+            });
   table.add("engine",
             "the engine in use, its contract, and those there are; or use another: name",
             [ctx](const Json& args) { return engine_json(ctx->manager(), args); });

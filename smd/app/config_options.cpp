@@ -124,7 +124,8 @@ Options smp_options() {
              20),
       number({"smp",
               "timeout_ms",
-              "Wait for an answer until the fabric's own timeouts are known",
+              "Wait for an answer until the fabric's own timeouts are known, and the longest wait "
+              "afterwards; below 50 counts as 50 then, and real adapters give up after 5000",
               "milliseconds",
               kRestart},
              numeric(section, &T::timeout_ms),

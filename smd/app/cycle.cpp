@@ -288,6 +288,22 @@ void Cycle::note_plan(const TransitionPlan& plan) {
   if (!plan.why.empty()) report.why = plan.why;
 }
 
+/// Before the first of them is blocked, so that a daemon that dies meanwhile leaves a trace.
+void Cycle::announce_turns(const TransitionPlan& plan) {
+  const Fabric& fabric = parts_.holdings.in_force->fabric();
+  std::vector<TurnRef> turns = parts_.holdings.program.turns.maybe_blocked();
+  const std::size_t before = turns.size();
+  for (const TransitionPhase& phase : plan.phases) {
+    for (const Turn& turn : phase.block)
+      turns.push_back({fabric.node_guid[fabric.switch_node[turn.sw]], turn.in, turn.out});
+  }
+  if (turns.size() == before) return;
+  std::ranges::sort(turns);
+  const auto again = std::ranges::unique(turns);
+  turns.erase(again.begin(), again.end());
+  hooks_.on_turns(std::move(turns));
+}
+
 PortPolicy Cycle::port_policy() const {
   PortPolicy policy = parts_.settings.ports;
   const InForce& goal = *parts_.holdings.in_force;
@@ -302,6 +318,7 @@ void Cycle::program(TransitionPlan plan) {
   note_plan(plan_);
   log_plan(parts_.holdings.in_force->fabric(), plan_);
   if (hooks_.on_plan) hooks_.on_plan(parts_.holdings.in_force->fabric(), plan_);
+  announce_turns(plan_);
   const InForce& goal = *parts_.holdings.in_force;
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
   programmer_->start({.report = &goal.sweep,
@@ -329,6 +346,7 @@ void Cycle::on_programmed(ProgramReport report) {
   report_.ports_down_after = report.ports_not_active;
   report_.fault_count = report.fault_count;
   report_.faults = std::move(report.faults);
+  log_not_kept(report.not_kept);
   if (!report.retrained.empty()) holdings.echoes_end = parts_.runtime.now() + kEchoes;
   report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
   holdings.in_force->sweep.fabric = with_registers(

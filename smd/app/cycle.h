@@ -32,7 +32,8 @@ class Cycle {
  public:
   struct Hooks {
     std::function<void(Phase)> on_phase;
-    std::function<void(const LidBook&)> on_lids;  // changed: to be kept
+    std::function<void(const LidBook&)> on_lids;         // changed: to be kept
+    std::function<void(std::vector<TurnRef>)> on_turns;  // all that a plan may leave blocked
     PlanWatcher on_plan;
     std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
@@ -68,6 +69,7 @@ class Cycle {
   void plan();
   void program(TransitionPlan plan);
   void on_programmed(ProgramReport report);
+  void announce_turns(const TransitionPlan& plan);
   void note_plan(const TransitionPlan& plan);
   void measure();
   void fail(Error error);

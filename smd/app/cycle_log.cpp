@@ -45,6 +45,11 @@ void log_cycle(const CycleReport& cycle) {
             cycle.fault_count);
 }
 
+void log_not_kept(const std::vector<NotKept>& values) {
+  for (const NotKept& each : values)
+    log::warn("port.not_kept", "node={} port={} what=\"{}\"", each.node, each.port, each.what);
+}
+
 void log_delta(const Delta& delta) {
   for (const PortRef& port : delta.ports_down)
     log::debug("change.port_down", "node={} port={}", port.node, port.port);

@@ -11,6 +11,9 @@ namespace smd::app {
 
 void log_cycle(const CycleReport& cycle);
 
+/// Values that ports did not keep: each once, when it is news.
+void log_not_kept(const std::vector<NotKept>& values);
+
 void log_delta(const Delta& delta);
 
 /// Phase by phase, what is about to be written.

@@ -9,6 +9,7 @@
 #include "smd/app/lid_store.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
+#include "smd/app/turn_store.h"
 #include "smd/base/log.h"
 #include "smd/routing/engine.h"
 
@@ -45,11 +46,13 @@ Daemon::~Daemon() = default;
 
 int Daemon::run() {
   auto book = load_lids(options_.config.sm.state_dir);
-  if (!book) {
-    for (const Fault& each : book.error()) fmt::print(stderr, "{}\n", print_fault(each));
+  auto turns = load_turns(options_.config.sm.state_dir);
+  if (!book || !turns) {
+    for (const Faults& faults : {book ? Faults{} : book.error(), turns ? Faults{} : turns.error()})
+      for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
     return 2;
   }
-  book_ = std::move(*book);
+  kept_ = {.book = std::move(*book), .turns = std::move(*turns)};
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
       log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
@@ -84,7 +87,7 @@ bool Daemon::start_admin() {
 
 void Daemon::open() {
   auto transport = open_(runtime_, options_.config);
-  if (!transport) return retry_later(transport.error());
+  if (!transport) return retry_later("transport.open", transport.error());
   backoff_ = Duration{0};
   const LocalPort port = (*transport)->local_port();
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
@@ -96,19 +99,27 @@ void Daemon::open() {
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
   observer.on_lids = [this](const LidBook& book) {
-    book_ = book;
-    if (auto saved = save_lids(options_.config.sm.state_dir, book_); !saved) {
+    kept_.book = book;
+    if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
       log::error("lids.save", "why=\"{}\"; LIDs will not survive a restart", saved.error().context);
+    }
+  };
+  observer.on_turns = [this](const std::vector<TurnRef>& turns) {
+    kept_.turns = turns;
+    if (auto saved = save_turns(options_.config.sm.state_dir, turns); !saved) {
+      log::error("turns.save",
+                 "why=\"{}\"; after a restart, blocked turns stay blocked",
+                 saved.error().context);
     }
   };
   session_.emplace();
   session_->transport = std::move(*transport);
   session_->manager = std::make_unique<SubnetManager>(
-      runtime_, *session_->transport, make_settings(options_.config), book_, std::move(observer));
+      runtime_, *session_->transport, make_settings(options_.config), kept_, std::move(observer));
   session_->manager->start();
 }
 
-void Daemon::retry_later(const Error& error) {
+void Daemon::retry_later(std::string_view event, const Error& error) {
   if (options_.once) {
     fmt::print(stderr, "smd: {}\n", error.context);
     return stop(1);
@@ -117,7 +128,7 @@ void Daemon::retry_later(const Error& error) {
   const Duration least = std::chrono::seconds(config.retry_backoff_min_s);
   const Duration most = std::chrono::seconds(config.retry_backoff_max_s);
   backoff_ = backoff_ == Duration{0} ? least : std::min(2 * backoff_, most);
-  log::error("transport.open",
+  log::error(event,
              "why=\"{}\" retry_in={}s",
              error.context,
              std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
@@ -128,7 +139,7 @@ void Daemon::on_lost(const Error& error) {
   // Called from inside the session: it dies on the next turn of the loop.
   reopen_ = Timer(runtime_, runtime_.now(), [this, error] {
     session_.reset();
-    retry_later(error);
+    retry_later("transport.lost", error);
   });
 }
 

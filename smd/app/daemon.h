@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "smd/admin/commands.h"
 #include "smd/admin/socket_server.h"
@@ -45,7 +46,7 @@ class Daemon {
   };
 
   void open();
-  void retry_later(const Error& error);
+  void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
   void on_cycle(const CycleReport& cycle);
   void finish_once(const CycleReport& cycle);
@@ -60,7 +61,7 @@ class Daemon {
   ServiceNotify notify_;
   CommandTable commands_;
   std::unique_ptr<SocketServer> admin_;
-  LidBook book_;
+  Kept kept_;
   std::optional<Session> session_;
   Duration backoff_{0};
   Timer reopen_;

@@ -4,12 +4,19 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "smd/app/cycle_report.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
 
 namespace smd::app {
+
+/// What outlives the manager: written down when it changes, handed to the next.
+struct Kept {
+  LidBook book;
+  std::vector<TurnRef> turns;  // that may be blocked
+};
 
 struct Holdings {
   LidBook book;

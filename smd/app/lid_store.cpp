@@ -1,69 +1,22 @@
 #include "smd/app/lid_store.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include "smd/app/state_file.h"
 
 namespace smd::app {
 namespace {
 
-std::string book_path(const std::string& state_dir) { return state_dir + "/lids"; }
-
-Error io_error(const std::string& path, int error) {
-  return {Errc::Io, fmt::format("{}: {}", path, std::strerror(error))};
-}
-
-Result<void> write_file(const std::string& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return tl::unexpected<Error>(io_error(path, errno));
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(fd);
-      return tl::unexpected<Error>(io_error(path, error));
-    }
-    done += static_cast<std::size_t>(n);
-  }
-  const bool synced = ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (!synced) return tl::unexpected<Error>(io_error(path, error));
-  return {};
-}
+constexpr std::string_view kName = "lids";
 
 }  // namespace
 
 Parsed<LidBook> load_lids(const std::string& state_dir) {
-  const std::string path = book_path(state_dir);
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  if (error) return fault(path, 0, fmt::format("cannot be read: {}", error.message()));
-  if (!exists) return LidBook{};
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return parse_lid_book(text, path);
+  const auto text = read_state(state_dir, kName);
+  if (!text) return tl::unexpected<Faults>(text.error());
+  return parse_lid_book(*text, state_path(state_dir, kName));
 }
 
 Result<void> save_lids(const std::string& state_dir, const LidBook& book) {
-  std::error_code error;
-  std::filesystem::create_directories(state_dir, error);
-  if (error) return fail(Errc::Io, fmt::format("{}: {}", state_dir, error.message()));
-  const std::string path = book_path(state_dir);
-  const std::string fresh = path + ".new";
-  if (auto written = write_file(fresh, print_lid_book(book)); !written) return written;
-  std::filesystem::rename(fresh, path, error);
-  if (error) return fail(Errc::Io, fmt::format("{}: {}", path, error.message()));
-  return {};
+  return write_state(state_dir, kName, print_lid_book(book));
 }
 
 }  // namespace smd::app

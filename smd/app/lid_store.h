@@ -1,5 +1,4 @@
-// The LID book in the state directory: read at start, replaced whole (write, sync, rename) when it
-// changes.
+// The LID book in the state directory (app/state_file.h).
 #pragma once
 
 #include <string>

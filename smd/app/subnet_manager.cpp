@@ -42,22 +42,20 @@ std::string_view print_phase(Phase phase) {
 }
 
 SubnetManager::SubnetManager(
-    Runtime& runtime, Transport& transport, Settings settings, LidBook book, Observer observer)
+    Runtime& runtime, Transport& transport, Settings settings, Kept kept, Observer observer)
     : runtime_(runtime),
       transport_(transport),
       settings_(std::move(settings)),
       observer_(std::move(observer)),
       client_(runtime, transport, settings_.smp),
       traps_(runtime, client_, [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); }),
-      holdings_{.book = std::move(book)},
+      holdings_{.book = std::move(kept.book)},
       aftercare_(client_),
-      meter_(runtime, client_, observer_.wall) {
+      meter_(runtime, client_, observer_.wall),
+      turns_(std::move(kept.turns)) {
   traps_.adopt(settings_);
-  client_.on_lost([this](const Error& error) {
-    log::error(
-        "transport.lost", "device={} why=\"{}\"", transport_.local_port().device, error.context);
-    observer_.on_lost(error);
-  });
+  for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+  client_.on_lost([this](const Error& error) { observer_.on_lost(error); });
 }
 
 void SubnetManager::start() {
@@ -74,7 +72,8 @@ void SubnetManager::request_sweep(std::string reason) {
 }
 
 void SubnetManager::request_poll() {
-  if (phase_ == Phase::Up && !poll_) poll();
+  if (phase_ == Phase::Idle || phase_ == Phase::Up) return look("command");
+  poll_wanted_ = true;
 }
 
 void SubnetManager::suspect(Suspicion suspicion) {
@@ -104,29 +103,31 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
             suspicion.reason,
             holdings_.next_epoch,
             suspicion.full.empty() ? fmt::format("{}", suspicion.switches.size()) : "all");
-  cycle_.emplace(Cycle::Parts{.runtime = runtime_,
-                              .client = client_,
-                              .settings = settings_,
-                              .holdings = holdings_,
-                              .aftercare = aftercare_,
-                              .meter = meter_},
-                 Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
-                              .on_lids = observer_.on_lids,
-                              .on_plan = observer_.on_plan,
-                              .done =
-                                  [this](CycleReport report) {
-                                    deferred_ = Timer(runtime_,
-                                                      runtime_.now(),
-                                                      [this, report = std::move(report)]() mutable {
-                                                        cycle_.reset();
-                                                        on_cycle(std::move(report));
-                                                      });
-                                  }});
+  cycle_.emplace(
+      Cycle::Parts{.runtime = runtime_,
+                   .client = client_,
+                   .settings = settings_,
+                   .holdings = holdings_,
+                   .aftercare = aftercare_,
+                   .meter = meter_},
+      Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
+                   .on_lids = observer_.on_lids,
+                   .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
+                   .done =
+                       [this](CycleReport report) {
+                         deferred_ = Timer(runtime_,
+                                           runtime_.now(),
+                                           [this, report = std::move(report)]() mutable {
+                                             cycle_.reset();
+                                             on_cycle(std::move(report));
+                                           });
+                       }});
   cycle_->start(std::move(suspicion));
 }
 
 void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
+  keep_turns(holdings_.program.turns.maybe_blocked());
   if (report.quiet) {
     enter(Phase::Up);
     return next();
@@ -169,9 +170,16 @@ void SubnetManager::keep(const CycleReport& report) {
   last_ = std::move(kept);
 }
 
+void SubnetManager::keep_turns(std::vector<TurnRef> turns) {
+  if (turns == turns_) return;
+  turns_ = std::move(turns);
+  observer_.on_turns(turns_);
+}
+
 void SubnetManager::next() {
   if (!pending_.empty() && !care_is_overdue()) return begin_cycle(std::exchange(pending_, {}));
   if (phase_ == Phase::Up && (care_due_since_ || aftercare_.owes_reread())) take_care();
+  if (std::exchange(poll_wanted_, false)) return look("command");
   arm_poll();
 }
 
@@ -232,12 +240,16 @@ void SubnetManager::arm_poll() {
 
 void SubnetManager::on_poll_timer() {
   if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
+  if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_poll();
+  look("sweep");
+}
+
+void SubnetManager::look(std::string reason) {
   // Without a switch nobody reports a change, and looking at everything costs next to nothing.
-  if (last_->counts.switches == 0) return request_sweep("sweep");
-  if (phase_ == Phase::Idle) return arm_poll();
+  if (phase_ == Phase::Idle || last_->counts.switches == 0) return request_sweep(std::move(reason));
   const Assimilation& how = settings_.assimilation;
   if (how.literal && how.discovery == Assimilation::Discovery::Partial)
-    return suspect(Suspicion::of("sweep", {}));  // its discovery begins with the sweep
+    return suspect(Suspicion::of(std::move(reason), {}));  // its discovery begins with the sweep
   poll();
 }
 
@@ -259,7 +271,7 @@ void SubnetManager::on_poll(PollReport report) {
                                    suspicion.switches.front(),
                                    report.changed.empty() ? "is silent" : "reports a change");
   }
-  deferred_ = Timer(runtime_, runtime_.now(), [this, suspicion = std::move(suspicion)]() mutable {
+  polled_ = Timer(runtime_, runtime_.now(), [this, suspicion = std::move(suspicion)]() mutable {
     poll_.reset();
     if (suspicion.empty()) return arm_poll();
     suspect(std::move(suspicion));

@@ -24,13 +24,16 @@ class SubnetManager {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};
     std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
-    PlanWatcher on_plan;                                                  // none: nobody watches
-    WallClock wall;                                                       // none: wall costs are 0
-    std::function<void(Error)> on_lost = [](Error) {};                    // the transport is gone
+
+    /// Turns that may be blocked, before they are and when it changed: to be kept.
+    std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
+    PlanWatcher on_plan;                                // none: nobody watches
+    WallClock wall;                                     // none: wall costs are 0
+    std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone: to be said
   };
 
   SubnetManager(
-      Runtime& runtime, Transport& transport, Settings settings, LidBook book, Observer observer);
+      Runtime& runtime, Transport& transport, Settings settings, Kept kept, Observer observer);
   SubnetManager(const SubnetManager&) = delete;
 
   /// Shows IsSM and begins the first cycle.
@@ -39,7 +42,8 @@ class SubnetManager {
   /// A cycle that looks at everything, now or after the one that runs.
   void request_sweep(std::string reason);
 
-  /// A look at every switch now; a cycle only where one reports a change.
+  /// A look at every switch, now or after the cycle that runs; one more only where a switch reports
+  /// a change. Everything where there is no switch, or the last cycle failed.
   void request_poll();
 
   /// From the next cycle on; transport and window settings need a restart.
@@ -51,7 +55,7 @@ class SubnetManager {
 
   /// Nothing runs and nothing is asked for.
   [[nodiscard]] bool at_rest() const {
-    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() &&
+    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() && !poll_wanted_ &&
            !traps_.waiting() && !aftercare_.running();
   }
 
@@ -84,6 +88,7 @@ class SubnetManager {
   void begin_cycle(Suspicion suspicion);
   void on_cycle(CycleReport report);
   void keep(const CycleReport& report);
+  void keep_turns(std::vector<TurnRef> turns);
   void next();
   void take_care();
   void on_traps(TrapDesk::Batch batch);
@@ -91,6 +96,7 @@ class SubnetManager {
   [[nodiscard]] bool care_is_overdue() const;
   void arm_poll();
   void on_poll_timer();
+  void look(std::string reason);
   void poll();
   void on_poll(PollReport report);
 
@@ -106,7 +112,9 @@ class SubnetManager {
   CostMeter meter_;
 
   Phase phase_ = Phase::Idle;
-  Suspicion pending_;  // of what was reported while a cycle ran
+  Suspicion pending_;           // of what was reported while a cycle ran
+  bool poll_wanted_ = false;    // was asked for while a cycle ran
+  std::vector<TurnRef> turns_;  // as last announced
   std::uint64_t cycles_ = 0;
   std::optional<TimePoint> care_due_since_;
   std::optional<CycleReport> last_;
@@ -119,6 +127,7 @@ class SubnetManager {
   RetryClock retry_;
   Timer poll_timer_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+  Timer polled_;    // likewise, of the poll: it may end while aftercare does
 };
 
 }  // namespace smd::app

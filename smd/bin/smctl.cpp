@@ -62,7 +62,7 @@ class CommandLine {
     auto* route = command("route", "the hops from SRC to DST");
     text(route, "from", "SRC", "description, GUID or LID");
     text(route, "to", "DST", "description, GUID or LID");
-    auto* sweep = command("sweep", "look at the fabric now");
+    auto* sweep = command("sweep", "look at every switch now and take in what changed");
     sweep->add_flag_callback(
         "--full", [this] { options_.args["full"] = true; }, "discover everything again");
     auto* engine = command("engine", "the engine in use and those there are; or use NAME");

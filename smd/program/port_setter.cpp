@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "smd/program/lid_way.h"
 #include "smd/program/port_judge.h"
 
 namespace smd {
@@ -233,14 +234,12 @@ PortInfo PortSetter::wanted_of(PortIdx port) const {
   return desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy);
 }
 
-/// An agent is known by its LID once it has answered with it.
 bool PortSetter::can_go_by_lid(PortIdx port) {
   if (!run_.input.lid_routed_activation) return false;
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.node_of[port];
   const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : port;
-  const Lid lid = run_.input.lids->base[agent];
-  return lid != kUnassignedLid && info(agent).lid == lid;
+  return is_reachable_by_lid(run_, agent);
 }
 
 bool PortSetter::trains(PortIdx port) {

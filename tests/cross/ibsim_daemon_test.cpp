@@ -169,7 +169,7 @@ TEST_F(DaemonOnIbsim, AnswersOperators) {
   EXPECT_EQ(answer({"fabric"}).at("switches").size(), ibsim_->facts().switches);
 
   const double last = now.at("last_sweep").at("seconds_ago");
-  EXPECT_EQ(smctl({"sweep"}).exit_code, 0);
+  EXPECT_EQ(smctl({"sweep", "--full"}).exit_code, 0);
   EXPECT_TRUE(wait_until(
       [&] { return status().at("last_sweep").at("seconds_ago").get<double>() < last; }, 10s));
 
@@ -246,7 +246,7 @@ TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
 
 TEST_F(DaemonOnIbsim, KeepsTryingWhenTheAdapterDoesNotTakeAnythingAnyMore) {
   ibsim_->stop();
-  EXPECT_EQ(smctl({"sweep"}).exit_code, 0);
+  EXPECT_EQ(smctl({"sweep", "--full"}).exit_code, 0);
   EXPECT_TRUE(wait_until([&] { return smd_->err().find("cannot send") != std::string::npos; }, 10s))
       << smd_->err();
   EXPECT_NE(status().at("state"), "master");

@@ -175,8 +175,11 @@ TEST(Certified, ARestartedManagerWritesNothing) {
     sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
     app::SubnetManager::Observer observer;
     observer.on_lids = [&](const LidBook& fresh) { book = fresh; };
-    app::SubnetManager manager(
-        runtime, port, with_mode("certified").settings, book, std::move(observer));
+    app::SubnetManager manager(runtime,
+                               port,
+                               with_mode("certified").settings,
+                               {.book = book, .turns = {}},
+                               std::move(observer));
     manager.start();
     ASSERT_TRUE(runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
                                       runtime.now() + Duration(std::chrono::minutes(1))));

@@ -68,7 +68,11 @@ TEST(BringUpTwice, ARestartedManagerWritesNothingAndMovesNoLid) {
   first.transport.set_handlers([](const MadPacket&) {}, [](Error) {});
   sim::SimTransport transport(
       first.fabric, first.fabric.spec().sm_node, first.fabric.spec().sm_port);
-  app::SubnetManager second(first.runtime, transport, WorldOptions::default_settings(), before, {});
+  app::SubnetManager second(first.runtime,
+                            transport,
+                            WorldOptions::default_settings(),
+                            {.book = before, .turns = {}},
+                            {});
   second.start();
   ASSERT_TRUE(first.runtime.run_while_not([&] { return second.cycles() == 1 && second.at_rest(); },
                                           first.runtime.now() + Duration(std::chrono::minutes(1))));

@@ -173,7 +173,7 @@ TEST(ChangeOfOwner, AManagerThatDiesWhileRoutesAreComputedIsNotCalled) {
   sim::SimFabric fabric(runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1);
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   auto manager = std::make_unique<app::SubnetManager>(
-      runtime, port, WorldOptions::default_settings(), LidBook{}, app::SubnetManager::Observer{});
+      runtime, port, WorldOptions::default_settings(), app::Kept{}, app::SubnetManager::Observer{});
   manager->start();
   ASSERT_TRUE(runtime.run_while_not([&] { return manager->phase() == app::Phase::Routing; },
                                     runtime.now() + Duration(std::chrono::seconds(10))));

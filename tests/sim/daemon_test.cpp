@@ -10,6 +10,7 @@
 #include "sim-backend/management/sim_transport.h"
 #include "smd/app/daemon.h"
 #include "smd/app/lid_store.h"
+#include "smd/app/turn_store.h"
 #include "smd/base/log.h"
 
 namespace smd {
@@ -67,6 +68,7 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
 
 TEST_F(DaemonTest, ReopensALostDevice) {
   int opened = 0;
+  const unsigned long errors = log::count(log::Level::Error);
   app::Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         auto transport = std::make_unique<sim::SimTransport>(
@@ -83,6 +85,22 @@ TEST_F(DaemonTest, ReopensALostDevice) {
       });
   EXPECT_EQ(daemon.run(), 0);
   EXPECT_EQ(opened, 2);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 1u) << "one line that says it all";
+}
+
+TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
+  const sim::FabricSpec& spec = fabric.spec();
+  const auto sw = std::ranges::find(spec.nodes, NodeType::Switch, &sim::NodeSpec::type);
+  const std::vector<TurnRef> left = {{sw->guid, PortNum{1}, PortNum{2}}};
+  ASSERT_TRUE(app::save_turns(options.config.sm.state_dir, left));
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
+                        [] { std::raise(SIGTERM); });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_TRUE(app::load_turns(options.config.sm.state_dir)->empty());
 }
 
 TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
@@ -121,9 +139,11 @@ TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
   EXPECT_EQ(daemon.run(), 1);
 }
 
-TEST_F(DaemonTest, ADamagedLidBookStopsItBeforeItTouchesTheFabric) {
+class DamagedState : public DaemonTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
   std::filesystem::create_directories(options.config.sm.state_dir);
-  FILE* file = std::fopen((options.config.sm.state_dir + "/lids").c_str(), "w");
+  FILE* file = std::fopen((options.config.sm.state_dir + "/" + GetParam()).c_str(), "w");
   std::fputs("0x0001 what\n", file);
   std::fclose(file);
   app::Daemon daemon(
@@ -131,8 +151,13 @@ TEST_F(DaemonTest, ADamagedLidBookStopsItBeforeItTouchesTheFabric) {
         ADD_FAILURE() << "opened the device";
         return fail(Errc::NoDevice, "");
       });
+  testing::internal::CaptureStderr();
   EXPECT_EQ(daemon.run(), 2);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(std::string(GetParam()) + ":1: "),
+            std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedState, testing::Values("lids", "turns"));
 
 }  // namespace
 }  // namespace smd

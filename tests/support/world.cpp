@@ -94,7 +94,7 @@ World::World(sim::FabricSpec spec, WorldOptions options)
     : fabric(runtime, std::move(spec), options.timing, options.seed),
       transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
       manager(
-          runtime, transport, std::move(options.settings), std::move(options.book), observer()) {
+          runtime, transport, std::move(options.settings), std::move(options.kept), observer()) {
   fabric.set_wire_faults(options.faults);
 }
 
@@ -102,6 +102,7 @@ app::SubnetManager::Observer World::observer() {
   app::SubnetManager::Observer out;
   out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
   out.on_lids = [this](const LidBook& fresh) { book = fresh; };
+  out.on_turns = [this](const std::vector<TurnRef>& fresh) { turns.push_back(fresh); };
   return out;
 }
 

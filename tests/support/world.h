@@ -21,7 +21,7 @@ struct WorldOptions {
   sim::WireFaults faults;
   app::Settings settings = default_settings();
   std::uint64_t seed = 1;
-  LidBook book;
+  app::Kept kept;  // from a former life
 
   static app::Settings default_settings();
 };
@@ -44,8 +44,9 @@ class World {
   sim::SimRuntime runtime;
   sim::SimFabric fabric;
   sim::SimTransport transport;
-  std::vector<app::CycleReport> reports;  // of every cycle, in order
-  LidBook book;                           // as last announced
+  std::vector<app::CycleReport> reports;    // of every cycle, in order
+  LidBook book;                             // as last announced
+  std::vector<std::vector<TurnRef>> turns;  // each list of blocked turns, in order
   app::SubnetManager manager;
 
  private:

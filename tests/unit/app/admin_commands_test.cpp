@@ -189,6 +189,51 @@ TEST_F(AdminCommands, AnUnknownEngineIsRefusedWithThoseThereAre) {
   EXPECT_EQ(world.manager.cycles(), cycles);
 }
 
+TEST_F(AdminCommands, ASweepAsksTheSwitchesAndTakesInOnlyAChange) {
+  bring_up();
+  const std::uint64_t cycles = world.manager.cycles();
+  const std::uint64_t smps = world.manager.smp_stats().sent;
+  EXPECT_EQ(ask("sweep").at("full"), false);
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(world.manager.cycles(), cycles);
+  EXPECT_EQ(world.manager.smp_stats().sent - smps, world.manager.last_cycle()->counts.switches);
+
+  world.fabric.set_wire_faults({.drop = 1.0});  // the trap is lost
+  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
+  world.run_for(std::chrono::milliseconds(1));
+  world.fabric.set_wire_faults({});
+  ask("sweep", {{"full", false}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_THAT(world.reports.back().reason, HasSubstr("reports a change"));
+  EXPECT_TRUE(world.reports.back().partial) << world.reports.back().full_why;
+}
+
+TEST_F(AdminCommands, AFullSweepDiscoversEverything) {
+  bring_up();
+  EXPECT_EQ(ask("sweep", {{"full", true}}).at("full"), true);
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.reports.back().reason, "command");
+  EXPECT_FALSE(world.reports.back().partial);
+  EXPECT_THAT(refusal("sweep", {{"full", "yes"}}), HasSubstr("'full'"));
+}
+
+TEST_F(AdminCommands, ASweepDuringACycleFollowsIt) {
+  bring_up();
+  ask("sweep", {{"full", true}});
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::seconds(1));
+  const auto cost = [this](bool sweep) {
+    const std::uint64_t before = world.manager.smp_stats().sent;
+    ask("sweep", {{"full", true}});
+    if (sweep) ask("sweep");
+    EXPECT_TRUE(world.settle());
+    world.run_for(std::chrono::seconds(1));
+    return world.manager.smp_stats().sent - before;
+  };
+  const std::uint64_t alone = cost(false);
+  EXPECT_EQ(cost(true), alone + world.manager.last_cycle()->counts.switches);
+}
+
 TEST_F(AdminCommands, ChangesSayWhenAndHow) {
   bring_up();
   EXPECT_EQ(ask("changes").at("changes").size(), 0u);
