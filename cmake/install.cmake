@@ -9,6 +9,6 @@ install(CODE "
   if(EXISTS \"\${folder}/smd.toml\")
     message(STATUS \"Kept: \${folder}/smd.toml\")
   else()
-    file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/smd.toml\" DESTINATION \"\${folder}\")
+    file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/smd.toml\" DESTINATION \"/etc/smd\")
   endif()
 ")

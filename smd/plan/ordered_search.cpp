@@ -8,9 +8,6 @@
 namespace smd {
 namespace {
 
-// Beyond this the search would take longer than a fallback disturbs.
-constexpr std::size_t kMaxChanges = 2'000'000;
-
 enum class Sequence : std::uint8_t { NextHopFirst, NextHopLast, AllNear };
 
 std::vector<std::size_t> sort_changes(const Mixture& mixture,
@@ -85,7 +82,7 @@ std::optional<OrderedPhase> find_single_phase(Mixture& mixture,
 std::optional<OrderedPlan> find_phases(Mixture& mixture,
                                        const TurnGraph& empty,
                                        unsigned max_phases) {
-  if (mixture.changes().size() > kMaxChanges) return std::nullopt;
+  if (mixture.changes().size() > kMostOrderedChanges) return std::nullopt;
   const std::vector<std::uint16_t> distances = mixture.measure_distances();
   std::optional<OrderedPlan> best;
   for (const InFlight in_flight : {InFlight::Linger, InFlight::Drained}) {

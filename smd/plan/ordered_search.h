@@ -9,6 +9,10 @@
 
 namespace smd {
 
+/// Beyond so many changes the search would take seconds, and a fallback disturbs less than a fabric
+/// that waits.
+inline constexpr std::size_t kMostOrderedChanges = 500'000;
+
 struct OrderedPhase {
   std::vector<std::size_t> changes;  // of the mixture, ascending
   ChannelOrder certificate;

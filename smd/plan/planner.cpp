@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "smd/plan/cut_plans.h"
+#include "smd/plan/ordered_search.h"
 
 namespace smd {
 namespace {
@@ -70,11 +71,14 @@ class Chooser {
     switch (options_.first) {
       case Deactivation::Certified:
         if (auto plan = plan_certified(options_, builder_, mixture_)) return std::move(*plan);
-        note(
-            fmt::format("no order of {} entries in {} phases or fewer keeps every mixture free of "
-                        "cycles",
-                        mixture_.changes().size(),
-                        options_.max_phases));
+        note(mixture_.changes().size() > kMostOrderedChanges
+                 ? fmt::format("{} entries are too many to look for an order (up to {})",
+                               mixture_.changes().size(),
+                               kMostOrderedChanges)
+                 : fmt::format("no order of {} entries in {} phases or fewer keeps every mixture "
+                               "free of cycles",
+                               mixture_.changes().size(),
+                               options_.max_phases));
         [[fallthrough]];
       case Deactivation::CutDependencies:
         if (auto plan = cut_dependencies()) return std::move(*plan);

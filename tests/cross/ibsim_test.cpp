@@ -105,7 +105,11 @@ TEST_P(SmdOnIbsim, AnotherRunFindsItAllDone) {
   // more for those. Tables are read back block by block and found right; states are not touched.
   const auto smps = [](const OnceRun& run) { return run.report.at("bring_up").at("smps"); };
   EXPECT_EQ(smps(second).at("activate"), 0);
-  EXPECT_LE(smps(second).at("configure"), smps(first).at("configure"));
+  // The first run set them in the Sets that armed the ports, which count as activation.
+  const auto of_ports = [&](const OnceRun& run) {
+    return smps(run).at("configure").get<int>() + smps(run).at("activate").get<int>();
+  };
+  EXPECT_LE(of_ports(second), of_ports(first));
   EXPECT_LE(smps(second).at("tables"), smps(first).at("tables"));
 }
 
