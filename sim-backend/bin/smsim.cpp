@@ -19,10 +19,12 @@ int main(int argc, char** argv) {
   bool quiet = false;
   app.add_flag("-v,--verbose", verbose, "More log lines; twice for one per SMP");
   app.add_flag("--quiet", quiet, "Errors only");
-  app.parse_complete_callback([&verbose, &quiet] {
+  app.parse_complete_callback([&app, &verbose, &quiet] {
     using smd::log::Level;
     if (quiet || verbose > 0) {
       smd::log::set_level(quiet ? Level::Error : verbose == 1 ? Level::Info : Level::Debug);
+    } else if (app.got_subcommand("experiment")) {
+      smd::log::set_level(Level::Warn);  // managers by the hundred would tell of each discovery
     }
   });
 

@@ -83,4 +83,31 @@ inline constexpr std::array<PublishedDistribution, 4> kTables23And24{
       {{{0.132666, 0.123100}, {0.090293, 0.078830}, {0.084724, 0.075661}, {0.086265, 0.074411}}},
       {{{873.55, 810.58}, {589.10, 515.74}, {550.97, 498.06}, {566.19, 492.90}}}}}};
 
+/// Table 21, seconds from detection: partial discovery, full deactivation.
+struct PublishedProvisional {
+  NetworkSize size;
+  Published basic;        // FERa alone
+  Published provisional;  // PIRa's routes are in
+  Published complete;     // and then FERa's
+};
+
+inline constexpr std::array<PublishedProvisional, 4> kTable21{
+    {{{8, 15}, {0.071062, 0.048837}, {0.047234, 0.034208}, {0.080632, 0.055266}},
+     {{16, 30}, {0.281818, 0.243874}, {0.120736, 0.108436}, {0.336237, 0.289714}},
+     {{24, 46}, {0.774523, 0.691443}, {0.257605, 0.233344}, {0.935637, 0.833029}},
+     {{32, 72}, {2.379867, 2.132043}, {0.633388, 0.573658}, {2.754186, 2.575702}}}};
+
+/// Table 28, seconds from detection until routes are in, provisional ones in the improved manager.
+struct PublishedAssimilation {
+  NetworkSize size;
+  Published basic;
+  Published improved;
+};
+
+inline constexpr std::array<PublishedAssimilation, 4> kTable28{
+    {{{8, 15}, {0.084322, 0.061461}, {0.043018, 0.026079}},
+     {{16, 30}, {0.309162, 0.262362}, {0.106540, 0.095271}},
+     {{24, 46}, {0.820756, 0.735567}, {0.231911, 0.209227}},
+     {{32, 72}, {2.444927, 2.195207}, {0.591356, 0.526156}}}};
+
 }  // namespace smd::sim

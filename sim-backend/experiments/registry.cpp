@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim-backend/experiments/accelerations.h"
+#include "sim-backend/experiments/assimilation.h"
 #include "sim-backend/experiments/detection.h"
 #include "sim-backend/experiments/distribution.h"
 #include "sim-backend/experiments/experiment.h"
@@ -17,6 +18,7 @@ namespace smd::sim {
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all = [] {
     std::vector<Experiment> out = {accelerations(),
+                                   assimilation(),
                                    detection(),
                                    distribution(),
                                    full_discovery(),

@@ -329,6 +329,7 @@ void Cycle::program(TransitionPlan plan) {
                       .plan = &plan_,
                       .default_port = &goal.routing.default_port,
                       .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
+                      .one_set_activation = parts_.settings.one_set_activation,
                       .literal = parts_.settings.assimilation.literal},
                      [this](ProgramReport report) {
                        leave(programmer_, std::move(report), &Cycle::on_programmed);

@@ -24,7 +24,8 @@ struct Settings {
       true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
   std::vector<Guid> roots;
   Assimilation assimilation;
-  bool statistics = true;  // measure lengths and loads of the routes of every cycle
+  bool one_set_activation = false;  // simulations of agents that go to Active without Armed
+  bool statistics = true;           // measure lengths and loads of the routes of every cycle
 
   /// Simulations that charge for computing: the time that `engine` takes for a subnet of `nodes`.
   std::function<Duration(const std::string& engine, std::size_t nodes)> computing_time;

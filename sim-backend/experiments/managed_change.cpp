@@ -1,0 +1,168 @@
+#include "sim-backend/experiments/managed_change.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <vector>
+
+#include "sim-backend/experiments/compute_model.h"
+#include "sim-backend/experiments/reconfiguration.h"
+#include "smd/app/subnet_manager.h"
+#include "smd/base/check.h"
+
+namespace smd::sim {
+namespace {
+
+/// Traps run out, directions and LIDs settle, every PortStateChange is seen and cleared.
+constexpr Duration kCalm = std::chrono::seconds(15);
+
+/// No sweep of the published sizes takes as long.
+constexpr Duration kBetweenSweeps = std::chrono::milliseconds(20);
+
+constexpr Duration kPatience = std::chrono::minutes(10);
+
+/// A hundred times a sweep, which takes 160 us per switch.
+Duration sweep_interval(std::size_t switches) {
+  return std::chrono::milliseconds(16) * static_cast<std::int64_t>(switches);
+}
+
+FabricSpec spec_of(const std::string& fabric) {
+  auto spec = load_fabric(fabric);
+  SMD_CHECK(spec.has_value(), "a fabric that no generator knows");
+  return std::move(*spec);
+}
+
+struct Mark {
+  app::Phase phase;
+  TimePoint at;
+  std::uint64_t sent = 0;
+};
+
+class ManagedSubnet {
+ public:
+  explicit ManagedSubnet(const ManagedChange& change)
+      : fabric_(runtime_, spec_of(change.fabric), change.preset.timing(), 1, agents(change.preset)),
+        port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
+        ear_(port_),
+        manager_(runtime_, ear_, settings(change), {}, observer()) {
+    ear_.on_arrival = [this](const MadPacket& packet) { listen(packet); };
+  }
+
+  Result<AssimilationCost> measure(const ManagedChange& change) {
+    if (change.comes) fabric_.set_node(change.node, false);
+    manager_.start();
+    runtime_.run_until(runtime_.now() + kCalm);
+    if (manager_.last_cycle() == nullptr || !manager_.last_cycle()->up())
+      return fail(Errc::Io, "the subnet does not come up");
+    for (std::uint64_t sent = 0; sent != manager_.smp_stats().sent;) {
+      sent = manager_.smp_stats().sent;
+      runtime_.run_until(runtime_.now() + kBetweenSweeps);
+    }
+    cycle_.reset();
+    noticed_.reset();
+    sent_before_ = manager_.smp_stats().sent;
+    fabric_.set_node(change.node, change.comes);
+    if (!runtime_.run_while_not([&] { return cycle_.has_value(); }, runtime_.now() + kPatience))
+      return fail(Errc::Timeout, "the change is not taken in");
+    if (!cycle_->up()) {
+      return fail(Errc::Io,
+                  cycle_->error ? cycle_->error->context
+                                : fmt::format("{} faults, {} ports that are not Active",
+                                              cycle_->fault_count,
+                                              cycle_->ports_down_after));
+    }
+    return cost(change.how);
+  }
+
+ private:
+  static AgentOptions agents(const Preset& preset) {
+    AgentOptions out = distribution_subnet(preset).agents;
+    out.traps = false;
+    return out;
+  }
+
+  app::Settings settings(const ManagedChange& change) const {
+    app::Settings out;
+    out.smp = change.preset.smp();
+    out.assimilation = change.how;
+    out.statistics = false;
+    out.one_set_activation = agents(change.preset).one_step_activation;
+    std::size_t switches = 0;
+    for (const NodeSpec& node : fabric_.spec().nodes) switches += node.type == NodeType::Switch;
+    out.sweep_interval = sweep_interval(switches);
+    // Those points belong to the published processor.
+    if (change.preset.name == kPresets[0].name) {
+      out.computing_time = [](const std::string& engine, std::size_t nodes) {
+        return (engine == "pira" ? kThesisPira : kThesisFera).time(nodes);
+      };
+    }
+    return out;
+  }
+
+  app::SubnetManager::Observer observer() {
+    app::SubnetManager::Observer out;
+    out.on_phase = [this](app::Phase phase) {
+      if (phase == app::Phase::Discovering) marks_.clear();
+      marks_.push_back({phase, runtime_.now(), manager_.smp_stats().sent});
+    };
+    out.on_cycle = [this](const app::CycleReport& cycle) {
+      if (!cycle_) cycle_ = cycle;
+    };
+    return out;
+  }
+
+  void listen(const MadPacket& packet) {
+    const auto smp = decode_smp(packet.mad);
+    if (noticed_ || !smp || smp->method != Method::GetResp) return;
+    if (smp->attribute_id != static_cast<std::uint16_t>(AttributeId::SwitchInfo)) return;
+    const auto info = decode_switch_info(smp->data);
+    if (info && info->port_state_change) noticed_ = runtime_.now();
+  }
+
+  /// The mark of the first `phase` after `from`; the last mark when there is none.
+  [[nodiscard]] std::size_t find(app::Phase phase, std::size_t from) const {
+    while (from + 1 < marks_.size() && marks_[from].phase != phase) ++from;
+    return from;
+  }
+
+  [[nodiscard]] Result<AssimilationCost> cost(const Assimilation& how) const {
+    if (!noticed_) return fail(Errc::Invalid, "no answer told of the change");
+    // A full discovery begins when its sweep is believed; a literal partial one with the sweep.
+    const TimePoint detected =
+        how.discovery == Assimilation::Discovery::Full ? cycle_->began : *noticed_;
+    const std::size_t found = find(app::Phase::Routing, 0);
+    const std::size_t routed = find(app::Phase::Programming, found);
+    const bool has_provisional = how.routes == Assimilation::Routes::PiraThenFera;
+    if (has_provisional && !cycle_->provisional)
+      return fail(Errc::Invalid, "no provisional routes were in");
+    const TimePoint in = has_provisional ? cycle_->began + *cycle_->provisional : cycle_->ended;
+    const std::uint64_t sent =
+        (has_provisional ? marks_[find(app::Phase::Routing, routed)] : marks_.back()).sent;
+    return AssimilationCost{
+        .discovery = seconds(marks_[found].at - detected),
+        .computing = seconds(marks_[routed].at - marks_[found].at),
+        .distribution = seconds(in - marks_[routed].at),
+        .until_final = seconds(cycle_->ended - detected),
+        .discovery_smps = static_cast<double>(marks_[found].sent - sent_before_),
+        .distribution_smps = static_cast<double>(sent - marks_[found].sent),
+        .all_smps = static_cast<double>(marks_.back().sent - sent_before_)};
+  }
+
+  SimRuntime runtime_;
+  SimFabric fabric_;
+  SimTransport port_;
+  Eavesdropper ear_;
+  std::vector<Mark> marks_;  // of the latest cycle
+  std::optional<app::CycleReport> cycle_;
+  std::optional<TimePoint> noticed_;
+  std::uint64_t sent_before_ = 0;
+  app::SubnetManager manager_;
+};
+
+}  // namespace
+
+Result<AssimilationCost> measure_change(const ManagedChange& change) {
+  return ManagedSubnet(change).measure(change);
+}
+
+}  // namespace smd::sim

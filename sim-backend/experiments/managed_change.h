@@ -1,0 +1,41 @@
+// One change of one switch in the hands of the whole manager, which sweeps and is charged for
+// computing as the published one.
+#pragma once
+
+#include <string>
+
+#include "sim-backend/experiments/presets.h"
+#include "smd/app/assimilation.h"
+#include "smd/base/result.h"
+
+namespace smd::sim {
+
+struct ManagedChange {
+  std::string fabric;  // a FABRIC argument
+  Preset preset;
+  Assimilation how;
+  std::uint32_t node = 0;
+  bool comes = false;  // else it goes
+};
+
+/// Times in seconds from detection: from the first answer that tells of the change. Until routes
+/// are in: provisional ones where there are any.
+struct AssimilationCost {
+  double discovery = 0;
+  double computing = 0;
+  double distribution = 0;
+  double until_final = 0;  // all routes are final
+
+  double discovery_smps = 0;  // with the sweep that noticed
+  double distribution_smps = 0;
+  double all_smps = 0;  // until all routes are final
+
+  [[nodiscard]] double time() const { return discovery + computing + distribution; }
+
+  [[nodiscard]] double smps() const { return discovery_smps + distribution_smps; }
+};
+
+/// Brings the network up, lets it calm down, changes the switch.
+[[nodiscard]] Result<AssimilationCost> measure_change(const ManagedChange& change);
+
+}  // namespace smd::sim
