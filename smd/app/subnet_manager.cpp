@@ -113,6 +113,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
       Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
                    .on_lids = observer_.on_lids,
                    .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
+                   .on_plan = observer_.on_plan,
                    .done =
                        [this](CycleReport report) {
                          deferred_ = Timer(runtime_,
