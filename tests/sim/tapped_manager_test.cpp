@@ -91,6 +91,13 @@ TEST_F(TappedManager, SendsEverythingDirectedOtherwise) {
   EXPECT_EQ(tap.by_lid, 0u);
 }
 
+TEST_F(TappedManager, FollowsProvisionalRoutesWithFinalOnes) {
+  bring_up("partial+pira-fera+proved+delta");
+  EXPECT_EQ(manager->last_cycle()->engine, "fera");
+  EXPECT_TRUE(manager->last_cycle()->provisional);
+  EXPECT_EQ(manager->in_force()->routing.engine, "fera");
+}
+
 TEST_F(TappedManager, NamesAValueThatAPortDoesNotKeepOnce) {
   const unsigned long before = log::count(log::Level::Warn);
   tap.edit = [](PortInfo& info) { info.hoq_life = 3; };
