@@ -61,7 +61,8 @@ struct SmConfig {
 
 struct SweepConfig {
   unsigned interval_s = 10;  // 0: only on traps and commands
-  unsigned debounce_ms = 10;
+  unsigned factor = 0;       // not 0: goes before interval_s
+  unsigned debounce_ms = 3;
   unsigned debounce_max_ms = 200;
 
   friend bool operator==(const SweepConfig&, const SweepConfig&) = default;

@@ -222,6 +222,13 @@ Options sweep_options() {
              0,
              86400),
       number({"sweep",
+              "factor",
+              "Sweeps begin this many times their own length apart, whatever interval_s says; 0 is "
+              "off"},
+             numeric(section, &T::factor),
+             0,
+             1000000),
+      number({"sweep",
               "debounce_ms",
               "Quiet time awaited after a trap, so that one sweep answers a burst",
               "milliseconds"},

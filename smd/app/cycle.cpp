@@ -271,6 +271,7 @@ void Cycle::plan() {
         holdings.in_force->fabric(), holdings.in_force->routing.lft, holdings.program.tables);
   }
   first_plan_ = false;
+  if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return compute_plan(job); },

@@ -59,6 +59,7 @@ Settings make_settings(const Config& config) {
   out.roots = config.sm.roots;
   out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
+  out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
   out.sm_priority = u8(config.sm.priority);

@@ -30,7 +30,8 @@ struct Settings {
   /// Simulations that charge for computing: the time that `engine` takes for a subnet of `nodes`.
   std::function<Duration(const std::string& engine, std::size_t nodes)> computing_time;
   Duration sweep_interval{0};  // 0: only traps and commands
-  Duration debounce = std::chrono::milliseconds(10);
+  unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
+  Duration debounce = std::chrono::milliseconds(3);
   Duration debounce_max = std::chrono::milliseconds(200);
   std::uint8_t sm_priority = 0;
   SmKey sm_key;

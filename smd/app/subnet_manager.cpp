@@ -15,6 +15,9 @@ constexpr std::size_t kChangesKept = 100;
 /// The first look after trouble where periodic sweeps are off.
 constexpr Duration kFirstRetry = std::chrono::seconds(10);
 
+/// Between two sweeps, however short they are.
+constexpr Duration kShortestPause = std::chrono::milliseconds(1);
+
 /// Aftercare waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestWithoutCare = std::chrono::seconds(30);
 
@@ -231,7 +234,11 @@ Duration SubnetManager::patience() const {
 }
 
 void SubnetManager::arm_poll() {
-  if (settings_.sweep_interval != Duration{0}) {
+  if (settings_.sweep_factor != 0) {
+    const TimePoint next = poll_began_ + settings_.sweep_factor * poll_length_;
+    poll_timer_ = Timer(
+        runtime_, std::max(next, runtime_.now() + kShortestPause), [this] { on_poll_timer(); });
+  } else if (settings_.sweep_interval != Duration{0}) {
     poll_timer_ =
         Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { on_poll_timer(); });
   } else if (!retry_.trouble().empty()) {
@@ -255,6 +262,7 @@ void SubnetManager::look(std::string reason) {
 }
 
 void SubnetManager::poll() {
+  poll_began_ = runtime_.now();
   poll_.emplace(client_, settings_.ports.m_key);
   poll_->start(holdings_.in_force->fabric(), holdings_.in_force->lids, [this](PollReport report) {
     on_poll(std::move(report));
@@ -262,6 +270,7 @@ void SubnetManager::poll() {
 }
 
 void SubnetManager::on_poll(PollReport report) {
+  poll_length_ = runtime_.now() - poll_began_;
   Suspicion suspicion;
   const Fabric& fabric = holdings_.in_force->fabric();
   for (const auto* list : {&report.changed, &report.silent}) {

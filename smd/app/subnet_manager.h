@@ -116,6 +116,8 @@ class SubnetManager {
   bool poll_wanted_ = false;    // was asked for while a cycle ran
   std::vector<TurnRef> turns_;  // as last announced
   std::uint64_t cycles_ = 0;
+  TimePoint poll_began_;     // of the last sweep
+  Duration poll_length_{0};  // likewise
   std::optional<TimePoint> care_due_since_;
   std::optional<CycleReport> last_;
   std::optional<CycleReport> bring_up_;

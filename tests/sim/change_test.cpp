@@ -227,6 +227,34 @@ TEST_F(Change, ASweepFindsWhatNoTrapTold) {
   expect_healthy();
 }
 
+/// Time between sweep starts is the factor times the length of a sweep: a greater one notices
+/// later.
+TEST(SweepFactor, SetsThePauseBySweepLength) {
+  std::vector<Duration> noticed;
+  for (const unsigned factor : {10u, 1000u}) {
+    WorldOptions options;
+    options.settings.sweep_factor = factor;
+    World world(spec_of("fat-tree:k=4,levels=3"), options);
+    world.manager.start();
+    ASSERT_TRUE(world.settle_up());
+    world.run_for(std::chrono::seconds(2));
+    const std::uint64_t before = world.manager.smp_stats().sent;
+    world.run_for(std::chrono::seconds(1));
+    const double sweeps = static_cast<double>(world.manager.smp_stats().sent - before) / 20;
+    EXPECT_GT(sweeps, 0.5) << factor;
+    // No trap gets through: only a sweep can tell.
+    world.fabric.set_wire_faults({.drop = 1.0});
+    world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
+    world.run_for(std::chrono::microseconds(100));
+    world.fabric.set_wire_faults({});
+    noticed.push_back(Duration(static_cast<std::int64_t>(1e9 / sweeps)));
+    ASSERT_TRUE(world.settle());
+    EXPECT_EQ(find_broken_route(world), "");
+  }
+  // The shortest pause bounds the first; the second is a thousand sweeps long.
+  EXPECT_GT(noticed[1], 5 * noticed[0]);
+}
+
 TEST_F(Change, ACableMovesToAnotherPort) {
   const std::uint32_t host = world.node("host-00005");
   const sim::PortSpec cable = world.fabric.spec().nodes[host].ports[1];

@@ -276,7 +276,7 @@ TEST(Config, RulesBetweenOptions) {
               ElementsAre(HasSubstr(":2: sm.lid_min is 100; a number up to sm.lid_max")));
   EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
               ElementsAre(HasSubstr("a number up to transport.retry_backoff_max_s")));
-  EXPECT_THAT(faults_of("[sweep]\ndebounce_max_ms = 9\n"),
+  EXPECT_THAT(faults_of("[sweep]\ndebounce_max_ms = 2\n"),
               ElementsAre(HasSubstr("a number up to sweep.debounce_max_ms")));
   EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_high = [\"4:1\"]\n"),
               ElementsAre("smd.toml:4: qos.vl_arb_high names VL 4; a VL below "

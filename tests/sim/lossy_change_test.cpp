@@ -1,0 +1,107 @@
+// Random changes on a wire that loses, doubles and delays SMPs, and beside switches that answer
+// nothing but pass traffic on. Never a credit loop in what the switches hold, never a LID twice;
+// after a bounded quiet time everything that cables join is connected.
+#include <gtest/gtest.h>
+
+#include "smd/base/rng.h"
+#include "tests/support/oracle_watch.h"
+
+namespace smd::test {
+namespace {
+
+struct Cable {
+  std::uint32_t node;
+  PortNum port;
+};
+
+std::vector<Cable> cables_of(const sim::FabricSpec& spec) {
+  std::vector<Cable> out;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (spec.nodes[n].type != NodeType::Switch) continue;
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+      if (spec.nodes[n].ports[p].peer_node != sim::kNoNode)
+        out.push_back({n, PortNum{static_cast<std::uint8_t>(p)}});
+    }
+  }
+  return out;
+}
+
+WorldOptions watched(std::uint64_t seed) {
+  WorldOptions options{.seed = seed};
+  options.settings.sweep_interval = std::chrono::seconds(10);
+  return options;
+}
+
+class LossyChange : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
+
+TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
+  const auto& [name, seed] = GetParam();
+  World world(spec_of(name), watched(seed));
+  world.manager.start();
+  ASSERT_TRUE(world.settle_up());
+  OracleWatch watch(world);
+  // Per hop; a request and its answer cross about ten, so one in twenty of them is lost.
+  world.fabric.set_wire_faults({.drop = 0.005, .duplicate = 0.005, .reorder = 0.05});
+
+  Rng rng(seed);
+  std::vector<Cable> cables = cables_of(world.fabric.spec());
+  for (int change = 0; change < 8; ++change) {
+    const Cable& cable = cables[rng.below(cables.size())];
+    world.fabric.set_link(cable.node, cable.port, !world.fabric.link_up(cable.node, cable.port));
+    world.run_for(std::chrono::milliseconds(1 + rng.below(300)));
+  }
+  world.run_for(std::chrono::seconds(60));
+  for (const Cable& cable : cables) world.fabric.set_link(cable.node, cable.port, true);
+  world.run_for(std::chrono::seconds(120));
+
+  EXPECT_EQ(watch.never_allowed(), "");
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_EQ(watch.present_loop(), "");
+  EXPECT_TRUE(watch.connected());
+  EXPECT_EQ(find_inactive_port(world), "");
+  EXPECT_EQ(find_broken_route(world), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fabrics,
+    LossyChange,
+    testing::Combine(testing::Values("example:name=fig76",
+                                     "fat-tree:k=4,levels=3",
+                                     "torus:dims=4.4",
+                                     "irregular:switches=12,ports=8,links=4,hosts=2,seed=3"),
+                     testing::Range(std::uint64_t{1}, std::uint64_t{13})));
+
+/// A switch whose agent hangs keeps its tables and passes packets on.
+class SilentSwitch : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(SilentSwitch, ThatPassesTrafficOnIsRoutedAround) {
+  World world(spec_of("fat-tree:k=4,levels=3"), watched(GetParam()));
+  world.manager.start();
+  ASSERT_TRUE(world.settle_up());
+  OracleWatch watch(world);
+  Rng rng(GetParam());
+  const std::uint32_t hung = world.node(GetParam() % 2 == 0 ? "sw-2-1" : "sw-1-3");
+  world.fabric.set_silent(hung, true);
+  std::vector<Cable> cables = cables_of(world.fabric.spec());
+  std::erase_if(cables, [&](const Cable& c) {
+    const std::uint32_t peer = world.fabric.spec().nodes[c.node].ports[c.port.value()].peer_node;
+    return c.node == hung || peer == hung ||
+           world.fabric.spec().nodes[peer].type != NodeType::Switch;
+  });
+  const Cable cable = cables[rng.below(cables.size())];
+  world.fabric.set_link(cable.node, cable.port, false);
+  world.run_for(std::chrono::seconds(60));
+  EXPECT_EQ(watch.present_loop(), "");
+  world.fabric.set_link(cable.node, cable.port, true);
+  world.fabric.set_silent(hung, false);
+  world.run_for(std::chrono::minutes(6));  // the longest wait of a retry
+  EXPECT_EQ(watch.never_allowed(), "");
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_TRUE(watch.connected());
+  EXPECT_EQ(find_broken_route(world), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SilentSwitch, testing::Range(std::uint64_t{1}, std::uint64_t{9}));
+
+}  // namespace
+}  // namespace smd::test
