@@ -1,0 +1,86 @@
+// Without periodic sweeps nothing but what is remembered brings a change to light.
+#include <gtest/gtest.h>
+
+#include "tests/support/oracle_watch.h"
+
+namespace smd::test {
+namespace {
+
+/// Traps only.
+WorldOptions without_sweeps() {
+  WorldOptions options;
+  options.settings.sweep_interval = Duration{0};
+  return options;
+}
+
+class WithoutSweeps : public testing::Test {
+ protected:
+  WithoutSweeps() : world(spec_of("fat-tree:k=4,levels=3"), without_sweeps()) {
+    world.manager.start();
+    EXPECT_TRUE(world.settle_up());
+  }
+
+  World world;
+};
+
+TEST_F(WithoutSweeps, AChangeDuringACycleIsTakenInAfterIt) {
+  world.fabric.set_link(world.node("sw-1-2"), PortNum{1}, false);
+  world.runtime.run_while_not([&] { return world.manager.phase() != app::Phase::Up; },
+                              world.runtime.now() + Duration(std::chrono::seconds(1)));
+  ASSERT_EQ(world.manager.phase(), app::Phase::Discovering);
+  // Far from the first one, which is being looked at.
+  world.fabric.set_link(world.node("sw-1-7"), PortNum{1}, false);
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_TRUE(world.manager.at_rest());
+  EXPECT_EQ(find_broken_route(world), "");
+}
+
+TEST_F(WithoutSweeps, WhatAStormHeldBackIsTakenIn) {
+  const std::uint32_t spine = world.node("sw-1-2");
+  for (int flap = 0; flap < 41; ++flap) {  // down in the end
+    world.fabric.set_link(spine, PortNum{1}, flap % 2 == 1);
+    world.run_for(std::chrono::milliseconds(20));
+  }
+  world.run_for(std::chrono::seconds(30));
+  EXPECT_TRUE(world.manager.at_rest());
+  EXPECT_EQ(find_broken_route(world), "");
+}
+
+TEST_F(WithoutSweeps, AStreamOfTrapsPutsALookOffNoLongerThanItsLimit) {
+  app::Settings settings = without_sweeps().settings;
+  settings.debounce = std::chrono::milliseconds(50);
+  settings.debounce_max = std::chrono::milliseconds(200);
+  world.manager.adopt(settings);
+  world.manager.request_sweep("settings");
+  ASSERT_TRUE(world.settle());
+  const std::uint64_t before = world.manager.cycles();
+  // Another switch speaks every 20 ms: the pause that is waited for never comes.
+  for (int i = 0; i < 20 && world.manager.cycles() == before; ++i) {
+    const std::string name = "sw-0-" + std::to_string(i % 8);
+    const std::uint32_t leaf = world.node(name);
+    world.fabric.set_link(leaf, PortNum{1}, !world.fabric.link_up(leaf, PortNum{1}));
+    world.run_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_GT(world.manager.cycles(), before);
+}
+
+TEST_F(WithoutSweeps, NamesAreLearnedWhileACableNeverRests) {
+  const std::uint32_t newcomer = world.node("host-00009");
+  world.fabric.set_link(newcomer, PortNum{1}, false);
+  ASSERT_TRUE(world.settle());
+  const std::uint32_t spine = world.node("sw-1-2");
+  world.fabric.set_link(newcomer, PortNum{1}, true);
+  bool named = false;
+  for (int flap = 0; flap < 8000 && !named; ++flap) {
+    world.fabric.set_link(
+        spine, PortNum{static_cast<std::uint8_t>(1 + flap % 4)}, (flap / 4) % 2 == 1);
+    world.run_for(std::chrono::milliseconds(10));
+    const app::InForce& now = *world.manager.in_force();
+    const auto node = now.fabric().find_node(world.fabric.spec().nodes[newcomer].guid);
+    named = node && now.fabric().description[*node] == "host-00009";
+  }
+  EXPECT_TRUE(named);
+}
+
+}  // namespace
+}  // namespace smd::test
