@@ -24,6 +24,11 @@ class WithoutSweeps : public testing::Test {
 };
 
 TEST_F(WithoutSweeps, AChangeDuringACycleIsTakenInAfterIt) {
+  app::Settings settings = without_sweeps().settings;
+  settings.debounce = Duration{0};  // its trap rings while the cycle still runs
+  world.manager.adopt(settings);
+  world.manager.request_sweep("settings");
+  ASSERT_TRUE(world.settle());
   world.fabric.set_link(world.node("sw-1-2"), PortNum{1}, false);
   world.runtime.run_while_not([&] { return world.manager.phase() != app::Phase::Up; },
                               world.runtime.now() + Duration(std::chrono::seconds(1)));
@@ -56,12 +61,13 @@ TEST_F(WithoutSweeps, AStreamOfTrapsPutsALookOffNoLongerThanItsLimit) {
   const std::uint64_t before = world.manager.cycles();
   // Another switch speaks every 20 ms: the pause that is waited for never comes.
   for (int i = 0; i < 20 && world.manager.cycles() == before; ++i) {
-    const std::string name = "sw-0-" + std::to_string(i % 8);
+    const std::string name = "sw-0-" + std::to_string(1 + i % 7);
     const std::uint32_t leaf = world.node(name);
     world.fabric.set_link(leaf, PortNum{1}, !world.fabric.link_up(leaf, PortNum{1}));
     world.run_for(std::chrono::milliseconds(20));
   }
   EXPECT_GT(world.manager.cycles(), before);
+  EXPECT_EQ(world.manager.last_cycle()->reason.substr(0, 8), "trap 128");
 }
 
 TEST_F(WithoutSweeps, NamesAreLearnedWhileACableNeverRests) {
