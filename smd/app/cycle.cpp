@@ -15,6 +15,9 @@ namespace {
 /// A plan that was interrupted so often is left to the next cycle.
 constexpr unsigned kMostReplans = 3;
 
+/// Looks again at new silence within one cycle.
+constexpr unsigned kMostLooks = 3;
+
 /// Traps of links that were taken down on purpose come in for so long, throttled ones included.
 constexpr Duration kEchoes = std::chrono::seconds(10);
 
@@ -126,6 +129,11 @@ void Cycle::on_discovered(Result<SweepReport> found) {
   if (!found) return fail(found.error());
   found_ = std::move(*found);
   report_.silent = found_.silent;
+  if (is_new_silence() && looks_++ < kMostLooks) {
+    parts_.holdings.silence = report_.silent;
+    report_.partial = false;
+    return discover_fully(fmt::format("{} ports lead to silence", report_.silent.size()));
+  }
   report_.duplicates = found_.duplicates;
   found_.fabric = parts_.aftercare.with_known(*found_.fabric);
   report_.counts = count(*found_.fabric);
@@ -226,6 +234,13 @@ void Cycle::on_routed(Routed routed) {
     return await_part();
   }
   aim_at(std::move(routed.tables));
+}
+
+/// A switch that was lost on the way, but lives, still forwards by its old entries, and no plan
+/// sees it: while anything carries data, silence is believed only once it stays.
+bool Cycle::is_new_silence() const {
+  const Holdings& holdings = parts_.holdings;
+  return holdings.in_force && !report_.silent.empty() && report_.silent != holdings.silence;
 }
 
 /// What was verified is what the next partial discovery may build on.

@@ -63,6 +63,7 @@ class Cycle {
   void read_back(void (Cycle::*then)());
   void route();
   void on_routed(Routed routed);
+  [[nodiscard]] bool is_new_silence() const;
   void trust();
   void aim_at(RoutingTables goal);
   void await_part();
@@ -88,6 +89,7 @@ class Cycle {
   LidMap lids_;         // likewise
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;
+  unsigned looks_ = 0;  // again, at new silence
   bool first_plan_ = true;
   RoutingTables final_;  // of round 1
   unsigned part_ = 0;    // of the final routes, the one under way

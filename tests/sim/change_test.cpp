@@ -211,7 +211,7 @@ TEST_F(Change, AChangeDuringACycleIsNotLost) {
   world.run_for(std::chrono::microseconds(300));
   ASSERT_EQ(world.manager.phase(), app::Phase::Discovering);
   world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
-  ASSERT_TRUE(world.settle(2));
+  ASSERT_TRUE(world.settle());
   ASSERT_TRUE(world.settle_up());
   expect_healthy();
 }
