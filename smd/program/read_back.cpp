@@ -13,7 +13,7 @@ std::vector<TableBlock> find_unread_blocks(const Fabric& fabric,
     const std::uint16_t held = fabric.switch_info[sw].linear_fdb_top;
     if (held == 0) continue;
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
-    const std::uint32_t last = std::min(held, top.value()) / kLftBlockSize;
+    const auto last = static_cast<std::uint32_t>(std::min(held, top.value()) / kLftBlockSize);
     for (std::uint32_t block = 0; block <= last; ++block) {
       if (confirmed.find_block(guid, block) == nullptr) blocks.push_back({sw, block});
     }
