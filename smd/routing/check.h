@@ -35,11 +35,21 @@ struct CheckOptions {
   /// Also measure hops against the shortest: a search per destination switch, which takes longer
   /// than all the rest. Turn it off for changes; RouteReport::minimal is 0 then.
   bool minimality = true;
+
+  /// Any end port may send to any LID with any SL, whatever its path was given.
+  bool any_sl = false;
 };
 
 [[nodiscard]] RouteReport check_routes(const Fabric& fabric,
                                        const LidMap& lids,
                                        const ForwardingTables& tables,
+                                       const CheckOptions& options = {});
+
+/// With lanes: credit loops are looked for per (channel, VL), over the SL of each path, or all 16
+/// where none is given. A turn whose lane is 15 discards its packets: its pairs are unreachable.
+[[nodiscard]] RouteReport check_routes(const Fabric& fabric,
+                                       const LidMap& lids,
+                                       const RoutingTables& routing,
                                        const CheckOptions& options = {});
 
 /// Paths per switch-to-switch channel over all pairs of host base LIDs.

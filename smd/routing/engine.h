@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smd/base/result.h"
@@ -21,11 +22,25 @@ struct PreviousRoutes {
   const RoutingTables* routing = nullptr;
 };
 
+/// How far a switch stands from the root of its orientation.
+enum class OrientationSearch : std::uint8_t { BreadthFirst, DepthFirst };
+
+/// Where itb-vl changes lanes: on paths cut as updn (breadth-first, depth-first) would forbid them,
+/// or where the dependency graph of all shortest paths has its cycles.
+enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
+
 struct RoutingRequest {
   std::vector<Guid> roots;  // updn: switches to orient from; empty lets the engine choose
   const Orientation* previous = nullptr;     // kept where the graph allows it
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
+  unsigned max_vls = 0;  // that routes may use; 0: what the links between switches have in common
+  OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // updn
+  LaneCut lane_cut = LaneCut::UpDown;                                      // itb-vl
+
+  /// Traffic that end ports draw, against the 1 of the rest: sorted by port GUID. I/O nodes that no
+  /// balance shall count have 0.
+  std::vector<std::pair<Guid, std::uint32_t>> weights;
 
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
   /// that it breaks. Evener while the loss lasts, more entries, less even when it is made good.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/tables.h"
+#include "smd/routing/lanes.h"
 
 namespace smd {
 
@@ -94,6 +96,8 @@ struct RoutingTables {
   ForwardingTables lft;
   Orientation orientation;  // empty for engines without one
   unsigned vls = 1;         // data VLs that the routes need
+  PathSls path_sls;         // empty: any SL on any path
+  LaneMaps lanes;           // empty: SL s on VL s modulo `vls`, everywhere
 
   /// Where a switch sends LIDs without an entry (SwitchInfo.DefaultPort of random tables);
   /// kNoRoute: nowhere. Empty when every route has its entry.
@@ -105,6 +109,9 @@ struct RoutingTables {
 
   /// Switches that could not keep their place in the orientation of the request.
   std::vector<Guid> altered;
+
+  /// LIDs whose routes were computed anew, ascending; the rest is as it was in force. Nothing: all.
+  std::optional<std::vector<Lid>> recomputed;
 
   /// What the caller should tell a human: "root 0x… is not here".
   std::vector<std::string> notes;

@@ -1,0 +1,43 @@
+#include "smd/routing/lanes.h"
+
+#include <algorithm>
+
+namespace smd {
+
+LaneMaps::LaneMaps(const Fabric& fabric)
+    : first_(fabric.switch_count(), 0), width_(fabric.switch_count(), 0) {
+  std::size_t size = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    width_[sw] = static_cast<std::uint16_t>(fabric.num_ports(fabric.switch_node[sw]) + 1);
+    first_[sw] = static_cast<std::uint32_t>(size);
+    size += std::size_t{width_[sw]} * width_[sw];
+  }
+  index_.assign(size, 0);
+}
+
+std::uint8_t LaneMaps::add_row(const SlToVl& row) {
+  const auto known = std::ranges::find(rows_, row);
+  if (known == rows_.end()) {
+    rows_.push_back(row);
+    return static_cast<std::uint8_t>(rows_.size() - 1);
+  }
+  return static_cast<std::uint8_t>(known - rows_.begin());
+}
+
+void LaneMaps::set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint8_t row) {
+  index_[at(sw, in, out)] = row;
+}
+
+unsigned count_common_lanes(const Fabric& fabric) {
+  unsigned lanes = 15;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortIdx far = fabric.peer[port];
+    if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
+        !fabric.is_switch(fabric.node_of[far]))
+      continue;
+    lanes = std::min(lanes, std::max(1u, data_vls(fabric.port_info[port].vl_cap)));
+  }
+  return lanes;
+}
+
+}  // namespace smd

@@ -1,0 +1,78 @@
+// Service levels and lanes of a set of routes: which SL a packet should take on its path, and which
+// data VL every switch gives to that SL.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/mad/tables.h"
+
+namespace smd {
+
+/// The SL of the path from each switch (from every end port at it) to each LID.
+class PathSls {
+ public:
+  PathSls() = default;
+
+  /// SL 0 for every path to LIDs 0 … top.
+  PathSls(std::size_t switches, Lid top)
+      : width_(top.value() + std::size_t{1}), sls_(switches * width_, 0) {}
+
+  /// Nothing said: a path may take any SL.
+  [[nodiscard]] bool empty() const { return sls_.empty(); }
+
+  /// Requires: not empty.
+  [[nodiscard]] std::uint8_t sl(SwitchIdx source, Lid destination) const {
+    return sls_[source.value() * width_ + destination.value()];
+  }
+
+  void set_sl(SwitchIdx source, Lid destination, std::uint8_t sl) {
+    sls_[source.value() * width_ + destination.value()] = sl;
+  }
+
+  friend bool operator==(const PathSls&, const PathSls&) = default;
+
+ private:
+  std::size_t width_ = 0;
+  std::vector<std::uint8_t> sls_;
+};
+
+/// SL to VL per switch, input and output. Where an engine says nothing, SL s travels on VL s modulo
+/// the lanes that the routes need (RoutingTables::vls).
+class LaneMaps {
+ public:
+  /// An (input, output) pair without a row of its own has row 0. Requires: rows are registered by
+  /// add_row() before they are used.
+  explicit LaneMaps(const Fabric& fabric);
+  LaneMaps() = default;
+
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Returns the row's number; equal rows share one. At most 256.
+  std::uint8_t add_row(const SlToVl& row);
+
+  void set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint8_t row);
+
+  /// In and out from 0 to the switch's last port. Requires: not empty.
+  [[nodiscard]] const SlToVl& row(SwitchIdx sw, PortNum in, PortNum out) const {
+    return rows_[index_[at(sw, in, out)]];
+  }
+
+  friend bool operator==(const LaneMaps&, const LaneMaps&) = default;
+
+ private:
+  [[nodiscard]] std::size_t at(SwitchIdx sw, PortNum in, PortNum out) const {
+    return first_[sw] + std::size_t{in.value()} * width_[sw] + out.value();
+  }
+
+  std::vector<SlToVl> rows_;
+  IndexVector<SwitchIdx, std::uint32_t> first_;
+  IndexVector<SwitchIdx, std::uint16_t> width_;  // ports, port 0 included
+  std::vector<std::uint8_t> index_;
+};
+
+/// Data VLs that every link between two switches has: 1 to 15.
+[[nodiscard]] unsigned count_common_lanes(const Fabric& fabric);
+
+}  // namespace smd
