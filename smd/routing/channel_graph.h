@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "smd/fabric/fabric.h"
@@ -29,6 +30,13 @@ class ChannelGraph {
     const std::uint32_t bit = out * vls_ + vl_out;
     rows_[first_word_[in.value()] + vl_in * words_[in.value()] + bit / 64] |= std::uint64_t{1}
                                                                               << (bit % 64);
+  }
+
+  /// The same for every port of which `outs` has the bit set. Requires: one lane, and a bit for
+  /// each port at least.
+  void add_all(PortIdx in, std::span<const std::uint64_t> outs) {
+    for (std::uint32_t word = 0; word < words_[in.value()]; ++word)
+      rows_[first_word_[in.value()] + word] |= outs[word];
   }
 
   /// Empty when there is none; else the shortest of those found from a bounded number of starts.

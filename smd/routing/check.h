@@ -24,7 +24,7 @@ struct RouteReport {
   std::uint64_t hops = 0;          // switch-to-switch links, summed over pairs that arrive
   unsigned max_hops = 0;
   bool acyclic = true;
-  unsigned vls = 1;
+  unsigned vls = 1;                       // lanes on which packets go from switch to switch
   std::vector<ChannelStep> cycle;         // one shortest found cycle, when not acyclic
   std::vector<std::string> first_faults;  // up to 10: "host-3 to lid 17: no route at sw-0-1"
 

@@ -28,6 +28,14 @@ void LaneMaps::set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint8_t row) 
   index_[at(sw, in, out)] = row;
 }
 
+bool LaneMaps::fits(const Fabric& fabric) const {
+  if (width_.size() != fabric.switch_count()) return false;
+  for (const SwitchIdx sw : width_.indices()) {
+    if (width_[sw] != fabric.num_ports(fabric.switch_node[sw]) + 1) return false;
+  }
+  return true;
+}
+
 unsigned count_common_lanes(const Fabric& fabric) {
   unsigned lanes = 15;
   for (const PortIdx port : fabric.peer.indices()) {

@@ -27,6 +27,11 @@ class PathSls {
     return sls_[source.value() * width_ + destination.value()];
   }
 
+  /// Whether paths from so many switches to `destination` are in it.
+  [[nodiscard]] bool covers(std::size_t switches, Lid destination) const {
+    return destination.value() < width_ && sls_.size() >= switches * width_;
+  }
+
   void set_sl(SwitchIdx source, Lid destination, std::uint8_t sl) {
     sls_[source.value() * width_ + destination.value()] = sl;
   }
@@ -56,8 +61,19 @@ class LaneMaps {
 
   /// In and out from 0 to the switch's last port. Requires: not empty.
   [[nodiscard]] const SlToVl& row(SwitchIdx sw, PortNum in, PortNum out) const {
-    return rows_[index_[at(sw, in, out)]];
+    return rows_[row_number(sw, in, out)];
   }
+
+  /// Requires: as row().
+  [[nodiscard]] std::uint8_t row_number(SwitchIdx sw, PortNum in, PortNum out) const {
+    return index_[at(sw, in, out)];
+  }
+
+  /// By number.
+  [[nodiscard]] const std::vector<SlToVl>& rows() const { return rows_; }
+
+  /// Made for the switches of `fabric`, with their ports.
+  [[nodiscard]] bool fits(const Fabric& fabric) const;
 
   friend bool operator==(const LaneMaps&, const LaneMaps&) = default;
 

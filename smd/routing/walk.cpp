@@ -7,74 +7,93 @@ namespace smd {
 Walk::Walk(const Fabric& fabric, const ForwardingTables& tables)
     : fabric_(fabric),
       tables_(tables),
-      columns_(fabric.switch_count() * kLftBlockSize, kNoRoute),
-      block_(~std::size_t{0}),
-      far_(fabric.switch_count()),
-      fate_(fabric.switch_count()),
-      hops_(fabric.switch_count()) {
+      switches_(static_cast<std::uint32_t>(fabric.switch_count())),
+      exit_columns_(switches_ * kColumns, kNoRoute),
+      columns_(switches_ * kColumns),
+      first_lid_(~std::size_t{0}),
+      outcome_(switches_, kUnknown) {
   for (const NodeIdx node : fabric.switch_node) {
-    first_far_.push_back(static_cast<std::uint32_t>(far_of_port_.size()));
-    far_of_port_.push_back({.port = fabric.port_of(node, PortNum{0})});
+    first_.push_back(static_cast<std::uint32_t>(far_.size()));
+    far_.push_back(to_end());
+    far_port_.push_back(fabric.port_of(node, PortNum{0}));
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
-      const bool down = peer == kNone<PortIdx>;
-      far_of_port_.push_back(
-          down ? Far{} : Far{.sw = fabric.switch_of[fabric.node_of[peer]], .port = peer});
+      far_port_.push_back(peer);
+      if (peer == kNone<PortIdx>) {
+        far_.push_back(to_nothing());
+        continue;
+      }
+      const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
+      far_.push_back(sw == kNone<SwitchIdx> ? to_end() : sw.value());
     }
   }
-  first_far_.push_back(static_cast<std::uint32_t>(far_of_port_.size()));
+  first_.push_back(static_cast<std::uint32_t>(far_.size()));
 }
 
-void Walk::load_block(std::size_t block) {
-  block_ = block;
-  const std::size_t switches = fabric_.switch_count();
-  std::fill(columns_.begin(), columns_.end(), kNoRoute);
-  if (block >= tables_.blocks()) return;
-  for (std::uint32_t sw = 0; sw < std::min(switches, tables_.switches()); ++sw) {
-    const auto entries = tables_.block(SwitchIdx{sw}, block);
-    for (std::size_t i = 0; i < kLftBlockSize; ++i) columns_[i * switches + sw] = entries[i];
+void Walk::load_columns(std::size_t first_lid) {
+  first_lid_ = first_lid;
+  const std::size_t width = tables_.blocks() * kLftBlockSize;
+  for (std::uint32_t sw = 0; sw < switches_; ++sw) {
+    const std::uint32_t* const far = far_.data() + first_[sw];
+    const std::uint32_t ports = first_[sw + 1] - first_[sw];
+    const bool known = sw < tables_.switches() && first_lid < width;
+    const PortNum* const row = known ? tables_.row(SwitchIdx{sw}).data() + first_lid : nullptr;
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const PortNum exit = known ? row[i] : kNoRoute;
+      exit_columns_[i * switches_ + sw] = exit;
+      columns_[i * switches_ + sw] = exit.value() < ports ? far[exit.value()] : to_no_port();
+    }
   }
 }
 
 void Walk::follow(Lid lid, PortIdx owner) {
-  if (const std::size_t block = lid.value() / kLftBlockSize; block != block_) load_block(block);
-  exits_ = columns_.data() + lid.value() % kLftBlockSize * fabric_.switch_count();
-  fate_.assign(fate_.size(), Fate::Unknown);
-  for (const SwitchIdx start : fate_.indices()) {
-    SwitchIdx sw = start;
-    Fate fate = fate_[sw];
-    std::uint32_t hops = 0;
-    while (fate == Fate::Unknown) {
-      fate_[sw] = Fate::Walking;
-      path_.push_back(sw);
-      fate = leave(sw, owner);
-      hops = 0;
-      if (fate != Fate::Unknown) break;
-      sw = far_[sw].sw;
-      fate = fate_[sw];
-      hops = hops_[sw] + 1;
-    }
-    // Everybody on the way shares the fate of where it ends.
-    if (fate == Fate::Walking) fate = Fate::Loop;
-    for (; !path_.empty(); path_.pop_back()) {
-      fate_[path_.back()] = fate;
-      hops_[path_.back()] = hops++;
-    }
+  const std::size_t column = lid.value() % kColumns;
+  if (lid.value() - column != first_lid_) load_columns(lid.value() - column);
+  exits_ = exit_columns_.data() + column * switches_;
+  onward_ = columns_.data() + column * switches_;
+  std::ranges::fill(outcome_, kUnknown);
+  for (std::uint32_t sw = 0; sw < switches_; ++sw) {
+    if (outcome_[sw] != kUnknown) continue;
+    // Most switches send on to one that is known by then.
+    const std::uint32_t onward = onward_[sw];
+    const std::uint32_t known = onward < switches_ ? outcome_[onward] : kUnknown;
+    outcome_[sw] = known < kWalking ? known + 1 : chase(sw, owner);
   }
 }
 
-// Unknown when the entry leads on to a switch.
-Fate Walk::leave(SwitchIdx sw, PortIdx owner) {
-  const Far* const far = find_far(sw, exits_[sw.value()]);
-  far_[sw] = far != nullptr ? *far : Far{};
-  if (far == nullptr) return Fate::NoRoute;
-  if (far->sw != kNone<SwitchIdx>) return Fate::Unknown;
-  if (far->port == kNone<PortIdx>) return Fate::PortDown;
-  return far->port == owner ? Fate::Arrives : Fate::WrongPort;
+// Everybody on the way shares the fate of where it ends.
+std::uint32_t Walk::chase(std::uint32_t sw, PortIdx owner) {
+  std::uint32_t outcome = kUnknown;
+  while (outcome == kUnknown) {
+    outcome_[sw] = kWalking;
+    path_.push_back(sw);
+    const std::uint32_t onward = onward_[sw];
+    if (onward >= switches_) {
+      outcome = finish(sw, owner);
+      break;
+    }
+    sw = onward;
+    outcome = outcome_[sw];
+    if (outcome == kWalking) {
+      outcome = static_cast<std::uint32_t>(Fate::Loop) << kFateShift;
+    } else if (outcome != kUnknown) {
+      ++outcome;
+    }
+  }
+  for (; !path_.empty(); path_.pop_back()) outcome_[path_.back()] = outcome++;
+  return outcome - 1;
+}
+
+std::uint32_t Walk::finish(std::uint32_t sw, PortIdx owner) const {
+  Fate fate = Fate::NoRoute;
+  if (onward_[sw] == to_nothing()) fate = Fate::PortDown;
+  if (onward_[sw] == to_end())
+    fate = far_port(SwitchIdx{sw}) == owner ? Fate::Arrives : Fate::WrongPort;
+  return static_cast<std::uint32_t>(fate) << kFateShift;
 }
 
 SwitchIdx Walk::end(SwitchIdx sw) const {
-  std::vector<char> met(fate_.size(), 0);
+  std::vector<char> met(switches_, 0);
   while (!met[sw.value()]) {
     met[sw.value()] = 1;
     const SwitchIdx onward = next(sw);

@@ -197,7 +197,7 @@ TEST(Check, TwoHostsOnOneCableNeedNoTables) {
 
 TEST(Check, AnEmptyFabricHasNoFaults) {
   const Fabric f = fabric_from("");
-  EXPECT_TRUE(check_routes(f, make_lid_map(f), {}).ok());
+  EXPECT_TRUE(check_routes(f, make_lid_map(f), ForwardingTables{}).ok());
 }
 
 TEST(Check, ShortestRoutesOnARingWaitForEachOther) {

@@ -1,0 +1,47 @@
+// How many packets cross each channel between switches when routes are followed. For measurement
+// only; tables may be any.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "smd/routing/walk.h"
+
+namespace smd {
+
+/// Ports of switches that lead to another switch, ascending.
+[[nodiscard]] std::vector<PortIdx> find_channels(const Fabric& fabric);
+
+class ChannelLoad {
+ public:
+  ChannelLoad(const Fabric& fabric, const ForwardingTables& tables);
+
+  /// Sends packets[s] from every switch s to the LID. Returns how many do not arrive; those load
+  /// nothing.
+  std::uint64_t add_tree(Lid lid,
+                         PortIdx owner,
+                         const IndexVector<SwitchIdx, std::uint64_t>& packets);
+
+  /// Sends packets from one switch. False: they do not arrive.
+  bool add_path(SwitchIdx from, Lid lid, PortIdx owner, std::uint64_t packets);
+
+  /// The greatest load of a channel on the path, 0 where there is none. Requires: it arrives.
+  [[nodiscard]] std::uint64_t find_most(SwitchIdx from, Lid lid) const;
+
+  [[nodiscard]] std::uint64_t of(PortIdx channel) const { return load_[channel]; }
+
+  void clear();
+
+ private:
+  /// The port by which a switch sends packets to the LID on; kNone where it has none.
+  [[nodiscard]] PortIdx find_exit(SwitchIdx sw, Lid lid) const;
+
+  const Fabric& fabric_;
+  const ForwardingTables& tables_;
+  Walk walk_;
+  IndexVector<PortIdx, std::uint64_t> load_;
+  IndexVector<SwitchIdx, std::uint64_t> passing_;
+  std::vector<std::vector<SwitchIdx>> by_hops_;
+};
+
+}  // namespace smd

@@ -1,0 +1,231 @@
+#include "smd/routing/lane_flow.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+namespace smd {
+namespace {
+
+std::uint16_t bit(unsigned number) { return static_cast<std::uint16_t>(1u << number); }
+
+SlMask both(SlMask a, SlMask b) { return static_cast<SlMask>(a & b); }
+
+unsigned lowest(unsigned mask) { return static_cast<unsigned>(std::countr_zero(mask)); }
+
+}  // namespace
+
+LaneFlow::LaneFlow(const Fabric& fabric, const RoutingTables& routing, bool any_sl)
+    : fabric_(fabric),
+      path_sls_(routing.path_sls.empty() ? nullptr : &routing.path_sls),
+      any_sl_(any_sl || path_sls_ == nullptr),
+      rows_(fabric, routing),
+      ends_(fabric.switch_count()),
+      leaving_(fabric.switch_count()),
+      arriving_(fabric.switch_count()) {
+  for (const SwitchIdx sw : ends_.indices()) {
+    ends_[sw].push_back(PortNum{0});
+    for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+      const PortIdx far = fabric.peer[port];
+      if (far != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[far]))
+        ends_[sw].push_back(fabric.number_of(port));
+    }
+  }
+  find_starts();
+}
+
+void LaneFlow::find_starts() {
+  starts_.assign(fabric_.port_count() * rows_.classes(), 0);
+  open_.assign(fabric_.port_count(), rows_.all_classes());
+  for (const SwitchIdx sw : ends_.indices()) {
+    for (const PortIdx exit : fabric_.ports_of(fabric_.switch_node[sw])) {
+      for (const PortNum in : ends_[sw]) {
+        const std::uint8_t row = rows_.row(sw, in, fabric_.number_of(exit));
+        const SlMask passing = rows_.passing(row, exit);
+        // Nobody but the owner of a LID would leave by the port that it came in by.
+        if (in != fabric_.number_of(exit)) open_[exit] = both(open_[exit], passing);
+        for (unsigned left = passing; left != 0; left &= left - 1)
+          starts_[exit.value() * rows_.classes() + lowest(left)] |=
+              bit(rows_.lanes(row)[lowest(left)]);
+      }
+    }
+  }
+}
+
+void LaneFlow::add(Leaving& to, unsigned sl_class, unsigned lanes) {
+  if ((to.classes >> sl_class & 1u) != 0) lanes |= to.lanes[sl_class];
+  to.lanes[sl_class] = static_cast<std::uint16_t>(lanes);
+  to.classes |= bit(sl_class);
+}
+
+// Without the SL of a path nothing passes on it.
+void LaneFlow::load_sls(std::size_t first_lid) {
+  first_lid_ = first_lid;
+  const std::size_t switches = ends_.size();
+  said_.assign(kColumns * switches, 0);
+  for (std::uint32_t sw = 0; sw < switches; ++sw) {
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const Lid lid{static_cast<std::uint16_t>(first_lid + i)};
+      if (!path_sls_->covers(switches, lid)) break;
+      const std::uint8_t sl_class = rows_.class_of(path_sls_->sl(SwitchIdx{sw}, lid));
+      if (sl_class != LaneRows::kNoClass) said_[i * switches + sw] = bit(sl_class);
+    }
+  }
+}
+
+SlMask LaneFlow::passing(SwitchIdx sw, PortNum in, PortNum out) const {
+  return rows_.passing(rows_.row(sw, in, out), fabric_.port_of(fabric_.switch_node[sw], out));
+}
+
+// Walks that end somewhere have a distance from there; those that loop have none.
+void LaneFlow::order_switches(const Walk& walk) {
+  looping_.clear();
+  by_hops_.clear();
+  for (const SwitchIdx sw : leaving_.indices()) {
+    if (walk.fate(sw) == Fate::Loop) {
+      looping_.push_back(sw);
+      continue;
+    }
+    const std::uint32_t hops = walk.hops(sw);
+    if (by_hops_.size() <= hops) by_hops_.resize(hops + 1, 0);
+    ++by_hops_[hops];
+  }
+  std::uint32_t before = 0;
+  for (std::size_t hops = by_hops_.size(); hops-- > 0;) {
+    const std::uint32_t first = before;
+    before += by_hops_[hops];
+    by_hops_[hops] = first;
+  }
+  order_.resize(before);
+  for (const SwitchIdx sw : leaving_.indices()) {
+    if (walk.fate(sw) != Fate::Loop) order_[by_hops_[walk.hops(sw)]++] = sw;
+  }
+}
+
+void LaneFlow::follow(Lid lid, const Walk& walk, ChannelGraph& graph) {
+  lid_ = lid;
+  const std::size_t first_lid = lid.value() - lid.value() % kColumns;
+  if (path_sls_ != nullptr && first_lid != first_lid_) load_sls(first_lid);
+  order_switches(walk);
+  for (const SwitchIdx sw : leaving_.indices()) {
+    leaving_[sw].classes = 0;
+    if (walk.next(sw) != kNone<SwitchIdx>) start(sw, walk.exit(sw));
+  }
+  for (const SwitchIdx sw : order_) pass_on(sw, walk, graph);
+  for (bool news = true; news;) {
+    news = false;
+    for (const SwitchIdx sw : looping_) news = pass_on(sw, walk, graph) || news;
+  }
+  if (rows_.may_discard()) find_arriving(walk);
+  all_pass_ = true;
+  if (path_sls_ == nullptr && !rows_.may_discard()) return;
+  for (const SwitchIdx sw : leaving_.indices()) all_pass_ = all_pass_ && passes(sw, walk);
+}
+
+void LaneFlow::start(SwitchIdx source, PortNum out) {
+  const PortIdx exit = fabric_.port_of(fabric_.switch_node[source], out);
+  const std::uint16_t* const lanes = starts_.data() + exit.value() * rows_.classes();
+  for (unsigned left = offered(source, any_sl_); left != 0; left &= left - 1) {
+    if (lanes[lowest(left)] != 0) add(leaving_[source], lowest(left), lanes[lowest(left)]);
+  }
+}
+
+// What has left one switch leaves the next. Returns whether that was news.
+bool LaneFlow::pass_on(SwitchIdx from, const Walk& walk, ChannelGraph& graph) {
+  const SwitchIdx sw = walk.next(from);
+  if (sw == kNone<SwitchIdx>) return false;
+  const Leaving arrived = leaving_[from];
+  for (unsigned left = arrived.classes; left != 0; left &= left - 1)
+    used_ |= arrived.lanes[lowest(left)];
+  if (walk.next(sw) == kNone<SwitchIdx>) return false;
+
+  const PortIdx entered = walk.entered(from);
+  const PortNum out = walk.exit(sw);
+  const std::uint8_t row = rows_.row(sw, fabric_.number_of(entered), out);
+  const SlMask passing = rows_.passing(row, fabric_.port_of(fabric_.switch_node[sw], out));
+  Leaving& to = leaving_[sw];
+  bool news = false;
+  for (unsigned left = both(arrived.classes, passing); left != 0; left &= left - 1) {
+    const unsigned sl_class = lowest(left);
+    const unsigned lane = rows_.lanes(row)[sl_class];
+    for (unsigned lanes = arrived.lanes[sl_class]; lanes != 0; lanes &= lanes - 1)
+      graph.add(entered, lowest(lanes), out.value(), lane);
+    news = news || (to.classes >> sl_class & 1u) == 0 || (to.lanes[sl_class] >> lane & 1u) == 0;
+    add(to, sl_class, bit(lane));
+  }
+  return news;
+}
+
+void LaneFlow::find_arriving(const Walk& walk) {
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const SwitchIdx from = order_[i];
+    const SwitchIdx sw = walk.next(from);
+    arriving_[from] = rows_.all_classes();
+    // Beyond a switch whose own entry leads nowhere nothing arrives anyway.
+    if (sw == kNone<SwitchIdx> || walk.fate(sw) != Fate::Arrives) continue;
+    arriving_[from] =
+        both(passing(sw, fabric_.number_of(walk.entered(from)), walk.exit(sw)), arriving_[sw]);
+  }
+}
+
+// Packets of all end ports, the owner's among them.
+bool LaneFlow::passes(SwitchIdx source, const Walk& walk) const {
+  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  if (wanted == 0) return false;
+  if (!rows_.may_discard() || walk.fate(source) != Fate::Arrives) return true;
+  const SlMask open = open_[fabric_.port_of(fabric_.switch_node[source], walk.exit(source))];
+  return both(wanted, both(open, arriving_[source])) == wanted;
+}
+
+std::uint32_t LaneFlow::count_discarded(SwitchIdx source, const Walk& walk) const {
+  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  const bool last = walk.next(source) == kNone<SwitchIdx>;
+  const auto all = static_cast<std::uint32_t>(ends_[source].size()) - (last ? 1u : 0u);
+  if (wanted == 0) return all;
+  if (passes(source, walk)) return 0;
+  const PortNum out = walk.exit(source);
+  if (both(wanted, arriving_[source]) != wanted) return all;
+  std::uint32_t discarded = 0;
+  for (const PortNum in : ends_[source]) {
+    if (last && in == out) continue;
+    if (both(wanted, passing(source, in, out)) != wanted) ++discarded;
+  }
+  return discarded;
+}
+
+std::string LaneFlow::print_discard(SwitchIdx source, const Walk& walk) const {
+  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  if (wanted == 0) return "the path has no SL";
+  const auto stopped = [&](SwitchIdx sw, PortNum in) {
+    return static_cast<SlMask>(wanted & ~passing(sw, in, walk.exit(sw)));
+  };
+  for (const PortNum in : ends_[source]) {
+    if (walk.next(source) == kNone<SwitchIdx> && in == walk.exit(source)) continue;
+    if (const SlMask mask = stopped(source, in); mask != 0)
+      return print_stop(source, in, walk.exit(source), mask);
+  }
+  for (SwitchIdx from = source; walk.next(from) != kNone<SwitchIdx>; from = walk.next(from)) {
+    const PortNum in = fabric_.number_of(walk.entered(from));
+    const SwitchIdx sw = walk.next(from);
+    if (const SlMask mask = stopped(sw, in); mask != 0)
+      return print_stop(sw, in, walk.exit(sw), mask);
+  }
+  return {};
+}
+
+std::string LaneFlow::print_stop(SwitchIdx sw, PortNum in, PortNum out, SlMask stopped) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  const std::string& name = fabric_.description[node];
+  return fmt::format("SL {} is discarded at {} from port {} to port {}",
+                     rows_.sl_of(lowest(stopped)),
+                     name.empty() ? fmt::format("{}", fabric_.node_guid[node]) : name,
+                     in,
+                     out);
+}
+
+unsigned LaneFlow::count_used() const {
+  return std::max(1u, static_cast<unsigned>(std::popcount(used_)));
+}
+
+}  // namespace smd

@@ -1,0 +1,63 @@
+// Who sends to whom: the patterns that show what routes are worth. Hosts are known by number, 0 to
+// n - 1; find_hosts() says which they are in a fabric.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "smd/base/rng.h"
+#include "smd/fabric/lid_map.h"
+
+namespace smd {
+
+using HostNum = std::uint32_t;
+
+/// Every host sends all it can, spread evenly over the hosts of one set.
+struct TrafficPattern {
+  static constexpr std::uint32_t kSilent = 0xffffffff;
+
+  std::vector<std::uint32_t> target;       // by host: the set it sends to, or kSilent
+  std::vector<std::vector<HostNum>> sets;  // each host at most once
+};
+
+/// Hosts cabled to a switch, with a LID: in node order, then by port.
+[[nodiscard]] std::vector<PortIdx> find_hosts(const Fabric& fabric, const LidMap& lids);
+
+/// Everybody to everybody, oneself included, as a random destination would have it.
+[[nodiscard]] TrafficPattern uniform_pattern(HostNum hosts);
+
+/// Host i to host to[i]; itself: silent. Requires: every entry is a host.
+[[nodiscard]] TrafficPattern permutation_pattern(std::span<const HostNum> to);
+
+/// i to i + by, modulo n.
+[[nodiscard]] std::vector<HostNum> shift(HostNum hosts, HostNum by);
+
+/// The bits of i backwards, where there are 2^b hosts; of other numbers the first 2^b take part.
+[[nodiscard]] std::vector<HostNum> bit_reversal(HostNum hosts);
+
+/// Row r, column c to row c, column r of the largest square of hosts; the rest is silent.
+[[nodiscard]] std::vector<HostNum> transpose(HostNum hosts);
+
+[[nodiscard]] std::vector<HostNum> random_permutation(HostNum hosts, Rng& rng);
+
+/// Every host of group g to a random host of group next[g]. Requires: the groups do not overlap,
+/// and next[g] is a group with hosts.
+[[nodiscard]] TrafficPattern group_pattern(const std::vector<std::vector<HostNum>>& groups,
+                                           std::span<const std::uint32_t> next,
+                                           HostNum hosts);
+
+/// The hosts of each switch that has some, in switch order.
+[[nodiscard]] std::vector<std::vector<HostNum>> group_by_switch(const Fabric& fabric,
+                                                                std::span<const PortIdx> hosts);
+
+/// g to g + 1, modulo n. Over the switches of a flattened butterfly: "HRN"; over the groups of a
+/// dragonfly: "adversarial +1".
+[[nodiscard]] std::vector<std::uint32_t> next_group(std::uint32_t groups);
+
+/// The group whose every coordinate is one more, modulo its dimension ("MDN"). Groups are numbered
+/// as mixed-radix numbers, the last dimension running fastest.
+[[nodiscard]] std::vector<std::uint32_t> next_diagonally(std::span<const std::uint32_t> dims);
+
+}  // namespace smd
