@@ -3,24 +3,13 @@
 #include <utility>
 
 namespace smd {
-namespace {
-
-IndexVector<SwitchIdx, Guid> list_guids(const Fabric& fabric) {
-  IndexVector<SwitchIdx, Guid> guids;
-  guids.reserve(fabric.switch_count());
-  for (const NodeIdx node : fabric.switch_node) guids.push_back(fabric.node_guid[node]);
-  return guids;
-}
-
-}  // namespace
-
 OrientedFabric::OrientedFabric(const Fabric& fabric,
                                const LidMap& lids,
                                std::span<const Guid> roots,
                                const Orientation* previous)
     : graph(fabric),
       targets(find_targets(fabric, lids)),
-      guids(list_guids(fabric)),
+      guids(list_switch_guids(fabric)),
       oriented(orient(graph, guids, targets, {.roots = roots, .previous = previous})),
       up_down(graph, oriented.orientation.rank, guids) {}
 

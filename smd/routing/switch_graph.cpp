@@ -39,6 +39,13 @@ Targets find_targets(const Fabric& fabric, const LidMap& lids) {
   return targets;
 }
 
+IndexVector<SwitchIdx, Guid> list_switch_guids(const Fabric& fabric) {
+  IndexVector<SwitchIdx, Guid> guids;
+  guids.reserve(fabric.switch_count());
+  for (const NodeIdx node : fabric.switch_node) guids.push_back(fabric.node_guid[node]);
+  return guids;
+}
+
 IndexVector<SwitchIdx, std::uint32_t> compute_distances(const SwitchGraph& graph,
                                                         std::span<const SwitchIdx> from) {
   IndexVector<SwitchIdx, std::uint32_t> distance(graph.switches(), kUnreached);

@@ -56,6 +56,8 @@ struct Targets {
 
 [[nodiscard]] Targets find_targets(const Fabric& fabric, const LidMap& lids);
 
+[[nodiscard]] IndexVector<SwitchIdx, Guid> list_switch_guids(const Fabric& fabric);
+
 inline constexpr std::uint32_t kUnreached = 0xffffffff;
 
 /// Links from any of `from`; kUnreached on other islands.

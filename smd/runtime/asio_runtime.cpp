@@ -50,11 +50,6 @@ struct AsioRuntime::Impl {
     Task task;
   };
 
-  struct Arrival {
-    TimePoint at;
-    Task task;
-  };
-
   TimePoint refreshed_now() {
     now = std::max(now, TimePoint{Clock::now() - epoch});
     return now;
@@ -69,7 +64,6 @@ struct AsioRuntime::Impl {
   /// Runs what is due. The clock stands still meanwhile.
   void turn() {
     refreshed_now();
-    take_inbox();
     in_turn = true;
     for (unsigned i = 0; i < kBatch; ++i) {
       const std::optional<Task> task = queue.pop_due(now);
@@ -105,26 +99,25 @@ struct AsioRuntime::Impl {
     });
   }
 
-  /// What came from elsewhere is due when it came: an answer that arrived while a task kept the
-  /// loop busy goes before the timeout that passed meanwhile.
-  void take_inbox() {
+  void drain_inbox() {
     {
       const std::lock_guard lock(inbox_mutex);
       draining.swap(inbox);
     }
-    for (Arrival& arrival : draining) queue.add(arrival.at, std::move(arrival.task));
+    refreshed_now();
+    for (Task& task : draining) queue.add(now, std::move(task));
     draining.clear();
+    turn();
   }
 
   void post_from_elsewhere(Task task) {
-    const TimePoint at{Clock::now() - epoch};
     bool first = false;
     {
       const std::lock_guard lock(inbox_mutex);
       first = inbox.empty();
-      inbox.push_back({at, std::move(task)});
+      inbox.push_back(std::move(task));
     }
-    if (first) asio::post(io, [this] { turn(); });
+    if (first) asio::post(io, [this] { drain_inbox(); });
   }
 
   void watch(SignalWatch& signal) {
@@ -147,8 +140,8 @@ struct AsioRuntime::Impl {
   std::atomic<std::thread::id> loop_thread{std::this_thread::get_id()};
   std::atomic<bool> stopping{false};
   std::mutex inbox_mutex;
-  std::vector<Arrival> inbox;
-  std::vector<Arrival> draining;
+  std::vector<Task> inbox;
+  std::vector<Task> draining;
   std::list<SignalWatch> signals;
   asio::thread_pool worker{1};  // last: its work may post until it is joined
 };

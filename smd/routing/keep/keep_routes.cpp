@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "smd/routing/keep/copy_tables.h"
 #include "smd/routing/keep/mend.h"
 #include "smd/routing/keep/old_routes.h"
 #include "smd/routing/keep/port_changes.h"
@@ -29,22 +30,6 @@ std::optional<Place> find_place(const Fabric& fabric, const LidMap& lids, Lid li
   const PortIdx far = fabric.peer[owner];
   if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) return std::nullopt;
   return Place{fabric.node_guid[fabric.node_of[far]], fabric.number_of(far)};
-}
-
-ForwardingTables copy_tables(const ForwardingTables& before,
-                             const IndexVector<SwitchIdx, SwitchIdx>& row_before,
-                             Lid top) {
-  const auto last = SwitchIdx{static_cast<std::uint32_t>(row_before.size())};
-  bool same_rows = row_before.size() == before.switches() && top <= before.top();
-  for (SwitchIdx sw{0}; same_rows && sw < last; sw = next(sw)) same_rows = row_before[sw] == sw;
-  if (same_rows) return before;
-  ForwardingTables tables{row_before.size(), std::max(top, before.top())};
-  for (const SwitchIdx sw : row_before.indices()) {
-    if (row_before[sw] == kNone<SwitchIdx>) continue;
-    const std::span<const PortNum> row = before.row(row_before[sw]);
-    std::copy(row.begin(), row.end(), tables.row(sw).begin());
-  }
-  return tables;
 }
 
 class Keeper {

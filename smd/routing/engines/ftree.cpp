@@ -1,0 +1,104 @@
+// Destination modulo parents, for fat trees and what is left of them.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "smd/routing/engines/engines.h"
+#include "smd/routing/tree/batch_search.h"
+#include "smd/routing/tree/tree_change.h"
+#include "smd/routing/tree/tree_fabric.h"
+#include "smd/routing/tree/tree_writer.h"
+
+namespace smd {
+namespace {
+
+class FatTree final : public Engine {
+ public:
+  std::string_view name() const override { return "ftree"; }
+
+  std::string_view contract() const override {
+    return "Fat trees (parallel ports generalised ones), whole or damaged, hosts at upper switches "
+           "included; 1 VL, any SL. Hosts are numbered in the order of the subtrees; at every "
+           "level a destination's number, divided by the parents below and taken modulo the "
+           "cables up, says the cable. In a whole tree with as many cables up as down no two "
+           "flows of any shift permutation share a channel. Where a cable is missing, what it "
+           "carried is spread over those from which the destination can still be reached; nothing "
+           "else moves, and when it is back the tables are what they were. Free of deadlock: "
+           "routes climb, then descend, in one order of all switches, which is that of the "
+           "levels with the links above one leaf turned round, so that switches reach each other "
+           "too. Refused when more than a tenth of the links join switches of one level. Source: "
+           "D-mod-k (Zahavi et al. 2009) and its form for degraded trees, Dmodc (Gliksberg et al. "
+           "2019).";
+  }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    auto built = build_tree_fabric(fabric, lids);
+    if (!built) return tl::unexpected<Error>(built.error());
+    const TreeFabric& tree = **built;
+    RoutingTables result{.engine = std::string{name()}, .orientation = tree.orientation};
+    if (request.previous != nullptr) result.altered = list_altered(tree, *request.previous);
+    if (std::size_t missing = tree.shape.missing(); missing != 0 || tree.shape.level_links != 0)
+      result.notes.push_back(print_fat_tree(tree.shape));
+    if (auto change = change_in_force(fabric, lids, tree, request)) {
+      result.lft = std::move(change->lft);
+      result.recomputed = std::move(change->recomputed);
+    } else {
+      result.lft = compute_all(fabric, lids, tree);
+    }
+    return result;
+  }
+
+ private:
+  std::optional<TreeChange> change_in_force(const Fabric& fabric,
+                                            const LidMap& lids,
+                                            const TreeFabric& tree,
+                                            const RoutingRequest& request) const {
+    if (request.in_force == nullptr || request.in_force->routing->engine != name())
+      return std::nullopt;
+    const auto before = build_tree_fabric(*request.in_force->fabric, *request.in_force->lids);
+    if (!before) return std::nullopt;
+    return change_tree(fabric, lids, tree, *request.in_force, **before);
+  }
+
+  static ForwardingTables compute_all(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const TreeFabric& tree) {
+    ForwardingTables tables{fabric.switch_count(), lids.top};
+    BatchSearch search{tree.graph, tree.up_down};
+    TreeWriter writer{tree, search};
+    const std::vector<SwitchIdx>& all = tree.destinations;
+    for (std::size_t from = 0; from < all.size(); from += BatchSearch::kBatch) {
+      const std::size_t count = std::min(BatchSearch::kBatch, all.size() - from);
+      const std::span<const SwitchIdx> some{all.data() + from, count};
+      search.find(some);
+      writer.begin(some);
+      for (const SwitchIdx sw : tree.guids.indices())
+        writer.write<false>(sw, ~std::uint64_t{0} >> (BatchSearch::kBatch - count), tables.row(sw));
+    }
+    return tables;
+  }
+
+  // Known switches whose rank is not what it was.
+  static std::vector<Guid> list_altered(const TreeFabric& tree, const Orientation& previous) {
+    std::vector<Guid> altered;
+    auto known = previous.by_guid.begin();
+    for (const auto& [guid, rank] : tree.orientation.by_guid) {
+      while (known != previous.by_guid.end() && known->first < guid) ++known;
+      if (known != previous.by_guid.end() && known->first == guid && known->second != rank)
+        altered.push_back(guid);
+    }
+    return altered;
+  }
+};
+
+}  // namespace
+
+const Engine& ftree_engine() {
+  static const FatTree engine;
+  return engine;
+}
+
+}  // namespace smd

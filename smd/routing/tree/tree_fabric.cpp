@@ -1,0 +1,66 @@
+#include "smd/routing/tree/tree_fabric.h"
+
+#include <utility>
+
+#include "smd/routing/tree/tree_order.h"
+
+namespace smd {
+namespace {
+
+std::vector<std::uint64_t> list_dividers(const FatTreeShape& shape, const UpSlots& slots) {
+  std::vector<std::uint64_t> dividers;
+  std::uint64_t divider = 1;
+  for (std::uint32_t level = 0; level < shape.levels.size(); ++level) {
+    dividers.push_back(divider);
+    if (slots.parents(level) != 0) divider *= slots.parents(level);
+  }
+  return dividers;
+}
+
+std::vector<std::uint64_t> number_lids(const Targets& targets, const FatTreeShape& shape, Lid top) {
+  std::vector<std::uint64_t> numbers(std::size_t{top.value()} + 1, 0);
+  for (const SwitchIdx sw : targets.of.indices()) {
+    const std::uint64_t place = shape.leaf_place[sw];
+    for (const Target& target : targets.of[sw]) {
+      const std::uint64_t first =
+          place == kNoPlace || !target.host
+              ? target.base.value()
+              : place * shape.host_places + shape.host_place[target.exit.value()];
+      for (std::size_t offset = 0; offset < std::size_t{1} << target.lmc; ++offset)
+        numbers[target.base.value() + offset] = first + offset;
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
+                                                            const LidMap& lids) {
+  SwitchGraph graph{fabric};
+  Targets targets = find_targets(fabric, lids);
+  IndexVector<SwitchIdx, Guid> guids = list_switch_guids(fabric);
+  auto shape = recognise_fat_tree(fabric, graph, guids, targets.hosts);
+  if (!shape) return tl::unexpected<Error>(shape.error());
+  Orientation orientation = orient_tree(graph, guids, targets.hosts, shape->level);
+  UpDownGraph up_down{graph, orientation.rank, guids};
+  UpSlots slots{graph, guids, *shape};
+  auto dividers = list_dividers(*shape, slots);
+  auto numbers = number_lids(targets, *shape, lids.top);
+  std::vector<SwitchIdx> destinations;
+  for (const SwitchIdx sw : targets.of.indices()) {
+    if (!targets.of[sw].empty()) destinations.push_back(sw);
+  }
+  return std::make_unique<const TreeFabric>(TreeFabric{.graph = std::move(graph),
+                                                       .targets = std::move(targets),
+                                                       .guids = std::move(guids),
+                                                       .shape = std::move(*shape),
+                                                       .orientation = std::move(orientation),
+                                                       .up_down = std::move(up_down),
+                                                       .slots = std::move(slots),
+                                                       .divider = std::move(dividers),
+                                                       .number = std::move(numbers),
+                                                       .destinations = std::move(destinations)});
+}
+
+}  // namespace smd

@@ -1,0 +1,42 @@
+// What the modulo rule starts from: the tree, its order, and a number for every LID.
+//
+// Hosts are numbered leaf by leaf in the order of the subtrees. At a switch of level l, number t
+// climbs by slot t / d(l) mod s(l), where s(l) is how many slots there are and d(l) how many
+// switches of level l a leaf can climb to: the product of the parents below. In a whole tree every
+// channel that leads down then serves one host if there are as many cables up as down, and as few
+// as can be else, so that no two flows of a shift permutation meet.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "smd/routing/oriented_fabric.h"
+#include "smd/routing/shape/fat_tree.h"
+#include "smd/routing/tree/up_slots.h"
+
+namespace smd {
+
+struct TreeFabric {
+  SwitchGraph graph;
+  Targets targets;
+  IndexVector<SwitchIdx, Guid> guids;
+  FatTreeShape shape;
+  Orientation orientation;
+  UpDownGraph up_down;
+  UpSlots slots;
+
+  std::vector<std::uint64_t> divider;  // by level
+
+  /// By LID. LIDs of one port follow each other, so that they climb by different slots. End ports
+  /// that are at no leaf have their LID for a number.
+  std::vector<std::uint64_t> number;
+
+  /// Switches that serve somebody.
+  std::vector<SwitchIdx> destinations;
+};
+
+/// Unsupported when the fabric is no tree.
+[[nodiscard]] Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
+                                                                          const LidMap& lids);
+
+}  // namespace smd
