@@ -29,6 +29,11 @@ enum class OrientationSearch : std::uint8_t { BreadthFirst, DepthFirst };
 /// or where the dependency graph of all shortest paths has its cycles.
 enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 
+/// Which switch of its group a dragonfly's packet leaves by. OwnFirst: the source itself where it
+/// has a link to the destination's group, else the nearest, by turns. Uniform: the same for the
+/// whole group, by turns of destinations. LeastLoaded: as OwnFirst, but the one that carries least.
+enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
+
 struct RoutingRequest {
   std::vector<Guid> roots;  // updn: switches to orient from; empty lets the engine choose
   const Orientation* previous = nullptr;     // kept where the graph allows it
@@ -37,6 +42,7 @@ struct RoutingRequest {
   unsigned max_vls = 0;  // that routes may use; 0: what the links between switches have in common
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // updn
   LaneCut lane_cut = LaneCut::UpDown;                                      // itb-vl
+  GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
 
   /// Traffic that end ports draw, against the 1 of the rest: sorted by port GUID. I/O nodes that no
   /// balance shall count have 0.

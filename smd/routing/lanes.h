@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "smd/fabric/fabric.h"
@@ -34,6 +35,15 @@ class PathSls {
 
   void set_sl(SwitchIdx source, Lid destination, std::uint8_t sl) {
     sls_[source.value() * width_ + destination.value()] = sl;
+  }
+
+  /// SLs from one switch, by LID.
+  [[nodiscard]] std::span<std::uint8_t> row(SwitchIdx source) {
+    return {sls_.data() + source.value() * width_, width_};
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> row(SwitchIdx source) const {
+    return {sls_.data() + source.value() * width_, width_};
   }
 
   friend bool operator==(const PathSls&, const PathSls&) = default;

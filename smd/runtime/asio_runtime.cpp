@@ -50,6 +50,11 @@ struct AsioRuntime::Impl {
     Task task;
   };
 
+  struct Arrival {
+    TimePoint at;
+    Task task;
+  };
+
   TimePoint refreshed_now() {
     now = std::max(now, TimePoint{Clock::now() - epoch});
     return now;
@@ -64,6 +69,7 @@ struct AsioRuntime::Impl {
   /// Runs what is due. The clock stands still meanwhile.
   void turn() {
     refreshed_now();
+    take_inbox();
     in_turn = true;
     for (unsigned i = 0; i < kBatch; ++i) {
       const std::optional<Task> task = queue.pop_due(now);
@@ -99,25 +105,26 @@ struct AsioRuntime::Impl {
     });
   }
 
-  void drain_inbox() {
+  /// What came from elsewhere is due when it came: an answer that arrived while a task kept the
+  /// loop busy goes before the timeout that passed meanwhile.
+  void take_inbox() {
     {
       const std::lock_guard lock(inbox_mutex);
       draining.swap(inbox);
     }
-    refreshed_now();
-    for (Task& task : draining) queue.add(now, std::move(task));
+    for (Arrival& arrival : draining) queue.add(arrival.at, std::move(arrival.task));
     draining.clear();
-    turn();
   }
 
   void post_from_elsewhere(Task task) {
+    const TimePoint at{Clock::now() - epoch};
     bool first = false;
     {
       const std::lock_guard lock(inbox_mutex);
       first = inbox.empty();
-      inbox.push_back(std::move(task));
+      inbox.push_back({at, std::move(task)});
     }
-    if (first) asio::post(io, [this] { drain_inbox(); });
+    if (first) asio::post(io, [this] { turn(); });
   }
 
   void watch(SignalWatch& signal) {
@@ -140,8 +147,8 @@ struct AsioRuntime::Impl {
   std::atomic<std::thread::id> loop_thread{std::this_thread::get_id()};
   std::atomic<bool> stopping{false};
   std::mutex inbox_mutex;
-  std::vector<Task> inbox;
-  std::vector<Task> draining;
+  std::vector<Arrival> inbox;
+  std::vector<Arrival> draining;
   std::list<SignalWatch> signals;
   asio::thread_pool worker{1};  // last: its work may post until it is joined
 };

@@ -5,9 +5,13 @@
 
 namespace smd {
 
+[[nodiscard]] const Engine& dor_engine();
+[[nodiscard]] const Engine& dragonfly_engine();
 [[nodiscard]] const Engine& fera_engine();
 [[nodiscard]] const Engine& fera_flood_engine();
 [[nodiscard]] const Engine& ftree_engine();
+[[nodiscard]] const Engine& hamiltonian_engine();
+[[nodiscard]] const Engine& hamming_engine();
 [[nodiscard]] const Engine& minhop_engine();
 [[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();

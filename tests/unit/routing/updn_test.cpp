@@ -291,15 +291,23 @@ TEST(Engines, CopeWithEveryOddFabric) {
     const Fabric f = fabric_from(text);
     const LidMap lids = lids_in_order(f, 1);
     for (const std::string_view engine : engine_names()) {
-      const RoutingTables tables = compute(engine, f, lids);
-      EXPECT_EQ(tables.engine, engine) << text;
-      EXPECT_TRUE(check_routes(f, lids, tables.lft).ok()) << engine << " on " << text;
+      const auto tables = find_engine(engine)->compute(f, lids, {});
+      if (!tables) {
+        EXPECT_EQ(tables.error().code, Errc::Unsupported) << engine << " on " << text;
+        EXPECT_FALSE(tables.error().context.empty()) << engine << " on " << text;
+        continue;
+      }
+      EXPECT_EQ(tables->engine, engine) << text;
+      EXPECT_TRUE(check_routes(f, lids, *tables).ok()) << engine << " on " << text;
     }
   }
 }
 
 TEST(Registry, NamesAreSortedAndFound) {
-  EXPECT_THAT(engine_names(), ElementsAre("fera", "fera-flood", "ftree", "minhop", "pira", "updn"));
+  const std::vector<std::string_view> names = engine_names();
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"fera", "ftree", "minhop", "pira", "updn"}));
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
   for (const std::string_view name : engine_names()) {
     ASSERT_NE(find_engine(name), nullptr);
     EXPECT_EQ(find_engine(name)->name(), name);

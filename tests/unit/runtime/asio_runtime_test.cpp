@@ -41,6 +41,23 @@ TEST(AsioRuntime, PostsFromAnotherThreadBeforeTheLoopRunsAreKept) {
   runtime.run();
 }
 
+// Else a long task makes the timeouts of answers that have come run first.
+TEST(AsioRuntime, WhatArrivedWhileATaskTookLongGoesBeforeTheTimersThatExpiredMeanwhile) {
+  AsioRuntime runtime;
+  std::string trace;
+  runtime.post([&] {
+    runtime.call_at(runtime.now() + 2ms, [&] {
+      trace += "timeout ";
+      runtime.stop();
+    });
+    std::thread([&] { runtime.post([&] { trace += "answer "; }); }).join();
+    const auto end = std::chrono::steady_clock::now() + 5ms;
+    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  });
+  runtime.run();
+  EXPECT_EQ(trace, "answer timeout ");
+}
+
 TEST(AsioRuntime, StopEndsTheTurnButKeepsWhatIsPending) {
   AsioRuntime runtime;
   std::string trace;

@@ -1,0 +1,21 @@
+// A drawn fabric as a manager would have discovered it: for those who look at routes without a
+// simulated subnet.
+#pragma once
+
+#include <memory>
+
+#include "sim-backend/topology/fabric_spec.h"
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+
+namespace smd::sim {
+
+/// Nodes in the order of the drawing. Cabled ports are Active at the rate of their cable, with
+/// eight data VLs.
+[[nodiscard]] std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec);
+
+/// LIDs that the drawing gives to end ports; none where it gives none. A fault names the two ports
+/// that claim one LID.
+[[nodiscard]] Result<LidMap> read_lids(const FabricSpec& spec, const Fabric& snapshot);
+
+}  // namespace smd::sim

@@ -1,0 +1,195 @@
+#include "smd/routing/shape/detours.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/routing/shape/lane_order.h"
+
+namespace smd {
+namespace {
+
+using RankPair = std::pair<std::uint32_t, std::uint32_t>;  // first < second
+
+class Search {
+ public:
+  Search(const Fabric& fabric, const NeighbourGraph& graph, const Columns& columns, HopTable& hops)
+      : fabric_(fabric),
+        graph_(graph),
+        columns_(columns),
+        hops_(hops),
+        state_(graph.switches()),
+        length_(graph.switches()) {}
+
+  std::optional<Error> run() {
+    const std::vector<char> incomplete = find_incomplete();
+    for (const SwitchIdx to : graph_.by_guid()) {
+      for (std::uint32_t variant = 0; variant < columns_.variants; ++variant) {
+        column_ = columns_.of(to, variant);
+        if (!incomplete[column_]) continue;
+        judge();
+        for (const SwitchIdx from : bad_)
+          pairs_.push_back(std::minmax(graph_.rank(from), graph_.rank(to)));
+        while (!bad_.empty()) {
+          if (!mend()) {
+            return Error{Errc::Unsupported,
+                         fmt::format("no way from {} to {}",
+                                     print_switch(fabric_, bad_.front()),
+                                     print_switch(fabric_, to))};
+          }
+          judge();
+        }
+      }
+    }
+    std::sort(pairs_.begin(), pairs_.end());
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+    return std::nullopt;
+  }
+
+  [[nodiscard]] const std::vector<RankPair>& pairs() const { return pairs_; }
+
+ private:
+  enum class State : char { Unknown, Good, Bad };
+
+  // By column. Switch by switch, as the table lies in memory.
+  std::vector<char> find_incomplete() const {
+    std::vector<char> incomplete(columns_.count, 0);
+    for (const SwitchIdx sw : graph_.by_guid()) {
+      const auto row = std::as_const(hops_).row(sw);
+      for (std::size_t c = 0; c < row.size(); ++c) incomplete[c] |= row[c] == kNoHop;
+    }
+    return incomplete;
+  }
+
+  // Who arrives, and in how many hops.
+  void judge() {
+    state_.assign(state_.size(), State::Unknown);
+    bad_.clear();
+    for (const SwitchIdx start : graph_.by_guid()) {
+      SwitchIdx sw = start;
+      State end = state_[sw];
+      std::uint32_t length = 0;
+      while (end == State::Unknown) {
+        const std::uint8_t hop = hops_.row(sw)[column_];
+        path_.push_back(sw);
+        if (hop >= kHere) {
+          end = hop == kHere ? State::Good : State::Bad;
+          break;
+        }
+        sw = graph_.around(sw)[hop].to;
+        end = state_[sw];
+        length = length_[sw] + 1;
+      }
+      for (; !path_.empty(); path_.pop_back()) {
+        state_[path_.back()] = end;
+        length_[path_.back()] = length++;
+        if (end == State::Bad) bad_.push_back(path_.back());
+      }
+    }
+    std::sort(bad_.begin(), bad_.end(), [&](SwitchIdx a, SwitchIdx b) {
+      return graph_.rank(a) < graph_.rank(b);
+    });
+  }
+
+  // Place of the neighbour with the shortest path; kNoHop when none has one.
+  std::uint8_t find_good(SwitchIdx sw) const {
+    std::uint8_t best = kNoHop;
+    const auto around = graph_.around(sw);
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (state_[around[i].to] != State::Good) continue;
+      if (best == kNoHop || length_[around[i].to] < length_[around[best].to])
+        best = static_cast<std::uint8_t>(i);
+    }
+    return best;
+  }
+
+  // Only where the closed form ends, as long as that helps: everybody before keeps their entries.
+  bool mend() {
+    bool mended = false;
+    for (const SwitchIdx sw : bad_) {
+      if (hops_.row(sw)[column_] != kNoHop) continue;
+      if (const std::uint8_t hop = find_good(sw); hop != kNoHop) {
+        hops_.row(sw)[column_] = hop;
+        mended = true;
+      }
+    }
+    if (mended) return true;
+    SwitchIdx best = kNone<SwitchIdx>;
+    std::uint8_t way = kNoHop;
+    for (const SwitchIdx sw : bad_) {
+      const std::uint8_t hop = find_good(sw);
+      if (hop == kNoHop) continue;
+      if (best != kNone<SwitchIdx> &&
+          length_[graph_.around(sw)[hop].to] >= length_[graph_.around(best)[way].to])
+        continue;
+      best = sw;
+      way = hop;
+    }
+    if (best == kNone<SwitchIdx>) return false;
+    hops_.row(best)[column_] = way;
+    return true;
+  }
+
+  const Fabric& fabric_;
+  const NeighbourGraph& graph_;
+  const Columns& columns_;
+  HopTable& hops_;
+  std::uint32_t column_ = 0;
+  IndexVector<SwitchIdx, State> state_;
+  IndexVector<SwitchIdx, std::uint32_t> length_;
+  std::vector<SwitchIdx> path_, bad_;
+  std::vector<RankPair> pairs_;
+};
+
+}  // namespace
+
+Result<Detours> find_detours(const Fabric& fabric,
+                             const NeighbourGraph& graph,
+                             const Columns& columns,
+                             unsigned most_lanes,
+                             HopTable& hops) {
+  Search search{fabric, graph, columns, hops};
+  if (auto why = search.run()) return tl::unexpected<Error>(std::move(*why));
+
+  Detours detours;
+  std::vector<LaneOrder> lanes;
+  std::vector<std::vector<std::uint32_t>> paths;
+  const auto follow = [&](SwitchIdx from, SwitchIdx to) {
+    for (std::uint32_t variant = 0; variant < columns.variants; ++variant) {
+      const std::uint32_t column = columns.of(to, variant);
+      std::vector<std::uint32_t> path;
+      for (SwitchIdx sw = from; sw != to;) {
+        const std::uint8_t hop = hops.row(sw)[column];
+        path.push_back(graph.first(sw) + hop);
+        sw = graph.around(sw)[hop].to;
+      }
+      paths.push_back(std::move(path));
+    }
+  };
+  for (const auto& [first, second] : search.pairs()) {
+    const SwitchIdx a = graph.by_guid()[first], b = graph.by_guid()[second];
+    paths.clear();
+    follow(a, b);
+    follow(b, a);
+    std::size_t lane = 0;
+    for (; lane < most_lanes; ++lane) {
+      if (lane == lanes.size()) lanes.emplace_back(graph);
+      if (lanes[lane].add_all(paths)) break;
+    }
+    if (lane == most_lanes) {
+      return fail(Errc::Unsupported,
+                  fmt::format("the way around what is missing between {} and {} needs more than "
+                              "{} lane{} beyond those of the regular routes",
+                              print_switch(fabric, a),
+                              print_switch(fabric, b),
+                              most_lanes,
+                              most_lanes == 1 ? "" : "s"));
+    }
+    detours.pairs.push_back({a, b, static_cast<std::uint8_t>(lane)});
+  }
+  detours.lanes = static_cast<unsigned>(lanes.size());
+  return detours;
+}
+
+}  // namespace smd
