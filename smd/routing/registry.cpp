@@ -8,16 +8,20 @@ namespace {
 
 using Factory = const Engine& (*)();
 
-constexpr Factory kEngines[] = {dor_engine,
-                                dragonfly_engine,
-                                fera_engine,
-                                fera_flood_engine,
-                                ftree_engine,
-                                hamiltonian_engine,
-                                hamming_engine,
-                                minhop_engine,
-                                pira_engine,
-                                updn_engine};
+constexpr Factory kEngines[] = {
+    dfsssp_engine,
+    dor_engine,
+    dragonfly_engine,
+    fera_engine,
+    fera_flood_engine,
+    ftree_engine,
+    hamiltonian_engine,
+    hamming_engine,
+    lash_engine,
+    minhop_engine,
+    pira_engine,
+    updn_engine,
+};
 
 }  // namespace
 

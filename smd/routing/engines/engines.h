@@ -5,6 +5,7 @@
 
 namespace smd {
 
+[[nodiscard]] const Engine& dfsssp_engine();
 [[nodiscard]] const Engine& dor_engine();
 [[nodiscard]] const Engine& dragonfly_engine();
 [[nodiscard]] const Engine& fera_engine();
@@ -12,6 +13,7 @@ namespace smd {
 [[nodiscard]] const Engine& ftree_engine();
 [[nodiscard]] const Engine& hamiltonian_engine();
 [[nodiscard]] const Engine& hamming_engine();
+[[nodiscard]] const Engine& lash_engine();
 [[nodiscard]] const Engine& minhop_engine();
 [[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();

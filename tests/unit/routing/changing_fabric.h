@@ -59,6 +59,12 @@ class ChangingFabric {
     nodes_[static_cast<std::size_t>(pick(1, static_cast<int>(nodes_.size()) - 1))].there = false;
   }
 
+  /// Requires: there is a host.
+  void lose_host() {
+    const int last = static_cast<int>(nodes_.size()) - 1;
+    nodes_[static_cast<std::size_t>(pick(switches_, last))].there = false;
+  }
+
   /// Two hosts exchange their LIDs: each has moved.
   void swap_lids() {
     const int hosts = static_cast<int>(nodes_.size()) - switches_;

@@ -1,0 +1,100 @@
+// Balanced shortest paths, free of deadlock by layers.
+#include <optional>
+#include <utility>
+
+#include "smd/routing/engines/engines.h"
+#include "smd/routing/layers/detours.h"
+#include "smd/routing/layers/keep_layers.h"
+
+namespace smd {
+namespace {
+
+constexpr std::string_view kDirectionsDiffer =
+    "the two directions of a path may have different SLs: one for both would take more lanes than "
+    "there are";
+
+class DfSssp final : public Engine {
+ public:
+  std::string_view name() const override { return "dfsssp"; }
+
+  std::string_view contract() const override {
+    return "Shortest paths on any fabric, a tree for every LID, balanced by channel weights that "
+           "grow with the paths laid over them and count slow links more; then whole paths are "
+           "put into lanes, SL = VL = lane, as few as the search finds: 1 on fat trees, 2 on a "
+           "ring, more on tori and random networks. Free of deadlock: the channel dependency "
+           "graph of every lane has no cycle, and no path changes its lane. Both directions of a "
+           "pair of switches have one SL, unless that takes more lanes than there are. Where "
+           "balanced trees need too many lanes, trees that use fewer turns are tried. Refuses "
+           "when the lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
+  }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
+      for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
+        if (auto kept =
+                keep_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
+          if (bundle == Bundle::Path) kept->notes.emplace_back(kDirectionsDiffer);
+          return std::move(*kept);
+        }
+      }
+    }
+    const SwitchGraph graph{fabric};
+    const Targets targets = find_targets(fabric, lids);
+    BalancedTrees trees =
+        build_balanced_trees(fabric, lids, graph, targets, request, {.choice = WayChoice::Load});
+    if (auto tables = fit_one_lane(fabric, lids, graph, targets, request, trees))
+      return std::move(*tables);
+
+    const unsigned budget = find_lane_budget(fabric, request);
+    std::optional<unsigned> needed;
+    for (const WayChoice choice : {WayChoice::Load, WayChoice::Order}) {
+      if (choice == WayChoice::Order)
+        trees = build_balanced_trees(fabric, lids, graph, targets, request, {.choice = choice});
+      for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
+        // The last try says how many it would take.
+        const bool last = bundle == Bundle::Path && choice == WayChoice::Order;
+        Layering layering{graph, trees.trees, bundle};
+        needed = last ? layering.assign(kMostLanes) : layering.assign_if_likely(budget);
+        if (!needed || *needed > budget) continue;
+        RoutingTables tables =
+            make_layered_tables(name(), graph, targets, trees, layering, *needed);
+        if (bundle == Bundle::Path) tables.notes.emplace_back(kDirectionsDiffer);
+        return tables;
+      }
+    }
+    return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
+  }
+
+ private:
+  // Fat trees take this way out.
+  std::optional<RoutingTables> fit_one_lane(const Fabric& fabric,
+                                            const LidMap& lids,
+                                            const SwitchGraph& graph,
+                                            const Targets& targets,
+                                            const RoutingRequest& request,
+                                            const BalancedTrees& trees) const {
+    Layering layering{graph, trees.trees, Bundle::Pair};
+    if (layering.assign(1)) return make_layered_tables(name(), graph, targets, trees, layering, 1);
+    if (!trees.plan.has_idle()) return std::nullopt;
+    OrientedFabric oriented{fabric, lids, request.roots, request.previous};
+    BalancedTrees around = trees;
+    lead_around(fabric, oriented, around);
+    Layering along{graph, around.trees, Bundle::Pair};
+    if (!along.assign(1)) return std::nullopt;
+    RoutingTables tables = make_layered_tables(name(), graph, targets, around, along, 1);
+    tables.orientation = std::move(oriented.oriented.orientation);
+    tables.notes.emplace_back(kDetoursNote);
+    return tables;
+  }
+};
+
+}  // namespace
+
+const Engine& dfsssp_engine() {
+  static const DfSssp engine;
+  return engine;
+}
+
+}  // namespace smd

@@ -1,0 +1,72 @@
+// Numbers for what a packet can hold and want: channels (directions of cables between switches) and
+// dependencies (a channel and the next one at the switch it leads to).
+//
+// A channel is its position in the SwitchGraph. The dependencies of a channel are a row of bits,
+// one for each channel that leaves the switch it leads to, filled up to whole words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "smd/routing/switch_graph.h"
+
+namespace smd {
+
+using Channel = std::uint32_t;
+using Dependency = std::uint32_t;
+
+class Dependencies {
+ public:
+  explicit Dependencies(const SwitchGraph& graph);
+
+  [[nodiscard]] Channel channels() const { return static_cast<Channel>(to_.size()); }
+
+  [[nodiscard]] std::uint32_t words() const { return static_cast<std::uint32_t>(owner_.size()); }
+
+  /// Numbers run up to here, with gaps.
+  [[nodiscard]] std::size_t size() const { return owner_.size() * 64; }
+
+  /// `way`: the position of the next channel among those that leave to(in).
+  [[nodiscard]] Dependency at(Channel in, unsigned way) const { return first_word_[in] * 64 + way; }
+
+  [[nodiscard]] Channel in(Dependency dependency) const { return owner_[dependency / 64]; }
+
+  [[nodiscard]] Channel out(Dependency dependency) const {
+    const Channel channel = owner_[dependency / 64];
+    return first_out_[channel] + (dependency - first_word_[channel] * 64);
+  }
+
+  /// Words first_word(c) … first_word(c + 1) - 1 are the row of c.
+  [[nodiscard]] std::uint32_t first_word(Channel channel) const { return first_word_[channel]; }
+
+  /// The first channel that leaves the switch which `channel` leads to.
+  [[nodiscard]] Channel first_out(Channel channel) const { return first_out_[channel]; }
+
+  /// Channels that enter the switch which `channel` leaves.
+  [[nodiscard]] std::span<const Channel> entering(Channel channel) const {
+    const std::uint32_t sw = from_[channel];
+    return {entering_.data() + first_[sw], entering_.data() + first_[sw + 1]};
+  }
+
+  /// The dependency of `in` on `out`. Requires: in leads to the switch that out leaves.
+  [[nodiscard]] Dependency between(Channel in, Channel out) const {
+    return at(in, out - first_out_[in]);
+  }
+
+  // Flat copies of what walks read: the graph's own edges are wider.
+  [[nodiscard]] std::uint32_t to(Channel channel) const { return to_[channel]; }
+
+  [[nodiscard]] Channel first_of(std::uint32_t sw) const { return first_[sw]; }
+
+ private:
+  std::vector<std::uint32_t> to_;          // by channel: a switch
+  std::vector<std::uint32_t> from_;        // by channel: a switch
+  std::vector<Channel> first_out_;         // by channel
+  std::vector<std::uint32_t> first_word_;  // by channel, one more than there are
+  std::vector<Channel> owner_;             // by word
+  std::vector<Channel> first_;             // by switch, one more than there are
+  std::vector<Channel> entering_;          // by switch as first_: as many enter as leave
+};
+
+}  // namespace smd

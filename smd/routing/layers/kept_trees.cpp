@@ -1,0 +1,178 @@
+#include "smd/routing/layers/kept_trees.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "smd/routing/layers/detours.h"
+#include "smd/routing/layers/gone_targets.h"
+
+namespace smd {
+namespace {
+
+struct Gained {
+  SwitchIdx sw;
+  std::uint8_t way;
+};
+
+class Keeper {
+ public:
+  Keeper(const Fabric& fabric,
+         const SwitchGraph& graph,
+         const RoutingRequest& request,
+         Detours* detours,
+         KeptTrees& kept)
+      : graph_(graph),
+        detours_(detours),
+        before_(*request.in_force),
+        kept_(kept),
+        grower_(fabric, graph, kept.balanced.plan, kept.balanced.trees),
+        way_by_port_(graph.switches()),
+        asked_(graph.switches(), 0),
+        led_around_(graph.switches(), 0),
+        changed_(kept.balanced.trees.count()) {
+    const Fabric& old = *before_.fabric;
+    const Targets old_targets = find_targets(old, *before_.lids);
+    const bool none = std::ranges::all_of(old_targets.hosts, [](auto hosts) { return hosts == 0; });
+    for (const SwitchIdx sw : fabric.switch_node.indices()) {
+      way_by_port_[sw].fill(kNoWay);
+      const std::optional<NodeIdx> node = old.find_node(fabric.node_guid[fabric.switch_node[sw]]);
+      const bool known = node && old.is_switch(*node);
+      kept.row_before.push_back(known ? old.switch_of[*node] : kNone<SwitchIdx>);
+      had_hosts_.push_back(known && (none || old_targets.hosts[old.switch_of[*node]] != 0));
+      std::uint8_t way = 0;
+      for (const SwitchEdge& edge : graph.edges(sw)) {
+        way_by_port_[sw][edge.port.value()] = way;
+        const Guid to = fabric.node_guid[fabric.switch_node[edge.to]];
+        if (known && !had_edge(old, *node, edge.port, to)) gained_.push_back({sw, way});
+        ++way;
+      }
+    }
+  }
+
+  void run() {
+    std::uint32_t offsets = 0;
+    for (const TreeFamily& family : kept_.balanced.plan.families)
+      offsets = std::max(offsets, family.trees);
+    for (std::uint32_t offset = 0; offset < offsets; ++offset) {
+      grower_.clear_loads();
+      std::vector<const TreeFamily*> broken;
+      each_family(offset, [&](const TreeFamily& family) {
+        take_over(family, offset);
+        if (grower_.is_whole(family, offset)) {
+          grower_.load(family, offset);
+        } else {
+          broken.push_back(&family);
+        }
+      });
+      SwitchIdx at = kNone<SwitchIdx>;
+      for (const TreeFamily* const family : broken) {
+        if (family->root != at) aim(*family);
+        at = family->root;
+        changed_[family->first_tree + offset] = grower_.mend(*family, offset, WayChoice::Load);
+        grower_.load(*family, offset);
+      }
+      if (gained_.empty()) continue;
+      each_family(offset, [&](const TreeFamily& family) {
+        for (const Gained& gained : gained_) {
+          if (grower_.shift(family, offset, gained.sw, gained.way))
+            changed_[family.first_tree + offset].push_back(gained.sw.value());
+        }
+      });
+    }
+    for (std::uint32_t tree = 0; tree < changed_.size(); ++tree) {
+      for (const std::uint32_t sw : changed_[tree]) kept_.changes.push_back({tree, sw});
+    }
+  }
+
+ private:
+  static bool had_edge(const Fabric& old, NodeIdx node, PortNum port, Guid to) {
+    if (port.value() > old.num_ports(node)) return false;
+    const PortIdx far = old.peer[old.port_of(node, port)];
+    return far != kNone<PortIdx> && old.node_guid[old.node_of[far]] == to;
+  }
+
+  template <class Visit>
+  void each_family(std::uint32_t offset, Visit&& visit) {
+    SwitchIdx at = kNone<SwitchIdx>;
+    for (const TreeFamily& family : kept_.balanced.plan.families) {
+      if (offset >= family.trees) continue;
+      if (family.root != at) aim(family);
+      at = family.root;
+      visit(family);
+    }
+  }
+
+  void aim(const TreeFamily& family) {
+    if (detours_ != nullptr && kept_.targets.hosts[family.root] == 0) {
+      if (!asked_[family.root]) led_around_[family.root] = is_led_around(family);
+      asked_[family.root] = 1;
+    }
+    if (led_around_[family.root]) {
+      detours_->aim(grower_, family.root);
+    } else {
+      grower_.aim_at(family.root);
+    }
+  }
+
+  // Whether the tree in force of a switch without hosts is a detour; if it is neither that nor
+  // whole, whether it should be.
+  bool is_led_around(const TreeFamily& family) {
+    grower_.aim_at(family.root);
+    take_over(family, 0);
+    if (grower_.is_whole(family, 0)) return false;
+    detours_->aim(grower_, family.root);
+    return grower_.is_whole(family, 0) || !had_hosts_[family.root];
+  }
+
+  void take_over(const TreeFamily& family, std::uint32_t offset) {
+    const ForwardingTables& tables = before_.routing->lft;
+    const Lid lid{static_cast<std::uint16_t>(family.base.value() + offset)};
+    if (lid > tables.top()) return;
+    const std::span<std::uint8_t> ways = kept_.balanced.trees.ways(family.first_tree + offset);
+    for (const std::uint32_t sw : kept_.balanced.trees.near_to_far(family.root)) {
+      const SwitchIdx row = kept_.row_before[SwitchIdx{sw}];
+      if (row == kNone<SwitchIdx> || sw == family.root.value()) continue;
+      ways[sw] = way_by_port_[SwitchIdx{sw}][tables.route(row, lid).value()];
+    }
+  }
+
+  const SwitchGraph& graph_;
+  Detours* detours_;
+  const PreviousRoutes& before_;
+  KeptTrees& kept_;
+  TreeGrower grower_;
+  IndexVector<SwitchIdx, std::array<std::uint8_t, 256>> way_by_port_;
+  IndexVector<SwitchIdx, char> had_hosts_;
+  IndexVector<SwitchIdx, char> asked_;
+  IndexVector<SwitchIdx, char> led_around_;
+  std::vector<Gained> gained_;
+  std::vector<std::vector<std::uint32_t>> changed_;  // by tree
+};
+
+}  // namespace
+
+KeptTrees keep_trees(const Fabric& fabric,
+                     const LidMap& lids,
+                     const SwitchGraph& graph,
+                     const RoutingRequest& request,
+                     TreePer per) {
+  Targets targets = find_targets(fabric, lids);
+  add_gone_targets(fabric, lids, *request.in_force, targets);
+  const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
+  TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
+  const auto per_switch = plan.count_trees();
+  KeptTrees kept{std::move(targets), {std::move(plan), InTrees{graph, per_switch}}, {}, {}, {}};
+  const Orientation& along = request.in_force->routing->orientation;
+  if (along.by_guid.empty()) {
+    Keeper{fabric, graph, request, nullptr, kept}.run();
+    return kept;
+  }
+  OrientedFabric oriented{fabric, lids, request.roots, &along};
+  Detours detours{oriented};
+  Keeper{fabric, graph, request, &detours, kept}.run();
+  kept.orientation = std::move(oriented.oriented.orientation);
+  return kept;
+}
+
+}  // namespace smd

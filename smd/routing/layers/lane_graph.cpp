@@ -1,0 +1,159 @@
+#include "smd/routing/layers/lane_graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace smd {
+
+namespace {
+
+/// Calls `visit` with every channel that `channel` may wait for.
+template <class Visit>
+void each_next(const Dependencies& dependencies,
+               const std::vector<std::uint64_t>& bits,
+               Channel channel,
+               Visit&& visit) {
+  Channel out = dependencies.first_out(channel);
+  const std::uint32_t end = dependencies.first_word(channel + 1);
+  for (std::uint32_t word = dependencies.first_word(channel); word < end; ++word, out += 64) {
+    for (std::uint64_t left = bits[word]; left != 0; left &= left - 1)
+      visit(out + static_cast<Channel>(std::countr_zero(left)));
+  }
+}
+
+}  // namespace
+
+LaneGraph::LaneGraph(const Dependencies& dependencies)
+    : dependencies_(dependencies),
+      bits_(dependencies.words(), 0),
+      place_(dependencies.channels()),
+      seen_(dependencies.channels(), 0) {
+  std::iota(place_.begin(), place_.end(), 0u);
+}
+
+void LaneGraph::clear() {
+  std::fill(bits_.begin(), bits_.end(), 0);
+  forget_refused();
+}
+
+void LaneGraph::forget_refused() { refused_.clear(); }
+
+bool LaneGraph::sort() {
+  std::vector<std::uint32_t> waiting(dependencies_.channels(), 0);  // how many wait for one
+  for (Channel channel = 0; channel < dependencies_.channels(); ++channel)
+    each_next(dependencies_, bits_, channel, [&](Channel next) { ++waiting[next]; });
+  std::vector<Channel> order;
+  order.reserve(dependencies_.channels());
+  for (Channel channel = 0; channel < dependencies_.channels(); ++channel) {
+    if (waiting[channel] == 0) order.push_back(channel);
+  }
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    each_next(dependencies_, bits_, order[at], [&](Channel next) {
+      if (--waiting[next] == 0) order.push_back(next);
+    });
+  }
+  if (order.size() != dependencies_.channels()) {
+    unsorted_.assign(dependencies_.channels(), 1);
+    for (const Channel channel : order) unsorted_[channel] = 0;
+    return false;
+  }
+  for (std::uint32_t at = 0; at < order.size(); ++at) place_[order[at]] = at;
+  return true;
+}
+
+LaneGraph::Answer LaneGraph::add(Dependency dependency, std::uint64_t& budget) {
+  const Channel in = dependencies_.in(dependency);
+  const Channel out = dependencies_.out(dependency);
+  if (place_[in] < place_[out]) {
+    set(dependency);
+    return Answer::Added;
+  }
+  if (budget == 0) return Answer::TooMuchWork;
+  if (!search_ahead(out, in, budget)) {
+    for (const Channel channel : ahead_) seen_[channel] = 0;
+    return budget == 0 ? Answer::TooMuchWork : Answer::Closes;
+  }
+  search_back(in, place_[out]);
+  reorder();
+  set(dependency);
+  return Answer::Added;
+}
+
+bool LaneGraph::add_all(std::span<const Dependency> wanted, std::uint64_t& budget) {
+  const auto is_refused = [&](Dependency d) { return (refused_[d / 64] & bit(d)) != 0; };
+  if (!refused_.empty() && std::ranges::any_of(wanted, is_refused)) return false;
+  added_.clear();
+  for (const Dependency dependency : wanted) {
+    if (has(dependency)) continue;
+    Answer answer = add(dependency, budget);
+    if (answer == Answer::Added) {
+      added_.push_back(dependency);
+      continue;
+    }
+    for (const Dependency added : added_) bits_[added / 64] &= ~bit(added);
+    // Whether it closes a cycle without the others is worth knowing: then it always will.
+    if (answer == Answer::Closes && !added_.empty()) {
+      answer = add(dependency, budget);
+      if (answer == Answer::Added) bits_[dependency / 64] &= ~bit(dependency);
+    }
+    if (answer != Answer::Added) {
+      refused_.resize(bits_.size(), 0);
+      refused_[dependency / 64] |= bit(dependency);
+    }
+    return false;
+  }
+  return true;
+}
+
+// Whom `from` leads to, up to the place of `target`; false when that is the target itself.
+bool LaneGraph::search_ahead(Channel from, Channel target, std::uint64_t& budget) {
+  const std::uint32_t highest = place_[target];
+  bool closes = false;
+  ahead_.assign(1, from);
+  seen_[from] = 1;
+  for (std::size_t at = 0; at < ahead_.size() && !closes; ++at) {
+    if (budget == 0) return false;
+    --budget;
+    each_next(dependencies_, bits_, ahead_[at], [&](Channel next) {
+      if (next == target) closes = true;
+      if (place_[next] >= highest || seen_[next]) return;
+      seen_[next] = 1;
+      ahead_.push_back(next);
+    });
+  }
+  return !closes;
+}
+
+void LaneGraph::search_back(Channel from, std::uint32_t lowest) {
+  behind_.assign(1, from);
+  seen_[from] = 1;
+  for (std::size_t at = 0; at < behind_.size(); ++at) {
+    for (const Channel before : dependencies_.entering(behind_[at])) {
+      if (place_[before] <= lowest || seen_[before]) continue;
+      if (!has(dependencies_.between(before, behind_[at]))) continue;
+      seen_[before] = 1;
+      behind_.push_back(before);
+    }
+  }
+}
+
+// Those behind take the first of the places that both had, those ahead the others.
+void LaneGraph::reorder() {
+  const auto by_place = [&](Channel a, Channel b) { return place_[a] < place_[b]; };
+  std::sort(behind_.begin(), behind_.end(), by_place);
+  std::sort(ahead_.begin(), ahead_.end(), by_place);
+  places_.clear();
+  for (const Channel channel : behind_) places_.push_back(place_[channel]);
+  for (const Channel channel : ahead_) places_.push_back(place_[channel]);
+  std::sort(places_.begin(), places_.end());
+  std::size_t at = 0;
+  for (const std::vector<Channel>* const part : {&behind_, &ahead_}) {
+    for (const Channel channel : *part) {
+      place_[channel] = places_[at++];
+      seen_[channel] = 0;
+    }
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,203 @@
+// Layered routes kept over random changes: always sound, and nothing moved that could stay.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "smd/routing/check.h"
+#include "smd/routing/engine.h"
+#include "smd/routing/switch_graph.h"
+#include "tests/unit/routing/changing_fabric.h"
+
+namespace smd::test {
+namespace {
+
+using View = ChangingFabric::View;
+
+constexpr unsigned kLanes = 8;
+
+ChangingFabric draw() {
+  return ChangingFabric{pick(1, 9), pick(0, 9), pick(0, 8), static_cast<unsigned>(pick(0, 1))};
+}
+
+RoutingTables compute(const char* engine,
+                      const View& now,
+                      const View* before = nullptr,
+                      const RoutingTables* tables = nullptr) {
+  RoutingRequest request{.max_vls = kLanes};
+  PreviousRoutes in_force;
+  if (before != nullptr) {
+    in_force = {&before->fabric, &before->lids, tables};
+    request.in_force = &in_force;
+  }
+  return find_engine(engine)->compute(now.fabric, now.lids, request).value();
+}
+
+void require_sound(const View& v, const RoutingTables& tables) {
+  const RouteReport report = check_routes(v.fabric, v.lids, tables);
+  RC_ASSERT(report.first_faults == std::vector<std::string>{});
+  RC_ASSERT(report.ok());
+  // Between switches without hosts there may be detours, and then they are told.
+  if (tables.notes.empty()) RC_ASSERT(report.minimal == report.pairs);
+}
+
+struct Entry {
+  PortNum port = kNoRoute;
+  unsigned sl = 0;
+
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+Entry entry(const RoutingTables& tables, SwitchIdx sw, Lid lid) {
+  if (sw == kNone<SwitchIdx> || lid > tables.lft.top()) return {};
+  return {tables.lft.route(sw, lid), tables.path_sls.empty() ? 0u : tables.path_sls.sl(sw, lid)};
+}
+
+SwitchIdx same_switch(const View& in, const View& other, SwitchIdx sw) {
+  const auto node = in.fabric.find_node(other.fabric.node_guid[other.fabric.switch_node[sw]]);
+  return node ? in.fabric.switch_of[*node] : kNone<SwitchIdx>;
+}
+
+// A LID that is not listed has all its entries and SLs as they were.
+void require_listed(const View& now,
+                    const RoutingTables& after,
+                    const View& before,
+                    const RoutingTables& tables) {
+  RC_ASSERT(after.recomputed.has_value());
+  RC_ASSERT(std::ranges::is_sorted(*after.recomputed));
+  for (unsigned value = 1; value <= after.lft.top().value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (std::ranges::binary_search(*after.recomputed, lid)) continue;
+    for (const SwitchIdx sw : now.fabric.switch_node.indices())
+      RC_ASSERT(entry(after, sw, lid) == entry(tables, same_switch(before, now, sw), lid));
+  }
+}
+
+// The entry before leads over a link that is there, to a switch nearer to the owner.
+bool could_stay(const View& now, SwitchIdx sw, Lid lid, PortNum port) {
+  const NodeIdx node = now.fabric.switch_node[sw];
+  if (port.value() > now.fabric.num_ports(node)) return false;
+  const PortIdx owner = now.lids.owner_of(lid);
+  const NodeIdx at = now.fabric.node_of[owner];
+  const NodeIdx last = now.fabric.is_switch(at) ? at : now.fabric.node_of[now.fabric.peer[owner]];
+  const PortIdx far = now.fabric.peer[now.fabric.port_of(node, port)];
+  if (node == last)
+    return port == PortNum{0} ? owner == now.fabric.port_of(node, port) : far == owner;
+  if (port == PortNum{0} || far == kNone<PortIdx>) return false;
+  if (!now.fabric.is_switch(now.fabric.node_of[far])) return false;
+  const SwitchGraph graph{now.fabric};
+  const SwitchIdx root[] = {now.fabric.switch_of[last]};
+  const auto distance = compute_distances(graph, root);
+  return distance[now.fabric.switch_of[now.fabric.node_of[far]]] + 1 == distance[sw];
+}
+
+template <class Change>
+void follow_changes(const char* engine, Change&& change, bool only_losses) {
+  ChangingFabric network = draw();
+  View before = network.view();
+  RoutingTables tables = compute(engine, before);
+  require_sound(before, tables);
+  for (int step = 0; step < 4; ++step) {
+    change(network);
+    View now = network.view();
+    RoutingTables after = compute(engine, now, &before, &tables);
+    require_sound(now, after);
+    RC_ASSERT((compute(engine, now, &before, &tables).lft == after.lft));
+    // Starting from scratch is allowed, and says so by listing nothing.
+    RC_CLASSIFY(!after.recomputed);
+    if (after.recomputed) require_listed(now, after, before, tables);
+    for (unsigned value = 1; only_losses && after.recomputed && value <= now.lids.top.value();
+         ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      const PortIdx owner = now.lids.owner_of(lid);
+      if (owner == kNone<PortIdx>) continue;
+      if (!after.notes.empty() && now.fabric.is_switch(now.fabric.node_of[owner])) continue;
+      for (const SwitchIdx sw : now.fabric.switch_node.indices()) {
+        const PortNum then = entry(tables, same_switch(before, now, sw), lid).port;
+        if (entry(after, sw, lid).port != then) RC_ASSERT(!could_stay(now, sw, lid, then));
+      }
+    }
+    before = std::move(now);
+    tables = std::move(after);
+  }
+}
+
+void lose(ChangingFabric& network) {
+  if (pick(0, 3) == 0) {
+    network.lose_node();
+  } else {
+    network.lose_cable();
+  }
+}
+
+void change_anything(ChangingFabric& network) {
+  for (int changes = pick(1, 3); changes > 0; --changes) {
+    switch (pick(0, 4)) {
+      case 0:
+        network.lose_cable();
+        break;
+      case 1:
+        network.gain_cable();
+        break;
+      case 2:
+        network.toggle_node();
+        break;
+      case 3:
+        network.swap_lids();
+        break;
+      default:
+        network.reverse_order();
+        break;
+    }
+  }
+}
+
+RC_GTEST_PROP(KeepLayers, DfssspIsSoundAfterAnyChange, ()) {
+  follow_changes("dfsssp", change_anything, false);
+}
+
+RC_GTEST_PROP(KeepLayers, LashIsSoundAfterAnyChange, ()) {
+  follow_changes("lash", change_anything, false);
+}
+
+RC_GTEST_PROP(KeepLayers, AfterALossNoEntryChangesThatCouldStay, ()) {
+  follow_changes(*rc::gen::element("dfsssp", "lash"), lose, true);
+}
+
+RC_GTEST_PROP(KeepLayers, NothingChangesWhenNothingDoes, ()) {
+  const char* const engine = *rc::gen::element("dfsssp", "lash");
+  ChangingFabric network = draw();
+  const View before = network.view();
+  const RoutingTables tables = compute(engine, before);
+  const RoutingTables again = compute(engine, before, &before, &tables);
+  RC_ASSERT(again.lft == tables.lft);
+  RC_ASSERT(again.path_sls == tables.path_sls);
+  RC_ASSERT(again.recomputed == std::vector<Lid>{});
+}
+
+RC_GTEST_PROP(KeepLayers, HostsThatComeBackFindTheirEntries, ()) {
+  const char* const engine = *rc::gen::element("dfsssp", "lash");
+  ChangingFabric network{pick(2, 9), pick(0, 9), pick(1, 8), 0};
+  const View before = network.view();
+  const RoutingTables tables = compute(engine, before);
+  ChangingFabric without = network;
+  without.lose_host();
+  const View away = without.view();
+  const RoutingTables meanwhile = compute(engine, away, &before, &tables);
+  RC_ASSERT(meanwhile.lft == tables.lft);
+  const RoutingTables back = compute(engine, before, &away, &meanwhile);
+  RC_ASSERT(back.lft == tables.lft);
+  RC_ASSERT(back.path_sls == tables.path_sls);
+}
+
+RC_GTEST_PROP(KeepLayers, RoutesOfOtherEnginesAreNotKept, ()) {
+  ChangingFabric network = draw();
+  const View v = network.view();
+  const RoutingTables own = compute("dfsssp", v);
+  const RoutingTables foreign = compute("minhop", v);
+  RC_ASSERT((compute("dfsssp", v, &v, &foreign).lft == own.lft));
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,287 @@
+// Lanes without cycles, from the single dependency to whole sets of trees.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "smd/routing/layers/balanced_trees.h"
+#include "smd/routing/layers/heaviest.h"
+#include "smd/routing/layers/layering.h"
+#include "tests/support/fabric_text.h"
+#include "tests/unit/routing/random_fabric.h"
+
+namespace smd::test {
+namespace {
+
+constexpr const char* kRing5 = "S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5";
+
+// A fabric and what layering wants to know of it.
+struct Net {
+  explicit Net(std::string_view text, std::uint8_t lmc = 0)
+      : fabric(fabric_from(text)),
+        lids(lids_in_order(fabric, lmc)),
+        graph(fabric),
+        targets(find_targets(fabric, lids)),
+        dependencies(graph) {}
+
+  [[nodiscard]] BalancedTrees trees(TreeStyle style = {}) const {
+    return build_balanced_trees(fabric, lids, graph, targets, {}, style);
+  }
+
+  [[nodiscard]] Channel channel(std::string_view from, std::string_view to) const {
+    const SwitchIdx sw = switch_named(fabric, from);
+    Channel at = graph.first_edge(sw);
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      if (edge.to == switch_named(fabric, to)) return at;
+      ++at;
+    }
+    ADD_FAILURE() << from << " has no cable to " << to;
+    return 0;
+  }
+
+  /// At the middle one of three neighbours.
+  [[nodiscard]] Dependency turn(std::string_view a, std::string_view b, std::string_view c) const {
+    return dependencies.between(channel(a, b), channel(b, c));
+  }
+
+  Fabric fabric;
+  LidMap lids;
+  SwitchGraph graph;
+  Targets targets;
+  Dependencies dependencies;
+};
+
+// Taking away, again and again, what nothing leads to.
+bool has_cycle(const std::set<std::pair<Channel, Channel>>& waits) {
+  auto left = waits;
+  for (bool again = true; again;) {
+    std::set<Channel> entered;
+    for (const auto& [in, out] : left) entered.insert(out);
+    again =
+        std::erase_if(left, [&](const auto& wait) { return !entered.contains(wait.first); }) != 0;
+  }
+  return !left.empty();
+}
+
+std::set<std::pair<Channel, Channel>> waits_on_lane(const Net& net,
+                                                    const InTrees& trees,
+                                                    const Layering& layering,
+                                                    unsigned lane) {
+  std::set<std::pair<Channel, Channel>> waits;
+  for (std::uint32_t tree = 0; tree < trees.count(); ++tree) {
+    for (std::uint32_t source = 0; source < trees.switches(); ++source) {
+      if (layering.lane(tree, SwitchIdx{source}) != lane) continue;
+      Channel held = ~Channel{0};
+      std::uint32_t sw = source;
+      while (trees.ways(tree)[sw] != kNoWay) {
+        const Channel next = net.graph.first_edge(SwitchIdx{sw}) + trees.ways(tree)[sw];
+        if (held != ~Channel{0}) waits.emplace(held, next);
+        held = next;
+        sw = net.graph.edge(next).to.value();
+      }
+    }
+  }
+  return waits;
+}
+
+void add(LaneGraph& lane, Dependency dependency, LaneGraph::Answer wanted) {
+  std::uint64_t budget = 1000;
+  EXPECT_EQ(lane.add(dependency, budget), wanted);
+}
+
+TEST(Dependencies, NameTheirTwoChannels) {
+  const Net net{"S1-S2 S2-S3 S2-S4"};
+  const Channel in = net.channel("S1", "S2");
+  for (const char* const to : {"S1", "S3", "S4"}) {
+    const Dependency d = net.dependencies.between(in, net.channel("S2", to));
+    EXPECT_EQ(net.dependencies.in(d), in);
+    EXPECT_EQ(net.dependencies.out(d), net.channel("S2", to));
+  }
+  EXPECT_EQ(net.dependencies.entering(in).size(), 1u);
+  EXPECT_EQ(net.dependencies.entering(in).front(), net.channel("S2", "S1"));
+}
+
+TEST(Dependencies, HaveRowsOfSeveralWordsAtBigSwitches) {
+  std::string text;
+  for (int s = 2; s <= 101; ++s) text += "S1-S" + std::to_string(s) + " ";
+  const Net net{text};
+  const Channel in = net.channel("S2", "S1");
+  std::set<Dependency> all;
+  for (int s = 2; s <= 101; ++s) {
+    const Channel out = net.channel("S1", "S" + std::to_string(s));
+    const Dependency d = net.dependencies.between(in, out);
+    EXPECT_EQ(net.dependencies.in(d), in);
+    EXPECT_EQ(net.dependencies.out(d), out);
+    all.insert(d);
+  }
+  EXPECT_EQ(all.size(), 100u);
+}
+
+TEST(LaneGraph, TakesAllOfARingButTheLastTurn) {
+  const Net net{kRing5};
+  LaneGraph lane{net.dependencies};
+  add(lane, net.turn("S1", "S2", "S3"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S3", "S4", "S5"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S2", "S3", "S4"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S5", "S1", "S2"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S4", "S5", "S1"), LaneGraph::Answer::Closes);
+  // The other way round is another ring.
+  add(lane, net.turn("S1", "S5", "S4"), LaneGraph::Answer::Added);
+}
+
+TEST(LaneGraph, TakesWhatNoLongerClosesACycle) {
+  const Net net{"S1-S2 S2-S3 S3-S1"};
+  LaneGraph lane{net.dependencies};
+  add(lane, net.turn("S1", "S2", "S3"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S2", "S3", "S1"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S3", "S1", "S2"), LaneGraph::Answer::Closes);
+  lane.remove(net.turn("S1", "S2", "S3"));
+  add(lane, net.turn("S3", "S1", "S2"), LaneGraph::Answer::Added);
+  add(lane, net.turn("S1", "S2", "S3"), LaneGraph::Answer::Closes);
+}
+
+TEST(LaneGraph, SaysWhenTheSearchIsTooLong) {
+  const Net net{kRing5};
+  LaneGraph lane{net.dependencies};
+  std::uint64_t budget = 0;
+  unsigned added = 0;
+  for (const auto& [a, b, c] : {std::tuple{"S1", "S2", "S3"},
+                                {"S2", "S3", "S4"},
+                                {"S3", "S4", "S5"},
+                                {"S4", "S5", "S1"},
+                                {"S5", "S1", "S2"}})
+    added += lane.add(net.turn(a, b, c), budget) == LaneGraph::Answer::Added;
+  EXPECT_LT(added, 5u);
+  EXPECT_TRUE(lane.sort());
+}
+
+RC_GTEST_PROP(LaneGraph, AddsExactlyWhatClosesNoCycle, ()) {
+  const Net net{*random_fabric_text()};
+  RC_PRE(net.graph.edge_count() > 0u);
+  LaneGraph lane{net.dependencies};
+  std::set<std::pair<Channel, Channel>> waits;
+  for (int step = 0; step < 60; ++step) {
+    const Channel in = *rc::gen::inRange<Channel>(0, net.dependencies.channels());
+    const auto next_ones = net.graph.edges(net.graph.edge(in).to).size();
+    const Channel out = net.dependencies.first_out(in) +
+                        *rc::gen::inRange<Channel>(0, static_cast<Channel>(next_ones));
+    const Dependency d = net.dependencies.between(in, out);
+    if (*rc::gen::inRange(0, 8) == 0) {
+      lane.remove(d);
+      waits.erase({in, out});
+      continue;
+    }
+    std::uint64_t budget = 100000;
+    auto wanted = waits;
+    wanted.emplace(in, out);
+    const bool closes = has_cycle(wanted);
+    RC_ASSERT((lane.add(d, budget) == LaneGraph::Answer::Closes) == closes);
+    if (!closes) waits = std::move(wanted);
+    RC_ASSERT(lane.has(d) == !closes);
+  }
+  RC_ASSERT(lane.sort());
+}
+
+TEST(Heaviest, TheLightestTurnOfACycleGoes) {
+  const Net net{"S1-S2 S2-S3 S3-S1 S3-S4"};
+  LaneGraph lane{net.dependencies};
+  std::vector<std::uint32_t> uses(net.dependencies.size(), 0);
+  const auto use = [&](Dependency d, std::uint32_t paths) {
+    lane.set(d);
+    uses[d] = paths;
+  };
+  use(net.turn("S1", "S2", "S3"), 7);
+  use(net.turn("S2", "S3", "S1"), 2);
+  use(net.turn("S3", "S1", "S2"), 3);
+  use(net.turn("S2", "S3", "S4"), 1);  // behind the cycle, not on it
+  ASSERT_FALSE(lane.sort());
+  keep_heaviest(net.dependencies, uses, lane, 1000);
+  EXPECT_TRUE(lane.has(net.turn("S1", "S2", "S3")));
+  EXPECT_FALSE(lane.has(net.turn("S2", "S3", "S1")));
+  EXPECT_TRUE(lane.has(net.turn("S3", "S1", "S2")));
+  EXPECT_TRUE(lane.has(net.turn("S2", "S3", "S4")));
+  EXPECT_TRUE(lane.sort());
+}
+
+TEST(Heaviest, WhatClosesNoCycleStaysHoweverLight) {
+  // Two rings with one switch in common: one turn of each goes, the rest stays.
+  const Net net{"S1-S2 S2-S3 S3-S1 S1-S4 S4-S5 S5-S1"};
+  LaneGraph lane{net.dependencies};
+  std::vector<std::uint32_t> uses(net.dependencies.size(), 0);
+  std::uint32_t paths = 20;
+  std::vector<Dependency> used;
+  for (const auto& [a, b, c] : {std::tuple{"S1", "S2", "S3"},
+                                {"S2", "S3", "S1"},
+                                {"S3", "S1", "S2"},
+                                {"S1", "S4", "S5"},
+                                {"S4", "S5", "S1"},
+                                {"S5", "S1", "S4"},
+                                {"S3", "S1", "S4"}}) {
+    used.push_back(net.turn(a, b, c));
+    lane.set(used.back());
+    uses[used.back()] = paths--;
+  }
+  ASSERT_FALSE(lane.sort());
+  keep_heaviest(net.dependencies, uses, lane, 1000);
+  EXPECT_TRUE(lane.sort());
+  EXPECT_EQ(std::ranges::count_if(used, [&](Dependency d) { return lane.has(d); }), 5);
+  EXPECT_FALSE(lane.has(net.turn("S3", "S1", "S2")));
+  EXPECT_FALSE(lane.has(net.turn("S5", "S1", "S4")));
+}
+
+TEST(Layering, ARingOfFiveNeedsTwoLanes) {
+  const Net net{kRing5};
+  const BalancedTrees trees = net.trees();
+  for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
+    Layering layering{net.graph, trees.trees, bundle};
+    EXPECT_EQ(layering.assign(8), 2u);
+    EXPECT_EQ((Layering{net.graph, trees.trees, bundle}.assign(2)), 2u);
+    EXPECT_EQ((Layering{net.graph, trees.trees, bundle}.assign(1)), std::nullopt);
+  }
+}
+
+TEST(Layering, ATreeNeedsOne) {
+  const Net net{"S1-S2 S1-S3 S2-S4 S2-S5 S3-S6 S4-H1 S5-H2 S6-H3 S1-H4"};
+  const BalancedTrees trees = net.trees();
+  EXPECT_EQ((Layering{net.graph, trees.trees, Bundle::Path}.assign(1)), 1u);
+}
+
+TEST(Layering, NothingNeedsOne) {
+  const Net net{"S1-H1"};
+  const BalancedTrees trees = net.trees();
+  EXPECT_EQ((Layering{net.graph, trees.trees, Bundle::Pair}.assign(1)), 1u);
+}
+
+RC_GTEST_PROP(Layering, NoLaneHasACycle, ()) {
+  const Net net{*random_fabric_text(), *rc::gen::inRange<std::uint8_t>(0, 2)};
+  const TreePer per = *rc::gen::element(TreePer::EachLid, TreePer::EachSwitch);
+  const WayChoice choice = *rc::gen::element(WayChoice::Load, WayChoice::Order);
+  const Bundle bundle = *rc::gen::element(Bundle::Pair, Bundle::Path);
+  const BalancedTrees trees = net.trees({per, choice});
+  Layering layering{net.graph, trees.trees, bundle};
+  const auto lanes = layering.assign(15);
+  RC_ASSERT(lanes.has_value());
+  RC_CLASSIFY(*lanes > 1);
+  for (unsigned lane = 0; lane < 15; ++lane) {
+    const auto waits = waits_on_lane(net, trees.trees, layering, lane);
+    RC_ASSERT(!has_cycle(waits));
+    RC_ASSERT(lane < *lanes || waits.empty());
+  }
+}
+
+RC_GTEST_PROP(Layering, PairsHaveOneLaneForAllTheirPaths, ()) {
+  const Net net{*random_fabric_text()};
+  const BalancedTrees trees = net.trees();
+  Layering layering{net.graph, trees.trees, Bundle::Pair};
+  RC_ASSERT(layering.assign(15).has_value());
+  for (std::uint32_t a = 0; a < trees.trees.count(); ++a) {
+    for (std::uint32_t b = 0; b < trees.trees.count(); ++b) {
+      RC_ASSERT(layering.lane(a, trees.trees.root(b)) == layering.lane(b, trees.trees.root(a)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace smd::test
