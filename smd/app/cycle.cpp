@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/app/carrying.h"
 #include "smd/app/cycle_choices.h"
 #include "smd/app/cycle_log.h"
 #include "smd/app/first_look.h"
@@ -14,9 +15,6 @@ namespace {
 
 /// A plan that was interrupted so often is left to the next cycle.
 constexpr unsigned kMostReplans = 3;
-
-/// Looks again at new silence within one cycle.
-constexpr unsigned kMostLooks = 3;
 
 /// Traps of links that were taken down on purpose come in for so long, throttled ones included.
 constexpr Duration kEchoes = std::chrono::seconds(10);
@@ -45,95 +43,21 @@ void Cycle::start(Suspicion why) {
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
   hooks_.on_phase(Phase::Discovering);
-  if (parts_.settings.assimilation.discovery == Assimilation::Discovery::Full)
-    return discover_fully("");
-  if (!parts_.holdings.stale.empty()) return discover_fully(parts_.holdings.stale);
-  if (!why.full.empty()) return discover_fully(std::move(why.full));
-  discover_partially(std::move(why.switches));
+  look_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.holdings);
+  look_->start(std::move(why), [this](Seen seen) { on_seen(std::move(seen)); });
 }
 
-void Cycle::discover_fully(std::string why) {
-  const Settings& settings = parts_.settings;
-  report_.full_why = std::move(why);
-  parts_.holdings.stale = "the cycle before did not end";
-  DiscoveryOptions options{.literal = settings.assimilation.literal, .m_key = settings.ports.m_key};
-  if (options.literal) {
-    // The thesis numbers anew in every full discovery. Not in those that our own deactivation of
-    // ports caused: numbers change with the order of answers, tables with the numbers, and the
-    // tables would be written, with ports deactivated, without end.
-    if (parts_.runtime.now() >= parts_.holdings.echoes_end) parts_.holdings.book.clear();
-    next_literal_lid_ = settings.lids.min.value();
-    options.set_end_port = literal_lids();
-  }
-  discovery_.emplace(parts_.client, std::move(options), Epoch{parts_.holdings.next_epoch++});
-  discovery_->start([this](Result<SweepReport> found) {
-    leave(discovery_, std::move(found), &Cycle::on_discovered);
-  });
-}
-
-void Cycle::discover_partially(std::vector<Guid> suspects) {
-  const InForce& now = *parts_.holdings.in_force;
-  report_.partial = true;
-  parts_.holdings.stale = "the cycle before did not end";
-  PartialOptions options{.m_key = parts_.settings.ports.m_key,
-                         .literal = parts_.settings.assimilation.literal};
-  if (options.literal) {
-    next_literal_lid_ = now.lids.top.value() + 1u;
-    options.set_end_port = literal_lids();
-  }
-  partial_.emplace(parts_.client, std::move(options), Epoch{parts_.holdings.next_epoch++});
-  partial_->start({.sweep = &now.sweep, .lids = &now.lids, .lft = &now.routing.lft},
-                  std::move(suspects),
-                  [this](Result<PartialReport> found) {
-                    leave(partial_, std::move(found), &Cycle::on_partially_discovered);
-                  });
-}
-
-/// Literal discoveries set LIDs as they go: the known ones as they were, then the next free.
-std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Cycle::literal_lids() {
-  return [this](Guid guid, const PortInfo& now) -> std::optional<PortInfo> {
-    LidBook& book = parts_.holdings.book;
-    const auto known = book.find(guid);
-    const Lid lid = known != book.end() ? known->second.base
-                                        : Lid{static_cast<std::uint16_t>(next_literal_lid_++)};
-    book[guid] = {.base = lid};
-    if (lid == parts_.settings.lids.min) parts_.client.set_local_lid(lid);
-    PortInfo wanted = now;
-    wanted.lid = lid;
-    wanted.lmc = 0;
-    wanted.master_sm_lid = parts_.settings.lids.min;
-    return set_body(wanted, PortState::NoChange);
-  };
-}
-
-void Cycle::on_partially_discovered(Result<PartialReport> found) {
-  if (!found) return on_discovered(tl::unexpected<Error>(found.error()));
-  if (!found->full_needed.empty()) {
-    report_.partial = false;
-    report_.discovery += parts_.meter.lap();
-    return discover_fully(std::move(found->full_needed));
-  }
-  if (found->delta.empty() && found->reread.empty() && found->look_again.empty()) {
-    parts_.holdings.stale.clear();
-    report_.quiet = true;
-    return finish();
-  }
-  log_delta(found->delta);
-  report_.look_again = std::move(found->look_again);
-  for (const Guid restarted : found->delta.restarted) parts_.holdings.program.forget(restarted);
-  on_discovered(std::move(found->sweep));
-}
-
-void Cycle::on_discovered(Result<SweepReport> found) {
+void Cycle::on_seen(Seen seen) {
   report_.discovery += parts_.meter.lap();
-  if (!found) return fail(found.error());
-  found_ = std::move(*found);
+  report_.partial = seen.partial;
+  report_.full_why = std::move(seen.full_why);
+  if (seen.error) return fail(std::move(*seen.error));
+  report_.quiet = seen.quiet;
+  if (seen.quiet) return finish();
+  report_.look_again = std::move(seen.look_again);
+  found_ = std::move(seen.sweep);
   report_.silent = found_.silent;
-  if (is_new_silence() && looks_++ < kMostLooks) {
-    parts_.holdings.silence = report_.silent;
-    report_.partial = false;
-    return discover_fully(fmt::format("{} ports lead to silence", report_.silent.size()));
-  }
+  new_silence_ = seen.new_silence;
   report_.duplicates = found_.duplicates;
   found_.fabric = parts_.aftercare.with_known(*found_.fabric);
   report_.counts = count(*found_.fabric);
@@ -192,6 +116,7 @@ void Cycle::route() {
                .lids = lids_,
                .engine = engine_of_round(parts_.settings, round_),
                .fallback = parts_.settings.engine_fallback,
+               .max_vls = std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)),
                .roots = choose_roots(parts_.settings, *found_.fabric),
                .orientation = parts_.holdings.orientation,
                .in_force = parts_.holdings.in_force};
@@ -236,19 +161,10 @@ void Cycle::on_routed(Routed routed) {
   aim_at(std::move(routed.tables));
 }
 
-/// A switch that was lost on the way, but lives, still forwards by its old entries, and no plan
-/// sees it: while anything carries data, silence is believed only once it stays.
-bool Cycle::is_new_silence() const {
-  const Holdings& holdings = parts_.holdings;
-  return holdings.in_force && !report_.silent.empty() && report_.silent != holdings.silence;
-}
-
 /// What was verified is what the next partial discovery may build on.
 void Cycle::trust() {
   Holdings& holdings = parts_.holdings;
-  const bool news = report_.silent != holdings.silence && !report_.silent.empty();
-  holdings.stale =
-      news ? fmt::format("{} ports lead to silence", report_.silent.size()) : std::string{};
+  holdings.stale = new_silence_ ? print_silence(report_.silent.size()) : std::string{};
   holdings.silence = report_.silent;
 }
 
@@ -271,26 +187,45 @@ void Cycle::await_part() {
   });
 }
 
+PlanJob Cycle::plan_job(std::shared_ptr<const InForce> goal) const {
+  const ProgramState& state = parts_.holdings.program;
+  const Fabric& fabric = goal->fabric();
+  PlanJob job{
+      .goal = goal,
+      .held = collect_held_tables(fabric, goal->routing.lft.top(), state.tables),
+      .blocked = state.turns.collect(parts_.holdings.in_force->fabric(), TurnMemory::Held::Blocked),
+      .options = planner_options(parts_.settings.assimilation),
+      .next_hop_first = round_ == 1};
+  if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
+  return job;
+}
+
 void Cycle::plan() {
   Holdings& holdings = parts_.holdings;
-  PlanJob job{.goal = holdings.in_force,
-              .held = collect_held_tables(holdings.in_force->fabric(),
-                                          holdings.in_force->routing.lft.top(),
-                                          holdings.program.tables),
-              .blocked = holdings.program.turns.collect(holdings.in_force->fabric(),
-                                                        TurnMemory::Held::Blocked),
-              .options = planner_options(parts_.settings.assimilation),
-              .next_hop_first = round_ == 1};
+  const std::shared_ptr<InForce> goal = holdings.in_force;
   if (first_plan_) {
-    report_.lft_entries_changed_pct = changed_entries_pct(
-        holdings.in_force->fabric(), holdings.in_force->routing.lft, holdings.program.tables);
+    report_.lft_entries_changed_pct =
+        changed_entries_pct(goal->fabric(), goal->routing.lft, holdings.program.tables);
   }
   first_plan_ = false;
-  if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
-  work_.offload(
-      parts_.runtime,
-      [job = std::move(job)] { return compute_plan(job); },
-      [this](TransitionPlan plan) { program(std::move(plan)); });
+  const bool proves =
+      planner_options(parts_.settings.assimilation).first == Deactivation::Certified;
+  std::shared_ptr<InForce> carrying =
+      proves && holdings.carrying ? with_lingering(goal, *holdings.carrying) : goal;
+  const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
+  if (carrying == goal) {
+    work_.offload(
+        parts_.runtime, [job = plan_job(goal)] { return compute_plan(job); }, on_plan);
+  } else {
+    log_lingering(goal->fabric(), carrying->fabric());
+    LingeringJob job{.job = plan_job(carrying), .without = plan_job(goal)};
+    leave_alone(SwitchIdx{static_cast<std::uint32_t>(goal->fabric().switch_count())},
+                *carrying,
+                job.job.held);
+    work_.offload(
+        parts_.runtime, [job = std::move(job)] { return compute_plan(job); }, on_plan);
+  }
+  holdings.carrying = std::move(carrying);
 }
 
 void Cycle::note_plan(const TransitionPlan& plan) {
@@ -341,7 +276,7 @@ void Cycle::program(TransitionPlan plan) {
                       .lids = &goal.lids,
                       .lft = &goal.routing.lft,
                       .policy = port_policy(),
-                      .qos = parts_.settings.qos,
+                      .qos = choose_qos(parts_.settings, goal.routing.vls),
                       .plan = &plan_,
                       .default_port = &goal.routing.default_port,
                       .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
@@ -368,6 +303,7 @@ void Cycle::on_programmed(ProgramReport report) {
   report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
   holdings.in_force->sweep.fabric = with_registers(
       holdings.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
+  found_.fabric = holdings.in_force->sweep.fabric;
   if (report.plan_interrupted && replans_ < kMostReplans) {
     ++replans_;
     return read_back(&Cycle::plan);
@@ -375,12 +311,10 @@ void Cycle::on_programmed(ProgramReport report) {
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings.assimilation)) {
     report_.provisional = parts_.runtime.now() - report_.began;
     ++round_;
-    found_.fabric = holdings.in_force->sweep.fabric;
     return route();
   }
   if (report_.fault_count == 0 && round_ > 0 && part_ + 1 < kFinalParts) {
     ++part_;
-    found_.fabric = holdings.in_force->sweep.fabric;
     return await_part();
   }
   measure();

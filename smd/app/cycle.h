@@ -1,6 +1,6 @@
 // One cycle: from a suspicion to a fabric that is as wanted.
 //
-//   Discovery | PartialDiscovery -> SweepReport -> assign_lids -> LidMap -> (ReadBack)
+//   Look -> SweepReport -> assign_lids -> LidMap -> (ReadBack)
 //     -> compute_routed (offloaded) -> RoutingTables, verified
 //     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
 //
@@ -15,11 +15,9 @@
 #include "smd/app/aftercare.h"
 #include "smd/app/cycle_report.h"
 #include "smd/app/holdings.h"
+#include "smd/app/look.h"
 #include "smd/app/route_job.h"
 #include "smd/app/settings.h"
-#include "smd/app/suspicion.h"
-#include "smd/discovery/discovery.h"
-#include "smd/discovery/partial_discovery.h"
 #include "smd/program/programmer.h"
 #include "smd/program/read_back.h"
 
@@ -54,19 +52,15 @@ class Cycle {
   void start(Suspicion why);
 
  private:
-  void discover_fully(std::string why);
-  void discover_partially(std::vector<Guid> suspects);
-  void on_discovered(Result<SweepReport> found);
-  void on_partially_discovered(Result<PartialReport> found);
-  void learn_timeout(const SweepReport& found);
+  void on_seen(Seen seen);
   void address();
   void read_back(void (Cycle::*then)());
   void route();
   void on_routed(Routed routed);
-  [[nodiscard]] bool is_new_silence() const;
   void trust();
   void aim_at(RoutingTables goal);
   void await_part();
+  [[nodiscard]] PlanJob plan_job(std::shared_ptr<const InForce> goal) const;
   void plan();
   void program(TransitionPlan plan);
   void on_programmed(ProgramReport report);
@@ -77,7 +71,6 @@ class Cycle {
   void finish();
 
   [[nodiscard]] PortPolicy port_policy() const;
-  [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> literal_lids();
 
   template <class Stage, class Value>
   void leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value));
@@ -85,21 +78,18 @@ class Cycle {
   Parts parts_;
   Hooks hooks_;
   CycleReport report_;
-  SweepReport found_;   // until its routes are verified
-  LidMap lids_;         // likewise
+  SweepReport found_;  // until its routes are verified
+  LidMap lids_;        // likewise
+  bool new_silence_ = false;
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;
-  unsigned looks_ = 0;  // again, at new silence
   bool first_plan_ = true;
   RoutingTables final_;  // of round 1
   unsigned part_ = 0;    // of the final routes, the one under way
   TimePoint part_began_;
-  std::uint64_t next_literal_lid_ = 1;
   TransitionPlan plan_;
-  std::optional<RouteStatistics> statistics_;
 
-  std::optional<Discovery> discovery_;
-  std::optional<PartialDiscovery> partial_;
+  std::optional<Look> look_;
   std::optional<ReadBack> read_back_;
   std::optional<Programmer> programmer_;
   OffloadOwner work_;

@@ -54,6 +54,16 @@ PlannerOptions planner_options(const Assimilation& how) {
   return {.first = first_choice(how.safety), .whole_tables = how.whole_tables};
 }
 
+QosPolicy choose_qos(const Settings& settings, unsigned route_vls) {
+  QosPolicy qos = settings.qos;
+  if (route_vls <= 1) return qos;
+  SlToVl row;
+  for (unsigned sl = 0; sl < row.size(); ++sl)
+    row[sl] = Vl{static_cast<std::uint8_t>(sl % route_vls)};
+  qos.sl_to_vl = row;
+  return qos;
+}
+
 Duration charge(const Settings& settings, unsigned round, std::size_t nodes) {
   if (!settings.computing_time) return Duration{0};
   return settings.computing_time(engine_of_round(settings, round), nodes);

@@ -21,6 +21,9 @@ namespace smd::app {
 
 [[nodiscard]] PlannerOptions planner_options(const Assimilation& how);
 
+/// As configured; where routes need several lanes, SL s goes to VL s modulo their number instead.
+[[nodiscard]] QosPolicy choose_qos(const Settings& settings, unsigned route_vls);
+
 /// The time that a simulation charges for the routes of a round; 0 elsewhere.
 [[nodiscard]] Duration charge(const Settings& settings, unsigned round, std::size_t nodes);
 

@@ -78,6 +78,13 @@ void log_plan(const Fabric& fabric, const TransitionPlan& plan) {
   }
 }
 
+void log_lingering(const Fabric& found, const Fabric& carrying) {
+  for (std::size_t node = found.node_count(); node < carrying.node_count(); ++node) {
+    const Guid guid = carrying.node_guid[NodeIdx{static_cast<std::uint32_t>(node)}];
+    log::info("plan.lingering", "node={} why=\"answers nothing, may still forward\"", guid);
+  }
+}
+
 std::vector<std::string> alarms_of(const CycleReport& cycle) {
   std::vector<std::string> alarms;
   if (cycle.error) alarms.push_back(cycle.error->context);

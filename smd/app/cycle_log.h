@@ -19,6 +19,9 @@ void log_delta(const Delta& delta);
 /// Phase by phase, what is about to be written.
 void log_plan(const Fabric& fabric, const TransitionPlan& plan);
 
+/// Switches of `carrying` that `found` has not.
+void log_lingering(const Fabric& found, const Fabric& carrying);
+
 /// What is not as it should be, one line each; empty when all is well.
 [[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle);
 

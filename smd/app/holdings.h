@@ -23,6 +23,10 @@ struct Holdings {
   Orientation orientation;
   ProgramState program;
   std::shared_ptr<InForce> in_force;  // null until a cycle has routes that were verified
+
+  /// `in_force`, on its fabric and on what may still carry data beside it.
+  std::shared_ptr<const InForce> carrying;
+
   std::uint64_t next_epoch = 1;
 
   /// Until then switches may report links that a plan took down on purpose.

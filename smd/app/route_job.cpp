@@ -1,7 +1,9 @@
 #include "smd/app/route_job.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "smd/app/carrying.h"
 #include "smd/plan/check_transition.h"
 
 namespace smd::app {
@@ -15,7 +17,8 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
     return out;
   }
   PreviousRoutes previous;
-  RoutingRequest request{.roots = job.roots};
+  RoutingRequest request{.roots = job.roots,
+                         .max_vls = std::min(job.max_vls, count_common_lanes(*job.fabric))};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
@@ -34,7 +37,14 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
     return out;
   }
   out.tables = std::move(*tables);
-  out.routes = check_routes(*job.fabric, job.lids, out.tables.lft, {.minimality = false});
+  if (!out.tables.lanes.empty()) {
+    out.error = Error{Errc::Unsupported,
+                      engine +
+                          ": its routes change lanes at turns, and this manager writes one "
+                          "SL-to-VL row for the whole fabric"};
+    return out;
+  }
+  out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
@@ -91,8 +101,21 @@ TransitionPlan compute_plan(const PlanJob& job) {
   return last;
 }
 
+TransitionPlan compute_plan(const LingeringJob& job) {
+  const Fabric& found = job.without.goal->fabric();
+  TransitionPlan plan = compute_plan(job.job);
+  if (plan.certified() && !reaches_beyond(found, plan)) return plan;
+  TransitionPlan other = compute_plan(job.without);
+  std::vector<PortIdx> ends = find_ends_of_lingering(found, job.job.goal->fabric());
+  const std::string why =
+      fmt::format("{} ports to switches that answer nothing are taken down", ends.size());
+  other.why = other.why.empty() ? why : why + "; " + other.why;
+  other.phases.insert(other.phases.begin(), TransitionPhase{.deactivate = std::move(ends)});
+  return other;
+}
+
 RouteStatistics compute_statistics(const InForce& in_force) {
-  return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing.lft),
+  return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
           .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing.lft)};
 }
 

@@ -19,6 +19,7 @@ struct RouteJob {
   LidMap lids;
   std::string engine;
   bool fallback = false;  // updn takes the place of an engine that refuses or fails the check
+  unsigned max_vls = 15;  // that the site lets ports use
   std::vector<Guid> roots;
   Orientation orientation;                  // empty: from scratch
   std::shared_ptr<const InForce> in_force;  // null: from scratch
@@ -50,6 +51,16 @@ struct PlanJob {
 /// Planned and checked. A plan that its check refuses is replaced by the deactivation of the
 /// subnet, which needs no proof; `why` says so.
 [[nodiscard]] TransitionPlan compute_plan(const PlanJob& job);
+
+/// The job of a plan that reckons with what lingers beside the goal and changes nothing there.
+struct LingeringJob {
+  PlanJob job;  // its goal: on all that may carry data
+  PlanJob without;
+};
+
+/// Where no such plan can be proved, what lingers is cut off: a first phase deactivates the living
+/// ends of its cables, and the rest is the plan without it. Nothing that answers is routed there.
+[[nodiscard]] TransitionPlan compute_plan(const LingeringJob& job);
 
 /// For reports: lengths and loads of the routes in force.
 struct RouteStatistics {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "smd/app/cycle_sum.h"
+#include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
 
 namespace smd::test {
@@ -14,25 +15,6 @@ WorldOptions with_mode(const std::string& mode, const std::string& engine = "upd
   out.settings.engine = engine;
   out.settings.sweep_interval = std::chrono::seconds(10);
   return out;
-}
-
-struct Cable {
-  std::uint32_t node;
-  PortNum port;
-};
-
-/// The switch-to-switch cable with this number, counted along the nodes.
-Cable find_cable(const World& world, unsigned number) {
-  const sim::FabricSpec& spec = world.fabric.spec();
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    if (spec.nodes[n].type != NodeType::Switch) continue;
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-      if (peer == sim::kNoNode || peer <= n || spec.nodes[peer].type != NodeType::Switch) continue;
-      if (number-- == 0) return {n, PortNum{static_cast<std::uint8_t>(p)}};
-    }
-  }
-  throw std::runtime_error("no such cable");
 }
 
 class EveryMode : public testing::TestWithParam<std::tuple<const char*, const char*>> {
@@ -52,7 +34,7 @@ TEST_P(EveryMode, ACableAndASwitchGoAndComeBack) {
   const LidBook before = world.book;
   OracleWatch watch(world);
 
-  const Cable cable = find_cable(world, 2);
+  const Cable cable = cables_between_switches(world.fabric.spec()).at(2);
   world.fabric.set_link(cable.node, cable.port, false);
   ASSERT_TRUE(world.settle());
   expect_healthy(world, "cable down");
@@ -118,7 +100,7 @@ TEST(Certified, ACableDownAsksOnlyItsTwoSwitches) {
   ASSERT_TRUE(world.settle_up());
   world.reports.clear();
   OracleWatch watch(world);
-  const Cable cable = find_cable(world, 5);
+  const Cable cable = cables_between_switches(world.fabric.spec()).at(5);
   world.fabric.set_link(cable.node, cable.port, false);
   ASSERT_TRUE(world.settle());
   ASSERT_EQ(world.reports.size(), 1u);
@@ -158,7 +140,7 @@ TEST(Certified, AFlapBetweenTwoLooksIsTakenIn) {
   World world(spec_of("fat-tree:k=4,levels=3"), with_mode("certified"));
   world.manager.start();
   ASSERT_TRUE(world.settle_up());
-  const Cable cable = find_cable(world, 3);
+  const Cable cable = cables_between_switches(world.fabric.spec()).at(3);
   world.fabric.set_link(cable.node, cable.port, false);
   world.fabric.set_link(cable.node, cable.port, true);  // back before anybody looked
   ASSERT_TRUE(world.settle());

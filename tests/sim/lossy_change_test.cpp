@@ -4,27 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "smd/base/rng.h"
+#include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
 
 namespace smd::test {
 namespace {
 
-struct Cable {
-  std::uint32_t node;
-  PortNum port;
-};
-
-std::vector<Cable> cables_of(const sim::FabricSpec& spec) {
-  std::vector<Cable> out;
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    if (spec.nodes[n].type != NodeType::Switch) continue;
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      if (spec.nodes[n].ports[p].peer_node != sim::kNoNode)
-        out.push_back({n, PortNum{static_cast<std::uint8_t>(p)}});
-    }
-  }
-  return out;
-}
+/// Per hop: one SMP in twenty is lost.
+constexpr double kEndurable = 0.005;
 
 WorldOptions watched(std::uint64_t seed) {
   WorldOptions options{.seed = seed};
@@ -32,19 +19,20 @@ WorldOptions watched(std::uint64_t seed) {
   return options;
 }
 
-class LossyChange : public testing::TestWithParam<std::tuple<const char*, std::uint64_t>> {};
+/// Fabric, seed, and the SMPs that are lost per hop: a request and its answer cross about ten.
+class LossyChange : public testing::TestWithParam<std::tuple<const char*, std::uint64_t, double>> {
+};
 
 TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
-  const auto& [name, seed] = GetParam();
+  const auto& [name, seed, loss] = GetParam();
   World world(spec_of(name), watched(seed));
   world.manager.start();
   ASSERT_TRUE(world.settle_up());
   OracleWatch watch(world);
-  // Per hop; a request and its answer cross about ten, so one in twenty of them is lost.
-  world.fabric.set_wire_faults({.drop = 0.005, .duplicate = 0.005, .reorder = 0.05});
+  world.fabric.set_wire_faults({.drop = loss, .duplicate = 0.005, .reorder = 0.05});
 
   Rng rng(seed);
-  std::vector<Cable> cables = cables_of(world.fabric.spec());
+  std::vector<Cable> cables = cable_ends_at_switches(world.fabric.spec());
   for (int change = 0; change < 8; ++change) {
     const Cable& cable = cables[rng.below(cables.size())];
     world.fabric.set_link(cable.node, cable.port, !world.fabric.link_up(cable.node, cable.port));
@@ -52,6 +40,7 @@ TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
   }
   world.run_for(std::chrono::seconds(60));
   for (const Cable& cable : cables) world.fabric.set_link(cable.node, cable.port, true);
+  if (loss > kEndurable) world.fabric.set_wire_faults({.drop = kEndurable});
   world.run_for(std::chrono::seconds(120));
 
   EXPECT_EQ(watch.never_allowed(), "");
@@ -69,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "fat-tree:k=4,levels=3",
                                      "torus:dims=4.4",
                                      "irregular:switches=12,ports=8,links=4,hosts=2,seed=3"),
-                     testing::Range(std::uint64_t{1}, std::uint64_t{13})));
+                     testing::Range(std::uint64_t{1}, std::uint64_t{13}),
+                     testing::Values(kEndurable, 0.05)));
 
 /// A switch whose agent hangs keeps its tables and passes packets on.
 class SilentSwitch : public testing::TestWithParam<std::uint64_t> {};
@@ -82,7 +72,7 @@ TEST_P(SilentSwitch, ThatPassesTrafficOnIsRoutedAround) {
   Rng rng(GetParam());
   const std::uint32_t hung = world.node(GetParam() % 2 == 0 ? "sw-2-1" : "sw-1-3");
   world.fabric.set_silent(hung, true);
-  std::vector<Cable> cables = cables_of(world.fabric.spec());
+  std::vector<Cable> cables = cable_ends_at_switches(world.fabric.spec());
   std::erase_if(cables, [&](const Cable& c) {
     const std::uint32_t peer = world.fabric.spec().nodes[c.node].ports[c.port.value()].peer_node;
     return c.node == hung || peer == hung ||

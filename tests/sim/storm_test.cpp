@@ -2,28 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "smd/base/rng.h"
+#include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
 
 namespace smd::test {
 namespace {
-
-struct Cable {
-  std::uint32_t node;
-  PortNum port;
-};
-
-std::vector<Cable> switch_cables(const sim::FabricSpec& spec) {
-  std::vector<Cable> out;
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    if (spec.nodes[n].type != NodeType::Switch) continue;
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-      if (peer != sim::kNoNode && peer > n && spec.nodes[peer].type == NodeType::Switch)
-        out.push_back({n, PortNum{static_cast<std::uint8_t>(p)}});
-    }
-  }
-  return out;
-}
 
 class Storm : public testing::TestWithParam<std::uint64_t> {};
 
@@ -35,7 +18,7 @@ TEST_P(Storm, AHundredFlappingCablesLeaveAFabricThatWorks) {
   ASSERT_TRUE(world.settle_up());
   OracleWatch watch(world);
 
-  std::vector<Cable> cables = switch_cables(world.fabric.spec());
+  std::vector<Cable> cables = cables_between_switches(world.fabric.spec());
   Rng rng(GetParam());
   while (cables.size() > 100) cables.erase(cables.begin() + rng.below(cables.size()));
   std::size_t flaps = 0;

@@ -1,0 +1,88 @@
+#include "smd/app/carrying.h"
+
+#include <algorithm>
+
+#include "smd/fabric/lingering.h"
+
+namespace smd::app {
+namespace {
+
+std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
+  const auto found = std::ranges::lower_bound(
+      orientation.by_guid, guid, {}, [](const auto& e) { return e.first; });
+  return found != orientation.by_guid.end() && found->first == guid ? found->second : 0;
+}
+
+}  // namespace
+
+std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InForce& before) {
+  if (now.get() == &before) return now;
+  std::optional<Fabric> fabric = smd::with_lingering(now->fabric(), before.fabric());
+  if (!fabric) return now;
+  auto out = std::make_shared<InForce>(*now);
+  out->lids.base.resize(fabric->port_count(), kUnassignedLid);
+  out->lids.lmc.resize(fabric->port_count());
+  RoutingTables& routing = out->routing;
+  const bool oriented = !routing.orientation.by_guid.empty();
+  const ForwardingTables& known = before.routing.lft;
+  ForwardingTables lft(fabric->switch_count(), routing.lft.top());
+  const std::size_t blocks = std::min(lft.blocks(), known.blocks());
+  for (const SwitchIdx sw : fabric->switch_node.indices()) {
+    if (sw.value() < routing.lft.switches()) {
+      std::ranges::copy(routing.lft.row(sw), lft.row(sw).begin());
+      continue;
+    }
+    const Guid guid = fabric->node_guid[fabric->switch_node[sw]];
+    const SwitchIdx then = before.fabric().switch_of[*before.fabric().find_node(guid)];
+    for (std::size_t block = 0; block < blocks; ++block)
+      lft.set_block(sw, block, known.block(then, block));
+    if (oriented) routing.orientation.rank.push_back(rank_of(before.routing.orientation, guid));
+    if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
+  }
+  routing.lft = std::move(lft);
+  if (oriented) {
+    // By GUID too, so that the next plan finds the place of those that linger on.
+    routing.orientation.by_guid.clear();
+    for (const SwitchIdx sw : fabric->switch_node.indices())
+      routing.orientation.by_guid.emplace_back(fabric->node_guid[fabric->switch_node[sw]],
+                                               routing.orientation.rank[sw]);
+    std::ranges::sort(routing.orientation.by_guid);
+  }
+  out->sweep.fabric = std::make_shared<const Fabric>(std::move(*fabric));
+  return out;
+}
+
+void leave_alone(SwitchIdx first, InForce& carrying, HeldTables& held) {
+  ForwardingTables& wanted = carrying.routing.lft;
+  const auto lingers = [first](const TableBlock& block) { return block.sw >= first; };
+  for (const TableBlock& block : held.unknown) {
+    if (lingers(block))
+      held.lft.set_block(block.sw, block.block, wanted.block(block.sw, block.block));
+  }
+  std::erase_if(held.unknown, lingers);
+  for (SwitchIdx sw = first; sw.value() < wanted.switches(); sw = next(sw))
+    std::ranges::copy(held.lft.row(sw), wanted.row(sw).begin());
+}
+
+std::vector<PortIdx> find_ends_of_lingering(const Fabric& found, const Fabric& carrying) {
+  std::vector<PortIdx> ends;
+  for (const PortIdx port : found.peer.indices()) {
+    if (found.peer[port] == kNone<PortIdx> && carrying.peer[port] != kNone<PortIdx>)
+      ends.push_back(port);
+  }
+  return ends;
+}
+
+bool reaches_beyond(const Fabric& fabric, const TransitionPlan& plan) {
+  const auto is_beyond = [&](const auto& item) { return item.sw.value() >= fabric.switch_count(); };
+  const auto is_far_port = [&](PortIdx port) { return port.value() >= fabric.port_count(); };
+  return std::ranges::any_of(plan.phases, [&](const TransitionPhase& phase) {
+    return std::ranges::any_of(phase.block, is_beyond) ||
+           std::ranges::any_of(phase.restore, is_beyond) ||
+           std::ranges::any_of(phase.entries, is_beyond) ||
+           std::ranges::any_of(phase.deactivate, is_far_port) ||
+           std::ranges::any_of(phase.activate, is_far_port);
+  });
+}
+
+}  // namespace smd::app

@@ -1,0 +1,28 @@
+// The routes in force on everything that may carry data: a plan must reckon with switches that
+// answer nothing but forward as they did.
+#pragma once
+
+#include <memory>
+
+#include "smd/app/cycle_report.h"
+#include "smd/plan/held_tables.h"
+
+namespace smd::app {
+
+/// `now` itself when nothing lingers of `before`. Else `now` on the fabric of with_lingering():
+/// every index as it was; a switch that lingers is wanted to do what it was wanted to do.
+[[nodiscard]] std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now,
+                                                      const InForce& before);
+
+/// What lingers (from `first` on) is wanted to do what it does; where that is unknown it is taken
+/// to do what it was wanted to do. Nobody could tell it otherwise.
+void leave_alone(SwitchIdx first, InForce& carrying, HeldTables& held);
+
+/// Living ends of the cables that `carrying` has beyond `found`, ascending.
+[[nodiscard]] std::vector<PortIdx> find_ends_of_lingering(const Fabric& found,
+                                                          const Fabric& carrying);
+
+/// True when `plan` changes anything at switches that `fabric` does not have.
+[[nodiscard]] bool reaches_beyond(const Fabric& fabric, const TransitionPlan& plan);
+
+}  // namespace smd::app

@@ -1,0 +1,134 @@
+// Plans beside switches that answer nothing but may still forward.
+#include "smd/app/carrying.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/app/route_job.h"
+#include "smd/routing/engine.h"
+#include "tests/support/fabric_text.h"
+
+namespace smd::app {
+namespace {
+
+using test::fabric_from;
+using test::node;
+using test::port;
+using test::switch_named;
+
+std::shared_ptr<InForce> in_force_on(Fabric fabric) {
+  auto out = std::make_shared<InForce>();
+  out->lids = test::lids_in_order(fabric);
+  out->routing = *find_engine("updn")->compute(fabric, out->lids, {});
+  out->sweep.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  return out;
+}
+
+ConfirmedTables held_by(const InForce& before) {
+  ConfirmedTables held;
+  for (const SwitchIdx sw : before.fabric().switch_node.indices()) {
+    LftBlock block;
+    std::ranges::copy(before.routing.lft.block(sw, 0), block.begin());
+    held.confirm(before.fabric().node_guid[before.fabric().switch_node[sw]], 0, block);
+  }
+  return held;
+}
+
+/// A ring of four with a host each; S3 went silent, its two cables are Active.
+struct Silent {
+  std::shared_ptr<InForce> before = in_force_on(fabric_from(
+      "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3"));
+  std::shared_ptr<InForce> now = [] {
+    Fabric fabric = fabric_from("S1:1-S2:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 S2/3");
+    for (const char* end : {"S2:2", "S4:1"})
+      fabric.port_info[port(fabric, end)].port_state = static_cast<std::uint8_t>(PortState::Active);
+    return in_force_on(std::move(fabric));
+  }();
+};
+
+TEST(Carrying, IsWhatIsInForceWhenNothingLingers) {
+  Silent net;
+  EXPECT_EQ(with_lingering(net.before, *net.before), net.before);
+  EXPECT_EQ(with_lingering(net.before, *net.now), net.before);
+}
+
+TEST(Carrying, ASilentSwitchKeepsItsRowAndItsPlaceInTheOrientation) {
+  Silent net;
+  const auto carrying = with_lingering(net.now, *net.before);
+  ASSERT_NE(carrying, net.now);
+  const SwitchIdx then = switch_named(net.before->fabric(), "S3");
+  const SwitchIdx here = switch_named(carrying->fabric(), "S3");
+  EXPECT_EQ(here.value(), net.now->fabric().switch_count());
+  EXPECT_TRUE(std::ranges::equal(carrying->routing.lft.block(here, 0),
+                                 net.before->routing.lft.block(then, 0)));
+  EXPECT_EQ(carrying->routing.orientation.rank[here], net.before->routing.orientation.rank[then]);
+  EXPECT_EQ(carrying->lids.base.size(), carrying->fabric().port_count());
+}
+
+TEST(Carrying, WhatLingersIsWantedToDoWhatItDoes) {
+  Silent net;
+  const auto carrying = with_lingering(net.now, *net.before);
+  const SwitchIdx silent = switch_named(carrying->fabric(), "S3");
+  ConfirmedTables confirmed = held_by(*net.before);
+  const Guid guid = carrying->fabric().node_guid[carrying->fabric().switch_node[silent]];
+  LftBlock other;
+  other.fill(PortNum{2});
+  confirmed.confirm(guid, 0, other);
+  HeldTables held = collect_held_tables(carrying->fabric(), carrying->routing.lft.top(), confirmed);
+  leave_alone(silent, *carrying, held);
+  EXPECT_THAT(carrying->routing.lft.block(silent, 0), testing::Each(PortNum{2}));
+  EXPECT_TRUE(held.unknown.empty());
+}
+
+LingeringJob job_of(const Silent& net, std::shared_ptr<InForce> carrying) {
+  const ConfirmedTables confirmed = held_by(*net.before);
+  LingeringJob job{.job = {.goal = carrying}, .without = {.goal = net.now}};
+  for (PlanJob* each : {&job.job, &job.without})
+    each->held =
+        collect_held_tables(each->goal->fabric(), each->goal->routing.lft.top(), confirmed);
+  leave_alone(SwitchIdx{static_cast<std::uint32_t>(net.now->fabric().switch_count())},
+              *carrying,
+              job.job.held);
+  return job;
+}
+
+TEST(Carrying, APlanIsProvedWithTheSilentSwitchAndWritesNothingThere) {
+  Silent net;
+  const TransitionPlan plan = compute_plan(job_of(net, with_lingering(net.now, *net.before)));
+  EXPECT_FALSE(plan.phases.empty());
+  EXPECT_TRUE(plan.certified());
+  EXPECT_FALSE(reaches_beyond(net.now->fabric(), plan));
+  EXPECT_EQ(plan.phases.front().certificate.size(), net.now->fabric().port_count() + 4);
+}
+
+// Its entries and those of the rest close a cycle, whatever is done.
+TEST(Carrying, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
+  Silent net;
+  const auto carrying = with_lingering(net.now, *net.before);
+  LingeringJob job = job_of(net, carrying);
+  // A turn around the ring at every switch: LIDs 1 and 2 chase each other through S3.
+  const auto turn = [&](ForwardingTables& lft, const char* at, unsigned lid, unsigned out) {
+    lft.set_route(switch_named(carrying->fabric(), at),
+                  Lid{static_cast<std::uint16_t>(lid)},
+                  PortNum{static_cast<std::uint8_t>(out)});
+  };
+  for (ForwardingTables* lft : {&carrying->routing.lft, &job.job.held.lft}) {
+    for (const unsigned lid : {1u, 2u, 3u, 4u}) {
+      turn(*lft, "S1", lid, 1);
+      turn(*lft, "S2", lid, 2);
+      turn(*lft, "S3", lid, 2);
+      turn(*lft, "S4", lid, 2);
+    }
+  }
+  turn(job.job.held.lft, "S1", 5, 1);
+  const TransitionPlan plan = compute_plan(job);
+  ASSERT_GE(plan.phases.size(), 1u);
+  EXPECT_THAT(
+      plan.phases.front().deactivate,
+      testing::ElementsAre(port(net.now->fabric(), "S2:2"), port(net.now->fabric(), "S4:1")));
+  EXPECT_FALSE(plan.certified());
+  EXPECT_THAT(plan.why, testing::HasSubstr("2 ports to switches that answer nothing"));
+}
+
+}  // namespace
+}  // namespace smd::app
