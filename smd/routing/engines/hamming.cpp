@@ -49,16 +49,20 @@ class Hamming final : public Engine {
     const Result<HammingShape> hamming = recognise_hamming(fabric, graph);
     if (!hamming) return fail(Errc::Unsupported, "no Hamming graph: " + hamming.error().context);
     const auto cells = static_cast<std::uint32_t>(hamming->lattice.cells());
-    ShapeRoutes routes{.engine = name(),
-                       .shape = print_hamming(*hamming),
-                       .columns = {.first = hamming->lattice.cell, .count = cells},
-                       .hops = {graph.switches(), cells},
-                       .sls = std::nullopt,
-                       .rows = {},
-                       .row_of = {}};
-    for (const SwitchIdx sw : graph.by_guid())
-      fill_hops(graph, hamming->lattice, sw, routes.hops.row(sw));
-    return finish_tables(fabric, lids, request, graph, std::move(routes));
+    HopTable hops(graph.switches(), cells);
+    for (const SwitchIdx sw : graph.by_guid()) fill_hops(graph, hamming->lattice, sw, hops.row(sw));
+    Columns columns{.first = hamming->lattice.cell, .count = cells};
+    return finish_tables(fabric,
+                         lids,
+                         request,
+                         graph,
+                         {.engine = name(),
+                          .shape = print_hamming(*hamming),
+                          .columns = std::move(columns),
+                          .hops = std::move(hops),
+                          .sls = std::nullopt,
+                          .rows = {},
+                          .row_of = {}});
   }
 };
 
