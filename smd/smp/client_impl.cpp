@@ -18,8 +18,9 @@ constexpr Duration kBusyPause = std::chrono::milliseconds(1);
 // Routes whose silence is known and says nothing about the room on the wire.
 constexpr std::size_t kMaxSilentRoutes = 64;
 
-SmpClientConfig within_limits(SmpClientConfig config) {
-  config.window_max = std::clamp(config.window_max, 1u, unsigned{WireIds::kSlots});
+SmpClientConfig within_limits(SmpClientConfig config, unsigned most_outstanding) {
+  config.window_max = std::clamp(
+      config.window_max, 1u, std::clamp(most_outstanding, 1u, unsigned{WireIds::kSlots}));
   config.window_min = std::clamp(config.window_min, 1u, config.window_max);
   config.window_start = std::clamp(config.window_start, config.window_min, config.window_max);
   config.retries = std::min(config.retries, 20u);
@@ -41,7 +42,7 @@ void count_injection(std::vector<AttributeCount>& counts, const SmpRequest& requ
 SmpClient::Impl::Impl(Runtime& r, Transport& t, const SmpClientConfig& c)
     : runtime(r),
       transport(t),
-      config(within_limits(c)),
+      config(within_limits(c, t.most_outstanding())),
       timeout(config.timeout),
       window(config.window_min, config.window_start, config.window_max),
       pacer(config.max_per_second) {

@@ -37,6 +37,9 @@ class Transport {
 
   [[nodiscard]] virtual LocalPort local_port() const = 0;
 
+  /// Requests that the port takes before send() may block for good; more is never worth trying.
+  [[nodiscard]] virtual unsigned most_outstanding() const { return 4096; }
+
   /// Hands the MAD to the port. Ok means injected, not delivered.
   virtual Result<void> send(const MadPacket& packet) = 0;
 

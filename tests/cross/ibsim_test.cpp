@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/readings.h"
@@ -123,6 +124,17 @@ TEST_P(SmdOnIbsim, KeepsTheLidsThatPortsHaveWhenTheBookIsLost) {
   const OnceRun second = run_once(*ibsim_, host_, config_);
   ASSERT_EQ(second.process.exit_code, 0) << second.process.err << second.process.out;
   EXPECT_EQ(read_ibnetdiscover(ask({"ibnetdiscover"}).out).lid_of_port(), before.lid_of_port());
+}
+
+// Sockets towards ibsim fill up, and then both sides wait for the other for good.
+TEST(SmdOnABusyIbsim, AsksNoMoreAtOnceThanItsSocketsHold) {
+  Scratch scratch;
+  const Ibsim ibsim(net_of("fat-tree:k=36,hosts=324", scratch.path()));
+  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
+  const auto config = write_config(scratch.path());
+  std::ofstream(config, std::ios::app) << "[smp]\nwindow_start = 4096\nwindow_max = 4096\n";
+  const OnceRun run = run_once(ibsim, ibsim.facts().adapter_ids.front(), config);
+  EXPECT_EQ(run.process.exit_code, 0) << run.process.err << run.process.out;
 }
 
 std::string name_of(const ::testing::TestParamInfo<Net>& each) { return each.param.name; }

@@ -13,6 +13,8 @@ class FakeTransport final : public Transport {
  public:
   [[nodiscard]] LocalPort local_port() const override { return {"fake0", PortNum{1}, Guid{0x99}}; }
 
+  [[nodiscard]] unsigned most_outstanding() const override { return room; }
+
   Result<void> send(const MadPacket& packet) override {
     ++attempts;
     if (on_attempt) {
@@ -45,6 +47,7 @@ class FakeTransport final : public Transport {
 
   std::vector<MadPacket> sent;
   std::size_t attempts = 0;
+  unsigned room = 4096;
   std::function<Result<void>()> on_attempt;  // fails the send when it returns an error
   std::function<void(const MadPacket&)> on_sent;
 

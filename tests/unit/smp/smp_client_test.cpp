@@ -132,6 +132,15 @@ TEST_F(SmpClientTest, AnAnswerNobodyAskedForIsLate) {
   EXPECT_EQ(client_->stats().late, 4u);
 }
 
+TEST_F(SmpClientTest, NeverHasMoreOutstandingThanThePortTakes) {
+  port_.room = 3;
+  make_client({.window_start = 100, .window_max = 100, .timeout = kTimeout});
+  for (int i = 0; i < 10; ++i) ask(node_info());
+  run_for(0ms);
+  EXPECT_EQ(port_.sent.size(), 3u);
+  EXPECT_EQ(client_->window(), 3u);
+}
+
 TEST_F(SmpClientTest, AnIdIsNotReusedSoon) {
   make_client();
   std::map<std::uint64_t, int> seen;
