@@ -47,8 +47,8 @@ DragonflyShape number_groups(const NeighbourGraph& graph, DisjointSets& sets) {
 // More of them are no damage, but another fabric.
 constexpr std::ptrdiff_t kMostStrays = 64;
 
-// Damage leaves some with too few neighbours in common: they join the group that they have most
-// links to, if that is half of it. `sets` is of ranks.
+// Damage leaves some with too few neighbours in common: they join the group of which they are
+// neighbours of the largest part, if that is half of it. `sets` is of ranks.
 void adopt_strays(const NeighbourGraph& graph, DisjointSets& sets) {
   const auto switches = static_cast<std::uint32_t>(graph.switches());
   std::vector<std::uint32_t> size(switches), links(switches);
@@ -68,7 +68,10 @@ void adopt_strays(const NeighbourGraph& graph, DisjointSets& sets) {
         if (sets.find(member) != own) continue;
         for (const Neighbour& n : graph.around(graph.by_guid()[member])) {
           const std::uint32_t other = sets.find(graph.rank(n.to));
-          if (other != own && ++links[other] > links[best]) best = other;
+          if (other == own) continue;
+          ++links[other];
+          if (std::uint64_t{links[other]} * size[best] > std::uint64_t{links[best]} * size[other])
+            best = other;
         }
       }
       adopted = best != own && links[best] * 2 >= size[best] && sets.join(own, best);

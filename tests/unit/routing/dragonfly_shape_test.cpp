@@ -82,6 +82,17 @@ TEST(DragonflyShape, SurvivesTheLossOfAnySwitch) {
   }
 }
 
+// Switches of different groups have as many neighbours in common here as those of the damaged one.
+TEST(DragonflyShape, SurvivesLossesWhereGlobalLinksFormTriangles) {
+  for (const char* gone : {"sw-0-0", "sw-30-4", "sw-72-8"}) {
+    const Fabric f = Reshaped{"dragonfly:a=9,h=8,c=1"}.without_switch(gone).build();
+    const Result<DragonflyShape> shape = recognise_dragonfly(f);
+    ASSERT_TRUE(shape) << gone << ": " << shape.error().context;
+    EXPECT_EQ(print_dragonfly(*shape), "dragonfly of 73 groups of 9, 1 link between groups");
+    expect_named_groups(f, *shape);
+  }
+}
+
 TEST(DragonflyShape, SaysWhatDoesNotFit) {
   const auto why = [](const Fabric& f) { return recognise_dragonfly(f).error().context; };
   EXPECT_THAT(why(fabric_from("S1-S2 S3-S4")), HasSubstr("not connected"));
