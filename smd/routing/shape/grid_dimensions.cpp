@@ -44,8 +44,17 @@ std::vector<Meeting> find_meetings(const NeighbourGraph& graph, const LinkClasse
 
 class Joining {
  public:
-  explicit Joining(const LinkClasses& classes)
-      : classes_(classes), sets_(classes.count), across_(classes.count), offers_(classes.count) {}
+  Joining(const NeighbourGraph& graph, const LinkClasses& classes)
+      : classes_(classes),
+        sets_(classes.count),
+        across_(classes.count),
+        offers_(classes.count),
+        ends_(classes.count) {
+    for (std::uint32_t r = 0; r < graph.switches(); ++r) {
+      for (const Neighbour& n : graph.around(graph.by_guid()[r]))
+        ends_[classes.of[n.link]].push_back(r);
+    }
+  }
 
   void read(const std::vector<Meeting>& meetings) {
     for (std::size_t i = 0; i < meetings.size();) {
@@ -72,13 +81,16 @@ class Joining {
 
   LinkClasses run() {
     for (const Candidate& c : candidates_) {
-      const std::uint32_t a = sets_.find(c.a), b = sets_.find(c.b);
-      if (a == b || are_across(a, b) || is_doubtful(c.a, c.b, c.times) ||
-          is_doubtful(c.b, c.a, c.times))
+      if (!may_join(c.a, c.b) || is_doubtful(c.a, c.b, c.times) || is_doubtful(c.b, c.a, c.times))
         continue;
-      sets_.join(a, b);
+      const std::uint32_t a = sets_.find(c.a), b = sets_.find(c.b);
       const std::uint32_t first = std::min(a, b), second = std::max(a, b);
+      sets_.join(first, second);
       across_[first].insert(across_[first].end(), across_[second].begin(), across_[second].end());
+      std::vector<std::uint32_t>& ends = ends_[first];
+      const auto middle = static_cast<std::ptrdiff_t>(ends.size());
+      ends.insert(ends.end(), ends_[second].begin(), ends_[second].end());
+      std::inplace_merge(ends.begin(), ends.begin() + middle, ends.end());
     }
     LinkClasses joined{.of = std::vector<std::uint32_t>(classes_.of.size())};
     std::vector<std::uint32_t> number(classes_.count, 0);
@@ -99,11 +111,29 @@ class Joining {
         across_[a].begin(), across_[a].end(), [&](std::uint32_t c) { return sets_.find(c) == b; });
   }
 
+  // A switch has two neighbours in a dimension at most. Requires: both stand for their sets.
+  bool are_too_many(std::uint32_t a, std::uint32_t b) const {
+    if (ends_[a].size() > ends_[b].size()) std::swap(a, b);
+    for (auto at = ends_[a].begin(); at != ends_[a].end();) {
+      const auto after = std::upper_bound(at, ends_[a].end(), *at);
+      const auto [first, last] = std::equal_range(ends_[b].begin(), ends_[b].end(), *at);
+      if (first != last && (after - at) + (last - first) > 2) return true;
+      at = after;
+    }
+    return false;
+  }
+
+  bool may_join(std::uint32_t a, std::uint32_t b) {
+    a = sets_.find(a);
+    b = sets_.find(b);
+    return a != b && !are_across(a, b) && !are_too_many(a, b);
+  }
+
   // One class cannot lie in line with two that are across each other.
   bool is_doubtful(std::uint32_t a, std::uint32_t b, std::uint32_t times) {
     return std::any_of(offers_[a].begin(), offers_[a].end(), [&](const Candidate& other) {
       return other.b != b && other.times * 2 > times &&
-             are_across(sets_.find(other.b), sets_.find(b));
+             are_across(sets_.find(other.b), sets_.find(b)) && may_join(a, other.b);
     });
   }
 
@@ -111,13 +141,14 @@ class Joining {
   DisjointSets sets_;
   std::vector<std::vector<std::uint32_t>> across_;  // by set: classes of other dimensions
   std::vector<std::vector<Candidate>> offers_;      // by class
+  std::vector<std::vector<std::uint32_t>> ends_;    // by set: switches at its links, ascending
   std::vector<Candidate> candidates_;
 };
 
 }  // namespace
 
 LinkClasses join_in_line(const NeighbourGraph& graph, const LinkClasses& classes) {
-  Joining joining{classes};
+  Joining joining{graph, classes};
   joining.read(find_meetings(graph, classes));
   return joining.run();
 }

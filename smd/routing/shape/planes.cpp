@@ -99,13 +99,17 @@ class PlaneSearch {
       const std::uint32_t first = sets_.find(r);
       torn[r] = torn[r] || members[first] * kTornOff < largest;
       if (torn[r]) continue;
-      if (number[first] == kNowhere) number[first] = pieces_++;
+      if (number[first] == kNowhere) {
+        number[first] = pieces_++;
+        size_.push_back(members[first]);
+      }
       piece_[graph_.by_guid()[r]] = number[first];
     }
   }
 
   void join_pieces(LineKind kind) {
     joined_ = DisjointSets{pieces_};
+    largest_ = size_.empty() ? 0 : *std::max_element(size_.begin(), size_.end());
     if (kind == LineKind::Complete) {
       join_strangers();
     } else {
@@ -129,6 +133,15 @@ class PlaneSearch {
   }
 
  private:
+  // No plane is made that is larger than the largest piece.
+  bool join(std::uint32_t a, std::uint32_t b) {
+    a = joined_.find(a);
+    b = joined_.find(b);
+    if (a == b || size_[a] + size_[b] > largest_) return false;
+    size_[a] = size_[b] = size_[a] + size_[b];
+    return joined_.join(a, b);
+  }
+
   // Pieces that the links of the dimension lead to from a switch, each once.
   void list_beyond(SwitchIdx sw, std::vector<std::uint32_t>& beyond) {
     beyond.clear();
@@ -158,7 +171,7 @@ class PlaneSearch {
           return joined_.find(link.first) == joined_.find(a) &&
                  joined_.find(link.second) == joined_.find(b);
         });
-        if (strangers) joined_.join(a, b);
+        if (strangers) join(a, b);
       }
     }
   }
@@ -183,16 +196,15 @@ class PlaneSearch {
       next[p].erase(std::unique(next[p].begin(), next[p].end()), next[p].end());
       if (next[p].size() < (across[p].empty() ? 2u : 3u)) continue;
       if (across[p].empty()) {
-        for (const std::uint32_t other : next[p])
-          joined = joined_.join(next[p][0], other) || joined;
+        for (const std::uint32_t other : next[p]) joined = join(next[p][0], other) || joined;
         continue;
       }
       // Whoever is across the same piece is on the same side.
       for (const auto& [a, b] : across[p]) {
         for (const auto& [c, d] : across[p]) {
-          if (a == c) joined = joined_.join(b, d) || joined;
-          if (b == d) joined = joined_.join(a, c) || joined;
-          if (a == d) joined = joined_.join(b, c) || joined;
+          if (a == c) joined = join(b, d) || joined;
+          if (b == d) joined = join(a, c) || joined;
+          if (a == d) joined = join(b, c) || joined;
         }
       }
     }
@@ -205,7 +217,9 @@ class PlaneSearch {
   DisjointSets sets_;                            // of ranks
   IndexVector<SwitchIdx, std::uint32_t> piece_;  // kNowhere: torn off
   std::uint32_t pieces_ = 0;
-  DisjointSets joined_{0};  // of pieces
+  DisjointSets joined_{0};           // of pieces
+  std::vector<std::uint32_t> size_;  // by piece that stands for its set
+  std::uint32_t largest_ = 0;
 };
 
 }  // namespace
