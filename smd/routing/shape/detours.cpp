@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 
-#include "smd/routing/shape/lane_order.h"
+#include "smd/routing/layers/lane_graph.h"
 
 namespace smd {
 namespace {
@@ -142,6 +144,34 @@ class Search {
   std::vector<RankPair> pairs_;
 };
 
+using Path = std::vector<Channel>;
+
+/// Channel that stands for all cables of a side of a link: together they can only show cycles too
+/// many.
+std::vector<Channel> list_channels(const NeighbourGraph& graph, const SwitchGraph& cables) {
+  std::vector<Channel> channel;
+  for (std::uint32_t s = 0; s < graph.switches(); ++s) {
+    const SwitchIdx sw{s};
+    for (std::uint32_t side = graph.first(sw); side < graph.first(sw) + graph.around(sw).size();
+         ++side) {
+      Channel at = cables.first_edge(sw);
+      while (cables.edge(at).port != graph.ports(side).front()) ++at;
+      channel.push_back(at);
+    }
+  }
+  return channel;
+}
+
+void list_dependencies(const Dependencies& dependencies,
+                       std::span<const Path> paths,
+                       std::vector<Dependency>& wanted) {
+  wanted.clear();
+  for (const Path& path : paths) {
+    for (std::size_t i = 1; i < path.size(); ++i)
+      wanted.push_back(dependencies.between(path[i - 1], path[i]));
+  }
+}
+
 }  // namespace
 
 Result<Detours> find_detours(const Fabric& fabric,
@@ -153,15 +183,21 @@ Result<Detours> find_detours(const Fabric& fabric,
   if (auto why = search.run()) return tl::unexpected<Error>(std::move(*why));
 
   Detours detours;
-  std::vector<LaneOrder> lanes;
-  std::vector<std::vector<std::uint32_t>> paths;
+  if (search.pairs().empty()) return detours;
+  const SwitchGraph cables{fabric};
+  const std::vector<Channel> channel = list_channels(graph, cables);
+  const Dependencies dependencies{cables};
+  std::vector<LaneGraph> lanes;
+  std::vector<Path> paths;
+  std::vector<Dependency> wanted;
+  std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();
   const auto follow = [&](SwitchIdx from, SwitchIdx to) {
     for (std::uint32_t variant = 0; variant < columns.variants; ++variant) {
       const std::uint32_t column = columns.of(to, variant);
-      std::vector<std::uint32_t> path;
+      Path path;
       for (SwitchIdx sw = from; sw != to;) {
         const std::uint8_t hop = hops.row(sw)[column];
-        path.push_back(graph.first(sw) + hop);
+        path.push_back(channel[graph.first(sw) + hop]);
         sw = graph.around(sw)[hop].to;
       }
       paths.push_back(std::move(path));
@@ -172,10 +208,11 @@ Result<Detours> find_detours(const Fabric& fabric,
     paths.clear();
     follow(a, b);
     follow(b, a);
+    list_dependencies(dependencies, paths, wanted);
     std::size_t lane = 0;
     for (; lane < most_lanes; ++lane) {
-      if (lane == lanes.size()) lanes.emplace_back(graph);
-      if (lanes[lane].add_all(paths)) break;
+      if (lane == lanes.size()) lanes.emplace_back(dependencies);
+      if (lanes[lane].add_all(wanted, budget)) break;
     }
     if (lane == most_lanes) {
       return fail(Errc::Unsupported,

@@ -85,6 +85,15 @@ bool are_in_line(const Lattice& lattice,
   return differ == 1 && next;
 }
 
+std::uint64_t count_links(const GridShape& grid) {
+  std::uint64_t links = 0;
+  for (std::size_t d = 0; d < grid.lattice.dimensions(); ++d) {
+    const std::uint32_t side = grid.lattice.sides[d];
+    links += grid.lattice.cells() / side * (grid.wraps[d] ? side : side - 1);
+  }
+  return links;
+}
+
 /// How to name places: new dimension i is old dimension order[i], and so on.
 struct Renaming {
   std::vector<std::size_t> order;
@@ -209,6 +218,12 @@ Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& gra
       });
   if (!lattice) return tl::unexpected<Error>(lattice.error());
   grid.lattice = std::move(*lattice);
+  // A tree, or any sparse graph, is part of some grid; routes for grids would not suit it.
+  if (const std::uint64_t full = count_links(grid); graph.links() * 3 <= full * 2) {
+    return fail(
+        Errc::Unsupported,
+        fmt::format("{} links are few for the {} of a {}", graph.links(), full, print_grid(grid)));
+  }
   return rename(graph, grid);
 }
 

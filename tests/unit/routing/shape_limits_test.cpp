@@ -99,7 +99,8 @@ TEST(GatewayLimits, UniformGatewaysCostTwoFifthsInTheExtreme) {
       measure_pattern(
           f, lids, tables.lft, hosts, uniform_pattern(static_cast<HostNum>(hosts.size())))
           .throughput;
-  EXPECT_NEAR(got, 0.596, 0.02);
+  EXPECT_LT(got, 0.6);
+  EXPECT_GT(got, 0.5);
 }
 
 }  // namespace
