@@ -5,6 +5,20 @@
 
 namespace smd {
 
+namespace {
+
+// Two chains of comparisons, so that one need not wait for the other.
+std::uint64_t find_least(const std::uint64_t* keys, std::size_t count) {
+  std::uint64_t even = keys[0], odd = keys[count - 1];
+  for (std::size_t i = 1; i + 1 < count; i += 2) {
+    even = std::min(even, keys[i]);
+    odd = std::min(odd, keys[i + 1]);
+  }
+  return std::min(even, odd);
+}
+
+}  // namespace
+
 Spread::Spread(const SwitchGraph& graph, const Targets& targets)
     : graph_(graph),
       targets_(targets),
@@ -40,45 +54,65 @@ void Spread::serve(SwitchIdx destination,
   const std::size_t count = wanted_.size();
   flow_.assign(graph_.switches() * count, 0);
 
+  // Every switch has its entries in another page, which takes longer to reach than to fill.
+  const auto fetch = [&](std::size_t i) {
+    if (count == 0 || i >= hops.order.size()) return;
+    const PortNum* const row = tables.row(hops.order[i]).data();
+    __builtin_prefetch(row + wanted_.front().lid.value(), 1);
+    __builtin_prefetch(row + wanted_[count / 2].lid.value(), 1);
+    __builtin_prefetch(row + wanted_.back().lid.value(), 1);
+  };
+  constexpr std::size_t kAhead = 8;
+  for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
   for (std::size_t i = 0; i < hops.order.size(); ++i) {
+    fetch(i + kAhead);
     const SwitchIdx sw = hops.order[i];
     const std::uint32_t* const edges = hops.edges.data() + hops.first[i];
     const std::size_t ways = hops.first[i + 1] - hops.first[i];
     const std::uint32_t* const flow = flow_.data() + sw.value() * count;
+    // Entries are bytes, which the compiler takes for anything: what it would read again after
+    // each of them is kept here.
+    PortNum* const row = tables.row(sw).data();
+    const Wanted* const wanted = wanted_.data();
+    const std::uint32_t own = weight_[sw];
+    const bool only_hosts = hosts_exist_;
 
     if (ways == 1) {
       const std::uint32_t edge = *edges;
       std::uint32_t* const onward = flow_.data() + edge_to_[edge] * count;
       const PortNum port{edge_port_[edge]};
+      std::uint64_t load = 0;
       for (std::size_t j = 0; j < count; ++j) {
-        tables.set_route(sw, wanted_[j].lid, port);
-        if (!wanted_[j].host && hosts_exist_) continue;
-        const std::uint32_t paths = flow[j] + weight_[sw];
+        row[wanted[j].lid.value()] = port;
+        if (!wanted[j].host && only_hosts) continue;
+        const std::uint32_t paths = flow[j] + own;
         onward[j] += paths;
-        load_[edge] += paths;
+        load += paths;
       }
+      load_[edge] += load;
       continue;
     }
 
     // A key is the load (56 bits) and the way's place among the ways (8 bits): one comparison
     // finds the least loaded way, and of those the lowest port.
     keys_.resize(ways);
-    for (std::size_t w = 0; w < ways; ++w) keys_[w] = load_[edges[w]] << 8 | w;
+    std::uint64_t* const keys = keys_.data();
+    std::uint32_t* const flows = flow_.data();
+    const std::uint8_t* const ports = edge_port_.data();
+    const std::uint32_t* const far = edge_to_.data();
+    for (std::size_t w = 0; w < ways; ++w) keys[w] = load_[edges[w]] << 8 | w;
     for (std::size_t j = 0; j < count; ++j) {
-      std::uint64_t best = keys_[0];
-      if (offset == 0) {
-        for (std::size_t w = 1; w < ways; ++w) best = std::min(best, keys_[w]);
-      } else {
-        best = find_fresh(sw, wanted_[j].base, offset, {edges, ways}, tables);
-      }
+      const std::uint64_t best =
+          offset == 0 ? find_least(keys, ways)
+                      : find_fresh(sw, wanted[j].base, offset, {edges, ways}, tables);
       const std::size_t way = best & 0xff;
-      tables.set_route(sw, wanted_[j].lid, PortNum{edge_port_[edges[way]]});
-      if (!wanted_[j].host && hosts_exist_) continue;
-      const std::uint32_t paths = flow[j] + weight_[sw];
-      flow_[edge_to_[edges[way]] * count + j] += paths;
-      keys_[way] += std::uint64_t{paths} << 8;
+      row[wanted[j].lid.value()] = PortNum{ports[edges[way]]};
+      if (!wanted[j].host && only_hosts) continue;
+      const std::uint32_t paths = flow[j] + own;
+      flows[far[edges[way]] * count + j] += paths;
+      keys[way] += std::uint64_t{paths} << 8;
     }
-    for (std::size_t w = 0; w < ways; ++w) load_[edges[w]] = keys_[w] >> 8;
+    for (std::size_t w = 0; w < ways; ++w) load_[edges[w]] = keys[w] >> 8;
   }
 }
 

@@ -36,8 +36,11 @@ class UpDown final : public Engine {
                                             : request.previous;
     OrientedFabric oriented{fabric, lids, request.roots, previous};
     if (in_force != nullptr) {
-      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours))
-        return begin_tables(name(), std::move(*kept), oriented);
+      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours)) {
+        RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
+        result.recomputed = std::move(kept->recomputed);
+        return result;
+      }
     }
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     UpDownSearch search{oriented.up_down};

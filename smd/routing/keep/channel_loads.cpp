@@ -33,27 +33,29 @@ void ChannelLoads::count(const RouteState& routes, SwitchIdx last, std::span<con
   const std::size_t width = lids.size();
   flow_.resize(order.size() * width);
   for (const SwitchIdx sw : order) {
-    const std::uint64_t own = routes.own_paths(sw);
+    const auto own = static_cast<std::uint32_t>(routes.own_paths(sw));
     std::fill_n(flow_.begin() + static_cast<std::ptrdiff_t>(sw.value() * width), width, own);
     waiting_[sw.value()] = own != 0;
   }
   waiting_[last.value()] = 0;
   const auto hand_over = [&](SwitchIdx sw, bool up) {
     if (!waiting_[sw.value()] || sw == last) return;
-    const std::uint64_t* const flow = flow_.data() + sw.value() * width;
+    const std::uint32_t* const flow = flow_.data() + sw.value() * width;
+    const std::span<const RouteState::Hop> hops = routes.hops(sw);
+    const PortNum* const row = routes.row(sw).data();
+    std::uint64_t* const load = load_.data() + first_[sw.value()];
     bool left = false;
     for (std::size_t j = 0; j < width; ++j) {
       if (flow[j] == 0) continue;
-      const PortNum port = routes.exit(sw, lids[j]);
-      const RouteState::Hop hop = routes.hop(sw, port);
-      if (hop.to == kNone<SwitchIdx>) continue;
-      if (hop.up != up) {
+      const std::size_t port = row[lids[j].value()].value();
+      if (port >= hops.size() || hops[port].to == kNone<SwitchIdx>) continue;
+      if (hops[port].up != up) {
         left = true;
         continue;
       }
-      load_[first_[sw.value()] + port.value()] += flow[j];
-      flow_[hop.to.value() * width + j] += flow[j];
-      waiting_[hop.to.value()] = 1;
+      load[port] += flow[j];
+      flow_[hops[port].to.value() * width + j] += flow[j];
+      waiting_[hops[port].to.value()] = 1;
     }
     waiting_[sw.value()] = left;
   };

@@ -34,7 +34,7 @@ class ChannelLoads {
 
   std::vector<std::uint32_t> first_;  // by switch
   std::vector<std::uint64_t> load_;   // by switch and port
-  std::vector<std::uint64_t> flow_;   // scratch of count()
+  std::vector<std::uint32_t> flow_;   // scratch of count()
   std::vector<char> waiting_;
 };
 

@@ -64,7 +64,7 @@ class Keeper {
     return 2 * fresh <= owned && 2 * new_switches <= changes_.before.size();
   }
 
-  ForwardingTables run(bool shorten_detours) {
+  KeptRoutes run(bool shorten_detours) {
     find_suspects();
     Rebalancer rebalancer{routes_};
     mend_suspects(shorten_detours ? &rebalancer : nullptr);
@@ -76,7 +76,7 @@ class Keeper {
       }
     }
     fill_gained(rebalancer);
-    return std::move(tables_);
+    return {.lft = std::move(tables_), .recomputed = routes_.list_touched()};
   }
 
  private:
@@ -111,7 +111,8 @@ class Keeper {
 
   void mend_suspects(Rebalancer* rebalancer) {
     Mender mender{routes_};
-    const OldRoutes old{before_, changes_.before};
+    std::optional<OldRoutes> old;
+    if (rebalancer != nullptr) old.emplace(before_, changes_.before);
     std::vector<SwitchIdx> detours;
     for (std::size_t value = 1; value < destinations_.size(); ++value) {
       if (suspects_[value].empty()) continue;
@@ -121,7 +122,7 @@ class Keeper {
       if (rebalancer != nullptr) {
         detours.clear();
         for (const RouteState::Change& change : routes_.changes()) {
-          if (routes_.length(change.sw, lid) > old.length(change.sw, lid))
+          if (routes_.length(change.sw, lid) > old->length(change.sw, lid))
             detours.push_back(change.sw);
         }
         if (!detours.empty()) rebalancer->relieve(lid, detours);
@@ -190,11 +191,11 @@ class Keeper {
 
 }  // namespace
 
-std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
-                                            const LidMap& lids,
-                                            const OrientedFabric& oriented,
-                                            const PreviousRoutes& in_force,
-                                            bool shorten_detours) {
+std::optional<KeptRoutes> keep_routes(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const OrientedFabric& oriented,
+                                      const PreviousRoutes& in_force,
+                                      bool shorten_detours) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;

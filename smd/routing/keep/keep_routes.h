@@ -2,10 +2,16 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "smd/routing/oriented_fabric.h"
 
 namespace smd {
+
+struct KeptRoutes {
+  ForwardingTables lft;
+  std::vector<Lid> recomputed;  // LIDs with entries that changed, ascending
+};
 
 /// Requires: the tables in force are up*/down* over the orientation that they carry.
 /// Ensures, over the orientation of `oriented`: legal and complete for every LID in `lids`.
@@ -17,10 +23,10 @@ namespace smd {
 /// - LIDs that nobody has keep their entries, so that who comes back finds them, unless a link
 ///   under them leads elsewhere.
 /// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
-[[nodiscard]] std::optional<ForwardingTables> keep_routes(const Fabric& fabric,
-                                                          const LidMap& lids,
-                                                          const OrientedFabric& oriented,
-                                                          const PreviousRoutes& in_force,
-                                                          bool shorten_detours);
+[[nodiscard]] std::optional<KeptRoutes> keep_routes(const Fabric& fabric,
+                                                    const LidMap& lids,
+                                                    const OrientedFabric& oriented,
+                                                    const PreviousRoutes& in_force,
+                                                    bool shorten_detours);
 
 }  // namespace smd

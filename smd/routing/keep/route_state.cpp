@@ -27,7 +27,8 @@ RouteState::RouteState(const OrientedFabric& oriented,
     : oriented_(oriented),
       destinations_(destinations),
       tables_(tables),
-      carried_(oriented.graph.switches()) {
+      carried_(oriented.graph.switches()),
+      touched_(destinations.size(), 0) {
   for (const SwitchIdx sw : oriented.guids.indices()) {
     const auto first = static_cast<std::uint32_t>(hops_.size());
     first_hop_.push_back(first);
@@ -84,12 +85,21 @@ bool RouteState::is_entered_from_above(SwitchIdx sw, Lid lid) const {
 void RouteState::set(SwitchIdx sw, Lid lid, PortNum port) {
   if (tables_.route(sw, lid) == port) return;
   changes_.push_back({sw, tables_.route(sw, lid)});
+  touched_[lid.value()] = 1;
   std::vector<std::uint32_t>& counts = carried_[sw];
   if (!counts.empty() && destinations_[lid.value()].weighs) {
     --counts[tables_.route(sw, lid).value()];
     ++counts[port.value()];
   }
   tables_.set_route(sw, lid, port);
+}
+
+std::vector<Lid> RouteState::list_touched() const {
+  std::vector<Lid> lids;
+  for (std::size_t lid = 0; lid < touched_.size(); ++lid) {
+    if (touched_[lid]) lids.push_back(Lid{static_cast<std::uint16_t>(lid)});
+  }
+  return lids;
 }
 
 PortNum RouteState::choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways) {

@@ -49,6 +49,15 @@ class RouteState {
     return at < first_hop_[sw.value() + 1] ? hops_[at] : Hop{};
   }
 
+  /// By port number; ports past the end lead to no switch.
+  [[nodiscard]] std::span<const Hop> hops(SwitchIdx sw) const {
+    return {hops_.data() + first_hop_[sw.value()], hops_.data() + first_hop_[sw.value() + 1]};
+  }
+
+  [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const {
+    return static_cast<const ForwardingTables&>(tables_).row(sw);
+  }
+
   [[nodiscard]] Hop next(SwitchIdx sw, Lid lid) const { return hop(sw, tables_.route(sw, lid)); }
 
   /// Links to the last switch of an owned LID; kUnreached when the entries do not lead there.
@@ -81,6 +90,9 @@ class RouteState {
 
   void clear_changes() { changes_.clear(); }
 
+  /// LIDs that set() has changed an entry of, ascending.
+  [[nodiscard]] std::vector<Lid> list_touched() const;
+
   /// Somebody above hands over to `sw`, which therefore has to descend.
   [[nodiscard]] bool is_entered_from_above(SwitchIdx sw, Lid lid) const;
 
@@ -99,6 +111,7 @@ class RouteState {
   std::vector<Hop> hops_;
   IndexVector<SwitchIdx, std::vector<std::uint32_t>> carried_;  // empty: not counted yet
   std::vector<Change> changes_;
+  std::vector<char> touched_;  // by LID
   bool hosts_exist_ = false;
 };
 

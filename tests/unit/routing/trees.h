@@ -7,35 +7,15 @@
 #include <vector>
 
 #include "sim-backend/topology/fabric_spec.h"
+#include "sim-backend/topology/snapshot.h"
 #include "smd/base/rng.h"
 #include "smd/fabric/builder.h"
 #include "tests/unit/routing/paths.h"
 
 namespace smd::test {
 
-inline Fabric generated(const std::string& text) {
-  const sim::FabricSpec spec = sim::load_fabric(text).value();
-  FabricBuilder builder;
-  for (const sim::NodeSpec& node : spec.nodes) {
-    NodeInfo info;
-    info.node_type = static_cast<std::uint8_t>(node.type);
-    info.num_ports = static_cast<std::uint8_t>(node.num_ports());
-    info.node_guid = info.port_guid = node.guid;
-    info.local_port = PortNum{1};
-    builder.set_description(builder.add_node(info), node.description);
-  }
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      const sim::PortSpec& port = spec.nodes[n].ports[p];
-      if (port.peer_node == sim::kNoNode || port.peer_node < n) continue;
-      builder.add_link(NodeIdx{n},
-                       PortNum{static_cast<std::uint8_t>(p)},
-                       NodeIdx{port.peer_node},
-                       port.peer_port);
-    }
-  }
-  builder.set_sm_port(NodeIdx{spec.sm_node}, spec.sm_port);
-  return *builder.build(Epoch{1});
+inline Fabric generated(const std::string& spec) {
+  return *sim::build_snapshot(sim::load_fabric(spec).value());
 }
 
 /// The same without the cables at these ports. Nodes stay, also those without cables.
