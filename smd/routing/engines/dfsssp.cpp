@@ -23,9 +23,10 @@ class DfSssp final : public Engine {
            "put into lanes, SL = VL = lane, as few as the search finds: 1 on fat trees, 2 on a "
            "ring, more on tori and random networks. Free of deadlock: the channel dependency "
            "graph of every lane has no cycle, and no path changes its lane. Both directions of a "
-           "pair of switches have one SL, unless that takes more lanes than there are. Where "
-           "balanced trees need too many lanes, trees that use fewer turns are tried. Refuses "
-           "when the lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
+           "pair of switches have one SL, unless that takes more lanes than there are. Trees that "
+           "always take the lowest port come first where their heaviest channel carries no more, "
+           "and last elsewhere: regular fabrics need fewer lanes with them. Refuses when the "
+           "lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -48,22 +49,30 @@ class DfSssp final : public Engine {
       return std::move(*tables);
 
     const unsigned budget = find_lane_budget(fabric, request);
-    std::optional<unsigned> needed;
-    for (const WayChoice choice : {WayChoice::Load, WayChoice::Order}) {
-      if (choice == WayChoice::Order)
-        trees = build_balanced_trees(fabric, lids, graph, targets, request, {.choice = choice});
-      for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
-        // The last try says how many it would take.
-        const bool last = bundle == Bundle::Path && choice == WayChoice::Order;
-        Layering layering{graph, trees.trees, bundle};
-        needed = last ? layering.assign(kMostLanes) : layering.assign_if_likely(budget);
-        if (!needed || *needed > budget) continue;
-        RoutingTables tables =
-            make_layered_tables(name(), graph, targets, trees, layering, *needed);
-        if (bundle == Bundle::Path) tables.notes.emplace_back(kDirectionsDiffer);
-        return tables;
-      }
+    BalancedTrees others =
+        build_balanced_trees(fabric, lids, graph, targets, request, {.choice = WayChoice::Order});
+    const bool swapped = others.heaviest_load <= trees.heaviest_load;
+    if (swapped) std::swap(trees, others);
+    const BalancedTrees& orderly = swapped ? trees : others;
+    const auto write = [&](const BalancedTrees& some, const Layering& layering, unsigned vls) {
+      return make_layered_tables(name(), graph, targets, some, layering, vls);
+    };
+    const auto write_directed = [&](const auto&... parts) {
+      RoutingTables tables = write(parts...);
+      tables.notes.emplace_back(kDirectionsDiffer);
+      return tables;
+    };
+    for (const BalancedTrees* const some : {&trees, &others}) {
+      Layering pairs{graph, some->trees, Bundle::Pair};
+      if (const auto vls = pairs.assign_if_likely(budget)) return write(*some, pairs, *vls);
+      Layering paths{graph, some->trees, Bundle::Path};
+      if (const auto vls = paths.assign_if_likely(budget))
+        return write_directed(*some, paths, *vls);
     }
+    // However unlikely; a refusal says how many lanes it would take.
+    Layering last{graph, orderly.trees, Bundle::Path};
+    const std::optional<unsigned> needed = last.assign(kMostLanes);
+    if (needed && *needed <= budget) return write_directed(orderly, last, *needed);
     return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
   }
 

@@ -1,5 +1,6 @@
 // Shortest paths between switches, free of deadlock by layers.
 #include <optional>
+#include <utility>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/layers/keep_layers.h"
@@ -16,8 +17,9 @@ class Lash final : public Engine {
            "SL for every pair of switches in both directions: SL = VL = lane. A pair goes into "
            "the first lane whose channel dependency graph it leaves without a cycle, which is "
            "the deadlock argument. As few lanes as the search finds. Of two sets of trees, "
-           "balanced ones and ones that use few turns, the one that needs fewer lanes. Refuses "
-           "when the lanes are not enough. Source: Skeie, Lysne and Theiss 2002.";
+           "balanced by load and always by the lowest port, the evener one, unless only the other "
+           "fits the lanes. Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss "
+           "2002.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -31,22 +33,25 @@ class Lash final : public Engine {
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
     const unsigned budget = find_lane_budget(fabric, request);
-    std::optional<RoutingTables> best;
-    std::optional<unsigned> needed;
-    for (const WayChoice choice : {WayChoice::Load, WayChoice::Order}) {
-      const BalancedTrees trees = build_balanced_trees(
+    const auto build = [&](WayChoice choice) {
+      return build_balanced_trees(
           fabric, lids, graph, targets, request, {TreePer::EachSwitch, choice});
-      Layering layering{graph, trees.trees, Bundle::Pair};
-      const unsigned most = needed ? *needed - 1 : kMostLanes;
-      const std::optional<unsigned> lanes = layering.assign(most);
-      if (!lanes) continue;
-      needed = lanes;
-      if (*needed <= budget)
-        best = make_layered_tables(name(), graph, targets, trees, layering, *needed);
-      if (*needed == 1) break;
+    };
+    BalancedTrees trees = build(WayChoice::Load);
+    BalancedTrees others = build(WayChoice::Order);
+    const bool swapped = others.heaviest_load <= trees.heaviest_load;
+    if (swapped) std::swap(trees, others);
+    const BalancedTrees& orderly = swapped ? trees : others;
+    for (const BalancedTrees* const some : {&trees, &others}) {
+      Layering layering{graph, some->trees, Bundle::Pair};
+      if (const auto vls = layering.assign_if_likely(budget))
+        return make_layered_tables(name(), graph, targets, *some, layering, *vls);
     }
-    if (!best) return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
-    return std::move(*best);
+    // However unlikely; a refusal says how many lanes it would take.
+    Layering last{graph, orderly.trees, Bundle::Pair};
+    const std::optional<unsigned> needed = last.assign(kMostLanes);
+    if (!needed || *needed > budget) return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
+    return make_layered_tables(name(), graph, targets, orderly, last, *needed);
   }
 };
 

@@ -18,6 +18,7 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
   TreeGrower grower{fabric, graph, plan, trees};
   std::uint32_t offsets = 0;
   for (const TreeFamily& family : plan.families) offsets = std::max(offsets, family.trees);
+  std::uint64_t heaviest = 0;
   for (std::uint32_t offset = 0; offset < offsets; ++offset) {
     grower.clear_loads();
     SwitchIdx aim = kNone<SwitchIdx>;
@@ -28,8 +29,9 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
       grower.grow(family, offset, style.choice);
       grower.load(family, offset);
     }
+    if (offset == 0) heaviest = grower.find_heaviest_load();
   }
-  return {std::move(plan), std::move(trees)};
+  return {std::move(plan), std::move(trees), heaviest};
 }
 
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees) {

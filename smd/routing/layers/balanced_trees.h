@@ -16,6 +16,7 @@ struct TreeStyle {
 struct BalancedTrees {
   TreePlan plan;
   InTrees trees;
+  std::uint64_t heaviest_load = 0;  // of any channel, over the trees to base LIDs
 };
 
 /// Paths are counted from hosts to hosts: from every host alike, to each by

@@ -162,7 +162,7 @@ KeptTrees keep_trees(const Fabric& fabric,
   const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
   TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
   const auto per_switch = plan.count_trees();
-  KeptTrees kept{std::move(targets), {std::move(plan), InTrees{graph, per_switch}}, {}, {}, {}};
+  KeptTrees kept{std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0}, {}, {}, {}};
   const Orientation& along = request.in_force->routing->orientation;
   if (along.by_guid.empty()) {
     Keeper{fabric, graph, request, nullptr, kept}.run();

@@ -140,12 +140,16 @@ void LaneGraph::search_back(Channel from, std::uint32_t lowest) {
 
 // Those behind take the first of the places that both had, those ahead the others.
 void LaneGraph::reorder() {
-  const auto by_place = [&](Channel a, Channel b) { return place_[a] < place_[b]; };
-  std::sort(behind_.begin(), behind_.end(), by_place);
-  std::sort(ahead_.begin(), ahead_.end(), by_place);
   places_.clear();
-  for (const Channel channel : behind_) places_.push_back(place_[channel]);
-  for (const Channel channel : ahead_) places_.push_back(place_[channel]);
+  for (std::vector<Channel>* const part : {&behind_, &ahead_}) {
+    keys_.clear();
+    for (const Channel channel : *part) {
+      keys_.push_back(std::uint64_t{place_[channel]} << 32 | channel);
+      places_.push_back(place_[channel]);
+    }
+    std::sort(keys_.begin(), keys_.end());
+    for (std::size_t i = 0; i < keys_.size(); ++i) (*part)[i] = static_cast<Channel>(keys_[i]);
+  }
   std::sort(places_.begin(), places_.end());
   std::size_t at = 0;
   for (const std::vector<Channel>* const part : {&behind_, &ahead_}) {

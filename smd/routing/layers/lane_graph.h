@@ -70,6 +70,7 @@ class LaneGraph {
   std::vector<Channel> ahead_;
   std::vector<Channel> behind_;
   std::vector<std::uint32_t> places_;
+  std::vector<std::uint64_t> keys_;  // place, then channel
   std::vector<Dependency> added_;
 };
 

@@ -12,6 +12,16 @@ namespace {
 // Channels that searches may look at, per dependency that a lane could have.
 constexpr std::uint64_t kSearchesPerDependency = 100;
 
+// Whether so many lanes hold the rest, each a fifth less than the one before.
+bool is_likely(std::size_t left, std::size_t last, unsigned lanes) {
+  std::size_t room = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    last = last * 4 / 5;
+    room += last;
+  }
+  return left <= std::max(room, std::size_t{100});
+}
+
 }  // namespace
 
 Layering::Layering(const SwitchGraph& graph, const InTrees& trees, Bundle bundle)
@@ -55,11 +65,13 @@ void Layering::set_lane(std::size_t number, std::uint32_t source, std::uint8_t l
 std::optional<unsigned> Layering::assign(unsigned most, bool only_if_likely) {
   std::vector<std::uint32_t> uses(dependencies_.size(), 0);
   LaneGraph lane{dependencies_};
-  const std::size_t all = count_waiting();
   unsigned number = 0;
-  for (std::size_t left = all; left != 0; left = count_waiting(), ++number) {
+  std::size_t before = count_waiting();
+  for (std::size_t left = before; left != 0; ++number) {
     if (number == most) return std::nullopt;
-    if (only_if_likely && number == 1 && (all - left) * most < all) return std::nullopt;
+    if (only_if_likely && number != 0 && !is_likely(left, before - left, most - number))
+      return std::nullopt;
+    before = left;
     std::fill(uses.begin(), uses.end(), 0);
     lane.clear();
     std::size_t distinct = 0;
@@ -73,6 +85,7 @@ std::optional<unsigned> Layering::assign(unsigned most, bool only_if_likely) {
     const auto mark = static_cast<std::uint8_t>(number);
     if (lane.sort()) {
       settle(mark);
+      left = 0;
       continue;
     }
     const std::uint64_t budget = distinct * kSearchesPerDependency;
@@ -82,6 +95,7 @@ std::optional<unsigned> Layering::assign(unsigned most, bool only_if_likely) {
     lane.clear();
     each_dependency(mark, [&](Dependency dependency, std::uint32_t) { lane.set(dependency); });
     fill_up(lane, mark, budget);
+    left = count_waiting();
   }
   return std::max(number, 1u);
 }

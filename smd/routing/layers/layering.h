@@ -29,8 +29,8 @@ class Layering {
   /// Gives every bundle a lane. Nothing: more than `most` lanes would be needed.
   [[nodiscard]] std::optional<unsigned> assign(unsigned most) { return assign(most, false); }
 
-  /// Gives up after the first lane if all lanes together would not hold everything, were each as
-  /// full as that one. Later ones hold less: what is left is what did not go together.
+  /// Gives up as soon as the rest looks like more than the lanes that are left hold: each holds
+  /// less than the one before, since what is left is what did not go together.
   [[nodiscard]] std::optional<unsigned> assign_if_likely(unsigned most) {
     return assign(most, true);
   }

@@ -132,8 +132,8 @@ const TreeGrower::Way& TreeGrower::choose(const TreeFamily& family,
   const std::span<const Way> some{ways_.data() + first_way_[at], ways_.data() + first_way_[at + 1]};
   if (offset != 0) return choose_fresh(family, offset, trees_.near_to_far(family.root)[at], some);
   // What carries nothing need not be spread, and its turns may cost a lane.
-  if (style == WayChoice::Order || family.weight == 0) return choose_orderly(some);
-  return choose_light(some);
+  if (family.weight == 0) return choose_same(some);
+  return style == WayChoice::Order ? choose_first(some) : choose_light(some);
 }
 
 bool TreeGrower::is_way(std::uint32_t sw, std::uint8_t number) const {
@@ -233,14 +233,18 @@ const TreeGrower::Way& TreeGrower::choose_light(std::span<const Way> some) const
   return *best;
 }
 
-// Always the same neighbour; its cables share the load.
-const TreeGrower::Way& TreeGrower::choose_orderly(std::span<const Way> some) const {
+// The neighbour at the lowest port; its cables share the load.
+const TreeGrower::Way& TreeGrower::choose_first(std::span<const Way> some) const {
   const Way* best = some.data();
   for (const Way& way : some.subspan(1)) {
-    if (way.to == best->to ? load_[way.edge] < load_[best->edge] : rank_[way.to] < rank_[best->to])
-      best = &way;
+    if (way.to == best->to && load_[way.edge] < load_[best->edge]) best = &way;
   }
   return *best;
+}
+
+// The neighbour that others who have it take too.
+const TreeGrower::Way& TreeGrower::choose_same(std::span<const Way> some) const {
+  return *std::ranges::min_element(some, {}, [this](const Way& way) { return rank_[way.to]; });
 }
 
 const TreeGrower::Way& TreeGrower::choose_fresh(const TreeFamily& family,

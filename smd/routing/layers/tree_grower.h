@@ -1,6 +1,7 @@
 // Grows one tree after the other, each over the channels that carry least so far.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace smd {
 /// Which of several shortest ways a tree takes.
 enum class WayChoice : std::uint8_t {
   Load,  // the one whose channels carry least all the way
-  Order  // to the same neighbour as all trees that could: fewer turns are used, so fewer lanes
+  Order  // the lowest port: on regular fabrics fewer turns are used, so fewer lanes
 };
 
 /// What a path over each edge counts: over the fastest links kSlownessOfFastest, over one of a
@@ -36,6 +37,11 @@ class TreeGrower {
 
   /// Forgets what channels carry.
   void clear_loads() { std::fill(load_.begin(), load_.end(), 0); }
+
+  /// What the channel that carries most carries.
+  [[nodiscard]] std::uint64_t find_heaviest_load() const {
+    return load_.empty() ? 0 : *std::ranges::max_element(load_);
+  }
 
   /// Finds the shortest ways to `root`, for the calls below, and the order of its trees.
   void aim_at(SwitchIdx root);
@@ -71,7 +77,8 @@ class TreeGrower {
                                           SwitchIdx through);
   [[nodiscard]] bool is_way(std::uint32_t sw, std::uint8_t number) const;
   [[nodiscard]] const Way& choose_light(std::span<const Way> some) const;
-  [[nodiscard]] const Way& choose_orderly(std::span<const Way> some) const;
+  [[nodiscard]] const Way& choose_first(std::span<const Way> some) const;
+  [[nodiscard]] const Way& choose_same(std::span<const Way> some) const;
   [[nodiscard]] const Way& choose_fresh(const TreeFamily& family,
                                         std::uint32_t offset,
                                         std::uint32_t sw,
