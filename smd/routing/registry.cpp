@@ -19,6 +19,7 @@ constexpr Factory kEngines[] = {
     hamming_engine,
     lash_engine,
     minhop_engine,
+    nue_engine,
     pira_engine,
     updn_engine,
 };

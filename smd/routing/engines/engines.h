@@ -15,6 +15,7 @@ namespace smd {
 [[nodiscard]] const Engine& hamming_engine();
 [[nodiscard]] const Engine& lash_engine();
 [[nodiscard]] const Engine& minhop_engine();
+[[nodiscard]] const Engine& nue_engine();
 [[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();
 

@@ -1,0 +1,91 @@
+// Routes on the dependency graph: free of deadlock on however few lanes there are.
+#include <algorithm>
+
+#include "smd/routing/engines/engines.h"
+#include "smd/routing/nue/lane_sls.h"
+#include "smd/routing/nue/planner.h"
+#include "smd/routing/nue/tree_ways.h"
+
+namespace smd {
+namespace {
+
+class Nue final : public Engine {
+ public:
+  std::string_view name() const override { return "nue"; }
+
+  std::string_view contract() const override {
+    return "Any fabric, any number of VLs from 1 up, one SL per VL. Destinations are shared out to "
+           "lanes by neighbourhood; a packet takes the SL of its destination, whoever sends it. On "
+           "each lane the routes to one destination switch grow outwards from it as a tree of "
+           "shortest ways, but a turn that would close a cycle with those of other trees on the "
+           "lane is not let in; so no lane ever has a cycle of dependencies. Nobody is left out: a "
+           "spanning tree's turns are let in first, and who finds no other way takes it. As few "
+           "lanes as give shortest routes only, else all there are; with eight, most tori, "
+           "dragonflies and irregular fabrics have hardly a detour. Hosts of one switch and LIDs "
+           "of one host are spread over all equally short ways whose turns are free. Source: Nue "
+           "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
+           "(Pearce, Kelly, 2006) in place of its searches for cycles.";
+  }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    const unsigned most =
+        std::clamp(request.max_vls != 0 ? request.max_vls : count_common_lanes(fabric), 1u, 15u);
+    const SwitchGraph graph{fabric};
+    const Channels channels{graph};
+    const Targets targets = find_targets(fabric, lids);
+    NuePlanner planner{graph, channels, targets};
+    // Fewer lanes are better where every route is a shortest one on them.
+    unsigned lanes = 1;
+    while (!planner.plan(lanes, lanes < most)) lanes = std::min(2 * lanes, most);
+    planner.polish();
+
+    RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
+    Spread spread{graph, targets};
+    TreeWays ways{channels};
+    RouteTree tree;
+    NextHops hops;
+    for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
+      spread.begin_offset();
+      for (const SwitchIdx destination : planner.planned()) {
+        planner.read(destination, tree);
+        if (targets.hosts[destination] != 0)
+          ways.widen(tree, planner.turns(destination), hops);
+        else
+          ways.list(tree, hops);
+        spread.serve(destination, hops, offset, result.lft);
+      }
+    }
+    set_lanes(planner, targets, lids.top, result);
+    return result;
+  }
+
+ private:
+  static void set_lanes(const NuePlanner& planner,
+                        const Targets& targets,
+                        Lid top,
+                        RoutingTables& result) {
+    std::vector<std::uint8_t> lane_of(top.value() + std::size_t{1}, 0);
+    unsigned lanes = 1;
+    for (const SwitchIdx destination : planner.planned()) {
+      const unsigned lane = planner.lane(destination);
+      lanes = std::max(lanes, lane + 1);
+      for (const Target& target : targets.of[destination]) {
+        const auto first = lane_of.begin() + target.base.value();
+        std::fill(
+            first, first + (std::ptrdiff_t{1} << target.lmc), static_cast<std::uint8_t>(lane));
+      }
+    }
+    set_lane_sls(targets.of.size(), top, lanes, lane_of, result);
+  }
+};
+
+}  // namespace
+
+const Engine& nue_engine() {
+  static const Nue engine;
+  return engine;
+}
+
+}  // namespace smd

@@ -1,0 +1,89 @@
+// Which lane carries the routes to each destination switch, and by which tree.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "smd/routing/nue/escape_tree.h"
+#include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/nue/turn_counts.h"
+#include "smd/routing/nue/turn_set.h"
+
+namespace smd {
+
+class NuePlanner {
+ public:
+  NuePlanner(const SwitchGraph& graph, const Channels& channels, const Targets& targets);
+
+  /// A tree to every switch with LIDs, on at most so many lanes. With `shortest` it is false, and
+  /// there is no plan, as soon as a switch with hosts has no tree of shortest routes on the lane of
+  /// its neighbourhood. Requires: lanes >= 1.
+  bool plan(unsigned lanes, bool shortest);
+
+  /// Takes out trees with detours, the first planned first, and grows them again where they get
+  /// shorter. Gives up when that succeeds too seldom.
+  void polish();
+
+  /// Destinations in the order in which they were planned.
+  [[nodiscard]] const std::vector<SwitchIdx>& planned() const { return planned_; }
+
+  [[nodiscard]] unsigned lane(SwitchIdx destination) const { return lane_of_[destination]; }
+
+  [[nodiscard]] TurnSet& turns(SwitchIdx destination) {
+    return lanes_[lane_of_[destination]].turns;
+  }
+
+  /// The planned tree. Requires: planned.
+  void read(SwitchIdx destination, RouteTree& tree) const;
+
+ private:
+  struct Lane {
+    TurnSet turns;
+    EscapeTree escape;
+    TurnCounts counts;
+  };
+
+  /// Destinations without hosts carry no traffic that counts.
+  struct Homes {
+    std::vector<std::vector<SwitchIdx>> by_lane;
+    std::vector<SwitchIdx> without_hosts;
+  };
+
+  /// Makes the lanes, empty but for the escape routes.
+  Homes begin(unsigned lanes);
+  bool plan_shortest(SwitchIdx destination, unsigned lane);
+  void plan_least_detour(SwitchIdx destination);
+  void complete(SwitchIdx destination, Lane& lane);
+  void settle_along(const EscapeTree& escape, SwitchIdx sw);
+  void accept(SwitchIdx destination, unsigned lane);
+
+  bool reroute(SwitchIdx destination);
+  void remove(SwitchIdx destination, const RouteTree& tree);
+  void put_back(SwitchIdx destination, const RouteTree& tree);
+  void change_load(const RouteTree& tree, SwitchIdx destination, bool add);
+  [[nodiscard]] std::uint64_t measure_detours(
+      const IndexVector<SwitchIdx, std::uint32_t>& least) const;
+
+  const SwitchGraph& graph_;
+  const Channels& channels_;
+  const Targets& targets_;
+  std::vector<std::vector<SwitchIdx>> islands_;
+  IndexVector<SwitchIdx, std::uint32_t> island_of_;
+
+  std::vector<Lane> lanes_;
+  std::vector<SwitchIdx> planned_;
+  IndexVector<SwitchIdx, std::size_t> row_of_;  // place in planned_
+  IndexVector<SwitchIdx, std::uint8_t> lane_of_;
+  std::vector<std::uint8_t> slots_;                // of the way out, destination-major
+  std::vector<std::uint64_t> load_;                // paths by channel
+  IndexVector<SwitchIdx, std::uint64_t> detours_;  // links above the least, over its paths
+
+  // Scratch.
+  RouteTree old_;
+  TreeGrowth growth_;
+  IndexVector<SwitchIdx, std::uint32_t> settled_;  // depth
+  std::vector<SwitchIdx> walk_;
+  IndexVector<SwitchIdx, std::uint64_t> flow_;
+};
+
+}  // namespace smd

@@ -1,0 +1,87 @@
+#include "smd/routing/nue/tree_ways.h"
+
+#include <bit>
+
+namespace smd {
+
+TreeWays::TreeWays(const Channels& channels) : channels_(channels) {}
+
+void TreeWays::list(const RouteTree& tree, NextHops& hops) {
+  hops.clear();
+  for (std::size_t at = tree.order.size(); at-- > 1;) {
+    hops.order.push_back(tree.order[at]);
+    hops.edges.push_back(tree.exit[tree.order[at]]);
+    hops.close();
+  }
+}
+
+void TreeWays::widen(const RouteTree& tree, TurnSet& turns, NextHops& hops) {
+  const std::size_t words = channels_.words;
+  ways_.assign(channels_.switches() * words, 0);
+  comes_.assign(channels_.switches() * words, 0);
+  const auto mark = [&](Rows& rows, Channel way) {
+    const std::uint32_t slot = channels_.slot(way);
+    rows[channels_.from[way].value() * words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+  };
+  for (std::size_t at = 1; at < tree.order.size(); ++at) {
+    mark(ways_, tree.exit[tree.order[at]]);
+    mark(comes_, channels_.reverse[tree.exit[tree.order[at]]]);
+  }
+  // Nearest first: the ways of a switch are complete before anything farther may lead to it.
+  for (std::size_t at = 1; at < tree.order.size(); ++at) {
+    const SwitchIdx sw = tree.order[at];
+    const std::uint32_t nearer = tree.depth[sw] - 1;
+    for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+      if (tree.depth[channels_.to[c]] != nearer || c == tree.exit[sw]) continue;
+      if (may_take(turns, c)) mark(ways_, c);
+    }
+  }
+  write(tree, hops);
+}
+
+bool TreeWays::may_take(TurnSet& turns, Channel way) {
+  const std::size_t words = channels_.words;
+  const SwitchIdx near = channels_.to[way];
+  const std::uint64_t* const on = ways_.data() + near.value() * words;
+  const std::uint64_t* const coming = comes_.data() + channels_.from[way].value() * words;
+  const auto after = turns.after(way);
+  const auto before = turns.before(way);
+  const auto barred = turns.barred(way);
+  bool known = true;
+  for (std::size_t w = 0; w < words; ++w) {
+    if ((barred[w] & coming[w]) != 0) return false;
+    known = known && (on[w] & ~after[w]) == 0 && (coming[w] & ~before[w]) == 0;
+  }
+  if (known) return true;
+  const auto add_all = [&](std::uint64_t bits, Channel first, bool onward) {
+    for (; bits != 0; bits &= bits - 1) {
+      const Channel other = first + static_cast<Channel>(std::countr_zero(bits));
+      if (!(onward ? turns.add(way, other) : turns.add(channels_.reverse[other], way)))
+        return false;
+    }
+    return true;
+  };
+  for (std::uint32_t w = 0; w < words; ++w) {
+    if (!add_all(on[w] & ~after[w], channels_.first[near.value()] + w * 64, true) ||
+        !add_all(
+            coming[w] & ~before[w], channels_.first[channels_.from[way].value()] + w * 64, false))
+      return false;
+  }
+  return true;
+}
+
+void TreeWays::write(const RouteTree& tree, NextHops& hops) const {
+  hops.clear();
+  for (std::size_t at = tree.order.size(); at-- > 1;) {
+    const std::uint32_t sw = tree.order[at].value();
+    hops.order.push_back(tree.order[at]);
+    for (std::uint32_t w = 0; w < channels_.words; ++w) {
+      for (std::uint64_t bits = ways_[sw * channels_.words + w]; bits != 0; bits &= bits - 1)
+        hops.edges.push_back(channels_.first[sw] + w * 64 +
+                             static_cast<Channel>(std::countr_zero(bits)));
+    }
+    hops.close();
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,147 @@
+#include "smd/routing/nue/turn_set.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace smd {
+
+TurnSet::TurnSet(const Channels& channels, const std::vector<Channel>& order)
+    : channels_(&channels),
+      after_(channels.size() * channels.words, 0),
+      before_(after_.size(), 0),
+      barred_(after_.size(), 0),
+      place_(channels.size() + 1, 0),
+      next_(channels.size() + 1, 0),
+      previous_(channels.size() + 1, 0),
+      seen_(channels.size(), 0) {
+  Channel last = static_cast<Channel>(channels.size());
+  for (const Channel channel : order) {
+    next_[last] = channel;
+    previous_[channel] = last;
+    last = channel;
+  }
+  next_[last] = static_cast<Channel>(channels.size());
+  previous_.back() = last;
+  renumber();
+}
+
+bool TurnSet::add(Channel in, Channel out) {
+  const std::uint32_t back = channels_->slot(channels_->reverse[in]);
+  if (test(before_, out, back)) return true;
+  if (channels_->reverse[in] == out || test(barred_, out, back)) return false;
+  if (place_[in] > place_[out] && !reorder(in, out)) {
+    set(barred_, out, back);
+    newly_barred_.emplace_back(in, out);
+    return false;
+  }
+  set(before_, out, back);
+  set(after_, in, channels_->slot(out));
+  added_.emplace_back(in, out);
+  return true;
+}
+
+void TurnSet::keep() {
+  added_.clear();
+  newly_barred_.clear();
+}
+
+void TurnSet::take_back() {
+  for (const auto& [in, out] : added_) remove(in, out);
+  // They may have been barred by a turn that is gone now.
+  for (const auto& [in, out] : newly_barred_)
+    clear(barred_, out, channels_->slot(channels_->reverse[in]));
+  keep();
+}
+
+void TurnSet::remove(Channel in, Channel out) {
+  clear(before_, out, channels_->slot(channels_->reverse[in]));
+  clear(after_, in, channels_->slot(out));
+}
+
+void TurnSet::forget_barred() { std::fill(barred_.begin(), barred_.end(), 0); }
+
+// Both searches take turns, so that the shorter one decides.
+bool TurnSet::reorder(Channel in, Channel out) {
+  on_.begin(out, ++marks_);
+  back_.begin(in, ++marks_);
+  seen_[out] = on_.mark;
+  seen_[in] = back_.mark;
+  for (;;) {
+    if (on_.next == on_.found.size()) {
+      move_behind(in, on_.found);
+      return true;
+    }
+    if (!search_on(place_[in])) return false;
+    if (back_.next == back_.found.size()) {
+      move_behind(previous_[out], back_.found);
+      return true;
+    }
+    if (!search_back(place_[out])) return false;
+  }
+}
+
+bool TurnSet::search_on(std::uint64_t last) {
+  const Channel channel = on_.found[on_.next++];
+  const std::uint32_t first = channels_->first[channels_->to[channel].value()];
+  for (std::uint32_t w = 0; w < channels_->words; ++w) {
+    std::uint64_t bits = after_[std::size_t{channel} * channels_->words + w];
+    for (; bits != 0; bits &= bits - 1) {
+      const Channel next = first + w * 64 + static_cast<Channel>(std::countr_zero(bits));
+      if (seen_[next] == back_.mark) return false;
+      if (seen_[next] == on_.mark || place_[next] > last) continue;
+      seen_[next] = on_.mark;
+      on_.found.push_back(next);
+    }
+  }
+  return true;
+}
+
+bool TurnSet::search_back(std::uint64_t first_place) {
+  const Channel channel = back_.found[back_.next++];
+  const std::uint32_t first = channels_->first[channels_->from[channel].value()];
+  for (std::uint32_t w = 0; w < channels_->words; ++w) {
+    std::uint64_t bits = before_[std::size_t{channel} * channels_->words + w];
+    for (; bits != 0; bits &= bits - 1) {
+      const Channel previous =
+          channels_->reverse[first + w * 64 + static_cast<Channel>(std::countr_zero(bits))];
+      if (seen_[previous] == on_.mark) return false;
+      if (seen_[previous] == back_.mark || place_[previous] < first_place) continue;
+      seen_[previous] = back_.mark;
+      back_.found.push_back(previous);
+    }
+  }
+  return true;
+}
+
+void TurnSet::move_behind(Channel left, std::vector<Channel>& moved) {
+  std::ranges::sort(moved, {}, [&](Channel channel) { return place_[channel]; });
+  for (const Channel channel : moved) {
+    next_[previous_[channel]] = next_[channel];
+    previous_[next_[channel]] = previous_[channel];
+  }
+  const Channel right = next_[left];
+  const bool at_front = left == channels_->size();
+  const std::uint64_t before = at_front ? 0 : place_[left];
+  const std::uint64_t step = (place_[right] - before) / (moved.size() + 1);
+  std::uint64_t place = before;
+  for (const Channel channel : moved) {
+    place_[channel] = place += step;
+    next_[left] = channel;
+    previous_[channel] = left;
+    left = channel;
+  }
+  next_[left] = right;
+  previous_[right] = left;
+  if (step == 0) renumber();
+}
+
+void TurnSet::renumber() {
+  const auto end = static_cast<Channel>(channels_->size());
+  const std::uint64_t step = ~std::uint64_t{0} / (channels_->size() + 2);
+  std::uint64_t place = 0;
+  for (Channel channel = next_[end]; channel != end; channel = next_[channel])
+    place_[channel] = place += step;
+  place_[end] = ~std::uint64_t{0};
+}
+
+}  // namespace smd

@@ -1,0 +1,119 @@
+// The turns that the routes of one lane take: from a channel into a switch to a channel out of it.
+// A turn that would close a cycle is not let in, so that the lane is free of deadlock at any time
+// (Dally and Seitz).
+//
+// A topological order of the channels is kept up to date while turns come in (Pearce and Kelly,
+// 2006): a turn that agrees with it costs nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "smd/routing/nue/channels.h"
+
+namespace smd {
+
+class TurnSet {
+ public:
+  /// No turn yet. Requires: `order` holds every channel once. Turns that agree with it are cheap.
+  TurnSet(const Channels& channels, const std::vector<Channel>& order);
+
+  /// Requires, here and below: `in` leads to the switch that `out` leaves.
+  [[nodiscard]] bool has(Channel in, Channel out) const {
+    return test(before_, out, channels_->slot(channels_->reverse[in]));
+  }
+
+  /// Agrees with the order: may be added for nothing.
+  [[nodiscard]] bool fits(Channel in, Channel out) const { return place_[in] < place_[out]; }
+
+  /// Known to close a cycle.
+  [[nodiscard]] bool is_barred(Channel in, Channel out) const {
+    return test(barred_, out, channels_->slot(channels_->reverse[in]));
+  }
+
+  /// False, and the turn stays out, when it would close a cycle, or leads back into its own cable.
+  bool add(Channel in, Channel out);
+
+  /// Turns from `in`, as bits by slot of the way out; turns into `out`, and those known to close a
+  /// cycle, by slot of the way back to where they come from.
+  [[nodiscard]] std::span<const std::uint64_t> after(Channel in) const { return row(after_, in); }
+
+  [[nodiscard]] std::span<const std::uint64_t> before(Channel out) const {
+    return row(before_, out);
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> barred(Channel out) const {
+    return row(barred_, out);
+  }
+
+  /// What was added since the last keep() or take_back() stays, or goes again.
+  void keep();
+  void take_back();
+
+  /// A turn that no route takes any more. What was known to close a cycle is still taken to do so,
+  /// until forget_barred().
+  void remove(Channel in, Channel out);
+  void forget_barred();
+
+ private:
+  using Rows = std::vector<std::uint64_t>;
+
+  [[nodiscard]] bool test(const Rows& rows, Channel channel, std::uint32_t slot) const {
+    return rows[std::size_t{channel} * channels_->words + slot / 64] >> (slot % 64) & 1;
+  }
+
+  void set(Rows& rows, Channel channel, std::uint32_t slot) const {
+    rows[std::size_t{channel} * channels_->words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+  }
+
+  void clear(Rows& rows, Channel channel, std::uint32_t slot) const {
+    rows[std::size_t{channel} * channels_->words + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> row(const Rows& rows, Channel channel) const {
+    return {rows.data() + std::size_t{channel} * channels_->words, channels_->words};
+  }
+
+  /// Puts `in` before `out` in the order; false when turns lead from `out` to `in`.
+  bool reorder(Channel in, Channel out);
+
+  /// Looks at the next channel of one side. False when it meets the other side.
+  bool search_on(std::uint64_t last);
+  bool search_back(std::uint64_t first);
+
+  /// Lines up what a search has found behind `left`.
+  void move_behind(Channel left, std::vector<Channel>& moved);
+  void renumber();
+
+  const Channels* channels_;
+  Rows after_;   // by in channel
+  Rows before_;  // by out channel
+  Rows barred_;  // by out channel
+  // The order as a ring, with one end mark behind the channels. Places leave gaps, so that what
+  // moves between two channels moves alone.
+  std::vector<std::uint64_t> place_;
+  std::vector<Channel> next_, previous_;
+
+  std::vector<std::pair<Channel, Channel>> added_, newly_barred_;
+
+  // Scratch of reorder(): a search on from the one end and one back from the other.
+  struct Search {
+    std::vector<Channel> found;
+    std::size_t next = 0;
+    std::uint32_t mark = 0;
+
+    void begin(Channel from, std::uint32_t with) {
+      found.assign(1, from);
+      next = 0;
+      mark = with;
+    }
+  };
+
+  std::vector<std::uint32_t> seen_;  // mark of the search that met the channel last
+  std::uint32_t marks_ = 0;
+  Search on_, back_;
+};
+
+}  // namespace smd
