@@ -1,6 +1,5 @@
 // Any connected fabric, any number of lanes.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -8,15 +7,11 @@
 #include <set>
 
 #include "sim-backend/topology/snapshot.h"
-#include "smd/routing/check.h"
-#include "tests/unit/routing/paths.h"
 #include "tests/unit/routing/random_fabric.h"
+#include "tests/unit/routing/shape_checks.h"
 
 namespace smd::test {
 namespace {
-
-using ::testing::Each;
-using ::testing::IsEmpty;
 
 Fabric drawn(const std::string& spec) {
   return *sim::build_snapshot(sim::load_fabric(spec).value());
@@ -26,13 +21,10 @@ RoutingTables nue(const Fabric& f, const LidMap& lids, unsigned lanes) {
   return find_engine("nue")->compute(f, lids, {.max_vls = lanes}).value();
 }
 
-// Links of all routes between hosts.
-double count_links(const Fabric& f, const LidMap& lids, const ForwardingTables& lft) {
-  return measure_load(f, lids, lft).mean;  // per channel, and those are the same for all engines
-}
-
-double over_shortest(const Fabric& f, const LidMap& lids, const RoutingTables& tables) {
-  return count_links(f, lids, tables.lft) / count_links(f, lids, compute("minhop", f, lids).lft);
+// Links of all routes between hosts, against those of the shortest ones.
+double over_shortest(const Fabric& f, const LidMap& lids, const ForwardingTables& lft) {
+  return measure_load(f, lids, lft).mean /
+         measure_load(f, lids, compute("minhop", f, lids).lft).mean;
 }
 
 std::string ring(int switches) {
@@ -55,21 +47,17 @@ TEST_P(NueOn, EveryPairIsServedWithoutDeadlock) {
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = nue(f, lids, lanes);
   EXPECT_LE(tables.vls, lanes);
-  const RouteReport report = check_routes(f, lids, tables);
-  EXPECT_THAT(report.first_faults, IsEmpty());
-  EXPECT_TRUE(report.acyclic) << print_cycle(f, report.cycle);
-  EXPECT_EQ(report.disconnected, 0u);
+  expect_sound(f, lids, tables);
 }
 
-TEST_P(NueOn, HostsHaveTheLaneOfTheirDestinationWhereverTheyAre) {
+TEST_P(NueOn, ADestinationHasOneLaneWhoeverSends) {
   const auto& [row, lanes] = GetParam();
   const Fabric f = drawn(row.spec);
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = nue(f, lids, lanes);
-  if (tables.path_sls.empty()) {
-    EXPECT_EQ(tables.vls, 1u);
-    return;
-  }
+  EXPECT_TRUE(tables.lanes.empty());
+  EXPECT_EQ(tables.path_sls.empty(), tables.vls == 1);
+  if (tables.path_sls.empty()) return;
   for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid) {
     const std::uint8_t sl = tables.path_sls.sl(SwitchIdx{0}, Lid{lid});
     EXPECT_LT(sl, tables.vls);
@@ -81,20 +69,166 @@ TEST_P(NueOn, HostsHaveTheLaneOfTheirDestinationWhereverTheyAre) {
 INSTANTIATE_TEST_SUITE_P(
     Fabrics,
     NueOn,
-    ::testing::Combine(
-        ::testing::Values(Row{"ring", "torus:dims=9,hosts=1"},
-                          Row{"torus2d", "torus:dims=6.5,hosts=2"},
-                          Row{"torus3d", "torus:dims=4.4.4,hosts=1"},
-                          Row{"hypercube", "hypercube:dim=5,hosts=1"},
-                          Row{"dragonfly", "dragonfly:a=4,c=2,h=2"},
-                          Row{"irregular", "irregular:switches=24,ports=12,links=4,hosts=4"},
-                          Row{"sparse", "irregular4:switches=32,nodes=60"},
-                          Row{"hyperx", "hyperx:dims=4.4,hosts=2"},
-                          Row{"fat_tree", "fat-tree:k=6,levels=3"}),
-        ::testing::Values(1u, 2u, 3u, 4u, 8u, 15u)),
+    ::testing::Combine(::testing::Values(Row{"ring", "torus:dims=9,hosts=1"},
+                                         Row{"torus2d", "torus:dims=6.5,hosts=2"},
+                                         Row{"torus3d", "torus:dims=4.4.4,hosts=1"},
+                                         Row{"hypercube", "hypercube:dim=5,hosts=1"},
+                                         Row{"complete", "hamming:dims=9,hosts=1"},
+                                         Row{"hamming", "hamming:dims=4.4,hosts=2"},
+                                         Row{"dragonfly", "dragonfly:a=4,c=2,h=2"},
+                                         Row{"irregular",
+                                             "irregular:switches=24,ports=12,links=4,hosts=4"},
+                                         Row{"sparse", "irregular4:switches=32,nodes=60"},
+                                         Row{"fat_tree", "fat-tree:k=6,levels=3"}),
+                       ::testing::Values(1u, 2u, 3u, 4u, 8u, 15u)),
     [](const auto& row) {
       return fmt::format("{}_{}", std::get<0>(row.param).name, std::get<1>(row.param));
     });
+
+// One pass of damage after the other, until little is left.
+TEST(Nue, DamagedFabricsAreServedToo) {
+  for (const char* spec : {"torus:dims=6.6,hosts=1", "dragonfly:a=4,c=1,h=2", "hypercube:dim=5"}) {
+    Fabric f = drawn(spec);
+    Rng rng{7};
+    for (int round = 0; round < 8; ++round) {
+      const auto ports = static_cast<std::uint32_t>(f.port_count());
+      for (int cut = 0; cut < 6; ++cut) {
+        const PortIdx p{static_cast<std::uint32_t>(rng.below(ports))};
+        if (f.peer[p] == kNone<PortIdx> || !f.is_switch(f.node_of[p]) ||
+            !f.is_switch(f.node_of[f.peer[p]]))
+          continue;
+        f.peer[f.peer[p]] = kNone<PortIdx>;
+        f.peer[p] = kNone<PortIdx>;
+      }
+      const LidMap lids = lids_in_order(f);
+      for (const unsigned lanes : {1u, 2u, 4u, 8u}) expect_sound(f, lids, nue(f, lids, lanes));
+    }
+  }
+}
+
+TEST(Nue, AFatTreeNeedsOneLaneAndHasNoDetours) {
+  const Fabric f = drawn("fat-tree:k=8,levels=3");
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 8);
+  EXPECT_EQ(tables.vls, 1u);
+  EXPECT_DOUBLE_EQ(over_shortest(f, lids, tables.lft), 1.0);
+  const LoadReport load = measure_load(f, lids, tables.lft);
+  EXPECT_LE(static_cast<double>(load.max), 1.1 * load.mean);
+}
+
+TEST(Nue, TakesAsFewLanesAsGiveShortestRoutes) {
+  const Fabric f = fabric_from(ring(8));
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 8);
+  EXPECT_EQ(tables.vls, 2u);
+  EXPECT_DOUBLE_EQ(over_shortest(f, lids, tables.lft), 1.0);
+}
+
+TEST(Nue, ARingOnOneLaneIsALine) {
+  // No turn is taken at one switch: the rest is a line, on which everybody has one way.
+  const Fabric f = fabric_from(ring(5));
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 1);
+  const RouteReport report = expect_sound(f, lids, tables);
+  EXPECT_LT(report.minimal, report.pairs);
+}
+
+TEST(Nue, WithoutALimitTakesTheLanesThatAllLinksHave) {
+  Fabric f = fabric_from(ring(8));  // says nothing of lanes: one
+  const LidMap lids = lids_in_order(f);
+  EXPECT_EQ(compute("nue", f, lids).vls, 1u);
+  for (const PortIdx port : f.port_info.indices()) f.port_info[port].vl_cap = 2;
+  EXPECT_EQ(compute("nue", f, lids).vls, 2u);
+}
+
+struct Quality {
+  const char* spec;
+  unsigned lanes;
+  double most;  // links, against the shortest routes
+};
+
+TEST(Nue, EightLanesLeaveHardlyADetour) {
+  for (const auto& [spec, lanes, most] : {Quality{"torus:dims=8.8,hosts=2", 8, 1.005},
+                                          Quality{"torus:dims=4.4.4,hosts=1", 8, 1.005},
+                                          Quality{"torus:dims=8.8,hosts=2", 2, 1.03},
+                                          Quality{"dragonfly:a=4,c=2,h=2", 8, 1.005},
+                                          Quality{"dragonfly:a=4,c=2,h=2", 2, 1.08},
+                                          Quality{"irregular:switches=48,links=6", 8, 1.005}}) {
+    const Fabric f = drawn(spec);
+    const LidMap lids = lids_in_order(f);
+    EXPECT_LE(over_shortest(f, lids, nue(f, lids, lanes).lft), most) << spec << " " << lanes;
+  }
+}
+
+TEST(Nue, OnOneLaneRoutesAreShorterThanUpDownOnes) {
+  for (const int seed : {1, 2, 3, 4}) {
+    const Fabric f = drawn(fmt::format("irregular:switches=64,links=4,hosts=4,seed={}", seed));
+    const LidMap lids = lids_in_order(f);
+    EXPECT_LT(measure_load(f, lids, nue(f, lids, 1).lft).mean,
+              measure_load(f, lids, compute("updn", f, lids).lft).mean)
+        << seed;
+  }
+}
+
+TEST(Nue, HostsOfOneSwitchAreSpreadOverParallelLinks) {
+  const Fabric f = fabric_from("S1-S2 S1-S2 S1-S2 H1-S1 H2-S1 H3-S1 H4-S2 H5-S2 H6-S2");
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 1);
+  std::set<unsigned> exits;
+  for (const char* host : {"H4", "H5", "H6"})
+    exits.insert(exit_of(f, lids, tables.lft, "S1", host));
+  EXPECT_EQ(exits.size(), 3u);
+}
+
+TEST(Nue, LidsOfOnePortTakeDifferentPathsWhereThereAreAny) {
+  const Fabric f = fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 H1-S1 H2-S2");
+  const LidMap lids = lids_in_order(f, 1);
+  const RoutingTables tables = nue(f, lids, 2);
+  expect_sound(f, lids, tables);
+  const Lid base = lids.base[end_port(f, "H2")];
+  const Lid other{static_cast<std::uint16_t>(base.value() + 1)};
+  EXPECT_NE(tables.lft.route(switch_named(f, "S1"), base),
+            tables.lft.route(switch_named(f, "S1"), other));
+}
+
+TEST(Nue, IslandsAreServedEachByItself) {
+  const Fabric f = fabric_from(ring(6) + "S11-S12 S12-S13 S13-S11 H11-S11 H12-S12 S20 S21-H21");
+  const LidMap lids = lids_in_order(f);
+  for (const unsigned lanes : {1u, 3u, 8u}) expect_sound(f, lids, nue(f, lids, lanes));
+}
+
+TEST(Nue, NothingToServeIsNoTrouble) {
+  for (const char* text : {"S1", "H1-H2", "S1-H1", "S1:5-S1:6 H1-S1"}) {
+    const Fabric f = fabric_from(text);
+    const LidMap lids = lids_in_order(f);
+    EXPECT_EQ(check_routes(f, lids, nue(f, lids, 4)).first_faults, std::vector<std::string>{});
+  }
+}
+
+// Bits for more than 64 ports take several words.
+TEST(Nue, SwitchesMayHaveManyPorts) {
+  std::string text;
+  for (int s = 2; s <= 100; ++s) text += fmt::format("S1/250-S{} S{}-S{} ", s, s, s % 99 + 2);
+  for (int h = 1; h <= 100; ++h) text += fmt::format("S{}-H{} ", h, h);
+  const Fabric f = fabric_from(text);
+  const LidMap lids = lids_in_order(f);
+  for (const unsigned lanes : {1u, 4u}) expect_sound(f, lids, nue(f, lids, lanes));
+}
+
+RC_GTEST_PROP(Nue, ServesWhateverIsConnected, ()) {
+  for (int draw = 0; draw < 4; ++draw) {
+    const Fabric f = fabric_from(*random_fabric_text());
+    const LidMap lids = lids_in_order(f, *rc::gen::inRange<std::uint8_t>(0, 3));
+    for (const unsigned lanes : {1u, *rc::gen::inRange(2u, 16u)}) {
+      const auto tables = find_engine("nue")->compute(f, lids, {.max_vls = lanes});
+      RC_ASSERT(tables.has_value());
+      RC_ASSERT(tables->vls <= lanes);
+      const RouteReport report = check_routes(f, lids, *tables);
+      RC_ASSERT(report.first_faults == std::vector<std::string>{});
+      RC_ASSERT(report.ok());
+    }
+  }
+}
 
 }  // namespace
 }  // namespace smd::test
