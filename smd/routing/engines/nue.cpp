@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/nue/kept_trees.h"
 #include "smd/routing/nue/lane_sls.h"
 #include "smd/routing/nue/planner.h"
 #include "smd/routing/nue/tree_ways.h"
@@ -22,7 +23,9 @@ class Nue final : public Engine {
            "spanning tree's turns are let in first, and who finds no other way takes it. As few "
            "lanes as give shortest routes only, else all there are; with eight, most tori, "
            "dragonflies and irregular fabrics have hardly a detour. Hosts of one switch and LIDs "
-           "of one host are spread over all equally short ways whose turns are free. Source: Nue "
+           "of one host are spread over all equally short ways whose turns are free. Given the "
+           "routes in force, keeps the tree of every LID that is whole, and of broken ones what "
+           "still leads there. Source: Nue "
            "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
   }
@@ -30,11 +33,16 @@ class Nue final : public Engine {
   Result<RoutingTables> compute(const Fabric& fabric,
                                 const LidMap& lids,
                                 const RoutingRequest& request) const override {
-    const unsigned most =
-        std::clamp(request.max_vls != 0 ? request.max_vls : count_common_lanes(fabric), 1u, 15u);
+    const unsigned common = count_common_lanes(fabric);
+    const unsigned most = request.max_vls == 0 ? common : std::min(common, request.max_vls);
     const SwitchGraph graph{fabric};
     const Channels channels{graph};
     const Targets targets = find_targets(fabric, lids);
+    // Only this engine's own trees are known to be one per LID, each on one lane.
+    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
+      KeptTrees kept{fabric, lids.top, graph, channels, targets, *request.in_force};
+      if (auto tables = kept.compute(most)) return std::move(*tables);
+    }
     NuePlanner planner{graph, channels, targets};
     // Fewer lanes are better where every route is a shortest one on them.
     unsigned lanes = 1;

@@ -20,8 +20,9 @@ class NuePlanner {
   /// its neighbourhood. Requires: lanes >= 1.
   bool plan(unsigned lanes, bool shortest);
 
-  /// Takes out trees with detours, the first planned first, and grows them again where they get
-  /// shorter. Gives up when that succeeds too seldom.
+  /// Gives up the escape routes that no tree takes. Then takes out trees with detours, the first
+  /// planned first, and grows them again where they get shorter; no more when that succeeds too
+  /// seldom. Requires: a plan.
   void polish();
 
   /// Destinations in the order in which they were planned.

@@ -14,12 +14,6 @@ constexpr int kPatiencePerSuccess = 4;
 }  // namespace
 
 void NuePlanner::polish() {
-  std::uint64_t detours = 0, links = 0;
-  for (const SwitchIdx destination : planned_)
-    detours += detours_[destination] * targets_.hosts[destination];
-  for (const std::uint64_t load : load_) links += load;
-  if (detours < links / kRare || detours == 0) return;
-
   // Every destination has its tree now, which it gets back if there is no better one.
   for (Lane& lane : lanes_) {
     for (const auto& [in, out] : lane.escape.list_turns()) {
@@ -27,6 +21,11 @@ void NuePlanner::polish() {
     }
     lane.turns.forget_barred();
   }
+  std::uint64_t detours = 0, links = 0;
+  for (const SwitchIdx destination : planned_)
+    detours += detours_[destination] * targets_.hosts[destination];
+  for (const std::uint64_t load : load_) links += load;
+  if (detours < links / kRare) return;
   int patience = kPatience;
   for (const SwitchIdx destination : planned_) {
     if (detours_[destination] == 0) continue;

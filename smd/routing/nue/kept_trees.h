@@ -1,0 +1,67 @@
+// New routes out of those in force: every tree that a change left whole stays, on its lane; of the
+// others, what still leads to the destination.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "smd/routing/engine.h"
+#include "smd/routing/nue/tree_growth.h"
+
+namespace smd {
+
+class KeptTrees {
+ public:
+  KeptTrees(const Fabric& fabric,
+            Lid top,
+            const SwitchGraph& graph,
+            const Channels& channels,
+            const Targets& targets,
+            const PreviousRoutes& in_force);
+
+  /// The tables, lanes and `recomputed`. Nullopt: some destination finds no way on any of so many
+  /// lanes beside the trees that are kept.
+  [[nodiscard]] std::optional<RoutingTables> compute(unsigned lanes);
+
+ private:
+  struct Wanted {
+    Lid lid;
+    SwitchIdx last;
+    PortNum exit;
+    bool host;
+  };
+
+  void list_wanted();
+  void copy_entries();
+  bool keep(const Wanted& wanted);
+  bool mend(const Wanted& wanted);
+  bool regrow(const Wanted& wanted, unsigned lane);
+  void walk(const Wanted& wanted);
+  void count_load(const RouteTree& tree);
+  [[nodiscard]] std::uint8_t old_lane(const Wanted& wanted) const;
+
+  [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
+    return by_port_[sw.value() * std::size_t{256} + result_.lft.route(sw, lid).value()];
+  }
+
+  const SwitchGraph& graph_;
+  const Channels& channels_;
+  const Targets& targets_;
+  const PreviousRoutes& in_force_;
+
+  IndexVector<SwitchIdx, SwitchIdx> before_;  // kNone: was not there
+  IndexVector<SwitchIdx, std::uint32_t> island_size_;
+  std::vector<Channel> by_port_;    // 256 per switch
+  std::vector<Wanted> wanted_;      // ascending by LID
+  std::vector<std::uint8_t> lane_;  // by LID
+
+  RoutingTables result_;
+  std::vector<TurnSet> turns_;  // by lane
+  std::vector<std::uint64_t> load_;
+  TreeGrowth growth_;
+  RouteTree tree_;  // what is left of a LID's routes
+  std::vector<SwitchIdx> path_;
+  IndexVector<SwitchIdx, std::uint64_t> flow_;
+};
+
+}  // namespace smd
