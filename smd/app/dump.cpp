@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -81,8 +82,35 @@ std::string print_mft_dump(const InForce& in_force) {
 }
 
 std::string print_sl2vl_dump(const InForce& in_force) {
-  return fmt::format("# {} switches; every SL to VL row is as the switch had it\n",
-                     in_force.fabric().switch_count());
+  const Fabric& fabric = in_force.fabric();
+  const RoutingTables& routing = in_force.routing;
+  if (routing.lanes.empty() && routing.vls <= 1) {
+    return fmt::format("# {} switches; every SL to VL row is as the switch had it\n",
+                       fabric.switch_count());
+  }
+  SlToVl same{};
+  for (unsigned sl = 0; sl < same.size(); ++sl)
+    same[sl] = Vl{static_cast<std::uint8_t>(sl % std::max(1u, routing.vls))};
+  std::string out;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    out += fmt::format("Switch {}, base LID {}, \"{}\"\n",
+                       fabric.node_guid[node],
+                       in_force.lids.base[fabric.port_of(node, PortNum{0})],
+                       fabric.description[node]);
+    out += "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n";
+    for (const PortIdx exit : fabric.external_ports(node)) {
+      if (fabric.peer[exit] == kNone<PortIdx>) continue;
+      for (const PortIdx in : fabric.ports_of(node)) {
+        const PortNum from = fabric.number_of(in), to = fabric.number_of(exit);
+        out += fmt::format("{:<3} {:<3} :", from.value(), to.value());
+        for (const Vl vl : routing.lanes.empty() ? same : routing.lanes.row(sw, from, to))
+          out += fmt::format(" {:<2}", vl.value());
+        out += '\n';
+      }
+    }
+  }
+  return out;
 }
 
 std::string print_plan(const CycleReport& cycle, const std::string& plans) {

@@ -1,4 +1,4 @@
-// The daemon's command line (cli.md): run, dry-run, check-config.
+// The daemon's command line (cli.md): run, dry-run, verify, check-config.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include "smd/base/log.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
+#include "smd/bin/verify.h"
 #include "smd/routing/engine.h"
 
 namespace smd::bin {
@@ -24,6 +25,7 @@ struct Options {
   bool quiet = false;
   RunOptions run;
   DryRunOptions dry_run;
+  VerifyOptions verify;
 };
 
 int report(const Faults& faults) {
@@ -171,6 +173,30 @@ int main(int argc, char** argv) {
                 "Watch connectivity and deadlocks through every change; up to 64 switches it is "
                 "done anyway, beyond it takes time");
 
+  CLI::App* verify =
+      app.add_subcommand("verify", "Check forwarding tables that another manager wrote");
+  verify
+      ->add_option("--fabric",
+                   options.verify.fabric,
+                   "Output of ibnetdiscover, another fabric file, or a generator")
+      ->required();
+  verify->add_option("--lft", options.verify.lft, "Output of dump_fts, or opensm-lfts.dump")
+      ->required();
+  verify->add_option(
+      "--sl2vl", options.verify.sl2vl, "opensm-sl2vl.dump; without it one VL is assumed");
+  verify->add_option("--path-sl",
+                     options.verify.path_sl,
+                     "Output of saquery -p; without it every path may take every SL");
+  verify->add_flag("--any-sl",
+                   options.verify.any_sl,
+                   "Strict: hosts may use any SL, whatever their path was given");
+  verify
+      ->add_option("--permutations",
+                   options.verify.permutations,
+                   "Random permutations for the effective bisection")
+      ->check(CLI::Range(0, 100000));
+  verify->add_flag("--json", options.verify.json, "One JSON object on stdout");
+
   CLI::App* check =
       app.add_subcommand("check-config", "Read a configuration and report every fault");
   check->add_option("-c,--config", options.config, "Configuration file")->required();
@@ -182,5 +208,6 @@ int main(int argc, char** argv) {
   }
   if (run->parsed()) return smd::bin::do_run(options);
   if (dry->parsed()) return smd::bin::do_dry_run(options);
+  if (verify->parsed()) return smd::bin::verify(options.verify);
   return smd::bin::do_check_config(options);
 }

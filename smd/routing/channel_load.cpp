@@ -55,34 +55,23 @@ PortIdx ChannelLoad::find_exit(SwitchIdx sw, Lid lid) const {
   return exit.value() > fabric_.num_ports(node) ? kNone<PortIdx> : fabric_.port_of(node, exit);
 }
 
-bool ChannelLoad::add_path(SwitchIdx from, Lid lid, PortIdx owner, std::uint64_t packets) {
-  // Twice the same way: packets that do not arrive shall load nothing.
-  for (const bool arrives : {false, true}) {
-    SwitchIdx sw = from;
-    for (std::size_t steps = 0;; ++steps) {
-      const PortIdx exit = find_exit(sw, lid);
-      if (exit == kNone<PortIdx> || steps > fabric_.switch_count()) return false;
-      const bool kept = fabric_.number_of(exit) == PortNum{0};
-      const PortIdx far = kept ? exit : fabric_.peer[exit];
-      if (far == owner) break;
-      if (kept || far == kNone<PortIdx>) return false;
-      sw = fabric_.switch_of[fabric_.node_of[far]];
-      if (sw == kNone<SwitchIdx>) return false;
-      if (arrives) load_[exit] += packets;
-    }
-  }
-  return true;
-}
-
-std::uint64_t ChannelLoad::find_most(SwitchIdx from, Lid lid) const {
-  std::uint64_t most = 0;
+bool ChannelLoad::find_path(SwitchIdx from,
+                            Lid lid,
+                            PortIdx owner,
+                            std::vector<PortIdx>& channels) const {
+  const std::size_t before = channels.size();
   for (SwitchIdx sw = from; sw != kNone<SwitchIdx>;) {
     const PortIdx exit = find_exit(sw, lid);
-    const PortIdx far = fabric_.number_of(exit) == PortNum{0} ? kNone<PortIdx> : fabric_.peer[exit];
-    sw = far == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[far]];
-    if (sw != kNone<SwitchIdx>) most = std::max(most, load_[exit]);
+    if (exit == owner) return true;  // the switch itself
+    if (exit == kNone<PortIdx> || fabric_.number_of(exit) == PortNum{0}) break;
+    const PortIdx far = fabric_.peer[exit];
+    if (far == owner) return true;
+    if (far == kNone<PortIdx> || channels.size() - before > fabric_.switch_count()) break;
+    sw = fabric_.switch_of[fabric_.node_of[far]];
+    channels.push_back(exit);
   }
-  return most;
+  channels.resize(before);
+  return false;
 }
 
 void ChannelLoad::clear() { load_.assign(load_.size(), 0); }

@@ -22,11 +22,11 @@ class ChannelLoad {
                          PortIdx owner,
                          const IndexVector<SwitchIdx, std::uint64_t>& packets);
 
-  /// Sends packets from one switch. False: they do not arrive.
-  bool add_path(SwitchIdx from, Lid lid, PortIdx owner, std::uint64_t packets);
+  /// Appends the channels from a switch to the LID's owner. False, and nothing, where the way does
+  /// not end there.
+  bool find_path(SwitchIdx from, Lid lid, PortIdx owner, std::vector<PortIdx>& channels) const;
 
-  /// The greatest load of a channel on the path, 0 where there is none. Requires: it arrives.
-  [[nodiscard]] std::uint64_t find_most(SwitchIdx from, Lid lid) const;
+  void add(PortIdx channel, std::uint64_t packets) { load_[channel] += packets; }
 
   [[nodiscard]] std::uint64_t of(PortIdx channel) const { return load_[channel]; }
 

@@ -27,8 +27,9 @@ class Checker {
         tables_(tables),
         options_(options),
         walk_(fabric, tables),
-        flow_(lanes == nullptr ? nullptr
-                               : std::make_unique<LaneFlow>(fabric, *lanes, options.any_sl)),
+        flow_(lanes == nullptr
+                  ? nullptr
+                  : std::make_unique<LaneFlow>(fabric, *lanes, options.offered, options.any_sl)),
         channels_(fabric, flow_ == nullptr ? 1 : flow_->vls()),
         distance_(fabric),
         sources_(fabric.switch_count(), 0) {}
@@ -48,6 +49,7 @@ class Checker {
     if (flow_ == nullptr) {
       add_table_turns(fabric_, lids_, tables_, channels_);
     } else {
+      flow_->add_to(channels_);
       report_.vls = flow_->count_used();
     }
     report_.cycle = channels_.find_cycle();
@@ -88,7 +90,7 @@ class Checker {
   void check_lid(Lid lid, SwitchIdx destination) {
     const PortIdx owner = lids_.owner[lid.value()];
     walk_.follow(lid, owner);
-    if (flow_ != nullptr) flow_->follow(lid, walk_, channels_);
+    if (flow_ != nullptr) flow_->follow(lid, walk_);
     report_.disconnected += end_ports_ - attached_;
     const bool own = fabric_.is_end_port(owner);
     const bool lanes_pass = flow_ == nullptr || flow_->all_pass();

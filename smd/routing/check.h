@@ -38,6 +38,10 @@ struct CheckOptions {
 
   /// Any end port may send to any LID with any SL, whatever its path was given.
   bool any_sl = false;
+
+  /// What end ports are offered, in place of the SLs of paths; of an SL that is discarded all end
+  /// ports at the switch count as unreachable.
+  const SlSets* offered = nullptr;
 };
 
 [[nodiscard]] RouteReport check_routes(const Fabric& fabric,

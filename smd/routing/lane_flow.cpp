@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace smd {
 namespace {
@@ -16,13 +16,21 @@ unsigned lowest(unsigned mask) { return static_cast<unsigned>(std::countr_zero(m
 
 }  // namespace
 
-LaneFlow::LaneFlow(const Fabric& fabric, const RoutingTables& routing, bool any_sl)
+LaneFlow::LaneFlow(const Fabric& fabric,
+                   const RoutingTables& routing,
+                   const SlSets* offered,
+                   bool any_sl)
     : fabric_(fabric),
       path_sls_(routing.path_sls.empty() ? nullptr : &routing.path_sls),
-      any_sl_(any_sl || path_sls_ == nullptr),
+      sl_sets_(offered),
+      said_something_(path_sls_ != nullptr || sl_sets_ != nullptr),
+      any_sl_(any_sl || !said_something_),
       rows_(fabric, routing),
+      lane_bits_(static_cast<unsigned>(std::bit_width(rows_.vls() - 1))),
+      words_(((rows_.classes() << lane_bits_) + 63) / 64),
       ends_(fabric.switch_count()),
-      leaving_(fabric.switch_count()),
+      seen_(words_, 0),
+      leaving_(fabric.switch_count() * words_, 0),
       arriving_(fabric.switch_count()) {
   for (const SwitchIdx sw : ends_.indices()) {
     ends_[sw].push_back(PortNum{0});
@@ -33,6 +41,15 @@ LaneFlow::LaneFlow(const Fabric& fabric, const RoutingTables& routing, bool any_
     }
   }
   find_starts();
+  std::size_t turns = 0;
+  for (const PortIdx port : fabric.peer.indices()) {
+    first_turn_.push_back(turns);
+    const PortIdx far = fabric.peer[port];
+    if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port])) continue;
+    if (fabric.is_switch(fabric.node_of[far]))
+      turns += (fabric.num_ports(fabric.node_of[far]) + 1) * words_;
+  }
+  turns_.assign(turns, 0);
 }
 
 void LaneFlow::find_starts() {
@@ -53,10 +70,18 @@ void LaneFlow::find_starts() {
   }
 }
 
-void LaneFlow::add(Leaving& to, unsigned sl_class, unsigned lanes) {
-  if ((to.classes >> sl_class & 1u) != 0) lanes |= to.lanes[sl_class];
-  to.lanes[sl_class] = static_cast<std::uint16_t>(lanes);
-  to.classes |= bit(sl_class);
+SlMask LaneFlow::said_of(SwitchIdx source, Lid lid) const {
+  const std::size_t switches = ends_.size();
+  if (sl_sets_ == nullptr) {
+    if (!path_sls_->covers(switches, lid)) return 0;
+    const std::uint8_t sl_class = rows_.class_of(path_sls_->sl(source, lid));
+    return sl_class == LaneRows::kNoClass ? SlMask{0} : bit(sl_class);
+  }
+  SlMask classes = 0;
+  if (!sl_sets_->covers(switches, lid)) return classes;
+  for (unsigned left = sl_sets_->of(source, lid); left != 0; left &= left - 1)
+    classes |= bit(rows_.class_of(static_cast<std::uint8_t>(lowest(left))));
+  return classes;
 }
 
 // Without the SL of a path nothing passes on it.
@@ -65,12 +90,9 @@ void LaneFlow::load_sls(std::size_t first_lid) {
   const std::size_t switches = ends_.size();
   said_.assign(kColumns * switches, 0);
   for (std::uint32_t sw = 0; sw < switches; ++sw) {
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      const Lid lid{static_cast<std::uint16_t>(first_lid + i)};
-      if (!path_sls_->covers(switches, lid)) break;
-      const std::uint8_t sl_class = rows_.class_of(path_sls_->sl(SwitchIdx{sw}, lid));
-      if (sl_class != LaneRows::kNoClass) said_[i * switches + sw] = bit(sl_class);
-    }
+    for (std::size_t i = 0; i < kColumns; ++i)
+      said_[i * switches + sw] =
+          said_of(SwitchIdx{sw}, Lid{static_cast<std::uint16_t>(first_lid + i)});
   }
 }
 
@@ -82,7 +104,7 @@ SlMask LaneFlow::passing(SwitchIdx sw, PortNum in, PortNum out) const {
 void LaneFlow::order_switches(const Walk& walk) {
   looping_.clear();
   by_hops_.clear();
-  for (const SwitchIdx sw : leaving_.indices()) {
+  for (const SwitchIdx sw : ends_.indices()) {
     if (walk.fate(sw) == Fate::Loop) {
       looping_.push_back(sw);
       continue;
@@ -98,63 +120,96 @@ void LaneFlow::order_switches(const Walk& walk) {
     by_hops_[hops] = first;
   }
   order_.resize(before);
-  for (const SwitchIdx sw : leaving_.indices()) {
+  for (const SwitchIdx sw : ends_.indices()) {
     if (walk.fate(sw) != Fate::Loop) order_[by_hops_[walk.hops(sw)]++] = sw;
   }
 }
 
-void LaneFlow::follow(Lid lid, const Walk& walk, ChannelGraph& graph) {
+void LaneFlow::follow(Lid lid, const Walk& walk) {
   lid_ = lid;
   const std::size_t first_lid = lid.value() - lid.value() % kColumns;
-  if (path_sls_ != nullptr && first_lid != first_lid_) load_sls(first_lid);
+  if (said_something_ && first_lid != first_lid_) load_sls(first_lid);
   order_switches(walk);
-  for (const SwitchIdx sw : leaving_.indices()) {
-    leaving_[sw].classes = 0;
+  std::ranges::fill(leaving_, 0);
+  for (const SwitchIdx sw : ends_.indices()) {
     if (walk.next(sw) != kNone<SwitchIdx>) start(sw, walk.exit(sw));
   }
-  for (const SwitchIdx sw : order_) pass_on(sw, walk, graph);
+  for (const SwitchIdx sw : order_) pass_on(sw, walk);
   for (bool news = true; news;) {
     news = false;
-    for (const SwitchIdx sw : looping_) news = pass_on(sw, walk, graph) || news;
+    for (const SwitchIdx sw : looping_) news = pass_on(sw, walk) || news;
   }
   if (rows_.may_discard()) find_arriving(walk);
   all_pass_ = true;
-  if (path_sls_ == nullptr && !rows_.may_discard()) return;
-  for (const SwitchIdx sw : leaving_.indices()) all_pass_ = all_pass_ && passes(sw, walk);
+  if (!said_something_ && !rows_.may_discard()) return;
+  for (const SwitchIdx sw : ends_.indices()) all_pass_ = all_pass_ && passes(sw, walk);
 }
 
 void LaneFlow::start(SwitchIdx source, PortNum out) {
   const PortIdx exit = fabric_.port_of(fabric_.switch_node[source], out);
   const std::uint16_t* const lanes = starts_.data() + exit.value() * rows_.classes();
+  std::uint64_t* const states = leaving_.data() + source.value() * words_;
   for (unsigned left = offered(source, any_sl_); left != 0; left &= left - 1) {
-    if (lanes[lowest(left)] != 0) add(leaving_[source], lowest(left), lanes[lowest(left)]);
+    // The lanes of a class lie in one word: there are 1, 2, 4, 8 or 16.
+    const unsigned first = state_of(lowest(left), 0);
+    states[first / 64] |= std::uint64_t{lanes[lowest(left)]} << (first % 64);
   }
 }
 
 // What has left one switch leaves the next. Returns whether that was news.
-bool LaneFlow::pass_on(SwitchIdx from, const Walk& walk, ChannelGraph& graph) {
+bool LaneFlow::pass_on(SwitchIdx from, const Walk& walk) {
   const SwitchIdx sw = walk.next(from);
   if (sw == kNone<SwitchIdx>) return false;
-  const Leaving arrived = leaving_[from];
-  for (unsigned left = arrived.classes; left != 0; left &= left - 1)
-    used_ |= arrived.lanes[lowest(left)];
+  const std::uint64_t* const arrived = leaving_.data() + from.value() * words_;
+  for (std::size_t word = 0; word < words_; ++word) seen_[word] |= arrived[word];
   if (walk.next(sw) == kNone<SwitchIdx>) return false;
 
-  const PortIdx entered = walk.entered(from);
+  const PortIdx left_by = fabric_.port_of(fabric_.switch_node[from], walk.exit(from));
   const PortNum out = walk.exit(sw);
-  const std::uint8_t row = rows_.row(sw, fabric_.number_of(entered), out);
+  const std::uint8_t row = rows_.row(sw, fabric_.number_of(fabric_.peer[left_by]), out);
   const SlMask passing = rows_.passing(row, fabric_.port_of(fabric_.switch_node[sw], out));
-  Leaving& to = leaving_[sw];
+  std::uint64_t* const turn = turns_.data() + first_turn_[left_by.value()] + out.value() * words_;
+  std::uint64_t* const leaving = leaving_.data() + sw.value() * words_;
   bool news = false;
-  for (unsigned left = both(arrived.classes, passing); left != 0; left &= left - 1) {
-    const unsigned sl_class = lowest(left);
-    const unsigned lane = rows_.lanes(row)[sl_class];
-    for (unsigned lanes = arrived.lanes[sl_class]; lanes != 0; lanes &= lanes - 1)
-      graph.add(entered, lowest(lanes), out.value(), lane);
-    news = news || (to.classes >> sl_class & 1u) == 0 || (to.lanes[sl_class] >> lane & 1u) == 0;
-    add(to, sl_class, bit(lane));
+  for (std::size_t word = 0; word < words_; ++word) {
+    turn[word] |= arrived[word];
+    for (std::uint64_t left = arrived[word]; left != 0; left &= left - 1) {
+      const unsigned sl_class = class_of(static_cast<unsigned>(word * 64) +
+                                         static_cast<unsigned>(std::countr_zero(left)));
+      if ((passing >> sl_class & 1u) == 0) continue;
+      const unsigned next = state_of(sl_class, rows_.lanes(row)[sl_class]);
+      const std::uint64_t state = std::uint64_t{1} << (next % 64);
+      news = news || (leaving[next / 64] & state) == 0;
+      leaving[next / 64] |= state;
+    }
   }
   return news;
+}
+
+void LaneFlow::add_to(ChannelGraph& graph) const {
+  for (const PortIdx exit : fabric_.peer.indices()) {
+    const PortIdx in = fabric_.peer[exit];
+    if (in == kNone<PortIdx> || !fabric_.is_switch(fabric_.node_of[exit])) continue;
+    const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[in]];
+    if (sw == kNone<SwitchIdx>) continue;
+    for (const PortIdx then : fabric_.ports_of(fabric_.node_of[in])) {
+      const PortNum out = fabric_.number_of(then);
+      const std::uint8_t row = rows_.row(sw, fabric_.number_of(in), out);
+      const SlMask passing = rows_.passing(row, then);
+      const std::uint64_t* const turn =
+          turns_.data() + first_turn_[exit.value()] + out.value() * words_;
+      for (unsigned state = 0; state < words_ * 64; ++state) {
+        if (turn[state / 64] == 0) {
+          state |= 63;
+          continue;
+        }
+        const unsigned sl_class = class_of(state);
+        if ((turn[state / 64] >> (state % 64) & 1) == 0 || (passing >> sl_class & 1u) == 0)
+          continue;
+        graph.add(in, lane_of(state), out.value(), rows_.lanes(row)[sl_class]);
+      }
+    }
+  }
 }
 
 void LaneFlow::find_arriving(const Walk& walk) {
@@ -171,7 +226,7 @@ void LaneFlow::find_arriving(const Walk& walk) {
 
 // Packets of all end ports, the owner's among them.
 bool LaneFlow::passes(SwitchIdx source, const Walk& walk) const {
-  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  const SlMask wanted = offered(source, !said_something_);
   if (wanted == 0) return false;
   if (!rows_.may_discard() || walk.fate(source) != Fate::Arrives) return true;
   const SlMask open = open_[fabric_.port_of(fabric_.switch_node[source], walk.exit(source))];
@@ -179,7 +234,7 @@ bool LaneFlow::passes(SwitchIdx source, const Walk& walk) const {
 }
 
 std::uint32_t LaneFlow::count_discarded(SwitchIdx source, const Walk& walk) const {
-  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  const SlMask wanted = offered(source, !said_something_);
   const bool last = walk.next(source) == kNone<SwitchIdx>;
   const auto all = static_cast<std::uint32_t>(ends_[source].size()) - (last ? 1u : 0u);
   if (wanted == 0) return all;
@@ -195,7 +250,7 @@ std::uint32_t LaneFlow::count_discarded(SwitchIdx source, const Walk& walk) cons
 }
 
 std::string LaneFlow::print_discard(SwitchIdx source, const Walk& walk) const {
-  const SlMask wanted = offered(source, path_sls_ == nullptr);
+  const SlMask wanted = offered(source, !said_something_);
   if (wanted == 0) return "the path has no SL";
   const auto stopped = [&](SwitchIdx sw, PortNum in) {
     return static_cast<SlMask>(wanted & ~passing(sw, in, walk.exit(sw)));
@@ -225,7 +280,11 @@ std::string LaneFlow::print_stop(SwitchIdx sw, PortNum in, PortNum out, SlMask s
 }
 
 unsigned LaneFlow::count_used() const {
-  return std::max(1u, static_cast<unsigned>(std::popcount(used_)));
+  unsigned used = 0;
+  for (unsigned state = 0; state < words_ * 64; ++state) {
+    if ((seen_[state / 64] >> (state % 64) & 1) != 0) used |= 1u << lane_of(state);
+  }
+  return std::max(1u, static_cast<unsigned>(std::popcount(used)));
 }
 
 }  // namespace smd

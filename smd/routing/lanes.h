@@ -53,6 +53,34 @@ class PathSls {
   std::vector<std::uint8_t> sls_;
 };
 
+/// The SLs that end ports at each switch may use to each LID, where it is not one for all of them:
+/// a bit for each.
+class SlSets {
+ public:
+  /// No SL for any path to LIDs 0 … top.
+  SlSets(std::size_t switches, Lid top)
+      : width_(top.value() + std::size_t{1}), sets_(switches * width_, 0) {}
+
+  /// Whether paths from so many switches to `destination` are in it.
+  [[nodiscard]] bool covers(std::size_t switches, Lid destination) const {
+    return destination.value() < width_ && sets_.size() >= switches * width_;
+  }
+
+  [[nodiscard]] std::uint16_t of(SwitchIdx source, Lid destination) const {
+    return sets_[source.value() * width_ + destination.value()];
+  }
+
+  /// Requires: sl < 16.
+  void add(SwitchIdx source, Lid destination, std::uint8_t sl) {
+    std::uint16_t& set = sets_[source.value() * width_ + destination.value()];
+    set = static_cast<std::uint16_t>(set | 1u << sl);
+  }
+
+ private:
+  std::size_t width_ = 0;
+  std::vector<std::uint16_t> sets_;
+};
+
 /// SL to VL per switch, input and output. Where an engine says nothing, SL s travels on VL s modulo
 /// the lanes that the routes need (RoutingTables::vls).
 class LaneMaps {

@@ -86,7 +86,9 @@ class Measurer {
         continue;
       }
       for (const auto& [sw, packets] : senders.by_switch) {
-        if (!counted_.add_path(sw, lid, owner, packets)) report_.lost += packets;
+        path_.clear();
+        if (!counted_.find_path(sw, lid, owner, path_)) report_.lost += packets;
+        for (const PortIdx channel : path_) counted_.add(channel, packets);
       }
     }
     for (const auto& [sw, packets] : senders.by_switch) packets_[sw] = 0;
@@ -123,6 +125,7 @@ class Measurer {
   ChannelLoad counted_;
   IndexVector<SwitchIdx, std::uint64_t> packets_;
   std::vector<Senders> senders_;  // by set
+  std::vector<PortIdx> path_;
   std::vector<double> received_;  // by host, and one that gets nothing
   IndexVector<PortIdx, double> load_;
   PatternLoad report_;
@@ -153,26 +156,33 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
   ChannelLoad load(fabric, tables);
   double sum = 0;
   unsigned measured = 0;
+  std::vector<PortIdx> channels;   // flow by flow
+  std::vector<std::size_t> first;  // of each flow, and where the last one ends
   for (unsigned i = 0; i < permutations; ++i) {
     const std::vector<HostNum> to = random_permutation(count, rng);
     load.clear();
-    std::vector<HostNum> sending;
+    channels.clear();
+    first.assign(1, 0);
     for (HostNum host = 0; host < count; ++host) {
       if (to[host] == host) continue;
       const PortIdx owner = hosts[to[host]];
-      if (load.add_path(switch_of(host), lids.base[owner], owner, 1)) {
-        sending.push_back(host);
+      if (load.find_path(switch_of(host), lids.base[owner], owner, channels)) {
+        first.push_back(channels.size());
       } else {
         ++out.lost;
       }
     }
-    if (sending.empty()) continue;
+    const std::size_t flows = first.size() - 1;
+    if (flows == 0) continue;
+    for (const PortIdx channel : channels) load.add(channel, 1);
     double shares = 0;
-    for (const HostNum host : sending) {
-      const std::uint64_t flows = load.find_most(switch_of(host), lids.base[hosts[to[host]]]);
-      shares += 1 / static_cast<double>(std::max<std::uint64_t>(1, flows));
+    for (std::size_t flow = 0; flow < flows; ++flow) {
+      std::uint64_t most = 1;
+      for (std::size_t at = first[flow]; at < first[flow + 1]; ++at)
+        most = std::max(most, load.of(channels[at]));
+      shares += 1 / static_cast<double>(most);
     }
-    const double mean = shares / static_cast<double>(sending.size());
+    const double mean = shares / static_cast<double>(flows);
     sum += mean;
     out.worst = std::min(out.worst, mean);
     ++measured;

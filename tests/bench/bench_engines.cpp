@@ -5,43 +5,18 @@
 #include <algorithm>
 #include <string>
 
-#include "sim-backend/topology/fabric_spec.h"
-#include "smd/fabric/builder.h"
+#include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/check.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/pattern_load.h"
 
 namespace smd {
 namespace {
 
-std::shared_ptr<const Fabric> build_fabric(const sim::FabricSpec& spec) {
-  FabricBuilder builder;
-  std::vector<NodeIdx> nodes;
-  for (const sim::NodeSpec& node : spec.nodes) {
-    NodeInfo info;
-    info.node_type = static_cast<std::uint8_t>(node.type);
-    info.num_ports = static_cast<std::uint8_t>(node.num_ports());
-    info.node_guid = info.port_guid = node.guid;
-    info.local_port = PortNum{1};
-    nodes.push_back(builder.add_node(info));
-  }
-  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      const sim::PortSpec& port = spec.nodes[n].ports[p];
-      if (port.peer_node == sim::kNoNode || std::pair{port.peer_node, port.peer_port.value()} <
-                                                std::pair{n, static_cast<std::uint8_t>(p)})
-        continue;
-      builder.add_link(
-          nodes[n], PortNum{static_cast<std::uint8_t>(p)}, nodes[port.peer_node], port.peer_port);
-    }
-  }
-  builder.set_sm_port(nodes[spec.sm_node], spec.sm_port);
-  return builder.build(Epoch{1});
-}
-
 std::shared_ptr<const Fabric> build_fat_tree() {
   static const sim::FabricSpec spec = sim::load_fabric("fat-tree:k=36,levels=3").value();
-  return build_fabric(spec);
+  return sim::build_snapshot(spec);
 }
 
 const Fabric& fabric() {
@@ -145,7 +120,7 @@ void sparse(benchmark::State& state, const char* name) {
   for (int seed = 1; seed <= 3; ++seed) {
     const std::string text = "irregular4:switches=" + std::to_string(switches) +
                              ",nodes=" + std::to_string(nodes) + ",seed=" + std::to_string(seed);
-    const auto network = build_fabric(sim::load_fabric(text).value());
+    const auto network = sim::build_snapshot(sim::load_fabric(text).value());
     networks.emplace_back(network, assign_lids(*network, {}, {}).value().map);
   }
   const RoutingRequest request{.default_ports = true};
@@ -171,9 +146,54 @@ void check(benchmark::State& state, const char* name, bool minimality) {
       100.0 * static_cast<double>(report.minimal) / static_cast<double>(report.pairs);
 }
 
+// Eight lanes and an SL of its own for every path; with `maps` lanes change on the way.
+void check_lanes(benchmark::State& state, bool maps, bool any_sl) {
+  RoutingTables tables = find_engine("updn")->compute(fabric(), lids(), {}).value();
+  tables.vls = 8;
+  tables.path_sls = PathSls{fabric().switch_count(), lids().top};
+  for (const SwitchIdx sw : fabric().switch_node.indices()) {
+    for (unsigned lid = 0; lid <= lids().top.value(); ++lid)
+      tables.path_sls.set_sl(sw,
+                             Lid{static_cast<std::uint16_t>(lid)},
+                             static_cast<std::uint8_t>((sw.value() * 7 + lid * 5) / 11 % 8));
+  }
+  if (maps) {
+    tables.lanes = LaneMaps{fabric()};
+    for (unsigned row = 0; row < 8; ++row) {
+      SlToVl lanes;
+      for (unsigned sl = 0; sl < 16; ++sl)
+        lanes[sl] = Vl{static_cast<std::uint8_t>((sl + row) % 8)};
+      tables.lanes.add_row(lanes);
+    }
+    for (const SwitchIdx sw : fabric().switch_node.indices()) {
+      for (unsigned in = 0; in <= 36; ++in) {
+        for (unsigned out = 0; out <= 36; ++out)
+          tables.lanes.set_row(sw,
+                               PortNum{static_cast<std::uint8_t>(in)},
+                               PortNum{static_cast<std::uint8_t>(out)},
+                               static_cast<std::uint8_t>((in + out) % 8));
+      }
+    }
+  }
+  RouteReport report;
+  for (auto _ : state)
+    report = check_routes(fabric(), lids(), tables, {.minimality = false, .any_sl = any_sl});
+  if (!report.ok()) state.SkipWithError("the tables are not sound");
+  state.counters["vls"] = report.vls;
+}
+
 void load(benchmark::State& state) {
   const RoutingTables tables = find_engine("updn")->compute(fabric(), lids(), {}).value();
   for (auto _ : state) benchmark::DoNotOptimize(measure_load(fabric(), lids(), tables.lft));
+}
+
+void bisection(benchmark::State& state) {
+  const RoutingTables tables = find_engine("updn")->compute(fabric(), lids(), {}).value();
+  const std::vector<PortIdx> hosts = find_hosts(fabric(), lids());
+  EffectiveBisection found;
+  for (auto _ : state)
+    found = measure_effective_bisection(fabric(), lids(), tables.lft, hosts, 100, 1);
+  state.counters["mean_pct"] = 100 * found.mean;
 }
 
 BENCHMARK(build)->Unit(benchmark::kMillisecond);
@@ -192,7 +212,11 @@ BENCHMARK_CAPTURE(keep, cable_lost, true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(keep, cable_back, false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn, "updn", true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(check, updn_without_minimality, "updn", false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check_lanes, sl_per_path, false, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check_lanes, lanes_that_change, true, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(check_lanes, lanes_that_change_any_sl, true, true)->Unit(benchmark::kMillisecond);
 BENCHMARK(load)->Unit(benchmark::kMillisecond);
+BENCHMARK(bisection)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace smd

@@ -227,6 +227,30 @@ TEST(CheckLanes, ANumberThatIsNoSlIsNoSl) {
   EXPECT_GT(ring.check().unreachable, 4u) << "no SL is said for the LIDs above";
 }
 
+TEST(CheckLanes, OfferedSetsStandInPlaceOfTheSlsOfPaths) {
+  Ring ring;
+  ring.routing.vls = 2;
+  SlSets offered(4, ring.lids.top);
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned lid = 1; lid <= ring.lids.top.value(); ++lid)
+      offered.add(SwitchIdx{from}, Lid{static_cast<std::uint16_t>(lid)}, 0);
+  }
+  EXPECT_FALSE(ring.check({.offered = &offered}).acyclic);
+  SlSets crossing = SlSets(4, ring.lids.top);
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned to = 0; to < 4; ++to) {
+      for (const bool host : {false, true})
+        crossing.add(SwitchIdx{from}, ring.lid(to, host), from == 3 && to == 1 ? 1 : 0);
+    }
+  }
+  EXPECT_TRUE(ring.check({.offered = &crossing}).ok());
+  EXPECT_EQ(ring.check({.offered = &crossing}).vls, 2u);
+  crossing.add(SwitchIdx{3}, ring.lid(1, true), 0);
+  EXPECT_FALSE(ring.check({.offered = &crossing}).acyclic) << "one host may use either";
+  const SlSets none(4, ring.lids.top);
+  EXPECT_EQ(ring.check({.offered = &none}).unreachable, 8u * 7u);
+}
+
 TEST(CheckLanes, LanesOfAnotherFabricDiscardEverything) {
   Ring ring;
   const Fabric other = fabric_from("S1-S2");

@@ -1,0 +1,187 @@
+#include "smd/bin/lft_dump.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <unordered_map>
+
+#include "sim-backend/topology/cursor.h"
+#include "smd/bin/text_lines.h"
+
+namespace smd::bin {
+namespace {
+
+using sim::Cursor;
+using sim::trim;
+
+constexpr std::uint64_t kPermissivePort = 255;
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& file) : lines_(text, file) {}
+
+  Parsed<LftDump> run() {
+    while (!lines_.full() && lines_.next()) read_line(lines_.text());
+    end_table();
+    if (lines_.faults().empty() && dump_.switches.empty()) {
+      lines_.add_fault_at(0,
+                          "no forwarding tables; the output of dump_fts or OpenSM's "
+                          "opensm-lfts.dump begins with \"Unicast lids [0x0-0x11] of switch …\"");
+    }
+    if (!lines_.faults().empty()) return tl::unexpected<Faults>(lines_.take_faults());
+    return std::move(dump_);
+  }
+
+ private:
+  void read_line(std::string_view line) {
+    Cursor in(line);
+    in.skip_space();
+    if (in.at_end() || in.eat("Lid ") || in.eat("Port ") || in.eat('#') || in.eat("***")) return;
+    if (in.eat("Unicast lids")) return begin_table(in);
+    if (in.eat("Multicast mlids")) {
+      lines_.add_fault("multicast tables; unicast ones come from dump_fts without -M");
+      return;
+    }
+    if (in.rest().starts_with("0x")) return read_entry(in);
+    read_footer(in);
+  }
+
+  // " [0x0-0x11] of switch DR path slid 0; dlid 0; 0,1 guid 0x0002000000000000 (sw-0-0):"
+  // " [0-17] of switch Lid 3 guid 0x0002000000000000 ('sw-0-0'):"
+  void begin_table(Cursor in) {
+    end_table();
+    open_ = false;
+    in.skip_space();
+    const bool bracket = in.eat('[');
+    const auto first = in.number();
+    const bool dash = in.eat('-');
+    const auto last = in.number();
+    const std::size_t guid_at = in.rest().find(" guid ");
+    if (!bracket || !first || !dash || !last || !in.eat("] of switch ") ||
+        guid_at == std::string_view::npos) {
+      return lines_.add_fault(kHeading);
+    }
+    if (*last > kTopUnicastLid.value()) {
+      return lines_.add_fault(
+          fmt::format("LIDs up to {}; unicast LIDs end at {}", *last, kTopUnicastLid));
+    }
+    DumpedSwitch table{.line = lines_.number(), .top = Lid{static_cast<std::uint16_t>(*last)}};
+    in.skip_space();
+    if (in.eat("Lid ")) {
+      const auto lid = in.number();
+      if (!lid || *lid > kTopUnicastLid.value()) return lines_.add_fault(kHeading);
+      table.lid = Lid{static_cast<std::uint16_t>(*lid)};
+    }
+    Cursor tail(in.rest().substr(std::min(in.rest().find(" guid "), in.rest().size())));
+    tail.eat(" guid ");
+    const auto guid = tail.hex();
+    if (!guid || *guid == 0) return lines_.add_fault(kHeading);
+    table.guid = Guid{*guid};
+    const auto [known, is_new] = seen_.emplace(table.guid, table.line);
+    if (!is_new) {
+      return lines_.add_fault(fmt::format(
+          "switch {} again after line {}; every switch has one table", table.guid, known->second));
+    }
+    dump_.switches.push_back(std::move(table));
+    open_ = in_table_ = true;
+    listed_ = 0;
+    latest_.reset();
+  }
+
+  // "0x0001 003 : (Channel Adapter portguid 0x…: 'host')", "0x0001 003 # Switch portguid 0x…:
+  // 'sw'", "0x0002 004 : (path #2 out of 2: portguid 0x…)", "0x0003 255 : (illegal port)", "0x0001
+  // 003"
+  void read_entry(Cursor in) {
+    if (!in_table_) {
+      if (open_)
+        lines_.add_fault("an entry outside a table; \"Unicast lids […] of switch …\" comes first");
+      return;
+    }
+    const auto lid = in.number();
+    in.skip_space();
+    const auto port = in.number();
+    const bool blank = in.at_end() || in.rest().starts_with(' ') || in.rest().starts_with('\t');
+    if (!lid || !port || *port > kPermissivePort || !blank) {
+      return lines_.add_fault("an entry is a LID and a port from 0 to 255: 0x0001 003");
+    }
+    if (*lid > kTopUnicastLid.value()) {
+      return lines_.add_fault(
+          fmt::format("LID 0x{:x}; unicast LIDs end at 0x{:x}", *lid, kTopUnicastLid.value()));
+    }
+    if (latest_ && *lid <= *latest_) {
+      return lines_.add_fault(
+          fmt::format("LID 0x{:x} after 0x{:x}; the LIDs of a table ascend", *lid, *latest_));
+    }
+    latest_ = *lid;
+    ++listed_;
+    const Lid destination{static_cast<std::uint16_t>(*lid)};
+    const std::string_view rest = in.rest();
+    read_owner(destination, rest);
+    if (*port == kPermissivePort || rest.find("illegal port)") != std::string_view::npos) return;
+    dump_.switches.back().entries.push_back(
+        {destination, PortNum{static_cast<std::uint8_t>(*port)}});
+  }
+
+  void read_owner(Lid lid, std::string_view rest) {
+    constexpr std::string_view kWord = "portguid ";
+    const std::size_t at = rest.find(kWord);
+    if (at == std::string_view::npos) return;
+    const auto guid = Cursor(rest.substr(at + kWord.size())).hex();
+    if (!guid || *guid == 0) return lines_.add_fault("a port GUID looks like 0x0002c90300000001");
+    if (dump_.owners.size() <= lid.value()) dump_.owners.resize(lid.value() + std::size_t{1});
+    DumpedOwner& owner = dump_.owners[lid.value()];
+    if (owner.port_guid == Guid{}) {
+      owner = {Guid{*guid}, lines_.number()};
+    } else if (owner.port_guid != Guid{*guid}) {
+      lines_.add_fault(fmt::format(
+          "LID 0x{:x} is port {} here but {} in line {}; dump the tables while nothing changes",
+          lid.value(),
+          Guid{*guid},
+          owner.port_guid,
+          owner.line));
+    }
+  }
+
+  // "17 valid lids dumped", and OpenSM's "17 lids dumped", which counts other things.
+  void read_footer(Cursor in) {
+    const auto count = in.number();
+    in.skip_space();
+    const bool valid = in.eat("valid ");
+    if (!count || trim(in.rest()) != "lids dumped") {
+      return lines_.add_fault(
+          fmt::format("\"{}\" is no line of a forwarding table", shorten(trim(lines_.text()))));
+    }
+    if (in_table_ && valid && *count != listed_) {
+      lines_.add_fault(fmt::format(
+          "{} LIDs announced, {} listed: lines are missing or doubled", *count, listed_));
+    }
+    in_table_ = false;
+  }
+
+  void end_table() {
+    if (!in_table_) return;
+    in_table_ = false;
+    lines_.add_fault_at(dump_.switches.back().line,
+                        "the table that begins here does not end with \"… lids dumped\": the file "
+                        "is cut");
+  }
+
+  static constexpr const char* kHeading =
+      "a table begins with: Unicast lids [0x0-0x11] of switch … guid 0x0002c90300000001 (name):";
+
+  TextLines lines_;
+  LftDump dump_;
+  std::unordered_map<Guid, int> seen_;  // line of the heading; look-ups only
+  bool open_ = true;  // false: the heading had a fault, and its entries say nothing
+  bool in_table_ = false;
+  std::optional<std::uint64_t> latest_;  // LID in this table
+  std::uint64_t listed_ = 0;
+};
+
+}  // namespace
+
+Parsed<LftDump> parse_lft_dump(std::string_view text, const std::string& file) {
+  return Reader(text, file).run();
+}
+
+}  // namespace smd::bin

@@ -1,0 +1,219 @@
+// Debian's OpenSM routes fabrics that Debian's ibsim simulates, its tools dump what it wrote, and
+// `smd verify` says what it is worth.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/cross/smd_on_ibsim.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+constexpr auto kLimit = std::chrono::seconds(120);
+
+Finished verify(std::vector<std::string> arguments) {
+  std::vector<std::string> argv{smd_path().string(), "verify"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return run_process({.argv = argv}, kLimit);
+}
+
+/// One fabric under ibsim, brought up by OpenSM once.
+class RoutedByOpensm {
+ public:
+  RoutedByOpensm(const std::string& fabric,
+                 const std::string& engine,
+                 std::vector<std::string> more = {})
+      : ibsim_(net_of(fabric, scratch_.path())) {
+    EXPECT_TRUE(ibsim_.ready()) << ibsim_.complaint();
+    host_ = ibsim_.facts().adapter_ids.front();
+    std::vector<std::string> argv{"opensm",
+                                  "-o",
+                                  "-R",
+                                  engine,
+                                  "-f",
+                                  path("osm.log"),
+                                  // Errors, information and routing: what makes it write its dumps.
+                                  "-D",
+                                  "0x43",
+                                  "--dump_files_dir",
+                                  scratch_.path().string()};
+    argv.insert(argv.end(), more.begin(), more.end());
+    const Finished opensm = tool(ibsim_, host_, argv, kLimit);
+    EXPECT_EQ(opensm.exit_code, 0) << opensm.err;
+    EXPECT_THAT(read("osm.log"), HasSubstr("SUBNET UP"));
+    write("net", tool(ibsim_, host_, {"ibnetdiscover"}).out);
+    write("lft", tool(ibsim_, host_, {"dump_fts"}, kLimit).out);
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (scratch_.path() / name).string();
+  }
+
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream in(path(name));
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+  }
+
+  [[nodiscard]] Finished verify_it(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments{"--fabric", path("net"), "--lft", path("lft")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return verify(arguments);
+  }
+
+ private:
+  Scratch scratch_;
+  Ibsim ibsim_;
+  std::string host_;
+};
+
+TEST(Verify, MinhopOnATorusHasACreditLoop) {
+  const RoutedByOpensm torus("torus:dims=5.5,hosts=1", "minhop");
+  const Finished text = torus.verify_it();
+  EXPECT_EQ(text.exit_code, 1) << text.out << text.err;
+  EXPECT_THAT(text.out, HasSubstr("0 unreachable, 0 in loops"));
+  EXPECT_THAT(text.out, HasSubstr("credit loops FOUND: "));
+  EXPECT_THAT(text.out, HasSubstr("NOT SOUND"));
+
+  const Finished json = torus.verify_it({"--json"});
+  EXPECT_EQ(json.exit_code, 1);
+  const auto report = nlohmann::json::parse(json.out);
+  EXPECT_EQ(report.at("ok"), false);
+  EXPECT_EQ(report.at("fabric").at("switches"), 25);
+  EXPECT_EQ(report.at("fabric").at("lids"), 50);
+  EXPECT_EQ(report.at("routes").at("pairs"), 50 * 49);
+  EXPECT_EQ(report.at("routes").at("minimal_pct"), 100.0);
+  EXPECT_EQ(report.at("deadlock").at("acyclic"), false);
+  EXPECT_THAT(report.at("deadlock").at("cycle").at(0).get<std::string>(),
+              MatchesRegex("(sw-[0-9-]+:[0-9]+\\(VL0\\) -> )+sw-[0-9-]+:[0-9]+\\(VL0\\)"));
+}
+
+TEST(Verify, EnginesForFatTreesAreSoundOnOne) {
+  for (const char* const engine : {"updn", "ftree"}) {
+    const RoutedByOpensm tree("fat-tree:k=8,levels=3", engine);
+    const Finished run = tree.verify_it();
+    EXPECT_EQ(run.exit_code, 0) << engine << '\n' << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("none on 1 VL\n"));
+    EXPECT_THAT(run.out, HasSubstr("are two switches")) << "its tops do not reach each other";
+    EXPECT_THAT(run.out, HasSubstr("\nsound\n"));
+    const Finished own =
+        verify({"--fabric", tree.path("net"), "--lft", tree.path("opensm-lfts.dump"), "--json"});
+    EXPECT_EQ(own.exit_code, 0) << own.err;
+    EXPECT_EQ(own.out, tree.verify_it({"--json"}).out) << "OpenSM's own dump says the same";
+    const Finished generated =
+        verify({"--fabric", "fat-tree:k=8,levels=3", "--lft", tree.path("lft")});
+    EXPECT_EQ(generated.exit_code, 0) << generated.err;
+  }
+}
+
+TEST(Verify, ReadsTheLanesThatOpensmSet) {
+  const RoutedByOpensm torus("torus:dims=5.5,hosts=1", "minhop", {"-Q"});
+  const std::vector<std::string> lanes{"--sl2vl", torus.path("opensm-sl2vl.dump"), "--json"};
+  const Finished run = torus.verify_it(lanes);
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  EXPECT_EQ(report.at("deadlock").at("acyclic"), false);
+  EXPECT_EQ(report.at("routes").at("unreachable"), 0);
+  EXPECT_GT(report.at("deadlock").at("vls"), 1) << "every SL may be used";
+}
+
+TEST(Verify, ReadsSeveralLidsPerPort) {
+  const RoutedByOpensm tree("fat-tree:k=4,levels=3", "minhop", {"-l", "1"});
+  for (const char* const fabric : {"net", ""}) {
+    const Finished run = verify({"--fabric",
+                                 *fabric == 0 ? "fat-tree:k=4,levels=3" : tree.path(fabric),
+                                 "--lft",
+                                 tree.path("lft"),
+                                 "--json"});
+    EXPECT_NE(run.exit_code, 2) << run.err;
+    const auto report = nlohmann::json::parse(run.out);
+    EXPECT_EQ(report.at("fabric").at("lids"), 20 + 2 * 16);
+    EXPECT_EQ(report.at("routes").at("unreachable"), 0);
+    EXPECT_GT(report.at("tables").at("paths"), 0);
+  }
+}
+
+TEST(Verify, SlsOfPathsShowWhatDfssspMeans) {
+  const Scratch scratch;
+  const Ibsim ibsim(net_of("torus:dims=5,hosts=1", scratch.path()));
+  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
+  const std::string host = ibsim.facts().adapter_ids.front();
+  const std::string log = (scratch.path() / "osm.log").string();
+  auto environment = ibsim.client_environment(host);
+  environment.emplace_back("OSM_TMP_DIR", scratch.path().string());
+  environment.emplace_back("OSM_CACHE_DIR", scratch.path().string());
+  Process opensm({.argv = {"opensm",
+                           "-R",
+                           "dfsssp",
+                           "-Q",
+                           "-f",
+                           log,
+                           "-D",
+                           "0x43",
+                           "--dump_files_dir",
+                           scratch.path().string()},
+                  .env = environment});
+  ASSERT_TRUE(opensm.wait_for_output("SUBNET UP", kLimit)) << opensm.out() << opensm.err();
+  const auto save = [&](const char* name, const std::string& text) {
+    std::ofstream(scratch.path() / name) << text;
+    return (scratch.path() / name).string();
+  };
+  const std::string net = save("net", tool(ibsim, host, {"ibnetdiscover"}).out);
+  const std::string lft = save("lft", tool(ibsim, host, {"dump_fts"}).out);
+  // Answers of several packets do not get through ibsim: one path at a time.
+  std::string records;
+  for (int from = 1; from <= 10; ++from) {
+    for (int to = 1; to <= 10; ++to)
+      records +=
+          tool(ibsim,
+               host,
+               {"saquery", "-p", "--slid", std::to_string(from), "--dlid", std::to_string(to)})
+              .out;
+  }
+  const std::string lanes = (scratch.path() / "opensm-sl2vl.dump").string();
+  const Finished any = verify({"--fabric", net, "--lft", lft, "--sl2vl", lanes});
+  EXPECT_EQ(any.exit_code, 1) << any.out << any.err;
+  const Finished run = verify(
+      {"--fabric", net, "--lft", lft, "--sl2vl", lanes, "--path-sl", save("paths", records)});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("credit loops none on "));
+  EXPECT_THAT(run.out, Not(HasSubstr("note")));
+}
+
+TEST(Verify, ReadsWhatDryRunDumps) {
+  const Scratch scratch;
+  const std::string folder = scratch.path().string();
+  const Finished dry = run_process(
+      {.argv = {smd_path().string(), "dry-run", "--fabric", "torus:dims=4.4", "--dump", folder}},
+      kLimit);
+  ASSERT_EQ(dry.exit_code, 0) << dry.err;
+  const Finished run = verify({"--fabric", folder + "/fabric.net", "--lft", folder + "/lft.txt"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(Verify, BadInputIsOneLineAndExitCodeTwo) {
+  const Scratch scratch;
+  const std::string lft = (scratch.path() / "lft").string();
+  std::ofstream(lft) << "0x0001 003\n";
+  const Finished run = verify({"--fabric", "example", "--lft", lft});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.out, IsEmpty());
+  EXPECT_THAT(run.err, HasSubstr(lft + ":1: an entry outside a table"));
+  EXPECT_EQ(run.err.find('\n'), run.err.size() - 1);
+  EXPECT_EQ(verify({"--fabric", "example", "--lft", lft + "x"}).exit_code, 2);
+  EXPECT_THAT(verify({"--fabric", "example", "--lft", lft + "x"}).err, HasSubstr("no such file"));
+  EXPECT_EQ(verify({"--fabric", "exampel", "--lft", lft}).exit_code, 2);
+  EXPECT_EQ(verify({"--lft", lft}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,291 @@
+// Dumps joined with a fabric, and the verdict on them.
+#include "sim-backend/topology/snapshot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "smd/bin/verify_report.h"
+
+namespace smd::bin {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// Three switches in a ring, a host on each; switch i is 0x10 + i, its host's port 0x20 + i. Port 1
+/// leads to the right, 2 to the left, 3 to the host. With `lids`, host i has LID 1 + i, switch i
+/// has 4 + i.
+std::string ring(bool lids) {
+  std::string text;
+  for (int i = 0; i < 3; ++i) {
+    const auto lid = [&](int base) { return std::to_string(lids ? base + i : 0); };
+    const std::string n = std::to_string(i), right = std::to_string((i + 1) % 3);
+    text += "switchguid=0x1" + n + "\nSwitch 3 \"S" + n + "\" # \"sw-" + n +
+            "\" enhanced port 0 lid " + lid(4) + " lmc 0\n[1] \"S" + right + "\"[2]\n[3] \"H" + n +
+            "\"[1]\ncaguid=0x3" + n + "\nCa 1 \"H" + n + "\" # \"host-" + n + "\"\n[1](2" + n +
+            ") \"S" + n + "\"[3] # lid " + lid(1) + " lmc 0 \"sw-" + n + "\" lid " + lid(4) +
+            " 4xEDR\n";
+  }
+  return text;
+}
+
+/// Everybody goes to the right, which never ends waiting.
+std::string tables(bool owners, int without = -1) {
+  std::string text;
+  for (int sw = 0; sw < 3; ++sw) {
+    if (sw == without) continue;
+    text += "Unicast lids [0x0-0x6] of switch DR path guid 0x1" + std::to_string(sw) + " (s):\n";
+    for (int lid = 1; lid <= 6; ++lid) {
+      const bool host = lid <= 3;
+      const int at = (lid - 1) % 3;
+      const int port = at != sw ? 1 : host ? 3 : 0;
+      text += "0x000" + std::to_string(lid) + " 00" + std::to_string(port);
+      if (owners) {
+        text += std::string(" : (") + (host ? "Channel Adapter" : "Switch") + " portguid 0x" +
+                (host ? "2" : "1") + std::to_string(at) + ": 'x')";
+      }
+      text += "\n";
+    }
+    text += "6 valid lids dumped\n";
+  }
+  return text;
+}
+
+Parsed<VerifyInput> join(const std::string& net,
+                         const std::string& lft,
+                         const std::string& sl2vl = {},
+                         const std::string& path_sl = {}) {
+  const auto spec = sim::parse_fabric(net, "net");
+  EXPECT_TRUE(spec) << print_fault(spec.error().front());
+  Dumps dumps{.fabric_file = "net", .lft_file = "lft", .sl2vl_file = "sl2vl", .path_sl_file = "sl"};
+  const auto dump = parse_lft_dump(lft, "lft");
+  EXPECT_TRUE(dump) << print_fault(dump.error().front());
+  if (!spec || !dump) return fault("", 0, "");
+  dumps.lft = *dump;
+  if (!sl2vl.empty()) dumps.sl2vl = parse_sl2vl_dump(sl2vl, "sl2vl").value();
+  if (!path_sl.empty()) dumps.path_sl = parse_path_sl_dump(path_sl, "sl").value();
+  return join_dumps(*spec, dumps);
+}
+
+std::string first_fault(const Parsed<VerifyInput>& input) {
+  return input ? "none" : print_fault(input.error().front());
+}
+
+/// Every row VL 0 but where a switch sends on what came from the left.
+std::string lanes(int first_vl, int changed_vl, int changed_at, int without_rows_of = -1) {
+  std::string text;
+  for (int sw = 0; sw < 3; ++sw) {
+    text += "Switch 0x1" + std::to_string(sw) + ", base LID 4, \"s\"\n";
+    for (int out = 1; out <= 3; ++out) {
+      if (sw == without_rows_of && out == 2) continue;
+      for (int in = 0; in <= 3; ++in) {
+        const bool here = sw == changed_at && in == 2 && out == 1;
+        text += std::to_string(in) + " " + std::to_string(out) + " :";
+        for (int sl = 0; sl < 16; ++sl) text += " " + std::to_string(here ? changed_vl : first_vl);
+        text += "\n";
+      }
+    }
+  }
+  return text;
+}
+
+TEST(Verify, FindsTheCreditLoopOfARingAndPrintsIt) {
+  const auto input = join(ring(true), tables(true));
+  ASSERT_TRUE(input) << first_fault(input);
+  const VerifyReport report = verify_tables(*input, false, 10);
+  EXPECT_FALSE(report.routes.ok());
+  EXPECT_EQ(report.routes.unreachable, 0u);
+  EXPECT_EQ(report.routes.pairs, 6u * 5u);
+  const std::string text = print_verify(report);
+  EXPECT_THAT(text, HasSubstr("FOUND: sw-0:1(VL0) -> sw-1:1(VL0) -> sw-2:1(VL0)"));
+  EXPECT_THAT(text, HasSubstr("NOT SOUND"));
+  const auto json = verify_json(report);
+  EXPECT_EQ(json["ok"], false);
+  EXPECT_EQ(json["deadlock"]["acyclic"], false);
+  EXPECT_EQ(json["fabric"]["lids"], 6);
+  EXPECT_EQ(json["routes"]["pairs"], 30);
+}
+
+TEST(Verify, LidsComeFromTheDumpWhereTheFabricHasNone) {
+  const auto with = join(ring(true), tables(false));
+  const auto without = join(ring(false), tables(true));
+  ASSERT_TRUE(with) << first_fault(with);
+  ASSERT_TRUE(without) << first_fault(without);
+  EXPECT_EQ(with->lids.base, without->lids.base);
+  EXPECT_EQ(with->routing.lft, without->routing.lft);
+  EXPECT_THAT(first_fault(join(ring(false), tables(false))),
+              HasSubstr("lft: neither this nor net says whose LIDs these are"));
+}
+
+TEST(Verify, OpensmsHeadingsNameTheLidsOfSwitches) {
+  std::string lft = tables(true);
+  // Lines of switches do not say who they are; the headings do.
+  for (std::size_t at; (at = lft.find(" : (Switch")) != std::string::npos;)
+    lft.erase(at, lft.find('\n', at) - at);
+  for (int sw = 0; sw < 3; ++sw) {
+    const std::size_t at = lft.find("DR path guid 0x1" + std::to_string(sw));
+    lft.replace(at, 7, "Lid " + std::to_string(4 + sw));
+  }
+  const auto input = join(ring(false), lft);
+  ASSERT_TRUE(input) << first_fault(input);
+  EXPECT_EQ(input->lids.top, Lid{6});
+  EXPECT_THAT(input->notes, IsEmpty());
+}
+
+TEST(Verify, LanesOfADumpBreakTheLoop) {
+  const auto input = join(ring(true), tables(true), lanes(0, 1, 0));
+  ASSERT_TRUE(input) << first_fault(input);
+  const VerifyReport report = verify_tables(*input, true, 0);
+  EXPECT_TRUE(report.routes.ok()) << report.cycle;
+  EXPECT_EQ(report.routes.vls, 2u);
+  EXPECT_THAT(print_verify(report), HasSubstr("none on 2 VLs, whatever SLs hosts use"));
+  const auto blocked = join(ring(true), tables(true), lanes(0, 15, 0));
+  ASSERT_TRUE(blocked);
+  EXPECT_EQ(verify_tables(*blocked, false, 0).routes.unreachable, 4u);
+}
+
+/// Every pair of LIDs, SL 1 where the path goes on at switch 0 to the right.
+std::string paths(int hosts_only_sl = 1) {
+  std::string text;
+  for (int from = 1; from <= 6; ++from) {
+    for (int to = 1; to <= 6; ++to) {
+      const bool crosses = (from - 1) % 3 == 2 && (to - 1) % 3 == 1;
+      const int sl = !crosses ? 0 : from <= 3 ? hosts_only_sl : 1;
+      text += "PathRecord dump:\n\t\tservice_id..............0x0\n\t\tdlid...................." +
+              std::to_string(to) + "\n\t\tslid...................." + std::to_string(from) +
+              "\n\t\tsl......................0x" + std::to_string(sl) + "\n";
+    }
+  }
+  return text;
+}
+
+/// SL s on VL s, whatever the ports.
+std::string identity() {
+  std::string text = lanes(0, 0, 0);
+  std::string row = " :", all = " :";
+  for (int sl = 0; sl < 16; ++sl) row += " 0", all += " " + std::to_string(sl % 8);
+  for (std::size_t at = 0; (at = text.find(row, at)) != std::string::npos; at += all.size())
+    text.replace(at, row.size(), all);
+  return text;
+}
+
+TEST(Verify, SlsOfPathsTellWhichLanesAreUsed) {
+  const auto any = join(ring(true), tables(true), identity());
+  ASSERT_TRUE(any) << first_fault(any);
+  EXPECT_FALSE(verify_tables(*any, false, 0).routes.ok()) << "every path may take every lane";
+  const auto input = join(ring(true), tables(true), identity(), paths());
+  ASSERT_TRUE(input) << first_fault(input);
+  EXPECT_THAT(input->notes, IsEmpty());
+  const VerifyReport report = verify_tables(*input, false, 0);
+  EXPECT_TRUE(report.routes.ok()) << report.cycle;
+  EXPECT_EQ(report.routes.vls, 2u);
+  EXPECT_FALSE(verify_tables(*input, true, 0).routes.ok()) << "strict";
+}
+
+TEST(Verify, SlsOfPathsMustFitTheFabric) {
+  const auto mixed = join(ring(true), tables(true), identity(), paths(2));
+  ASSERT_TRUE(mixed) << "a host and its switch may differ";
+  EXPECT_EQ(verify_tables(*mixed, false, 0).routes.vls, 3u);
+  std::string strange = paths();
+  strange.replace(strange.find("slid....................1\n"), 25, "slid....................9");
+  EXPECT_THAT(first_fault(join(ring(true), tables(true), identity(), strange)),
+              HasSubstr("sl:1: a path from LID 9 to 1, which nobody in net has"));
+  const std::string some = paths().substr(0, paths().find("PathRecord", 1));
+  const auto input = join(ring(true), tables(true), identity(), some);
+  ASSERT_TRUE(input);
+  ASSERT_THAT(input->notes, SizeIs(1));
+  EXPECT_THAT(input->notes[0], HasSubstr("no record of 17 paths"));
+}
+
+TEST(Verify, BothFilesMustShowTheSameFabric) {
+  EXPECT_THAT(first_fault(join(ring(true), tables(true, 1))),
+              HasSubstr("lft: no table of switch 0x0000000000000011 (sw-1)"));
+  std::string other = tables(false);
+  other.replace(other.find("0x11"), 4, "0x99");
+  EXPECT_THAT(first_fault(join(ring(true), other)),
+              HasSubstr("lft:9: switch 0x0000000000000099 is not in net"));
+  other = tables(true);
+  other.replace(other.find("portguid 0x20"), 13, "portguid 0x77");
+  EXPECT_FALSE(parse_lft_dump(other, "lft")) << "two lines disagree";
+  for (std::size_t at; (at = other.find("portguid 0x20")) != std::string::npos;)
+    other.replace(at, 13, "portguid 0x77");
+  EXPECT_THAT(first_fault(join(ring(true), other)),
+              HasSubstr("lft:2: port 0x0000000000000077 is not in net"));
+  for (std::size_t at; (at = other.find("portguid 0x77")) != std::string::npos;)
+    other.replace(at, 13, "portguid 0x21");
+  EXPECT_THAT(first_fault(join(ring(true), other)),
+              HasSubstr("lft:2: LID 1 belongs to host-1:1 here and to host-0:1 in net"));
+}
+
+TEST(Verify, EveryCabledOutputNeedsItsRows) {
+  EXPECT_THAT(first_fault(join(ring(true), tables(true), lanes(0, 0, 0, 2))),
+              HasSubstr("0 rows for output 2 of 0x0000000000000012 (sw-2)"));
+  std::string cut = lanes(0, 0, 0);
+  cut.erase(cut.find("Switch 0x12"));
+  EXPECT_THAT(first_fault(join(ring(true), tables(true), cut)),
+              HasSubstr("sl2vl: no table of switch 0x0000000000000012"));
+}
+
+TEST(Verify, CountsEntriesThatNobodyNeeds) {
+  std::string lft = tables(true);
+  lft.insert(lft.find("6 valid"), "0x0009 001\n");
+  lft.replace(lft.find("6 valid"), 1, "7");
+  const auto input = join(ring(true), lft);
+  ASSERT_TRUE(input) << first_fault(input);
+  EXPECT_EQ(verify_tables(*input, false, 0).path_sets.unused_entries, 1u);
+}
+
+TEST(Verify, SaysWhatItLeftOut) {
+  std::string lft = tables(true);
+  for (std::size_t at; (at = lft.find("0x0003 ")) != std::string::npos;)
+    lft.erase(at, lft.find('\n', at) + 1 - at);
+  for (std::size_t at; (at = lft.find("6 valid")) != std::string::npos;) lft.replace(at, 1, "5");
+  const auto input = join(ring(false), lft);
+  ASSERT_TRUE(input) << first_fault(input);
+  ASSERT_THAT(input->notes, SizeIs(1));
+  EXPECT_THAT(input->notes[0], HasSubstr("1 end ports without a LID were left out: host-2:1"));
+}
+
+TEST(Verify, TheLastLidMayBeMissingFromDumpFts) {
+  // Host 2 has LID 64 instead of 3; the tables end with LID 6.
+  std::string net = ring(true), lft = tables(false);
+  const std::size_t at = net.find("# lid 3 lmc");
+  net.replace(at, 7, "# lid 64");
+  for (std::size_t i; (i = lft.find("0x0-0x6")) != std::string::npos;)
+    lft.replace(i, 7, "0x0-0x40");
+  for (std::size_t i; (i = lft.find("0x0003 ")) != std::string::npos;)
+    lft.erase(i, lft.find('\n', i) + 1 - i);
+  for (std::size_t i; (i = lft.find("6 valid")) != std::string::npos;) lft.replace(i, 1, "5");
+  const auto input = join(net, lft);
+  ASSERT_TRUE(input) << first_fault(input);
+  ASSERT_THAT(input->notes, SizeIs(1));
+  EXPECT_THAT(input->notes[0], HasSubstr("LID 64 of host-2:1 was left out"));
+  EXPECT_EQ(verify_tables(*input, false, 0).routes.unreachable, 0u);
+  // Where one table lists it, the others should have.
+  lft.insert(lft.find("5 valid"), "0x0040 001\n");
+  lft.replace(lft.find("5 valid"), 1, "6");
+  const auto listed = join(net, lft);
+  ASSERT_TRUE(listed);
+  EXPECT_THAT(listed->notes, IsEmpty());
+  EXPECT_GT(verify_tables(*listed, false, 0).routes.unreachable, 0u);
+}
+
+TEST(Verify, PatternsAndBisectionOfARing) {
+  const auto input = join(ring(true), tables(true));
+  ASSERT_TRUE(input);
+  const VerifyReport report = verify_tables(*input, false, 100);
+  ASSERT_THAT(report.patterns, SizeIs(6));
+  EXPECT_EQ(report.patterns[0].pattern, "uniform");
+  EXPECT_DOUBLE_EQ(report.patterns[0].load.max, 1.0) << "1/3 of one host one hop, 1/3 two hops";
+  EXPECT_EQ(report.patterns[1].pattern, "shift-1");
+  EXPECT_DOUBLE_EQ(report.patterns[1].load.max, 1.0);
+  EXPECT_DOUBLE_EQ(report.patterns[1].load.throughput, 1.0);
+  EXPECT_GT(report.bisection.mean, 0.5);
+  EXPECT_LE(report.bisection.mean, 1.0);
+}
+
+}  // namespace
+}  // namespace smd::bin
