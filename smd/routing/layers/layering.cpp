@@ -88,6 +88,8 @@ std::optional<unsigned> Layering::assign(unsigned most, bool only_if_likely) {
       left = 0;
       continue;
     }
+    // The last lane would have to take all of it.
+    if (number + 1 == most) return std::nullopt;
     const std::uint64_t budget = distinct * kSearchesPerDependency;
     keep_heaviest(dependencies_, uses, lane, budget);
     leave_out_what_is_cut(lane);
