@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "smd/routing/layers/detours.h"
-#include "smd/routing/layers/kept_trees.h"
+#include "smd/routing/layers/mended_trees.h"
 
 namespace smd {
 namespace {
@@ -19,7 +19,7 @@ std::optional<std::uint8_t> find_sl(const RoutingTables& before, SwitchIdx row, 
 
 class LaneKeeper {
  public:
-  LaneKeeper(const SwitchGraph& graph, const KeptTrees& kept, const RoutingTables& before)
+  LaneKeeper(const SwitchGraph& graph, const MendedTrees& kept, const RoutingTables& before)
       : graph_(graph), kept_(kept), before_(before) {}
 
   // False: what shares a bundle does not share a lane.
@@ -66,7 +66,7 @@ class LaneKeeper {
   }
 
   const SwitchGraph& graph_;
-  const KeptTrees& kept_;
+  const MendedTrees& kept_;
   const RoutingTables& before_;
 };
 
@@ -104,7 +104,7 @@ std::optional<RoutingTables> keep_layered_tables(std::string_view engine,
                                                  Bundle bundle) {
   const RoutingTables& before = *request.in_force->routing;
   const SwitchGraph graph{fabric};
-  KeptTrees kept = keep_trees(fabric, lids, graph, request, per);
+  MendedTrees kept = mend_trees(fabric, lids, graph, request, per);
   const LaneKeeper keeper{graph, kept, before};
   Layering layering{graph, kept.balanced.trees, bundle};
   if (!keeper.put_lanes(layering)) return std::nullopt;

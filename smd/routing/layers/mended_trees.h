@@ -7,7 +7,7 @@
 
 namespace smd {
 
-struct KeptTrees {
+struct MendedTrees {
   /// A way that is not the one in force.
   struct Change {
     std::uint32_t tree;
@@ -25,10 +25,10 @@ struct KeptTrees {
 /// that came up get ways that others let go of, as long as that evens the loads.
 /// Detours to switches without hosts are kept along the orientation in force, as far as it holds.
 /// A LID that nobody has any more keeps its tree, so that who comes back finds it.
-[[nodiscard]] KeptTrees keep_trees(const Fabric& fabric,
-                                   const LidMap& lids,
-                                   const SwitchGraph& graph,
-                                   const RoutingRequest& request,
-                                   TreePer per);
+[[nodiscard]] MendedTrees mend_trees(const Fabric& fabric,
+                                     const LidMap& lids,
+                                     const SwitchGraph& graph,
+                                     const RoutingRequest& request,
+                                     TreePer per);
 
 }  // namespace smd

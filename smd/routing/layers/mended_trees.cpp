@@ -1,4 +1,4 @@
-#include "smd/routing/layers/kept_trees.h"
+#include "smd/routing/layers/mended_trees.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ class Keeper {
          const SwitchGraph& graph,
          const RoutingRequest& request,
          Detours* detours,
-         KeptTrees& kept)
+         MendedTrees& kept)
       : graph_(graph),
         detours_(detours),
         before_(*request.in_force),
@@ -140,7 +140,7 @@ class Keeper {
   const SwitchGraph& graph_;
   Detours* detours_;
   const PreviousRoutes& before_;
-  KeptTrees& kept_;
+  MendedTrees& kept_;
   TreeGrower grower_;
   IndexVector<SwitchIdx, std::array<std::uint8_t, 256>> way_by_port_;
   IndexVector<SwitchIdx, char> had_hosts_;
@@ -152,17 +152,18 @@ class Keeper {
 
 }  // namespace
 
-KeptTrees keep_trees(const Fabric& fabric,
-                     const LidMap& lids,
-                     const SwitchGraph& graph,
-                     const RoutingRequest& request,
-                     TreePer per) {
+MendedTrees mend_trees(const Fabric& fabric,
+                       const LidMap& lids,
+                       const SwitchGraph& graph,
+                       const RoutingRequest& request,
+                       TreePer per) {
   Targets targets = find_targets(fabric, lids);
   add_gone_targets(fabric, lids, *request.in_force, targets);
   const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
   TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
   const auto per_switch = plan.count_trees();
-  KeptTrees kept{std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0}, {}, {}, {}};
+  MendedTrees kept{
+      std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0}, {}, {}, {}};
   const Orientation& along = request.in_force->routing->orientation;
   if (along.by_guid.empty()) {
     Keeper{fabric, graph, request, nullptr, kept}.run();
