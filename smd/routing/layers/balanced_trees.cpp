@@ -36,7 +36,7 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
 
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees) {
   TreeGrower grower{fabric, oriented.graph, trees.plan, trees.trees};
-  Detours detours{oriented};
+  DetourSearch detours{oriented};
   for (const TreeFamily& family : trees.plan.families) {
     if (!trees.plan.is_idle(family)) continue;
     detours.aim(grower, family.root);

@@ -16,10 +16,10 @@ namespace smd {
 inline constexpr std::string_view kDetoursNote =
     "paths between switches without hosts may take detours, so that one lane is enough";
 
-class Detours {
+class DetourSearch {
  public:
   /// `oriented` outlives it.
-  explicit Detours(const OrientedFabric& oriented) : search_(oriented.up_down) {}
+  explicit DetourSearch(const OrientedFabric& oriented) : search_(oriented.up_down) {}
 
   /// Aims at an idle family's root along up*/down* ways.
   void aim(TreeGrower& grower, SwitchIdx root) {

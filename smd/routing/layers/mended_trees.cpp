@@ -20,7 +20,7 @@ class Keeper {
   Keeper(const Fabric& fabric,
          const SwitchGraph& graph,
          const RoutingRequest& request,
-         Detours* detours,
+         DetourSearch* detours,
          MendedTrees& kept)
       : graph_(graph),
         detours_(detours),
@@ -138,7 +138,7 @@ class Keeper {
   }
 
   const SwitchGraph& graph_;
-  Detours* detours_;
+  DetourSearch* detours_;
   const PreviousRoutes& before_;
   MendedTrees& kept_;
   TreeGrower grower_;
@@ -170,7 +170,7 @@ MendedTrees mend_trees(const Fabric& fabric,
     return kept;
   }
   OrientedFabric oriented{fabric, lids, request.roots, &along};
-  Detours detours{oriented};
+  DetourSearch detours{oriented};
   Keeper{fabric, graph, request, &detours, kept}.run();
   kept.orientation = std::move(oriented.oriented.orientation);
   return kept;
