@@ -110,6 +110,24 @@ TEST(CheckLanes, AnSlOfItsOwnTakesOnePathOutOfTheCycle) {
   EXPECT_THAT(report.cycle, IsEmpty());
 }
 
+TEST(CheckLanes, ATurnKeepsTheLanesOfEveryLid) {
+  // Switches are reached on lane 0, which closes the cycle; hosts, whose LIDs come later and take
+  // the same turns, on two others that do not.
+  Ring ring;
+  ring.routing.vls = 4;
+  ring.give_sls();
+  for (unsigned from = 0; from < 4; ++from) {
+    for (unsigned to = 0; to < 4; ++to)
+      ring.routing.path_sls.set_sl(
+          SwitchIdx{from}, ring.lid(to, true), static_cast<std::uint8_t>(1 + from % 2));
+  }
+  const RouteReport report = ring.check();
+  EXPECT_FALSE(report.acyclic);
+  EXPECT_EQ(report.vls, 3u);
+  EXPECT_EQ(print_cycle(ring.fabric, report.cycle),
+            "S1:1(VL0) -> S2:1(VL0) -> S3:1(VL0) -> S4:1(VL0)");
+}
+
 TEST(CheckLanes, SlsThatShareALaneDoNotHelp) {
   Ring ring;
   ring.routing.vls = 2;

@@ -216,6 +216,45 @@ TEST(EffectiveBisection, IsTheMeanShareOfAFlowOnItsWorstChannel) {
   EXPECT_EQ(shared.lost, 0u);
 }
 
+TEST(EffectiveBisection, TheBusiestChannelOfAPathCountsNotItsLast) {
+  // H1 and H2 on S1, H3 on S2, H4 on S3, in a line: by hand over all permutations.
+  const Fabric fabric = fabric_from("S1-S2 S2-S3 S1-H1 S1-H2 S2-H3 S3-H4");
+  const LidMap lids = lids_in_order(fabric);
+  const int at[] = {0, 0, 1, 2};
+  double sum = 0;
+  unsigned counted = 0;
+  std::vector<HostNum> to = shift(4, 0);
+  do {
+    const auto crosses = [&](HostNum host, int link, bool right) {
+      const int from = at[host], end = at[to[host]];
+      return right ? from <= link && end > link : end <= link && from > link;
+    };
+    double shares = 0;
+    unsigned sending = 0;
+    for (HostNum host = 0; host < 4; ++host) {
+      if (to[host] == host) continue;
+      ++sending;
+      unsigned most = 1;
+      for (const int link : {0, 1}) {
+        for (const bool right : {false, true}) {
+          if (!crosses(host, link, right)) continue;
+          unsigned flows = 0;
+          for (HostNum other = 0; other < 4; ++other)
+            flows += to[other] != other && crosses(other, link, right);
+          most = std::max(most, flows);
+        }
+      }
+      shares += 1.0 / most;
+    }
+    if (sending == 0) continue;
+    sum += shares / sending;
+    ++counted;
+  } while (std::ranges::next_permutation(to).found);
+  const EffectiveBisection found = measure_effective_bisection(
+      fabric, lids, compute("minhop", fabric, lids).lft, find_hosts(fabric, lids), 4000, 1);
+  EXPECT_NEAR(found.mean, sum / counted, 0.01);
+}
+
 TEST(EffectiveBisection, FollowsItsSeed) {
   const Pair pair;
   const auto measure = [&](std::uint64_t seed) {
