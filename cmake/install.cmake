@@ -3,6 +3,11 @@
 include(GNUInstallDirs)
 install(TARGETS smd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 install(TARGETS smctl smsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET smd_opensm)
+  # Not part of every build; OpenSM looks for it where the loader looks for libraries.
+  install(TARGETS smd_opensm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/smd_opensm.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/systemd/smd.service DESTINATION lib/systemd/system)
 install(CODE "
   set(folder \"\$ENV{DESTDIR}/etc/smd\")

@@ -1,0 +1,78 @@
+#include "plugins/opensm/compute_routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/routing/check.h"
+
+namespace smd::opensm {
+namespace {
+
+constexpr std::string_view kQosIsOff =
+    " (OpenSM's qos is off, so that it writes no SL-to-VL tables; say qos TRUE to use more)";
+
+unsigned count_allowed_vls(const SweepRequest& request) {
+  if (!request.writes_lanes) return 1;
+  unsigned vls = std::min(request.usable_vls, count_common_lanes(*request.fabric));
+  if (request.options.vls != 0) vls = std::min(vls, request.options.vls);
+  return std::max(1u, vls);
+}
+
+std::string describe_fault(const Fabric& fabric, const RouteReport& report) {
+  if (!report.first_faults.empty()) return report.first_faults.front();
+  if (!report.acyclic) return "credit loop " + print_cycle(fabric, report.cycle);
+  return fmt::format("{} unreachable, {} looping pairs", report.unreachable, report.loops);
+}
+
+Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
+                                                   const SweepRequest& request,
+                                                   const Routes* before) {
+  RoutingRequest ask{.roots = request.options.roots,
+                     .seed = request.options.seed,
+                     .max_vls = count_allowed_vls(request),
+                     .orientation_search = request.options.orientation_search,
+                     .lane_cut = request.options.lane_cut,
+                     .weights = request.options.weights,
+                     .shorten_detours = request.options.shorten_detours};
+  PreviousRoutes previous;
+  if (before != nullptr) {
+    previous = {.fabric = before->fabric.get(), .lids = &before->lids, .routing = &before->tables};
+    ask.in_force = &previous;
+    if (!before->tables.orientation.by_guid.empty()) ask.previous = &before->tables.orientation;
+  }
+  auto tables = engine.compute(*request.fabric, request.lids, ask);
+  const std::string_view qos = request.writes_lanes ? std::string_view{} : kQosIsOff;
+  if (!tables) return fail(tables.error().code, tables.error().context + std::string(qos));
+  if (tables->vls > ask.max_vls || (!request.writes_lanes && needs_lanes(*tables)))
+    return fail(
+        Errc::Unsupported,
+        fmt::format("the routes need {} VLs with SL-to-VL tables of their own, {} allowed{}",
+                    tables->vls,
+                    ask.max_vls,
+                    qos));
+  const RouteReport report = check_routes(*request.fabric,
+                                          request.lids,
+                                          *tables,
+                                          {.minimality = false, .any_sl = request.options.any_sl});
+  if (!report.ok())
+    return fail(Errc::Unsupported,
+                "its tables failed the check: " + describe_fault(*request.fabric, report));
+  tables->sequence = {};
+  return std::make_shared<const Routes>(
+      Routes{.fabric = request.fabric, .lids = request.lids, .tables = std::move(*tables)});
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Routes>> compute_routes(const Engine& engine,
+                                                     const SweepRequest& request) {
+  const Routes* const before = request.in_force.get();
+  if (request.options.keep && before != nullptr && before->tables.engine == engine.name()) {
+    if (auto kept = compute_near(engine, request, before)) return kept;
+  }
+  return compute_near(engine, request, nullptr);
+}
+
+}  // namespace smd::opensm

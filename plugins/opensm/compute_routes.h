@@ -1,0 +1,30 @@
+// One sweep's routes: the engine's tables, and the check that did not make them.
+#pragma once
+
+#include <memory>
+
+#include "plugins/opensm/options.h"
+#include "plugins/opensm/routes.h"
+
+namespace smd::opensm {
+
+struct SweepRequest {
+  std::shared_ptr<const Fabric> fabric;
+  LidMap lids;
+  Options options;
+
+  /// Data VLs that OpenSM will let ports use.
+  unsigned usable_vls = 15;
+
+  /// Whether OpenSM will write SL-to-VL tables: its `qos`. Without them one lane is all there is.
+  bool writes_lanes = true;
+
+  std::shared_ptr<const Routes> in_force;  // null: none of ours are
+};
+
+/// Near the routes in force where they are the same engine's; from scratch where that is refused
+/// or fails the check. Ensures: checked.
+[[nodiscard]] Result<std::shared_ptr<const Routes>> compute_routes(const Engine& engine,
+                                                                   const SweepRequest& request);
+
+}  // namespace smd::opensm

@@ -1,0 +1,155 @@
+#include "plugins/opensm/engine_slot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "plugins/opensm/callbacks.h"
+#include "plugins/opensm/compute_routes.h"
+#include "plugins/opensm/hand_over.h"
+#include "plugins/opensm/say.h"
+
+namespace smd::opensm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+std::string describe(const Routes& routes) {
+  const std::optional<std::vector<Lid>>& recomputed = routes.tables.recomputed;
+  std::string text = fmt::format("{} switches, LIDs up to {}, {} VL{}",
+                                 routes.fabric->switch_count(),
+                                 routes.lids.top.value(),
+                                 routes.tables.vls,
+                                 routes.tables.vls == 1 ? "" : "s");
+  if (recomputed) text += fmt::format(", {} LIDs rerouted", recomputed->size());
+  return text;
+}
+
+/// Data VLs that the table sends to.
+unsigned count_lanes(const SlToVl& row) {
+  unsigned lanes = 1;
+  for (const Vl vl : row) {
+    if (vl != kManagementVl) lanes = std::max(lanes, vl.value() + 1u);
+  }
+  return lanes;
+}
+
+}  // namespace
+
+bool EngineSlot::register_with_opensm() {
+  const external_routing_engine_module_t module{
+      .name = name_.c_str(), .setup = set_up_callbacks, .context = this};
+  return osm_register_external_routing_engine(&state_.osm, &module, this) == CL_SUCCESS;
+}
+
+Result<EngineSlot::Prepared> EngineSlot::compute() {
+  auto snapshot = take_snapshot(state_.osm, Epoch{++state_.sweeps});
+  if (!snapshot) return tl::unexpected(snapshot.error());
+  for (const std::string& note : snapshot->notes) say(state_.osm, OSM_LOG_INFO, name_, note);
+  if (auto room = check_room(*snapshot); !room) return tl::unexpected(room.error());
+  const osm_subn_opt_t& opt = state_.osm.subn.opt;
+  auto routes = compute_routes(engine_,
+                               {.fabric = snapshot->fabric,
+                                .lids = snapshot->lids,
+                                .options = state_.options,
+                                .usable_vls = data_vls(opt.max_op_vls),
+                                .writes_lanes = opt.qos != FALSE,
+                                .in_force = state_.in_force.get()});
+  if (!routes) return tl::unexpected(routes.error());
+  return Prepared{.snapshot = std::move(*snapshot), .routes = std::move(*routes)};
+}
+
+bool EngineSlot::prepare() {
+  prepared_.reset();
+  state_.lanes_cut = false;
+  const auto start = Clock::now();
+  auto prepared = compute();
+  if (!prepared) {
+    say(state_.osm, OSM_LOG_ERROR, name_, "refused: " + prepared.error().context);
+    return false;
+  }
+  const double routed_ms = ms_since(start);
+  const SwitchGraph graph{*prepared->snapshot.fabric};
+  if (!write_hops(prepared->snapshot, graph, HopMatrix{graph})) {
+    say(state_.osm, OSM_LOG_ERROR, name_, "refused: out of memory");
+    return false;
+  }
+  for (const std::string& note : prepared->routes->tables.notes)
+    say(state_.osm, OSM_LOG_INFO, name_, note);
+  say(state_.osm,
+      OSM_LOG_INFO,
+      name_,
+      fmt::format("{}; routed and checked in {:.1f} ms, {:.1f} ms with LID matrices",
+                  describe(*prepared->routes),
+                  routed_ms,
+                  ms_since(start)));
+  prepared_ = std::move(*prepared);
+  return true;
+}
+
+bool EngineSlot::hand_over() {
+  if (!prepared_) return false;
+  write_tables(prepared_->snapshot, prepared_->routes->tables.lft);
+  ask_for_lanes(needs_lanes(prepared_->routes->tables));
+  state_.in_force.set(std::move(prepared_->routes));
+  prepared_.reset();
+  return true;
+}
+
+// Where an engine has the callback, OpenSM sends SL-to-VL tables for every pair of ports of every
+// switch; without it the operator's own mapping stands, in one SMP where a switch can do that.
+void EngineSlot::ask_for_lanes(bool needed) {
+  for (osm_routing_engine_t* engine = state_.osm.routing_engine_list; engine != nullptr;
+       engine = engine->next) {
+    if (engine->context == this) engine->update_sl2vl = needed ? update_sl2vl : nullptr;
+  }
+}
+
+std::uint8_t EngineSlot::path_sl(std::uint8_t hint, Lid source, Lid destination) const {
+  const std::shared_ptr<const Routes> routes = state_.in_force.get();
+  return routes == nullptr ? hint : find_path_sl(*routes, source, destination, hint);
+}
+
+void EngineSlot::fill_lanes(const osm_physp_t& port,
+                            std::uint8_t in,
+                            std::uint8_t out,
+                            ib_slvl_table_t& table) {
+  const std::shared_ptr<const Routes> routes = state_.in_force.get();
+  if (routes == nullptr) return;
+  const Fabric& fabric = *routes->fabric;
+  const auto node = fabric.find_node(Guid{cl_ntoh64(port.p_node->node_info.node_guid)});
+  if (!node) return;
+  const SwitchIdx sw = fabric.switch_of[*node];
+  if (sw == kNone<SwitchIdx>) {
+    table = to_opensm(find_entry_lanes(*routes));
+  } else if (in <= fabric.num_ports(*node) && out <= fabric.num_ports(*node)) {
+    const SlToVl row = find_lanes(*routes, sw, PortNum{in}, PortNum{out});
+    table = to_opensm(row);
+    const PortIdx far = fabric.peer[fabric.port_of(*node, PortNum{out})];
+    const bool to_switch = far != kNone<PortIdx> && fabric.is_switch(fabric.node_of[far]);
+    if (to_switch && count_lanes(row) > data_vls(ib_port_info_get_op_vls(&port.port_info)))
+      state_.lanes_cut = true;
+  }
+}
+
+// OpenSM cuts SL-to-VL tables to the lanes that ports have, and gives ports their lanes later in
+// the same sweep: after a port came up, the tables are right from the sweep after that.
+void EngineSlot::finish_sweep() {
+  const bool cut = std::exchange(state_.lanes_cut, false);
+  const bool again = std::exchange(state_.asked_again, cut);
+  if (!cut) return;
+  if (again) {
+    say(state_.osm, OSM_LOG_ERROR, name_, "ports keep fewer lanes than the routes need");
+    return;
+  }
+  say(state_.osm, OSM_LOG_INFO, name_, "ports have got their lanes: sweeping once more");
+  state_.osm.subn.force_heavy_sweep = TRUE;
+}
+
+}  // namespace smd::opensm

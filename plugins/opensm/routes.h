@@ -1,0 +1,34 @@
+// The routes that one sweep computed, and what OpenSM asks of them. Immutable: its query threads
+// read them while the next sweep makes new ones.
+#pragma once
+
+#include <memory>
+
+#include "smd/fabric/lid_map.h"
+#include "smd/routing/tables.h"
+
+namespace smd::opensm {
+
+struct Routes {
+  std::shared_ptr<const Fabric> fabric;
+  LidMap lids;
+  RoutingTables tables;
+};
+
+/// The SL of the path; `hint` where the routes do not care, or know one of the LIDs not.
+[[nodiscard]] std::uint8_t find_path_sl(const Routes& routes,
+                                        Lid source,
+                                        Lid destination,
+                                        std::uint8_t hint);
+
+/// Whether the routes stand only with SL-to-VL tables of theirs. One lane is free of deadlock under
+/// any tables: whatever lanes packets are given, they wait for channels in the same order.
+[[nodiscard]] bool needs_lanes(const RoutingTables& tables);
+
+/// SL to VL at a switch. Requires: the ports exist.
+[[nodiscard]] SlToVl find_lanes(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out);
+
+/// SL to VL where packets enter the subnet.
+[[nodiscard]] SlToVl find_entry_lanes(const Routes& routes);
+
+}  // namespace smd::opensm
