@@ -1,0 +1,202 @@
+#include "plugins/opensm/compute_routes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "smd/routing/check.h"
+#include "tests/support/fabric_text.h"
+
+namespace smd::opensm {
+namespace {
+
+using test::fabric_from_shared;
+using test::lids_in_order;
+using testing::HasSubstr;
+
+constexpr const char* kTree = "S1-S3 S1-S4 S2-S3 S2-S4 S3-H1 S3-H2 S4-H3 S4-H4";
+constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5";
+
+SweepRequest sweep_of(std::string_view text) {
+  auto fabric = fabric_from_shared(text);
+  LidMap lids = lids_in_order(*fabric);
+  return {.fabric = std::move(fabric), .lids = std::move(lids)};
+}
+
+/// Answers as a test wants it, and remembers what it was asked.
+class Scripted final : public Engine {
+ public:
+  explicit Scripted(std::string_view makes) : makes_(find_engine(makes)) {}
+
+  std::string_view name() const override { return "scripted"; }
+
+  std::string_view contract() const override { return "For tests."; }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    asked.push_back(request);
+    if (refuses_routes_in_force && request.in_force != nullptr)
+      return fail(Errc::Unsupported, "not near these");
+    RoutingRequest plain = request;
+    plain.in_force = nullptr;
+    auto tables = makes_->compute(fabric, lids, plain);
+    if (!tables) return tables;
+    tables->engine = name();
+    tables->vls = vls;
+    if (breaks_tables) tables->lft.set_route(SwitchIdx{0}, lids.top, kNoRoute);
+    return tables;
+  }
+
+  mutable std::vector<RoutingRequest> asked;
+  unsigned vls = 1;
+  bool refuses_routes_in_force = false;
+  bool breaks_tables = false;
+
+ private:
+  const Engine* makes_;
+};
+
+std::string refusal(const Engine& engine, const SweepRequest& request) {
+  const auto routes = compute_routes(engine, request);
+  return routes ? "accepted" : routes.error().context;
+}
+
+TEST(ComputeRoutes, HandsOutTheTablesOfTheEngine) {
+  const SweepRequest request = sweep_of(kTree);
+  const auto routes = compute_routes(*find_engine("updn"), request);
+  ASSERT_TRUE(routes) << routes.error().context;
+  const auto direct = find_engine("updn")->compute(*request.fabric, request.lids, {.max_vls = 15});
+  EXPECT_EQ((*routes)->tables.lft, direct->lft);
+  EXPECT_EQ((*routes)->fabric, request.fabric);
+  EXPECT_EQ((*routes)->lids, request.lids);
+}
+
+TEST(ComputeRoutes, PassesTheOptionsOn) {
+  const Scripted engine("updn");
+  SweepRequest request = sweep_of(kTree);
+  request.options = {.roots = {Guid{0x1002}},
+                     .vls = 3,
+                     .seed = 9,
+                     .orientation_search = OrientationSearch::DepthFirst,
+                     .lane_cut = LaneCut::MinimalCycles,
+                     .weights = {{Guid{0x20101}, 0}},
+                     .shorten_detours = true};
+  ASSERT_TRUE(compute_routes(engine, request));
+  const RoutingRequest& asked = engine.asked.at(0);
+  EXPECT_EQ(asked.roots, request.options.roots);
+  EXPECT_EQ(asked.seed, 9u);
+  EXPECT_EQ(asked.orientation_search, OrientationSearch::DepthFirst);
+  EXPECT_EQ(asked.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(asked.weights, request.options.weights);
+  EXPECT_TRUE(asked.shorten_detours);
+  EXPECT_EQ(asked.in_force, nullptr);
+}
+
+// The fewest of: what the links have, what OpenSM lets ports use, what the operator allows; and one
+// where OpenSM writes no SL-to-VL tables.
+TEST(ComputeRoutes, AllowsAsManyLanesAsWillWork) {
+  const Scripted engine("updn");
+  const auto allowed = [&](SweepRequest request) {
+    engine.asked.clear();
+    (void)compute_routes(engine, request);
+    return engine.asked.at(0).max_vls;
+  };
+  SweepRequest request = sweep_of(kTree);
+  const unsigned common = count_common_lanes(*request.fabric);
+  EXPECT_EQ(allowed(request), common);
+  request.usable_vls = 0;
+  EXPECT_EQ(allowed(request), 1u) << "a code that means nothing";
+
+  auto wide = std::make_shared<Fabric>(*request.fabric);
+  for (PortInfo& info : wide->port_info) info.vl_cap = 4;
+  request.fabric = wide;
+  request.usable_vls = 15;
+  EXPECT_EQ(allowed(request), 8u) << "of the links";
+  request.usable_vls = 4;
+  EXPECT_EQ(allowed(request), 4u) << "max_op_vls";
+  request.options.vls = 2;
+  EXPECT_EQ(allowed(request), 2u) << "vls=2";
+  request.options.vls = 9;
+  EXPECT_EQ(allowed(request), 4u) << "vls=9";
+  request.writes_lanes = false;
+  EXPECT_EQ(allowed(request), 1u) << "qos FALSE";
+}
+
+TEST(ComputeRoutes, RefusesWhatNeedsMoreLanes) {
+  Scripted engine("updn");
+  engine.vls = 4;
+  SweepRequest request = sweep_of(kTree);
+  auto wide = std::make_shared<Fabric>(*request.fabric);
+  for (PortInfo& info : wide->port_info) info.vl_cap = 4;
+  request.fabric = wide;
+  EXPECT_EQ(refusal(engine, request), "accepted");
+  request.usable_vls = 2;
+  EXPECT_THAT(refusal(engine, request), HasSubstr("need 4 VLs"));
+  request.usable_vls = 8;
+  request.writes_lanes = false;
+  EXPECT_THAT(refusal(engine, request), HasSubstr("qos TRUE"));
+}
+
+TEST(ComputeRoutes, RefusesTablesThatFailTheCheck) {
+  EXPECT_THAT(refusal(*find_engine("minhop"), sweep_of(kRing)),
+              AllOf(HasSubstr("credit loop"), HasSubstr("VL0")));
+  Scripted broken("updn");
+  broken.breaks_tables = true;
+  EXPECT_THAT(refusal(broken, sweep_of(kTree)), HasSubstr("no route"));
+}
+
+TEST(ComputeRoutes, StaysNearTheRoutesInForce) {
+  const Engine& updn = *find_engine("updn");
+  SweepRequest request = sweep_of(kRing);
+  const auto before = compute_routes(updn, request);
+  ASSERT_TRUE(before);
+  request.in_force = *before;
+  const auto same = compute_routes(updn, request);
+  ASSERT_TRUE(same);
+  EXPECT_EQ((*same)->tables.lft, (*before)->tables.lft);
+  EXPECT_EQ((*same)->tables.orientation, (*before)->tables.orientation);
+
+  const Scripted engine("updn");
+  ASSERT_TRUE(compute_routes(engine, request));
+  EXPECT_EQ(engine.asked.at(0).in_force, nullptr) << "another engine's routes";
+  request.in_force = *compute_routes(engine, request);
+  engine.asked.clear();
+  ASSERT_TRUE(compute_routes(engine, request));
+  EXPECT_NE(engine.asked.at(0).in_force, nullptr);
+  request.options.keep = false;
+  engine.asked.clear();
+  ASSERT_TRUE(compute_routes(engine, request));
+  EXPECT_EQ(engine.asked.at(0).in_force, nullptr) << "keep=no";
+}
+
+TEST(ComputeRoutes, StartsFromScratchWhereStayingNearFails) {
+  Scripted engine("updn");
+  SweepRequest request = sweep_of(kRing);
+  request.in_force = *compute_routes(engine, request);
+  engine.asked.clear();
+  engine.refuses_routes_in_force = true;
+  const auto routes = compute_routes(engine, request);
+  ASSERT_TRUE(routes) << routes.error().context;
+  ASSERT_EQ(engine.asked.size(), 2u);
+  EXPECT_EQ(engine.asked[1].in_force, nullptr);
+  EXPECT_EQ(engine.asked[1].previous, nullptr);
+}
+
+TEST(ComputeRoutes, StrictMeansThatHostsMayUseAnySl) {
+  SweepRequest request = sweep_of(kTree);
+  request.options.any_sl = true;
+  for (const std::string_view name : engine_names()) {
+    const auto routes = compute_routes(*find_engine(name), request);
+    if (!routes) continue;
+    EXPECT_TRUE(
+        check_routes(
+            *request.fabric, request.lids, (*routes)->tables, {.minimality = false, .any_sl = true})
+            .ok())
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace smd::opensm
