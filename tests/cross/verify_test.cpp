@@ -151,7 +151,9 @@ TEST(Verify, SlsOfPathsShowWhatDfssspMeans) {
   auto environment = ibsim.client_environment(host);
   environment.emplace_back("OSM_TMP_DIR", scratch.path().string());
   environment.emplace_back("OSM_CACHE_DIR", scratch.path().string());
-  Process opensm({.argv = {"opensm",
+  Process opensm({.argv = {"stdbuf",  // it would keep its lines while nobody sits at a terminal
+                           "-oL",
+                           "opensm",
                            "-R",
                            "dfsssp",
                            "-Q",

@@ -52,7 +52,7 @@ class Nue final : public Engine {
     RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
     Spread spread{graph, targets};
     TreeWays ways{channels};
-    RouteTree tree;
+    GrownTree tree;
     NextHops hops;
     for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
       spread.begin_offset();

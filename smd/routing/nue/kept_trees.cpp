@@ -171,7 +171,7 @@ bool KeptTrees::regrow(const Wanted& wanted, unsigned lane) {
   }
   turns_[lane].keep();
   lane_[wanted.lid.value()] = static_cast<std::uint8_t>(lane);
-  const RouteTree& tree = growth_.tree();
+  const GrownTree& tree = growth_.tree();
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     const SwitchIdx sw = tree.order[at];
     result_.lft.set_route(sw, wanted.lid, graph_.edge(tree.exit[sw]).port);
@@ -180,7 +180,7 @@ bool KeptTrees::regrow(const Wanted& wanted, unsigned lane) {
   return true;
 }
 
-void KeptTrees::count_load(const RouteTree& tree) {
+void KeptTrees::count_load(const GrownTree& tree) {
   for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];
   for (std::size_t at = tree.order.size(); at-- > 1;) {
     const SwitchIdx sw = tree.order[at];

@@ -37,7 +37,7 @@ class KeptTrees {
   bool mend(const Wanted& wanted);
   bool regrow(const Wanted& wanted, unsigned lane);
   void walk(const Wanted& wanted);
-  void count_load(const RouteTree& tree);
+  void count_load(const GrownTree& tree);
   [[nodiscard]] std::uint8_t old_lane(const Wanted& wanted) const;
 
   [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
@@ -59,7 +59,7 @@ class KeptTrees {
   std::vector<TurnSet> turns_;  // by lane
   std::vector<std::uint64_t> load_;
   TreeGrowth growth_;
-  RouteTree tree_;  // what is left of a LID's routes
+  GrownTree tree_;  // what is left of a LID's routes
   std::vector<SwitchIdx> path_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };

@@ -152,7 +152,7 @@ void NuePlanner::settle_along(const EscapeTree& escape, SwitchIdx sw) {
 void NuePlanner::accept(SwitchIdx destination, unsigned lane) {
   lanes_[lane].turns.keep();
   lane_of_[destination] = static_cast<std::uint8_t>(lane);
-  const RouteTree& tree = growth_.tree();
+  const GrownTree& tree = growth_.tree();
   if (row_of_[destination] == kNoRow) {
     row_of_[destination] = planned_.size();
     planned_.push_back(destination);
@@ -167,7 +167,7 @@ void NuePlanner::accept(SwitchIdx destination, unsigned lane) {
   change_load(tree, destination, true);
 }
 
-void NuePlanner::read(SwitchIdx destination, RouteTree& tree) const {
+void NuePlanner::read(SwitchIdx destination, GrownTree& tree) const {
   const std::uint8_t* const slots = slots_.data() + row_of_[destination] * channels_.switches();
   tree.exit.assign(channels_.switches(), kNoChannel);
   tree.depth.assign(channels_.switches(), kUnreached);

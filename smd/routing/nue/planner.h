@@ -35,7 +35,7 @@ class NuePlanner {
   }
 
   /// The planned tree. Requires: planned.
-  void read(SwitchIdx destination, RouteTree& tree) const;
+  void read(SwitchIdx destination, GrownTree& tree) const;
 
  private:
   struct Lane {
@@ -59,9 +59,9 @@ class NuePlanner {
   void accept(SwitchIdx destination, unsigned lane);
 
   bool reroute(SwitchIdx destination);
-  void remove(SwitchIdx destination, const RouteTree& tree);
-  void put_back(SwitchIdx destination, const RouteTree& tree);
-  void change_load(const RouteTree& tree, SwitchIdx destination, bool add);
+  void remove(SwitchIdx destination, const GrownTree& tree);
+  void put_back(SwitchIdx destination, const GrownTree& tree);
+  void change_load(const GrownTree& tree, SwitchIdx destination, bool add);
   [[nodiscard]] std::uint64_t measure_detours(
       const IndexVector<SwitchIdx, std::uint32_t>& least) const;
 
@@ -80,7 +80,7 @@ class NuePlanner {
   IndexVector<SwitchIdx, std::uint64_t> detours_;  // links above the least, over its paths
 
   // Scratch.
-  RouteTree old_;
+  GrownTree old_;
   TreeGrowth growth_;
   IndexVector<SwitchIdx, std::uint32_t> settled_;  // depth
   std::vector<SwitchIdx> walk_;

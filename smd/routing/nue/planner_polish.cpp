@@ -65,14 +65,14 @@ bool NuePlanner::reroute(SwitchIdx destination) {
   return false;
 }
 
-void NuePlanner::remove(SwitchIdx destination, const RouteTree& tree) {
+void NuePlanner::remove(SwitchIdx destination, const GrownTree& tree) {
   Lane& lane = lanes_[lane_of_[destination]];
   lane.counts.remove(tree, lane.turns);
   change_load(tree, destination, false);
 }
 
 // The turns of the tree closed no cycle with those that the lane has now.
-void NuePlanner::put_back(SwitchIdx destination, const RouteTree& tree) {
+void NuePlanner::put_back(SwitchIdx destination, const GrownTree& tree) {
   Lane& lane = lanes_[lane_of_[destination]];
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     const Channel in = tree.exit[tree.order[at]];
@@ -92,7 +92,7 @@ std::uint64_t NuePlanner::measure_detours(
   return sum;
 }
 
-void NuePlanner::change_load(const RouteTree& tree, SwitchIdx destination, bool add) {
+void NuePlanner::change_load(const GrownTree& tree, SwitchIdx destination, bool add) {
   const std::uint64_t hosts = targets_.hosts[destination];
   if (hosts == 0) return;
   for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];

@@ -9,7 +9,7 @@
 
 namespace smd {
 
-struct RouteTree {
+struct GrownTree {
   IndexVector<SwitchIdx, Channel> exit;  // kNoChannel at the destination and outside the tree
   IndexVector<SwitchIdx, std::uint32_t> depth;  // kUnreached outside the tree
   std::vector<SwitchIdx> order;                 // near to far, the destination first
@@ -39,7 +39,7 @@ class TreeGrowth {
             const std::vector<std::uint64_t>& load,
             const GrowthRules& rules);
 
-  [[nodiscard]] const RouteTree& tree() const { return tree_; }
+  [[nodiscard]] const GrownTree& tree() const { return tree_; }
 
  private:
   struct Settled {
@@ -55,7 +55,7 @@ class TreeGrowth {
               bool fitting);
 
   const Channels& channels_;
-  RouteTree tree_;
+  GrownTree tree_;
   std::vector<Settled> settled_;
 
   // Scratch.

@@ -6,7 +6,7 @@ namespace smd {
 
 TreeWays::TreeWays(const Channels& channels) : channels_(channels) {}
 
-void TreeWays::list(const RouteTree& tree, NextHops& hops) {
+void TreeWays::list(const GrownTree& tree, NextHops& hops) {
   hops.clear();
   for (std::size_t at = tree.order.size(); at-- > 1;) {
     hops.order.push_back(tree.order[at]);
@@ -15,7 +15,7 @@ void TreeWays::list(const RouteTree& tree, NextHops& hops) {
   }
 }
 
-void TreeWays::widen(const RouteTree& tree, TurnSet& turns, NextHops& hops) {
+void TreeWays::widen(const GrownTree& tree, TurnSet& turns, NextHops& hops) {
   const std::size_t words = channels_.words;
   ways_.assign(channels_.switches() * words, 0);
   comes_.assign(channels_.switches() * words, 0);
@@ -70,7 +70,7 @@ bool TreeWays::may_take(TurnSet& turns, Channel way) {
   return true;
 }
 
-void TreeWays::write(const RouteTree& tree, NextHops& hops) const {
+void TreeWays::write(const GrownTree& tree, NextHops& hops) const {
   hops.clear();
   for (std::size_t at = tree.order.size(); at-- > 1;) {
     const std::uint32_t sw = tree.order[at].value();

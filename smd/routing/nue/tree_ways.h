@@ -15,15 +15,15 @@ class TreeWays {
   explicit TreeWays(const Channels& channels);
 
   /// Fills `hops` with the ways of the tree alone.
-  void list(const RouteTree& tree, NextHops& hops);
+  void list(const GrownTree& tree, NextHops& hops);
 
   /// As list(), with the further ways, whose turns it lets into the set. Ensures: a route may take
   /// any listed way at every switch.
-  void widen(const RouteTree& tree, TurnSet& turns, NextHops& hops);
+  void widen(const GrownTree& tree, TurnSet& turns, NextHops& hops);
 
  private:
   [[nodiscard]] bool may_take(TurnSet& turns, Channel way);
-  void write(const RouteTree& tree, NextHops& hops) const;
+  void write(const GrownTree& tree, NextHops& hops) const;
 
   using Rows = std::vector<std::uint64_t>;  // by switch
 

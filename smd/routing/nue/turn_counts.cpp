@@ -13,7 +13,7 @@ TurnCounts::TurnCounts(const Channels& channels) : channels_(&channels) {
   counts_.assign(size, 0);
 }
 
-void TurnCounts::add(const RouteTree& tree) {
+void TurnCounts::add(const GrownTree& tree) {
   for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
     const Channel in = tree.exit[tree.order[at_order]];
     const Channel out = tree.exit[channels_->to[in]];
@@ -21,7 +21,7 @@ void TurnCounts::add(const RouteTree& tree) {
   }
 }
 
-void TurnCounts::remove(const RouteTree& tree, TurnSet& turns) {
+void TurnCounts::remove(const GrownTree& tree, TurnSet& turns) {
   for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
     const Channel in = tree.exit[tree.order[at_order]];
     const Channel out = tree.exit[channels_->to[in]];

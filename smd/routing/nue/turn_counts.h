@@ -12,10 +12,10 @@ class TurnCounts {
  public:
   explicit TurnCounts(const Channels& channels);
 
-  void add(const RouteTree& tree);
+  void add(const GrownTree& tree);
 
   /// Takes the turns that no other tree takes out of the set. Requires: the tree was added.
-  void remove(const RouteTree& tree, TurnSet& turns);
+  void remove(const GrownTree& tree, TurnSet& turns);
 
   [[nodiscard]] bool is_taken(Channel in, Channel out) const { return counts_[at(in, out)] != 0; }
 

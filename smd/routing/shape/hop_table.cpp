@@ -5,10 +5,10 @@
 
 namespace smd {
 
-std::vector<Destination> list_destinations(const NeighbourGraph& graph,
-                                           const Targets& targets,
-                                           const Columns& columns) {
-  std::vector<Destination> all;
+std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
+                                              const Targets& targets,
+                                              const Columns& columns) {
+  std::vector<ColumnTarget> all;
   std::uint32_t hosts = 0, others = 0;
   for (const SwitchIdx sw : graph.by_guid()) {
     for (const Target& target : targets.of[sw]) {
@@ -20,7 +20,7 @@ std::vector<Destination> list_destinations(const NeighbourGraph& graph,
       }
     }
   }
-  std::sort(all.begin(), all.end(), [](const Destination& a, const Destination& b) {
+  std::sort(all.begin(), all.end(), [](const ColumnTarget& a, const ColumnTarget& b) {
     return a.lid < b.lid;
   });
   return all;
@@ -32,7 +32,7 @@ ForwardingTables write_tables(const Fabric& fabric,
                               const Targets& targets,
                               const Columns& columns,
                               const HopTable& hops) {
-  const std::vector<Destination> destinations = list_destinations(graph, targets, columns);
+  const std::vector<ColumnTarget> destinations = list_column_targets(graph, targets, columns);
   ForwardingTables tables{fabric.switch_count(), lids.top};
   std::array<PortNum, 256> port{};
   for (const SwitchIdx sw : targets.of.indices()) {
@@ -46,9 +46,9 @@ ForwardingTables write_tables(const Fabric& fabric,
     const auto hop = hops.row(sw);
     const std::span<PortNum> row = tables.row(sw);
     if (!trunks) {
-      for (const Destination& d : destinations) row[d.lid.value()] = port[hop[d.column]];
+      for (const ColumnTarget& d : destinations) row[d.lid.value()] = port[hop[d.column]];
     } else {
-      for (const Destination& d : destinations) {
+      for (const ColumnTarget& d : destinations) {
         const std::uint8_t place = hop[d.column];
         if (place >= around.size()) continue;
         const auto members = graph.ports(graph.first(sw) + place);
@@ -68,12 +68,12 @@ PathSls write_sls(const LidMap& lids,
                   const Targets& targets,
                   const Columns& columns,
                   const HopTable& sls) {
-  const std::vector<Destination> destinations = list_destinations(graph, targets, columns);
+  const std::vector<ColumnTarget> destinations = list_column_targets(graph, targets, columns);
   PathSls paths{graph.switches(), lids.top};
   for (const SwitchIdx sw : targets.of.indices()) {
     const auto from = sls.row(sw);
     const std::span<std::uint8_t> row = paths.row(sw);
-    for (const Destination& d : destinations) row[d.lid.value()] = from[d.column];
+    for (const ColumnTarget& d : destinations) row[d.lid.value()] = from[d.column];
   }
   return paths;
 }

@@ -46,16 +46,16 @@ class HopTable {
 
 /// A LID and how it is reached. Parallel cables and variants take turns, host by host; the LIDs of
 /// one port are turns that follow each other.
-struct Destination {
+struct ColumnTarget {
   Lid lid;
   std::uint32_t column;
   std::uint32_t turn;
 };
 
 /// Ascending by LID.
-[[nodiscard]] std::vector<Destination> list_destinations(const NeighbourGraph& graph,
-                                                         const Targets& targets,
-                                                         const Columns& columns);
+[[nodiscard]] std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
+                                                            const Targets& targets,
+                                                            const Columns& columns);
 
 [[nodiscard]] ForwardingTables write_tables(const Fabric& fabric,
                                             const LidMap& lids,
