@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/wait_until.h"
 
 namespace smd::test {
 namespace {
@@ -151,9 +152,7 @@ TEST(Verify, SlsOfPathsShowWhatDfssspMeans) {
   auto environment = ibsim.client_environment(host);
   environment.emplace_back("OSM_TMP_DIR", scratch.path().string());
   environment.emplace_back("OSM_CACHE_DIR", scratch.path().string());
-  Process opensm({.argv = {"stdbuf",  // it would keep its lines while nobody sits at a terminal
-                           "-oL",
-                           "opensm",
+  Process opensm({.argv = {"opensm",
                            "-R",
                            "dfsssp",
                            "-Q",
@@ -164,7 +163,12 @@ TEST(Verify, SlsOfPathsShowWhatDfssspMeans) {
                            "--dump_files_dir",
                            scratch.path().string()},
                   .env = environment});
-  ASSERT_TRUE(opensm.wait_for_output("SUBNET UP", kLimit)) << opensm.out() << opensm.err();
+  const auto is_up = [&] {
+    std::ifstream in(log);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    return text.find("SUBNET UP") != std::string::npos;
+  };
+  ASSERT_TRUE(wait_until(is_up, kLimit)) << opensm.out() << opensm.err();
   const auto save = [&](const char* name, const std::string& text) {
     std::ofstream(scratch.path() / name) << text;
     return (scratch.path() / name).string();
