@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "tests/cross/smd_on_ibsim.h"
-#include "tests/support/wait_until.h"
 
 namespace smd::test {
 namespace {
@@ -141,58 +140,6 @@ TEST(Verify, ReadsSeveralLidsPerPort) {
     EXPECT_EQ(report.at("routes").at("unreachable"), 0);
     EXPECT_GT(report.at("tables").at("paths"), 0);
   }
-}
-
-TEST(Verify, SlsOfPathsShowWhatDfssspMeans) {
-  const Scratch scratch;
-  const Ibsim ibsim(net_of("torus:dims=5,hosts=1", scratch.path()));
-  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
-  const std::string host = ibsim.facts().adapter_ids.front();
-  const std::string log = (scratch.path() / "osm.log").string();
-  auto environment = ibsim.client_environment(host);
-  environment.emplace_back("OSM_TMP_DIR", scratch.path().string());
-  environment.emplace_back("OSM_CACHE_DIR", scratch.path().string());
-  Process opensm({.argv = {"opensm",
-                           "-R",
-                           "dfsssp",
-                           "-Q",
-                           "-f",
-                           log,
-                           "-D",
-                           "0x43",
-                           "--dump_files_dir",
-                           scratch.path().string()},
-                  .env = environment});
-  const auto is_up = [&] {
-    std::ifstream in(log);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    return text.find("SUBNET UP") != std::string::npos;
-  };
-  ASSERT_TRUE(wait_until(is_up, kLimit)) << opensm.out() << opensm.err();
-  const auto save = [&](const char* name, const std::string& text) {
-    std::ofstream(scratch.path() / name) << text;
-    return (scratch.path() / name).string();
-  };
-  const std::string net = save("net", tool(ibsim, host, {"ibnetdiscover"}).out);
-  const std::string lft = save("lft", tool(ibsim, host, {"dump_fts"}).out);
-  // Answers of several packets do not get through ibsim: one path at a time.
-  std::string records;
-  for (int from = 1; from <= 10; ++from) {
-    for (int to = 1; to <= 10; ++to)
-      records +=
-          tool(ibsim,
-               host,
-               {"saquery", "-p", "--slid", std::to_string(from), "--dlid", std::to_string(to)})
-              .out;
-  }
-  const std::string lanes = (scratch.path() / "opensm-sl2vl.dump").string();
-  const Finished any = verify({"--fabric", net, "--lft", lft, "--sl2vl", lanes});
-  EXPECT_EQ(any.exit_code, 1) << any.out << any.err;
-  const Finished run = verify(
-      {"--fabric", net, "--lft", lft, "--sl2vl", lanes, "--path-sl", save("paths", records)});
-  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  EXPECT_THAT(run.out, HasSubstr("credit loops none on "));
-  EXPECT_THAT(run.out, Not(HasSubstr("note")));
 }
 
 TEST(Verify, ReadsWhatDryRunDumps) {
