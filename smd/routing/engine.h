@@ -25,6 +25,10 @@ struct PreviousRoutes {
 /// How far a switch stands from the root of its orientation.
 enum class OrientationSearch : std::uint8_t { BreadthFirst, DepthFirst };
 
+/// How a root is found where the request names none: by routing a sample of the traffic from the
+/// most central switch at each distance from the hosts, or the most central switch of all.
+enum class RootChoice : std::uint8_t { Trial, Central };
+
 /// Where itb-vl changes lanes: on paths cut as updn (breadth-first, depth-first) would forbid them,
 /// or where the dependency graph of all shortest paths has its cycles.
 enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
@@ -35,12 +39,16 @@ enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
 
 struct RoutingRequest {
-  std::vector<Guid> roots;  // updn: switches to orient from; empty lets the engine choose
+  /// updn: switches to orient from; empty lets the engine choose. Depth-first starts from the one
+  /// of them that forbids fewest turns.
+  std::vector<Guid> roots;
   const Orientation* previous = nullptr;     // kept where the graph allows it
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
   unsigned max_vls = 0;  // that routes may use; 0: what the links between switches have in common
+  bool lane_changes = true;  // the caller can write RoutingTables::lanes
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // updn
+  RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
   LaneCut lane_cut = LaneCut::UpDown;                                      // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
 

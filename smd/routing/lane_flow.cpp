@@ -58,7 +58,7 @@ void LaneFlow::find_starts() {
   for (const SwitchIdx sw : ends_.indices()) {
     for (const PortIdx exit : fabric_.ports_of(fabric_.switch_node[sw])) {
       for (const PortNum in : ends_[sw]) {
-        const std::uint8_t row = rows_.row(sw, in, fabric_.number_of(exit));
+        const std::uint16_t row = rows_.row(sw, in, fabric_.number_of(exit));
         const SlMask passing = rows_.passing(row, exit);
         // Nobody but the owner of a LID would leave by the port that it came in by.
         if (in != fabric_.number_of(exit)) open_[exit] = both(open_[exit], passing);
@@ -166,7 +166,7 @@ bool LaneFlow::pass_on(SwitchIdx from, const Walk& walk) {
 
   const PortIdx left_by = fabric_.port_of(fabric_.switch_node[from], walk.exit(from));
   const PortNum out = walk.exit(sw);
-  const std::uint8_t row = rows_.row(sw, fabric_.number_of(fabric_.peer[left_by]), out);
+  const std::uint16_t row = rows_.row(sw, fabric_.number_of(fabric_.peer[left_by]), out);
   const SlMask passing = rows_.passing(row, fabric_.port_of(fabric_.switch_node[sw], out));
   std::uint64_t* const turn = turns_.data() + first_turn_[left_by.value()] + out.value() * words_;
   std::uint64_t* const leaving = leaving_.data() + sw.value() * words_;
@@ -194,7 +194,7 @@ void LaneFlow::add_to(ChannelGraph& graph) const {
     if (sw == kNone<SwitchIdx>) continue;
     for (const PortIdx then : fabric_.ports_of(fabric_.node_of[in])) {
       const PortNum out = fabric_.number_of(then);
-      const std::uint8_t row = rows_.row(sw, fabric_.number_of(in), out);
+      const std::uint16_t row = rows_.row(sw, fabric_.number_of(in), out);
       const SlMask passing = rows_.passing(row, then);
       const std::uint64_t* const turn =
           turns_.data() + first_turn_[exit.value()] + out.value() * words_;

@@ -33,17 +33,17 @@ class LaneRows {
   [[nodiscard]] std::uint8_t sl_of(unsigned sl_class) const { return sl_of_[sl_class]; }
 
   /// Requires: the ports exist.
-  [[nodiscard]] std::uint8_t row(SwitchIdx sw, PortNum in, PortNum out) const {
-    return maps_ == nullptr ? std::uint8_t{0} : maps_->row_number(sw, in, out);
+  [[nodiscard]] std::uint16_t row(SwitchIdx sw, PortNum in, PortNum out) const {
+    return maps_ == nullptr ? std::uint16_t{0} : maps_->row_number(sw, in, out);
   }
 
   /// VLs by class; meaningful for the classes of passing().
-  [[nodiscard]] const std::array<std::uint8_t, 16>& lanes(std::uint8_t row) const {
+  [[nodiscard]] const std::array<std::uint8_t, 16>& lanes(std::uint16_t row) const {
     return lanes_[row];
   }
 
   /// Classes that a row does not discard on the way out of `out`, a port of a switch.
-  [[nodiscard]] SlMask passing(std::uint8_t row, PortIdx out) const {
+  [[nodiscard]] SlMask passing(std::uint16_t row, PortIdx out) const {
     return passing_[row][limit_[out]];
   }
 

@@ -1,6 +1,7 @@
 #include "smd/routing/lanes.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace smd {
 
@@ -15,16 +16,17 @@ LaneMaps::LaneMaps(const Fabric& fabric)
   index_.assign(size, 0);
 }
 
-std::uint8_t LaneMaps::add_row(const SlToVl& row) {
-  const auto known = std::ranges::find(rows_, row);
-  if (known == rows_.end()) {
-    rows_.push_back(row);
-    return static_cast<std::uint8_t>(rows_.size() - 1);
-  }
-  return static_cast<std::uint8_t>(known - rows_.begin());
+std::uint16_t LaneMaps::add_row(const SlToVl& row) {
+  const auto at = std::ranges::lower_bound(
+      sorted_, row, std::less<>{}, [&](std::uint16_t number) -> const SlToVl& {
+        return rows_[number];
+      });
+  if (at != sorted_.end() && rows_[*at] == row) return *at;
+  rows_.push_back(row);
+  return *sorted_.insert(at, static_cast<std::uint16_t>(rows_.size() - 1));
 }
 
-void LaneMaps::set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint8_t row) {
+void LaneMaps::set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint16_t row) {
   index_[at(sw, in, out)] = row;
 }
 

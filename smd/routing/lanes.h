@@ -92,10 +92,10 @@ class LaneMaps {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Returns the row's number; equal rows share one. At most 256.
-  std::uint8_t add_row(const SlToVl& row);
+  /// Returns the row's number; equal rows share one. At most 65,536.
+  std::uint16_t add_row(const SlToVl& row);
 
-  void set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint8_t row);
+  void set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint16_t row);
 
   /// In and out from 0 to the switch's last port. Requires: not empty.
   [[nodiscard]] const SlToVl& row(SwitchIdx sw, PortNum in, PortNum out) const {
@@ -103,7 +103,7 @@ class LaneMaps {
   }
 
   /// Requires: as row().
-  [[nodiscard]] std::uint8_t row_number(SwitchIdx sw, PortNum in, PortNum out) const {
+  [[nodiscard]] std::uint16_t row_number(SwitchIdx sw, PortNum in, PortNum out) const {
     return index_[at(sw, in, out)];
   }
 
@@ -123,7 +123,8 @@ class LaneMaps {
   std::vector<SlToVl> rows_;
   IndexVector<SwitchIdx, std::uint32_t> first_;
   IndexVector<SwitchIdx, std::uint16_t> width_;  // ports, port 0 included
-  std::vector<std::uint8_t> index_;
+  std::vector<std::uint16_t> index_;
+  std::vector<std::uint16_t> sorted_;  // row numbers, by what is in them
 };
 
 /// Data VLs that every link between two switches has: 1 to 15.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "smd/routing/depth_first.h"
 #include "smd/routing/orientation_repair.h"
 #include "smd/routing/root_choice.h"
 
@@ -82,6 +83,10 @@ class Orienter {
           request_.roots.end())
         roots.push_back(sw);
     }
+    if (request_.search == OrientationSearch::DepthFirst) {
+      rank_depth_first(graph_, guids_, island, roots.empty() ? island : roots, rank_);
+      return;
+    }
     if (!roots.empty()) {
       rank_from(island, roots);
       const std::size_t tops = find_tops(graph_, guids_, island, rank_).size();
@@ -91,7 +96,10 @@ class Orienter {
                       "each other; the root is chosen by trial instead",
                       tops));
     }
-    rank_from(island, {choose_root(graph_, guids_, targets_, island)});
+    const SwitchIdx root = request_.root_choice == RootChoice::Central
+                               ? find_central(graph_, guids_, island)
+                               : choose_root(graph_, guids_, targets_, island);
+    rank_from(island, {root});
   }
 
   void rank_from(const std::vector<SwitchIdx>& island, const std::vector<SwitchIdx>& roots) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/routing/engine.h"
 #include "smd/routing/switch_graph.h"
 #include "smd/routing/tables.h"
 
@@ -17,6 +18,8 @@ namespace smd {
 struct OrientationRequest {
   std::span<const Guid> roots;            // empty: chosen by trial
   const Orientation* previous = nullptr;  // comes before roots where it knows a switch
+  OrientationSearch search = OrientationSearch::BreadthFirst;
+  RootChoice root_choice = RootChoice::Trial;
 };
 
 struct OrientationResult {
@@ -32,7 +35,7 @@ struct OrientationResult {
 /// distance from the hosts the most central switch routes a sample of the traffic, and the one
 /// with the shortest and most even load wins. In fat trees that is a leaf: from a core, up*/down*
 /// would lead all traffic between pods through that one core, from a leaf it allows every shortest
-/// path.
+/// path. Depth-first chooses its root by the turns that it forbids.
 [[nodiscard]] OrientationResult orient(const SwitchGraph& graph,
                                        const IndexVector<SwitchIdx, Guid>& guids,
                                        const Targets& targets,

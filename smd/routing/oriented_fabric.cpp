@@ -3,14 +3,20 @@
 #include <utility>
 
 namespace smd {
+
 OrientedFabric::OrientedFabric(const Fabric& fabric,
                                const LidMap& lids,
                                std::span<const Guid> roots,
                                const Orientation* previous)
+    : OrientedFabric(fabric, lids, {.roots = roots, .previous = previous}) {}
+
+OrientedFabric::OrientedFabric(const Fabric& fabric,
+                               const LidMap& lids,
+                               const OrientationRequest& request)
     : graph(fabric),
       targets(find_targets(fabric, lids)),
       guids(list_switch_guids(fabric)),
-      oriented(orient(graph, guids, targets, {.roots = roots, .previous = previous})),
+      oriented(orient(graph, guids, targets, request)),
       up_down(graph, oriented.orientation.rank, guids) {}
 
 std::vector<Guid> roots_or_manager(const Fabric& fabric, const RoutingRequest& request) {

@@ -15,6 +15,8 @@ struct OrientedFabric {
                  std::span<const Guid> roots,
                  const Orientation* previous);
 
+  OrientedFabric(const Fabric& fabric, const LidMap& lids, const OrientationRequest& request);
+
   SwitchGraph graph;
   Targets targets;
   IndexVector<SwitchIdx, Guid> guids;

@@ -9,6 +9,7 @@ namespace {
 using Factory = const Engine& (*)();
 
 constexpr Factory kEngines[] = {
+    auto_engine,
     dfsssp_engine,
     dor_engine,
     dragonfly_engine,
@@ -17,6 +18,7 @@ constexpr Factory kEngines[] = {
     ftree_engine,
     hamiltonian_engine,
     hamming_engine,
+    itb_vl_engine,
     lash_engine,
     minhop_engine,
     nue_engine,

@@ -12,6 +12,7 @@ namespace {
 // Bounds on the work: every switch is looked at where there are no more than these.
 constexpr std::size_t kCentralitySample = 64;  // per distance from the hosts
 constexpr std::size_t kTrafficSample = 32;
+constexpr std::size_t kCentralSample = 512;
 
 std::vector<SwitchIdx> sample(const std::vector<SwitchIdx>& from, std::size_t count) {
   if (from.size() <= count) return from;
@@ -20,13 +21,24 @@ std::vector<SwitchIdx> sample(const std::vector<SwitchIdx>& from, std::size_t co
   return some;
 }
 
-std::uint32_t measure_eccentricity(const SwitchGraph& graph,
-                                   const std::vector<SwitchIdx>& island,
-                                   SwitchIdx from) {
+std::vector<SwitchIdx> sort_by_guid(std::vector<SwitchIdx> switches,
+                                    const IndexVector<SwitchIdx, Guid>& guids) {
+  std::ranges::sort(switches, {}, [&](SwitchIdx sw) { return guids[sw]; });
+  return switches;
+}
+
+// Distance to the farthest switch, then to all of them together.
+std::pair<std::uint32_t, std::uint64_t> measure_distances(const SwitchGraph& graph,
+                                                          const std::vector<SwitchIdx>& island,
+                                                          SwitchIdx from) {
   const auto distance = compute_distances(graph, {&from, 1});
   std::uint32_t most = 0;
-  for (const SwitchIdx sw : island) most = std::max(most, distance[sw]);
-  return most;
+  std::uint64_t sum = 0;
+  for (const SwitchIdx sw : island) {
+    most = std::max(most, distance[sw]);
+    sum += distance[sw];
+  }
+  return {most, sum};
 }
 
 // All hosts of some switches talk to each other; the others are silent. (Silencing only receivers
@@ -77,10 +89,7 @@ SwitchIdx choose_root(const SwitchGraph& graph,
                       const IndexVector<SwitchIdx, Guid>& guids,
                       const Targets& targets,
                       const std::vector<SwitchIdx>& island) {
-  std::vector<SwitchIdx> by_guid = island;
-  std::sort(by_guid.begin(), by_guid.end(), [&](SwitchIdx a, SwitchIdx b) {
-    return guids[a] < guids[b];
-  });
+  const std::vector<SwitchIdx> by_guid = sort_by_guid(island, guids);
   std::vector<SwitchIdx> with_hosts;
   for (const SwitchIdx sw : by_guid) {
     if (targets.hosts[sw] != 0) with_hosts.push_back(sw);
@@ -96,7 +105,7 @@ SwitchIdx choose_root(const SwitchGraph& graph,
     SwitchIdx best = kNone<SwitchIdx>;
     std::uint32_t least = kUnreached;
     for (const SwitchIdx sw : sample(switches, kCentralitySample)) {
-      const std::uint32_t eccentricity = measure_eccentricity(graph, island, sw);
+      const std::uint32_t eccentricity = measure_distances(graph, island, sw).first;
       if (eccentricity >= least) continue;
       least = eccentricity;
       best = sw;
@@ -115,6 +124,14 @@ SwitchIdx choose_root(const SwitchGraph& graph,
     best = root;
   }
   return best;
+}
+
+SwitchIdx find_central(const SwitchGraph& graph,
+                       const IndexVector<SwitchIdx, Guid>& guids,
+                       const std::vector<SwitchIdx>& island) {
+  return std::ranges::min(sample(sort_by_guid(island, guids), kCentralSample), {}, [&](auto sw) {
+    return measure_distances(graph, island, sw);
+  });
 }
 
 }  // namespace smd

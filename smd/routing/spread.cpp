@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace smd {
 
@@ -20,11 +21,15 @@ std::uint64_t find_least(const std::uint64_t* keys, std::size_t count) {
 }  // namespace
 
 Spread::Spread(const SwitchGraph& graph, const Targets& targets)
+    : Spread(graph, targets, std::vector<std::uint32_t>(graph.edge_count(), 1)) {}
+
+Spread::Spread(const SwitchGraph& graph, const Targets& targets, std::vector<std::uint32_t> costs)
     : graph_(graph),
       targets_(targets),
       edge_port_(graph.edge_count()),
       edge_to_(graph.edge_count()),
       load_(graph.edge_count(), 0),
+      cost_(std::move(costs)),
       weight_(targets.hosts) {
   for (const SwitchIdx sw : targets.hosts.indices()) {
     std::uint32_t at = graph.first_edge(sw);
@@ -48,7 +53,8 @@ void Spread::serve(SwitchIdx destination,
   for (const Target& target : targets_.of[destination]) {
     if (offset >= 1u << target.lmc) continue;
     const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
-    wanted_.push_back({lid, target.base, target.host, target.exit});
+    const bool counts = target.host || !hosts_exist_;
+    wanted_.push_back({lid, target.base, counts ? target.draws : 0, target.exit});
     tables.set_route(destination, lid, target.exit);
   }
   const std::size_t count = wanted_.size();
@@ -75,7 +81,6 @@ void Spread::serve(SwitchIdx destination,
     PortNum* const row = tables.row(sw).data();
     const Wanted* const wanted = wanted_.data();
     const std::uint32_t own = weight_[sw];
-    const bool only_hosts = hosts_exist_;
 
     if (ways == 1) {
       const std::uint32_t edge = *edges;
@@ -84,12 +89,12 @@ void Spread::serve(SwitchIdx destination,
       std::uint64_t load = 0;
       for (std::size_t j = 0; j < count; ++j) {
         row[wanted[j].lid.value()] = port;
-        if (!wanted[j].host && only_hosts) continue;
+        if (wanted[j].draws == 0) continue;
         const std::uint32_t paths = flow[j] + own;
         onward[j] += paths;
-        load += paths;
+        load += std::uint64_t{paths} * wanted[j].draws;
       }
-      load_[edge] += load;
+      load_[edge] += load * cost_[edge];
       continue;
     }
 
@@ -100,6 +105,7 @@ void Spread::serve(SwitchIdx destination,
     std::uint32_t* const flows = flow_.data();
     const std::uint8_t* const ports = edge_port_.data();
     const std::uint32_t* const far = edge_to_.data();
+    const std::uint32_t* const costs = cost_.data();
     for (std::size_t w = 0; w < ways; ++w) keys[w] = load_[edges[w]] << 8 | w;
     for (std::size_t j = 0; j < count; ++j) {
       const std::uint64_t best =
@@ -107,10 +113,10 @@ void Spread::serve(SwitchIdx destination,
                       : find_fresh(sw, wanted[j].base, offset, {edges, ways}, tables);
       const std::size_t way = best & 0xff;
       row[wanted[j].lid.value()] = PortNum{ports[edges[way]]};
-      if (!wanted[j].host && only_hosts) continue;
+      if (wanted[j].draws == 0) continue;
       const std::uint32_t paths = flow[j] + own;
       flows[far[edges[way]] * count + j] += paths;
-      keys[way] += std::uint64_t{paths} << 8;
+      keys[way] += std::uint64_t{paths} * wanted[j].draws * costs[edges[way]] << 8;
     }
     for (std::size_t w = 0; w < ways; ++w) load_[edges[w]] = keys[w] >> 8;
   }

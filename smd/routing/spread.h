@@ -1,6 +1,7 @@
 // Turns "these next hops are all right" into tables: picks, for every LID, the next hop whose
-// channel carries least so far. What a channel carries is counted in paths (host to LID), so the
-// choice at one switch is seen by every switch downstream.
+// channel carries least so far. What a channel carries is counted in paths (host to LID), each by
+// what its LID draws and what it costs the link, so the choice at one switch is seen by every
+// switch downstream.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,11 @@ struct NextHops {
 
 class Spread {
  public:
+  /// Every link costs 1.
   Spread(const SwitchGraph& graph, const Targets& targets);
+
+  /// `costs` by edge, see find_link_costs().
+  Spread(const SwitchGraph& graph, const Targets& targets, std::vector<std::uint32_t> costs);
 
   /// Sets the route to LID base + offset of every target at `destination` that has so many LIDs.
   /// Other ways than those of lower offsets are preferred.
@@ -55,7 +60,7 @@ class Spread {
   struct Wanted {
     Lid lid;
     Lid base;
-    bool host;
+    std::uint32_t draws;  // 0 where it does not count
     PortNum exit;
   };
 
@@ -71,6 +76,7 @@ class Spread {
   std::vector<std::uint8_t> edge_port_;
   std::vector<std::uint32_t> edge_to_;
   std::vector<std::uint64_t> load_;               // by edge
+  std::vector<std::uint32_t> cost_;               // by edge
   IndexVector<SwitchIdx, std::uint32_t> weight_;  // paths that begin at a switch
   bool hosts_exist_ = false;
 

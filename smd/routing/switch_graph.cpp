@@ -19,6 +19,21 @@ SwitchGraph::SwitchGraph(const Fabric& fabric) {
   first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
 }
 
+SwitchGraph SwitchGraph::without_parallels() const {
+  SwitchGraph simple;
+  IndexVector<SwitchIdx, SwitchIdx> seen_from(switches(), kNone<SwitchIdx>);
+  for (const SwitchIdx sw : seen_from.indices()) {
+    simple.first_edge_.push_back(static_cast<std::uint32_t>(simple.edges_.size()));
+    for (const SwitchEdge& edge : edges(sw)) {
+      if (seen_from[edge.to] == sw) continue;
+      seen_from[edge.to] = sw;
+      simple.edges_.push_back(edge);
+    }
+  }
+  simple.first_edge_.push_back(static_cast<std::uint32_t>(simple.edges_.size()));
+  return simple;
+}
+
 Targets find_targets(const Fabric& fabric, const LidMap& lids) {
   Targets targets;
   targets.of.resize(fabric.switch_count());

@@ -20,6 +20,9 @@ class SwitchGraph {
  public:
   explicit SwitchGraph(const Fabric& fabric);
 
+  /// One edge from each switch to each neighbour, the one of the lowest port.
+  [[nodiscard]] SwitchGraph without_parallels() const;
+
   [[nodiscard]] std::size_t switches() const { return first_edge_.size() - 1; }
 
   [[nodiscard]] std::size_t edge_count() const { return edges_.size(); }
@@ -35,6 +38,8 @@ class SwitchGraph {
   [[nodiscard]] std::uint32_t first_edge(SwitchIdx sw) const { return first_edge_[sw.value()]; }
 
  private:
+  SwitchGraph() = default;
+
   std::vector<std::uint32_t> first_edge_;  // switches + 1 entries
   std::vector<SwitchEdge> edges_;
 };
@@ -43,15 +48,16 @@ class SwitchGraph {
 struct Target {
   Lid base;
   std::uint8_t lmc = 0;
-  PortNum exit;       // of the last switch; 0 for the switch itself
-  bool host = false;  // not a switch's port 0
+  PortNum exit;             // of the last switch; 0 for the switch itself
+  bool host = false;        // not a switch's port 0
+  std::uint32_t draws = 1;  // traffic, against the 1 of others
 };
 
 /// Every end port with a LID, by the switch that serves it. Ports whose cable leads to no switch
 /// are served by none.
 struct Targets {
   IndexVector<SwitchIdx, std::vector<Target>> of;  // ascending by exit port
-  IndexVector<SwitchIdx, std::uint32_t> hosts;     // end ports cabled to the switch
+  IndexVector<SwitchIdx, std::uint32_t> hosts;     // end ports cabled to the switch that send
 };
 
 [[nodiscard]] Targets find_targets(const Fabric& fabric, const LidMap& lids);

@@ -74,7 +74,9 @@ class ForwardingTables {
 /// up*/down* orientation, kept from one change to the next. A link is walked upwards towards the
 /// smaller rank; equal ranks are ordered by GUID, the smaller being the upper end.
 struct Orientation {
-  IndexVector<SwitchIdx, std::uint32_t> rank;  // distance from the root when the switch was ranked
+  /// Distance from the root, or place in a depth-first walk, when the switch was ranked. Empty
+  /// where routes do not obey the directions, which are then kept for the next computation only.
+  IndexVector<SwitchIdx, std::uint32_t> rank;
   std::vector<std::pair<Guid, std::uint32_t>>
       by_guid;  // sorted by GUID: what survives into the next snapshot
 
@@ -92,7 +94,8 @@ struct ComputedEntry {
 };
 
 struct RoutingTables {
-  std::string engine;
+  std::string engine;     // that made them
+  std::string chosen_by;  // the engine that was asked and left it to that one; else empty
   ForwardingTables lft;
   Orientation orientation;  // empty for engines without one
   unsigned vls = 1;         // data VLs that the routes need

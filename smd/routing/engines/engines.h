@@ -5,6 +5,7 @@
 
 namespace smd {
 
+[[nodiscard]] const Engine& auto_engine();
 [[nodiscard]] const Engine& dfsssp_engine();
 [[nodiscard]] const Engine& dor_engine();
 [[nodiscard]] const Engine& dragonfly_engine();
@@ -13,6 +14,7 @@ namespace smd {
 [[nodiscard]] const Engine& ftree_engine();
 [[nodiscard]] const Engine& hamiltonian_engine();
 [[nodiscard]] const Engine& hamming_engine();
+[[nodiscard]] const Engine& itb_vl_engine();
 [[nodiscard]] const Engine& lash_engine();
 [[nodiscard]] const Engine& minhop_engine();
 [[nodiscard]] const Engine& nue_engine();

@@ -4,6 +4,7 @@
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/keep/keep_routes.h"
 #include "smd/routing/oriented_fabric.h"
+#include "smd/routing/traffic.h"
 #include "smd/routing/up_down.h"
 
 namespace smd {
@@ -20,7 +21,9 @@ class UpDown final : public Engine {
            "number the channels, climbing ones from the leaves up, then descending ones from the "
            "root down; every route follows rising numbers. Complete: the root reaches everybody "
            "downwards. Not always minimal. Given the routes in force, keeps every entry that "
-           "is still legal. Source: the deadlock-free routing of Autonet, as FERa.";
+           "is still legal. Directions come from a breadth-first tree, or from a depth-first one, "
+           "which forbids fewer turns on irregular fabrics. Source: the deadlock-free routing of "
+           "Autonet, as FERa; depth first: Sancho, Robles and Duato, 2000.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -34,7 +37,13 @@ class UpDown final : public Engine {
     const Orientation* const previous = request.previous == nullptr && in_force != nullptr
                                             ? &in_force->routing->orientation
                                             : request.previous;
-    OrientedFabric oriented{fabric, lids, request.roots, previous};
+    OrientedFabric oriented{fabric,
+                            lids,
+                            {.roots = request.roots,
+                             .previous = previous,
+                             .search = request.orientation_search,
+                             .root_choice = request.root_choice}};
+    apply_weights(fabric, request.weights, oriented.targets);
     if (in_force != nullptr) {
       if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours)) {
         RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
@@ -44,7 +53,7 @@ class UpDown final : public Engine {
     }
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     UpDownSearch search{oriented.up_down};
-    Spread spread{oriented.graph, oriented.targets};
+    Spread spread{oriented.graph, oriented.targets, find_link_costs(fabric, oriented.graph)};
     NextHops hops;
     for (unsigned offset = 0; offset < 1u << highest_lmc(oriented.targets); ++offset) {
       spread.begin_offset();

@@ -28,7 +28,7 @@ LaneMaps write_lanes(const Fabric& fabric,
                      unsigned detour_lanes) {
   LaneMaps lanes{fabric};
   (void)lanes.add_row(SlToVl{});  // towards hosts: VL 0
-  std::vector<std::uint8_t> rows;
+  std::vector<std::uint16_t> rows;
   for (const LaneRow& row : routes.rows)
     rows.push_back(lanes.add_row(extend(row, routes, detour_lanes)));
   std::vector<std::uint8_t> place;

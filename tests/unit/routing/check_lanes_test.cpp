@@ -214,7 +214,7 @@ TEST(CheckLanes, DiscardsOfOneHostLeaveItsNeighbourAlone) {
   const LidMap lids = lids_in_order(fabric);
   RoutingTables routing{.lft = compute("updn", fabric, lids).lft, .lanes = LaneMaps{fabric}};
   routing.lanes.add_row(row_of(0));
-  const std::uint8_t poison = routing.lanes.add_row(row_of(15));
+  const std::uint16_t poison = routing.lanes.add_row(row_of(15));
   routing.lanes.set_row(SwitchIdx{0}, num(2), num(1), poison);
   EXPECT_EQ(check_routes(fabric, lids, routing).unreachable, 2u) << "H1 to S2 and H3";
   routing.lanes.set_row(SwitchIdx{0}, num(2), num(2), poison);
@@ -399,7 +399,7 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
   if (*rc::gen::inRange(0, 3) != 0) {
     routing.lanes = LaneMaps{f};
     const unsigned rows = *rc::gen::inRange(1u, 5u);
-    std::vector<std::uint8_t> numbers;
+    std::vector<std::uint16_t> numbers;
     for (unsigned r = 0; r < rows; ++r) {
       SlToVl row;
       for (Vl& vl : row) vl = Vl{static_cast<std::uint8_t>(any_lane())};

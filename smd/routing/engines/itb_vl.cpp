@@ -1,0 +1,104 @@
+// Shortest paths that change lanes where up*/down* would forbid them: in-transit buffers, with a
+// lane in the place of the buffer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "smd/routing/engines/engines.h"
+#include "smd/routing/itb/kept_lanes.h"
+#include "smd/routing/itb/lane_tables.h"
+#include "smd/routing/oriented_fabric.h"
+#include "smd/routing/traffic.h"
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kMostSwitches = 2048;
+
+class ItbVl final : public Engine {
+ public:
+  std::string_view name() const override { return "itb-vl"; }
+
+  std::string_view contract() const override {
+    return "Shortest paths, evenly spread, on any fabric of up to 2,048 switches: the form of "
+           "in-transit buffers that a table without input ports allows. A packet starts on VL 0 "
+           "and goes up one VL at each cut, a turn from down to up of a breadth-first or "
+           "depth-first orientation, or one that would close a cycle on its VL. At most 1 + "
+           "(diameter - 1) / 2 VLs, rounded up, and 16 SLs, the same in both directions of a pair "
+           "of switches; unused entries of SL-to-VL maps discard. Where SLs do not suffice: whole "
+           "paths on one VL each, then paths with fewest cuts, then up*/down* to at most half of "
+           "the switches; then refused. Free of deadlock: along a path the VL never falls, and on "
+           "one VL only turns without cycles are taken. Given routes in force, keeps what is still "
+           "a shortest path, and SLs. Source: Flich's thesis, 2001, chapters 3 and 4.";
+  }
+
+  Result<RoutingTables> compute(const Fabric& fabric,
+                                const LidMap& lids,
+                                const RoutingRequest& request) const override {
+    if (fabric.switch_count() > kMostSwitches) {
+      return fail(
+          Errc::Unsupported,
+          fmt::format(
+              "itb-vl: {} switches; it takes up to {}", fabric.switch_count(), kMostSwitches));
+    }
+    const PreviousRoutes* const in_force =
+        request.in_force != nullptr && request.in_force->routing->engine == name()
+            ? request.in_force
+            : nullptr;
+    OrientedFabric oriented{
+        fabric,
+        lids,
+        {.roots = request.roots,
+         .previous = request.previous == nullptr && in_force != nullptr
+                         ? &in_force->routing->orientation
+                         : request.previous,
+         .search = request.lane_cut == LaneCut::DepthFirst ? OrientationSearch::DepthFirst
+                                                           : OrientationSearch::BreadthFirst,
+         .root_choice = request.root_choice}};
+    apply_weights(fabric, request.weights, oriented.targets);
+    const SwitchGraph simple = oriented.graph.without_parallels();
+    const UpDownGraph up_down{simple, oriented.oriented.orientation.rank, oriented.guids};
+    const Demand demand = find_demand(oriented.targets);
+    const Cables cables{oriented.graph, simple, find_link_costs(fabric, oriented.graph)};
+    const std::vector<std::uint32_t> costs = cables.sum_costs();
+    const LaneWriting what{.fabric = fabric,
+                           .graph = simple,
+                           .cables = cables,
+                           .targets = oriented.targets,
+                           .demand = demand};
+    const unsigned offsets = 1u << highest_lmc(oriented.targets);
+    std::optional<KeptLanes> kept;
+    if (in_force != nullptr) kept = find_kept_lanes(what, *in_force, offsets);
+    const unsigned vls = request.max_vls == 0 ? count_common_lanes(fabric) : request.max_vls;
+    auto plan = plan_lanes({.graph = simple,
+                            .oriented = up_down,
+                            .demand = demand,
+                            .costs = costs,
+                            .cut = request.lane_cut,
+                            .max_vls = std::min(vls, 15u),
+                            .lane_changes = request.lane_changes,
+                            .offsets = offsets,
+                            .kept = kept ? &*kept : nullptr});
+    if (!plan) return tl::unexpected(plan.error());
+
+    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
+    // Routes do not obey the directions, which are kept for the next computation only.
+    result.orientation.rank.clear();
+    write_routes(what, *plan, result.lft);
+    write_lanes(what, *plan, result);
+    for (std::string& note : plan->notes) result.notes.push_back(std::move(note));
+    if (in_force != nullptr) result.recomputed = list_changed(fabric, lids, result.lft, *in_force);
+    return result;
+  }
+};
+
+}  // namespace
+
+const Engine& itb_vl_engine() {
+  static const ItbVl engine;
+  return engine;
+}
+
+}  // namespace smd

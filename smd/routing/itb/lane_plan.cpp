@@ -1,0 +1,252 @@
+#include "smd/routing/itb/lane_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+namespace {
+
+constexpr unsigned kRounds = 4;  // of giving destinations up*/down* trees
+
+class Planner {
+ public:
+  explicit Planner(const LaneTask& task)
+      : task_(task),
+        rule_(task.graph, task.oriented),
+        ways_(task.graph, task.oriented, rule_),
+        kind_(task.graph.switches(), TreeWays::Kind::Shortest) {}
+
+  Result<LanePlan> run() {
+    if (task_.kept != nullptr) {
+      grow_trees(true);
+      if (try_changes()) return finish();
+    }
+    grow_trees(false);
+    if (try_changes() || try_layers()) return finish();
+    const std::string why = explain_failure();
+    if (cuts_known()) {
+      kind_.assign(kind_.size(), TreeWays::Kind::LeastCuts);
+      grow_trees(false);
+      if (try_changes()) {
+        plan_.notes.push_back("of the shortest paths those with fewest cuts, for want of lanes");
+        return finish();
+      }
+    }
+    if (try_detours()) return finish();
+    return fail(Errc::Unsupported, why);
+  }
+
+ private:
+  /// Lanes that a path may go through.
+  [[nodiscard]] unsigned most_changing() const { return task_.lane_changes ? task_.max_vls : 1; }
+
+  [[nodiscard]] bool cuts_known() const { return task_.cut != LaneCut::MinimalCycles; }
+
+  [[nodiscard]] std::string explain_failure() const {
+    const unsigned vls = task_.max_vls;
+    if (!task_.lane_changes) {
+      return fmt::format(
+          "itb-vl: shortest paths between {} switches on one lane each need more than {} VLs, and "
+          "lanes that change on the way are not to be written here",
+          task_.graph.switches(),
+          vls);
+    }
+    if (vls_needed_ > vls) {
+      return fmt::format(
+          "itb-vl: shortest paths between {} switches change lanes up to {} times, which takes {} "
+          "VLs; there are {}, too few for whole paths on one lane each, too",
+          task_.graph.switches(),
+          vls_needed_ - 1,
+          vls_needed_,
+          vls);
+    }
+    return fmt::format(
+        "itb-vl: {} SLs do not suffice for shortest paths between {} switches with {} VLs, nor do "
+        "{} VLs for whole paths on one lane each",
+        kSls,
+        task_.graph.switches(),
+        vls,
+        vls);
+  }
+
+  void grow_trees(bool keep) {
+    const std::size_t switches = task_.graph.switches();
+    TreeBalance balance{task_.graph, task_.demand, task_.costs};
+    trees_ = keep ? task_.kept->trees[0] : SwitchTrees{switches};
+    wishes_ = keep ? &task_.kept->sls : nullptr;
+    balance_trees({}, trees_, balance);
+    load_ = balance.measure();
+    pairs_ = list_pairs(task_.graph, trees_, cuts_known() ? &rule_ : nullptr);
+  }
+
+  // Edges that are set already stay as they are.
+  void balance_trees(std::span<const SwitchTrees> others,
+                     SwitchTrees& trees,
+                     TreeBalance& balance) {
+    const std::size_t switches = task_.graph.switches();
+    const auto find = [&](SwitchIdx destination, NextHops& hops) {
+      ways_.find(kind_[destination], destination, hops);
+      keep_fresh(others, destination, hops);
+    };
+    std::vector<char> movable(switches * switches, 1);
+    for (SwitchIdx to{0}; to.value() < switches; to = next(to)) {
+      for (SwitchIdx at{0}; at.value() < switches; at = next(at))
+        movable[to.value() * switches + at.value()] = trees.edge(to, at) == kNoEdge;
+    }
+    balance.fill(find, trees);
+    balance.improve(find, trees, &movable);
+    // Routes that are kept leave cables idle that have come up.
+    if (balance.has_idle_edge()) balance.improve(find, trees);
+  }
+
+  [[nodiscard]] std::unique_ptr<SlPlacer> make_tables(unsigned lanes) const {
+    std::unique_ptr<TurnRule> rule;
+    if (cuts_known()) {
+      rule = std::make_unique<UpDownRule>(rule_);
+    } else {
+      rule = std::make_unique<CycleRule>(task_.graph, lanes);
+    }
+    return std::make_unique<SlTables>(task_.graph, std::move(rule), lanes);
+  }
+
+  // More lanes than the cuts need make fewer paths disagree, as one may change up early.
+  bool try_changes() {
+    vls_needed_ = cuts_known() && !pairs_.empty() ? pairs_.front().difficulty + 1 : 1;
+    failed_.clear();
+    for (unsigned lanes = vls_needed_; lanes <= most_changing(); ++lanes) {
+      if (place_all(make_tables(lanes), true)) return true;
+    }
+    return false;
+  }
+
+  bool try_layers() {
+    if (!place_all(std::make_unique<SlLayers>(task_.graph, std::min(task_.max_vls, kSls - 1)),
+                   true))
+      return false;
+    plan_.notes.push_back("each path on one lane from end to end, for want of SLs");
+    return true;
+  }
+
+  bool try_detours() {
+    std::size_t given_up = 0;
+    for (unsigned round = 0; round < kRounds; ++round) {
+      for (const Pair& pair : pairs_) {
+        if (cuts_known() && pair.difficulty >= most_changing()) give_up(harder_end(pair), given_up);
+      }
+      for (const Pair& pair : failed_) give_up(harder_end(pair), given_up);
+      if (2 * given_up > kind_.size()) return false;
+      grow_trees(false);
+      const bool few_cuts =
+          !cuts_known() || pairs_.empty() || pairs_.front().difficulty < most_changing();
+      if (place_all(make_tables(most_changing()), false) && few_cuts) {
+        plan_.notes.push_back(fmt::format("up*/down* to {} of {} switches, for want of {}",
+                                          given_up,
+                                          kind_.size(),
+                                          vls_needed_ > most_changing() ? "lanes" : "SLs"));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void give_up(SwitchIdx destination, std::size_t& count) {
+    if (kind_[destination] == TreeWays::Kind::Legal) return;
+    kind_[destination] = TreeWays::Kind::Legal;
+    ++count;
+  }
+
+  // The end whose tree the path with more cuts belongs to.
+  [[nodiscard]] SwitchIdx harder_end(const Pair& pair) const {
+    EdgePath path;
+    const auto measure = [&](SwitchIdx from, SwitchIdx to) {
+      if (kind_[to] == TreeWays::Kind::Legal || !find_path(task_.graph, trees_, from, to, path))
+        return 0u;
+      return count_cuts(rule_, path) + 1;
+    };
+    return measure(pair.a, pair.b) >= measure(pair.b, pair.a) ? pair.b : pair.a;
+  }
+
+  bool place_all(std::unique_ptr<SlPlacer> placer, bool stop) {
+    PairSls sls{task_.graph.switches()};
+    failed_ = allocate_sls(task_.graph,
+                           trees_,
+                           pairs_,
+                           wishes_ == nullptr ? nullptr : &wishes_->front(),
+                           stop,
+                           *placer,
+                           sls);
+    if (!failed_.empty()) return false;
+    plan_.placer = std::move(placer);
+    plan_.sls.assign(1, std::move(sls));
+    return true;
+  }
+
+  Result<LanePlan> finish() {
+    plan_.trees.assign(1, trees_);
+    for (unsigned offset = 1; offset < task_.offsets; ++offset) add_offset(offset);
+    count_used();
+    plan_.notes.insert(
+        plan_.notes.begin(),
+        {fmt::format("{} VLs, {} SLs", plan_.vls, plan_.sl_count), print_balance(load_)});
+    return std::move(plan_);
+  }
+
+  void add_offset(unsigned offset) {
+    const bool keep = wishes_ != nullptr && wishes_->size() > offset;
+    SwitchTrees trees = keep ? task_.kept->trees[offset] : SwitchTrees{task_.graph.switches()};
+    TreeBalance balance{task_.graph, task_.demand, task_.costs};
+    balance_trees(plan_.trees, trees, balance);
+    const std::vector<Pair> pairs = list_pairs(task_.graph, trees, cuts_known() ? &rule_ : nullptr);
+    PairSls sls{task_.graph.switches()};
+    const SlPlacer::Checkpoint before = plan_.placer->checkpoint();
+    const PairSls* const wishes = keep ? &(*wishes_)[offset] : nullptr;
+    if (!allocate_sls(task_.graph, trees, pairs, wishes, true, *plan_.placer, sls).empty()) {
+      plan_.placer->roll_back(before);
+      trees = plan_.trees.front();
+      sls = plan_.sls.front();
+      plan_.notes.push_back(
+          fmt::format("LID offset {} takes the paths of offset 0, for want of SLs", offset));
+    }
+    plan_.trees.push_back(std::move(trees));
+    plan_.sls.push_back(std::move(sls));
+  }
+
+  void count_used() {
+    EdgePath path;
+    for (std::size_t o = 0; o < plan_.trees.size(); ++o) {
+      for (const Pair& pair : pairs_) {
+        const std::uint8_t sl = plan_.sls[o].sl(pair.a, pair.b);
+        plan_.sl_count = std::max(plan_.sl_count, sl + 1u);
+        for (const auto& [from, to] : {std::pair{pair.a, pair.b}, std::pair{pair.b, pair.a}}) {
+          if (!find_path(task_.graph, plan_.trees[o], from, to, path)) continue;
+          if (plan_.placer->layered()) plan_.vls = std::max(plan_.vls, sl + 1u);
+          for (std::size_t i = 1; i < path.size(); ++i)
+            plan_.vls = std::max(plan_.vls, plan_.placer->lane(path[i - 1], path[i], sl) + 1u);
+        }
+      }
+    }
+  }
+
+  const LaneTask& task_;
+  const UpDownRule rule_;
+  TreeWays ways_;
+  IndexVector<SwitchIdx, TreeWays::Kind> kind_;  // by destination
+
+  // Of the trees at hand, for LID offset 0.
+  SwitchTrees trees_;
+  const std::vector<PairSls>* wishes_ = nullptr;
+  BalanceReport load_;
+  std::vector<Pair> pairs_;
+  std::vector<Pair> failed_;
+  unsigned vls_needed_ = 1;
+
+  LanePlan plan_;
+};
+
+}  // namespace
+
+Result<LanePlan> plan_lanes(const LaneTask& task) { return Planner{task}.run(); }
+
+}  // namespace smd

@@ -1,0 +1,169 @@
+#include "smd/routing/itb/lane_tables.h"
+
+#include <algorithm>
+
+namespace smd {
+
+Cables::Cables(const SwitchGraph& all,
+               const SwitchGraph& simple,
+               const std::vector<std::uint32_t>& costs) {
+  for (SwitchIdx sw{0}; sw.value() < simple.switches(); sw = next(sw)) {
+    for (const SwitchEdge& edge : simple.edges(sw)) {
+      first_.push_back(static_cast<std::uint32_t>(cables_.size()));
+      std::uint32_t at = all.first_edge(sw);
+      for (const SwitchEdge& cable : all.edges(sw)) {
+        if (cable.to == edge.to) cables_.push_back({cable.port, costs[at]});
+        ++at;
+      }
+      std::uint32_t back = simple.first_edge(edge.to);
+      while (simple.edge(back).to != sw) ++back;
+      reverse_.push_back(back);
+    }
+  }
+  first_.push_back(static_cast<std::uint32_t>(cables_.size()));
+}
+
+std::vector<std::uint32_t> Cables::sum_costs() const {
+  constexpr double kFastest = 64;
+  std::vector<double> capacity(reverse_.size(), 0);
+  for (std::uint32_t edge = 0; edge < reverse_.size(); ++edge) {
+    for (const Cable& cable : of(edge)) capacity[edge] += 1.0 / cable.cost;
+  }
+  std::vector<std::uint32_t> sums(capacity.size(), 1);
+  if (capacity.empty()) return sums;
+  const auto [least, most] = std::ranges::minmax(capacity);
+  for (std::size_t edge = 0; least != most && edge < sums.size(); ++edge)
+    sums[edge] = static_cast<std::uint32_t>(kFastest * most / capacity[edge] + 0.5);
+  return sums;
+}
+
+void write_routes(const LaneWriting& what, const LanePlan& plan, ForwardingTables& lft) {
+  const std::size_t switches = what.graph.switches();
+  // What each cable carries, numbered as in Cables, and what passes each switch to the tree at
+  // hand.
+  std::vector<std::vector<std::uint64_t>> load(what.graph.edge_count());
+  IndexVector<SwitchIdx, std::uint64_t> flow(switches, 0);
+  for (std::size_t offset = 0; offset < plan.trees.size(); ++offset) {
+    for (std::uint32_t edge = 0; edge < load.size(); ++edge)
+      load[edge].assign(what.cables.of(edge).size(), 0);
+    const SwitchTrees& trees = plan.trees[offset];
+    for (const SwitchIdx destination : flow.indices()) {
+      const std::vector<Target>& targets = what.targets.of[destination];
+      flow.assign(switches, 0);
+      for (const SwitchIdx source : flow.indices()) {
+        for (SwitchIdx at = source; at != destination;) {
+          const std::uint32_t edge = trees.edge(destination, at);
+          if (edge == kNoEdge) break;
+          flow[at] += what.demand.sends[source];
+          at = what.graph.edge(edge).to;
+        }
+      }
+      for (const Target& target : targets) {
+        if (offset >= std::size_t{1} << target.lmc) continue;
+        const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
+        lft.set_route(destination, lid, target.exit);
+        for (const SwitchIdx at : flow.indices()) {
+          const std::uint32_t edge = trees.edge(destination, at);
+          if (at == destination || edge == kNoEdge) continue;
+          const auto least = std::ranges::min_element(load[edge]);
+          const Cables::Cable& cable =
+              what.cables.of(edge)[static_cast<std::size_t>(least - load[edge].begin())];
+          *least += flow[at] * target.draws * cable.cost;
+          lft.set_route(at, lid, cable.port);
+        }
+      }
+    }
+  }
+}
+
+namespace {
+
+SlToVl make_row(std::uint16_t sls) {
+  SlToVl row;
+  for (unsigned sl = 0; sl < kSls; ++sl) row[sl] = (sls >> sl & 1) != 0 ? Vl{0} : kManagementVl;
+  return row;
+}
+
+// By edge, the SLs of the paths that begin with it.
+std::vector<std::uint16_t> find_injected(const LaneWriting& what, const LanePlan& plan) {
+  std::vector<std::uint16_t> injected(what.graph.edge_count(), 0);
+  for (std::size_t o = 0; o < plan.trees.size(); ++o) {
+    for (const SwitchIdx to : what.targets.of.indices()) {
+      for (const SwitchIdx from : what.targets.of.indices()) {
+        const std::uint32_t edge = plan.trees[o].edge(to, from);
+        if (from == to || edge == kNoEdge) continue;
+        injected[edge] =
+            static_cast<std::uint16_t>(injected[edge] | 1u << plan.sls[o].sl(from, to));
+      }
+    }
+  }
+  return injected;
+}
+
+void write_path_sls(const LaneWriting& what, const LanePlan& plan, PathSls& sls) {
+  for (const SwitchIdx to : what.targets.of.indices()) {
+    for (const Target& target : what.targets.of[to]) {
+      for (std::size_t o = 0; o < std::size_t{1} << target.lmc; ++o) {
+        const Lid lid{static_cast<std::uint16_t>(target.base.value() + o)};
+        for (const SwitchIdx from : what.targets.of.indices()) {
+          const std::uint8_t sl = from == to ? PairSls::kUnset : plan.sls[o].sl(from, to);
+          if (sl != PairSls::kUnset) sls.set_sl(from, lid, sl);
+        }
+      }
+    }
+  }
+}
+
+// Rows of one switch: by what a port is cabled to, kNoEdge for all but switches.
+void write_switch(const LaneWriting& what,
+                  const LanePlan& plan,
+                  std::span<const std::uint16_t> injected,
+                  SwitchIdx sw,
+                  std::uint16_t everything,
+                  LaneMaps& lanes) {
+  const unsigned ports = what.fabric.num_ports(what.fabric.switch_node[sw]);
+  std::vector<std::uint32_t> edge_of(ports + 1, kNoEdge);
+  std::uint32_t edge = what.graph.first_edge(sw);
+  for (std::size_t i = 0; i < what.graph.edges(sw).size(); ++i, ++edge) {
+    for (const Cables::Cable& cable : what.cables.of(edge)) edge_of[cable.port.value()] = edge;
+  }
+  const auto port = [](unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; };
+  for (unsigned out = 0; out <= ports; ++out) {
+    if (edge_of[out] == kNoEdge) {
+      for (unsigned in = 0; in <= ports; ++in) lanes.set_row(sw, port(in), port(out), everything);
+      continue;
+    }
+    const std::uint16_t from_hosts = lanes.add_row(make_row(injected[edge_of[out]]));
+    std::vector<std::uint16_t> by_edge(what.graph.edges(sw).size(), from_hosts);
+    for (std::size_t i = 0; i < by_edge.size(); ++i) {
+      const std::uint32_t in =
+          what.cables.reverse(what.graph.first_edge(sw) + static_cast<std::uint32_t>(i));
+      SlToVl row;
+      for (std::uint8_t sl = 0; sl < kSls; ++sl)
+        row[sl] = Vl{plan.placer->lane(in, edge_of[out], sl)};
+      by_edge[i] = lanes.add_row(row);
+    }
+    for (unsigned in = 0; in <= ports; ++in) {
+      const std::uint16_t row =
+          edge_of[in] == kNoEdge ? from_hosts : by_edge[edge_of[in] - what.graph.first_edge(sw)];
+      lanes.set_row(sw, port(in), port(out), row);
+    }
+  }
+}
+
+}  // namespace
+
+void write_lanes(const LaneWriting& what, const LanePlan& plan, RoutingTables& tables) {
+  tables.vls = plan.vls;
+  if (plan.vls == 1 && plan.sl_count == 1) return;
+  tables.path_sls = PathSls{what.graph.switches(), tables.lft.top()};
+  write_path_sls(what, plan, tables.path_sls);
+  if (plan.placer->layered()) return;
+  tables.lanes = LaneMaps{what.fabric};
+  const std::uint16_t everything = tables.lanes.add_row(make_row(0xffff));
+  const std::vector<std::uint16_t> injected = find_injected(what, plan);
+  for (const SwitchIdx sw : what.targets.of.indices())
+    write_switch(what, plan, injected, sw, everything, tables.lanes);
+}
+
+}  // namespace smd

@@ -1,0 +1,58 @@
+// From a lane plan to what switches hold: entries, SL-to-VL maps, SLs of paths.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "smd/routing/itb/lane_plan.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+/// The cables of every edge of a graph without parallel edges.
+class Cables {
+ public:
+  struct Cable {
+    PortNum port;  // at the switch that the edge leaves
+    std::uint32_t cost;
+  };
+
+  /// `costs` by edge of `all`, see find_link_costs().
+  Cables(const SwitchGraph& all,
+         const SwitchGraph& simple,
+         const std::vector<std::uint32_t>& costs);
+
+  [[nodiscard]] std::span<const Cable> of(std::uint32_t edge) const {
+    return {cables_.data() + first_[edge], cables_.data() + first_[edge + 1]};
+  }
+
+  /// The same edge from the other end.
+  [[nodiscard]] std::uint32_t reverse(std::uint32_t edge) const { return reverse_[edge]; }
+
+  /// What a path costs an edge whose cables share the load: 1 everywhere where all edges are alike,
+  /// else 64 on the fastest.
+  [[nodiscard]] std::vector<std::uint32_t> sum_costs() const;
+
+ private:
+  std::vector<std::uint32_t> first_;
+  std::vector<Cable> cables_;
+  std::vector<std::uint32_t> reverse_;
+};
+
+struct LaneWriting {
+  const Fabric& fabric;
+  const SwitchGraph& graph;  // of the plan
+  const Cables& cables;
+  const Targets& targets;
+  const Demand& demand;
+};
+
+/// LIDs of one switch and offset share a tree; where an edge has several cables each takes the one
+/// that carries least.
+void write_routes(const LaneWriting& what, const LanePlan& plan, ForwardingTables& lft);
+
+/// SLs of paths, and maps that discard whatever no path needs: a packet that strays could go down a
+/// lane. Nothing where one lane does.
+void write_lanes(const LaneWriting& what, const LanePlan& plan, RoutingTables& tables);
+
+}  // namespace smd
