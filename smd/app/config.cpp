@@ -13,6 +13,7 @@
 
 #include "smd/app/config_options.h"
 #include "smd/app/config_scan.h"
+#include "smd/app/root_file.h"
 
 // The only file that sees the TOML library: it costs seconds to compile.
 #define TOML_EXCEPTIONS 0
@@ -177,7 +178,9 @@ Parsed<Config> parse_config(std::string_view text, const std::string& file) {
   return Reader(file).read(document.table());
 }
 
-Parsed<Config> load_config(const std::string& path) {
+namespace {
+
+Parsed<std::string> read_regular_file(const std::string& path) {
   struct stat status {};
 
   if (::stat(path.c_str(), &status) != 0) {
@@ -194,7 +197,22 @@ Parsed<Config> load_config(const std::string& path) {
   // An empty file sets failbit of the destination: that is a config of defaults.
   if (in && status.st_size > 0) text << in.rdbuf();
   if (!in) return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return parse_config(text.str(), path);
+  return text.str();
+}
+
+}  // namespace
+
+Parsed<Config> load_config(const std::string& path) {
+  const auto text = read_regular_file(path);
+  if (!text) return tl::unexpected(text.error());
+  auto config = parse_config(*text, path);
+  if (!config || config->sm.roots_file.empty()) return config;
+  const auto list = read_regular_file(config->sm.roots_file);
+  if (!list) return tl::unexpected(list.error());
+  const auto roots = parse_root_file(*list, config->sm.roots_file);
+  if (!roots) return tl::unexpected(roots.error());
+  config->sm.roots.insert(config->sm.roots.end(), roots->begin(), roots->end());
+  return config;
 }
 
 }  // namespace smd

@@ -12,6 +12,7 @@
 
 #include "smd/base/result.h"
 #include "smd/ib/types.h"
+#include "smd/routing/engine.h"
 
 namespace smd {
 
@@ -50,6 +51,10 @@ struct SmConfig {
   std::string state_dir = "/var/lib/smd";
   std::string engine = "updn";
   std::vector<Guid> roots;
+  std::string roots_file;  // "": none; load_config() adds what it names to `roots`
+  RootChoice root_choice = RootChoice::Trial;
+  OrientationSearch orientation = OrientationSearch::BreadthFirst;
+  LaneCut lane_cut = LaneCut::UpDown;
   unsigned lmc = 0;
   unsigned lmc_enhanced_port0 = 0;
   Lid lid_min{1};

@@ -118,6 +118,9 @@ void Cycle::route() {
                .fallback = parts_.settings.engine_fallback,
                .max_vls = std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)),
                .roots = choose_roots(parts_.settings, *found_.fabric),
+               .root_choice = parts_.settings.root_choice,
+               .orientation_search = parts_.settings.orientation_search,
+               .lane_cut = parts_.settings.lane_cut,
                .orientation = parts_.holdings.orientation,
                .in_force = parts_.holdings.in_force};
   work_.offload(

@@ -18,14 +18,19 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
   }
   PreviousRoutes previous;
   RoutingRequest request{.roots = job.roots,
-                         .max_vls = std::min(job.max_vls, count_common_lanes(*job.fabric))};
+                         .max_vls = std::min(job.max_vls, count_common_lanes(*job.fabric)),
+                         .lane_changes = false,
+                         .orientation_search = job.orientation_search,
+                         .root_choice = job.root_choice,
+                         .lane_cut = job.lane_cut};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
       keep && job.in_force &&
       (job.in_force->routing.orientation.by_guid.empty() ||
        job.in_force->routing.orientation.by_guid == job.orientation.by_guid);
-  if (same_directions && job.in_force->routing.engine == engine) {
+  if (same_directions &&
+      (job.in_force->routing.engine == engine || job.in_force->routing.chosen_by == engine)) {
     previous = {.fabric = job.in_force->sweep.fabric.get(),
                 .lids = &job.in_force->lids,
                 .routing = &job.in_force->routing};

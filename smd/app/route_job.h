@@ -21,6 +21,9 @@ struct RouteJob {
   bool fallback = false;  // updn takes the place of an engine that refuses or fails the check
   unsigned max_vls = 15;  // that the site lets ports use
   std::vector<Guid> roots;
+  RootChoice root_choice = RootChoice::Trial;
+  OrientationSearch orientation_search = OrientationSearch::BreadthFirst;
+  LaneCut lane_cut = LaneCut::UpDown;
   Orientation orientation;                  // empty: from scratch
   std::shared_ptr<const InForce> in_force;  // null: from scratch
 };

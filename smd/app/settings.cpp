@@ -57,6 +57,9 @@ Settings make_settings(const Config& config) {
               .max = config.sm.lid_max};
   out.engine = config.sm.engine;
   out.roots = config.sm.roots;
+  out.root_choice = config.sm.root_choice;
+  out.orientation_search = config.sm.orientation;
+  out.lane_cut = config.sm.lane_cut;
   out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;

@@ -23,6 +23,9 @@ struct Settings {
   bool engine_fallback =
       true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
   std::vector<Guid> roots;
+  RootChoice root_choice = RootChoice::Trial;
+  OrientationSearch orientation_search = OrientationSearch::BreadthFirst;
+  LaneCut lane_cut = LaneCut::UpDown;
   Assimilation assimilation;
   bool one_set_activation = false;  // simulations of agents that go to Active without Armed
   bool statistics = true;           // measure lengths and loads of the routes of every cycle

@@ -1,6 +1,7 @@
 #include "smd/app/subnet_manager.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "smd/app/cycle_log.h"
@@ -93,8 +94,12 @@ void SubnetManager::enter(Phase phase) {
 
 void SubnetManager::begin_cycle(Suspicion suspicion) {
   if (next_settings_) {
-    // Kept directions outrank roots: new roots mean new directions.
-    if (next_settings_->roots != settings_.roots) holdings_.orientation = {};
+    // Kept directions outrank what is asked of new ones.
+    const auto asked = [](const Settings& settings) {
+      return std::tie(
+          settings.roots, settings.root_choice, settings.orientation_search, settings.lane_cut);
+    };
+    if (asked(*next_settings_) != asked(settings_)) holdings_.orientation = {};
     settings_ = *std::exchange(next_settings_, std::nullopt);
     traps_.adopt(settings_);
   }

@@ -63,6 +63,10 @@ port_guid = "0x0002c90300000001"
 m_key = "0xffffffffffffffff"
 sm_key = 17
 roots = ["0x10", "0x0000000000000020"]
+roots_file = "/etc/smd/roots"
+root_choice = "central"
+orientation = "depth-first"
+lane_cut = "cycles"
 lid_min = 0x10
 mode = "basic"
 [qos]
@@ -80,6 +84,10 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.m_key, MKey{0xffffffffffffffff});
   EXPECT_EQ(config.sm.sm_key, SmKey{17});
   EXPECT_THAT(config.sm.roots, ElementsAre(Guid{0x10}, Guid{0x20}));
+  EXPECT_EQ(config.sm.roots_file, "/etc/smd/roots");
+  EXPECT_EQ(config.sm.root_choice, RootChoice::Central);
+  EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
+  EXPECT_EQ(config.sm.lane_cut, LaneCut::MinimalCycles);
   EXPECT_EQ(config.sm.lid_min, Lid{16});
   EXPECT_EQ(config.sm.mode, "basic");
   ASSERT_TRUE(config.qos.sl2vl);

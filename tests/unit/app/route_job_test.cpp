@@ -1,0 +1,61 @@
+#include "smd/app/route_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fabric_text.h"
+
+namespace smd::app {
+namespace {
+
+using test::fabric_from_shared;
+using test::lids_in_order;
+using test::switch_named;
+
+RouteJob job_for(std::shared_ptr<const Fabric> fabric, const std::string& engine) {
+  return {.fabric = fabric, .lids = lids_in_order(*fabric), .engine = engine};
+}
+
+std::shared_ptr<const InForce> in_force(const RouteJob& job, const Routed& routed) {
+  return std::make_shared<const InForce>(
+      InForce{.sweep = {.fabric = job.fabric}, .lids = job.lids, .routing = routed.tables});
+}
+
+constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4";
+
+TEST(RouteJob, KeepsRoutesThatAutoMade) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "auto");
+  Routed first = compute_routed(job);
+  ASSERT_FALSE(first.error) << first.error->context;
+  EXPECT_EQ(first.tables.chosen_by, "auto");
+  job.orientation = first.tables.orientation;
+  job.in_force = in_force(job, first);
+  const Routed again = compute_routed(job);
+  ASSERT_FALSE(again.error);
+  EXPECT_EQ(again.tables.lft, first.tables.lft);
+  EXPECT_THAT(again.tables.notes.at(0), testing::HasSubstr("which made the routes in force"));
+}
+
+TEST(RouteJob, DoesNotKeepRoutesOfAnotherEngine) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "updn");
+  const Routed first = compute_routed(job);
+  job.in_force = in_force(job, first);
+  job.engine = "auto";
+  const Routed other = compute_routed(job);
+  ASSERT_FALSE(other.error);
+  EXPECT_THAT(other.tables.notes.at(0), testing::Not(testing::HasSubstr("in force")));
+}
+
+TEST(RouteJob, PassesOnHowToOrient) {
+  RouteJob job = job_for(fabric_from_shared("S1-S2 S1-S3 S2-S3 S2-S4 S3-S4 S4-S5 H1-S1"), "updn");
+  job.roots = {job.fabric->node_guid[test::node(*job.fabric, "S1")]};
+  job.orientation_search = OrientationSearch::DepthFirst;
+  EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S5")], 4u);
+
+  job = job_for(fabric_from_shared("S1-S2 S2-S3 S3-S4 S4-S5 H1-S1"), "updn");
+  job.root_choice = RootChoice::Central;
+  EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S3")], 0u);
+}
+
+}  // namespace
+}  // namespace smd::app
