@@ -28,7 +28,6 @@ class Orienter {
     const std::vector<std::vector<SwitchIdx>> islands = find_islands(graph_);
     const IndexVector<SwitchIdx, std::uint32_t> known = look_up_previous();
     name_missing_roots();
-    std::uint32_t shift = 0;
     for (const std::vector<SwitchIdx>& island : islands) {
       const bool any_known = std::any_of(
           island.begin(), island.end(), [&](SwitchIdx sw) { return known[sw] != kUnreached; });
@@ -36,17 +35,14 @@ class Orienter {
         rank_fresh(island);
         continue;
       }
-      for (const SwitchIdx sw : island)
-        rank_[sw] = known[sw] == kUnreached ? kUnreached : known[sw] + shift;
+      for (const SwitchIdx sw : island) rank_[sw] = known[sw];
       rank_new_switches(island);
-      // Raising a switch above rank 0 moves everybody down by one, which turns no link around.
-      if (repair_orientation(graph_, guids_, island, rank_)) ++shift;
+      for (const SwitchIdx sw : repair_orientation(graph_, guids_, island, rank_)) {
+        if (known[sw] != kUnreached) out_.altered.push_back(guids_[sw]);
+      }
     }
-    for (const SwitchIdx sw : guids_.indices()) {
-      if (known[sw] != kUnreached && rank_[sw] != known[sw] + shift)
-        out_.altered.push_back(guids_[sw]);
+    for (const SwitchIdx sw : guids_.indices())
       out_.orientation.by_guid.emplace_back(guids_[sw], rank_[sw]);
-    }
     std::sort(out_.altered.begin(), out_.altered.end());
     std::sort(out_.orientation.by_guid.begin(), out_.orientation.by_guid.end());
     out_.orientation.rank = std::move(rank_);

@@ -1,6 +1,9 @@
 #include "smd/routing/orientation_repair.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "smd/base/check.h"
 
 namespace smd {
 namespace {
@@ -18,54 +21,32 @@ class Repair {
          const Guids& guids,
          const std::vector<SwitchIdx>& island,
          Ranks& rank)
-      : graph_(graph), guids_(guids), island_(island), rank_(rank) {}
+      : graph_(graph), guids_(guids), island_(island), rank_(rank), place_(rank.size(), 0) {}
 
-  bool run() {
-    const std::vector<SwitchIdx> tops = find_tops(graph_, guids_, island_, rank_);
-    if (tops.size() <= 1) return false;
-    if (tops.size() == 2 && demote(tops[0], tops[1])) return false;
-    if (const SwitchIdx over = find_over(tops); over != kNone<SwitchIdx>)
-      return raise(over, tops[0]);
-    force(tops[0]);
-    return false;
+  std::vector<SwitchIdx> run() {
+    std::vector<SwitchIdx> tops = find_tops(graph_, guids_, island_, rank_);
+    if (tops.size() > 2) {
+      if (const SwitchIdx over = find_over(tops); over != kNone<SwitchIdx>) {
+        raise(over, tops[0]);
+        tops.resize(1);
+      }
+    }
+    for (; tops.size() > 1; tops = find_tops(graph_, guids_, island_, rank_)) hang(tops[1]);
+    std::ranges::sort(altered_);
+    const auto [first, last] = std::ranges::unique(altered_);
+    altered_.erase(first, last);
+    return std::move(altered_);
   }
 
  private:
+  // Where the top goes: behind that place of the order, after those between it and its new way up.
+  struct Hook {
+    std::size_t after = 0;
+    std::vector<SwitchIdx> way;  // the upmost first; the top is the last
+    std::size_t moves = 0;       // switches that change places, those that must stay below included
+  };
+
   bool above(SwitchIdx a, SwitchIdx b) const { return is_above(rank_, guids_, a, b); }
-
-  // Switches that can climb to `top`.
-  void find_climbers(SwitchIdx top) {
-    climbs_.assign(rank_.size(), 0);
-    climbs_[top] = 1;
-    std::vector<SwitchIdx> queue{top};
-    for (std::size_t at = 0; at < queue.size(); ++at) {
-      for (const SwitchEdge& edge : graph_.edges(queue[at])) {
-        if (climbs_[edge.to] || !above(queue[at], edge.to)) continue;
-        climbs_[edge.to] = 1;
-        queue.push_back(edge.to);
-      }
-    }
-  }
-
-  // Rank just below the upmost neighbour that climbs; kUnreached when there is none.
-  std::uint32_t rank_below_climber(SwitchIdx sw) const {
-    std::uint32_t best = kUnreached;
-    for (const SwitchEdge& edge : graph_.edges(sw)) {
-      if (climbs_[edge.to]) best = std::min(best, rank_[edge.to] + 1);
-    }
-    return best;
-  }
-
-  bool demote(SwitchIdx top, SwitchIdx other) {
-    find_climbers(top);
-    const std::uint32_t below = rank_below_climber(other);
-    if (below == kUnreached) return false;
-    const std::uint32_t before = rank_[other];
-    rank_[other] = below;
-    if (find_tops(graph_, guids_, island_, rank_).size() == 1) return true;
-    rank_[other] = before;
-    return false;
-  }
 
   SwitchIdx find_over(const std::vector<SwitchIdx>& tops) const {
     SwitchIdx best = kNone<SwitchIdx>;
@@ -80,35 +61,122 @@ class Repair {
     return best;
   }
 
-  bool raise(SwitchIdx sw, SwitchIdx top) {
-    const bool no_room = rank_[top] == 0;
-    if (no_room) {
-      for (std::uint32_t& rank : rank_) {
-        if (rank != kUnreached) ++rank;
-      }
+  void raise(SwitchIdx sw, SwitchIdx top) {
+    if (rank_[top] == 0) {
+      for (const SwitchIdx each : island_) ++rank_[each];
     }
     rank_[sw] = rank_[top] - 1;
-    return no_room;
+    altered_.push_back(sw);
   }
 
-  void force(SwitchIdx top) {
-    for (;;) {
-      find_climbers(top);
-      SwitchIdx chosen = kNone<SwitchIdx>;
-      for (const SwitchIdx sw : island_) {
-        if (climbs_[sw] || rank_below_climber(sw) == kUnreached) continue;
-        if (chosen == kNone<SwitchIdx> || above(sw, chosen)) chosen = sw;
-      }
-      if (chosen == kNone<SwitchIdx>) return;
-      rank_[chosen] = rank_below_climber(chosen);
+  void hang(SwitchIdx top) {
+    order_ = island_;
+    std::ranges::sort(order_, [&](SwitchIdx a, SwitchIdx b) { return above(a, b); });
+    for (std::size_t at = 0; at < order_.size(); ++at) place_[order_[at]] = at;
+    find_descendants(top);
+    const Hook hook = find_hook();
+    std::vector<SwitchIdx> moved = hook.way;
+    is_moved_.assign(rank_.size(), 0);
+    for (const SwitchIdx sw : moved) is_moved_[sw] = 1;
+    for (std::size_t at = 0; at < hook.after; ++at) {
+      const SwitchIdx sw = order_[at];
+      if (distance_[sw] == kUnreached || is_moved_[sw]) continue;
+      is_moved_[sw] = 1;
+      moved.push_back(sw);
     }
+    insert(hook.after, hook.way.size(), moved);
+  }
+
+  // By links down; in `below_`, the nearest first.
+  void find_descendants(SwitchIdx top) {
+    distance_.assign(rank_.size(), kUnreached);
+    came_from_.assign(rank_.size(), kNone<SwitchIdx>);
+    distance_[top] = 0;
+    below_.assign(1, top);
+    for (std::size_t at = 0; at < below_.size(); ++at) {
+      for (const SwitchEdge& edge : graph_.edges(below_[at])) {
+        if (distance_[edge.to] != kUnreached || above(edge.to, below_[at])) continue;
+        distance_[edge.to] = distance_[below_[at]] + 1;
+        came_from_[edge.to] = below_[at];
+        below_.push_back(edge.to);
+      }
+    }
+  }
+
+  // Somebody below the top who has a neighbour above him that the top does not reach: there is one,
+  // since the island has another top. Of the nearest the one for whom fewest move, then the upmost.
+  Hook find_hook() const {
+    std::vector<std::size_t> descendants(order_.size() + 1, 0);  // by place: how many come before
+    for (std::size_t at = 0; at < order_.size(); ++at)
+      descendants[at + 1] = descendants[at] + (distance_[order_[at]] != kUnreached);
+    std::optional<Hook> best;
+    SwitchIdx chosen = kNone<SwitchIdx>;
+    for (const SwitchIdx sw : below_) {
+      if (best && distance_[sw] > distance_[chosen]) break;
+      const std::size_t foothold = find_foothold(sw);
+      if (foothold == order_.size()) continue;
+      // Either he stays and the others come behind him, or he comes along.
+      for (const bool stays : {true, false}) {
+        Hook hook{.after = stays ? place_[sw] : foothold, .way = {}, .moves = 0};
+        hook.moves = descendants[hook.after];
+        for (SwitchIdx at = stays ? came_from_[sw] : sw; at != kNone<SwitchIdx>;
+             at = came_from_[at]) {
+          hook.way.push_back(at);
+          hook.moves += place_[at] > hook.after;
+        }
+        if (best && std::pair(hook.moves, place_[sw]) >= std::pair(best->moves, place_[chosen]))
+          continue;
+        best = std::move(hook);
+        chosen = sw;
+      }
+    }
+    SMD_CHECK(best.has_value(), "another top of the island can be climbed to");
+    return std::move(*best);
+  }
+
+  // The place of the last neighbour above him that is not below the top; the order's end if none.
+  std::size_t find_foothold(SwitchIdx sw) const {
+    std::size_t last = order_.size();
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      if (distance_[edge.to] != kUnreached || !above(edge.to, sw)) continue;
+      if (last == order_.size() || place_[edge.to] > last) last = place_[edge.to];
+    }
+    return last;
+  }
+
+  // Behind that place: the first `apart` one below the other, the rest with the differences that
+  // they have.
+  void insert(std::size_t after, std::size_t apart, const std::vector<SwitchIdx>& moved) {
+    const std::uint32_t base = rank_[order_[after]];
+    std::uint32_t last = base;
+    std::uint32_t level = kUnreached;
+    std::vector<std::pair<SwitchIdx, std::uint32_t>> ranks;
+    for (std::size_t i = 0; i < moved.size(); ++i) {
+      if (i < apart || rank_[moved[i]] != level) ++last;
+      if (i >= apart) level = rank_[moved[i]];
+      ranks.emplace_back(moved[i], last);
+    }
+    std::uint32_t room = kUnreached;  // the rank of the first that stays behind them
+    for (std::size_t at = after + 1; at < order_.size() && room == kUnreached; ++at) {
+      if (!is_moved_[order_[at]]) room = rank_[order_[at]];
+    }
+    const std::uint32_t shift = room > last ? 0 : last + 1 - room;
+    for (std::size_t at = after + 1; at < order_.size(); ++at) rank_[order_[at]] += shift;
+    for (const auto& [sw, rank] : ranks) rank_[sw] = rank;
+    altered_.insert(altered_.end(), moved.begin(), moved.end());
   }
 
   const SwitchGraph& graph_;
   const Guids& guids_;
   const std::vector<SwitchIdx>& island_;
   Ranks& rank_;
-  IndexVector<SwitchIdx, char> climbs_;
+  std::vector<SwitchIdx> altered_;
+  // Of the top that is being hung:
+  std::vector<SwitchIdx> order_, below_;
+  IndexVector<SwitchIdx, std::size_t> place_;       // in `order_`
+  IndexVector<SwitchIdx, std::uint32_t> distance_;  // in links down from the top
+  IndexVector<SwitchIdx, SwitchIdx> came_from_;
+  IndexVector<SwitchIdx, char> is_moved_;
 };
 
 }  // namespace
@@ -151,10 +219,10 @@ std::vector<SwitchIdx> find_tops(const SwitchGraph& graph,
   return tops;
 }
 
-bool repair_orientation(const SwitchGraph& graph,
-                        const Guids& guids,
-                        const std::vector<SwitchIdx>& island,
-                        Ranks& rank) {
+std::vector<SwitchIdx> repair_orientation(const SwitchGraph& graph,
+                                          const Guids& guids,
+                                          const std::vector<SwitchIdx>& island,
+                                          Ranks& rank) {
   return Repair{graph, guids, island, rank}.run();
 }
 

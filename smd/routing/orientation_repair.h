@@ -16,14 +16,16 @@ namespace smd {
                                                const std::vector<SwitchIdx>& island,
                                                const IndexVector<SwitchIdx, std::uint32_t>& rank);
 
-/// True when all ranks, of every island, were moved down by one to make room above rank 0.
+/// Returns the switches that changed places with others; each keeps its order towards all the rest.
 ///
-/// In this order: of two tops the lower one is put below a neighbour, if that leaves one top; a
-/// neighbour of all tops is raised above them; switches that do not reach the upmost top are put
-/// below neighbours that do, until none is left. Each step but the last alters one switch.
-[[nodiscard]] bool repair_orientation(const SwitchGraph& graph,
-                                      const IndexVector<SwitchIdx, Guid>& guids,
-                                      const std::vector<SwitchIdx>& island,
-                                      IndexVector<SwitchIdx, std::uint32_t>& rank);
+/// In this order: a neighbour of three tops or more is raised above all of them; tops are hung,
+/// one after the other, below the nearest switch under them that has another way up. That turns
+/// round the links in between, where it can a single one. Room is made by moving down all that
+/// comes later, which turns nothing.
+[[nodiscard]] std::vector<SwitchIdx> repair_orientation(
+    const SwitchGraph& graph,
+    const IndexVector<SwitchIdx, Guid>& guids,
+    const std::vector<SwitchIdx>& island,
+    IndexVector<SwitchIdx, std::uint32_t>& rank);
 
 }  // namespace smd

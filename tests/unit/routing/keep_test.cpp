@@ -93,6 +93,33 @@ TEST(Keep, OnlyWhatUsedALostLinkMoves) {
   EXPECT_EQ(changed(broken, reroute(broken, whole, tables), whole, tables), wanted);
 }
 
+TEST(Keep, ACableOfTheRootCostsNoMoreThanAnother) {
+  //      S1        A fat tree oriented from its leaf S1. Without S1-S3 the switch S3 hangs below
+  //     /  \       the leaf S4; what lies beyond S3 does not notice.
+  //   S2    S3
+  //   | \  / |
+  //   |  S4  |
+  //   S5     S6
+  //   S7     S8
+  //     \   /
+  //      S9
+  const std::string rest =
+      "S1:1-S2:1 S2:2-S4:1 S3:2-S4:2 S2:3-S5:1 S3:3-S6:1 S5:2-S7:1 S6:2-S8:1 S7:2-S9:1 S8:2-S9:2 "
+      "S1:3-H1 S4:3-H4 S9:3-H9 S1:4-H2 S4:4-H5 S9:4-H10";
+  const Network whole{"S1:2-S3:1 " + rest};
+  const Network broken{"S1/4 S3/3 " + rest};
+  const RoutingTables tables =
+      compute("updn",
+              whole.fabric,
+              whole.lids,
+              {.roots = {whole.fabric.node_guid[node(whole.fabric, "S1")]}});
+  ASSERT_EQ(tables.orientation.rank[switch_named(whole.fabric, "S1")], 0u);
+  const std::set<std::string> moved =
+      changed(broken, reroute(broken, whole, tables), whole, tables);
+  EXPECT_FALSE(moved.empty());
+  for (const std::string& entry : moved) EXPECT_LT(entry, "S5") << "below S2 and S3";
+}
+
 TEST(Keep, ARestoredCableCarriesTrafficAgain) {
   const Network whole{kSquare};
   const Network broken{kSquareWithoutS2S4};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "smd/routing/check.h"
 #include "smd/routing/orientation_repair.h"
 #include "tests/unit/routing/paths.h"
@@ -70,6 +72,67 @@ TEST(Orientation, AWholeBranchIsTurnedWhenItHangsByItsFoot) {
   EXPECT_EQ(o.rank("S1"), 0u);
   EXPECT_EQ(o.rank("S4"), 3u) << "has S3 above it already";
   EXPECT_THAT(o.altered(), ElementsAre("S2", "S5"));
+}
+
+//        S1            The root is a leaf of a fat tree: S2, S3 above S4 and below S1; S5, S6 the
+//       /  \           cores, S7, S8 and S9 another pod. When S1-S3 is lost, S3 has nobody above
+//     S2    S3         it, though all of its half of the tree climbs there.
+//     | \  / | \      .
+//     |  S4  |  |      .
+//     S5     S6
+//     S7     S8
+//       \   /
+//        S9
+constexpr std::string_view kTreeWithoutACableOfTheRoot =
+    "S1-S2 S2-S4 S3-S4 S2-S5 S3-S6 S5-S7 S6-S8 S7-S9 S8-S9 S1-H1 S4-H4 S9-H9";
+
+unsigned count_turned(const Oriented& o, const Orientation& before) {
+  const auto rank_before = [&](SwitchIdx sw) {
+    const Guid guid = o.fabric.node_guid[o.fabric.switch_node[sw]];
+    const auto known =
+        std::ranges::find(before.by_guid, guid, [](const auto& entry) { return entry.first; });
+    return std::pair(known->second, guid);
+  };
+  const auto rank_now = [&](SwitchIdx sw) {
+    return std::pair(o.tables.orientation.rank[sw], o.fabric.node_guid[o.fabric.switch_node[sw]]);
+  };
+  const SwitchGraph graph{o.fabric};
+  unsigned turned = 0;
+  for (const SwitchIdx sw : o.fabric.switch_node.indices()) {
+    for (const SwitchEdge& edge : graph.edges(sw))
+      turned += rank_before(sw) < rank_before(edge.to) && rank_now(edge.to) < rank_now(sw);
+  }
+  return turned;
+}
+
+TEST(Orientation, ACableOfTheRootTurnsASingleLink) {
+  const Orientation before =
+      ranks({{1, 0}, {2, 1}, {3, 1}, {4, 2}, {5, 2}, {6, 2}, {7, 3}, {8, 3}, {9, 4}});
+  const Oriented o{kTreeWithoutACableOfTheRoot, &before};
+  EXPECT_THAT(o.altered(), ElementsAre("S3"));
+  EXPECT_EQ(count_turned(o, before), 1u);
+  EXPECT_GT(o.rank("S3"), o.rank("S4"));
+  EXPECT_GT(o.rank("S6"), o.rank("S3"));
+}
+
+TEST(Orientation, WhoIsHungUnderTakesItsPlaceOfTheOrderToo) {
+  // The same, but the leaf that S3 goes below comes last of all: it is raised, and the others stay.
+  const Orientation before =
+      ranks({{1, 0}, {2, 1}, {3, 1}, {4, 5}, {5, 2}, {6, 2}, {7, 3}, {8, 3}, {9, 4}});
+  const Oriented o{kTreeWithoutACableOfTheRoot, &before};
+  EXPECT_THAT(o.altered(), ElementsAre("S3", "S4"));
+  EXPECT_EQ(count_turned(o, before), 1u);
+}
+
+TEST(Orientation, ManyTopsAreHungOneAfterTheOther) {
+  //  S1   S2   S3    No switch is next to all three.
+  //    \ /  \ /
+  //    S4    S5
+  const Orientation before = ranks({{1, 0}, {2, 0}, {3, 0}, {4, 1}, {5, 1}});
+  const Oriented o{"S1-S4 S2-S4 S2-S5 S3-S5 S1-H1 S3-H3", &before};
+  EXPECT_THAT(o.altered(), ElementsAre("S2", "S3"));
+  EXPECT_EQ(count_turned(o, before), 2u);
+  EXPECT_EQ(o.rank("S1"), 0u);
 }
 
 TEST(Orientation, ADeadRootIsReplacedByOneNeighbourOfAllTops) {
