@@ -23,7 +23,9 @@ struct TransitionVerdict {
 ///
 /// A kind that promises proof (Certified, CutDependencies) must have a certificate in every phase;
 /// a Certified one blocks nothing, deactivates nothing, lets no packet bounce off the switch that
-/// it came to, and leads none over a link that is yet to be activated. Nothing flows while Initial
+/// it came to, and leads none over a link that is yet to be activated. Its entries may have other
+/// values before the wanted ones; those lead from switch to switch over links that carry data, and
+/// need no turn that is blocked. Nothing flows while Initial
 /// and DeactivateAll change tables.
 [[nodiscard]] TransitionVerdict check_transition(const TransitionTask& task,
                                                  const TransitionPlan& plan);

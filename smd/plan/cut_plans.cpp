@@ -1,7 +1,6 @@
 #include "smd/plan/cut_plans.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "smd/base/check.h"
 #include "smd/routing/cut_nodes.h"
@@ -92,9 +91,7 @@ class TurnCut {
     builder_.keep_blocked(still);
 
     TransitionPlan plan = builder_.begin(TransitionKind::CutDependencies);
-    OrderedPhase phase{.changes = std::vector<std::size_t>(mixture_.changes().size()),
-                       .certificate = graph_.order()};
-    std::iota(phase.changes.begin(), phase.changes.end(), std::size_t{0});
+    OrderedPhase phase{.entries = mixture_.changes(), .certificate = graph_.order()};
     const ChannelOrder order = phase.certificate;
     // With the waking proved there is nothing that could fail.
     SMD_CHECK(builder_.fill(

@@ -260,7 +260,7 @@ void Mixture::mark(TurnGraph& graph, bool all_flow) {
 
 bool Mixture::insert(TurnGraph& graph, PortIdx in, PortIdx out) {
   if (graph.has(in, out)) return true;
-  if (!graph.insert(in, out)) return false;
+  if (graph.is_struck(in, out) || !graph.insert(in, out)) return false;
   inserted_.emplace_back(in, out);
   return true;
 }

@@ -40,7 +40,7 @@ class Mixture {
   void mark(TurnGraph& graph, bool all_flow);
 
   /// Makes a change Now and adds its turns to a sorted graph; undoes it, and returns false, when a
-  /// cycle would close. Takes all links to carry data already.
+  /// cycle would close or a turn was struck. Takes all links to carry data already.
   [[nodiscard]] bool try_now(TurnGraph& graph, std::size_t change);
 
   /// Links to the destination along the wanted routes; the greatest number where there is no route.

@@ -29,8 +29,11 @@ std::vector<OrderedPhase> prove(Mixture& mixture,
   mixture.set_stages(Stage::Pending);
   std::vector<OrderedPhase> phases;
   for (const std::vector<std::size_t>& level : levels) {
-    for (const std::size_t i : level) mixture.set_stage(i, Stage::Now);
-    phases.push_back({.changes = level, .certificate = {}});
+    phases.emplace_back();
+    for (const std::size_t i : level) {
+      mixture.set_stage(i, Stage::Now);
+      phases.back().entries.push_back(mixture.changes()[i]);
+    }
     if (auto order = find_order(mixture, empty, true))
       phases.back().certificate = std::move(*order);
     for (const std::size_t i : level)

@@ -14,13 +14,14 @@ namespace smd {
 inline constexpr std::size_t kMostOrderedChanges = 500'000;
 
 struct OrderedPhase {
-  std::vector<std::size_t> changes;  // of the mixture, ascending
+  std::vector<EntryChange> entries;  // sorted
   ChannelOrder certificate;
 };
 
 struct OrderedPlan {
   std::vector<OrderedPhase> phases;
   InFlight in_flight = InFlight::Linger;
+  std::size_t left = 0;  // changes that found no phase
 };
 
 /// All changes at once. `empty` holds no turns, but those struck that cannot be taken. The links
@@ -34,6 +35,10 @@ struct OrderedPlan {
 [[nodiscard]] std::optional<OrderedPlan> find_phases(Mixture& mixture,
                                                      const TurnGraph& empty,
                                                      unsigned max_phases);
+
+/// What fits into no phase is left. Of the greedy passes, for a fabric that drains between phases,
+/// the one that leaves least, then the shortest.
+[[nodiscard]] OrderedPlan find_most(Mixture& mixture, const TurnGraph& empty, unsigned max_phases);
 
 /// Of the state between plans, or before the first phase: as `stage` says for every change.
 [[nodiscard]] std::optional<ChannelOrder> find_order(Mixture& mixture,

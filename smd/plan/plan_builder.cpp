@@ -1,6 +1,7 @@
 #include "smd/plan/plan_builder.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace smd {
 namespace {
@@ -76,9 +77,9 @@ bool PlanBuilder::fill(TransitionPlan& plan,
   }
   for (const OrderedPhase& ordered : phases) {
     TransitionPhase phase{.certificate = ordered.certificate};
-    for (const std::size_t i : ordered.changes) {
-      if (!scene_.idle[mixture.changes()[i].sw]) phase.entries.push_back(mixture.changes()[i]);
-    }
+    std::ranges::copy_if(ordered.entries,
+                         std::back_inserter(phase.entries),
+                         [&](const EntryChange& change) { return !scene_.idle[change.sw]; });
     plan.phases.push_back(std::move(phase));
   }
   if (plan.phases.empty()) plan.phases.resize(1);

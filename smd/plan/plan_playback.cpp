@@ -146,8 +146,9 @@ std::string PlanPlayback::check_entry(const EntryChange& change) const {
                                                     : fabric_.description[node]);
   if (change.lid.value() == 0 || change.lid.value() >= after_.lids())
     return at + " is beyond the tables";
+  const bool wanted = is_wanted(change);
+  if (plan_.kind == TransitionKind::Certified && !wanted) return check_detour(change, at);
   if (change.egress == kNoRoute) return "";
-  const bool wanted = wanted_.row(change.sw)[change.lid.value()] == change.egress;
   if (change.egress.value() > fabric_.num_ports(node))
     return wanted ? "" : fmt::format("{} names port {}, which it has not", at, change.egress);
   const PortIdx out = fabric_.port_of(node, change.egress);
@@ -160,6 +161,49 @@ std::string PlanPlayback::check_entry(const EntryChange& change) const {
                          (up_[far] || awaits_activation(fabric_, far));
   if (fabric_.is_switch(fabric_.node_of[far]) && will_open && use_[out] != LinkUse::Open)
     return fmt::format("{} leads to port {}, which is not active yet", at, change.egress);
+  return "";
+}
+
+bool PlanPlayback::is_wanted(const EntryChange& change) const {
+  return wanted_.row(change.sw)[change.lid.value()] == change.egress;
+}
+
+// On the way to its wanted value an entry may have others, as long as they hand packets on: where
+// packets end in the end, the held or the wanted tables say so.
+std::string PlanPlayback::check_detour(const EntryChange& change, const std::string& at) const {
+  const NodeIdx node = fabric_.switch_node[change.sw];
+  if (change.egress == kNoRoute) return at + " is withdrawn, but wanted";
+  if (change.egress.value() > fabric_.num_ports(node))
+    return fmt::format("{} names port {}, which it has not", at, change.egress);
+  const PortIdx out = fabric_.port_of(node, change.egress);
+  if (use_[out] != LinkUse::Open)
+    return fmt::format(
+        "{} leads aside to port {}, which is no active link to a switch", at, change.egress);
+  return "";
+}
+
+bool PlanPlayback::may_send(SwitchIdx sw, Lid lid, PortNum egress) const {
+  return before_.row(sw)[lid.value()] == egress || after_.row(sw)[lid.value()] == egress;
+}
+
+// Routes aside may need turns that neither the held nor the wanted ones do.
+std::string PlanPlayback::check_turns_of_detours() const {
+  for (const Turn& turn : blocked_) {
+    const NodeIdx node = fabric_.switch_node[turn.sw];
+    const PortIdx far = fabric_.peer[fabric_.port_of(node, turn.in)];
+    if (far == kNone<PortIdx>) continue;
+    const SwitchIdx from = fabric_.switch_of[fabric_.node_of[far]];
+    for (const EntryChange& detour : detours_) {
+      const bool leaves = detour.sw == turn.sw && detour.egress == turn.out;
+      const bool arrives = detour.sw == from && detour.egress == fabric_.number_of(far);
+      if ((leaves &&
+           (from == kNone<SwitchIdx> || may_send(from, detour.lid, fabric_.number_of(far)))) ||
+          (arrives && may_send(turn.sw, detour.lid, turn.out)))
+        return fmt::format("packets to lid {} that are led aside need {}, which is blocked",
+                           detour.lid,
+                           print_turn(fabric_, turn));
+    }
+  }
   return "";
 }
 
@@ -194,6 +238,7 @@ std::string PlanPlayback::take_entries(const TransitionPhase& phase) {
     const std::uint16_t lid = change.lid.value();
     overwritten_.push_back({change.sw, change.lid, after_.row(change.sw)[lid]});
     after_.set(change.sw, lid, change.egress);
+    if (plan_.kind == TransitionKind::Certified && !is_wanted(change)) detours_.push_back(change);
     if (is_unknown(change.sw, lid)) resolved_.push_back({.sw = change.sw, .lid = lid, .any = true});
   }
   std::vector<char> written(after_.lids(), 0);
@@ -202,7 +247,7 @@ std::string PlanPlayback::take_entries(const TransitionPhase& phase) {
   for (std::size_t lid = 0; lid < written.size(); ++lid) {
     if (written[lid]) written_.push_back(static_cast<std::uint16_t>(lid));
   }
-  return "";
+  return check_turns_of_detours();
 }
 
 std::string PlanPlayback::begin_phase(const TransitionPhase& phase) {
@@ -259,6 +304,9 @@ void PlanPlayback::end_phase(bool last) {
     unknown_.swap(rest);
   }
   up_before_ = up_;
+  std::erase_if(detours_, [&](const EntryChange& detour) {
+    return after_.row(detour.sw)[detour.lid.value()] != detour.egress;
+  });
   if (!last) before_ = after_;
 }
 

@@ -36,6 +36,10 @@ class PlanPlayback {
   [[nodiscard]] std::string take_ports(const TransitionPhase& phase);
   [[nodiscard]] std::string take_entries(const TransitionPhase& phase);
   [[nodiscard]] std::string check_entry(const EntryChange& change) const;
+  [[nodiscard]] bool is_wanted(const EntryChange& change) const;
+  [[nodiscard]] std::string check_detour(const EntryChange& change, const std::string& at) const;
+  [[nodiscard]] bool may_send(SwitchIdx sw, Lid lid, PortNum egress) const;
+  [[nodiscard]] std::string check_turns_of_detours() const;
   [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
 
   [[nodiscard]] bool carries(PortIdx port) const {
@@ -60,6 +64,7 @@ class PlanPlayback {
   IndexVector<PortIdx, LinkUse> use_;
   std::optional<MixtureProof> proof_;
   std::vector<EntryChange> overwritten_;  // what this phase replaces
+  std::vector<EntryChange> detours_;      // neither held nor wanted, in force or replaced just now
 };
 
 }  // namespace smd

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "smd/plan/bridged_search.h"
 #include "smd/plan/cut_plans.h"
 #include "smd/plan/ordered_search.h"
 
@@ -28,6 +29,13 @@ TransitionPlan plan_initial(const TransitionTask& task, PlanBuilder& builder) {
   return plan;
 }
 
+std::optional<OrderedPlan> find_detours(const PlannerOptions& options,
+                                        const PlanBuilder& builder,
+                                        const TurnGraph& empty) {
+  if (!options.detours) return std::nullopt;
+  return find_bridged_phases(builder.task(), builder.scene(), empty, options.max_phases);
+}
+
 std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
                                              const PlanBuilder& builder,
                                              Mixture& mixture) {
@@ -40,6 +48,9 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   } else if (auto several = find_phases(mixture, empty, options.max_phases)) {
     phases = std::move(several->phases);
     plan.in_flight = several->in_flight;
+  } else if (auto bridged = find_detours(options, builder, empty)) {
+    phases = std::move(bridged->phases);
+    plan.in_flight = bridged->in_flight;
   } else {
     return std::nullopt;
   }

@@ -14,6 +14,10 @@ struct PlannerOptions {
   Deactivation first = Deactivation::Certified;
   bool whole_tables = false;  // every entry of every switch is written, not only what differs
   unsigned max_phases = 32;   // the budget of the loss-free search
+
+  /// Entries may have values on the way that neither table has, at any switch with data. Not for
+  /// fabrics with switches that take no entries.
+  bool detours = true;
 };
 
 /// Never fails: `why` says what could not be had. Wanted routes that close a cycle themselves make

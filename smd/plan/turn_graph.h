@@ -33,6 +33,10 @@ class TurnGraph {
   /// From now on this turn does not exist, however often it is added.
   void strike(PortIdx in, PortIdx out);
 
+  [[nodiscard]] bool is_struck(PortIdx in, PortIdx out) const {
+    return struck_[word(in, out)] & bit(in, out);
+  }
+
   /// A packet that would leave by the port it came in by is discarded: strikes all such turns.
   void strike_bounces();
 

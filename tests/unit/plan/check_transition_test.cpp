@@ -29,7 +29,7 @@ class CheckTransition : public testing::TestWithParam<Forgery> {};
 
 TEST_P(CheckTransition, FindsTheForgery) {
   const HandMade made = GetParam().network();
-  TransitionPlan plan = plan_transition(made.task(), {});
+  TransitionPlan plan = plan_transition(made.task(), {.max_phases = 2});
   ASSERT_EQ(check_transition(made.task(), plan).fault, "");
   GetParam().forge(made, plan);
   EXPECT_THAT(check_transition(made.task(), plan).fault, HasSubstr(GetParam().fault));
@@ -93,15 +93,20 @@ const Forgery kForgeries[] = {
            "S2/6 S1-S2 S2-S3 S3-S1 S3-H3", "S1>H3=S2 S2>H3=S3 S3>H3=H3", "S1>H3=S3 S2>H3=S1"};
      },
      [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = PortNum{5}; },
-     "phase 2: its entry for lid 3 at S2 leads to port 5, which has no link"},
+     "phase 2: its entry for lid 3 at S2 leads aside to port 5, which is no active link to a "
+     "switch"},
     {"AnEntryToAPortThatThereIsNot",
      loop_of_two,
      [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = PortNum{77}; },
      "phase 2: its entry for lid 3 at S2 names port 77, which it has not"},
-    {"AnEntryWithAnotherPort",
+    {"AnEntryWithdrawnOnTheWay",
      loop_of_two,
      [](const HandMade&, TransitionPlan& plan) { plan.phases[1].entries[0].egress = kNoRoute; },
-     "after the last phase lid 3 leaves S2:0 by port 255 instead of 1"},
+     "phase 2: its entry for lid 3 at S2 is withdrawn, but wanted"},
+    {"AnEntryWithAnotherPort",
+     moved_cut_node,
+     [](const HandMade&, TransitionPlan& plan) { plan.phases[0].entries[0].egress = kNoRoute; },
+     "after the last phase lid 4 leaves S2:0 by port 255 instead of 2"},
     {"AnEntryTwice",
      loop_of_two,
      [](const HandMade&, TransitionPlan& plan) {
@@ -298,7 +303,7 @@ TEST(Mixtures, ANewEntryMaySendToAnOldOne) {
 
 TEST(CheckTransitionKinds, TheJudgeIsPreciseAboutASinglePhase) {
   const HandMade made = moved_cut_node();
-  TransitionPlan plan = plan_transition(made.task(), {});
+  TransitionPlan plan = plan_transition(made.task(), {.max_phases = 2});
   plan.kind = TransitionKind::Certified;
   plan.phases[0].block.clear();
   plan.blocked.clear();
@@ -307,6 +312,34 @@ TEST(CheckTransitionKinds, TheJudgeIsPreciseAboutASinglePhase) {
               testing::MatchesRegex("phase 1: packets to lid [0-9] can go from S[0-9]:[0-9] on to "
                                     "S1:[0-9], where the certificate falls from [0-9]+ to [0-9]+"));
   EXPECT_EQ(verdict.phases_proved, 0u);
+}
+
+TEST(Detours, LeadFromSwitchToSwitch) {
+  const HandMade made = moved_cut_node();
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  ASSERT_EQ(plan.kind, TransitionKind::Certified);
+  ASSERT_EQ(check_transition(made.task(), plan).fault, "");
+  unsigned forged = 0;
+  for (std::size_t i = 0; i < plan.phases.size(); ++i) {
+    for (std::size_t e = 0; e < plan.phases[i].entries.size(); ++e) {
+      const EntryChange& entry = plan.phases[i].entries[e];
+      if (entry.egress == made.wanted.route(entry.sw, entry.lid)) continue;
+      const auto with = [&](PortNum egress) {
+        TransitionPlan other = plan;
+        other.phases[i].entries[e].egress = egress;
+        return check_transition(made.task(), other).fault;
+      };
+      const NodeIdx node = made.fabric->switch_node[entry.sw];
+      for (const PortIdx host : made.fabric->external_ports(node)) {
+        if (made.fabric->is_switch(made.fabric->node_of[made.fabric->peer[host]])) continue;
+        EXPECT_THAT(with(made.fabric->number_of(host)), HasSubstr("no active link to a switch"));
+        ++forged;
+      }
+      EXPECT_THAT(with(PortNum{0}), HasSubstr("no active link to a switch"));
+      EXPECT_THAT(with(kNoRoute), HasSubstr("is withdrawn, but wanted"));
+    }
+  }
+  EXPECT_GT(forged, 0u);
 }
 
 TEST(CheckTransitionKinds, PhasesWithoutACertificateAreNotProved) {

@@ -98,16 +98,72 @@ TEST(Planner, CountsOnADrainedFabricOnlyWhereItMust) {
   try_all_mixtures(made.task(), plan);
 }
 
-TEST(Planner, AMovedCutNodeNeedsBlockedTurns) {
+/// Too few phases to lead anything aside.
+constexpr PlannerOptions kBrief{.max_phases = 2};
+
+TEST(Planner, AMovedCutNodeIsPassedByOverDetours) {
+  for (const bool oriented : {true, false}) {
+    HandMade made = moved_cut_node();
+    if (!oriented) made.orientation = {};
+    const TransitionPlan plan = plan_transition(made.task(), {});
+    EXPECT_EQ(plan.kind, TransitionKind::Certified);
+    EXPECT_GT(plan.phases.size(), 2u);
+    EXPECT_EQ(plan.in_flight, InFlight::Drained);
+    EXPECT_TRUE(plan.blocked.empty());
+    EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+    try_all_mixtures(made.task(), plan);
+    std::size_t aside = 0;
+    for (const TransitionPhase& phase : plan.phases) {
+      for (const EntryChange& entry : phase.entries)
+        aside += entry.egress != made.wanted.route(entry.sw, entry.lid);
+    }
+    EXPECT_GT(aside, 0u);
+  }
+}
+
+TEST(Planner, WithoutDetoursNoEntryIsLedAside) {
   const HandMade made = moved_cut_node();
-  const TransitionPlan plan = plan_transition(made.task(), {});
+  EXPECT_EQ(plan_transition(made.task(), {.detours = false}).kind, TransitionKind::CutDependencies);
+}
+
+TEST(Planner, DetoursDoNotNeedTurnsThatAreBlocked) {
+  // One turn of the ring after the other.
+  const HandMade made = moved_cut_node();
+  unsigned certified = 0, refused = 0;
+  const TransitionPlan free = plan_transition(made.task(), {});
+  for (const Turn& turn : {made.turn("S2", "S1", "S4"),
+                           made.turn("S4", "S1", "S2"),
+                           made.turn("S1", "S2", "S3"),
+                           made.turn("S3", "S2", "S1"),
+                           made.turn("S2", "S3", "S4"),
+                           made.turn("S4", "S3", "S2"),
+                           made.turn("S3", "S4", "S1"),
+                           made.turn("S1", "S4", "S3")}) {
+    SCOPED_TRACE(print_turn(*made.fabric, turn));
+    HandMade blocked = made;
+    blocked.blocked = {turn};
+    const TransitionPlan plan = plan_transition(blocked.task(), {});
+    EXPECT_EQ(check_transition(blocked.task(), plan).fault, "");
+    certified += plan.kind == TransitionKind::Certified && plan.blocked == blocked.blocked;
+    TransitionPlan forged = free;
+    forged.blocked = blocked.blocked;
+    refused +=
+        check_transition(blocked.task(), forged).fault.find("led aside") != std::string::npos;
+  }
+  EXPECT_EQ(certified, 2u) << "those of S1, which the new routes leave";
+  EXPECT_GT(refused, 0u);
+}
+
+TEST(Planner, AMovedCutNodeNeedsBlockedTurnsWhereTimeIsShort) {
+  const HandMade made = moved_cut_node();
+  const TransitionPlan plan = plan_transition(made.task(), kBrief);
   EXPECT_EQ(plan.kind, TransitionKind::CutDependencies);
   ASSERT_EQ(plan.phases.size(), 1u);
   EXPECT_THAT(plan.phases[0].block,
               ElementsAre(made.turn("S2", "S1", "S4"), made.turn("S4", "S1", "S2")));
   EXPECT_EQ(plan.blocked, plan.phases[0].block);
   EXPECT_EQ(plan.why,
-            "no order of 2 entries in 32 phases or fewer keeps every mixture free of cycles; 2 "
+            "no order of 2 entries in 2 phases or fewer keeps every mixture free of cycles; 2 "
             "turns blocked");
   EXPECT_EQ(check_transition(made.task(), plan).fault, "");
   try_all_mixtures(made.task(), plan);
@@ -116,7 +172,7 @@ TEST(Planner, AMovedCutNodeNeedsBlockedTurns) {
 TEST(Planner, FewestTurnsAreBlockedWithoutAnOrientationToo) {
   HandMade made = moved_cut_node();
   made.orientation = {};
-  const TransitionPlan plan = plan_transition(made.task(), {});
+  const TransitionPlan plan = plan_transition(made.task(), kBrief);
   EXPECT_EQ(plan.kind, TransitionKind::CutDependencies);
   EXPECT_EQ(plan.phases[0].block.size(), 2u);
   EXPECT_EQ(check_transition(made.task(), plan).fault, "");
@@ -124,11 +180,11 @@ TEST(Planner, FewestTurnsAreBlockedWithoutAnOrientationToo) {
 
 TEST(Planner, WhatTheNewRoutesNeedIsRestored) {
   HandMade made = moved_cut_node();
-  const TransitionPlan there = plan_transition(made.task(), {});
+  const TransitionPlan there = plan_transition(made.task(), kBrief);
   std::swap(made.held, made.wanted);
   made.blocked = there.blocked;
   made.orientation.rank = {0, 1, 2, 1};
-  const TransitionPlan back = plan_transition(made.task(), {});
+  const TransitionPlan back = plan_transition(made.task(), kBrief);
   EXPECT_EQ(back.kind, TransitionKind::CutDependencies);
   EXPECT_EQ(back.phases[0].restore, there.blocked);
   EXPECT_THAT(back.phases[0].block,
