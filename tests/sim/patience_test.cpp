@@ -88,5 +88,26 @@ TEST_F(WithoutSweeps, NamesAreLearnedWhileACableNeverRests) {
   EXPECT_TRUE(named);
 }
 
+TEST_F(WithoutSweeps, NamesAreLearnedWhileEveryCycleIsFollowedByAnother) {
+  const std::uint32_t newcomer = world.node("host-00009");
+  world.fabric.set_link(newcomer, PortNum{1}, false);
+  ASSERT_TRUE(world.settle());
+  app::Settings settings = without_sweeps().settings;
+  settings.computing_time = [](const std::string&, std::size_t) {
+    return Duration(std::chrono::seconds(1));
+  };
+  world.manager.adopt(settings);
+  world.fabric.set_link(newcomer, PortNum{1}, true);
+  bool named = false;
+  for (int half_second = 0; half_second < 120 && !named; ++half_second) {
+    world.manager.request_sweep("again");
+    world.run_for(std::chrono::milliseconds(500));
+    const app::InForce& now = *world.manager.in_force();
+    const auto node = now.fabric().find_node(world.fabric.spec().nodes[newcomer].guid);
+    named = node && now.fabric().description[*node] == "host-00009";
+  }
+  EXPECT_TRUE(named);
+}
+
 }  // namespace
 }  // namespace smd::test
