@@ -12,7 +12,7 @@
 namespace smd::bin {
 namespace {
 
-constexpr std::size_t kMaxRows = 256;  // LaneMaps
+constexpr std::size_t kMaxRows = 65536;  // LaneMaps
 
 class Joiner {
  public:
@@ -60,7 +60,7 @@ class Joiner {
   const Dumps& dumps_;
   VerifyInput out_;
   Faults faults_;
-  std::map<SlToVl, std::uint8_t> rows_;
+  std::map<SlToVl, std::uint16_t> rows_;
 };
 
 SwitchIdx Joiner::find_switch(Guid guid) const {
@@ -215,7 +215,7 @@ void Joiner::take_lanes() {
   lanes = LaneMaps{fabric()};
   // What no row is dumped for: turns to port 0, and to ports without a cable.
   lanes.add_row(SlToVl{});
-  rows_.emplace(SlToVl{}, std::uint8_t{0});
+  rows_.emplace(SlToVl{}, std::uint16_t{0});
   std::vector<char> seen(fabric().switch_count(), 0);
   for (const DumpedLanes& table : *dumps_.sl2vl) {
     const SwitchIdx sw = find_switch(table.guid);
@@ -254,7 +254,7 @@ void Joiner::take_rows(SwitchIdx sw, const DumpedLanes& table) {
                                    ports));
     }
     const auto [known, is_new] =
-        rows_.emplace(row.lanes, static_cast<std::uint8_t>(rows_.size() % kMaxRows));
+        rows_.emplace(row.lanes, static_cast<std::uint16_t>(rows_.size() % kMaxRows));
     if (is_new && rows_.size() > kMaxRows) {
       return add_fault(dumps_.sl2vl_file,
                        table.line,
