@@ -153,10 +153,6 @@ void TreeBalance::shift(SwitchIdx from,
   }
 }
 
-bool TreeBalance::has_idle_edge() const {
-  return std::find(load_.begin(), load_.end(), 0) != load_.end();
-}
-
 BalanceReport TreeBalance::measure() const {
   BalanceReport report;
   if (load_.empty()) return report;

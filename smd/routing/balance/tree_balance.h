@@ -59,8 +59,6 @@ class TreeBalance {
 
   [[nodiscard]] BalanceReport measure() const;
 
-  [[nodiscard]] bool has_idle_edge() const;
-
  private:
   void sum_flows(SwitchIdx destination, const NextHops& hops, const SwitchTrees& trees);
   bool move_branch(SwitchIdx destination,

@@ -91,14 +91,20 @@ class Planner {
       keep_fresh(others, destination, hops);
     };
     std::vector<char> movable(switches * switches, 1);
+    std::vector<char> used(task_.graph.edge_count(), 0);
     for (SwitchIdx to{0}; to.value() < switches; to = next(to)) {
-      for (SwitchIdx at{0}; at.value() < switches; at = next(at))
-        movable[to.value() * switches + at.value()] = trees.edge(to, at) == kNoEdge;
+      for (SwitchIdx at{0}; at.value() < switches; at = next(at)) {
+        const std::uint32_t edge = trees.edge(to, at);
+        movable[to.value() * switches + at.value()] = edge == kNoEdge;
+        if (edge != kNoEdge) used[edge] = 1;
+      }
     }
     balance.fill(find, trees);
     balance.improve(find, trees, &movable);
-    // Routes that are kept leave cables idle that have come up.
-    if (balance.has_idle_edge()) balance.improve(find, trees);
+    // A cable is the only shortest way between its ends: one that no tree took has come up, and
+    // gets its share from all of them.
+    if (std::ranges::find(used, 1) != used.end() && std::ranges::find(used, 0) != used.end())
+      balance.improve(find, trees);
   }
 
   [[nodiscard]] std::unique_ptr<SlPlacer> make_tables(unsigned lanes) const {

@@ -248,6 +248,15 @@ TEST(ItbVl, SaysHowManyLanesAndHowEvenly) {
   EXPECT_THAT(tables.notes[1], HasSubstr("standard deviation"));
 }
 
+// The n-th cable from a switch to another one.
+Fabric without_cable(Fabric f, SwitchIdx sw, std::size_t n) {
+  const SwitchGraph graph{f};
+  const PortIdx lost = f.port_of(f.switch_node[sw], graph.edges(sw)[n].port);
+  f.peer[f.peer[lost]] = kNone<PortIdx>;
+  f.peer[lost] = kNone<PortIdx>;
+  return f;
+}
+
 TEST(ItbVl, KeepsWhatIsStillAShortestPath) {
   const Generated g = irregular(32, 5, 1);
   const RoutingTables before = compute("itb-vl", g.fabric, g.lids, with_vls(8));
@@ -261,12 +270,7 @@ TEST(ItbVl, KeepsWhatIsStillAShortestPath) {
   ASSERT_TRUE(same.recomputed);
   EXPECT_THAT(*same.recomputed, IsEmpty());
 
-  Fabric cut = g.fabric;
-  const SwitchGraph graph{g.fabric};
-  const PortIdx lost =
-      cut.port_of(cut.switch_node[SwitchIdx{3}], graph.edges(SwitchIdx{3})[0].port);
-  cut.peer[cut.peer[lost]] = kNone<PortIdx>;
-  cut.peer[lost] = kNone<PortIdx>;
+  const Fabric cut = without_cable(g.fabric, SwitchIdx{3}, 0);
   const RoutingTables after = compute("itb-vl", cut, g.lids, request);
   ASSERT_EQ(after.engine, "itb-vl");
   const RouteReport report = check_routes(cut, g.lids, after);
@@ -293,14 +297,30 @@ TEST(ItbVl, KeepsWhatIsStillAShortestPath) {
   EXPECT_LT(changed.size(), lids_of(g.lids).size());
 }
 
+TEST(ItbVl, KeepsTheSlsOfPathsThatStay) {
+  const Generated g = irregular(32, 5, 1);
+  const RoutingTables before = compute("itb-vl", g.fabric, g.lids, with_vls(8));
+  const PreviousRoutes in_force{&g.fabric, &g.lids, &before};
+  RoutingRequest request = with_vls(8);
+  request.in_force = &in_force;
+  const Fabric cut = without_cable(g.fabric, SwitchIdx{3}, 0);
+  const RoutingTables after = compute("itb-vl", cut, g.lids, request);
+  unsigned same = 0, other = 0;
+  for (const Lid lid : lids_of(g.lids)) {
+    for (const SwitchIdx from : cut.switch_node.indices()) {
+      const auto is_as_before = [&](const Step& step) {
+        return before.lft.route(step.sw, lid) == step.out;
+      };
+      if (!std::ranges::all_of(travel(cut, after, from, lid), is_as_before)) continue;
+      ++(sl_of(after, from, lid) == sl_of(before, from, lid) ? same : other);
+    }
+  }
+  EXPECT_LT(other, same / 80) << "those whose way back has changed";
+}
+
 TEST(ItbVl, FillsACableThatComesBack) {
-  const Generated g = irregular(32, 6, 1);
-  Fabric cut = g.fabric;
-  const SwitchGraph graph{g.fabric};
-  const SwitchEdge edge = graph.edges(SwitchIdx{3})[1];
-  const PortIdx lost = cut.port_of(cut.switch_node[SwitchIdx{3}], edge.port);
-  cut.peer[cut.peer[lost]] = kNone<PortIdx>;
-  cut.peer[lost] = kNone<PortIdx>;
+  const Generated g = generated("torus:dims=6.6");
+  const Fabric cut = without_cable(g.fabric, SwitchIdx{8}, 1);
   const RoutingTables before = compute("itb-vl", cut, g.lids, with_vls(8));
   const PreviousRoutes in_force{&cut, &g.lids, &before};
   RoutingRequest request = with_vls(8);
@@ -313,7 +333,7 @@ TEST(ItbVl, FillsACableThatComesBack) {
   const LoadReport fresh =
       measure_load(g.fabric, g.lids, compute("itb-vl", g.fabric, g.lids, with_vls(8)).lft);
   EXPECT_DOUBLE_EQ(kept.mean, fresh.mean);
-  EXPECT_LT(static_cast<double>(kept.max), 1.1 * static_cast<double>(fresh.max));
+  EXPECT_LE(static_cast<double>(kept.max), 1.05 * static_cast<double>(fresh.max));
 }
 
 // Valid, or refused with a reason; and shortest unless it says otherwise.
