@@ -141,6 +141,8 @@ TEST_P(OpensmPlugin, PutsTheEnginesTablesIntoTheSwitchesThroughALossAndItsRepair
       }
       EXPECT_THAT(find_differences(*seen.fabric, seen.lft, (*routes)->tables.lft), IsEmpty());
       expect_clean(seen, **routes);
+      expect_lanes(stage, seen, **routes);
+      expect_path_sls(stage, seen, **routes);
     }
     EXPECT_EQ(opensm.process().terminate(seconds(20)), 0) << opensm.log();
     return;

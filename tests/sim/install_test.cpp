@@ -52,6 +52,17 @@ TEST_F(Install, PutsProgramsWhereTheUnitLooksForThem) {
   EXPECT_EQ(check.wait(std::chrono::seconds(10)), 0) << check.err();
 }
 
+TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
+  if (!fs::exists(SMD_BINARY_DIR "/lib/libsmd_opensm.so")) GTEST_SKIP() << "not part of this build";
+  install();
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root / "usr/lib")) {
+    if (entry.path().filename() == "libsmd_opensm.so") found.push_back(entry.path().string());
+  }
+  EXPECT_EQ(found.size(), 1u);
+  EXPECT_NE(read("usr/share/man/man7/smd_opensm.7").find("event_plugin_name"), std::string::npos);
+}
+
 TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();
   std::ofstream(root / "etc/smd/smd.toml") << "[sm]\nlmc = 1\n";
