@@ -22,11 +22,12 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr const char* kTree = "fat-tree:k=4,levels=2";
-constexpr const char* kTorus = "torus:dims=3.3";
+constexpr const char* kTorus = "torus:dims=5.3";
 
-/// Small ones of every family: an engine is tried on the first that suits it.
+/// Small ones of every family: an engine is tried on the first that suits it. Rings come first,
+/// where routes need lanes.
 constexpr const char* kFabrics[] = {
-    kTree, kTorus, "hypercube:dim=3,hosts=1", "hamming:dims=3.3", "dragonfly:a=2,c=2,h=1"};
+    kTorus, kTree, "hypercube:dim=3,hosts=1", "hamming:dims=3.3", "dragonfly:a=2,c=2,h=1"};
 
 /// A cable between two switches, as a console names its end.
 std::string some_cable(const sim::FabricSpec& spec) {
@@ -63,6 +64,7 @@ void expect_lanes(const Stage& stage, const ReadBack& seen, const Routes& comput
     const NodeIdx node = fabric.switch_node[sw];
     const Lid lid = seen.lids.base[fabric.port_of(node, PortNum{0})];
     const PortNum out{static_cast<std::uint8_t>(1 + sw.value() % fabric.num_ports(node))};
+    if (fabric.peer[fabric.port_of(node, out)] == kNone<PortIdx>) continue;
     const std::vector<SlToVl> rows = read_lanes(stage, lid, out);
     ASSERT_EQ(rows.size(), fabric.num_ports(node) + 1u) << lid.value();
     for (std::uint8_t in = 0; in < rows.size(); ++in) {
