@@ -92,7 +92,7 @@ void Spread::serve(SwitchIdx destination,
         if (wanted[j].draws == 0) continue;
         const std::uint32_t paths = flow[j] + own;
         onward[j] += paths;
-        load += paths;
+        load += std::uint64_t{paths} * wanted[j].draws;
       }
       load_[edge] += load * cost_[edge];
       continue;
@@ -105,6 +105,7 @@ void Spread::serve(SwitchIdx destination,
     std::uint32_t* const flows = flow_.data();
     const std::uint8_t* const ports = edge_port_.data();
     const std::uint32_t* const far = edge_to_.data();
+    const std::uint32_t* const costs = cost_.data();
     for (std::size_t w = 0; w < ways; ++w) keys[w] = load_[edges[w]] << 8 | w;
     for (std::size_t j = 0; j < count; ++j) {
       const std::uint64_t best =
@@ -115,7 +116,7 @@ void Spread::serve(SwitchIdx destination,
       if (wanted[j].draws == 0) continue;
       const std::uint32_t paths = flow[j] + own;
       flows[far[edges[way]] * count + j] += paths;
-      keys[way] += std::uint64_t{paths} << 8;
+      keys[way] += std::uint64_t{paths} * wanted[j].draws * costs[edges[way]] << 8;
     }
     for (std::size_t w = 0; w < ways; ++w) load_[edges[w]] = keys[w] >> 8;
   }
