@@ -82,7 +82,9 @@ RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid
   return out;
 }
 
-TransitionPlan compute_plan(const PlanJob& job) {
+namespace {
+
+TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_options) {
   const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
                             .lids = &job.goal->lids,
                             .held = &job.held.lft,
@@ -93,12 +95,12 @@ TransitionPlan compute_plan(const PlanJob& job) {
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // look after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing.lft;
-  const PlannerOptions options = settled ? PlannerOptions{} : job.options;
+  const PlannerOptions options = settled ? PlannerOptions{} : wanted_options;
   TransitionPlan plan =
       job.next_hop_first ? plan_next_hop_first(task, options) : plan_transition(task, options);
   const TransitionVerdict verdict = check_transition(task, plan);
   if (verdict.ok()) return plan;
-  PlannerOptions safest = job.options;
+  PlannerOptions safest = wanted_options;
   safest.first = Deactivation::All;
   TransitionPlan last = plan_transition(task, safest);
   last.why =
@@ -106,9 +108,15 @@ TransitionPlan compute_plan(const PlanJob& job) {
   return last;
 }
 
+}  // namespace
+
+TransitionPlan compute_plan(const PlanJob& job) { return plan_and_check(job, job.options); }
+
 TransitionPlan compute_plan(const LingeringJob& job) {
   const Fabric& found = job.without.goal->fabric();
-  TransitionPlan plan = compute_plan(job.job);
+  PlannerOptions options = job.job.options;
+  options.detours = false;  // what lingers takes no entries
+  TransitionPlan plan = plan_and_check(job.job, options);
   if (plan.certified() && !reaches_beyond(found, plan)) return plan;
   TransitionPlan other = compute_plan(job.without);
   std::vector<PortIdx> ends = find_ends_of_lingering(found, job.job.goal->fabric());

@@ -40,6 +40,15 @@ TEST(PlanJob, WhatTheCheckRefusesIsNotCarriedOut) {
   EXPECT_THAT(plan.why, HasSubstr("the certified plan was refused: phase 1: "));
 }
 
+TEST(LingeringPlan, LeadsNothingAside) {
+  // Entries on the way might be wanted of what lingers, which takes none.
+  const app::PlanJob job = job_of(moved_cut_node());
+  EXPECT_EQ(app::compute_plan(job).kind, TransitionKind::Certified);
+  const TransitionPlan plan = app::compute_plan(app::LingeringJob{.job = job, .without = job});
+  EXPECT_EQ(plan.kind, TransitionKind::CutDependencies);
+  EXPECT_EQ(plan.why.find("taken down"), std::string::npos) << plan.why;
+}
+
 TEST(TakeOver, TheLastLidIsTakenAndTheNextIsNot) {
   RoutingTables now, next;
   now.lft = ForwardingTables{2, Lid{9}};

@@ -86,7 +86,7 @@ TEST(Lanes, MapsSpeakForTheirPairOfPorts) {
   SlToVl zeros{}, ones;
   ones.fill(Vl{1});
   routes.tables.lanes.add_row(zeros);
-  const std::uint8_t other = routes.tables.lanes.add_row(ones);
+  const std::uint16_t other = routes.tables.lanes.add_row(ones);
   const SwitchIdx s2 = switch_named(*routes.fabric, "S2");
   routes.tables.lanes.set_row(s2, PortNum{1}, PortNum{2}, other);
   EXPECT_EQ(find_lanes(routes, s2, PortNum{1}, PortNum{2}), ones);
