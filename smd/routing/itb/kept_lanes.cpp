@@ -15,6 +15,47 @@ IndexVector<SwitchIdx, SwitchIdx> find_rows(const Fabric& now, const Fabric& bef
   return rows;
 }
 
+// Of cables that share an edge, one that was there before; else port 0.
+PortNum find_cable(const LaneWriting& now,
+                   const PreviousRoutes& in_force,
+                   SwitchIdx row,
+                   std::uint32_t edge) {
+  const Fabric& before = *in_force.fabric;
+  const NodeIdx node = before.switch_node[row];
+  for (const Cables::Cable& cable : now.cables.of(edge)) {
+    if (cable.port.value() <= before.num_ports(node) &&
+        before.peer[before.port_of(node, cable.port)] != kNone<PortIdx>)
+      return cable.port;
+  }
+  return PortNum{0};
+}
+
+std::vector<std::uint8_t> find_lanes(const LaneWriting& now,
+                                     const PreviousRoutes& in_force,
+                                     const IndexVector<SwitchIdx, SwitchIdx>& rows) {
+  const LaneMaps& before = in_force.routing->lanes;
+  if (before.empty()) return {};
+  const Dependencies turns{now.graph};
+  std::vector<std::uint8_t> lanes(turns.size() * kSls, SlPlacer::kNoLane);
+  for (const SwitchIdx sw : rows.indices()) {
+    if (rows[sw] == kNone<SwitchIdx>) continue;
+    const std::uint32_t first = now.graph.first_edge(sw);
+    const auto end = first + static_cast<std::uint32_t>(now.graph.edges(sw).size());
+    for (std::uint32_t out = first; out < end; ++out) {
+      const PortNum to = find_cable(now, in_force, rows[sw], out);
+      for (std::uint32_t back = first; back < end && to != PortNum{0}; ++back) {
+        const PortNum from = find_cable(now, in_force, rows[sw], back);
+        if (back == out || from == PortNum{0}) continue;
+        const SlToVl& row = before.row(rows[sw], from, to);
+        std::uint8_t* const wish =
+            lanes.data() + turns.between(now.cables.reverse(back), out) * kSls;
+        for (unsigned sl = 0; sl < kSls; ++sl) wish[sl] = row[sl].value();
+      }
+    }
+  }
+  return lanes;
+}
+
 }  // namespace
 
 std::optional<KeptLanes> find_kept_lanes(const LaneWriting& now,
@@ -26,7 +67,8 @@ std::optional<KeptLanes> find_kept_lanes(const LaneWriting& now,
   if (before.path_sls.empty() != before.lanes.empty()) return std::nullopt;  // SLs as layers
   const IndexVector<SwitchIdx, SwitchIdx> rows = find_rows(now.fabric, *in_force.fabric);
   KeptLanes kept{.trees = std::vector<SwitchTrees>(offsets, SwitchTrees{switches}),
-                 .sls = std::vector<PairSls>(offsets, PairSls{switches})};
+                 .sls = std::vector<PairSls>(offsets, PairSls{switches}),
+                 .lanes = find_lanes(now, in_force, rows)};
   bool any = false;
   std::vector<std::uint32_t> edge_of(256, kNoEdge);  // by port
   ShortestSearch search{now.graph};

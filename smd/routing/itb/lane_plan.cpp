@@ -114,14 +114,28 @@ class Planner {
     } else {
       rule = std::make_unique<CycleRule>(task_.graph, lanes);
     }
-    return std::make_unique<SlTables>(task_.graph, std::move(rule), lanes);
+    return std::make_unique<SlTables>(task_.graph, std::move(rule), lanes, wished_lanes());
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> wished_lanes() const {
+    if (wishes_ == nullptr) return {};
+    return task_.kept->lanes;
+  }
+
+  // As many lanes as the wishes have: fewer would take some of them.
+  [[nodiscard]] unsigned count_wished() const {
+    unsigned count = 0;
+    for (const std::uint8_t lane : wished_lanes())
+      if (lane != SlPlacer::kNoLane) count = std::max(count, lane + 1u);
+    return count;
   }
 
   // More lanes than the cuts need make fewer paths disagree, as one may change up early.
   bool try_changes() {
     vls_needed_ = cuts_known() && !pairs_.empty() ? pairs_.front().difficulty + 1 : 1;
     failed_.clear();
-    for (unsigned lanes = vls_needed_; lanes <= most_changing(); ++lanes) {
+    const unsigned fewest = std::max(vls_needed_, std::min(count_wished(), most_changing()));
+    for (unsigned lanes = fewest; lanes <= most_changing(); ++lanes) {
       if (place_all(make_tables(lanes), true)) return true;
     }
     return false;

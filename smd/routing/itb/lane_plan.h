@@ -17,6 +17,7 @@ namespace smd {
 struct KeptLanes {
   std::vector<SwitchTrees> trees;  // by LID offset
   std::vector<PairSls> sls;
+  std::vector<std::uint8_t> lanes;  // see SlTables; empty where lanes do not change
 };
 
 struct LaneTask {

@@ -5,23 +5,35 @@
 
 namespace smd {
 
-SlTables::SlTables(const SwitchGraph& graph, std::unique_ptr<TurnRule> rule, unsigned lanes)
+SlTables::SlTables(const SwitchGraph& graph,
+                   std::unique_ptr<TurnRule> rule,
+                   unsigned lanes,
+                   std::span<const std::uint8_t> wishes)
     : SlPlacer(std::move(rule)),
       turns_(graph),
       count_(lanes),
+      wishes_(wishes),
       lanes_(turns_.size() * kSls, kNoLane) {}
+
+bool SlTables::may_turn(std::uint32_t in, std::uint32_t out, unsigned from, unsigned to) {
+  return to > from || (to == from && rule_->may_stay(in, out, from));
+}
 
 bool SlTables::place(const EdgePath& path, std::uint8_t sl) {
   unsigned lane = 0;
   for (std::size_t i = 1; i < path.size(); ++i) {
     const std::size_t entry = turns_.between(path[i - 1], path[i]) * kSls + sl;
     if (lanes_[entry] != kNoLane) {
-      if (lanes_[entry] < lane) return false;
-      if (lanes_[entry] == lane && !rule_->may_stay(path[i - 1], path[i], lane)) return false;
+      if (!may_turn(path[i - 1], path[i], lane, lanes_[entry])) return false;
       lane = lanes_[entry];
       continue;
     }
-    if (!rule_->may_stay(path[i - 1], path[i], lane) && ++lane == count_) return false;
+    const unsigned wish = wishes_.empty() ? kNoLane : wishes_[entry];
+    if (wish < count_ && may_turn(path[i - 1], path[i], lane, wish)) {
+      lane = wish;
+    } else if (!rule_->may_stay(path[i - 1], path[i], lane) && ++lane == count_) {
+      return false;
+    }
     lanes_[entry] = static_cast<std::uint8_t>(lane);
     written_.push_back(entry);
   }

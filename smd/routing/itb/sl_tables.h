@@ -56,14 +56,18 @@ class SlPlacer {
 
 class SlTables final : public SlPlacer {
  public:
-  /// Lanes 0 … lanes - 1.
-  SlTables(const SwitchGraph& graph, std::unique_ptr<TurnRule> rule, unsigned lanes);
+  /// Lanes 0 … lanes - 1. `wishes`: the lane after each turn (numbered as Dependencies does) by SL,
+  /// kNoLane where there is none; empty where nothing is wished.
+  SlTables(const SwitchGraph& graph,
+           std::unique_ptr<TurnRule> rule,
+           unsigned lanes,
+           std::span<const std::uint8_t> wishes = {});
 
   [[nodiscard]] unsigned sls() const override { return kSls; }
 
   /// Leads the path, from lane 0 on, through the table of an SL: to the lane that the table gives
-  /// already, else on where the rule allows it, else one lane up. Never down a lane, and on one
-  /// lane only as the rule says.
+  /// already, else to the one that is wished, else on where the rule allows it, else one lane up.
+  /// Never down a lane, and on one lane only as the rule says.
   [[nodiscard]] bool place(const EdgePath& path, std::uint8_t sl) override;
 
   [[nodiscard]] std::uint8_t lane(std::uint32_t in,
@@ -81,8 +85,11 @@ class SlTables final : public SlPlacer {
   void roll_back(Checkpoint to) override;
 
  private:
+  [[nodiscard]] bool may_turn(std::uint32_t in, std::uint32_t out, unsigned from, unsigned to);
+
   Dependencies turns_;
   unsigned count_;
+  std::span<const std::uint8_t> wishes_;
   std::vector<std::uint8_t> lanes_;   // turn-major, by SL
   std::vector<std::size_t> written_;  // in order
 };

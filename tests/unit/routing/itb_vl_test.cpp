@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -295,6 +296,42 @@ TEST(ItbVl, KeepsWhatIsStillAShortestPath) {
   }
   EXPECT_THAT(*after.recomputed, ::testing::ElementsAreArray(changed));
   EXPECT_LT(changed.size(), lids_of(g.lids).size());
+}
+
+// Else every sweep would write lanes anew.
+TEST(ItbVl, ChangesNothingWhereNothingHasChangedSinceTheLastChange) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool ring = seed % 2 == 0;
+    const Generated g =
+        ring ? generated(fmt::format("torus:dims=5.{}", 3 + seed / 4)) : irregular(24, seed, 1);
+    RoutingRequest request = with_vls(1 + seed % 8);
+    request.lane_cut = static_cast<LaneCut>(seed / 2 % 3);
+    const auto before = find_engine("itb-vl")->compute(g.fabric, g.lids, request);
+    if (!before) continue;
+    const Fabric cut = without_cable(g.fabric, SwitchIdx{seed % 10}, seed % 3);
+    const PreviousRoutes first{&g.fabric, &g.lids, &*before};
+    request.in_force = &first;
+    const auto once = find_engine("itb-vl")->compute(cut, g.lids, request);
+    if (!once) continue;
+    const PreviousRoutes second{&cut, &g.lids, &*once};
+    request.in_force = &second;
+    const auto twice = find_engine("itb-vl")->compute(cut, g.lids, request);
+    ASSERT_TRUE(twice) << twice.error().context;
+    EXPECT_EQ(once->lft, twice->lft) << seed;
+    EXPECT_EQ(once->path_sls, twice->path_sls) << seed;
+    EXPECT_EQ(once->vls, twice->vls) << seed;
+    ASSERT_EQ(once->lanes.empty(), twice->lanes.empty()) << seed;
+    for (const SwitchIdx sw : cut.switch_node.indices()) {
+      const unsigned ports = cut.num_ports(cut.switch_node[sw]);
+      for (std::uint8_t in = 0; in <= ports && !once->lanes.empty(); ++in) {
+        for (std::uint8_t out = 1; out <= ports; ++out)
+          EXPECT_EQ(once->lanes.row(sw, PortNum{in}, PortNum{out}),
+                    twice->lanes.row(sw, PortNum{in}, PortNum{out}))
+              << seed << ": switch " << sw.value();
+      }
+    }
+  }
 }
 
 TEST(ItbVl, KeepsTheSlsOfPathsThatStay) {
