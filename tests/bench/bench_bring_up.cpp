@@ -63,7 +63,7 @@ std::optional<Sample> bring_up_smd(const Ibsim& ibsim, const std::filesystem::pa
 std::optional<Sample> bring_up_opensm(const Ibsim& ibsim,
                                       const std::filesystem::path& folder,
                                       unsigned window) {
-  OpensmOnIbsim opensm(ibsim, folder, window);
+  OpensmOnIbsim opensm(ibsim, folder, {.window = window});
   const auto up = opensm.wait_until_up(300s);
   if (!up) return std::nullopt;
   const Ended ended = opensm.process().terminate(20s);

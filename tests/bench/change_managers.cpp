@@ -115,7 +115,7 @@ class Smd final : public Manager {
 class Opensm final : public Manager {
  public:
   Opensm(const test::Ibsim& ibsim, const std::filesystem::path& folder, unsigned window)
-      : opensm_(ibsim, folder, window) {}
+      : opensm_(ibsim, folder, {.window = window}) {}
 
   ~Opensm() override { static_cast<void>(opensm_.process().terminate(20s)); }
 

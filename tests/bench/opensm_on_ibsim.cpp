@@ -8,12 +8,14 @@ namespace {
 
 TimedProcess::Options options(const test::Ibsim& ibsim,
                               const std::filesystem::path& folder,
-                              unsigned window) {
+                              const OpensmSetup& setup) {
   {
     std::ofstream config(folder / "opensm.conf");
-    config << "event_plugin_name smd_opensm_probe\nsweep_interval 0\n"
+    config << "event_plugin_name " << setup.plugin << "\nsweep_interval 0\n"
            << "dump_files_dir " << folder.string() << "\n";
-    if (window != 0) config << "max_wire_smps " << window << "\nmax_wire_smps2 " << window << "\n";
+    if (setup.window != 0)
+      config << "max_wire_smps " << setup.window << "\nmax_wire_smps2 " << setup.window << "\n";
+    config << setup.config;
   }
   auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
   env.insert(env.end(),
@@ -31,12 +33,12 @@ TimedProcess::Options options(const test::Ibsim& ibsim,
 
 OpensmOnIbsim::OpensmOnIbsim(const test::Ibsim& ibsim,
                              const std::filesystem::path& folder,
-                             unsigned window)
-    : folder_(folder), process_(options(ibsim, folder, window)) {}
+                             const OpensmSetup& setup)
+    : folder_(folder), process_(options(ibsim, folder, setup)) {}
 
 std::vector<OpensmEvent> OpensmOnIbsim::events() const {
   std::vector<OpensmEvent> events;
-  std::ifstream file(folder_ / "probe");
+  std::ifstream file(probe_file());
   OpensmEvent event;
   for (long long ns = 0; file >> event.what >> ns >> event.smps >> event.blocks;) {
     event.at = Clock::time_point(std::chrono::nanoseconds(ns));
