@@ -21,6 +21,9 @@ using Kind = OpensmAnswer::Kind;
 /// For the sweep; the largest fabrics take a quarter of a minute on a quiet machine.
 constexpr auto kSweepLimit = 300s;
 
+/// OpenSM writes why after its engine has failed.
+constexpr auto kToSayWhy = 300ms;
+
 constexpr std::uint8_t kNoSl = 255;  // in the probe's file
 
 struct ProbeLine {
@@ -97,15 +100,21 @@ unsigned read_number(const std::string& log, std::string_view words) {
   return at < log.size() ? static_cast<unsigned>(std::stoul(log.substr(at, 6))) : 0;
 }
 
-/// "… 0x01 -> updn_lid_matrices: ERR …": the first error that is not about a trap.
-std::string first_error(const std::string& log) {
+/// "dfsssp_remove_deadlocks: ERR AD25: Not enough VLs …": the last error with a number, or else the
+/// last that is about routes.
+std::string last_error(const std::string& log) {
+  std::string numbered, other = "no error in its log";
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t at = line.find(" 0x01 -> ");
     if (at == std::string::npos || line.find("log_trap_info") != std::string::npos) continue;
-    return line.substr(at + 9, 100);
+    // It heeds the first all the same; the second follows every failure.
+    const bool idle = line.find("'no_fallback'") != std::string::npos ||
+                      line.find("No routing engine able") != std::string::npos;
+    if (idle) continue;
+    (line.find(": ERR ") != std::string::npos ? numbered : other) = line.substr(at + 9, 120);
   }
-  return "no error in its log";
+  return numbered.empty() ? other : numbered;
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -141,7 +150,7 @@ OpensmAnswer ask_opensm(const Fabric& fabric,
       end = Clock::now() + limit;
     }
     if (opensm.process().poll()) {
-      answer.why = "opensm ended: " + first_error(read_text(folder.path() / "opensm.log"));
+      answer.why = "opensm ended: " + last_error(read_text(folder.path() / "opensm.log"));
       return answer;
     }
     if (Clock::now() > end) {
@@ -156,7 +165,8 @@ OpensmAnswer ask_opensm(const Fabric& fabric,
   answer.ms = line.ms;
   if (line.fate != "routed") {
     answer.kind = Kind::Failed;
-    answer.why = first_error(log);
+    std::this_thread::sleep_for(kToSayWhy);
+    answer.why = last_error(read_text(folder.path() / "opensm.log"));
     return answer;
   }
   answer.lanes_needed = read_number(log, "Lanes needed:");
