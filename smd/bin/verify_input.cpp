@@ -281,6 +281,8 @@ void Joiner::take_rows(SwitchIdx sw, const DumpedLanes& table) {
 void Joiner::take_path_sls() {
   const Lid top = out_.routing.lft.top();
   SlSets& offered = out_.offered.emplace(fabric().switch_count(), top);
+  SlSets of_hosts{fabric().switch_count(), top};
+  bool from_switches = false;
   for (const DumpedPath& path : *dumps_.path_sl) {
     const PortIdx source = out_.lids.owner_of(path.source);
     if (source == kNone<PortIdx> || out_.lids.owner_of(path.destination) == kNone<PortIdx>) {
@@ -295,8 +297,12 @@ void Joiner::take_path_sls() {
     const SwitchIdx own = fabric().switch_of[fabric().node_of[source]];
     const SwitchIdx sw =
         own != kNone<SwitchIdx> ? own : fabric().switch_of[fabric().node_of[fabric().peer[source]]];
-    if (sw != kNone<SwitchIdx>) offered.add(sw, path.destination, path.sl.value());
+    if (sw == kNone<SwitchIdx>) continue;
+    offered.add(sw, path.destination, path.sl.value());
+    if (own == kNone<SwitchIdx>) of_hosts.add(sw, path.destination, path.sl.value());
+    from_switches = from_switches || own != kNone<SwitchIdx>;
   }
+  if (from_switches) out_.of_hosts = std::move(of_hosts);
   std::uint64_t unsaid = 0;
   for (const SwitchIdx sw : fabric().switch_node.indices()) {
     for (std::size_t value = 0; value < out_.lids.owner.size(); ++value) {

@@ -20,6 +20,7 @@ struct VerifyInput {
   LidMap lids;
   RoutingTables routing;
   std::optional<SlSets> offered;   // SLs of paths, where they were dumped
+  std::optional<SlSets> of_hosts;  // of these the ones from hosts, where some are from switches
   std::vector<std::string> notes;  // what was assumed
 };
 

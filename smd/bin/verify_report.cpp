@@ -61,6 +61,16 @@ std::uint64_t count_between_switches(const VerifyInput& input) {
   return lost;
 }
 
+/// Subnet managers give lanes to paths of hosts with care, and often to those of switches without.
+bool is_loop_of_switches(const VerifyInput& input, const VerifyReport& report) {
+  if (report.routes.acyclic || report.any_sl || !input.of_hosts) return false;
+  return check_routes(*input.fabric,
+                      input.lids,
+                      input.routing,
+                      {.minimality = false, .offered = &*input.of_hosts})
+      .acyclic;
+}
+
 std::string deadlock_text(const VerifyReport& report) {
   const char* const whose = report.any_sl ? ", whatever SLs hosts use" : "";
   if (report.routes.acyclic) {
@@ -95,6 +105,10 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
   };
   for (const PortIdx owner : input.lids.owner) report.counts.lids += owner != kNone<PortIdx>;
   report.cycle = print_cycle(fabric, report.routes.cycle);
+  if (is_loop_of_switches(input, report)) {
+    report.notes.emplace_back(
+        "the credit loop takes packets that switches themselves send; those of hosts have none");
+  }
   if (report.routes.unreachable != 0) report.between_switches = count_between_switches(input);
   const std::vector<PortIdx> hosts = find_hosts(fabric, input.lids);
   if (hosts.empty()) return report;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/wait_until.h"
 
 namespace smd::test {
 namespace {
@@ -140,6 +142,68 @@ TEST(Verify, ReadsSeveralLidsPerPort) {
     EXPECT_EQ(report.at("routes").at("unreachable"), 0);
     EXPECT_GT(report.at("tables").at("paths"), 0);
   }
+}
+
+/// Base LIDs of adapters in the output of ibnetdiscover.
+std::vector<std::string> host_lids(const std::string& net) {
+  std::vector<std::string> lids;
+  std::istringstream lines(net);
+  bool adapter = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("[")) adapter = line.starts_with("Ca");
+    const std::size_t at = line.find("# lid ");
+    if (adapter && at != std::string::npos)
+      lids.push_back(line.substr(at + 6, line.find(' ', at + 6) - at - 6));
+  }
+  return lids;
+}
+
+// What it gives to paths of switches is drawn at random, and may close a loop.
+TEST(Verify, SlsOfPathsShowWhatDfssspMeansForHosts) {
+  const Scratch scratch;
+  const Ibsim ibsim(net_of("torus:dims=5,hosts=1", scratch.path()));
+  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
+  const std::string host = ibsim.facts().adapter_ids.front();
+  const std::string log = (scratch.path() / "osm.log").string();
+  auto environment = ibsim.client_environment(host);
+  environment.emplace_back("OSM_TMP_DIR", scratch.path().string());
+  environment.emplace_back("OSM_CACHE_DIR", scratch.path().string());
+  const auto save = [&](const char* name, const std::string& text) {
+    std::ofstream(scratch.path() / name) << text;
+    return (scratch.path() / name).string();
+  };
+  // Flushed, so that the log says in time when it is up.
+  const std::string config = save(
+      "opensm.conf",
+      "routing_engine dfsssp\nqos TRUE\nlog_flags 0x43\nforce_log_flush TRUE\ndump_files_dir " +
+          scratch.path().string() + "\n");
+  Process opensm({.argv = {"opensm", "-F", config, "-f", log}, .env = environment});
+  const auto is_up = [&] {
+    std::ifstream in(log);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    return text.find("SUBNET UP") != std::string::npos;
+  };
+  ASSERT_TRUE(wait_until(is_up, kLimit)) << opensm.out() << opensm.err();
+  const std::string topology = tool(ibsim, host, {"ibnetdiscover"}).out;
+  const std::string net = save("net", topology);
+  const std::string lft = save("lft", tool(ibsim, host, {"dump_fts"}).out);
+  const std::vector<std::string> hosts = host_lids(topology);
+  ASSERT_EQ(hosts.size(), 5u);
+  // Answers of several packets do not get through ibsim: one path at a time.
+  std::string records;
+  for (const std::string& from : hosts) {
+    for (int to = 1; to <= 10; ++to)
+      records +=
+          tool(ibsim, host, {"saquery", "-p", "--slid", from, "--dlid", std::to_string(to)}).out;
+  }
+  const std::string lanes = (scratch.path() / "opensm-sl2vl.dump").string();
+  const Finished any = verify({"--fabric", net, "--lft", lft, "--sl2vl", lanes});
+  EXPECT_EQ(any.exit_code, 1) << any.out << any.err;
+  const Finished run = verify(
+      {"--fabric", net, "--lft", lft, "--sl2vl", lanes, "--path-sl", save("paths", records)});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("credit loops none on "));
+  EXPECT_THAT(run.out, Not(HasSubstr("note")));
 }
 
 TEST(Verify, ReadsWhatDryRunDumps) {

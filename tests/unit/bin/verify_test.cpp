@@ -148,12 +148,12 @@ TEST(Verify, LanesOfADumpBreakTheLoop) {
 }
 
 /// Every pair of LIDs, SL 1 where the path goes on at switch 0 to the right.
-std::string paths(int hosts_only_sl = 1) {
+std::string paths(int hosts_only_sl = 1, int switches_only_sl = 1) {
   std::string text;
   for (int from = 1; from <= 6; ++from) {
     for (int to = 1; to <= 6; ++to) {
       const bool crosses = (from - 1) % 3 == 2 && (to - 1) % 3 == 1;
-      const int sl = !crosses ? 0 : from <= 3 ? hosts_only_sl : 1;
+      const int sl = !crosses ? 0 : from <= 3 ? hosts_only_sl : switches_only_sl;
       text += "PathRecord dump:\n\t\tservice_id..............0x0\n\t\tdlid...................." +
               std::to_string(to) + "\n\t\tslid...................." + std::to_string(from) +
               "\n\t\tsl......................0x" + std::to_string(sl) + "\n";
@@ -183,6 +183,26 @@ TEST(Verify, SlsOfPathsTellWhichLanesAreUsed) {
   EXPECT_TRUE(report.routes.ok()) << report.cycle;
   EXPECT_EQ(report.routes.vls, 2u);
   EXPECT_FALSE(verify_tables(*input, true, 0).routes.ok()) << "strict";
+}
+
+// OpenSM's dfsssp gives them any of the lanes that paths of hosts begin with.
+TEST(Verify, ALoopThatOnlySwitchesCloseIsOneAndIsSaidToBeTheirs) {
+  const auto theirs = join(ring(true), tables(true), identity(), paths(1, 0));
+  ASSERT_TRUE(theirs) << first_fault(theirs);
+  const VerifyReport report = verify_tables(*theirs, false, 0);
+  EXPECT_FALSE(report.sound());
+  EXPECT_THAT(print_verify(report),
+              HasSubstr("note         the credit loop takes packets that "
+                        "switches themselves send; those of hosts have none"));
+  EXPECT_THAT(verify_tables(*theirs, true, 0).notes, IsEmpty()) << "strict: hosts close it too";
+  const auto everybodys = join(ring(true), tables(true), identity(), paths(0, 0));
+  ASSERT_TRUE(everybodys) << first_fault(everybodys);
+  EXPECT_FALSE(verify_tables(*everybodys, false, 0).sound());
+  EXPECT_THAT(verify_tables(*everybodys, false, 0).notes, IsEmpty());
+  const auto hosts = join(ring(true), tables(true), identity(), paths(0, 1));
+  ASSERT_TRUE(hosts) << first_fault(hosts);
+  EXPECT_FALSE(verify_tables(*hosts, false, 0).sound());
+  EXPECT_THAT(verify_tables(*hosts, false, 0).notes, IsEmpty());
 }
 
 TEST(Verify, SlsOfPathsMustFitTheFabric) {
