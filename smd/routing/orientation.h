@@ -62,6 +62,9 @@ class UpDownGraph {
     return {ways_.data() + middle_[sw.value()], ways_.data() + first_[sw.value() + 1]};
   }
 
+  /// Links, each from both its ends.
+  [[nodiscard]] std::size_t size() const { return ways_.size(); }
+
   /// All switches, upmost first.
   [[nodiscard]] const std::vector<SwitchIdx>& order() const { return order_; }
 

@@ -18,6 +18,15 @@ std::uint64_t find_least(const std::uint64_t* keys, std::size_t count) {
   return std::min(even, odd);
 }
 
+// So few that the least of them is found at once.
+constexpr std::size_t kFewWays = 3;
+
+bool are_equal(std::span<const std::uint32_t> values) {
+  std::uint32_t differ = 0;
+  for (const std::uint32_t value : values) differ |= value ^ values[0];
+  return differ == 0;
+}
+
 }  // namespace
 
 Spread::Spread(const SwitchGraph& graph, const Targets& targets)
@@ -39,87 +48,182 @@ Spread::Spread(const SwitchGraph& graph, const Targets& targets, std::vector<std
     }
     hosts_exist_ = hosts_exist_ || targets.hosts[sw] != 0;
   }
+  even_ = std::all_of(cost_.begin(), cost_.end(), [](std::uint32_t cost) { return cost == 1; });
   // Without hosts the switches themselves are all the traffic there is.
   if (!hosts_exist_) weight_.assign(targets.hosts.size(), 1);
 }
 
 void Spread::begin_offset() { std::fill(load_.begin(), load_.end(), 0); }
 
+// Those that carry no weight first.
+void Spread::want(SwitchIdx destination, unsigned offset, ForwardingTables& tables) {
+  wanted_.clear();
+  silent_ = 0;
+  alike_ = true;
+  for (const Target& target : targets_.of[destination]) {
+    if (offset >= 1u << target.lmc) continue;
+    const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
+    tables.set_route(destination, lid, target.exit);
+    const bool counts = (target.host || !hosts_exist_) && target.draws != 0;
+    if (counts) {
+      wanted_.push_back({lid, target.base, target.draws});
+      alike_ = alike_ && target.draws == 1;
+    } else {
+      wanted_.insert(wanted_.begin() + static_cast<std::ptrdiff_t>(silent_++),
+                     {lid, target.base, 0});
+    }
+  }
+}
+
 void Spread::serve(SwitchIdx destination,
                    const NextHops& hops,
                    unsigned offset,
                    ForwardingTables& tables) {
-  wanted_.clear();
-  for (const Target& target : targets_.of[destination]) {
-    if (offset >= 1u << target.lmc) continue;
-    const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
-    const bool counts = target.host || !hosts_exist_;
-    wanted_.push_back({lid, target.base, counts ? target.draws : 0, target.exit});
-    tables.set_route(destination, lid, target.exit);
-  }
-  const std::size_t count = wanted_.size();
-  flow_.assign(graph_.switches() * count, 0);
+  want(destination, offset, tables);
+  if (wanted_.empty()) return;
+  flow_.assign(graph_.switches() * (wanted_.size() - silent_), 0);
 
   // Every switch has its entries in another page, which takes longer to reach than to fill.
   const auto fetch = [&](std::size_t i) {
-    if (count == 0 || i >= hops.order.size()) return;
+    if (i >= hops.order.size()) return;
     const PortNum* const row = tables.row(hops.order[i]).data();
     __builtin_prefetch(row + wanted_.front().lid.value(), 1);
-    __builtin_prefetch(row + wanted_[count / 2].lid.value(), 1);
+    __builtin_prefetch(row + wanted_[wanted_.size() / 2].lid.value(), 1);
     __builtin_prefetch(row + wanted_.back().lid.value(), 1);
   };
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < kAhead; ++i) fetch(i);
   for (std::size_t i = 0; i < hops.order.size(); ++i) {
     fetch(i + kAhead);
-    const SwitchIdx sw = hops.order[i];
-    const std::uint32_t* const edges = hops.edges.data() + hops.first[i];
-    const std::size_t ways = hops.first[i + 1] - hops.first[i];
-    const std::uint32_t* const flow = flow_.data() + sw.value() * count;
-    // Entries are bytes, which the compiler takes for anything: what it would read again after
-    // each of them is kept here.
-    PortNum* const row = tables.row(sw).data();
-    const Wanted* const wanted = wanted_.data();
-    const std::uint32_t own = weight_[sw];
-
-    if (ways == 1) {
-      const std::uint32_t edge = *edges;
-      std::uint32_t* const onward = flow_.data() + edge_to_[edge] * count;
-      const PortNum port{edge_port_[edge]};
-      std::uint64_t load = 0;
-      for (std::size_t j = 0; j < count; ++j) {
-        row[wanted[j].lid.value()] = port;
-        if (wanted[j].draws == 0) continue;
-        const std::uint32_t paths = flow[j] + own;
-        onward[j] += paths;
-        load += std::uint64_t{paths} * wanted[j].draws;
-      }
-      load_[edge] += load * cost_[edge];
-      continue;
+    const std::span<const std::uint32_t> ways{hops.edges.data() + hops.first[i],
+                                              hops.edges.data() + hops.first[i + 1]};
+    if (ways.size() == 1) {
+      send_all(hops.order[i], ways[0], tables);
+    } else if (offset == 0 && wanted_.size() - silent_ <= 1) {
+      send_all(hops.order[i], find_lightest(ways), tables);
+    } else if (offset == 0) {
+      send_by_load(hops.order[i], ways, tables);
+    } else {
+      send_afresh(hops.order[i], ways, offset, tables);
     }
-
-    // A key is the load (56 bits) and the way's place among the ways (8 bits): one comparison
-    // finds the least loaded way, and of those the lowest port.
-    keys_.resize(ways);
-    std::uint64_t* const keys = keys_.data();
-    std::uint32_t* const flows = flow_.data();
-    const std::uint8_t* const ports = edge_port_.data();
-    const std::uint32_t* const far = edge_to_.data();
-    const std::uint32_t* const costs = cost_.data();
-    for (std::size_t w = 0; w < ways; ++w) keys[w] = load_[edges[w]] << 8 | w;
-    for (std::size_t j = 0; j < count; ++j) {
-      const std::uint64_t best =
-          offset == 0 ? find_least(keys, ways)
-                      : find_fresh(sw, wanted[j].base, offset, {edges, ways}, tables);
-      const std::size_t way = best & 0xff;
-      row[wanted[j].lid.value()] = PortNum{ports[edges[way]]};
-      if (wanted[j].draws == 0) continue;
-      const std::uint32_t paths = flow[j] + own;
-      flows[far[edges[way]] * count + j] += paths;
-      keys[way] += std::uint64_t{paths} * wanted[j].draws * costs[edges[way]] << 8;
-    }
-    for (std::size_t w = 0; w < ways; ++w) load_[edges[w]] = keys[w] >> 8;
   }
+}
+
+// Entries are bytes, which the compiler takes for anything: what it would read again after each of
+// them is kept in local variables, here and below.
+void Spread::send_all(SwitchIdx sw, std::uint32_t edge, ForwardingTables& tables) {
+  PortNum* const row = tables.row(sw).data();
+  const PortNum port{edge_port_[edge]};
+  const Wanted* wanted = wanted_.data();
+  for (std::size_t i = 0; i < silent_; ++i) row[wanted++->lid.value()] = port;
+  const std::size_t count = wanted_.size() - silent_;
+  const std::uint32_t* const flow = flow_.data() + sw.value() * count;
+  std::uint32_t* const onward = flow_.data() + edge_to_[edge] * count;
+  const std::uint32_t own = weight_[sw];
+  std::uint64_t load = 0;
+  for (std::size_t j = 0; j < count; ++j) {
+    row[wanted[j].lid.value()] = port;
+    const std::uint32_t paths = flow[j] + own;
+    onward[j] += paths;
+    load += std::uint64_t{paths} * wanted[j].draws;
+  }
+  load_[edge] += load * cost_[edge];
+}
+
+std::uint32_t Spread::find_lightest(std::span<const std::uint32_t> ways) const {
+  std::uint32_t best = ways[0];
+  std::uint64_t least = load_[best];
+  for (const std::uint32_t edge : ways.subspan(1)) {
+    const std::uint64_t load = load_[edge];
+    best = load < least ? edge : best;
+    least = std::min(load, least);
+  }
+  return best;
+}
+
+void Spread::send_by_load(SwitchIdx sw,
+                          std::span<const std::uint32_t> ways,
+                          ForwardingTables& tables) {
+  const std::size_t count = wanted_.size() - silent_;
+  const std::uint32_t* const edges = ways.data();
+  std::uint32_t* const flows = flow_.data();
+  const std::uint32_t* const flow = flows + sw.value() * count;
+  const std::uint8_t* const ports = edge_port_.data();
+  const std::uint32_t* const far = edge_to_.data();
+  const std::uint32_t* const costs = cost_.data();
+  PortNum* const row = tables.row(sw).data();
+  const std::uint32_t own = weight_[sw];
+  std::uint64_t* const keys = keys_.data();
+  for (std::size_t w = 0; w < ways.size(); ++w) keys[w] = load_[edges[w]] << 8 | w;
+
+  std::uint64_t best = find_least(keys, ways.size());
+  const Wanted* wanted = wanted_.data();
+  for (std::size_t i = 0; i < silent_; ++i)
+    row[wanted++->lid.value()] = PortNum{ports[edges[best & 0xff]]};
+  if (ways.size() > kFewWays && alike_ && even_ && are_equal({flow, count}) &&
+      take_turns(sw, ways, row))
+    return;
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::size_t way = best & 0xff;
+    row[wanted[j].lid.value()] = PortNum{ports[edges[way]]};
+    const std::uint32_t paths = flow[j] + own;
+    if (paths == 0) continue;
+    flows[far[edges[way]] * count + j] += paths;
+    keys[way] += std::uint64_t{paths} * wanted[j].draws * costs[edges[way]] << 8;
+    if (j + 1 < count) best = find_least(keys, ways.size());
+  }
+  for (std::size_t w = 0; w < ways.size(); ++w) load_[edges[w]] = keys[w] >> 8;
+}
+
+// The same as by load, in fewer steps, where every LID adds as much and the ways differ by that
+// much if at all: first those behind, then all of them round and round.
+bool Spread::take_turns(SwitchIdx sw, std::span<const std::uint32_t> ways, PortNum* row) {
+  const std::size_t count = wanted_.size() - silent_;
+  const Wanted* const wanted = wanted_.data() + silent_;
+  const std::uint32_t step = flow_[sw.value() * count] + weight_[sw];
+  std::uint64_t least = load_[ways[0]];
+  for (const std::uint32_t edge : ways) least = std::min(least, load_[edge]);
+  std::array<std::uint32_t, 512> turns;
+  std::size_t turn = 0, behind = 0;
+  for (const std::uint32_t edge : ways) {
+    if (load_[edge] == least) {
+      turns[behind++] = edge;
+    } else if (load_[edge] != least + step) {
+      return false;
+    }
+  }
+  std::copy(ways.begin(), ways.end(), turns.begin() + static_cast<std::ptrdiff_t>(behind));
+  const std::uint8_t* const ports = edge_port_.data();
+  const std::uint32_t* const far = edge_to_.data();
+  std::uint32_t* const flows = flow_.data();
+  std::uint64_t* const loads = load_.data();
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::uint32_t edge = turns[turn];
+    row[wanted[j].lid.value()] = PortNum{ports[edge]};
+    flows[far[edge] * count + j] += step;
+    loads[edge] += step;
+    if (++turn == behind + ways.size()) turn = behind;
+  }
+  return true;
+}
+
+void Spread::send_afresh(SwitchIdx sw,
+                         std::span<const std::uint32_t> ways,
+                         unsigned offset,
+                         ForwardingTables& tables) {
+  const std::size_t count = wanted_.size() - silent_;
+  for (std::size_t w = 0; w < ways.size(); ++w) keys_[w] = load_[ways[w]] << 8 | w;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& wanted = wanted_[i];
+    const std::size_t way = find_fresh(sw, wanted.base, offset, ways, tables) & 0xff;
+    const std::uint32_t edge = ways[way];
+    tables.set_route(sw, wanted.lid, PortNum{edge_port_[edge]});
+    if (i < silent_) continue;
+    const std::uint32_t paths = flow_[sw.value() * count + i - silent_] + weight_[sw];
+    flow_[edge_to_[edge] * count + i - silent_] += paths;
+    keys_[way] += std::uint64_t{paths} * wanted.draws * cost_[edge] << 8;
+  }
+  for (std::size_t w = 0; w < ways.size(); ++w) load_[ways[w]] = keys_[w] >> 8;
 }
 
 std::uint64_t Spread::find_fresh(SwitchIdx sw,

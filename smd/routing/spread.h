@@ -4,6 +4,7 @@
 // switch downstream.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,8 +62,20 @@ class Spread {
     Lid lid;
     Lid base;
     std::uint32_t draws;  // 0 where it does not count
-    PortNum exit;
   };
+
+  /// Lists what is wanted at the destination, and routes it there.
+  void want(SwitchIdx destination, unsigned offset, ForwardingTables& tables);
+
+  // Entries of one switch for all that is wanted.
+  void send_all(SwitchIdx sw, std::uint32_t edge, ForwardingTables& tables);
+  [[nodiscard]] std::uint32_t find_lightest(std::span<const std::uint32_t> ways) const;
+  void send_by_load(SwitchIdx sw, std::span<const std::uint32_t> ways, ForwardingTables& tables);
+  [[nodiscard]] bool take_turns(SwitchIdx sw, std::span<const std::uint32_t> ways, PortNum* row);
+  void send_afresh(SwitchIdx sw,
+                   std::span<const std::uint32_t> ways,
+                   unsigned offset,
+                   ForwardingTables& tables);
 
   /// The key of the way that the lower offsets of the same port use least.
   [[nodiscard]] std::uint64_t find_fresh(SwitchIdx sw,
@@ -79,11 +92,17 @@ class Spread {
   std::vector<std::uint32_t> cost_;               // by edge
   IndexVector<SwitchIdx, std::uint32_t> weight_;  // paths that begin at a switch
   bool hosts_exist_ = false;
+  bool even_ = true;  // every link costs 1
 
   // Scratch.
-  std::vector<Wanted> wanted_;
-  std::vector<std::uint32_t> flow_;  // switch-major: paths to wanted_[j] that pass a switch
-  std::vector<std::uint64_t> keys_;
+  std::vector<Wanted> wanted_;  // the silent ones, which carry no weight, first
+  std::size_t silent_ = 0;
+  bool alike_ = true;                // all others draw 1
+  std::vector<std::uint32_t> flow_;  // switch-major: paths to each of the others that pass a switch
+
+  // Load (56 bits) and the way's place among the ways (8 bits): one comparison finds the least
+  // loaded way, and of those the lowest port.
+  std::array<std::uint64_t, 256> keys_{};
 };
 
 /// LIDs have offsets 0 … 2^highest_lmc - 1.

@@ -5,43 +5,55 @@
 namespace smd {
 
 void UpDownSearch::find(SwitchIdx destination, NextHops& hops) {
-  length_.assign(length_.size(), kUnreached);
-  down_.assign(down_.size(), 0);
+  descent_.assign(descent_.size(), kUnreached);
   near_to_far_.assign(1, destination);
-  length_[destination] = 0;
-  down_[destination] = 1;
+  descent_[destination] = 0;
   for (std::size_t at = 0; at < near_to_far_.size(); ++at) {
     const SwitchIdx sw = near_to_far_[at];
     for (const UpDownGraph::Way& way : graph_.up(sw)) {
-      if (down_[way.to]) continue;
-      down_[way.to] = 1;
-      length_[way.to] = length_[sw] + 1;
+      if (descent_[way.to] != kUnreached) continue;
+      descent_[way.to] = descent_[sw] + 1;
       near_to_far_.push_back(way.to);
     }
   }
-  const std::vector<SwitchIdx>& order = graph_.order();
-  for (const SwitchIdx sw : order) {
-    if (down_[sw]) continue;
+  length_ = descent_;
+  climbers_.clear();
+  for (const SwitchIdx sw : graph_.order()) {
+    if (descent_[sw] != kUnreached) continue;
     std::uint32_t best = kUnreached;
     for (const UpDownGraph::Way& way : graph_.up(sw)) best = std::min(best, length_[way.to]);
-    if (best != kUnreached) length_[sw] = best + 1;
+    if (best == kUnreached) continue;
+    length_[sw] = best + 1;
+    climbers_.push_back(sw);
   }
 
-  hops.clear();
-  const auto add = [&](SwitchIdx sw, std::span<const UpDownGraph::Way> ways) {
-    hops.order.push_back(sw);
+  const std::size_t others = climbers_.size() + near_to_far_.size() - 1;
+  hops.order.assign(climbers_.rbegin(), climbers_.rend());
+  hops.order.insert(hops.order.end(), near_to_far_.rbegin(), near_to_far_.rend() - 1);
+  hops.first.resize(others + 1);
+  hops.first[0] = 0;
+  hops.edges.resize(graph_.size() + 1);
+  // Every link is written where the next one belongs, and stays if it is one: most are looked at in
+  // vain, and which cannot be foreseen.
+  std::uint32_t* const edges = hops.edges.data();
+  std::uint32_t count = 0;
+  const auto list = [&](SwitchIdx sw, std::span<const UpDownGraph::Way> ways, const auto& onward) {
+    const std::uint32_t wanted = length_[sw] - 1;
     for (const UpDownGraph::Way& way : ways) {
-      if (length_[way.to] + 1 == length_[sw] && (!down_[sw] || down_[way.to]))
-        hops.edges.push_back(way.edge);
+      edges[count] = way.edge;
+      count += onward[way.to] == wanted;
     }
-    hops.close();
   };
-  for (std::size_t at = order.size(); at-- > 0;) {
-    const SwitchIdx sw = order[at];
-    if (!down_[sw] && length_[sw] != kUnreached) add(sw, graph_.up(sw));
+  for (std::size_t i = 0; i < others; ++i) {
+    const SwitchIdx sw = hops.order[i];
+    if (i < climbers_.size()) {
+      list(sw, graph_.up(sw), length_);
+    } else {
+      list(sw, graph_.down(sw), descent_);
+    }
+    hops.first[i + 1] = count;
   }
-  for (std::size_t at = near_to_far_.size(); --at > 0;)
-    add(near_to_far_[at], graph_.down(near_to_far_[at]));
+  hops.edges.resize(count);
 }
 
 }  // namespace smd

@@ -12,15 +12,16 @@ namespace smd {
 class UpDownSearch {
  public:
   explicit UpDownSearch(const UpDownGraph& graph)
-      : graph_(graph), length_(graph.order().size()), down_(graph.order().size()) {}
+      : graph_(graph), length_(graph.order().size()), descent_(graph.order().size()) {}
 
   void find(SwitchIdx destination, NextHops& hops);
 
  private:
   const UpDownGraph& graph_;
   std::vector<SwitchIdx> near_to_far_;
+  std::vector<SwitchIdx> climbers_;  // upmost first
   IndexVector<SwitchIdx, std::uint32_t> length_;
-  IndexVector<SwitchIdx, char> down_;  // has an all-down path
+  IndexVector<SwitchIdx, std::uint32_t> descent_;  // kUnreached: no all-down path
 };
 
 }  // namespace smd

@@ -27,15 +27,24 @@ class ChannelLoads {
   void move(RouteState& routes, SwitchIdx sw, Lid lid, PortNum port);
 
  private:
-  void count(const RouteState& routes, SwitchIdx last, std::span<const Lid> lids);
+  void count(const RouteState& routes, std::span<const Lid> lids);
+
+  /// Passes on what a switch has got so far and goes on in the given direction.
+  void hand_over(const RouteState& routes,
+                 SwitchIdx sw,
+                 std::span<const Lid> lids,
+                 std::uint32_t direction);
 
   /// Adds to every channel of the route; how much the sum of squares grows by that.
   double add(const RouteState& routes, SwitchIdx sw, Lid lid, PortNum port, std::int64_t paths);
 
-  std::vector<std::uint32_t> first_;  // by switch
-  std::vector<std::uint64_t> load_;   // by switch and port
-  std::vector<std::uint32_t> flow_;   // scratch of count()
-  std::vector<char> waiting_;
+  std::vector<std::uint32_t> first_;   // by switch, one more than there are
+  std::vector<std::uint32_t> onward_;  // by switch and port: where it leads, and whether up
+
+  /// By switch and port. 49,151 LIDs have fewer than 2^32 paths between them.
+  std::vector<std::uint32_t> load_;
+
+  std::vector<std::uint16_t> flow_;  // scratch of count(): switch-major; a LID has fewer paths
 };
 
 }  // namespace smd
