@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "smd/routing/traffic.h"
+
 namespace smd {
 
 OrientedFabric::OrientedFabric(const Fabric& fabric,
@@ -14,6 +16,7 @@ OrientedFabric::OrientedFabric(const Fabric& fabric,
                                const LidMap& lids,
                                const OrientationRequest& request)
     : graph(fabric),
+      costs(find_link_costs(fabric, graph)),
       targets(find_targets(fabric, lids)),
       guids(list_switch_guids(fabric)),
       oriented(orient(graph, guids, targets, request)),

@@ -1,6 +1,7 @@
 // What every up*/down* engine starts from: the graph, who sits where, and which way is up.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct OrientedFabric {
   OrientedFabric(const Fabric& fabric, const LidMap& lids, const OrientationRequest& request);
 
   SwitchGraph graph;
+  std::vector<std::uint32_t> costs;  // by edge, see find_link_costs()
   Targets targets;
   IndexVector<SwitchIdx, Guid> guids;
   OrientationResult oriented;

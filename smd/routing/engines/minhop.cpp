@@ -1,5 +1,8 @@
 // Shortest paths, balanced.
+#include <utility>
+
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/keep/keep_shortest.h"
 #include "smd/routing/shortest_paths.h"
 #include "smd/routing/traffic.h"
 
@@ -14,7 +17,8 @@ class MinHop final : public Engine {
     return "Shortest paths on any fabric, 1 VL, any SL; of several the one whose channel carries "
            "fewest paths, then the lowest port. No deadlock argument: on fabrics with rings "
            "(torus, dragonfly, most irregular ones) the tables have credit loops, on fat trees "
-           "they have none unless links are missing. Check before use.";
+           "they have none unless links are missing. Check before use. Given the routes in force, "
+           "keeps every entry that still is on a shortest path.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -23,8 +27,17 @@ class MinHop final : public Engine {
     const SwitchGraph graph{fabric};
     Targets targets = find_targets(fabric, lids);
     apply_weights(fabric, request.weights, targets);
+    const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
+    // Other engines' routes need not be shortest ones.
+    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
+      if (auto kept = keep_shortest(fabric, lids, graph, targets, costs, *request.in_force)) {
+        RoutingTables result{.engine = "minhop", .lft = std::move(kept->lft)};
+        result.recomputed = std::move(kept->recomputed);
+        return result;
+      }
+    }
     RoutingTables result{.engine = "minhop", .lft = {fabric.switch_count(), lids.top}};
-    Spread spread{graph, targets, find_link_costs(fabric, graph)};
+    Spread spread{graph, targets, costs};
     ShortestSearch search{graph};
     NextHops hops;
     for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {

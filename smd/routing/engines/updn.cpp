@@ -53,7 +53,7 @@ class UpDown final : public Engine {
     }
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     UpDownSearch search{oriented.up_down};
-    Spread spread{oriented.graph, oriented.targets, find_link_costs(fabric, oriented.graph)};
+    Spread spread{oriented.graph, oriented.targets, oriented.costs};
     NextHops hops;
     for (unsigned offset = 0; offset < 1u << highest_lmc(oriented.targets); ++offset) {
       spread.begin_offset();

@@ -14,24 +14,6 @@
 namespace smd {
 namespace {
 
-// The switch that hands a LID over, and its port: what routes lead to.
-struct Place {
-  Guid last;
-  PortNum exit;
-
-  friend bool operator==(const Place&, const Place&) = default;
-};
-
-std::optional<Place> find_place(const Fabric& fabric, const LidMap& lids, Lid lid) {
-  const PortIdx owner = lids.owner_of(lid);
-  if (owner == kNone<PortIdx>) return std::nullopt;
-  if (fabric.is_switch(fabric.node_of[owner]))
-    return Place{fabric.node_guid[fabric.node_of[owner]], PortNum{0}};
-  const PortIdx far = fabric.peer[owner];
-  if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) return std::nullopt;
-  return Place{fabric.node_guid[fabric.node_of[far]], fabric.number_of(far)};
-}
-
 class Keeper {
  public:
   Keeper(const Fabric& fabric,
@@ -39,30 +21,16 @@ class Keeper {
          const OrientedFabric& oriented,
          const PreviousRoutes& before,
          PortChanges changes)
-      : fabric_(fabric),
-        lids_(lids),
-        oriented_(oriented),
+      : oriented_(oriented),
         before_(before),
         changes_(std::move(changes)),
         tables_(copy_tables(before.routing->lft, changes_.before, lids.top)),
         destinations_(list_destinations(oriented.targets, last_lid())),
-        fresh_(destinations_.size(), 0),
+        fresh_(find_fresh(fabric, lids, before, destinations_)),
         suspects_(destinations_.size()),
         routes_(oriented, destinations_, tables_) {}
 
-  bool is_worth_it() {
-    std::size_t owned = 0, fresh = 0, new_switches = 0;
-    for (std::size_t value = 1; value < destinations_.size(); ++value) {
-      if (destinations_[value].last == kNone<SwitchIdx>) continue;
-      const Lid lid{static_cast<std::uint16_t>(value)};
-      fresh_[value] =
-          find_place(fabric_, lids_, lid) != find_place(*before_.fabric, *before_.lids, lid);
-      ++owned;
-      fresh += fresh_[value];
-    }
-    for (const SwitchIdx sw : changes_.before) new_switches += sw == kNone<SwitchIdx>;
-    return 2 * fresh <= owned && 2 * new_switches <= changes_.before.size();
-  }
+  bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
 
   KeptRoutes run(bool shorten_detours) {
     find_suspects();
@@ -177,14 +145,12 @@ class Keeper {
     }
   }
 
-  const Fabric& fabric_;
-  const LidMap& lids_;
   const OrientedFabric& oriented_;
   const PreviousRoutes& before_;
   const PortChanges changes_;
   ForwardingTables tables_;
   const std::vector<Destination> destinations_;
-  std::vector<char> fresh_;  // by LID: new, or elsewhere than before
+  const std::vector<char> fresh_;
   std::vector<std::vector<SwitchIdx>> suspects_;
   RouteState routes_;
 };

@@ -27,6 +27,11 @@ struct PortChanges {
   std::vector<Gained> gained;
 };
 
+/// Ports of switches as they are now; their directions do not matter.
+[[nodiscard]] PortChanges find_port_changes(const Fabric& before,
+                                            const Fabric& now,
+                                            const SwitchGraph& graph);
+
 /// Directions are compared by the ranks that each side had then and has now.
 [[nodiscard]] PortChanges find_port_changes(const Fabric& before,
                                             const Orientation& orientation_before,

@@ -10,20 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "smd/routing/keep/entries.h"
 #include "smd/routing/oriented_fabric.h"
 
 namespace smd {
-
-/// A LID that somebody has.
-struct Destination {
-  SwitchIdx last = kNone<SwitchIdx>;  // that serves the owner; kNone: nobody has the LID
-  PortNum exit;                       // of the last switch
-  Lid base;                           // of the port that owns it
-  bool weighs = false;                // counts as traffic
-};
-
-/// By LID value, up to `top`.
-[[nodiscard]] std::vector<Destination> list_destinations(const Targets& targets, Lid top);
 
 class RouteState {
  public:
@@ -66,17 +56,12 @@ class RouteState {
   /// The same, but kUnreached unless all of them descend.
   [[nodiscard]] std::uint32_t descent(SwitchIdx sw, Lid lid) const { return follow(sw, lid, true); }
 
-  /// LIDs that leave by each port, of those that weigh; by port number.
-  [[nodiscard]] std::span<const std::uint32_t> carried(SwitchIdx sw);
+  /// See Entries.
+  [[nodiscard]] std::uint64_t own_paths(SwitchIdx sw) const { return entries_.own_paths(sw); }
 
-  /// Paths to any one LID that begin at the switch.
-  [[nodiscard]] std::uint64_t own_paths(SwitchIdx sw) const {
-    return hosts_exist_ ? oriented_.targets.hosts[sw] : 1;
+  [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const {
+    return entries_.count_paths(sw, lid);
   }
-
-  /// Paths to the LID that pass the switch, begin there included.
-  /// Requires: the routes to the LID are legal.
-  [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
 
   void set(SwitchIdx sw, Lid lid, PortNum port);
 
@@ -91,15 +76,15 @@ class RouteState {
   void clear_changes() { changes_.clear(); }
 
   /// LIDs that set() has changed an entry of, ascending.
-  [[nodiscard]] std::vector<Lid> list_touched() const;
+  [[nodiscard]] std::vector<Lid> list_touched() const { return entries_.list_touched(); }
 
   /// Somebody above hands over to `sw`, which therefore has to descend.
   [[nodiscard]] bool is_entered_from_above(SwitchIdx sw, Lid lid) const;
 
-  /// Of equally good links (positions in the graph) the one that fewest LIDs of the same owner
-  /// take, then fewest of its neighbours at the last switch, then fewest of all, then the lowest.
-  /// Requires: `ways` is not empty.
-  [[nodiscard]] PortNum choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways);
+  /// See Entries::choose().
+  [[nodiscard]] PortNum choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways) {
+    return entries_.choose(sw, lid, ways);
+  }
 
  private:
   [[nodiscard]] std::uint32_t follow(SwitchIdx sw, Lid lid, bool down_only) const;
@@ -109,10 +94,8 @@ class RouteState {
   ForwardingTables& tables_;
   std::vector<std::uint32_t> first_hop_;  // by switch, one more than there are
   std::vector<Hop> hops_;
-  IndexVector<SwitchIdx, std::vector<std::uint32_t>> carried_;  // empty: not counted yet
+  Entries entries_;
   std::vector<Change> changes_;
-  std::vector<char> touched_;  // by LID
-  bool hosts_exist_ = false;
 };
 
 }  // namespace smd

@@ -1,0 +1,57 @@
+// Entries in the making: what each switch carries by port, and of equally good ways the one that
+// carries least.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "smd/routing/keep/destinations.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+class Entries {
+ public:
+  /// All outlive it. `costs` by edge, see find_link_costs(). Requires: every LID of the tables has
+  /// its place in `destinations`.
+  Entries(const SwitchGraph& graph,
+          const Targets& targets,
+          const std::vector<std::uint32_t>& costs,
+          const std::vector<Destination>& destinations,
+          ForwardingTables& tables);
+
+  void set(SwitchIdx sw, Lid lid, PortNum port);
+
+  /// LIDs that set() has changed an entry of, ascending.
+  [[nodiscard]] std::vector<Lid> list_touched() const;
+
+  /// Paths to any one LID that begin at the switch.
+  [[nodiscard]] std::uint32_t own_paths(SwitchIdx sw) const {
+    return hosts_exist_ ? targets_.hosts[sw] : 1;
+  }
+
+  /// Paths to the LID that pass the switch, begin there included.
+  /// Requires: the entries of the LID make no loop.
+  [[nodiscard]] std::uint32_t count_paths(SwitchIdx sw, Lid lid) const;
+
+  /// What the LIDs that leave by each port draw, by port number.
+  [[nodiscard]] std::span<const std::uint64_t> carried(SwitchIdx sw);
+
+  /// Of equally good links (positions in the graph) the one that fewest LIDs of the same owner
+  /// take, then fewest of its neighbours at the last switch, then the one that carries least for
+  /// what it can, then the lowest.
+  /// Requires: `ways` is not empty.
+  [[nodiscard]] PortNum choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways);
+
+ private:
+  const SwitchGraph& graph_;
+  const Targets& targets_;
+  const std::vector<std::uint32_t>& costs_;
+  const std::vector<Destination>& destinations_;
+  ForwardingTables& tables_;
+  IndexVector<SwitchIdx, std::vector<std::uint64_t>> carried_;  // empty: not counted yet
+  std::vector<char> touched_;                                   // by LID
+  bool hosts_exist_ = false;
+};
+
+}  // namespace smd

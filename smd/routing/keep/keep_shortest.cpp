@@ -1,0 +1,313 @@
+#include "smd/routing/keep/keep_shortest.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "smd/routing/keep/copy_tables.h"
+#include "smd/routing/keep/entries.h"
+#include "smd/routing/keep/old_distances.h"
+#include "smd/routing/shortest_paths.h"
+
+namespace smd {
+namespace {
+
+class ShortestKeeper {
+ public:
+  ShortestKeeper(const Fabric& fabric,
+                 const LidMap& lids,
+                 const SwitchGraph& graph,
+                 const Targets& targets,
+                 const std::vector<std::uint32_t>& costs,
+                 const PreviousRoutes& before)
+      : graph_(graph),
+        targets_(targets),
+        costs_(costs),
+        changes_(find_port_changes(*before.fabric, fabric, graph)),
+        old_(*before.fabric, graph, changes_),
+        tables_(copy_tables(before.routing->lft, changes_.before, lids.top)),
+        destinations_(list_destinations(
+            targets, Lid{static_cast<std::uint16_t>(tables_.blocks() * kLftBlockSize - 1)})),
+        fresh_(find_fresh(fabric, lids, before, destinations_)),
+        entries_(graph, targets, costs, destinations_, tables_),
+        search_(graph),
+        gained_(graph.switches()),
+        held_(graph.switches(), 0) {
+    for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
+  }
+
+  bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
+
+  KeptRoutes run() {
+    withdraw();
+    for (const SwitchIdx last : targets_.of.indices()) {
+      list_lids(last);
+      if (lids_.empty()) continue;
+      held_[last] = old_.hold(last) &&
+                    std::ranges::none_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
+      if (!held_[last]) {
+        route_anew(last);
+        continue;
+      }
+      for (const SwitchIdx sw : old_.changed()) {
+        if (sw != last) settle_in_place(sw, last);
+      }
+    }
+    for (const PortChanges::Gained& link : changes_.gained) fill(link);
+    return {.lft = std::move(tables_), .recomputed = entries_.list_touched()};
+  }
+
+ private:
+  // What is left of routes to nobody stays a part of a tree.
+  void withdraw() {
+    for (const SwitchIdx sw : old_.changed()) {
+      const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        if (destinations_[value].last == kNone<SwitchIdx> &&
+            changes_.suspect[sw][row[value].value()])
+          entries_.set(sw, Lid{static_cast<std::uint16_t>(value)}, kNoRoute);
+      }
+    }
+  }
+
+  void list_lids(SwitchIdx last) {
+    lids_.clear();
+    for (const Target& target : targets_.of[last]) {
+      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+        lids_.push_back(Lid{static_cast<std::uint16_t>(target.base.value() + offset)});
+    }
+  }
+
+  // From the farthest switch on, so that what passes a switch is known when its turn comes.
+  void route_anew(SwitchIdx last) {
+    search_.find(last, hops_);
+    IndexVector<SwitchIdx, std::uint32_t> before;
+    if (!changes_.gained.empty()) before = old_.to(last);
+    const std::size_t width = lids_.size();
+    flows_.resize(graph_.switches() * width);
+    for (const SwitchIdx sw : targets_.of.indices())
+      std::fill_n(flows_.begin() + static_cast<std::ptrdiff_t>(sw.value() * width),
+                  width,
+                  entries_.own_paths(sw));
+    reached_.assign(graph_.switches(), 0);
+    reached_[last.value()] = 1;
+    for (const Lid lid : lids_) entries_.set(last, lid, destinations_[lid.value()].exit);
+    for (std::size_t i = 0; i < hops_.order.size(); ++i) {
+      const SwitchIdx sw = hops_.order[i];
+      reached_[sw.value()] = 1;
+      ways_.assign(hops_.edges.data() + hops_.first[i], hops_.edges.data() + hops_.first[i + 1]);
+      new_ways_.clear();
+      for (const std::uint32_t way : ways_) {
+        const SwitchEdge& edge = graph_.edge(way);
+        if (gained_[sw][edge.port.value()] ||
+            (!before.empty() && before[edge.to] != search_.distance(edge.to)))
+          new_ways_.push_back(way);
+      }
+      settle(sw, {flows_.data() + sw.value() * width, width});
+      hand_over(sw);
+    }
+    for (const SwitchIdx sw : targets_.of.indices()) {
+      if (reached_[sw.value()]) continue;
+      for (const Lid lid : lids_) entries_.set(sw, lid, kNoRoute);
+    }
+  }
+
+  void hand_over(SwitchIdx sw) {
+    std::array<std::uint32_t, 256> to;
+    for (const std::uint32_t way : ways_)
+      to[graph_.edge(way).port.value()] = graph_.edge(way).to.value();
+    for (std::size_t j = 0; j < lids_.size(); ++j)
+      flows_[to[tables_.route(sw, lids_[j]).value()] * lids_.size() + j] +=
+          flows_[sw.value() * lids_.size() + j];
+  }
+
+  void settle_in_place(SwitchIdx sw, SwitchIdx last) {
+    list_ways_in_place(sw, last);
+    if (ways_.size() > 1) {
+      own_flows_.clear();
+      for (const Lid lid : lids_) own_flows_.push_back(entries_.count_paths(sw, lid));
+      settle(sw, own_flows_);
+    } else if (ways_.size() == 1) {
+      for (const Lid lid : lids_) entries_.set(sw, lid, graph_.edge(ways_[0]).port);
+    }
+  }
+
+  void list_ways_in_place(SwitchIdx sw, SwitchIdx last) {
+    ways_.clear();
+    new_ways_.clear();
+    if (old_(sw, last) == kUnreached) return;
+    std::uint32_t way = graph_.first_edge(sw);
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      if (old_(edge.to, last) + 1 == old_(sw, last)) {
+        ways_.push_back(way);
+        if (gained_[sw][edge.port.value()]) new_ways_.push_back(way);
+      }
+      ++way;
+    }
+  }
+
+  // `flows`: paths to each of the LIDs that pass the switch.
+  void settle(SwitchIdx sw, std::span<const std::uint32_t> flows) {
+    if (ways_.size() == 1) {
+      for (const Lid lid : lids_) entries_.set(sw, lid, graph_.edge(ways_[0]).port);
+      return;
+    }
+    std::bitset<256> shortest;
+    for (const std::uint32_t way : ways_) shortest.set(graph_.edge(way).port.value());
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      if (!shortest[tables_.route(sw, lids_[j]).value()])
+        entries_.set(sw, lids_[j], choose(sw, j, flows));
+    }
+    for (const std::uint32_t way : new_ways_) {
+      while (draw_one(sw, graph_.edge(way).port, shortest, flows)) {
+      }
+    }
+  }
+
+  struct Uses {
+    std::array<std::uint16_t, 256> by_owner{};
+    std::array<std::uint64_t, 256> by_neighbours{};  // paths, by what their LIDs draw
+  };
+
+  // Of all LIDs at the destination but one.
+  [[nodiscard]] Uses count_uses(SwitchIdx sw,
+                                std::size_t without,
+                                std::span<const std::uint32_t> flows) const {
+    Uses uses;
+    const Lid base = destinations_[lids_[without].value()].base;
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      if (j == without) continue;
+      const Destination& other = destinations_[lids_[j].value()];
+      const std::size_t port = tables_.route(sw, lids_[j]).value();
+      uses.by_neighbours[port] += std::uint64_t{flows[j]} * other.draws;
+      uses.by_owner[port] += other.base == base;
+    }
+    return uses;
+  }
+
+  [[nodiscard]] PortNum choose(SwitchIdx sw, std::size_t j, std::span<const std::uint32_t> flows) {
+    const Uses uses = count_uses(sw, j, flows);
+    const std::span<const std::uint64_t> carried = entries_.carried(sw);
+    const std::uint64_t draws = destinations_[lids_[j].value()].draws;
+    const auto rank = [&](std::uint32_t way) {
+      const PortNum port = graph_.edge(way).port;
+      return std::tuple{uses.by_owner[port.value()],
+                        uses.by_neighbours[port.value()] * costs_[way],
+                        (carried[port.value()] + draws) * costs_[way],
+                        port};
+    };
+    return graph_.edge(std::ranges::min(ways_, {}, rank)).port;
+  }
+
+  // One LID moves to the new way from the one that carries most to this destination, if that makes
+  // the two evener.
+  bool draw_one(SwitchIdx sw,
+                PortNum to,
+                const std::bitset<256>& shortest,
+                std::span<const std::uint32_t> flows) {
+    std::uint64_t most = 0;
+    std::size_t best = lids_.size();
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      const PortNum from = tables_.route(sw, lids_[j]);
+      if (from == to || !shortest[from.value()] || flows[j] == 0) continue;
+      const Uses uses = count_uses(sw, j, flows);
+      const std::uint64_t there = uses.by_neighbours[to.value()];
+      const std::uint64_t here = uses.by_neighbours[from.value()];
+      if (here <= there || here <= most || uses.by_owner[to.value()] > uses.by_owner[from.value()])
+        continue;
+      most = here;
+      best = j;
+    }
+    if (best == lids_.size()) return false;
+    entries_.set(sw, lids_[best], to);
+    return true;
+  }
+
+  // Of the LIDs that are as far over the link as over other ports, some move until it carries what
+  // those ports carry on the average, as long as that makes no destination's share less even.
+  void fill(const PortChanges::Gained& link) {
+    struct Movable {
+      std::uint16_t place;  // LIDs next to each other are far apart
+      Lid lid;
+      std::uint64_t load;
+    };
+
+    std::vector<Movable> movable;
+    std::array<std::uint64_t, 256> loads{};
+    std::bitset<256> ports;
+    ports.set(link.port.value());
+    std::uint64_t sum = 0;
+    for (const SwitchIdx last : targets_.of.indices()) {
+      if (!held_[last] || last == link.sw) continue;
+      list_ways_in_place(link.sw, last);
+      const bool leads_there = std::ranges::any_of(
+          ways_, [&](std::uint32_t way) { return graph_.edge(way).port == link.port; });
+      if (!leads_there || ways_.size() == 1) continue;
+      list_lids(last);
+      for (const Lid lid : lids_) {
+        const std::uint64_t load =
+            std::uint64_t{entries_.count_paths(link.sw, lid)} * destinations_[lid.value()].draws;
+        const PortNum port = tables_.route(link.sw, lid);
+        ports.set(port.value());
+        loads[port.value()] += load;
+        sum += load;
+        if (load != 0 && port != link.port)
+          movable.push_back({static_cast<std::uint16_t>(lid.value() * 40503u), lid, load});
+      }
+    }
+    const std::uint64_t share = sum / ports.count();
+    std::ranges::sort(movable, {}, [](const Movable& entry) { return entry.place; });
+    for (const Movable& entry : movable) {
+      const PortNum from = tables_.route(link.sw, entry.lid);
+      std::uint64_t& here = loads[from.value()];
+      std::uint64_t& there = loads[link.port.value()];
+      if (there + entry.load > share) return;
+      if (here < there + entry.load) continue;
+      entries_.set(link.sw, entry.lid, link.port);
+      here -= entry.load;
+      there += entry.load;
+    }
+  }
+
+  const SwitchGraph& graph_;
+  const Targets& targets_;
+  const std::vector<std::uint32_t>& costs_;
+  const PortChanges changes_;
+  const OldDistances old_;
+  ForwardingTables tables_;
+  const std::vector<Destination> destinations_;
+  const std::vector<char> fresh_;
+  Entries entries_;
+  ShortestSearch search_;
+  IndexVector<SwitchIdx, std::bitset<256>> gained_;
+
+  IndexVector<SwitchIdx, char> held_;  // as far from everybody as before, nothing fresh there
+
+  // Of the destination, and of the switch, that is looked at.
+  std::vector<Lid> lids_;
+  NextHops hops_;
+  std::vector<char> reached_;
+  std::vector<std::uint32_t> flows_;  // switch-major
+  std::vector<std::uint32_t> own_flows_;
+  std::vector<std::uint32_t> ways_, new_ways_;
+};
+
+}  // namespace
+
+std::optional<KeptRoutes> keep_shortest(const Fabric& fabric,
+                                        const LidMap& lids,
+                                        const SwitchGraph& graph,
+                                        const Targets& targets,
+                                        const std::vector<std::uint32_t>& costs,
+                                        const PreviousRoutes& in_force) {
+  const Fabric& before = *in_force.fabric;
+  if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
+    return std::nullopt;
+  ShortestKeeper keeper{fabric, lids, graph, targets, costs, in_force};
+  if (!keeper.is_worth_it()) return std::nullopt;
+  return keeper.run();
+}
+
+}  // namespace smd
