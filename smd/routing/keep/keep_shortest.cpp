@@ -34,7 +34,8 @@ class ShortestKeeper {
         entries_(graph, targets, costs, destinations_, tables_),
         search_(graph),
         gained_(graph.switches()),
-        held_(graph.switches(), 0) {
+        held_(graph.switches(), 0),
+        passing_(graph.switches()) {
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
   }
 
@@ -201,28 +202,62 @@ class ShortestKeeper {
     return graph_.edge(std::ranges::min(ways_, {}, rank)).port;
   }
 
-  // One LID moves to the new way from the one that carries most to this destination, if that makes
-  // the two evener.
+  // One LID moves to the new way from the one that carries most to this destination, or most of
+  // all, if that makes the two evener.
   bool draw_one(SwitchIdx sw,
                 PortNum to,
                 const std::bitset<256>& shortest,
                 std::span<const std::uint32_t> flows) {
-    std::uint64_t most = 0;
+    std::vector<std::uint64_t>& all = count_passing(sw);
+    std::tuple<std::uint64_t, std::uint64_t> most{};
     std::size_t best = lids_.size();
     for (std::size_t j = 0; j < lids_.size(); ++j) {
       const PortNum from = tables_.route(sw, lids_[j]);
-      if (from == to || !shortest[from.value()] || flows[j] == 0) continue;
+      const std::uint64_t weight = weigh(j, flows);
+      if (from == to || !shortest[from.value()] || weight == 0) continue;
       const Uses uses = count_uses(sw, j, flows);
       const std::uint64_t there = uses.by_neighbours[to.value()];
       const std::uint64_t here = uses.by_neighbours[from.value()];
-      if (here <= there || here <= most || uses.by_owner[to.value()] > uses.by_owner[from.value()])
-        continue;
-      most = here;
-      best = j;
+      const bool evens =
+          here > there || (here == there && all[from.value()] > all[to.value()] + weight);
+      if (!evens || uses.by_owner[to.value()] > uses.by_owner[from.value()]) continue;
+      if (const std::tuple rank{here, all[from.value()]}; rank > most) {
+        most = rank;
+        best = j;
+      }
     }
     if (best == lids_.size()) return false;
+    std::uint64_t& relieved = all[tables_.route(sw, lids_[best]).value()];
+    relieved -= std::min(relieved, weigh(best, flows));
+    all[to.value()] += weigh(best, flows);
     entries_.set(sw, lids_[best], to);
     return true;
+  }
+
+  [[nodiscard]] std::uint64_t weigh(std::size_t j, std::span<const std::uint32_t> flows) const {
+    return std::uint64_t{flows[j]} * destinations_[lids_[j].value()].draws;
+  }
+
+  // By port: paths that begin at the switch or at a neighbour. Those from further off would take
+  // too long to count.
+  std::vector<std::uint64_t>& count_passing(SwitchIdx sw) {
+    std::vector<std::uint64_t>& sums = passing_[sw];
+    if (!sums.empty()) return sums;
+    sums.assign(256, 0);
+    const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+    if (const std::uint64_t own = entries_.own_paths(sw); own != 0) {
+      for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
+        sums[row[lid].value()] += own * destinations_[lid].draws;
+    }
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      const std::uint64_t own = entries_.own_paths(edge.to);
+      if (own == 0) continue;
+      const std::span<const PortNum> from = std::as_const(tables_).row(edge.to);
+      for (std::size_t lid = 0; lid < destinations_.size(); ++lid) {
+        if (from[lid] == edge.far) sums[row[lid].value()] += own * destinations_[lid].draws;
+      }
+    }
+    return sums;
   }
 
   // Of the LIDs that are as far over the link as over other ports, some move until it carries what
@@ -292,6 +327,7 @@ class ShortestKeeper {
   std::vector<std::uint32_t> flows_;  // switch-major
   std::vector<std::uint32_t> own_flows_;
   std::vector<std::uint32_t> ways_, new_ways_;
+  IndexVector<SwitchIdx, std::vector<std::uint64_t>> passing_;  // empty: not counted yet
 };
 
 }  // namespace

@@ -51,7 +51,8 @@ TreeGrower::TreeGrower(const Fabric& fabric,
 void TreeGrower::aim_at(SwitchIdx root) {
   std::vector<std::uint32_t>& order = trees_.near_to_far(root);
   order.assign(1, root.value());
-  std::fill(distance_.begin(), distance_.end(), kUnreached);
+  std::ranges::fill(distance_, kUnreached);
+  std::ranges::fill(place_, kUnreached);
   distance_[root.value()] = 0;
   first_way_.assign(1, 0);
   ways_.clear();
@@ -78,6 +79,7 @@ void TreeGrower::aim_at(SwitchIdx root) {
 void TreeGrower::aim_along(SwitchIdx root, const NextHops& hops) {
   std::vector<std::uint32_t>& order = trees_.near_to_far(root);
   order.assign(1, root.value());
+  std::ranges::fill(place_, kUnreached);
   place_[root.value()] = 0;
   first_way_.assign(2, 0);
   ways_.clear();
@@ -138,6 +140,7 @@ const TreeGrower::Way& TreeGrower::choose(const TreeFamily& family,
 
 bool TreeGrower::is_way(std::uint32_t sw, std::uint8_t number) const {
   const std::uint32_t at = place_[sw];
+  if (at == kUnreached) return false;
   return std::any_of(ways_.begin() + first_way_[at],
                      ways_.begin() + first_way_[at + 1],
                      [&](const Way& way) { return way.number == number; });

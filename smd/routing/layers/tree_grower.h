@@ -93,7 +93,7 @@ class TreeGrower {
 
   // Of the root aimed at: ways of the i-th switch near to far.
   std::vector<std::uint32_t> distance_;
-  std::vector<std::uint32_t> place_;  // by switch: which one it is
+  std::vector<std::uint32_t> place_;  // by switch: which one it is; kUnreached: none of them
   std::vector<std::uint32_t> first_way_;
   std::vector<Way> ways_;
 
