@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/app/admin_commands.h"
+#include "smd/app/administration.h"
 #include "smd/app/lid_store.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
@@ -98,6 +99,9 @@ void Daemon::open() {
   };
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
+  observer.on_known = [this, port] {
+    session_->administration->adopt(make_view(*session_->manager, port));
+  };
   observer.on_lids = [this](const LidBook& book) {
     kept_.book = book;
     if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
@@ -114,8 +118,13 @@ void Daemon::open() {
   };
   session_.emplace();
   session_->transport = std::move(*transport);
-  session_->manager = std::make_unique<SubnetManager>(
-      runtime_, *session_->transport, make_settings(options_.config), kept_, std::move(observer));
+  session_->split = std::make_unique<ClassSplit>(*session_->transport);
+  session_->administration = std::make_unique<sa::Server>(runtime_, session_->split->general());
+  session_->manager = std::make_unique<SubnetManager>(runtime_,
+                                                      session_->split->subnet(),
+                                                      make_settings(options_.config),
+                                                      kept_,
+                                                      std::move(observer));
   session_->manager->start();
 }
 

@@ -1,6 +1,6 @@
-// `smd run`: keeps a manager alive on a transport. Opens the device and waits with back-off while
-// it cannot, answers the admin socket, feeds the watchdog, re-reads the configuration on SIGHUP.
-// SIGTERM leaves the fabric running.
+// `smd run`: keeps a manager and the administration of its subnet alive on a transport. Opens the
+// device and waits with back-off while it cannot, answers the admin socket, feeds the watchdog,
+// re-reads the configuration on SIGHUP. SIGTERM leaves the fabric running.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,8 @@
 #include "smd/app/service_notify.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/runtime/asio_runtime.h"
+#include "smd/sa/server.h"
+#include "smd/transport/class_split.h"
 
 namespace smd::app {
 
@@ -42,6 +44,8 @@ class Daemon {
   /// What lives exactly as long as one opened device. Destroyed in reverse order.
   struct Session {
     std::unique_ptr<Transport> transport;
+    std::unique_ptr<ClassSplit> split;
+    std::unique_ptr<sa::Server> administration;
     std::unique_ptr<SubnetManager> manager;
   };
 

@@ -156,6 +156,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   }
   enter(report.error ? Phase::Idle : Phase::Up);
   observer_.on_cycle(*last_);
+  if (!report.error) observer_.on_known();
   next();
 }
 
@@ -200,6 +201,7 @@ void SubnetManager::take_care() {
   aftercare_.start(*holdings_.in_force, settings_.ports.m_key, [this] {
     care_due_since_.reset();
     meter_.lap();
+    observer_.on_known();
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
       if (!pending_.empty() && phase_ == Phase::Up)
         begin_cycle(std::exchange(pending_, {}));

@@ -23,6 +23,7 @@ class SubnetManager {
   struct Observer {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};
+    std::function<void()> on_known = [] {};  // what is in force was reached, or is better known
     std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
 
     /// Turns that may be blocked, before they are and when it changed: to be kept.
@@ -70,6 +71,10 @@ class SubnetManager {
 
   /// Null until a cycle has routes that were verified.
   [[nodiscard]] const InForce* in_force() const { return holdings_.in_force.get(); }
+
+  /// The same, to be kept. Its tables and LIDs stay as they are; its fabric is replaced by one that
+  /// knows more, such as names, until a cycle begins; see Observer::on_known.
+  [[nodiscard]] std::shared_ptr<const InForce> share_in_force() const { return holdings_.in_force; }
 
   /// What switches confirmed, and the turns that are blocked in them.
   [[nodiscard]] const ProgramState& program_state() const { return holdings_.program; }

@@ -40,6 +40,10 @@ class Transport {
   /// Requests that the port takes before send() may block for good; more is never worth trying.
   [[nodiscard]] virtual unsigned most_outstanding() const { return 4096; }
 
+  /// False where clients know no RMPP: they take the first segment of a table for the whole, and
+  /// acknowledge nothing.
+  [[nodiscard]] virtual bool carries_segments() const { return true; }
+
   /// Hands the MAD to the port. Ok means injected, not delivered.
   virtual Result<void> send(const MadPacket& packet) = 0;
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -43,6 +44,17 @@ constexpr std::size_t kBatch = 256;
 constexpr int kErrorsUntilLost = 3;
 
 constexpr std::uint32_t kGsiQKey = 0x80010000;
+
+/// Bytes of the MAD that mean something. Of a table that fits one segment it is less than the
+/// whole, and a client on libumad2sim, where nobody does RMPP, counts records by it.
+int length_of(const MadBytes& mad) {
+  constexpr unsigned kOneDataSegment = 0x0107;  // type Data; flags Active, First, Last
+  constexpr int kBeforePayload = 36;
+  const auto at = [&mad](std::size_t i) { return std::to_integer<unsigned>(mad[i]); };
+  const bool single = at(1) == static_cast<unsigned>(MgmtClass::SubnAdm) &&
+                      (at(25) << 8 | (at(26) & 7)) == kOneDataSegment;
+  return single ? kBeforePayload + static_cast<int>(at(35)) : static_cast<int>(kMadSize);
+}
 
 struct alignas(8) UmadBuffer {
   std::array<std::byte, sizeof(ib_user_mad) + kMadSize> bytes{};
@@ -91,6 +103,8 @@ class UmadTransport final : public Transport {
     return simulated_ ? kMostOnSimulator : Transport::most_outstanding();
   }
 
+  [[nodiscard]] bool carries_segments() const override { return !simulated_; }
+
   Result<void> send(const MadPacket& packet) override;
 
   void set_handlers(Receive receive, Lost lost) override {
@@ -105,7 +119,9 @@ class UmadTransport final : public Transport {
     return fmt::format("{} port {}", port_.device, port_.port);
   }
 
-  Result<int> register_class(MgmtClass mgmt_class);
+  Result<int> register_class(MgmtClass mgmt_class,
+                             int version,
+                             std::initializer_list<Method> methods);
   void receive_loop(const std::stop_token& stop);
   void deliver(std::vector<MadPacket> batch);
   void report_loss(int error_number);
@@ -116,6 +132,7 @@ class UmadTransport final : public Transport {
   int issm_fd_ = -1;
   int directed_agent_ = -1;
   int lid_agent_ = -1;
+  int administration_agent_ = -1;
   bool simulated_ = false;
   std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
@@ -143,27 +160,38 @@ Result<void> UmadTransport::open() {
     const int error_number = fd_ == -EIO && errno != 0 ? errno : -fd_;
     return tl::unexpected(umad_error(UmadStep::Open, error_number, where()));
   }
-  const Result<int> directed = register_class(MgmtClass::SubnDirected);
+  const auto of_managers = {Method::Get, Method::Set, Method::Trap, Method::TrapRepress};
+  const Result<int> directed = register_class(MgmtClass::SubnDirected, 1, of_managers);
   if (!directed) return tl::unexpected(directed.error());
-  const Result<int> lid = register_class(MgmtClass::SubnLid);
+  const Result<int> lid = register_class(MgmtClass::SubnLid, 1, of_managers);
   if (!lid) return tl::unexpected(lid.error());
+  // Segments are our own business: no RMPP in the kernel. GetTraceTable, GetMulti and Delete exist
+  // in this class alone.
+  const Result<int> administration = register_class(
+      MgmtClass::SubnAdm,
+      2,
+      {Method::Get, Method::Set, Method::GetTable, Method{0x13}, Method{0x14}, Method{0x15}});
+  if (!administration) return tl::unexpected(administration.error());
   simulated_ = is_simulated(fd_);
   directed_agent_ = *directed;
   lid_agent_ = *lid;
+  administration_agent_ = *administration;
   receiver_ = std::jthread([this](const std::stop_token& stop) { receive_loop(stop); });
   return {};
 }
 
-/// For answers, and for the requests that the kernel leaves to a subnet manager.
-Result<int> UmadTransport::register_class(MgmtClass mgmt_class) {
-  std::array<long, 16 / sizeof(long)> methods{};
+/// For answers, and for requests by these methods, which the kernel leaves to us.
+Result<int> UmadTransport::register_class(MgmtClass mgmt_class,
+                                          int version,
+                                          std::initializer_list<Method> methods) {
+  std::array<long, 16 / sizeof(long)> mask{};
   constexpr std::size_t kBits = 8 * sizeof(long);
-  for (const Method method : {Method::Get, Method::Set, Method::Trap, Method::TrapRepress}) {
+  for (const Method method : methods) {
     const auto bit = static_cast<std::size_t>(method);
-    methods[bit / kBits] |= 1L << bit % kBits;
+    mask[bit / kBits] |= 1L << bit % kBits;
   }
   errno = 0;
-  const int agent = umad_register(fd_, static_cast<int>(mgmt_class), 1, 0, methods.data());
+  const int agent = umad_register(fd_, static_cast<int>(mgmt_class), version, 0, mask.data());
   // The library answers -EPERM whatever the kernel said.
   if (agent < 0) {
     return tl::unexpected(umad_error(UmadStep::Register, errno != 0 ? errno : EBUSY, where()));
@@ -176,11 +204,11 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   int agent = -1;
   if (mgmt_class == MgmtClass::SubnDirected) agent = directed_agent_;
   if (mgmt_class == MgmtClass::SubnLid) agent = lid_agent_;
+  if (mgmt_class == MgmtClass::SubnAdm) agent = administration_agent_;
   if (agent < 0) {
-    return fail(Errc::Invalid,
-                fmt::format("{}: class 0x{:02x} is no subnet management",
-                            where(),
-                            static_cast<unsigned>(mgmt_class)));
+    return fail(
+        Errc::Invalid,
+        fmt::format("{}: class 0x{:02x} is not ours", where(), static_cast<unsigned>(mgmt_class)));
   }
   send_buffer_.bytes.fill(std::byte{0});
   umad_set_addr_net(send_buffer_.raw(),
@@ -192,7 +220,7 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   std::memcpy(send_buffer_.mad(), packet.mad.data(), kMadSize);
   const bool response = is_response(static_cast<Method>(packet.mad[3]));
   const int timeout_ms = response ? 0 : kKernelTimeoutMs;
-  if (umad_send(fd_, agent, send_buffer_.raw(), kMadSize, timeout_ms, 0) < 0) {
+  if (umad_send(fd_, agent, send_buffer_.raw(), length_of(packet.mad), timeout_ms, 0) < 0) {
     return tl::unexpected(umad_error(UmadStep::Send, errno, where()));
   }
   if (!response) ++unanswered_;
@@ -237,6 +265,7 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       const ib_mad_addr_t& from = *umad_get_mad_addr(buffer.raw());
       MadPacket& packet = batch.emplace_back();
       packet.remote_lid = Lid{ntohs(from.lid)};
+      packet.local_qp = agent == administration_agent_ ? 1 : 0;
       packet.remote_qp = ntohl(from.qpn);
       packet.sl = from.sl;
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));

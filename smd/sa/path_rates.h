@@ -1,0 +1,21 @@
+// Rates as PathRecord and MCMemberRecord code them (IBA 15.2.5.16): the codes are not in order of
+// speed.
+#pragma once
+
+#include <cstdint>
+
+#include "smd/ib/types.h"
+
+namespace smd::sa {
+
+/// The code of a link of so many lanes at that speed: the largest rate that the link carries; 0
+/// where width or speed says nothing.
+[[nodiscard]] std::uint8_t rate_code(LinkWidth width, LinkSpeed speed);
+
+/// Place in the order of speed, from 1; 0 for codes that mean nothing.
+[[nodiscard]] unsigned rate_order(std::uint8_t code);
+
+/// The code next below `code` in the order of speed; 0 when there is none.
+[[nodiscard]] std::uint8_t rate_below(std::uint8_t code);
+
+}  // namespace smd::sa

@@ -1,0 +1,56 @@
+#include "smd/sa/query.h"
+
+#include "smd/sa/class_port_info.h"
+#include "smd/sa/path_query.h"
+#include "smd/sa/record_queries.h"
+
+namespace smd::sa {
+namespace {
+
+Answer describe_service(const SubnetView& view) {
+  Answer answer{.records = std::vector<std::byte>(kClassPortInfoSize)};
+  encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsPortInfoCapMaskMatchSupported,
+                              .resp_time_value = view.parts().resp_time_value},
+                answer.records);
+  return answer;
+}
+
+Answer find_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  switch (static_cast<RecordId>(query.header.mad.attribute_id)) {
+    case RecordId::NodeRecord:
+      return find_node_records(view, query, limits);
+    case RecordId::PortInfoRecord:
+      return find_port_info_records(view, query, limits);
+    case RecordId::SwitchInfoRecord:
+      return find_switch_info_records(view, query, limits);
+    case RecordId::SmInfoRecord:
+      return find_sm_info_records(view, query, limits);
+    case RecordId::LinkRecord:
+      return find_link_records(view, query, limits);
+    case RecordId::LftRecord:
+      return find_lft_records(view, query, limits);
+    case RecordId::PathRecord:
+      return find_path_records(view, query, limits);
+    default:
+      return {.status = Status::BadMethodAttribute};
+  }
+}
+
+}  // namespace
+
+Answer answer_query(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const auto method = static_cast<SaMethod>(query.header.mad.method);
+  const auto id = static_cast<RecordId>(query.header.mad.attribute_id);
+  if (method != SaMethod::Get && method != SaMethod::GetTable) return {.status = Status::BadMethod};
+  if (id == RecordId::ClassPortInfo) {
+    if (method != SaMethod::Get) return {.status = Status::BadMethodAttribute};
+    return describe_service(view);
+  }
+  Answer answer = find_records(view, query, limits);
+  if (answer.status != Status::Ok || method == SaMethod::GetTable) return answer;
+  if (answer.count() == 0) return {.status = Status::NoRecords};
+  if (answer.count() > 1) return {.status = Status::TooManyRecords};
+  return answer;
+}
+
+}  // namespace smd::sa

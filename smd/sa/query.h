@@ -1,0 +1,46 @@
+// One request, answered from a view: which records match, and which status stands for none.
+//
+// Get takes exactly one record, GetTable any number, none included (IBA 15.4.3, 15.4.4). What a
+// client may not see (SA_Key trust, 15.4.1.2) is blanked before it is compared, so that nobody can
+// guess a key by asking.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "smd/sa/subnet_view.h"
+
+#include "smd/sa/sa_mad.h"
+
+namespace smd::sa {
+
+struct Query {
+  SaHeader header;
+  std::span<const std::byte, kDataSize> data;
+
+  /// The request carries the SM_Key that this subnet trusts.
+  bool trusted = false;
+};
+
+/// What one request may cost.
+struct QueryLimits {
+  std::size_t bytes = std::size_t{64} << 20;  // of records in one answer
+  std::size_t pairs = std::size_t{1} << 16;   // of ports that one PathRecord request walks
+};
+
+struct Answer {
+  Status status = Status::Ok;
+  std::uint16_t offset = 0;        // of records, in units of 8 bytes
+  std::vector<std::byte> records;  // status Ok: one after the other; else empty
+
+  [[nodiscard]] std::size_t count() const {
+    return offset == 0 ? 0 : records.size() / (std::size_t{8} * offset);
+  }
+};
+
+[[nodiscard]] Answer answer_query(const SubnetView& view,
+                                  const Query& query,
+                                  const QueryLimits& limits = {});
+
+}  // namespace smd::sa

@@ -1,0 +1,163 @@
+#include "smd/sa/record_queries.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "smd/base/byte_reader.h"
+#include "smd/sa/link_records.h"
+#include "smd/sa/node_records.h"
+#include "smd/sa/record_sink.h"
+
+namespace smd::sa {
+namespace {
+
+// In every record that has one, the LID is component 0 and stands first.
+constexpr std::uint64_t kLid = component_bit(0);
+
+constexpr std::uint64_t kNodeGuid = component_bit(7);
+constexpr std::uint64_t kPortGuid = component_bit(8);
+constexpr std::size_t kNodeGuidAt = 16;
+constexpr std::size_t kPortGuidAt = 24;
+
+constexpr std::uint64_t kPortCapMask = component_bit(7);
+constexpr std::size_t kPortCapMaskAt = 24;
+constexpr std::uint32_t kMatchSubset = 1u << 31;
+
+bool asks(const Query& query, std::uint64_t components) {
+  return (query.header.component_mask & components) == components;
+}
+
+Lid wanted_lid(const Query& query) { return Lid{ByteReader(query.data).u16()}; }
+
+Guid wanted_guid(const Query& query, std::size_t at) {
+  return Guid{ByteReader(query.data.subspan(at)).u64()};
+}
+
+/// The ports that the request may mean: one where it names a LID or a GUID, else all. A LID within
+/// the range of a port's LMC names that port.
+std::vector<PortIdx> candidates(const SubnetView& view, const Query& query) {
+  if (!asks(query, kLid)) return view.end_ports();
+  const PortIdx port = view.lids().owner_of(wanted_lid(query));
+  return port == kNone<PortIdx> ? std::vector<PortIdx>{} : std::vector<PortIdx>{port};
+}
+
+/// The port as clients may see it.
+PortInfo visible(PortInfo info, bool trusted) {
+  if (!trusted) info.m_key = MKey{};
+  return info;
+}
+
+}  // namespace
+
+Answer find_node_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const Fabric& fabric = view.fabric();
+  RecordSink sink(kNodeRecord, query, limits.bytes, kLid);
+  std::vector<PortIdx> ports;
+  if (!asks(query, kLid) && asks(query, kPortGuid)) {
+    const PortIdx port = view.find_port(wanted_guid(query, kPortGuidAt));
+    if (port != kNone<PortIdx>) ports.push_back(port);
+  } else if (!asks(query, kLid) && asks(query, kNodeGuid)) {
+    if (const auto node = fabric.find_node(wanted_guid(query, kNodeGuidAt))) {
+      for (const PortIdx port : fabric.ports_of(*node)) {
+        if (view.lids().base[port] != kUnassignedLid) ports.push_back(port);
+      }
+    }
+  } else {
+    ports = candidates(view, query);
+  }
+  for (const PortIdx port : ports) {
+    const NodeIdx node = fabric.node_of[port];
+    NodeInfo info = fabric.node_info[node];
+    info.port_guid = fabric.port_guid[port];
+    info.local_port = fabric.number_of(port);
+    sink.offer(NodeRecord{view.lids().base[port], info, fabric.description[node]});
+  }
+  return std::move(sink).finish();
+}
+
+Answer find_port_info_records(const SubnetView& view,
+                              const Query& query,
+                              const QueryLimits& limits) {
+  const Fabric& fabric = view.fabric();
+  // With bit 31 of the modifier a capability mask matches every port that has at least its bits.
+  const bool subset = (query.header.mad.attribute_modifier & kMatchSubset) != 0;
+  const std::uint32_t capabilities = subset && asks(query, kPortCapMask)
+                                         ? ByteReader(query.data.subspan(kPortCapMaskAt)).u32()
+                                         : 0;
+  RecordSink sink(kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask : 0));
+  for (const PortIdx end : candidates(view, query)) {
+    const NodeIdx node = fabric.node_of[end];
+    const auto offer = [&](PortIdx port) {
+      const PortInfo& info = fabric.port_info[port];
+      if ((info.capability_mask & capabilities) != capabilities) return;
+      sink.offer(PortInfoRecord{.lid = view.lids().base[end],
+                                .port = fabric.number_of(port),
+                                .info = visible(info, query.trusted)});
+    };
+    if (!fabric.is_switch(node)) {
+      offer(end);
+    } else {
+      for (const PortIdx port : fabric.ports_of(node)) offer(port);
+    }
+  }
+  return std::move(sink).finish();
+}
+
+Answer find_switch_info_records(const SubnetView& view,
+                                const Query& query,
+                                const QueryLimits& limits) {
+  const Fabric& fabric = view.fabric();
+  RecordSink sink(kSwitchInfoRecord, query, limits.bytes, kLid);
+  for (const PortIdx port : candidates(view, query)) {
+    const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+    if (sw != kNone<SwitchIdx>)
+      sink.offer(SwitchInfoRecord{view.lids().base[port], fabric.switch_info[sw]});
+  }
+  return std::move(sink).finish();
+}
+
+Answer find_sm_info_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  RecordSink sink(kSmInfoRecord, query, limits.bytes);
+  SmInfo info = view.parts().sm;
+  if (!query.trusted) info.sm_key = SmKey{};
+  sink.offer(SmInfoRecord{view.lids().base[view.fabric().sm_port], info});
+  return std::move(sink).finish();
+}
+
+Answer find_link_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const Fabric& fabric = view.fabric();
+  RecordSink sink(kLinkRecord, query, limits.bytes);
+  const auto offer_links_of = [&](NodeIdx node) {
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      sink.offer(LinkRecord{
+          view.lid_of(port), fabric.number_of(port), fabric.number_of(peer), view.lid_of(peer)});
+    }
+  };
+  if (!asks(query, kLid)) {
+    for (const NodeIdx node : fabric.node_guid.indices()) offer_links_of(node);
+  } else if (const PortIdx port = view.lids().owner_of(wanted_lid(query)); port != kNone<PortIdx>) {
+    offer_links_of(fabric.node_of[port]);
+  }
+  return std::move(sink).finish();
+}
+
+Answer find_lft_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const Fabric& fabric = view.fabric();
+  const ForwardingTables& lft = view.routing().lft;
+  RecordSink sink(kLftRecord, query, limits.bytes, kLid);
+  for (const PortIdx port : candidates(view, query)) {
+    const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+    if (sw == kNone<SwitchIdx>) continue;
+    LftRecord record{.lid = view.lids().base[port]};
+    for (std::size_t block = 0; block < lft.blocks() && !sink.overflowed(); ++block) {
+      record.block = static_cast<std::uint16_t>(block);
+      std::ranges::copy(lft.block(sw, block), record.ports.begin());
+      sink.offer(record);
+    }
+  }
+  return std::move(sink).finish();
+}
+
+}  // namespace smd::sa

@@ -1,0 +1,110 @@
+#include "smd/sa/rmpp_sender.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::sa {
+
+RmppSender::RmppSender(SaHeader header,
+                       std::vector<std::byte> data,
+                       RmppTiming timing,
+                       TimePoint now)
+    : header_(header),
+      data_(std::move(data)),
+      timing_(timing),
+      begun_(now),
+      heard_(now),
+      segments_(std::max<std::uint32_t>(
+          1, static_cast<std::uint32_t>((data_.size() + kDataSize - 1) / kDataSize))) {}
+
+bool RmppSender::next(MadBytes& mad, TimePoint now) {
+  if (std::exchange(abort_due_, false)) {
+    mad = make_rmpp_end(header_, status_);
+    return true;
+  }
+  if (state_ != RmppState::Running || next_ > segments_ || next_ > window_last_) return false;
+  if (next_ - acknowledged_ > timing_.most_ahead) return false;
+  if (next_ <= highest_) ++resent_;
+  highest_ = std::max(highest_, next_);
+  make_segment(mad, next_++);
+  heard_ = std::max(heard_, now);
+  return true;
+}
+
+void RmppSender::make_segment(MadBytes& mad, std::uint32_t number) const {
+  const std::size_t from = std::size_t{number - 1} * kDataSize;
+  const std::size_t size = std::min(kDataSize, data_.size() - std::min(from, data_.size()));
+  SaHeader header = header_;
+  header.rmpp = {.version = kRmppVersion,
+                 .type = static_cast<std::uint8_t>(RmppType::Data),
+                 .flags = rmpp_flag::kActive,
+                 .segment = number};
+  // The first segment announces the whole length, the last one its own.
+  if (number == 1) {
+    header.rmpp.flags |= rmpp_flag::kFirst;
+    header.rmpp.length = static_cast<std::uint32_t>(data_.size()) + segments_ * kSegmentOverhead;
+  }
+  if (number == segments_) {
+    header.rmpp.flags |= rmpp_flag::kLast;
+    header.rmpp.length = static_cast<std::uint32_t>(size) + kSegmentOverhead;
+  }
+  mad.fill(std::byte{0});
+  encode_sa_header(header, mad);
+  std::copy_n(data_.begin() + static_cast<std::ptrdiff_t>(std::min(from, data_.size())),
+              size,
+              mad.begin() + kHeaderSize);
+}
+
+void RmppSender::on_control(const RmppHeader& control, TimePoint now) {
+  if (state_ != RmppState::Running) return;
+  if (control.version != kRmppVersion) return abort(RmppStatus::BadVersion);
+  switch (static_cast<RmppType>(control.type)) {
+    case RmppType::Ack:
+      if (control.status != 0) return abort(RmppStatus::IllegalStatus);
+      return on_ack(control.segment, control.length, now);
+    case RmppType::Stop:
+    case RmppType::Abort:
+      state_ = RmppState::Failed;
+      status_ = static_cast<RmppStatus>(control.status);
+      return;
+    case RmppType::None:
+    case RmppType::Data:
+      break;
+  }
+  abort(RmppStatus::BadType);
+}
+
+void RmppSender::on_ack(std::uint32_t segment, std::uint32_t window_last, TimePoint now) {
+  if (window_last < segment) return abort(RmppStatus::WindowTooSmall);
+  if (segment > highest_) return abort(RmppStatus::SegmentTooBig);
+  if (segment < acknowledged_ || window_last < window_last_) return;  // overtaken by a later one
+  if (segment > acknowledged_ || window_last > window_last_) {
+    heard_ = now;
+    retries_ = 0;
+  }
+  acknowledged_ = segment;
+  window_last_ = window_last;
+  next_ = std::max(next_, segment + 1);
+  if (acknowledged_ == segments_) state_ = RmppState::Done;
+}
+
+TimePoint RmppSender::deadline() const {
+  return std::min(heard_ + timing_.response, begun_ + timing_.total);
+}
+
+void RmppSender::on_timeout(TimePoint now) {
+  if (state_ != RmppState::Running) return;
+  if (now >= begun_ + timing_.total) return abort(RmppStatus::TotalTimeTooLong);
+  if (retries_ == timing_.retries) return abort(RmppStatus::TooManyRetries);
+  ++retries_;
+  heard_ = now;
+  next_ = acknowledged_ + 1;
+}
+
+void RmppSender::abort(RmppStatus status) {
+  state_ = RmppState::Failed;
+  status_ = status;
+  abort_due_ = true;
+}
+
+}  // namespace smd::sa

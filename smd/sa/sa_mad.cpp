@@ -1,0 +1,47 @@
+#include "smd/sa/sa_mad.h"
+
+#include "smd/mad/codec.h"
+
+namespace smd::sa {
+namespace {
+
+constexpr std::size_t kMadHeaderSize = 24;
+
+}  // namespace
+
+Result<SaHeader> decode_sa_header(std::span<const std::byte> mad) {
+  if (mad.size() < kHeaderSize) return codec::too_short("SA header", mad.size());
+  SaHeader header{.mad = *decode_mad_header(mad)};
+  ByteReader in(mad.subspan(kMadHeaderSize));
+  header.rmpp.version = in.u8();
+  header.rmpp.type = in.u8();
+  const std::uint8_t time_and_flags = in.u8();
+  header.rmpp.response_time = codec::bits(time_and_flags, 3, 5);
+  header.rmpp.flags = codec::bits(time_and_flags, 0, 3);
+  header.rmpp.status = in.u8();
+  header.rmpp.segment = in.u32();
+  header.rmpp.length = in.u32();
+  header.sm_key = SmKey{in.u64()};
+  header.attribute_offset = in.u16();
+  in.skip(2);
+  header.component_mask = in.u64();
+  return header;
+}
+
+void encode_sa_header(const SaHeader& header, std::span<std::byte> mad) {
+  encode_mad_header(header.mad, mad);
+  ByteWriter out(mad.subspan(kMadHeaderSize));
+  out.u8(header.rmpp.version);
+  out.u8(header.rmpp.type);
+  out.u8(codec::join(codec::place(header.rmpp.response_time, 3, 5),
+                     codec::place(header.rmpp.flags, 0, 3)));
+  out.u8(header.rmpp.status);
+  out.u32(header.rmpp.segment);
+  out.u32(header.rmpp.length);
+  out.u64(header.sm_key.value());
+  out.u16(header.attribute_offset);
+  out.zeros(2);
+  out.u64(header.component_mask);
+}
+
+}  // namespace smd::sa

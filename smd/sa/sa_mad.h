@@ -1,0 +1,118 @@
+// The header of subnet administration (IBA 15.2.1.1): common MAD header, RMPP header (13.6.2), then
+// SM_Key, AttributeOffset and ComponentMask; 200 bytes of data follow.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "smd/ib/types.h"
+#include "smd/mad/header.h"
+
+namespace smd::sa {
+
+inline constexpr std::size_t kHeaderSize = 56;
+inline constexpr std::size_t kDataSize = kMadSize - kHeaderSize;
+inline constexpr std::uint8_t kClassVersion = 2;
+
+/// Methods of the class (IBA 15.2.2).
+enum class SaMethod : std::uint8_t {
+  Get = 0x01,
+  Set = 0x02,
+  Report = 0x06,
+  GetTable = 0x12,
+  GetTraceTable = 0x13,
+  GetMulti = 0x14,
+  Delete = 0x15,
+};
+
+inline constexpr std::uint8_t kResponseBit = 0x80;
+
+/// The method of an answer; that of Set is the one of Get.
+[[nodiscard]] constexpr std::uint8_t answer_method(std::uint8_t method) {
+  const bool set = method == static_cast<std::uint8_t>(SaMethod::Set);
+  return static_cast<std::uint8_t>((set ? static_cast<std::uint8_t>(SaMethod::Get) : method) |
+                                   kResponseBit);
+}
+
+/// Attribute ids of class 0x03 (IBA 15.2.4).
+enum class RecordId : std::uint16_t {
+  ClassPortInfo = 0x0001,
+  Notice = 0x0002,
+  InformInfo = 0x0003,
+  NodeRecord = 0x0011,
+  PortInfoRecord = 0x0012,
+  SlToVlTableRecord = 0x0013,
+  SwitchInfoRecord = 0x0014,
+  LftRecord = 0x0015,
+  RftRecord = 0x0016,
+  MftRecord = 0x0017,
+  SmInfoRecord = 0x0018,
+  LinkRecord = 0x0020,
+  GuidInfoRecord = 0x0030,
+  ServiceRecord = 0x0031,
+  PKeyTableRecord = 0x0033,
+  PathRecord = 0x0035,
+  VlArbTableRecord = 0x0036,
+  McMemberRecord = 0x0038,
+  TraceRecord = 0x0039,
+  MultiPathRecord = 0x003a,
+  InformInfoRecord = 0x00f3,
+};
+
+/// The status word of an answer: codes of the class in the upper byte (IBA 15.2.1.1, table 185),
+/// those of every class in the lower.
+enum class Status : std::uint16_t {
+  Ok = 0,
+  Busy = 0x0001,
+  BadVersion = 0x0004,
+  BadMethod = 0x0008,
+  BadMethodAttribute = 0x000c,
+  BadField = 0x001c,
+  NoResources = 0x0100,
+  RequestInvalid = 0x0200,
+  NoRecords = 0x0300,
+  TooManyRecords = 0x0400,
+  InvalidGid = 0x0500,
+  InsufficientComponents = 0x0600,
+  Denied = 0x0700,
+};
+
+enum class RmppType : std::uint8_t { None = 0, Data = 1, Ack = 2, Stop = 3, Abort = 4 };
+
+namespace rmpp_flag {
+inline constexpr std::uint8_t kActive = 1;
+inline constexpr std::uint8_t kFirst = 2;
+inline constexpr std::uint8_t kLast = 4;
+}  // namespace rmpp_flag
+
+struct RmppHeader {
+  std::uint8_t version = 0;         // 1 where RMPP is active
+  std::uint8_t type = 0;            // raw; see RmppType
+  std::uint8_t response_time = 31;  // 5 bits; 31: none given
+  std::uint8_t flags = 0;           // 3 bits
+  std::uint8_t status = 0;
+  std::uint32_t segment = 0;  // of Data and Ack
+  std::uint32_t length = 0;   // Data: PayloadLength; Ack: NewWindowLast
+
+  [[nodiscard]] bool active() const { return (flags & rmpp_flag::kActive) != 0; }
+
+  friend bool operator==(const RmppHeader&, const RmppHeader&) = default;
+};
+
+struct SaHeader {
+  MadHeader mad;
+  RmppHeader rmpp;
+  SmKey sm_key;
+  std::uint16_t attribute_offset = 0;  // of records in a table, in units of 8 bytes
+  std::uint64_t component_mask = 0;
+
+  friend bool operator==(const SaHeader&, const SaHeader&) = default;
+};
+
+/// Malformed when there are fewer than 56 bytes.
+Result<SaHeader> decode_sa_header(std::span<const std::byte> mad);
+
+/// Requires: mad.size() >= 56.
+void encode_sa_header(const SaHeader& header, std::span<std::byte> mad);
+
+}  // namespace smd::sa

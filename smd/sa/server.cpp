@@ -1,0 +1,248 @@
+#include "smd/sa/server.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd::sa {
+namespace {
+
+/// How often transfers are looked at for silence.
+constexpr Duration kTick = std::chrono::milliseconds(100);
+
+bool wants_answer(std::uint8_t method) {
+  switch (static_cast<SaMethod>(method)) {
+    case SaMethod::Get:
+    case SaMethod::Set:
+    case SaMethod::GetTable:
+    case SaMethod::GetTraceTable:
+    case SaMethod::GetMulti:
+    case SaMethod::Delete:
+      return true;
+    case SaMethod::Report:
+      break;
+  }
+  return false;
+}
+
+bool is_control(const RmppHeader& rmpp) {
+  return rmpp.active() && rmpp.type != static_cast<std::uint8_t>(RmppType::Data);
+}
+
+/// The header of the answer: the request's, without its key and its segment (IBA 15.4.1).
+SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t offset) {
+  SaHeader header = request;
+  header.mad.method = answer_method(request.mad.method);
+  header.mad.status = static_cast<std::uint16_t>(status);
+  header.mad.class_version = kClassVersion;
+  header.rmpp = {.response_time = 0};
+  header.sm_key = SmKey{};
+  header.attribute_offset = offset;
+  return header;
+}
+
+}  // namespace
+
+Server::Server(Runtime& runtime, Transport& transport, ServerLimits limits)
+    : runtime_(runtime), transport_(transport), limits_(limits) {
+  transport_.set_handlers([this](const MadPacket& packet) { receive(packet); },
+                          [](const Error&) {});
+}
+
+Server::~Server() {
+  transport_.set_handlers([](const MadPacket&) {}, [](const Error&) {});
+}
+
+void Server::receive(const MadPacket& packet) {
+  const SaHeader header = *decode_sa_header(packet.mad);
+  if (header.mad.mgmt_class != static_cast<std::uint8_t>(MgmtClass::SubnAdm) ||
+      header.mad.base_version != 1) {
+    ++stats_.malformed;
+    return;
+  }
+  const ClientId client{packet.remote_lid, packet.remote_qp};
+  const TransferId transfer{client, header.mad.transaction_id};
+  if (is_control(header.rmpp)) return on_control(transfer, header);
+  if (!wants_answer(header.mad.method)) {
+    ++stats_.unasked;
+    return;
+  }
+  if (transfers_.contains(transfer)) {
+    ++stats_.repeated;
+    return;
+  }
+  enqueue(client, packet);
+}
+
+void Server::on_control(const TransferId& id, const SaHeader& header) {
+  const auto found = transfers_.find(id);
+  if (found == transfers_.end()) {
+    ++stats_.unasked;
+    return;
+  }
+  found->second.sender.on_control(header.rmpp, runtime_.now());
+  advance(found);
+}
+
+void Server::enqueue(const ClientId& client, const MadPacket& packet) {
+  auto found = waiting_.find(client);
+  const bool full = found == waiting_.end() ? waiting_.size() >= limits_.clients
+                                            : found->second.size() >= limits_.requests_per_client;
+  if (full) {
+    ++stats_.flooded;
+    return;
+  }
+  if (found == waiting_.end()) {
+    found = waiting_.emplace(client, std::deque<MadPacket>{}).first;
+    turns_.push_back(client);
+  }
+  found->second.push_back(packet);
+  ++waiting_count_;
+  if (std::exchange(turn_armed_, true)) return;
+  turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+}
+
+void Server::serve_turn() {
+  for (std::size_t i = 0; i < limits_.requests_per_turn && !turns_.empty(); ++i) {
+    const ClientId client = turns_.front();
+    turns_.pop_front();
+    const auto found = waiting_.find(client);
+    const MadPacket packet = found->second.front();
+    found->second.pop_front();
+    --waiting_count_;
+    if (found->second.empty()) {
+      waiting_.erase(found);
+    } else {
+      turns_.push_back(client);
+    }
+    serve(packet);
+  }
+  turn_armed_ = !turns_.empty();
+  if (turn_armed_) turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+}
+
+void Server::serve(const MadPacket& packet) {
+  const SaHeader request = *decode_sa_header(packet.mad);
+  ++stats_.requests;
+  if (request.mad.class_version != kClassVersion)
+    return refuse(packet, request, Status::BadVersion);
+  if (!view_) {
+    ++stats_.busy;
+    return refuse(packet, request, Status::Busy);
+  }
+  const SmKey trust = view_->parts().trust_key;
+  const bool trusted = request.sm_key != SmKey{} && request.sm_key == trust;
+  if (request.sm_key != SmKey{} && !trusted) {
+    ++stats_.wrong_key;
+    return;
+  }
+  Answer answer = answer_query(
+      *view_,
+      {.header = request,
+       .data = std::span<const std::byte>(packet.mad).subspan<kHeaderSize, kDataSize>(),
+       .trusted = trusted},
+      limits_.query);
+  if (answer.status != Status::Ok) return refuse(packet, request, answer.status);
+  respond(packet, request, std::move(answer));
+}
+
+void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {
+  ++stats_.refused;
+  MadBytes mad{};
+  encode_sa_header(answer_header(request, status, 0), mad);
+  send(packet, mad);
+}
+
+void Server::respond(const MadPacket& packet, const SaHeader& request, Answer answer) {
+  const SaHeader header = answer_header(request, Status::Ok, answer.offset);
+  if (static_cast<SaMethod>(request.mad.method) != SaMethod::Get)
+    return respond_table(packet, header, std::move(answer));
+  ++stats_.answered;
+  ++stats_.records;
+  MadBytes mad{};
+  encode_sa_header(header, mad);
+  std::ranges::copy(answer.records, mad.begin() + kHeaderSize);
+  send(packet, mad);
+}
+
+std::size_t Server::transfers_of(const ClientId& client) const {
+  const auto first = transfers_.lower_bound({client, 0});
+  const auto last = transfers_.upper_bound({client, UINT64_MAX});
+  return static_cast<std::size_t>(std::distance(first, last));
+}
+
+void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answer answer) {
+  const ClientId client{packet.remote_lid, packet.remote_qp};
+  const TransferId id{client, header.mad.transaction_id};
+  if (transfers_.contains(id)) {
+    ++stats_.repeated;
+    return;
+  }
+  if (!transport_.carries_segments()) {
+    ++stats_.answered;
+    stats_.records += answer.count();
+    MadBytes mad{};
+    RmppSender first(header, std::move(answer.records), limits_.rmpp, runtime_.now());
+    if (first.next(mad, runtime_.now())) send(packet, mad);
+    return;
+  }
+  if (transfers_.size() >= limits_.transfers ||
+      transfers_of(client) >= limits_.transfers_per_client) {
+    ++stats_.busy;
+    ++stats_.refused;
+    SaHeader busy = header;
+    busy.mad.status = static_cast<std::uint16_t>(Status::Busy);
+    MadBytes mad{};
+    encode_sa_header(busy, mad);
+    return send(packet, mad);
+  }
+  ++stats_.answered;
+  stats_.records += answer.count();
+  ++stats_.transfers;
+  const auto [at, added] = transfers_.emplace(
+      id,
+      Transfer{packet,
+               RmppSender(header, std::move(answer.records), limits_.rmpp, runtime_.now())});
+  advance(at);
+  arm_tick();
+}
+
+/// Sends what may be sent; a transfer that is over goes.
+Server::Transfers::iterator Server::advance(Transfers::iterator transfer) {
+  RmppSender& sender = transfer->second.sender;
+  const std::uint64_t resent = sender.resent();
+  MadBytes mad{};
+  while (sender.next(mad, runtime_.now())) send(transfer->second.address, mad);
+  stats_.segments_resent += sender.resent() - resent;
+  if (sender.state() == RmppState::Running) return ++transfer;
+  if (sender.state() == RmppState::Failed) ++stats_.transfers_failed;
+  return transfers_.erase(transfer);
+}
+
+void Server::tick() {
+  tick_armed_ = false;
+  const TimePoint now = runtime_.now();
+  for (auto each = transfers_.begin(); each != transfers_.end();) {
+    if (each->second.sender.deadline() > now) {
+      ++each;
+    } else {
+      each->second.sender.on_timeout(now);
+      each = advance(each);
+    }
+  }
+  arm_tick();
+}
+
+void Server::arm_tick() {
+  if (transfers_.empty() || std::exchange(tick_armed_, true)) return;
+  tick_ = Timer(runtime_, runtime_.now() + kTick, [this] { tick(); });
+}
+
+void Server::send(const MadPacket& to, const MadBytes& mad) {
+  MadPacket packet = to;
+  packet.local_qp = 1;
+  packet.mad = mad;
+  // What does not go out is like what gets lost: clients ask again, transfers repeat their window.
+  if (!transport_.send(packet)) ++stats_.send_errors;
+}
+
+}  // namespace smd::sa

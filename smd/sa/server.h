@@ -1,0 +1,116 @@
+// Subnet administration as a service on QP1 of the manager's port: takes requests, answers them
+// from the last view that was adopted, and keeps the segmented transfers going.
+//
+// Clients wait in queues of their own and are served in turn, a few requests each turn of the loop:
+// whoever floods waits behind himself. Everything that a client can make us keep has a limit.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+
+#include "smd/sa/query.h"
+#include "smd/sa/rmpp_sender.h"
+#include "smd/transport/transport.h"
+
+namespace smd::sa {
+
+struct ServerLimits {
+  std::size_t clients = 4096;             // with requests that wait
+  std::size_t requests_per_client = 64;   // that wait
+  std::size_t transfers = 1024;           // under way, of all clients
+  std::size_t transfers_per_client = 32;  // a host's kernel is one client
+  std::size_t requests_per_turn = 32;     // of the loop
+  QueryLimits query;
+  RmppTiming rmpp;
+};
+
+struct ServerStats {
+  std::uint64_t requests = 0;   // well-formed, of a method that wants an answer
+  std::uint64_t answered = 0;   // status 0
+  std::uint64_t refused = 0;    // any other status
+  std::uint64_t busy = 0;       // of those: no view yet, or too many transfers
+  std::uint64_t records = 0;    // in answers
+  std::uint64_t malformed = 0;  // dropped
+  std::uint64_t unasked = 0;    // dropped: answers, traps, control of unknown transfers
+  std::uint64_t wrong_key = 0;  // dropped: an SM_Key that is neither 0 nor the trusted one
+  std::uint64_t flooded = 0;    // dropped: the client's queue, or room for clients, was full
+  std::uint64_t repeated = 0;   // dropped: the answer to the same request is under way
+  std::uint64_t transfers = 0;  // begun
+  std::uint64_t transfers_failed = 0;
+  std::uint64_t segments_resent = 0;
+  std::uint64_t send_errors = 0;
+
+  friend bool operator==(const ServerStats&, const ServerStats&) = default;
+};
+
+class Server {
+ public:
+  /// Takes the handlers of `transport`. Both outlive this.
+  Server(Runtime& runtime, Transport& transport, ServerLimits limits = {});
+  ~Server();
+  Server(const Server&) = delete;
+
+  /// What requests are answered from, from now on; answers under way go on as they were.
+  void adopt(std::shared_ptr<const SubnetView> view) { view_ = std::move(view); }
+
+  [[nodiscard]] const ServerStats& stats() const { return stats_; }
+
+  [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
+
+  /// Requests that wait for their turn.
+  [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
+
+ private:
+  struct ClientId {
+    Lid lid;
+    std::uint32_t qp = 0;
+
+    friend auto operator<=>(const ClientId&, const ClientId&) = default;
+  };
+
+  struct TransferId {
+    ClientId client;
+    std::uint64_t transaction = 0;
+
+    friend auto operator<=>(const TransferId&, const TransferId&) = default;
+  };
+
+  struct Transfer {
+    MadPacket address;  // of the request; its MAD means nothing
+    RmppSender sender;
+  };
+
+  using Transfers = std::map<TransferId, Transfer>;
+
+  void receive(const MadPacket& packet);
+  void on_control(const TransferId& id, const SaHeader& header);
+  void enqueue(const ClientId& client, const MadPacket& packet);
+  void serve_turn();
+  void serve(const MadPacket& packet);
+  void refuse(const MadPacket& packet, const SaHeader& request, Status status);
+  void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
+  void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);
+  Transfers::iterator advance(Transfers::iterator transfer);
+  void tick();
+  void arm_tick();
+  void send(const MadPacket& to, const MadBytes& mad);
+  [[nodiscard]] std::size_t transfers_of(const ClientId& client) const;
+
+  Runtime& runtime_;
+  Transport& transport_;
+  ServerLimits limits_;
+  ServerStats stats_;
+  std::shared_ptr<const SubnetView> view_;
+  std::map<ClientId, std::deque<MadPacket>> waiting_;
+  std::deque<ClientId> turns_;  // clients with requests, in the order in which they are served
+  std::size_t waiting_count_ = 0;
+  Transfers transfers_;
+  Timer turn_;
+  Timer tick_;
+  bool turn_armed_ = false;
+  bool tick_armed_ = false;
+};
+
+}  // namespace smd::sa

@@ -1,0 +1,54 @@
+// What the administration answers from: an immutable picture of the subnet and its indices. Made on
+// the loop when a cycle has ended; requests that come meanwhile are answered from the last one.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/mad/sm_info.h"
+#include "smd/routing/tables.h"
+
+namespace smd::sa {
+
+/// All pointers not null; what they point to does not change.
+struct ViewParts {
+  std::shared_ptr<const Fabric> fabric;
+  std::shared_ptr<const LidMap> lids;
+  std::shared_ptr<const RoutingTables> routing;
+  SmInfo sm;        // this manager
+  SmKey trust_key;  // 0: nobody is trusted
+  std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
+  std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
+  std::uint8_t resp_time_value = 16;   // likewise, of our answers
+};
+
+class SubnetView {
+ public:
+  explicit SubnetView(ViewParts parts);
+
+  [[nodiscard]] const Fabric& fabric() const { return *parts_.fabric; }
+
+  [[nodiscard]] const LidMap& lids() const { return *parts_.lids; }
+
+  [[nodiscard]] const RoutingTables& routing() const { return *parts_.routing; }
+
+  [[nodiscard]] const ViewParts& parts() const { return parts_; }
+
+  /// End ports with a LID, in port order.
+  [[nodiscard]] const std::vector<PortIdx>& end_ports() const { return end_ports_; }
+
+  /// An end port with a LID; kNone when no such port is known.
+  [[nodiscard]] PortIdx find_port(Guid port_guid) const;
+
+  /// LID of the port, or of port 0 where the port belongs to a switch.
+  [[nodiscard]] Lid lid_of(PortIdx port) const;
+
+ private:
+  ViewParts parts_;
+  std::vector<PortIdx> end_ports_;
+  std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
+};
+
+}  // namespace smd::sa
