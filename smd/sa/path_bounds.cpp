@@ -4,12 +4,6 @@
 #include "smd/sa/path_rates.h"
 
 namespace smd::sa {
-namespace {
-
-constexpr std::uint8_t kLongestLifeTime = 63;  // 6 bits
-
-}  // namespace
-
 std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t path) {
   switch (bound.selector) {
     case Selector::GreaterThan:
@@ -37,7 +31,7 @@ std::optional<std::uint8_t> choose_rate(const Bound& bound, std::uint8_t path) {
       if (const std::uint8_t below = rate_below(bound.value); below != 0) return below;
       return std::nullopt;
     case Selector::Exactly:
-      return rate_order(path) >= wanted ? std::optional(bound.value) : std::nullopt;
+      return rate_order(path) == wanted ? std::optional(path) : std::nullopt;
     case Selector::Best:
       break;
   }
@@ -47,9 +41,7 @@ std::optional<std::uint8_t> choose_rate(const Bound& bound, std::uint8_t path) {
 std::optional<std::uint8_t> choose_life_time(const Bound& bound, std::uint8_t path) {
   switch (bound.selector) {
     case Selector::GreaterThan:
-      if (path > bound.value) return path;
-      if (bound.value == kLongestLifeTime) return std::nullopt;
-      return static_cast<std::uint8_t>(bound.value + 1);
+      return path > bound.value ? std::optional(path) : std::nullopt;
     case Selector::LessThan:
       return path < bound.value ? std::optional(path) : std::nullopt;
     case Selector::Exactly:

@@ -30,9 +30,9 @@ struct End {
 End find_end(const SubnetView& view, bool by_gid, const Gid& gid, bool by_lid, Lid lid) {
   if (by_lid) {
     const PortIdx port = view.lids().owner_of(lid);
-    if (port == kNone<PortIdx>) return {.status = Status::NoRecords};
-    if (by_gid && view.fabric().port_guid[port] != gid.guid) return {.status = Status::NoRecords};
+    if (port == kNone<PortIdx>) return {};
     if (!by_gid) return {.ports = {port}, .only = lid};
+    if (view.fabric().port_guid[port] != gid.guid) return {};
   }
   if (!by_gid) return {.ports = view.end_ports()};
   const bool here = gid.prefix == view.parts().subnet_prefix || gid.prefix == kDefaultSubnetPrefix;

@@ -14,6 +14,7 @@ namespace smd::sa {
 
 /// The value of MTU, rate or lifetime that the answer carries: what the path has, lowered (raised,
 /// for a lifetime) where the request asks for less; nothing where the path cannot keep it.
+/// "Exactly" a rate is the path's own and no other, as clients know it from OpenSM.
 [[nodiscard]] std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t path);
 [[nodiscard]] std::optional<std::uint8_t> choose_rate(const Bound& bound, std::uint8_t path);
 [[nodiscard]] std::optional<std::uint8_t> choose_life_time(const Bound& bound, std::uint8_t path);

@@ -16,6 +16,15 @@ void pass_link(const Fabric& fabric, PortIdx port, Way& way) {
   ++way.links;
 }
 
+/// Port 0 of a switch has limits of its own.
+void pass_end(const Fabric& fabric, PortIdx port, Way& way) {
+  if (fabric.number_of(port) != PortNum{0}) return;
+  const PortInfo& info = fabric.port_info[port];
+  way.mtu = std::min(way.mtu, info.mtu_cap);
+  const std::uint8_t rate = rate_code(active_width(info), link_speed(fabric, port));
+  if (rate != 0 && rate_order(rate) < rate_order(way.rate)) way.rate = rate;
+}
+
 PortNum egress(const RoutingTables& routing, SwitchIdx sw, Lid destination) {
   const PortNum out =
       destination <= routing.lft.top() ? routing.lft.route(sw, destination) : kNoRoute;
@@ -59,6 +68,8 @@ std::optional<Way> find_way(const SubnetView& view, PortIdx source, Lid destinat
     pass_link(fabric, leaving, way);
     at = fabric.peer[leaving];
   }
+  pass_end(fabric, source, way);
+  pass_end(fabric, target, way);
   return way;
 }
 

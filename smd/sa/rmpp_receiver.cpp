@@ -62,7 +62,7 @@ bool RmppReceiver::next(MadBytes& mad) {
               .type = static_cast<std::uint8_t>(RmppType::Ack),
               .flags = rmpp_flag::kActive,
               .segment = received_,
-              .length = state_ == RmppState::Done ? received_ : received_ + limits_.window};
+              .length = received_ + limits_.window};
   mad.fill(std::byte{0});
   encode_sa_header(ack, mad);
   return true;

@@ -77,13 +77,13 @@ void RmppSender::on_control(const RmppHeader& control, TimePoint now) {
 void RmppSender::on_ack(std::uint32_t segment, std::uint32_t window_last, TimePoint now) {
   if (window_last < segment) return abort(RmppStatus::WindowTooSmall);
   if (segment > highest_) return abort(RmppStatus::SegmentTooBig);
-  if (segment < acknowledged_ || window_last < window_last_) return;  // overtaken by a later one
+  if (segment < acknowledged_) return;  // overtaken by a later one
   if (segment > acknowledged_ || window_last > window_last_) {
     heard_ = now;
     retries_ = 0;
   }
   acknowledged_ = segment;
-  window_last_ = window_last;
+  window_last_ = std::max(window_last_, window_last);  // what was allowed once stays so
   next_ = std::max(next_, segment + 1);
   if (acknowledged_ == segments_) state_ = RmppState::Done;
 }

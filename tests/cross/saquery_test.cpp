@@ -1,0 +1,195 @@
+// Debian's saquery asks smd and then OpenSM on the same fabric, first on ibsim, then on smsim. What
+// OpenSM found it keeps: LIDs and links are the same, so records must be, field by field. Where
+// they differ on purpose it says why: docs/subnet-administration.md.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "tests/cross/opensm_with_plugin.h"
+#include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/wait_until.h"
+
+namespace smd::test {
+namespace {
+
+using std::chrono_literals::operator""s;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Words = std::vector<std::string>;
+
+/// The lines of a record, without dots and blanks: "mtu=0x84".
+std::vector<std::string> fields_of(const std::string& text, const std::set<std::string>& ignored) {
+  std::vector<std::string> fields;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t dots = line.find("..");
+    const std::size_t start = line.find_first_not_of(" \t");
+    if (start == std::string::npos) continue;
+    if (dots == std::string::npos) {
+      fields.push_back(line.substr(start));
+      continue;
+    }
+    const std::size_t value = line.find_first_not_of('.', dots);
+    const std::string name = line.substr(start, dots - start);
+    if (ignored.contains(name)) continue;
+    fields.push_back(name + "=" + (value == std::string::npos ? "" : line.substr(value)));
+  }
+  return fields;
+}
+
+/// The first fields that differ, as "ours, theirs; …"; empty when none does.
+std::string differences(std::vector<std::string> ours, std::vector<std::string> theirs) {
+  std::string text;
+  ours.resize(std::max(ours.size(), theirs.size()), "nothing");
+  theirs.resize(ours.size(), "nothing");
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i] != theirs[i]) text += ours[i] + ", " + theirs[i] + "; ";
+  }
+  return text;
+}
+
+struct Question {
+  std::string name;
+  Words words;
+  std::set<std::string> ignored;  // fields that differ for a reason
+};
+
+/// For a fabric whose LIDs 1 and 3 … are hosts and switches in the order of discovery.
+std::vector<Question> questions() {
+  // Ports of an adapter have no HOQLife; smd's SMInfo counts its own cycles.
+  const std::set<std::string> none;
+  return {
+      {"node", {"NR", "1"}, none},
+      {"switch_node", {"NR", "2"}, none},
+      {"no_such_node", {"NR", "77"}, none},
+      {"port", {"PIR", "1"}, none},
+      {"switch_port", {"PIR", "2/1"}, none},
+      {"switch_port_zero", {"PIR", "2/0"}, none},
+      {"managers", {"-s"}, none},
+      {"switch", {"SWI", "2"}, none},
+      {"manager", {"SMIR"}, {"ActCount"}},
+      {"link", {"LR", "1"}, none},
+      {"links", {"-x", "1"}, none},
+      {"path", {"PR", "--slid", "1", "--dlid", "5"}, none},
+      {"path_back", {"PR", "--slid", "5", "--dlid", "1", "--numb_path", "1"}, none},
+      {"path_of_hosts", {"--src-to-dst", "1:8"}, none},
+      {"path_to_switch", {"PR", "--slid", "1", "--dlid", "2"}, none},
+      {"path_between_switches", {"PR", "--slid", "2", "--dlid", "3"}, none},
+      {"path_to_itself", {"PR", "--slid", "1", "--dlid", "1"}, none},
+      {"path_to_nobody", {"PR", "--slid", "1", "--dlid", "99"}, none},
+      {"mtu_above", {"PR", "--slid", "1", "--dlid", "5", "--mtu", "2"}, none},
+      {"mtu_above_all", {"PR", "--slid", "1", "--dlid", "5", "--mtu", "5"}, none},
+      {"mtu_below", {"PR", "--slid", "1", "--dlid", "5", "--mtu", "67"}, none},
+      {"mtu_exactly", {"PR", "--slid", "1", "--dlid", "5", "--mtu", "131"}, none},
+      {"mtu_too_large", {"PR", "--slid", "1", "--dlid", "5", "--mtu", "133"}, none},
+      {"rate_above", {"PR", "--slid", "1", "--dlid", "8", "--rate", "3"}, none},
+      {"rate_below", {"PR", "--slid", "1", "--dlid", "8", "--rate", "75"}, none},
+      {"rate_exactly", {"PR", "--slid", "1", "--dlid", "8", "--rate", "134"}, none},
+      {"rate_too_large", {"PR", "--slid", "1", "--dlid", "8", "--rate", "146"}, none},
+      {"life_above", {"PR", "--slid", "1", "--dlid", "5", "--pkt_lifetime", "10"}, none},
+      {"life_above_all", {"PR", "--slid", "1", "--dlid", "5", "--pkt_lifetime", "19"}, none},
+      {"life_below", {"PR", "--slid", "1", "--dlid", "5", "--pkt_lifetime", "83"}, none},
+      {"sl", {"PR", "--slid", "1", "--dlid", "5", "--sl", "3"}, none},
+      {"partition", {"PR", "--slid", "1", "--dlid", "5", "--pkey", "0x7fff"}, none},
+      {"other_partition", {"PR", "--slid", "1", "--dlid", "5", "--pkey", "0x8001"}, none},
+      {"reversible", {"PR", "--slid", "1", "--dlid", "5", "-r", "1"}, none},
+  };
+}
+
+/// smd as a daemon on the stage's first adapter.
+class Daemon {
+ public:
+  explicit Daemon(const Stage& stage)
+      : process_(
+            {.argv = {smd_path(), "run", "-c", write_config(scratch_.path(), "interval_s = 0\n")},
+             .env = stage.env(0)}) {}
+
+  /// The first cycle is over and what comes after it is, too: names are known.
+  bool wait_until_up() {
+    return wait_until(
+        [this] {
+          const Finished told = run_process(
+              {.argv =
+                   {smctl_path(), "--socket", scratch_.path() / "smd.sock", "--json", "status"}},
+              10s);
+          return told.out.find("\"master\"") != std::string::npos;
+        },
+        20s);
+  }
+
+  Process& process() { return process_; }
+
+ private:
+  Scratch scratch_;
+  Process process_;
+};
+
+class SaQuery : public ::testing::TestWithParam<Server> {
+ protected:
+  SaQuery() : stage_(GetParam(), "fat-tree:k=4,levels=2", scratch_.path()) {}
+
+  void SetUp() override { ASSERT_TRUE(stage_.ready()); }
+
+  [[nodiscard]] Finished ask(Words words) const {
+    words.insert(words.begin(), "saquery");
+    return stage_.tool(std::move(words));
+  }
+
+  Scratch scratch_;
+  Stage stage_;
+};
+
+TEST_P(SaQuery, AnswersAsOpensmDoes) {
+  std::map<std::string, Finished> ours;
+  {
+    Daemon smd(stage_);
+    ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
+    // Names come after the routes.
+    ASSERT_TRUE(wait_until(
+        [this] {
+          return ask({"NR", "2"}).out.find("sw-") != std::string::npos;
+        },
+        10s));
+    for (const Question& question : questions()) ours[question.name] = ask(question.words);
+    smd.process().terminate();
+  }
+  OpensmWithPlugin opensm(stage_, {.engines = "minhop"});
+  ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+  for (const Question& question : questions()) {
+    const Finished theirs = ask(question.words);
+    EXPECT_EQ(differences(fields_of(ours[question.name].out, question.ignored),
+                          fields_of(theirs.out, question.ignored)),
+              "")
+        << question.name;
+    EXPECT_EQ(ours[question.name].exit_code, theirs.exit_code) << question.name;
+  }
+}
+
+TEST_P(SaQuery, SaysWhatItIsAndWhatItIsNot) {
+  Daemon smd(stage_);
+  ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
+  EXPECT_THAT(ask({"-c"}).out, HasSubstr("Capability mask..........0x2000"));
+  EXPECT_THAT(ask({"LFTR", "2/0"}).out, HasSubstr("LFT Record dump"));
+  for (const char* record : {"MCMR", "IIR", "MFTR", "PKTR"}) {
+    const Finished refused = ask({record});
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("not supported")) << record;
+  }
+  // A wrong key is met with silence.
+  EXPECT_THAT(ask({"--smkey", "5", "-t", "200", "NR", "1"}).out, Not(HasSubstr("node_guid")));
+}
+
+INSTANTIATE_TEST_SUITE_P(On,
+                         SaQuery,
+                         ::testing::Values(Server::Ibsim, Server::Smsim),
+                         [](const auto& at) {
+                           return at.param == Server::Ibsim ? "ibsim" : "smsim";
+                         });
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,290 @@
+// PathRecords: the way along the tables in force, and the bounds that a request may set.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/sa/path_query.h"
+#include "smd/sa/path_rates.h"
+#include "tests/unit/sa/subnet.h"
+
+namespace smd::sa {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
+using ::testing::Pair;
+namespace part = path_component;
+
+constexpr std::string_view kTree = "H1-S1 H2-S1 S1-S2 H3-S2";
+constexpr std::uint64_t kByLid = part::kSlid | part::kDlid;
+
+struct Paths {
+  Status status;
+  std::vector<PathRecord> records;
+};
+
+Paths paths(const SubnetView& view,
+            std::uint64_t mask,
+            const PathRecord& wanted,
+            SaMethod method = SaMethod::GetTable,
+            const QueryLimits& limits = {}) {
+  const Answer answer =
+      answer_query(view, ask(method, RecordId::PathRecord, mask, wanted, 64).query(), limits);
+  Paths out{.status = answer.status};
+  for (std::size_t i = 0; i < answer.count(); ++i)
+    out.records.push_back(decode_path_record(std::span(answer.records).subspan(i * 64)).value());
+  return out;
+}
+
+PathRecord between(const SubnetView& view, std::string_view from, std::string_view to) {
+  return {.dgid = {kDefaultSubnetPrefix, guid_of(view, to)},
+          .sgid = {kDefaultSubnetPrefix, guid_of(view, from)},
+          .dlid = lid_of(view, to),
+          .slid = lid_of(view, from)};
+}
+
+/// The view with one port's registers changed.
+SubnetView with_port(std::string_view text, std::string_view port, void (*change)(PortInfo&)) {
+  ViewParts parts = parts_of(text);
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  change(fabric->port_info[test::port(*fabric, port)]);
+  parts.fabric = fabric;
+  return SubnetView(parts);
+}
+
+TEST(SaPath, SaysWhatAHostMustKnow) {
+  const auto view = view_of(kTree);
+  const Paths found = paths(*view, kByLid, between(*view, "H1", "H3"), SaMethod::Get);
+  ASSERT_EQ(found.records.size(), 1u);
+  const PathRecord& path = found.records[0];
+  EXPECT_EQ(path.sgid.guid, guid_of(*view, "H1"));
+  EXPECT_EQ(path.dgid, (Gid{kDefaultSubnetPrefix, guid_of(*view, "H3")}));
+  EXPECT_EQ(path.slid, lid_of(*view, "H1"));
+  EXPECT_EQ(path.dlid, lid_of(*view, "H3"));
+  EXPECT_TRUE(path.reversible);
+  EXPECT_EQ(path.p_key, kDefaultPKey);
+  EXPECT_EQ(path.mtu, (Bound{Selector::Exactly, 5}));
+  EXPECT_EQ(path.rate, (Bound{Selector::Exactly, 16}));
+  EXPECT_EQ(path.life_time, (Bound{Selector::Exactly, 18}));
+  EXPECT_EQ(path.preference, 0);
+}
+
+TEST(SaPath, AreFoundByGidToo) {
+  const auto view = view_of(kTree);
+  const PathRecord wanted = between(*view, "H2", "H3");
+  const Paths by_gid = paths(*view, part::kSgid | part::kDgid, wanted);
+  EXPECT_EQ(by_gid.records, paths(*view, kByLid, wanted).records);
+  EXPECT_EQ(by_gid.records.size(), 1u);
+}
+
+TEST(SaPath, UnknownEnds) {
+  const auto view = view_of(kTree);
+  PathRecord wanted = between(*view, "H1", "H3");
+  wanted.dlid = Lid{500};
+  EXPECT_EQ(paths(*view, kByLid, wanted).status, Status::Ok);
+  EXPECT_TRUE(paths(*view, kByLid, wanted).records.empty());
+  EXPECT_EQ(paths(*view, kByLid, wanted, SaMethod::Get).status, Status::NoRecords);
+  wanted.dgid.guid = Guid{0x404};
+  EXPECT_EQ(paths(*view, part::kSgid | part::kDgid, wanted).status, Status::InvalidGid);
+  wanted = between(*view, "H1", "H3");
+  wanted.sgid.prefix = 0x1234;
+  EXPECT_EQ(paths(*view, part::kSgid | part::kDgid, wanted).status, Status::InvalidGid);
+}
+
+TEST(SaPath, ALidThatIsNotThePortsIsNoPath) {
+  const auto view = view_of(kTree);
+  PathRecord wanted = between(*view, "H1", "H3");
+  wanted.dlid = lid_of(*view, "H2");
+  EXPECT_TRUE(paths(*view, part::kSgid | part::kDgid | part::kDlid, wanted).records.empty());
+}
+
+TEST(SaPath, IsAsNarrowAsItsNarrowestLink) {
+  const SubnetView view = with_port(kTree, "S1:3", [](PortInfo& info) {
+    info.neighbor_mtu = 4;
+    info.link_width_active = static_cast<std::uint8_t>(LinkWidth::X1);
+  });
+  const PathRecord far = paths(view, kByLid, between(view, "H1", "H3")).records.at(0);
+  EXPECT_EQ(far.mtu.value, 4);
+  EXPECT_EQ(far.rate.value, 15);  // 25 Gb/s
+  const PathRecord near = paths(view, kByLid, between(view, "H1", "H2")).records.at(0);
+  EXPECT_EQ(near.mtu.value, 5);
+  EXPECT_EQ(near.rate.value, 16);
+}
+
+TEST(SaPath, ToASwitchIsAsNarrowAsItsPortZero) {
+  const SubnetView view = with_port(kTree, "S2:0", [](PortInfo& info) { info.mtu_cap = 3; });
+  EXPECT_EQ(paths(view, kByLid, between(view, "H1", "S2")).records.at(0).mtu.value, 3);
+  EXPECT_EQ(paths(view, kByLid, between(view, "S2", "H1")).records.at(0).mtu.value, 3);
+  EXPECT_EQ(paths(view, kByLid, between(view, "H1", "S1")).records.at(0).mtu.value, 5);
+}
+
+TEST(SaPath, ToOneselfTakesNoTime) {
+  const auto view = view_of(kTree);
+  const Paths self = paths(*view, kByLid, between(*view, "H1", "H1"));
+  ASSERT_EQ(self.records.size(), 1u);
+  EXPECT_EQ(self.records[0].life_time.value, 0);
+}
+
+TEST(SaPath, WhereTheTablesLeadNowhereThereIsNone) {
+  ViewParts parts = parts_of(kTree);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  const Fabric& fabric = *parts.fabric;
+  const Lid h3 = parts.lids->base[test::end_port(fabric, "H3")];
+  routing->lft.set_route(test::switch_named(fabric, "S1"), h3, kNoRoute);
+  parts.routing = routing;
+  const SubnetView view(parts);
+  EXPECT_TRUE(paths(view, kByLid, between(view, "H1", "H3")).records.empty());
+  // The other way there is a path, but none that answers could take.
+  const Paths back = paths(view, kByLid, between(view, "H3", "H1"));
+  ASSERT_EQ(back.records.size(), 1u);
+  EXPECT_FALSE(back.records[0].reversible);
+  PathRecord wanted = between(view, "H3", "H1");
+  wanted.reversible = true;
+  EXPECT_TRUE(paths(view, kByLid | part::kReversible, wanted).records.empty());
+}
+
+TEST(SaPath, TablesThatRunInCirclesAreNoPath) {
+  ViewParts parts = parts_of("H1-S1 S1-S2 S2-S3 S3-S1 H2-S2");
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  const Fabric& fabric = *parts.fabric;
+  const Lid h2 = parts.lids->base[test::end_port(fabric, "H2")];
+  const auto send = [&](const char* sw, const char* port) {
+    routing->lft.set_route(
+        test::switch_named(fabric, sw), h2, fabric.number_of(test::port(fabric, port)));
+  };
+  send("S1", "S1:2");  // to S2
+  send("S2", "S2:2");  // to S3
+  send("S3", "S3:2");  // to S1
+  parts.routing = routing;
+  const SubnetView view(parts);
+  EXPECT_TRUE(paths(view, kByLid, between(view, "H1", "H2")).records.empty());
+}
+
+TEST(SaPath, OffsetsOfOnePortAreMatchedFirst) {
+  const auto view = view_of(kTree, 1);
+  PathRecord wanted = between(*view, "H1", "H3");
+  const auto lids = [&](const Paths& found) {
+    std::vector<std::pair<int, int>> out;
+    for (const PathRecord& each : found.records)
+      out.emplace_back(each.slid.value() - wanted.slid.value(),
+                       each.dlid.value() - wanted.dlid.value());
+    return out;
+  };
+  constexpr std::uint64_t kByGid = part::kSgid | part::kDgid;
+  const Paths all = paths(*view, kByGid, wanted);
+  EXPECT_THAT(lids(all), ElementsAre(Pair(0, 0), Pair(1, 1), Pair(0, 1), Pair(1, 0)));
+  EXPECT_EQ(all.records[1].preference, 0);
+  EXPECT_EQ(all.records[2].preference, 2);
+  wanted.numb_path = 3;
+  EXPECT_EQ(paths(*view, kByGid | part::kNumbPath, wanted).records.size(), 3u);
+  EXPECT_EQ(paths(*view, kByGid, wanted, SaMethod::Get).records.size(), 1u);
+  EXPECT_EQ(paths(*view, kByLid, wanted).records.size(), 1u);
+}
+
+TEST(SaPath, OneEndAloneMeansEveryOther) {
+  const auto view = view_of(kTree);
+  EXPECT_EQ(paths(*view, part::kSlid, between(*view, "H1", "H1")).records.size(), 5u);
+  EXPECT_EQ(paths(*view, 0, {}).records.size(), 25u);
+  EXPECT_EQ(paths(*view, 0, {}, SaMethod::GetTable, {.pairs = 24}).status, Status::NoResources);
+  EXPECT_EQ(paths(*view, 0, {}, SaMethod::Get).status, Status::TooManyRecords);
+}
+
+TEST(SaPath, CarriesTheServiceLevelThatTheEngineGaveIt) {
+  ViewParts parts = parts_of(kTree);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  const Fabric& fabric = *parts.fabric;
+  const Lid h3 = parts.lids->base[test::end_port(fabric, "H3")];
+  routing->path_sls = PathSls(fabric.switch_count(), parts.lids->top);
+  routing->path_sls.set_sl(test::switch_named(fabric, "S1"), h3, 6);
+  parts.routing = routing;
+  const SubnetView view(parts);
+  PathRecord wanted = between(view, "H1", "H3");
+  EXPECT_EQ(paths(view, kByLid, wanted).records.at(0).sl, 6);
+  EXPECT_EQ(paths(view, kByLid, between(view, "H1", "H2")).records.at(0).sl, 0);
+  wanted.sl = 6;
+  EXPECT_EQ(paths(view, kByLid | part::kSl, wanted).records.size(), 1u);
+  wanted.sl = 5;
+  EXPECT_TRUE(paths(view, kByLid | part::kSl, wanted).records.empty());
+}
+
+TEST(SaPath, AnyServiceLevelWillDoWhereTheEngineGaveNone) {
+  const auto view = view_of(kTree);
+  PathRecord wanted = between(*view, "H1", "H3");
+  wanted.sl = 5;
+  EXPECT_EQ(paths(*view, kByLid | part::kSl, wanted).records.at(0).sl, 5);
+}
+
+TEST(SaPath, PartitionsOtherThanTheDefaultHaveNone) {
+  const auto view = view_of(kTree);
+  PathRecord wanted = between(*view, "H1", "H3");
+  wanted.p_key = PKey{0x7fff};
+  EXPECT_EQ(paths(*view, kByLid | part::kPKey, wanted).records.at(0).p_key, PKey{0x7fff});
+  wanted.p_key = PKey{0x8001};
+  EXPECT_TRUE(paths(*view, kByLid | part::kPKey, wanted).records.empty());
+}
+
+TEST(SaPath, BoundsNeedSelectorAndValue) {
+  const auto view = view_of(kTree);
+  PathRecord wanted = between(*view, "H1", "H3");
+  wanted.mtu = {Selector::GreaterThan, 5};
+  EXPECT_EQ(paths(*view, kByLid | part::kMtu, wanted).records.size(), 1u);
+  EXPECT_TRUE(paths(*view, kByLid | part::kMtu | part::kMtuSelector, wanted).records.empty());
+  wanted.rate = {Selector::LessThan, 11};
+  EXPECT_EQ(
+      paths(*view, kByLid | part::kRate | part::kRateSelector, wanted).records.at(0).rate.value, 3);
+  wanted.life_time = {Selector::LessThan, 18};
+  EXPECT_TRUE(
+      paths(*view, kByLid | part::kLifeTime | part::kLifeTimeSelector, wanted).records.empty());
+}
+
+TEST(SaBounds, OfMtu) {
+  EXPECT_THAT(choose_mtu({Selector::GreaterThan, 3}, 4), Optional(4));
+  EXPECT_EQ(choose_mtu({Selector::GreaterThan, 4}, 4), std::nullopt);
+  EXPECT_THAT(choose_mtu({Selector::LessThan, 4}, 5), Optional(3));
+  EXPECT_THAT(choose_mtu({Selector::LessThan, 5}, 2), Optional(2));
+  EXPECT_EQ(choose_mtu({Selector::LessThan, 1}, 5), std::nullopt);
+  EXPECT_THAT(choose_mtu({Selector::Exactly, 4}, 5), Optional(4));
+  EXPECT_EQ(choose_mtu({Selector::Exactly, 5}, 4), std::nullopt);
+  EXPECT_EQ(choose_mtu({Selector::Exactly, 0}, 4), std::nullopt);
+  EXPECT_THAT(choose_mtu({Selector::Best, 1}, 5), Optional(5));
+}
+
+TEST(SaBounds, OfRateGoBySpeedNotByCode) {
+  constexpr std::uint8_t k10 = 3, k5 = 5, k20 = 6, k14 = 11, k100 = 16;
+  EXPECT_THAT(choose_rate({Selector::GreaterThan, k14}, k20), Optional(k20));
+  EXPECT_EQ(choose_rate({Selector::GreaterThan, k20}, k14), std::nullopt);
+  EXPECT_THAT(choose_rate({Selector::LessThan, k14}, k100), Optional(k10));
+  EXPECT_THAT(choose_rate({Selector::LessThan, k14}, k5), Optional(k5));
+  EXPECT_EQ(choose_rate({Selector::LessThan, 2}, k100), std::nullopt);
+  EXPECT_THAT(choose_rate({Selector::Exactly, k20}, k20), Optional(k20));
+  EXPECT_EQ(choose_rate({Selector::Exactly, k14}, k20), std::nullopt);
+  EXPECT_EQ(choose_rate({Selector::Exactly, k20}, k14), std::nullopt);
+  EXPECT_EQ(choose_rate({Selector::Exactly, 40}, k20), std::nullopt);
+  EXPECT_THAT(choose_rate({Selector::Best, 0}, k20), Optional(k20));
+}
+
+TEST(SaBounds, OfLifeTimeMayBeStretched) {
+  EXPECT_THAT(choose_life_time({Selector::GreaterThan, 17}, 18), Optional(18));
+  EXPECT_EQ(choose_life_time({Selector::GreaterThan, 18}, 18), std::nullopt);
+  EXPECT_THAT(choose_life_time({Selector::LessThan, 19}, 18), Optional(18));
+  EXPECT_EQ(choose_life_time({Selector::LessThan, 18}, 18), std::nullopt);
+  EXPECT_THAT(choose_life_time({Selector::Exactly, 20}, 18), Optional(20));
+  EXPECT_EQ(choose_life_time({Selector::Exactly, 17}, 18), std::nullopt);
+}
+
+TEST(SaRates, OfLinks) {
+  EXPECT_EQ(rate_code(LinkWidth::X1, LinkSpeed::Sdr), 2);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Sdr), 3);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Qdr), 7);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Fdr10), 7);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Fdr), 12);
+  EXPECT_EQ(rate_code(LinkWidth::X2, LinkSpeed::Fdr), 19);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Edr), 16);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Hdr), 17);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Ndr), 21);
+  EXPECT_EQ(rate_code(LinkWidth::X4, LinkSpeed::Xdr), 23);
+  EXPECT_EQ(rate_code(LinkWidth::X12, LinkSpeed::Ndr), 24);
+  EXPECT_EQ(rate_code(LinkWidth::None, LinkSpeed::Edr), 0);
+}
+
+}  // namespace
+}  // namespace smd::sa

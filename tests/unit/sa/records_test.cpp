@@ -1,0 +1,400 @@
+// Records and their component masks beside somebody else's reading of the specification: the
+// structs and mask bits of OpenSM's ib_types.h.
+#include <gtest/gtest.h>
+#include <iba/ib_types.h>
+
+#include <cstring>
+#include <functional>
+
+#include "smd/sa/class_port_info.h"
+#include "smd/sa/link_records.h"
+#include "smd/sa/node_records.h"
+#include "smd/sa/path_record.h"
+
+namespace smd::sa {
+namespace {
+
+template <class Theirs, class Ours>
+Theirs as_theirs(const Ours& record) {
+  std::array<std::byte, kDataSize> bytes{};
+  encode_record(record, std::span(bytes).first(sizeof(Theirs)));
+  Theirs theirs;
+  std::memcpy(&theirs, bytes.data(), sizeof theirs);
+  return theirs;
+}
+
+template <class Theirs>
+std::span<const std::byte> bytes_of(const Theirs& theirs) {
+  return std::as_bytes(std::span(&theirs, 1));
+}
+
+NodeRecord a_node() {
+  return {.lid = Lid{0x1234},
+          .info = {.base_version = 1,
+                   .class_version = 1,
+                   .node_type = 2,
+                   .num_ports = 36,
+                   .system_guid = Guid{0x1111},
+                   .node_guid = Guid{0x2222},
+                   .port_guid = Guid{0x3333},
+                   .partition_cap = 8,
+                   .device_id = 0xd2f0,
+                   .revision = 0xa1,
+                   .local_port = PortNum{7},
+                   .vendor_id = 0x2c9},
+          .description = "sw-0-3"};
+}
+
+TEST(SaRecords, NodeRecordHasTheirBytes) {
+  const auto theirs = as_theirs<ib_node_record_t>(a_node());
+  EXPECT_EQ(sizeof theirs, kNodeRecord.size);
+  EXPECT_EQ(cl_ntoh16(theirs.lid), 0x1234);
+  EXPECT_EQ(theirs.node_info.num_ports, 36);
+  EXPECT_EQ(cl_ntoh64(theirs.node_info.node_guid), 0x2222u);
+  EXPECT_EQ(cl_ntoh64(theirs.node_info.port_guid), 0x3333u);
+  EXPECT_EQ(cl_ntoh32(ib_node_info_get_vendor_id(&theirs.node_info)), 0x2c9u);
+  EXPECT_EQ(ib_node_info_get_local_port_num(&theirs.node_info), 7);
+  EXPECT_STREQ(reinterpret_cast<const char*>(theirs.node_desc.description), "sw-0-3");
+  EXPECT_EQ(decode_node_record(bytes_of(theirs)).value(), a_node());
+}
+
+TEST(SaRecords, PortInfoRecordHasTheirBytes) {
+  PortInfoRecord ours{.lid = Lid{9}, .port = PortNum{3}};
+  ours.info.m_key = MKey{0xabc};
+  ours.info.lid = Lid{10};
+  ours.info.mtu_cap = 5;
+  ours.info.neighbor_mtu = 4;
+  ours.info.subnet_timeout = 18;
+  ours.info.capability_mask2 = 0x30;
+  const auto theirs = as_theirs<ib_portinfo_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kPortInfoRecord.size);
+  EXPECT_EQ(cl_ntoh16(theirs.lid), 9);
+  EXPECT_EQ(theirs.port_num, 3);
+  EXPECT_EQ(cl_ntoh64(theirs.port_info.m_key), 0xabcu);
+  EXPECT_EQ(cl_ntoh16(theirs.port_info.base_lid), 10);
+  ib_port_info_t info = theirs.port_info;
+  EXPECT_EQ(ib_port_info_get_mtu_cap(&info), 5);
+  EXPECT_EQ(ib_port_info_get_neighbor_mtu(&info), 4);
+  EXPECT_EQ(ib_port_info_get_timeout(&info), 18);
+  EXPECT_EQ(decode_port_info_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, SwitchInfoRecordHasTheirBytes) {
+  const SwitchInfoRecord ours{.lid = Lid{2},
+                              .info = {.linear_fdb_cap = 0xc000,
+                                       .linear_fdb_top = 77,
+                                       .life_time_value = 18,
+                                       .enhanced_port0 = true,
+                                       .multicast_fdb_top = 0xbfff}};
+  const auto theirs = as_theirs<ib_switch_info_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kSwitchInfoRecord.size);
+  EXPECT_EQ(cl_ntoh16(theirs.lid), 2);
+  EXPECT_EQ(cl_ntoh16(theirs.switch_info.lin_cap), 0xc000);
+  EXPECT_EQ(cl_ntoh16(theirs.switch_info.lin_top), 77);
+  EXPECT_TRUE(ib_switch_info_is_enhanced_port0(&theirs.switch_info));
+  EXPECT_EQ(cl_ntoh16(theirs.switch_info.mcast_top), 0xbfff);
+  EXPECT_EQ(decode_switch_info_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, SmInfoRecordHasTheirBytes) {
+  const SmInfoRecord ours{
+      .lid = Lid{1},
+      .info = {
+          .guid = Guid{0x77}, .sm_key = SmKey{5}, .act_count = 12, .priority = 4, .sm_state = 3}};
+  const auto theirs = as_theirs<ib_sminfo_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kSmInfoRecord.size);
+  EXPECT_EQ(cl_ntoh64(theirs.sm_info.guid), 0x77u);
+  EXPECT_EQ(cl_ntoh32(theirs.sm_info.act_count), 12u);
+  const ib_sm_info_t info = theirs.sm_info;
+  EXPECT_EQ(ib_sminfo_get_priority(&info), 4);
+  EXPECT_EQ(ib_sminfo_get_state(&info), 3);
+  EXPECT_EQ(decode_sm_info_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, GuidInfoRecordHasTheirBytes) {
+  GuidInfoRecord ours{.lid = Lid{3}, .block = 1};
+  ours.guids[7] = Guid{0xfeed};
+  const auto theirs = as_theirs<ib_guidinfo_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kGuidInfoRecord.size);
+  EXPECT_EQ(theirs.block_num, 1);
+  EXPECT_EQ(cl_ntoh64(theirs.guid_info.guid[7]), 0xfeedu);
+  EXPECT_EQ(decode_guid_info_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, LinkAndLftRecordsHaveTheirBytes) {
+  const LinkRecord link{Lid{1}, PortNum{2}, PortNum{3}, Lid{4}};
+  const auto their_link = as_theirs<ib_link_record_t>(link);
+  EXPECT_EQ(sizeof their_link, kLinkRecord.size);
+  EXPECT_EQ(cl_ntoh16(their_link.from_lid), 1);
+  EXPECT_EQ(their_link.from_port_num, 2);
+  EXPECT_EQ(their_link.to_port_num, 3);
+  EXPECT_EQ(cl_ntoh16(their_link.to_lid), 4);
+  EXPECT_EQ(decode_link_record(bytes_of(their_link)).value(), link);
+
+  LftRecord lft{.lid = Lid{6}, .block = 2};
+  lft.ports[63] = PortNum{11};
+  const auto their_lft = as_theirs<ib_lft_record_t>(lft);
+  EXPECT_EQ(sizeof their_lft, kLftRecord.size);
+  EXPECT_EQ(cl_ntoh16(their_lft.block_num), 2);
+  EXPECT_EQ(their_lft.lft[63], 11);
+  EXPECT_EQ(decode_lft_record(bytes_of(their_lft)).value(), lft);
+}
+
+TEST(SaRecords, PathRecordHasTheirBytes) {
+  const PathRecord ours{.service_id = 0x55,
+                        .dgid = {0xfe80, Guid{1}},
+                        .sgid = {0xfe81, Guid{2}},
+                        .dlid = Lid{3},
+                        .slid = Lid{4},
+                        .raw_traffic = true,
+                        .flow_label = 0xabcde,
+                        .hop_limit = 6,
+                        .tclass = 7,
+                        .reversible = true,
+                        .numb_path = 8,
+                        .p_key = PKey{0x8001},
+                        .qos_class = 0x123,
+                        .sl = 9,
+                        .mtu = {Selector::Exactly, 4},
+                        .rate = {Selector::LessThan, 16},
+                        .life_time = {Selector::Best, 18},
+                        .preference = 2};
+  const auto theirs = as_theirs<ib_path_rec_t>(ours);
+  EXPECT_EQ(sizeof theirs, kPathRecordSize);
+  EXPECT_EQ(cl_ntoh64(theirs.service_id), 0x55u);
+  EXPECT_EQ(cl_ntoh64(theirs.dgid.unicast.interface_id), 1u);
+  EXPECT_EQ(cl_ntoh64(theirs.sgid.unicast.prefix), 0xfe81u);
+  EXPECT_EQ(cl_ntoh16(theirs.dlid), 3);
+  EXPECT_EQ(cl_ntoh32(theirs.hop_flow_raw), 0x80000000u | 0xabcdeu << 8 | 6u);
+  EXPECT_EQ(theirs.num_path, 0x88);
+  EXPECT_EQ(cl_ntoh16(theirs.pkey), 0x8001);
+  EXPECT_EQ(ib_path_rec_sl(&theirs), 9);
+  EXPECT_EQ(ib_path_rec_qos_class(&theirs), 0x123);
+  EXPECT_EQ(ib_path_rec_mtu(&theirs), 4);
+  EXPECT_EQ(ib_path_rec_mtu_sel(&theirs), 2);
+  EXPECT_EQ(ib_path_rec_rate(&theirs), 16);
+  EXPECT_EQ(ib_path_rec_rate_sel(&theirs), 1);
+  EXPECT_EQ(ib_path_rec_pkt_life(&theirs), 18);
+  EXPECT_EQ(ib_path_rec_pkt_life_sel(&theirs), 3);
+  EXPECT_EQ(theirs.preference, 2);
+  EXPECT_EQ(decode_path_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, PathComponentsAreTheirBits) {
+  using namespace path_component;
+  EXPECT_EQ(kDgid, cl_ntoh64(IB_PR_COMPMASK_DGID));
+  EXPECT_EQ(kSgid, cl_ntoh64(IB_PR_COMPMASK_SGID));
+  EXPECT_EQ(kDlid, cl_ntoh64(IB_PR_COMPMASK_DLID));
+  EXPECT_EQ(kSlid, cl_ntoh64(IB_PR_COMPMASK_SLID));
+  EXPECT_EQ(kRawTraffic, cl_ntoh64(IB_PR_COMPMASK_RAWTRAFFIC));
+  EXPECT_EQ(kReversible, cl_ntoh64(IB_PR_COMPMASK_REVERSIBLE));
+  EXPECT_EQ(kNumbPath, cl_ntoh64(IB_PR_COMPMASK_NUMBPATH));
+  EXPECT_EQ(kPKey, cl_ntoh64(IB_PR_COMPMASK_PKEY));
+  EXPECT_EQ(kSl, cl_ntoh64(IB_PR_COMPMASK_SL));
+  EXPECT_EQ(kMtuSelector, cl_ntoh64(IB_PR_COMPMASK_MTUSELEC));
+  EXPECT_EQ(kMtu, cl_ntoh64(IB_PR_COMPMASK_MTU));
+  EXPECT_EQ(kRateSelector, cl_ntoh64(IB_PR_COMPMASK_RATESELEC));
+  EXPECT_EQ(kRate, cl_ntoh64(IB_PR_COMPMASK_RATE));
+  EXPECT_EQ(kLifeTimeSelector, cl_ntoh64(IB_PR_COMPMASK_PKTLIFETIMESELEC));
+  EXPECT_EQ(kLifeTime, cl_ntoh64(IB_PR_COMPMASK_PKTLIFETIME));
+}
+
+TEST(SaRecords, ClassPortInfoHasTheirBytes) {
+  const ClassPortInfo ours{
+      .capability_mask = 0x2000, .capability_mask2 = 0x1234, .resp_time_value = 16};
+  auto theirs = as_theirs<ib_class_port_info_t>(ours);
+  EXPECT_EQ(sizeof theirs, kClassPortInfoSize);
+  EXPECT_EQ(theirs.class_ver, 2);
+  EXPECT_EQ(cl_ntoh16(theirs.cap_mask), 0x2000);
+  EXPECT_EQ(ib_class_cap_mask2(&theirs), 0x1234u);
+  EXPECT_EQ(ib_class_resp_time_val(&theirs), 16);
+  EXPECT_EQ(decode_class_port_info(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, TheHeaderHasTheirBytes) {
+  const SaHeader ours{.mad = {.mgmt_class = 3,
+                              .class_version = 2,
+                              .method = 0x92,
+                              .status = 0x0300,
+                              .transaction_id = 0x1122334455667788,
+                              .attribute_id = 0x35,
+                              .attribute_modifier = 0x80000000},
+                      .rmpp = {.version = 1,
+                               .type = 1,
+                               .response_time = 17,
+                               .flags = 7,
+                               .status = 120,
+                               .segment = 3,
+                               .length = 220},
+                      .sm_key = SmKey{0x99},
+                      .attribute_offset = 14,
+                      .component_mask = 0x8001};
+  MadBytes mad{};
+  encode_sa_header(ours, mad);
+  ib_sa_mad_t theirs;
+  std::memcpy(&theirs, mad.data(), sizeof theirs);
+  EXPECT_EQ(cl_ntoh16(theirs.status), 0x0300);
+  EXPECT_EQ(theirs.rmpp_type, 1);
+  EXPECT_EQ(theirs.rmpp_flags, 17 << 3 | 7);
+  EXPECT_EQ(theirs.rmpp_status, 120);
+  EXPECT_EQ(cl_ntoh32(theirs.seg_num), 3u);
+  EXPECT_EQ(cl_ntoh32(theirs.paylen_newwin), 220u);
+  EXPECT_EQ(cl_ntoh64(theirs.sm_key), 0x99u);
+  EXPECT_EQ(cl_ntoh16(theirs.attr_offset), 14);
+  EXPECT_EQ(cl_ntoh64(theirs.comp_mask), 0x8001u);
+  EXPECT_EQ(reinterpret_cast<const char*>(theirs.data) - reinterpret_cast<const char*>(&theirs),
+            static_cast<std::ptrdiff_t>(kHeaderSize));
+  EXPECT_EQ(decode_sa_header(mad).value(), ours);
+}
+
+/// One component as they name it, and how to change nothing but it in their struct.
+template <class Theirs>
+struct TheirComponent {
+  ib_net64_t mask;
+  std::function<void(Theirs&)> change;
+};
+
+/// A changed component is noticed under its own bit, and under no other.
+template <class Theirs>
+void check_components(const RecordShape& shape,
+                      std::initializer_list<TheirComponent<Theirs>> components) {
+  for (const TheirComponent<Theirs>& each : components) {
+    const std::uint64_t bit = cl_ntoh64(each.mask);
+    SCOPED_TRACE(testing::Message() << "component 0x" << std::hex << bit);
+    Theirs wanted{};
+    Theirs other{};
+    each.change(other);
+    std::array<std::byte, kDataSize> data{};
+    std::memcpy(data.data(), &wanted, sizeof wanted);
+    EXPECT_FALSE(ComponentFilter(shape, bit, data).matches(bytes_of(other)));
+    EXPECT_TRUE(ComponentFilter(shape, bit, data).matches(bytes_of(wanted)));
+    EXPECT_TRUE(ComponentFilter(shape, ~bit, data).matches(bytes_of(other)));
+  }
+}
+
+TEST(SaComponents, OfNodeRecordAreTheirs) {
+  using R = ib_node_record_t;
+  check_components<R>(
+      kNodeRecord,
+      {{IB_NR_COMPMASK_LID, [](R& r) { r.lid = 0xffff; }},
+       {IB_NR_COMPMASK_BASEVERSION, [](R& r) { r.node_info.base_version = 0xff; }},
+       {IB_NR_COMPMASK_CLASSVERSION, [](R& r) { r.node_info.class_version = 0xff; }},
+       {IB_NR_COMPMASK_NODETYPE, [](R& r) { r.node_info.node_type = 0xff; }},
+       {IB_NR_COMPMASK_NUMPORTS, [](R& r) { r.node_info.num_ports = 0xff; }},
+       {IB_NR_COMPMASK_SYSIMAGEGUID, [](R& r) { r.node_info.sys_guid = ~0ull; }},
+       {IB_NR_COMPMASK_NODEGUID, [](R& r) { r.node_info.node_guid = ~0ull; }},
+       {IB_NR_COMPMASK_PORTGUID, [](R& r) { r.node_info.port_guid = ~0ull; }},
+       {IB_NR_COMPMASK_PARTCAP, [](R& r) { r.node_info.partition_cap = 0xffff; }},
+       {IB_NR_COMPMASK_DEVID, [](R& r) { r.node_info.device_id = 0xffff; }},
+       {IB_NR_COMPMASK_REV, [](R& r) { r.node_info.revision = ~0u; }},
+       {IB_NR_COMPMASK_PORTNUM,
+        [](R& r) { r.node_info.port_num_vendor_id = IB_NODE_INFO_PORT_NUM_MASK; }},
+       {IB_NR_COMPMASK_VENDID,
+        [](R& r) { r.node_info.port_num_vendor_id = IB_NODE_INFO_VEND_ID_MASK; }},
+       {IB_NR_COMPMASK_NODEDESC, [](R& r) { r.node_desc.description[63] = 1; }}});
+}
+
+TEST(SaComponents, OfPortInfoRecordAreTheirs) {
+  using R = ib_portinfo_record_t;
+  check_components<R>(
+      kPortInfoRecord,
+      {{IB_PIR_COMPMASK_LID, [](R& r) { r.lid = 0xffff; }},
+       {IB_PIR_COMPMASK_PORTNUM, [](R& r) { r.port_num = 0xff; }},
+       {IB_PIR_COMPMASK_OPTIONS, [](R& r) { r.options = 0xff; }},
+       {IB_PIR_COMPMASK_MKEY, [](R& r) { r.port_info.m_key = ~0ull; }},
+       {IB_PIR_COMPMASK_GIDPRE, [](R& r) { r.port_info.subnet_prefix = ~0ull; }},
+       {IB_PIR_COMPMASK_BASELID, [](R& r) { r.port_info.base_lid = 0xffff; }},
+       {IB_PIR_COMPMASK_SMLID, [](R& r) { r.port_info.master_sm_base_lid = 0xffff; }},
+       {IB_PIR_COMPMASK_CAPMASK, [](R& r) { r.port_info.capability_mask = ~0u; }},
+       {IB_PIR_COMPMASK_DIAGCODE, [](R& r) { r.port_info.diag_code = 0xffff; }},
+       {IB_PIR_COMPMASK_MKEYLEASEPRD, [](R& r) { r.port_info.m_key_lease_period = 0xffff; }},
+       {IB_PIR_COMPMASK_LOCALPORTNUM, [](R& r) { r.port_info.local_port_num = 0xff; }},
+       {IB_PIR_COMPMASK_LINKWIDTHENABLED, [](R& r) { r.port_info.link_width_enabled = 0xff; }},
+       {IB_PIR_COMPMASK_LNKWIDTHSUPPORT, [](R& r) { r.port_info.link_width_supported = 0xff; }},
+       {IB_PIR_COMPMASK_LNKWIDTHACTIVE, [](R& r) { r.port_info.link_width_active = 0xff; }},
+       {IB_PIR_COMPMASK_LNKSPEEDSUPPORT, [](R& r) { r.port_info.state_info1 = 0xf0; }},
+       {IB_PIR_COMPMASK_PORTSTATE, [](R& r) { r.port_info.state_info1 = 0x0f; }},
+       {IB_PIR_COMPMASK_PORTPHYSTATE, [](R& r) { r.port_info.state_info2 = 0xf0; }},
+       {IB_PIR_COMPMASK_LINKDWNDFLTSTATE, [](R& r) { r.port_info.state_info2 = 0x0f; }},
+       {IB_PIR_COMPMASK_MKEYPROTBITS, [](R& r) { r.port_info.mkey_lmc = 0xc0; }},
+       {IB_PIR_COMPMASK_LMC, [](R& r) { r.port_info.mkey_lmc = 0x07; }},
+       {IB_PIR_COMPMASK_LINKSPEEDACTIVE, [](R& r) { r.port_info.link_speed = 0xf0; }},
+       {IB_PIR_COMPMASK_LINKSPEEDENABLE, [](R& r) { r.port_info.link_speed = 0x0f; }},
+       {IB_PIR_COMPMASK_NEIGHBORMTU, [](R& r) { r.port_info.mtu_smsl = 0xf0; }},
+       {IB_PIR_COMPMASK_MASTERSMSL, [](R& r) { r.port_info.mtu_smsl = 0x0f; }},
+       {IB_PIR_COMPMASK_VLCAP, [](R& r) { r.port_info.vl_cap = 0xf0; }},
+       {IB_PIR_COMPMASK_INITTYPE, [](R& r) { r.port_info.vl_cap = 0x0f; }},
+       {IB_PIR_COMPMASK_VLHIGHLIMIT, [](R& r) { r.port_info.vl_high_limit = 0xff; }},
+       {IB_PIR_COMPMASK_VLARBHIGHCAP, [](R& r) { r.port_info.vl_arb_high_cap = 0xff; }},
+       {IB_PIR_COMPMASK_VLARBLOWCAP, [](R& r) { r.port_info.vl_arb_low_cap = 0xff; }},
+       {IB_PIR_COMPMASK_INITTYPEREPLY, [](R& r) { r.port_info.mtu_cap = 0xf0; }},
+       {IB_PIR_COMPMASK_MTUCAP, [](R& r) { r.port_info.mtu_cap = 0x0f; }},
+       {IB_PIR_COMPMASK_VLSTALLCNT, [](R& r) { r.port_info.vl_stall_life = 0xe0; }},
+       {IB_PIR_COMPMASK_HOQLIFE, [](R& r) { r.port_info.vl_stall_life = 0x1f; }},
+       {IB_PIR_COMPMASK_OPVLS, [](R& r) { r.port_info.vl_enforce = 0xf0; }},
+       {IB_PIR_COMPMASK_PARENFIN, [](R& r) { r.port_info.vl_enforce = 0x08; }},
+       {IB_PIR_COMPMASK_PARENFOUT, [](R& r) { r.port_info.vl_enforce = 0x04; }},
+       {IB_PIR_COMPMASK_FILTERRAWIN, [](R& r) { r.port_info.vl_enforce = 0x02; }},
+       {IB_PIR_COMPMASK_FILTERRAWOUT, [](R& r) { r.port_info.vl_enforce = 0x01; }},
+       {IB_PIR_COMPMASK_MKEYVIO, [](R& r) { r.port_info.m_key_violations = 0xffff; }},
+       {IB_PIR_COMPMASK_PKEYVIO, [](R& r) { r.port_info.p_key_violations = 0xffff; }},
+       {IB_PIR_COMPMASK_QKEYVIO, [](R& r) { r.port_info.q_key_violations = 0xffff; }},
+       {IB_PIR_COMPMASK_GUIDCAP, [](R& r) { r.port_info.guid_cap = 0xff; }},
+       {IB_PIR_COMPMASK_CLIENTREREG, [](R& r) { r.port_info.subnet_timeout = 0x80; }},
+       {IB_PIR_COMPMASK_SUBNTO, [](R& r) { r.port_info.subnet_timeout = 0x1f; }},
+       {IB_PIR_COMPMASK_RESPTIME, [](R& r) { r.port_info.resp_time_value = 0x1f; }},
+       {IB_PIR_COMPMASK_LOCALPHYERR, [](R& r) { r.port_info.error_threshold = 0xf0; }},
+       {IB_PIR_COMPMASK_OVERRUNERR, [](R& r) { r.port_info.error_threshold = 0x0f; }},
+       {IB_PIR_COMPMASK_MAXCREDHINT, [](R& r) { r.port_info.max_credit_hint = 0xffff; }},
+       {IB_PIR_COMPMASK_LINKRTLAT, [](R& r) { r.port_info.link_rt_latency = CL_HTON32(0xffffff); }},
+       {IB_PIR_COMPMASK_CAPMASK2, [](R& r) { r.port_info.capability_mask2 = 0xffff; }},
+       {IB_PIR_COMPMASK_LINKSPDEXTACT, [](R& r) { r.port_info.link_speed_ext = 0xf0; }},
+       {IB_PIR_COMPMASK_LINKSPDEXTSUPP, [](R& r) { r.port_info.link_speed_ext = 0x0f; }},
+       {IB_PIR_COMPMASK_LINKSPDEXTENAB, [](R& r) { r.port_info.link_speed_ext_enabled = 0x1f; }}});
+}
+
+TEST(SaComponents, OfTheOthersAreTheirs) {
+  using Sm = ib_sminfo_record_t;
+  check_components<Sm>(kSmInfoRecord,
+                       {{IB_SMIR_COMPMASK_LID, [](Sm& r) { r.lid = 0xffff; }},
+                        {IB_SMIR_COMPMASK_GUID, [](Sm& r) { r.sm_info.guid = ~0ull; }},
+                        {IB_SMIR_COMPMASK_SMKEY, [](Sm& r) { r.sm_info.sm_key = ~0ull; }},
+                        {IB_SMIR_COMPMASK_ACTCOUNT, [](Sm& r) { r.sm_info.act_count = ~0u; }},
+                        {IB_SMIR_COMPMASK_PRIORITY, [](Sm& r) { r.sm_info.pri_state = 0xf0; }},
+                        {IB_SMIR_COMPMASK_SMSTATE, [](Sm& r) { r.sm_info.pri_state = 0x0f; }}});
+  using Link = ib_link_record_t;
+  check_components<Link>(kLinkRecord,
+                         {{IB_LR_COMPMASK_FROM_LID, [](Link& r) { r.from_lid = 0xffff; }},
+                          {IB_LR_COMPMASK_FROM_PORT, [](Link& r) { r.from_port_num = 0xff; }},
+                          {IB_LR_COMPMASK_TO_PORT, [](Link& r) { r.to_port_num = 0xff; }},
+                          {IB_LR_COMPMASK_TO_LID, [](Link& r) { r.to_lid = 0xffff; }}});
+  using Lft = ib_lft_record_t;
+  check_components<Lft>(kLftRecord,
+                        {{IB_LFTR_COMPMASK_LID, [](Lft& r) { r.lid = 0xffff; }},
+                         {IB_LFTR_COMPMASK_BLOCK, [](Lft& r) { r.block_num = 0xffff; }}});
+  using Sw = ib_switch_info_record_t;
+  check_components<Sw>(kSwitchInfoRecord, {{IB_SWIR_COMPMASK_LID, [](Sw& r) { r.lid = 0xffff; }}});
+  using Guids = ib_guidinfo_record_t;
+  check_components<Guids>(kGuidInfoRecord,
+                          {{IB_GIR_COMPMASK_LID, [](Guids& r) { r.lid = 0xffff; }},
+                           {IB_GIR_COMPMASK_BLOCKNUM, [](Guids& r) { r.block_num = 0xff; }},
+                           {IB_GIR_COMPMASK_GID0, [](Guids& r) { r.guid_info.guid[0] = ~0ull; }},
+                           {IB_GIR_COMPMASK_GID7, [](Guids& r) { r.guid_info.guid[7] = ~0ull; }}});
+}
+
+TEST(SaRecords, ShortBytesAreRefused) {
+  const std::array<std::byte, 7> few{};
+  EXPECT_FALSE(decode_node_record(few));
+  EXPECT_FALSE(decode_port_info_record(few));
+  EXPECT_FALSE(decode_switch_info_record(few));
+  EXPECT_FALSE(decode_sm_info_record(few));
+  EXPECT_FALSE(decode_guid_info_record(few));
+  EXPECT_FALSE(decode_lft_record(few));
+  EXPECT_FALSE(decode_path_record(few));
+  EXPECT_FALSE(decode_class_port_info(few));
+  EXPECT_FALSE(decode_link_record(std::span(few).first(5)));
+  EXPECT_FALSE(decode_sa_header(few));
+}
+
+}  // namespace
+}  // namespace smd::sa

@@ -1,0 +1,133 @@
+// Clients that mean no good, or no sense: floods, half-open transfers, random bytes.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/unit/sa/served.h"
+
+namespace smd::sa {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+TEST(SaFlood, WhoFloodsWaitsBehindHimself) {
+  ServerBench bench({.requests_per_client = 100, .requests_per_turn = 4});
+  for (std::uint64_t i = 0; i < 1000; ++i) bench.give(node_by_lid(Lid{1}), Lid{66}, i);
+  bench.give(node_by_lid(Lid{1}), Lid{40}, 5000);
+  EXPECT_EQ(bench.server.waiting(), 101u);
+  EXPECT_EQ(bench.server.stats().flooded, 900u);
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 101u);
+  EXPECT_EQ(bench.transport.sent[1].remote_lid, Lid{40}) << "the second turn is the other client's";
+}
+
+TEST(SaFlood, ThereIsRoomForSoManyClients) {
+  ServerBench bench({.clients = 10});
+  for (std::uint16_t lid = 1; lid <= 15; ++lid) bench.give(node_by_lid(Lid{1}), Lid{lid}, 1);
+  EXPECT_EQ(bench.server.waiting(), 10u);
+  EXPECT_EQ(bench.server.stats().flooded, 5u);
+  bench.run();
+  bench.give(node_by_lid(Lid{1}), Lid{99}, 1);
+  bench.run();
+  EXPECT_EQ(bench.transport.sent.size(), 11u) << "room comes back";
+}
+
+TEST(SaFlood, AThousandHalfOpenTablesAreRefusedAndForgotten) {
+  ServerBench bench({.requests_per_client = 2000, .transfers = 100, .transfers_per_client = 60});
+  for (std::uint64_t i = 0; i < 1000; ++i) bench.give(all_nodes(), Lid{66}, i);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 60u);
+  EXPECT_EQ(bench.server.stats().busy, 940u);
+  for (std::uint64_t i = 0; i < 100; ++i) bench.give(all_nodes(), Lid{67}, i);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 100u);
+  bench.give(node_by_lid(Lid{1}), Lid{40}, 7);
+  bench.run();
+  EXPECT_EQ(bench.sent(bench.transport.sent.size() - 1).mad.status, 0) << "a Get still goes";
+  bench.run_for(60s);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+}
+
+TEST(SaFlood, ARefusedTableSaysBusy) {
+  ServerBench bench({.transfers_per_client = 1});
+  bench.give(all_nodes(), Lid{66}, 1);
+  bench.give(all_nodes(), Lid{66}, 2);
+  bench.run();
+  EXPECT_EQ(bench.sent(1).mad.method, 0x92);
+  EXPECT_EQ(bench.sent(1).mad.status, 1);
+}
+
+/// Bytes that look like requests more often than chance would have it.
+MadPacket random_packet(std::mt19937_64& random) {
+  MadPacket packet{.remote_lid = Lid{static_cast<std::uint16_t>(random() % 8)},
+                   .local_qp = 1,
+                   .remote_qp = static_cast<std::uint32_t>(random() % 2)};
+  for (std::byte& each : packet.mad) each = static_cast<std::byte>(random());
+  if (random() % 8 == 0) return packet;
+  static constexpr std::uint16_t kIds[] = {1,
+                                           3,
+                                           0x11,
+                                           0x12,
+                                           0x13,
+                                           0x14,
+                                           0x15,
+                                           0x17,
+                                           0x18,
+                                           0x20,
+                                           0x30,
+                                           0x31,
+                                           0x33,
+                                           0x35,
+                                           0x36,
+                                           0x38,
+                                           0x39,
+                                           0x3a};
+  static constexpr std::uint8_t kMethods[] = {0x01, 0x02, 0x12, 0x12, 0x13, 0x14, 0x15};
+  SaHeader header = *decode_sa_header(packet.mad);
+  header.mad.base_version = 1;
+  header.mad.mgmt_class = 3;
+  header.mad.class_version = 2;
+  header.mad.method = kMethods[random() % std::size(kMethods)];
+  header.mad.attribute_id = kIds[random() % std::size(kIds)];
+  header.mad.transaction_id = random() % 16;
+  if (random() % 4 != 0) header.sm_key = random() % 2 == 0 ? SmKey{} : kTrusted;
+  if (random() % 2 == 0) header.component_mask = random() % 64;
+  if (random() % 2 == 0) header.rmpp = {};
+  if (random() % 4 == 0) {
+    header.rmpp = {.version = 1,
+                   .type = static_cast<std::uint8_t>(random() % 6),
+                   .flags = static_cast<std::uint8_t>(random() % 8),
+                   .status = static_cast<std::uint8_t>(random() % 2 * 120),
+                   .segment = static_cast<std::uint32_t>(random() % 5),
+                   .length = static_cast<std::uint32_t>(random() % 70)};
+  }
+  encode_sa_header(header, packet.mad);
+  if (random() % 2 == 0) {  // a LID that exists, in a record that begins with one
+    packet.mad[kHeaderSize] = std::byte{0};
+    packet.mad[kHeaderSize + 1] = static_cast<std::byte>(random() % 8);
+  }
+  return packet;
+}
+
+TEST(SaFuzz, RandomRequestsNeverBreakIt) {
+  std::mt19937_64 random(1);
+  ServerBench bench;
+  for (int i = 0; i < 100'000; ++i) {
+    bench.transport.deliver(random_packet(random));
+    if (i % 50 == 0) bench.run_for(std::chrono::milliseconds(random() % 400));
+    if (i % 5000 == 0) bench.server.adopt(view_of("H1-S1 H2-S1 S1-S2", i % 10'000 == 0 ? 1 : 0));
+    for (const MadPacket& out : bench.transport.sent)
+      ASSERT_NE(std::to_integer<unsigned>(out.mad[3]) & 0x80, 0u) << "nothing but answers";
+    bench.transport.sent.clear();
+  }
+  bench.run_for(120s);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+  EXPECT_EQ(bench.server.waiting(), 0u);
+  const ServerStats& stats = bench.server.stats();
+  EXPECT_GT(stats.answered, 1000u);
+  EXPECT_GT(stats.refused, 1000u);
+  EXPECT_GE(stats.requests, stats.answered + stats.refused + stats.wrong_key);
+}
+
+}  // namespace
+}  // namespace smd::sa

@@ -1,0 +1,199 @@
+// The service on QP1: answers, refusals, silence, and segmented tables.
+#include <gtest/gtest.h>
+
+#include "tests/unit/sa/served.h"
+
+namespace smd::sa {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+TEST(SaServer, AnswersAGetWithOneMadToWhoAsked) {
+  ServerBench bench;
+  MadPacket packet = packet_of(node_by_lid(lid_of(*bench.view, "H2")), Lid{40}, 0x1234);
+  packet.remote_qp = 77;
+  packet.sl = 3;
+  packet.pkey_index = 2;
+  bench.transport.deliver(packet);
+  EXPECT_TRUE(bench.transport.sent.empty()) << "not inside the call that delivered it";
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 1u);
+  const MadPacket& out = bench.transport.sent[0];
+  EXPECT_EQ(out.remote_lid, Lid{40});
+  EXPECT_EQ(out.remote_qp, 77u);
+  EXPECT_EQ(out.local_qp, 1u);
+  EXPECT_EQ(out.sl, 3);
+  EXPECT_EQ(out.pkey_index, 2);
+  const SaHeader header = bench.sent(0);
+  EXPECT_EQ(header.mad.method, 0x81);
+  EXPECT_EQ(header.mad.status, 0);
+  EXPECT_EQ(header.mad.transaction_id, 0x1234u);
+  EXPECT_FALSE(header.rmpp.active());
+  EXPECT_EQ(decode_node_record(std::span(out.mad).subspan(kHeaderSize))->info.port_guid,
+            guid_of(*bench.view, "H2"));
+}
+
+TEST(SaServer, SaysBusyUntilThereIsASubnet) {
+  sim::SimRuntime runtime;
+  FakeTransport transport;
+  Server server(runtime, transport);
+  transport.deliver(packet_of(node_by_lid(Lid{1}), Lid{40}, 1));
+  runtime.run_until(runtime.now());
+  ASSERT_EQ(transport.sent.size(), 1u);
+  EXPECT_EQ(decode_sa_header(transport.sent[0].mad)->mad.status, 1);
+  EXPECT_EQ(server.stats().busy, 1u);
+}
+
+TEST(SaServer, RefusalsCarryTheStatusAndNoKey) {
+  ServerBench bench;
+  Asked asked = node_by_lid(Lid{999});
+  asked.header.sm_key = kTrusted;
+  bench.give(asked);
+  bench.run();
+  EXPECT_EQ(bench.sent(0).mad.status, 0x0300);
+  EXPECT_EQ(bench.sent(0).mad.method, 0x81);
+  EXPECT_EQ(bench.sent(0).sm_key, SmKey{});
+  asked.header.mad.method = static_cast<std::uint8_t>(SaMethod::Set);
+  bench.give(asked);
+  bench.run();
+  EXPECT_EQ(bench.sent(1).mad.method, 0x81) << "a Set is answered by a GetResp";
+  EXPECT_EQ(bench.sent(1).mad.status, 0x0008);
+  EXPECT_EQ(bench.server.stats().refused, 2u);
+}
+
+TEST(SaServer, AWrongKeyIsNotAnsweredAtAll) {
+  ServerBench bench;
+  Asked asked = node_by_lid(Lid{1});
+  asked.header.sm_key = SmKey{0xbad};
+  bench.give(asked);
+  bench.run_for(1s);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.stats().wrong_key, 1u);
+}
+
+TEST(SaServer, AnotherClassVersionIsRefusedAnotherBaseVersionIsNotUnderstood) {
+  ServerBench bench;
+  Asked asked = node_by_lid(Lid{1});
+  asked.header.mad.class_version = 1;
+  bench.give(asked);
+  bench.run();
+  EXPECT_EQ(bench.sent(0).mad.status, 0x0004);
+  asked.header.mad.base_version = 2;
+  bench.give(asked);
+  bench.run();
+  EXPECT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.server.stats().malformed, 1u);
+}
+
+TEST(SaServer, AnswersAndTrapsAreNotRequests) {
+  ServerBench bench;
+  for (const int method : {0x81, 0x92, 0x05, 0x06, 0x07, 0x03, 0x00, 0x7f}) {
+    Asked asked = node_by_lid(Lid{1});
+    asked.header.mad.method = static_cast<std::uint8_t>(method);
+    bench.give(asked);
+  }
+  bench.run_for(1s);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.stats().unasked, 8u);
+}
+
+TEST(SaServer, ATableGoesInSegmentsAsTheClientTakesThem) {
+  ServerBench bench;
+  bench.give(all_nodes());
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.sent(0).mad.method, 0x92);
+  EXPECT_EQ(bench.sent(0).attribute_offset, 14);
+  EXPECT_EQ(bench.sent(0).rmpp.segment, 1u);
+  bench.control(2, 1, 64);
+  EXPECT_EQ(bench.transport.sent.size(), 3u);  // 5 * 112 bytes are three segments
+  EXPECT_EQ(bench.sent(2).rmpp.flags, 5);
+  bench.control(2, 3, 64);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+  EXPECT_EQ(bench.server.stats().transfers_failed, 0u);
+  EXPECT_EQ(bench.server.stats().records, 5u);
+}
+
+TEST(SaServer, AViewThatChangesDoesNotTearATable) {
+  ServerBench bench;
+  bench.give(all_nodes());
+  bench.run();
+  bench.server.adopt(view_of("H1-S1"));
+  bench.control(2, 1, 64);
+  EXPECT_EQ(bench.transport.sent.size(), 3u);
+}
+
+TEST(SaServer, SilenceRepeatsThenAborts) {
+  ServerBench bench({.rmpp = {.response = 500ms, .retries = 2}});
+  bench.give(all_nodes());
+  bench.run_for(700ms);
+  EXPECT_EQ(bench.transport.sent.size(), 2u);
+  bench.run_for(10s);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+  ASSERT_EQ(bench.transport.sent.size(), 4u);
+  EXPECT_EQ(bench.sent(3).rmpp.type, 4);
+  EXPECT_EQ(bench.server.stats().transfers_failed, 1u);
+  EXPECT_EQ(bench.server.stats().segments_resent, 2u);
+  const std::uint64_t tasks = bench.runtime.tasks_run();
+  bench.run_for(10s);
+  EXPECT_EQ(bench.runtime.tasks_run(), tasks) << "nothing ticks when nothing is under way";
+}
+
+TEST(SaServer, TheSameRequestAgainDoesNotBeginASecondTable) {
+  ServerBench bench;
+  bench.give(all_nodes());
+  bench.run();
+  bench.give(all_nodes());
+  bench.run();
+  EXPECT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.server.stats().repeated, 1u);
+  bench.give(all_nodes(), Lid{40}, 2);
+  bench.give(all_nodes(), Lid{41}, 1);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 3u);
+}
+
+TEST(SaServer, OneClientCannotEndTheTableOfAnother) {
+  ServerBench bench;
+  bench.give(all_nodes(), Lid{40}, 1);
+  bench.run();
+  bench.control(4, 0, 0, Lid{41}, 1);
+  EXPECT_EQ(bench.server.transfers(), 1u);
+  EXPECT_EQ(bench.server.stats().unasked, 1u);
+  bench.control(4, 0, 0, Lid{40}, 1);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+}
+
+/// As on libumad2sim: clients take the first segment for the whole.
+struct WithoutSegments final : Transport {
+  [[nodiscard]] LocalPort local_port() const override { return {}; }
+
+  [[nodiscard]] bool carries_segments() const override { return false; }
+
+  Result<void> send(const MadPacket& packet) override {
+    sent.push_back(packet);
+    return {};
+  }
+
+  void set_handlers(Receive r, Lost) override { receive = std::move(r); }
+
+  Result<void> set_is_sm(bool) override { return {}; }
+
+  Receive receive;
+  std::vector<MadPacket> sent;
+};
+
+TEST(SaServer, WhereNobodyAcknowledgesNothingIsKept) {
+  sim::SimRuntime runtime;
+  WithoutSegments transport;
+  Server server(runtime, transport);
+  server.adopt(view_of("H1-S1 H2-S1"));
+  transport.receive(packet_of(all_nodes(), Lid{4}, 1));
+  runtime.run_until(runtime.now() + Duration{5s});
+  EXPECT_EQ(transport.sent.size(), 1u);
+  EXPECT_EQ(server.transfers(), 0u);
+}
+
+}  // namespace
+}  // namespace smd::sa
