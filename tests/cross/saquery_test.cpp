@@ -62,15 +62,17 @@ struct Question {
 
 /// For a fabric whose LIDs 1 and 3 … are hosts and switches in the order of discovery.
 std::vector<Question> questions() {
-  // Ports of an adapter have no HOQLife; smd's SMInfo counts its own cycles.
+  // What the managers wrote into the registers, and how often they swept.
   const std::set<std::string> none;
+  const std::set<std::string> enforcement{"PartEnforceInb:", "PartEnforceOutb:"};
+  const std::set<std::string> of_port_zero{"NeighborMTU:", "LocalPhysErr:", "OverrunErr:"};
   return {
       {"node", {"NR", "1"}, none},
       {"switch_node", {"NR", "2"}, none},
       {"no_such_node", {"NR", "77"}, none},
       {"port", {"PIR", "1"}, none},
-      {"switch_port", {"PIR", "2/1"}, none},
-      {"switch_port_zero", {"PIR", "2/0"}, none},
+      {"switch_port", {"PIR", "2/1"}, enforcement},
+      {"switch_port_zero", {"PIR", "2/0"}, of_port_zero},
       {"managers", {"-s"}, none},
       {"switch", {"SWI", "2"}, none},
       {"manager", {"SMIR"}, {"ActCount"}},
