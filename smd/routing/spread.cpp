@@ -79,9 +79,35 @@ void Spread::serve(SwitchIdx destination,
                    const NextHops& hops,
                    unsigned offset,
                    ForwardingTables& tables) {
+  lay(destination, hops, offset, false, tables);
+}
+
+void Spread::serve_again(SwitchIdx destination,
+                         const NextHops& hops,
+                         unsigned offset,
+                         ForwardingTables& tables) {
+  lay(destination, hops, offset, true, tables);
+}
+
+bool Spread::is_uneven() const {
+  std::uint64_t most = 0, sum = 0, used = 0;
+  for (const std::uint64_t load : load_) {
+    most = std::max(most, load);
+    sum += load;
+    used += load != 0;
+  }
+  return 4 * most * used > 5 * sum;
+}
+
+void Spread::lay(SwitchIdx destination,
+                 const NextHops& hops,
+                 unsigned offset,
+                 bool again,
+                 ForwardingTables& tables) {
   want(destination, offset, tables);
   if (wanted_.empty()) return;
   flow_.assign(graph_.switches() * (wanted_.size() - silent_), 0);
+  if (again) former_.assign(flow_.size(), 0);
 
   // Every switch has its entries in another page, which takes longer to reach than to fill.
   const auto fetch = [&](std::size_t i) {
@@ -97,6 +123,8 @@ void Spread::serve(SwitchIdx destination,
     fetch(i + kAhead);
     const std::span<const std::uint32_t> ways{hops.edges.data() + hops.first[i],
                                               hops.edges.data() + hops.first[i + 1]};
+    // Nobody but this switch lays anything over its channels: the rest is known by now.
+    if (again) take_back(hops.order[i], ways, tables);
     if (ways.size() == 1) {
       send_all(hops.order[i], ways[0], tables);
     } else if (offset == 0 && wanted_.size() - silent_ <= 1) {
@@ -106,6 +134,23 @@ void Spread::serve(SwitchIdx destination,
     } else {
       send_afresh(hops.order[i], ways, offset, tables);
     }
+  }
+}
+
+void Spread::take_back(SwitchIdx sw,
+                       std::span<const std::uint32_t> ways,
+                       const ForwardingTables& tables) {
+  for (const std::uint32_t edge : ways) edge_of_[edge_port_[edge]] = edge;
+  const PortNum* const row = tables.row(sw).data();
+  const Wanted* const wanted = wanted_.data() + silent_;
+  const std::size_t count = wanted_.size() - silent_;
+  const std::uint32_t* const flow = former_.data() + sw.value() * count;
+  const std::uint32_t own = weight_[sw];
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::uint32_t edge = edge_of_[row[wanted[j].lid.value()].value()];
+    const std::uint32_t paths = flow[j] + own;
+    former_[edge_to_[edge] * count + j] += paths;
+    load_[edge] -= std::uint64_t{paths} * wanted[j].draws * cost_[edge];
   }
 }
 

@@ -51,6 +51,17 @@ class Spread {
              unsigned offset,
              ForwardingTables& tables);
 
+  /// The same once more, now that all other destinations are known: what it has laid over the
+  /// channels does not count while it chooses. Requires: served with the same arguments before,
+  /// and the tables of that.
+  void serve_again(SwitchIdx destination,
+                   const NextHops& hops,
+                   unsigned offset,
+                   ForwardingTables& tables);
+
+  /// Whether a channel carries over a quarter more than those do that carry anything, on average.
+  [[nodiscard]] bool is_uneven() const;
+
   /// Forgets the loads: the paths of each LID offset are balanced for themselves.
   void begin_offset();
 
@@ -63,6 +74,15 @@ class Spread {
     Lid base;
     std::uint32_t draws;  // 0 where it does not count
   };
+
+  void lay(SwitchIdx destination,
+           const NextHops& hops,
+           unsigned offset,
+           bool again,
+           ForwardingTables& tables);
+
+  /// Takes what the entries of a switch lay over the ways off them.
+  void take_back(SwitchIdx sw, std::span<const std::uint32_t> ways, const ForwardingTables& tables);
 
   /// Lists what is wanted at the destination, and routes it there.
   void want(SwitchIdx destination, unsigned offset, ForwardingTables& tables);
@@ -99,6 +119,8 @@ class Spread {
   std::size_t silent_ = 0;
   bool alike_ = true;                // all others draw 1
   std::vector<std::uint32_t> flow_;  // switch-major: paths to each of the others that pass a switch
+  std::vector<std::uint32_t> former_;         // likewise, by the entries that are to go
+  std::array<std::uint32_t, 256> edge_of_{};  // by port of one switch
 
   // Load (56 bits) and the way's place among the ways (8 bits): one comparison finds the least
   // loaded way, and of those the lowest port.

@@ -15,10 +15,11 @@ class MinHop final : public Engine {
 
   std::string_view contract() const override {
     return "Shortest paths on any fabric, 1 VL, any SL; of several the one whose channel carries "
-           "fewest paths, then the lowest port. No deadlock argument: on fabrics with rings "
-           "(torus, dragonfly, most irregular ones) the tables have credit loops, on fat trees "
-           "they have none unless links are missing. Check before use. Given the routes in force, "
-           "keeps every entry that still is on a shortest path.";
+           "fewest paths, then the lowest port. Where that loads channels unevenly, two thirds of "
+           "the switches' LIDs choose once more, knowing all others. No deadlock argument: on "
+           "fabrics with rings (torus, dragonfly, most irregular ones) the tables have credit "
+           "loops, on fat trees they have none unless links are missing. Check before use. Given "
+           "the routes in force, keeps every entry that still is on a shortest path.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -46,6 +47,15 @@ class MinHop final : public Engine {
         if (targets.of[sw].empty()) continue;
         search.find(sw, hops);
         spread.serve(sw, hops, offset, result.lft);
+      }
+      if (!spread.is_uneven()) continue;
+      // Who came first chose without knowing the rest.
+      const std::size_t early = targets.of.size() - targets.of.size() / 3;
+      for (const SwitchIdx sw : targets.of.indices()) {
+        if (sw.value() >= early) break;
+        if (targets.of[sw].empty()) continue;
+        search.find(sw, hops);
+        spread.serve_again(sw, hops, offset, result.lft);
       }
     }
     return result;

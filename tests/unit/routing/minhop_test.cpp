@@ -1,0 +1,117 @@
+// How evenly shortest paths are spread, and that what is counted while they are chosen is what the
+// tables say in the end.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "smd/routing/check.h"
+#include "smd/routing/shortest_paths.h"
+#include "smd/routing/spread.h"
+#include "smd/routing/traffic.h"
+#include "tests/unit/routing/generated.h"
+
+namespace smd::test {
+namespace {
+
+double heaviest_over_mean(const std::string& call) {
+  const Generated g = generated(call);
+  const LoadReport load = measure_load(g.fabric, g.lids, compute("minhop", g.fabric, g.lids).lft);
+  return static_cast<double>(load.max) / load.mean;
+}
+
+// The means are those of shortest paths, whoever chooses them; nobody can do better than 1.
+TEST(Minhop, NoChannelCarriesMuchMoreThanTheOthers) {
+  EXPECT_LE(heaviest_over_mean("fat-tree:k=8,levels=3"), 1.06);
+  EXPECT_LE(heaviest_over_mean("torus:dims=16.16,hosts=4"), 1.2);
+  EXPECT_LE(heaviest_over_mean("torus:dims=8.8.8,hosts=2"), 1.35);
+  EXPECT_LE(heaviest_over_mean("dragonfly:a=8,c=4,h=4"), 1.75);
+  EXPECT_LE(heaviest_over_mean("irregular:switches=250,ports=16,links=8,hosts=8"), 1.4);
+}
+
+/// Sum of squared loads, path by path: hosts of every switch, each by what the LID draws.
+double squares_by_walking(const Targets& targets,
+                          const std::vector<std::uint32_t>& costs,
+                          const SwitchGraph& graph,
+                          const ForwardingTables& tables) {
+  std::map<std::uint32_t, std::uint64_t> loads;  // by edge
+  for (const SwitchIdx destination : targets.of.indices()) {
+    for (const Target& target : targets.of[destination]) {
+      if (!target.host) continue;
+      for (const SwitchIdx source : targets.of.indices()) {
+        for (SwitchIdx at = source; at != destination;) {
+          std::uint32_t edge = graph.first_edge(at);
+          while (graph.edge(edge).port != tables.route(at, target.base)) ++edge;
+          loads[edge] += std::uint64_t{targets.hosts[source]} * target.draws * costs[edge];
+          at = graph.edge(edge).to;
+        }
+      }
+    }
+  }
+  double sum = 0;
+  for (const auto& [edge, load] : loads)
+    sum += static_cast<double>(load) * static_cast<double>(load);
+  return sum;
+}
+
+struct Served {
+  Generated g;
+  SwitchGraph graph{g.fabric};
+  Targets targets = find_targets(g.fabric, g.lids);
+  std::vector<std::uint32_t> costs = find_link_costs(g.fabric, graph);
+  ForwardingTables tables{g.fabric.switch_count(), g.lids.top};
+  ShortestSearch search{graph};
+  NextHops hops;
+
+  void serve_all(Spread& spread, bool again) {
+    for (const SwitchIdx sw : targets.of.indices()) {
+      if (targets.of[sw].empty()) continue;
+      search.find(sw, hops);
+      again ? spread.serve_again(sw, hops, 0, tables) : spread.serve(sw, hops, 0, tables);
+    }
+  }
+};
+
+TEST(Spread, CountsWhatTheTablesSayHoweverOftenTheyAreServed) {
+  for (const char* const call : {"dragonfly:a=4,c=2,h=2",
+                                 "torus:dims=5.4,hosts=3",
+                                 "fat-tree:k=6,levels=3",
+                                 "torus:dims=7",
+                                 "irregular:switches=30,links=5,hosts=3,seed=4"}) {
+    Served on{.g = generated(call)};
+    // Some draw more, some nothing.
+    std::uint32_t draws = 0;
+    for (const SwitchIdx sw : on.targets.of.indices()) {
+      for (Target& target : on.targets.of[sw]) target.draws = draws++ % 3;
+    }
+    for (std::size_t edge = 0; edge < on.costs.size(); ++edge)
+      on.costs[edge] = static_cast<std::uint32_t>(1 + edge % 2);
+    Spread spread{on.graph, on.targets, on.costs};
+    for (const bool again : {false, true, true}) {
+      on.serve_all(spread, again);
+      EXPECT_DOUBLE_EQ(spread.sum_of_squares(),
+                       squares_by_walking(on.targets, on.costs, on.graph, on.tables))
+          << call << (again ? " again" : "");
+    }
+    EXPECT_TRUE(
+        check_routes(on.g.fabric, on.g.lids, on.tables, {.minimality = false}).unreachable == 0);
+  }
+}
+
+TEST(Spread, IsUnevenWhereAChannelCarriesAQuarterMore) {
+  // From each of four switches in a row to the other three: the middle carries 4, the rest 3.
+  Served row{.g = generated("torus:dims=4,hosts=1,mesh=1")};
+  Spread spread{row.graph, row.targets};
+  row.serve_all(spread, false);
+  EXPECT_FALSE(spread.is_uneven()) << "4 over a mean of 10 / 3 is less than a quarter more";
+  Served longer{.g = generated("torus:dims=5,hosts=1,mesh=1")};
+  Spread other{longer.graph, longer.targets};
+  longer.serve_all(other, false);
+  EXPECT_FALSE(other.is_uneven()) << "6 over 5";
+  Served longest{.g = generated("torus:dims=9,hosts=1,mesh=1")};
+  Spread third{longest.graph, longest.targets};
+  longest.serve_all(third, false);
+  EXPECT_TRUE(third.is_uneven()) << "20 over 15";
+}
+
+}  // namespace
+}  // namespace smd::test
