@@ -113,5 +113,21 @@ TEST(Spread, IsUnevenWhereAChannelCarriesAQuarterMore) {
   EXPECT_TRUE(third.is_uneven()) << "20 over 15";
 }
 
+TEST(Spread, ChannelsThatNobodyUsesDoNotMakeItUneven) {
+  const Fabric f = fabric_from("S1-S2 S1-S3 S3-S4 S4-S5 S1-H1 S2-H2");
+  const SwitchGraph graph{f};
+  const LidMap lids = lids_in_order(f);
+  const Targets targets = find_targets(f, lids);
+  ForwardingTables tables{f.switch_count(), lids.top};
+  Spread spread{graph, targets};
+  ShortestSearch search{graph};
+  NextHops hops;
+  for (const SwitchIdx sw : targets.of.indices()) {
+    search.find(sw, hops);
+    spread.serve(sw, hops, 0, tables);
+  }
+  EXPECT_FALSE(spread.is_uneven()) << "one path from S1 to S2, one back";
+}
+
 }  // namespace
 }  // namespace smd::test
