@@ -53,7 +53,10 @@ Spread::Spread(const SwitchGraph& graph, const Targets& targets, std::vector<std
   if (!hosts_exist_) weight_.assign(targets.hosts.size(), 1);
 }
 
-void Spread::begin_offset() { std::fill(load_.begin(), load_.end(), 0); }
+void Spread::begin_offset() {
+  std::fill(load_.begin(), load_.end(), 0);
+  choices_ = forced_ = 0;
+}
 
 // Those that carry no weight first.
 void Spread::want(SwitchIdx destination, unsigned offset, ForwardingTables& tables) {
@@ -89,14 +92,14 @@ void Spread::serve_again(SwitchIdx destination,
   lay(destination, hops, offset, true, tables);
 }
 
-bool Spread::is_uneven() const {
+bool Spread::is_worth_another_turn() const {
   std::uint64_t most = 0, sum = 0, used = 0;
   for (const std::uint64_t load : load_) {
     most = std::max(most, load);
     sum += load;
     used += load != 0;
   }
-  return 4 * most * used > 5 * sum;
+  return 4 * most * used > 5 * sum && 3 * forced_ >= choices_;
 }
 
 void Spread::lay(SwitchIdx destination,
@@ -125,6 +128,8 @@ void Spread::lay(SwitchIdx destination,
                                               hops.edges.data() + hops.first[i + 1]};
     // Nobody but this switch lays anything over its channels: the rest is known by now.
     if (again) take_back(hops.order[i], ways, tables);
+    ++choices_;
+    forced_ += ways.size() == 1;
     if (ways.size() == 1) {
       send_all(hops.order[i], ways[0], tables);
     } else if (offset == 0 && wanted_.size() - silent_ <= 1) {

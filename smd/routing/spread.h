@@ -59,8 +59,10 @@ class Spread {
                    unsigned offset,
                    ForwardingTables& tables);
 
-  /// Whether a channel carries over a quarter more than those do that carry anything, on average.
-  [[nodiscard]] bool is_uneven() const;
+  /// Whether serving again pays: a channel carries over a quarter more than those do that carry
+  /// anything, on average, and a third of the entries or more were without a choice. Whoever came
+  /// before those and had one chose without knowing of them.
+  [[nodiscard]] bool is_worth_another_turn() const;
 
   /// Forgets the loads: the paths of each LID offset are balanced for themselves.
   void begin_offset();
@@ -113,6 +115,10 @@ class Spread {
   IndexVector<SwitchIdx, std::uint32_t> weight_;  // paths that begin at a switch
   bool hosts_exist_ = false;
   bool even_ = true;  // every link costs 1
+
+  // Of switches and destinations of the offset at hand: all, and those with one way only.
+  std::uint64_t choices_ = 0;
+  std::uint64_t forced_ = 0;
 
   // Scratch.
   std::vector<Wanted> wanted_;  // the silent ones, which carry no weight, first
