@@ -16,7 +16,7 @@ class MinHop final : public Engine {
   std::string_view contract() const override {
     return "Shortest paths on any fabric, 1 VL, any SL; of several the one whose channel carries "
            "fewest paths, then the lowest port. Where that loads channels unevenly because few "
-           "have a choice, two thirds of the switches' LIDs choose once more, knowing all others. "
+           "have a choice, five sixths of the switches' LIDs choose once more, knowing all others. "
            "No deadlock argument: on "
            "fabrics with rings (torus, dragonfly, most irregular ones) the tables have credit "
            "loops, on fat trees they have none unless links are missing. Check before use. Given "
@@ -51,7 +51,7 @@ class MinHop final : public Engine {
       }
       if (!spread.is_worth_another_turn()) continue;
       // Who came first chose without knowing the rest.
-      const std::size_t early = targets.of.size() - targets.of.size() / 3;
+      const std::size_t early = targets.of.size() - targets.of.size() / 6;
       for (const SwitchIdx sw : targets.of.indices()) {
         if (sw.value() >= early) break;
         if (targets.of[sw].empty()) continue;
