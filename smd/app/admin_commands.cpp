@@ -50,6 +50,26 @@ nlohmann::json smp_json(const SmpStats& stats) {
           {"unsolicited", stats.unsolicited}};
 }
 
+nlohmann::json administration_json(const sa::Server& server) {
+  const sa::ServerStats& stats = server.stats();
+  return {{"requests", stats.requests},
+          {"answered", stats.answered},
+          {"refused", stats.refused},
+          {"busy", stats.busy},
+          {"records", stats.records},
+          {"malformed", stats.malformed},
+          {"unasked", stats.unasked},
+          {"wrong_key", stats.wrong_key},
+          {"flooded", stats.flooded},
+          {"repeated", stats.repeated},
+          {"tables", stats.transfers},
+          {"tables_failed", stats.transfers_failed},
+          {"segments_resent", stats.segments_resent},
+          {"send_errors", stats.send_errors},
+          {"tables_now", server.transfers()},
+          {"waiting_now", server.waiting()}};
+}
+
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
                         {"uptime_s", seconds(context.uptime())},
@@ -64,6 +84,8 @@ nlohmann::json status(const AdminContext& context) {
   out["port_guid"] = fmt::format("{}", port.port_guid);
   out["alarms"] = manager->alarms();
   out["smp"] = smp_json(manager->smp_stats());
+  if (const auto* server = context.administration ? context.administration() : nullptr)
+    out["sa"] = administration_json(*server);
   out["engine"] = manager->settings().engine;
   const CycleReport* last = manager->last_cycle();
   if (last == nullptr) return out;

@@ -6,6 +6,7 @@
 
 #include "smd/admin/commands.h"
 #include "smd/app/subnet_manager.h"
+#include "smd/sa/server.h"
 
 namespace smd::app {
 
@@ -14,6 +15,9 @@ struct AdminContext {
   std::function<Transport*()> transport;
   std::function<void()> shutdown;
   std::function<Duration()> uptime;
+
+  /// May be empty, and may give null: then nothing is said of it.
+  std::function<const sa::Server*()> administration;
 };
 
 /// status, fabric, nodes, links, port, route, sweep, engine, changes, log, shutdown.

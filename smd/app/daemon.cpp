@@ -74,7 +74,10 @@ bool Daemon::start_admin() {
                     {.manager = [this] { return session_ ? session_->manager.get() : nullptr; },
                      .transport = [this] { return session_ ? session_->transport.get() : nullptr; },
                      .shutdown = [this] { stop(0); },
-                     .uptime = [this] { return runtime_.now() - started_; }});
+                     .uptime = [this] { return runtime_.now() - started_; },
+                     .administration = [this]() -> const sa::Server* {
+                       return session_ ? session_->administration.get() : nullptr;
+                     }});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});

@@ -2,8 +2,9 @@
 // request asks for (IBA 15.2.5.16, 15.4.5).
 #pragma once
 
+#include <optional>
+
 #include "smd/sa/path_record.h"
-#include "smd/sa/path_walk.h"
 #include "smd/sa/query.h"
 
 namespace smd::sa {

@@ -1,6 +1,7 @@
 #include "smd/sa/query.h"
 
 #include "smd/sa/class_port_info.h"
+#include "smd/sa/multi_path.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/record_queries.h"
 
@@ -9,7 +10,8 @@ namespace {
 
 Answer describe_service(const SubnetView& view) {
   Answer answer{.records = std::vector<std::byte>(kClassPortInfoSize)};
-  encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsPortInfoCapMaskMatchSupported,
+  encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsMultiPathSupported |
+                                                 sa_cap::kIsPortInfoCapMaskMatchSupported,
                               .resp_time_value = view.parts().resp_time_value},
                 answer.records);
   return answer;
@@ -29,6 +31,8 @@ Answer find_records(const SubnetView& view, const Query& query, const QueryLimit
       return find_link_records(view, query, limits);
     case RecordId::LftRecord:
       return find_lft_records(view, query, limits);
+    case RecordId::GuidInfoRecord:
+      return find_guid_info_records(view, query, limits);
     case RecordId::PathRecord:
       return find_path_records(view, query, limits);
     default:
@@ -37,6 +41,15 @@ Answer find_records(const SubnetView& view, const Query& query, const QueryLimit
 }
 
 }  // namespace
+
+Answer answer_multi(const SubnetView& view,
+                    const SaHeader& header,
+                    std::span<const std::byte> data,
+                    const QueryLimits& limits) {
+  if (static_cast<RecordId>(header.mad.attribute_id) != RecordId::MultiPathRecord)
+    return {.status = Status::BadMethodAttribute};
+  return find_multi_paths(view, header.component_mask, data, limits);
+}
 
 Answer answer_query(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   const auto method = static_cast<SaMethod>(query.header.mad.method);

@@ -9,9 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "smd/sa/subnet_view.h"
-
 #include "smd/sa/sa_mad.h"
+#include "smd/sa/subnet_view.h"
 
 namespace smd::sa {
 
@@ -26,7 +25,7 @@ struct Query {
 /// What one request may cost.
 struct QueryLimits {
   std::size_t bytes = std::size_t{64} << 20;  // of records in one answer
-  std::size_t pairs = std::size_t{1} << 16;   // of ports that one PathRecord request walks
+  std::size_t paths = std::size_t{1} << 16;   // that one request walks
 };
 
 struct Answer {
@@ -39,6 +38,13 @@ struct Answer {
   }
 };
 
+/// GetMulti, whose data may be longer than a MAD holds.
+[[nodiscard]] Answer answer_multi(const SubnetView& view,
+                                  const SaHeader& header,
+                                  std::span<const std::byte> data,
+                                  const QueryLimits& limits = {});
+
+/// Every other method.
 [[nodiscard]] Answer answer_query(const SubnetView& view,
                                   const Query& query,
                                   const QueryLimits& limits = {});

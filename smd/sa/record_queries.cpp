@@ -124,6 +124,23 @@ Answer find_sm_info_records(const SubnetView& view, const Query& query, const Qu
   return std::move(sink).finish();
 }
 
+/// A port's first GUID is its own. This manager assigns no others.
+Answer find_guid_info_records(const SubnetView& view,
+                              const Query& query,
+                              const QueryLimits& limits) {
+  RecordSink sink(kGuidInfoRecord, query, limits.bytes, kLid);
+  for (const PortIdx port : candidates(view, query)) {
+    const std::size_t guids = view.fabric().port_info[port].guid_cap;
+    for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
+      GuidInfoRecord record{.lid = view.lids().base[port],
+                            .block = static_cast<std::uint8_t>(block)};
+      if (block == 0) record.guids[0] = view.fabric().port_guid[port];
+      sink.offer(record);
+    }
+  }
+  return std::move(sink).finish();
+}
+
 Answer find_link_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kLinkRecord, query, limits.bytes);

@@ -10,6 +10,7 @@ namespace smd::sa {
 [[nodiscard]] Answer find_port_info_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_switch_info_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_sm_info_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_guid_info_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_link_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_lft_records(const SubnetView&, const Query&, const QueryLimits&);
 

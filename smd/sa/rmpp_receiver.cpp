@@ -12,9 +12,7 @@ RmppReceiver::RmppReceiver(const SaHeader& first,
   header_.mad.method ^= kResponseBit;
 }
 
-void RmppReceiver::on_segment(const SaHeader& header,
-                              std::span<const std::byte, kDataSize> data,
-                              TimePoint) {
+void RmppReceiver::on_segment(const SaHeader& header, std::span<const std::byte, kDataSize> data) {
   if (state_ == RmppState::Failed) return;
   const RmppHeader& rmpp = header.rmpp;
   if (rmpp.version != kRmppVersion) return end(RmppStatus::BadVersion);

@@ -18,9 +18,7 @@ class RmppReceiver {
   /// `first` is the header of the first segment that came, whatever its number.
   RmppReceiver(const SaHeader& first, RmppReceiverLimits limits, RmppTiming timing, TimePoint now);
 
-  void on_segment(const SaHeader& header,
-                  std::span<const std::byte, kDataSize> data,
-                  TimePoint now);
+  void on_segment(const SaHeader& header, std::span<const std::byte, kDataSize> data);
 
   /// A Stop or Abort of the sender.
   void on_control(const RmppHeader& control);

@@ -40,6 +40,21 @@ SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t off
   return header;
 }
 
+bool is_segment(const SaHeader& header) {
+  return header.rmpp.active() && static_cast<SaMethod>(header.mad.method) == SaMethod::GetMulti;
+}
+
+std::span<const std::byte, kDataSize> data_of(const MadPacket& packet) {
+  return std::span<const std::byte, kMadSize>(packet.mad).subspan<kHeaderSize, kDataSize>();
+}
+
+/// Of one client, in a map by client and transaction.
+template <class Map>
+std::size_t count_of(const Map& map, const typename Map::key_type& any) {
+  return static_cast<std::size_t>(
+      std::distance(map.lower_bound({any.client, 0}), map.upper_bound({any.client, UINT64_MAX})));
+}
+
 }  // namespace
 
 Server::Server(Runtime& runtime, Transport& transport, ServerLimits limits)
@@ -70,10 +85,16 @@ void Server::receive(const MadPacket& packet) {
     ++stats_.repeated;
     return;
   }
-  enqueue(client, packet);
+  if (is_segment(header)) return on_segment(transfer, header, packet);
+  enqueue(client, {.packet = packet, .data = {}});
 }
 
 void Server::on_control(const TransferId& id, const SaHeader& header) {
+  const bool ends = header.rmpp.type != static_cast<std::uint8_t>(RmppType::Ack);
+  if (const auto coming = receptions_.find(id); coming != receptions_.end()) {
+    if (ends) receptions_.erase(coming);
+    return;
+  }
   const auto found = transfers_.find(id);
   if (found == transfers_.end()) {
     ++stats_.unasked;
@@ -83,22 +104,56 @@ void Server::on_control(const TransferId& id, const SaHeader& header) {
   advance(found);
 }
 
-void Server::enqueue(const ClientId& client, const MadPacket& packet) {
+/// One more segment of a request that is too long for a MAD.
+void Server::on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet) {
+  auto found = receptions_.find(id);
+  if (found == receptions_.end()) {
+    if (receptions_.size() >= limits_.half_open ||
+        count_of(receptions_, id) >= limits_.half_open_per_client) {
+      ++stats_.busy;
+      SaHeader back = header;
+      back.mad.method ^= kResponseBit;
+      return send(packet, make_rmpp_end(back, RmppStatus::NoResources));
+    }
+    found = receptions_
+                .emplace(id,
+                         Reception{
+                             packet,
+                             RmppReceiver(header, limits_.receiving, limits_.rmpp, runtime_.now())})
+                .first;
+    arm_tick();
+  }
+  Reception& reception = found->second;
+  reception.receiver.on_segment(header, data_of(packet));
+  MadBytes mad{};
+  while (reception.receiver.next(mad)) send(reception.address, mad);
+  if (reception.receiver.state() == RmppState::Failed) {
+    ++stats_.transfers_failed;
+    receptions_.erase(found);
+  } else if (reception.receiver.state() == RmppState::Done && !reception.queued) {
+    reception.queued = true;
+    if (!enqueue(id.client, {.packet = reception.address, .data = reception.receiver.data()}))
+      receptions_.erase(found);
+  }
+}
+
+bool Server::enqueue(const ClientId& client, Request request) {
   auto found = waiting_.find(client);
   const bool full = found == waiting_.end() ? waiting_.size() >= limits_.clients
                                             : found->second.size() >= limits_.requests_per_client;
   if (full) {
     ++stats_.flooded;
-    return;
+    return false;
   }
   if (found == waiting_.end()) {
-    found = waiting_.emplace(client, std::deque<MadPacket>{}).first;
+    found = waiting_.emplace(client, std::deque<Request>{}).first;
     turns_.push_back(client);
   }
-  found->second.push_back(packet);
+  found->second.push_back(std::move(request));
   ++waiting_count_;
-  if (std::exchange(turn_armed_, true)) return;
-  turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+  if (!std::exchange(turn_armed_, true))
+    turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+  return true;
 }
 
 void Server::serve_turn() {
@@ -106,7 +161,7 @@ void Server::serve_turn() {
     const ClientId client = turns_.front();
     turns_.pop_front();
     const auto found = waiting_.find(client);
-    const MadPacket packet = found->second.front();
+    const Request request = std::move(found->second.front());
     found->second.pop_front();
     --waiting_count_;
     if (found->second.empty()) {
@@ -114,33 +169,34 @@ void Server::serve_turn() {
     } else {
       turns_.push_back(client);
     }
-    serve(packet);
+    serve(request);
   }
   turn_armed_ = !turns_.empty();
   if (turn_armed_) turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
 }
 
-void Server::serve(const MadPacket& packet) {
+void Server::serve(const Request& waiting) {
+  const MadPacket& packet = waiting.packet;
   const SaHeader request = *decode_sa_header(packet.mad);
   ++stats_.requests;
+  receptions_.erase(TransferId{{packet.remote_lid, packet.remote_qp}, request.mad.transaction_id});
   if (request.mad.class_version != kClassVersion)
     return refuse(packet, request, Status::BadVersion);
   if (!view_) {
     ++stats_.busy;
     return refuse(packet, request, Status::Busy);
   }
-  const SmKey trust = view_->parts().trust_key;
-  const bool trusted = request.sm_key != SmKey{} && request.sm_key == trust;
+  const bool trusted = request.sm_key != SmKey{} && request.sm_key == view_->parts().trust_key;
   if (request.sm_key != SmKey{} && !trusted) {
     ++stats_.wrong_key;
     return;
   }
-  Answer answer = answer_query(
-      *view_,
-      {.header = request,
-       .data = std::span<const std::byte>(packet.mad).subspan<kHeaderSize, kDataSize>(),
-       .trusted = trusted},
-      limits_.query);
+  const bool multi = static_cast<SaMethod>(request.mad.method) == SaMethod::GetMulti;
+  const std::span<const std::byte> whole =
+      is_segment(request) ? std::span<const std::byte>(waiting.data) : data_of(packet);
+  const Query query{.header = request, .data = data_of(packet), .trusted = trusted};
+  Answer answer = multi ? answer_multi(*view_, request, whole, limits_.query)
+                        : answer_query(*view_, query, limits_.query);
   if (answer.status != Status::Ok) return refuse(packet, request, answer.status);
   respond(packet, request, std::move(answer));
 }
@@ -164,12 +220,6 @@ void Server::respond(const MadPacket& packet, const SaHeader& request, Answer an
   send(packet, mad);
 }
 
-std::size_t Server::transfers_of(const ClientId& client) const {
-  const auto first = transfers_.lower_bound({client, 0});
-  const auto last = transfers_.upper_bound({client, UINT64_MAX});
-  return static_cast<std::size_t>(std::distance(first, last));
-}
-
 void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answer answer) {
   const ClientId client{packet.remote_lid, packet.remote_qp};
   const TransferId id{client, header.mad.transaction_id};
@@ -186,7 +236,7 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
     return;
   }
   if (transfers_.size() >= limits_.transfers ||
-      transfers_of(client) >= limits_.transfers_per_client) {
+      count_of(transfers_, id) >= limits_.transfers_per_client) {
     ++stats_.busy;
     ++stats_.refused;
     SaHeader busy = header;
@@ -229,11 +279,23 @@ void Server::tick() {
       each = advance(each);
     }
   }
+  for (auto each = receptions_.begin(); each != receptions_.end();) {
+    Reception& reception = each->second;
+    if (reception.queued || reception.receiver.deadline() > now) {
+      ++each;
+      continue;
+    }
+    reception.receiver.on_timeout();
+    MadBytes mad{};
+    while (reception.receiver.next(mad)) send(reception.address, mad);
+    ++stats_.transfers_failed;
+    each = receptions_.erase(each);
+  }
   arm_tick();
 }
 
 void Server::arm_tick() {
-  if (transfers_.empty() || std::exchange(tick_armed_, true)) return;
+  if ((transfers_.empty() && receptions_.empty()) || std::exchange(tick_armed_, true)) return;
   tick_ = Timer(runtime_, runtime_.now() + kTick, [this] { tick(); });
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "smd/sa/query.h"
+#include "smd/sa/rmpp_receiver.h"
 #include "smd/sa/rmpp_sender.h"
 #include "smd/transport/transport.h"
 
@@ -21,9 +22,12 @@ struct ServerLimits {
   std::size_t requests_per_client = 64;   // that wait
   std::size_t transfers = 1024;           // under way, of all clients
   std::size_t transfers_per_client = 32;  // a host's kernel is one client
-  std::size_t requests_per_turn = 32;     // of the loop
+  std::size_t half_open = 256;            // requests in segments that are still coming
+  std::size_t half_open_per_client = 4;
+  std::size_t requests_per_turn = 32;  // of the loop
   QueryLimits query;
   RmppTiming rmpp;
+  RmppReceiverLimits receiving;
 };
 
 struct ServerStats {
@@ -59,6 +63,9 @@ class Server {
 
   [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
 
+  /// Requests in segments, until they are answered.
+  [[nodiscard]] std::size_t half_open() const { return receptions_.size(); }
+
   /// Requests that wait for their turn.
   [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
 
@@ -82,13 +89,27 @@ class Server {
     RmppSender sender;
   };
 
+  struct Reception {
+    MadPacket address;  // of the first segment that came
+    RmppReceiver receiver;
+    bool queued = false;  // complete, and waiting for its turn
+  };
+
+  /// A request that waits for its turn.
+  struct Request {
+    MadPacket packet;             // of one in segments: the first that came
+    std::vector<std::byte> data;  // of one in segments
+  };
+
   using Transfers = std::map<TransferId, Transfer>;
+  using Receptions = std::map<TransferId, Reception>;
 
   void receive(const MadPacket& packet);
   void on_control(const TransferId& id, const SaHeader& header);
-  void enqueue(const ClientId& client, const MadPacket& packet);
+  void on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet);
+  bool enqueue(const ClientId& client, Request request);
   void serve_turn();
-  void serve(const MadPacket& packet);
+  void serve(const Request& request);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
   void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
   void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);
@@ -96,17 +117,17 @@ class Server {
   void tick();
   void arm_tick();
   void send(const MadPacket& to, const MadBytes& mad);
-  [[nodiscard]] std::size_t transfers_of(const ClientId& client) const;
 
   Runtime& runtime_;
   Transport& transport_;
   ServerLimits limits_;
   ServerStats stats_;
   std::shared_ptr<const SubnetView> view_;
-  std::map<ClientId, std::deque<MadPacket>> waiting_;
+  std::map<ClientId, std::deque<Request>> waiting_;
   std::deque<ClientId> turns_;  // clients with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;
   Transfers transfers_;
+  Receptions receptions_;
   Timer turn_;
   Timer tick_;
   bool turn_armed_ = false;

@@ -76,6 +76,7 @@ std::vector<Question> questions() {
       {"managers", {"-s"}, none},
       {"switch", {"SWI", "2"}, none},
       {"manager", {"SMIR"}, {"ActCount"}},
+      {"guids", {"GIR", "1/0"}, none},
       {"link", {"LR", "1"}, none},
       {"links", {"-x", "1"}, none},
       {"path", {"PR", "--slid", "1", "--dlid", "5"}, none},
@@ -176,7 +177,7 @@ TEST_P(SaQuery, AnswersAsOpensmDoes) {
 TEST_P(SaQuery, SaysWhatItIsAndWhatItIsNot) {
   Daemon smd(stage_);
   ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
-  EXPECT_THAT(ask({"-c"}).out, HasSubstr("Capability mask..........0x2000"));
+  EXPECT_THAT(ask({"-c"}).out, HasSubstr("Capability mask..........0x2400"));
   EXPECT_THAT(ask({"LFTR", "2/0"}).out, HasSubstr("LFT Record dump"));
   for (const char* record : {"MCMR", "IIR", "MFTR", "PKTR"}) {
     const Finished refused = ask({record});

@@ -184,7 +184,7 @@ TEST(SaPath, OneEndAloneMeansEveryOther) {
   const auto view = view_of(kTree);
   EXPECT_EQ(paths(*view, part::kSlid, between(*view, "H1", "H1")).records.size(), 5u);
   EXPECT_EQ(paths(*view, 0, {}).records.size(), 25u);
-  EXPECT_EQ(paths(*view, 0, {}, SaMethod::GetTable, {.pairs = 24}).status, Status::NoResources);
+  EXPECT_EQ(paths(*view, 0, {}, SaMethod::GetTable, {.paths = 24}).status, Status::NoResources);
   EXPECT_EQ(paths(*view, 0, {}, SaMethod::Get).status, Status::TooManyRecords);
 }
 

@@ -160,6 +160,23 @@ TEST(SaQuery, ACapabilityMaskMatchesAsAWholeOrAsASubset) {
   EXPECT_EQ(answer_query(view, asked.query()).count(), 1u);
 }
 
+TEST(SaQuery, APortsOwnGuidIsItsFirst) {
+  ViewParts parts = parts_of(kTree);
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  const PortIdx port = test::port(*fabric, "H2:1");
+  fabric->port_info[port].guid_cap = 9;
+  parts.fabric = fabric;
+  const SubnetView view(parts);
+  const Answer answer = answer_query(
+      view, ask(SaMethod::GetTable, RecordId::GuidInfoRecord, 0, GuidInfoRecord{}, 72).query());
+  const auto found = records<GuidInfoRecord>(answer, decode_guid_info_record);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].guids[0], view.fabric().port_guid[port]);
+  EXPECT_EQ(found[0].guids[1], Guid{});
+  EXPECT_EQ(found[1].block, 1);
+  EXPECT_EQ(found[1].guids, GuidBlock{});
+}
+
 TEST(SaQuery, LinksAreThereInBothDirections) {
   const auto view = view_of(kTree);
   const Answer all = answer_query(
@@ -209,7 +226,7 @@ TEST(SaQuery, TheServiceDescribesItself) {
       *view, ask(SaMethod::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, 72).query());
   const ClassPortInfo info = decode_class_port_info(answer.records).value();
   EXPECT_EQ(info.class_version, 2);
-  EXPECT_EQ(info.capability_mask, sa_cap::kIsPortInfoCapMaskMatchSupported);
+  EXPECT_EQ(info.capability_mask, 0x2400);  // MultiPathRecord, capability masks as subsets
   EXPECT_EQ(answer.offset, 0);
 }
 

@@ -30,7 +30,7 @@ struct Taking {
   void give(std::uint32_t number, std::uint8_t flags, std::uint32_t length = 0) {
     std::array<std::byte, kDataSize> data{};
     data.fill(static_cast<std::byte>(number));
-    receiver.on_segment(segment(number, flags, length), data, kStart);
+    receiver.on_segment(segment(number, flags, length), data);
   }
 
   SaHeader reply() {
@@ -140,8 +140,7 @@ TEST(RmppReceiver, TakesWhatOurSenderSendsOverALossyWire) {
       while (sender.next(mad, {now})) {
         if (random() % 3 == 0) continue;
         receiver.on_segment(*decode_sa_header(mad),
-                            std::span<const std::byte>(mad).subspan<kHeaderSize, kDataSize>(),
-                            {now});
+                            std::span<const std::byte>(mad).subspan<kHeaderSize, kDataSize>());
       }
       while (receiver.next(mad)) {
         if (random() % 3 != 0) sender.on_control(decode_sa_header(mad)->rmpp, {now});

@@ -1,0 +1,97 @@
+#include "smd/sa/multi_path.h"
+
+#include <algorithm>
+#include <array>
+
+#include "smd/mad/codec.h"
+#include "smd/sa/path_finder.h"
+
+namespace smd::sa {
+namespace {
+
+// The part that a MultiPathRecord shares with a PathRecord: 13 bytes from the raw-traffic bit to
+// the lifetime, in the same order, and 16 components, likewise.
+constexpr std::size_t kSharedAt = 44;  // in a PathRecord
+constexpr std::size_t kSharedSize = 13;
+constexpr unsigned kSharedComponents = 16;
+constexpr unsigned kFirstShared = 6;  // component of a PathRecord
+
+constexpr std::size_t kFixedSize = 24;  // what stands before the GIDs
+constexpr std::size_t kGidSize = 16;
+
+}  // namespace
+
+Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data) {
+  if (data.size() < kFixedSize) return codec::too_short("MultiPathRecord", data.size());
+  std::array<std::byte, kPathRecordSize> as_path{};
+  std::ranges::copy(data.first(kSharedSize), as_path.begin() + kSharedAt);
+  MultiPathRecord record{.wanted = *decode_path_record(as_path)};
+  ByteReader in(data.subspan(kSharedSize));
+  const std::uint64_t id_high = in.u8();
+  record.independence = codec::bits(in.u8(), 6, 2);
+  const unsigned sources = in.u8();
+  const unsigned targets = in.u8();
+  record.wanted.service_id = id_high << 56 | std::uint64_t{in.u24()} << 32 | in.u32();
+  if (in.remaining() < kGidSize * (sources + targets))
+    return codec::too_short("MultiPathRecord", data.size());
+  const auto read = [&in](unsigned count, std::vector<Gid>& gids) {
+    for (unsigned i = 0; i < count; ++i) {
+      const std::uint64_t prefix = in.u64();
+      gids.push_back({prefix, Guid{in.u64()}});
+    }
+  };
+  read(sources, record.sgids);
+  read(targets, record.dgids);
+  return record;
+}
+
+std::vector<std::byte> encode_multi_path_record(const MultiPathRecord& record) {
+  std::array<std::byte, kPathRecordSize> as_path{};
+  encode_record(record.wanted, as_path);
+  std::vector<std::byte> data(kFixedSize + kGidSize * (record.sgids.size() + record.dgids.size()));
+  std::ranges::copy(std::span(as_path).subspan(kSharedAt, kSharedSize), data.begin());
+  ByteWriter out{std::span(data).subspan(kSharedSize)};
+  out.u8(static_cast<std::uint8_t>(record.wanted.service_id >> 56));
+  out.u8(codec::place(record.independence, 6, 2));
+  out.u8(static_cast<std::uint8_t>(record.sgids.size()));
+  out.u8(static_cast<std::uint8_t>(record.dgids.size()));
+  out.u24(static_cast<std::uint32_t>(record.wanted.service_id >> 32 & 0xffffff));
+  out.u32(static_cast<std::uint32_t>(record.wanted.service_id));
+  for (const std::vector<Gid>* gids : {&record.sgids, &record.dgids}) {
+    for (const Gid& gid : *gids) {
+      out.u64(gid.prefix);
+      out.u64(gid.guid.value());
+    }
+  }
+  return data;
+}
+
+Answer find_multi_paths(const SubnetView& view,
+                        std::uint64_t mask,
+                        std::span<const std::byte> data,
+                        const QueryLimits& limits) {
+  constexpr std::uint64_t kCounts =
+      multi_path_component::kSgidCount | multi_path_component::kDgidCount;
+  if ((mask & kCounts) != kCounts) return {.status = Status::InsufficientComponents};
+  const Result<MultiPathRecord> record = decode_multi_path_record(data);
+  if (!record || record->sgids.empty() || record->dgids.empty())
+    return {.status = Status::RequestInvalid};
+
+  constexpr std::uint64_t kShared = component_bit(kSharedComponents) - 1;
+  PathRequest request{.wanted = record->wanted, .mask = (mask & kShared) << kFirstShared};
+  if (request.asks(path_component::kNumbPath)) request.paths_per_pair = record->wanted.numb_path;
+  PathFinder finder(view, request, limits);
+  for (const Gid& sgid : record->sgids) {
+    const PortIdx source = find_gid(view, sgid);
+    if (source == kNone<PortIdx>) return {.status = Status::InvalidGid};
+    for (const Gid& dgid : record->dgids) {
+      const PortIdx target = find_gid(view, dgid);
+      if (target == kNone<PortIdx>) return {.status = Status::InvalidGid};
+      if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid))
+        return {.status = Status::NoResources};
+    }
+  }
+  return finder.finish();
+}
+
+}  // namespace smd::sa

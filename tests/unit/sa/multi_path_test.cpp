@@ -1,0 +1,200 @@
+// MultiPathRecord: its bytes, what it is answered with, and requests that come in segments.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/sa/multi_path.h"
+#include "smd/sa/rmpp_sender.h"
+#include "tests/unit/sa/served.h"
+
+namespace smd::sa {
+namespace {
+
+using std::chrono_literals::operator""s;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+constexpr std::uint64_t kCounts =
+    multi_path_component::kSgidCount | multi_path_component::kDgidCount;
+
+Gid gid_of(const SubnetView& view, std::string_view name) {
+  return {kDefaultSubnetPrefix, guid_of(view, name)};
+}
+
+MultiPathRecord from_to(const SubnetView& view,
+                        std::initializer_list<const char*> from,
+                        std::initializer_list<const char*> to) {
+  MultiPathRecord record;
+  for (const char* name : from) record.sgids.push_back(gid_of(view, name));
+  for (const char* name : to) record.dgids.push_back(gid_of(view, name));
+  return record;
+}
+
+Answer paths(const SubnetView& view, std::uint64_t mask, const MultiPathRecord& record) {
+  return find_multi_paths(view, mask, encode_multi_path_record(record), {});
+}
+
+std::vector<std::pair<Lid, Lid>> lids_of(const Answer& answer) {
+  std::vector<std::pair<Lid, Lid>> lids;
+  for (std::size_t i = 0; i < answer.count(); ++i) {
+    const PathRecord path = decode_path_record(std::span(answer.records).subspan(i * 64)).value();
+    lids.emplace_back(path.slid, path.dlid);
+  }
+  return lids;
+}
+
+TEST(SaMultiPath, ItsBytes) {
+  MultiPathRecord record{.wanted = {.service_id = 0x1122334455667788,
+                                    .reversible = true,
+                                    .numb_path = 5,
+                                    .p_key = PKey{0xffff},
+                                    .sl = 3,
+                                    .mtu = {Selector::Exactly, 4}},
+                         .independence = 1,
+                         .sgids = {{1, Guid{2}}},
+                         .dgids = {{3, Guid{4}}, {5, Guid{6}}}};
+  const std::vector<std::byte> data = encode_multi_path_record(record);
+  ASSERT_EQ(data.size(), 24u + 3 * 16);
+  EXPECT_EQ(data[5], std::byte{0x85});   // reversible, NumbPath
+  EXPECT_EQ(data[9], std::byte{3});      // SL
+  EXPECT_EQ(data[10], std::byte{0x84});  // MTU and its selector
+  EXPECT_EQ(data[13], std::byte{0x11});  // ServiceID, its first byte alone
+  EXPECT_EQ(data[14], std::byte{0x40});  // IndependenceSelector
+  EXPECT_EQ(data[15], std::byte{1});
+  EXPECT_EQ(data[16], std::byte{2});
+  EXPECT_EQ(data[17], std::byte{0x22});
+  EXPECT_EQ(data[31], std::byte{1});  // the first GID
+  EXPECT_EQ(decode_multi_path_record(data).value(), record);
+  EXPECT_FALSE(decode_multi_path_record(std::span(data).first(data.size() - 1)));
+  EXPECT_FALSE(decode_multi_path_record(std::span(data).first(23)));
+}
+
+TEST(SaMultiPath, EverySourceToEveryDestination) {
+  const auto view = view_of("H1-S1 H2-S1 S1-S2 H3-S2");
+  const Lid h1 = lid_of(*view, "H1"), h2 = lid_of(*view, "H2"), h3 = lid_of(*view, "H3");
+  const Answer answer = paths(*view, kCounts, from_to(*view, {"H1", "H2"}, {"H3", "H1"}));
+  EXPECT_THAT(lids_of(answer), ElementsAre(Pair(h1, h3), Pair(h1, h1), Pair(h2, h3), Pair(h2, h1)));
+}
+
+TEST(SaMultiPath, BoundsHoldForEachPath) {
+  const auto view = view_of("H1-S1 H2-S1", 1);
+  MultiPathRecord record = from_to(*view, {"H1"}, {"H2"});
+  EXPECT_EQ(paths(*view, kCounts, record).count(), 4u);
+  record.wanted.numb_path = 2;
+  constexpr std::uint64_t kNumbPath = component_bit(6);
+  EXPECT_EQ(paths(*view, kCounts | kNumbPath, record).count(), 2u);
+  record.wanted.mtu = {Selector::GreaterThan, 5};
+  constexpr std::uint64_t kMtu = component_bit(10) | component_bit(11);
+  EXPECT_EQ(paths(*view, kCounts | kMtu, record).count(), 0u);
+}
+
+TEST(SaMultiPath, WhatIsMissingOrUnknownIsSaidSo) {
+  const auto view = view_of("H1-S1 H2-S1");
+  MultiPathRecord record = from_to(*view, {"H1"}, {"H2"});
+  EXPECT_EQ(paths(*view, 0, record).status, Status::InsufficientComponents);
+  EXPECT_EQ(paths(*view, kCounts, {}).status, Status::RequestInvalid);
+  record.dgids.push_back({kDefaultSubnetPrefix, Guid{0x404}});
+  EXPECT_EQ(paths(*view, kCounts, record).status, Status::InvalidGid);
+}
+
+SaHeader multi_header(std::uint64_t transaction = 7) {
+  return {.mad = {.mgmt_class = 3,
+                  .class_version = 2,
+                  .method = static_cast<std::uint8_t>(SaMethod::GetMulti),
+                  .transaction_id = transaction,
+                  .attribute_id = static_cast<std::uint16_t>(RecordId::MultiPathRecord)},
+          .component_mask = kCounts};
+}
+
+void deliver(ServerBench& bench, const MadBytes& mad, Lid from = Lid{40}) {
+  bench.transport.deliver({.remote_lid = from, .local_qp = 1, .remote_qp = 1, .mad = mad});
+}
+
+TEST(SaMultiPath, ARequestInSegmentsIsAnsweredOnceItIsWhole) {
+  ServerBench bench;
+  // 12 destinations: 232 bytes, two segments.
+  MultiPathRecord record = from_to(*bench.view, {"H1"}, {});
+  for (int i = 0; i < 12; ++i) record.dgids.push_back(gid_of(*bench.view, "H3"));
+  RmppSender sender(multi_header(), encode_multi_path_record(record), {}, bench.runtime.now());
+  MadBytes mad{};
+  ASSERT_TRUE(sender.next(mad, bench.runtime.now()));
+  deliver(bench, mad);
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.sent(0).rmpp.type, 2);
+  EXPECT_EQ(bench.sent(0).mad.method, 0x94);
+  EXPECT_EQ(bench.server.half_open(), 1u);
+  sender.on_control(bench.sent(0).rmpp, bench.runtime.now());
+  ASSERT_TRUE(sender.next(mad, bench.runtime.now()));
+  deliver(bench, mad);
+  deliver(bench, mad);  // twice, as if the acknowledgement had been late
+  bench.run();
+  EXPECT_EQ(bench.server.half_open(), 0u);
+  EXPECT_EQ(bench.server.transfers(), 1u);
+  const SaHeader answer = bench.sent(bench.transport.sent.size() - 1);
+  EXPECT_EQ(answer.mad.method, 0x94);
+  EXPECT_EQ(answer.rmpp.type, 1);
+  EXPECT_EQ(answer.attribute_offset, 8);
+  EXPECT_EQ(bench.server.stats().records, 12u);
+  EXPECT_EQ(bench.server.stats().requests, 1u);
+}
+
+MadBytes first_of_many(std::uint64_t transaction) {
+  SaHeader header = multi_header(transaction);
+  header.rmpp = {.version = 1, .type = 1, .flags = 3, .segment = 1, .length = 5000};
+  MadBytes mad{};
+  encode_sa_header(header, mad);
+  return mad;
+}
+
+TEST(SaMultiPath, AThousandHalfOpenRequestsAreStoppedAndForgotten) {
+  ServerBench bench({.half_open = 10, .half_open_per_client = 4});
+  for (std::uint64_t i = 0; i < 1000; ++i) deliver(bench, first_of_many(i), Lid{66});
+  EXPECT_EQ(bench.server.half_open(), 4u);
+  EXPECT_EQ(bench.server.stats().busy, 996u);
+  EXPECT_EQ(bench.sent(999).rmpp.type, 3);  // Stop
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    deliver(bench, first_of_many(i), Lid{static_cast<std::uint16_t>(100 + i)});
+  EXPECT_EQ(bench.server.half_open(), 10u);
+  bench.run_for(60s);
+  EXPECT_EQ(bench.server.half_open(), 0u);
+  EXPECT_EQ(bench.server.stats().transfers_failed, 10u);
+}
+
+TEST(SaMultiPath, SegmentZeroEndsTheRequest) {
+  ServerBench bench;
+  SaHeader header = multi_header();
+  header.rmpp = {.version = 1, .type = 1, .flags = 1, .segment = 0};
+  MadBytes mad{};
+  encode_sa_header(header, mad);
+  deliver(bench, mad);
+  EXPECT_EQ(bench.server.half_open(), 0u);
+  EXPECT_EQ(bench.sent(0).rmpp.type, 4);
+  EXPECT_EQ(bench.sent(0).rmpp.status, 120);
+}
+
+TEST(SaMultiPath, TheClientMayAbortItsRequest) {
+  ServerBench bench;
+  deliver(bench, first_of_many(7));
+  SaHeader header = multi_header();
+  header.rmpp = {.version = 1, .type = 4, .flags = 1, .status = 127};
+  MadBytes mad{};
+  encode_sa_header(header, mad);
+  deliver(bench, mad, Lid{41});
+  EXPECT_EQ(bench.server.half_open(), 1u) << "not somebody else's";
+  deliver(bench, mad);
+  EXPECT_EQ(bench.server.half_open(), 0u);
+}
+
+TEST(SaMultiPath, NoOtherRecordHasThisMethod) {
+  ServerBench bench;
+  SaHeader header = multi_header();
+  header.mad.attribute_id = static_cast<std::uint16_t>(RecordId::PathRecord);
+  MadBytes mad{};
+  encode_sa_header(header, mad);
+  deliver(bench, mad);
+  bench.run();
+  EXPECT_EQ(bench.sent(0).mad.status, 0x000c);
+}
+
+}  // namespace
+}  // namespace smd::sa
