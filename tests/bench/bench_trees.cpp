@@ -103,7 +103,7 @@ void reroute(benchmark::State& state, const char* engine, Where where, bool lost
 }
 
 void register_all() {
-  for (const char* engine : {"minhop", "updn", "ftree"}) {
+  for (const char* engine : {"minhop", "updn", "ftree", "dfsssp", "nue"}) {
     const std::string name{engine};
     auto* const sizes = benchmark::RegisterBenchmark(
         ("tree/" + name).c_str(),

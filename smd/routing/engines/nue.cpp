@@ -6,6 +6,7 @@
 #include "smd/routing/nue/lane_sls.h"
 #include "smd/routing/nue/planner.h"
 #include "smd/routing/nue/tree_ways.h"
+#include "smd/routing/traffic.h"
 
 namespace smd {
 namespace {
@@ -25,7 +26,8 @@ class Nue final : public Engine {
            "dragonflies and irregular fabrics have hardly a detour. Hosts of one switch and LIDs "
            "of one host are spread over all equally short ways whose turns are free. Given the "
            "routes in force, keeps the tree of every LID that is whole, and of broken ones what "
-           "still leads there. Source: Nue "
+           "still leads there; a link that comes up takes what it shortens and its share of the "
+           "rest, as far as the turns are free. Source: Nue "
            "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
   }
@@ -37,20 +39,22 @@ class Nue final : public Engine {
     const unsigned most = request.max_vls == 0 ? common : std::min(common, request.max_vls);
     const SwitchGraph graph{fabric};
     const Channels channels{graph};
-    const Targets targets = find_targets(fabric, lids);
+    const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
+    Targets targets = find_targets(fabric, lids);
+    apply_weights(fabric, request.weights, targets);
     // Only this engine's own trees are known to be one per LID, each on one lane.
     if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
-      KeptTrees kept{fabric, lids.top, graph, channels, targets, *request.in_force};
+      KeptTrees kept{fabric, lids.top, graph, channels, targets, costs, *request.in_force};
       if (auto tables = kept.compute(most)) return std::move(*tables);
     }
-    NuePlanner planner{graph, channels, targets};
+    NuePlanner planner{graph, channels, targets, costs};
     // Fewer lanes are better where every route is a shortest one on them.
     unsigned lanes = 1;
     while (!planner.plan(lanes, lanes < most)) lanes = std::min(2 * lanes, most);
     planner.polish();
 
     RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
-    Spread spread{graph, targets};
+    Spread spread{graph, targets, costs};
     TreeWays ways{channels};
     GrownTree tree;
     NextHops hops;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "smd/routing/keep/port_changes.h"
 #include "smd/routing/nue/escape_tree.h"
 #include "smd/routing/nue/lane_sls.h"
 #include "smd/routing/orientation_repair.h"
@@ -18,17 +19,19 @@ KeptTrees::KeptTrees(const Fabric& fabric,
                      const SwitchGraph& graph,
                      const Channels& channels,
                      const Targets& targets,
+                     const std::vector<std::uint32_t>& costs,
                      const PreviousRoutes& in_force)
     : graph_(graph),
       channels_(channels),
       targets_(targets),
+      costs_(costs),
       in_force_(in_force),
-      before_(fabric.switch_count(), kNone<SwitchIdx>),
       island_size_(fabric.switch_count(), 0),
       by_port_(fabric.switch_count() * 256, kNoChannel),
       lane_(top.value() + std::size_t{1}, 0),
       result_{.engine = "nue", .lft = {fabric.switch_count(), top}},
       load_(channels.size(), 0),
+      moved_(top.value() + std::size_t{1}, 0),
       growth_(channels),
       flow_(fabric.switch_count(), 0) {
   std::vector<SwitchIdx> roots;
@@ -41,10 +44,10 @@ KeptTrees::KeptTrees(const Fabric& fabric,
   turns_.assign(in_force.routing->vls, TurnSet{channels, order});
   for (Channel c = 0; c < channels.size(); ++c)
     by_port_[channels.from[c].value() * std::size_t{256} + graph.edge(c).port.value()] = c;
-  for (const SwitchIdx sw : before_.indices()) {
-    const auto node = in_force.fabric->find_node(fabric.node_guid[fabric.switch_node[sw]]);
-    if (node) before_[sw] = in_force.fabric->switch_of[*node];
-  }
+  const PortChanges changes = find_port_changes(*in_force.fabric, fabric, graph);
+  before_ = changes.before;
+  for (const PortChanges::Gained& link : changes.gained)
+    gained_.push_back(by_port_[link.sw.value() * std::size_t{256} + link.port.value()]);
   list_wanted();
 }
 
@@ -55,7 +58,7 @@ void KeptTrees::list_wanted() {
         wanted_.push_back({Lid{static_cast<std::uint16_t>(target.base.value() + offset)},
                            sw,
                            target.exit,
-                           target.host});
+                           target.host ? target.draws : 0});
     }
   }
   std::ranges::sort(wanted_, {}, &Wanted::lid);
@@ -71,10 +74,14 @@ std::optional<RoutingTables> KeptTrees::compute(unsigned lanes) {
     if (!keep(wanted)) return std::nullopt;
     if (tree_.order.size() != island_size_[wanted.last]) broken.push_back(wanted);
   }
-  result_.recomputed.emplace();
   for (const Wanted& wanted : broken) {
     if (!mend(wanted)) return std::nullopt;
-    result_.recomputed->push_back(wanted.lid);
+    moved_[wanted.lid.value()] = 1;
+  }
+  use_gained();
+  result_.recomputed.emplace();
+  for (const Wanted& wanted : wanted_) {
+    if (moved_[wanted.lid.value()]) result_.recomputed->push_back(wanted.lid);
   }
   set_lane_sls(
       targets_.of.size(), result_.lft.top(), static_cast<unsigned>(turns_.size()), lane_, result_);
@@ -143,7 +150,7 @@ bool KeptTrees::keep(const Wanted& wanted) {
   }
   turns.keep();
   result_.lft.set_route(wanted.last, wanted.lid, wanted.exit);
-  if (wanted.host && tree_.order.size() == island_size_[wanted.last]) count_load(tree_);
+  if (tree_.order.size() == island_size_[wanted.last]) count_load(tree_, wanted.draws);
   return true;
 }
 
@@ -176,16 +183,18 @@ bool KeptTrees::regrow(const Wanted& wanted, unsigned lane) {
     const SwitchIdx sw = tree.order[at];
     result_.lft.set_route(sw, wanted.lid, graph_.edge(tree.exit[sw]).port);
   }
-  if (wanted.host) count_load(tree);
+  count_load(tree, wanted.draws);
   return true;
 }
 
-void KeptTrees::count_load(const GrownTree& tree) {
+void KeptTrees::count_load(const GrownTree& tree, std::uint32_t draws) {
+  if (draws == 0) return;
   for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];
   for (std::size_t at = tree.order.size(); at-- > 1;) {
     const SwitchIdx sw = tree.order[at];
-    load_[tree.exit[sw]] += flow_[sw];
-    flow_[channels_.to[tree.exit[sw]]] += flow_[sw];
+    const Channel exit = tree.exit[sw];
+    load_[exit] += flow_[sw] * draws * costs_[exit];
+    flow_[channels_.to[exit]] += flow_[sw];
   }
 }
 

@@ -17,6 +17,7 @@ class KeptTrees {
             const SwitchGraph& graph,
             const Channels& channels,
             const Targets& targets,
+            const std::vector<std::uint32_t>& costs,
             const PreviousRoutes& in_force);
 
   /// The tables, lanes and `recomputed`. Nullopt: some destination finds no way on any of so many
@@ -28,7 +29,7 @@ class KeptTrees {
     Lid lid;
     SwitchIdx last;
     PortNum exit;
-    bool host;
+    std::uint32_t draws;  // 0: a switch, or nothing that counts
   };
 
   void list_wanted();
@@ -37,7 +38,17 @@ class KeptTrees {
   bool mend(const Wanted& wanted);
   bool regrow(const Wanted& wanted, unsigned lane);
   void walk(const Wanted& wanted);
-  void count_load(const GrownTree& tree);
+  void count_load(const GrownTree& tree, std::uint32_t draws);
+
+  // Links that came up.
+  void use_gained();
+  void shorten(const Wanted& wanted, Channel gained);
+  void fill(Channel gained);
+  bool move(const Wanted& wanted, Channel exit, bool if_even);
+  [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const Wanted& wanted) const;
+  [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
+  template <class Visit>
+  void follow(SwitchIdx sw, const Wanted& wanted, Visit&& visit) const;
   [[nodiscard]] std::uint8_t old_lane(const Wanted& wanted) const;
 
   [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
@@ -47,6 +58,7 @@ class KeptTrees {
   const SwitchGraph& graph_;
   const Channels& channels_;
   const Targets& targets_;
+  const std::vector<std::uint32_t>& costs_;
   const PreviousRoutes& in_force_;
 
   IndexVector<SwitchIdx, SwitchIdx> before_;  // kNone: was not there
@@ -56,8 +68,10 @@ class KeptTrees {
   std::vector<std::uint8_t> lane_;  // by LID
 
   RoutingTables result_;
-  std::vector<TurnSet> turns_;  // by lane
-  std::vector<std::uint64_t> load_;
+  std::vector<TurnSet> turns_;       // by lane
+  std::vector<std::uint64_t> load_;  // by channel
+  std::vector<Channel> gained_;
+  std::vector<char> moved_;  // by LID
   TreeGrowth growth_;
   GrownTree tree_;  // what is left of a LID's routes
   std::vector<SwitchIdx> path_;

@@ -16,10 +16,15 @@ constexpr int kEscapeRounds = 6;
 
 }  // namespace
 
-NuePlanner::NuePlanner(const SwitchGraph& graph, const Channels& channels, const Targets& targets)
+NuePlanner::NuePlanner(const SwitchGraph& graph,
+                       const Channels& channels,
+                       const Targets& targets,
+                       const std::vector<std::uint32_t>& costs)
     : graph_(graph),
       channels_(channels),
       targets_(targets),
+      costs_(costs),
+      drawn_(graph.switches(), 0),
       islands_(find_islands(graph)),
       island_of_(graph.switches(), 0),
       row_of_(graph.switches(), kNoRow),
@@ -30,6 +35,9 @@ NuePlanner::NuePlanner(const SwitchGraph& graph, const Channels& channels, const
   for (std::uint32_t i = 0; i < islands_.size(); ++i) {
     for (const SwitchIdx sw : islands_[i]) island_of_[sw] = i;
   }
+  for (const SwitchIdx sw : targets.of.indices()) {
+    for (const Target& target : targets.of[sw]) drawn_[sw] += target.host ? target.draws : 0;
+  }
 }
 
 NuePlanner::Homes NuePlanner::begin(unsigned lanes) {
@@ -39,6 +47,7 @@ NuePlanner::Homes NuePlanner::begin(unsigned lanes) {
   row_of_.assign(channels_.switches(), kNoRow);
   detours_.assign(channels_.switches(), 0);
   load_.assign(channels_.size(), 0);
+  links_ = 0;
 
   Homes homes{.by_lane = std::vector<std::vector<SwitchIdx>>(lanes), .without_hosts = {}};
   std::vector<std::vector<SwitchIdx>> roots(lanes);  // one per island

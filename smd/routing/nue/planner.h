@@ -13,7 +13,11 @@ namespace smd {
 
 class NuePlanner {
  public:
-  NuePlanner(const SwitchGraph& graph, const Channels& channels, const Targets& targets);
+  /// All outlive it. `costs` by channel, see find_link_costs().
+  NuePlanner(const SwitchGraph& graph,
+             const Channels& channels,
+             const Targets& targets,
+             const std::vector<std::uint32_t>& costs);
 
   /// A tree to every switch with LIDs, on at most so many lanes. With `shortest` it is false, and
   /// there is no plan, as soon as a switch with hosts has no tree of shortest routes on the lane of
@@ -68,6 +72,8 @@ class NuePlanner {
   const SwitchGraph& graph_;
   const Channels& channels_;
   const Targets& targets_;
+  const std::vector<std::uint32_t>& costs_;
+  IndexVector<SwitchIdx, std::uint64_t> drawn_;  // by all hosts at a switch
   std::vector<std::vector<SwitchIdx>> islands_;
   IndexVector<SwitchIdx, std::uint32_t> island_of_;
 
@@ -76,7 +82,8 @@ class NuePlanner {
   IndexVector<SwitchIdx, std::size_t> row_of_;  // place in planned_
   IndexVector<SwitchIdx, std::uint8_t> lane_of_;
   std::vector<std::uint8_t> slots_;                // of the way out, destination-major
-  std::vector<std::uint64_t> load_;                // paths by channel
+  std::vector<std::uint64_t> load_;                // by channel: paths, by what they draw and cost
+  std::uint64_t links_ = 0;                        // of all paths together
   IndexVector<SwitchIdx, std::uint64_t> detours_;  // links above the least, over its paths
 
   // Scratch.

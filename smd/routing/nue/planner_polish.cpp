@@ -21,11 +21,10 @@ void NuePlanner::polish() {
     }
     lane.turns.forget_barred();
   }
-  std::uint64_t detours = 0, links = 0;
+  std::uint64_t detours = 0;
   for (const SwitchIdx destination : planned_)
     detours += detours_[destination] * targets_.hosts[destination];
-  for (const std::uint64_t load : load_) links += load;
-  if (detours < links / kRare) return;
+  if (detours < links_ / kRare) return;
   int patience = kPatience;
   for (const SwitchIdx destination : planned_) {
     if (detours_[destination] == 0) continue;
@@ -93,14 +92,16 @@ std::uint64_t NuePlanner::measure_detours(
 }
 
 void NuePlanner::change_load(const GrownTree& tree, SwitchIdx destination, bool add) {
-  const std::uint64_t hosts = targets_.hosts[destination];
+  const std::uint64_t hosts = targets_.hosts[destination], drawn = drawn_[destination];
   if (hosts == 0) return;
   for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];
   for (std::size_t at = tree.order.size(); at-- > 1;) {
     const SwitchIdx sw = tree.order[at];
-    const std::uint64_t paths = flow_[sw] * hosts;
-    load_[tree.exit[sw]] += add ? paths : 0 - paths;
-    flow_[channels_.to[tree.exit[sw]]] += flow_[sw];
+    const Channel exit = tree.exit[sw];
+    const std::uint64_t weight = flow_[sw] * drawn * costs_[exit], paths = flow_[sw] * hosts;
+    load_[exit] += add ? weight : 0 - weight;
+    links_ += add ? paths : 0 - paths;
+    flow_[channels_.to[exit]] += flow_[sw];
   }
 }
 

@@ -283,6 +283,100 @@ TEST(Nue, ALostCableMovesNothingThatItDidNotCarry) {
   EXPECT_LE(over_shortest(cut, lids, after.lft), 1.02);
 }
 
+struct LostAndBack {
+  Fabric whole;
+  Fabric cut;
+  LidMap lids;
+  RoutingTables first, meanwhile, after;
+  SwitchIdx sw;
+  PortNum port;
+};
+
+// The cable at port 1 of the eighth switch.
+LostAndBack lose_and_regain(const char* call, unsigned lanes) {
+  LostAndBack all{.whole = drawn(call)};
+  all.cut = all.whole;
+  all.sw = SwitchIdx{7};
+  all.port = PortNum{1};
+  const PortIdx lost = all.whole.port_of(all.whole.switch_node[all.sw], all.port);
+  all.cut.peer[all.cut.peer[lost]] = kNone<PortIdx>;
+  all.cut.peer[lost] = kNone<PortIdx>;
+  all.lids = lids_in_order(all.whole);
+  all.first = nue(all.whole, all.lids, lanes);
+  all.meanwhile = reroute(all.cut, all.lids, {&all.whole, &all.lids, &all.first}, lanes);
+  all.after = reroute(all.whole, all.lids, {&all.cut, &all.lids, &all.meanwhile}, lanes);
+  return all;
+}
+
+class NueBack : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(NueBack, ACableThatComesBackTakesWhatItShortensAndItsShare) {
+  const LostAndBack all = lose_and_regain(GetParam(), 8);
+  expect_sound(all.whole, all.lids, all.after);
+  EXPECT_LE(over_shortest(all.whole, all.lids, all.after.lft),
+            over_shortest(all.whole, all.lids, all.first.lft) + 0.003);
+  const auto count = [&](const RoutingTables& tables) {
+    return std::ranges::count(tables.lft.row(all.sw), all.port);
+  };
+  EXPECT_EQ(count(all.meanwhile), 0);
+  EXPECT_GE(count(all.after), count(all.first) / 2);
+  const auto load = [&](const RoutingTables& tables) {
+    return static_cast<double>(measure_load(all.whole, all.lids, tables.lft).max);
+  };
+  EXPECT_LE(load(all.after), 1.05 * load(all.first));
+  ASSERT_TRUE(all.after.recomputed.has_value());
+  const auto changed = moved(all.whole, all.after, all.cut, all.lids, all.meanwhile);
+  EXPECT_FALSE(changed.empty());
+  EXPECT_EQ(changed.size(), all.after.recomputed->size());
+  for (const std::uint16_t lid : changed)
+    EXPECT_EQ(std::ranges::count(*all.after.recomputed, Lid{lid}), 1) << lid;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics,
+                         NueBack,
+                         ::testing::Values("torus:dims=6.6,hosts=2",
+                                           "dragonfly:a=4,h=2,c=2",
+                                           "irregular:switches=30,links=4,hosts=2,seed=4"));
+
+// LIDs of the hosts at S2 that leave S1 by each of three cables.
+std::array<unsigned, 4> leaving(const Fabric& f, const LidMap& lids, const RoutingTables& tables) {
+  std::array<unsigned, 4> by_port{};
+  for (const PortIdx owner : lids.owner) {
+    if (owner == kNone<PortIdx> || f.is_switch(f.node_of[owner])) continue;
+    const PortNum exit = tables.lft.route(switch_named(f, "S1"), lids.base[owner]);
+    if (exit.value() < 4) ++by_port[exit.value()];
+  }
+  return by_port;
+}
+
+constexpr const char* kTrunk =
+    "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 H1-S2 H2-S2 H3-S2 H4-S2 H5-S2 H6-S2 H7-S1:7";
+
+TEST(Nue, AFasterLinkCarriesMore) {
+  Fabric f = fabric_from(kTrunk);
+  for (const char* name : {"S1", "S2"}) {
+    for (const unsigned port : {1u, 2u, 3u}) {
+      PortInfo& info = f.port_info[f.port_of(node(f, name), PortNum(std::uint8_t(port)))];
+      info.link_width_active = 2;
+      info.link_speed_active = port == 2 ? 4 : 1;
+    }
+  }
+  const LidMap lids = lids_in_order(f);
+  EXPECT_EQ(leaving(f, lids, nue(f, lids, 1)), (std::array{0u, 1u, 4u, 1u}));
+}
+
+TEST(Nue, AHostThatDrawsMoreHasACableForItself) {
+  const Fabric f = fabric_from(kTrunk);
+  const LidMap lids = lids_in_order(f);
+  const PortIdx heavy = end_port(f, "H1");
+  const RoutingTables tables =
+      find_engine("nue")
+          ->compute(f, lids, {.max_vls = 1, .weights = {{f.port_guid[heavy], 100}}})
+          .value();
+  const PortNum its = tables.lft.route(switch_named(f, "S1"), lids.base[heavy]);
+  EXPECT_EQ(leaving(f, lids, tables)[its.value()], 1u);
+}
+
 TEST(Nue, RoutesOfOthersAreNoStart) {
   const Fabric f = drawn("torus:dims=5.5,hosts=1");
   const LidMap lids = lids_in_order(f);
