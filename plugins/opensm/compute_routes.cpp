@@ -34,6 +34,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                      .max_vls = count_allowed_vls(request),
                      .orientation_search = request.options.orientation_search,
                      .lane_cut = request.options.lane_cut,
+                     .gateways = request.options.gateways,
                      .weights = request.options.weights,
                      .shorten_detours = request.options.shorten_detours};
   PreviousRoutes previous;

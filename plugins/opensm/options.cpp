@@ -101,6 +101,19 @@ Complaint take_lane_cut(std::string_view value, Options& options) {
   return {};
 }
 
+Complaint take_gateways(std::string_view value, Options& options) {
+  if (value == "own") {
+    options.gateways = GatewayChoice::OwnFirst;
+  } else if (value == "uniform") {
+    options.gateways = GatewayChoice::Uniform;
+  } else if (value == "least") {
+    options.gateways = GatewayChoice::LeastLoaded;
+  } else {
+    return "own, uniform or least";
+  }
+  return {};
+}
+
 template <bool Options::*kField>
 Complaint take_flag(std::string_view value, Options& options) {
   if (value != "yes" && value != "no") return "yes or no";
@@ -114,6 +127,7 @@ struct Key {
 };
 
 constexpr Key kKeys[] = {{"any_sl", take_flag<&Options::any_sl>},
+                         {"gateways", take_gateways},
                          {"keep", take_flag<&Options::keep>},
                          {"lane_cut", take_lane_cut},
                          {"orientation", take_orientation},
@@ -166,6 +180,8 @@ std::string print_options(const Options& options) {
   std::string text;
   const auto add = [&](std::string word) { text += (text.empty() ? "" : " ") + word; };
   if (options.any_sl) add("any_sl=yes");
+  if (options.gateways == GatewayChoice::Uniform) add("gateways=uniform");
+  if (options.gateways == GatewayChoice::LeastLoaded) add("gateways=least");
   if (!options.keep) add("keep=no");
   if (options.lane_cut == LaneCut::DepthFirst) add("lane_cut=dfs");
   if (options.lane_cut == LaneCut::MinimalCycles) add("lane_cut=cycles");

@@ -22,6 +22,7 @@ struct Options {
   std::uint64_t seed = 1;   // seed=N
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // orientation=bfs|dfs
   LaneCut lane_cut = LaneCut::UpDown;                   // lane_cut=updown|dfs|cycles
+  GatewayChoice gateways = GatewayChoice::OwnFirst;     // gateways=own|uniform|least
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // weights=GUID:N,…, sorted by GUID
   bool shorten_detours = false;                         // shorten_detours=yes|no
   bool keep = true;                                     // keep=yes|no

@@ -55,6 +55,8 @@ struct SmConfig {
   RootChoice root_choice = RootChoice::Trial;
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
   LaneCut lane_cut = LaneCut::UpDown;
+  GatewayChoice gateways = GatewayChoice::OwnFirst;
+  std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
   unsigned lmc = 0;
   unsigned lmc_enhanced_port0 = 0;
   Lid lid_min{1};

@@ -102,6 +102,17 @@ std::optional<VlWeight> parse_vl_weight(const ConfigValue& value) {
   return VlWeight{Vl{static_cast<std::uint8_t>(*vl)}, static_cast<std::uint8_t>(*weight)};
 }
 
+std::optional<std::pair<Guid, std::uint32_t>> parse_guid_weight(const ConfigValue& value) {
+  const auto* text = std::get_if<std::string>(&value.value);
+  if (text == nullptr || !text->starts_with("0x")) return std::nullopt;
+  const std::size_t colon = text->find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const auto guid = parse_digits(std::string_view(*text).substr(2, colon - 2), 16);
+  const auto weight = parse_digits(std::string_view(*text).substr(colon + 1), 10);
+  if (!guid || *guid == 0 || !weight || *weight > 0xffff) return std::nullopt;
+  return std::pair{Guid{*guid}, static_cast<std::uint32_t>(*weight)};
+}
+
 }  // namespace
 
 ConfigOption number(const About& about, Field<Number> field, Number min, Number max) {
@@ -237,6 +248,36 @@ ConfigOption guid_list(const About& about, Field<std::vector<Guid>> field) {
       [](const std::vector<Guid>& guids) {
         return guids.empty() ? std::string("[]")
                              : fmt::format("[\"{}\"]", fmt::join(guids, "\", \""));
+      });
+}
+
+ConfigOption guid_weights(const About& about,
+                          Field<std::vector<std::pair<Guid, std::uint32_t>>> field) {
+  using Weights = std::vector<std::pair<Guid, std::uint32_t>>;
+  return option(
+      about,
+      "a list of \"GUID:WEIGHT\", each port once, weight 0 to 65535, such as "
+      "\"0x0002c90300000001:4\"",
+      std::move(field),
+      [](const ConfigValue& value) -> std::optional<Weights> {
+        const auto* list = std::get_if<ConfigList>(&value.value);
+        if (list == nullptr) return std::nullopt;
+        Weights weights;
+        for (const ConfigValue& item : *list) {
+          const auto weight = parse_guid_weight(item);
+          if (!weight) return std::nullopt;
+          weights.push_back(*weight);
+        }
+        std::ranges::sort(weights);
+        const auto same_port = [](const auto& a, const auto& b) { return a.first == b.first; };
+        if (std::ranges::adjacent_find(weights, same_port) != weights.end()) return std::nullopt;
+        return weights;
+      },
+      [](const Weights& weights) {
+        std::string text;
+        for (const auto& [guid, weight] : weights)
+          text += fmt::format("{}\"{}:{}\"", text.empty() ? "" : ", ", guid, weight);
+        return fmt::format("[{}]", text);
       });
 }
 

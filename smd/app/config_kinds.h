@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smd/app/config_options.h"
@@ -54,6 +55,10 @@ ConfigOption checked_text(const About& about,
 
 ConfigOption guid(const About& about, Field<Guid> field);
 ConfigOption guid_list(const About& about, Field<std::vector<Guid>> field);
+
+/// Sorted by GUID, each once.
+ConfigOption guid_weights(const About& about,
+                          Field<std::vector<std::pair<Guid, std::uint32_t>>> field);
 
 ConfigOption optional_number(const About& about,
                              Field<std::optional<unsigned>> field,

@@ -206,6 +206,18 @@ Options sm_routing_options() {
               "depth-first, or where cycles close"},
              numeric(section, &T::lane_cut),
              {"up-down", "depth-first", "cycles"}),
+      choice(
+          {"sm",
+           "gateways",
+           "By which switch of its group dragonfly's traffic leaves: one with a link there, else "
+           "the nearest; the same for the group; or, as the first, the one that carries least"},
+          numeric(section, &T::gateways),
+          {"own-first", "uniform", "least-loaded"}),
+      guid_weights({"sm",
+                    "weights",
+                    "Traffic that ports draw, against the 1 of all others; 0 for I/O nodes that no "
+                    "balance shall count. Routes in force stay until something else changes them"},
+                   plain(section, &T::weights)),
       number({"sm", "lmc", "Adapter and router ports get 2^lmc LIDs"},
              numeric(section, &T::lmc),
              0,

@@ -121,6 +121,8 @@ void Cycle::route() {
                .root_choice = parts_.settings.root_choice,
                .orientation_search = parts_.settings.orientation_search,
                .lane_cut = parts_.settings.lane_cut,
+               .gateways = parts_.settings.gateways,
+               .weights = parts_.settings.weights,
                .orientation = parts_.holdings.orientation,
                .in_force = parts_.holdings.in_force};
   work_.offload(

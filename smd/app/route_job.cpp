@@ -22,7 +22,9 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
                          .lane_changes = false,
                          .orientation_search = job.orientation_search,
                          .root_choice = job.root_choice,
-                         .lane_cut = job.lane_cut};
+                         .lane_cut = job.lane_cut,
+                         .gateways = job.gateways,
+                         .weights = job.weights};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =

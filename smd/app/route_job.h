@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "smd/app/cycle_report.h"
 #include "smd/plan/held_tables.h"
@@ -24,6 +26,8 @@ struct RouteJob {
   RootChoice root_choice = RootChoice::Trial;
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;
   LaneCut lane_cut = LaneCut::UpDown;
+  GatewayChoice gateways = GatewayChoice::OwnFirst;
+  std::vector<std::pair<Guid, std::uint32_t>> weights;
   Orientation orientation;                  // empty: from scratch
   std::shared_ptr<const InForce> in_force;  // null: from scratch
 };

@@ -60,6 +60,8 @@ Settings make_settings(const Config& config) {
   out.root_choice = config.sm.root_choice;
   out.orientation_search = config.sm.orientation;
   out.lane_cut = config.sm.lane_cut;
+  out.gateways = config.sm.gateways;
+  out.weights = config.sm.weights;
   out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smd/app/assimilation.h"
@@ -26,6 +27,8 @@ struct Settings {
   RootChoice root_choice = RootChoice::Trial;
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;
   LaneCut lane_cut = LaneCut::UpDown;
+  GatewayChoice gateways = GatewayChoice::OwnFirst;
+  std::vector<std::pair<Guid, std::uint32_t>> weights;  // see RoutingRequest
   Assimilation assimilation;
   bool one_set_activation = false;  // simulations of agents that go to Active without Armed
   bool statistics = true;           // measure lengths and loads of the routes of every cycle

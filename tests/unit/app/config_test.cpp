@@ -15,6 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::Pair;
 using testing::StartsWith;
 
 std::vector<std::string> faults_of(std::string_view text) {
@@ -67,6 +68,8 @@ roots_file = "/etc/smd/roots"
 root_choice = "central"
 orientation = "depth-first"
 lane_cut = "cycles"
+gateways = "least-loaded"
+weights = ["0x20:0", "0x0000000000000010:65535"]
 lid_min = 0x10
 mode = "basic"
 [qos]
@@ -88,6 +91,9 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.root_choice, RootChoice::Central);
   EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
   EXPECT_EQ(config.sm.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(config.sm.gateways, GatewayChoice::LeastLoaded);
+  EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
+      << "sorted by GUID, as engines want it";
   EXPECT_EQ(config.sm.lid_min, Lid{16});
   EXPECT_EQ(config.sm.mode, "basic");
   ASSERT_TRUE(config.qos.sl2vl);
@@ -212,6 +218,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"sm.roots", "\"0x1\"", "a list of GUIDs"},
                     Wrong{"sm.roots", "[\"0x1\", \"spine-1\"]", "a list of GUIDs"},
                     Wrong{"sm.roots", "[\"0x0\"]", "a list of GUIDs"},
+                    Wrong{"sm.weights", "[\"0x1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:-1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:65536\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x0:1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:2\", \"0x01:3\"]", "each port once"},
+                    Wrong{"sm.gateways", "\"any\"", "own-first"},
                     Wrong{"sm.mode", "\"fast\"", "certified, basic or improved"},
                     Wrong{"sm.lmc", "{ a = 1 }", "a number from 0 to 7"},
                     Wrong{"sm.lmc", "2001-01-01", "a number from 0 to 7"},

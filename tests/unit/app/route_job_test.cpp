@@ -57,5 +57,23 @@ TEST(RouteJob, PassesOnHowToOrient) {
   EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S3")], 0u);
 }
 
+TEST(RouteJob, PassesOnWhatPortsDraw) {
+  //  Two cables from S1 to S2. What H1 draws fills one of them.
+  RouteJob job =
+      job_for(fabric_from_shared("S1:1-S2:1 S1:2-S2:2 H1-S2 H2-S2 H3-S2 H4-S2 H5-S1"), "minhop");
+  const Fabric& f = *job.fabric;
+  const PortIdx heavy = test::end_port(f, "H1");
+  const auto beside = [&](const RoutingTables& tables) {
+    unsigned count = 0;
+    for (const char* name : {"H2", "H3", "H4"})
+      count += tables.lft.route(switch_named(f, "S1"), job.lids.base[test::end_port(f, name)]) ==
+               tables.lft.route(switch_named(f, "S1"), job.lids.base[heavy]);
+    return count;
+  };
+  EXPECT_EQ(beside(compute_routed(job).tables), 1u);
+  job.weights = {{f.port_guid[heavy], 10}};
+  EXPECT_EQ(beside(compute_routed(job).tables), 0u);
+}
+
 }  // namespace
 }  // namespace smd::app

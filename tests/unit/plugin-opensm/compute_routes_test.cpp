@@ -81,6 +81,7 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
                      .seed = 9,
                      .orientation_search = OrientationSearch::DepthFirst,
                      .lane_cut = LaneCut::MinimalCycles,
+                     .gateways = GatewayChoice::Uniform,
                      .weights = {{Guid{0x20101}, 0}},
                      .shorten_detours = true};
   ASSERT_TRUE(compute_routes(engine, request));
@@ -89,6 +90,7 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
   EXPECT_EQ(asked.seed, 9u);
   EXPECT_EQ(asked.orientation_search, OrientationSearch::DepthFirst);
   EXPECT_EQ(asked.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(asked.gateways, GatewayChoice::Uniform);
   EXPECT_EQ(asked.weights, request.options.weights);
   EXPECT_TRUE(asked.shorten_detours);
   EXPECT_EQ(asked.in_force, nullptr);

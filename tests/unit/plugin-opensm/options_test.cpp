@@ -37,6 +37,9 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
   EXPECT_EQ(read("lane_cut=dfs").lane_cut, LaneCut::DepthFirst);
   EXPECT_EQ(read("lane_cut=cycles").lane_cut, LaneCut::MinimalCycles);
   EXPECT_EQ(read("lane_cut=updown").lane_cut, LaneCut::UpDown);
+  EXPECT_EQ(read("gateways=uniform").gateways, GatewayChoice::Uniform);
+  EXPECT_EQ(read("gateways=least").gateways, GatewayChoice::LeastLoaded);
+  EXPECT_EQ(read("gateways=own").gateways, GatewayChoice::OwnFirst);
   EXPECT_THAT(read("weights=0x20:0,0x10:4").weights,
               ElementsAre(Pair(Guid{0x10}, 4u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
@@ -55,7 +58,7 @@ TEST(OpensmOptions, BlanksAndSemicolonsSeparateWords) {
 
 TEST(OpensmOptions, AnUnknownWordIsNamedWithThoseThatThereAre) {
   EXPECT_THAT(complaint("rots=0x1"), HasSubstr("rots=0x1"));
-  EXPECT_THAT(complaint("rots=0x1"), HasSubstr("no such option; there are any_sl, keep"));
+  EXPECT_THAT(complaint("rots=0x1"), HasSubstr("no such option; there are any_sl, gateways, keep"));
   EXPECT_THAT(complaint("/var/log/events.json"), HasSubstr("no such option"));
   EXPECT_THAT(complaint("vls"), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(complaint("=4"), HasSubstr("no such option"));
@@ -83,6 +86,7 @@ INSTANTIATE_TEST_SUITE_P(OpensmOptions,
                                          Wrong{"seed=18446744073709551616", "64 bits"},
                                          Wrong{"orientation=up", "bfs or dfs"},
                                          Wrong{"lane_cut=none", "updown, dfs or cycles"},
+                                         Wrong{"gateways=any", "own, uniform or least"},
                                          Wrong{"roots=", "GUIDs of switches"},
                                          Wrong{"roots=1", "GUIDs of switches"},
                                          Wrong{"roots=0x0", "GUIDs of switches"},
@@ -110,9 +114,10 @@ TEST(OpensmOptions, AKeyStandsOnce) {
 
 TEST(OpensmOptions, PrintedOptionsReadBackTheSame) {
   EXPECT_EQ(print_options({}), "");
-  for (const char* text : {"any_sl=yes keep=no lane_cut=dfs orientation=dfs roots=0x1,0x2 seed=7 "
-                           "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
-                           "lane_cut=cycles"}) {
+  for (const char* text :
+       {"any_sl=yes gateways=least keep=no lane_cut=dfs orientation=dfs roots=0x1,0x2 seed=7 "
+        "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
+        "gateways=uniform lane_cut=cycles"}) {
     const Options options = read(text);
     EXPECT_EQ(read(print_options(options)), options) << text;
     EXPECT_NE(options, Options{});
