@@ -218,6 +218,52 @@ TEST(Weights, AHeavyHostGetsAWayOfItsOwn) {
   }
 }
 
+TEST(Weights, AHeavyHostGetsOneOfManyCablesForItself) {
+  const Fabric f = fabric_from(
+      "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4 S1-H1 S2-H2 S2-H3 S2-H4 S2-H5 S2-H6 S2-H7");
+  const LidMap lids = lids_in_order(f);
+  RoutingRequest request;
+  request.weights = {{f.port_guid[end_port(f, "H2")], 3}};
+  for (const char* engine : {"minhop", "updn"}) {
+    const RoutingTables tables = compute(engine, f, lids, request);
+    const unsigned heavy = exit_of(f, lids, tables.lft, "S1", "H2");
+    for (const char* host : {"H3", "H4", "H5", "H6", "H7"})
+      EXPECT_NE(exit_of(f, lids, tables.lft, "S1", host), heavy) << engine;
+  }
+}
+
+//  S1 reaches S4 over S2 and over S3, and each of these over the one cable that there is.
+constexpr const char* kDiamond = "S1:1-S2:1 S1:2-S3:1 S2:2-S4:1 S3:2-S4:2 S1-H1 S2-H2 S3-H3 S4-H4";
+
+TEST(Weights, CountOnWaysWithoutAChoiceToo) {
+  const Fabric f = fabric_from(kDiamond);
+  const LidMap lids = lids_in_order(f);
+  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
+  RoutingRequest request;
+  request.weights = {{f.port_guid[end_port(f, "H2")], 9}};
+  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids, request).lft, "S1", "H4"), 2u);
+}
+
+TEST(Weights, CountAmongTheSecondLidsOfPortsToo) {
+  //  First LIDs: H2, H3 and H4 take the cables 1, 2 and 3. Second ones: H2's takes 2, H3's, which
+  //  draws most, 1; to H4's, which may have either, 2 is the lighter.
+  const Fabric f = fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1-H1 S2-H2 S2-H3 S2-H4");
+  const LidMap lids = lids_in_order(f, 1);
+  RoutingRequest request;
+  request.weights = {{f.port_guid[end_port(f, "H3")], 9}};
+  const RoutingTables tables = compute("minhop", f, lids, request);
+  const auto exits = [&](const char* host) {
+    const unsigned base = lids.base[end_port(f, host)].value();
+    const auto exit = [&](unsigned lid) {
+      return tables.lft.route(switch_named(f, "S1"), Lid{static_cast<std::uint16_t>(lid)}).value();
+    };
+    return std::pair{exit(base), exit(base + 1)};
+  };
+  EXPECT_EQ(exits("H2"), (std::pair{std::uint8_t{1}, std::uint8_t{2}}));
+  EXPECT_EQ(exits("H3"), (std::pair{std::uint8_t{2}, std::uint8_t{1}}));
+  EXPECT_EQ(exits("H4"), (std::pair{std::uint8_t{3}, std::uint8_t{2}}));
+}
+
 TEST(Weights, AnIoNodeThatDoesNotCountLeavesTheRestEven) {
   //  H2 draws nothing that counts: H3 and H4 get a way each, whatever its own is.
   const Fabric f = fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 S1-H1 S2-H2 S2-H3 S2-H4");
@@ -268,6 +314,14 @@ TEST(LinkCosts, AFasterCableTakesMore) {
       ++used[exit_of(f, lids, tables.lft, "S1", host)];
     EXPECT_THAT(used, ElementsAre(std::pair{1u, 2u}, std::pair{2u, 4u})) << engine;
   }
+}
+
+TEST(LinkCosts, CountOnWaysWithoutAChoiceToo) {
+  const Fabric f = fabric_from(kDiamond);
+  const Fabric slow = with_speed(f, {"S1:1"}, LinkSpeed::Fdr);
+  const LidMap lids = lids_in_order(f);
+  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
+  EXPECT_EQ(exit_of(slow, lids, compute("minhop", slow, lids).lft, "S1", "H4"), 2u);
 }
 
 }  // namespace
