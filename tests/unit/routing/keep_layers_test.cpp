@@ -9,6 +9,7 @@
 #include "smd/routing/engine.h"
 #include "smd/routing/switch_graph.h"
 #include "tests/unit/routing/changing_fabric.h"
+#include "tests/unit/routing/generated.h"
 
 namespace smd::test {
 namespace {
@@ -197,6 +198,62 @@ RC_GTEST_PROP(KeepLayers, RoutesOfOtherEnginesAreNotKept, ()) {
   const RoutingTables own = compute("dfsssp", v);
   const RoutingTables foreign = compute("minhop", v);
   RC_ASSERT((compute("dfsssp", v, &v, &foreign).lft == own.lft));
+}
+
+// Cables of a torus, one at a time: a path that has to go another way stays on its lane where
+// that has room for it.
+TEST(KeepLayers, PathsThatChangeStayOnTheirLanes) {
+  const Generated g = generated("torus:dims=5.5,hosts=1");
+  for (const char* engine : {"dfsssp", "lash"}) {
+    const View whole{g.fabric, g.lids};
+    const RoutingTables tables = compute(engine, whole);
+    unsigned changed = 0, on_another = 0;
+    for (unsigned sw = 0; sw < 25; sw += 6) {
+      View cut = whole;
+      const PortIdx lost = cut.fabric.port_of(cut.fabric.switch_node[SwitchIdx{sw}], PortNum{1});
+      cut.fabric.peer[cut.fabric.peer[lost]] = kNone<PortIdx>;
+      cut.fabric.peer[lost] = kNone<PortIdx>;
+      const RoutingTables after = compute(engine, cut, &whole, &tables);
+      ASSERT_TRUE(after.recomputed);
+      for (const SwitchIdx at : cut.fabric.switch_node.indices()) {
+        for (unsigned value = 1; value <= cut.lids.top.value(); ++value) {
+          const Lid lid{static_cast<std::uint16_t>(value)};
+          if (entry(after, at, lid).port == entry(tables, at, lid).port) continue;
+          ++changed;
+          on_another += entry(after, at, lid).sl != entry(tables, at, lid).sl;
+        }
+      }
+    }
+    EXPECT_GT(changed, 30u) << engine;
+    EXPECT_LE(on_another * 3, changed) << engine << ": " << on_another << " of " << changed;
+  }
+}
+
+// Whatever somebody says is in force: lanes with a cycle are not built on.
+TEST(KeepLayers, LanesInForceThatHaveACycleAreNoStart) {
+  const Generated g = generated("torus:dims=5,hosts=1");
+  const View ring{g.fabric, g.lids};
+  for (const char* engine : {"dfsssp", "lash"}) {
+    RoutingTables wrong = compute(engine, ring);
+    ASSERT_EQ(wrong.vls, 2u);
+    for (const SwitchIdx sw : g.fabric.switch_node.indices()) {
+      for (unsigned lid = 0; lid <= g.lids.top.value(); ++lid)
+        wrong.path_sls.set_sl(sw, Lid{static_cast<std::uint16_t>(lid)}, 0);
+    }
+    const RoutingTables after = compute(engine, ring, &ring, &wrong);
+    EXPECT_FALSE(after.recomputed) << engine;
+    EXPECT_TRUE(check_routes(ring.fabric, ring.lids, after).ok()) << engine;
+  }
+}
+
+TEST(KeepLayers, LanesBeyondThoseAllowedAreNoStart) {
+  const Generated g = generated("torus:dims=5.5,hosts=1");
+  const RoutingTables tables = compute("dfsssp", {g.fabric, g.lids});
+  ASSERT_GT(tables.vls, 1u);
+  const PreviousRoutes in_force{&g.fabric, &g.lids, &tables};
+  const auto after = find_engine("dfsssp")->compute(
+      g.fabric, g.lids, {.in_force = &in_force, .max_vls = tables.vls - 1});
+  EXPECT_TRUE(!after || after->vls < tables.vls);
 }
 
 }  // namespace

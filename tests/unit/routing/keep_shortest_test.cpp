@@ -231,6 +231,81 @@ TEST(KeepShortest, ACableThatComesBackTakesItsShareAndNoMore) {
   EXPECT_EQ(after.recomputed->size(), 2u);
 }
 
+void lose(Fabric& f, const char* name) {
+  const PortIdx lost = port(f, name);
+  f.peer[f.peer[lost]] = kNone<PortIdx>;
+  f.peer[lost] = kNone<PortIdx>;
+}
+
+TEST(KeepShortest, ACableThatComesBackTakesItsShareOfDestinationsFarOff) {
+  //  S1 ═══ S2 by two cables, and six switches with a host each behind S2.
+  const Fabric whole = fabric_from(
+      "S1:1-S2:1 S1:2-S2:2 S2-S3 S2-S4 S2-S5 S2-S6 S2-S7 S2-S8 "
+      "H1-S3 H2-S4 H3-S5 H4-S6 H5-S7 H6-S8 H7-S1");
+  Fabric cut = whole;
+  lose(cut, "S1:2");
+  const LidMap lids = lids_in_order(whole);
+  const RoutingTables first = compute_minhop(whole, lids);
+  const PreviousRoutes before{&whole, &lids, &first};
+  const RoutingTables meanwhile = compute_minhop(cut, lids, &before);
+  EXPECT_EQ(leaving(cut, lids, meanwhile)[1], 6u);
+  const PreviousRoutes then{&cut, &lids, &meanwhile};
+  const std::vector<unsigned> after = leaving(whole, lids, compute_minhop(whole, lids, &then));
+  EXPECT_EQ(after[1], 3u);
+  EXPECT_EQ(after[2], 3u);
+}
+
+TEST(KeepShortest, HostsOfOneSwitchStayApartWhenTheirCableIsLost) {
+  //  Behind three cables H1 … H3 at S2, H4 and H5 at S3. The first cable has one of each.
+  const Fabric whole =
+      fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S2-S3 H1-S2 H2-S2 H3-S2 H4-S3 H5-S3 H6-S1");
+  Fabric cut = whole;
+  lose(cut, "S1:1");
+  const LidMap lids = lids_in_order(whole);
+  const RoutingTables first = compute_minhop(whole, lids);
+  ASSERT_EQ(exit_of(whole, lids, first.lft, "S1", "H4"), 1u);
+  ASSERT_EQ(exit_of(whole, lids, first.lft, "S1", "H5"), 2u);
+  const PreviousRoutes before{&whole, &lids, &first};
+  const RoutingTables after = compute_minhop(cut, lids, &before);
+  EXPECT_EQ(exit_of(cut, lids, after.lft, "S1", "H4"), 3u);
+}
+
+TEST(KeepShortest, WhoIsCutOffKeepsNoEntriesToTheRest) {
+  const Fabric whole = fabric_from("S1-S2 S2-S3 S3-S4 S1-H1 S4-H4");
+  Fabric cut = whole;
+  lose(cut, "S2:2");
+  const LidMap lids = lids_in_order(whole);
+  const RoutingTables first = compute_minhop(whole, lids);
+  const PreviousRoutes before{&whole, &lids, &first};
+  const RoutingTables after = compute_minhop(cut, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  for (const char* sw : {"S3", "S4"})
+    EXPECT_EQ(exit_of(cut, lids, after.lft, sw, "H1"), kNoRoute.value()) << sw;
+  EXPECT_NE(exit_of(cut, lids, after.lft, "S2", "H1"), kNoRoute.value());
+}
+
+TEST(KeepShortest, EntriesToNobodyDoNotGoRoundWhenCablesAreMoved) {
+  //  H1 at S3 has gone, and the cable that led S2 to S3 leads to S1 now.
+  const Fabric was = fabric_from("S1:1-S2:1 S2:2-S3:2 S1:3-S3:3 H1-S3:4 H2-S1:5 H3-S2:5");
+  const Fabric now = fabric_from("S1:1-S2:1 S2:2-S1:2 S1:3-S3:3 H2-S1:5 H3-S2:5");
+  const LidMap lids_were = lids_in_order(was);
+  LidMap lids = make_lid_map(now);
+  for (const PortIdx owner : lids_were.owner) {
+    if (owner == kNone<PortIdx>) continue;
+    const auto node = now.find_node(was.node_guid[was.node_of[owner]]);
+    if (!node) continue;
+    const PortNum number = was.number_of(owner);
+    set_lid(lids, now.port_of(*node, number), lids_were.base[owner], 0);
+  }
+  const RoutingTables first = compute_minhop(was, lids_were);
+  const Lid gone = lids_were.base[end_port(was, "H1")];
+  ASSERT_EQ(first.lft.route(switch_named(was, "S2"), gone), PortNum{2});
+  const PreviousRoutes before{&was, &lids_were, &first};
+  const RoutingTables after = compute_minhop(now, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  EXPECT_EQ(after.lft.route(switch_named(now, "S2"), gone), kNoRoute);
+}
+
 class OneCable : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OneCable, LoadsStayEvenWhileItIsGoneAndAfterwards) {

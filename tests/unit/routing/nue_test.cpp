@@ -377,6 +377,23 @@ TEST(Nue, AHostThatDrawsMoreHasACableForItself) {
   EXPECT_EQ(leaving(f, lids, tables)[its.value()], 1u);
 }
 
+TEST(Nue, WhoIsCutOffKeepsNoEntriesToTheRest) {
+  const Fabric f = fabric_from("S1-S2 S2-S3 S3-S4 S1-H1 S4-H4");
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 1);
+  Fabric cut = f;
+  const PortIdx lost = port(cut, "S2:2");
+  cut.peer[cut.peer[lost]] = kNone<PortIdx>;
+  cut.peer[lost] = kNone<PortIdx>;
+  const RoutingTables after = reroute(cut, lids, {&f, &lids, &tables}, 1);
+  const auto entry = [&](const char* sw, const char* host) {
+    return after.lft.route(switch_named(cut, sw), lids.base[end_port(cut, host)]);
+  };
+  for (const char* sw : {"S3", "S4"}) EXPECT_EQ(entry(sw, "H1"), kNoRoute) << sw;
+  for (const char* sw : {"S1", "S2"}) EXPECT_EQ(entry(sw, "H4"), kNoRoute) << sw;
+  EXPECT_NE(entry("S2", "H1"), kNoRoute);
+}
+
 TEST(Nue, RoutesOfOthersAreNoStart) {
   const Fabric f = drawn("torus:dims=5.5,hosts=1");
   const LidMap lids = lids_in_order(f);
