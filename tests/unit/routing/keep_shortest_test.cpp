@@ -255,6 +255,24 @@ TEST(KeepShortest, ACableThatComesBackTakesItsShareOfDestinationsFarOff) {
   EXPECT_EQ(after[2], 3u);
 }
 
+TEST(KeepShortest, LidsOfOnePortPartAgainWhenTheirCableIsBack) {
+  const Fabric whole = fabric_from("S1:1-S2:1 S1:2-S2:2 H1-S2 H2-S2 H3-S1");
+  Fabric cut = whole;
+  lose(cut, "S1:2");
+  const LidMap lids = lids_in_order(whole, 1);
+  const RoutingTables first = compute_minhop(whole, lids);
+  const PreviousRoutes before{&whole, &lids, &first};
+  const RoutingTables meanwhile = compute_minhop(cut, lids, &before);
+  const PreviousRoutes then{&cut, &lids, &meanwhile};
+  const RoutingTables after = compute_minhop(whole, lids, &then);
+  for (const char* host : {"H1", "H2"}) {
+    const Lid base = lids.base[end_port(whole, host)];
+    const Lid other{static_cast<std::uint16_t>(base.value() + 1)};
+    const SwitchIdx sw = switch_named(whole, "S1");
+    EXPECT_NE(after.lft.route(sw, base), after.lft.route(sw, other)) << host;
+  }
+}
+
 TEST(KeepShortest, HostsOfOneSwitchStayApartWhenTheirCableIsLost) {
   //  Behind three cables H1 … H3 at S2, H4 and H5 at S3. The first cable has one of each.
   const Fabric whole =

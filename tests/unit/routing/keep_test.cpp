@@ -307,5 +307,51 @@ TEST(Keep, IslandsThatGrowTogetherReachEachOther) {
             (std::vector<std::string>{"S1", "S2", "S3", "S4"}));
 }
 
+//  S1 ═══ S2 by four cables; behind S2 a switch for each of the hosts H1 … H8, H9 at S1.
+constexpr const char* kBehind =
+    "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4 S2-S3 S2-S4 S2-S5 S2-S6 S2-S7 S2-S8 S2-S9 S2-S10 "
+    "H1-S3 H2-S4 H3-S5 H4-S6 H5-S7 H6-S8 H7-S9 H8-S10 H9-S1";
+
+// LIDs of H1 … H8 by the port that S1 sends them out, after its fourth cable was lost.
+std::vector<unsigned> leaving_without_fourth(const Fabric& whole, const RoutingRequest& request) {
+  Fabric cut = whole;
+  const PortIdx lost = port(cut, "S1:4");
+  cut.peer[cut.peer[lost]] = kNone<PortIdx>;
+  cut.peer[lost] = kNone<PortIdx>;
+  const LidMap lids = lids_in_order(whole);
+  const RoutingTables first = compute("updn", whole, lids, request);
+  const PreviousRoutes before{&whole, &lids, &first};
+  RoutingRequest again = request;
+  again.previous = &first.orientation;
+  again.in_force = &before;
+  const RoutingTables after = compute("updn", cut, lids, again);
+  EXPECT_TRUE(after.recomputed);
+  std::vector<unsigned> by_port(5, 0);
+  for (const char* host : {"H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8"})
+    ++by_port.at(exit_of(whole, lids, after.lft, "S1", host));
+  return by_port;
+}
+
+TEST(Keep, WhatALostCableCarriedGoesWhereLinksAreFast) {
+  Fabric f = fabric_from(kBehind);
+  EXPECT_EQ(leaving_without_fourth(f, {}), (std::vector{0u, 3u, 3u, 2u, 0u}));
+  for (const char* slow : {"S1:3", "S1:4", "S2:3", "S2:4"})
+    f.port_info[port(f, slow)].link_speed_active = 1;
+  for (const PortIdx p : f.peer.indices()) {
+    f.port_info[p].link_width_active = 2;
+    if (f.port_info[p].link_speed_active == 0) f.port_info[p].link_speed_active = 4;
+  }
+  EXPECT_EQ(leaving_without_fourth(f, {})[3], 1u);
+}
+
+TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
+  const Fabric f = fabric_from(kBehind);
+  RoutingRequest request;
+  request.weights = {{f.port_guid[end_port(f, "H1")], 50}};
+  const std::vector<unsigned> by_port = leaving_without_fourth(f, request);
+  EXPECT_EQ(by_port[1], 1u) << "the one of H1";
+  EXPECT_EQ(by_port[2] + by_port[3], 7u);
+}
+
 }  // namespace
 }  // namespace smd::test
