@@ -4,6 +4,7 @@
 #include <span>
 
 #include "smd/routing/keep/copy_tables.h"
+#include "smd/routing/keep/loop_backs.h"
 #include "smd/routing/keep/mend.h"
 #include "smd/routing/keep/old_routes.h"
 #include "smd/routing/keep/port_changes.h"
@@ -21,7 +22,8 @@ class Keeper {
          const OrientedFabric& oriented,
          const PreviousRoutes& before,
          PortChanges changes)
-      : oriented_(oriented),
+      : fabric_(fabric),
+        oriented_(oriented),
         before_(before),
         changes_(std::move(changes)),
         tables_(copy_tables(before.routing->lft, changes_.before, lids.top)),
@@ -34,6 +36,7 @@ class Keeper {
 
   KeptRoutes run(bool shorten_detours) {
     find_suspects();
+    leave_loop_backs();
     Rebalancer rebalancer{routes_};
     mend_suspects(shorten_detours ? &rebalancer : nullptr);
     route_fresh();
@@ -73,6 +76,16 @@ class Keeper {
         } else if (!is_new) {
           withdraw_unless_harmless(sw, Lid{static_cast<std::uint16_t>(value)});
         }
+      }
+    }
+  }
+
+  void leave_loop_backs() {
+    for (const auto& [sw, port] : find_loop_backs(fabric_)) {
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        const Lid lid{static_cast<std::uint16_t>(value)};
+        if (destinations_[value].last == kNone<SwitchIdx> && routes_.exit(sw, lid) == port)
+          routes_.set(sw, lid, kNoRoute);
       }
     }
   }
@@ -145,6 +158,7 @@ class Keeper {
     }
   }
 
+  const Fabric& fabric_;
   const OrientedFabric& oriented_;
   const PreviousRoutes& before_;
   const PortChanges changes_;

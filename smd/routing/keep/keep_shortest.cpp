@@ -8,6 +8,7 @@
 
 #include "smd/routing/keep/copy_tables.h"
 #include "smd/routing/keep/entries.h"
+#include "smd/routing/keep/loop_backs.h"
 #include "smd/routing/keep/old_distances.h"
 #include "smd/routing/shortest_paths.h"
 
@@ -22,7 +23,8 @@ class ShortestKeeper {
                  const Targets& targets,
                  const std::vector<std::uint32_t>& costs,
                  const PreviousRoutes& before)
-      : graph_(graph),
+      : fabric_(fabric),
+        graph_(graph),
         targets_(targets),
         costs_(costs),
         changes_(find_port_changes(*before.fabric, fabric, graph)),
@@ -34,7 +36,6 @@ class ShortestKeeper {
         entries_(graph, targets, costs, destinations_, tables_),
         search_(graph),
         gained_(graph.switches()),
-        held_(graph.switches(), 0),
         passing_(graph.switches()) {
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
   }
@@ -46,17 +47,15 @@ class ShortestKeeper {
     for (const SwitchIdx last : targets_.of.indices()) {
       list_lids(last);
       if (lids_.empty()) continue;
-      held_[last] = old_.hold(last) &&
-                    std::ranges::none_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
-      if (!held_[last]) {
+      const bool any_fresh =
+          std::ranges::any_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
+      if (any_fresh || !old_.hold(last)) {
         route_anew(last);
         continue;
       }
-      for (const SwitchIdx sw : old_.changed()) {
-        if (sw != last) settle_in_place(sw, last);
-      }
+      for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
+      for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
     }
-    for (const PortChanges::Gained& link : changes_.gained) fill(link);
     return {.lft = std::move(tables_), .recomputed = entries_.list_touched()};
   }
 
@@ -69,6 +68,12 @@ class ShortestKeeper {
         if (destinations_[value].last == kNone<SwitchIdx> &&
             changes_.suspect[sw][row[value].value()])
           entries_.set(sw, Lid{static_cast<std::uint16_t>(value)}, kNoRoute);
+      }
+    }
+    for (const auto& [sw, port] : find_loop_backs(fabric_)) {
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        const Lid lid{static_cast<std::uint16_t>(value)};
+        if (tables_.route(sw, lid) == port) entries_.set(sw, lid, kNoRoute);
       }
     }
   }
@@ -124,7 +129,24 @@ class ShortestKeeper {
           flows_[sw.value() * lids_.size() + j];
   }
 
+  // A port that leads elsewhere now might close a ring.
+  void drop_lost(SwitchIdx sw, SwitchIdx last) {
+    if (sw == last) return;
+    list_ways_in_place(sw, last);
+    const std::bitset<256> shortest = list_ports();
+    for (const Lid lid : lids_) {
+      if (!shortest[tables_.route(sw, lid).value()]) entries_.set(sw, lid, kNoRoute);
+    }
+  }
+
+  [[nodiscard]] std::bitset<256> list_ports() const {
+    std::bitset<256> ports;
+    for (const std::uint32_t way : ways_) ports.set(graph_.edge(way).port.value());
+    return ports;
+  }
+
   void settle_in_place(SwitchIdx sw, SwitchIdx last) {
+    if (sw == last) return;
     list_ways_in_place(sw, last);
     if (ways_.size() > 1) {
       own_flows_.clear();
@@ -155,8 +177,7 @@ class ShortestKeeper {
       for (const Lid lid : lids_) entries_.set(sw, lid, graph_.edge(ways_[0]).port);
       return;
     }
-    std::bitset<256> shortest;
-    for (const std::uint32_t way : ways_) shortest.set(graph_.edge(way).port.value());
+    const std::bitset<256> shortest = list_ports();
     for (std::size_t j = 0; j < lids_.size(); ++j) {
       if (!shortest[tables_.route(sw, lids_[j]).value()])
         entries_.set(sw, lids_[j], choose(sw, j, flows));
@@ -260,52 +281,7 @@ class ShortestKeeper {
     return sums;
   }
 
-  // Of the LIDs that are as far over the link as over other ports, some move until it carries what
-  // those ports carry on the average, as long as that makes no destination's share less even.
-  void fill(const PortChanges::Gained& link) {
-    struct Movable {
-      std::uint16_t place;  // LIDs next to each other are far apart
-      Lid lid;
-      std::uint64_t load;
-    };
-
-    std::vector<Movable> movable;
-    std::array<std::uint64_t, 256> loads{};
-    std::bitset<256> ports;
-    ports.set(link.port.value());
-    std::uint64_t sum = 0;
-    for (const SwitchIdx last : targets_.of.indices()) {
-      if (!held_[last] || last == link.sw) continue;
-      list_ways_in_place(link.sw, last);
-      const bool leads_there = std::ranges::any_of(
-          ways_, [&](std::uint32_t way) { return graph_.edge(way).port == link.port; });
-      if (!leads_there || ways_.size() == 1) continue;
-      list_lids(last);
-      for (const Lid lid : lids_) {
-        const std::uint64_t load =
-            std::uint64_t{entries_.count_paths(link.sw, lid)} * destinations_[lid.value()].draws;
-        const PortNum port = tables_.route(link.sw, lid);
-        ports.set(port.value());
-        loads[port.value()] += load;
-        sum += load;
-        if (load != 0 && port != link.port)
-          movable.push_back({static_cast<std::uint16_t>(lid.value() * 40503u), lid, load});
-      }
-    }
-    const std::uint64_t share = sum / ports.count();
-    std::ranges::sort(movable, {}, [](const Movable& entry) { return entry.place; });
-    for (const Movable& entry : movable) {
-      const PortNum from = tables_.route(link.sw, entry.lid);
-      std::uint64_t& here = loads[from.value()];
-      std::uint64_t& there = loads[link.port.value()];
-      if (there + entry.load > share) return;
-      if (here < there + entry.load) continue;
-      entries_.set(link.sw, entry.lid, link.port);
-      here -= entry.load;
-      there += entry.load;
-    }
-  }
-
+  const Fabric& fabric_;
   const SwitchGraph& graph_;
   const Targets& targets_;
   const std::vector<std::uint32_t>& costs_;
@@ -317,8 +293,6 @@ class ShortestKeeper {
   Entries entries_;
   ShortestSearch search_;
   IndexVector<SwitchIdx, std::bitset<256>> gained_;
-
-  IndexVector<SwitchIdx, char> held_;  // as far from everybody as before, nothing fresh there
 
   // Of the destination, and of the switch, that is looked at.
   std::vector<Lid> lids_;

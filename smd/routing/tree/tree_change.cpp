@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "smd/routing/keep/copy_tables.h"
+#include "smd/routing/keep/loop_backs.h"
 #include "smd/routing/tree/batch_search.h"
 #include "smd/routing/tree/tree_writer.h"
 
@@ -19,7 +20,8 @@ class Changer {
           const TreeFabric& tree,
           const PreviousRoutes& in_force,
           const TreeFabric& before)
-      : top_(top),
+      : fabric_(fabric),
+        top_(top),
         tree_(tree),
         in_force_(in_force),
         before_(before),
@@ -155,6 +157,11 @@ class Changer {
     for (std::size_t lid = 1; lid < served.size(); ++lid) {
       if (!served[lid]) stale.push_back(Lid{static_cast<std::uint16_t>(lid)});
     }
+    for (const auto& [sw, port] : find_loop_backs(fabric_)) {
+      for (const Lid lid : stale) {
+        if (out_.lft.route(sw, lid) == port) out_.lft.set_route(sw, lid, kNoRoute);
+      }
+    }
     bool turned = false;
     for (const SwitchIdx sw : anew_.indices()) {
       if (was_[sw] == kNone<SwitchIdx>) continue;
@@ -211,6 +218,7 @@ class Changer {
     return different;
   }
 
+  const Fabric& fabric_;
   const Lid top_;
   const TreeFabric& tree_;
   const PreviousRoutes& in_force_;

@@ -38,7 +38,7 @@ class AllEngines : public ::testing::TestWithParam<std::string_view> {
     RC_ASSERT(report.unreachable == 0u);
     RC_ASSERT(report.loops == 0u);
     // The one that promises nothing about rings.
-    if (engine != "minhop") RC_ASSERT(report.acyclic);
+    if (engine != "minhop" && !report.acyclic) RC_FAIL(print_cycle(view.fabric, report.cycle));
     return std::move(*tables);
   }
 
@@ -54,7 +54,13 @@ class AllEngines : public ::testing::TestWithParam<std::string_view> {
   }
 };
 
-void lose_cables(Fabric& fabric) {
+void connect(Fabric& fabric, PortIdx a, PortIdx b) {
+  fabric.peer[a] = b;
+  fabric.peer[b] = a;
+}
+
+// Cables go, or two of them are plugged in crosswise.
+void damage(Fabric& fabric) {
   std::vector<PortIdx> cables;
   for (const PortIdx port : fabric.peer.indices()) {
     if (fabric.peer[port] != kNone<PortIdx> && fabric.is_switch(fabric.node_of[port]))
@@ -63,9 +69,18 @@ void lose_cables(Fabric& fabric) {
   for (int count = cables.empty() ? 0 : pick(1, 3); count > 0; --count) {
     const PortIdx port =
         cables[static_cast<std::size_t>(pick(0, static_cast<int>(cables.size()) - 1))];
-    if (fabric.peer[port] == kNone<PortIdx>) continue;
-    fabric.peer[fabric.peer[port]] = kNone<PortIdx>;
-    fabric.peer[port] = kNone<PortIdx>;
+    const PortIdx far = fabric.peer[port];
+    const PortIdx other =
+        cables[static_cast<std::size_t>(pick(0, static_cast<int>(cables.size()) - 1))];
+    const PortIdx far_of_other = fabric.peer[other];
+    if (far == kNone<PortIdx>) continue;
+    if (pick(0, 3) != 0 || far_of_other == kNone<PortIdx>) {
+      fabric.peer[far] = kNone<PortIdx>;
+      fabric.peer[port] = kNone<PortIdx>;
+    } else if (far != other && port != other) {
+      connect(fabric, port, far_of_other);
+      connect(fabric, other, far);
+    }
   }
 }
 
@@ -93,7 +108,7 @@ TEST_P(AllEngines, AreRightOnRandomFabricsOrRefuseThem) {
     for (int i = 0; i < kFabricsPerCase; ++i) {
       const Fabric whole = fabric_from(*random_fabric_text());
       Fabric damaged = whole;
-      lose_cables(damaged);
+      damage(damaged);
       const auto lmc = static_cast<std::uint8_t>(pick(0, 1));
       const LidMap lids = lids_in_order(whole, lmc);
       route_before_and_after({whole, lids}, {damaged, lids});
@@ -106,7 +121,7 @@ TEST_P(AllEngines, AreRightOnRegularFabricsThatAreDamagedOrRefuseThem) {
     for (int i = 0; i < kFabricsPerCase; ++i) {
       const Fabric whole = Reshaped{regular_fabric()}.build();
       Fabric damaged = whole;
-      lose_cables(damaged);
+      damage(damaged);
       const LidMap lids = lids_in_order(whole);
       route_before_and_after({whole, lids}, {damaged, lids});
     }

@@ -242,6 +242,28 @@ TEST(Layering, ARingOfFiveNeedsTwoLanes) {
   }
 }
 
+// Whatever lane it is on, a path that is reopened stays there if that has room.
+TEST(Layering, WhatIsReopenedGoesBackToItsLane) {
+  const Net net{"S1-S2 S2-S3 S1-H1 S2-H2 S3-H3"};
+  const BalancedTrees trees = net.trees();
+  Layering layering{net.graph, trees.trees, Bundle::Path};
+  for (std::uint32_t tree = 0; tree < trees.trees.count(); ++tree) {
+    for (const std::uint32_t sw : trees.trees.near_to_far(trees.trees.root(tree)))
+      EXPECT_TRUE(layering.put(tree, SwitchIdx{sw}, 1));
+  }
+  for (std::uint32_t tree = 0; tree < trees.trees.count(); ++tree) {
+    for (const std::uint32_t sw : trees.trees.near_to_far(trees.trees.root(tree)))
+      layering.reopen(tree, SwitchIdx{sw});
+  }
+  EXPECT_EQ(layering.resume(2), 2u);
+  for (std::uint32_t tree = 0; tree < trees.trees.count(); ++tree) {
+    for (const SwitchIdx sw : {SwitchIdx{0}, SwitchIdx{2}}) {
+      const bool is_path = sw != trees.trees.root(tree);
+      EXPECT_TRUE(!is_path || layering.lane(tree, sw) == 1);
+    }
+  }
+}
+
 TEST(Layering, ATreeNeedsOne) {
   const Net net{"S1-S2 S1-S3 S2-S4 S2-S5 S3-S6 S4-H1 S5-H2 S6-H3 S1-H4"};
   const BalancedTrees trees = net.trees();
