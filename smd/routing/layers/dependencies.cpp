@@ -5,20 +5,11 @@ namespace smd {
 Dependencies::Dependencies(const SwitchGraph& graph) {
   const auto switches = static_cast<std::uint32_t>(graph.switches());
   to_.reserve(graph.edge_count());
-  from_.reserve(graph.edge_count());
   for (std::uint32_t sw = 0; sw < switches; ++sw) {
     first_.push_back(graph.first_edge(SwitchIdx{sw}));
-    for (const SwitchEdge& edge : graph.edges(SwitchIdx{sw})) {
-      to_.push_back(edge.to.value());
-      from_.push_back(sw);
-    }
+    for (const SwitchEdge& edge : graph.edges(SwitchIdx{sw})) to_.push_back(edge.to.value());
   }
   first_.push_back(static_cast<Channel>(graph.edge_count()));
-
-  std::vector<Channel> filled(first_.begin(), first_.end() - 1);
-  entering_.resize(graph.edge_count());
-  for (Channel channel = 0; channel < channels(); ++channel)
-    entering_[filled[to_[channel]]++] = channel;
 
   first_word_.reserve(graph.edge_count() + 1);
   first_out_.reserve(graph.edge_count());

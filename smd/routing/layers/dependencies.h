@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "smd/routing/switch_graph.h"
@@ -43,12 +42,6 @@ class Dependencies {
   /// The first channel that leaves the switch which `channel` leads to.
   [[nodiscard]] Channel first_out(Channel channel) const { return first_out_[channel]; }
 
-  /// Channels that enter the switch which `channel` leaves.
-  [[nodiscard]] std::span<const Channel> entering(Channel channel) const {
-    const std::uint32_t sw = from_[channel];
-    return {entering_.data() + first_[sw], entering_.data() + first_[sw + 1]};
-  }
-
   /// The dependency of `in` on `out`. Requires: in leads to the switch that out leaves.
   [[nodiscard]] Dependency between(Channel in, Channel out) const {
     return at(in, out - first_out_[in]);
@@ -61,12 +54,10 @@ class Dependencies {
 
  private:
   std::vector<std::uint32_t> to_;          // by channel: a switch
-  std::vector<std::uint32_t> from_;        // by channel: a switch
   std::vector<Channel> first_out_;         // by channel
   std::vector<std::uint32_t> first_word_;  // by channel, one more than there are
   std::vector<Channel> owner_;             // by word
   std::vector<Channel> first_;             // by switch, one more than there are
-  std::vector<Channel> entering_;          // by switch as first_: as many enter as leave
 };
 
 }  // namespace smd

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace smd {
 
@@ -28,8 +29,10 @@ LaneGraph::LaneGraph(const Dependencies& dependencies)
     : dependencies_(dependencies),
       bits_(dependencies.words(), 0),
       place_(dependencies.channels()),
+      at_place_(dependencies.channels()),
       seen_(dependencies.channels(), 0) {
   std::iota(place_.begin(), place_.end(), 0u);
+  std::iota(at_place_.begin(), at_place_.end(), 0u);
 }
 
 void LaneGraph::clear() {
@@ -59,6 +62,7 @@ bool LaneGraph::sort() {
     return false;
   }
   for (std::uint32_t at = 0; at < order.size(); ++at) place_[order[at]] = at;
+  at_place_ = std::move(order);
   return true;
 }
 
@@ -74,8 +78,7 @@ LaneGraph::Answer LaneGraph::add(Dependency dependency, std::uint64_t& budget) {
     for (const Channel channel : ahead_) seen_[channel] = 0;
     return budget == 0 ? Answer::TooMuchWork : Answer::Closes;
   }
-  search_back(in, place_[out]);
-  reorder();
+  move_behind(in, out);
   set(dependency);
   return Answer::Added;
 }
@@ -106,58 +109,50 @@ bool LaneGraph::add_all(std::span<const Dependency> wanted, std::uint64_t& budge
   return true;
 }
 
-// Whom `from` leads to, up to the place of `target`; false when that is the target itself.
+// Whom `from` leads to, up to the place of `target`; false when that is the target itself. Depth
+// first: what leads to the target is seldom all there is, and the last found is often nearest.
 bool LaneGraph::search_ahead(Channel from, Channel target, std::uint64_t& budget) {
   const std::uint32_t highest = place_[target];
   bool closes = false;
   ahead_.assign(1, from);
+  stack_.assign(1, from);
   seen_[from] = 1;
-  for (std::size_t at = 0; at < ahead_.size() && !closes; ++at) {
+  while (!stack_.empty() && !closes) {
     if (budget == 0) return false;
     --budget;
-    each_next(dependencies_, bits_, ahead_[at], [&](Channel next) {
+    const Channel channel = stack_.back();
+    stack_.pop_back();
+    each_next(dependencies_, bits_, channel, [&](Channel next) {
       if (next == target) closes = true;
       if (place_[next] >= highest || seen_[next]) return;
       seen_[next] = 1;
       ahead_.push_back(next);
+      stack_.push_back(next);
     });
   }
   return !closes;
 }
 
-void LaneGraph::search_back(Channel from, std::uint32_t lowest) {
-  behind_.assign(1, from);
-  seen_[from] = 1;
-  for (std::size_t at = 0; at < behind_.size(); ++at) {
-    for (const Channel before : dependencies_.entering(behind_[at])) {
-      if (place_[before] <= lowest || seen_[before]) continue;
-      if (!has(dependencies_.between(before, behind_[at]))) continue;
-      seen_[before] = 1;
-      behind_.push_back(before);
-    }
-  }
-}
-
-// Those behind take the first of the places that both had, those ahead the others.
-void LaneGraph::reorder() {
-  places_.clear();
-  for (std::vector<Channel>* const part : {&behind_, &ahead_}) {
-    keys_.clear();
-    for (const Channel channel : *part) {
-      keys_.push_back(std::uint64_t{place_[channel]} << 32 | channel);
-      places_.push_back(place_[channel]);
-    }
-    std::sort(keys_.begin(), keys_.end());
-    for (std::size_t i = 0; i < keys_.size(); ++i) (*part)[i] = static_cast<Channel>(keys_[i]);
-  }
-  std::sort(places_.begin(), places_.end());
-  std::size_t at = 0;
-  for (const std::vector<Channel>* const part : {&behind_, &ahead_}) {
-    for (const Channel channel : *part) {
-      place_[channel] = places_[at++];
+// Those that `to` leads to move behind `from`; the others close up. Nobody overtakes another of the
+// same kind, so everything else stays in order.
+void LaneGraph::move_behind(Channel from, Channel to) {
+  std::uint32_t free = place_[to];
+  const std::uint32_t last = place_[from];
+  const auto put = [&](Channel channel) {
+    at_place_[free] = channel;
+    place_[channel] = free++;
+  };
+  moved_.clear();
+  for (std::uint32_t place = free; place <= last; ++place) {
+    const Channel channel = at_place_[place];
+    if (seen_[channel]) {
+      moved_.push_back(channel);
       seen_[channel] = 0;
+    } else {
+      put(channel);
     }
   }
+  for (const Channel channel : moved_) put(channel);
 }
 
 }  // namespace smd

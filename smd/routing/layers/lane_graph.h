@@ -1,7 +1,8 @@
 // Which channel may wait for which on one lane: kept free of cycles while it grows.
 //
 // The order of the channels is topological at all times, so most dependencies cost a comparison;
-// one against the order moves only the channels between its ends (Pearce and Kelly, 2006).
+// one against the order moves only the channels between its ends (Marchetti-Spaccamela, Nanni and
+// Rohnert, 1996).
 #pragma once
 
 #include <cstdint>
@@ -55,22 +56,21 @@ class LaneGraph {
   static std::uint64_t bit(Dependency dependency) { return std::uint64_t{1} << (dependency % 64); }
 
   [[nodiscard]] bool search_ahead(Channel from, Channel target, std::uint64_t& budget);
-  void search_back(Channel from, std::uint32_t lowest);
-  void reorder();
+  void move_behind(Channel from, Channel to);
   void forget_refused();
 
   const Dependencies& dependencies_;
   std::vector<std::uint64_t> bits_;
   std::vector<std::uint32_t> place_;  // by channel: in the topological order
+  std::vector<Channel> at_place_;
   std::vector<char> unsorted_;
   std::vector<std::uint64_t> refused_;  // as bits_; empty: nothing yet
 
   // Scratch.
   std::vector<char> seen_;
   std::vector<Channel> ahead_;
-  std::vector<Channel> behind_;
-  std::vector<std::uint32_t> places_;
-  std::vector<std::uint64_t> keys_;  // place, then channel
+  std::vector<Channel> stack_;
+  std::vector<Channel> moved_;
   std::vector<Dependency> added_;
 };
 
