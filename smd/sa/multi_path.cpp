@@ -87,8 +87,7 @@ Answer find_multi_paths(const SubnetView& view,
     for (const Gid& dgid : record->dgids) {
       const PortIdx target = find_gid(view, dgid);
       if (target == kNone<PortIdx>) return {.status = Status::InvalidGid};
-      if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid))
-        return {.status = Status::NoResources};
+      if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid)) return finder.finish();
     }
   }
   return finder.finish();

@@ -37,7 +37,8 @@ PathFinder::PathFinder(const SubnetView& view,
       other_partition_(in_other_partition(request)) {}
 
 Answer PathFinder::finish() {
-  return {.offset = kPathRecordSize / 8, .records = std::move(records_)};
+  if (walked_ > limits_.paths) return {.status = Status::NoResources, .cost = walked_};
+  return {.offset = kPathRecordSize / 8, .records = std::move(records_), .cost = walked_ + 1};
 }
 
 bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target) {

@@ -50,8 +50,7 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
   PathFinder finder(view, request, limits);
   for (const PortIdx from : source.ports) {
     for (const PortIdx to : target.ports) {
-      if (!finder.add_pair(from, source.only, to, target.only))
-        return {.status = Status::NoResources};
+      if (!finder.add_pair(from, source.only, to, target.only)) return finder.finish();
     }
   }
   return finder.finish();

@@ -61,8 +61,8 @@ Answer answer_query(const SubnetView& view, const Query& query, const QueryLimit
   }
   Answer answer = find_records(view, query, limits);
   if (answer.status != Status::Ok || method == SaMethod::GetTable) return answer;
-  if (answer.count() == 0) return {.status = Status::NoRecords};
-  if (answer.count() > 1) return {.status = Status::TooManyRecords};
+  if (answer.count() == 0) return {.status = Status::NoRecords, .cost = answer.cost};
+  if (answer.count() > 1) return {.status = Status::TooManyRecords, .cost = answer.cost};
   return answer;
 }
 

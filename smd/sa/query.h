@@ -32,6 +32,7 @@ struct Answer {
   Status status = Status::Ok;
   std::uint16_t offset = 0;        // of records, in units of 8 bytes
   std::vector<std::byte> records;  // status Ok: one after the other; else empty
+  std::size_t cost = 1;            // records and paths that were looked at
 
   [[nodiscard]] std::size_t count() const {
     return offset == 0 ? 0 : records.size() / (std::size_t{8} * offset);

@@ -24,6 +24,7 @@ class RecordSink {
   template <class Record>
   void offer(const Record& record) {
     if (overflowed_) return;
+    ++looked_at_;
     const std::span<std::byte> bytes = std::span(scratch_).first(shape_.size);
     encode_record(record, bytes);
     if (!filter_.matches(bytes)) return;
@@ -38,8 +39,8 @@ class RecordSink {
   [[nodiscard]] bool overflowed() const { return overflowed_; }
 
   [[nodiscard]] Answer finish() && {
-    if (overflowed_) return {.status = Status::NoResources};
-    return {.offset = shape_.offset(), .records = std::move(records_)};
+    if (overflowed_) return {.status = Status::NoResources, .cost = looked_at_};
+    return {.offset = shape_.offset(), .records = std::move(records_), .cost = looked_at_ + 1};
   }
 
  private:
@@ -48,6 +49,7 @@ class RecordSink {
   std::size_t most_bytes_;
   std::array<std::byte, kDataSize> scratch_{};
   std::vector<std::byte> records_;
+  std::size_t looked_at_ = 0;
   bool overflowed_ = false;
 };
 

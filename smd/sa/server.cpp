@@ -157,7 +157,9 @@ bool Server::enqueue(const ClientId& client, Request request) {
 }
 
 void Server::serve_turn() {
+  std::size_t cost = 0;
   for (std::size_t i = 0; i < limits_.requests_per_turn && !turns_.empty(); ++i) {
+    if (cost >= limits_.cost_per_turn) break;
     const ClientId client = turns_.front();
     turns_.pop_front();
     const auto found = waiting_.find(client);
@@ -169,27 +171,31 @@ void Server::serve_turn() {
     } else {
       turns_.push_back(client);
     }
-    serve(request);
+    cost += serve(request);
   }
   turn_armed_ = !turns_.empty();
   if (turn_armed_) turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
 }
 
-void Server::serve(const Request& waiting) {
+/// What it cost.
+std::size_t Server::serve(const Request& waiting) {
   const MadPacket& packet = waiting.packet;
   const SaHeader request = *decode_sa_header(packet.mad);
   ++stats_.requests;
   receptions_.erase(TransferId{{packet.remote_lid, packet.remote_qp}, request.mad.transaction_id});
-  if (request.mad.class_version != kClassVersion)
-    return refuse(packet, request, Status::BadVersion);
+  if (request.mad.class_version != kClassVersion) {
+    refuse(packet, request, Status::BadVersion);
+    return 1;
+  }
   if (!view_) {
     ++stats_.busy;
-    return refuse(packet, request, Status::Busy);
+    refuse(packet, request, Status::Busy);
+    return 1;
   }
   const bool trusted = request.sm_key != SmKey{} && request.sm_key == view_->parts().trust_key;
   if (request.sm_key != SmKey{} && !trusted) {
     ++stats_.wrong_key;
-    return;
+    return 1;
   }
   const bool multi = static_cast<SaMethod>(request.mad.method) == SaMethod::GetMulti;
   const std::span<const std::byte> whole =
@@ -197,8 +203,13 @@ void Server::serve(const Request& waiting) {
   const Query query{.header = request, .data = data_of(packet), .trusted = trusted};
   Answer answer = multi ? answer_multi(*view_, request, whole, limits_.query)
                         : answer_query(*view_, query, limits_.query);
-  if (answer.status != Status::Ok) return refuse(packet, request, answer.status);
-  respond(packet, request, std::move(answer));
+  const std::size_t cost = answer.cost;
+  if (answer.status != Status::Ok) {
+    refuse(packet, request, answer.status);
+  } else {
+    respond(packet, request, std::move(answer));
+  }
+  return cost;
 }
 
 void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {

@@ -24,7 +24,8 @@ struct ServerLimits {
   std::size_t transfers_per_client = 32;  // a host's kernel is one client
   std::size_t half_open = 256;            // requests in segments that are still coming
   std::size_t half_open_per_client = 4;
-  std::size_t requests_per_turn = 32;  // of the loop
+  std::size_t requests_per_turn = 32;  // of the loop, which is the manager's too
+  std::size_t cost_per_turn = 4096;    // likewise; see Answer::cost. The last may exceed it
   QueryLimits query;
   RmppTiming rmpp;
   RmppReceiverLimits receiving;
@@ -109,7 +110,7 @@ class Server {
   void on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet);
   bool enqueue(const ClientId& client, Request request);
   void serve_turn();
-  void serve(const Request& request);
+  std::size_t serve(const Request& request);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
   void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
   void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);

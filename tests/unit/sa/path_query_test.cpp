@@ -142,6 +142,21 @@ TEST(SaPath, WhereTheTablesLeadNowhereThereIsNone) {
   EXPECT_TRUE(paths(view, kByLid | part::kReversible, wanted).records.empty());
 }
 
+TEST(SaPath, RandomTablesLeadOnByTheirDefaultPort) {
+  ViewParts parts = parts_of(kTree);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  const Fabric& fabric = *parts.fabric;
+  const SwitchIdx s1 = test::switch_named(fabric, "S1");
+  const Lid h3 = parts.lids->base[test::end_port(fabric, "H3")];
+  const PortNum out = routing->lft.route(s1, h3);
+  routing->lft.set_route(s1, h3, kNoRoute);
+  for (std::size_t i = 0; i < fabric.switch_count(); ++i) routing->default_port.push_back(kNoRoute);
+  routing->default_port[s1] = out;
+  parts.routing = routing;
+  const SubnetView view(parts);
+  EXPECT_EQ(paths(view, kByLid, between(view, "H1", "H3")).records.size(), 1u);
+}
+
 TEST(SaPath, TablesThatRunInCirclesAreNoPath) {
   ViewParts parts = parts_of("H1-S1 S1-S2 S2-S3 S3-S1 H2-S2");
   auto routing = std::make_shared<RoutingTables>(*parts.routing);

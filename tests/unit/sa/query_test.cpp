@@ -81,6 +81,8 @@ TEST(SaQuery, AnyLidOfAPortNamesIt) {
 TEST(SaQuery, GetTakesExactlyOne) {
   const auto view = view_of(kTree);
   EXPECT_EQ(nodes(*view, SaMethod::Get, 0).status, Status::TooManyRecords);
+  const NodeRecord one_of_two{.info = {.node_type = 2}};
+  EXPECT_EQ(nodes(*view, SaMethod::Get, 1u << 4, one_of_two).status, Status::TooManyRecords);
   const NodeRecord nobody{.lid = Lid{999}};
   EXPECT_EQ(nodes(*view, SaMethod::Get, kLidBit, nobody).status, Status::NoRecords);
   EXPECT_TRUE(nodes(*view, SaMethod::Get, 0).records.empty());
@@ -158,6 +160,9 @@ TEST(SaQuery, ACapabilityMaskMatchesAsAWholeOrAsASubset) {
   EXPECT_EQ(answer_query(view, asked.query()).count(), 0u);
   asked.header.mad.attribute_modifier = 1u << 31;
   EXPECT_EQ(answer_query(view, asked.query()).count(), 1u);
+  encode_record(PortInfoRecord{.info = {.capability_mask = 0b0011}},
+                std::span(asked.data).first(72));
+  EXPECT_EQ(answer_query(view, asked.query()).count(), 0u) << "one of two is not enough";
 }
 
 TEST(SaQuery, APortsOwnGuidIsItsFirst) {

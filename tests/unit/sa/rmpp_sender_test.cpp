@@ -179,6 +179,8 @@ TEST(RmppSender, OldAcksChangeNothing) {
   sender.on_control(ack(6, 7), at(0ms));
   EXPECT_TRUE(drain(sender, at(0ms)).empty());
   EXPECT_EQ(sender.state(), RmppState::Running);
+  sender.on_timeout(at(1000ms));
+  EXPECT_EQ(segments_of(drain(sender, at(1000ms))), Segments({7, 8, 9}));
 }
 
 TEST(RmppSender, AGreedyWindowIsNotFilledAtOnce) {

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "smd/sa/path_record.h"
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -19,6 +20,25 @@ TEST(SaFlood, WhoFloodsWaitsBehindHimself) {
   bench.run();
   ASSERT_EQ(bench.transport.sent.size(), 101u);
   EXPECT_EQ(bench.transport.sent[1].remote_lid, Lid{40}) << "the second turn is the other client's";
+}
+
+TEST(SaFlood, DearRequestsShareTheLoop) {
+  // All nodes are five records: two such requests are a turn.
+  ServerBench bench({.requests_per_turn = 32, .cost_per_turn = 10});
+  for (std::uint64_t i = 0; i < 6; ++i) bench.give(all_nodes(), Lid{66}, i);
+  ASSERT_TRUE(bench.runtime.run_one());
+  EXPECT_EQ(bench.server.waiting(), 4u);
+  // Paths that are looked at and refused cost as much as those that are found.
+  ServerBench picky({.requests_per_turn = 32, .cost_per_turn = 10});
+  PathRecord wanted{.mtu = {Selector::GreaterThan, 5}};
+  const Asked none = ask(SaMethod::GetTable,
+                         RecordId::PathRecord,
+                         path_component::kMtu | path_component::kMtuSelector,
+                         wanted,
+                         kPathRecordSize);
+  for (std::uint64_t i = 0; i < 6; ++i) picky.give(none, Lid{66}, i);
+  ASSERT_TRUE(picky.runtime.run_one());
+  EXPECT_EQ(picky.server.waiting(), 5u);
 }
 
 TEST(SaFlood, ThereIsRoomForSoManyClients) {

@@ -145,6 +145,7 @@ TEST(SaServer, TheSameRequestAgainDoesNotBeginASecondTable) {
   bench.give(all_nodes());
   bench.run();
   bench.give(all_nodes());
+  EXPECT_EQ(bench.server.waiting(), 0u) << "it is not even looked at";
   bench.run();
   EXPECT_EQ(bench.transport.sent.size(), 1u);
   EXPECT_EQ(bench.server.stats().repeated, 1u);
@@ -152,6 +153,15 @@ TEST(SaServer, TheSameRequestAgainDoesNotBeginASecondTable) {
   bench.give(all_nodes(), Lid{41}, 1);
   bench.run();
   EXPECT_EQ(bench.server.transfers(), 3u);
+}
+
+TEST(SaServer, TheSameRequestTwiceInTheQueueIsOneTable) {
+  ServerBench bench;
+  bench.give(all_nodes());
+  bench.give(all_nodes());
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 1u);
+  EXPECT_EQ(bench.transport.sent.size(), 1u);
 }
 
 TEST(SaServer, OneClientCannotEndTheTableOfAnother) {

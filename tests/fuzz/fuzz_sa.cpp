@@ -1,0 +1,61 @@
+// The administration fed whatever comes: each 256 bytes are a MAD from one of four clients, and
+// time passes between them.
+#include <algorithm>
+
+#include "sim-backend/kernel/sim_runtime.h"
+#include "smd/routing/engine.h"
+#include "smd/sa/server.h"
+#include "tests/fuzz/decode_checks.h"
+#include "tests/support/fabric_text.h"
+
+namespace {
+
+using namespace smd;
+
+std::shared_ptr<const sa::SubnetView> small_subnet() {
+  const std::shared_ptr<const Fabric> fabric = test::fabric_from_shared("H1-S1 H2-S1 S1-S2 H3-S2");
+  auto lids = std::make_shared<const LidMap>(test::lids_in_order(*fabric, 1));
+  auto tables = std::make_shared<const RoutingTables>(
+      find_engine("updn")->compute(*fabric, *lids, {}).value());
+  return std::make_shared<const sa::SubnetView>(
+      sa::ViewParts{.fabric = fabric, .lids = lids, .routing = tables, .trust_key = SmKey{1}});
+}
+
+struct Wire final : Transport {
+  [[nodiscard]] LocalPort local_port() const override { return {}; }
+
+  Result<void> send(const MadPacket& packet) override {
+    // Nothing goes out but answers.
+    fuzz::require((std::to_integer<unsigned>(packet.mad[3]) & 0x80) != 0);
+    return {};
+  }
+
+  void set_handlers(Receive r, Lost) override { receive = std::move(r); }
+
+  Result<void> set_is_sm(bool) override { return {}; }
+
+  Receive receive;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto view = small_subnet();
+  sim::SimRuntime runtime;
+  Wire wire;
+  sa::Server server(runtime, wire);
+  server.adopt(view);
+  const auto bytes = fuzz::as_bytes(data, size);
+  for (std::size_t at = 0; at < bytes.size(); at += kMadSize) {
+    const auto piece = bytes.subspan(at, std::min(kMadSize, bytes.size() - at));
+    MadPacket packet{.local_qp = 1, .remote_qp = 1};
+    std::ranges::copy(piece, packet.mad.begin());
+    const auto dice = std::to_integer<unsigned>(piece.back());
+    packet.remote_lid = Lid{static_cast<std::uint16_t>(1 + dice % 4)};
+    wire.receive(packet);
+    if (dice % 8 == 0) runtime.run_until(runtime.now() + std::chrono::milliseconds(dice * 4));
+  }
+  runtime.run_until(runtime.now() + std::chrono::minutes(2));
+  fuzz::require(server.transfers() == 0 && server.half_open() == 0 && server.waiting() == 0);
+  return 0;
+}
