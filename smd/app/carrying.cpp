@@ -13,6 +13,27 @@ std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
   return found != orientation.by_guid.end() && found->first == guid ? found->second : 0;
 }
 
+// Rows of what lingers are those that it was given.
+LaneMaps rows_with_lingering(const Fabric& fabric, const InForce& now, const InForce& before) {
+  LaneMaps rows{fabric};
+  rows.add_row(now.rows.rows().front());
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const bool known = sw.value() < now.fabric().switch_count();
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const InForce& from = known ? now : before;
+    if (from.rows.empty()) continue;
+    const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
+    const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
+    for (unsigned in = 0; in <= ports; ++in) {
+      for (unsigned out = 0; out <= ports; ++out) {
+        const PortNum i{static_cast<std::uint8_t>(in)}, o{static_cast<std::uint8_t>(out)};
+        rows.set_row(sw, i, o, rows.add_row(from.rows.row(there, i, o)));
+      }
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InForce& before) {
@@ -40,6 +61,7 @@ std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InFo
     if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
   }
   routing.lft = std::move(lft);
+  if (!out->rows.empty()) out->rows = rows_with_lingering(*fabric, *now, before);
   if (oriented) {
     // By GUID too, so that the next plan finds the place of those that linger on.
     routing.orientation.by_guid.clear();

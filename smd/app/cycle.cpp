@@ -174,10 +174,33 @@ void Cycle::trust() {
 }
 
 void Cycle::aim_at(RoutingTables goal) {
-  parts_.holdings.in_force = std::make_shared<InForce>(
-      InForce{.sweep = found_, .lids = lids_, .routing = std::move(goal)});
+  Holdings& holdings = parts_.holdings;
+  InForce next{.sweep = found_, .lids = lids_, .routing = std::move(goal), .rows = {}};
+  if (!holdings.rows && (next.routing.vls > 1 || !next.routing.lanes.empty())) {
+    holdings.rows = true;
+    hooks_.on_rows();
+  }
+  if (holdings.rows) next.rows = choose_rows(next.fabric(), next.routing, parts_.settings.qos);
+  holdings.in_force = std::make_shared<InForce>(std::move(next));
   replans_ = 0;
-  plan();
+  read_rows();
+}
+
+/// A plan starts from the rows that are there, as it does from the entries.
+void Cycle::read_rows() {
+  ProgramState& state = parts_.holdings.program;
+  const InForce& goal = *parts_.holdings.in_force;
+  std::vector<Turn> unread;
+  if (!goal.rows.empty()) unread = find_unread_rows(goal.fabric(), state.rows);
+  if (unread.empty()) return plan();
+  row_reader_.emplace(parts_.client, parts_.settings.ports.m_key);
+  row_reader_->start(goal.sweep, std::move(unread), state.rows, [this] {
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
+      row_reader_.reset();
+      report_.turns += parts_.meter.lap();
+      plan();
+    });
+  });
 }
 
 void Cycle::await_part() {
@@ -200,7 +223,14 @@ PlanJob Cycle::plan_job(std::shared_ptr<const InForce> goal) const {
       .held = collect_held_tables(fabric, goal->routing.lft.top(), state.tables),
       .blocked = state.turns.collect(parts_.holdings.in_force->fabric(), TurnMemory::Held::Blocked),
       .options = planner_options(parts_.settings.assimilation),
-      .next_hop_first = round_ == 1};
+      .next_hop_first = round_ == 1,
+      .rows = {},
+      .told = {},
+      .found = found_.fabric->switch_count()};
+  if (!goal->rows.empty()) {
+    job.rows = state.rows;
+    job.told = parts_.holdings.told.at(parts_.runtime.now());
+  }
   if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
   return job;
 }
@@ -284,6 +314,7 @@ void Cycle::program(TransitionPlan plan) {
                       .qos = choose_qos(parts_.settings, goal.routing.vls),
                       .plan = &plan_,
                       .default_port = &goal.routing.default_port,
+                      .rows = &goal.rows,
                       .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
                       .one_set_activation = parts_.settings.one_set_activation,
                       .literal = parts_.settings.assimilation.literal},
@@ -309,9 +340,16 @@ void Cycle::on_programmed(ProgramReport report) {
   holdings.in_force->sweep.fabric = with_registers(
       holdings.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
   found_.fabric = holdings.in_force->sweep.fabric;
+  const bool silent =
+      plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
+  if (holdings.rows)
+    holdings.told.tell(holdings.in_force,
+                       !report.plan_interrupted && report.fault_count == 0,
+                       silent,
+                       parts_.runtime.now());
   if (report.plan_interrupted && replans_ < kMostReplans) {
     ++replans_;
-    return read_back(&Cycle::plan);
+    return read_back(&Cycle::read_rows);
   }
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings.assimilation)) {
     report_.provisional = parts_.runtime.now() - report_.began;

@@ -20,6 +20,7 @@
 #include "smd/app/settings.h"
 #include "smd/program/programmer.h"
 #include "smd/program/read_back.h"
+#include "smd/program/row_reader.h"
 
 namespace smd::app {
 
@@ -32,6 +33,7 @@ class Cycle {
     std::function<void(Phase)> on_phase;
     std::function<void(const LidBook&)> on_lids;         // changed: to be kept
     std::function<void(std::vector<TurnRef>)> on_turns;  // all that a plan may leave blocked
+    std::function<void()> on_rows;  // rows of switches are about to be set for the first time
     PlanWatcher on_plan;
     std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
@@ -60,6 +62,7 @@ class Cycle {
   void trust();
   void aim_at(RoutingTables goal);
   void await_part();
+  void read_rows();
   [[nodiscard]] PlanJob plan_job(std::shared_ptr<const InForce> goal) const;
   void plan();
   void program(TransitionPlan plan);
@@ -91,6 +94,7 @@ class Cycle {
 
   std::optional<Look> look_;
   std::optional<ReadBack> read_back_;
+  std::optional<RowReader> row_reader_;
   std::optional<Programmer> programmer_;
   OffloadOwner work_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed

@@ -35,6 +35,7 @@ struct InForce {
   SweepReport sweep;
   LidMap lids;
   RoutingTables routing;
+  LaneMaps rows;  // SL-to-VL rows that the switches shall hold; empty: nobody needs certain ones
 
   [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
 };

@@ -48,12 +48,15 @@ Daemon::~Daemon() = default;
 int Daemon::run() {
   auto book = load_lids(options_.config.sm.state_dir);
   auto turns = load_turns(options_.config.sm.state_dir);
-  if (!book || !turns) {
-    for (const Faults& faults : {book ? Faults{} : book.error(), turns ? Faults{} : turns.error()})
+  auto rows = load_rows_mark(options_.config.sm.state_dir);
+  if (!book || !turns || !rows) {
+    for (const Faults& faults : {book ? Faults{} : book.error(),
+                                 turns ? Faults{} : turns.error(),
+                                 rows ? Faults{} : rows.error()})
       for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
     return 2;
   }
-  kept_ = {.book = std::move(*book), .turns = std::move(*turns)};
+  kept_ = {.book = std::move(*book), .turns = std::move(*turns), .rows = *rows};
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
       log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
@@ -116,6 +119,14 @@ void Daemon::open() {
     if (auto saved = save_turns(options_.config.sm.state_dir, turns); !saved) {
       log::error("turns.save",
                  "why=\"{}\"; after a restart, blocked turns stay blocked",
+                 saved.error().context);
+    }
+  };
+  observer.on_rows = [this] {
+    kept_.rows = true;
+    if (auto saved = save_rows_mark(options_.config.sm.state_dir); !saved) {
+      log::error("rows.save",
+                 "why=\"{}\"; after a restart with another engine, SL-to-VL rows stay as they are",
                  saved.error().context);
     }
   };

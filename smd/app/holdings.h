@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "smd/app/cycle_report.h"
+#include "smd/app/lane_job.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
 
@@ -16,6 +17,7 @@ namespace smd::app {
 struct Kept {
   LidBook book;
   std::vector<TurnRef> turns;  // that may be blocked
+  bool rows = false;           // switches may hold SL-to-VL rows that certain routes needed
 };
 
 struct Holdings {
@@ -26,6 +28,9 @@ struct Holdings {
 
   /// `in_force`, on its fabric and on what may still carry data beside it.
   std::shared_ptr<const InForce> carrying;
+
+  ToldSls told;       // SLs that hosts may be using
+  bool rows = false;  // of switches are set turn by turn, now and from now on
 
   std::uint64_t next_epoch = 1;
 

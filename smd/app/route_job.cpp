@@ -19,7 +19,6 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
   PreviousRoutes previous;
   RoutingRequest request{.roots = job.roots,
                          .max_vls = std::min(job.max_vls, count_common_lanes(*job.fabric)),
-                         .lane_changes = false,
                          .orientation_search = job.orientation_search,
                          .root_choice = job.root_choice,
                          .lane_cut = job.lane_cut,
@@ -44,13 +43,6 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
     return out;
   }
   out.tables = std::move(*tables);
-  if (!out.tables.lanes.empty()) {
-    out.error = Error{Errc::Unsupported,
-                      engine +
-                          ": its routes change lanes at turns, and this manager writes one "
-                          "SL-to-VL row for the whole fabric"};
-    return out;
-  }
   out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
@@ -87,13 +79,17 @@ RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid
 namespace {
 
 TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_options) {
+  std::optional<LaneTask> lanes;
+  if (!job.goal->rows.empty())
+    lanes = build_lane_task(*job.goal, job.told, job.rows, job.found, job.blocked);
   const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
                             .lids = &job.goal->lids,
                             .held = &job.held.lft,
                             .wanted = &job.goal->routing.lft,
                             .unknown = job.held.unknown,
                             .blocked = job.blocked,
-                            .orientation = &job.goal->routing.orientation};
+                            .orientation = &job.goal->routing.orientation,
+                            .lanes = lanes ? &*lanes : nullptr};
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // look after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing.lft;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smd/app/cycle_report.h"
+#include "smd/app/lane_job.h"
 #include "smd/plan/held_tables.h"
 #include "smd/plan/planner.h"
 #include "smd/routing/check.h"
@@ -53,6 +54,11 @@ struct PlanJob {
   std::vector<Turn> blocked;
   PlannerOptions options;
   bool next_hop_first = false;  // outwards from each destination, whatever `options` says
+
+  // Where `goal` has rows:
+  RowMemory rows;         // as confirmed
+  Told told;              // whose SLs hosts may be using
+  std::size_t found = 0;  // switches beyond so many linger
 };
 
 /// Planned and checked. A plan that its check refuses is replaced by the deactivation of the

@@ -53,7 +53,7 @@ SubnetManager::SubnetManager(
       observer_(std::move(observer)),
       client_(runtime, transport, settings_.smp),
       traps_(runtime, client_, [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); }),
-      holdings_{.book = std::move(kept.book)},
+      holdings_{.book = std::move(kept.book), .rows = kept.rows},
       aftercare_(client_),
       meter_(runtime, client_, observer_.wall),
       turns_(std::move(kept.turns)) {
@@ -121,6 +121,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
       Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
                    .on_lids = observer_.on_lids,
                    .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
+                   .on_rows = observer_.on_rows,
                    .on_plan = observer_.on_plan,
                    .done =
                        [this](CycleReport report) {

@@ -13,6 +13,7 @@ namespace smd::app {
 namespace {
 
 constexpr std::string_view kName = "turns";
+constexpr std::string_view kRowsName = "rows";
 
 std::optional<std::uint64_t> parse_whole(std::string_view word, int base, std::uint64_t most) {
   std::uint64_t value = 0;
@@ -78,6 +79,16 @@ Parsed<std::vector<TurnRef>> load_turns(const std::string& state_dir) {
 
 Result<void> save_turns(const std::string& state_dir, const std::vector<TurnRef>& turns) {
   return write_state(state_dir, kName, print_turns(turns));
+}
+
+Parsed<bool> load_rows_mark(const std::string& state_dir) {
+  const auto text = read_state(state_dir, kRowsName);
+  if (!text) return tl::unexpected<Faults>(text.error());
+  return !text->empty();
+}
+
+Result<void> save_rows_mark(const std::string& state_dir) {
+  return write_state(state_dir, kRowsName, "set by routes\n");
 }
 
 }  // namespace smd::app

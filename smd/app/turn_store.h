@@ -22,4 +22,10 @@ namespace smd::app {
 
 Result<void> save_turns(const std::string& state_dir, const std::vector<TurnRef>& turns);
 
+/// A mark that switches may hold SL-to-VL rows which certain routes needed: whoever starts next
+/// looks at all of them.
+[[nodiscard]] Parsed<bool> load_rows_mark(const std::string& state_dir);
+
+Result<void> save_rows_mark(const std::string& state_dir);
+
 }  // namespace smd::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "smd/base/check.h"
+#include "smd/plan/lane_search.h"
 #include "smd/routing/cut_nodes.h"
 
 namespace smd {
@@ -163,9 +164,20 @@ TransitionPlan plan_deactivate_all(const PlanBuilder& builder, Mixture& mixture)
   TransitionPlan plan = builder.begin(TransitionKind::DeactivateAll);
   builder.fill_at_once(plan, mixture, active);
   mixture.set_stages(Stage::Fresh);
-  if (auto order = find_order(mixture, builder.empty_graph(false), true))
-    plan.phases[0].certificate = std::move(*order);
+  prove_silent(builder, mixture, plan);
   return plan;
+}
+
+void prove_silent(const PlanBuilder& builder, Mixture& mixture, TransitionPlan& plan) {
+  plan.phases[0].told = true;
+  if (auto order = find_order(mixture, builder.empty_graph(false), true)) {
+    plan.phases[0].certificate = std::move(*order);
+  } else if (builder.task().lanes != nullptr) {
+    if (auto by_lane = find_wanted_order(builder.task(), builder.scene())) {
+      plan.lanes = by_lane->lanes;
+      plan.phases[0].certificate = std::move(by_lane->order);
+    }
+  }
 }
 
 TransitionPlan plan_unordered(const PlanBuilder& builder, const Mixture& mixture) {

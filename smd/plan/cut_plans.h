@@ -21,6 +21,10 @@ namespace smd {
 /// Every Active port goes down.
 [[nodiscard]] TransitionPlan plan_deactivate_all(const PlanBuilder& builder, Mixture& mixture);
 
+/// The certificate of a plan during which nothing flows: of the wanted routes. None when they have
+/// a cycle.
+void prove_silent(const PlanBuilder& builder, Mixture& mixture, TransitionPlan& plan);
+
 [[nodiscard]] TransitionPlan plan_unordered(const PlanBuilder& builder, const Mixture& mixture);
 
 }  // namespace smd

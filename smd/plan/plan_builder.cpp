@@ -18,7 +18,8 @@ PlanBuilder::PlanBuilder(const TransitionTask& task, bool whole_tables)
 
 bool PlanBuilder::has_work() const {
   return !scene_.wake_inner.empty() || !scene_.wake_outer.empty() || !scene_.restored.empty() ||
-         (whole_tables_ && task_.fabric->switch_count() != 0) || differ(task_);
+         (whole_tables_ && task_.fabric->switch_count() != 0) || differ(task_) ||
+         rows_differ(task_);
 }
 
 TurnGraph PlanBuilder::empty_graph(bool bounces) const {
@@ -63,18 +64,24 @@ bool PlanBuilder::fill(TransitionPlan& plan,
                        const std::vector<OrderedPhase>& phases,
                        bool wake_first,
                        const ChannelOrder* waking) const {
-  if (wake_first) {
-    TransitionPhase phase{.activate = scene_.wake_inner};
-    if (waking != nullptr) {
-      phase.certificate = *waking;
-    } else {
-      mixture.set_stages(Stage::Pending);
-      auto order = find_order(mixture, empty_graph(true), false);
-      if (!order) return false;
-      phase.certificate = std::move(*order);
-    }
-    plan.phases.push_back(std::move(phase));
+  ChannelOrder order;
+  if (wake_first && waking == nullptr) {
+    mixture.set_stages(Stage::Pending);
+    auto found = find_order(mixture, empty_graph(true), false);
+    if (!found) return false;
+    order = std::move(*found);
+    waking = &order;
   }
+  fill_phases(plan, mixture, phases, wake_first ? waking : nullptr);
+  return true;
+}
+
+void PlanBuilder::fill_phases(TransitionPlan& plan,
+                              const Mixture& mixture,
+                              const std::vector<OrderedPhase>& phases,
+                              const ChannelOrder* before) const {
+  if (before != nullptr)
+    plan.phases.push_back({.activate = scene_.wake_inner, .certificate = *before});
   for (const OrderedPhase& ordered : phases) {
     TransitionPhase phase{.certificate = ordered.certificate};
     std::ranges::copy_if(ordered.entries,
@@ -88,8 +95,8 @@ bool PlanBuilder::fill(TransitionPlan& plan,
   }
   std::ranges::sort(plan.phases.front().entries);
   plan.phases.front().restore = scene_.restored;
-  plan.phases.back().activate = wake_first ? scene_.wake_outer : all_wakes();
-  return true;
+  plan.phases.front().rows = rows_differ(task_);
+  plan.phases.back().activate = before != nullptr ? scene_.wake_outer : all_wakes();
 }
 
 void PlanBuilder::fill_at_once(TransitionPlan& plan,
@@ -97,6 +104,7 @@ void PlanBuilder::fill_at_once(TransitionPlan& plan,
                                const std::vector<PortIdx>& deactivated) const {
   plan.phases.push_back({.restore = scene_.restored,
                          .deactivate = deactivated,
+                         .rows = rows_differ(task_),
                          .entries = mixture.changes(),
                          .activate = all_wakes()});
   append_sorted(plan.phases.back().activate, deactivated);

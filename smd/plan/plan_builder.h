@@ -40,6 +40,13 @@ class PlanBuilder {
                           bool wake_first,
                           const ChannelOrder* waking = nullptr) const;
 
+  /// The same with everything proved. `before`: links between switches are woken, and rows written,
+  /// in a phase of its own.
+  void fill_phases(TransitionPlan& plan,
+                   const Mixture& mixture,
+                   const std::vector<OrderedPhase>& phases,
+                   const ChannelOrder* before) const;
+
   /// All entries at once; then every port is woken, those of `deactivated` again.
   void fill_at_once(TransitionPlan& plan,
                     const Mixture& mixture,

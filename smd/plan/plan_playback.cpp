@@ -36,7 +36,11 @@ PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& pla
   sort_lids();
   const bool proves = std::ranges::any_of(
       plan.phases, [](const TransitionPhase& phase) { return !phase.certificate.empty(); });
-  if (proves) proof_.emplace(fabric_, before_, constant_, changing_);
+  if (proves && plan.lanes > 1) {
+    if (task.lanes != nullptr) lane_proof_.emplace(task, plan.lanes);
+  } else if (proves) {
+    proof_.emplace(fabric_, before_, constant_, changing_);
+  }
 }
 
 // Sorts the LIDs into those that no phase touches and the others; collects the unknown entries.
@@ -251,6 +255,7 @@ std::string PlanPlayback::take_entries(const TransitionPhase& phase) {
 }
 
 std::string PlanPlayback::begin_phase(const TransitionPhase& phase) {
+  if (std::string fault = take_rows(phase); !fault.empty()) return fault;
   if (std::string fault = check_turns(phase.block, false); !fault.empty()) return fault;
   std::vector<Turn> blocked;
   std::ranges::set_union(blocked_, phase.block, std::back_inserter(blocked));
@@ -265,6 +270,7 @@ std::string PlanPlayback::begin_phase(const TransitionPhase& phase) {
 }
 
 std::string PlanPlayback::prove(const ChannelOrder& certificate) {
+  if (plan_.lanes > 1) return prove_lanes(certificate);
   if (certificate.size() != fabric_.port_count())
     return fmt::format(
         "its certificate has {} channels instead of {}", certificate.size(), fabric_.port_count());
@@ -298,6 +304,14 @@ void PlanPlayback::add_lingering() {
 
 void PlanPlayback::end_phase(bool last) {
   if (!last && plan_.in_flight == InFlight::Linger) add_lingering();
+  if (!last && lane_proof_) {
+    for (const EntryChange& change : overwritten_) {
+      if (forwards_data(change.sw))
+        earlier_.push_back(
+            {.sw = change.sw, .lid = change.lid.value(), .any = false, .port = change.egress});
+    }
+  }
+  wrote_rows_ = wrote_rows_ || writes_rows_;
   if (!resolved_.empty() && !unknown_.empty()) {
     std::vector<LooseEntry> rest;
     std::ranges::set_difference(unknown_, resolved_, std::back_inserter(rest));
@@ -311,6 +325,8 @@ void PlanPlayback::end_phase(bool last) {
 }
 
 std::string PlanPlayback::find_rest() {
+  if (!wrote_rows_ && rows_differ(task_)) return "after the last phase rows are not as wanted";
+  if (plan_.lanes > 1 && !told_) return "hosts are never told of the wanted routes";
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     if (unknown_.empty() &&
         std::memcmp(after_.row(sw) + 1, wanted_.row(sw) + 1, after_.lids() - 1) == 0)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/plan/lane_proof.h"
 #include "smd/plan/mixture_proof.h"
 #include "smd/plan/transition.h"
 
@@ -47,6 +48,9 @@ class PlanPlayback {
   }
 
   [[nodiscard]] bool forwards_data(SwitchIdx sw) const;
+  [[nodiscard]] std::string take_rows(const TransitionPhase& phase);
+  [[nodiscard]] std::string prove_lanes(const ChannelOrder& certificate);
+  [[nodiscard]] bool is_silent_kind() const;
   void find_use();
   void add_lingering();
   void sort_lids();
@@ -63,6 +67,11 @@ class PlanPlayback {
   Ports up_before_, up_;  // Active, by the plan; while entries are written, and at the phase's end
   IndexVector<PortIdx, LinkUse> use_;
   std::optional<MixtureProof> proof_;
+  std::optional<LaneProof> lane_proof_;
+  std::vector<LooseEntry> earlier_;  // replaced in phases before, while data flowed; sorted
+  bool writes_rows_ = false;         // in this phase
+  bool wrote_rows_ = false;          // before it
+  bool told_ = false;
   std::vector<EntryChange> overwritten_;  // what this phase replaces
   std::vector<EntryChange> detours_;      // neither held nor wanted, in force or replaced just now
 };

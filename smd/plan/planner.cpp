@@ -6,6 +6,7 @@
 
 #include "smd/plan/bridged_search.h"
 #include "smd/plan/cut_plans.h"
+#include "smd/plan/lane_search.h"
 #include "smd/plan/ordered_search.h"
 
 namespace smd {
@@ -20,12 +21,12 @@ TransitionPlan plan_initial(const TransitionTask& task, PlanBuilder& builder) {
                               .wanted = task.wanted,
                               .unknown = {},
                               .blocked = {},
-                              .orientation = task.orientation};
+                              .orientation = task.orientation,
+                              .lanes = task.lanes};
   Mixture mixture{wanted, builder.scene(), {}};
   builder.fill_at_once(plan, mixture, {});
   plan.phases[0].to_wanted = true;
-  if (auto order = find_order(mixture, builder.empty_graph(false), true))
-    plan.phases[0].certificate = std::move(*order);
+  prove_silent(builder, mixture, plan);
   return plan;
 }
 
@@ -36,6 +37,25 @@ std::optional<OrderedPlan> find_detours(const PlannerOptions& options,
   return find_bridged_phases(builder.task(), builder.scene(), empty, options.max_phases);
 }
 
+std::optional<TransitionPlan> plan_by_lanes(const PlannerOptions& options,
+                                            const PlanBuilder& builder,
+                                            Mixture& mixture) {
+  if (builder.task().lanes == nullptr) return std::nullopt;
+  auto found = find_lane_phases(builder.task(),
+                                builder.scene(),
+                                mixture.changes(),
+                                builder.must_wake_first(mixture),
+                                options.max_phases);
+  if (!found) return std::nullopt;
+  TransitionPlan plan = builder.begin(TransitionKind::Certified);
+  plan.lanes = found->lanes;
+  const std::size_t first = found->before ? 1 : 0;
+  builder.fill_phases(plan, mixture, found->phases, found->before ? &*found->before : nullptr);
+  (found->told_last ? plan.phases.back() : plan.phases[first]).told = true;
+  if (plan.phases.size() > 1) plan.in_flight = InFlight::Drained;
+  return plan;
+}
+
 std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
                                              const PlanBuilder& builder,
                                              Mixture& mixture) {
@@ -43,8 +63,15 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   const TurnGraph empty = builder.empty_graph(true);
   const bool wake_first = builder.must_wake_first(mixture);
   std::vector<OrderedPhase> phases;
-  if (auto single = find_single_phase(mixture, empty, wake_first)) {
+  // A proof that does not tell lanes apart does not see what rows discard.
+  const bool blind = !rows_discard(builder.task());
+  auto single = blind ? find_single_phase(mixture, empty, wake_first) : std::nullopt;
+  if (single) {
     phases.push_back(std::move(*single));
+  } else if (auto by_lanes = plan_by_lanes(options, builder, mixture)) {
+    return by_lanes;
+  } else if (!blind) {
+    return std::nullopt;
   } else if (auto several = find_phases(mixture, empty, options.max_phases)) {
     phases = std::move(several->phases);
     plan.in_flight = several->in_flight;
@@ -93,6 +120,10 @@ class Chooser {
         [[fallthrough]];
       case Deactivation::CutDependencies:
         if (auto plan = cut_dependencies()) return std::move(*plan);
+        if (task_.lanes != nullptr) {
+          note("turns cannot be blocked for one lane alone");
+          return plan_deactivate_all(builder_, mixture_);
+        }
         note("the wanted routes close a cycle themselves");
         break;
       case Deactivation::CutPorts:

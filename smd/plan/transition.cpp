@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "smd/routing/switch_rows.h"
+
 namespace smd {
 
 std::string_view print_transition_kind(TransitionKind kind) {
@@ -24,6 +28,30 @@ std::string_view print_transition_kind(TransitionKind kind) {
       return "unordered";
   }
   return "unknown";
+}
+
+bool rows_differ(const TransitionTask& task) {
+  if (task.lanes == nullptr) return false;
+  const LaneTask& lanes = *task.lanes;
+  bool differ = !lanes.unknown.empty() || lanes.fresh;
+  for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
+    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      differ = differ || lanes.held.row(sw, in, out) != lanes.wanted.row(sw, in, out);
+    });
+  }
+  return differ;
+}
+
+bool rows_discard(const TransitionTask& task) {
+  if (task.lanes == nullptr) return false;
+  bool discard = false;
+  for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
+    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl& row = task.lanes->wanted.row(sw, in, out);
+      discard = discard || std::ranges::count(row, kManagementVl) != 0;
+    });
+  }
+  return discard;
 }
 
 bool carries_data(const Fabric& fabric, PortIdx port) {

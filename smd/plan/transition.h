@@ -42,18 +42,25 @@ struct Turn {
 };
 
 /// By the port a channel leaves from. Every dependency of the phase leads from a smaller to a
-/// greater number. Lanes are not told apart: a packet keeps its lane, so every lane has a part of
-/// the same graph.
+/// greater number. Where a plan does not tell lanes apart, every lane of a channel has the same
+/// number; else there is one for each, at lane_at().
 using ChannelOrder = IndexVector<PortIdx, std::uint32_t>;
 
-/// In this order, each list confirmed before the next begins.
+[[nodiscard]] constexpr PortIdx lane_at(PortIdx port, unsigned vl, unsigned lanes) {
+  return PortIdx{port.value() * lanes + vl};
+}
+
+/// In this order, each list confirmed before the next begins. Rows: the SL-to-VL rows of all
+/// switches are as wanted once the list is confirmed, those of blocked turns aside.
 struct TransitionPhase {
-  std::vector<Turn> block;           // sorted
-  std::vector<Turn> restore;         // sorted
-  std::vector<PortIdx> deactivate;   // sorted; to Down; up again as Initialize, data discarded
+  std::vector<Turn> block;          // sorted
+  std::vector<Turn> restore;        // sorted
+  std::vector<PortIdx> deactivate;  // sorted; to Down; up again as Initialize, data discarded
+  bool rows = false;
   std::vector<EntryChange> entries;  // sorted by (switch, LID), each pair once
   bool to_wanted = false;         // instead of `entries`, which is empty: every entry to `wanted`
   std::vector<PortIdx> activate;  // sorted; Initialize, Armed or deactivated: to Armed, then Active
+  bool told = false;              // from here on hosts may use the SLs of the wanted routes
   ChannelOrder certificate;       // empty: this phase is not proved
 };
 
@@ -83,6 +90,7 @@ struct TransitionPlan {
   std::string why;            // of a fallback: what could not be done, in one line
   std::vector<Turn> blocked;  // still blocked when the plan is done, sorted
   InFlight in_flight = InFlight::Linger;
+  unsigned lanes = 1;         // that certificates tell apart
   bool whole_tables = false;  // a phase that has entries, or the only one, writes every block
 
   [[nodiscard]] bool certified() const {
@@ -91,6 +99,18 @@ struct TransitionPlan {
     }
     return true;
   }
+};
+
+/// What packets have to do with lanes, where rows are written turn by turn or routes need several
+/// lanes. A turn that is opened gets its wanted row.
+struct LaneTask {
+  SlSets told;        // SLs that end ports may send with all the time: they were told so before
+  SlSets wanted_sls;  // of the wanted routes: besides, once they are told
+
+  LaneMaps held;              // rows of switches, as confirmed
+  LaneMaps wanted;            // as they shall be
+  std::vector<Turn> unknown;  // rows that may hold anything, of switches that forward; sorted
+  bool fresh = false;         // switches that forward nothing yet do not hold all of theirs
 };
 
 /// The state that a plan starts from and the one that it ends in.
@@ -102,7 +122,14 @@ struct TransitionTask {
   std::vector<TableBlock> unknown;           // blocks that may hold anything
   std::vector<Turn> blocked;                 // now, sorted
   const Orientation* orientation = nullptr;  // that `wanted` obeys, where the engine has one
+  const LaneTask* lanes = nullptr;           // null: no row changes, and lanes are not told apart
 };
+
+/// Any row is not known to be as wanted.
+[[nodiscard]] bool rows_differ(const TransitionTask& task);
+
+/// A wanted row discards packets of some SL.
+[[nodiscard]] bool rows_discard(const TransitionTask& task);
 
 /// A link carries data when both of its ports are Active.
 [[nodiscard]] bool carries_data(const Fabric& fabric, PortIdx port);

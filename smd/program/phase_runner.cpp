@@ -27,10 +27,17 @@ void PhaseRunner::restore_turns() {
 
 void PhaseRunner::deactivate() {
   parts_.ports.deactivate(phase().deactivate, [this](Unconfirmed unconfirmed) {
-    if (interrupts("deactivating ports", std::move(unconfirmed))) return;
+    if (!interrupts("deactivating ports", std::move(unconfirmed))) write_rows();
+  });
+}
+
+void PhaseRunner::write_rows() {
+  const auto then = [this](Unconfirmed unconfirmed) {
+    if (interrupts("writing SL-to-VL rows", std::move(unconfirmed))) return;
     if (std::exchange(defaults_set_, true)) return write_entries();
     parts_.switches.set_default_ports([this] { write_entries(); });
-  });
+  };
+  phase().rows ? parts_.rows.write(then) : then({});
 }
 
 void PhaseRunner::write_entries() {
@@ -65,7 +72,8 @@ void PhaseRunner::write_leftovers() {
 }
 
 void PhaseRunner::finish() {
-  const std::string unwanted = find_unwanted_block(run_);
+  std::string unwanted = find_unwanted_block(run_);
+  if (unwanted.empty()) unwanted = parts_.rows.find_unwanted();
   if (!unwanted.empty() && plan().kind != TransitionKind::Initial) {
     run_.report.plan_interrupted = {
         .phase = at_, .why = unwanted + " is not as wanted after the last phase", .switches = {}};

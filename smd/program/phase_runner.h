@@ -7,6 +7,7 @@
 
 #include "smd/program/block_writer.h"
 #include "smd/program/port_setter.h"
+#include "smd/program/row_setter.h"
 #include "smd/program/switch_setter.h"
 #include "smd/program/turn_setter.h"
 
@@ -18,6 +19,7 @@ class PhaseRunner {
     Stage& stage;
     SwitchSetter& switches;
     TurnSetter& turns;
+    RowSetter& rows;
     PortSetter& ports;
     BlockWriter& blocks;
   };
@@ -33,6 +35,7 @@ class PhaseRunner {
   void block_turns();
   void restore_turns();
   void deactivate();
+  void write_rows();
   void write_entries();
   void activate();
   void write_leftovers();

@@ -5,6 +5,7 @@
 #include "smd/plan/transition.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
+#include "smd/plan/row_memory.h"
 #include "smd/program/port_memory.h"
 #include "smd/program/random_tables.h"
 #include "smd/program/switch_memory.h"
@@ -20,6 +21,7 @@ struct ProgramState {
   PortMemory ports;
   SwitchMemory switches;
   TurnMemory turns;
+  RowMemory rows;
   std::optional<QosPolicy> audited;  // every port was seen to obey it once
 
   /// A switch that is fresh from power-on: nothing known of it holds.
@@ -46,6 +48,12 @@ struct ProgramInput {
 
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
+
+  /// SL-to-VL rows that switches shall hold, where routes need certain ones. Null or empty: rows are
+  /// those of `qos`, if any.
+  const LaneMaps* rows = nullptr;
+
+  [[nodiscard]] bool sets_rows() const { return rows != nullptr && !rows->empty(); }
 
   BlockChoice blocks = BlockChoice::Changed;  // a plan of whole tables writes more all the same
 

@@ -57,13 +57,14 @@ struct ProgramReport {
   /// Switches, LIDs and port settings; ports go to Armed with the same Set. With a plan also the
   /// activation of ports that it does not name.
   PhaseCost configure;
-  PhaseCost turns;       // SL-to-VL rows of blocked and restored turns
+  PhaseCost turns;       // SL-to-VL rows: of blocked and restored turns, and of lanes
   PhaseCost deactivate;  // ports that the plan takes down
   PhaseCost tables;
   PhaseCost activate;  // of the ports of the plan: Armed as well
 
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;
+  std::uint64_t rows_written = 0;
   std::uint64_t turns_blocked = 0;
   std::uint64_t turns_restored = 0;
   std::uint64_t ports_deactivated = 0;

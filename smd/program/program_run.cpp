@@ -15,6 +15,7 @@ void ProgramState::forget(Guid node) {
   ports.forget(node);
   switches.forget(node);
   turns.forget(node);
+  rows.forget(node);
 }
 
 void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {

@@ -27,6 +27,7 @@ struct Programmer::Impl {
   Stage stage{run};
   SwitchSetter switches{run, stage};
   TurnSetter turns{run, stage};
+  RowSetter rows{run, stage};
   BlockWriter blocks{run, stage};
   std::optional<PortSetter> ports;  // these two want a fabric
   std::optional<PhaseRunner> phases;
@@ -50,7 +51,7 @@ void Programmer::Impl::start() {
   run.report.port_info = run.fabric().port_info;
   run.report.switch_info = run.fabric().switch_info;
   ports.emplace(run, stage);
-  phases.emplace(run, PhaseRunner::Parts{stage, switches, turns, *ports, blocks});
+  phases.emplace(run, PhaseRunner::Parts{stage, switches, turns, rows, *ports, blocks});
   // A plan was made for what was read before it.
   run.input.plan == nullptr ? read_back() : read_random_tables();
 }
@@ -100,8 +101,11 @@ void Programmer::Impl::settle_turns() {
 
 void Programmer::Impl::write_tables() {
   if (run.input.plan == nullptr) {
-    return switches.set_default_ports(
-        [this] { blocks.write(choose_blocks(run), [this](const Unconfirmed&) { set_ports(); }); });
+    return rows.write([this](const Unconfirmed&) {
+      switches.set_default_ports([this] {
+        blocks.write(choose_blocks(run), [this](const Unconfirmed&) { set_ports(); });
+      });
+    });
   }
   phases->start([this] {
     if (run.report.plan_interrupted) return finish();

@@ -3,8 +3,9 @@
 //   read back   tables of switches that somebody programmed before us
 //   switches    SwitchInfo: LinearFDBTop, LifeTimeValue
 //   qos         SL-to-VL rows and VL arbitration, where configured
-//   phases      per phase: turns blocked, turns restored, ports taken down, entries, ports up
-//               (without a plan: all blocks), by directed route: old tables must not be trusted
+//   phases      per phase: turns blocked, turns restored, ports taken down, rows, entries, ports up
+//               (without a plan: all rows, all blocks), by directed route: old tables must not be
+//               trusted
 //   ports       one Set each: LID, configuration, and Initialize -> Armed
 //   activate    Armed -> Active
 // Every answer is compared with what was set. The answer to a Set carries the register as it now

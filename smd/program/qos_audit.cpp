@@ -43,6 +43,7 @@ bool QosAudit::due(const TableCheck& check, bool everywhere) const {
   };
   if (check.attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
     return everywhere || comes_up(check.port);
+  if (run_.input.sets_rows()) return false;
   const SlToVlModifier turn = decode_sl_to_vl_modifier(check.modifier);
   const TurnMemory::Row* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
   if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;

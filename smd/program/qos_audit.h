@@ -1,5 +1,6 @@
 // Looks at SL-to-VL rows and VL arbitration where the site configured them: everywhere once, then
-// at ports that come up. Rows of blocked turns stay blocked.
+// at ports that come up. Rows of blocked turns stay blocked; rows of switches that routes need are
+// not looked at here.
 #pragma once
 
 #include "smd/program/stage.h"

@@ -50,7 +50,8 @@ void TurnSetter::start(std::vector<Turn> turns, Held wanted, Done done) {
 /// A row that the configuration does not tell is read before it is overwritten.
 void TurnSetter::block_one(const Turn& turn) {
   const TurnMemory::Row* row = run_.state.turns.find(run_.guid_of(turn.sw), turn.in, turn.out);
-  const bool known = run_.input.qos.sl_to_vl || (row != nullptr && row->open);
+  const bool known =
+      run_.input.sets_rows() || run_.input.qos.sl_to_vl || (row != nullptr && row->open);
   if (known || run_.input.literal) return set_row(turn, Held::Blocked);
   ask(turn, Method::Get, {}, [this, turn](const Result<SmpReply>& reply) {
     const auto now =
@@ -69,6 +70,7 @@ void TurnSetter::set_row(const Turn& turn, Held wanted) {
   SmpData data{};
   encode_sl_to_vl(wanted == Held::Blocked ? kBlockedRow : open_row(turn), data);
   row_of(turn).held = Held::Unknown;
+  run_.state.rows.forget_row(run_.guid_of(turn.sw), turn.in, turn.out);
   ask(turn, Method::Set, data, [this, turn, wanted](const Result<SmpReply>& reply) {
     if (!note(turn, wanted, reply))
       look(turn,
@@ -96,6 +98,8 @@ bool TurnSetter::note(const Turn& turn, Held wanted, const Result<SmpReply>& rep
   if (!accepted(reply)) return false;
   const auto now = decode_sl_to_vl(reply->data);
   if (!now) return false;
+  if (run_.input.sets_rows())
+    run_.state.rows.confirm(run_.guid_of(turn.sw), turn.in, turn.out, *now);
   TurnMemory::Row& row = row_of(turn);
   if (*now == kBlockedRow) {
     row.held = Held::Blocked;
@@ -123,9 +127,10 @@ TurnMemory::Row& TurnSetter::row_of(const Turn& turn) {
   return run_.state.turns.at(run_.guid_of(turn.sw), turn.in, turn.out);
 }
 
-/// What the site configured, or what was there before, or every SL on a lane of its own; a lane
-/// that the link does not have would discard the packets.
+/// What routes need, or what the site configured, or what was there before, or every SL on a lane
+/// of its own; a lane that the link does not have would discard the packets.
 SlToVl TurnSetter::open_row(const Turn& turn) {
+  if (run_.input.sets_rows()) return run_.input.rows->row(turn.sw, turn.in, turn.out);
   if (!run_.input.qos.sl_to_vl && row_of(turn).open) return *row_of(turn).open;
   const Fabric& fabric = run_.fabric();
   const PortIdx out = fabric.port_of(run_.node_of(turn.sw), turn.out);

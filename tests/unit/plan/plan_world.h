@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,26 +73,31 @@ struct ChangeSpec {
 
 inline Guid switch_guid(unsigned number) { return Guid{0x1000 + number}; }
 
-inline Change make_change(const ChangeSpec& spec) {
+/// None when an engine refuses.
+inline std::optional<Change> try_change(const ChangeSpec& spec) {
   Change change{.before = fabric_from_shared(spec.before), .after = fabric_from_shared(spec.after)};
   change.lids_before = steady_lids(*change.before, spec.switches, spec.ports_per_host);
   change.lids_after = steady_lids(*change.after, spec.switches, spec.ports_per_host);
-  change.old_routes = find_engine(spec.old_engine)
-                          ->compute(*change.before, change.lids_before, {.roots = spec.old_roots})
-                          .value();
+  auto old_routes = find_engine(spec.old_engine)
+                        ->compute(*change.before, change.lids_before, {.roots = spec.old_roots});
+  if (!old_routes) return std::nullopt;
+  change.old_routes = std::move(*old_routes);
   const Orientation* kept = spec.keep_orientation ? &change.old_routes.orientation : nullptr;
   const PreviousRoutes in_force{change.before.get(), &change.lids_before, &change.old_routes};
-  change.new_routes =
+  auto new_routes =
       find_engine(spec.new_engine)
           ->compute(*change.after,
                     change.lids_after,
                     {.roots = spec.new_roots,
                      .previous = kept != nullptr && !kept->by_guid.empty() ? kept : nullptr,
-                     .in_force = spec.keep_routes ? &in_force : nullptr})
-          .value();
+                     .in_force = spec.keep_routes ? &in_force : nullptr});
+  if (!new_routes) return std::nullopt;
+  change.new_routes = std::move(*new_routes);
   change.held =
       carry_over(*change.before, change.old_routes.lft, *change.after, change.new_routes.lft.top());
   return change;
 }
+
+inline Change make_change(const ChangeSpec& spec) { return try_change(spec).value(); }
 
 }  // namespace smd::test

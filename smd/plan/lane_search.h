@@ -1,0 +1,40 @@
+// Looks for phases in which nothing has to be blocked, with lanes told apart: for routes that are
+// free of deadlock only because packets go on different lanes.
+//
+// First rows, then entries, LID by LID, and at last the SLs that hosts are told; or all at once.
+#pragma once
+
+#include <optional>
+
+#include "smd/plan/ordered_search.h"
+
+namespace smd {
+
+/// Beyond so many pairs of a LID that changes and a switch the search would take seconds.
+inline constexpr std::size_t kMostLanePairs = 20'000'000;
+
+struct LanePlan {
+  unsigned lanes = 1;
+  std::optional<ChannelOrder> before;  // rows are written, and links woken, in a phase of its own
+  std::vector<OrderedPhase> phases;
+  bool told_last = false;  // in the last phase alone, which has no entries; else in the first
+};
+
+/// With `wake_first`, links between switches are woken in the phase before the others. None where
+/// blocks or rows are unknown. Requires: task.lanes.
+[[nodiscard]] std::optional<LanePlan> find_lane_phases(const TransitionTask& task,
+                                                       const PlanScene& scene,
+                                                       const std::vector<EntryChange>& changes,
+                                                       bool wake_first,
+                                                       unsigned max_phases);
+
+struct LaneOrder {
+  unsigned lanes = 1;
+  ChannelOrder order;
+};
+
+/// Of the wanted routes, when every host has asked for its paths anew.
+[[nodiscard]] std::optional<LaneOrder> find_wanted_order(const TransitionTask& task,
+                                                         const PlanScene& scene);
+
+}  // namespace smd

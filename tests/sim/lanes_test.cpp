@@ -1,0 +1,170 @@
+// Routes that change lanes at turns, in the switches: tables and SL-to-VL rows are read from the
+// registers and walked by the checker, which made neither.
+#include <gtest/gtest.h>
+
+#include "sim-backend/agents/node_state.h"
+#include "smd/routing/check.h"
+#include "tests/support/world.h"
+
+namespace smd::test {
+namespace {
+
+app::Settings settings_for(const std::string& engine) {
+  app::Settings settings = WorldOptions::default_settings();
+  settings.engine = engine;
+  return settings;
+}
+
+/// One fabric, several lives of the manager.
+class Lives {
+ public:
+  explicit Lives(const std::string& text)
+      : fabric(runtime, spec_of(text), sim::Timing::modern(), 1) {}
+
+  void live(app::Settings settings) {
+    manager.reset();
+    port.emplace(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
+    app::SubnetManager::Observer observer;
+    observer.on_lids = [this](const LidBook& book) { kept.book = book; };
+    observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
+    observer.on_rows = [this] { kept.rows = true; };
+    observer.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
+    manager = std::make_unique<app::SubnetManager>(
+        runtime, *port, std::move(settings), kept, std::move(observer));
+    manager->start();
+  }
+
+  bool settle_up() {
+    const std::size_t before = reports.size();
+    return runtime.run_while_not(
+        [&] { return reports.size() > before && reports.back().up() && manager->at_rest(); },
+        runtime.now() + Duration(std::chrono::minutes(5)));
+  }
+
+  /// What the registers say, in the order of the manager's snapshot, with the SLs that it names.
+  [[nodiscard]] RoutingTables read() const {
+    const app::InForce& goal = *manager->in_force();
+    const Fabric& now = goal.fabric();
+    RoutingTables out;
+    out.lft = ForwardingTables{now.switch_count(), goal.lids.top};
+    out.path_sls = goal.routing.path_sls;
+    out.lanes = LaneMaps{now};
+    for (const SwitchIdx sw : now.switch_node.indices()) {
+      const std::uint32_t n = node(now.node_guid[now.switch_node[sw]]);
+      for (std::uint16_t lid = 1; lid <= goal.lids.top.value(); ++lid)
+        out.lft.set_route(sw, Lid{lid}, fabric.lft(n, Lid{lid}));
+      const unsigned ports = now.num_ports(now.switch_node[sw]);
+      for (unsigned in = 0; in <= ports; ++in) {
+        for (unsigned to = 0; to <= ports; ++to) {
+          const PortNum i{static_cast<std::uint8_t>(in)}, o{static_cast<std::uint8_t>(to)};
+          out.lanes.set_row(sw, i, o, out.lanes.add_row(fabric.sl_to_vl(n, i, o)));
+        }
+      }
+    }
+    return out;
+  }
+
+  /// Empty when every pair arrives and no lane waits for itself.
+  [[nodiscard]] std::string find_fault() const {
+    const app::InForce& goal = *manager->in_force();
+    const RouteReport report = check_routes(goal.fabric(), goal.lids, read());
+    if (report.ok()) return "";
+    if (!report.acyclic) return print_cycle(goal.fabric(), report.cycle);
+    return report.first_faults.empty() ? "unreachable" : report.first_faults.front();
+  }
+
+  [[nodiscard]] std::uint32_t node(Guid guid) const {
+    std::uint32_t n = 0;
+    while (fabric.spec().nodes[n].guid != guid) ++n;
+    return n;
+  }
+
+  void set_first_cable(bool up) {
+    const auto& nodes = fabric.spec().nodes;
+    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+      for (unsigned p = 1; nodes[n].type == NodeType::Switch && p <= nodes[n].num_ports(); ++p) {
+        const std::uint32_t peer = nodes[n].ports[p].peer_node;
+        if (peer != sim::kNoNode && nodes[peer].type == NodeType::Switch)
+          return fabric.set_link(n, PortNum{static_cast<std::uint8_t>(p)}, up);
+      }
+    }
+  }
+
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric;
+  std::optional<sim::SimTransport> port;
+  app::Kept kept;
+  std::vector<app::CycleReport> reports;
+  std::unique_ptr<app::SubnetManager> manager;
+};
+
+struct Shape {
+  const char* fabric;
+  const char* engine;
+  bool turns;  // its rows differ from turn to turn
+};
+
+class Lanes : public testing::TestWithParam<Shape> {};
+
+TEST_P(Lanes, AreInTheSwitchesAndStayThere) {
+  Lives lives(GetParam().fabric);
+  lives.live(settings_for(GetParam().engine));
+  ASSERT_TRUE(lives.settle_up());
+  ASSERT_EQ(lives.reports.back().engine, GetParam().engine);
+  EXPECT_EQ(lives.manager->in_force()->routing.lanes.empty(), !GetParam().turns);
+  EXPECT_EQ(lives.find_fault(), "");
+  EXPECT_TRUE(lives.kept.rows);
+
+  for (const bool up : {false, true}) {
+    lives.set_first_cable(up);
+    ASSERT_TRUE(lives.settle_up());
+    EXPECT_EQ(lives.find_fault(), "") << (up ? "up" : "down");
+  }
+}
+
+TEST_P(Lanes, AreGivenUpWhenTheNextLifeNeedsNone) {
+  Lives lives(GetParam().fabric);
+  lives.live(settings_for(GetParam().engine));
+  ASSERT_TRUE(lives.settle_up());
+  lives.live(settings_for("updn"));
+  ASSERT_TRUE(lives.settle_up());
+  EXPECT_EQ(lives.find_fault(), "") << "any SL passes";
+  const RoutingTables now = lives.read();
+  for (const SlToVl& row : now.lanes.rows()) {
+    const auto discarded = std::ranges::count(row, kManagementVl);
+    EXPECT_TRUE(discarded == 0 || discarded == 16) << "but for blocked turns";
+  }
+
+  lives.live(settings_for(GetParam().engine));
+  ASSERT_TRUE(lives.settle_up());
+  EXPECT_EQ(lives.find_fault(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes,
+    Lanes,
+    testing::Values(Shape{"torus:dims=5.5", "dor", true},
+                    Shape{"dragonfly:a=4,c=2,h=1", "dragonfly", true},
+                    Shape{"irregular4:switches=12,nodes=23,seed=2", "itb-vl", true},
+                    Shape{"torus:dims=4.4", "dfsssp", false}),
+    [](const auto& each) {
+      std::string name = each.param.engine;
+      std::erase(name, '-');
+      return name;
+    });
+
+TEST(LanesOfOneLife, CostNothingWhenNothingChanges) {
+  Lives lives("torus:dims=5.5");
+  lives.live(settings_for("dor"));
+  ASSERT_TRUE(lives.settle_up());
+  EXPECT_GT(lives.reports.back().turns.smps, 16u * 4u * 4u);
+  const app::CycleReport first = lives.reports.back();
+  // The next life reads every row, and writes none.
+  lives.live(settings_for("dor"));
+  ASSERT_TRUE(lives.settle_up());
+  EXPECT_EQ(lives.reports.back().turns.smps, first.turns.smps);
+  EXPECT_EQ(lives.reports.back().transition.kind, TransitionKind::Nothing);
+}
+
+}  // namespace
+}  // namespace smd::test
