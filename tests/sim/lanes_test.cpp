@@ -153,17 +153,14 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-TEST(LanesOfOneLife, CostNothingWhenNothingChanges) {
+TEST(LanesOfTheNextLife, AreReadAndFoundAsTheyShallBe) {
   Lives lives("torus:dims=5.5");
   lives.live(settings_for("dor"));
   ASSERT_TRUE(lives.settle_up());
-  EXPECT_GT(lives.reports.back().turns.smps, 16u * 4u * 4u);
-  const app::CycleReport first = lives.reports.back();
-  // The next life reads every row, and writes none.
   lives.live(settings_for("dor"));
   ASSERT_TRUE(lives.settle_up());
-  EXPECT_EQ(lives.reports.back().turns.smps, first.turns.smps);
   EXPECT_EQ(lives.reports.back().transition.kind, TransitionKind::Nothing);
+  EXPECT_GT(lives.reports.back().turns.smps, 25u * 4u * 4u);
 }
 
 }  // namespace

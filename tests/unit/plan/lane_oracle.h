@@ -74,7 +74,7 @@ inline LaneFinding find_lane_faults(const LaneMoment& moment) {
         if (!moment.sends(sw, Lid{l}, sl)) continue;
         walk(sw, PortNum{0}, Lid{l}, sl);
         for (const PortIdx port : f.external_ports(f.switch_node[sw])) {
-          if (f.peer[port] != kNone<PortIdx> && !f.is_switch(f.node_of[f.peer[port]]))
+          if (moment.at.flows(port) && !f.is_switch(f.node_of[f.peer[port]]))
             walk(sw, f.number_of(port), Lid{l}, sl);
         }
       }
