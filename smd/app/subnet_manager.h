@@ -28,7 +28,7 @@ class SubnetManager {
 
     /// Turns that may be blocked, before they are and when it changed: to be kept.
     std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
-    std::function<void()> on_rows = [] {};  // see Kept::rows; before the first is set
+    std::function<void()> on_rows = [] {};              // see Kept::rows; before the first is set
     PlanWatcher on_plan;                                // none: nobody watches
     WallClock wall;                                     // none: wall costs are 0
     std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone: to be said

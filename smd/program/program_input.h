@@ -2,10 +2,10 @@
 #pragma once
 
 #include "smd/discovery/sweep_report.h"
+#include "smd/plan/row_memory.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
-#include "smd/plan/row_memory.h"
 #include "smd/program/port_memory.h"
 #include "smd/program/random_tables.h"
 #include "smd/program/switch_memory.h"
@@ -49,8 +49,8 @@ struct ProgramInput {
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
 
-  /// SL-to-VL rows that switches shall hold, where routes need certain ones. Null or empty: rows are
-  /// those of `qos`, if any.
+  /// SL-to-VL rows that switches shall hold, where routes need certain ones. Null or empty: rows
+  /// are those of `qos`, if any.
   const LaneMaps* rows = nullptr;
 
   [[nodiscard]] bool sets_rows() const { return rows != nullptr && !rows->empty(); }
