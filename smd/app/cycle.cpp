@@ -306,6 +306,7 @@ void Cycle::program(TransitionPlan plan) {
   if (hooks_.on_plan) hooks_.on_plan(parts_.holdings.in_force->fabric(), plan_);
   announce_turns(plan_);
   const InForce& goal = *parts_.holdings.in_force;
+  rows_ = goal.rows.empty() ? LaneMaps{} : with_cuts(goal.rows, plan_.cut);
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
   programmer_->start({.report = &goal.sweep,
                       .lids = &goal.lids,
@@ -314,7 +315,7 @@ void Cycle::program(TransitionPlan plan) {
                       .qos = choose_qos(parts_.settings, goal.routing.vls),
                       .plan = &plan_,
                       .default_port = &goal.routing.default_port,
-                      .rows = &goal.rows,
+                      .rows = &rows_,
                       .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
                       .one_set_activation = parts_.settings.one_set_activation,
                       .literal = parts_.settings.assimilation.literal},

@@ -91,6 +91,7 @@ class Cycle {
   unsigned part_ = 0;    // of the final routes, the one under way
   TimePoint part_began_;
   TransitionPlan plan_;
+  LaneMaps rows_;  // that it writes
 
   std::optional<Look> look_;
   std::optional<ReadBack> read_back_;

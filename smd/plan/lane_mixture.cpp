@@ -170,7 +170,7 @@ bool LaneMixture::add_edges(PortIdx from,
                             const LaneSets& on,
                             std::uint16_t sls,
                             PortIdx to,
-                            std::vector<LaneTurnGraph::Edge>& edges) const {
+                            std::vector<LaneTurnGraph::Edge>& edges) {
   const PortIdx in = fabric_.peer[from];
   const SwitchIdx sw = scene_.beyond[from];
   if (std::ranges::binary_search(scene_.kept,
@@ -184,7 +184,15 @@ bool LaneMixture::add_edges(PortIdx from,
     const std::uint16_t next = in == to ? on[sl] : row[sl];
     if (next & kDiscarded) passes = false;
     for (unsigned vl = 0; vl < lanes_; ++vl) {
-      if (on[sl] >> vl & 1) wait[vl] = static_cast<std::uint16_t>(wait[vl] | next);
+      if ((on[sl] >> vl & 1) == 0) continue;
+      wait[vl] = static_cast<std::uint16_t>(wait[vl] | next);
+      if (uses_ == nullptr) continue;
+      for (std::uint32_t left = next & ~std::uint32_t{kDiscarded}; left != 0; left &= left - 1) {
+        const auto there = static_cast<unsigned>(std::countr_zero(left));
+        uses_->push_back({{lane_at(from, vl, lanes_).value(), lane_at(to, there, lanes_).value()},
+                          {sw, fabric_.number_of(in), fabric_.number_of(to)},
+                          sl});
+      }
     }
   }
   for (unsigned vl = 0; vl < lanes_; ++vl) {

@@ -15,6 +15,13 @@
 
 namespace smd {
 
+/// Packets of an SL that wait for a lane on their way through a switch.
+struct LaneUse {
+  LaneTurnGraph::Edge edge;
+  Turn way;
+  unsigned sl = 0;
+};
+
 class LaneMixture {
  public:
   /// Both: what held rows discard is no news, and new entries come after new rows.
@@ -51,6 +58,12 @@ class LaneMixture {
     return {by_lid_.data() + first_change_[lid], by_lid_.data() + first_change_[lid + 1]};
   }
 
+  /// As set_stages() and set_told() leave it; undoes set_silent().
+  void set_flowing() { silent_ = false; }
+
+  /// From now on what collect() finds is also told here, SL by SL; null: no longer.
+  void tell_uses(std::vector<LaneUse>* uses) { uses_ = uses; }
+
   /// Dependencies of the packets to a LID, some twice. False when a row discards some.
   [[nodiscard]] bool collect(std::size_t lid, std::vector<LaneTurnGraph::Edge>& edges);
 
@@ -72,7 +85,7 @@ class LaneMixture {
                                const LaneSets& on,
                                std::uint16_t sls,
                                PortIdx to,
-                               std::vector<LaneTurnGraph::Edge>& edges) const;
+                               std::vector<LaneTurnGraph::Edge>& edges);
   [[nodiscard]] bool delivers(SwitchIdx sw, std::size_t lid) const;
   void build_row_lanes();
 
@@ -86,6 +99,7 @@ class LaneMixture {
   Rows rows_ = Rows::Held;
   bool told_ = false;
   bool silent_ = false;
+  std::vector<LaneUse>* uses_ = nullptr;
   unsigned lanes_ = 1;
   std::vector<LaneSets> held_lanes_, wanted_lanes_;         // by row number
   IndexVector<SwitchIdx, std::vector<PortNum>> entrances_;  // of packets from hosts, 0 among them

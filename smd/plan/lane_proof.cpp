@@ -81,7 +81,7 @@ std::vector<unsigned> LaneProof::lanes_of(SwitchIdx sw,
     if (held != kManagementVl.value() || !phase_->wanted_rows) lanes.push_back(held);
   }
   if (phase_->wanted_rows || !(*phase_->live)[sw] || phase_->silent) {
-    const unsigned wanted = task_.lanes->wanted.row(sw, in, out)[sl].value();
+    const unsigned wanted = wanted_rows_.row(sw, in, out)[sl].value();
     if (lanes.empty() || lanes[0] != wanted) lanes.push_back(wanted);
   }
   return lanes;

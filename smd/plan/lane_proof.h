@@ -28,7 +28,8 @@ struct LanePhaseView {
 
 class LaneProof {
  public:
-  LaneProof(const TransitionTask& task, unsigned lanes) : task_(task), lanes_(lanes) {}
+  LaneProof(const TransitionTask& task, const TransitionPlan& plan)
+      : task_(task), lanes_(plan.lanes), wanted_rows_(with_cuts(task.lanes->wanted, plan.cut)) {}
 
   /// Empty when every dependency of the phase rises in `order`; else the first that does not.
   [[nodiscard]] std::string find_fall(const LanePhaseView& phase, const ChannelOrder& order);
@@ -56,6 +57,7 @@ class LaneProof {
 
   const TransitionTask& task_;
   unsigned lanes_;
+  LaneMaps wanted_rows_;
   const LanePhaseView* phase_ = nullptr;
   IndexVector<SwitchIdx, std::vector<Hop>> hops_;
   IndexVector<SwitchIdx, std::vector<PortIdx>> entered_;  // ports by which packets may come

@@ -1,6 +1,7 @@
 #include "smd/plan/lane_search.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "smd/plan/lane_mixture.h"
@@ -164,6 +165,59 @@ std::optional<LanePlan> find_lane_phases(const TransitionTask& task,
   if (!last) return std::nullopt;
   plan.phases.push_back({.entries = {}, .certificate = std::move(*last)});
   return plan;
+}
+
+std::optional<LaneCutPlan> find_lane_cut(const TransitionTask& task,
+                                         const PlanScene& scene,
+                                         const std::vector<EntryChange>& changes,
+                                         bool wake_first) {
+  if (!task.unknown.empty() || !task.lanes->unknown.empty() ||
+      task.fabric->switch_count() * task.wanted->top().value() > kMostLanePairs)
+    return std::nullopt;
+  LaneSearch search{task, scene, changes};
+  LaneMixture& mixture = search.mixture();
+  std::vector<LaneUse> uses;
+  mixture.tell_uses(&uses);
+  mixture.set_silent();
+  auto graph = search.build(false);
+  if (!graph) return std::nullopt;
+  std::map<Turn, std::uint16_t> needed, cut;
+  const auto bit = [](unsigned sl) { return static_cast<std::uint16_t>(1u << sl); };
+  for (const LaneUse& use : uses) needed[use.way] |= bit(use.sl);
+
+  mixture.set_flowing();
+  mixture.set_stages(Stage::Now);
+  std::vector<Edge> edges;
+  for (std::size_t lid = 1; lid < mixture.lids(); ++lid) {
+    uses.clear();
+    edges.clear();
+    (void)mixture.collect(lid, edges);
+    for (const LaneUse& use : uses) {
+      const auto known = cut.find(use.way);
+      if (known != cut.end() && (known->second & bit(use.sl)) != 0) continue;
+      if (graph->insert(use.edge)) continue;
+      const auto need = needed.find(use.way);
+      if (need != needed.end() && (need->second & bit(use.sl)) != 0) return std::nullopt;
+      cut[use.way] |= bit(use.sl);
+    }
+  }
+  LaneCutPlan out{
+      .plan = {.lanes = mixture.lanes(), .before = std::nullopt, .phases = {}, .told_last = false},
+      .cut = {}};
+  for (const auto& [way, sls] : cut) out.cut.push_back({way, sls});
+  const ChannelOrder order = order_of(*graph);
+  out.plan.phases.push_back({.entries = changes, .certificate = order});
+  if (!rows_only_discard(task, with_cuts(task.lanes->wanted, out.cut))) {
+    mixture.tell_uses(nullptr);
+    mixture.set_rows(LaneMixture::Rows::Both);
+    mixture.set_told(false);
+    mixture.set_stages(Stage::Pending);
+    out.plan.before = search.find_order(false);
+    if (!out.plan.before) return std::nullopt;
+  } else if (wake_first) {
+    out.plan.before = order;
+  }
+  return out;
 }
 
 std::optional<LaneOrder> find_wanted_order(const TransitionTask& task, const PlanScene& scene) {

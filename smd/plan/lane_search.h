@@ -28,6 +28,19 @@ struct LanePlan {
                                                        bool wake_first,
                                                        unsigned max_phases);
 
+/// Phases in which packets of some SLs are discarded on some ways: those that would close a cycle,
+/// and that no wanted route needs.
+struct LaneCutPlan {
+  LanePlan plan;  // hosts are told in the first phase of it
+  std::vector<SlCut> cut;
+};
+
+/// None where that does not do. Requires: as find_lane_phases().
+[[nodiscard]] std::optional<LaneCutPlan> find_lane_cut(const TransitionTask& task,
+                                                       const PlanScene& scene,
+                                                       const std::vector<EntryChange>& changes,
+                                                       bool wake_first);
+
 struct LaneOrder {
   unsigned lanes = 1;
   ChannelOrder order;

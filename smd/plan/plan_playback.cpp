@@ -37,7 +37,7 @@ PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& pla
   const bool proves = std::ranges::any_of(
       plan.phases, [](const TransitionPhase& phase) { return !phase.certificate.empty(); });
   if (proves && plan.lanes > 1) {
-    if (task.lanes != nullptr) lane_proof_.emplace(task, plan.lanes);
+    if (task.lanes != nullptr) lane_proof_.emplace(task, plan);
   } else if (proves) {
     proof_.emplace(fabric_, before_, constant_, changing_);
   }
@@ -326,7 +326,7 @@ void PlanPlayback::end_phase(bool last) {
 
 std::string PlanPlayback::find_rest() {
   if (!wrote_rows_ && rows_differ(task_)) return "after the last phase rows are not as wanted";
-  if (plan_.lanes > 1 && !told_) return "hosts are never told of the wanted routes";
+  if (std::string fault = find_lane_rest(); !fault.empty()) return fault;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     if (unknown_.empty() &&
         std::memcmp(after_.row(sw) + 1, wanted_.row(sw) + 1, after_.lids() - 1) == 0)

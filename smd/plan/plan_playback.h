@@ -50,6 +50,7 @@ class PlanPlayback {
   [[nodiscard]] bool forwards_data(SwitchIdx sw) const;
   [[nodiscard]] std::string take_rows(const TransitionPhase& phase);
   [[nodiscard]] std::string prove_lanes(const ChannelOrder& certificate);
+  [[nodiscard]] std::string find_lane_rest();
   [[nodiscard]] bool is_silent_kind() const;
   void find_use();
   void add_lingering();

@@ -121,7 +121,8 @@ class Chooser {
       case Deactivation::CutDependencies:
         if (auto plan = cut_dependencies()) return std::move(*plan);
         if (task_.lanes != nullptr) {
-          note("turns cannot be blocked for one lane alone");
+          if (auto plan = cut_lanes()) return std::move(*plan);
+          note("no SL can be discarded instead");
           return plan_deactivate_all(builder_, mixture_);
         }
         note("the wanted routes close a cycle themselves");
@@ -144,6 +145,22 @@ class Chooser {
       note("without an orientation only turns that would close a cycle are blocked");
     auto plan = plan_cut_dependencies(builder_, mixture_, !asked);
     if (plan && !asked) note(fmt::format("{} turns blocked", plan->phases.front().block.size()));
+    return plan;
+  }
+
+  std::optional<TransitionPlan> cut_lanes() {
+    auto found = find_lane_cut(
+        task_, builder_.scene(), mixture_.changes(), builder_.must_wake_first(mixture_));
+    if (!found) return std::nullopt;
+    TransitionPlan plan = builder_.begin(TransitionKind::CutDependencies);
+    plan.lanes = found->plan.lanes;
+    plan.in_flight = InFlight::Drained;
+    const auto& before = found->plan.before;
+    builder_.fill_phases(plan, mixture_, found->plan.phases, before ? &*before : nullptr);
+    plan.phases.front().rows = true;
+    plan.phases.back().told = true;
+    plan.cut = std::move(found->cut);
+    note(fmt::format("single SLs are discarded on {} ways", plan.cut.size()));
     return plan;
   }
 

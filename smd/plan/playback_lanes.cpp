@@ -40,6 +40,9 @@ std::string PlanPlayback::prove_lanes(const ChannelOrder& certificate) {
   for (const EntryChange& change : overwritten_) {
     if (certified && live[change.sw]) lossless[change.lid.value()] = 1;
   }
+  // Rows are confirmed before entries follow, and what only discards adds nothing meanwhile.
+  const bool only_discards = plan_.in_flight == InFlight::Drained &&
+                             rows_only_discard(task_, with_cuts(task_.lanes->wanted, plan_.cut));
   return lane_proof_->find_fall({.before = &before_,
                                  .after = &after_,
                                  .earlier = &earlier_,
@@ -47,12 +50,38 @@ std::string PlanPlayback::prove_lanes(const ChannelOrder& certificate) {
                                  .live = &live,
                                  .blocked = &blocked_,
                                  .lossless = &lossless,
-                                 .held_rows = !wrote_rows_,
+                                 .held_rows = !wrote_rows_ && !(writes_rows_ && only_discards),
                                  .wanted_rows = wrote_rows_ || writes_rows_,
                                  .silent = silent,
                                  .told = told_,
                                  .bounces = certified},
                                 certificate);
+}
+
+// Requires: every phase was begun, and ended.
+std::string PlanPlayback::find_lane_rest() {
+  if (plan_.lanes > 1 && !told_) return "hosts are never told of the wanted routes";
+  if (plan_.cut.empty()) return "";
+  if (!lane_proof_ || !wrote_rows_) return "it discards SLs without writing rows, or without proof";
+  if (plan_.kind == TransitionKind::Certified)
+    return "it discards SLs, which a certified plan does not";
+  if (!std::ranges::is_sorted(plan_.cut, {}, &SlCut::way))
+    return "its list of SLs to discard is not sorted";
+  use_.assign(fabric_.port_count(), LinkUse::Open);
+  const IndexVector<SwitchIdx, char> live(fabric_.switch_count(), 1);
+  const std::vector<char> lossless(after_.lids(), 1);
+  const std::string fault = lane_proof_->find_fall({.before = &after_,
+                                                    .after = &after_,
+                                                    .earlier = &earlier_,
+                                                    .use = &use_,
+                                                    .live = &live,
+                                                    .blocked = &blocked_,
+                                                    .lossless = &lossless,
+                                                    .wanted_rows = true,
+                                                    .silent = true,
+                                                    .bounces = false},
+                                                   plan_.phases.back().certificate);
+  return fault.empty() ? "" : "after the last phase " + fault;
 }
 
 }  // namespace smd

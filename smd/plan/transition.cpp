@@ -42,6 +42,32 @@ bool rows_differ(const TransitionTask& task) {
   return differ;
 }
 
+LaneMaps with_cuts(const LaneMaps& rows, const std::vector<SlCut>& cuts) {
+  LaneMaps out = rows;
+  for (const SlCut& cut : cuts) {
+    const auto [sw, in, egress] = cut.way;
+    SlToVl row = rows.row(sw, in, egress);
+    for (unsigned sl = 0; sl < row.size(); ++sl) {
+      if (cut.sls >> sl & 1) row[sl] = kManagementVl;
+    }
+    out.set_row(sw, in, egress, out.add_row(row));
+  }
+  return out;
+}
+
+bool rows_only_discard(const TransitionTask& task, const LaneMaps& wanted) {
+  bool only = true;
+  for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
+    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl& before = task.lanes->held.row(sw, in, out);
+      const SlToVl& after = wanted.row(sw, in, out);
+      for (std::size_t sl = 0; sl < after.size(); ++sl)
+        only = only && (after[sl] == before[sl] || after[sl] == kManagementVl);
+    });
+  }
+  return only;
+}
+
 bool rows_discard(const TransitionTask& task) {
   if (task.lanes == nullptr) return false;
   bool discard = false;

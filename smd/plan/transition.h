@@ -41,6 +41,14 @@ struct Turn {
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 
+/// Besides what the wanted rows discard: these SLs of one way through a switch.
+struct SlCut {
+  Turn way;
+  std::uint16_t sls = 0;  // a bit for each
+
+  friend bool operator==(const SlCut&, const SlCut&) = default;
+};
+
 /// By the port a channel leaves from. Every dependency of the phase leads from a smaller to a
 /// greater number. Where a plan does not tell lanes apart, every lane of a channel has the same
 /// number; else there is one for each, at lane_at().
@@ -60,8 +68,8 @@ struct TransitionPhase {
   std::vector<EntryChange> entries;  // sorted by (switch, LID), each pair once
   bool to_wanted = false;         // instead of `entries`, which is empty: every entry to `wanted`
   std::vector<PortIdx> activate;  // sorted; Initialize, Armed or deactivated: to Armed, then Active
-  bool told = false;              // from here on hosts may use the SLs of the wanted routes
-  ChannelOrder certificate;       // empty: this phase is not proved
+  bool told = false;         // once its rows are in, hosts may use the SLs of the wanted routes
+  ChannelOrder certificate;  // empty: this phase is not proved
 };
 
 /// What may sit in a channel while a phase is under way, besides what its own entries send.
@@ -91,6 +99,7 @@ struct TransitionPlan {
   std::vector<Turn> blocked;  // still blocked when the plan is done, sorted
   InFlight in_flight = InFlight::Linger;
   unsigned lanes = 1;         // that certificates tell apart
+  std::vector<SlCut> cut;     // in the rows that it writes; sorted by way, each once
   bool whole_tables = false;  // a phase that has entries, or the only one, writes every block
 
   [[nodiscard]] bool certified() const {
@@ -127,6 +136,12 @@ struct TransitionTask {
 
 /// Any row is not known to be as wanted.
 [[nodiscard]] bool rows_differ(const TransitionTask& task);
+
+/// Rows that a plan writes.
+[[nodiscard]] LaneMaps with_cuts(const LaneMaps& rows, const std::vector<SlCut>& cuts);
+
+/// Where `wanted` differs from the held rows it discards, so that writing it adds no dependency.
+[[nodiscard]] bool rows_only_discard(const TransitionTask& task, const LaneMaps& wanted);
 
 /// A wanted row discards packets of some SL.
 [[nodiscard]] bool rows_discard(const TransitionTask& task);

@@ -59,6 +59,7 @@ LaneTask lane_task_of(const Change& change) {
 
 /// Everything in random order within its list.
 void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng) {
+  const LaneMaps wanted_rows = with_cuts(task.lanes->wanted, plan.cut);
   LaneMoment moment{.at = Moment::begin(task), .task = task.lanes, .rows = task.lanes->held};
   const bool silent =
       plan.kind == TransitionKind::DeactivateAll || plan.kind == TransitionKind::Initial;
@@ -74,7 +75,6 @@ void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng)
     moment.at.blocked.insert(phase.block.begin(), phase.block.end());
     for (const Turn& turn : phase.restore) moment.at.blocked.erase(turn);
     for (const PortIdx port : phase.deactivate) moment.at.active.erase(port);
-    moment.told = moment.told || phase.told;
     moment.asked = moment.asked || silent;
     if (phase.rows) {
       std::vector<Turn> ways;
@@ -85,12 +85,13 @@ void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng)
       for (std::size_t i = ways.size(); i > 1; --i) std::swap(ways[i - 1], ways[rng.below(i)]);
       for (std::size_t i = 0; i < ways.size(); ++i) {
         const auto [sw, in, out] = ways[i];
-        moment.rows.set_row(sw, in, out, moment.rows.add_row(task.lanes->wanted.row(sw, in, out)));
+        moment.rows.set_row(sw, in, out, moment.rows.add_row(wanted_rows.row(sw, in, out)));
         if (i % (ways.size() / 3 + 1) == 0) {
           ASSERT_NO_FATAL_FAILURE(look("rows"));
         }
       }
     }
+    moment.told = moment.told || phase.told;
     std::vector<EntryChange> entries = phase.entries;
     for (std::size_t i = entries.size(); i > 1; --i)
       std::swap(entries[i - 1], entries[rng.below(i)]);
@@ -107,11 +108,12 @@ void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng)
 }
 
 struct Tally {
-  unsigned changes = 0, free = 0, blind = 0, several = 0, phases = 0, down = 0;
+  unsigned changes = 0, free = 0, blind = 0, several = 0, phases = 0, down = 0, cut = 0;
 
   void add(const TransitionPlan& plan) {
     ++changes;
     if (plan.kind == TransitionKind::DeactivateAll) ++down;
+    if (!plan.cut.empty()) ++cut;
     if (plan.kind != TransitionKind::Certified && plan.kind != TransitionKind::Nothing) return;
     ++free;
     if (plan.lanes == 1) ++blind;
@@ -122,7 +124,9 @@ struct Tally {
   void print(const std::string& what) const {
     std::printf(
         "%s: %u changes on several lanes, %u (%.1f %%) without blocking (%u of them without "
-        "telling lanes apart, %u in several phases, %.2f phases), %u with all ports down\n",
+        "telling lanes apart, %u in several phases, %.2f phases), %u with SLs discarded, %u with "
+        "all "
+        "ports down\n",
         what.c_str(),
         changes,
         free,
@@ -130,6 +134,7 @@ struct Tally {
         blind,
         several,
         free == 0 ? 0.0 : 1.0 * phases / free,
+        cut,
         down);
   }
 };
