@@ -13,6 +13,22 @@ std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
   return found != orientation.by_guid.end() && found->first == guid ? found->second : 0;
 }
 
+// Hosts at what lingers use the SLs that they were told.
+PathSls sls_with_lingering(const Fabric& fabric, const InForce& now, const InForce& before) {
+  PathSls sls{fabric.switch_count(), now.routing.lft.top()};
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const bool known = sw.value() < now.fabric().switch_count();
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const InForce& from = known ? now : before;
+    if (from.routing.path_sls.empty()) continue;
+    const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
+    const auto row = from.routing.path_sls.row(there);
+    const auto to = sls.row(sw);
+    std::copy_n(row.begin(), std::min(row.size(), to.size()), to.begin());
+  }
+  return sls;
+}
+
 // Rows of what lingers are those that it was given.
 LaneMaps rows_with_lingering(const Fabric& fabric, const InForce& now, const InForce& before) {
   LaneMaps rows{fabric};
@@ -61,6 +77,7 @@ std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InFo
     if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
   }
   routing.lft = std::move(lft);
+  if (!routing.path_sls.empty()) routing.path_sls = sls_with_lingering(*fabric, *now, before);
   if (!out->rows.empty()) out->rows = rows_with_lingering(*fabric, *now, before);
   if (oriented) {
     // By GUID too, so that the next plan finds the place of those that linger on.

@@ -165,13 +165,14 @@ LaneMixture::LaneSets LaneMixture::lanes_on(SwitchIdx sw, PortIdx out, Lid lid) 
   return on;
 }
 
-// A packet that would leave by the port it came in by counts as one that goes on.
+// A packet that would leave by the port it came in by is discarded by the switch.
 bool LaneMixture::add_edges(PortIdx from,
                             const LaneSets& on,
                             std::uint16_t sls,
                             PortIdx to,
                             std::vector<LaneTurnGraph::Edge>& edges) {
   const PortIdx in = fabric_.peer[from];
+  if (in == to) return false;
   const SwitchIdx sw = scene_.beyond[from];
   if (std::ranges::binary_search(scene_.kept,
                                  Turn{sw, fabric_.number_of(in), fabric_.number_of(to)}))
@@ -181,7 +182,7 @@ bool LaneMixture::add_edges(PortIdx from,
   std::array<std::uint16_t, 16> wait{};  // by lane: lanes that its packets wait for
   for (unsigned sl = 0; sl < on.size(); ++sl) {
     if ((sls >> sl & 1) == 0) continue;
-    const std::uint16_t next = in == to ? on[sl] : row[sl];
+    const std::uint16_t next = row[sl];
     if (next & kDiscarded) passes = false;
     for (unsigned vl = 0; vl < lanes_; ++vl) {
       if ((on[sl] >> vl & 1) == 0) continue;

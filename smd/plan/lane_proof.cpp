@@ -120,8 +120,7 @@ std::string LaneProof::check_turns(
   for (const Hop& next : hops_[sw]) {
     if (!next.in_force) continue;
     if (next.out == in) {
-      if (!phase_->bounces) continue;
-      if (std::string fault = fall(next.out, vl); !fault.empty()) return fault;
+      if (phase_->bounces && (*phase_->lossless)[lid]) return print_loss(lid, sl, sw);
       continue;
     }
     if (is_blocked(sw, fabric.number_of(in), fabric.number_of(next.out))) continue;

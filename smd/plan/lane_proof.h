@@ -23,7 +23,7 @@ struct LanePhaseView {
   bool wanted_rows = false;                     // … those wanted
   bool silent = false;  // nothing flows until the phase is over, and then all hosts ask anew
   bool told = false;
-  bool bounces = true;  // leaving by the port one came in by counts
+  bool bounces = true;  // leaving by the port one came in by counts as a loss
 };
 
 class LaneProof {

@@ -104,10 +104,9 @@ class LaneSearch {
   std::vector<Edge> edges_;
 };
 
-std::size_t count_pairs(const TransitionTask& task, const std::vector<EntryChange>& changes) {
-  std::vector<char> lids(kTopUnicastLid.value() + 1u, 0);
-  for (const EntryChange& change : changes) lids[change.lid.value()] = 1;
-  return static_cast<std::size_t>(std::ranges::count(lids, 1)) * task.fabric->switch_count();
+std::size_t count_pairs(const TransitionTask& task) {
+  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize *
+         task.fabric->switch_count();
 }
 
 std::optional<LanePlan> find_at_once(LaneSearch& search, bool rows) {
@@ -129,8 +128,7 @@ std::optional<LanePlan> find_lane_phases(const TransitionTask& task,
                                          const std::vector<EntryChange>& changes,
                                          bool wake_first,
                                          unsigned max_phases) {
-  if (!task.unknown.empty() || !task.lanes->unknown.empty() ||
-      count_pairs(task, changes) > kMostLanePairs)
+  if (!task.unknown.empty() || !task.lanes->unknown.empty() || count_pairs(task) > kMostLanePairs)
     return std::nullopt;
   const bool rows = rows_differ(task);
   LaneSearch search{task, scene, changes};
@@ -148,6 +146,7 @@ std::optional<LanePlan> find_lane_phases(const TransitionTask& task,
     return plan;
   }
   if ((rows || wake_first) && !before) return std::nullopt;
+  if (count_pairs(task) > kMostOrderedLanePairs) return std::nullopt;
 
   LanePlan plan{
       .lanes = mixture.lanes(), .before = std::move(before), .phases = {}, .told_last = true};
@@ -171,8 +170,7 @@ std::optional<LaneCutPlan> find_lane_cut(const TransitionTask& task,
                                          const PlanScene& scene,
                                          const std::vector<EntryChange>& changes,
                                          bool wake_first) {
-  if (!task.unknown.empty() || !task.lanes->unknown.empty() ||
-      task.fabric->switch_count() * task.wanted->top().value() > kMostLanePairs)
+  if (!task.unknown.empty() || !task.lanes->unknown.empty() || count_pairs(task) > kMostLanePairs)
     return std::nullopt;
   LaneSearch search{task, scene, changes};
   LaneMixture& mixture = search.mixture();

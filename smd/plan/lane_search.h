@@ -10,8 +10,10 @@
 
 namespace smd {
 
-/// Beyond so many pairs of a LID that changes and a switch the search would take seconds.
-inline constexpr std::size_t kMostLanePairs = 20'000'000;
+/// Beyond so many pairs of a LID and a switch one look at all packets would take many seconds, and
+/// a search phase by phase.
+inline constexpr std::size_t kMostLanePairs = 30'000'000;
+inline constexpr std::size_t kMostOrderedLanePairs = 2'000'000;
 
 struct LanePlan {
   unsigned lanes = 1;

@@ -51,7 +51,11 @@ inline LaneFinding find_lane_faults(const LaneMoment& moment) {
     for (std::size_t steps = 0; steps <= 2 * f.switch_count(); ++steps) {
       const PortIdx out = leaves(sw, lid);
       if (out == kNone<PortIdx>) return;
-      if (in != PortNum{0} && f.port_of(f.switch_node[sw], in) == out) return;  // discarded
+      if (in != PortNum{0} && f.port_of(f.switch_node[sw], in) == out) {
+        if (waits)
+          finding.lost = "lid " + std::to_string(lid.value()) + " bounces at " + print_port(f, out);
+        return;  // to itself, or discarded
+      }
       const PortNum number = f.number_of(out);
       if (moment.at.blocked.contains({sw, in, number})) return;
       const Vl vl = moment.rows.row(sw, in, number)[sl];

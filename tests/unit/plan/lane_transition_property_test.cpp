@@ -107,6 +107,29 @@ void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng)
   }
 }
 
+/// What a forger might leave out, one at a time.
+void forge(const TransitionTask& task, const TransitionPlan& plan, Rng& rng) {
+  if (!plan.cut.empty()) {
+    TransitionPlan forged = plan;
+    forged.cut.clear();
+    EXPECT_NE(check_transition(task, forged).fault, "") << "SLs that are not discarded";
+  }
+  if (plan.lanes > 1 && !plan.phases.empty()) {
+    TransitionPlan forged = plan;
+    for (TransitionPhase& phase : forged.phases) phase.told = false;
+    EXPECT_NE(check_transition(task, forged).fault, "") << "hosts that are not told";
+    forged = plan;
+    ChannelOrder& order = forged.phases[rng.below(plan.phases.size())].certificate;
+    for (const PortIdx lane : order.indices()) order[lane] = ~order[lane];
+    EXPECT_NE(check_transition(task, forged).fault, "") << "an order that falls";
+  }
+  if (rows_differ(task) && !plan.phases.empty()) {
+    TransitionPlan forged = plan;
+    for (TransitionPhase& phase : forged.phases) phase.rows = false;
+    EXPECT_NE(check_transition(task, forged).fault, "") << "rows that are not written";
+  }
+}
+
 struct Tally {
   unsigned changes = 0, free = 0, blind = 0, several = 0, phases = 0, down = 0, cut = 0;
 
@@ -144,6 +167,7 @@ std::optional<Change> draw_change_on_lanes(Draw& draw, const std::string& engine
   Drawn drawn = draw_change(draw);
   if (drawn.spec.switches > 32) return std::nullopt;
   drawn.spec.old_engine = drawn.spec.new_engine = engine;
+  if (drawn.keeps == Keeps::Nothing) drawn.spec.new_engine = engine == "dfsssp" ? "lash" : "dfsssp";
   drawn.spec.old_roots.clear();
   drawn.spec.new_roots.clear();
   drawn.spec.keep_routes = drawn.keeps != Keeps::Nothing;
@@ -174,9 +198,10 @@ TEST_P(OnLanes, ProvedPlansNeverShowACycle) {
     ASSERT_TRUE(plan.certified()) << print_transition_kind(plan.kind) << ": " << plan.why;
     ASSERT_EQ(check_transition(task, plan).fault, "") << print_transition_kind(plan.kind);
     ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, draw.rng()));
+    forge(task, plan, draw.rng());
     tallies[keeps == Keeps::Nothing ? 0 : 1].add(plan);
   }
-  tallies[0].print(std::string(GetParam()) + ", from scratch");
+  tallies[0].print(std::string(GetParam()) + ", to another engine");
   tallies[1].print(std::string(GetParam()) + ", routes kept");
   EXPECT_GT(tallies[0].changes + tallies[1].changes, 15u);
 }
