@@ -177,6 +177,11 @@ PortNum TreeWriter::choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) 
     const UpSlots::Slot& slot = slots[probe(digits, slots.size(), i)];
     if (slot.edge != kUnreached && allows(search_.link_of(slot.edge), bit)) return slot.port;
   }
+  // Slots are those of a level as it mostly is; what is cabled otherwise may have none.
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    if (kind_[link] == kUp && allows(link, bit))
+      return tree_.graph.edge(search_.link(link).edge).port;
+  }
   return kNoRoute;
 }
 

@@ -159,6 +159,18 @@ TEST(Ftree, HostsAtSpinesAndCoresAreServed) {
   EXPECT_THAT(path(heads, head_lids, tables.lft, "H8", "H9"), ElementsAre("S3", "S1", "S4"));
 }
 
+TEST(Ftree, ASwitchThatIsCabledLikeNoOtherOfItsLevelIsServed) {
+  //  S8 hangs by two cables at S7, where others of the level have one.
+  const Fabric f = fabric_from(
+      "S1/1 S2/1 S3/1 S4/1 S5/1 S6/1 S7/1 S8/1 S9/1 S10/1 S11/1 S12/1 S13/1 S14/1 S15/1 S3-S5 "
+      "S2-S4 S6-S10 S5-S12 S4-S12 S7-S11 S7-S8 S4-S10 S7-S8 S4-S10 S9-S15 S10-S13 S9-S15 S9-S14 "
+      "S10-S15 S11-S14 S3-H1 S2-H2 S2-H3 S3-H4 S1-H5 S3-H6 S2-H7 S13-H8");
+  const LidMap lids = lids_in_order(f);
+  const RouteReport report = check_routes(f, lids, compute("ftree", f, lids).lft);
+  EXPECT_EQ(report.first_faults, std::vector<std::string>{});
+  EXPECT_TRUE(report.ok());
+}
+
 TEST(Ftree, RefusesWhatIsNoTree) {
   const Fabric fabric = generated("torus:dims=4.4");
   const auto tables = find_engine("ftree")->compute(fabric, lids_in_order(fabric), {});
