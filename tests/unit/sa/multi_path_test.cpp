@@ -90,7 +90,8 @@ TEST(SaMultiPath, BoundsHoldForEachPath) {
 TEST(SaMultiPath, WhatIsMissingOrUnknownIsSaidSo) {
   const auto view = view_of("H1-S1 H2-S1");
   MultiPathRecord record = from_to(*view, {"H1"}, {"H2"});
-  EXPECT_EQ(paths(*view, 0, record).status, Status::InsufficientComponents);
+  for (const std::uint64_t mask : {std::uint64_t{0}, component_bit(19), component_bit(20)})
+    EXPECT_EQ(paths(*view, mask, record).status, Status::InsufficientComponents);
   EXPECT_EQ(paths(*view, kCounts, {}).status, Status::RequestInvalid);
   record.dgids.push_back({kDefaultSubnetPrefix, Guid{0x404}});
   EXPECT_EQ(paths(*view, kCounts, record).status, Status::InvalidGid);

@@ -203,6 +203,19 @@ TEST(SaPath, OneEndAloneMeansEveryOther) {
   EXPECT_EQ(paths(*view, 0, {}, SaMethod::Get).status, Status::TooManyRecords);
 }
 
+TEST(SaPath, ManyLidsOfOnePairAreBoundedToo) {
+  const auto view = view_of(kTree, 3);
+  const Asked asked = ask(SaMethod::GetTable,
+                          RecordId::PathRecord,
+                          part::kSgid | part::kDgid,
+                          between(*view, "H1", "H3"),
+                          64);
+  EXPECT_EQ(answer_query(*view, asked.query(), {.paths = 64}).count(), 64u);
+  const Answer refused = answer_query(*view, asked.query(), {.paths = 20});
+  EXPECT_EQ(refused.status, Status::NoResources);
+  EXPECT_EQ(refused.cost, 21u) << "no more is walked than shows that it is too much";
+}
+
 TEST(SaPath, CarriesTheServiceLevelThatTheEngineGaveIt) {
   ViewParts parts = parts_of(kTree);
   auto routing = std::make_shared<RoutingTables>(*parts.routing);
