@@ -181,6 +181,7 @@ TEST(Verify, SlsOfPathsTellWhichLanesAreUsed) {
   EXPECT_THAT(input->notes, IsEmpty());
   const VerifyReport report = verify_tables(*input, false, 0);
   EXPECT_TRUE(report.routes.ok()) << report.cycle;
+  EXPECT_THAT(report.notes, IsEmpty());
   EXPECT_EQ(report.routes.vls, 2u);
   EXPECT_FALSE(verify_tables(*input, true, 0).routes.ok()) << "strict";
 }
