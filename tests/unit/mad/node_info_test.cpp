@@ -14,21 +14,27 @@ std::string round_trip(std::string_view text) {
   return decode_node_description(data).value();
 }
 
+std::string xs(std::size_t count, const char* end = "") {
+  std::string text(count, 'x');
+  text.append(end);
+  return text;
+}
+
 TEST(NodeDescription, ComesBackUnchangedUpTo64Bytes) {
   EXPECT_EQ(round_trip(""), "");
   EXPECT_EQ(round_trip("node01 HCA-1"), "node01 HCA-1");
   EXPECT_EQ(round_trip("with \"quotes\" and \xc3\xa9"), "with \"quotes\" and \xc3\xa9");
-  EXPECT_EQ(round_trip(std::string(64, 'x')), std::string(64, 'x'));
+  EXPECT_EQ(round_trip(xs(64)), xs(64));
 }
 
 TEST(NodeDescription, IsCutAt64BytesWithoutTearingACharacter) {
-  EXPECT_EQ(round_trip(std::string(80, 'x')), std::string(64, 'x'));
+  EXPECT_EQ(round_trip(xs(80)), xs(64));
   // Two, three and four bytes that would straddle the limit.
-  EXPECT_EQ(round_trip(std::string(63, 'x') + "\xc3\xa9"), std::string(63, 'x'));
-  EXPECT_EQ(round_trip(std::string(62, 'x') + "\xe2\x82\xac"), std::string(62, 'x'));
-  EXPECT_EQ(round_trip(std::string(61, 'x') + "\xf0\x9f\x98\x80"), std::string(61, 'x'));
+  EXPECT_EQ(round_trip(xs(63, "\xc3\xa9")), xs(63));
+  EXPECT_EQ(round_trip(xs(62, "\xe2\x82\xac")), xs(62));
+  EXPECT_EQ(round_trip(xs(61, "\xf0\x9f\x98\x80")), xs(61));
   // One that just fits.
-  EXPECT_EQ(round_trip(std::string(62, 'x') + "\xc3\xa9!"), std::string(62, 'x') + "\xc3\xa9");
+  EXPECT_EQ(round_trip(xs(62, "\xc3\xa9!")), xs(62, "\xc3\xa9"));
 }
 
 TEST(NodeDescription, ThatIsNoUtf8IsCutAtTheLimit) {
