@@ -9,9 +9,16 @@
 namespace smd::app {
 namespace {
 
+/// Where one switch is left at most, as when the manager's own cable is pulled, there is no shape
+/// to find, and none is needed.
+const Engine* engine_for(const Fabric& fabric, const std::string& name) {
+  const Engine* const asked = find_engine(name);
+  return asked != nullptr && fabric.switch_count() <= 1 ? find_engine("updn") : asked;
+}
+
 Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
   Routed out;
-  const Engine* chosen = find_engine(engine);
+  const Engine* chosen = engine_for(*job.fabric, engine);
   if (chosen == nullptr) {
     out.error = Error{Errc::Invalid, fmt::format("no engine '{}'", engine)};
     return out;

@@ -46,6 +46,16 @@ TEST(RouteJob, DoesNotKeepRoutesOfAnotherEngine) {
   EXPECT_THAT(other.tables.notes.at(0), testing::Not(testing::HasSubstr("in force")));
 }
 
+TEST(RouteJob, WhatIsLeftOfAFabricNeedsNoShape) {
+  for (const char* rest : {"H1~H2", "S1-H1", "S1-H1 S1-H2"}) {
+    for (const char* engine : {"dor", "hamming", "dragonfly", "ftree", "hamiltonian"}) {
+      const Routed routed = compute_routed(job_for(fabric_from_shared(rest), engine));
+      EXPECT_FALSE(routed.error) << engine << " on " << rest << ": " << routed.error->context;
+    }
+  }
+  EXPECT_TRUE(compute_routed(job_for(fabric_from_shared("S1-H1"), "door")).error);
+}
+
 TEST(RouteJob, PassesOnHowToOrient) {
   RouteJob job = job_for(fabric_from_shared("S1-S2 S1-S3 S2-S3 S2-S4 S3-S4 S4-S5 H1-S1"), "updn");
   job.roots = {job.fabric->node_guid[test::node(*job.fabric, "S1")]};
