@@ -25,6 +25,8 @@ Result<Line> arrange(const Fabric& fabric,
                      const Planes& planes,
                      std::uint32_t d) {
   const std::uint32_t count = planes.count[d];
+  if (count == 0)
+    return fail(Errc::Unsupported, "no switch has a place by its cables in every dimension");
   std::vector<std::vector<std::uint32_t>> next(count);
   for (const SwitchIdx sw : graph.by_guid()) {
     const std::uint32_t own = planes.plane(sw, d);

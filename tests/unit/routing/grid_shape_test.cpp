@@ -162,6 +162,9 @@ TEST(GridShape, SaysWhatDoesNotFit) {
   EXPECT_THAT(why(fabric_from("S1-S2 S3-S4")), HasSubstr("not connected"));
   EXPECT_THAT(why(fabric_from("S1-S2 S1-S3 S1-S4 S1-H1")), HasSubstr("3 links are few"));
   EXPECT_THAT(why(Reshaped{"fat-tree:k=4,levels=3"}.build()), HasSubstr("neighbours in common"));
+  // A tree: every dimension tears off the rest of those that the others have left in place.
+  EXPECT_THAT(why(fabric_from("S5-S4 S4-S6 S10-S7 S7-S9 S2-S8 S3-S8 S10-S1 S7-S5 S2-S10 H1-S1")),
+              HasSubstr("no switch has a place"));
   EXPECT_FALSE(recognise_grid(Reshaped{"hamming:dims=5.5"}.build()));
   EXPECT_FALSE(recognise_grid(Reshaped{"dragonfly:a=4,h=2"}.build()));
   EXPECT_FALSE(recognise_grid(Reshaped{"express-torus:dims=6.6"}.build()));
