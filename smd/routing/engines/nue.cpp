@@ -60,13 +60,22 @@ class Nue final : public Engine {
     NextHops hops;
     for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
       spread.begin_offset();
-      for (const SwitchIdx destination : planner.planned()) {
+      const auto find = [&](SwitchIdx destination) {
         planner.read(destination, tree);
         if (targets.hosts[destination] != 0)
           ways.widen(tree, planner.turns(destination), hops);
         else
           ways.list(tree, hops);
+      };
+      for (const SwitchIdx destination : planner.planned()) {
+        find(destination);
         spread.serve(destination, hops, offset, result.lft);
+      }
+      // Who came first chose without knowing the rest; on several lanes nearly all have choices.
+      if (lanes == 1 && !spread.is_worth_another_turn()) continue;
+      for (const SwitchIdx destination : planner.planned()) {
+        find(destination);  // at least the ways of before
+        spread.serve_again(destination, hops, offset, result.lft);
       }
     }
     set_lanes(planner, targets, lids.top, result);

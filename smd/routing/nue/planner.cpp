@@ -14,6 +14,9 @@ constexpr std::uint8_t kNoSlot = 255;  // a switch has at most 254 ports
 // How often the switches that a tree leaves out are given escape routes before all are.
 constexpr int kEscapeRounds = 6;
 
+// Lanes on which a switch without shortest routes is tried, beginning with its neighbourhood's.
+constexpr unsigned kMostLanesTried = 2;
+
 }  // namespace
 
 NuePlanner::NuePlanner(const SwitchGraph& graph,
@@ -117,7 +120,10 @@ void NuePlanner::plan_least_detour(SwitchIdx destination) {
   const auto least = compute_distances(graph_, {&destination, 1});
   unsigned best = 0;
   std::uint64_t shortest = ~std::uint64_t{0};
-  for (unsigned lane = 0; lane < lanes_.size() && shortest != 0; ++lane) {
+  const unsigned home = lane_of_[destination];
+  const auto count = static_cast<unsigned>(lanes_.size());
+  for (unsigned step = 0; step < std::min(count, kMostLanesTried) && shortest != 0; ++step) {
+    const unsigned lane = (home + step) % count;
     complete(destination, lanes_[lane]);
     const std::uint64_t detours = measure_detours(least);
     lanes_[lane].turns.take_back();
