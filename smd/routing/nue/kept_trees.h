@@ -44,6 +44,7 @@ class KeptTrees {
   void use_gained();
   void shorten(const Wanted& wanted, Channel gained);
   void fill(Channel gained);
+  void relieve();
   bool move(const Wanted& wanted, Channel exit, bool if_even);
   [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const Wanted& wanted) const;
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;

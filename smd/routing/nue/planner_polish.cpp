@@ -1,11 +1,16 @@
 // Second thoughts of the planner: once every destination has its tree, some can do with less.
 #include "smd/routing/nue/planner.h"
 
+#include <algorithm>
+
 namespace smd {
 namespace {
 
 // Detours are left alone where they are fewer than one link in so many.
 constexpr std::uint64_t kRare = 500;
+
+// Lanes on which a tree is grown again, beginning with its own.
+constexpr unsigned kMostLanesRetried = 3;
 
 // Trees that do not get shorter, before polishing ends: some, and so many for each that does.
 constexpr int kPatience = 32;
@@ -43,8 +48,10 @@ bool NuePlanner::reroute(SwitchIdx destination) {
     return growth_.tree().order.size() == old_.order.size();
   };
   std::uint64_t fewest = detours_[destination];
-  auto best = static_cast<unsigned>(lanes_.size());
-  for (unsigned lane = 0; lane < lanes_.size() && fewest != 0; ++lane) {
+  const auto lanes = static_cast<unsigned>(lanes_.size());
+  unsigned best = lanes;
+  for (unsigned step = 0; step < std::min(lanes, kMostLanesRetried) && fewest != 0; ++step) {
+    const unsigned lane = (lane_of_[destination] + step) % lanes;
     const bool whole = grow(lane);
     lanes_[lane].turns.take_back();
     if (!whole || measure_detours(least) >= fewest) continue;
@@ -52,7 +59,7 @@ bool NuePlanner::reroute(SwitchIdx destination) {
     best = lane;
   }
   // Growing again may end otherwise: the order of the channels has changed meanwhile.
-  if (best != lanes_.size()) {
+  if (best != lanes) {
     if (grow(best) && measure_detours(least) < detours_[destination]) {
       detours_[destination] = measure_detours(least);
       accept(destination, best);
