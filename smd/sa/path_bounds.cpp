@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "smd/ib/rates.h"
 #include "smd/sa/path_query.h"
-#include "smd/sa/path_rates.h"
 
 namespace smd::sa {
 std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t path) {

@@ -2,20 +2,11 @@
 // it. In a request each of MTU, rate and lifetime is a bound that its selector explains.
 #pragma once
 
+#include "smd/ib/bound.h"
 #include "smd/ib/types.h"
 #include "smd/sa/component_mask.h"
 
 namespace smd::sa {
-
-/// For MTU and rate "best" is the largest, for the lifetime the smallest.
-enum class Selector : std::uint8_t { GreaterThan = 0, LessThan = 1, Exactly = 2, Best = 3 };
-
-struct Bound {
-  Selector selector = Selector::GreaterThan;
-  std::uint8_t value = 0;  // 6 bits
-
-  friend bool operator==(const Bound&, const Bound&) = default;
-};
 
 struct PathRecord {
   std::uint64_t service_id = 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "smd/sa/path_rates.h"
+#include "smd/ib/rates.h"
 
 namespace smd::sa {
 namespace {

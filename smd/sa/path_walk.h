@@ -9,7 +9,7 @@ namespace smd::sa {
 
 struct Way {
   std::uint8_t mtu = 0;            // code
-  std::uint8_t rate = 0;           // code, see path_rates.h
+  std::uint8_t rate = 0;           // code, see ib/rates.h
   std::optional<std::uint8_t> sl;  // nothing: any
   unsigned links = 0;              // 0: the port itself
 };

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/ib/rates.h"
 #include "smd/sa/path_query.h"
-#include "smd/sa/path_rates.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {

@@ -6,7 +6,7 @@
 
 #include "smd/ib/types.h"
 
-namespace smd::sa {
+namespace smd {
 
 /// The code of a link of so many lanes at that speed: the largest rate that the link carries; 0
 /// where width or speed says nothing.
@@ -18,4 +18,4 @@ namespace smd::sa {
 /// The code next below `code` in the order of speed; 0 when there is none.
 [[nodiscard]] std::uint8_t rate_below(std::uint8_t code);
 
-}  // namespace smd::sa
+}  // namespace smd

@@ -1,9 +1,9 @@
-#include "smd/sa/path_rates.h"
+#include "smd/ib/rates.h"
 
 #include <algorithm>
 #include <array>
 
-namespace smd::sa {
+namespace smd {
 namespace {
 
 struct Rate {
@@ -68,4 +68,4 @@ std::uint8_t rate_below(std::uint8_t code) {
   return order < 2 ? std::uint8_t{0} : kRates[order - 2].code;
 }
 
-}  // namespace smd::sa
+}  // namespace smd
