@@ -1,0 +1,105 @@
+// The multicast groups of a subnet: who is in which, and what each is like. Changes by requests of
+// clients, by what the site wishes, and by ports that are gone.
+//
+// Invariants: every group has an MLID; a group that the site does not want has a member that keeps
+// it; a member has at least one bit of JoinState.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <tl/expected.hpp>
+#include "smd/multicast/group_request.h"
+#include "smd/multicast/mlid_pool.h"
+#include "smd/multicast/realm.h"
+#include "smd/policy/group_wish.h"
+
+namespace smd {
+
+/// A group was created or deleted.
+struct GroupChange {
+  Gid mgid;
+  PKey p_key;
+  bool created = true;
+
+  friend bool operator==(const GroupChange&, const GroupChange&) = default;
+};
+
+/// One who may be copied to, and who may send: everybody who shares an MLID.
+struct MlidMember {
+  Guid port;
+  bool receives = true;
+
+  friend bool operator==(const MlidMember&, const MlidMember&) = default;
+};
+
+class GroupTable {
+ public:
+  using Answer = tl::expected<Membership, Refusal>;
+
+  /// Creates the group where there is none. `requester`: the port that the request came from.
+  Answer join(const Realm& realm, const GroupRequest& request, Guid requester);
+
+  /// Takes bits of JoinState away; the answer has what remains. A group that nobody keeps goes,
+  /// with all who are left in it.
+  Answer leave(const Realm& realm, const GroupRequest& request, Guid requester);
+
+  /// Groups that the site wants exist from now on, as it wants them; what it no longer wants lives
+  /// as long as its members. Those for which there was no MLID are returned.
+  std::vector<GroupWish> keep(const Realm& realm, const std::vector<GroupWish>& wishes);
+
+  /// Members for whom `gone` is true leave every group.
+  void drop(const std::function<bool(Guid)>& gone);
+
+  [[nodiscard]] const std::map<Gid, Group>& groups() const { return groups_; }
+
+  /// Null when there is none.
+  [[nodiscard]] const Group* find(const Gid& mgid) const;
+
+  /// Of all groups with this MLID, ascending by port.
+  [[nodiscard]] std::vector<MlidMember> members_of(Lid mlid) const;
+
+  /// That have this MLID, ascending.
+  [[nodiscard]] std::vector<Gid> groups_of(Lid mlid) const { return pool_.groups_of(mlid); }
+
+  /// In use, ascending.
+  [[nodiscard]] std::vector<Lid> mlids() const { return pool_.mlids(); }
+
+  /// MLIDs whose members or groups changed since the last call; ascending.
+  [[nodiscard]] std::vector<Lid> take_touched();
+
+  /// Since the last call, in order.
+  [[nodiscard]] std::vector<GroupChange> take_changes();
+
+  /// Grows with every change of a group or member: whoever keeps copies compares.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+
+  [[nodiscard]] std::vector<Group> snapshot() const;
+
+  /// Instead of all there is. Groups that break an invariant are left out; a bad MLID is replaced.
+  /// No changes are reported, all MLIDs are touched.
+  void restore(const Realm& realm, const std::vector<Group>& groups);
+
+ private:
+  using Groups = std::map<Gid, Group>;
+
+  tl::expected<Groups::iterator, Refusal> create(const Realm& realm,
+                                                 const GroupRequest& request,
+                                                 Guid port,
+                                                 const Realm::Ability& ability);
+  bool insert(Group group);
+  void touch(Lid mlid);
+  Groups::iterator erase(Groups::iterator group);
+  Groups::iterator erase_if_unkept(Groups::iterator group);
+
+  Groups groups_;
+  MlidPool pool_;
+  std::set<Lid> touched_;
+  std::vector<GroupChange> changes_;
+  std::uint64_t version_ = 0;
+  std::uint32_t last_id_ = 0;  // of an MGID that was made up
+};
+
+}  // namespace smd

@@ -1,0 +1,158 @@
+#include "smd/multicast/mft_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "smd/multicast/check_tree.h"
+#include "smd/multicast/realm.h"
+
+namespace smd {
+namespace {
+
+std::uint32_t place(Lid mlid) { return std::uint32_t{mlid.value()} - kFirstMlid.value(); }
+
+/// The blocks that goals are in, ascending.
+std::vector<std::uint16_t> blocks_of(const MftGoals& goals) {
+  std::vector<std::uint16_t> blocks;
+  for (const auto& [mlid, masks] : goals) {
+    const auto block = static_cast<std::uint16_t>(place(mlid) / kMftBlockSize);
+    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+  }
+  return blocks;
+}
+
+/// Every position of the block in every switch that has room for it.
+template <class Visit>
+void each_cell(const Fabric& fabric, std::uint16_t block, Visit visit) {
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (fabric.switch_info[sw].multicast_fdb_cap <= block * kMftBlockSize) continue;
+    const NodeIdx node = fabric.switch_node[sw];
+    for (unsigned position = 0; position <= fabric.num_ports(node) / kPortsPerPosition; ++position)
+      visit(sw, fabric.node_guid[node], MftModifier{block, static_cast<std::uint8_t>(position)});
+  }
+}
+
+/// Masks of the switches where there are any, as they come in: ascending.
+void put(std::vector<SwitchMask>& masks, SwitchIdx sw, unsigned position, std::uint16_t ports) {
+  if (ports == 0) return;
+  if (masks.empty() || masks.back().sw != sw) masks.push_back({sw, {}});
+  masks.back().ports.add(position, ports);
+}
+
+PortMask mask_at(const std::vector<SwitchMask>& masks, SwitchIdx sw) {
+  const auto found = std::ranges::lower_bound(masks, sw, {}, &SwitchMask::sw);
+  return found == masks.end() || found->sw != sw ? PortMask{} : found->ports;
+}
+
+bool within(const std::vector<SwitchMask>& some, const std::vector<SwitchMask>& all) {
+  return std::ranges::all_of(
+      some, [&](const SwitchMask& mask) { return mask.ports.within(mask_at(all, mask.sw)); });
+}
+
+std::vector<SwitchMask> unite(const std::vector<SwitchMask>& a, const std::vector<SwitchMask>& b) {
+  std::vector<SwitchMask> both;
+  std::ranges::merge(a, b, std::back_inserter(both), {}, &SwitchMask::sw, &SwitchMask::sw);
+  std::vector<SwitchMask> out;
+  for (const SwitchMask& mask : both) {
+    if (out.empty() || out.back().sw != mask.sw) {
+      out.push_back(mask);
+    } else {
+      out.back().ports |= mask.ports;
+    }
+  }
+  return out;
+}
+
+/// The goals of one block.
+struct BlockGoals {
+  struct Goal {
+    Lid mlid;
+    const std::vector<SwitchMask>* wanted;
+    std::vector<SwitchMask> may;
+    bool at_once = false;
+    std::size_t at = 0;  // in `wanted`, while cells are visited
+  };
+
+  BlockGoals(const MftGoals& goals, std::uint16_t block) {
+    const auto first = goals.lower_bound(
+        Lid{static_cast<std::uint16_t>(kFirstMlid.value() + block * kMftBlockSize)});
+    for (auto each = first; each != goals.end(); ++each) {
+      if (place(each->first) / kMftBlockSize != block) break;
+      all.push_back({.mlid = each->first, .wanted = &each->second, .may = {}});
+    }
+  }
+
+  /// What the block shall be; held entries of other MLIDs stay.
+  [[nodiscard]] MftBlock target(const MftMemory::Cell& cell, SwitchIdx sw, unsigned position) {
+    MftBlock block = cell.held;
+    for (Goal& goal : all) {
+      while (goal.at < goal.wanted->size() && (*goal.wanted)[goal.at].sw < sw) ++goal.at;
+      const bool here = goal.at < goal.wanted->size() && (*goal.wanted)[goal.at].sw == sw;
+      const std::uint16_t wanted =
+          here ? (*goal.wanted)[goal.at].ports.position(position) : std::uint16_t{0};
+      std::uint16_t& entry = block[place(goal.mlid) % kMftBlockSize];
+      entry = goal.at_once ? wanted : static_cast<std::uint16_t>(entry & wanted);
+    }
+    return block;
+  }
+
+  std::vector<Goal> all;
+};
+
+}  // namespace
+
+std::vector<MftWrite> find_unread(const Fabric& fabric,
+                                  const MftMemory& memory,
+                                  const MftGoals& goals) {
+  std::vector<MftWrite> unread;
+  for (const std::uint16_t block : blocks_of(goals)) {
+    each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
+      if (!memory.find(guid, at).sure) unread.push_back({.sw = sw, .at = at});
+    });
+  }
+  return unread;
+}
+
+MftStage plan_stage(const Fabric& fabric, const MftMemory& memory, const MftGoals& goals) {
+  MftStage stage;
+  for (const std::uint16_t block : blocks_of(goals)) {
+    BlockGoals here(goals, block);
+    each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
+      const MftMemory::Cell cell = memory.find(guid, at);
+      for (BlockGoals::Goal& goal : here.all)
+        put(goal.may, sw, at.position, cell.may[place(goal.mlid) % kMftBlockSize]);
+    });
+    for (BlockGoals::Goal& goal : here.all) {
+      goal.at_once =
+          within(goal.may, *goal.wanted) || is_forest(fabric, unite(goal.may, *goal.wanted));
+      if (!goal.at_once) stage.first_steps.push_back(goal.mlid);
+    }
+    each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
+      const MftMemory::Cell cell = memory.find(guid, at);
+      const MftBlock target = here.target(cell, sw, at.position);
+      if (!cell.sure || target != cell.held)
+        stage.writes.push_back({.sw = sw, .at = at, .masks = target});
+    });
+  }
+  return stage;
+}
+
+std::vector<Lid> find_unmet(const Fabric& fabric, const MftMemory& memory, const MftGoals& goals) {
+  std::set<Lid> unmet;
+  for (const std::uint16_t block : blocks_of(goals)) {
+    BlockGoals here(goals, block);
+    for (BlockGoals::Goal& goal : here.all) goal.at_once = true;
+    each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
+      const MftMemory::Cell cell = memory.find(guid, at);
+      const MftBlock target = here.target(cell, sw, at.position);
+      for (const BlockGoals::Goal& goal : here.all) {
+        const std::size_t entry = place(goal.mlid) % kMftBlockSize;
+        if (!cell.sure || target[entry] != cell.held[entry]) unmet.insert(goal.mlid);
+      }
+    });
+  }
+  return {unmet.begin(), unmet.end()};
+}
+
+}  // namespace smd

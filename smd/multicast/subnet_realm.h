@@ -1,0 +1,57 @@
+// The subnet that groups live in, as a snapshot and its addressing show it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/multicast/realm.h"
+
+namespace smd {
+
+/// Who is of which partition.
+struct PartitionFacts {
+  std::function<bool(Guid port, PKey p_key)> in_partition;
+  std::function<bool(Guid a, Guid b)> share_partition;
+
+  /// Everybody is of the default partition, and of no other.
+  static PartitionFacts only_default();
+};
+
+class SubnetRealm final : public Realm {
+ public:
+  struct Parts {
+    std::shared_ptr<const Fabric> fabric;
+    std::shared_ptr<const LidMap> lids;
+    PartitionFacts partitions = PartitionFacts::only_default();
+    std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
+    std::uint8_t life_time = 18;
+  };
+
+  explicit SubnetRealm(Parts parts);
+
+  [[nodiscard]] std::optional<Ability> find_port(Guid port) const override;
+  [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override;
+  [[nodiscard]] bool share_partition(Guid a, Guid b) const override;
+
+  [[nodiscard]] std::uint64_t subnet_prefix() const override { return parts_.subnet_prefix; }
+
+  [[nodiscard]] std::uint8_t life_time() const override { return parts_.life_time; }
+
+  [[nodiscard]] std::uint32_t mlids() const override { return mlids_; }
+
+  /// The end port with that GUID and a LID; kNone when there is none.
+  [[nodiscard]] PortIdx port_of(Guid guid) const;
+
+  [[nodiscard]] const Fabric& fabric() const { return *parts_.fabric; }
+
+ private:
+  Parts parts_;
+  std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
+  std::uint8_t mtu_;                           // that every link between switches carries
+  std::uint32_t mlids_;
+};
+
+}  // namespace smd

@@ -1,0 +1,467 @@
+// Groups by the rules of IBA 15.2.5.17: who may make one, who fits, what remains.
+#include "smd/multicast/group_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "smd/multicast/mgid.h"
+
+namespace smd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr PKey kOther{0x8123};
+
+/// Ports 1 … 9; 9 is slow, 7 and 8 are of another partition, 8 limited.
+class FakeRealm final : public Realm {
+ public:
+  [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
+    if (port.value() < 1 || port.value() > 9) return std::nullopt;
+    if (port == Guid{9}) return Ability{.mtu = 4, .rate = 3};
+    return Ability{.mtu = 5, .rate = 16};
+  }
+
+  [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override {
+    const bool others = port == Guid{7} || port == Guid{8};
+    return (p_key.value() & 0x7fff) == (others ? 0x0123 : 0x7fff);
+  }
+
+  [[nodiscard]] bool share_partition(Guid a, Guid b) const override {
+    return in_partition(a, kOther) == in_partition(b, kOther);
+  }
+
+  [[nodiscard]] std::uint64_t subnet_prefix() const override { return 0xfec0000000000001u; }
+
+  [[nodiscard]] std::uint8_t life_time() const override { return 18; }
+
+  [[nodiscard]] std::uint32_t mlids() const override { return room; }
+
+  std::uint32_t room = 1024;
+};
+
+constexpr Gid kMgid{0xff12401bffff0000u, Guid{0x101}};
+
+Gid port_gid(std::uint64_t port) { return {kDefaultSubnetPrefix, Guid{port}}; }
+
+/// All that creating takes.
+GroupRequest creation(std::uint64_t port = 1, Gid mgid = kMgid) {
+  return {.mgid = mgid,
+          .port_gid = port_gid(port),
+          .q_key = 0xb1b,
+          .tclass = 0,
+          .p_key = kDefaultPKey,
+          .sl = 0,
+          .flow_label = 0,
+          .join_state = join_state::kFull};
+}
+
+GroupRequest joining(std::uint64_t port, std::uint8_t state = join_state::kFull) {
+  return {.mgid = kMgid, .port_gid = port_gid(port), .join_state = state};
+}
+
+class Groups : public ::testing::Test {
+ protected:
+  GroupTable::Answer join(const GroupRequest& request) {
+    return table.join(realm, request, request.port_gid->guid);
+  }
+
+  GroupTable::Answer leave(const GroupRequest& request) {
+    return table.leave(realm, request, request.port_gid->guid);
+  }
+
+  /// The refusal; fails where there is none.
+  static Refusal refusal(const GroupTable::Answer& answer) {
+    EXPECT_FALSE(answer.has_value());
+    return answer ? Refusal{} : answer.error();
+  }
+
+  FakeRealm realm;
+  GroupTable table;
+};
+
+TEST_F(Groups, AFullMemberMakesOne) {
+  const auto made = join(creation());
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->mgid, kMgid);
+  EXPECT_EQ(made->mlid, Lid{0xc000});
+  EXPECT_EQ(made->port, Guid{1});
+  EXPECT_EQ(made->member, (Member{.join_state = 1}));
+  EXPECT_EQ(made->traits,
+            (GroupTraits{.q_key = 0xb1b,
+                         .p_key = kDefaultPKey,
+                         .mtu = 5,
+                         .rate = 16,
+                         .life_time = 18,
+                         .scope = 2}));
+  EXPECT_THAT(table.take_changes(), ElementsAre(GroupChange{kMgid, kDefaultPKey, true}));
+  EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}));
+  EXPECT_THAT(table.take_touched(), IsEmpty());
+}
+
+TEST_F(Groups, WhatACreationMustSay) {
+  const auto without = [](auto leave_out) {
+    GroupRequest request = creation();
+    leave_out(request);
+    return request;
+  };
+  for (const GroupRequest& request : {without([](GroupRequest& r) { r.q_key.reset(); }),
+                                      without([](GroupRequest& r) { r.p_key.reset(); }),
+                                      without([](GroupRequest& r) { r.tclass.reset(); }),
+                                      without([](GroupRequest& r) { r.flow_label.reset(); }),
+                                      without([](GroupRequest& r) { r.sl.reset(); }),
+                                      without([](GroupRequest& r) { r.join_state.reset(); })})
+    EXPECT_EQ(refusal(table.join(realm, request, Guid{1})), Refusal::InsufficientComponents);
+  GroupRequest nobody = creation();
+  nobody.port_gid.reset();
+  EXPECT_EQ(refusal(table.join(realm, nobody, Guid{1})), Refusal::InsufficientComponents);
+  EXPECT_THAT(table.groups(), IsEmpty());
+}
+
+TEST_F(Groups, OnlyAFullMemberMakesOne) {
+  for (const std::uint8_t state : std::initializer_list<std::uint8_t>{0, 2, 4, 6}) {
+    GroupRequest request = creation();
+    request.join_state = state;
+    EXPECT_EQ(refusal(join(request)), Refusal::RequestInvalid) << int{state};
+  }
+  GroupRequest sender = creation();
+  sender.join_state = join_state::kSendOnlyFull;
+  EXPECT_TRUE(join(sender));
+}
+
+TEST_F(Groups, PortsMustBeHere) {
+  EXPECT_EQ(refusal(join(creation(77))), Refusal::InvalidGid);
+  GroupRequest elsewhere = creation();
+  elsewhere.port_gid->prefix = 0xfec0000000000099u;
+  EXPECT_EQ(refusal(join(elsewhere)), Refusal::InvalidGid);
+  elsewhere.port_gid->prefix = realm.subnet_prefix();
+  EXPECT_TRUE(join(elsewhere));
+}
+
+TEST_F(Groups, MgidsThatMayNotBeAskedFor) {
+  const auto ask = [&](std::uint64_t prefix) { return join(creation(1, {prefix, Guid{0x55}})); };
+  EXPECT_EQ(refusal(ask(0xfe12401bffff0000u)), Refusal::RequestInvalid) << "unicast";
+  EXPECT_EQ(refusal(ask(0xff10401bffff0000u)), Refusal::RequestInvalid) << "scope 0";
+  EXPECT_EQ(refusal(ask(0xff1f401bffff0000u)), Refusal::RequestInvalid) << "scope 15";
+  EXPECT_EQ(refusal(ask(0xff22000000000000u)), Refusal::RequestInvalid) << "reserved flag";
+  EXPECT_EQ(refusal(ask(0xff12a01b00000000u)), Refusal::RequestInvalid) << "assigned, link-local";
+  EXPECT_TRUE(ask(0xff15a01b00000000u)) << "assigned elsewhere";
+  EXPECT_TRUE(ask(0xff02000000000000u)) << "permanent";
+  EXPECT_TRUE(ask(0xff22601bffff0000u)) << "IPoIB: flags are not looked at";
+  GroupRequest scoped = creation();
+  scoped.scope = 5;
+  EXPECT_EQ(refusal(join(scoped)), Refusal::RequestInvalid) << "another scope than the MGID's";
+}
+
+TEST_F(Groups, TheTableMakesUpMgids) {
+  std::set<Gid> seen;
+  for (int i = 0; i < 3; ++i) {
+    GroupRequest request = creation(1, Gid{});
+    request.scope = 5;
+    const auto made = join(request);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->mgid.prefix, 0xff15a01bfec00000u);
+    EXPECT_EQ(made->mgid.guid.value() >> 32, 1u) << "the rest of the prefix";
+    EXPECT_TRUE(seen.insert(made->mgid).second);
+  }
+  GroupRequest unnamed = creation();
+  unnamed.mgid.reset();
+  EXPECT_EQ(mgid_scope(join(unnamed)->mgid), kLinkLocalScope);
+  unnamed.scope = 0;
+  EXPECT_EQ(refusal(join(unnamed)), Refusal::RequestInvalid);
+}
+
+struct BoundCase {
+  Bound asked;
+  int got;  // 0: refused
+};
+
+TEST_F(Groups, MtuOfANewOne) {
+  for (const auto& [asked, got] : {BoundCase{{Selector::GreaterThan, 3}, 5},
+                                   BoundCase{{Selector::GreaterThan, 5}, 0},
+                                   BoundCase{{Selector::LessThan, 4}, 3},
+                                   BoundCase{{Selector::LessThan, 9}, 5},
+                                   BoundCase{{Selector::LessThan, 1}, 0},
+                                   BoundCase{{Selector::Exactly, 4}, 4},
+                                   BoundCase{{Selector::Exactly, 6}, 0},
+                                   BoundCase{{Selector::Exactly, 0}, 0},
+                                   BoundCase{{Selector::Best, 0}, 5}}) {
+    GroupTable fresh;
+    GroupRequest request = creation();
+    request.mtu = asked;
+    const auto made = fresh.join(realm, request, Guid{1});
+    EXPECT_EQ(made ? int{made->traits.mtu} : 0, got) << int{asked.value};
+  }
+}
+
+TEST_F(Groups, RateOfANewOneInTheOrderOfSpeed) {
+  // Codes: 4 is 30 Gb/s, 7 is 40, 15 is 25, 16 is 100, 17 is 200.
+  for (const auto& [asked, got] : {BoundCase{{Selector::GreaterThan, 7}, 16},
+                                   BoundCase{{Selector::GreaterThan, 16}, 0},
+                                   BoundCase{{Selector::LessThan, 4}, 19},
+                                   BoundCase{{Selector::LessThan, 17}, 16},
+                                   BoundCase{{Selector::LessThan, 2}, 0},
+                                   BoundCase{{Selector::Exactly, 15}, 15},
+                                   BoundCase{{Selector::Exactly, 17}, 0},
+                                   BoundCase{{Selector::Exactly, 1}, 0},
+                                   BoundCase{{Selector::Best, 0}, 16}}) {
+    GroupTable fresh;
+    GroupRequest request = creation();
+    request.rate = asked;
+    const auto made = fresh.join(realm, request, Guid{1});
+    EXPECT_EQ(made ? int{made->traits.rate} : 0, got) << int{asked.value};
+  }
+}
+
+TEST_F(Groups, LifetimeOfANewOne) {
+  for (const auto& [asked, got] : {BoundCase{{Selector::GreaterThan, 3}, 18},
+                                   BoundCase{{Selector::GreaterThan, 20}, 21},
+                                   BoundCase{{Selector::GreaterThan, 63}, 0},
+                                   BoundCase{{Selector::LessThan, 19}, 18},
+                                   BoundCase{{Selector::LessThan, 18}, 0},
+                                   BoundCase{{Selector::Exactly, 20}, 20},
+                                   BoundCase{{Selector::Exactly, 17}, 0},
+                                   BoundCase{{Selector::Best, 0}, 18}}) {
+    GroupTable fresh;
+    GroupRequest request = creation();
+    request.life_time = asked;
+    const auto made = fresh.join(realm, request, Guid{1});
+    EXPECT_EQ(made ? int{made->traits.life_time} : 0, got) << int{asked.value};
+  }
+}
+
+TEST_F(Groups, WhoJoinsNeedsNoMoreThanItsName) {
+  ASSERT_TRUE(join(creation()));
+  const auto joined = join(joining(2, join_state::kNonMember));
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->mlid, Lid{0xc000});
+  EXPECT_EQ(joined->traits.q_key, 0xb1bu);
+  EXPECT_EQ(table.groups().size(), 1u);
+  // States add up, and come back in the answer.
+  EXPECT_EQ(join(joining(2, join_state::kSendOnly))->member.join_state, 6);
+  EXPECT_EQ(refusal(join(joining(3, 0))), Refusal::RequestInvalid);
+}
+
+TEST_F(Groups, WhatAJoinSaysMustBeSo) {
+  ASSERT_TRUE(join(creation()));
+  const auto with = [](auto say) {
+    GroupRequest request = joining(2);
+    say(request);
+    return request;
+  };
+  for (const GroupRequest& request : {with([](GroupRequest& r) { r.q_key = 0xb1c; }),
+                                      with([](GroupRequest& r) { r.p_key = kOther; }),
+                                      with([](GroupRequest& r) { r.tclass = 1; }),
+                                      with([](GroupRequest& r) { r.sl = 1; }),
+                                      with([](GroupRequest& r) { r.flow_label = 1; }),
+                                      with([](GroupRequest& r) { r.hop_limit = 9; }),
+                                      with([](GroupRequest& r) { r.scope = 5; }),
+                                      with([](GroupRequest& r) { r.mlid = Lid{0xc001}; }),
+                                      with([](GroupRequest& r) {
+                                        r.mtu = Bound{Selector::GreaterThan, 5};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.mtu = Bound{Selector::LessThan, 5};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.mtu = Bound{Selector::Exactly, 4};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.rate = Bound{Selector::GreaterThan, 17};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.rate = Bound{Selector::LessThan, 7};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.rate = Bound{Selector::Exactly, 7};
+                                      }),
+                                      with([](GroupRequest& r) {
+                                        r.life_time = Bound{Selector::LessThan, 18};
+                                      })})
+    EXPECT_EQ(refusal(join(request)), Refusal::RequestInvalid);
+  GroupRequest all = creation(2);
+  all.p_key = PKey{0x7fff};  // a limited member says so
+  all.mtu = Bound{Selector::GreaterThan, 4};
+  all.rate = Bound{Selector::LessThan, 17};
+  all.mlid = Lid{0xc000};
+  EXPECT_TRUE(join(all));
+}
+
+TEST_F(Groups, ASlowPortDoesNotFit) {
+  ASSERT_TRUE(join(creation()));
+  EXPECT_EQ(refusal(join(joining(9))), Refusal::RequestInvalid);
+  GroupRequest slow = creation(9, {0xff12401bffff0000u, Guid{0x102}});
+  EXPECT_EQ(join(slow)->traits.mtu, 4);
+  EXPECT_EQ(join(slow)->traits.rate, 3);
+}
+
+TEST_F(Groups, PartitionsAreKeptApart) {
+  ASSERT_TRUE(join(creation()));
+  EXPECT_EQ(refusal(join(joining(7))), Refusal::RequestInvalid);
+  GroupRequest request = creation(1, {0xff12401b81230000u, Guid{1}});
+  request.p_key = kOther;
+  EXPECT_EQ(refusal(join(request)), Refusal::RequestInvalid);
+  request.port_gid = port_gid(8);
+  EXPECT_TRUE(join(request));
+  request = creation(1, {0xff12401b00000000u, Guid{1}});
+  request.p_key = PKey{0x8000};
+  EXPECT_EQ(refusal(join(request)), Refusal::RequestInvalid) << "no partition has this number";
+}
+
+TEST_F(Groups, JoiningForSomebodyElse) {
+  ASSERT_TRUE(join(creation()));
+  EXPECT_EQ(refusal(table.join(realm, joining(2), Guid{7})), Refusal::RequestInvalid)
+      << "no common partition";
+  const auto joined = table.join(realm, joining(2), Guid{3});
+  ASSERT_TRUE(joined);
+  EXPECT_TRUE(joined->member.proxy_join);
+  // Whoever is of the partition may change it, also somebody else.
+  EXPECT_EQ(refusal(table.leave(realm, joining(2), Guid{7})), Refusal::RequestInvalid);
+  EXPECT_TRUE(table.leave(realm, joining(2), Guid{4}));
+  // What the port did itself is its own affair.
+  ASSERT_TRUE(join(joining(2)));
+  EXPECT_EQ(refusal(table.leave(realm, joining(2), Guid{3})), Refusal::RequestInvalid);
+  EXPECT_EQ(refusal(table.join(realm, joining(2, join_state::kNonMember), Guid{3})),
+            Refusal::RequestInvalid);
+}
+
+TEST_F(Groups, LeavingTakesBitsAway) {
+  ASSERT_TRUE(join(creation()));
+  ASSERT_TRUE(join(joining(2, 7)));
+  EXPECT_EQ(refusal(leave(joining(2, 8))), Refusal::RequestInvalid) << "a bit that is not set";
+  EXPECT_EQ(refusal(leave(joining(2, 0))), Refusal::RequestInvalid);
+  EXPECT_EQ(refusal(leave(joining(3))), Refusal::RequestInvalid) << "no member";
+  EXPECT_EQ(leave(joining(2, 3))->member.join_state, 4);
+  EXPECT_EQ(leave(joining(2, 4))->member.join_state, 0);
+  EXPECT_EQ(table.find(kMgid)->members.size(), 1u);
+  GroupRequest nowhere = joining(2);
+  nowhere.mgid = Gid{0xff12401bffff0000u, Guid{0x999}};
+  EXPECT_EQ(refusal(leave(nowhere)), Refusal::RequestInvalid);
+  nowhere.mgid.reset();
+  EXPECT_EQ(refusal(leave(nowhere)), Refusal::InsufficientComponents);
+}
+
+TEST_F(Groups, TheLastFullMemberTakesTheGroupWithIt) {
+  ASSERT_TRUE(join(creation()));
+  ASSERT_TRUE(join(joining(2, join_state::kNonMember)));
+  static_cast<void>(table.take_changes());
+  ASSERT_TRUE(leave(joining(1)));
+  EXPECT_EQ(table.find(kMgid), nullptr);
+  EXPECT_THAT(table.take_changes(), ElementsAre(GroupChange{kMgid, kDefaultPKey, false}));
+  EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}));
+  EXPECT_THAT(table.mlids(), IsEmpty());
+}
+
+TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
+  const GroupWish wish{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  EXPECT_THAT(table.keep(realm, {wish}), IsEmpty());
+  ASSERT_NE(table.find(kMgid), nullptr);
+  EXPECT_EQ(table.find(kMgid)->traits.mtu, 4);
+  EXPECT_EQ(table.find(kMgid)->traits.hop_limit, 0);
+  ASSERT_TRUE(join(joining(9))) << "the slow one fits: 10 Gb/s and 2048 bytes";
+  ASSERT_TRUE(leave(joining(9)));
+  EXPECT_NE(table.find(kMgid), nullptr);
+  table.drop([](Guid) { return true; });
+  EXPECT_NE(table.find(kMgid), nullptr);
+  // No longer wanted: gone with its last member.
+  ASSERT_TRUE(join(joining(2)));
+  EXPECT_THAT(table.keep(realm, {}), IsEmpty());
+  EXPECT_NE(table.find(kMgid), nullptr);
+  ASSERT_TRUE(leave(joining(2)));
+  EXPECT_EQ(table.find(kMgid), nullptr);
+}
+
+TEST_F(Groups, PortsThatAreGoneLeave) {
+  ASSERT_TRUE(join(creation(1)));
+  ASSERT_TRUE(join(joining(2)));
+  ASSERT_TRUE(join(creation(1, {0xff12401bffff0000u, Guid{0x102}})));
+  static_cast<void>(table.take_touched());
+  static_cast<void>(table.take_changes());
+  table.drop([](Guid port) { return port == Guid{1}; });
+  EXPECT_THAT(table.find(kMgid)->members, ElementsAre(Pair(Guid{2}, Member{1, false})));
+  EXPECT_EQ(table.groups().size(), 1u);
+  EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}, Lid{0xc001}));
+  EXPECT_EQ(table.take_changes().size(), 1u);
+}
+
+TEST_F(Groups, FreedMlidsAreUsedAgain) {
+  for (std::uint64_t i = 0; i < 4; ++i)
+    ASSERT_TRUE(join(creation(1, {0xff12401bffff0000u, Guid{0x100 + i}})));
+  GroupRequest second = joining(1);
+  second.mgid = Gid{0xff12401bffff0000u, Guid{0x101}};
+  ASSERT_TRUE(leave(second));
+  EXPECT_EQ(join(creation(1, {0xff12401bffff0000u, Guid{0x200}}))->mlid, Lid{0xc001});
+  EXPECT_EQ(join(creation(1, {0xff12401bffff0000u, Guid{0x201}}))->mlid, Lid{0xc004});
+}
+
+TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
+  realm.room = 4;
+  static_cast<void>(table.keep(realm, {{.mgid = kMgid, .p_key = kDefaultPKey}}));  // 0xc000
+  const auto make = [&](std::uint64_t id, std::uint8_t mtu) {
+    GroupRequest request = creation(1, {0xff12401bffff0000u, Guid{id}});
+    request.mtu = Bound{Selector::Exactly, mtu};
+    return join(request)->mlid;
+  };
+  EXPECT_EQ(make(0x200, 5), Lid{0xc001});
+  EXPECT_EQ(make(0x201, 4), Lid{0xc002});
+  EXPECT_EQ(make(0x202, 4), Lid{0xc003});
+  EXPECT_EQ(make(0x203, 5), Lid{0xc001}) << "like it";
+  EXPECT_EQ(make(0x204, 5), Lid{0xc001}) << "like it, though others are emptier";
+  EXPECT_EQ(make(0x205, 4), Lid{0xc002});
+  EXPECT_EQ(make(0x206, 4), Lid{0xc003}) << "the emptier one";
+  EXPECT_EQ(make(0x207, 3), Lid{0xc002}) << "never the site's own; the emptiest";
+  // Who sends to one reaches those of both.
+  GroupRequest other = joining(2, join_state::kSendOnly);
+  other.mgid = Gid{0xff12401bffff0000u, Guid{0x203}};
+  ASSERT_TRUE(join(other));
+  EXPECT_THAT(table.members_of(Lid{0xc001}),
+              ElementsAre(MlidMember{Guid{1}, true}, MlidMember{Guid{2}, false}));
+  realm.room = 0;
+  EXPECT_EQ(refusal(join(creation(1, {0xff12401bffff0000u, Guid{0x300}}))), Refusal::NoResources);
+}
+
+TEST_F(Groups, WhatIsKeptComesBack) {
+  ASSERT_TRUE(join(creation()));
+  ASSERT_TRUE(join(joining(2, join_state::kSendOnly)));
+  ASSERT_TRUE(join(creation(3, {0xff12401bffff0000u, Guid{0x102}})));
+  GroupTable later;
+  later.restore(realm, table.snapshot());
+  EXPECT_EQ(later.groups(), table.groups());
+  EXPECT_THAT(later.take_changes(), IsEmpty());
+  EXPECT_THAT(later.take_touched(), ElementsAre(Lid{0xc000}, Lid{0xc001}));
+  // MLIDs in use are not given again.
+  EXPECT_EQ(later.join(realm, creation(1, {0xff12401bffff0000u, Guid{0x103}}), Guid{1})->mlid,
+            Lid{0xc002});
+}
+
+TEST_F(Groups, WhatCannotBeIsNotBroughtBack) {
+  ASSERT_TRUE(join(creation()));
+  Group good = table.snapshot().front();
+  Group unicast = good;
+  unicast.mgid.prefix = kDefaultSubnetPrefix;
+  Group empty = good;
+  empty.mgid.guid = Guid{2};
+  empty.members.clear();
+  Group nowhere = good;
+  nowhere.mgid.guid = Guid{3};
+  nowhere.mlid = Lid{17};
+  Group stateless = good;
+  stateless.mgid.guid = Guid{4};
+  stateless.members.begin()->second.join_state = 0;
+  GroupTable later;
+  later.restore(realm, {nowhere, unicast, empty, stateless, good, good});
+  EXPECT_EQ(later.groups().size(), 2u);
+  EXPECT_EQ(later.find(kMgid)->mlid, Lid{0xc000});
+  EXPECT_EQ(later.find(nowhere.mgid)->mlid, Lid{0xc001});
+}
+
+TEST(Mgid, Prints) {
+  EXPECT_EQ(print_gid(ipoib_broadcast(PKey{0x7fff})), "ff12:401b:ffff:0000:0000:0000:ffff:ffff");
+}
+
+}  // namespace
+}  // namespace smd

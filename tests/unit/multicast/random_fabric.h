@@ -1,0 +1,77 @@
+// Small fabrics at random, and groups in them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/base/rng.h"
+#include "smd/multicast/forest.h"
+#include "smd/multicast/tree_ranks.h"
+#include "smd/routing/engine.h"
+#include "tests/support/fabric_text.h"
+#include "tests/support/flood.h"
+
+namespace smd::test {
+
+/// Connected, with circles, parallel cables and now and then a loop-back cable; one to three hosts
+/// at every switch.
+inline std::string random_text(Rng& rng, unsigned switches) {
+  std::string text;
+  unsigned host = 0;
+  for (unsigned s = 1; s <= switches; ++s) {
+    for (std::uint64_t h = rng.below(3) + 1; h > 0; --h) text += fmt::format("H{}-S{} ", ++host, s);
+    if (s > 1) text += fmt::format("S{}-S{} ", s, rng.below(s - 1) + 1);
+  }
+  for (std::uint64_t more = rng.below(switches) + 2; more > 0; --more) {
+    const std::uint64_t a = rng.below(switches) + 1;
+    const std::uint64_t b = rng.below(switches) + 1;
+    if (a != b) text += fmt::format("S{}-S{} ", a, b);
+  }
+  if (rng.below(4) == 0) text += "S1:30-S1:30 ";
+  return text;
+}
+
+inline std::shared_ptr<const Fabric> with_tables(Fabric fabric, std::uint16_t room = 1024) {
+  for (SwitchInfo& info : fabric.switch_info) info.multicast_fdb_cap = room;
+  return std::make_shared<const Fabric>(std::move(fabric));
+}
+
+inline std::vector<PortIdx> end_ports(const Fabric& fabric) {
+  std::vector<PortIdx> out;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_end_port(port)) out.push_back(port);
+  }
+  return out;
+}
+
+inline std::vector<TreeMember> random_members(const Fabric& fabric, Rng& rng) {
+  std::vector<TreeMember> members;
+  const std::uint64_t of_ten = rng.below(9) + 1;
+  for (const PortIdx port : end_ports(fabric)) {
+    if (rng.below(10) < of_ten) members.push_back({port, rng.below(4) != 0});
+  }
+  return members;
+}
+
+inline CopiesTo entries_of(const std::vector<SwitchMask>& masks) {
+  return [&masks](SwitchIdx sw, PortNum port) {
+    for (const SwitchMask& mask : masks) {
+      if (mask.sw == sw) return mask.ports.test(port);
+    }
+    return false;
+  };
+}
+
+inline std::string find_misdelivery(const Fabric& fabric,
+                                    const std::vector<SwitchMask>& masks,
+                                    const std::vector<TreeMember>& members) {
+  std::vector<std::pair<PortIdx, bool>> all;
+  for (const TreeMember& member : members) all.emplace_back(member.port, member.receives);
+  return find_misdelivery(fabric, entries_of(masks), all);
+}
+
+}  // namespace smd::test
