@@ -32,73 +32,16 @@ bool LaneTurnGraph::sort() {
       if (--waits[next] == 0) free.push_back(next);
     }
   }
-  seen_.assign(next_.size(), 0);
   return free.size() == next_.size();
-}
-
-// Lanes that follow `from` and stand no higher than `goal`; false when one of them is `goal`.
-bool LaneTurnGraph::reach_forward(Lane from, Lane goal) {
-  const std::uint32_t ceiling = place_[goal];
-  bool free = true;
-  ahead_.clear();
-  stack_.assign(1, from);
-  seen_[from] = 1;
-  while (!stack_.empty() && free) {
-    const Lane lane = stack_.back();
-    stack_.pop_back();
-    ahead_.push_back(lane);
-    for (const Lane next : next_[lane]) {
-      if (next == goal) free = false;
-      if (seen_[next] || place_[next] > ceiling) continue;
-      seen_[next] = 1;
-      stack_.push_back(next);
-    }
-  }
-  for (const Lane lane : stack_) seen_[lane] = 0;
-  for (const Lane lane : ahead_) seen_[lane] = 0;
-  return free;
-}
-
-void LaneTurnGraph::reach_back(Lane from, std::uint32_t floor) {
-  behind_.clear();
-  stack_.assign(1, from);
-  seen_[from] = 1;
-  while (!stack_.empty()) {
-    const Lane lane = stack_.back();
-    stack_.pop_back();
-    behind_.push_back(lane);
-    for (const Lane before : before_[lane]) {
-      if (seen_[before] || place_[before] < floor) continue;
-      seen_[before] = 1;
-      stack_.push_back(before);
-    }
-  }
-  for (const Lane lane : behind_) seen_[lane] = 0;
-}
-
-// Gives the places that `behind_` and `ahead_` hold to all of `behind_`, then all of `ahead_`.
-void LaneTurnGraph::reorder() {
-  const auto by_place = [&](Lane lane) { return place_[lane]; };
-  std::ranges::sort(behind_, {}, by_place);
-  std::ranges::sort(ahead_, {}, by_place);
-  std::vector<std::uint32_t> places;
-  for (const Lane lane : behind_) places.push_back(place_[lane]);
-  for (const Lane lane : ahead_) places.push_back(place_[lane]);
-  std::ranges::sort(places);
-  std::size_t at = 0;
-  for (const Lane lane : behind_) place_[lane] = places[at++];
-  for (const Lane lane : ahead_) place_[lane] = places[at++];
 }
 
 bool LaneTurnGraph::insert(const Edge& edge) {
   if (has(edge)) return true;
-  const auto [from, to] = edge;
-  if (from == to) return false;
-  if (place_[from] > place_[to]) {
-    if (!reach_forward(to, from)) return false;
-    reach_back(from, place_[to]);
-    reorder();
-  }
+  const auto neighbours = [](const auto& lists) {
+    return [&lists](Lane lane, auto&& visit) { std::ranges::for_each(lists[lane], visit); };
+  };
+  if (!mender_.mend(place_, edge.first, edge.second, neighbours(next_), neighbours(before_)))
+    return false;
   add(edge);
   return true;
 }

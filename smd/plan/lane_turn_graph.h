@@ -1,10 +1,12 @@
 // Which lane of which channel may wait for which, while a plan is being made: kept in an order in
-// which every dependency rises (Pearce and Kelly's dynamic topological order).
+// which every dependency rises.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "smd/plan/order_mender.h"
 
 namespace smd {
 
@@ -13,7 +15,8 @@ class LaneTurnGraph {
   using Lane = std::uint32_t;  // port times lanes plus VL
   using Edge = std::pair<Lane, Lane>;
 
-  explicit LaneTurnGraph(std::size_t lanes) : next_(lanes), before_(lanes), place_(lanes, 0) {}
+  explicit LaneTurnGraph(std::size_t lanes)
+      : next_(lanes), before_(lanes), place_(lanes, 0), mender_(std::vector<char>(lanes, 0)) {}
 
   [[nodiscard]] bool has(const Edge& edge) const;
 
@@ -34,14 +37,9 @@ class LaneTurnGraph {
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return place_; }
 
  private:
-  [[nodiscard]] bool reach_forward(Lane from, Lane goal);
-  void reach_back(Lane from, std::uint32_t floor);
-  void reorder();
-
   std::vector<std::vector<Lane>> next_, before_;
   std::vector<std::uint32_t> place_;
-  std::vector<Lane> ahead_, behind_, stack_;  // scratch of insert
-  std::vector<char> seen_;
+  OrderMender<Lane, std::vector<std::uint32_t>, std::vector<char>> mender_;
 };
 
 }  // namespace smd

@@ -10,7 +10,7 @@ TurnGraph::TurnGraph(const Fabric& fabric)
       first_word_(fabric.port_count(), 0),
       first_port_(fabric.port_count(), 0),
       position_(fabric.port_count(), 0),
-      seen_(fabric.port_count(), 0) {
+      mender_(IndexVector<PortIdx, char>(fabric.port_count(), 0)) {
   std::uint32_t at = 0;
   for (const NodeIdx node : fabric.switch_node) {
     for (const PortIdx port : fabric.external_ports(node)) {
@@ -72,69 +72,13 @@ bool TurnGraph::sort_by(const ChannelOrder& order) {
   return true;
 }
 
-// Channels that follow `from` and stand no higher than `goal`; false when one of them is `goal`.
-bool TurnGraph::reach_forward(PortIdx from, PortIdx goal) {
-  const std::uint32_t ceiling = position_[goal];
-  bool free = true;
-  stack_.assign(1, from);
-  seen_[from] = 1;
-  while (!stack_.empty() && free) {
-    const PortIdx channel = stack_.back();
-    stack_.pop_back();
-    after_.push_back(channel);
-    for_each_exit(fabric_->peer[channel], [&](PortIdx out) {
-      if (out == goal) free = false;
-      if (seen_[out] || position_[out] > ceiling) return;
-      seen_[out] = 1;
-      stack_.push_back(out);
-    });
-  }
-  for (const PortIdx channel : stack_) seen_[channel] = 0;
-  for (const PortIdx channel : after_) seen_[channel] = 0;
-  return free;
-}
-
-void TurnGraph::reach_back(PortIdx from, std::uint32_t floor) {
-  stack_.assign(1, from);
-  seen_[from] = 1;
-  while (!stack_.empty()) {
-    const PortIdx channel = stack_.back();
-    stack_.pop_back();
-    before_.push_back(channel);
-    for_each_entry(channel, [&](PortIdx entry) {
-      if (seen_[entry] || position_[entry] < floor) return;
-      seen_[entry] = 1;
-      stack_.push_back(entry);
-    });
-  }
-  for (const PortIdx channel : before_) seen_[channel] = 0;
-}
-
-// Gives the positions that `before_` and `after_` hold to all of `before_`, then all of `after_`.
-void TurnGraph::reorder() {
-  const auto by_position = [&](PortIdx port) { return position_[port]; };
-  std::ranges::sort(before_, {}, by_position);
-  std::ranges::sort(after_, {}, by_position);
-  std::vector<std::uint32_t> places;
-  for (const PortIdx port : before_) places.push_back(position_[port]);
-  for (const PortIdx port : after_) places.push_back(position_[port]);
-  std::ranges::sort(places);
-  std::size_t at = 0;
-  for (const PortIdx port : before_) position_[port] = places[at++];
-  for (const PortIdx port : after_) position_[port] = places[at++];
-}
-
 bool TurnGraph::insert(PortIdx in, PortIdx out) {
-  if (has(in, out) || (struck_[word(in, out)] & bit(in, out))) return true;
-  const PortIdx from = fabric_->peer[in];
-  if (from == out) return false;
-  if (position_[from] > position_[out]) {
-    after_.clear();
-    before_.clear();
-    if (!reach_forward(out, from)) return false;
-    reach_back(from, position_[out]);
-    reorder();
-  }
+  if (has(in, out) || is_struck(in, out)) return true;
+  const auto after = [&](PortIdx channel, auto&& visit) {
+    for_each_exit(fabric_->peer[channel], visit);
+  };
+  const auto before = [&](PortIdx channel, auto&& visit) { for_each_entry(channel, visit); };
+  if (!mender_.mend(position_, fabric_->peer[in], out, after, before)) return false;
   add(in, out);
   return true;
 }

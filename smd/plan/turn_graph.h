@@ -1,11 +1,12 @@
 // The channel graph while a plan is being made: turns come and go, and an order of the channels
-// follows them (Pearce and Kelly's dynamic topological order).
+// follows them.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <vector>
 
+#include "smd/plan/order_mender.h"
 #include "smd/plan/transition.h"
 
 namespace smd {
@@ -95,18 +96,13 @@ class TurnGraph {
     }
   }
 
-  [[nodiscard]] bool reach_forward(PortIdx from, PortIdx goal);
-  void reach_back(PortIdx from, std::uint32_t floor);
-  void reorder();
-
   const Fabric* fabric_;
   IndexVector<PortIdx, std::uint32_t> words_;  // 0: no channel
   IndexVector<PortIdx, std::uint32_t> first_word_;
   IndexVector<PortIdx, std::uint32_t> first_port_;  // of its switch
   std::vector<Word> turns_, struck_;
-  ChannelOrder position_;                        // by the port a channel begins at
-  std::vector<PortIdx> after_, before_, stack_;  // scratch of insert
-  IndexVector<PortIdx, char> seen_;
+  ChannelOrder position_;  // by the port a channel begins at
+  OrderMender<PortIdx, ChannelOrder, IndexVector<PortIdx, char>> mender_;
 };
 
 }  // namespace smd
