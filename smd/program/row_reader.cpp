@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/mad/modifiers.h"
+#include "smd/program/sl_to_vl_smp.h"
 #include "smd/routing/switch_rows.h"
 
 namespace smd {
@@ -31,16 +31,14 @@ void RowReader::start(const SweepReport& report,
       [this, &report, &known] {
         if (next_ == ways_.size()) return false;
         const Turn way = ways_[next_++];
-        const NodeIdx node = report.fabric->switch_node[way.sw];
-        pump_.send({.route = SmpRoute::directed(report.path[node]),
-                    .attribute = AttributeId::SlToVlMappingTable,
-                    .modifier = encode_modifier(SlToVlModifier{.in = way.in, .out = way.out}),
-                    .m_key = m_key_},
-                   [&report, &known, node, way](const Result<SmpReply>& reply) {
-                     if (!reply || reply->status != 0) return;
-                     if (const auto held = decode_sl_to_vl(reply->data))
-                       known.confirm(report.fabric->node_guid[node], way.in, way.out, *held);
-                   });
+        SmpRequest request = sl_to_vl_smp(report, way);
+        request.m_key = m_key_;
+        pump_.send(std::move(request), [&report, &known, way](const Result<SmpReply>& reply) {
+          if (!reply || reply->status != 0) return;
+          const Guid guid = report.fabric->node_guid[report.fabric->switch_node[way.sw]];
+          if (const auto held = decode_sl_to_vl(reply->data))
+            known.confirm(guid, way.in, way.out, *held);
+        });
         return true;
       },
       std::move(done));

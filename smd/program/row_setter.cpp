@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "smd/mad/modifiers.h"
+#include "smd/program/sl_to_vl_smp.h"
 #include "smd/routing/switch_rows.h"
 
 namespace smd {
@@ -60,20 +60,23 @@ void RowSetter::send(const Turn& way) {
   SmpData data{};
   encode_sl_to_vl(wanted(way), data);
   run_.state.rows.forget_row(run_.guid_of(way.sw), way.in, way.out);
-  ask(way, Method::Set, data, [this, way](const Result<SmpReply>& reply) {
-    if (!confirm(way, reply))
-      look(way, accepted(reply) ? "the switch kept something else" : describe_failure(reply));
-  });
+  stage_.ask(sl_to_vl_smp(*run_.input.report, way, Method::Set, data),
+             [this, way](const Result<SmpReply>& reply) {
+               if (!confirm(way, reply))
+                 look(way,
+                      accepted(reply) ? "the switch kept something else" : describe_failure(reply));
+             });
 }
 
 /// It may have arrived all the same: what the switch says of itself decides.
 void RowSetter::look(const Turn& way, std::string why) {
-  ask(way, Method::Get, {}, [this, way, why = std::move(why)](const Result<SmpReply>& reply) {
-    if (confirm(way, reply)) return;
-    const std::string what = fmt::format("{}: {}", name_of(way), why);
-    run_.fault(run_.node_of(way.sw), way.out, what);
-    unconfirmed_.add(run_.guid_of(way.sw), what);
-  });
+  stage_.ask(sl_to_vl_smp(*run_.input.report, way),
+             [this, way, why = std::move(why)](const Result<SmpReply>& reply) {
+               if (confirm(way, reply)) return;
+               const std::string what = fmt::format("{}: {}", name_of(way), why);
+               run_.fault(run_.node_of(way.sw), way.out, what);
+               unconfirmed_.add(run_.guid_of(way.sw), what);
+             });
 }
 
 /// True when the answer shows the wanted row.
@@ -85,18 +88,6 @@ bool RowSetter::confirm(const Turn& way, const Result<SmpReply>& reply) {
   if (*now != wanted(way)) return false;
   ++run_.report.rows_written;
   return true;
-}
-
-void RowSetter::ask(const Turn& way,
-                    Method method,
-                    const SmpData& data,
-                    std::function<void(const Result<SmpReply>&)> on_reply) {
-  stage_.ask({.route = SmpRoute::directed(run_.input.report->path[run_.node_of(way.sw)]),
-              .method = method,
-              .attribute = AttributeId::SlToVlMappingTable,
-              .modifier = encode_modifier(SlToVlModifier{.in = way.in, .out = way.out}),
-              .data = data},
-             std::move(on_reply));
 }
 
 }  // namespace smd

@@ -28,10 +28,6 @@ class RowSetter {
   [[nodiscard]] const SlToVl& wanted(const Turn& way) const;
   void send(const Turn& way);
   void look(const Turn& way, std::string why);
-  void ask(const Turn& way,
-           Method method,
-           const SmpData& data,
-           std::function<void(const Result<SmpReply>&)> on_reply);
   bool confirm(const Turn& way, const Result<SmpReply>& reply);
 
   ProgramRun& run_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/mad/modifiers.h"
+#include "smd/program/sl_to_vl_smp.h"
 
 namespace smd {
 namespace {
@@ -53,7 +53,7 @@ void TurnSetter::block_one(const Turn& turn) {
   const bool known =
       run_.input.sets_rows() || run_.input.qos.sl_to_vl || (row != nullptr && row->open);
   if (known || run_.input.literal) return set_row(turn, Held::Blocked);
-  ask(turn, Method::Get, {}, [this, turn](const Result<SmpReply>& reply) {
+  stage_.ask(sl_to_vl_smp(*run_.input.report, turn), [this, turn](const Result<SmpReply>& reply) {
     const auto now =
         accepted(reply) ? decode_sl_to_vl(reply->data) : Result<SlToVl>(fail(Errc::Timeout, ""));
     if (!now) {
@@ -71,26 +71,25 @@ void TurnSetter::set_row(const Turn& turn, Held wanted) {
   encode_sl_to_vl(wanted == Held::Blocked ? kBlockedRow : open_row(turn), data);
   row_of(turn).held = Held::Unknown;
   run_.state.rows.forget_row(run_.guid_of(turn.sw), turn.in, turn.out);
-  ask(turn, Method::Set, data, [this, turn, wanted](const Result<SmpReply>& reply) {
-    if (!note(turn, wanted, reply))
-      look(turn,
-           wanted,
-           accepted(reply) ? "the switch kept something else" : describe_failure(reply));
-  });
+  stage_.ask(sl_to_vl_smp(*run_.input.report, turn, Method::Set, data),
+             [this, turn, wanted](const Result<SmpReply>& reply) {
+               if (!note(turn, wanted, reply))
+                 look(turn,
+                      wanted,
+                      accepted(reply) ? "the switch kept something else" : describe_failure(reply));
+             });
 }
 
 /// It may have arrived all the same: what the switch says of itself decides.
 void TurnSetter::look(const Turn& turn, Held wanted, std::string why) {
-  ask(turn,
-      Method::Get,
-      {},
-      [this, turn, wanted, why = std::move(why)](const Result<SmpReply>& reply) {
-        if (note(turn, wanted, reply)) return;
-        const std::string what =
-            fmt::format("SL-to-VL row of in port {}, out port {}: {}", turn.in, turn.out, why);
-        run_.fault(run_.node_of(turn.sw), turn.out, what);
-        unconfirmed_.add(run_.guid_of(turn.sw), what);
-      });
+  stage_.ask(sl_to_vl_smp(*run_.input.report, turn),
+             [this, turn, wanted, why = std::move(why)](const Result<SmpReply>& reply) {
+               if (note(turn, wanted, reply)) return;
+               const std::string what = fmt::format(
+                   "SL-to-VL row of in port {}, out port {}: {}", turn.in, turn.out, why);
+               run_.fault(run_.node_of(turn.sw), turn.out, what);
+               unconfirmed_.add(run_.guid_of(turn.sw), what);
+             });
 }
 
 /// True when the answer shows the wanted row.
@@ -109,18 +108,6 @@ bool TurnSetter::note(const Turn& turn, Held wanted, const Result<SmpReply>& rep
   if (row.held != wanted) return false;
   ++(wanted == Held::Blocked ? run_.report.turns_blocked : run_.report.turns_restored);
   return true;
-}
-
-void TurnSetter::ask(const Turn& turn,
-                     Method method,
-                     const SmpData& data,
-                     std::function<void(const Result<SmpReply>&)> on_reply) {
-  stage_.ask({.route = SmpRoute::directed(run_.input.report->path[run_.node_of(turn.sw)]),
-              .method = method,
-              .attribute = AttributeId::SlToVlMappingTable,
-              .modifier = encode_modifier(SlToVlModifier{.in = turn.in, .out = turn.out}),
-              .data = data},
-             std::move(on_reply));
 }
 
 TurnMemory::Row& TurnSetter::row_of(const Turn& turn) {

@@ -23,10 +23,6 @@ class TurnSetter {
   void block_one(const Turn& turn);
   void set_row(const Turn& turn, TurnMemory::Held wanted);
   void look(const Turn& turn, TurnMemory::Held wanted, std::string why);
-  void ask(const Turn& turn,
-           Method method,
-           const SmpData& data,
-           std::function<void(const Result<SmpReply>&)> on_reply);
   bool note(const Turn& turn, TurnMemory::Held wanted, const Result<SmpReply>& reply);
   [[nodiscard]] TurnMemory::Row& row_of(const Turn& turn);
   [[nodiscard]] SlToVl open_row(const Turn& turn);
