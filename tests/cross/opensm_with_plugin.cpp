@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
 
 namespace smd::test {
 namespace {
@@ -30,7 +31,7 @@ ProcessOptions opensm_process(const Stage& stage, const OpensmSettings& settings
   env.erase(preload);
   env.insert(env.end(),
              {{"CONFIG", config},
-              {"LD_LIBRARY_PATH", SMD_BINARY_DIR "/lib"},
+              {"LD_LIBRARY_PATH", build_path("lib")},
               {"OSM_TMP_DIR", "."},
               {"OSM_CACHE_DIR", "."}});
   return {.argv = std::move(argv), .env = std::move(env)};

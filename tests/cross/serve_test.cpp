@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "tests/cross/served.h"
+#include "tests/support/paths.h"
 
 namespace smd::test {
 namespace {
@@ -110,7 +111,7 @@ void bring_up_with_smd(const Served& served) {
   std::ofstream(folder / "smd.toml")
       << "[sm]\nstate_dir = \"" << (folder / "state").string() << "\"\n[admin]\nsocket = \""
       << (folder / "smd.sock").string() << "\"\n";
-  const Finished smd = served.tool({SMD_BINARY_DIR "/bin/smd",
+  const Finished smd = served.tool({build_path("bin/smd"),
                                     "run",
                                     "--transport",
                                     "umad",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim-backend/topology/fabric_spec.h"
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/wait_until.h"
 
@@ -26,7 +27,7 @@ inline std::string umad2sim() {
   return {};
 }
 
-inline std::string smsim_path() { return SMD_BINARY_DIR "/bin/smsim"; }
+inline std::string smsim_path() { return build_path("bin/smsim"); }
 
 class Served {
  public:

@@ -1,4 +1,5 @@
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
 
 #include <stdlib.h>
 
@@ -10,9 +11,7 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-std::filesystem::path program(const char* name) {
-  return std::filesystem::path(SMD_BINARY_DIR) / "bin" / name;
-}
+std::filesystem::path program(const char* name) { return build_path(std::string("bin/") + name); }
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
@@ -22,7 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr const char* kShim = SMD_BINARY_DIR "/tests/libumad_fault_shim.so";
+const std::string kShim = build_path("tests/libumad_fault_shim.so");
 
 class BreakingAdapter : public ::testing::Test {
  protected:

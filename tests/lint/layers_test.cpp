@@ -1,4 +1,5 @@
 #include "tests/lint/layers.h"
+#include "tests/support/paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ TEST(Layers, IncludesAreByPathFromTheRoot) {
   for (const SourceFile& file : source_files()) {
     for (const Include& include : includes_of(file.lines)) {
       if (include.system) continue;
-      EXPECT_TRUE(std::filesystem::exists(std::string(SMD_SOURCE_DIR "/") + include.target))
+      EXPECT_TRUE(std::filesystem::exists(test::source_path(include.target)))
           << at(file, include.line) << "\"" << include.target << "\" is no path from the root";
     }
   }
@@ -60,8 +61,7 @@ TEST(Layers, PureFoldersHaveNoEffects) {
 
 TEST(Layers, EveryFolderOfTheListExists) {
   for (const Layer& layer : layers()) {
-    EXPECT_TRUE(std::filesystem::is_directory(std::string(SMD_SOURCE_DIR "/") + layer.folder))
-        << layer.folder;
+    EXPECT_TRUE(std::filesystem::is_directory(test::source_path(layer.folder))) << layer.folder;
   }
 }
 

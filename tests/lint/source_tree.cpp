@@ -1,4 +1,5 @@
 #include "tests/lint/source_tree.h"
+#include "tests/support/paths.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const fs::path kRoot = SMD_SOURCE_DIR;
+const fs::path kRoot = test::source_path();
 
 bool is_cpp(const fs::path& path) {
   return path.extension() == ".h" || path.extension() == ".cpp" || path.extension() == ".c";

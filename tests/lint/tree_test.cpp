@@ -11,6 +11,7 @@
 
 #include "tests/lint/layers.h"
 #include "tests/lint/source_tree.h"
+#include "tests/support/paths.h"
 
 namespace smd::lint {
 namespace {
@@ -59,7 +60,7 @@ std::string find_list_folder(const std::string& path) {
   std::string folder = path;
   do {
     folder = folder.substr(0, folder.rfind('/'));
-  } while (!fs::exists(SMD_SOURCE_DIR "/" + folder + "/CMakeLists.txt"));
+  } while (!fs::exists(test::source_path(folder + "/CMakeLists.txt")));
   return folder;
 }
 
@@ -114,7 +115,7 @@ TEST(Tree, IsFormatted) {
   if (std::system("clang-format-16 --version >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "clang-format-16 is not installed";
   }
-  std::string command = "cd '" SMD_SOURCE_DIR "' && clang-format-16 --dry-run -Werror";
+  std::string command = "cd '" + test::source_path() + "' && clang-format-16 --dry-run -Werror";
   for (const SourceFile& file : source_files()) command += " '" + file.path + "'";
   EXPECT_THAT(files_named_by(command + " 2>&1"), testing::IsEmpty()) << "clang-format-16 -i them";
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 
 namespace smd::test {
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 constexpr std::chrono::seconds kLimit{60};
 
 std::string program(const std::string& name) {
-  return std::string(SMD_BINARY_DIR) + "/bin/" + name;
+  return test::build_path(std::string("bin/") + name);
 }
 
 Finished smd(std::vector<std::string> args) {

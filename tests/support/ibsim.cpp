@@ -1,4 +1,5 @@
 #include "tests/support/ibsim.h"
+#include "tests/support/paths.h"
 
 #include <unistd.h>
 
@@ -80,8 +81,8 @@ std::vector<std::pair<std::string, std::string>> Ibsim::client_environment(
           {"LD_PRELOAD", kPreload},
           // A build with AddressSanitizer would refuse to start behind another preloaded library.
           {"ASAN_OPTIONS",
-           "verify_asan_link_order=0:suppressions=" SMD_SOURCE_DIR
-           "/tests/support/asan_suppressions.txt"}};
+           "verify_asan_link_order=0:suppressions=" +
+               source_path("tests/support/asan_suppressions.txt")}};
 }
 
 bool Ibsim::command(std::string_view line) {

@@ -17,6 +17,7 @@
 #include "smd/admin/commands.h"
 #include "smd/admin/socket_server.h"
 #include "smd/base/log.h"
+#include "tests/support/paths.h"
 
 namespace smd {
 namespace {
@@ -53,7 +54,7 @@ class Smctl : public testing::Test {
     return outcome;
   }
 
-  static std::string program() { return SMD_BINARY_DIR "/bin/smctl"; }
+  static std::string program() { return test::build_path("bin/smctl"); }
 
   Outcome smctl(const std::string& args) const {
     return shell(program() + " --socket " + path_ + " " + args);

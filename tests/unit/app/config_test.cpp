@@ -1,4 +1,5 @@
 #include "smd/app/config.h"
+#include "tests/support/paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -442,11 +443,11 @@ TEST(ConfigText, PrintedConfigReadsBack) {
 }
 
 TEST(ConfigText, InstalledFileIsTheTable) {
-  expect_file(SMD_SOURCE_DIR "/etc/smd.toml", print_default_config());
+  expect_file(test::source_path("etc/smd.toml"), print_default_config());
 }
 
 TEST(ConfigText, ReferenceIsTheTable) {
-  const std::filesystem::path path = SMD_SOURCE_DIR "/docs/formats/config.md";
+  const std::filesystem::path path = test::source_path("docs/formats/config.md");
   const std::string text = read_file(path);
   const std::string mark = "<!-- generated from the table of options -->\n";
   ASSERT_THAT(text, HasSubstr(mark));

@@ -77,6 +77,40 @@ class ChangingFabric {
   /// Handles change from one snapshot to the next; GUIDs and port numbers do not.
   void reverse_order() { reversed_ = !reversed_; }
 
+  /// So many times one of all that can happen.
+  void change(int times) {
+    for (; times > 0; --times) {
+      switch (pick(0, 5)) {
+        case 0:
+          lose_cable();
+          break;
+        case 1:
+        case 2:
+          gain_cable();
+          break;
+        case 3:
+          toggle_node();
+          break;
+        case 4:
+          swap_lids();
+          break;
+        default:
+          reverse_order();
+      }
+    }
+  }
+
+  /// So many times a node or a cable that goes.
+  void lose(int times) {
+    for (; times > 0; --times) {
+      if (pick(0, 3) == 0) {
+        lose_node();
+      } else {
+        lose_cable();
+      }
+    }
+  }
+
   struct View {
     Fabric fabric;
     LidMap lids;

@@ -76,26 +76,7 @@ void follow_changes() {
   ChangingFabric::View before = network.view();
   auto tables = find_engine("ftree")->compute(before.fabric, before.lids, {});
   for (int step = 0; step < 5; ++step) {
-    for (int changes = pick(1, 3); changes > 0; --changes) {
-      switch (pick(0, 5)) {
-        case 0:
-        case 1:
-          network.lose_cable();
-          break;
-        case 2:
-          network.gain_cable();
-          break;
-        case 3:
-          network.toggle_node();
-          break;
-        case 4:
-          network.swap_lids();
-          break;
-        default:
-          network.reverse_order();
-          break;
-      }
-    }
+    network.change(pick(1, 3));
     ChangingFabric::View now = network.view();
     const auto scratch = find_engine("ftree")->compute(now.fabric, now.lids, {});
     if (!scratch || !tables) {

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "smd/routing/check.h"
+#include "tests/support/paths.h"
 #include "tests/unit/routing/paths.h"
 
 namespace smd::test {
@@ -52,7 +53,7 @@ class GoldenLft : public ::testing::TestWithParam<Row> {};
 
 TEST_P(GoldenLft, Matches) {
   const auto& [topology, engine] = GetParam();
-  const std::string folder = fmt::format("{}/tests/golden/{}/", SMD_SOURCE_DIR, topology);
+  const std::string folder = test::source_path(fmt::format("tests/golden/{}/", topology));
   const std::string_view name = engine;
   const std::string file =
       folder + (name == "updn" ? std::string{"lft.txt"} : fmt::format("lft-{}.txt", name));

@@ -412,24 +412,7 @@ RC_GTEST_PROP(ItbVl, IsSoundAfterChanges, ()) {
       *rc::gen::element(LaneCut::UpDown, LaneCut::DepthFirst, LaneCut::MinimalCycles);
   const auto first = find_engine("itb-vl")->compute(before.fabric, before.lids, request);
   if (!first) return;
-  for (int changes = pick(1, 3); changes > 0; --changes) {
-    switch (pick(0, 4)) {
-      case 0:
-        changing.lose_cable();
-        break;
-      case 1:
-        changing.gain_cable();
-        break;
-      case 2:
-        changing.toggle_node();
-        break;
-      case 3:
-        changing.swap_lids();
-        break;
-      default:
-        changing.reverse_order();
-    }
-  }
+  changing.change(pick(1, 3));
   const ChangingFabric::View after = changing.view();
   const PreviousRoutes in_force{&before.fabric, &before.lids, &*first};
   request.in_force = &in_force;

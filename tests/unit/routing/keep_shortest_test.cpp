@@ -130,26 +130,7 @@ RC_GTEST_PROP(KeepShortest, WhateverChangesTheRoutesStayShortest, ()) {
   View before = network.view();
   RoutingTables tables = compute_minhop(before.fabric, before.lids);
   for (int step = 0; step < 5; ++step) {
-    for (int changes = pick(1, 4); changes > 0; --changes) {
-      switch (pick(0, 5)) {
-        case 0:
-          network.lose_cable();
-          break;
-        case 1:
-        case 2:
-          network.gain_cable();
-          break;
-        case 3:
-          network.toggle_node();
-          break;
-        case 4:
-          network.swap_lids();
-          break;
-        default:
-          network.reverse_order();
-          break;
-      }
-    }
+    network.change(pick(1, 4));
     View now = network.view();
     RoutingTables after = compute_minhop(now, before, tables);
     RC_TAG(after.recomputed ? "kept" : "anew");
@@ -167,13 +148,7 @@ RC_GTEST_PROP(KeepShortest, AfterALossNoEntryChangesThatCouldStay, ()) {
   View before = network.view();
   RoutingTables tables = compute_minhop(before.fabric, before.lids);
   for (int step = 0; step < 4; ++step) {
-    for (int changes = pick(1, 2); changes > 0; --changes) {
-      if (pick(0, 3) == 0) {
-        network.lose_node();
-      } else {
-        network.lose_cable();
-      }
-    }
+    network.lose(pick(1, 2));
     View now = network.view();
     RoutingTables after = compute_minhop(now, before, tables);
     require_shortest(now, after);

@@ -164,6 +164,18 @@ TEST(Nue, EightLanesLeaveHardlyADetour) {
   }
 }
 
+// Who is served first chooses without knowing the rest: without a second turn the fullest link
+// carries 1.2 and 1.3 times as much as with minhop.
+TEST(Nue, OnEightLanesTheFullestLinkCarriesNoMoreThanWithMinhop) {
+  for (const char* spec : {"torus:dims=16.16,hosts=4", "dragonfly:a=8,c=4,h=4"}) {
+    const Fabric f = drawn(spec);
+    const LidMap lids = lids_in_order(f);
+    EXPECT_LE(measure_load(f, lids, nue(f, lids, 8).lft).max,
+              measure_load(f, lids, compute("minhop", f, lids).lft).max)
+        << spec;
+  }
+}
+
 TEST(Nue, OnOneLaneRoutesAreShorterThanUpDownOnes) {
   for (const int seed : {1, 2, 3, 4}) {
     const Fabric f = drawn(fmt::format("irregular:switches=64,links=4,hosts=4,seed={}", seed));
@@ -421,23 +433,7 @@ RC_GTEST_PROP(Nue, KeepsWhatAChangeLeavesWhole, ()) {
   ChangingFabric::View before = network.view();
   RoutingTables tables = nue(before.fabric, before.lids, lanes);
   for (int step = 0; step < 6; ++step) {
-    switch (pick(0, 4)) {
-      case 0:
-        network.gain_cable();
-        break;
-      case 1:
-        network.toggle_node();
-        break;
-      case 2:
-        network.swap_lids();
-        break;
-      case 3:
-        network.reverse_order();
-        break;
-      default:
-        network.lose_cable();
-        break;
-    }
+    network.change(1);
     const ChangingFabric::View now = network.view();
     const RoutingTables after =
         reroute(now.fabric, now.lids, {&before.fabric, &before.lids, &tables}, lanes);

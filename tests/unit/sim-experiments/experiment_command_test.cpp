@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/paths.h"
 #include "tests/support/process.h"
 
 namespace smd::test {
@@ -23,7 +24,7 @@ class ExperimentCommand : public testing::Test {
   ~ExperimentCommand() override { std::filesystem::remove_all(folder); }
 
   Finished smsim(std::vector<std::string> args) {
-    args.insert(args.begin(), {SMD_BINARY_DIR "/bin/smsim", "experiment"});
+    args.insert(args.begin(), {test::build_path("bin/smsim"), "experiment"});
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
   }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/paths.h"
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
@@ -26,7 +27,7 @@ struct Outcome {
 /// Runs smsim with the words of a shell line; `2>&1` in it brings in the faults.
 Outcome smsim(const std::string& words) {
   Outcome outcome;
-  std::FILE* pipe = ::popen((SMD_BINARY_DIR "/bin/smsim " + words).c_str(), "r");
+  std::FILE* pipe = ::popen((test::build_path("bin/smsim ") + words).c_str(), "r");
   std::array<char, 4096> buffer{};
   while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) outcome.text += buffer.data();
   outcome.code = WEXITSTATUS(::pclose(pipe));

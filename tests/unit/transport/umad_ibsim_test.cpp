@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/support/ibsim.h"
+#include "tests/support/paths.h"
 
 namespace smd::test {
 namespace {
@@ -13,7 +14,7 @@ using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 constexpr const char* kNet = "/usr/share/doc/ibsim-utils/net-examples/net";
-constexpr const char* kProbe = SMD_BINARY_DIR "/bin/umad_probe";
+const std::string kProbe = build_path("bin/umad_probe");
 
 class UmadOnIbsim : public ::testing::Test {
  protected:
