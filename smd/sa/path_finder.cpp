@@ -85,9 +85,14 @@ bool PathFinder::add_path(
   }
   const bool raw = request_.asks(part::kRawTraffic) && request_.wanted.raw_traffic;
   const PKey p_key = request_.asks(part::kPKey) ? request_.wanted.p_key : kDefaultPKey;
+  // A GID that was asked for may be a further one of the port.
+  const Guid dguid =
+      request_.asks(part::kDgid) ? request_.wanted.dgid.guid : view_.fabric().port_guid[target];
+  const Guid sguid =
+      request_.asks(part::kSgid) ? request_.wanted.sgid.guid : view_.fabric().port_guid[source];
   const PathRecord record{.service_id = request_.wanted.service_id,
-                          .dgid = {view_.parts().subnet_prefix, view_.fabric().port_guid[target]},
-                          .sgid = {view_.parts().subnet_prefix, view_.fabric().port_guid[source]},
+                          .dgid = {view_.parts().subnet_prefix, dguid},
+                          .sgid = {view_.parts().subnet_prefix, sguid},
                           .dlid = dlid,
                           .slid = slid,
                           .raw_traffic = raw,

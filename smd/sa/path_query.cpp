@@ -19,7 +19,7 @@ End find_end(const SubnetView& view, bool by_gid, const Gid& gid, bool by_lid, L
     const PortIdx port = view.lids().owner_of(lid);
     if (port == kNone<PortIdx>) return {};
     if (!by_gid) return {.ports = {port}, .only = lid};
-    if (view.fabric().port_guid[port] != gid.guid) return {};
+    if (find_gid(view, gid) != port) return {};
   }
   if (!by_gid) return {.ports = view.end_ports()};
   const PortIdx port = find_gid(view, gid);

@@ -34,7 +34,10 @@ PortNum egress(const RoutingTables& routing, SwitchIdx sw, Lid destination) {
 
 }  // namespace
 
-std::optional<Way> find_way(const SubnetView& view, PortIdx source, Lid destination) {
+std::optional<Way> find_way(const SubnetView& view,
+                            PortIdx source,
+                            Lid destination,
+                            std::vector<PortIdx>* exits) {
   const Fabric& fabric = view.fabric();
   const RoutingTables& routing = view.routing();
   const PortIdx target = view.lids().owner_of(destination);
@@ -49,6 +52,7 @@ std::optional<Way> find_way(const SubnetView& view, PortIdx source, Lid destinat
   PortIdx at = source;  // where the packet has arrived
   if (!fabric.is_switch(fabric.node_of[source])) {
     pass_link(fabric, source, way);
+    if (exits != nullptr) exits->push_back(source);
     at = fabric.peer[source];
   }
   if (at == kNone<PortIdx>) return std::nullopt;
@@ -66,6 +70,7 @@ std::optional<Way> find_way(const SubnetView& view, PortIdx source, Lid destinat
     const PortIdx leaving = fabric.port_of(node, out);
     if (fabric.peer[leaving] == kNone<PortIdx>) return std::nullopt;
     pass_link(fabric, leaving, way);
+    if (exits != nullptr) exits->push_back(leaving);
     at = fabric.peer[leaving];
   }
   pass_end(fabric, source, way);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "smd/sa/subnet_view.h"
 
@@ -15,6 +16,10 @@ struct Way {
 };
 
 /// Nothing when the tables lead nowhere, or round in circles. Requires: `source` is an end port.
-[[nodiscard]] std::optional<Way> find_way(const SubnetView& view, PortIdx source, Lid destination);
+/// `exits`, if given, receives the ports by which the packet leaves a node.
+[[nodiscard]] std::optional<Way> find_way(const SubnetView& view,
+                                          PortIdx source,
+                                          Lid destination,
+                                          std::vector<PortIdx>* exits = nullptr);
 
 }  // namespace smd::sa

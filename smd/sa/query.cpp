@@ -1,9 +1,12 @@
 #include "smd/sa/query.h"
 
+#include <utility>
+
 #include "smd/sa/class_port_info.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/record_queries.h"
+#include "smd/sa/trace.h"
 
 namespace smd::sa {
 namespace {
@@ -42,6 +45,12 @@ Answer find_records(const SubnetView& view, const Query& query, const QueryLimit
 
 }  // namespace
 
+Answer only_one(Answer answer) {
+  if (answer.status != Status::Ok || answer.count() == 1) return answer;
+  return {.status = answer.count() == 0 ? Status::NoRecords : Status::TooManyRecords,
+          .cost = answer.cost};
+}
+
 Answer answer_multi(const SubnetView& view,
                     const SaHeader& header,
                     std::span<const std::byte> data,
@@ -54,16 +63,15 @@ Answer answer_multi(const SubnetView& view,
 Answer answer_query(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   const auto method = static_cast<SaMethod>(query.header.mad.method);
   const auto id = static_cast<RecordId>(query.header.mad.attribute_id);
+  if (method == SaMethod::GetTraceTable && id == RecordId::TraceRecord)
+    return find_trace(view, query, limits);
   if (method != SaMethod::Get && method != SaMethod::GetTable) return {.status = Status::BadMethod};
   if (id == RecordId::ClassPortInfo) {
     if (method != SaMethod::Get) return {.status = Status::BadMethodAttribute};
     return describe_service(view);
   }
   Answer answer = find_records(view, query, limits);
-  if (answer.status != Status::Ok || method == SaMethod::GetTable) return answer;
-  if (answer.count() == 0) return {.status = Status::NoRecords, .cost = answer.cost};
-  if (answer.count() > 1) return {.status = Status::TooManyRecords, .cost = answer.cost};
-  return answer;
+  return method == SaMethod::Get ? only_one(std::move(answer)) : answer;
 }
 
 }  // namespace smd::sa

@@ -14,12 +14,24 @@
 
 namespace smd::sa {
 
+/// Where a request came from, and so where what it asks for is sent.
+struct Client {
+  Lid lid;
+  std::uint32_t qp = 1;
+  std::uint8_t sl = 0;
+  std::uint16_t pkey_index = 0;  // in the table of our port
+
+  friend auto operator<=>(const Client&, const Client&) = default;
+};
+
 struct Query {
   SaHeader header;
   std::span<const std::byte, kDataSize> data;
 
   /// The request carries the SM_Key that this subnet trusts.
   bool trusted = false;
+
+  Client client = {};
 };
 
 /// What one request may cost.
@@ -44,6 +56,9 @@ struct Answer {
                                   const SaHeader& header,
                                   std::span<const std::byte> data,
                                   const QueryLimits& limits = {});
+
+/// A Get takes exactly one record.
+[[nodiscard]] Answer only_one(Answer answer);
 
 /// Every other method.
 [[nodiscard]] Answer answer_query(const SubnetView& view,

@@ -118,13 +118,16 @@ Answer find_switch_info_records(const SubnetView& view,
 
 Answer find_sm_info_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   RecordSink sink(kSmInfoRecord, query, limits.bytes);
-  SmInfo info = view.parts().sm;
-  if (!query.trusted) info.sm_key = SmKey{};
-  sink.offer(SmInfoRecord{view.lids().base[view.fabric().sm_port], info});
+  const auto offer = [&](Lid lid, SmInfo info) {
+    if (!query.trusted) info.sm_key = SmKey{};
+    sink.offer(SmInfoRecord{lid, info});
+  };
+  offer(view.lids().base[view.fabric().sm_port], view.parts().sm);
+  for (const KnownManager& each : view.parts().other_managers) offer(each.lid, each.info);
   return std::move(sink).finish();
 }
 
-/// A port's first GUID is its own. This manager assigns no others.
+/// A port's first GUID is its own.
 Answer find_guid_info_records(const SubnetView& view,
                               const Query& query,
                               const QueryLimits& limits) {
@@ -134,7 +137,8 @@ Answer find_guid_info_records(const SubnetView& view,
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       GuidInfoRecord record{.lid = view.lids().base[port],
                             .block = static_cast<std::uint8_t>(block)};
-      if (block == 0) record.guids[0] = view.fabric().port_guid[port];
+      for (std::size_t i = 0; i < kGuidBlockSize && block * kGuidBlockSize + i < guids; ++i)
+        record.guids[i] = view.guid_of(port, block * kGuidBlockSize + i);
       sink.offer(record);
     }
   }

@@ -77,6 +77,8 @@ void Server::receive(const MadPacket& packet) {
   const ClientId client{packet.remote_lid, packet.remote_qp};
   const TransferId transfer{client, header.mad.transaction_id};
   if (is_control(header.rmpp)) return on_control(transfer, header);
+  if (header.mad.method == static_cast<std::uint8_t>(Method::ReportResp) && on_answer_)
+    return on_answer_(packet);
   if (!wants_answer(header.mad.method)) {
     ++stats_.unasked;
     return;
@@ -200,9 +202,11 @@ std::size_t Server::serve(const Request& waiting) {
   const bool multi = static_cast<SaMethod>(request.mad.method) == SaMethod::GetMulti;
   const std::span<const std::byte> whole =
       is_segment(request) ? std::span<const std::byte>(waiting.data) : data_of(packet);
-  const Query query{.header = request, .data = data_of(packet), .trusted = trusted};
-  Answer answer = multi ? answer_multi(*view_, request, whole, limits_.query)
-                        : answer_query(*view_, query, limits_.query);
+  const Query query{.header = request,
+                    .data = data_of(packet),
+                    .trusted = trusted,
+                    .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index}};
+  Answer answer = multi ? answer_multi(*view_, request, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
   if (answer.status != Status::Ok) {
     refuse(packet, request, answer.status);
@@ -210,6 +214,16 @@ std::size_t Server::serve(const Request& waiting) {
     respond(packet, request, std::move(answer));
   }
   return cost;
+}
+
+Answer Server::ask(const Query& query) {
+  // A keeper may bring about a new view.
+  const std::shared_ptr<const SubnetView> view = view_;
+  if (!view) return {.status = Status::Busy};
+  for (RecordKeeper* keeper : keepers_) {
+    if (auto answer = keeper->answer(*view, query)) return std::move(*answer);
+  }
+  return answer_query(*view, query, limits_.query);
 }
 
 void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {
@@ -221,7 +235,8 @@ void Server::refuse(const MadPacket& packet, const SaHeader& request, Status sta
 
 void Server::respond(const MadPacket& packet, const SaHeader& request, Answer answer) {
   const SaHeader header = answer_header(request, Status::Ok, answer.offset);
-  if (static_cast<SaMethod>(request.mad.method) != SaMethod::Get)
+  const auto method = static_cast<SaMethod>(request.mad.method);
+  if (method != SaMethod::Get && method != SaMethod::Set && method != SaMethod::Delete)
     return respond_table(packet, header, std::move(answer));
   ++stats_.answered;
   ++stats_.records;

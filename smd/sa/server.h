@@ -9,8 +9,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "smd/sa/query.h"
+#include "smd/sa/record_keeper.h"
 #include "smd/sa/rmpp_receiver.h"
 #include "smd/sa/rmpp_sender.h"
 #include "smd/transport/transport.h"
@@ -59,6 +62,18 @@ class Server {
 
   /// What requests are answered from, from now on; answers under way go on as they were.
   void adopt(std::shared_ptr<const SubnetView> view) { view_ = std::move(view); }
+
+  /// Asked, in this order, before the view is. They outlive this.
+  void add_keeper(RecordKeeper& keeper) { keepers_.push_back(&keeper); }
+
+  /// Answers to what we sent of our own accord, such as Reports; others are dropped.
+  void on_answer(Transport::Receive handler) { on_answer_ = std::move(handler); }
+
+  /// What a client would be answered, whatever came of the transfer; Busy before there is a view.
+  [[nodiscard]] Answer ask(const Query& query);
+
+  /// A MAD of our own accord.
+  Result<void> send_request(const MadPacket& packet) { return transport_.send(packet); }
 
   [[nodiscard]] const ServerStats& stats() const { return stats_; }
 
@@ -124,6 +139,8 @@ class Server {
   ServerLimits limits_;
   ServerStats stats_;
   std::shared_ptr<const SubnetView> view_;
+  std::vector<RecordKeeper*> keepers_;
+  Transport::Receive on_answer_;
   std::map<ClientId, std::deque<Request>> waiting_;
   std::deque<ClientId> turns_;  // clients with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;

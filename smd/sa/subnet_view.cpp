@@ -11,11 +11,29 @@ SubnetView::SubnetView(ViewParts parts) : parts_(std::move(parts)) {
   }
   by_guid_.reserve(end_ports_.size());
   for (const PortIdx port : end_ports_) by_guid_.emplace(fabric().port_guid[port], port);
+  if (!parts_.aliases) return;
+  for (const auto& [guid, further] : *parts_.aliases) {
+    const auto port = by_guid_.find(guid);
+    if (port == by_guid_.end()) continue;
+    const PortIdx owner = port->second;
+    for (const Guid alias : further) {
+      if (alias != Guid{}) by_guid_.emplace(alias, owner);
+    }
+  }
 }
 
 PortIdx SubnetView::find_port(Guid port_guid) const {
   const auto found = by_guid_.find(port_guid);
   return found == by_guid_.end() ? kNone<PortIdx> : found->second;
+}
+
+Guid SubnetView::guid_of(PortIdx port, std::size_t index) const {
+  const Guid own = fabric().port_guid[port];
+  if (index == 0) return own;
+  if (!parts_.aliases) return {};
+  const auto found = parts_.aliases->find(own);
+  return found == parts_.aliases->end() || index >= found->second.size() ? Guid{}
+                                                                         : found->second[index];
 }
 
 Lid SubnetView::lid_of(PortIdx port) const {

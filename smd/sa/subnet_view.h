@@ -2,6 +2,7 @@
 // the loop when a cycle has ended; requests that come meanwhile are answered from the last one.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -12,12 +13,26 @@
 
 namespace smd::sa {
 
-/// All pointers not null; what they point to does not change.
+/// Another manager, as its own SMInfo says.
+struct KnownManager {
+  Lid lid;
+  SmInfo info;
+};
+
+/// All pointers not null, but where it says so; what they point to does not change.
 struct ViewParts {
   std::shared_ptr<const Fabric> fabric;
   std::shared_ptr<const LidMap> lids;
   std::shared_ptr<const RoutingTables> routing;
-  SmInfo sm;        // this manager
+
+  /// Further GUIDs by port GUID and index, 0 where there is none; null: nobody has any.
+  std::shared_ptr<const std::map<Guid, std::vector<Guid>>> aliases;
+
+  /// By port; null: everybody is a full member of the default partition, and of no other.
+  std::shared_ptr<const IndexVector<PortIdx, std::vector<PKey>>> p_keys;
+
+  SmInfo sm;  // this manager
+  std::vector<KnownManager> other_managers;
   SmKey trust_key;  // 0: nobody is trusted
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
@@ -39,8 +54,12 @@ class SubnetView {
   /// End ports with a LID, in port order.
   [[nodiscard]] const std::vector<PortIdx>& end_ports() const { return end_ports_; }
 
-  /// An end port with a LID; kNone when no such port is known.
+  /// An end port with a LID, by its own GUID or one of its further ones; kNone when no such port is
+  /// known.
   [[nodiscard]] PortIdx find_port(Guid port_guid) const;
+
+  /// Entry `index` of the port's table of GUIDs; 0 where there is none.
+  [[nodiscard]] Guid guid_of(PortIdx port, std::size_t index) const;
 
   /// LID of the port, or of port 0 where the port belongs to a switch.
   [[nodiscard]] Lid lid_of(PortIdx port) const;

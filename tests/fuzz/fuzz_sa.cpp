@@ -1,10 +1,13 @@
 // The administration fed whatever comes: each 256 bytes are a MAD from one of four clients, and
-// time passes between them.
+// time passes between them;
+// traps come in, too.
 #include <algorithm>
 
 #include "sim-backend/kernel/sim_runtime.h"
 #include "smd/routing/engine.h"
+#include "smd/sa/inform_keeper.h"
 #include "smd/sa/server.h"
+#include "smd/sa/service_keeper.h"
 #include "tests/fuzz/decode_checks.h"
 #include "tests/support/fabric_text.h"
 
@@ -25,8 +28,9 @@ struct Wire final : Transport {
   [[nodiscard]] LocalPort local_port() const override { return {}; }
 
   Result<void> send(const MadPacket& packet) override {
-    // Nothing goes out but answers.
-    fuzz::require((std::to_integer<unsigned>(packet.mad[3]) & 0x80) != 0);
+    // Nothing goes out but answers and reports.
+    const auto method = std::to_integer<unsigned>(packet.mad[3]);
+    fuzz::require((method & 0x80) != 0 || method == 0x06);
     return {};
   }
 
@@ -44,7 +48,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sim::SimRuntime runtime;
   Wire wire;
   sa::Server server(runtime, wire);
+  sa::InformKeeper inform(
+      runtime,
+      [&server](const MadPacket& packet) { return server.send_request(packet); },
+      [] {},
+      {.table = {.all = 16, .of_one_port = 8}});
+  sa::ServiceKeeper services(runtime, [] {}, {.all = 8, .of_one_port = 4});
+  server.add_keeper(inform);
+  server.add_keeper(services);
+  server.on_answer([&inform](const MadPacket& packet) { inform.on_answer(packet); });
   server.adopt(view);
+  inform.adopt(view);
   const auto bytes = fuzz::as_bytes(data, size);
   for (std::size_t at = 0; at < bytes.size(); at += kMadSize) {
     const auto piece = bytes.subspan(at, std::min(kMadSize, bytes.size() - at));
@@ -53,9 +67,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto dice = std::to_integer<unsigned>(piece.back());
     packet.remote_lid = Lid{static_cast<std::uint16_t>(1 + dice % 4)};
     wire.receive(packet);
+    if (dice % 16 == 8) inform.tell(sa::TrapEvent{link_state_notice(Lid{2})});
     if (dice % 8 == 0) runtime.run_until(runtime.now() + std::chrono::milliseconds(dice * 4));
   }
   runtime.run_until(runtime.now() + std::chrono::minutes(2));
   fuzz::require(server.transfers() == 0 && server.half_open() == 0 && server.waiting() == 0);
+  fuzz::require(inform.reporter().at_rest() && inform.table().count() <= 16);
+  fuzz::require(services.table().all().size() <= 8);
   return 0;
 }

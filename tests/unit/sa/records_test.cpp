@@ -7,9 +7,12 @@
 #include <functional>
 
 #include "smd/sa/class_port_info.h"
+#include "smd/sa/inform_info.h"
 #include "smd/sa/link_records.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_record.h"
+#include "smd/sa/report_event.h"
+#include "smd/sa/service_record.h"
 
 namespace smd::sa {
 namespace {
@@ -199,6 +202,77 @@ TEST(SaRecords, PathComponentsAreTheirBits) {
   EXPECT_EQ(kLifeTime, cl_ntoh64(IB_PR_COMPMASK_PKTLIFETIME));
 }
 
+TEST(SaRecords, InformInfoRecordHasTheirBytes) {
+  const InformInfoRecord ours{.subscriber = {0xfe80, Guid{1}},
+                              .number = 3,
+                              .info = {.gid = {0xfe81, Guid{2}},
+                                       .lid_first = Lid{4},
+                                       .lid_last = Lid{5},
+                                       .is_generic = 1,
+                                       .subscribe = 1,
+                                       .type = 2,
+                                       .trap_or_device = 64,
+                                       .qpn = 0xabcdef,
+                                       .resp_time = 19,
+                                       .producer_or_vendor = 0x123456}};
+  const auto theirs = as_theirs<ib_inform_info_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kInformInfoRecord.size);
+  EXPECT_EQ(cl_ntoh64(theirs.subscriber_gid.unicast.interface_id), 1u);
+  EXPECT_EQ(cl_ntoh16(theirs.subscriber_enum), 3);
+  const ib_inform_info_t& info = theirs.inform_info;
+  EXPECT_EQ(cl_ntoh64(info.gid.unicast.prefix), 0xfe81u);
+  EXPECT_EQ(cl_ntoh16(info.lid_range_begin), 4);
+  EXPECT_EQ(cl_ntoh16(info.lid_range_end), 5);
+  EXPECT_EQ(info.is_generic, 1);
+  EXPECT_EQ(info.subscribe, 1);
+  EXPECT_EQ(cl_ntoh16(info.trap_type), 2);
+  EXPECT_EQ(cl_ntoh16(info.g_or_v.generic.trap_num), 64);
+  ib_net32_t qpn = 0;
+  std::uint8_t time = 0;
+  ib_inform_info_get_qpn_resp_time(info.g_or_v.generic.qpn_resp_time_val, &qpn, &time);
+  EXPECT_EQ(cl_ntoh32(qpn), 0xabcdefu);
+  EXPECT_EQ(time, 19);
+  EXPECT_EQ(cl_ntoh32(ib_inform_info_get_prod_type(&info)), 0x123456u);
+  EXPECT_EQ(decode_inform_info_record(bytes_of(theirs)).value(), ours);
+  EXPECT_EQ(decode_inform_info(bytes_of(info)).value(), ours.info);
+  EXPECT_EQ(sizeof info, kInformInfoSize);
+}
+
+TEST(SaRecords, ServiceRecordHasTheirBytes) {
+  ServiceRecord ours{.id = 0x55, .gid = {0xfe80, Guid{1}}, .p_key = PKey{0x8001}, .lease_s = 77};
+  ours.key[15] = 3;
+  ours.name[0] = 'n';
+  ours.data[1] = 4;
+  ours.data[63] = 5;
+  const auto theirs = as_theirs<ib_service_record_t>(ours);
+  EXPECT_EQ(sizeof theirs, kServiceRecord.size);
+  EXPECT_EQ(cl_ntoh64(theirs.service_id), 0x55u);
+  EXPECT_EQ(cl_ntoh64(theirs.service_gid.unicast.interface_id), 1u);
+  EXPECT_EQ(cl_ntoh16(theirs.service_pkey), 0x8001);
+  EXPECT_EQ(cl_ntoh32(theirs.service_lease), 77u);
+  EXPECT_EQ(theirs.service_key[15], 3);
+  EXPECT_EQ(theirs.service_name[0], 'n');
+  EXPECT_EQ(theirs.service_data8[1], 4);
+  EXPECT_EQ(cl_ntoh64(theirs.service_data64[1]), 5u);
+  EXPECT_EQ(decode_service_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, AReportHasTheirBytes) {
+  ReportEvent event{.issuer = {0xfe80, Guid{9}}};
+  event.notice.trap_or_device = 65;
+  event.notice.producer_or_vendor = kClassManager;
+  event.notice.details[6] = 0xfe;
+  event.notice.details[21] = 7;
+  ib_mad_notice_attr_t theirs;
+  encode_report(event, std::as_writable_bytes(std::span(&theirs, 1)));
+  EXPECT_EQ(sizeof theirs, kReportSize);
+  EXPECT_EQ(cl_ntoh16(theirs.g_or_v.generic.trap_num), 65);
+  EXPECT_EQ(cl_ntoh32(ib_notice_get_prod_type(&theirs)), 4u);
+  EXPECT_EQ(cl_ntoh64(theirs.issuer_gid.unicast.interface_id), 9u);
+  EXPECT_EQ(theirs.data_details.ntc_64_67.gid.raw[0], 0xfe);
+  EXPECT_EQ(theirs.data_details.ntc_64_67.gid.raw[15], 7);
+}
+
 TEST(SaRecords, ClassPortInfoHasTheirBytes) {
   const ClassPortInfo ours{
       .capability_mask = 0x2000, .capability_mask2 = 0x1234, .resp_time_value = 16};
@@ -382,6 +456,46 @@ TEST(SaComponents, OfTheOthersAreTheirs) {
                            {IB_GIR_COMPMASK_GID7, [](Guids& r) { r.guid_info.guid[7] = ~0ull; }}});
 }
 
+TEST(SaComponents, OfInformInfoRecordAreTheirs) {
+  using R = ib_inform_info_record_t;
+  check_components<R>(
+      kInformInfoRecord,
+      {{IB_IIR_COMPMASK_SUBSCRIBERGID, [](R& r) { r.subscriber_gid.raw[15] = 1; }},
+       {IB_IIR_COMPMASK_ENUM, [](R& r) { r.subscriber_enum = 0xffff; }},
+       {IB_IIR_COMPMASK_GID, [](R& r) { r.inform_info.gid.raw[0] = 1; }},
+       {IB_IIR_COMPMASK_LIDRANGEBEGIN, [](R& r) { r.inform_info.lid_range_begin = 0xffff; }},
+       {IB_IIR_COMPMASK_LIDRANGEEND, [](R& r) { r.inform_info.lid_range_end = 0xffff; }},
+       {IB_IIR_COMPMASK_ISGENERIC, [](R& r) { r.inform_info.is_generic = 0xff; }},
+       {IB_IIR_COMPMASK_SUBSCRIBE, [](R& r) { r.inform_info.subscribe = 0xff; }},
+       {IB_IIR_COMPMASK_TYPE, [](R& r) { r.inform_info.trap_type = 0xffff; }},
+       {IB_IIR_COMPMASK_TRAPNUMB, [](R& r) { r.inform_info.g_or_v.generic.trap_num = 0xffff; }},
+       {IB_IIR_COMPMASK_QPN,
+        [](R& r) { r.inform_info.g_or_v.generic.qpn_resp_time_val = CL_HTON32(0xffffff00); }},
+       {IB_IIR_COMPMASK_RESPTIME,
+        [](R& r) { r.inform_info.g_or_v.generic.qpn_resp_time_val = CL_HTON32(0x1f); }},
+       {IB_IIR_COMPMASK_PRODTYPE,
+        [](R& r) { r.inform_info.g_or_v.generic.node_type_msb = 0xff; }}});
+}
+
+TEST(SaComponents, OfServiceRecordAreTheirs) {
+  using R = ib_service_record_t;
+  check_components<R>(kServiceRecord,
+                      {{IB_SR_COMPMASK_SID, [](R& r) { r.service_id = ~0ull; }},
+                       {IB_SR_COMPMASK_SGID, [](R& r) { r.service_gid.raw[3] = 1; }},
+                       {IB_SR_COMPMASK_SPKEY, [](R& r) { r.service_pkey = 0xffff; }},
+                       {IB_SR_COMPMASK_SLEASE, [](R& r) { r.service_lease = ~0u; }},
+                       {IB_SR_COMPMASK_SKEY, [](R& r) { r.service_key[15] = 1; }},
+                       {IB_SR_COMPMASK_SNAME, [](R& r) { r.service_name[63] = 1; }},
+                       {IB_SR_COMPMASK_SDATA8_0, [](R& r) { r.service_data8[0] = 1; }},
+                       {IB_SR_COMPMASK_SDATA8_15, [](R& r) { r.service_data8[15] = 1; }},
+                       {IB_SR_COMPMASK_SDATA16_0, [](R& r) { r.service_data16[0] = 0xffff; }},
+                       {IB_SR_COMPMASK_SDATA16_7, [](R& r) { r.service_data16[7] = 0xffff; }},
+                       {IB_SR_COMPMASK_SDATA32_0, [](R& r) { r.service_data32[0] = ~0u; }},
+                       {IB_SR_COMPMASK_SDATA32_3, [](R& r) { r.service_data32[3] = ~0u; }},
+                       {IB_SR_COMPMASK_SDATA64_0, [](R& r) { r.service_data64[0] = ~0ull; }},
+                       {IB_SR_COMPMASK_SDATA64_1, [](R& r) { r.service_data64[1] = ~0ull; }}});
+}
+
 TEST(SaRecords, ShortBytesAreRefused) {
   const std::array<std::byte, 7> few{};
   EXPECT_FALSE(decode_node_record(few));
@@ -394,6 +508,9 @@ TEST(SaRecords, ShortBytesAreRefused) {
   EXPECT_FALSE(decode_class_port_info(few));
   EXPECT_FALSE(decode_link_record(std::span(few).first(5)));
   EXPECT_FALSE(decode_sa_header(few));
+  EXPECT_FALSE(decode_inform_info(few));
+  EXPECT_FALSE(decode_inform_info_record(few));
+  EXPECT_FALSE(decode_service_record(few));
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+#include "smd/sa/alias_table.h"
+
+namespace smd::sa {
+namespace {
+
+/// Locally administered, so that no maker's GUID is like it.
+constexpr std::uint64_t kInvented = 0x0253'4d44'0000'0000;
+
+}  // namespace
+
+Guid AliasTable::at(Guid port, std::size_t index) const {
+  const auto found = ports_.find(port);
+  return found == ports_.end() || index >= found->second.size() ? Guid{} : found->second[index];
+}
+
+Guid AliasTable::owner_of(Guid alias) const {
+  const auto found = owners_.find(alias);
+  return found == owners_.end() ? Guid{} : found->second;
+}
+
+bool AliasTable::is_free(const SubnetView& view, Guid guid) const {
+  return guid != Guid{} && !owners_.contains(guid) && view.find_port(guid) == kNone<PortIdx> &&
+         !view.fabric().find_node(guid);
+}
+
+Guid AliasTable::invent(const SubnetView& view) {
+  for (;;) {
+    const Guid guid{kInvented | (++invented_ & 0xffffffff)};
+    if (is_free(view, guid)) return guid;
+  }
+}
+
+void AliasTable::write(Guid port, std::size_t index, Guid guid) {
+  std::vector<Guid>& entries = ports_[port];
+  if (entries.size() <= index) entries.resize(index + 1);
+  entries[index] = guid;
+  owners_[guid] = port;
+}
+
+Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid wanted) {
+  const Guid now = at(port, index);
+  if (now != Guid{} && (wanted == Guid{} || wanted == now)) return now;
+  if (wanted != Guid{} && !is_free(view, wanted)) return Guid{};
+  if (now == Guid{} && owners_.size() >= limit_) return Guid{};
+  const Guid chosen = wanted == Guid{} ? invent(view) : wanted;
+  erase(port, index);
+  write(port, index, chosen);
+  return chosen;
+}
+
+bool AliasTable::erase(Guid port, std::size_t index) {
+  const Guid now = at(port, index);
+  if (now == Guid{}) return false;
+  owners_.erase(now);
+  std::vector<Guid>& entries = ports_.at(port);
+  entries[index] = Guid{};
+  while (!entries.empty() && entries.back() == Guid{}) entries.pop_back();
+  if (entries.empty()) ports_.erase(port);
+  return true;
+}
+
+void AliasTable::restore(const Map& map) {
+  ports_.clear();
+  owners_.clear();
+  for (const auto& [port, entries] : map) {
+    for (std::size_t i = 1; i < entries.size(); ++i) {
+      if (entries[i] != Guid{} && !owners_.contains(entries[i]) && owners_.size() < limit_)
+        write(port, i, entries[i]);
+    }
+  }
+}
+
+}  // namespace smd::sa

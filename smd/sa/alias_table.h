@@ -1,0 +1,51 @@
+// Further GUIDs of a port (IBA 14.2.5.5 GUIDInfo, 15.2.5.18): asked for by the port, or given by
+// us. No GUID stands for two ports. Pure state.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "smd/sa/subnet_view.h"
+
+namespace smd::sa {
+
+class AliasTable {
+ public:
+  /// By port GUID; entry 0 is the port's own and not kept, 0 is none.
+  using Map = std::map<Guid, std::vector<Guid>>;
+
+  explicit AliasTable(std::size_t limit = std::size_t{1} << 16) : limit_(limit) {}
+
+  /// 0 when there is none.
+  [[nodiscard]] Guid at(Guid port, std::size_t index) const;
+
+  /// The port that an alias stands for; 0 when it stands for none.
+  [[nodiscard]] Guid owner_of(Guid alias) const;
+
+  /// `wanted` 0: the one that is there, or a new one. What the entry is afterwards; 0 when the GUID
+  /// belongs to somebody else, or there is no room. Requires: index > 0.
+  Guid put(const SubnetView& view, Guid port, std::size_t index, Guid wanted);
+
+  /// False when there was none.
+  bool erase(Guid port, std::size_t index);
+
+  [[nodiscard]] const Map& all() const { return ports_; }
+
+  [[nodiscard]] const std::map<Guid, Guid>& owners() const { return owners_; }
+
+  /// In place of what is there; a GUID that comes twice counts once.
+  void restore(const Map& map);
+
+ private:
+  [[nodiscard]] bool is_free(const SubnetView& view, Guid guid) const;
+  [[nodiscard]] Guid invent(const SubnetView& view);
+  void write(Guid port, std::size_t index, Guid guid);
+
+  std::size_t limit_;
+  Map ports_;
+  std::map<Guid, Guid> owners_;
+  std::uint64_t invented_ = 0;
+};
+
+}  // namespace smd::sa

@@ -1,0 +1,120 @@
+// Further GUIDs of ports: who may ask for them, what is declined, what Get shows.
+#include <gtest/gtest.h>
+
+#include "smd/sa/alias_keeper.h"
+#include "tests/unit/sa/kept.h"
+
+namespace smd::sa {
+namespace {
+
+constexpr std::uint64_t kLidAndBlock = 3;
+
+/// Component of the n-th GUID of a block.
+constexpr std::uint64_t guid_bit(unsigned n) { return component_bit(4 + n); }
+
+struct AliasBench : KeptBench {
+  AliasBench() : aliases([this] { ++told; }) {
+    server.add_keeper(aliases);
+    renew();
+  }
+
+  /// A view that knows the aliases, as the daemon makes it.
+  void renew() {
+    ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
+    auto fabric = std::make_shared<Fabric>(*parts.fabric);
+    for (PortInfo& info : fabric->port_info) info.guid_cap = 12;
+    parts.fabric = fabric;
+    parts.aliases = std::make_shared<const AliasTable::Map>(aliases.table().all());
+    adopt(std::make_shared<const SubnetView>(std::move(parts)));
+  }
+
+  GuidInfoRecord say(SaMethod method,
+                     std::uint64_t mask,
+                     const GuidInfoRecord& record,
+                     std::string_view host) {
+    answer(ask(method, RecordId::GuidInfoRecord, mask, record, kGuidInfoRecord.size), host);
+    renew();
+    return *decode_guid_info_record(body);
+  }
+
+  AliasKeeper aliases;
+  int told = 0;
+};
+
+TEST(Alias, AGuidIsGivenOrChosenAndFound) {
+  AliasBench bench;
+  GuidInfoRecord wanted{.lid = bench.lid("H1")};
+  wanted.guids[3] = Guid{0xaaaa};
+  const GuidInfoRecord got = bench.say(
+      SaMethod::Set, kLidAndBlock | guid_bit(0) | guid_bit(1) | guid_bit(3), wanted, "H1");
+  EXPECT_EQ(bench.answered.mad.status, 0);
+  EXPECT_EQ(got.guids[0], guid_of(*bench.view, "H1")) << "its own is not to be changed";
+  EXPECT_NE(got.guids[1], Guid{});
+  EXPECT_EQ(got.guids[2], Guid{});
+  EXPECT_EQ(got.guids[3], Guid{0xaaaa});
+  EXPECT_EQ(bench.told, 1);
+  const PortIdx h1 = test::end_port(bench.view->fabric(), "H1");
+  EXPECT_EQ(bench.view->find_port(got.guids[1]), h1);
+  EXPECT_EQ(bench.view->find_port(Guid{0xaaaa}), h1);
+  EXPECT_EQ(bench.say(SaMethod::Get, kLidAndBlock, wanted, "H2"), got);
+  const GuidInfoRecord again =
+      bench.say(SaMethod::Set, kLidAndBlock | guid_bit(1), {.lid = wanted.lid}, "H1");
+  EXPECT_EQ(again.guids[1], got.guids[1]) << "it keeps the one it was given";
+  EXPECT_EQ(bench.told, 1);
+  const GuidInfoRecord less = bench.say(SaMethod::Delete, kLidAndBlock | guid_bit(3), wanted, "H1");
+  EXPECT_EQ(less.guids[3], Guid{});
+  EXPECT_EQ(less.guids[1], got.guids[1]);
+  EXPECT_EQ(bench.view->find_port(Guid{0xaaaa}), kNone<PortIdx>);
+}
+
+TEST(Alias, NoGuidStandsForTwoPorts) {
+  AliasBench bench;
+  GuidInfoRecord wanted{.lid = bench.lid("H1"), .block = 1};
+  wanted.guids[0] = Guid{0xaaaa};
+  ASSERT_EQ(bench.say(SaMethod::Set, kLidAndBlock | guid_bit(0), wanted, "H1").guids[0],
+            Guid{0xaaaa});
+  wanted = {.lid = bench.lid("H2")};
+  wanted.guids[1] = Guid{0xaaaa};
+  wanted.guids[2] = guid_of(*bench.view, "H3");
+  wanted.guids[3] = Guid{0xbbbb};
+  const std::uint64_t mask = kLidAndBlock | guid_bit(1) | guid_bit(2) | guid_bit(3);
+  const GuidInfoRecord got = bench.say(SaMethod::Set, mask, wanted, "H2");
+  EXPECT_EQ(got.guids[1], Guid{}) << "H1 has it";
+  EXPECT_EQ(got.guids[2], Guid{}) << "H3 is it";
+  EXPECT_EQ(got.guids[3], Guid{0xbbbb});
+}
+
+TEST(Alias, OnlyThePortItselfOrTheTrustedMayAsk) {
+  AliasBench bench;
+  GuidInfoRecord wanted{.lid = bench.lid("H1")};
+  const auto set = [&](std::uint64_t mask) {
+    return ask(SaMethod::Set, RecordId::GuidInfoRecord, mask, wanted, kGuidInfoRecord.size);
+  };
+  EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H2"), 0x0700);
+  EXPECT_EQ(bench.status_of(trusted(set(kLidAndBlock | guid_bit(1))), "H2"), 0);
+  EXPECT_EQ(bench.status_of(set(1 | guid_bit(1)), "H1"), 0x0600);
+  wanted.block = 2;
+  EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H1"), 0x0200) << "it has 12 entries";
+  wanted.block = 1;
+  EXPECT_EQ(bench.say(SaMethod::Set, kLidAndBlock | guid_bit(4), wanted, "H1").guids[4], Guid{});
+  wanted.lid = Lid{99};
+  EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H1"), 0x0200);
+}
+
+TEST(Alias, ThereIsRoomForSoMany) {
+  AliasTable table(2);
+  const auto view = view_of("H1-S1 H2-S1");
+  EXPECT_NE(table.put(*view, Guid{1}, 1, Guid{}), Guid{});
+  EXPECT_NE(table.put(*view, Guid{1}, 2, Guid{}), Guid{});
+  EXPECT_EQ(table.put(*view, Guid{1}, 3, Guid{}), Guid{});
+  EXPECT_EQ(table.put(*view, Guid{1}, 2, Guid{0xcc}), Guid{0xcc}) << "in place of another";
+  EXPECT_EQ(table.owner_of(Guid{0xcc}), Guid{1});
+  AliasTable restored;
+  AliasTable::Map map = table.all();
+  map[Guid{2}] = {Guid{}, Guid{0xcc}};
+  restored.restore(map);
+  EXPECT_EQ(restored.all(), table.all()) << "a GUID that comes twice counts once";
+}
+
+}  // namespace
+}  // namespace smd::sa

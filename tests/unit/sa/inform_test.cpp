@@ -1,0 +1,458 @@
+// Subscriptions and Reports: who is told of what, how often, and when it is given up.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/base/byte_reader.h"
+#include "tests/unit/sa/kept.h"
+
+namespace smd::sa {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::string_view kWhole = "H1-S1 H2-S1 S1-S2 H3-S2";
+constexpr std::string_view kWithoutH3 = "H1-S1 H2-S1 S1-S2";
+
+constexpr std::uint16_t kInvalid = 0x0200;
+constexpr std::uint16_t kInvalidGid = 0x0500;
+constexpr std::uint16_t kDenied = 0x0700;
+
+Notice link_trap(const KeptBench& bench) { return link_state_notice(bench.lid("S1")); }
+
+std::vector<Lid> told(const KeptBench& bench) {
+  std::vector<Lid> out;
+  for (const MadPacket& each : bench.reports()) out.push_back(each.remote_lid);
+  return out;
+}
+
+TEST(Inform, TheConfirmationIsACopyOfTheRequest) {
+  KeptBench bench;
+  const InformInfo info{.trap_or_device = 64, .resp_time = 18};
+  bench.answer(subscribe(info), "H1");
+  EXPECT_EQ(bench.answered.mad.status, 0);
+  EXPECT_EQ(bench.answered.mad.method, 0x81);
+  EXPECT_EQ(bench.answered.mad.attribute_id, 0x0003);
+  EXPECT_EQ(*decode_inform_info(bench.body), info);
+  EXPECT_EQ(bench.inform.table().count(), 1u);
+  EXPECT_GE(bench.changes, 1);
+}
+
+TEST(Inform, ATrapIsReportedWithTheGidOfItsIssuer) {
+  KeptBench bench;
+  MadPacket asked = packet_of(subscribe({}), bench.lid("H1"), 7);
+  asked.remote_qp = 1;
+  asked.sl = 3;
+  asked.pkey_index = 2;
+  bench.transport.deliver(asked);
+  bench.run();
+  bench.transport.sent.clear();
+  const Notice notice = link_trap(bench);
+  bench.inform.tell(TrapEvent{notice});
+  bench.run();
+  ASSERT_THAT(bench.transport.sent, SizeIs(1));
+  const MadPacket& out = bench.transport.sent[0];
+  EXPECT_EQ(out.remote_lid, bench.lid("H1"));
+  EXPECT_EQ(out.remote_qp, 1u);
+  EXPECT_EQ(out.local_qp, 1u);
+  EXPECT_EQ(out.sl, 3);
+  EXPECT_EQ(out.pkey_index, 2);
+  const SaHeader header = bench.sent(0);
+  EXPECT_EQ(header.mad.method, 0x06);
+  EXPECT_EQ(header.mad.attribute_id, 0x0002);
+  EXPECT_EQ(header.mad.class_version, 2);
+  EXPECT_LE(header.mad.transaction_id, 0xffffffffu) << "the other half is the kernel's";
+  const auto body = std::span(out.mad).subspan(kHeaderSize);
+  EXPECT_EQ(*decode_notice(body.first(64)), notice);
+  ByteReader issuer(body.subspan(64, 16));
+  EXPECT_EQ(issuer.u64(), kDefaultSubnetPrefix);
+  EXPECT_EQ(Guid{issuer.u64()}, guid_of(*bench.view, "S1"));
+}
+
+struct Case {
+  const char* name;
+  InformInfo info;
+  bool told;
+};
+
+class WhatIsAsked : public ::testing::TestWithParam<Case> {};
+
+/// A trap 128 of switch S1 (type urgent, producer switch), whose LID is 2 of 1 to 5.
+TEST_P(WhatIsAsked, DecidesWhatIsTold) {
+  KeptBench bench;
+  InformInfo info = GetParam().info;
+  if (info.gid.prefix != 0)
+    info.gid.guid = guid_of(*bench.view, info.gid.guid == Guid{1} ? "S1" : "S2");
+  if (info.lid_first == Lid{1}) {
+    info.lid_first = bench.lid("S1");
+    info.lid_last = kUnassignedLid;
+  } else if (info.lid_first == Lid{2}) {
+    info.lid_first = info.lid_last = bench.lid("H2");
+  } else if (info.lid_first == Lid{3}) {
+    info.lid_last = bench.view->lids().top;
+    info.lid_first = Lid{1};
+  }
+  ASSERT_EQ(bench.status_of(subscribe(info), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  EXPECT_EQ(bench.reports().size(), GetParam().told ? 1u : 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    By,
+    WhatIsAsked,
+    ::testing::Values(
+        Case{"anything", {}, true},
+        Case{"its_number", {.trap_or_device = 128}, true},
+        Case{"another_number", {.trap_or_device = 144}, false},
+        Case{"its_type", {.type = 1}, true},
+        Case{"another_type", {.type = 3}, false},
+        Case{"its_producer", {.producer_or_vendor = 2}, true},
+        Case{"another_producer", {.producer_or_vendor = 1}, false},
+        Case{"vendors", {.is_generic = 0}, false},
+        Case{"its_gid", {.gid = {kDefaultSubnetPrefix, Guid{1}}, .lid_first = Lid{9}}, true},
+        Case{"another_gid", {.gid = {kDefaultSubnetPrefix, Guid{2}}}, false},
+        Case{"its_lid", {.lid_first = Lid{1}}, true},
+        Case{"another_lid", {.lid_first = Lid{2}}, false},
+        Case{"a_range", {.lid_first = Lid{3}}, true}),
+    [](const auto& at) { return at.param.name; });
+
+TEST(Inform, EachReportIsAnsweredOnceAndThenTheNextGoesOut) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_state_notice(bench.lid("S1"))});
+  bench.inform.tell(TrapEvent{link_state_notice(bench.lid("S2"))});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1)) << "one at a time, in order";
+  bench.confirm(bench.reports()[0]);
+  ASSERT_THAT(bench.reports(), SizeIs(2));
+  bench.confirm(bench.reports()[1]);
+  bench.run_for(60s);
+  EXPECT_THAT(bench.reports(), SizeIs(2));
+  EXPECT_EQ(bench.inform.reporter().stats().answered, 2u);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+TEST(Inform, AReportIsRepeatedUnderANewIdUntilItIsAnswered) {
+  KeptBench bench({.reports = {.attempts = 4, .least_wait = 500ms}});
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run_for(700ms);
+  ASSERT_THAT(bench.reports(), SizeIs(2));
+  const SaHeader first = *decode_sa_header(bench.reports()[0].mad);
+  const SaHeader second = *decode_sa_header(bench.reports()[1].mad);
+  EXPECT_NE(first.mad.transaction_id, second.mad.transaction_id);
+  bench.confirm(bench.reports()[0]);  // the first was slow, not lost
+  bench.run_for(10s);
+  EXPECT_THAT(bench.reports(), SizeIs(2));
+  EXPECT_EQ(bench.inform.reporter().stats().answered, 1u);
+  bench.confirm(bench.reports()[1]);
+  EXPECT_EQ(bench.inform.reporter().stats().unasked, 1u);
+}
+
+TEST(Inform, TheDeadCostSoManySendsAndThenTheirSubscription) {
+  KeptBench bench({.reports = {.attempts = 4, .failures = 3}});
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({}), "H2"), 0);
+  const int before = bench.changes;
+  for (int i = 0; i < 10; ++i) bench.inform.tell(TrapEvent{link_trap(bench)});
+  std::size_t confirmed = 0;
+  for (int i = 0; i < 300; ++i) {
+    bench.run_for(100ms);
+    for (; confirmed < bench.transport.sent.size(); ++confirmed) {
+      const MadPacket packet = bench.transport.sent[confirmed];
+      if (packet.remote_lid == bench.lid("H2")) bench.confirm(packet);
+    }
+  }
+  EXPECT_EQ(std::ranges::count(told(bench), bench.lid("H1")), 12);
+  EXPECT_EQ(std::ranges::count(told(bench), bench.lid("H2")), 10) << "the living miss nothing";
+  EXPECT_EQ(bench.inform.table().all().size(), 1u);
+  EXPECT_EQ(bench.inform.reporter().stats().given_up, 1u);
+  EXPECT_EQ(bench.changes, before + 1);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+TEST(Inform, OneAnswerInTimeForgivesEarlierSilence) {
+  KeptBench bench({.reports = {.attempts = 1, .failures = 2, .least_wait = 500ms}});
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  for (int round = 0; round < 4; ++round) {
+    bench.transport.sent.clear();
+    bench.inform.tell(TrapEvent{link_trap(bench)});
+    bench.inform.tell(TrapEvent{link_trap(bench)});
+    bench.run_for(600ms);  // the first is not answered
+    ASSERT_THAT(bench.reports(), SizeIs(2));
+    bench.confirm(bench.reports()[1]);
+  }
+  EXPECT_EQ(bench.inform.table().count(), 1u);
+}
+
+TEST(Inform, WhoRefusesReportsLosesThemToo) {
+  KeptBench bench({.reports = {.failures = 2}});
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  for (int i = 0; i < 2; ++i) {
+    bench.transport.sent.clear();
+    bench.inform.tell(TrapEvent{link_trap(bench)});
+    bench.run();
+    ASSERT_THAT(bench.reports(), SizeIs(1));
+    bench.confirm(bench.reports()[0], 0x0c);
+  }
+  EXPECT_EQ(bench.inform.table().count(), 0u);
+}
+
+TEST(Inform, NobodyAnswersForAnother) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  MadPacket forged = bench.reports().at(0);
+  forged.remote_lid = bench.lid("H2");
+  bench.confirm(forged);
+  EXPECT_EQ(bench.inform.reporter().stats().answered, 0u);
+  EXPECT_EQ(bench.inform.reporter().stats().unasked, 1u);
+  EXPECT_FALSE(bench.inform.reporter().at_rest());
+}
+
+TEST(Inform, TwoSubscriptionsToOneEventAreOneReport) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 128}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0) << "again the same: as it was";
+  EXPECT_EQ(bench.inform.table().count(), 2u);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1));
+  bench.confirm(bench.reports()[0]);
+  EXPECT_THAT(bench.reports(), SizeIs(1));
+}
+
+TEST(Inform, UnsubscribingEndsJustTheOneThatIsNamed) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 128}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 128}), "H2"), 0);
+  const InformInfo end{.subscribe = 0, .trap_or_device = 128, .qpn = 1};
+  EXPECT_EQ(bench.status_of(subscribe(end), "H1"), 0);
+  EXPECT_EQ(bench.status_of(subscribe(end), "H1"), kInvalid) << "there is none any more";
+  InformInfo of_another_qp = end;
+  of_another_qp.qpn = 5;
+  EXPECT_EQ(bench.status_of(subscribe(of_another_qp), "H2"), kInvalid);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  EXPECT_THAT(told(bench), ElementsAre(bench.lid("H2")));
+}
+
+TEST(Inform, WhatMakesNoSenseIsRefused) {
+  KeptBench bench;
+  EXPECT_EQ(bench.status_of(subscribe({.subscribe = 2}), "H1"), kInvalid);
+  EXPECT_EQ(bench.status_of(subscribe({.is_generic = 2}), "H1"), kInvalid);
+  EXPECT_EQ(bench.status_of(subscribe({.lid_first = Lid{0}}), "H1"), kInvalid);
+  EXPECT_EQ(bench.status_of(subscribe({.lid_first = Lid{3}, .lid_last = Lid{2}}), "H1"), kInvalid);
+  EXPECT_EQ(bench.status_of(subscribe({.lid_first = Lid{0xc000}}), "H1"), kInvalid);
+  EXPECT_EQ(bench.status_of(subscribe({.gid = {kDefaultSubnetPrefix, Guid{0xbad}}}), "H1"),
+            kInvalidGid);
+  EXPECT_EQ(bench.inform.table().count(), 0u);
+  bench.transport.sent.clear();
+  bench.give(subscribe({}), Lid{99}, 1);  // nobody's LID
+  bench.run();
+  EXPECT_EQ(bench.sent(0).mad.status, kInvalid);
+  Asked get = subscribe({});
+  get.header.mad.method = 0x01;
+  EXPECT_EQ(bench.status_of(get, "H1"), 0x000c);
+}
+
+TEST(Inform, KeysThatWereTriedAreForTheTrustedAlone) {
+  KeptBench bench;
+  EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = 257}), "H1"), kDenied);
+  EXPECT_EQ(bench.status_of(trusted(subscribe({.trap_or_device = 257})), "H1"), 0);
+  EXPECT_EQ(bench.status_of(subscribe({}), "H2"), 0) << "any trap: any that it may know of";
+  bench.inform.tell(TrapEvent{key_notice(
+      {.trap = 257, .source = bench.lid("H2"), .destination = bench.lid("H3")}, NodeType::Ca)});
+  bench.run();
+  EXPECT_THAT(told(bench), ElementsAre(bench.lid("H1")));
+}
+
+TEST(Inform, WhoCameAndWhoWentIsToldAfterTheCycleThatFindsIt) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 65}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H2"), 0);
+  const Guid h3 = guid_of(*bench.view, "H3");
+  const auto subject = [&](const MadPacket& packet) {
+    ByteReader in(std::span(packet.mad).subspan(kHeaderSize + 10 + 6));
+    EXPECT_EQ(in.u64(), kDefaultSubnetPrefix);
+    return Guid{in.u64()};
+  };
+  bench.adopt(view_of(kWithoutH3));
+  bench.run();
+  ASSERT_THAT(told(bench), ElementsAre(bench.lid("H1")));
+  const MadPacket gone = bench.reports()[0];
+  EXPECT_EQ(subject(gone), h3);
+  const Notice notice = *decode_notice(std::span(gone.mad).subspan(kHeaderSize, 64));
+  EXPECT_EQ(notice.trap_or_device, 65);
+  EXPECT_EQ(notice.producer_or_vendor, 4u);
+  EXPECT_EQ(notice.type, 3);
+  EXPECT_EQ(notice.issuer_lid, bench.view->lid_of(bench.view->fabric().sm_port));
+  bench.confirm(gone);
+  bench.transport.sent.clear();
+  bench.adopt(view_of(kWithoutH3));
+  bench.run();
+  EXPECT_THAT(bench.reports(), IsEmpty()) << "nothing changed";
+  bench.adopt(view_of(kWhole));
+  bench.run();
+  ASSERT_THAT(told(bench), ElementsAre(bench.lid("H2")));
+  EXPECT_EQ(subject(bench.reports()[0]), h3);
+}
+
+TEST(Inform, WhoLeavesTheFabricLosesItsSubscriptions) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H3"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  bench.adopt(view_of(kWithoutH3));
+  EXPECT_EQ(bench.inform.table().count(), 0u);
+  bench.transport.sent.clear();
+  bench.run_for(60s);
+  EXPECT_THAT(bench.transport.sent, IsEmpty());
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+TEST(Inform, ASubscriberThatMovesIsFoundUnderItsNewLid) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.adopt(view_of(kWhole, 2));
+  bench.transport.sent.clear();
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  ASSERT_THAT(told(bench), ElementsAre(bench.lid("H1")));
+  bench.confirm(bench.reports()[0]);
+  EXPECT_EQ(bench.inform.reporter().stats().answered, 1u);
+}
+
+TEST(Inform, WhoSharesNoPartitionIsNotTold) {
+  KeptBench bench;
+  bench.adopt(with_others({"H2"}));
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({}), "H2"), 0) << "any source: those that it may know of";
+  EXPECT_EQ(bench.status_of(subscribe({.lid_first = bench.lid("S1")}), "H2"), kDenied);
+  EXPECT_EQ(
+      bench.status_of(subscribe({.gid = {kDefaultSubnetPrefix, guid_of(*bench.view, "H1")}}), "H2"),
+      kDenied);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.inform.tell(GroupEvent{.mgid = {1, Guid{2}}, .p_key = PKey{0x8007}});
+  bench.run();
+  EXPECT_THAT(told(bench), ElementsAre(bench.lid("H1"), bench.lid("H2")));
+  const auto trap_of = [&](std::size_t i) {
+    return decode_notice(std::span(bench.reports()[i].mad).subspan(kHeaderSize, 64))
+        ->trap_or_device;
+  };
+  EXPECT_EQ(trap_of(0), 128);
+  EXPECT_EQ(trap_of(1), 66);
+  // Somebody of the default partition goes: the other partition does not hear of it.
+  bench.adopt(with_others({"H2"}));
+  EXPECT_EQ(bench.inform.table().count(), 2u);
+}
+
+TEST(Inform, GroupsAreReported) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 67}), "H1"), 0);
+  bench.inform.tell(GroupEvent{.mgid = {0xff12, Guid{5}}, .p_key = kDefaultPKey});
+  bench.inform.tell(GroupEvent{.mgid = {0xff12, Guid{5}}, .p_key = kDefaultPKey, .created = false});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1));
+  ByteReader in(std::span(bench.reports()[0].mad).subspan(kHeaderSize + 4));
+  EXPECT_EQ(in.u16(), 67);
+}
+
+TEST(Inform, OneHostCannotCrowdOutTheOthers) {
+  KeptBench bench({.table = {.all = 6, .of_one_port = 4}});
+  for (std::uint16_t trap = 0; trap < 4; ++trap)
+    EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = trap}), "H1"), 0);
+  EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = 9}), "H1"), 0x0100);
+  EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = 1}), "H2"), 0);
+  EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = 2}), "H2"), 0);
+  EXPECT_EQ(bench.status_of(subscribe({.trap_or_device = 3}), "H2"), 0x0100) << "nobody can";
+}
+
+TEST(Inform, AStormPassesAtABoundedRateAndItsEndIsTold) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  Notice notice = link_trap(bench);
+  for (std::uint16_t i = 0; i < 1000; ++i) {
+    notice.count = i;
+    bench.inform.tell(TrapEvent{notice});
+  }
+  for (int i = 0; i < 100; ++i) {
+    for (const MadPacket& each : bench.reports()) bench.confirm(each);
+    bench.run_for(20ms);
+  }
+  EXPECT_EQ(bench.inform.reporter().stats().events, TrapGate::kBurst + 1);
+  EXPECT_EQ(bench.inform.reporter().stats().answered, TrapGate::kBurst + 1);
+  const auto last = bench.reports().back();
+  EXPECT_EQ(decode_notice(std::span(last.mad).subspan(kHeaderSize, 64))->count, 999);
+}
+
+TEST(Inform, WhoIsTooSlowMissesWhatIsGoneAndIsCounted) {
+  KeptBench bench({.reports = {.log = 4}});
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  for (std::uint64_t i = 1; i <= 10; ++i)
+    bench.inform.tell(GroupEvent{.mgid = {1, Guid{i}}, .p_key = kDefaultPKey});
+  for (int i = 0; i < 20; ++i) {
+    const auto reports = bench.reports();
+    if (!reports.empty()) bench.confirm(reports.back());
+    bench.run();
+  }
+  EXPECT_EQ(bench.inform.reporter().stats().missed, 6u);
+  EXPECT_EQ(bench.inform.reporter().stats().answered, 4u);
+  EXPECT_EQ(bench.inform.table().count(), 1u);
+}
+
+TEST(Inform, ReportsUnderWayAreBounded) {
+  KeptBench bench({.reports = {.under_way = 2, .attempts = 1}});
+  for (const char* host : {"H1", "H2", "H3"}) ASSERT_EQ(bench.status_of(subscribe({}), host), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(2));
+  bench.confirm(bench.reports()[0]);
+  EXPECT_THAT(bench.reports(), SizeIs(3));
+}
+
+TEST(Inform, TheRecordsSayWhoAskedForWhat) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 65}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H3"), 0);
+  const Gid h1{kDefaultSubnetPrefix, guid_of(*bench.view, "H1")};
+  const auto query = [&](SaMethod method, std::uint64_t mask, const InformInfoRecord& wanted) {
+    return ask(method, RecordId::InformInfoRecord, mask, wanted, kInformInfoRecord.size);
+  };
+  bench.answer(query(SaMethod::Get, 3, {.subscriber = h1, .number = 1}), "H2");
+  EXPECT_EQ(bench.answered.mad.status, 0);
+  const InformInfoRecord record = *decode_inform_info_record(bench.body);
+  EXPECT_EQ(record.subscriber, h1);
+  EXPECT_EQ(record.info.trap_or_device, 65);
+  EXPECT_EQ(record.info.qpn, 1u);
+  EXPECT_EQ(bench.status_of(query(SaMethod::Get, 1, {.subscriber = h1}), "H2"), 0x0400);
+  const auto of_trap_64 = query(SaMethod::GetTable, 1 << 10, {.info = {.trap_or_device = 64}});
+  bench.transport.sent.clear();
+  bench.give(of_trap_64, bench.lid("H2"));
+  bench.run();
+  EXPECT_EQ(bench.sent(0).attribute_offset, 8);
+  EXPECT_EQ(bench.sent(0).rmpp.length, 20u + 2 * 64);
+}
+
+TEST(Inform, SubscriptionsOutliveTheManager) {
+  KeptBench before;
+  ASSERT_EQ(before.status_of(trusted(subscribe({.trap_or_device = 65})), "H1"), 0);
+  const SubscriptionTable::Map kept = before.inform.table().all();
+  KeptBench restored;
+  restored.inform.restore(kept, before.inform.in_service());
+  EXPECT_EQ(restored.inform.table().all(), kept);
+  restored.adopt(view_of(kWithoutH3));  // it went while nobody looked
+  restored.run();
+  EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1")));
+}
+
+}  // namespace
+}  // namespace smd::sa

@@ -1,0 +1,100 @@
+// The service with what clients leave there.
+#pragma once
+
+#include "smd/sa/inform_keeper.h"
+#include "smd/sa/service_keeper.h"
+#include "tests/unit/sa/served.h"
+
+namespace smd::sa {
+
+struct KeptBench : ServerBench {
+  explicit KeptBench(InformLimits limits = {}, ServiceLimits service_limits = {})
+      : inform(
+            runtime,
+            [this](const MadPacket& packet) { return server.send_request(packet); },
+            [this] { ++changes; },
+            limits),
+        services(
+            runtime, [this] { ++changes; }, service_limits) {
+    server.add_keeper(inform);
+    server.add_keeper(services);
+    server.on_answer([this](const MadPacket& packet) { inform.on_answer(packet); });
+    inform.adopt(view);
+  }
+
+  void adopt(std::shared_ptr<const SubnetView> next) {
+    view = std::move(next);
+    server.adopt(view);
+    inform.adopt(view);
+  }
+
+  [[nodiscard]] Lid lid(std::string_view name) const { return lid_of(*view, name); }
+
+  /// The status of the answer to `asked` from `host`; what else was sent is dropped.
+  std::uint16_t status_of(const Asked& asked, std::string_view host) {
+    answer(asked, host);
+    return answered.mad.status;
+  }
+
+  void answer(const Asked& asked, std::string_view host) {
+    transport.sent.clear();
+    give(asked, lid(host), ++transaction);
+    run();
+    for (const MadPacket& packet : transport.sent) {
+      const SaHeader header = *decode_sa_header(packet.mad);
+      if (header.mad.transaction_id != transaction) continue;
+      answered = header;
+      std::ranges::copy(std::span(packet.mad).subspan(kHeaderSize), body.begin());
+    }
+    transport.sent.clear();
+  }
+
+  [[nodiscard]] std::vector<MadPacket> reports() const {
+    std::vector<MadPacket> out;
+    for (const MadPacket& packet : transport.sent) {
+      if (decode_sa_header(packet.mad)->mad.method == 0x06) out.push_back(packet);
+    }
+    return out;
+  }
+
+  /// What a host says to a Report.
+  void confirm(const MadPacket& report, std::uint16_t status = 0) {
+    MadPacket back = report;
+    SaHeader header = *decode_sa_header(report.mad);
+    header.mad.method = 0x86;
+    header.mad.status = status;
+    encode_sa_header(header, back.mad);
+    transport.deliver(back);
+    run();
+  }
+
+  InformKeeper inform;
+  ServiceKeeper services;
+  int changes = 0;
+  std::uint64_t transaction = 1000;
+  SaHeader answered;
+  std::array<std::byte, kDataSize> body{};
+};
+
+inline Asked subscribe(const InformInfo& info) {
+  return ask(SaMethod::Set, RecordId::InformInfo, 0, info, kInformInfoSize);
+}
+
+inline Asked trusted(Asked asked) {
+  asked.header.sm_key = kTrusted;
+  return asked;
+}
+
+/// Everybody is in the default partition, but for these hosts, who are in partition 7 alone.
+inline std::shared_ptr<const SubnetView> with_others(
+    std::initializer_list<std::string_view> hosts) {
+  ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
+  auto keys = std::make_shared<IndexVector<PortIdx, std::vector<PKey>>>(parts.fabric->port_count(),
+                                                                        std::vector{kDefaultPKey});
+  for (const std::string_view host : hosts)
+    (*keys)[test::end_port(*parts.fabric, host)] = {PKey{0x8007}};
+  parts.p_keys = std::move(keys);
+  return std::make_shared<const SubnetView>(std::move(parts));
+}
+
+}  // namespace smd::sa
