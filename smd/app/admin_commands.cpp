@@ -7,6 +7,7 @@
 
 #include "smd/app/admin_view.h"
 #include "smd/app/report_json.h"
+#include "smd/app/sa_command.h"
 #include "smd/base/log.h"
 
 namespace smd::app {
@@ -50,7 +51,19 @@ nlohmann::json smp_json(const SmpStats& stats) {
           {"unsolicited", stats.unsolicited}};
 }
 
-nlohmann::json administration_json(const sa::Server& server) {
+nlohmann::json reports_json(const sa::ReporterStats& stats) {
+  return {{"events", stats.events},
+          {"sent", stats.reports},
+          {"resent", stats.resent},
+          {"answered", stats.answered},
+          {"failed", stats.failed},
+          {"missed", stats.missed},
+          {"subscribers_given_up", stats.given_up},
+          {"unasked", stats.unasked}};
+}
+
+nlohmann::json administration_json(const Administration& administration) {
+  const sa::Server& server = administration.server();
   const sa::ServerStats& stats = server.stats();
   return {{"requests", stats.requests},
           {"answered", stats.answered},
@@ -67,7 +80,11 @@ nlohmann::json administration_json(const sa::Server& server) {
           {"segments_resent", stats.segments_resent},
           {"send_errors", stats.send_errors},
           {"tables_now", server.transfers()},
-          {"waiting_now", server.waiting()}};
+          {"waiting_now", server.waiting()},
+          {"subscribers", administration.inform().table().all().size()},
+          {"subscriptions", administration.inform().table().count()},
+          {"reports", reports_json(administration.inform().reporter().stats())},
+          {"services", administration.services().table().all().size()}};
 }
 
 nlohmann::json status(const AdminContext& context) {
@@ -84,8 +101,8 @@ nlohmann::json status(const AdminContext& context) {
   out["port_guid"] = fmt::format("{}", port.port_guid);
   out["alarms"] = manager->alarms();
   out["smp"] = smp_json(manager->smp_stats());
-  if (const auto* server = context.administration ? context.administration() : nullptr)
-    out["sa"] = administration_json(*server);
+  if (const auto* served = context.administration ? context.administration() : nullptr)
+    out["sa"] = administration_json(*served);
   out["engine"] = manager->settings().engine;
   const CycleReport* last = manager->last_cycle();
   if (last == nullptr) return out;
@@ -235,6 +252,13 @@ void register_commands(CommandTable& table, AdminContext context) {
     log::set_level(*level);
     return Json{{"level", *name}};
   });
+  table.add("sa",
+            "records of the subnet administration: record, where, limit",
+            [ctx](const Json& args) -> Result<Json> {
+              Administration* served = ctx->administration ? ctx->administration() : nullptr;
+              if (served == nullptr) return fail(Errc::Busy, "no device is open");
+              return answer_sa_command(*served, args);
+            });
   table.add(
       "shutdown", "stop the daemon; the fabric stays as it is", [ctx](const Json&) -> Result<Json> {
         ctx->shutdown();

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "smd/admin/commands.h"
+#include "smd/app/administration.h"
 #include "smd/app/subnet_manager.h"
-#include "smd/sa/server.h"
 
 namespace smd::app {
 
@@ -17,10 +17,10 @@ struct AdminContext {
   std::function<Duration()> uptime;
 
   /// May be empty, and may give null: then nothing is said of it.
-  std::function<const sa::Server*()> administration;
+  std::function<Administration*()> administration;
 };
 
-/// status, fabric, nodes, links, port, route, sweep, engine, changes, log, shutdown.
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, log, sa, shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 
 }  // namespace smd::app

@@ -1,25 +1,67 @@
 #include "smd/app/administration.h"
 
+#include <utility>
+
 namespace smd::app {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
-                                                const LocalPort& own_port) {
+                                                const LocalPort& own_port,
+                                                const sa::AliasTable::Map& aliases) {
   const std::shared_ptr<const InForce> now = manager.share_in_force();
   if (!now) return nullptr;
   const Settings& settings = manager.settings();
   // LIDs and tables live as long as the view; the fabric is the one of this moment.
-  return std::make_shared<const sa::SubnetView>(
-      sa::ViewParts{.fabric = now->sweep.fabric,
-                    .lids = {now, &now->lids},
-                    .routing = {now, &now->routing},
-                    .sm = {.guid = own_port.port_guid,
-                           .sm_key = settings.sm_key,
-                           .act_count = static_cast<std::uint32_t>(manager.cycles()),
-                           .priority = settings.sm_priority,
-                           .sm_state = static_cast<std::uint8_t>(SmState::Master)},
-                    .trust_key = settings.sm_key,
-                    .subnet_prefix = settings.ports.subnet_prefix,
-                    .packet_life_time = settings.ports.subnet_timeout});
+  return std::make_shared<const sa::SubnetView>(sa::ViewParts{
+      .fabric = now->sweep.fabric,
+      .lids = {now, &now->lids},
+      .routing = {now, &now->routing},
+      .aliases = aliases.empty() ? nullptr : std::make_shared<const sa::AliasTable::Map>(aliases),
+      .sm = {.guid = own_port.port_guid,
+             .sm_key = settings.sm_key,
+             .act_count = static_cast<std::uint32_t>(manager.cycles()),
+             .priority = settings.sm_priority,
+             .sm_state = static_cast<std::uint8_t>(SmState::Master)},
+      .trust_key = settings.sm_key,
+      .subnet_prefix = settings.ports.subnet_prefix,
+      .packet_life_time = settings.ports.subnet_timeout});
+}
+
+Administration::Administration(Runtime& runtime, Transport& transport, Hooks hooks)
+    : hooks_(std::move(hooks)),
+      server_(runtime, transport),
+      inform_(
+          runtime,
+          [this](const MadPacket& packet) { return server_.send_request(packet); },
+          [this] { hooks_.on_change(); }),
+      services_(runtime, [this] { hooks_.on_change(); }),
+      aliases_([this] {
+        hooks_.on_change();
+        hooks_.on_aliases();
+      }) {
+  server_.add_keeper(inform_);
+  server_.add_keeper(services_);
+  server_.add_keeper(aliases_);
+  server_.on_answer([this](const MadPacket& packet) { inform_.on_answer(packet); });
+}
+
+KeptRecords Administration::collect() const {
+  KeptRecords kept{.subscriptions = inform_.table().all(),
+                   .services = {},
+                   .aliases = aliases_.table().all(),
+                   .in_service = inform_.in_service()};
+  for (const auto& [id, service] : services_.table().all()) kept.services.push_back(service);
+  return kept;
+}
+
+void Administration::restore(const KeptRecords& kept) {
+  services_.restore(kept.services);
+  aliases_.restore(kept.aliases);
+  inform_.restore(kept.subscriptions, kept.in_service);
+}
+
+void Administration::adopt(std::shared_ptr<const sa::SubnetView> view) {
+  server_.adopt(view);
+  inform_.adopt(std::move(view));
 }
 
 }  // namespace smd::app

@@ -1,12 +1,12 @@
 #include "smd/app/daemon.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "smd/app/admin_commands.h"
-#include "smd/app/administration.h"
 #include "smd/app/lid_store.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
@@ -41,6 +41,13 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
     : runtime_(runtime),
       options_(std::move(options)),
       open_(std::move(open)),
+      records_(runtime,
+               options_.config.sm.state_dir,
+               [] {
+                 return std::chrono::duration_cast<std::chrono::milliseconds>(
+                            std::chrono::system_clock::now().time_since_epoch())
+                     .count();
+               }),
       started_(runtime.now()) {}
 
 Daemon::~Daemon() = default;
@@ -56,6 +63,7 @@ int Daemon::run() {
       for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
     return 2;
   }
+  left_ = records_.load();
   kept_ = {.book = std::move(*book), .turns = std::move(*turns), .rows = *rows};
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
@@ -68,6 +76,7 @@ int Daemon::run() {
   feed_watchdog();
   runtime_.post([this] { open(); });
   runtime_.run();
+  records_.flush();
   notify_.stopping();
   return exit_code_;
 }
@@ -78,7 +87,7 @@ bool Daemon::start_admin() {
                      .transport = [this] { return session_ ? session_->transport.get() : nullptr; },
                      .shutdown = [this] { stop(0); },
                      .uptime = [this] { return runtime_.now() - started_; },
-                     .administration = [this]() -> const sa::Server* {
+                     .administration = [this]() -> Administration* {
                        return session_ ? session_->administration.get() : nullptr;
                      }});
   const AdminConfig& config = options_.config.admin;
@@ -105,8 +114,9 @@ void Daemon::open() {
   };
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
-  observer.on_known = [this, port] {
-    session_->administration->adopt(make_view(*session_->manager, port));
+  observer.on_known = [this] { adopt_view(); };
+  observer.on_notice = [this](const Notice& notice) {
+    session_->administration->tell(sa::TrapEvent{notice});
   };
   observer.on_lids = [this](const LidBook& book) {
     kept_.book = book;
@@ -133,13 +143,40 @@ void Daemon::open() {
   session_.emplace();
   session_->transport = std::move(*transport);
   session_->split = std::make_unique<ClassSplit>(*session_->transport);
-  session_->administration = std::make_unique<sa::Server>(runtime_, session_->split->general());
+  session_->administration = std::make_unique<Administration>(
+      runtime_,
+      session_->split->general(),
+      Administration::Hooks{.on_change = [this] { records_.note_change(); },
+                            .on_aliases = [this] { adopt_view(); }});
+  session_->administration->restore(left_);
+  records_.set_collect([this] { return collect(); });
   session_->manager = std::make_unique<SubnetManager>(runtime_,
                                                       session_->split->subnet(),
                                                       make_settings(options_.config),
                                                       kept_,
                                                       std::move(observer));
+  session_->aliases = std::make_unique<AliasWriter>(session_->manager->client());
+  session_->clients = std::make_unique<ClientCall>(session_->manager->client());
   session_->manager->start();
+}
+
+/// What is in force is new, or better known, or ports have other GUIDs.
+void Daemon::adopt_view() {
+  const SubnetManager& manager = *session_->manager;
+  const auto& aliases = session_->administration->aliases();
+  const std::vector<Guid> before = session_->administration->inform().in_service();
+  session_->administration->adopt(make_view(manager, session_->transport->local_port(), aliases));
+  if (manager.in_force() == nullptr) return;
+  const MKey m_key = manager.settings().ports.m_key;
+  session_->aliases->write(*manager.in_force(), aliases, m_key);
+  session_->clients->call(
+      *manager.in_force(), before, session_->administration->inform().in_service(), m_key);
+}
+
+KeptRecords Daemon::collect() const {
+  KeptRecords kept = session_->administration->collect();
+  kept.in_service = session_->clients->without_owed(kept.in_service);
+  return kept;
 }
 
 void Daemon::retry_later(std::string_view event, const Error& error) {
@@ -161,12 +198,23 @@ void Daemon::retry_later(std::string_view event, const Error& error) {
 void Daemon::on_lost(const Error& error) {
   // Called from inside the session: it dies on the next turn of the loop.
   reopen_ = Timer(runtime_, runtime_.now(), [this, error] {
-    session_.reset();
+    close();
     retry_later("transport.lost", error);
   });
 }
 
+void Daemon::close() {
+  left_ = collect();
+  records_.set_collect([this] { return left_; });
+  session_.reset();
+}
+
 void Daemon::on_cycle(const CycleReport& cycle) {
+  if (!cycle.error) {
+    const Fabric& fabric = session_->manager->in_force()->fabric();
+    session_->aliases->forget(fabric, cycle.came_up);
+    session_->clients->note_came_up(fabric, cycle.came_up);
+  }
   notify_.status(cycle.error ? "failed: " + cycle.error->context
                              : fmt::format("{} switches, {} adapters, engine {}",
                                            cycle.counts.switches,

@@ -11,11 +11,14 @@
 
 #include "smd/admin/commands.h"
 #include "smd/admin/socket_server.h"
+#include "smd/app/administration.h"
+#include "smd/app/alias_writer.h"
+#include "smd/app/client_call.h"
 #include "smd/app/config.h"
+#include "smd/app/record_store.h"
 #include "smd/app/service_notify.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/runtime/asio_runtime.h"
-#include "smd/sa/server.h"
 #include "smd/transport/class_split.h"
 
 namespace smd::app {
@@ -45,11 +48,16 @@ class Daemon {
   struct Session {
     std::unique_ptr<Transport> transport;
     std::unique_ptr<ClassSplit> split;
-    std::unique_ptr<sa::Server> administration;
+    std::unique_ptr<Administration> administration;
     std::unique_ptr<SubnetManager> manager;
+    std::unique_ptr<AliasWriter> aliases;
+    std::unique_ptr<ClientCall> clients;
   };
 
   void open();
+  void close();
+  void adopt_view();
+  [[nodiscard]] KeptRecords collect() const;
   void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
   void on_cycle(const CycleReport& cycle);
@@ -66,6 +74,8 @@ class Daemon {
   CommandTable commands_;
   std::unique_ptr<SocketServer> admin_;
   Kept kept_;
+  RecordStore records_;
+  KeptRecords left_;  // by clients, when the last session ended
   std::optional<Session> session_;
   Duration backoff_{0};
   Timer reopen_;

@@ -58,6 +58,7 @@ SubnetManager::SubnetManager(
       meter_(runtime, client_, observer_.wall),
       turns_(std::move(kept.turns)) {
   traps_.adopt(settings_);
+  traps_.on_notice(observer_.on_notice);
   for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
   client_.on_lost([this](const Error& error) { observer_.on_lost(error); });
 }

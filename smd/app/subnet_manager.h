@@ -28,9 +28,10 @@ class SubnetManager {
 
     /// Turns that may be blocked, before they are and when it changed: to be kept.
     std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
-    std::function<void()> on_rows = [] {};              // see Kept::rows; before the first is set
-    PlanWatcher on_plan;                                // none: nobody watches
-    WallClock wall;                                     // none: wall costs are 0
+    std::function<void()> on_rows = [] {};  // see Kept::rows; before the first is set
+    std::function<void(const Notice&)> on_notice = [](const Notice&) {};  // a trap, as it came
+    PlanWatcher on_plan;                                                  // none: nobody watches
+    WallClock wall;                                                       // none: wall costs are 0
     std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone: to be said
   };
 
@@ -81,6 +82,9 @@ class SubnetManager {
   [[nodiscard]] const ProgramState& program_state() const { return holdings_.program; }
 
   [[nodiscard]] const SmpStats& smp_stats() const { return client_.stats(); }
+
+  /// For what is asked of ports outside cycles. Whoever uses it goes before the manager.
+  [[nodiscard]] SmpClient& client() { return client_; }
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
 

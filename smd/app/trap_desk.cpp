@@ -27,6 +27,7 @@ void TrapDesk::on_trap(const Smp& smp, const MadPacket& packet) {
   ++traps_;
   (void)client_.send_once(make_trap_repress(smp, packet, m_key_));
   const auto notice = decode_notice(smp.data);
+  if (notice && heard_) heard_(*notice);
   if (!notice || !notice->is_generic) return;
   log::debug("trap.received", "{}", print_notice(*notice));
   switch (notice->trap_or_device) {

@@ -40,6 +40,9 @@ class TrapDesk {
   /// What Get(SMInfo) answers.
   void set_sm_info(const SmInfo& info) { sm_info_ = info; }
 
+  /// Sees every trap.
+  void on_notice(std::function<void(const Notice&)> heard) { heard_ = std::move(heard); }
+
   /// A batch is being collected, or a source is held back.
   [[nodiscard]] bool waiting() const { return first_.has_value() || !held_back_.empty(); }
 
@@ -54,6 +57,7 @@ class TrapDesk {
   Runtime& runtime_;
   SmpClient& client_;
   Sweep sweep_;
+  std::function<void(const Notice&)> heard_;
   SmInfo sm_info_;
   MKey m_key_;  // a repress without it would be refused, and the refusal raises the next trap
   Duration debounce_{0};

@@ -115,7 +115,12 @@ class CommandLine {
 
   void add_sa() {
     auto* sa = command("sa", "records of the subnet administrator");
-    text(sa, "record", "RECORD", "such as PathRecord");
+    text(sa, "record", "RECORD", "such as PathRecord, or PR");
+    sa->add_option_function<std::uint64_t>(
+          "--limit",
+          [this](const std::uint64_t& value) { options_.args["limit"] = value; },
+          "show at most so many (1000)")
+        ->check(CLI::NonNegativeNumber);
     sa->add_option_function<std::vector<std::string>>(
           "WHERE",
           [this](const std::vector<std::string>& conditions) {

@@ -132,6 +132,23 @@ std::string print_route(const Json& route) {
   return text + print_columns(rows, 0);
 }
 
+/// Records with few fields are rows, others blocks of lines.
+std::string print_records(const Json& result) {
+  constexpr std::size_t kMostColumns = 9;
+  const Json& records = result.at("records");
+  const auto count = static_cast<std::size_t>(number_at(result, "count"));
+  if (records.empty()) return count == 0 ? "no records\n" : fmt::format("{} records\n", count);
+  std::string text;
+  if (records.size() > 1 && records.front().size() <= kMostColumns) {
+    text = print_answer_text(Json{{"records", records}});
+  } else {
+    for (const Json& record : records)
+      text += (text.empty() ? "" : "\n") + print_answer_text(record);
+  }
+  if (records.size() < count) text += fmt::format("… {} of {} records\n", records.size(), count);
+  return text;
+}
+
 /// Alarms are sentences: each has its line, below everything else.
 std::string print_status(Json status) {
   const Json alarms = status.at("alarms");
@@ -151,6 +168,7 @@ std::string print_command_answer(const std::string& command, const Json& result)
     return print_changes(result.at("changes"));
   }
   if (command == "route" && is_list_of_objects(result, "hops")) return print_route(result);
+  if (command == "sa" && is_list_of_objects(result, "records")) return print_records(result);
   if (command == "status" && result.is_object() && result.contains("alarms")) {
     return print_status(result);
   }

@@ -1,4 +1,4 @@
-// The daemon's command line (cli.md): run, dry-run, verify, check-config.
+// The daemon's command line (cli.md): run, dry-run, verify, state, check-config.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +9,7 @@
 #include "smd/base/log.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
+#include "smd/bin/state.h"
 #include "smd/bin/verify.h"
 #include "smd/routing/engine.h"
 
@@ -26,6 +27,7 @@ struct Options {
   RunOptions run;
   DryRunOptions dry_run;
   VerifyOptions verify;
+  StateOptions state;
 };
 
 int report(const Faults& faults) {
@@ -123,6 +125,12 @@ int do_check_config(const Options& options) {
   return 0;
 }
 
+int do_state(Options& options, bool is_export) {
+  auto config = read_config(options.config, true);
+  if (!config) return report(config.error());
+  return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
+}
+
 }  // namespace
 }  // namespace smd::bin
 
@@ -197,6 +205,19 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0, 100000));
   verify->add_flag("--json", options.verify.json, "One JSON object on stdout");
 
+  CLI::App* state = app.add_subcommand("state", "What survives a restart, as one text");
+  state->require_subcommand(1);
+  CLI::App* out = state->add_subcommand("export", "Print all of it");
+  out->add_option("-o,--out", options.state.out, "File instead of stdout");
+  CLI::App* in = state->add_subcommand(
+      "import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
+  in->add_option("FILE", options.state.files, "Told apart by their content")->required();
+  in->add_flag("--replace", options.state.replace, "Also what is there already");
+  for (CLI::App* each : {out, in}) {
+    each->add_option("-c,--config", options.config, "Configuration file");
+    each->add_option("--dir", options.state.dir, "State directory instead of the configuration's");
+  }
+
   CLI::App* check =
       app.add_subcommand("check-config", "Read a configuration and report every fault");
   check->add_option("-c,--config", options.config, "Configuration file")->required();
@@ -209,5 +230,6 @@ int main(int argc, char** argv) {
   if (run->parsed()) return smd::bin::do_run(options);
   if (dry->parsed()) return smd::bin::do_dry_run(options);
   if (verify->parsed()) return smd::bin::verify(options.verify);
+  if (state->parsed()) return smd::bin::do_state(options, out->parsed());
   return smd::bin::do_check_config(options);
 }

@@ -3,14 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim-backend/agents/node_state.h"
 #include "smd/app/administration.h"
+#include "smd/app/alias_writer.h"
+#include "smd/app/client_call.h"
+#include "smd/app/sa_command.h"
+#include "smd/app/sa_fields.h"
+#include "smd/base/byte_reader.h"
+#include "smd/base/rng.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_record.h"
 #include "smd/sa/rmpp_receiver.h"
 #include "smd/sa/server.h"
 #include "smd/transport/class_split.h"
+#include "tests/support/smp_tap.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
@@ -20,14 +29,35 @@ using namespace sa;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
+struct Ground {
+  explicit Ground(const std::string& fabric_text)
+      : fabric(runtime, spec_of(fabric_text), sim::Timing::modern(), 1) {}
+
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric;
+};
+
 /// A manager and its administration, as the daemon wires them.
-struct Managed {
-  explicit Managed(const std::string& fabric_text)
-      : fabric(runtime, spec_of(fabric_text), sim::Timing::modern(), 1),
-        transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-        split(transport),
-        server(runtime, split.general()),
-        manager(runtime, split.subnet(), quiet_settings(), {}, observer()) {}
+struct Life {
+  /// After a former life that left `kept`.
+  explicit Life(Ground& ground, const app::KeptRecords& kept = {})
+      : loop(ground.runtime),
+        transport(ground.fabric, ground.fabric.spec().sm_node, ground.fabric.spec().sm_port),
+        tap(transport),
+        split(tap),
+        administration(
+            loop, split.general(), {.on_change = [] {}, .on_aliases = [this] { adopt(); }}),
+        manager(loop, split.subnet(), quiet_settings(), {}, observer()),
+        aliases(manager.client()),
+        clients(manager.client()) {
+    administration.restore(kept);
+    tap.on_send = [this](const Smp& smp) {
+      if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo) &&
+          decode_port_info(smp.data)->client_reregister)
+        ++reregistrations;
+      return true;
+    };
+  }
 
   /// Looks at the fabric when it is told to.
   static app::Settings quiet_settings() {
@@ -39,24 +69,44 @@ struct Managed {
   app::SubnetManager::Observer observer() {
     app::SubnetManager::Observer out;
     out.on_known = [this] {
-      server.adopt(app::make_view(manager, transport.local_port()));
+      adopt();
       ++views;
     };
+    out.on_cycle = [this](const app::CycleReport& cycle) {
+      aliases.forget(manager.in_force()->fabric(), cycle.came_up);
+      clients.note_came_up(manager.in_force()->fabric(), cycle.came_up);
+    };
+    out.on_notice = [this](const Notice& notice) { administration.tell(TrapEvent{notice}); };
     return out;
   }
 
-  bool settle() {
-    return runtime.run_while_not([this] { return manager.at_rest() && views > 0; },
-                                 runtime.now() + Duration{60s});
+  void adopt() {
+    const std::vector<Guid> before = administration.inform().in_service();
+    administration.adopt(app::make_view(manager, transport.local_port(), administration.aliases()));
+    aliases.write(*manager.in_force(), administration.aliases(), MKey{});
+    clients.call(*manager.in_force(), before, administration.inform().in_service(), MKey{});
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
+  bool settle() {
+    return loop.run_while_not([this] { return manager.at_rest() && views > 0; },
+                              loop.now() + Duration{60s});
+  }
+
+  sim::SimRuntime& loop;
   sim::SimTransport transport;
+  SmpTap tap;
   ClassSplit split;
-  Server server;
+  app::Administration administration;
   app::SubnetManager manager;
+  app::AliasWriter aliases;
+  app::ClientCall clients;
+  std::size_t reregistrations = 0;  // Sets that ask for one
   unsigned views = 0;
+};
+
+struct Managed : Ground, Life {
+  explicit Managed(const std::string& fabric_text)
+      : Ground(fabric_text), Life(static_cast<Ground&>(*this)) {}
 };
 
 /// Software on another host: asks, acknowledges, and keeps what comes back.
@@ -91,6 +141,8 @@ class Host {
 
   std::optional<RmppReceiver> table;
   std::vector<SaHeader> answers;
+  std::vector<Notice> reports;  // that were answered, unless `deaf`
+  bool deaf = false;
 
  private:
   void send(const MadBytes& mad) {
@@ -110,6 +162,7 @@ class Host {
       asked_.erase(found);
       answers.push_back(header);
     }
+    if (header.mad.method == static_cast<std::uint8_t>(SaMethod::Report)) return on_report(packet);
     if (!header.rmpp.active()) return;
     if (!table)
       table.emplace(
@@ -118,6 +171,14 @@ class Host {
         header, std::span<const std::byte, kMadSize>(packet.mad).subspan<kHeaderSize, kDataSize>());
     MadBytes mad{};
     while (table->next(mad)) send(mad);
+  }
+
+  void on_report(const MadPacket& packet) {
+    if (deaf) return;
+    reports.push_back(*decode_notice(std::span(packet.mad).subspan(kHeaderSize, kSmpDataSize)));
+    MadBytes mad = packet.mad;
+    mad[3] = std::byte{0x86};
+    send(mad);
   }
 
   Managed& managed_;
@@ -140,7 +201,7 @@ TEST(Administration, AHostLearnsEveryName) {
       [&] { return host.table && host.table->state() != RmppState::Running; },
       managed.runtime.now() + Duration{40s}));
   ASSERT_EQ(host.table->state(), RmppState::Done);
-  EXPECT_GT(managed.server.stats().segments_resent, 0u) << "nothing got lost";
+  EXPECT_GT(managed.administration.server().stats().segments_resent, 0u) << "nothing got lost";
   const std::vector<std::byte>& data = host.table->data();
   ASSERT_EQ(data.size(), managed.fabric.spec().nodes.size() * kNodeRecord.size);
   for (std::size_t at = 0; at < data.size(); at += kNodeRecord.size)
@@ -200,6 +261,197 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   managed.manager.request_sweep("test");
   ASSERT_TRUE(managed.settle());
   EXPECT_EQ(status(), 0x0300) << name;
+}
+
+/// Over lossy switches: a report may come twice, but none is missing and they come in order.
+TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
+  Managed managed(kFabric);
+  managed.manager.start();
+  ASSERT_TRUE(managed.settle());
+  Host host(managed, "host-00009");
+  Host dead(managed, "host-00002");
+  dead.deaf = true;
+  for (Host* each : {&host, &dead})
+    each->ask(SaMethod::Set, RecordId::InformInfo, 0, InformInfo{}, kInformInfoSize);
+  managed.runtime.run_until(managed.runtime.now() + Duration{1s});
+  ASSERT_EQ(managed.administration.inform().table().count(), 2u);
+  managed.fabric.set_wire_faults({.drop = 0.03});
+  const std::uint32_t victim = sim::find_node(managed.fabric.spec(), "host-00005");
+  const Guid guid = managed.fabric.spec().nodes[victim].ports[1].guid;
+  for (const bool up : {false, true, false}) {
+    managed.fabric.set_node(victim, up);
+    managed.manager.request_sweep("test");
+    ASSERT_TRUE(managed.settle());
+    managed.runtime.run_until(managed.runtime.now() + Duration{30s});
+  }
+  std::vector<std::uint16_t> about;
+  std::size_t links = 0;
+  for (const Notice& notice : host.reports) {
+    if (notice.trap_or_device == smd::trap::kLinkState) ++links;
+    ByteReader in(std::as_bytes(std::span(notice.details)).subspan(14));
+    if (notice.trap_or_device > 65 || Guid{in.u64()} != guid) continue;
+    if (about.empty() || about.back() != notice.trap_or_device)
+      about.push_back(notice.trap_or_device);
+  }
+  EXPECT_EQ(about, (std::vector<std::uint16_t>{65, 64, 65}));
+  EXPECT_GE(links, 3u) << "the switch said so each time";
+  EXPECT_EQ(managed.administration.inform().table().count(), 1u) << "the dead is given up";
+  EXPECT_LE(managed.administration.inform().reporter().stats().resent, 30u);
+}
+
+/// On one fabric, one manager after the other: hosts are asked to register with one that does not
+/// know them, and only then.
+TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) {
+  Ground ground(kFabric);
+  app::KeptRecords kept;
+  std::size_t hosts = 0;
+  {
+    Life first(ground);
+    first.manager.start();
+    ASSERT_TRUE(first.settle());
+    hosts = first.manager.last_cycle()->counts.cas;
+    EXPECT_GE(first.reregistrations, hosts) << "all came up";
+    const std::size_t before = first.reregistrations;
+    first.manager.request_sweep("test");
+    ASSERT_TRUE(first.settle());
+    EXPECT_EQ(first.reregistrations, before) << "a sweep is no reason";
+    kept = first.administration.collect();
+  }
+  const auto asked_by_the_next = [&ground](const app::KeptRecords& left) {
+    Life next(ground, left);
+    next.manager.start();
+    EXPECT_TRUE(next.settle());
+    ground.runtime.run_until(ground.runtime.now() + Duration{1s});
+    EXPECT_EQ(next.clients.asked(), next.reregistrations);
+    EXPECT_EQ(next.clients.without_owed(next.administration.inform().in_service()).size(),
+              next.administration.inform().in_service().size());
+    return next.reregistrations;
+  };
+  EXPECT_EQ(asked_by_the_next(kept), 0u);
+  EXPECT_GE(asked_by_the_next({}), hosts) << "nothing is known of anybody";
+  kept.in_service.erase(kept.in_service.begin());  // an adapter
+  EXPECT_EQ(asked_by_the_next(kept), 1u);
+}
+
+/// A port asks for further GUIDs: they are in its registers and in paths, also after it rebooted.
+TEST(Administration, PortsHaveFurtherGuids) {
+  Managed managed(kFabric);
+  managed.manager.start();
+  ASSERT_TRUE(managed.settle());
+  Host host(managed, "host-00009");
+  const std::uint32_t node = sim::find_node(managed.fabric.spec(), "host-00009");
+  const Guid own = managed.fabric.spec().nodes[node].ports[1].guid;
+  const Guid asked{0x00aa'0000'0000'0009};
+  const Lid lid = managed.fabric.port_info(node, PortNum{1}).lid;
+  GuidInfoRecord record{.lid = lid};
+  record.guids[2] = asked;
+  // Entry 1 is ours to choose, entry 2 is named.
+  host.ask(SaMethod::Set, RecordId::GuidInfoRecord, 0x3 | 0x60, record, kGuidInfoRecord.size);
+  const auto wait = [&] { managed.runtime.run_until(managed.runtime.now() + Duration{1s}); };
+  wait();
+  ASSERT_EQ(host.answers.back().mad.status, 0);
+  const auto aliases = managed.administration.aliases().at(own);
+  ASSERT_EQ(aliases.size(), 3u);
+  EXPECT_EQ(aliases[2], asked);
+  EXPECT_NE(aliases[1], Guid{});
+  const auto in_register = [&](std::size_t index) {
+    const std::vector<Guid>& guids = managed.fabric.node_state(node).ports[1].guids;
+    return index < guids.size() ? guids[index] : Guid{};
+  };
+  EXPECT_EQ(in_register(2), asked);
+  EXPECT_EQ(in_register(1), aliases[1]);
+  const auto status_of_path = [&](Guid guid) {
+    host.ask(SaMethod::Get,
+             RecordId::PathRecord,
+             path_component::kSlid | path_component::kDgid,
+             PathRecord{.dgid = {kDefaultSubnetPrefix, guid}, .slid = lid},
+             kPathRecordSize);
+    wait();
+    return host.answers.back().mad.status;
+  };
+  EXPECT_EQ(status_of_path(asked), 0);
+  EXPECT_EQ(status_of_path(aliases[1]), 0);
+  EXPECT_EQ(status_of_path(Guid{0xbad}), 0x0500);
+  // It reboots, and has forgotten.
+  managed.fabric.reboot_node(node, Duration{100ms});
+  managed.runtime.run_until(managed.runtime.now() + Duration{5s});
+  managed.manager.request_sweep("test");
+  ASSERT_TRUE(managed.settle());
+  wait();
+  EXPECT_EQ(in_register(2), asked);
+  EXPECT_EQ(managed.aliases.pending(), 0u);
+  host.ask(SaMethod::Delete, RecordId::GuidInfoRecord, 0x3 | 0x40, record, kGuidInfoRecord.size);
+  wait();
+  EXPECT_EQ(host.answers.back().mad.status, 0);
+  EXPECT_EQ(status_of_path(asked), 0x0500);
+  EXPECT_EQ(in_register(2), Guid{});
+}
+
+TEST(Administration, SmctlAsksByFieldName) {
+  using Json = nlohmann::json;
+  Managed managed(kFabric);
+  const auto ask = [&](const Json& args) {
+    return app::answer_sa_command(managed.administration, args);
+  };
+  EXPECT_EQ(ask({{"record", "NodeRecord"}}).error().code, Errc::Busy);
+  managed.manager.start();
+  ASSERT_TRUE(managed.settle());
+  const std::size_t nodes = managed.fabric.spec().nodes.size();
+  EXPECT_EQ(ask({{"record", "noderecord"}}).value().at("count"), nodes);
+  const Json few = ask({{"record", "NR"}, {"limit", 3u}}).value();
+  EXPECT_EQ(few.at("records").size(), 3u);
+  EXPECT_EQ(few.at("count"), nodes);
+  const Json one = ask({{"record", "NR"}, {"where", {{"description", "host-00009"}}}}).value();
+  ASSERT_EQ(one.at("count"), 1);
+  const Json& host = one.at("records").at(0);
+  const auto& spec =
+      managed.fabric.spec().nodes[sim::find_node(managed.fabric.spec(), "host-00009")];
+  EXPECT_EQ(host.at("port_guid"), fmt::format("{}", spec.ports[1].guid));
+  EXPECT_EQ(host.at("node_type"), 1);
+  const std::string lid = std::to_string(host.at("lid").get<unsigned>());
+  const Json path = ask({{"record", "PR"}, {"where", {{"slid", lid}, {"dlid", "0x1"}}}}).value();
+  ASSERT_EQ(path.at("count"), 1);
+  EXPECT_EQ(path.at("records").at(0).at("dlid"), 1);
+  const std::string gid = path.at("records").at(0).at("sgid");
+  EXPECT_EQ(gid.substr(0, 6), "fe80::");
+  EXPECT_EQ(ask({{"record", "PR"}, {"where", {{"sgid", gid}, {"dlid", "1"}}}}).value().at("count"),
+            1);
+  const Json port = ask({{"record", "PIR"}, {"where", {{"endport_lid", lid}}}}).value();
+  EXPECT_EQ(port.at("records").at(0).at("port_state"), 4);
+  EXPECT_FALSE(port.at("records").at(0).contains("m_key"));
+  const auto refused = [&](const Json& args) { return ask(args).error().context; };
+  EXPECT_NE(refused({{"record", "what"}}).find("there are: NodeRecord"), std::string::npos);
+  EXPECT_NE(refused({{"record", "NR"}, {"where", {{"what", "1"}}}}).find("it has: lid"),
+            std::string::npos);
+  EXPECT_EQ(refused({{"record", "NR"}, {"where", {{"lid", "65536"}}}}),
+            "lid: '65536' is no number of 16 bits");
+  EXPECT_NE(refused({{"record", "PR"}, {"where", {{"dgid", "fe80::1"}}}}).find("0x0500"),
+            std::string::npos);
+}
+
+/// What is printed of a field is what is read into it, and nothing beside it changes.
+TEST(Administration, FieldsOfRecordsReadWhatTheyPrint) {
+  Rng rng(7);
+  for (const app::SaRecordText& record : app::sa_records()) {
+    std::vector<std::byte> bytes(record.size);
+    for (std::byte& each : bytes) each = static_cast<std::byte>('a' + rng.below(20));
+    std::vector<std::byte> copy(record.size);
+    for (const app::SaField& field : record.fields) {
+      const nlohmann::json shown = app::print_sa_field(field, bytes);
+      if (shown.is_array()) continue;
+      const std::string text = shown.is_string() ? shown.get<std::string>() : shown.dump();
+      const std::vector<std::byte> before = copy;
+      ASSERT_TRUE(app::parse_sa_field(field, text, copy)) << record.name << " " << field.name;
+      EXPECT_EQ(app::print_sa_field(field, copy), shown) << record.name << " " << field.name;
+      for (unsigned bit = 0; bit < 8 * record.size; ++bit) {
+        const bool inside = bit >= field.place.first && bit < field.place.first + field.place.width;
+        const auto one = [bit](const std::vector<std::byte>& of) {
+          return (of[bit / 8] & (std::byte{0x80} >> bit % 8)) != std::byte{0};
+        };
+        ASSERT_EQ(one(copy), inside ? one(bytes) : one(before)) << record.name << " " << field.name;
+      }
+    }
+  }
 }
 
 }  // namespace

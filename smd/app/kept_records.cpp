@@ -1,0 +1,234 @@
+#include "smd/app/kept_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <limits>
+
+namespace smd::app {
+namespace {
+
+constexpr std::string_view kNever = "never";
+
+template <std::size_t N>
+std::string print_hex(const std::array<std::uint8_t, N>& bytes) {
+  std::string text;
+  for (const std::uint8_t byte : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+  return text;
+}
+
+/// The words of a line, one after the other; failure is sticky.
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) {}
+
+  std::string_view word() {
+    const std::size_t begin = rest_.find_first_not_of(' ');
+    if (begin == std::string_view::npos) {
+      ok_ = false;
+      return {};
+    }
+    const std::size_t end = std::min(rest_.find(' ', begin), rest_.size());
+    const std::string_view found = rest_.substr(begin, end - begin);
+    rest_.remove_prefix(end);
+    return found;
+  }
+
+  std::uint64_t number(std::uint64_t most) { return parse(word(), most); }
+
+  template <class T>
+  T number() {
+    return static_cast<T>(number(std::numeric_limits<T>::max()));
+  }
+
+  Gid gid() { return {.prefix = number<std::uint64_t>(), .guid = Guid{number<std::uint64_t>()}}; }
+
+  template <std::size_t N>
+  std::array<std::uint8_t, N> hex() {
+    std::array<std::uint8_t, N> bytes{};
+    const std::string_view text = word();
+    if (text.size() != 2 * N) {
+      ok_ = false;
+      return bytes;
+    }
+    for (std::size_t i = 0; i < N; ++i) {
+      const std::string_view two = text.substr(2 * i, 2);
+      const auto [end, error] = std::from_chars(two.begin(), two.end(), bytes[i], 16);
+      if (error != std::errc{} || end != two.end()) ok_ = false;
+    }
+    return bytes;
+  }
+
+  std::uint64_t parse(std::string_view text, std::uint64_t most) {
+    int base = 10;
+    if (text.starts_with("0x")) {
+      text.remove_prefix(2);
+      base = 16;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), value, base);
+    if (error != std::errc{} || end != text.end() || value > most) ok_ = false;
+    return value;
+  }
+
+  void refuse() { ok_ = false; }
+
+  /// Everything was understood and nothing is left.
+  [[nodiscard]] bool done() const {
+    return ok_ && rest_.find_first_not_of(' ') == std::string_view::npos;
+  }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+std::string print_subscription(const sa::Subscriber& who, const sa::Subscription& what) {
+  const sa::InformInfo& info = what.info;
+  return fmt::format("subscription {} {} {} 0x{:016x} {} {} {} {} {} {} {} {} {} {} {}\n",
+                     who.port,
+                     who.qp,
+                     what.number,
+                     info.gid.prefix,
+                     info.gid.guid,
+                     info.lid_first.value(),
+                     info.lid_last.value(),
+                     info.is_generic,
+                     info.type,
+                     info.trap_or_device,
+                     info.producer_or_vendor,
+                     info.resp_time,
+                     what.sl,
+                     what.pkey_index,
+                     what.trusted ? 1 : 0);
+}
+
+void read_subscription(Words& in, KeptRecords& out) {
+  sa::Subscriber who;
+  who.port = Guid{in.number<std::uint64_t>()};
+  who.qp = static_cast<std::uint32_t>(in.number(0xffffff));
+  sa::Subscription what;
+  what.number = in.number<std::uint16_t>();
+  what.info.gid = in.gid();
+  what.info.lid_first = Lid{in.number<std::uint16_t>()};
+  what.info.lid_last = Lid{in.number<std::uint16_t>()};
+  what.info.is_generic = static_cast<std::uint8_t>(in.number(1));
+  what.info.type = in.number<std::uint16_t>();
+  what.info.trap_or_device = in.number<std::uint16_t>();
+  what.info.producer_or_vendor = static_cast<std::uint32_t>(in.number(0xffffff));
+  what.info.resp_time = static_cast<std::uint8_t>(in.number(31));
+  what.info.qpn = who.qp;
+  what.sl = static_cast<std::uint8_t>(in.number(15));
+  what.pkey_index = in.number<std::uint16_t>();
+  what.trusted = in.number(1) == 1;
+  if (in.done()) out.subscriptions[who].push_back(what);
+}
+
+void read_alias(Words& in, KeptRecords& out) {
+  const Guid port{in.number<std::uint64_t>()};
+  const auto index = static_cast<std::size_t>(in.number(255));
+  const Guid alias{in.number<std::uint64_t>()};
+  if (index == 0) in.refuse();
+  if (!in.done()) return;
+  std::vector<Guid>& further = out.aliases[port];
+  if (further.size() <= index) further.resize(index + 1);
+  further[index] = alias;
+}
+
+std::string print_service(const sa::Service& service, const Moment& now) {
+  const sa::ServiceRecord& record = service.record;
+  std::string expires(kNever);
+  if (service.expires) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(*service.expires - now.runtime).count();
+    expires = fmt::format("{}", now.wall_ms + left);
+  }
+  return fmt::format("service {} 0x{:016x} 0x{:016x} {} 0x{:04x} {} {} {} {} {}\n",
+                     service.owner,
+                     record.id,
+                     record.gid.prefix,
+                     record.gid.guid,
+                     record.p_key.value(),
+                     record.lease_s,
+                     expires,
+                     print_hex(record.key),
+                     print_hex(record.name),
+                     print_hex(record.data));
+}
+
+void read_service(Words& in, const Moment& now, KeptRecords& out) {
+  sa::Service service;
+  service.owner = Guid{in.number<std::uint64_t>()};
+  sa::ServiceRecord& record = service.record;
+  record.id = in.number<std::uint64_t>();
+  record.gid = in.gid();
+  record.p_key = PKey{in.number<std::uint16_t>()};
+  record.lease_s = in.number<std::uint32_t>();
+  const std::string_view expires = in.word();
+  bool over = false;
+  if (expires != kNever) {
+    const auto wall = static_cast<std::int64_t>(in.parse(expires, INT64_MAX));
+    const auto most = std::int64_t{1000} * record.lease_s;  // the world's clock may have been set
+    const std::int64_t left = std::min(wall - now.wall_ms, most);
+    over = left <= 0;
+    service.expires = now.runtime + std::chrono::milliseconds(left);
+  }
+  record.key = in.hex<16>();
+  record.name = in.hex<64>();
+  record.data = in.hex<64>();
+  if (in.done() && !over) out.services.push_back(service);
+}
+
+}  // namespace
+
+std::string print_records(const KeptRecords& records, const Moment& now) {
+  std::string text;
+  for (const Guid port : records.in_service) text += fmt::format("port {}\n", port);
+  for (const auto& [who, list] : records.subscriptions) {
+    for (const sa::Subscription& each : list) text += print_subscription(who, each);
+  }
+  for (const auto& [port, further] : records.aliases) {
+    for (std::size_t i = 1; i < further.size(); ++i) {
+      if (further[i] != Guid{}) text += fmt::format("alias {} {} {}\n", port, i, further[i]);
+    }
+  }
+  for (const sa::Service& each : records.services) text += print_service(each, now);
+  return text;
+}
+
+Parsed<KeptRecords> parse_records(std::string_view text,
+                                  const std::string& file,
+                                  const Moment& now) {
+  KeptRecords records;
+  Faults faults;
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.find_first_not_of(' ') == std::string_view::npos) continue;
+    Words in(line);
+    const std::string_view kind = in.word();
+    if (kind == "port") {
+      records.in_service.emplace_back(in.number<std::uint64_t>());
+    } else if (kind == "subscription") {
+      read_subscription(in, records);
+    } else if (kind == "alias") {
+      read_alias(in, records);
+    } else if (kind == "service") {
+      read_service(in, now, records);
+    } else {
+      in.refuse();
+    }
+    if (!in.done())
+      faults.push_back({file, number, fmt::format("'{}' is no record of this file", line)});
+  }
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return records;
+}
+
+}  // namespace smd::app

@@ -1,0 +1,23 @@
+// `smd state export` and `smd state import`: the state directory as one text, and what OpenSM left.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smd/app/config.h"
+
+namespace smd::bin {
+
+struct StateOptions {
+  std::string dir;                 // empty: the configuration's
+  std::string out;                 // of an export; empty: stdout
+  std::vector<std::string> files;  // to be imported, in this order
+  bool replace = false;            // what is there already
+};
+
+/// Each gives the exit code: 0 done; 1 a daemon runs, or the disk does not take it; 2 a file is not
+/// what it should be, or there is state already that was not to be replaced.
+[[nodiscard]] int export_state(const Config& config, const StateOptions& options);
+[[nodiscard]] int import_state(const Config& config, const StateOptions& options);
+
+}  // namespace smd::bin
