@@ -84,4 +84,6 @@ Ended TimedProcess::terminate(std::chrono::seconds limit) {
   return wait(limit);
 }
 
+void TimedProcess::signal(int number) const { ::kill(pid_, number); }
+
 }  // namespace smd::bench

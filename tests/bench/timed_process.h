@@ -46,6 +46,11 @@ class TimedProcess {
   /// SIGTERM, then the same.
   Ended terminate(std::chrono::seconds limit);
 
+  /// Requires: it runs.
+  void signal(int number) const;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
   /// What ended it, when it has ended.
   std::optional<Ended> poll();
 
