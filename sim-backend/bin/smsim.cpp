@@ -1,4 +1,4 @@
-// smsim: makes fabrics and serves them to other people's tools.
+// smsim: makes fabrics, serves them to other people's tools, sends packets through them.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 
 #include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
+#include "sim-backend/bin/cmd_run.h"
 #include "sim-backend/bin/cmd_serve.h"
 #include "smd/base/log.h"
 
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   smd::sim::add_experiment_command(app, exit_code);
   smd::sim::add_gen_command(app, exit_code);
+  smd::sim::add_run_command(app, exit_code);
   smd::sim::add_serve_command(app, exit_code);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,77 @@
+// Watches a net: what arrives and what is lost, interval by interval and in all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim-backend/measure/batch_means.h"
+#include "sim-backend/measure/histogram.h"
+#include "sim-backend/packet/packet_net.h"
+
+namespace smd::sim {
+
+/// What happened between two moments.
+struct Interval {
+  Picos begin = 0;
+  Picos end = 0;
+  std::uint64_t generated = 0;
+  std::uint64_t injected = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t delivered_bytes = 0;  // payload
+  std::uint64_t wire_bytes = 0;       // of what was delivered, headers included
+  DiscardCounts discarded{};
+  std::uint64_t in_flight = 0;  // at the end, waiting at their source among them
+  std::uint64_t waiting = 0;    // of them: at their source
+  double latency = 0;           // mean, ps: from generation until the last byte is in
+  double network_latency = 0;   // from injection
+};
+
+class Meter final : public PacketObserver {
+ public:
+  /// Requires: `net` outlives the meter; the meter is its observer.
+  explicit Meter(PacketNet& net);
+
+  void on_delivered(const Arrival& arrival) override;
+
+  /// Ends the interval that runs and begins the next.
+  Interval cut();
+
+  /// Forgets everything but where the net is: the transient is over.
+  void restart();
+
+  [[nodiscard]] const Histogram& latency() const { return latency_; }
+
+  [[nodiscard]] const Histogram& network_latency() const { return network_latency_; }
+
+  [[nodiscard]] const Histogram& head_latency() const { return head_latency_; }
+
+  /// Switches passed, on average.
+  [[nodiscard]] double mean_hops() const;
+
+  /// Payload bytes delivered, by source.
+  [[nodiscard]] const std::vector<double>& bytes_of() const { return bytes_of_; }
+
+ private:
+  PacketNet& net_;
+  NetStats at_begin_;
+  Picos began_ = 0;
+  Histogram latency_;
+  Histogram network_latency_;
+  Histogram head_latency_;
+  double hops_ = 0;
+  std::vector<double> bytes_of_;
+  double interval_latency_ = 0;
+  double interval_network_ = 0;
+};
+
+/// What stands in the input buffers of all switches, in shares of their size.
+struct Occupancy {
+  double mean_input = 0;
+  double max_input = 0;
+  double mean_output = 0;
+  double max_output = 0;
+};
+
+[[nodiscard]] Occupancy read_occupancy(const PacketNet& net);
+
+}  // namespace smd::sim

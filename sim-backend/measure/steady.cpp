@@ -1,0 +1,144 @@
+#include "sim-backend/measure/steady.h"
+
+#include <algorithm>
+
+namespace smd::sim {
+namespace {
+
+// A source queue that grows by so much of what is made is not one that waits for its turn.
+constexpr double kBacklogGrowth = 0.02;
+
+/// What all hosts' links carry in this time, bytes.
+double capacity(const PacketNet& net, Picos time) {
+  double bytes = 0;
+  for (const PortAt port : net.wiring().host_port) {
+    const std::uint32_t byte_time = net.wiring().wires[port].byte_time;
+    if (byte_time > 0) bytes += static_cast<double>(time) * 65536.0 / byte_time;
+  }
+  return bytes;
+}
+
+double mean_packet(const std::vector<Interval>& intervals) {
+  double packets = 0, bytes = 0;
+  for (const Interval& interval : intervals) {
+    packets += static_cast<double>(interval.delivered);
+    bytes += static_cast<double>(interval.wire_bytes);
+  }
+  return packets == 0 ? 0 : bytes / packets;
+}
+
+bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_before) {
+  double generated = 0;
+  for (const Interval& interval : intervals) generated += static_cast<double>(interval.generated);
+  // Half the run against the other half, so that one burst at the end does not decide.
+  const std::size_t half = intervals.size() / 2;
+  double first = static_cast<double>(waiting_before), last = 0;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    (i < half ? first : last) += static_cast<double>(intervals[i].waiting);
+  }
+  first /= static_cast<double>(half + 1);
+  last /= static_cast<double>(intervals.size() - half);
+  // Half of what was made was made between the two means.
+  return last - first > kBacklogGrowth * generated / 2;
+}
+
+}  // namespace
+
+std::string_view print_run_state(RunState state) {
+  switch (state) {
+    case RunState::Stable:
+      return "stable";
+    case RunState::Imprecise:
+      return "imprecise";
+    case RunState::Saturated:
+      return "saturated";
+    case RunState::Deadlocked:
+      return "deadlocked";
+  }
+  return "";
+}
+
+SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan) {
+  return measure_steady(net, meter, plan, [&net](Picos until) { net.run_until(until); });
+}
+
+SteadyResult measure_steady(PacketNet& net,
+                            Meter& meter,
+                            const SteadyPlan& plan,
+                            const std::function<void(Picos)>& step) {
+  SteadyResult out;
+  step(net.now() + plan.warm_up);
+  meter.restart();
+  const std::uint64_t waiting_before = net.stats().waiting;
+  std::vector<double> latency, network;
+  while (out.intervals.size() < plan.most_intervals) {
+    step(net.now() + plan.interval);
+    out.intervals.push_back(meter.cut());
+    const Interval& last = out.intervals.back();
+    if (last.delivered > 0) {
+      latency.push_back(last.latency);
+      network.push_back(last.network_latency);
+    }
+    const Occupancy now = read_occupancy(net);
+    out.occupancy.mean_input += now.mean_input;
+    out.occupancy.mean_output += now.mean_output;
+    out.occupancy.max_input = std::max(out.occupancy.max_input, now.max_input);
+    out.occupancy.max_output = std::max(out.occupancy.max_output, now.max_output);
+    out.deadlock = net.find_deadlock();
+    if (!out.deadlock.empty()) {
+      out.deadlock_at = net.now();
+      break;
+    }
+    const bool enough = out.intervals.size() >= plan.least_intervals;
+    if (plan.stop_early && enough && estimate_mean(latency).relative() <= plan.precision &&
+        !is_saturated(out.intervals, waiting_before)) {
+      break;
+    }
+  }
+  const auto n = static_cast<double>(out.intervals.size());
+  out.occupancy.mean_input /= n;
+  out.occupancy.mean_output /= n;
+  out.latency = estimate_mean(latency);
+  out.network_latency = estimate_mean(network);
+  out.transient = find_transient(latency);
+  const Picos time = out.intervals.back().end - out.intervals.front().begin;
+  double generated = 0, delivered = 0;
+  for (const Interval& interval : out.intervals) {
+    generated += static_cast<double>(interval.generated);
+    delivered += static_cast<double>(interval.wire_bytes);
+  }
+  const double whole = capacity(net, time);
+  out.accepted_load = whole == 0 ? 0 : delivered / whole;
+  out.offered_load = whole == 0 ? 0 : generated * mean_packet(out.intervals) / whole;
+  if (!out.deadlock.empty()) {
+    out.state = RunState::Deadlocked;
+  } else if (is_saturated(out.intervals, waiting_before)) {
+    out.state = RunState::Saturated;
+  } else if (out.latency.relative() > plan.precision) {
+    out.state = RunState::Imprecise;
+  }
+  return out;
+}
+
+SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run, double tolerance) {
+  SaturationPoint out;
+  double low = 0, high = 1;
+  const auto holds = [&](double load) {
+    const SteadyResult result = run(load);
+    ++out.runs;
+    const bool stable = result.state == RunState::Stable || result.state == RunState::Imprecise;
+    if (stable) {
+      out.load = load;
+      out.accepted = result.accepted_load;
+    }
+    return stable;
+  };
+  if (holds(1)) return out;
+  while (high - low > tolerance) {
+    const double middle = (low + high) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return out;
+}
+
+}  // namespace smd::sim

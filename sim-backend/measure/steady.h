@@ -1,0 +1,63 @@
+// Runs a net through its transient and on until its mean latency is known well enough.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "sim-backend/measure/meter.h"
+
+namespace smd::sim {
+
+struct SteadyPlan {
+  Picos warm_up = 20 * kMicro;
+  Picos interval = 10 * kMicro;  // one batch
+  unsigned least_intervals = 10;
+  unsigned most_intervals = 100;
+  double precision = 0.05;  // half width of the 95 % interval of the mean latency, of the mean
+  bool stop_early = true;   // when it is reached; else all intervals are run
+};
+
+enum class RunState : std::uint8_t {
+  Stable,     // what is sent arrives, and the mean is known as well as wanted
+  Imprecise,  // stable, but not yet known so well
+  Saturated,  // more is made than arrives: latencies mean nothing
+  Deadlocked
+};
+
+/// "stable": as results name it.
+[[nodiscard]] std::string_view print_run_state(RunState state);
+
+struct SteadyResult {
+  RunState state = RunState::Stable;
+  std::vector<Interval> intervals;  // after the warm-up
+  Confidence latency;               // ps, of the batches
+  Confidence network_latency;
+  std::size_t transient = 0;  // batches that MSER would still leave out
+  double offered_load = 0;    // of all hosts' links, headers included
+  double accepted_load = 0;
+  Occupancy occupancy;  // mean over the ends of the intervals; its maxima are of all of them
+  std::vector<WaitingHop> deadlock;
+  Picos deadlock_at = kNever;  // when it was found
+};
+
+/// `step(until)` advances whatever drives the net; it may stop it, then nothing moves any more.
+/// Requires: the meter is the net's observer, and the workload has been started.
+[[nodiscard]] SteadyResult measure_steady(PacketNet& net,
+                                          Meter& meter,
+                                          const SteadyPlan& plan,
+                                          const std::function<void(Picos)>& step);
+
+[[nodiscard]] SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan);
+
+struct SaturationPoint {
+  double load = 0;      // the highest offered load that was still stable
+  double accepted = 0;  // at it
+  unsigned runs = 0;
+};
+
+/// Halves the stretch between a stable and a saturated load until it is at most `tolerance` wide.
+/// `run` tells what a run at that load came to.
+[[nodiscard]] SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run,
+                                              double tolerance);
+
+}  // namespace smd::sim

@@ -1,0 +1,21 @@
+#include "sim-backend/packet/discard.h"
+
+namespace smd::sim {
+
+std::string_view print_discard(Discard cause) {
+  static constexpr std::array<std::string_view, kDiscards> kNames{"inactive_port",
+                                                                  "deactivated_port",
+                                                                  "output_overflow",
+                                                                  "back_to_input",
+                                                                  "unroutable",
+                                                                  "cleared_with_node",
+                                                                  "unmappable",
+                                                                  "on_the_wire",
+                                                                  "head_of_queue_life",
+                                                                  "switch_life",
+                                                                  "too_long",
+                                                                  "wrong_node"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,100 @@
+#include "sim-backend/packet/packet_options.h"
+
+#include <fmt/core.h>
+
+#include "sim-backend/packet/credits.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr unsigned kMostBuffer = kMostCredit * kBlockBytes;
+constexpr Picos kCycle = 1024;
+
+std::string check_buffer(std::string_view what, unsigned bytes) {
+  if (bytes >= kBlockBytes && bytes <= kMostBuffer) return {};
+  return fmt::format("{} is {} bytes; {} to {}", what, bytes, kBlockBytes, kMostBuffer);
+}
+
+}  // namespace
+
+PacketOptions PacketOptions::thesis() {
+  return {
+      // Table 27. The sum of routing, mapping and crossbar arbitration is that of the source it
+      // names.
+      .switches = {.routing = 40 * kNano,
+                   .mapping = 20 * kNano,
+                   .crossbar_arbitration = 40 * kNano,
+                   .crossbar_setup = 2 * kNano,
+                   .link_arbitration = 40 * kNano,
+                   .one_routing_unit = true},
+      // Mapping and link arbitration, as in a switch's port.
+      .adapters = {.latency = 60 * kNano},
+      // 20 m at 5 ns per metre.
+      .cables = {.propagation = 100 * kNano},
+      .vls = 2,
+  };
+}
+
+PacketOptions PacketOptions::modern() {
+  return {
+      // Data sheets of EDR, HDR and NDR switches say 90 to 200 ns from port to port: 130 in all.
+      // How it is divided, the speed-up and the buffers are chosen: vendors do not state them.
+      .switches = {.routing = 50 * kNano,
+                   .crossbar_arbitration = 40 * kNano,
+                   .crossbar_setup = 10 * kNano,
+                   .link_arbitration = 30 * kNano,
+                   .speed_up_percent = 200,
+                   .input_buffer_bytes = 16384,
+                   .output_buffer_bytes = 16384},
+      .adapters = {.latency = 0},
+      // 10 m.
+      .cables = {.propagation = 50 * kNano},
+      .vls = 1,
+  };
+}
+
+PacketOptions PacketOptions::cycles() {
+  return {
+      .switches = {.routing = 3 * kCycle,
+                   .output_buffers = false,
+                   .multiplexed = true,
+                   .turns_back = true,
+                   .input_buffer_bytes = 4096},
+      .adapters = {},
+      .cables = {.propagation = kCycle,
+                 .header_bytes = 0,
+                 .flow_control_packets = false,
+                 .byte_time = kCycle / kBlockBytes},
+      .vls = 2,
+  };
+}
+
+bool find_preset(std::string_view name, PacketOptions& out) {
+  if (name == "thesis") {
+    out = PacketOptions::thesis();
+  } else if (name == "modern") {
+    out = PacketOptions::modern();
+  } else if (name == "cycles") {
+    out = PacketOptions::cycles();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string check_options(const PacketOptions& options) {
+  if (options.vls < 1 || options.vls > 15) return "a port has 1 to 15 data VLs";
+  const SwitchModel& sw = options.switches;
+  if (auto why = check_buffer("an input buffer", sw.input_buffer_bytes); !why.empty()) return why;
+  if (auto why = check_buffer("an output buffer", sw.output_buffer_bytes); !why.empty()) return why;
+  if (auto why = check_buffer("an adapter's buffer", options.adapters.buffer_bytes); !why.empty()) {
+    return why;
+  }
+  if (sw.speed_up_percent < 100 || sw.speed_up_percent > 1600) {
+    return "a crossbar's speed-up is 100 to 1600 percent";
+  }
+  if (options.adapters.queues < 1) return "packets are hashed to at least one queue";
+  return {};
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,83 @@
+// How the switches, adapters and cables of a packet-level fabric behave. Presets name the source of
+// their figures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "sim-backend/packet/picos.h"
+
+namespace smd::sim {
+
+/// Times are latencies of a pipeline: work on one packet overlaps the transfer of the one before.
+struct SwitchModel {
+  Picos routing = 0;  // table look-up
+  Picos mapping = 0;  // SL to VL
+  Picos crossbar_arbitration = 0;
+  Picos crossbar_setup = 0;
+  Picos link_arbitration = 0;
+  bool one_routing_unit = false;  // per switch, one packet at a time; else one per port
+  /// Packets cross into a buffer of the output port. Else they cross onto the link itself, which
+  /// must then have credit when they start.
+  bool output_buffers = true;
+  /// The VLs of an input port share one way into the crossbar. Else each has its own.
+  bool multiplexed = false;
+  /// Packets may leave by the port that they came in by. Switches of a subnet discard them.
+  bool turns_back = false;
+  unsigned speed_up_percent = 100;      // of the crossbar against the switch's fastest link
+  unsigned input_buffer_bytes = 4096;   // per port and VL, in payload; at most 128 KiB
+  unsigned output_buffer_bytes = 4096;  // likewise
+  unsigned vl15_buffer_bytes = 4096;    // per output port
+};
+
+/// How the packets of an adapter wait for its port.
+enum class SourceQueues : std::uint8_t {
+  Shared,         // one queue per VL
+  Hashed,         // one of `queues` per VL, by destination
+  PerDestination  // one per VL and destination
+};
+
+struct AdapterModel {
+  Picos latency = 0;  // from a packet's making to its being ready for the link
+  SourceQueues waiting = SourceQueues::Shared;
+  unsigned queues = 16;            // where they are hashed
+  unsigned most_waiting = 0;       // packets; the source then stops making more. 0: no limit
+  unsigned buffer_bytes = 131072;  // for what arrives, per VL; emptied at once
+  bool static_rate = false;        // keep the pace of destinations with slower links (IPD)
+};
+
+struct CableModel {
+  Picos propagation = 0;
+  unsigned header_bytes = 26;  // LRH 8, BTH 12, ICRC 4, VCRC 2
+  /// Flow control packets take their time on the link, after the packet that is on it. Else only
+  /// their propagation counts.
+  bool flow_control_packets = true;
+  Picos byte_time = 0;  // of every link; 0: as fast as the cable is
+};
+
+struct PacketOptions {
+  SwitchModel switches;
+  AdapterModel adapters;
+  CableModel cables;
+  unsigned vls = 1;  // data VLs that there is room for, 1 to 15
+  /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
+  bool lifetimes = false;
+  std::uint64_t seed = 1;
+
+  /// The evaluation of subnet management changes: 1x SDR, 4 KiB buffers, demultiplexed.
+  static PacketOptions thesis();
+  /// Today's switches: 130 ns from port to port, 50 ns of cable.
+  static PacketOptions modern();
+  /// The network of a flit-level simulator: cycles of 1,024 ps in which a link passes 64 bytes,
+  /// three per router and one per cable; one packet in the crossbar per input port.
+  static PacketOptions cycles();
+};
+
+/// "thesis", "modern", "cycles"; false for other names.
+[[nodiscard]] bool find_preset(std::string_view name, PacketOptions& out);
+
+/// What is wrong with them; empty when all is well.
+[[nodiscard]] std::string check_options(const PacketOptions& options);
+
+}  // namespace smd::sim

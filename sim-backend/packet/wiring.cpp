@@ -1,0 +1,50 @@
+#include "sim-backend/packet/wiring.h"
+
+#include <algorithm>
+
+namespace smd::sim {
+namespace {
+
+constexpr std::uint64_t kBitsPerByteTimesPicosPerMicro = 8'000'000;
+
+}  // namespace
+
+std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed) {
+  const std::uint64_t mbps = std::uint64_t{lanes(width)} * lane_mbps(speed);
+  if (mbps == 0) return 0;
+  return static_cast<std::uint32_t>(((kBitsPerByteTimesPicosPerMicro << 16) + mbps / 2) / mbps);
+}
+
+Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
+  for (const NodeSpec& node : spec.nodes) {
+    const bool sw = node.type == NodeType::Switch;
+    const auto at = static_cast<std::uint32_t>(wires.size());
+    is_switch.push_back(sw);
+    num_ports.push_back(static_cast<std::uint8_t>(node.num_ports()));
+    first_port.push_back(sw ? at : at - 1);
+    for (unsigned p = sw ? 0 : 1; p <= node.num_ports(); ++p) {
+      wires.push_back({.node = static_cast<std::uint32_t>(is_switch.size() - 1),
+                       .number = static_cast<std::uint8_t>(p)});
+    }
+  }
+  host_of.assign(wires.size(), kNowhere);
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    for (unsigned p = 1; p <= num_ports[n]; ++p) {
+      const PortSpec& port = spec.nodes[n].ports[p];
+      if (port.peer_node == kNoNode) continue;
+      const PortSpec& far = spec.nodes[port.peer_node].ports[port.peer_port.value()];
+      const PortAt at = port_of(n, p);
+      Wire& wire = wires[at];
+      wire.peer = port_of(port.peer_node, port.peer_port.value());
+      wire.propagation = static_cast<std::uint32_t>(cables.propagation);
+      const LinkWidth width = lanes(far.width) < lanes(port.width) ? far.width : port.width;
+      wire.byte_time = cables.byte_time > 0 ? static_cast<std::uint32_t>(cables.byte_time << 16)
+                                            : byte_time_of(width, std::min(port.speed, far.speed));
+      if (is_switch[n]) continue;
+      host_of[at] = static_cast<HostNum>(host_port.size());
+      host_port.push_back(at);
+    }
+  }
+}
+
+}  // namespace smd::sim

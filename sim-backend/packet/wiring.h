@@ -1,0 +1,50 @@
+// The fabric's ports as one flat range, and its cables. Fixed for a run: what moves is state.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim-backend/packet/packet_options.h"
+#include "sim-backend/topology/fabric_spec.h"
+
+namespace smd::sim {
+
+using HostNum = std::uint32_t;
+using PortAt = std::uint32_t;  // port p of node n is at first_port[n] + p
+
+inline constexpr std::uint32_t kNowhere = UINT32_MAX;
+
+struct Wire {
+  PortAt peer = kNowhere;
+  std::uint32_t node = 0;
+  std::uint32_t byte_time = 0;    // ps, in units of 2^-16
+  std::uint32_t propagation = 0;  // ps
+  std::uint8_t number = 0;
+};
+
+/// Picoseconds that so many bytes take, to the nearest.
+[[nodiscard]] constexpr Picos transfer_time(std::uint32_t byte_time, unsigned bytes) {
+  return (Picos{byte_time} * bytes + (1 << 15)) >> 16;
+}
+
+/// Of a link of this width and speed, after line coding (8b/10b up to QDR, 64b/66b beyond).
+[[nodiscard]] std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed);
+
+struct Wiring {
+  /// Requires: check_spec(spec) is empty.
+  Wiring(const FabricSpec& spec, const CableModel& cables);
+
+  /// node_count + 1 entries. Of an adapter, whose ports begin with 1, one less than where they are.
+  std::vector<PortAt> first_port;
+  std::vector<std::uint8_t> is_switch;
+  std::vector<std::uint8_t> num_ports;  // external ones
+  std::vector<Wire> wires;              // by PortAt
+  std::vector<PortAt> host_port;        // cabled adapter ports, in node order, then by port
+  std::vector<HostNum> host_of;         // by PortAt; kNowhere where there is none
+
+  [[nodiscard]] PortAt port_of(std::uint32_t node, unsigned number) const {
+    return first_port[node] + number;
+  }
+};
+
+}  // namespace smd::sim

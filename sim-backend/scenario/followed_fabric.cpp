@@ -1,0 +1,43 @@
+#include "sim-backend/scenario/followed_fabric.h"
+
+#include "sim-backend/agents/node_state.h"
+
+namespace smd::sim {
+
+Picos picos_of(TimePoint time) { return to_picos(time.since_epoch); }
+
+FollowedFabric::FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net)
+    : runtime_(runtime), fabric_(fabric), net_(net), off_(fabric.spec().nodes.size(), false) {
+  catch_up();
+  for (std::uint32_t node = 0; node < off_.size(); ++node) reload(node);
+  // The registers have changed already; the net still works by its copy until it is told.
+  observer_ = fabric_.on_change([this](std::uint32_t node, FabricChange) {
+    catch_up();
+    reload(node);
+  });
+}
+
+FollowedFabric::~FollowedFabric() { fabric_.stop_observing(observer_); }
+
+void FollowedFabric::catch_up() { net_.run_until(picos_of(runtime_.now())); }
+
+void FollowedFabric::reload(std::uint32_t node) {
+  if (!off_[node]) net_.load(node, fabric_.node_state(node));
+}
+
+void FollowedFabric::set_node(std::uint32_t node, bool up) {
+  if (!up) {
+    catch_up();
+    net_.switch_off(node);
+  }
+  off_[node] = !up;
+  fabric_.set_node(node, up);
+  if (up) reload(node);
+}
+
+void FollowedFabric::set_link(std::uint32_t node, PortNum port, bool up) {
+  catch_up();
+  fabric_.set_link(node, port, up);
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,44 @@
+// Data packets on a managed fabric: a net whose registers follow those of a SimFabric, SMP by SMP,
+// in the same virtual time.
+//
+// SMPs travel at management fidelity, before all data: what they take of a link is not taken from
+// data, and they do not wait for the packet that is on it. Against the time of an SMI both are
+// little.
+#pragma once
+
+#include <vector>
+
+#include "sim-backend/management/sim_fabric.h"
+#include "sim-backend/packet/packet_net.h"
+
+namespace smd::sim {
+
+class FollowedFabric {
+ public:
+  /// Takes the registers as they are now; from then on every change reaches the net when it
+  /// happens. Requires: all outlive this; `net` is of the fabric's spec and at time 0.
+  FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net);
+  ~FollowedFabric();
+  FollowedFabric(const FollowedFabric&) = delete;
+
+  /// Faults of both at once. What is inside a node that goes off is lost.
+  void set_node(std::uint32_t node, bool up);
+  void set_link(std::uint32_t node, PortNum port, bool up);
+
+  /// Lets the packets come as far as the runtime's clock.
+  void catch_up();
+
+ private:
+  void reload(std::uint32_t node);
+
+  Runtime& runtime_;
+  SimFabric& fabric_;
+  PacketNet& net_;
+  std::vector<bool> off_;
+  ObserverId observer_;
+};
+
+/// Where the runtime's clock stands on the net's.
+[[nodiscard]] Picos picos_of(TimePoint time);
+
+}  // namespace smd::sim

@@ -1,0 +1,206 @@
+#include "sim-backend/scenario/result_text.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+namespace smd::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double nanos(double picos) { return picos / double(kNano); }
+
+double micros(Picos picos) { return static_cast<double>(picos) / double(kMicro); }
+
+Json to_json(const LatencyFigures& figures) {
+  return {{"mean_ns", nanos(figures.mean)},
+          {"p50_ns", nanos(static_cast<double>(figures.p50))},
+          {"p90_ns", nanos(static_cast<double>(figures.p90))},
+          {"p99_ns", nanos(static_cast<double>(figures.p99))},
+          {"p999_ns", nanos(static_cast<double>(figures.p999))},
+          {"max_ns", nanos(static_cast<double>(figures.max))}};
+}
+
+Json discards_to_json(const DiscardCounts& counts) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < kDiscards; ++i) {
+    out[std::string(print_discard(static_cast<Discard>(i)))] = counts[i];
+  }
+  return out;
+}
+
+bool is_closed(const Scenario& scenario) {
+  return scenario.traffic.collective.has_value() || !scenario.traffic.trace.empty();
+}
+
+Json to_json(const PreparedScenario& scenario, const PointResult& point) {
+  const NetStats& stats = point.stats;
+  Json out;
+  out["seed"] = point.seed;
+  if (!is_closed(scenario.scenario())) {
+    out["load"] = point.load;
+    out["offered_load"] = point.steady.offered_load;
+    out["accepted_load"] = point.steady.accepted_load;
+    out["state"] = print_run_state(point.steady.state);
+    out["latency_half_width_ns"] = nanos(point.steady.latency.half_width);
+    out["latency_lag1"] = point.steady.latency.lag1;
+    out["transient_intervals"] = point.steady.transient;
+    out["input_occupancy"] = {{"mean", point.steady.occupancy.mean_input},
+                              {"max", point.steady.occupancy.max_input}};
+    out["output_occupancy"] = {{"mean", point.steady.occupancy.mean_output},
+                               {"max", point.steady.occupancy.max_output}};
+  } else {
+    out["complete"] = point.complete;
+    if (point.completed_at != kNever) out["completed_us"] = micros(point.completed_at);
+  }
+  out["latency"] = to_json(point.latency);
+  out["network_latency"] = to_json(point.network_latency);
+  out["head_latency"] = to_json(point.head_latency);
+  out["mean_hops"] = point.mean_hops;
+  out["fairness"] = point.fairness;
+  out["least_share"] = point.least_share;
+  out["most_blocked"] = {{"port", point.blocked_port}, {"us", micros(point.blocked)}};
+  out["simulated_us"] = micros(point.simulated);
+  out["packets"] = {{"generated", stats.generated},
+                    {"copied", stats.replicated},
+                    {"delivered", stats.delivered},
+                    {"discarded", discards_to_json(stats.discarded)},
+                    {"in_flight", stats.in_flight}};
+  out["packet_hops"] = stats.hops;
+  out["events"] = stats.events;
+  out["deadlock"] = print_deadlock(scenario.spec(), point.steady.deadlock);
+  out["hash"] = fmt::format("{:016x}", stats.digest);
+  return out;
+}
+
+}  // namespace
+
+std::string print_scenario_json(const PreparedScenario& scenario, const ScenarioResult& result) {
+  const Scenario& s = scenario.scenario();
+  std::size_t switches = 0;
+  for (const NodeSpec& node : scenario.spec().nodes) switches += node.type == NodeType::Switch;
+  Json out;
+  out["fabric"] = {{"name", s.fabric},
+                   {"switches", switches},
+                   {"hosts", scenario.fabric().host_lids.size()},
+                   {"engine", scenario.fabric().routing.engine},
+                   {"vls", s.program.vls}};
+  out["points"] = Json::array();
+  for (const PointResult& point : result.points) out["points"].push_back(to_json(scenario, point));
+  out["saturation"] = Json::array();
+  for (const auto& [seed, point] : result.saturation) {
+    out["saturation"].push_back({{"seed", seed},
+                                 {"load", point.load},
+                                 {"accepted_load", point.accepted},
+                                 {"runs", point.runs}});
+  }
+  return out.dump(2) + "\n";
+}
+
+std::string print_points_csv(const ScenarioResult& result) {
+  std::string out =
+      "load,seed,state,offered_load,accepted_load,latency_ns,half_width_ns,p50_ns,p99_ns,"
+      "network_latency_ns,head_latency_ns,hops,fairness,generated,delivered,discarded,in_flight,"
+      "hash\n";
+  for (const PointResult& p : result.points) {
+    out += fmt::format(
+        "{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},"
+        "{:.4f},{},{},{},{},{:016x}\n",
+        p.load,
+        p.seed,
+        print_run_state(p.steady.state),
+        p.steady.offered_load,
+        p.steady.accepted_load,
+        nanos(p.latency.mean),
+        nanos(p.steady.latency.half_width),
+        nanos(static_cast<double>(p.latency.p50)),
+        nanos(static_cast<double>(p.latency.p99)),
+        nanos(p.network_latency.mean),
+        nanos(p.head_latency.mean),
+        p.mean_hops,
+        p.fairness,
+        p.stats.generated,
+        p.stats.delivered,
+        p.stats.discards(),
+        p.stats.in_flight,
+        p.stats.digest);
+  }
+  return out;
+}
+
+std::string print_series_csv(const ScenarioResult& result) {
+  std::string out =
+      "load,seed,begin_us,end_us,generated,injected,delivered,delivered_bytes,latency_ns,"
+      "network_latency_ns,in_flight,waiting,discarded\n";
+  for (const PointResult& p : result.points) {
+    for (const Interval& i : p.steady.intervals) {
+      std::uint64_t discarded = 0;
+      for (const std::uint64_t count : i.discarded) discarded += count;
+      out += fmt::format("{},{},{:.3f},{:.3f},{},{},{},{},{:.3f},{:.3f},{},{},{}\n",
+                         p.load,
+                         p.seed,
+                         micros(i.begin),
+                         micros(i.end),
+                         i.generated,
+                         i.injected,
+                         i.delivered,
+                         i.delivered_bytes,
+                         nanos(i.latency),
+                         nanos(i.network_latency),
+                         i.in_flight,
+                         i.waiting,
+                         discarded);
+    }
+  }
+  return out;
+}
+
+std::string print_points(const PreparedScenario& scenario, const ScenarioResult& result) {
+  std::string out;
+  const bool closed = is_closed(scenario.scenario());
+  for (const PointResult& p : result.points) {
+    if (closed) {
+      out += fmt::format("seed {}: {} of {} packets delivered, {} discarded; ",
+                         p.seed,
+                         p.stats.delivered,
+                         p.stats.generated,
+                         p.stats.discards());
+      out += p.completed_at != kNever
+                 ? fmt::format("all done after {:.3f} us", micros(p.completed_at))
+             : p.complete ? fmt::format("all done after {:.3f} us", micros(p.simulated))
+                          : fmt::format("not done after {:.3f} us", micros(p.simulated));
+    } else {
+      out += fmt::format(
+          "load {:.3f} seed {}: {}, accepted {:.4f}, latency {:.1f} ns (+- {:.1f}), p99 {:.1f} ns, "
+          "network {:.1f} ns, {} discarded",
+          p.load,
+          p.seed,
+          print_run_state(p.steady.state),
+          p.steady.accepted_load,
+          nanos(p.latency.mean),
+          nanos(p.steady.latency.half_width),
+          nanos(static_cast<double>(p.latency.p99)),
+          nanos(p.network_latency.mean),
+          p.stats.discards());
+    }
+    out += fmt::format(", hash {:016x}\n", p.stats.digest);
+    if (!p.steady.deadlock.empty()) {
+      out += fmt::format("deadlock, found after {:.3f} us: {}\n",
+                         micros(p.steady.deadlock_at),
+                         print_deadlock(scenario.spec(), p.steady.deadlock));
+    }
+    for (std::size_t i = 0; i < kDiscards; ++i) {
+      if (p.stats.discarded[i] == 0) continue;
+      out +=
+          fmt::format("  {}: {}\n", print_discard(static_cast<Discard>(i)), p.stats.discarded[i]);
+    }
+  }
+  for (const auto& [seed, point] : result.saturation) {
+    out += fmt::format(
+        "seed {}: stable up to load {:.4f}, accepted {:.4f}\n", seed, point.load, point.accepted);
+  }
+  return out;
+}
+
+}  // namespace smd::sim

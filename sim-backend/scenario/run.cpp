@@ -1,0 +1,241 @@
+#include "sim-backend/scenario/run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "sim-backend/traffic/trace.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
+
+LatencyFigures read_latency(const Histogram& values) {
+  return {.mean = values.mean(),
+          .p50 = values.percentile(0.5),
+          .p90 = values.percentile(0.9),
+          .p99 = values.percentile(0.99),
+          .p999 = values.percentile(0.999),
+          .max = values.max()};
+}
+
+/// Runs until all that was to be sent has arrived, or the limit, in intervals.
+SteadyResult run_to_end(PacketNet& net,
+                        Meter& meter,
+                        const MeasureSpec& measure,
+                        const std::function<bool()>& done) {
+  SteadyResult out;
+  while (net.now() < measure.limit && !done() && net.next_event() != kNever) {
+    net.run_until(std::min(net.now() + measure.plan.interval, measure.limit));
+    out.intervals.push_back(meter.cut());
+    out.deadlock = net.find_deadlock();
+    if (out.deadlock.empty()) continue;
+    out.deadlock_at = net.now();
+    out.state = RunState::Deadlocked;
+    break;
+  }
+  return out;
+}
+
+void find_most_blocked(const PacketNet& net, const FabricSpec& spec, PointResult& out) {
+  const Wiring& wiring = net.wiring();
+  for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
+    for (unsigned p = 1; p <= wiring.num_ports[node]; ++p) {
+      const PortNum port{static_cast<std::uint8_t>(p)};
+      const Picos blocked = net.blocked_time(node, port);
+      if (blocked <= out.blocked) continue;
+      out.blocked = blocked;
+      out.blocked_port = fmt::format("{}:{}", spec.nodes[node].description, p);
+    }
+  }
+}
+
+void measure_shares(const std::vector<double>& bytes, PointResult& out) {
+  std::vector<double> shares;
+  std::ranges::copy_if(bytes, std::back_inserter(shares), [](double b) { return b > 0; });
+  out.fairness = fairness(shares);
+  if (shares.empty()) return;
+  double sum = 0;
+  for (const double share : shares) sum += share;
+  out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
+}
+
+}  // namespace
+
+Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
+  PreparedScenario out;
+  out.scenario_ = std::move(scenario);
+  const Scenario& s = out.scenario_;
+  auto spec = load_fabric(s.fabric);
+  if (!spec) {
+    Faults faults = std::move(spec.error());
+    // A fault of the fabric's own file has its line there.
+    for (Fault& fault : faults) {
+      if (fault.line == 0) fault = {s.file, s.fabric_line, fault.where + ": " + fault.message};
+    }
+    return tl::unexpected(std::move(faults));
+  }
+  out.spec_ = std::move(*spec);
+  auto fabric = program_nodes(out.spec_, s.program);
+  if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
+  out.fabric_ = std::move(*fabric);
+  if (out.fabric_.host_lids.size() < 2) {
+    return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
+  }
+  for (NodeState& node : out.fabric_.nodes) {
+    node.switch_info.life_time_value = kTwelve;
+    for (PortRegs& port : node.ports) port.info.hoq_life = kTwelve;
+  }
+  out.find_neighbours();
+  if (!s.traffic.trace.empty()) {
+    std::ifstream in(s.traffic.trace);
+    if (!in) return fault(s.file, s.traffic_line, s.traffic.trace + " cannot be read");
+    const auto lines =
+        check_trace(in, s.traffic.trace, static_cast<HostNum>(out.fabric_.host_lids.size()));
+    if (!lines) return tl::unexpected(lines.error());
+    return out;
+  }
+  if (s.traffic.collective) return out;
+  const auto mix = find_pattern(s.traffic.pattern)->build(out.pattern_input(1));
+  if (!mix) {
+    return fault(s.file,
+                 s.traffic_line,
+                 fmt::format("traffic.pattern {} {}", s.traffic.pattern, mix.error().context));
+  }
+  return out;
+}
+
+/// Groups by leaf, and who is near whom: breadth-first over the switches.
+void PreparedScenario::find_neighbours() {
+  std::map<std::uint32_t, std::vector<HostNum>> by_leaf;
+  for (HostNum host = 0; host < fabric_.host_leaf.size(); ++host) {
+    by_leaf[fabric_.host_leaf[host].value()].push_back(host);
+  }
+  groups_.clear();
+  for (const auto& [leaf, hosts] : by_leaf) groups_.push_back(hosts);
+  const std::string& pattern = scenario_.traffic.pattern;
+  if (pattern != "local" && pattern != "combined") return;
+
+  std::vector<std::uint32_t> switch_of(spec_.nodes.size(), kNowhere), node_of;
+  for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) {
+    if (spec_.nodes[n].type != NodeType::Switch) continue;
+    switch_of[n] = static_cast<std::uint32_t>(node_of.size());
+    node_of.push_back(n);
+  }
+  near_.resize(fabric_.host_leaf.size());
+  for (const auto& [leaf, hosts] : by_leaf) {
+    std::vector<std::uint32_t> distance(node_of.size(), kNowhere), line{leaf};
+    distance[leaf] = 0;
+    std::vector<HostNum> reached;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const auto found = by_leaf.find(line[i]);
+      if (found != by_leaf.end()) std::ranges::copy(found->second, std::back_inserter(reached));
+      if (distance[line[i]] == scenario_.traffic.radius) continue;
+      for (const PortSpec& port : spec_.nodes[node_of[line[i]]].ports) {
+        if (port.peer_node == kNoNode || switch_of[port.peer_node] == kNowhere) continue;
+        std::uint32_t& far = distance[switch_of[port.peer_node]];
+        if (far != kNowhere) continue;
+        far = distance[line[i]] + 1;
+        line.push_back(switch_of[port.peer_node]);
+      }
+    }
+    for (const HostNum host : hosts) near_[host] = reached;
+  }
+}
+
+PatternInput PreparedScenario::pattern_input(std::uint64_t seed) const {
+  const TrafficSpec& t = scenario_.traffic;
+  return {.hosts = static_cast<HostNum>(fabric_.host_lids.size()),
+          .groups = groups_,
+          .near = near_,
+          .dims = t.dims,
+          .switches_per_group = t.switches_per_group,
+          .share = t.share,
+          .targets = t.targets,
+          .seed = seed};
+}
+
+PointResult PreparedScenario::run(double load, std::uint64_t seed) const {
+  const TrafficSpec& t = scenario_.traffic;
+  PointResult out{.load = load, .seed = seed};
+  PacketOptions options = scenario_.packet;
+  options.seed = seed;
+  PacketNet net(spec_, options);
+  for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
+  Meter meter(net);
+  net.set_observer(&meter);
+
+  const unsigned mtu = mtu_bytes(scenario_.program.mtu);
+  std::unique_ptr<Workload> workload;
+  if (!t.trace.empty()) {
+    std::ifstream in(t.trace);
+    auto trace = std::make_unique<TraceTraffic>(in, t.trace, fabric_.host_lids, mtu);
+    const TraceTraffic& replay = *trace;
+    net.set_workload(trace.get());
+    net.start();
+    out.steady = run_to_end(net, meter, scenario_.measure, [&] {
+      return replay.finished() && net.stats().in_flight == 0;
+    });
+    out.complete = replay.finished() && net.stats().in_flight == 0;
+    workload = std::move(trace);
+  } else if (t.collective) {
+    auto exchange = std::make_unique<Collective>(
+        CollectiveOptions{.kind = *t.collective,
+                          .bytes = t.bytes,
+                          .mtu = mtu,
+                          .sl = t.sl_choice == SlChoice::Fixed ? t.sl : std::uint8_t{0}},
+        fabric_.host_lids);
+    const Collective& running = *exchange;
+    net.set_workload(exchange.get());
+    net.start();
+    out.steady =
+        run_to_end(net, meter, scenario_.measure, [&] { return running.finished() != kNever; });
+    out.complete = running.finished() != kNever;
+    out.completed_at = running.finished();
+    workload = std::move(exchange);
+  } else {
+    const PatternRow* row = find_pattern(t.pattern);
+    std::vector<std::uint32_t> byte_time;
+    for (const PortAt port : net.wiring().host_port) {
+      byte_time.push_back(net.wiring().wires[port].byte_time);
+    }
+    SyntheticTraffic::PathSl path_sl;
+    if (t.sl_choice == SlChoice::Path) {
+      path_sl = [this](HostNum from, HostNum to) -> std::uint8_t {
+        const PathSls& sls = fabric_.routing.path_sls;
+        return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
+      };
+    }
+    auto synthetic = std::make_unique<SyntheticTraffic>(
+        SyntheticOptions{.load = load,
+                         .arrivals = t.arrivals,
+                         .sizes = t.sizes,
+                         .mtu = mtu,
+                         .header_bytes = options.cables.header_bytes,
+                         .sl_choice = t.sl_choice,
+                         .sl = t.sl,
+                         .seed = seed},
+        Destinations(row->build(pattern_input(seed)).value(), row->includes_self),
+        byte_time,
+        path_sl);
+    net.set_workload(synthetic.get());
+    net.start();
+    out.steady = measure_steady(net, meter, scenario_.measure.plan);
+    workload = std::move(synthetic);
+  }
+  out.simulated = net.now();
+  out.stats = net.stats();
+  out.audit = net.audit();
+  out.latency = read_latency(meter.latency());
+  out.network_latency = read_latency(meter.network_latency());
+  out.head_latency = read_latency(meter.head_latency());
+  out.mean_hops = meter.mean_hops();
+  measure_shares(meter.bytes_of(), out);
+  find_most_blocked(net, spec_, out);
+  return out;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,66 @@
+// A scenario in action: the fabric is built once, then every load and seed is a run of its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim-backend/scenario/scenario.h"
+
+namespace smd::sim {
+
+/// Latencies in picoseconds.
+struct LatencyFigures {
+  double mean = 0;
+  std::uint64_t p50 = 0;
+  std::uint64_t p90 = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t p999 = 0;
+  std::uint64_t max = 0;
+};
+
+struct PointResult {
+  double load = 0;
+  std::uint64_t seed = 0;
+  SteadyResult steady;
+  LatencyFigures latency;          // from generation to the last byte
+  LatencyFigures network_latency;  // from injection
+  LatencyFigures head_latency;     // from generation to the first byte
+  double mean_hops = 0;
+  double fairness = 1;     // of what hosts that sent got through
+  double least_share = 0;  // of the worst of them against their mean
+  Picos blocked = 0;       // of the link that waited longest for credit
+  std::string blocked_port;
+  NetStats stats;
+  std::string audit;      // what did not add up; empty
+  bool complete = false;  // a collective or a trace ended
+  Picos completed_at = kNever;
+  Picos simulated = 0;
+};
+
+class PreparedScenario {
+ public:
+  /// The fabric drawn, the tables computed. A fault names the line of the scenario.
+  static Parsed<PreparedScenario> prepare(Scenario scenario);
+
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+  [[nodiscard]] const FabricSpec& spec() const { return spec_; }
+
+  [[nodiscard]] const ProgrammedFabric& fabric() const { return fabric_; }
+
+  /// May run on several threads at once.
+  [[nodiscard]] PointResult run(double load, std::uint64_t seed) const;
+
+ private:
+  [[nodiscard]] PatternInput pattern_input(std::uint64_t seed) const;
+  void find_neighbours();
+
+  Scenario scenario_;
+  FabricSpec spec_;
+  ProgrammedFabric fabric_;
+  std::vector<std::vector<HostNum>> groups_;
+  std::vector<std::vector<HostNum>> near_;
+};
+
+}  // namespace smd::sim

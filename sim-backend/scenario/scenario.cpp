@@ -1,0 +1,228 @@
+#include "sim-backend/scenario/scenario.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim-backend/scenario/scenario_keys.h"
+#include "sim-backend/topology/nearest.h"
+#include "smd/app/config_scan.h"
+
+// The only file here that sees the TOML library; how it is made safe: smd/app/config.cpp.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_assert(true)
+#include <toml++/toml.h>
+
+namespace smd::sim {
+namespace {
+
+int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
+
+std::optional<ScenarioSize> to_size(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) return std::nullopt;
+  ScenarioSize size;
+  for (const auto& [key, value] : *table) {
+    if (key.str() == "bytes" && value.is_integer()) {
+      size.bytes = value.as_integer()->get();
+    } else if (key.str() == "weight" && value.is_number()) {
+      size.weight = *value.value<double>();
+    } else {
+      return std::nullopt;
+    }
+  }
+  return size;
+}
+
+ScenarioValue to_value(const toml::node& node) {
+  if (const auto* v = node.as_boolean()) return v->get();
+  if (const auto* v = node.as_integer()) return v->get();
+  if (const auto* v = node.as_floating_point()) return v->get();
+  if (const auto* v = node.as_string()) return v->get();
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return std::monostate{};
+  std::vector<double> numbers;
+  std::vector<ScenarioSize> sizes;
+  for (const toml::node& item : *array) {
+    if (item.is_number()) {
+      numbers.push_back(*item.value<double>());
+    } else if (const auto size = to_size(item)) {
+      sizes.push_back(*size);
+    } else {
+      return std::monostate{};
+    }
+  }
+  if (!numbers.empty() && !sizes.empty()) return std::monostate{};
+  if (!sizes.empty()) return sizes;
+  return numbers;
+}
+
+std::string nearest_key(std::string_view section, std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const ScenarioKey& row : scenario_keys()) {
+    if (row.section == section) names.push_back(row.key);
+  }
+  return std::string(find_nearest(key, names));
+}
+
+std::vector<std::string_view> section_names() {
+  std::vector<std::string_view> names;
+  for (const ScenarioKey& row : scenario_keys()) {
+    if (std::ranges::find(names, row.section) == names.end()) names.push_back(row.section);
+  }
+  return names;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) { out_.file = file; }
+
+  Parsed<Scenario> read(const toml::table& document) {
+    for (const auto& [name, node] : document) check_section(name, node);
+    // In the order of the table: a preset comes before what changes it.
+    for (const ScenarioKey& row : scenario_keys()) read_key(row, document);
+    check_whole();
+    if (faults_.empty()) return out_;
+    std::ranges::stable_sort(faults_, {}, &Fault::line);
+    return tl::unexpected(std::move(faults_));
+  }
+
+ private:
+  void complain(int line, std::string message) {
+    faults_.push_back({file_, line, std::move(message)});
+  }
+
+  void check_section(const toml::key& name, const toml::node& node) {
+    const int line = line_of(name.source());
+    const auto names = section_names();
+    if (std::ranges::find(names, name.str()) == names.end()) {
+      return complain(line,
+                      fmt::format("unknown section [{}]; the nearest known one is [{}]",
+                                  name.str(),
+                                  find_nearest(name.str(), names)));
+    }
+    if (!node.is_table()) {
+      return complain(line, fmt::format("{} is no section; write [{}]", name.str(), name.str()));
+    }
+    for (const auto& [key, value] : *node.as_table()) {
+      const bool known = std::ranges::any_of(scenario_keys(), [&](const ScenarioKey& row) {
+        return row.section == name.str() && row.key == key.str();
+      });
+      if (known) continue;
+      complain(line_of(key.source()),
+               fmt::format("unknown key {}.{}; the nearest known one is {}.{}",
+                           name.str(),
+                           key.str(),
+                           name.str(),
+                           nearest_key(name.str(), key.str())));
+    }
+  }
+
+  void read_key(const ScenarioKey& row, const toml::table& document) {
+    const toml::node* section = document.get(row.section);
+    if (section == nullptr || !section->is_table()) return;
+    const toml::node* node = section->as_table()->get(row.key);
+    if (node == nullptr) return;
+    const int line = line_of(node->source());
+    lines_[fmt::format("{}.{}", row.section, row.key)] = line;
+    if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
+    if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
+    if (row.apply(to_value(*node), out_)) return;
+    complain(line, fmt::format("{}.{} must be {}", row.section, row.key, row.range));
+  }
+
+  [[nodiscard]] int line(const char* key) const {
+    const auto found = lines_.find(key);
+    return found == lines_.end() ? 0 : found->second;
+  }
+
+  void check_whole() {
+    if (!faults_.empty()) return;
+    if (const std::string why = check_options(out_.packet); !why.empty()) complain(0, why);
+    const unsigned packet = std::min(mtu_bytes(out_.program.mtu), largest_message());
+    const SwitchModel& sw = out_.packet.switches;
+    if (sw.input_buffer_bytes < packet) {
+      complain(line("switch.input_buffer"),
+               fmt::format("an input buffer of {} bytes never takes a packet of {}",
+                           sw.input_buffer_bytes,
+                           packet));
+    }
+    if (sw.output_buffers && sw.output_buffer_bytes < packet) {
+      complain(line("switch.output_buffer"),
+               fmt::format("an output buffer of {} bytes never takes a packet of {}",
+                           sw.output_buffer_bytes,
+                           packet));
+    }
+    const SteadyPlan& plan = out_.measure.plan;
+    if (plan.least_intervals > plan.most_intervals) {
+      complain(line("measure.least_intervals"),
+               fmt::format("measure.least_intervals is {}, more than measure.most_intervals, {}",
+                           plan.least_intervals,
+                           plan.most_intervals));
+    }
+    const int kinds = (line("traffic.pattern") > 0) + (line("traffic.collective") > 0) +
+                      (line("traffic.trace") > 0);
+    if (kinds > 1) {
+      complain(std::max(line("traffic.collective"), line("traffic.trace")),
+               "traffic is a pattern, a collective or a trace: one of them");
+    }
+  }
+
+  [[nodiscard]] unsigned largest_message() const {
+    if (out_.traffic.collective || !out_.traffic.trace.empty()) return 4096;
+    std::uint32_t most = 0;
+    for (const SizeShare& size : out_.traffic.sizes) most = std::max(most, size.bytes);
+    return most;
+  }
+
+  std::string file_;
+  Scenario out_;
+  Faults faults_;
+  std::map<std::string, int> lines_;
+};
+
+/// The library quotes the characters it stumbles over, line ends among them.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace_if(
+      line, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  return line;
+}
+
+}  // namespace
+
+Parsed<Scenario> parse_scenario(std::string_view text, const std::string& file) {
+  const auto ascii = to_ascii_toml(text);
+  if (!ascii) {
+    return fault(file,
+                 ascii.error().line,
+                 fmt::format("not TOML that smsim reads: {}", ascii.error().message));
+  }
+  const toml::parse_result document = toml::parse(*ascii);
+  if (!document) {
+    const toml::parse_error& error = document.error();
+    return fault(
+        file, line_of(error.source()), fmt::format("not TOML: {}", one_line(error.description())));
+  }
+  return Reader(file).read(document.table());
+}
+
+std::string list_scenario_keys() {
+  std::string out;
+  std::string_view section;
+  for (const ScenarioKey& row : scenario_keys()) {
+    if (row.section != section) out += fmt::format("[{}]\n", row.section);
+    section = row.section;
+    out += fmt::format("  {:<22} {}: {}\n", row.key, row.meaning, row.range);
+  }
+  out += "patterns\n";
+  for (const PatternRow& row : traffic_patterns()) {
+    out += fmt::format("  {:<22} {}\n", row.name, row.meaning);
+  }
+  return out;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,59 @@
+// What `smsim run` reads (docs/formats/scenario.md): a fabric, routes, traffic, measures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim-backend/measure/steady.h"
+#include "sim-backend/packet/packet_options.h"
+#include "sim-backend/scenario/programmed_nodes.h"
+#include "sim-backend/traffic/collective.h"
+#include "sim-backend/traffic/synthetic.h"
+
+namespace smd::sim {
+
+struct TrafficSpec {
+  std::string pattern = "uniform";
+  std::vector<double> loads{0.5};
+  ArrivalModel arrivals;
+  std::vector<SizeShare> sizes{{2048, 1}};
+  SlChoice sl_choice = SlChoice::Path;
+  std::uint8_t sl = 0;
+  double share = 0.2;
+  std::uint32_t targets = 1;
+  std::uint32_t radius = 3;
+  std::vector<std::uint32_t> dims;
+  std::uint32_t switches_per_group = 0;
+  std::optional<CollectiveKind> collective;  // instead of a pattern
+  std::uint64_t bytes = 65536;
+  std::string trace;  // instead of both: a file
+};
+
+struct MeasureSpec {
+  SteadyPlan plan;
+  bool saturation = false;
+  double tolerance = 0.02;
+  Picos limit = kSecond;  // of a collective or a trace
+};
+
+struct Scenario {
+  std::string file;
+  std::string fabric = "fat-tree:k=8,levels=2";
+  int fabric_line = 0;
+  ProgramOptions program;
+  PacketOptions packet = PacketOptions::modern();
+  TrafficSpec traffic;
+  int traffic_line = 0;
+  MeasureSpec measure;
+};
+
+/// Every fault with its line.
+[[nodiscard]] Parsed<Scenario> parse_scenario(std::string_view text, const std::string& file);
+
+/// All keys with their values and meaning, as docs/formats/scenario.md shows them.
+[[nodiscard]] std::string list_scenario_keys();
+
+}  // namespace smd::sim

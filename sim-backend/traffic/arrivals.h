@@ -1,0 +1,46 @@
+// When messages are made: gaps between them, with a given mean.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sim-backend/packet/picos.h"
+#include "smd/base/rng.h"
+
+namespace smd::sim {
+
+enum class ArrivalKind : std::uint8_t {
+  Poisson,      // exponential gaps
+  Constant,     // equal gaps, from a random moment on
+  Bernoulli,    // in each slot with the same probability, as cycle-based simulators do
+  OnOff,        // bursts at full rate of geometric length, exponential pauses
+  SelfSimilar,  // bursts and pauses whose lengths follow a Pareto law: H = (3 - shape) / 2
+};
+
+/// "poisson", "constant", "bernoulli", "on-off", "self-similar"; false for other names.
+[[nodiscard]] bool find_arrivals(std::string_view name, ArrivalKind& out);
+
+struct ArrivalModel {
+  ArrivalKind kind = ArrivalKind::Poisson;
+  double mean_gap = 0;   // ps
+  double least_gap = 0;  // ps: within a burst; at most mean_gap
+  double burst = 16;     // messages, on average
+  double shape = 1.5;    // of the Pareto law, 1 to 2
+  Picos slot = 1;        // Bernoulli
+};
+
+/// The arrivals of one source.
+class Arrivals {
+ public:
+  /// The first one. `model` stays with the caller.
+  [[nodiscard]] Picos begin(const ArrivalModel& model, Rng& rng);
+
+  /// The one after `now`.
+  [[nodiscard]] Picos next(const ArrivalModel& model, Picos now, Rng& rng);
+
+ private:
+  double at_ = 0;           // exact, so that rounding does not add up
+  std::uint64_t left_ = 0;  // messages of the burst
+};
+
+}  // namespace smd::sim

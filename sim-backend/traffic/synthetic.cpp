@@ -1,0 +1,78 @@
+#include "sim-backend/traffic/synthetic.h"
+
+#include <algorithm>
+
+namespace smd::sim {
+
+SyntheticTraffic::SyntheticTraffic(const SyntheticOptions& options,
+                                   Destinations destinations,
+                                   std::vector<std::uint32_t> byte_time,
+                                   PathSl path_sl)
+    : options_(options), destinations_(std::move(destinations)), path_sl_(std::move(path_sl)) {
+  for (HostNum host = 0; host < byte_time.size(); ++host) {
+    // A stream of its own for each host: what one does changes nothing for another.
+    Source source{.rng = Rng(options_.seed * 0x9e3779b97f4a7c15u + host),
+                  .arrivals = {},
+                  .model = options_.arrivals};
+    const double least = mean_wire_bytes() * byte_time[host] / 65536.0;
+    source.model.least_gap = least;
+    source.model.mean_gap = options_.load > 0 ? least / options_.load : 0;
+    sources_.push_back(source);
+  }
+}
+
+std::uint32_t SyntheticTraffic::wire_bytes(std::uint32_t payload) const {
+  const std::uint32_t packets = std::max(1u, (payload + options_.mtu - 1) / options_.mtu);
+  return payload + packets * options_.header_bytes;
+}
+
+double SyntheticTraffic::mean_wire_bytes() const {
+  double sum = 0, weights = 0;
+  for (const SizeShare& size : options_.sizes) {
+    sum += size.weight * wire_bytes(size.bytes);
+    weights += size.weight;
+  }
+  return sum / weights;
+}
+
+Picos SyntheticTraffic::first(HostNum host) {
+  if (options_.load <= 0 || !destinations_.sends(host)) return kNever;
+  Source& source = sources_[host];
+  return options_.start + source.arrivals.begin(source.model, source.rng);
+}
+
+std::uint32_t SyntheticTraffic::draw_size(Rng& rng) const {
+  if (options_.sizes.size() == 1) return options_.sizes[0].bytes;
+  double total = 0;
+  for (const SizeShare& size : options_.sizes) total += size.weight;
+  double u = static_cast<double>(rng.next() >> 11) * 0x1.0p-53 * total;
+  for (const SizeShare& size : options_.sizes) {
+    if (u < size.weight) return size.bytes;
+    u -= size.weight;
+  }
+  return options_.sizes.back().bytes;
+}
+
+Picos SyntheticTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+  if (now >= options_.stop) return kNever;
+  Source& source = sources_[host];
+  const HostNum to = destinations_.draw(host, source.rng);
+  if (to != TrafficPattern::kSilent) {
+    // As the port has it now: a manager may have moved it.
+    Sending sending{.dlid = net.host_lid(to), .sl = options_.sl};
+    if (options_.sl_choice == SlChoice::Random) {
+      sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
+    } else if (options_.sl_choice == SlChoice::Path) {
+      sending.sl = path_sl_(host, to);
+    }
+    std::uint32_t left = draw_size(source.rng);
+    do {
+      sending.payload = static_cast<std::uint16_t>(std::min(left, options_.mtu));
+      net.send(host, sending);
+      left -= sending.payload;
+    } while (left > 0);
+  }
+  return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,71 @@
+// Hosts that make messages by themselves: a pattern, an arrival process, sizes, service levels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/traffic/arrivals.h"
+#include "sim-backend/traffic/patterns.h"
+
+namespace smd::sim {
+
+struct SizeShare {
+  std::uint32_t bytes = 0;  // of payload; above the MTU: several packets, one after the other
+  double weight = 1;
+};
+
+enum class SlChoice : std::uint8_t {
+  Fixed,
+  Random,  // 0 to sl
+  Path     // as the routing engine says of the path
+};
+
+struct SyntheticOptions {
+  double load = 0.1;      // of the host's own link, headers included
+  ArrivalModel arrivals;  // its gaps are worked out from `load`
+  std::vector<SizeShare> sizes{{2048, 1}};
+  unsigned mtu = 4096;
+  unsigned header_bytes = 26;
+  SlChoice sl_choice = SlChoice::Fixed;
+  std::uint8_t sl = 0;
+  std::uint64_t seed = 1;
+  Picos start = 0;
+  Picos stop = kNever;
+};
+
+class SyntheticTraffic final : public Workload {
+ public:
+  /// SL of the path from one host to another.
+  using PathSl = std::function<std::uint8_t(HostNum, HostNum)>;
+
+  /// `byte_time`: of each host's link, as Wire has it.
+  SyntheticTraffic(const SyntheticOptions& options,
+                   Destinations destinations,
+                   std::vector<std::uint32_t> byte_time,
+                   PathSl path_sl = {});
+
+  Picos first(HostNum host) override;
+  Picos emit(PacketNet& net, HostNum host, Picos now) override;
+
+  /// Bytes that one message takes on the wire, on average.
+  [[nodiscard]] double mean_wire_bytes() const;
+
+ private:
+  struct Source {
+    Rng rng;
+    Arrivals arrivals;
+    ArrivalModel model;
+  };
+
+  [[nodiscard]] std::uint32_t draw_size(Rng& rng) const;
+  [[nodiscard]] std::uint32_t wire_bytes(std::uint32_t payload) const;
+
+  SyntheticOptions options_;
+  Destinations destinations_;
+  PathSl path_sl_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace smd::sim

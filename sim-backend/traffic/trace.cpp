@@ -1,0 +1,130 @@
+#include "sim-backend/traffic/trace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace smd::sim {
+namespace {
+
+constexpr std::uint32_t kMostBytes = 1u << 30;
+constexpr std::uint64_t kMostNanos = 9'000'000'000'000'000;  // in picoseconds they fit a Picos
+
+/// Cuts the next word off.
+std::string_view take_word(std::string_view& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::size_t end = std::min(text.find_first_of(" \t", begin), text.size());
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
+}
+
+bool read_number(std::string_view word, std::uint64_t most, std::uint64_t& out) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
+  return error == std::errc{} && end == word.data() + word.size() && out <= most;
+}
+
+/// Nanoseconds with up to three decimals.
+bool read_time(std::string_view word, Picos& out) {
+  const std::size_t point = word.find('.');
+  std::uint64_t nanos = 0;
+  if (!read_number(word.substr(0, point), kMostNanos, nanos)) return false;
+  out = static_cast<Picos>(nanos) * kNano;
+  if (point == std::string_view::npos) return true;
+  const std::string_view rest = word.substr(point + 1);
+  std::uint64_t picos = 0;
+  if (rest.empty() || rest.size() > 3 || !read_number(rest, 999, picos)) return false;
+  for (std::size_t digits = rest.size(); digits < 3; ++digits) picos *= 10;
+  out += static_cast<Picos>(picos);
+  return true;
+}
+
+}  // namespace
+
+TraceReader::TraceReader(std::istream& in, std::string name, HostNum hosts)
+    : in_(in), name_(std::move(name)), hosts_(hosts) {}
+
+Parsed<std::optional<TraceLine>> TraceReader::next() {
+  std::string text;
+  while (std::getline(in_, text)) {
+    ++line_;
+    std::string_view rest(text);
+    if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
+    rest = rest.substr(0, rest.find('#'));
+    const std::string_view time = take_word(rest);
+    if (time.empty()) continue;
+    TraceLine out;
+    std::uint64_t source = 0, destination = 0, bytes = 0, sl = 0;
+    if (!read_time(time, out.at)) {
+      return fault(name_, line_, "the time is no number of nanoseconds, such as 1500.25");
+    }
+    if (out.at < last_) return fault(name_, line_, "the time is before that of the line above");
+    if (!read_number(take_word(rest), hosts_ - 1, source) ||
+        !read_number(take_word(rest), hosts_ - 1, destination)) {
+      return fault(
+          name_, line_, fmt::format("source and destination are hosts 0 to {}", hosts_ - 1));
+    }
+    if (!read_number(take_word(rest), kMostBytes, bytes)) {
+      return fault(name_, line_, fmt::format("the size is 0 to {} bytes", kMostBytes));
+    }
+    const std::string_view level = take_word(rest);
+    if (!level.empty() && !read_number(level, 15, sl)) {
+      return fault(name_, line_, "the service level is 0 to 15");
+    }
+    if (!take_word(rest).empty()) {
+      return fault(name_, line_, "a line is TIME SOURCE DESTINATION BYTES [SL]");
+    }
+    last_ = out.at;
+    out.source = static_cast<HostNum>(source);
+    out.destination = static_cast<HostNum>(destination);
+    out.bytes = static_cast<std::uint32_t>(bytes);
+    out.sl = static_cast<std::uint8_t>(sl);
+    return std::optional(out);
+  }
+  if (in_.bad()) return fault(name_, line_, "cannot be read");
+  return std::optional<TraceLine>();
+}
+
+Parsed<std::uint64_t> check_trace(std::istream& in, const std::string& name, HostNum hosts) {
+  TraceReader reader(in, name, hosts);
+  std::uint64_t lines = 0;
+  while (true) {
+    const auto line = reader.next();
+    if (!line) return tl::unexpected(line.error());
+    if (!*line) return lines;
+    ++lines;
+  }
+}
+
+TraceTraffic::TraceTraffic(std::istream& in, std::string name, std::vector<Lid> lids, unsigned mtu)
+    : reader_(in, std::move(name), static_cast<HostNum>(lids.size())),
+      lids_(std::move(lids)),
+      mtu_(mtu) {
+  advance();
+}
+
+void TraceTraffic::advance() {
+  const auto line = reader_.next();
+  next_ = line ? *line : std::nullopt;
+}
+
+/// Host 0 is the clock of all.
+Picos TraceTraffic::first(HostNum host) { return host == 0 && next_ ? next_->at : kNever; }
+
+Picos TraceTraffic::emit(PacketNet& net, HostNum, Picos now) {
+  while (next_ && next_->at <= now) {
+    Sending sending{.dlid = lids_[next_->destination], .sl = next_->sl};
+    std::uint32_t left = next_->bytes;
+    do {
+      sending.payload = static_cast<std::uint16_t>(std::min(left, mtu_));
+      net.send(next_->source, sending);
+      left -= sending.payload;
+    } while (left > 0);
+    advance();
+  }
+  return next_ ? next_->at : kNever;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,110 @@
+// Circles of full buffers: they happen where routes allow them, they are found, and their hops are
+// the ones that wait.
+#include <gmock/gmock.h>
+
+#include "tests/unit/sim-packet/rig.h"
+
+namespace smd::sim::test {
+namespace {
+
+//   H1-S1-S2-H2
+//      |  |        Every host floods the one before it: three switches on, where all go one way.
+//   H4-S4-S3-H3
+constexpr const char* kRing = "H1-S1 H2-S2 H3-S3 H4-S4 S1-S2 S2-S3 S3-S4 S4-S1";
+
+PacketOptions tight(bool output_buffers) {
+  PacketOptions options = PacketOptions::thesis();
+  options.vls = 1;
+  options.switches.output_buffers = output_buffers;
+  options.switches.input_buffer_bytes = 512;
+  options.switches.output_buffer_bytes = 512;
+  return options;
+}
+
+/// Everything goes round one way.
+void turn_one_way(Rig& rig) {
+  for (const unsigned s : {1u, 2u, 3u, 4u}) {
+    NodeState& sw = rig.fabric.nodes[rig.node("S" + std::to_string(s))];
+    const PortNum on{static_cast<std::uint8_t>(s == 1 ? 2 : 3)};
+    for (HostNum host = 0; host < 4; ++host) {
+      if (host + 1 != s) sw.lft[rig.fabric.host_lids[host].value()] = on;
+    }
+  }
+  rig.reload();
+}
+
+std::vector<Script::Line> backwards(const Rig& rig) {
+  std::vector<Script::Line> lines;
+  for (HostNum host = 0; host < 4; ++host) {
+    for (int i = 0; i < 100; ++i) {
+      lines.push_back({.at = i, .source = host, .what = rig.to((host + 3) % 4, 256)});
+    }
+  }
+  return lines;
+}
+
+class Deadlock : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutOutputBuffers, Deadlock, testing::Bool());
+
+TEST_P(Deadlock, ARingOfOneWayLocksUp) {
+  Rig rig(draw(kRing), tight(GetParam()));
+  turn_one_way(rig);
+  EXPECT_TRUE(rig.net->find_deadlock().empty()) << "nothing has moved yet";
+  Script script(backwards(rig));
+  rig.run(script, kSecond);
+  EXPECT_GT(rig.net->stats().in_flight, 100u);
+  EXPECT_EQ(rig.net->next_event(), kNever) << "nothing will ever move";
+  const std::vector<WaitingHop> circle = rig.net->find_deadlock();
+  EXPECT_EQ(circle.size(), 4u);
+  // It may be told from any of its hops on.
+  EXPECT_THAT(print_deadlock(rig.spec, circle) + " -> ",
+              testing::AnyOf("S1:2(VL0) -> S2:3(VL0) -> S3:3(VL0) -> S4:3(VL0) -> ",
+                             "S2:3(VL0) -> S3:3(VL0) -> S4:3(VL0) -> S1:2(VL0) -> ",
+                             "S3:3(VL0) -> S4:3(VL0) -> S1:2(VL0) -> S2:3(VL0) -> ",
+                             "S4:3(VL0) -> S1:2(VL0) -> S2:3(VL0) -> S3:3(VL0) -> "));
+}
+
+TEST_P(Deadlock, DirectedRoutesDoNot) {
+  Rig rig(draw(kRing), tight(GetParam()));
+  Script script(backwards(rig));
+  rig.run(script, kSecond);
+  EXPECT_EQ(script.arrivals.size(), 400u);
+  EXPECT_TRUE(rig.net->find_deadlock().empty());
+}
+
+TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
+  // Seen at every moment of a run that ends well: no false alarm.
+  Rig rig(draw(kRing), tight(GetParam()));
+  Script script(backwards(rig));
+  rig.net->set_workload(&script);
+  rig.net->start();
+  while (rig.net->run_one()) {
+    if (rig.net->stats().events % 16 == 0) {
+      ASSERT_TRUE(rig.net->find_deadlock().empty());
+      ASSERT_EQ(rig.net->audit(), "");
+    }
+  }
+  EXPECT_EQ(rig.net->stats().delivered, 400u);
+}
+
+TEST_P(Deadlock, AgeOpensTheCircle) {
+  PacketOptions options = tight(GetParam());
+  options.lifetimes = true;
+  Rig rig(draw(kRing), options);
+  for (NodeState& node : rig.fabric.nodes) {
+    node.switch_info.life_time_value = 20;
+    for (PortRegs& port : node.ports) port.info.hoq_life = 3;  // 32.8 us
+  }
+  turn_one_way(rig);
+  Script script(backwards(rig));
+  rig.run(script, kSecond);
+  const NetStats& stats = rig.net->stats();
+  EXPECT_EQ(stats.in_flight, 0u);
+  EXPECT_GT(rig.discarded(Discard::HeadOfQueueLife), 0u);
+  EXPECT_GT(stats.delivered, 0u);
+  EXPECT_EQ(stats.delivered + stats.discards(), 400u);
+}
+
+}  // namespace
+}  // namespace smd::sim::test

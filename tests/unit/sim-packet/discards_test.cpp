@@ -1,0 +1,253 @@
+// Every cause for which a packet is thrown away, one by one, and nothing else lost.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "tests/unit/sim-packet/rig.h"
+
+namespace smd::sim::test {
+namespace {
+
+/// One packet from H1 to the last host over S1 - S2, after `change`, must be lost for `cause` at
+/// `where`.
+template <class Change>
+void expect_lost(const PacketOptions& options, Discard cause, const char* where, Change change) {
+  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+  change(rig);
+  rig.reload();
+  Script script({{.at = kMicro, .source = 0, .what = rig.to(1, 256)}});
+  rig.run(script);
+  ASSERT_EQ(script.losses.size(), 1u) << print_discard(cause);
+  EXPECT_EQ(print_discard(script.losses[0].cause), print_discard(cause));
+  EXPECT_EQ(rig.spec.nodes[script.losses[0].node].description, where);
+  EXPECT_EQ(rig.net->stats().discards(), 1u);
+  EXPECT_EQ(rig.net->stats().in_flight, 0u);
+  EXPECT_TRUE(script.arrivals.empty());
+}
+
+PacketOptions without_output_buffers() {
+  PacketOptions options = PacketOptions::thesis();
+  options.switches.output_buffers = false;
+  return options;
+}
+
+class Discards : public testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] static PacketOptions options() {
+    return GetParam() ? PacketOptions::thesis() : without_output_buffers();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutOutputBuffers, Discards, testing::Bool());
+
+void set_state(Rig& rig, const char* node, unsigned port, PortState state) {
+  rig.fabric.nodes[rig.node(node)].ports[port].info.port_state = static_cast<std::uint8_t>(state);
+}
+
+TEST_P(Discards, PortIsDown) {
+  expect_lost(options(), Discard::InactivePort, "S1", [](Rig& rig) {
+    set_state(rig, "S1", 2, PortState::Down);
+    set_state(rig, "S2", 1, PortState::Down);
+  });
+}
+
+TEST_P(Discards, PortIsInitialize) {
+  expect_lost(options(), Discard::DeactivatedPort, "S1", [](Rig& rig) {
+    set_state(rig, "S1", 2, PortState::Initialize);
+  });
+}
+
+TEST_P(Discards, ArmedTakesButDoesNotSend) {
+  expect_lost(options(), Discard::DeactivatedPort, "S2", [](Rig& rig) {
+    set_state(rig, "S2", 1, PortState::Armed);
+    set_state(rig, "S2", 2, PortState::Armed);
+  });
+}
+
+TEST_P(Discards, FarEndIsInitialize) {
+  expect_lost(options(), Discard::DeactivatedPort, "S2", [](Rig& rig) {
+    set_state(rig, "S2", 1, PortState::Initialize);
+  });
+}
+
+TEST_P(Discards, OwnPortIsInitialize) {
+  expect_lost(options(), Discard::DeactivatedPort, "H1", [](Rig& rig) {
+    set_state(rig, "H1", 1, PortState::Initialize);
+  });
+}
+
+TEST_P(Discards, NoEntry) {
+  expect_lost(options(), Discard::Unroutable, "S2", [](Rig& rig) {
+    rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = kNoRoute;
+  });
+}
+
+TEST_P(Discards, BeyondTheTop) {
+  expect_lost(options(), Discard::Unroutable, "S1", [](Rig& rig) {
+    rig.fabric.nodes[rig.node("S1")].switch_info.linear_fdb_top = 1;
+  });
+}
+
+TEST_P(Discards, BackToWhereItCameFrom) {
+  expect_lost(options(), Discard::BackToInput, "S2", [](Rig& rig) {
+    rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = PortNum{1};
+  });
+}
+
+TEST_P(Discards, ToTheSwitchItself) {
+  expect_lost(options(), Discard::WrongNode, "S2", [](Rig& rig) {
+    rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = PortNum{0};
+  });
+}
+
+TEST_P(Discards, ToAnAdapterThatHasAnotherLid) {
+  expect_lost(options(), Discard::WrongNode, "H2", [](Rig& rig) {
+    rig.fabric.nodes[rig.node("H2")].ports[1].info.lid = Lid{77};
+  });
+}
+
+TEST_P(Discards, LaneOfItsSlIs15) {
+  expect_lost(options(), Discard::Unmappable, "S1", [](Rig& rig) {
+    SlToVl row{};
+    row.fill(Vl{15});
+    rig.fabric.nodes[rig.node("S1")].write_sl_to_vl(PortNum{1}, PortNum{2}, row);
+  });
+}
+
+TEST_P(Discards, LaneOfItsSlIsNotInUse) {
+  expect_lost(options(), Discard::Unmappable, "S2", [](Rig& rig) {
+    SlToVl row{};
+    row.fill(Vl{1});
+    rig.fabric.nodes[rig.node("S2")].write_sl_to_vl(PortNum{1}, PortNum{2}, row);
+    rig.fabric.nodes[rig.node("S2")].ports[2].info.operational_vls = 1;
+  });
+}
+
+TEST_P(Discards, TooLongForTheMtu) {
+  PacketOptions o = options();
+  Rig rig(draw("H1-S1 S1-S2 S2-H2"), o);
+  rig.fabric.nodes[rig.node("S2")].ports[2].info.neighbor_mtu =
+      static_cast<std::uint8_t>(Mtu::B256);
+  rig.reload();
+  Script script({{.at = 0, .source = 0, .what = rig.to(1, 257)},
+                 {.at = 1, .source = 0, .what = rig.to(1, 256)}});
+  rig.run(script);
+  EXPECT_EQ(rig.discarded(Discard::TooLong), 1u);
+  EXPECT_EQ(script.arrivals.size(), 1u);
+}
+
+TEST_P(Discards, LinkDropsUnderAPacket) {
+  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options());
+  Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
+  rig.net->set_workload(&script);
+  rig.net->set_observer(&script);
+  rig.net->start();
+  rig.net->run_until(350 * kNano);  // its head left S1 at 306 ns and is in at S2 at 406
+  set_state(rig, "S1", 2, PortState::Down);
+  set_state(rig, "S2", 1, PortState::Down);
+  rig.reload();
+  rig.net->run_until(kMilli);
+  EXPECT_EQ(rig.discarded(Discard::OnTheWire), 1u);
+  EXPECT_EQ(rig.net->audit(), "");
+  // Up again: both ends count their credits from 0.
+  set_state(rig, "S1", 2, PortState::Active);
+  set_state(rig, "S2", 1, PortState::Active);
+  rig.reload();
+  EXPECT_EQ(rig.net->audit(), "");
+  rig.net->send(0, rig.to(1, 256));
+  rig.net->run_until(2 * kMilli);
+  EXPECT_EQ(rig.net->stats().delivered, 1u);
+}
+
+TEST_P(Discards, NodeDiesWithPacketsInside) {
+  // Three hosts flood one: its switch holds packets when it dies.
+  Rig rig(draw("H1-S1 H2-S1 H3-S1 S1-S2 S2-H4"), options());
+  std::vector<Script::Line> lines;
+  for (HostNum host = 0; host < 3; ++host) {
+    for (int i = 0; i < 20; ++i) lines.push_back({.at = i, .source = host, .what = rig.to(3, 256)});
+  }
+  Script script(lines);
+  rig.net->set_workload(&script);
+  rig.net->set_observer(&script);
+  rig.net->start();
+  rig.net->run_until(6 * kMicro);
+  ASSERT_EQ(rig.net->audit(), "");
+  const std::uint64_t before = rig.net->stats().delivered;
+  rig.net->switch_off(rig.node("S1"));
+  for (const char* host : {"H1", "H2", "H3"}) {
+    rig.fabric.nodes[rig.node(host)].ports[1].info.port_state = 1;
+    rig.net->load(rig.node(host), rig.fabric.nodes[rig.node(host)]);
+  }
+  rig.fabric.nodes[rig.node("S2")].ports[1].info.port_state = 1;
+  rig.net->load(rig.node("S2"), rig.fabric.nodes[rig.node("S2")]);
+  EXPECT_EQ(rig.net->audit(), "");
+  rig.net->run_until(kMilli);
+  const NetStats& stats = rig.net->stats();
+  EXPECT_GT(rig.discarded(Discard::ClearedWithNode), 3u);
+  EXPECT_GT(rig.discarded(Discard::InactivePort), 10u) << "what waits in the adapters";
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(stats.in_flight, 0u);
+  EXPECT_EQ(stats.generated, stats.delivered + stats.discards());
+  EXPECT_EQ(rig.net->audit(), "");
+
+  // Alive again, with the registers that it has then.
+  for (NodeState& node : rig.fabric.nodes) {
+    for (PortRegs& port : node.ports) port.info.port_state = 4;
+  }
+  rig.reload();
+  rig.net->send(0, rig.to(3, 256));
+  rig.net->run_until(2 * kMilli);
+  EXPECT_EQ(stats.in_flight, 0u);
+  EXPECT_EQ(rig.net->audit(), "");
+}
+
+/// Four adapters flood one that hangs on a quarter of their rate: what waits at S1, whose turn is
+/// one in four, waits for longer than 4.096 us.
+void expect_too_old(const PacketOptions& options, Discard cause) {
+  PacketOptions with = options;
+  with.lifetimes = true;
+  FabricSpec spec = draw("H1-S1 S1-S2", LinkWidth::X4);
+  const auto hang = [&](unsigned port, LinkWidth width) {
+    const std::uint32_t host =
+        add_node(spec, NodeType::Ca, "H" + std::to_string(port), Guid{0x20000u + 0x100 * port}, 1);
+    connect(
+        spec, 2, PortNum{static_cast<std::uint8_t>(port)}, host, PortNum{1}, width, LinkSpeed::Sdr);
+  };
+  hang(2, LinkWidth::X1);
+  for (const unsigned port : {3u, 4u, 5u}) hang(port, LinkWidth::X4);
+  Rig rig(spec, with);
+  for (NodeState& node : rig.fabric.nodes) {
+    for (PortRegs& port : node.ports) port.info.hoq_life = 20;
+    node.switch_info.life_time_value = 20;
+  }
+  NodeState& s1 = rig.fabric.nodes[rig.node("S1")];
+  (cause == Discard::SwitchLife ? s1.switch_info.life_time_value : s1.ports[2].info.hoq_life) = 0;
+  rig.reload();
+  std::vector<Script::Line> lines;
+  for (int i = 0; i < 12; ++i) {
+    for (const HostNum host : {0u, 2u, 3u, 4u}) {
+      lines.push_back({.at = i, .source = host, .what = rig.to(1, 4096)});
+    }
+  }
+  Script script(lines);
+  rig.run(script);
+  const NetStats& stats = rig.net->stats();
+  EXPECT_GT(rig.discarded(cause), 3u);
+  EXPECT_EQ(rig.discarded(cause), stats.discards());
+  for (const Loss& loss : script.losses) EXPECT_EQ(loss.node, rig.node("S1"));
+  EXPECT_EQ(stats.generated, stats.delivered + stats.discards());
+  EXPECT_GE(stats.delivered, 36u) << "only those of H1 pass S1";
+}
+
+TEST_P(Discards, TooLongAtTheHead) { expect_too_old(options(), Discard::HeadOfQueueLife); }
+
+TEST_P(Discards, TooLongInASwitch) { expect_too_old(options(), Discard::SwitchLife); }
+
+TEST(DiscardNames, AreDifferent) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kDiscards; ++i) names.insert(print_discard(static_cast<Discard>(i)));
+  EXPECT_EQ(names.size(), kDiscards);
+}
+
+}  // namespace
+}  // namespace smd::sim::test

@@ -1,0 +1,137 @@
+// Figures: histograms, batch means, steady states, saturation.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "sim-backend/measure/steady.h"
+#include "sim-backend/traffic/synthetic.h"
+#include "tests/unit/sim-packet/rig.h"
+
+namespace smd::sim::test {
+namespace {
+
+TEST(Histogram, IsExactBelow128AndCloseBeyond) {
+  Histogram small;
+  for (std::uint64_t i = 1; i <= 100; ++i) small.add(i);
+  EXPECT_EQ(small.percentile(0.5), 50u);
+  EXPECT_EQ(small.percentile(0.99), 99u);
+  EXPECT_EQ(small.percentile(1), 100u);
+  EXPECT_DOUBLE_EQ(small.mean(), 50.5);
+
+  Histogram large;
+  Rng rng(1);
+  std::vector<std::uint64_t> values;
+  for (int i = 0; i < 20'000; ++i) {
+    values.push_back(rng.next() >> (10 + rng.below(45)));
+    large.add(values.back());
+  }
+  std::ranges::sort(values);
+  for (const double share : {0.1, 0.5, 0.9, 0.99, 0.999}) {
+    const auto at = static_cast<std::size_t>(std::ceil(share * 20'000)) - 1;
+    const auto exact = static_cast<double>(values[at]);
+    EXPECT_GE(static_cast<double>(large.percentile(share)), exact);
+    EXPECT_LE(static_cast<double>(large.percentile(share)), exact * 1.0161 + 1);
+  }
+  EXPECT_EQ(large.max(), values.back());
+  EXPECT_EQ(large.percentile(1), values.back());
+  Histogram sum = small;
+  sum.add(large);
+  EXPECT_EQ(sum.count(), 20'100u);
+  EXPECT_EQ(Histogram().percentile(0.5), 0u);
+}
+
+TEST(BatchMeans, KnowHowWellTheyAreKnown) {
+  // t(3) is 3.182; deviation of 1, 2, 3, 4 is sqrt(5/3).
+  const Confidence four = estimate_mean({1, 2, 3, 4});
+  EXPECT_DOUBLE_EQ(four.mean, 2.5);
+  EXPECT_NEAR(four.half_width, 3.182 * std::sqrt(5.0 / 3) / 2, 1e-9);
+  EXPECT_GT(four.lag1, 0);
+  EXPECT_EQ(estimate_mean({7}).half_width, 0);
+  EXPECT_EQ(estimate_mean({}).mean, 0);
+  // The true mean lies within the interval about 95 times of 100.
+  Rng rng(2);
+  int within = 0;
+  for (int run = 0; run < 1000; ++run) {
+    std::vector<double> batches;
+    for (int i = 0; i < 12; ++i) {
+      double sum = 0;
+      for (int k = 0; k < 12; ++k) sum += static_cast<double>(rng.below(1001)) / 1000;
+      batches.push_back(sum);
+    }
+    const Confidence c = estimate_mean(batches);
+    within += std::abs(c.mean - 6) <= c.half_width;
+  }
+  EXPECT_NEAR(within, 950, 25);
+}
+
+TEST(BatchMeans, FindTheTransient) {
+  std::vector<double> batches{100, 50, 20};
+  for (int i = 0; i < 20; ++i) batches.push_back(10 + i % 3);
+  EXPECT_EQ(find_transient(batches), 3u);
+  EXPECT_EQ(find_transient({5, 5, 5, 5}), 0u);
+}
+
+TEST(Fairness, IsOneWhenAllHaveTheSame) {
+  EXPECT_DOUBLE_EQ(fairness({2, 2, 2}), 1);
+  EXPECT_DOUBLE_EQ(fairness({1, 0, 0, 0}), 0.25);
+  EXPECT_DOUBLE_EQ(fairness({}), 1);
+}
+
+SteadyResult run(double load, const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2") {
+  Rig rig(draw(text), PacketOptions::thesis());
+  std::vector<std::uint32_t> byte_time(rig.net->host_count(),
+                                       byte_time_of(LinkWidth::X1, LinkSpeed::Sdr));
+  SyntheticTraffic traffic({.load = load, .sizes = {{256, 1}}, .mtu = 256},
+                           Destinations({{1, uniform_pattern(rig.net->host_count())}}, false),
+                           byte_time);
+  Meter meter(*rig.net);
+  rig.net->set_workload(&traffic);
+  rig.net->set_observer(&meter);
+  rig.net->start();
+  const SteadyResult result = measure_steady(
+      *rig.net, meter, {.warm_up = kMilli, .interval = kMilli, .most_intervals = 40});
+  EXPECT_EQ(rig.net->audit(), "");
+  return result;
+}
+
+TEST(Steady, BelowSaturationEverythingArrives) {
+  const SteadyResult result = run(0.3);
+  EXPECT_EQ(result.state, RunState::Stable);
+  EXPECT_NEAR(result.offered_load, 0.3, 0.02);
+  EXPECT_NEAR(result.accepted_load, result.offered_load, 0.005);
+  // Not less than an empty fabric takes: 60 + 100 + 246 + 1,128 at one switch.
+  EXPECT_GT(result.latency.mean, 1534.0 * kNano);
+  EXPECT_GE(result.latency.mean, result.network_latency.mean);
+  EXPECT_LT(result.latency.relative(), 0.05);
+  EXPECT_GT(result.occupancy.max_input, 0);
+}
+
+TEST(Steady, AboveItSourcesQueueUp) {
+  // One cable for two thirds of what four hosts send: 0.75 at most.
+  const SteadyResult result = run(0.95);
+  EXPECT_EQ(result.state, RunState::Saturated);
+  EXPECT_LT(result.accepted_load, 0.76);
+  EXPECT_GT(result.accepted_load, 0.6);
+  EXPECT_GT(result.intervals.back().waiting, result.intervals.front().waiting);
+}
+
+TEST(Saturation, IsFoundBetweenStableAndNot) {
+  unsigned runs = 0;
+  const auto model = [&](double load) {
+    ++runs;
+    SteadyResult out;
+    out.state = load > 0.617 ? RunState::Saturated : RunState::Stable;
+    out.accepted_load = load;
+    return out;
+  };
+  const SaturationPoint point = find_saturation(model, 0.01);
+  EXPECT_NEAR(point.load, 0.617, 0.01);
+  EXPECT_LE(point.load, 0.617);
+  EXPECT_EQ(point.accepted, point.load);
+  EXPECT_EQ(point.runs, runs);
+  const SaturationPoint whole = find_saturation([](double) { return SteadyResult{}; }, 0.01);
+  EXPECT_EQ(whole.load, 1);
+}
+
+}  // namespace
+}  // namespace smd::sim::test

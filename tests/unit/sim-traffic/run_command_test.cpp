@@ -1,0 +1,114 @@
+// The program `smsim run`: files, lines, exit codes.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/paths.h"
+#include "tests/support/process.h"
+
+namespace smd::test {
+namespace {
+
+using testing::HasSubstr;
+
+class RunCommand : public testing::Test {
+ protected:
+  RunCommand() {
+    std::string pattern = testing::TempDir() + "/smsim-run-XXXXXX";
+    folder = ::mkdtemp(pattern.data());
+  }
+
+  ~RunCommand() override { std::filesystem::remove_all(folder); }
+
+  Finished smsim(std::vector<std::string> args) {
+    args.insert(args.begin(), {test::build_path("bin/smsim"), "run"});
+    return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
+  }
+
+  void write(const char* name, const char* text) { std::ofstream(folder / name) << text; }
+
+  std::string read(const char* name) {
+    std::ifstream file(folder / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder;
+};
+
+constexpr const char* kScenario = R"([fabric]
+name = "fat-tree:k=4,levels=2"
+[traffic]
+load = [0.1, 0.2]
+size = 256
+[measure]
+warm_up_us = 50
+interval_us = 50
+most_intervals = 10
+)";
+
+TEST_F(RunCommand, WritesItsFilesAndRepeatsItself) {
+  write("s.toml", kScenario);
+  const Finished lines = smsim({"s.toml", "--seeds", "2", "--out", "here", "--jobs", "2"});
+  EXPECT_EQ(lines.exit_code, 0) << lines.err;
+  EXPECT_EQ(lines.err, "");
+  EXPECT_EQ(std::ranges::count(lines.out, '\n'), 4);
+  const auto json = nlohmann::json::parse(read("here/result.json"));
+  EXPECT_EQ(json["points"].size(), 4u);
+  EXPECT_EQ(std::ranges::count(read("here/result.csv"), '\n'), 5);
+  EXPECT_GT(std::ranges::count(read("here/series.csv"), '\n'), 40);
+  EXPECT_THAT(read("here/plot.svg"), HasSubstr("</svg>"));
+  const Finished again = smsim({"s.toml", "--seeds", "2", "--json", "--jobs", "1"});
+  EXPECT_EQ(again.out, read("here/result.json"));
+}
+
+TEST_F(RunCommand, RefusesWhatIsWrongWithFileAndLine) {
+  write("s.toml", "[fabric]\nname = \"fat-tree:k=4\"\n[traffic]\nlod = 1\nload = 2\n");
+  const Finished wrong = smsim({"s.toml", "--out", "here"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("s.toml:4: unknown key traffic.lod"));
+  EXPECT_THAT(wrong.err, HasSubstr("s.toml:5: traffic.load must be"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "here"));
+  EXPECT_EQ(smsim({"nowhere.toml"}).exit_code, 2);
+  EXPECT_EQ(smsim({}).exit_code, 2);
+  EXPECT_EQ(smsim({"s.toml", "--seeds", "0"}).exit_code, 2);
+}
+
+TEST_F(RunCommand, ReplaysATraceThatLiesBesideItsScenario) {
+  std::filesystem::create_directories(folder / "sub");
+  write("sub/s.toml", "[fabric]\nname = \"fat-tree:k=4\"\n[traffic]\ntrace = \"t.trace\"\n");
+  write("sub/t.trace", "0 0 1 5000\n10 1 0 64\n");
+  const Finished done = smsim({"sub/s.toml"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("3 of 3 packets delivered"));
+  write("sub/t.trace", "0 0 1 5000\n10 1 99 64\n");
+  const Finished wrong = smsim({"sub/s.toml"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("t.trace:2: "));
+}
+
+TEST_F(RunCommand, FailsWhereItLocksUp) {
+  write("s.toml", R"([fabric]
+name = "torus:dims=8,hosts=2"
+engine = "minhop"
+preset = "thesis"
+vls = 1
+[switch]
+input_buffer = 512
+output_buffer = 512
+[traffic]
+pattern = "tornado"
+load = 1.0
+size = 256
+[measure]
+warm_up_us = 100
+interval_us = 200
+)");
+  const Finished locked = smsim({"s.toml"});
+  EXPECT_EQ(locked.exit_code, 1);
+  EXPECT_THAT(locked.out, HasSubstr("deadlock, found after"));
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,186 @@
+// Scenario files: what is read, what is refused and where, and that a run repeats itself.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim-backend/scenario/result_text.h"
+#include "sim-backend/scenario/run.h"
+
+namespace smd::sim::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSmall = R"([fabric]
+name = "fat-tree:k=4,levels=2,width=1x,speed=SDR"
+engine = "ftree"
+preset = "thesis"
+
+[traffic]
+pattern = "uniform"
+load = [0.1, 0.3]
+size = 256
+
+[measure]
+warm_up_us = 1000
+interval_us = 1000
+least_intervals = 4
+most_intervals = 20
+)";
+
+TEST(Scenario, IsRead) {
+  const auto read = parse_scenario(R"([fabric]
+name = "torus:dims=4.4"
+preset = "cycles"
+vls = 4
+mtu = 1024
+[switch]
+multiplexed = false
+[adapter]
+queues = "hashed"
+[traffic]
+pattern = "hot-spot"
+share = 0.1
+size = [{bytes = 32, weight = 0.7}, {bytes = 512, weight = 0.3}]
+arrivals = "self-similar"
+sl = "random"
+[measure]
+precision = 0.1
+)",
+                                   "s.toml");
+  ASSERT_TRUE(read.has_value()) << print_fault(read.error().at(0));
+  EXPECT_EQ(read->fabric, "torus:dims=4.4");
+  EXPECT_EQ(read->fabric_line, 2);
+  EXPECT_FALSE(read->packet.switches.output_buffers) << "of the preset";
+  EXPECT_FALSE(read->packet.switches.multiplexed) << "changed after the preset";
+  EXPECT_EQ(read->packet.vls, 4u);
+  EXPECT_EQ(read->program.vls, 4u);
+  EXPECT_EQ(read->program.mtu, Mtu::B1024);
+  EXPECT_EQ(read->packet.adapters.waiting, SourceQueues::Hashed);
+  EXPECT_EQ(read->traffic.pattern, "hot-spot");
+  EXPECT_EQ(read->traffic.sizes.size(), 2u);
+  EXPECT_EQ(read->traffic.sizes[1].bytes, 512u);
+  EXPECT_EQ(read->traffic.arrivals.kind, ArrivalKind::SelfSimilar);
+  EXPECT_EQ(read->traffic.sl_choice, SlChoice::Random);
+  EXPECT_DOUBLE_EQ(read->measure.plan.precision, 0.1);
+  EXPECT_TRUE(parse_scenario("", "empty.toml").has_value()) << "everything has a default";
+}
+
+/// The first fault of a text must be in this line and contain this.
+void expect_fault(const char* text, int line, const char* part) {
+  const auto read = parse_scenario(text, "s.toml");
+  ASSERT_FALSE(read.has_value()) << text;
+  EXPECT_EQ(read.error().at(0).line, line) << text;
+  EXPECT_THAT(print_fault(read.error().at(0)), HasSubstr(part)) << text;
+}
+
+TEST(Scenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
+  expect_fault("[fabric]\nnam = \"x\"\n", 2, "fabric.name");
+  expect_fault("\n[trafic]\n", 2, "[traffic]");
+  expect_fault("traffic = 3\n", 1, "write [traffic]");
+  expect_fault("[traffic]\nload = 1.5\n", 2, "above 0 to 1");
+  expect_fault("[traffic]\nload = [0.1, true]\n", 2, "above 0 to 1");
+  expect_fault("[traffic]\npattern = \"unifrom\"\n", 2, "a pattern");
+  expect_fault("[traffic]\nsize = [{bytes = 1, heavy = 2}]\n", 2, "bytes");
+  expect_fault("[fabric]\nvls = 3\n", 2, "1, 2, 4, 8 or 15");
+  expect_fault("[fabric]\nmtu = 1000\n", 2, "1024");
+  expect_fault("[measure]\nwarm_up_us = -1\n", 2, "0 to 1e7");
+  expect_fault("[measure]\ninterval_us = 0\n", 2, "0.001");
+  expect_fault("[measure]\nleast_intervals = 9\nmost_intervals = 8\n", 2, "more than");
+  expect_fault("[switch]\ninput_buffer = 1024\n", 2, "never takes a packet of 2048");
+  expect_fault("[traffic]\npattern = \"uniform\"\ntrace = \"t\"\n", 3, "one of them");
+  expect_fault("[fabric\n", 1, "TOML");
+}
+
+TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
+  const auto fault_of = [](const char* text) {
+    const auto prepared = PreparedScenario::prepare(parse_scenario(text, "s.toml").value());
+    EXPECT_FALSE(prepared.has_value()) << text;
+    return prepared ? std::string() : print_fault(prepared.error().at(0));
+  };
+  EXPECT_THAT(fault_of("[fabric]\nname = \"fat-tree:k=5\"\n"), HasSubstr("s.toml:2: "));
+  EXPECT_THAT(fault_of("[fabric]\nengine = \"best\"\nname = \"torus:dims=4.4\"\n"),
+              HasSubstr("no engine is called best"));
+  EXPECT_THAT(fault_of("[traffic]\npattern = \"mdn\"\n"), HasSubstr("s.toml:2: "));
+  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/nowhere/at/all\"\n"), HasSubstr("cannot be read"));
+}
+
+TEST(Scenario, RunsAndRepeatsItself) {
+  const auto prepared = PreparedScenario::prepare(parse_scenario(kSmall, "s.toml").value());
+  ASSERT_TRUE(prepared.has_value());
+  const PointResult first = prepared->run(0.3, 1), again = prepared->run(0.3, 1);
+  const PointResult other = prepared->run(0.3, 2);
+  EXPECT_EQ(first.audit, "");
+  EXPECT_EQ(first.stats.digest, again.stats.digest);
+  EXPECT_NE(first.stats.digest, other.stats.digest);
+  EXPECT_EQ(first.steady.state, RunState::Stable);
+  EXPECT_NEAR(first.steady.accepted_load, 0.3, 0.03);
+  EXPECT_GT(first.mean_hops, 1);
+  EXPECT_LE(first.latency.p50, first.latency.p99);
+  EXPECT_GT(first.fairness, 0.9);
+  EXPECT_EQ(first.stats.discards(), 0u);
+
+  const ScenarioResult result{.points = {first, other}, .saturation = {}};
+  const auto json = nlohmann::json::parse(print_scenario_json(*prepared, result));
+  EXPECT_EQ(json["fabric"]["hosts"], 8);
+  EXPECT_EQ(json["points"].size(), 2u);
+  EXPECT_EQ(json["points"][0]["state"], "stable");
+  EXPECT_EQ(json["points"][0]["packets"]["generated"],
+            json["points"][0]["packets"]["delivered"].get<std::uint64_t>() +
+                json["points"][0]["packets"]["in_flight"].get<std::uint64_t>());
+  const std::string csv = print_points_csv(result);
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+  const std::string series = print_series_csv(result);
+  EXPECT_EQ(std::ranges::count(series, '\n'),
+            static_cast<std::ptrdiff_t>(1 + first.steady.intervals.size() +
+                                        other.steady.intervals.size()));
+  EXPECT_THAT(print_points(*prepared, result), HasSubstr("load 0.300 seed 2: stable"));
+}
+
+TEST(Scenario, EveryKeyIsListed) {
+  const std::string list = list_scenario_keys();
+  for (const char* part : {"[fabric]", "[measure]", "speed_up_percent", "bit-reversal", "adv+1"}) {
+    EXPECT_THAT(list, HasSubstr(part));
+  }
+}
+
+TEST(Scenario, CollectivesEndAndDeadlocksAreTold) {
+  auto scenario = parse_scenario(kSmall, "s.toml").value();
+  scenario.traffic.collective = CollectiveKind::RingAllReduce;
+  scenario.traffic.bytes = 8 * 1024;
+  const auto prepared = PreparedScenario::prepare(scenario);
+  ASSERT_TRUE(prepared.has_value());
+  const PointResult point = prepared->run(1, 1);
+  EXPECT_TRUE(point.complete);
+  EXPECT_LT(point.completed_at, kSecond);
+  EXPECT_EQ(point.stats.in_flight, 0u);
+
+  // minhop on a ring, tight buffers, hosts two switches apart: nobody gets through.
+  const auto ring = parse_scenario(R"([fabric]
+name = "torus:dims=8,hosts=2"
+engine = "minhop"
+preset = "thesis"
+vls = 1
+[switch]
+input_buffer = 512
+output_buffer = 512
+[traffic]
+pattern = "tornado"
+load = 1.0
+size = 256
+[measure]
+warm_up_us = 100
+interval_us = 200
+)",
+                                   "r.toml");
+  const auto round = PreparedScenario::prepare(ring.value());
+  ASSERT_TRUE(round.has_value());
+  const PointResult locked = round->run(1, 1);
+  EXPECT_EQ(locked.steady.state, RunState::Deadlocked);
+  EXPECT_GE(locked.steady.deadlock.size(), 3u);
+  EXPECT_THAT(print_points(*round, {.points = {locked}, .saturation = {}}),
+              HasSubstr("(VL0) -> sw-"));
+}
+
+}  // namespace
+}  // namespace smd::sim::test
