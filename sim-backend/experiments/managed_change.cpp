@@ -7,6 +7,8 @@
 
 #include "sim-backend/experiments/compute_model.h"
 #include "sim-backend/experiments/reconfiguration.h"
+#include "sim-backend/scenario/followed_fabric.h"
+#include "sim-backend/traffic/synthetic.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/base/check.h"
 
@@ -32,6 +34,65 @@ FabricSpec spec_of(const std::string& fabric) {
   return std::move(*spec);
 }
 
+/// Data before the change, and after it is in: what is under way then has arrived.
+constexpr Duration kBefore = std::chrono::milliseconds(5);
+constexpr Duration kAfter = std::chrono::milliseconds(5);
+constexpr std::uint16_t kPayload = 256;
+
+/// Packets on the fabric, from now on: random destinations and service levels.
+class Data {
+ public:
+  /// Hosts that are not in service now neither send nor are sent to.
+  Data(SimRuntime& runtime, SimFabric& fabric, double load)
+      : net_(fabric.spec(), PacketOptions::thesis()), follow_(runtime, fabric, net_) {
+    std::vector<std::uint32_t> byte_time;
+    TrafficPattern among{.target = std::vector(net_.host_count(), 0u), .sets = {{}}};
+    for (HostNum host = 0; host < net_.host_count(); ++host) {
+      const Wire& wire = net_.wiring().wires[net_.wiring().host_port[host]];
+      if (fabric.port_info(wire.node, PortNum{wire.number}).state() == PortState::Active) {
+        among.sets[0].push_back(host);
+      } else {
+        among.target[host] = TrafficPattern::kSilent;
+      }
+      byte_time.push_back(wire.byte_time);
+    }
+    traffic_ = std::make_unique<SyntheticTraffic>(SyntheticOptions{.load = load,
+                                                                   .sizes = {{kPayload, 1}},
+                                                                   .mtu = kPayload,
+                                                                   .sl_choice = SlChoice::Random,
+                                                                   .sl = 15,
+                                                                   .start = net_.now()},
+                                                  Destinations({{1, std::move(among)}}, false),
+                                                  byte_time);
+    net_.set_workload(traffic_.get());
+    net_.start();
+  }
+
+  FollowedFabric& follow() { return follow_; }
+
+  /// Counts from here.
+  void begin() { before_ = net_.stats(); }
+
+  /// What was made and lost since.
+  Result<void> end(AssimilationCost& cost) {
+    follow_.catch_up();
+    if (std::string why = net_.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
+    const NetStats& now = net_.stats();
+    cost.packets = static_cast<double>(now.generated - before_.generated);
+    cost.discarded = static_cast<double>(now.discards() - before_.discards());
+    for (std::size_t i = 0; i < kDiscards; ++i) {
+      cost.causes[i] = now.discarded[i] - before_.discarded[i];
+    }
+    return {};
+  }
+
+ private:
+  PacketNet net_;
+  FollowedFabric follow_;
+  std::unique_ptr<SyntheticTraffic> traffic_;
+  NetStats before_;
+};
+
 struct Mark {
   app::Phase phase;
   TimePoint at;
@@ -41,7 +102,7 @@ struct Mark {
 class ManagedSubnet {
  public:
   explicit ManagedSubnet(const ManagedChange& change)
-      : fabric_(runtime_, spec_of(change.fabric), change.preset.timing(), 1, agents(change.preset)),
+      : fabric_(runtime_, spec_of(change.fabric), change.preset.timing(), 1, agents(change)),
         port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
         ear_(port_),
         manager_(runtime_, ear_, settings(change), {}, observer()) {
@@ -61,7 +122,14 @@ class ManagedSubnet {
     cycle_.reset();
     noticed_.reset();
     sent_before_ = manager_.smp_stats().sent;
-    fabric_.set_node(change.node, change.comes);
+    if (change.load > 0) {
+      data_.emplace(runtime_, fabric_, change.load);
+      runtime_.run_until(runtime_.now() + kBefore);
+      data_->begin();
+      data_->follow().set_node(change.node, change.comes);
+    } else {
+      fabric_.set_node(change.node, change.comes);
+    }
     if (!runtime_.run_while_not([&] { return cycle_.has_value(); }, runtime_.now() + kPatience))
       return fail(Errc::Timeout, "the change is not taken in");
     if (!cycle_->up()) {
@@ -71,13 +139,20 @@ class ManagedSubnet {
                                               cycle_->fault_count,
                                               cycle_->ports_down_after));
     }
-    return cost(change.how);
+    auto result = cost(change.how);
+    if (!result || !data_) return result;
+    runtime_.run_until(runtime_.now() + kAfter);
+    if (const auto counted = data_->end(*result); !counted) {
+      return tl::unexpected<Error>(counted.error());
+    }
+    return result;
   }
 
  private:
-  static AgentOptions agents(const Preset& preset) {
-    AgentOptions out = distribution_subnet(preset).agents;
+  static AgentOptions agents(const ManagedChange& change) {
+    AgentOptions out = distribution_subnet(change.preset).agents;
     out.traps = false;
+    if (change.load > 0) out.vl_cap = 2;  // two data VLs
     return out;
   }
 
@@ -86,7 +161,7 @@ class ManagedSubnet {
     out.smp = change.preset.smp();
     out.assimilation = change.how;
     out.statistics = false;
-    out.one_set_activation = agents(change.preset).one_step_activation;
+    out.one_set_activation = agents(change).one_step_activation;
     std::size_t switches = 0;
     for (const NodeSpec& node : fabric_.spec().nodes) switches += node.type == NodeType::Switch;
     out.sweep_interval = sweep_interval(switches);
@@ -157,6 +232,7 @@ class ManagedSubnet {
   std::optional<TimePoint> noticed_;
   std::uint64_t sent_before_ = 0;
   app::SubnetManager manager_;
+  std::optional<Data> data_;
 };
 
 }  // namespace

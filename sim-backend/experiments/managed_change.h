@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim-backend/experiments/presets.h"
+#include "sim-backend/packet/discard.h"
 #include "smd/app/assimilation.h"
 #include "smd/base/result.h"
 
@@ -16,6 +17,7 @@ struct ManagedChange {
   Assimilation how;
   std::uint32_t node = 0;
   bool comes = false;  // else it goes
+  double load = 0;     // of data, of the hosts' links; 0: none
 };
 
 /// Times in seconds from detection: from the first answer that tells of the change. Until routes
@@ -29,6 +31,11 @@ struct AssimilationCost {
   double discovery_smps = 0;  // with the sweep that noticed
   double distribution_smps = 0;
   double all_smps = 0;  // until all routes are final
+
+  // Data from the change until nothing more was lost for it.
+  double packets = 0;    // made
+  double discarded = 0;  // of them
+  DiscardCounts causes{};
 
   [[nodiscard]] double time() const { return discovery + computing + distribution; }
 

@@ -4,9 +4,11 @@
 
 #include "sim-backend/experiments/accelerations.h"
 #include "sim-backend/experiments/assimilation.h"
+#include "sim-backend/experiments/data_loss.h"
 #include "sim-backend/experiments/detection.h"
 #include "sim-backend/experiments/distribution.h"
 #include "sim-backend/experiments/experiment.h"
+#include "sim-backend/experiments/flit_level_points.h"
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/multiple_changes.h"
 #include "sim-backend/experiments/partial_discovery.h"
@@ -19,8 +21,10 @@ std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all = [] {
     std::vector<Experiment> out = {accelerations(),
                                    assimilation(),
+                                   data_loss(),
                                    detection(),
                                    distribution(),
+                                   flit_level_points(),
                                    full_discovery(),
                                    multiple_changes(),
                                    partial_discovery(),
