@@ -101,6 +101,14 @@ TEST(Alias, OnlyThePortItselfOrTheTrustedMayAsk) {
   EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H1"), 0x0200);
 }
 
+TEST(Alias, NoGuidStandsForTwoPortsBeforeTheViewKnowsIt) {
+  AliasTable table;
+  const auto view = view_of("H1-S1 H2-S1");
+  EXPECT_EQ(table.put(*view, Guid{1}, 1, Guid{0xcc}), Guid{0xcc});
+  EXPECT_EQ(table.put(*view, Guid{2}, 1, Guid{0xcc}), Guid{});
+  EXPECT_EQ(table.owner_of(Guid{0xcc}), Guid{1});
+}
+
 TEST(Alias, ThereIsRoomForSoMany) {
   AliasTable table(2);
   const auto view = view_of("H1-S1 H2-S1");
