@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "smd/app/cycle_choices.h"
+#include "smd/app/qos_choice.h"
+
 namespace smd::app {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
@@ -16,6 +19,11 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .lids = {now, &now->lids},
       .routing = {now, &now->routing},
       .aliases = aliases.empty() ? nullptr : std::make_shared<const sa::AliasTable::Map>(aliases),
+      .partitions = now->partitions,
+      .keys = manager.program_state().keys,
+      .qos = choose_qos(settings, now->routing.vls),
+      .rows = {now, &now->rows},
+      .qos_rules = make_qos_rules(settings, *now),
       .sm = {.guid = own_port.port_guid,
              .sm_key = settings.sm_key,
              .act_count = static_cast<std::uint32_t>(manager.cycles()),

@@ -5,6 +5,8 @@
 
 #include "smd/base/log.h"
 #include "smd/fabric/describe.h"
+#include "smd/mad/tables.h"
+#include "smd/policy/partition_map.h"
 #include "smd/policy/partitions.h"
 
 namespace smd::app {
@@ -73,12 +75,26 @@ std::vector<PortIdx> Aftercare::ports_to_ask(const std::set<PortRef>& wanted) co
 }
 
 void Aftercare::audit_pkeys() {
-  std::vector<TableCheck> checks = build_default_pkey_checks(in_force_->fabric());
+  // Where there are partitions, the tables were set before the ports came up.
+  std::vector<TableCheck> checks;
+  if (!in_force_->partitions) checks = build_default_pkey_checks(in_force_->fabric());
   if (everybody_audited_) {
     const std::vector<PortIdx> since = ports_to_ask(unaudited_);
     std::erase_if(checks, [&](const TableCheck& check) {
       return !std::ranges::binary_search(since, check.port);
     });
+  }
+  for (TableCheck& check : checks) {
+    // The last look at a table is the one after it was repaired.
+    check.repair = [this, look = std::move(check.repair), port = check.port](const SmpData& now) {
+      const std::size_t room = key_capacity(in_force_->fabric(), port);
+      const PKeyBlock block = *decode_p_key_block(now);
+      keys_.remember_part(
+          ref_of(in_force_->fabric(), port),
+          {block.begin(),
+           block.begin() + static_cast<std::ptrdiff_t>(std::min(room, block.size()))});
+      return look(now);
+    };
   }
   pkeys_.emplace(client_, m_key_);
   pkeys_->start(in_force_->sweep, std::move(checks), [this](AuditReport audit) {

@@ -16,13 +16,15 @@
 #include "smd/discovery/description_fetch.h"
 #include "smd/discovery/fdr10_fetch.h"
 #include "smd/fabric/delta.h"
+#include "smd/policy/key_memory.h"
 #include "smd/program/table_audit.h"
 
 namespace smd::app {
 
 class Aftercare {
  public:
-  explicit Aftercare(SmpClient& client) : client_(client) {}
+  /// Both outlive this. `keys` learns what is read.
+  Aftercare(SmpClient& client, KeyMemory& keys) : client_(client), keys_(keys) {}
 
   Aftercare(const Aftercare&) = delete;
 
@@ -54,6 +56,7 @@ class Aftercare {
   [[nodiscard]] std::vector<PortIdx> ports_to_ask(const std::set<PortRef>& wanted) const;
 
   SmpClient& client_;
+  KeyMemory& keys_;
   InForce* in_force_ = nullptr;
   MKey m_key_;
   std::function<void()> done_;

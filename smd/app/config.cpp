@@ -14,6 +14,7 @@
 #include "smd/app/config_options.h"
 #include "smd/app/config_scan.h"
 #include "smd/app/root_file.h"
+#include "smd/policy/partition_file.h"
 
 // The only file that sees the TOML library: it costs seconds to compile.
 #define TOML_EXCEPTIONS 0
@@ -200,18 +201,54 @@ Parsed<std::string> read_regular_file(const std::string& path) {
   return text.str();
 }
 
+Faults read_roots(Config& config) {
+  const std::string& file = config.sm.roots_file;
+  if (file.empty()) return {};
+  const auto list = read_regular_file(file);
+  if (!list) return list.error();
+  const auto roots = parse_root_file(*list, file);
+  if (!roots) return roots.error();
+  config.sm.roots.insert(config.sm.roots.end(), roots->begin(), roots->end());
+  return {};
+}
+
+Faults read_partitions(Config& config) {
+  const std::string& file = config.partitions.file;
+  if (file.empty()) return {};
+  const auto text = read_regular_file(file);
+  if (!text) return text.error();
+  auto reading = parse_partition_file(*text, file);
+  if (!reading) return reading.error();
+  config.partitions.rules = std::move(reading->rules);
+  config.partitions.remarks = std::move(reading->remarks);
+  return {};
+}
+
+Faults read_qos(Config& config) {
+  const std::string& file = config.qos.policy_file;
+  if (file.empty()) return {};
+  const auto text = read_regular_file(file);
+  if (!text) return text.error();
+  auto reading = parse_qos_file(*text, file);
+  if (!reading) return reading.error();
+  config.qos.rules = std::move(reading->rules);
+  config.qos.remarks = std::move(reading->remarks);
+  return {};
+}
+
 }  // namespace
 
 Parsed<Config> load_config(const std::string& path) {
   const auto text = read_regular_file(path);
   if (!text) return tl::unexpected(text.error());
   auto config = parse_config(*text, path);
-  if (!config || config->sm.roots_file.empty()) return config;
-  const auto list = read_regular_file(config->sm.roots_file);
-  if (!list) return tl::unexpected(list.error());
-  const auto roots = parse_root_file(*list, config->sm.roots_file);
-  if (!roots) return tl::unexpected(roots.error());
-  config->sm.roots.insert(config->sm.roots.end(), roots->begin(), roots->end());
+  if (!config) return config;
+  Faults faults;
+  for (const auto read : {read_roots, read_partitions, read_qos}) {
+    Faults found = read(*config);
+    faults.insert(faults.end(), found.begin(), found.end());
+  }
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
   return config;
 }
 

@@ -12,6 +12,8 @@
 
 #include "smd/base/result.h"
 #include "smd/ib/types.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/qos_file.h"
 #include "smd/routing/engine.h"
 
 namespace smd {
@@ -98,13 +100,36 @@ struct VlWeight {
 };
 
 /// Nothing here is written to a port unless it is set.
-struct QosConfig {
+struct QosTableConfig {
   std::optional<std::array<Vl, 16>> sl2vl;
   std::optional<unsigned> vl_high_limit;
   std::optional<std::vector<VlWeight>> vl_arb_high;  // at most 64 entries
   std::optional<std::vector<VlWeight>> vl_arb_low;
 
+  friend bool operator==(const QosTableConfig&, const QosTableConfig&) = default;
+};
+
+/// Its own tables are those of every kind of port that has none.
+struct QosConfig : QosTableConfig {
+  QosTableConfig ca;
+  QosTableConfig rtr;            // routers
+  QosTableConfig sw0;            // enhanced switch ports 0
+  QosTableConfig swe;            // external switch ports
+  std::string policy_file;       // "": none; load_config() reads it
+  std::optional<QosFile> rules;  // what it says
+  Faults remarks;                // on it
+
   friend bool operator==(const QosConfig&, const QosConfig&) = default;
+};
+
+struct PartitionsConfig {
+  std::string file;  // "": none; load_config() reads it
+  PartitionEnforcement enforcement = PartitionEnforcement::Both;
+  bool allow_both = false;
+  std::optional<PartitionFile> rules;  // what the file says
+  Faults remarks;                      // on it
+
+  friend bool operator==(const PartitionsConfig&, const PartitionsConfig&) = default;
 };
 
 struct LogConfig {
@@ -128,6 +153,7 @@ struct Config {
   SweepConfig sweep;
   PortConfig port;
   QosConfig qos;
+  PartitionsConfig partitions;
   LogConfig log;
   AdminConfig admin;
 

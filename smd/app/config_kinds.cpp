@@ -298,14 +298,44 @@ ConfigOption optional_number(const About& about,
       print_number);
 }
 
+namespace {
+
+/// The parts of "0:4,1:0" or "0,1,2", as OpenSM's options are written, as if they were a list.
+std::optional<ConfigList> split_text(const ConfigValue& value, bool numbers) {
+  const auto* text = std::get_if<std::string>(&value.value);
+  if (text == nullptr) return std::nullopt;
+  ConfigList list;
+  std::string_view rest = *text;
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    std::string_view part = rest.substr(0, comma);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    ConfigValue item;
+    if (numbers) {
+      const auto number = parse_digits(part, 10);
+      if (!number || *number >= kVls) return std::nullopt;
+      item.value = static_cast<std::int64_t>(*number);
+    } else {
+      item.value = std::string(part);
+    }
+    list.push_back(std::move(item));
+    if (comma == std::string_view::npos) return list;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
 ConfigOption sl2vl(const About& about, Field<std::optional<std::array<Vl, 16>>> field) {
   return absent_option(
       about,
-      "16 numbers from 0 to 15, one VL for each SL",
+      "16 numbers from 0 to 15, one VL for each SL; also as \"0,1,2,…\"",
       "[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]",
       std::move(field),
       [](const ConfigValue& value) -> std::optional<std::array<Vl, 16>> {
-        const auto* list = std::get_if<ConfigList>(&value.value);
+        const std::optional<ConfigList> split = split_text(value, true);
+        const auto* list = split ? &*split : std::get_if<ConfigList>(&value.value);
         std::array<Vl, 16> vls;
         if (list == nullptr || list->size() != vls.size()) return std::nullopt;
         for (std::size_t sl = 0; sl < vls.size(); ++sl) {
@@ -321,11 +351,13 @@ ConfigOption sl2vl(const About& about, Field<std::optional<std::array<Vl, 16>>> 
 ConfigOption vl_weights(const About& about, Field<std::optional<std::vector<VlWeight>>> field) {
   return absent_option(
       about,
-      "at most 64 entries \"VL:WEIGHT\", VL 0 to 14, weight 0 to 255 in units of 64 bytes",
+      "at most 64 entries \"VL:WEIGHT\", VL 0 to 14, weight 0 to 255 in units of 64 bytes; also as "
+      "\"0:4,1:0,…\"",
       "[\"0:4\", \"1:4\"]",
       std::move(field),
       [](const ConfigValue& value) -> std::optional<std::vector<VlWeight>> {
-        const auto* list = std::get_if<ConfigList>(&value.value);
+        const std::optional<ConfigList> split = split_text(value, false);
+        const auto* list = split ? &*split : std::get_if<ConfigList>(&value.value);
         if (list == nullptr || list->size() > kArbEntries) return std::nullopt;
         std::vector<VlWeight> entries;
         for (const ConfigValue& item : *list) {

@@ -342,24 +342,113 @@ Options port_options() {
   };
 }
 
+/// A field of the tables of one kind of port.
+template <class Tables, class T>
+Field<T> of_kind(Tables QosConfig::*kind, T QosTableConfig::*field) {
+  return {[=](const Config& config) { return config.qos.*kind.*field; },
+          [=](Config& config, T value) { config.qos.*kind.*field = std::move(value); }};
+}
+
+template <class T>
+Field<T> of_all(T QosTableConfig::*field) {
+  return {[=](const Config& config) { return config.qos.*field; },
+          [=](Config& config, T value) { config.qos.*field = std::move(value); }};
+}
+
+struct QosKeys {
+  QosTableConfig QosConfig::*kind;
+  std::string_view sl2vl, vl_high_limit, vl_arb_high, vl_arb_low;
+  std::string_view whose;
+};
+
+constexpr QosKeys kQosKinds[] = {
+    {&QosConfig::ca,
+     "ca_sl2vl",
+     "ca_vl_high_limit",
+     "ca_vl_arb_high",
+     "ca_vl_arb_low",
+     "The same of adapters alone"},
+    {&QosConfig::rtr,
+     "rtr_sl2vl",
+     "rtr_vl_high_limit",
+     "rtr_vl_arb_high",
+     "rtr_vl_arb_low",
+     "The same of routers alone"},
+    {&QosConfig::sw0,
+     "sw0_sl2vl",
+     "sw0_vl_high_limit",
+     "sw0_vl_arb_high",
+     "sw0_vl_arb_low",
+     "The same of enhanced switch ports 0 alone"},
+    {&QosConfig::swe,
+     "swe_sl2vl",
+     "swe_vl_high_limit",
+     "swe_vl_arb_high",
+     "swe_vl_arb_low",
+     "The same of external switch ports alone"},
+};
+
 Options qos_options() {
-  const auto section = &Config::qos;
-  using T = QosConfig;
-  return {
-      sl2vl({"qos", "sl2vl", "VL of each SL, from 0 to 15; VL 15 discards"},
-            plain(section, &T::sl2vl)),
+  using T = QosTableConfig;
+  Options options = {
+      sl2vl({"qos", "sl2vl", "VL of each SL, from 0 to 15; VL 15 discards"}, of_all(&T::sl2vl)),
       optional_number({"qos",
                        "vl_high_limit",
                        "Data of high priority before a packet of low priority may pass; 0 is one "
                        "packet, 255 no limit",
                        "4096 bytes"},
-                      plain(section, &T::vl_high_limit),
+                      of_all(&T::vl_high_limit),
                       255,
                       "4"),
       vl_weights({"qos", "vl_arb_high", "High priority table of VL arbitration"},
-                 plain(section, &T::vl_arb_high)),
+                 of_all(&T::vl_arb_high)),
       vl_weights({"qos", "vl_arb_low", "Low priority table of VL arbitration"},
-                 plain(section, &T::vl_arb_low)),
+                 of_all(&T::vl_arb_low)),
+      checked_text({"qos",
+                    "policy_file",
+                    "Which paths get which SL, MTU and rate, as OpenSM's qos-policy.conf; \"\" is "
+                    "none"},
+                   plain(&Config::qos, &QosConfig::policy_file),
+                   "an absolute path, or \"\"",
+                   [](const std::string& path) { return path.empty() || is_absolute_path(path); }),
+  };
+  for (const QosKeys& keys : kQosKinds) {
+    options.push_back(sl2vl({"qos", keys.sl2vl, keys.whose}, of_kind(keys.kind, &T::sl2vl)));
+    options.push_back(optional_number({"qos", keys.vl_high_limit, keys.whose, "4096 bytes"},
+                                      of_kind(keys.kind, &T::vl_high_limit),
+                                      255,
+                                      "4"));
+    options.push_back(
+        vl_weights({"qos", keys.vl_arb_high, keys.whose}, of_kind(keys.kind, &T::vl_arb_high)));
+    options.push_back(
+        vl_weights({"qos", keys.vl_arb_low, keys.whose}, of_kind(keys.kind, &T::vl_arb_low)));
+  }
+  return options;
+}
+
+Options partition_options() {
+  const auto section = &Config::partitions;
+  using T = PartitionsConfig;
+  return {
+      checked_text(
+          {"partitions",
+           "file",
+           "Partitions and their members, as OpenSM's partitions.conf; \"\" is everybody in "
+           "the default one"},
+          plain(section, &T::file),
+          "an absolute path, or \"\"",
+          [](const std::string& path) { return path.empty() || is_absolute_path(path); }),
+      choice({"partitions",
+              "enforcement",
+              "What switch ports to hosts check against the host's P_Keys: packets from it, to it, "
+              "both"},
+             numeric(section, &T::enforcement),
+             {"off", "in", "out", "both"}),
+      choice({"partitions",
+              "allow_both",
+              "Whether members as `both` get a full and a limited P_Key; else a full one"},
+             numeric(section, &T::allow_both),
+             {"no", "yes"}),
   };
 }
 
@@ -401,6 +490,7 @@ Options make_options() {
                        sweep_options(),
                        port_options(),
                        qos_options(),
+                       partition_options(),
                        log_options(),
                        admin_options()}) {
     std::ranges::move(part, std::back_inserter(all));
@@ -424,6 +514,7 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "sweep") return "When the fabric is looked at.";
   if (section == "port") return "What every port is set to.";
   if (section == "qos") return "Service levels. What is not set here stays as the port has it.";
+  if (section == "partitions") return "Who can talk to whom: docs/partitions-and-qos.md.";
   if (section == "log") return "Log lines.";
   if (section == "admin") return "The daemon's socket for smctl.";
   return "";

@@ -41,8 +41,22 @@ Broken not_below(std::string_view low, std::uint64_t a, std::string_view high, s
   return fmt::format("{} is {}; a number up to {}, which is {}", low, a, high, b);
 }
 
+/// The tables of one kind of port, or of all.
+struct QosNames {
+  QosTableConfig QosConfig::*of;
+  std::string_view sl2vl, high, low;
+};
+
+constexpr QosNames kQosNames[] = {
+    {nullptr, "qos.sl2vl", "qos.vl_arb_high", "qos.vl_arb_low"},
+    {&QosConfig::ca, "qos.ca_sl2vl", "qos.ca_vl_arb_high", "qos.ca_vl_arb_low"},
+    {&QosConfig::rtr, "qos.rtr_sl2vl", "qos.rtr_vl_arb_high", "qos.rtr_vl_arb_low"},
+    {&QosConfig::sw0, "qos.sw0_sl2vl", "qos.sw0_vl_arb_high", "qos.sw0_vl_arb_low"},
+    {&QosConfig::swe, "qos.swe_sl2vl", "qos.swe_vl_arb_high", "qos.swe_vl_arb_low"},
+};
+
 std::vector<ConfigRule> make_rules() {
-  return {
+  std::vector<ConfigRule> rules = {
       {{"transport.retry_backoff_min_s", "transport.retry_backoff_max_s"},
        [](const Config& c) {
          return not_below("transport.retry_backoff_min_s",
@@ -71,22 +85,29 @@ std::vector<ConfigRule> make_rules() {
                           "sweep.debounce_max_ms",
                           c.sweep.debounce_max_ms);
        }},
-      {{"qos.sl2vl", "port.max_operational_vls"},
-       [](const Config& c) -> Broken {
-         if (!c.qos.sl2vl) return std::nullopt;
-         const unsigned vls = c.port.max_operational_vls;
-         return vl_beyond(
-             "qos.sl2vl", find_vl_beyond(*c.qos.sl2vl, vls, [](Vl vl) { return vl; }), vls);
-       }},
-      {{"qos.vl_arb_high", "port.max_operational_vls"},
-       [](const Config& c) {
-         return arbitrates_beyond("qos.vl_arb_high", c.qos.vl_arb_high, c.port.max_operational_vls);
-       }},
-      {{"qos.vl_arb_low", "port.max_operational_vls"},
-       [](const Config& c) {
-         return arbitrates_beyond("qos.vl_arb_low", c.qos.vl_arb_low, c.port.max_operational_vls);
-       }},
   };
+  for (const QosNames& names : kQosNames) {
+    const auto tables = [of = names.of](const Config& c) -> const QosTableConfig& {
+      return of == nullptr ? c.qos : c.qos.*of;
+    };
+    rules.push_back({{names.sl2vl, "port.max_operational_vls"},
+                     [tables, name = names.sl2vl](const Config& c) -> Broken {
+                       const auto& row = tables(c).sl2vl;
+                       if (!row) return std::nullopt;
+                       const unsigned vls = c.port.max_operational_vls;
+                       return vl_beyond(
+                           name, find_vl_beyond(*row, vls, [](Vl vl) { return vl; }), vls);
+                     }});
+    rules.push_back(
+        {{names.high, "port.max_operational_vls"}, [tables, name = names.high](const Config& c) {
+           return arbitrates_beyond(name, tables(c).vl_arb_high, c.port.max_operational_vls);
+         }});
+    rules.push_back(
+        {{names.low, "port.max_operational_vls"}, [tables, name = names.low](const Config& c) {
+           return arbitrates_beyond(name, tables(c).vl_arb_low, c.port.max_operational_vls);
+         }});
+  }
+  return rules;
 }
 
 /// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.

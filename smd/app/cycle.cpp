@@ -7,6 +7,7 @@
 #include "smd/app/cycle_choices.h"
 #include "smd/app/cycle_log.h"
 #include "smd/app/first_look.h"
+#include "smd/app/qos_choice.h"
 #include "smd/base/log.h"
 #include "smd/fabric/describe.h"
 
@@ -181,6 +182,9 @@ void Cycle::aim_at(RoutingTables goal) {
     hooks_.on_rows();
   }
   if (holdings.rows) next.rows = choose_rows(next.fabric(), next.routing, parts_.settings.qos);
+  next.partitions = choose_partitions(parts_.settings, next.fabric(), holdings.partitions);
+  report_.partition_faults = holdings.partitions.faults;
+  report_qos_conflicts(parts_.settings, next.routing, holdings.qos_conflicts);
   holdings.in_force = std::make_shared<InForce>(std::move(next));
   replans_ = 0;
   read_rows();
@@ -313,6 +317,7 @@ void Cycle::program(TransitionPlan plan) {
                       .lft = &goal.routing.lft,
                       .policy = port_policy(),
                       .qos = choose_qos(parts_.settings, goal.routing.vls),
+                      .partitions = goal.partitions.get(),
                       .plan = &plan_,
                       .default_port = &goal.routing.default_port,
                       .rows = &rows_,

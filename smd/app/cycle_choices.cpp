@@ -61,6 +61,7 @@ QosPolicy choose_qos(const Settings& settings, unsigned route_vls) {
   for (unsigned sl = 0; sl < row.size(); ++sl)
     row[sl] = Vl{static_cast<std::uint8_t>(sl % route_vls)};
   qos.sl_to_vl = row;
+  for (QosTables& kind : qos.kinds) kind.sl_to_vl.reset();
   return qos;
 }
 

@@ -89,6 +89,7 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
   std::vector<std::string> alarms;
   if (cycle.error) alarms.push_back(cycle.error->context);
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
+  for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);
   for (const SilentPort& port : cycle.silent) {
     alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));
   }

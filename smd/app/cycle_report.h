@@ -12,6 +12,7 @@
 #include "smd/fabric/lid_map.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/policy/partition_map.h"
 #include "smd/program/program_report.h"
 #include "smd/routing/check.h"
 
@@ -36,6 +37,9 @@ struct InForce {
   LidMap lids;
   RoutingTables routing;
   LaneMaps rows;  // SL-to-VL rows that the switches shall hold; empty: nobody needs certain ones
+
+  /// Of its fabric; null where nobody configured any.
+  std::shared_ptr<const PartitionPlan> partitions{};
 
   [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
 };
@@ -76,6 +80,7 @@ struct CycleReport {
   std::vector<SilentPort> silent;
   std::vector<DuplicateGuid> duplicates;
   std::vector<LidConflict> lid_conflicts;
+  std::vector<std::string> partition_faults;  // P_Key tables that are left alone, and why
   std::vector<ProgramFault> faults;
   std::uint64_t fault_count = 0;
   std::uint64_t blocks_written = 0;

@@ -35,6 +35,12 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.sm.state_dir = running.sm.state_dir;
 }
 
+void log_remarks(const Config& config) {
+  for (const Fault& each : config.partitions.remarks)
+    log::warn("partition.remark", "{}", print_fault(each));
+  for (const Fault& each : config.qos.remarks) log::warn("qos.remark", "{}", print_fault(each));
+}
+
 }  // namespace
 
 Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
@@ -73,6 +79,7 @@ int Daemon::run() {
   }
   runtime_.on_signal(SIGHUP, [this] { reload(); });
   if (!options_.once && !start_admin()) return 1;
+  log_remarks(options_.config);
   feed_watchdog();
   runtime_.post([this] { open(); });
   runtime_.run();
@@ -257,6 +264,15 @@ void Daemon::reload() {
               change.key,
               change.needs_restart ? " effect=after_restart" : "");
   }
+  if (fresh->partitions.file == options_.config.partitions.file &&
+      fresh->partitions.rules != options_.config.partitions.rules) {
+    log::info("config.change", "key=partitions.file what=content");
+  }
+  if (fresh->qos.policy_file == options_.config.qos.policy_file &&
+      fresh->qos.rules != options_.config.qos.rules) {
+    log::info("config.change", "key=qos.policy_file what=content");
+  }
+  log_remarks(*fresh);
   keep_until_restart(options_.config, *fresh);
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);

@@ -8,6 +8,7 @@
 
 #include "smd/app/cycle_report.h"
 #include "smd/app/lane_job.h"
+#include "smd/app/partition_choice.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
 
@@ -31,6 +32,9 @@ struct Holdings {
 
   ToldSls told;       // SLs that hosts may be using
   bool rows = false;  // of switches are set turn by turn, now and from now on
+
+  PartitionState partitions;
+  std::vector<std::string> qos_conflicts;  // as last said
 
   std::uint64_t next_epoch = 1;
 

@@ -70,7 +70,7 @@ void ToldSls::tell(std::shared_ptr<const InForce> routes,
 
 LaneMaps choose_rows(const Fabric& fabric, const RoutingTables& routing, const QosPolicy& qos) {
   const bool one_lane = routing.lanes.empty() && routing.vls <= 1;
-  const SlToVl common = one_lane ? qos.sl_to_vl.value_or(modulo_row(15))
+  const SlToVl common = one_lane ? qos.row_of(PortKind::SwitchExternal).value_or(modulo_row(15))
                                  : modulo_row(std::clamp(routing.vls, 1u, 15u));
   return build_switch_rows(fabric, routing.lanes, common);
 }

@@ -23,6 +23,12 @@ std::optional<std::vector<VlArbEntry>> arbitration(
   return out;
 }
 
+QosTables tables(const QosTableConfig& config) {
+  return {.sl_to_vl = config.sl2vl,
+          .high = arbitration(config.vl_arb_high),
+          .low = arbitration(config.vl_arb_low)};
+}
+
 }  // namespace
 
 Settings make_settings(const Config& config) {
@@ -43,14 +49,25 @@ Settings make_settings(const Config& config) {
   out.ports.leaf_vl_stall_count = u8(config.port.leaf_vl_stall_count);
   out.ports.local_phy_errors = u8(config.port.local_phy_errors);
   out.ports.overrun_errors = u8(config.port.overrun_errors);
-  if (config.qos.vl_high_limit) out.ports.vl_high_limit = u8(*config.qos.vl_high_limit);
   out.ports.m_key = config.sm.m_key;
   out.ports.m_key_protect = u8(config.sm.m_key_protect);
   out.ports.m_key_lease_s = static_cast<std::uint16_t>(config.sm.m_key_lease_s);
   out.ports.subnet_prefix = config.sm.subnet_prefix;
-  out.qos.sl_to_vl = config.qos.sl2vl;
-  out.qos.high = arbitration(config.qos.vl_arb_high);
-  out.qos.low = arbitration(config.qos.vl_arb_low);
+  static_cast<QosTables&>(out.qos) = tables(config.qos);
+  const QosTableConfig* kinds[] = {
+      &config.qos.ca, &config.qos.rtr, &config.qos.sw0, &config.qos.swe};  // as PortKind counts
+  for (std::size_t kind = 0; kind < kPortKinds; ++kind) {
+    out.qos.kinds[kind] = tables(*kinds[kind]);
+    const auto limit =
+        kinds[kind]->vl_high_limit ? kinds[kind]->vl_high_limit : config.qos.vl_high_limit;
+    if (limit) out.ports.vl_high_limit[kind] = u8(*limit);
+  }
+  out.qos_rules = config.qos.rules;
+  if (config.partitions.rules) {
+    out.partitions = PartitionPolicy{.rules = *config.partitions.rules,
+                                     .enforcement = config.partitions.enforcement,
+                                     .allow_both = config.partitions.allow_both};
+  }
   out.lids = {.lmc = u8(config.sm.lmc),
               .lmc_enhanced_port0 = u8(config.sm.lmc_enhanced_port0),
               .min = config.sm.lid_min,
@@ -69,6 +86,7 @@ Settings make_settings(const Config& config) {
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
   out.sm_priority = u8(config.sm.priority);
   out.sm_key = config.sm.sm_key;
+  out.groups = config.partitions.rules.value_or(default_partitions()).groups;
   return out;
 }
 

@@ -8,9 +8,12 @@
 
 #include "smd/app/assimilation.h"
 #include "smd/app/config.h"
+#include "smd/policy/group_wish.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/policy/partition_map.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
+#include "smd/policy/qos_file.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd::app {
@@ -19,6 +22,8 @@ struct Settings {
   SmpClientConfig smp;
   PortPolicy ports;
   QosPolicy qos;
+  std::optional<PartitionPolicy> partitions;
+  std::optional<QosFile> qos_rules;
   LidPolicy lids;
   std::string engine = "updn";
   bool engine_fallback =
@@ -41,6 +46,7 @@ struct Settings {
   Duration debounce_max = std::chrono::milliseconds(200);
   std::uint8_t sm_priority = 0;
   SmKey sm_key;
+  std::vector<GroupWish> groups;  // multicast, that exist before anybody joins
 };
 
 [[nodiscard]] Settings make_settings(const Config& config);

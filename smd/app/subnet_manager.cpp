@@ -54,7 +54,7 @@ SubnetManager::SubnetManager(
       client_(runtime, transport, settings_.smp),
       traps_(runtime, client_, [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); }),
       holdings_{.book = std::move(kept.book), .rows = kept.rows},
-      aftercare_(client_),
+      aftercare_(client_, holdings_.program.keys),
       meter_(runtime, client_, observer_.wall),
       turns_(std::move(kept.turns)) {
   traps_.adopt(settings_);

@@ -121,6 +121,10 @@ int do_check_config(const Options& options) {
   if (!config) return report(config.error());
   auto applied = apply(*config, options);
   if (!applied) return report(applied.error());
+  for (const Faults& remarks : {config->partitions.remarks, config->qos.remarks}) {
+    for (const Fault& each : remarks)
+      fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));
+  }
   if (!options.quiet) fmt::print("{}: good\n", options.config);
   return 0;
 }

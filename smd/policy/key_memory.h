@@ -47,6 +47,10 @@ class KeyMemory {
     if (now != nullptr && !now->table.empty()) put(port, {}, false);
   }
 
+  void forget(const PortRef& port) {
+    if (ports_->contains(port)) own().erase(port);
+  }
+
   void forget(Guid node) {
     const auto from = ports_->lower_bound({node, PortNum{0}});
     if (from == ports_->end() || from->first.node != node) return;

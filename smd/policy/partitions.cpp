@@ -17,11 +17,13 @@ bool in_partition(PKey key, PKey partition) {
 std::optional<SmpData> with_default_pkey(const SmpData& now) {
   auto block = decode_p_key_block(now);
   if (!block) return std::nullopt;
-  if (std::ranges::any_of(*block, [](PKey key) { return in_partition(key, kDefaultPKey); }))
-    return std::nullopt;
-  const auto free =
-      std::ranges::find_if(*block, [](PKey key) { return (key.value() & kPartitionBits) == 0; });
-  *(free == block->end() ? block->begin() : free) = kDefaultPKey;
+  if (std::ranges::find(*block, kDefaultPKey) != block->end()) return std::nullopt;
+  auto place =
+      std::ranges::find_if(*block, [](PKey key) { return in_partition(key, kDefaultPKey); });
+  if (place == block->end())
+    place =
+        std::ranges::find_if(*block, [](PKey key) { return (key.value() & kPartitionBits) == 0; });
+  *(place == block->end() ? block->begin() : place) = kDefaultPKey;
   SmpData wanted{};
   encode_p_key_block(*block, wanted);
   return wanted;

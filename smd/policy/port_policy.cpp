@@ -21,7 +21,6 @@ void set_link_fields(PortInfo& info, const PortInfo& peer, bool leaf, const Port
   info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
   info.local_phy_errors = policy.local_phy_errors;
   info.overrun_errors = policy.overrun_errors;
-  if (policy.vl_high_limit) info.vl_high_limit = *policy.vl_high_limit;
 }
 
 /// Fields of a port that has a LID.
@@ -52,6 +51,8 @@ PortInfo desired_port_info(const Fabric& fabric,
     const bool leaf = is_switch && !fabric.is_switch(fabric.node_of[peer]);
     set_link_fields(info, fabric.port_info[peer], leaf, policy);
   }
+  const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
+  if (limit && is_managed(fabric, port) && carries_data(fabric, port)) info.vl_high_limit = *limit;
   return info;
 }
 

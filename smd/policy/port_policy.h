@@ -2,10 +2,12 @@
 // PortInfo out.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/port_info.h"
+#include "smd/policy/port_kind.h"
 
 namespace smd {
 
@@ -20,7 +22,7 @@ struct PortPolicy {
   std::uint8_t leaf_vl_stall_count = 7;
   std::uint8_t local_phy_errors = 8;
   std::uint8_t overrun_errors = 8;
-  std::optional<std::uint8_t> vl_high_limit;  // absent: leave what is there
+  std::array<std::optional<std::uint8_t>, kPortKinds> vl_high_limit{};  // absent: as it is
   MKey m_key;
   std::uint8_t m_key_protect = 0;
   std::uint16_t m_key_lease_s = 0;

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "smd/mad/modifiers.h"
 #include "smd/policy/port_policy.h"
 
 namespace smd {
 namespace {
 
-std::optional<SmpData> unless_equal(const SmpData& now, const SmpData& wanted) {
-  if (now == wanted) return std::nullopt;
-  return wanted;
-}
+constexpr VlArbPart kParts[] = {
+    VlArbPart::LowFirst, VlArbPart::LowSecond, VlArbPart::HighFirst, VlArbPart::HighSecond};
 
 /// Data lanes that both ends of the port's link have; port 0 has no link.
 unsigned common_vls(const Fabric& fabric, PortIdx port) {
@@ -23,30 +20,40 @@ unsigned common_vls(const Fabric& fabric, PortIdx port) {
   return vls;
 }
 
-SmpData fitted_row(const SlToVl& wanted, unsigned vls) {
-  SlToVl row = wanted;
-  for (Vl& vl : row) {
-    if (vl != kManagementVl) vl = Vl{static_cast<std::uint8_t>(vl.value() % vls)};
-  }
-  SmpData data{};
-  encode_sl_to_vl(row, data);
-  return data;
+Vl fitted(Vl vl, unsigned vls) {
+  return vl == kManagementVl ? vl : Vl{static_cast<std::uint8_t>(vl.value() % vls)};
 }
 
-void add_sl_to_vl(const Fabric& fabric,
-                  PortIdx out,
-                  const SlToVl& wanted,
-                  std::vector<TableCheck>& checks) {
+/// Ports without the capability have one lane for all SLs, and no rows.
+bool maps_sls(const Fabric& fabric, PortIdx out) {
   const NodeIdx node = fabric.node_of[out];
-  const SmpData row = fitted_row(wanted, common_vls(fabric, out));
-  const auto repair = [row](const SmpData& now) { return unless_equal(now, row); };
+  const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : out;
+  return (fabric.port_info[agent].capability_mask & port_cap::kIsSlMappingSupported) != 0;
+}
+
+/// Entries of the part that the port has.
+std::size_t entries_of(const PortInfo& info, VlArbPart part) {
+  const bool is_low = part == VlArbPart::LowFirst || part == VlArbPart::LowSecond;
+  const bool is_second = part == VlArbPart::LowSecond || part == VlArbPart::HighSecond;
+  const std::size_t all = is_low ? info.vl_arb_low_cap : info.vl_arb_high_cap;
+  const std::size_t before = is_second ? kVlArbBlockSize : 0;
+  return all <= before ? 0 : std::min(all - before, kVlArbBlockSize);
+}
+
+void add_rows(const Fabric& fabric, PortIdx out, const SlToVl& row, std::vector<TableCheck>& out_) {
+  SmpData data{};
+  encode_sl_to_vl(row, data);
+  const auto repair = [data](const SmpData& now) {
+    return now == data ? std::nullopt : std::optional(data);
+  };
+  const NodeIdx node = fabric.node_of[out];
   if (!fabric.is_switch(node)) {
-    checks.push_back({out, AttributeId::SlToVlMappingTable, 0, repair});
+    out_.push_back({out, AttributeId::SlToVlMappingTable, 0, repair});
     return;
   }
   for (PortIdx in : fabric.ports_of(node)) {
     if (!is_managed(fabric, in)) continue;
-    checks.push_back(
+    out_.push_back(
         {out,
          AttributeId::SlToVlMappingTable,
          encode_modifier(SlToVlModifier{.in = fabric.number_of(in), .out = fabric.number_of(out)}),
@@ -54,52 +61,71 @@ void add_sl_to_vl(const Fabric& fabric,
   }
 }
 
-/// `first_part` is 1 for the low table, 3 for the high one; each part holds 32 entries.
-void add_arbitration(const Fabric& fabric,
-                     PortIdx port,
-                     const std::vector<VlArbEntry>& wanted,
-                     std::uint8_t first_part,
-                     unsigned capacity,
-                     std::vector<TableCheck>& checks) {
-  for (unsigned part = 0;
-       part * kVlArbBlockSize < std::min<std::size_t>(capacity, 2 * kVlArbBlockSize);
-       ++part) {
-    const std::size_t entries = std::min(capacity - part * kVlArbBlockSize, kVlArbBlockSize);
-    VlArbBlock block{};
-    for (std::size_t i = 0; i < entries && part * kVlArbBlockSize + i < wanted.size(); ++i) {
-      block[i] = wanted[part * kVlArbBlockSize + i];
-    }
-    SmpData row{};
-    encode_vl_arb_block(block, row);
-    const bool is_switch = fabric.is_switch(fabric.node_of[port]);
-    checks.push_back(
-        {port,
-         AttributeId::VlArbitrationTable,
-         encode_modifier(VlArbModifier{.part = static_cast<VlArbPart>(first_part + part),
-                                       .port = is_switch ? fabric.number_of(port) : PortNum{0}}),
-         [row, entries](const SmpData& now) -> std::optional<SmpData> {
-           // Beyond the table's capacity the answer is not defined.
-           if (std::equal(row.begin(),
-                          row.begin() + static_cast<std::ptrdiff_t>(2 * entries),
-                          now.begin())) {
-             return std::nullopt;
-           }
-           return row;
-         }});
-  }
+void add_part(const Fabric& fabric,
+              PortIdx port,
+              VlArbPart part,
+              const VlArbBlock& block,
+              std::vector<TableCheck>& out) {
+  SmpData data{};
+  encode_vl_arb_block(block, data);
+  const bool is_switch = fabric.is_switch(fabric.node_of[port]);
+  const std::size_t entries = entries_of(fabric.port_info[port], part);
+  out.push_back({port,
+                 AttributeId::VlArbitrationTable,
+                 encode_modifier(VlArbModifier{
+                     .part = part, .port = is_switch ? fabric.number_of(port) : PortNum{0}}),
+                 [data, entries](const SmpData& now) -> std::optional<SmpData> {
+                   // Beyond the table's capacity the answer is not defined.
+                   const auto end = data.begin() + static_cast<std::ptrdiff_t>(2 * entries);
+                   if (std::equal(data.begin(), end, now.begin())) return std::nullopt;
+                   return data;
+                 }});
 }
 
 }  // namespace
 
+bool QosPolicy::empty() const {
+  return QosTables::empty() && std::ranges::all_of(kinds, &QosTables::empty);
+}
+
+std::optional<SlToVl> wanted_row(const Fabric& fabric, const QosPolicy& policy, PortIdx out) {
+  std::optional<SlToVl> row = policy.row_of(kind_of(fabric, out));
+  if (!row || !is_managed(fabric, out) || !carries_data(fabric, out) || !maps_sls(fabric, out))
+    return std::nullopt;
+  const unsigned vls = common_vls(fabric, out);
+  for (Vl& vl : *row) vl = fitted(vl, vls);
+  return row;
+}
+
+std::optional<VlArbBlock> wanted_arbitration(const Fabric& fabric,
+                                             const QosPolicy& policy,
+                                             PortIdx port,
+                                             VlArbPart part) {
+  const bool is_low = part == VlArbPart::LowFirst || part == VlArbPart::LowSecond;
+  const bool is_second = part == VlArbPart::LowSecond || part == VlArbPart::HighSecond;
+  const PortKind kind = kind_of(fabric, port);
+  const auto& wanted = is_low ? policy.low_of(kind) : policy.high_of(kind);
+  const std::size_t entries = entries_of(fabric.port_info[port], part);
+  if (!wanted || !is_managed(fabric, port) || !carries_data(fabric, port) || entries == 0)
+    return std::nullopt;
+  VlArbBlock block{};
+  const unsigned vls = common_vls(fabric, port);
+  const std::size_t from = is_second ? kVlArbBlockSize : 0;
+  for (std::size_t i = 0; i < entries && from + i < wanted->size(); ++i) {
+    block[i] = (*wanted)[from + i];
+    block[i].vl = fitted(block[i].vl, vls);
+  }
+  return block;
+}
+
 std::vector<TableCheck> build_qos_checks(const Fabric& fabric, const QosPolicy& policy) {
   std::vector<TableCheck> checks;
   for (PortIdx port : fabric.peer.indices()) {
-    if (!is_managed(fabric, port)) continue;
-    const PortInfo& info = fabric.port_info[port];
-    if (policy.sl_to_vl) add_sl_to_vl(fabric, port, *policy.sl_to_vl, checks);
-    if (fabric.number_of(port) == PortNum{0}) continue;
-    if (policy.low) add_arbitration(fabric, port, *policy.low, 1, info.vl_arb_low_cap, checks);
-    if (policy.high) add_arbitration(fabric, port, *policy.high, 3, info.vl_arb_high_cap, checks);
+    if (const auto row = wanted_row(fabric, policy, port)) add_rows(fabric, port, *row, checks);
+    for (const VlArbPart part : kParts) {
+      if (const auto block = wanted_arbitration(fabric, policy, port, part))
+        add_part(fabric, port, part, *block, checks);
+    }
   }
   return checks;
 }

@@ -1,26 +1,69 @@
 // SL-to-VL rows and VL arbitration that the site configured. What it left out is not looked at.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
+#include "smd/mad/modifiers.h"
 #include "smd/mad/tables.h"
+#include "smd/policy/port_kind.h"
 #include "smd/policy/table_check.h"
 
 namespace smd {
 
-struct QosPolicy {
+struct QosTables {
   std::optional<SlToVl> sl_to_vl;
   std::optional<std::vector<VlArbEntry>> high;  // at most 64 entries
   std::optional<std::vector<VlArbEntry>> low;
 
   [[nodiscard]] bool empty() const { return !sl_to_vl && !high && !low; }
+
+  friend bool operator==(const QosTables&, const QosTables&) = default;
 };
 
-/// One check per row and block, in port order. An SL whose VL a link does not have is mapped to the
-/// VL modulo the number of lanes that both ends have, as a row that names a missing VL would
-/// discard the packets.
+/// Its own tables are those of every kind of port that has none.
+struct QosPolicy : QosTables {
+  std::array<QosTables, kPortKinds> kinds{};
+
+  [[nodiscard]] const QosTables& own(PortKind kind) const {
+    return kinds[static_cast<std::size_t>(kind)];
+  }
+
+  [[nodiscard]] const std::optional<SlToVl>& row_of(PortKind kind) const {
+    return own(kind).sl_to_vl ? own(kind).sl_to_vl : sl_to_vl;
+  }
+
+  [[nodiscard]] const std::optional<std::vector<VlArbEntry>>& high_of(PortKind kind) const {
+    return own(kind).high ? own(kind).high : high;
+  }
+
+  [[nodiscard]] const std::optional<std::vector<VlArbEntry>>& low_of(PortKind kind) const {
+    return own(kind).low ? own(kind).low : low;
+  }
+
+  [[nodiscard]] bool empty() const;
+
+  friend bool operator==(const QosPolicy&, const QosPolicy&) = default;
+};
+
+/// One check per row and block, in port order. Ports that map no SLs, and the management ports of
+/// switches that have no enhanced one, are not looked at.
 [[nodiscard]] std::vector<TableCheck> build_qos_checks(const Fabric& fabric,
                                                        const QosPolicy& policy);
+
+/// The row of packets that leave by `out`, whatever they came in by; nothing where it is not
+/// looked at. An SL whose VL a link does not have is mapped to the VL modulo the number of lanes
+/// that both ends have, as a row that names a missing VL would discard the packets.
+[[nodiscard]] std::optional<SlToVl> wanted_row(const Fabric& fabric,
+                                               const QosPolicy& policy,
+                                               PortIdx out);
+
+/// A part of a port's arbitration table, VLs fitted in the same way; nothing where it is not looked
+/// at, or the port has no such part.
+[[nodiscard]] std::optional<VlArbBlock> wanted_arbitration(const Fabric& fabric,
+                                                           const QosPolicy& policy,
+                                                           PortIdx port,
+                                                           VlArbPart part);
 
 }  // namespace smd

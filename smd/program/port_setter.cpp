@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "smd/program/lid_way.h"
+#include "smd/program/partition_setter.h"
 #include "smd/program/port_judge.h"
 
 namespace smd {
@@ -231,7 +232,8 @@ void PortSetter::note_retrained(PortIdx port) {
 }
 
 PortInfo PortSetter::wanted_of(PortIdx port) const {
-  return desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy);
+  return with_enforcement(
+      run_, port, desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy));
 }
 
 bool PortSetter::can_go_by_lid(PortIdx port) {

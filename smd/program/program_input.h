@@ -4,6 +4,8 @@
 #include "smd/discovery/sweep_report.h"
 #include "smd/plan/row_memory.h"
 #include "smd/plan/transition.h"
+#include "smd/policy/key_memory.h"
+#include "smd/policy/partition_map.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
 #include "smd/program/port_memory.h"
@@ -22,6 +24,7 @@ struct ProgramState {
   SwitchMemory switches;
   TurnMemory turns;
   RowMemory rows;
+  KeyMemory keys;
   std::optional<QosPolicy> audited;  // every port was seen to obey it once
 
   /// A switch that is fresh from power-on: nothing known of it holds.
@@ -41,6 +44,9 @@ struct ProgramInput {
   const ForwardingTables* lft = nullptr;
   PortPolicy policy;
   QosPolicy qos;
+
+  /// Null: P_Key tables are not touched, and no switch port enforces any.
+  const PartitionPlan* partitions = nullptr;
 
   /// How to get to `lft`. Null: all blocks at once, in any order. With a plan, whoever made it has
   /// read back what was unknown.

@@ -65,6 +65,7 @@ struct ProgramReport {
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;
   std::uint64_t rows_written = 0;
+  std::uint64_t key_blocks_written = 0;
   std::uint64_t turns_blocked = 0;
   std::uint64_t turns_restored = 0;
   std::uint64_t ports_deactivated = 0;

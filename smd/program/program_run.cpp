@@ -16,6 +16,7 @@ void ProgramState::forget(Guid node) {
   switches.forget(node);
   turns.forget(node);
   rows.forget(node);
+  keys.forget(node);
 }
 
 void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {

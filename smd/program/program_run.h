@@ -16,6 +16,9 @@ struct ProgramRun {
   ProgramInput input;
   ProgramReport report;
 
+  /// Of external switch ports; nothing: as it is. Set before any port is.
+  IndexVector<PortIdx, std::optional<PartitionEnforcement>> enforcement{};
+
   [[nodiscard]] const Fabric& fabric() const { return *input.report->fabric; }
 
   [[nodiscard]] NodeIdx node_of(SwitchIdx sw) const { return fabric().switch_node[sw]; }

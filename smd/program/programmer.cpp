@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "smd/program/block_choice.h"
+#include "smd/program/partition_setter.h"
 #include "smd/program/phase_runner.h"
 #include "smd/program/qos_audit.h"
 #include "smd/program/read_back.h"
@@ -17,6 +18,7 @@ struct Programmer::Impl {
   void start();
   void read_back();
   void read_random_tables();
+  void set_keys();
   void settle_turns();
   void write_tables();
   void set_ports();
@@ -33,6 +35,7 @@ struct Programmer::Impl {
   std::optional<PhaseRunner> phases;
   std::optional<ReadBack> reader;
   std::optional<QosAudit> qos;
+  PartitionSetter keys{run, stage};
 };
 
 Programmer::Programmer(Runtime& runtime, SmpClient& client, ProgramState& state, CostMeter& meter)
@@ -88,9 +91,14 @@ void Programmer::Impl::read_random_tables() {
   blocks.read(std::move(unread), [this] {
     switches.set_before([this] {
       qos.emplace(run, stage);
-      qos->start([this] { settle_turns(); });
+      qos->start([this] { set_keys(); });
     });
   });
+}
+
+/// Before ports come up: nobody works in a partition that is not his.
+void Programmer::Impl::set_keys() {
+  keys.start([this] { settle_turns(); });
 }
 
 /// Turns whose rows are in doubt are taken for open by whoever plans: make them so.

@@ -3,6 +3,7 @@
 //   read back   tables of switches that somebody programmed before us
 //   switches    SwitchInfo: LinearFDBTop, LifeTimeValue
 //   qos         SL-to-VL rows and VL arbitration, where configured
+//   keys        P_Key tables of end ports and of the switch ports before them, where configured
 //   phases      per phase: turns blocked, turns restored, ports taken down, rows, entries, ports up
 //               (without a plan: all rows, all blocks), by directed route: old tables must not be
 //               trusted

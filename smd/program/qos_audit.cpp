@@ -5,18 +5,11 @@
 #include "smd/mad/modifiers.h"
 
 namespace smd {
-namespace {
-
-bool same(const QosPolicy& a, const QosPolicy& b) {
-  return a.sl_to_vl == b.sl_to_vl && a.high == b.high && a.low == b.low;
-}
-
-}  // namespace
 
 void QosAudit::start(std::function<void()> done) {
   const QosPolicy& policy = run_.input.qos;
   if (policy.empty()) return done();
-  const bool everywhere = !run_.state.audited || !same(*run_.state.audited, policy);
+  const bool everywhere = !run_.state.audited || *run_.state.audited != policy;
   std::vector<TableCheck> checks = build_qos_checks(run_.fabric(), policy);
   std::erase_if(checks, [&](const TableCheck& check) { return !due(check, everywhere); });
   audit_.emplace(run_.client, run_.input.policy.m_key);

@@ -50,8 +50,7 @@ void TurnSetter::start(std::vector<Turn> turns, Held wanted, Done done) {
 /// A row that the configuration does not tell is read before it is overwritten.
 void TurnSetter::block_one(const Turn& turn) {
   const TurnMemory::Row* row = run_.state.turns.find(run_.guid_of(turn.sw), turn.in, turn.out);
-  const bool known =
-      run_.input.sets_rows() || run_.input.qos.sl_to_vl || (row != nullptr && row->open);
+  const bool known = run_.input.sets_rows() || site_row() || (row != nullptr && row->open);
   if (known || run_.input.literal) return set_row(turn, Held::Blocked);
   stage_.ask(sl_to_vl_smp(*run_.input.report, turn), [this, turn](const Result<SmpReply>& reply) {
     const auto now =
@@ -118,7 +117,8 @@ TurnMemory::Row& TurnSetter::row_of(const Turn& turn) {
 /// of its own; a lane that the link does not have would discard the packets.
 SlToVl TurnSetter::open_row(const Turn& turn) {
   if (run_.input.sets_rows()) return run_.input.rows->row(turn.sw, turn.in, turn.out);
-  if (!run_.input.qos.sl_to_vl && row_of(turn).open) return *row_of(turn).open;
+  const std::optional<SlToVl>& site = site_row();
+  if (!site && row_of(turn).open) return *row_of(turn).open;
   const Fabric& fabric = run_.fabric();
   const PortIdx out = fabric.port_of(run_.node_of(turn.sw), turn.out);
   const PortIdx peer = fabric.peer[out];
@@ -126,9 +126,8 @@ SlToVl TurnSetter::open_row(const Turn& turn) {
   if (peer != kNone<PortIdx>) lanes = std::min(lanes, data_lanes(fabric, peer));
   SlToVl row;
   for (std::size_t sl = 0; sl < row.size(); ++sl) {
-    const Vl wanted = run_.input.qos.sl_to_vl ? (*run_.input.qos.sl_to_vl)[sl]
-                                              : Vl{static_cast<std::uint8_t>(sl)};
-    row[sl] = wanted == kManagementVl && run_.input.qos.sl_to_vl
+    const Vl wanted = site ? (*site)[sl] : Vl{static_cast<std::uint8_t>(sl)};
+    row[sl] = wanted == kManagementVl && site
                   ? wanted
                   : Vl{static_cast<std::uint8_t>(wanted.value() % lanes)};
   }

@@ -25,6 +25,11 @@ class TurnSetter {
   void look(const Turn& turn, TurnMemory::Held wanted, std::string why);
   bool note(const Turn& turn, TurnMemory::Held wanted, const Result<SmpReply>& reply);
   [[nodiscard]] TurnMemory::Row& row_of(const Turn& turn);
+
+  [[nodiscard]] const std::optional<SlToVl>& site_row() const {
+    return run_.input.qos.row_of(PortKind::SwitchExternal);
+  }
+
   [[nodiscard]] SlToVl open_row(const Turn& turn);
 
   ProgramRun& run_;

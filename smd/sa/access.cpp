@@ -6,7 +6,6 @@ namespace smd::sa {
 namespace {
 
 constexpr std::uint16_t kPartition = 0x7fff;
-constexpr std::uint16_t kFullMember = 0x8000;
 
 bool same_partition(PKey a, PKey b) {
   return (a.value() & kPartition) == (b.value() & kPartition) && (a.value() & kPartition) != 0;
@@ -14,15 +13,11 @@ bool same_partition(PKey a, PKey b) {
 
 }  // namespace
 
-bool keys_match(PKey a, PKey b) {
-  return same_partition(a, b) && ((a.value() | b.value()) & kFullMember) != 0;
-}
-
 const std::vector<PKey>& keys_of(const SubnetView& view, PortIdx port) {
   static const std::vector<PKey> everybody{kDefaultPKey};
   static const std::vector<PKey> nobody;
   if (port == kNone<PortIdx>) return nobody;
-  return view.parts().p_keys ? (*view.parts().p_keys)[port] : everybody;
+  return view.partitions() != nullptr ? view.partitions()->map[port].keys : everybody;
 }
 
 bool shares_partition(const SubnetView& view, PortIdx port, const std::vector<PKey>& keys) {

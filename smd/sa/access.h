@@ -5,9 +5,6 @@
 
 namespace smd::sa {
 
-/// Two keys of one partition, at least one of them of a full member.
-[[nodiscard]] bool keys_match(PKey a, PKey b);
-
 /// The port's keys; of a port that is not known (kNone), none.
 [[nodiscard]] const std::vector<PKey>& keys_of(const SubnetView& view, PortIdx port);
 

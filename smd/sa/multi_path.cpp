@@ -67,9 +67,10 @@ std::vector<std::byte> encode_multi_path_record(const MultiPathRecord& record) {
 }
 
 Answer find_multi_paths(const SubnetView& view,
-                        std::uint64_t mask,
+                        const Query& query,
                         std::span<const std::byte> data,
                         const QueryLimits& limits) {
+  const std::uint64_t mask = query.header.component_mask;
   constexpr std::uint64_t kCounts =
       multi_path_component::kSgidCount | multi_path_component::kDgidCount;
   if ((mask & kCounts) != kCounts) return {.status = Status::InsufficientComponents};
@@ -78,7 +79,9 @@ Answer find_multi_paths(const SubnetView& view,
     return {.status = Status::RequestInvalid};
 
   constexpr std::uint64_t kShared = component_bit(kSharedComponents) - 1;
+  constexpr std::uint64_t kServiceId = component_bit(16) | component_bit(21);
   PathRequest request{.wanted = record->wanted, .mask = (mask & kShared) << kFirstShared};
+  if ((mask & kServiceId) == kServiceId) request.mask |= path_component::kServiceId;
   if (request.asks(path_component::kNumbPath)) request.paths_per_pair = record->wanted.numb_path;
   PathFinder finder(view, request, limits);
   for (const Gid& sgid : record->sgids) {
@@ -87,6 +90,7 @@ Answer find_multi_paths(const SubnetView& view,
     for (const Gid& dgid : record->dgids) {
       const PortIdx target = find_gid(view, dgid);
       if (target == kNone<PortIdx>) return {.status = Status::InvalidGid};
+      if (!is_visible(view, query, source) || !is_visible(view, query, target)) continue;
       if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid)) return finder.finish();
     }
   }

@@ -30,7 +30,7 @@ Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data
 
 /// Independence is not looked at: paths are those of the tables in force.
 [[nodiscard]] Answer find_multi_paths(const SubnetView& view,
-                                      std::uint64_t mask,
+                                      const Query& query,
                                       std::span<const std::byte> data,
                                       const QueryLimits& limits);
 

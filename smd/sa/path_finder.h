@@ -32,7 +32,19 @@ class PathFinder {
   [[nodiscard]] Answer finish();
 
  private:
-  bool add_path(PortIdx source, Lid slid, PortIdx target, Lid dlid, std::uint8_t preference);
+  /// What all paths of a pair have in common.
+  struct Pair {
+    PortIdx source;
+    PortIdx target;
+    PKey key;
+    const QosLevel* level = nullptr;  // null: the site has no rules
+  };
+
+  [[nodiscard]] const QosLevel* find_level(PortIdx source, PortIdx target) const;
+  [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair, const Way& way) const;
+
+  [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
+  bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
 
   template <class Choose>
   [[nodiscard]] std::optional<std::uint8_t> bounded(std::uint64_t components,
@@ -45,7 +57,6 @@ class PathFinder {
   const SubnetView& view_;
   const PathRequest& request_;
   const QueryLimits& limits_;
-  bool other_partition_;
   std::size_t walked_ = 0;
   std::vector<std::byte> records_;
 };

@@ -39,12 +39,15 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
                       .mask = query.header.component_mask};
   request.paths_per_pair = paths_per_pair(request, static_cast<SaMethod>(query.header.mad.method));
   const PathRecord& wanted = request.wanted;
-  const End source = find_end(
+  End source = find_end(
       view, request.asks(part::kSgid), wanted.sgid, request.asks(part::kSlid), wanted.slid);
   if (source.status != Status::Ok) return {.status = source.status};
-  const End target = find_end(
+  End target = find_end(
       view, request.asks(part::kDgid), wanted.dgid, request.asks(part::kDlid), wanted.dlid);
   if (target.status != Status::Ok) return {.status = target.status};
+  for (End* end : {&source, &target}) {
+    std::erase_if(end->ports, [&](PortIdx port) { return !is_visible(view, query, port); });
+  }
   if (source.ports.size() * target.ports.size() > limits.paths)
     return {.status = Status::NoResources};
   PathFinder finder(view, request, limits);

@@ -35,6 +35,7 @@ inline constexpr std::size_t kPathRecordSize = 64;
 
 /// Bits of its ComponentMask.
 namespace path_component {
+inline constexpr std::uint64_t kServiceId = component_bit(0) | component_bit(1);
 inline constexpr std::uint64_t kDgid = component_bit(2);
 inline constexpr std::uint64_t kSgid = component_bit(3);
 inline constexpr std::uint64_t kDlid = component_bit(4);
@@ -43,6 +44,7 @@ inline constexpr std::uint64_t kRawTraffic = component_bit(6);
 inline constexpr std::uint64_t kReversible = component_bit(11);
 inline constexpr std::uint64_t kNumbPath = component_bit(12);
 inline constexpr std::uint64_t kPKey = component_bit(13);
+inline constexpr std::uint64_t kQosClass = component_bit(14);
 inline constexpr std::uint64_t kSl = component_bit(15);
 inline constexpr std::uint64_t kMtuSelector = component_bit(16);
 inline constexpr std::uint64_t kMtu = component_bit(17);

@@ -6,6 +6,7 @@
 #include "smd/sa/multi_path.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/record_queries.h"
+#include "smd/sa/table_queries.h"
 #include "smd/sa/trace.h"
 
 namespace smd::sa {
@@ -38,6 +39,12 @@ Answer find_records(const SubnetView& view, const Query& query, const QueryLimit
       return find_guid_info_records(view, query, limits);
     case RecordId::PathRecord:
       return find_path_records(view, query, limits);
+    case RecordId::PKeyTableRecord:
+      return find_p_key_records(view, query, limits);
+    case RecordId::SlToVlTableRecord:
+      return find_sl_to_vl_records(view, query, limits);
+    case RecordId::VlArbTableRecord:
+      return find_vl_arb_records(view, query, limits);
     default:
       return {.status = Status::BadMethodAttribute};
   }
@@ -51,13 +58,18 @@ Answer only_one(Answer answer) {
           .cost = answer.cost};
 }
 
+bool is_visible(const SubnetView& view, const Query& query, PortIdx port) {
+  if (query.trusted || view.partitions() == nullptr) return true;
+  return query.requester != kNone<PortIdx> && view.share_partition(query.requester, port);
+}
+
 Answer answer_multi(const SubnetView& view,
-                    const SaHeader& header,
+                    const Query& query,
                     std::span<const std::byte> data,
                     const QueryLimits& limits) {
-  if (static_cast<RecordId>(header.mad.attribute_id) != RecordId::MultiPathRecord)
+  if (static_cast<RecordId>(query.header.mad.attribute_id) != RecordId::MultiPathRecord)
     return {.status = Status::BadMethodAttribute};
-  return find_multi_paths(view, header.component_mask, data, limits);
+  return find_multi_paths(view, query, data, limits);
 }
 
 Answer answer_query(const SubnetView& view, const Query& query, const QueryLimits& limits) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "smd/sa/component_mask.h"
 #include "smd/sa/sa_mad.h"
 #include "smd/sa/subnet_view.h"
 
@@ -32,7 +33,13 @@ struct Query {
   bool trusted = false;
 
   Client client = {};
+
+  /// The port that asks; kNone when no port has the LID that the request came from.
+  PortIdx requester = kNone<PortIdx>;
 };
+
+/// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2).
+[[nodiscard]] bool is_visible(const SubnetView& view, const Query& query, PortIdx port);
 
 /// What one request may cost.
 struct QueryLimits {
@@ -53,7 +60,7 @@ struct Answer {
 
 /// GetMulti, whose data may be longer than a MAD holds.
 [[nodiscard]] Answer answer_multi(const SubnetView& view,
-                                  const SaHeader& header,
+                                  const Query& query,
                                   std::span<const std::byte> data,
                                   const QueryLimits& limits = {});
 

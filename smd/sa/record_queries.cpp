@@ -4,15 +4,13 @@
 #include <optional>
 
 #include "smd/base/byte_reader.h"
+#include "smd/sa/candidates.h"
 #include "smd/sa/link_records.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/record_sink.h"
 
 namespace smd::sa {
 namespace {
-
-// In every record that has one, the LID is component 0 and stands first.
-constexpr std::uint64_t kLid = component_bit(0);
 
 constexpr std::uint64_t kNodeGuid = component_bit(7);
 constexpr std::uint64_t kPortGuid = component_bit(8);
@@ -23,22 +21,8 @@ constexpr std::uint64_t kPortCapMask = component_bit(7);
 constexpr std::size_t kPortCapMaskAt = 24;
 constexpr std::uint32_t kMatchSubset = 1u << 31;
 
-bool asks(const Query& query, std::uint64_t components) {
-  return (query.header.component_mask & components) == components;
-}
-
-Lid wanted_lid(const Query& query) { return Lid{ByteReader(query.data).u16()}; }
-
 Guid wanted_guid(const Query& query, std::size_t at) {
   return Guid{ByteReader(query.data.subspan(at)).u64()};
-}
-
-/// The ports that the request may mean: one where it names a LID or a GUID, else all. A LID within
-/// the range of a port's LMC names that port.
-std::vector<PortIdx> candidates(const SubnetView& view, const Query& query) {
-  if (!asks(query, kLid)) return view.end_ports();
-  const PortIdx port = view.lids().owner_of(wanted_lid(query));
-  return port == kNone<PortIdx> ? std::vector<PortIdx>{} : std::vector<PortIdx>{port};
 }
 
 /// The port as clients may see it.
@@ -63,8 +47,9 @@ Answer find_node_records(const SubnetView& view, const Query& query, const Query
       }
     }
   } else {
-    ports = candidates(view, query);
+    ports = find_candidates(view, query);
   }
+  drop_invisible(view, query, ports);
   for (const PortIdx port : ports) {
     const NodeIdx node = fabric.node_of[port];
     NodeInfo info = fabric.node_info[node];
@@ -85,7 +70,7 @@ Answer find_port_info_records(const SubnetView& view,
                                          ? ByteReader(query.data.subspan(kPortCapMaskAt)).u32()
                                          : 0;
   RecordSink sink(kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask : 0));
-  for (const PortIdx end : candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query)) {
     const NodeIdx node = fabric.node_of[end];
     const auto offer = [&](PortIdx port) {
       const PortInfo& info = fabric.port_info[port];
@@ -108,7 +93,7 @@ Answer find_switch_info_records(const SubnetView& view,
                                 const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kSwitchInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query)) {
     const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
     if (sw != kNone<SwitchIdx>)
       sink.offer(SwitchInfoRecord{view.lids().base[port], fabric.switch_info[sw]});
@@ -132,7 +117,7 @@ Answer find_guid_info_records(const SubnetView& view,
                               const Query& query,
                               const QueryLimits& limits) {
   RecordSink sink(kGuidInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query)) {
     const std::size_t guids = view.fabric().port_info[port].guid_cap;
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       GuidInfoRecord record{.lid = view.lids().base[port],
@@ -152,6 +137,7 @@ Answer find_link_records(const SubnetView& view, const Query& query, const Query
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx>) continue;
+      if (!is_visible(view, query, port) || !is_visible(view, query, peer)) continue;
       sink.offer(LinkRecord{
           view.lid_of(port), fabric.number_of(port), fabric.number_of(peer), view.lid_of(peer)});
     }
@@ -168,7 +154,7 @@ Answer find_lft_records(const SubnetView& view, const Query& query, const QueryL
   const Fabric& fabric = view.fabric();
   const ForwardingTables& lft = view.routing().lft;
   RecordSink sink(kLftRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query)) {
     const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
     if (sw == kNone<SwitchIdx>) continue;
     LftRecord record{.lid = view.lids().base[port]};

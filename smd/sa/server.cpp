@@ -205,8 +205,9 @@ std::size_t Server::serve(const Request& waiting) {
   const Query query{.header = request,
                     .data = data_of(packet),
                     .trusted = trusted,
-                    .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index}};
-  Answer answer = multi ? answer_multi(*view_, request, whole, limits_.query) : ask(query);
+                    .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index},
+                    .requester = view_->lids().owner_of(packet.remote_lid)};
+  Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
   if (answer.status != Status::Ok) {
     refuse(packet, request, answer.status);

@@ -36,9 +36,15 @@ Guid SubnetView::guid_of(PortIdx port, std::size_t index) const {
                                                                          : found->second[index];
 }
 
-Lid SubnetView::lid_of(PortIdx port) const {
+PortIdx SubnetView::end_of(PortIdx port) const {
   const NodeIdx node = fabric().node_of[port];
-  return lids().base[fabric().is_switch(node) ? fabric().port_of(node, PortNum{0}) : port];
+  return fabric().is_switch(node) ? fabric().port_of(node, PortNum{0}) : port;
 }
+
+bool SubnetView::share_partition(PortIdx a, PortIdx b) const {
+  return partitions() == nullptr || smd::share_partition(partitions()->map, end_of(a), end_of(b));
+}
+
+Lid SubnetView::lid_of(PortIdx port) const { return lids().base[end_of(port)]; }
 
 }  // namespace smd::sa

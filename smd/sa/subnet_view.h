@@ -9,6 +9,10 @@
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/sm_info.h"
+#include "smd/policy/key_memory.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/qos.h"
+#include "smd/policy/qos_rules.h"
 #include "smd/routing/tables.h"
 
 namespace smd::sa {
@@ -28,8 +32,11 @@ struct ViewParts {
   /// Further GUIDs by port GUID and index, 0 where there is none; null: nobody has any.
   std::shared_ptr<const std::map<Guid, std::vector<Guid>>> aliases;
 
-  /// By port; null: everybody is a full member of the default partition, and of no other.
-  std::shared_ptr<const IndexVector<PortIdx, std::vector<PKey>>> p_keys;
+  std::shared_ptr<const PartitionPlan> partitions{};  // null: all are in the default one
+  KeyMemory keys{};                                   // as agents confirmed them
+  QosPolicy qos{};                                    // tables that the site wants
+  std::shared_ptr<const LaneMaps> rows{};             // SL-to-VL rows that routes need; may be null
+  std::shared_ptr<const QosRules> qos_rules{};        // null: no rules
 
   SmInfo sm;  // this manager
   std::vector<KnownManager> other_managers;
@@ -61,10 +68,19 @@ class SubnetView {
   /// Entry `index` of the port's table of GUIDs; 0 where there is none.
   [[nodiscard]] Guid guid_of(PortIdx port, std::size_t index) const;
 
+  /// Null where all are full members of the default partition and of no other.
+  [[nodiscard]] const PartitionPlan* partitions() const { return parts_.partitions.get(); }
+
+  /// The ports can talk to each other in some partition. A switch is in the partitions of port 0.
+  [[nodiscard]] bool share_partition(PortIdx a, PortIdx b) const;
+
   /// LID of the port, or of port 0 where the port belongs to a switch.
   [[nodiscard]] Lid lid_of(PortIdx port) const;
 
  private:
+  /// The port itself, or port 0 where it belongs to a switch.
+  [[nodiscard]] PortIdx end_of(PortIdx port) const;
+
   ViewParts parts_;
   std::vector<PortIdx> end_ports_;
   std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only

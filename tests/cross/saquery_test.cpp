@@ -181,7 +181,7 @@ TEST_P(SaQuery, SaysWhatItIsAndWhatItIsNot) {
   ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
   EXPECT_THAT(ask({"-c"}).out, HasSubstr("Capability mask..........0x2400"));
   EXPECT_THAT(ask({"LFTR", "2/0"}).out, HasSubstr("LFT Record dump"));
-  for (const char* record : {"MCMR", "MFTR", "PKTR"}) {
+  for (const char* record : {"MCMR", "MFTR"}) {
     const Finished refused = ask({record});
     EXPECT_THAT(refused.out + refused.err, HasSubstr("not supported")) << record;
   }

@@ -2,6 +2,7 @@
 // believes.
 #include <gtest/gtest.h>
 
+#include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
 #include "tests/support/world.h"
 
@@ -185,6 +186,34 @@ TEST(BringUpQos, ConfiguredRowsReachSwitchesAndHosts) {
   EXPECT_TRUE(world.manager.last_cycle()->up());
   EXPECT_EQ(world.fabric.sl_to_vl(world.node("sw-0-0"), PortNum{1}, PortNum{3}), row);
   EXPECT_EQ(world.fabric.sl_to_vl(world.node("host-00001"), PortNum{1}, PortNum{0}), row);
+}
+
+TEST(BringUpQos, KindsOfPortsHaveTablesOfTheirOwn) {
+  WorldOptions options;
+  const auto ca = static_cast<std::size_t>(PortKind::Ca);
+  const auto swe = static_cast<std::size_t>(PortKind::SwitchExternal);
+  QosPolicy& qos = options.settings.qos;
+  SlToVl row;
+  row.fill(Vl{1});
+  qos.sl_to_vl = row;
+  row.fill(Vl{2});
+  qos.kinds[ca].sl_to_vl = row;
+  qos.high = std::vector<VlArbEntry>{{.vl = Vl{1}, .weight = 11}};
+  qos.kinds[swe].high = std::vector<VlArbEntry>{{.vl = Vl{1}, .weight = 22}};
+  options.settings.ports.vl_high_limit[ca] = 3;
+  options.settings.ports.vl_high_limit[swe] = 9;
+  World world(spec_of("fat-tree:k=4,levels=2"), options);
+  world.manager.start();
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  const std::uint32_t host = world.node("host-00001");
+  const std::uint32_t leaf = world.node("sw-0-0");
+  EXPECT_EQ(world.fabric.sl_to_vl(host, PortNum{1}, PortNum{0})[5], Vl{2});
+  EXPECT_EQ(world.fabric.sl_to_vl(leaf, PortNum{1}, PortNum{3})[5], Vl{1});
+  EXPECT_EQ(world.fabric.port_info(host, PortNum{1}).vl_high_limit, 3);
+  EXPECT_EQ(world.fabric.port_info(leaf, PortNum{1}).vl_high_limit, 9);
+  EXPECT_EQ(world.fabric.node_state(host).ports[1].vl_arb->high[0].weight, 11);
+  EXPECT_EQ(world.fabric.node_state(leaf).ports[1].vl_arb->high[0].weight, 22);
 }
 
 TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {

@@ -107,6 +107,33 @@ socket_mode = "0600"
   EXPECT_EQ(config.admin.socket_mode, 0600u);
 }
 
+TEST(Config, TakesTablesAsOpensmWritesThem) {
+  const Config config = config_of(R"(
+[qos]
+sl2vl = "0,1,2,3,4,5,6,7,0, 1,2,3,4,5,6,15"
+vl_arb_low = "0:0,1:64, 14:255"
+ca_vl_high_limit = 6
+swe_sl2vl = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+[partitions]
+enforcement = "in"
+allow_both = "yes"
+)");
+  EXPECT_EQ((*config.qos.sl2vl)[9], Vl{1});
+  EXPECT_EQ((*config.qos.sl2vl)[15], Vl{15});
+  EXPECT_THAT(config.qos.vl_arb_low.value(),
+              ElementsAre(VlWeight{Vl{0}, 0}, VlWeight{Vl{1}, 64}, VlWeight{Vl{14}, 255}));
+  EXPECT_EQ(config.qos.ca.vl_high_limit, 6u);
+  EXPECT_FALSE(config.qos.vl_high_limit);
+  EXPECT_EQ((*config.qos.swe.sl2vl)[15], Vl{1});
+  EXPECT_EQ(config.partitions.enforcement, PartitionEnforcement::In);
+  EXPECT_TRUE(config.partitions.allow_both);
+  for (const char* wrong : {"\"0,1\"", "\"0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,16\"", "\"\""})
+    EXPECT_THAT(faults_of(set("qos.sl2vl", wrong)), testing::SizeIs(1)) << wrong;
+  EXPECT_THAT(faults_of(set("qos.vl_arb_low", "\"0:4,15:1\"")), testing::SizeIs(1));
+  EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nswe_vl_arb_high = \"5:1\"\n"),
+              ElementsAre(HasSubstr("qos.swe_vl_arb_high names VL 5; a VL below")));
+}
+
 // Options that are a range of numbers, with the document that keeps rules between options quiet.
 struct Range {
   std::string name;
@@ -419,6 +446,30 @@ TEST_F(ConfigFile, FaultsNameTheFile) {
 TEST_F(ConfigFile, EmptyIsAllDefaults) {
   write("");
   EXPECT_EQ(load_config(path_).value(), Config{});
+}
+
+TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
+  const std::string partitions = path_ + ".partitions";
+  const std::string policy = path_ + ".qos";
+  write("[partitions]\nfile = \"" + partitions + "\"\n[qos]\npolicy_file = \"" + policy + "\"\n");
+  std::ofstream(partitions) << "A=1: ALL;\nA=1: ALL=full;\n";
+  std::ofstream(policy) << "qos-ulps\ndefault: 3\nend-qos-ulps\n";
+  const auto config = load_config(path_);
+  ASSERT_TRUE(config) << print_fault(config.error()[0]);
+  EXPECT_EQ(config->partitions.rules.value().partitions.size(), 2u);
+  EXPECT_EQ(config->partitions.remarks.size(), 1u);
+  EXPECT_EQ(config->qos.rules.value().levels.at(0).sl, 3);
+
+  std::ofstream(partitions) << "A=1: x;\n";
+  std::ofstream(policy) << "\nqos\n";
+  const auto wrong = load_config(path_);
+  ASSERT_FALSE(wrong);
+  ASSERT_GE(wrong.error().size(), 2u) << "those of every file";
+  EXPECT_THAT(print_fault(wrong.error()[0]), HasSubstr(partitions + ":1: 'x' is no port"));
+  EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2: "));
+  std::filesystem::remove(partitions);
+  EXPECT_FALSE(load_config(path_)) << "a file that is named must be there";
+  std::filesystem::remove(policy);
 }
 
 TEST_F(ConfigFile, OversizeIsRefused) {

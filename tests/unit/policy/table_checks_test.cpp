@@ -41,9 +41,13 @@ TEST(DefaultPartition, EveryEndPortIsLookedAtOnce) {
                                           test::end_port(fabric, "H2").value()}));
 }
 
-TEST(DefaultPartition, FullAndLimitedMembersAreLeftAlone) {
+TEST(DefaultPartition, FullMembersAreLeftAlone) {
   EXPECT_FALSE(repaired(keys({0xffff})));
-  EXPECT_FALSE(repaired(keys({0x8001, 0x7fff})));
+  EXPECT_FALSE(repaired(keys({0x8001, 0x7fff, 0xffff})));
+}
+
+TEST(DefaultPartition, ALimitedMemberBecomesAFullOne) {
+  EXPECT_EQ(repaired(keys({0, 0x8001, 0x7fff})), keys({0, 0x8001, 0xffff}));
 }
 
 TEST(DefaultPartition, TheFirstFreeEntryTakesIt) {
@@ -71,7 +75,9 @@ class QosChecks : public testing::Test {
       info.vl_cap = 4;  // VL0 to VL7
       info.vl_arb_low_cap = 40;
       info.vl_arb_high_cap = 8;
+      info.capability_mask = port_cap::kIsSlMappingSupported;
     }
+    for (SwitchInfo& info : fabric.switch_info) info.enhanced_port0 = true;
   }
 
   Fabric fabric;

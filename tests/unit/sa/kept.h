@@ -89,11 +89,11 @@ inline Asked trusted(Asked asked) {
 inline std::shared_ptr<const SubnetView> with_others(
     std::initializer_list<std::string_view> hosts) {
   ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
-  auto keys = std::make_shared<IndexVector<PortIdx, std::vector<PKey>>>(parts.fabric->port_count(),
-                                                                        std::vector{kDefaultPKey});
+  auto plan = std::make_shared<PartitionPlan>();
+  plan->map = PartitionMap(parts.fabric->port_count(), PortKeys{.keys = {kDefaultPKey}});
   for (const std::string_view host : hosts)
-    (*keys)[test::end_port(*parts.fabric, host)] = {PKey{0x8007}};
-  parts.p_keys = std::move(keys);
+    plan->map[test::end_port(*parts.fabric, host)].keys = {PKey{0x8007}};
+  parts.partitions = std::move(plan);
   return std::make_shared<const SubnetView>(std::move(parts));
 }
 

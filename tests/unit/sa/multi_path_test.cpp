@@ -30,7 +30,8 @@ MultiPathRecord from_to(const SubnetView& view,
 }
 
 Answer paths(const SubnetView& view, std::uint64_t mask, const MultiPathRecord& record) {
-  return find_multi_paths(view, mask, encode_multi_path_record(record), {});
+  const Asked asked{.header = {.component_mask = mask}};
+  return find_multi_paths(view, asked.query(), encode_multi_path_record(record), {});
 }
 
 std::vector<std::pair<Lid, Lid>> lids_of(const Answer& answer) {

@@ -13,6 +13,7 @@
 #include "smd/sa/path_record.h"
 #include "smd/sa/report_event.h"
 #include "smd/sa/service_record.h"
+#include "smd/sa/table_records.h"
 
 namespace smd::sa {
 namespace {
@@ -141,6 +142,38 @@ TEST(SaRecords, LinkAndLftRecordsHaveTheirBytes) {
   EXPECT_EQ(cl_ntoh16(their_lft.block_num), 2);
   EXPECT_EQ(their_lft.lft[63], 11);
   EXPECT_EQ(decode_lft_record(bytes_of(their_lft)).value(), lft);
+}
+
+TEST(SaRecords, RecordsOfPortTablesHaveTheirBytes) {
+  PKeyTableRecord keys{.lid = Lid{6}, .block = 0x102, .port = PortNum{3}};
+  keys.keys[31] = PKey{0x8001};
+  const auto their_keys = as_theirs<ib_pkey_table_record_t>(keys);
+  EXPECT_EQ(sizeof their_keys, kPKeyTableRecord.size);
+  EXPECT_EQ(cl_ntoh16(their_keys.lid), 6);
+  EXPECT_EQ(cl_ntoh16(their_keys.block_num), 0x102);
+  EXPECT_EQ(their_keys.port_num, 3);
+  EXPECT_EQ(cl_ntoh16(their_keys.pkey_tbl.pkey_entry[31]), 0x8001);
+  EXPECT_EQ(decode_p_key_table_record(bytes_of(their_keys)).value(), keys);
+
+  SlToVlTableRecord row{.lid = Lid{7}, .in = PortNum{1}, .out = PortNum{2}};
+  row.vls[5] = Vl{4};
+  row.vls[15] = Vl{15};
+  const auto their_row = as_theirs<ib_slvl_table_record_t>(row);
+  EXPECT_EQ(sizeof their_row, kSlToVlTableRecord.size);
+  EXPECT_EQ(their_row.in_port_num, 1);
+  EXPECT_EQ(their_row.out_port_num, 2);
+  EXPECT_EQ(ib_slvl_table_get(&their_row.slvl_tbl, 5), 4);
+  EXPECT_EQ(ib_slvl_table_get(&their_row.slvl_tbl, 15), 15);
+  EXPECT_EQ(decode_sl_to_vl_table_record(bytes_of(their_row)).value(), row);
+
+  VlArbTableRecord part{.lid = Lid{8}, .out = PortNum{2}, .block = 3};
+  part.entries[31] = {.vl = Vl{6}, .weight = 99};
+  const auto their_part = as_theirs<ib_vl_arb_table_record_t>(part);
+  EXPECT_EQ(sizeof their_part, kVlArbTableRecord.size);
+  EXPECT_EQ(their_part.port_num, 2);
+  EXPECT_EQ(their_part.block_num, 3);
+  EXPECT_EQ(their_part.vl_arb_tbl.vl_entry[31].weight, 99);
+  EXPECT_EQ(decode_vl_arb_table_record(bytes_of(their_part)).value(), part);
 }
 
 TEST(SaRecords, PathRecordHasTheirBytes) {
@@ -446,6 +479,21 @@ TEST(SaComponents, OfTheOthersAreTheirs) {
   check_components<Lft>(kLftRecord,
                         {{IB_LFTR_COMPMASK_LID, [](Lft& r) { r.lid = 0xffff; }},
                          {IB_LFTR_COMPMASK_BLOCK, [](Lft& r) { r.block_num = 0xffff; }}});
+  using Keys = ib_pkey_table_record_t;
+  check_components<Keys>(kPKeyTableRecord,
+                         {{IB_PKEY_COMPMASK_LID, [](Keys& r) { r.lid = 0xffff; }},
+                          {IB_PKEY_COMPMASK_BLOCK, [](Keys& r) { r.block_num = 0xffff; }},
+                          {IB_PKEY_COMPMASK_PORT, [](Keys& r) { r.port_num = 0xff; }}});
+  using Row = ib_slvl_table_record_t;
+  check_components<Row>(kSlToVlTableRecord,
+                        {{IB_SLVL_COMPMASK_LID, [](Row& r) { r.lid = 0xffff; }},
+                         {IB_SLVL_COMPMASK_IN_PORT, [](Row& r) { r.in_port_num = 0xff; }},
+                         {IB_SLVL_COMPMASK_OUT_PORT, [](Row& r) { r.out_port_num = 0xff; }}});
+  using Part = ib_vl_arb_table_record_t;
+  check_components<Part>(kVlArbTableRecord,
+                         {{IB_VLA_COMPMASK_LID, [](Part& r) { r.lid = 0xffff; }},
+                          {IB_VLA_COMPMASK_OUT_PORT, [](Part& r) { r.port_num = 0xff; }},
+                          {IB_VLA_COMPMASK_BLOCK, [](Part& r) { r.block_num = 0xff; }}});
   using Sw = ib_switch_info_record_t;
   check_components<Sw>(kSwitchInfoRecord, {{IB_SWIR_COMPMASK_LID, [](Sw& r) { r.lid = 0xffff; }}});
   using Guids = ib_guidinfo_record_t;
@@ -504,6 +552,9 @@ TEST(SaRecords, ShortBytesAreRefused) {
   EXPECT_FALSE(decode_sm_info_record(few));
   EXPECT_FALSE(decode_guid_info_record(few));
   EXPECT_FALSE(decode_lft_record(few));
+  EXPECT_FALSE(decode_p_key_table_record(few));
+  EXPECT_FALSE(decode_sl_to_vl_table_record(few));
+  EXPECT_FALSE(decode_vl_arb_table_record(few));
   EXPECT_FALSE(decode_path_record(few));
   EXPECT_FALSE(decode_class_port_info(few));
   EXPECT_FALSE(decode_link_record(std::span(few).first(5)));

@@ -1,0 +1,284 @@
+// Tables of ports as records, and paths under the site's QoS rules.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/sa/path_record.h"
+#include "smd/sa/table_records.h"
+#include "tests/unit/sa/subnet.h"
+
+namespace smd::sa {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+namespace part = path_component;
+
+constexpr std::string_view kTree = "H1-S1 H2-S1 S1-S2 H3-S2";
+
+template <class Record, class Decode>
+std::vector<Record> records(const Answer& answer, Decode decode) {
+  std::vector<Record> out;
+  for (std::size_t i = 0; i < answer.count(); ++i)
+    out.push_back(decode(std::span(answer.records).subspan(i * answer.offset * 8u)).value());
+  return out;
+}
+
+template <class Record>
+Answer table(const SubnetView& view,
+             RecordId id,
+             std::uint64_t mask,
+             const Record& wanted,
+             std::size_t size,
+             bool trusted = true) {
+  return answer_query(view, ask(SaMethod::GetTable, id, mask, wanted, size).query(trusted));
+}
+
+struct PortTables : ::testing::Test {
+  PortTables() : parts(parts_of(kTree)) {
+    auto fabric = std::make_shared<Fabric>(*parts.fabric);
+    for (PortInfo& info : fabric->port_info) {
+      info.capability_mask = port_cap::kIsSlMappingSupported;
+      info.vl_cap = 3;
+      info.vl_arb_low_cap = 40;
+      info.vl_arb_high_cap = 2;
+    }
+    parts.fabric = fabric;
+  }
+
+  [[nodiscard]] PortRef ref(std::string_view name) const {
+    const PortIdx at = test::port(*parts.fabric, name);
+    return {parts.fabric->node_guid[parts.fabric->node_of[at]], parts.fabric->number_of(at)};
+  }
+
+  [[nodiscard]] Lid lid(std::string_view name) const {
+    return parts.lids->base[test::end_port(*parts.fabric, name)];
+  }
+
+  ViewParts parts;
+};
+
+TEST_F(PortTables, OfPKeysAreForTheTrustedAlone) {
+  KeyTable keys(40);
+  keys[0] = kDefaultPKey;
+  keys[33] = PKey{0x8001};
+  parts.keys.remember(ref("H2:1"), keys);
+  parts.keys.remember(ref("S1:2"), {kDefaultPKey, PKey{0x8001}});
+  const SubnetView view(parts);
+  const auto ask_all = [&](bool trusted) {
+    return table(view, RecordId::PKeyTableRecord, 0, PKeyTableRecord{}, 72, trusted);
+  };
+  EXPECT_EQ(ask_all(false).status, Status::RequestInvalid);
+  const auto all = records<PKeyTableRecord>(ask_all(true), decode_p_key_table_record);
+  ASSERT_THAT(all, SizeIs(3));
+  const auto of_host = records<PKeyTableRecord>(
+      table(
+          view, RecordId::PKeyTableRecord, component_bit(0), PKeyTableRecord{.lid = lid("H2")}, 72),
+      decode_p_key_table_record);
+  ASSERT_THAT(of_host, SizeIs(2));
+  EXPECT_EQ(of_host[0].port, PortNum{1});
+  EXPECT_EQ(of_host[0].keys[0], kDefaultPKey);
+  EXPECT_EQ(of_host[1].block, 1);
+  EXPECT_EQ(of_host[1].keys[1], PKey{0x8001});
+  const auto of_port =
+      records<PKeyTableRecord>(table(view,
+                                     RecordId::PKeyTableRecord,
+                                     component_bit(0) | component_bit(2),
+                                     PKeyTableRecord{.lid = lid("S1"), .port = PortNum{2}},
+                                     72),
+                               decode_p_key_table_record);
+  ASSERT_THAT(of_port, SizeIs(1));
+  EXPECT_EQ(of_port[0].keys[1], PKey{0x8001});
+}
+
+TEST_F(PortTables, OfRowsAreThoseThatTheSiteWants) {
+  SlToVl row;
+  for (std::uint8_t sl = 0; sl < 16; ++sl) row[sl] = Vl{sl};
+  parts.qos.kinds[static_cast<std::size_t>(PortKind::Ca)].sl_to_vl = row;
+  row.fill(Vl{1});
+  parts.qos.sl_to_vl = row;
+  const SubnetView view(parts);
+  const auto rows = [&](std::uint64_t mask, const SlToVlTableRecord& wanted) {
+    return records<SlToVlTableRecord>(
+        table(view, RecordId::SlToVlTableRecord, mask, wanted, 16, false),
+        decode_sl_to_vl_table_record);
+  };
+  const auto host = rows(component_bit(0), {.lid = lid("H1")});
+  ASSERT_THAT(host, SizeIs(1));
+  EXPECT_EQ(host[0].vls[6], Vl{2}) << "four lanes";
+  EXPECT_EQ(host[0].in, PortNum{0});
+  EXPECT_EQ(host[0].out, PortNum{0});
+  // S1 has three cables; port 0 carries no data here.
+  EXPECT_THAT(rows(component_bit(0), {.lid = lid("S1")}), SizeIs(4 * 3));
+  const auto one = rows(component_bit(0) | component_bit(1) | component_bit(2),
+                        {.lid = lid("S1"), .in = PortNum{1}, .out = PortNum{3}});
+  ASSERT_THAT(one, SizeIs(1));
+  EXPECT_EQ(one[0].vls[6], Vl{1});
+}
+
+TEST_F(PortTables, OfRowsAreThoseThatRoutesNeed) {
+  auto rows = std::make_shared<LaneMaps>(*parts.fabric);
+  SlToVl row;
+  row.fill(Vl{3});
+  rows->add_row(row);
+  parts.rows = rows;
+  parts.qos.sl_to_vl = SlToVl{};
+  const SubnetView view(parts);
+  const auto found =
+      records<SlToVlTableRecord>(table(view,
+                                       RecordId::SlToVlTableRecord,
+                                       component_bit(0) | component_bit(2),
+                                       SlToVlTableRecord{.lid = lid("S2"), .out = PortNum{1}},
+                                       16),
+                                 decode_sl_to_vl_table_record);
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].vls[0], Vl{3});
+}
+
+TEST_F(PortTables, OfArbitrationAreCutIntoBlocks) {
+  parts.qos.low = std::vector<VlArbEntry>(40, VlArbEntry{.vl = Vl{5}, .weight = 7});
+  parts.qos.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 64}};
+  const SubnetView view(parts);
+  const auto found = records<VlArbTableRecord>(table(view,
+                                                     RecordId::VlArbTableRecord,
+                                                     component_bit(0),
+                                                     VlArbTableRecord{.lid = lid("H1")},
+                                                     72),
+                                               decode_vl_arb_table_record);
+  ASSERT_THAT(found, SizeIs(3));
+  EXPECT_EQ(found[0].block, 1);
+  EXPECT_EQ(found[0].entries[31], (VlArbEntry{.vl = Vl{1}, .weight = 7})) << "four lanes";
+  EXPECT_EQ(found[1].block, 2);
+  EXPECT_EQ(found[1].entries[7].weight, 7);
+  EXPECT_EQ(found[1].entries[8].weight, 0);
+  EXPECT_EQ(found[2].block, 3);
+  EXPECT_EQ(found[2].entries[0].weight, 64);
+}
+
+constexpr std::string_view kPolicy = R"(
+port-groups
+  port-group
+    name: H3
+    port-guid: 0x20301
+  end-port-group
+end-port-groups
+qos-levels
+  qos-level
+    name: DEFAULT
+    sl: 1
+  end-qos-level
+  qos-level
+    name: storage
+    sl: 4
+    mtu-limit: 3
+    rate-limit: 3
+    packet-life: 10
+  end-qos-level
+  qos-level
+    name: elsewhere
+    sl: 5
+    pkey: 2
+  end-qos-level
+  qos-level
+    name: bits
+    sl: 6
+    path-bits: 1
+  end-qos-level
+end-qos-levels
+qos-match-rules
+  qos-match-rule
+    service-id: 0x77
+    qos-level-name: storage
+  end-qos-match-rule
+  qos-match-rule
+    qos-class: 9
+    qos-level-name: elsewhere
+  end-qos-match-rule
+  qos-match-rule
+    qos-class: 10
+    qos-level-name: bits
+  end-qos-match-rule
+  qos-match-rule
+    destination: H3
+    qos-level-name: storage
+  end-qos-match-rule
+end-qos-match-rules
+)";
+
+std::vector<PathRecord> paths(const SubnetView& view,
+                              std::string_view from,
+                              std::string_view to,
+                              std::uint64_t more = 0,
+                              PathRecord wanted = {}) {
+  wanted.sgid = {kDefaultSubnetPrefix, guid_of(view, from)};
+  wanted.dgid = {kDefaultSubnetPrefix, guid_of(view, to)};
+  return records<PathRecord>(
+      table(view, RecordId::PathRecord, part::kSgid | part::kDgid | more, wanted, 64),
+      decode_path_record);
+}
+
+SubnetView with_rules(ViewParts parts) {
+  parts.qos_rules = std::make_shared<const QosRules>(
+      *parts.fabric, parse_qos_file(kPolicy, "q").value().rules, nullptr, default_partitions());
+  return SubnetView(parts);
+}
+
+TEST(QosPaths, HaveWhatTheirLevelAllows) {
+  const SubnetView view = with_rules(parts_of(kTree));
+  const auto usual = paths(view, "H1", "H2");
+  ASSERT_THAT(usual, SizeIs(1));
+  EXPECT_EQ(usual[0].sl, 1);
+  EXPECT_EQ(usual[0].mtu.value, 5);
+  for (const auto& found :
+       {paths(view, "H1", "H3"), paths(view, "H1", "H2", part::kServiceId, {.service_id = 0x77})}) {
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].sl, 4);
+    EXPECT_EQ(found[0].mtu.value, 3);
+    EXPECT_EQ(found[0].rate.value, 3);
+    EXPECT_EQ(found[0].life_time.value, 10);
+  }
+  EXPECT_THAT(paths(view, "H3", "H1"), SizeIs(1)) << "the way back is another path";
+  EXPECT_EQ(paths(view, "H3", "H1")[0].sl, 1);
+}
+
+TEST(QosPaths, AreOfTheSlOfTheirLevelOrNone) {
+  const SubnetView view = with_rules(parts_of(kTree));
+  EXPECT_THAT(paths(view, "H1", "H2", part::kSl, {.sl = 1}), SizeIs(1));
+  EXPECT_THAT(paths(view, "H1", "H2", part::kSl, {.sl = 2}), SizeIs(0));
+  EXPECT_THAT(
+      paths(view, "H1", "H3", part::kMtuSelector | part::kMtu, {.mtu = {Selector::GreaterThan, 3}}),
+      SizeIs(0))
+      << "beyond the limit of the level";
+}
+
+TEST(QosPaths, KeepToTheSlsThatRoutesNeed) {
+  ViewParts parts = parts_of(kTree);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  routing->vls = 2;
+  routing->path_sls = PathSls(parts.fabric->switch_count(), routing->lft.top());
+  const SwitchIdx s1 = test::switch_named(*parts.fabric, "S1");
+  const Lid target = parts.lids->base[test::end_port(*parts.fabric, "H3")];
+  routing->path_sls.set_sl(s1, target, 7);
+  parts.routing = routing;
+  const SubnetView view = with_rules(parts);
+  EXPECT_EQ(paths(view, "H1", "H3").at(0).sl, 7);
+  EXPECT_EQ(paths(view, "H1", "H3").at(0).mtu.value, 3) << "other limits hold";
+  EXPECT_THAT(paths(view, "H1", "H3", part::kSl, {.sl = 4}), SizeIs(0));
+}
+
+TEST(QosPaths, OfAPartitionThatDoesNotJoinThemAreNone) {
+  const SubnetView view = with_rules(parts_of(kTree));
+  EXPECT_THAT(paths(view, "H1", "H2", part::kQosClass, {.qos_class = 9}), SizeIs(0));
+}
+
+TEST(QosPaths, HavePathBitsOfTheirLevel) {
+  const SubnetView view = with_rules(parts_of(kTree, 1));
+  const auto found = paths(view, "H1", "H2", part::kQosClass, {.qos_class = 10});
+  ASSERT_THAT(found, SizeIs(2));
+  const Lid base = lid_of(view, "H1");
+  for (const PathRecord& each : found)
+    EXPECT_EQ(each.slid.value(), base.value() + 1) << "the second of two";
+  EXPECT_THAT(paths(view, "H1", "H2"), SizeIs(4));
+}
+
+}  // namespace
+}  // namespace smd::sa
