@@ -36,14 +36,14 @@ enum class Refusal : std::uint8_t {
 };
 
 /// One port's part in a group.
-struct Membership {
+struct GroupMembership {
   Gid mgid;
   Lid mlid;
   GroupTraits traits;
   Guid port;
   Member member;
 
-  friend bool operator==(const Membership&, const Membership&) = default;
+  friend bool operator==(const GroupMembership&, const GroupMembership&) = default;
 };
 
 }  // namespace smd

@@ -27,7 +27,7 @@ bool may_modify(
   return realm.in_partition(requester, group.traits.p_key);
 }
 
-Membership membership(const Group& group, Guid port, const Member& member) {
+GroupMembership membership(const Group& group, Guid port, const Member& member) {
   return {.mgid = group.mgid,
           .mlid = group.mlid,
           .traits = group.traits,
@@ -102,7 +102,7 @@ GroupTable::Answer GroupTable::leave(const Realm& realm,
     return refuse(Refusal::RequestInvalid);
 
   member.join_state = static_cast<std::uint8_t>(member.join_state & ~asked);
-  const Membership left = membership(group->second, port, member);
+  const GroupMembership left = membership(group->second, port, member);
   if (member.join_state == 0) group->second.members.erase(found);
   touch(group->second.mlid);
   erase_if_unkept(group);

@@ -37,7 +37,7 @@ struct MlidMember {
 
 class GroupTable {
  public:
-  using Answer = tl::expected<Membership, Refusal>;
+  using Answer = tl::expected<GroupMembership, Refusal>;
 
   /// Creates the group where there is none. `requester`: the port that the request came from.
   Answer join(const Realm& realm, const GroupRequest& request, Guid requester);

@@ -21,9 +21,15 @@ struct ClassPortInfo {
 
 /// CapabilityMask bits of class 0x03 (IBA 15.2.5.1).
 namespace sa_cap {
+inline constexpr std::uint16_t kIsUdMulticastSupported = 1u << 9;
 inline constexpr std::uint16_t kIsMultiPathSupported = 1u << 10;
 inline constexpr std::uint16_t kIsPortInfoCapMaskMatchSupported = 1u << 13;
 }  // namespace sa_cap
+
+/// Of CapabilityMask2.
+namespace sa_cap2 {
+inline constexpr std::uint32_t kIsSendOnlyFullMemberSupported = 1u << 12;
+}  // namespace sa_cap2
 
 inline constexpr std::size_t kClassPortInfoSize = 72;
 

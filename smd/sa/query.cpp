@@ -14,8 +14,10 @@ namespace {
 
 Answer describe_service(const SubnetView& view) {
   Answer answer{.records = std::vector<std::byte>(kClassPortInfoSize)};
-  encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsMultiPathSupported |
+  encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsUdMulticastSupported |
+                                                 sa_cap::kIsMultiPathSupported |
                                                  sa_cap::kIsPortInfoCapMaskMatchSupported,
+                              .capability_mask2 = sa_cap2::kIsSendOnlyFullMemberSupported,
                               .resp_time_value = view.parts().resp_time_value},
                 answer.records);
   return answer;

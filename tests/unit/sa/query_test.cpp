@@ -231,7 +231,9 @@ TEST(SaQuery, TheServiceDescribesItself) {
       *view, ask(SaMethod::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, 72).query());
   const ClassPortInfo info = decode_class_port_info(answer.records).value();
   EXPECT_EQ(info.class_version, 2);
-  EXPECT_EQ(info.capability_mask, 0x2400);  // MultiPathRecord, capability masks as subsets
+  EXPECT_EQ(info.capability_mask,
+            0x2600);  // multicast, MultiPathRecord, capability masks as subsets
+  EXPECT_EQ(info.capability_mask2, 0x1000u);  // full members that only send
   EXPECT_EQ(answer.offset, 0);
 }
 

@@ -9,6 +9,7 @@
 #include "smd/sa/class_port_info.h"
 #include "smd/sa/inform_info.h"
 #include "smd/sa/link_records.h"
+#include "smd/sa/multicast_records.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_record.h"
 #include "smd/sa/report_event.h"
@@ -214,6 +215,72 @@ TEST(SaRecords, PathRecordHasTheirBytes) {
   EXPECT_EQ(ib_path_rec_pkt_life_sel(&theirs), 3);
   EXPECT_EQ(theirs.preference, 2);
   EXPECT_EQ(decode_path_record(bytes_of(theirs)).value(), ours);
+}
+
+TEST(SaRecords, MulticastRecordsHaveTheirBytes) {
+  const McMemberRecord ours{.mgid = {0xff12401bffff0000u, Guid{0xffffffff}},
+                            .port_gid = {0xfe80, Guid{2}},
+                            .q_key = 0xb1b,
+                            .mlid = Lid{0xc001},
+                            .mtu = {Selector::Exactly, 4},
+                            .tclass = 5,
+                            .p_key = PKey{0x8001},
+                            .rate = {Selector::LessThan, 16},
+                            .life_time = {Selector::Best, 18},
+                            .sl = 9,
+                            .flow_label = 0xabcde,
+                            .hop_limit = 10,
+                            .scope = 2,
+                            .join_state = 5};
+  const auto theirs = as_theirs<ib_member_rec_t>(ours);
+  EXPECT_EQ(sizeof theirs, kMcMemberRecord.size);
+  EXPECT_EQ(cl_ntoh64(theirs.mgid.unicast.interface_id), 0xffffffffu);
+  EXPECT_EQ(cl_ntoh64(theirs.port_gid.unicast.prefix), 0xfe80u);
+  EXPECT_EQ(cl_ntoh32(theirs.qkey), 0xb1bu);
+  EXPECT_EQ(cl_ntoh16(theirs.mlid), 0xc001);
+  EXPECT_EQ(theirs.mtu, 0x84);
+  EXPECT_EQ(theirs.tclass, 5);
+  EXPECT_EQ(cl_ntoh16(theirs.pkey), 0x8001);
+  EXPECT_EQ(theirs.rate, 0x50);
+  EXPECT_EQ(theirs.pkt_life, 0xd2);
+  std::uint8_t sl = 0;
+  std::uint32_t flow = 0;
+  std::uint8_t hop = 0;
+  ib_member_get_sl_flow_hop(theirs.sl_flow_hop, &sl, &flow, &hop);
+  EXPECT_EQ(sl, 9);
+  EXPECT_EQ(flow, 0xabcdeu);
+  EXPECT_EQ(hop, 10);
+  EXPECT_EQ(theirs.scope_state, 0x25);
+  EXPECT_EQ(decode_mc_member_record(bytes_of(theirs)).value(), ours);
+
+  const MftRecord mft{.lid = Lid{6}, .position = 3, .block = 0x101, .masks = {0x1234}};
+  const auto their_mft = as_theirs<ib_mft_record_t>(mft);
+  EXPECT_EQ(sizeof their_mft, kMftRecord.size);
+  EXPECT_EQ(cl_ntoh16(their_mft.position_block_num), 0x3101);
+  EXPECT_EQ(cl_ntoh16(their_mft.mft[0]), 0x1234);
+  EXPECT_EQ(decode_mft_record(bytes_of(their_mft)).value(), mft);
+}
+
+TEST(SaRecords, MemberComponentsAreTheirBits) {
+  using namespace member_component;
+  EXPECT_EQ(kMgid, cl_ntoh64(IB_MCR_COMPMASK_MGID));
+  EXPECT_EQ(kPortGid, cl_ntoh64(IB_MCR_COMPMASK_PORT_GID));
+  EXPECT_EQ(kQKey, cl_ntoh64(IB_MCR_COMPMASK_QKEY));
+  EXPECT_EQ(kMlid, cl_ntoh64(IB_MCR_COMPMASK_MLID));
+  EXPECT_EQ(kMtuSelector, cl_ntoh64(IB_MCR_COMPMASK_MTU_SEL));
+  EXPECT_EQ(kMtu, cl_ntoh64(IB_MCR_COMPMASK_MTU));
+  EXPECT_EQ(kTclass, cl_ntoh64(IB_MCR_COMPMASK_TCLASS));
+  EXPECT_EQ(kPKey, cl_ntoh64(IB_MCR_COMPMASK_PKEY));
+  EXPECT_EQ(kRateSelector, cl_ntoh64(IB_MCR_COMPMASK_RATE_SEL));
+  EXPECT_EQ(kRate, cl_ntoh64(IB_MCR_COMPMASK_RATE));
+  EXPECT_EQ(kLifeTimeSelector, cl_ntoh64(IB_MCR_COMPMASK_LIFE_SEL));
+  EXPECT_EQ(kLifeTime, cl_ntoh64(IB_MCR_COMPMASK_LIFE));
+  EXPECT_EQ(kSl, cl_ntoh64(IB_MCR_COMPMASK_SL));
+  EXPECT_EQ(kFlowLabel, cl_ntoh64(IB_MCR_COMPMASK_FLOW));
+  EXPECT_EQ(kHopLimit, cl_ntoh64(IB_MCR_COMPMASK_HOP));
+  EXPECT_EQ(kScope, cl_ntoh64(IB_MCR_COMPMASK_SCOPE));
+  EXPECT_EQ(kJoinState, cl_ntoh64(IB_MCR_COMPMASK_JOIN_STATE));
+  EXPECT_EQ(kProxyJoin, cl_ntoh64(IB_MCR_COMPMASK_PROXY));
 }
 
 TEST(SaRecords, PathComponentsAreTheirBits) {

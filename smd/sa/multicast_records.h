@@ -1,0 +1,79 @@
+// Records of multicast: a port's part in a group, and the tables of switches (IBA 15.2.5.17, .8).
+#pragma once
+
+#include "smd/mad/tables.h"
+#include "smd/multicast/group_request.h"
+#include "smd/sa/component_mask.h"
+
+namespace smd::sa {
+
+struct McMemberRecord {
+  Gid mgid;
+  Gid port_gid;
+  std::uint32_t q_key = 0;
+  Lid mlid;
+  Bound mtu;
+  std::uint8_t tclass = 0;
+  PKey p_key;
+  Bound rate;
+  Bound life_time;
+  std::uint8_t sl = 0;           // 4 bits
+  std::uint32_t flow_label = 0;  // 20 bits
+  std::uint8_t hop_limit = 0;
+  std::uint8_t scope = 0;       // 4 bits
+  std::uint8_t join_state = 0;  // 4 bits
+  bool proxy_join = false;
+
+  friend bool operator==(const McMemberRecord&, const McMemberRecord&) = default;
+};
+
+/// Bits of its ComponentMask.
+namespace member_component {
+inline constexpr std::uint64_t kMgid = component_bit(0);
+inline constexpr std::uint64_t kPortGid = component_bit(1);
+inline constexpr std::uint64_t kQKey = component_bit(2);
+inline constexpr std::uint64_t kMlid = component_bit(3);
+inline constexpr std::uint64_t kMtuSelector = component_bit(4);
+inline constexpr std::uint64_t kMtu = component_bit(5);
+inline constexpr std::uint64_t kTclass = component_bit(6);
+inline constexpr std::uint64_t kPKey = component_bit(7);
+inline constexpr std::uint64_t kRateSelector = component_bit(8);
+inline constexpr std::uint64_t kRate = component_bit(9);
+inline constexpr std::uint64_t kLifeTimeSelector = component_bit(10);
+inline constexpr std::uint64_t kLifeTime = component_bit(11);
+inline constexpr std::uint64_t kSl = component_bit(12);
+inline constexpr std::uint64_t kFlowLabel = component_bit(13);
+inline constexpr std::uint64_t kHopLimit = component_bit(14);
+inline constexpr std::uint64_t kScope = component_bit(15);
+inline constexpr std::uint64_t kJoinState = component_bit(16);
+inline constexpr std::uint64_t kProxyJoin = component_bit(17);
+}  // namespace member_component
+
+struct MftRecord {
+  Lid lid;
+  std::uint8_t position = 0;  // 4 bits
+  std::uint16_t block = 0;    // 9 bits
+  MftBlock masks{};
+
+  friend bool operator==(const MftRecord&, const MftRecord&) = default;
+};
+
+extern const RecordShape kMcMemberRecord;
+extern const RecordShape kMftRecord;
+
+Result<McMemberRecord> decode_mc_member_record(std::span<const std::byte> data);
+Result<MftRecord> decode_mft_record(std::span<const std::byte> data);
+
+/// Each fills `data`, which has the size of the record's shape.
+void encode_record(const McMemberRecord& record, std::span<std::byte> data);
+void encode_record(const MftRecord& record, std::span<std::byte> data);
+
+/// What a request means of the record that it came with. An MTU, a rate or a lifetime counts with
+/// its selector only.
+[[nodiscard]] GroupRequest request_of(const McMemberRecord& record, std::uint64_t mask);
+
+/// All bounds are "exactly".
+[[nodiscard]] McMemberRecord record_of(const GroupMembership& membership,
+                                       std::uint64_t subnet_prefix);
+
+}  // namespace smd::sa

@@ -1,0 +1,226 @@
+// MCMemberRecord and MFTRecord: who may do and see what.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/multicast/mgid.h"
+#include "smd/multicast/subnet_realm.h"
+#include "smd/sa/group_keeper.h"
+#include "smd/sa/multicast_records.h"
+#include "tests/unit/sa/subnet.h"
+
+namespace smd::sa {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+namespace part = member_component;
+
+constexpr std::uint64_t kJoin = part::kMgid | part::kPortGid | part::kJoinState;
+constexpr std::uint64_t kCreate =
+    kJoin | part::kQKey | part::kPKey | part::kTclass | part::kFlowLabel | part::kSl;
+constexpr Gid kMgid{0xff12401bffff0000u, Guid{0x101}};
+
+class GroupRecords : public ::testing::Test {
+ protected:
+  GroupRecords() {
+    ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
+    auto fabric = std::make_shared<Fabric>(*parts.fabric);
+    for (PortInfo& info : fabric->port_info) info.mtu_cap = 5;
+    for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 64;
+    parts.fabric = fabric;
+    view = std::make_shared<const SubnetView>(parts);
+    realm.emplace(SubnetRealm::Parts{.fabric = parts.fabric, .lids = parts.lids});
+  }
+
+  [[nodiscard]] Gid gid(std::string_view host) const {
+    return {kDefaultSubnetPrefix, guid_of(*view, host)};
+  }
+
+  [[nodiscard]] McMemberRecord member(std::string_view host, std::uint8_t state = 1) const {
+    return {.mgid = kMgid,
+            .port_gid = gid(host),
+            .q_key = 0xb1b,
+            .p_key = kDefaultPKey,
+            .join_state = state};
+  }
+
+  Answer ask(SaMethod method,
+             std::uint64_t mask,
+             const McMemberRecord& wanted,
+             std::string_view from,
+             bool trusted = false) {
+    return put(sa::ask(method, RecordId::McMemberRecord, mask, wanted, 56), from, trusted);
+  }
+
+  Answer put(const Asked& asked, std::string_view from, bool trusted = false) {
+    Query query = asked.query(trusted);
+    query.client.lid = from.empty() ? Lid{99} : lid_of(*view, from);
+    return keeper.answer(*view, query).value_or(Answer{.status = Status::BadMethodAttribute});
+  }
+
+  static std::vector<McMemberRecord> records(const Answer& answer) {
+    EXPECT_EQ(answer.status, Status::Ok);
+    std::vector<McMemberRecord> out;
+    for (std::size_t at = 0; at < answer.records.size(); at += 56)
+      out.push_back(*decode_mc_member_record(std::span(answer.records).subspan(at)));
+    return out;
+  }
+
+  std::shared_ptr<const SubnetView> view;
+  std::optional<SubnetRealm> realm;
+  GroupTable groups;
+  MftMemory tables;
+  unsigned changes = 0;
+  GroupKeeper keeper{{.groups = groups,
+                      .tables = tables,
+                      .realm = [this]() -> const Realm* { return realm ? &*realm : nullptr; },
+                      .on_changed = [this] { ++changes; }}};
+};
+
+TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
+  const auto made = records(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  McMemberRecord wanted = member("H1");
+  wanted.mlid = Lid{0xc000};
+  wanted.mtu = {Selector::Exactly, 5};
+  wanted.rate = {Selector::Exactly, 16};
+  wanted.life_time = {Selector::Exactly, 18};
+  wanted.scope = 2;
+  EXPECT_THAT(made, ElementsAre(wanted));
+  EXPECT_EQ(changes, 1u);
+  // Only what the mask names counts.
+  McMemberRecord other = member("H2");
+  other.q_key = 77;
+  EXPECT_EQ(records(ask(SaMethod::Set, kJoin, other, "H2")).front().q_key, 0xb1bu);
+  EXPECT_EQ(ask(SaMethod::Set, kJoin | part::kQKey, other, "H2").status, Status::RequestInvalid);
+  EXPECT_EQ(changes, 2u);
+}
+
+TEST_F(GroupRecords, EveryRefusalHasItsStatus) {
+  EXPECT_EQ(ask(SaMethod::Set, kJoin, member("H1"), "H1").status, Status::InsufficientComponents);
+  McMemberRecord nobody = member("H1");
+  nobody.port_gid.guid = Guid{0x4711};
+  EXPECT_EQ(ask(SaMethod::Set, kCreate, nobody, "H1").status, Status::InvalidGid);
+  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "").status, Status::RequestInvalid)
+      << "from a LID that is nobody's";
+  EXPECT_EQ(ask(SaMethod::Delete, kJoin, member("H1"), "H1").status, Status::RequestInvalid);
+  EXPECT_EQ(ask(SaMethod::GetTraceTable, kJoin, member("H1"), "H1").status,
+            Status::BadMethodAttribute);
+  realm.reset();
+  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "H1").status, Status::Busy);
+  EXPECT_EQ(changes, 0u);
+}
+
+TEST_F(GroupRecords, NoMlidsNoGroup) {
+  auto fabric = std::make_shared<Fabric>(view->fabric());
+  for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 0;
+  realm.emplace(SubnetRealm::Parts{.fabric = fabric, .lids = view->parts().lids});
+  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "H1").status, Status::NoResources);
+}
+
+TEST_F(GroupRecords, LeavingSaysWhatRemains) {
+  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1", 3), "H1"));
+  EXPECT_EQ(records(ask(SaMethod::Delete, kJoin, member("H1", 2), "H1")).front().join_state, 1);
+  EXPECT_EQ(ask(SaMethod::Delete, kJoin, member("H1", 1), "H2").status, Status::RequestInvalid);
+  EXPECT_EQ(records(ask(SaMethod::Delete, kJoin, member("H1", 1), "H1")).front().join_state, 0);
+  EXPECT_THAT(groups.groups(), IsEmpty());
+}
+
+TEST_F(GroupRecords, TheTrustedSeeEveryMember) {
+  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(SaMethod::Set, kJoin, member("H2", 4), "H3"));
+  const auto all = records(ask(SaMethod::GetTable, 0, {}, "H3", true));
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].port_gid, gid("H1"));
+  EXPECT_EQ(all[1].join_state, 4);
+  EXPECT_TRUE(all[1].proxy_join);
+  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H3", true)),
+              SizeIs(1));
+  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kJoinState, member("H1", 4), "H3", true)),
+              SizeIs(1));
+}
+
+TEST_F(GroupRecords, OthersSeeGroupsAndNobodyInThem) {
+  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(SaMethod::Set, kJoin, member("H2"), "H2"));
+  const auto seen = records(ask(SaMethod::GetTable, 0, {}, "H3"));
+  ASSERT_THAT(seen, SizeIs(1));
+  EXPECT_EQ(seen[0].mgid, kMgid);
+  EXPECT_EQ(seen[0].port_gid, Gid{});
+  EXPECT_EQ(seen[0].join_state, 0);
+  // They may ask for themselves, and for nobody else.
+  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H2")), SizeIs(1));
+  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H3")), IsEmpty());
+  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kJoinState, member("H2"), "H3")), IsEmpty());
+}
+
+TEST_F(GroupRecords, GroupsOfOtherPartitionsAreNotThere) {
+  static_cast<void>(groups.keep(*realm, {{.mgid = kMgid, .p_key = PKey{0x8123}}}));
+  EXPECT_THAT(records(ask(SaMethod::GetTable, 0, {}, "H1")), IsEmpty());
+}
+
+TEST_F(GroupRecords, FoundByWhatTheyAreLike) {
+  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  McMemberRecord wanted = member("H1");
+  const auto found = [&](std::uint64_t mask) {
+    return records(ask(SaMethod::GetTable, mask, wanted, "H2")).size();
+  };
+  EXPECT_EQ(found(part::kMgid | part::kQKey | part::kPKey), 1u);
+  wanted.mlid = Lid{0xc001};
+  EXPECT_EQ(found(part::kMlid), 0u);
+  wanted.mtu = {Selector::GreaterThan, 4};
+  wanted.rate = {Selector::LessThan, 17};
+  EXPECT_EQ(found(part::kMtuSelector | part::kMtu | part::kRateSelector | part::kRate), 1u);
+  wanted.mtu = {Selector::LessThan, 5};
+  EXPECT_EQ(found(part::kMtuSelector | part::kMtu), 0u);
+  wanted.mgid.guid = Guid{1};
+  EXPECT_EQ(found(part::kMgid), 0u);
+  EXPECT_EQ(ask(SaMethod::Get, part::kMgid, wanted, "H2").status, Status::NoRecords);
+}
+
+TEST_F(GroupRecords, TablesOfSwitches) {
+  const Guid first = view->fabric().node_guid[test::node(view->fabric(), "S1")];
+  tables.confirm(first, {.block = 1, .position = 2}, MftBlock{7});
+  tables.confirm(view->fabric().node_guid[test::node(view->fabric(), "S2")], {}, MftBlock{9});
+  const auto find = [&](std::uint64_t mask, const MftRecord& wanted) {
+    return put(sa::ask(SaMethod::GetTable, RecordId::MftRecord, mask, wanted, 72), "H1");
+  };
+  EXPECT_EQ(find(0, {}).count(), 2u);
+  const MftRecord wanted{.lid = lid_of(*view, "S1"), .position = 2, .block = 1};
+  const Answer found = find(component_bit(0) | component_bit(1) | component_bit(3), wanted);
+  ASSERT_EQ(found.count(), 1u);
+  EXPECT_EQ(decode_mft_record(found.records)->masks[0], 7);
+  EXPECT_EQ(find(component_bit(3), {.block = 2}).count(), 0u);
+  EXPECT_EQ(put(sa::ask(SaMethod::Set, RecordId::MftRecord, 0, wanted, 72), "H1").status,
+            Status::BadMethodAttribute);
+}
+
+TEST(MulticastRecords, AreWhatTheyWere) {
+  std::array<std::byte, kDataSize> data{};
+  const McMemberRecord member{.mgid = kMgid,
+                              .port_gid = {1, Guid{2}},
+                              .q_key = 3,
+                              .mlid = Lid{0xc004},
+                              .mtu = {Selector::Exactly, 4},
+                              .tclass = 5,
+                              .p_key = PKey{6},
+                              .rate = {Selector::LessThan, 7},
+                              .life_time = {Selector::Best, 8},
+                              .sl = 9,
+                              .flow_label = 0xabcde,
+                              .hop_limit = 10,
+                              .scope = 11,
+                              .join_state = 12,
+                              .proxy_join = true};
+  encode_record(member, std::span(data).first(kMcMemberRecord.size));
+  EXPECT_EQ(*decode_mc_member_record(data), member);
+  const MftRecord table{.lid = Lid{1}, .position = 15, .block = 511, .masks = {1, 2}};
+  encode_record(table, std::span(data).first(kMftRecord.size));
+  EXPECT_EQ(*decode_mft_record(data), table);
+  EXPECT_FALSE(decode_mc_member_record(std::span(data).first(49)));
+  EXPECT_FALSE(decode_mft_record(std::span(data).first(71)));
+}
+
+}  // namespace
+}  // namespace smd::sa
