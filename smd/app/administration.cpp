@@ -72,4 +72,12 @@ void Administration::adopt(std::shared_ptr<const sa::SubnetView> view) {
   inform_.adopt(std::move(view));
 }
 
+sa::GroupKeeper::Parts group_parts(SubnetManager& manager) {
+  MulticastDesk& desk = manager.multicast();
+  return {.groups = desk.groups(),
+          .tables = desk.tables(),
+          .realm = [&desk] { return desk.realm(); },
+          .on_changed = [&desk] { desk.note_change(); }};
+}
+
 }  // namespace smd::app

@@ -8,6 +8,7 @@
 #include "smd/app/kept_records.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/sa/alias_keeper.h"
+#include "smd/sa/group_keeper.h"
 #include "smd/sa/inform_keeper.h"
 #include "smd/sa/server.h"
 #include "smd/sa/service_keeper.h"
@@ -62,5 +63,8 @@ class Administration {
   sa::ServiceKeeper services_;
   sa::AliasKeeper aliases_;
 };
+
+/// Where multicast groups are kept. The manager outlives who takes them.
+[[nodiscard]] sa::GroupKeeper::Parts group_parts(SubnetManager& manager);
 
 }  // namespace smd::app

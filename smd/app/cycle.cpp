@@ -97,7 +97,9 @@ void Cycle::read_back(void (Cycle::*then)()) {
   ProgramState& state = parts_.holdings.program;
   for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
     if (found_.fabric->switch_info[sw].linear_fdb_top != 0) continue;  // else fresh from power-on
-    state.forget(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
+    const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
+    state.forget(guid);
+    if (!has_random_table(found_.fabric->switch_info[sw])) state.multicast.note_fresh(guid);
   }
   std::vector<TableBlock> blocks = find_unread_blocks(*found_.fabric, lids_.top, state.tables);
   if (blocks.empty()) return (this->*then)();

@@ -164,6 +164,14 @@ void Daemon::open() {
                                                       std::move(observer));
   session_->aliases = std::make_unique<AliasWriter>(session_->manager->client());
   session_->clients = std::make_unique<ClientCall>(session_->manager->client());
+  session_->groups = std::make_unique<sa::GroupKeeper>(group_parts(*session_->manager));
+  session_->administration->server().add_keeper(*session_->groups);
+  session_->manager->multicast().restore(left_.groups);
+  session_->manager->multicast().on_change([this](const std::vector<GroupChange>& changes) {
+    for (const GroupChange& each : changes)
+      session_->administration->tell(sa::GroupEvent{each.mgid, each.p_key, each.created});
+    records_.note_change();
+  });
   session_->manager->start();
 }
 
@@ -183,6 +191,7 @@ void Daemon::adopt_view() {
 KeptRecords Daemon::collect() const {
   KeptRecords kept = session_->administration->collect();
   kept.in_service = session_->clients->without_owed(kept.in_service);
+  kept.groups = session_->manager->multicast().to_keep();
   return kept;
 }
 

@@ -19,6 +19,7 @@
 #include "smd/app/service_notify.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/runtime/asio_runtime.h"
+#include "smd/sa/group_keeper.h"
 #include "smd/transport/class_split.h"
 
 namespace smd::app {
@@ -52,6 +53,7 @@ class Daemon {
     std::unique_ptr<SubnetManager> manager;
     std::unique_ptr<AliasWriter> aliases;
     std::unique_ptr<ClientCall> clients;
+    std::unique_ptr<sa::GroupKeeper> groups;
   };
 
   void open();

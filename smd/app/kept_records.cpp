@@ -138,6 +138,56 @@ void read_alias(Words& in, KeptRecords& out) {
   further[index] = alias;
 }
 
+std::string print_group(const Group& group) {
+  const GroupTraits& traits = group.traits;
+  std::string text =
+      fmt::format("group 0x{:016x} {} 0x{:04x} {} 0x{:04x} {} {} {} {} {} {} {} {}\n",
+                  group.mgid.prefix,
+                  group.mgid.guid,
+                  group.mlid.value(),
+                  traits.q_key,
+                  traits.p_key.value(),
+                  traits.mtu,
+                  traits.rate,
+                  traits.life_time,
+                  traits.sl,
+                  traits.tclass,
+                  traits.hop_limit,
+                  traits.scope,
+                  traits.flow_label);
+  for (const auto& [port, member] : group.members) {
+    text += fmt::format("member {} {} {}\n", port, member.join_state, member.proxy_join ? 1 : 0);
+  }
+  return text;
+}
+
+void read_group(Words& in, KeptRecords& out) {
+  Group group;
+  group.mgid = in.gid();
+  group.mlid = Lid{in.number<std::uint16_t>()};
+  GroupTraits& traits = group.traits;
+  traits.q_key = in.number<std::uint32_t>();
+  traits.p_key = PKey{in.number<std::uint16_t>()};
+  traits.mtu = static_cast<std::uint8_t>(in.number(5));
+  traits.rate = static_cast<std::uint8_t>(in.number(63));
+  traits.life_time = static_cast<std::uint8_t>(in.number(63));
+  traits.sl = static_cast<std::uint8_t>(in.number(15));
+  traits.tclass = in.number<std::uint8_t>();
+  traits.hop_limit = in.number<std::uint8_t>();
+  traits.scope = static_cast<std::uint8_t>(in.number(15));
+  traits.flow_label = static_cast<std::uint32_t>(in.number(0xfffff));
+  if (in.done()) out.groups.push_back(std::move(group));
+}
+
+/// Of the group before it.
+void read_member(Words& in, KeptRecords& out) {
+  const Guid port{in.number<std::uint64_t>()};
+  const auto state = static_cast<std::uint8_t>(in.number(join_state::kAll));
+  const bool proxy = in.number(1) == 1;
+  if (out.groups.empty()) in.refuse();
+  if (in.done()) out.groups.back().members[port] = {.join_state = state, .proxy_join = proxy};
+}
+
 std::string print_service(const sa::Service& service, const Moment& now) {
   const sa::ServiceRecord& record = service.record;
   std::string expires(kNever);
@@ -195,6 +245,7 @@ std::string print_records(const KeptRecords& records, const Moment& now) {
       if (further[i] != Guid{}) text += fmt::format("alias {} {} {}\n", port, i, further[i]);
     }
   }
+  for (const Group& each : records.groups) text += print_group(each);
   for (const sa::Service& each : records.services) text += print_service(each, now);
   return text;
 }
@@ -217,6 +268,10 @@ Parsed<KeptRecords> parse_records(std::string_view text,
       records.in_service.emplace_back(in.number<std::uint64_t>());
     } else if (kind == "subscription") {
       read_subscription(in, records);
+    } else if (kind == "group") {
+      read_group(in, records);
+    } else if (kind == "member") {
+      read_member(in, records);
     } else if (kind == "alias") {
       read_alias(in, records);
     } else if (kind == "service") {

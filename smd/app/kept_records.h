@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smd/base/result.h"
+#include "smd/multicast/group.h"
 #include "smd/runtime/runtime.h"
 #include "smd/sa/alias_table.h"
 #include "smd/sa/service_table.h"
@@ -19,6 +20,7 @@ struct KeptRecords {
   sa::SubscriptionTable::Map subscriptions;
   std::vector<sa::Service> services;
   sa::AliasTable::Map aliases;
+  std::vector<Group> groups;     // multicast
   std::vector<Guid> in_service;  // ports whose clients know that they may rely on us
 
   friend bool operator==(const KeptRecords&, const KeptRecords&) = default;

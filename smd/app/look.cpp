@@ -100,7 +100,10 @@ void Look::on_partially_found(Result<PartialReport> found) {
   }
   log_delta(found->delta);
   seen_.look_again = std::move(found->look_again);
-  for (const Guid restarted : found->delta.restarted) holdings_.program.forget(restarted);
+  for (const Guid restarted : found->delta.restarted) {
+    holdings_.program.forget(restarted);
+    holdings_.program.multicast.forget(restarted);
+  }
   on_found(std::move(found->sweep));
 }
 

@@ -56,6 +56,7 @@ SubnetManager::SubnetManager(
       holdings_{.book = std::move(kept.book), .rows = kept.rows},
       aftercare_(client_, holdings_.program.keys),
       meter_(runtime, client_, observer_.wall),
+      multicast_(runtime, client_, holdings_.program.multicast, meter_),
       turns_(std::move(kept.turns)) {
   traps_.adopt(settings_);
   traps_.on_notice(observer_.on_notice);
@@ -158,7 +159,12 @@ void SubnetManager::on_cycle(CycleReport report) {
   }
   enter(report.error ? Phase::Idle : Phase::Up);
   observer_.on_cycle(*last_);
-  if (!report.error) observer_.on_known();
+  if (!report.error) {
+    // A manager that lost its own cable knows nothing of the others, and they go on as they are.
+    if (!report.cut_off || multicast_.realm() == nullptr)
+      multicast_.adopt(holdings_.in_force, settings_);
+    observer_.on_known();
+  }
   next();
 }
 

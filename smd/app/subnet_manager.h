@@ -12,6 +12,7 @@
 
 #include "smd/app/aftercare.h"
 #include "smd/app/cycle.h"
+#include "smd/app/multicast_desk.h"
 #include "smd/app/retry_clock.h"
 #include "smd/app/trap_desk.h"
 #include "smd/discovery/switch_poll.h"
@@ -59,7 +60,7 @@ class SubnetManager {
   /// Nothing runs and nothing is asked for.
   [[nodiscard]] bool at_rest() const {
     return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() && !poll_wanted_ &&
-           !traps_.waiting() && !aftercare_.running();
+           !traps_.waiting() && !aftercare_.running() && multicast_.at_rest();
   }
 
   /// Null before the first cycle ended.
@@ -80,6 +81,10 @@ class SubnetManager {
 
   /// What switches confirmed, and the turns that are blocked in them.
   [[nodiscard]] const ProgramState& program_state() const { return holdings_.program; }
+
+  [[nodiscard]] MulticastDesk& multicast() { return multicast_; }
+
+  [[nodiscard]] const MulticastDesk& multicast() const { return multicast_; }
 
   [[nodiscard]] const SmpStats& smp_stats() const { return client_.stats(); }
 
@@ -120,6 +125,7 @@ class SubnetManager {
   Holdings holdings_;
   Aftercare aftercare_;
   CostMeter meter_;
+  MulticastDesk multicast_;
 
   Phase phase_ = Phase::Idle;
   Suspicion pending_;           // of what was reported while a cycle ran

@@ -3,6 +3,7 @@
 // repeat to the byte).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -37,16 +38,23 @@ class CostMeter {
   PhaseCost lap() {
     const PhaseCost now{
         client_.stats().sent, runtime_.now().since_epoch, wall_ ? wall_() : Duration{0}};
-    const PhaseCost cost{now.smps - last_.smps, now.time - last_.time, now.wall - last_.wall};
+    const std::uint64_t foreign = std::min(foreign_, now.smps - last_.smps);
+    foreign_ -= foreign;
+    const PhaseCost cost{
+        now.smps - last_.smps - foreign, now.time - last_.time, now.wall - last_.wall};
     last_ = now;
     return cost;
   }
+
+  /// So many SMPs belong to nobody who is measured.
+  void leave_out(std::uint64_t smps) { foreign_ += smps; }
 
  private:
   const Runtime& runtime_;
   const SmpClient& client_;
   WallClock wall_;
   PhaseCost last_;
+  std::uint64_t foreign_ = 0;  // sent, and not yet left out
 };
 
 }  // namespace smd

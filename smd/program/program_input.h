@@ -2,6 +2,7 @@
 #pragma once
 
 #include "smd/discovery/sweep_report.h"
+#include "smd/multicast/mft_memory.h"
 #include "smd/plan/row_memory.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/key_memory.h"
@@ -25,9 +26,11 @@ struct ProgramState {
   TurnMemory turns;
   RowMemory rows;
   KeyMemory keys;
+  MftMemory multicast;
   std::optional<QosPolicy> audited;  // every port was seen to obey it once
 
-  /// A switch that is fresh from power-on: nothing known of it holds.
+  /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
+  /// words of its own for that.
   void forget(Guid node);
 };
 

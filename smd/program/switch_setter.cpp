@@ -1,6 +1,9 @@
 #include "smd/program/switch_setter.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "smd/multicast/realm.h"
 
 namespace smd {
 
@@ -98,6 +101,13 @@ SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
   SwitchInfo wanted = run_.report.switch_info[sw];
   if (!has_random_table(wanted)) wanted.linear_fdb_top = run_.input.lft->top().value();
   wanted.life_time_value = run_.input.policy.packet_life_time;
+  // Entries above MulticastFDBTop count for nothing, and after power-on that is all of them.
+  const PortIdx port = run_.fabric().port_of(run_.node_of(sw), PortNum{0});
+  const bool has_top =
+      (run_.fabric().port_info[port].capability_mask & port_cap::kIsMulticastFdbTopSupported) != 0;
+  if (has_top && wanted.multicast_fdb_cap > 0)
+    wanted.multicast_fdb_top = static_cast<std::uint16_t>(
+        kFirstMlid.value() + std::min<std::uint32_t>(wanted.multicast_fdb_cap, kMostMlids) - 1);
   return wanted;
 }
 

@@ -37,11 +37,30 @@ KeptRecords some() {
   service.record.lease_s = 100;
   service.expires = kThen.runtime + Duration{100s};
   records.services.push_back(service);
+  records.groups.push_back({.mgid = {0xff12401bffff0000u, Guid{0xffffffff}},
+                            .mlid = Lid{0xc000},
+                            .traits = {.q_key = 0xb1b,
+                                       .p_key = kDefaultPKey,
+                                       .mtu = 5,
+                                       .rate = 16,
+                                       .life_time = 18,
+                                       .sl = 1,
+                                       .tclass = 2,
+                                       .hop_limit = 3,
+                                       .scope = 4,
+                                       .flow_label = 0xfffff},
+                            .members = {{Guid{1}, {.join_state = 1}},
+                                        {Guid{2}, {.join_state = 6, .proxy_join = true}}}});
+  records.groups.push_back({.mgid = {0xff12401bffff0000u, Guid{1}}, .mlid = Lid{0xc001}});
   return records;
 }
 
 TEST(KeptRecords, AreReadBackAsTheyWere) {
   EXPECT_EQ(parse_records(print_records(some(), kThen), "f", kThen).value(), some());
+}
+
+TEST(KeptRecords, AMemberIsOfTheGroupBeforeIt) {
+  EXPECT_FALSE(parse_records("member 1 1 0\n", "f", kThen));
 }
 
 TEST(KeptRecords, LeasesRunWhileNobodyLooks) {
@@ -68,6 +87,10 @@ TEST(KeptRecords, EveryLineThatIsNoRecordIsNamed) {
                           "subscription 0x1 1 0",
                           "subscription 0x1 16777216 0 0 0 1 1 1 1 1 1 1 1 1 1",
                           "subscription 0x1 1 0 0 0 1 1 2 1 1 1 1 1 1 1",
+                          "group 0x1",
+                          "group 1 1 49152 1 1 6 1 1 1 1 1 1 1",
+                          "member 1 16 0",
+                          "member 1 1 2",
                           "service 0x1 1 1 1 1 1 soon 00 00 00"}) {
     const auto parsed = parse_records(good + bad + "\n" + good, "f", kThen);
     ASSERT_FALSE(parsed) << bad;

@@ -47,6 +47,25 @@ struct MoreLids : testing::Test {
   unsigned switch_sets = 0;
 };
 
+TEST(MulticastTop, ReachesAsFarAsTheTable) {
+  LabOptions options;
+  options.agents.mft_cap = 96;
+  ProgramLab lab("fat-tree:k=4,levels=2", options);
+  const std::uint16_t before = lab.bring_up().switch_info[SwitchIdx{0}].multicast_fdb_top;
+  EXPECT_NE(before, 0xc05f) << "switches that do not say that they have one keep what they have";
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::PortInfo)) return;
+    if ((smp.attribute_modifier & 0xff) != 0) return;
+    PortInfo info = *decode_port_info(smp.data);
+    info.capability_mask |= port_cap::kIsMulticastFdbTopSupported;
+    encode_port_info(info, smp.data);
+  };
+  lab.discover();
+  const ProgramReport report = lab.program(lab.input());
+  EXPECT_EQ(report.fault_count, 0u);
+  for (const SwitchInfo& info : report.switch_info) EXPECT_EQ(info.multicast_fdb_top, 0xc05f);
+}
+
 TEST_F(MoreLids, ComeIntoForceAfterTheirBlocksAreKnown) {
   TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
   plan.phases[0].entries = entries;

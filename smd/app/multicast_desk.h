@@ -1,0 +1,119 @@
+// The groups of the subnet and what is done for them: trees, entries in the switches, news of
+// groups.
+//
+// Independent of cycles: a join is served at once, whatever a sweep is doing; what comes while
+// entries are being written goes into the next round. A cycle that ended brings a new snapshot: who
+// is gone leaves his groups, and trees are made good.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "smd/app/cycle_report.h"
+#include "smd/app/settings.h"
+#include "smd/multicast/forest.h"
+#include "smd/multicast/group_table.h"
+#include "smd/multicast/subnet_realm.h"
+#include "smd/multicast/tree_ranks.h"
+#include "smd/program/mft_writer.h"
+
+namespace smd::app {
+
+struct MulticastStats {
+  std::uint64_t rounds = 0;
+  std::uint64_t blocks_read = 0;
+  std::uint64_t blocks_written = 0;
+  std::uint64_t faults = 0;
+  std::size_t stranded = 0;  // members of MLIDs that no tree reaches
+  std::size_t unmet = 0;     // MLIDs whose entries are not confirmed
+
+  /// Unicast and multicast packets together cannot block each other in a circle. Nothing: not
+  /// proved, as routes that change lanes are in force.
+  std::optional<bool> acyclic = true;
+};
+
+class MulticastDesk {
+ public:
+  MulticastDesk(Runtime& runtime, SmpClient& client, MftMemory& memory, CostMeter& meter)
+      : runtime_(runtime), client_(client), memory_(memory), meter_(meter) {}
+
+  MulticastDesk(const MulticastDesk&) = delete;
+
+  /// What a former life left; before the first snapshot.
+  void restore(std::vector<Group> groups) { left_ = std::move(groups); }
+
+  /// What the next life shall have; before the first snapshot what was restored.
+  [[nodiscard]] std::vector<Group> to_keep() const { return now_ ? groups_.snapshot() : left_; }
+
+  /// What is in force now.
+  void adopt(std::shared_ptr<const InForce> now, const Settings& settings);
+
+  /// Somebody joined or left: to be called after every change of groups().
+  void note_change();
+
+  [[nodiscard]] GroupTable& groups() { return groups_; }
+
+  [[nodiscard]] const GroupTable& groups() const { return groups_; }
+
+  [[nodiscard]] const MftMemory& tables() const { return memory_; }
+
+  /// Null before the first snapshot.
+  [[nodiscard]] const Realm* realm() const { return realm_ ? &*realm_ : nullptr; }
+
+  /// Null where the MLID has none.
+  [[nodiscard]] const Tree* find_tree(Lid mlid) const { return forest_.find(mlid); }
+
+  /// Runs for every group that is created or deleted, and after any other change with none.
+  void on_change(std::function<void(const std::vector<GroupChange>&)> handler) {
+    tell_ = std::move(handler);
+  }
+
+  /// Nothing runs, and nothing but what failed waits.
+  [[nodiscard]] bool at_rest() const { return !writer_ && !woken_; }
+
+  [[nodiscard]] const MulticastStats& stats() const { return stats_; }
+
+ private:
+  void wake();
+  [[nodiscard]] PartitionFacts partition_facts() const;
+  void begin_round();
+  void on_written(const MftReport& report);
+  [[nodiscard]] std::vector<TreeMember> members_of(Lid mlid) const;
+  [[nodiscard]] std::optional<std::vector<SwitchMask>> grow(Lid mlid);
+  void owe_judgement();
+  void judge();
+
+  Runtime& runtime_;
+  SmpClient& client_;
+  MftMemory& memory_;
+  CostMeter& meter_;
+  GroupTable groups_;
+  Forest forest_;
+  TreeRanks ranks_;
+  std::vector<Group> left_;
+  std::shared_ptr<const InForce> now_;
+  std::optional<SubnetRealm> realm_;
+  MKey m_key_;
+  std::map<Lid, std::size_t> stranded_;
+  std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted
+  std::set<Lid> pending_;
+  std::set<Lid> failed_;  // of the last rounds: again when it is time, or with the next change
+  Duration backoff_{0};
+  TimePoint next_round_;  // not before
+  bool woken_ = false;
+  bool judge_owed_ = false;  // the timer runs
+  std::function<void(const std::vector<GroupChange>&)> tell_;
+  MulticastStats stats_;
+  std::unique_ptr<MftWriter> writer_;
+  Timer wake_;
+  Timer retry_;
+  Timer judge_;
+  Timer leave_;  // the frame of a writer that is about to be destroyed
+  OffloadOwner work_;
+};
+
+}  // namespace smd::app
