@@ -17,8 +17,13 @@ double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
 Result<const InForce*> in_force(const AdminContext& context) {
   SubnetManager* manager = context.manager();
-  if (manager == nullptr || manager->in_force() == nullptr) {
-    return fail(Errc::Busy, "the subnet is not up yet");
+  if (manager == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
+  if (manager->in_force() == nullptr) {
+    const bool waits = manager->election().state() == SmState::Standby;
+    return fail(Errc::Busy,
+                waits ? fmt::format("this manager is standby; ask the master, {}",
+                                    manager->election().counterpart())
+                      : std::string("the subnet is not up yet"));
   }
   return manager->in_force();
 }
@@ -87,6 +92,29 @@ nlohmann::json administration_json(const Administration& administration) {
           {"services", administration.services().table().all().size()}};
 }
 
+/// The other managers as they last answered.
+nlohmann::json managers_json(const Election& election) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& [guid, known] : election.others()) {
+    out.push_back({{"guid", fmt::format("{}", guid)},
+                   {"lid", known.at.lid.value()},
+                   {"state", known.info ? print_sm_state(state_of(*known.info)) : "silent"},
+                   {"priority", known.info ? nlohmann::json(known.info->priority) : nullptr},
+                   {"activity", known.info ? nlohmann::json(known.info->act_count) : nullptr},
+                   {"foreign_key", known.foreign}});
+  }
+  return out;
+}
+
+nlohmann::json standbys_json(const Election& election) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& [guid, known] : election.others()) {
+    if (known.info && state_of(*known.info) == SmState::Standby)
+      out.push_back(fmt::format("{} (priority {})", guid, known.info->priority));
+  }
+  return out;
+}
+
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
                         {"uptime_s", seconds(context.uptime())},
@@ -100,6 +128,14 @@ nlohmann::json status(const AdminContext& context) {
   out["port"] = port.port.value();
   out["port_guid"] = fmt::format("{}", port.port_guid);
   out["alarms"] = manager->alarms();
+  const Election& election = manager->election();
+  out["priority"] = election.info().priority;
+  out["standbys"] = standbys_json(election);
+  out["managers"] = managers_json(election);
+  if (election.state() == SmState::Standby) {
+    out["master"] = fmt::format("{}", election.counterpart());
+    out["missed_polls"] = election.missed_polls();
+  }
   out["smp"] = smp_json(manager->smp_stats());
   if (const auto* served = context.administration ? context.administration() : nullptr)
     out["sa"] = administration_json(*served);

@@ -6,13 +6,30 @@
 #include "smd/app/qos_choice.h"
 
 namespace smd::app {
+namespace {
+
+PortIdx find_end_port(const Fabric& fabric, Guid guid) {
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_end_port(port) && fabric.port_guid[port] == guid) return port;
+  }
+  return kNone<PortIdx>;
+}
+
+}  // namespace
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
-                                                const LocalPort& own_port,
                                                 const sa::AliasTable::Map& aliases) {
   const std::shared_ptr<const InForce> now = manager.share_in_force();
-  if (!now) return nullptr;
+  const Election& election = manager.election();
+  if (!now || election.state() != SmState::Master) return nullptr;
   const Settings& settings = manager.settings();
+  std::vector<sa::KnownManager> others;
+  for (const auto& [guid, known] : election.others()) {
+    const PortIdx port = find_end_port(now->fabric(), guid);
+    if (port == kNone<PortIdx> || !known.info) continue;
+    others.push_back({.lid = now->lids.base[port], .info = *known.info});
+    others.back().info.sm_key = SmKey{};
+  }
   // LIDs and tables live as long as the view; the fabric is the one of this moment.
   return std::make_shared<const sa::SubnetView>(sa::ViewParts{
       .fabric = now->sweep.fabric,
@@ -24,12 +41,9 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .qos = choose_qos(settings, now->routing.vls),
       .rows = {now, &now->rows},
       .qos_rules = make_qos_rules(settings, *now),
-      .sm = {.guid = own_port.port_guid,
-             .sm_key = settings.sm_key,
-             .act_count = static_cast<std::uint32_t>(manager.cycles()),
-             .priority = settings.sm_priority,
-             .sm_state = static_cast<std::uint8_t>(SmState::Master)},
-      .trust_key = settings.sm_key,
+      .sm = election.info(),
+      .other_managers = std::move(others),
+      .trust_key = settings.election.sm_key,
       .subnet_prefix = settings.ports.subnet_prefix,
       .packet_life_time = settings.ports.subnet_timeout});
 }

@@ -16,11 +16,9 @@
 
 namespace smd::app {
 
-/// Null until a cycle has routes that were verified. `own_port`: where the manager sits.
+/// Null until a cycle has routes that were verified, and while another manager rules.
 [[nodiscard]] std::shared_ptr<const sa::SubnetView> make_view(
-    const SubnetManager& manager,
-    const LocalPort& own_port,
-    const sa::AliasTable::Map& aliases = {});
+    const SubnetManager& manager, const sa::AliasTable::Map& aliases = {});
 
 class Administration {
  public:

@@ -45,7 +45,10 @@ struct SmpConfig {
 
 struct SmConfig {
   unsigned priority = 0;
+  unsigned master_priority = 0;
   SmKey sm_key;
+  unsigned poll_interval_ms = 1000;
+  unsigned poll_retries = 4;
   MKey m_key;
   unsigned m_key_protect = 0;
   unsigned m_key_lease_s = 0;

@@ -10,6 +10,7 @@
 #include "smd/app/qos_choice.h"
 #include "smd/base/log.h"
 #include "smd/fabric/describe.h"
+#include "smd/policy/lid_takeover.h"
 
 namespace smd::app {
 namespace {
@@ -44,7 +45,7 @@ void Cycle::start(Suspicion why) {
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
   hooks_.on_phase(Phase::Discovering);
-  look_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.holdings);
+  look_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.holdings, parts_.only_look);
   look_->start(std::move(why), [this](Seen seen) { on_seen(std::move(seen)); });
 }
 
@@ -65,7 +66,50 @@ void Cycle::on_seen(Seen seen) {
   report_.cut_off =
       found_.fabric->node_count() == 1 && !found_.fabric->is_switch(found_.fabric->sm_node);
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
-  address();
+  hooks_.on_found(found_);
+}
+
+void Cycle::proceed() {
+  if (parts_.only_look) {
+    // Changes that a switch reported before its ports were read are still reported.
+    for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
+      if (found_.fabric->switch_info[sw].port_state_change)
+        report_.look_again.push_back(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
+    }
+  }
+  follow_other_master();
+  if (parts_.holdings.reregister) {
+    const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
+    ours_already_ = find_ports_that_name(*found_.fabric, own.lid);
+  }
+  take_keys();
+}
+
+/// Keys that are shown are replaced; those that are not keep their ports from us.
+void Cycle::take_keys() {
+  report_.foreign_keys = find_foreign_keys(*found_.fabric, parts_.settings.ports.m_key);
+  if (report_.foreign_keys.ports == 0) return address();
+  key_taker_.emplace(parts_.client);
+  key_taker_->start(found_, parts_.settings.ports, [this](std::uint64_t taken) {
+    ForeignKeys& keys = report_.foreign_keys;
+    keys.ports -= taken;
+    keys.forever = std::min(keys.forever, keys.ports);
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
+      key_taker_.reset();
+      report_.configure += parts_.meter.lap();
+      address();
+    });
+  });
+}
+
+/// Where somebody else ruled since our LIDs were written down, those of the fabric hold.
+void Cycle::follow_other_master() {
+  Holdings& holdings = parts_.holdings;
+  if (holdings.in_force) return;
+  const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
+  if (own.master_sm_lid == kUnassignedLid || own.master_sm_lid == own.lid) return;
+  holdings.reregister = true;
+  holdings.book = follow_fabric(*found_.fabric, std::move(holdings.book));
 }
 
 void Cycle::address() {
@@ -127,7 +171,11 @@ void Cycle::route() {
                .gateways = parts_.settings.gateways,
                .weights = parts_.settings.weights,
                .orientation = parts_.holdings.orientation,
-               .in_force = parts_.holdings.in_force};
+               .in_force = parts_.holdings.in_force,
+               .found = {}};
+  if (parts_.holdings.reregister && !parts_.holdings.in_force) {
+    job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.holdings.program.tables).lft;
+  }
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return compute_routed(job); },
@@ -368,7 +416,19 @@ void Cycle::on_programmed(ProgramReport report) {
     ++part_;
     return await_part();
   }
-  measure();
+  tell_clients();
+}
+
+void Cycle::tell_clients() {
+  if (!std::exchange(parts_.holdings.reregister, false) || ours_already_.empty()) return measure();
+  reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
+  reregistration_->start(parts_.holdings.in_force->sweep, std::move(ours_already_), [this] {
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
+      reregistration_.reset();
+      report_.configure += parts_.meter.lap();
+      measure();
+    });
+  });
 }
 
 /// Nobody waits for these numbers but the reader of the report.
@@ -386,6 +446,7 @@ void Cycle::measure() {
 }
 
 void Cycle::fail(Error error) {
+  if (parts_.only_look) report_.look_again.clear();  // the next cycle looks at everything
   report_.error = std::move(error);
   finish();
 }

@@ -18,8 +18,10 @@
 #include "smd/app/look.h"
 #include "smd/app/route_job.h"
 #include "smd/app/settings.h"
+#include "smd/program/key_taker.h"
 #include "smd/program/programmer.h"
 #include "smd/program/read_back.h"
+#include "smd/program/reregistration.h"
 #include "smd/program/row_reader.h"
 
 namespace smd::app {
@@ -35,6 +37,9 @@ class Cycle {
     std::function<void(std::vector<TurnRef>)> on_turns;  // all that a plan may leave blocked
     std::function<void()> on_rows;  // rows of switches are about to be set for the first time
     PlanWatcher on_plan;
+
+    /// The look is over, and nothing was written yet that others rely on: proceed() goes on.
+    std::function<void(const SweepReport&)> on_found;
     std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
 
@@ -46,6 +51,7 @@ class Cycle {
     Holdings& holdings;
     const Aftercare& aftercare;
     CostMeter& meter;
+    bool only_look = false;  // until proceed(): whether we may write is not settled
   };
 
   Cycle(const Parts& parts, Hooks hooks);
@@ -53,8 +59,13 @@ class Cycle {
 
   void start(Suspicion why);
 
+  /// Requires: on_found ran.
+  void proceed();
+
  private:
   void on_seen(Seen seen);
+  void take_keys();
+  void follow_other_master();
   void address();
   void read_back(void (Cycle::*then)());
   void route();
@@ -69,6 +80,7 @@ class Cycle {
   void on_programmed(ProgramReport report);
   void announce_turns(const TransitionPlan& plan);
   void note_plan(const TransitionPlan& plan);
+  void tell_clients();
   void measure();
   void fail(Error error);
   void finish();
@@ -92,11 +104,15 @@ class Cycle {
   TimePoint part_began_;
   TransitionPlan plan_;
   LaneMaps rows_;  // that it writes
+  std::vector<PortIdx>
+      ours_already_;  // ports that named us master, and whose clients are to be told
 
   std::optional<Look> look_;
+  std::optional<KeyTaker> key_taker_;
   std::optional<ReadBack> read_back_;
   std::optional<RowReader> row_reader_;
   std::optional<Programmer> programmer_;
+  std::optional<Reregistration> reregistration_;
   OffloadOwner work_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
 };

@@ -3,6 +3,21 @@
 #include "smd/base/log.h"
 
 namespace smd::app {
+namespace {
+
+/// "12 ports carry an M_Key that is not sm.m_key; …"; empty when none does.
+std::string print_foreign_keys(const ForeignKeys& keys) {
+  if (keys.ports == 0) return "";
+  std::string out = fmt::format(
+      "{} ports carry an M_Key that is not sm.m_key and take no Set from this manager", keys.ports);
+  if (keys.forever < keys.ports)
+    out += fmt::format("; their leases end after at most {} s", keys.longest_lease_s);
+  if (keys.forever > 0)
+    out += fmt::format("; {} never give it up: set sm.m_key to it, or reset them", keys.forever);
+  return out;
+}
+
+}  // namespace
 
 void log_cycle(const CycleReport& cycle) {
   for (const SilentPort& port : cycle.silent) {
@@ -16,6 +31,8 @@ void log_cycle(const CycleReport& cycle) {
                print_path(twice.second));
   }
   if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
+  if (const std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
+    log::warn("m_key.foreign", "what=\"{}\"", keys);
   for (const ProgramFault& fault : cycle.faults) {
     log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
   }
@@ -99,6 +116,8 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
                                  print_path(twice.first),
                                  print_path(twice.second)));
   }
+  if (std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
+    alarms.push_back(std::move(keys));
   for (const ProgramFault& fault : cycle.faults) {
     alarms.push_back(fmt::format("{} port {}: {}", fault.node, fault.port, fault.what));
   }

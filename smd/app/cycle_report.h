@@ -11,6 +11,7 @@
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/plan/transition.h"
+#include "smd/policy/foreign_keys.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/partition_map.h"
 #include "smd/program/program_report.h"
@@ -18,7 +19,7 @@
 
 namespace smd::app {
 
-enum class Phase { Idle, Discovering, Routing, Programming, Up };
+enum class Phase { Idle, Discovering, Routing, Programming, Up, HandingOver, Standby, NotActive };
 
 [[nodiscard]] std::string_view print_phase(Phase phase);
 
@@ -81,6 +82,7 @@ struct CycleReport {
   std::vector<DuplicateGuid> duplicates;
   std::vector<LidConflict> lid_conflicts;
   std::vector<std::string> partition_faults;  // P_Key tables that are left alone, and why
+  ForeignKeys foreign_keys;                   // ports that another manager protects
   std::vector<ProgramFault> faults;
   std::uint64_t fault_count = 0;
   std::uint64_t blocks_written = 0;

@@ -120,6 +120,7 @@ void Daemon::open() {
         std::chrono::steady_clock::now().time_since_epoch());
   };
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
+  observer.on_phase = [this](Phase phase) { on_phase(phase); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
   observer.on_known = [this] { adopt_view(); };
   observer.on_notice = [this](const Notice& notice) {
@@ -180,7 +181,7 @@ void Daemon::adopt_view() {
   const SubnetManager& manager = *session_->manager;
   const auto& aliases = session_->administration->aliases();
   const std::vector<Guid> before = session_->administration->inform().in_service();
-  session_->administration->adopt(make_view(manager, session_->transport->local_port(), aliases));
+  session_->administration->adopt(make_view(manager, aliases));
   if (manager.in_force() == nullptr) return;
   const MKey m_key = manager.settings().ports.m_key;
   session_->aliases->write(*manager.in_force(), aliases, m_key);
@@ -223,6 +224,15 @@ void Daemon::close() {
   left_ = collect();
   records_.set_collect([this] { return left_; });
   session_.reset();
+}
+
+void Daemon::on_phase(Phase phase) {
+  if (phase != Phase::Standby && phase != Phase::NotActive) return;
+  notify_.status(std::string(print_phase(phase)));
+  notify_.ready();
+  if (!options_.once) return;
+  fmt::print(stderr, "smd: another manager rules this subnet\n");
+  stop(1);
 }
 
 void Daemon::on_cycle(const CycleReport& cycle) {

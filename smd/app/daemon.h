@@ -62,6 +62,7 @@ class Daemon {
   [[nodiscard]] KeptRecords collect() const;
   void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
+  void on_phase(Phase phase);
   void on_cycle(const CycleReport& cycle);
   void finish_once(const CycleReport& cycle);
   void reload();

@@ -35,6 +35,8 @@ struct Holdings {
 
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last said
+  /// Another manager may have ruled since: clients are told to register again.
+  bool reregister = false;
 
   std::uint64_t next_epoch = 1;
 

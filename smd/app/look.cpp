@@ -10,14 +10,43 @@ namespace {
 /// Looks again at new silence within one cycle.
 constexpr unsigned kMostLooks = 3;
 
+/// What was read again is as it was, and as it should be: every linked port is Active. Requires:
+/// nodes and cables are the same.
+bool same_registers(const Fabric& a, const Fabric& b) {
+  if (a.port_count() != b.port_count() || a.switch_count() != b.switch_count()) return false;
+  const auto plain = [](PortInfo info) {
+    info.client_reregister = false;  // shows in the answer to a Set alone
+    info.m_key_violations = info.p_key_violations = info.q_key_violations = 0;
+    return info;
+  };
+  for (const PortIdx port : a.port_info.indices()) {
+    if (plain(a.port_info[port]) != plain(b.port_info[port])) return false;
+    if (is_managed(b, port) && b.port_info[port].state() < PortState::Active) return false;
+  }
+  for (const SwitchIdx sw : a.switch_info.indices()) {
+    SwitchInfo here = a.switch_info[sw];
+    here.port_state_change = b.switch_info[sw].port_state_change;
+    if (here != b.switch_info[sw]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string print_silence(std::size_t ports) {
   return fmt::format("{} ports lead to silence", ports);
 }
 
-Look::Look(Runtime& runtime, SmpClient& client, const Settings& settings, Holdings& holdings)
-    : runtime_(runtime), client_(client), settings_(settings), holdings_(holdings) {}
+Look::Look(Runtime& runtime,
+           SmpClient& client,
+           const Settings& settings,
+           Holdings& holdings,
+           bool only_look)
+    : runtime_(runtime),
+      client_(client),
+      settings_(settings),
+      holdings_(holdings),
+      only_look_(only_look) {}
 
 /// A stage calls from one of its own handlers: its frame is left before it is destroyed.
 template <class Stage, class Value>
@@ -42,7 +71,8 @@ void Look::look_fully(std::string why) {
   seen_.full_why = std::move(why);
   holdings_.stale = "the cycle before did not end";
   DiscoveryOptions options{.literal = settings_.assimilation.literal,
-                           .m_key = settings_.ports.m_key};
+                           .m_key = settings_.ports.m_key,
+                           .look_only = only_look_};
   if (options.literal) {
     // The thesis numbers anew in every full discovery. Not in those that our own deactivation of
     // ports caused: numbers change with the order of answers, tables with the numbers, and the
@@ -93,7 +123,12 @@ std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Look::literal_lids
 void Look::on_partially_found(Result<PartialReport> found) {
   if (!found) return on_found(tl::unexpected<Error>(found.error()));
   if (!found->full_needed.empty()) return look_fully(std::move(found->full_needed));
-  if (found->delta.empty() && found->reread.empty() && found->look_again.empty()) {
+  const bool nothing_new = found->delta.empty() && found->look_again.empty() &&
+                           (found->reread.empty() ||
+                            (!settings_.assimilation.literal &&
+                             found->sweep.silent == holdings_.in_force->sweep.silent &&
+                             same_registers(*found->sweep.fabric, holdings_.in_force->fabric())));
+  if (nothing_new) {
     holdings_.stale.clear();
     seen_.quiet = true;
     return end();

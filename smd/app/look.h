@@ -31,8 +31,12 @@ class Look {
  public:
   using Done = std::function<void(Seen)>;
 
-  /// All outlive this.
-  Look(Runtime& runtime, SmpClient& client, const Settings& settings, Holdings& holdings);
+  /// All outlive this. `only_look`: nothing is set, not even a bit cleared.
+  Look(Runtime& runtime,
+       SmpClient& client,
+       const Settings& settings,
+       Holdings& holdings,
+       bool only_look = false);
   Look(const Look&) = delete;
 
   /// `done` runs once, last, from a frame of its own.
@@ -54,6 +58,7 @@ class Look {
   SmpClient& client_;
   const Settings& settings_;
   Holdings& holdings_;
+  bool only_look_;
   Done done_;
   Seen seen_;
   unsigned looks_ = 0;  // again, at new silence

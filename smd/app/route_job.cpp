@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "smd/app/carrying.h"
+#include "smd/app/found_routes.h"
 #include "smd/plan/check_transition.h"
 
 namespace smd::app {
@@ -63,9 +64,14 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
 }  // namespace
 
 Routed compute_routed(const RouteJob& job) {
-  Routed kept = compute_with(job, job.engine, true);
-  if (!kept.error) return kept;
+  if (!job.found) {
+    Routed kept = compute_with(job, job.engine, true);
+    if (!kept.error) return kept;
+  }
   Routed fresh = compute_with(job, job.engine, false);
+  if (job.found) {
+    if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
+  }
   if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
   Routed other = compute_with(job, "updn", false);
   other.fallback_reason = fresh.error->context;

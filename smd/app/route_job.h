@@ -31,6 +31,7 @@ struct RouteJob {
   std::vector<std::pair<Guid, std::uint32_t>> weights;
   Orientation orientation;                  // empty: from scratch
   std::shared_ptr<const InForce> in_force;  // null: from scratch
+  std::optional<ForwardingTables> found;  // of another manager: kept as far as they lead somewhere
 };
 
 struct Routed {

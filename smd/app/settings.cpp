@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "smd/policy/partition_file.h"
+
 namespace smd::app {
 namespace {
 
@@ -84,9 +86,13 @@ Settings make_settings(const Config& config) {
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
-  out.sm_priority = u8(config.sm.priority);
-  out.sm_key = config.sm.sm_key;
   out.groups = config.partitions.rules.value_or(default_partitions()).groups;
+  out.election = {.priority = u8(config.sm.priority),
+                  .master_priority = u8(config.sm.master_priority),
+                  .sm_key = config.sm.sm_key,
+                  .m_key = config.sm.m_key,
+                  .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
+                  .poll_retries = config.sm.poll_retries};
   return out;
 }
 

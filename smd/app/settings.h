@@ -8,6 +8,7 @@
 
 #include "smd/app/assimilation.h"
 #include "smd/app/config.h"
+#include "smd/ha/election.h"
 #include "smd/policy/group_wish.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/partition_map.h"
@@ -44,9 +45,8 @@ struct Settings {
   unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
   Duration debounce = std::chrono::milliseconds(3);
   Duration debounce_max = std::chrono::milliseconds(200);
-  std::uint8_t sm_priority = 0;
-  SmKey sm_key;
   std::vector<GroupWish> groups;  // multicast, that exist before anybody joins
+  ElectionConfig election;
 };
 
 [[nodiscard]] Settings make_settings(const Config& config);

@@ -41,6 +41,12 @@ std::string_view print_phase(Phase phase) {
       return "programming";
     case Phase::Up:
       return "master";
+    case Phase::HandingOver:
+      return "handing over";
+    case Phase::Standby:
+      return "standby";
+    case Phase::NotActive:
+      return "not active";
   }
   return "unknown";
 }
@@ -51,10 +57,23 @@ SubnetManager::SubnetManager(
       transport_(transport),
       settings_(std::move(settings)),
       observer_(std::move(observer)),
-      client_(runtime, transport, settings_.smp),
-      traps_(runtime, client_, [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); }),
+      gate_(transport,
+            [this] {
+              // The thesis sets LIDs while it looks, and knows of one manager only.
+              return election_.may_write() ||
+                     (settings_.assimilation.literal && election_.state() == SmState::Discovering);
+            }),
+      client_(runtime, gate_, settings_.smp),
+      election_(runtime, client_, transport.local_port(), settings_.election, election_hooks()),
+      traps_(runtime,
+             client_,
+             [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); },
+             {.on_sm_info = [this](const Smp& smp,
+                                   const MadPacket& packet) { election_.receive(smp, packet); },
+              .on_manager = [this](Lid lid) { election_.hear_of(lid); }}),
       holdings_{.book = std::move(kept.book), .rows = kept.rows},
       aftercare_(client_, holdings_.program.keys),
+      leases_(runtime, client_),
       meter_(runtime, client_, observer_.wall),
       multicast_(runtime, client_, holdings_.program.multicast, meter_),
       turns_(std::move(kept.turns)) {
@@ -68,21 +87,110 @@ void SubnetManager::start() {
   if (const auto shown = transport_.set_is_sm(true); !shown) {
     log::warn("transport.is_sm", "why=\"{}\"", shown.error().context);
   }
+  election_.start();
   begin_cycle(Suspicion::of_everything("start"));
 }
 
-void SubnetManager::adopt(Settings settings) { next_settings_ = std::move(settings); }
+Election::Hooks SubnetManager::election_hooks() {
+  return {.look =
+              [this](std::string reason) {
+                drop_work();
+                begin_cycle(Suspicion::of_everything(std::move(reason)));
+              },
+          .hold =
+              [this] {
+                drop_work();
+                enter(Phase::HandingOver);
+              },
+          .rule =
+              [this](std::string reason) {
+                drop_work();
+                begin_cycle(Suspicion::of_everything(std::move(reason)));
+              },
+          .on_state = [this](SmState state) { on_sm_state(state); },
+          .on_others =
+              [this] {
+                if (holdings_.in_force) observer_.on_known();
+              },
+          .busy = [this] { return phase_ == Phase::Routing || phase_ == Phase::Programming; }};
+}
+
+void SubnetManager::on_sm_state(SmState state) {
+  using Ear = TrapDesk::Ear;
+  traps_.listen(state == SmState::Master        ? Ear::Ruling
+                : state == SmState::Discovering ? Ear::Open
+                                                : Ear::Closed);
+  if (state == SmState::Master) return;
+  if (state == SmState::Discovering) {
+    if (holdings_.in_force) observer_.on_known();
+    return;
+  }
+  drop_work();
+  if (next_settings_) take_settings();
+  enter(state == SmState::Standby ? Phase::Standby : Phase::NotActive);
+  observer_.on_known();
+}
+
+/// What another manager may change meanwhile is forgotten: it will be read from the fabric.
+void SubnetManager::drop_work() {
+  cycle_.reset();
+  aftercare_.stop();
+  leases_.stop();
+  poll_.reset();
+  for (Timer* timer : {&deferred_, &polled_, &poll_timer_}) timer->reset();
+  pending_ = {};
+  poll_wanted_ = false;
+  care_due_since_.reset();
+  alarms_.clear();
+  holdings_ = {.book = std::move(holdings_.book),
+               .rows = holdings_.rows,
+               .reregister = true,
+               .next_epoch = holdings_.next_epoch};
+  for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+}
+
+void SubnetManager::adopt(Settings settings) {
+  election_.adopt(settings.election);
+  next_settings_ = std::move(settings);
+  if (is_bystander()) take_settings();
+}
+
+std::vector<std::string> SubnetManager::alarms() const {
+  std::vector<std::string> out = alarms_;
+  if (!election_.trouble().empty()) out.push_back(election_.trouble());
+  return out;
+}
+
+/// Who else manages here is asked before anything is written.
+void SubnetManager::survey(const SweepReport& found) {
+  const Fabric& fabric = *found.fabric;
+  std::vector<ManagerAddress> managers;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const std::uint32_t can = fabric.port_info[port].capability_mask;
+    if (!fabric.is_end_port(port) || port == fabric.sm_port || (can & port_cap::kIsSm) == 0 ||
+        (can & port_cap::kIsSmDisabled) != 0)
+      continue;
+    managers.push_back({.guid = fabric.port_guid[port],
+                        .route = SmpRoute::directed(path_to(found, port)),
+                        .lid = fabric.port_info[port].lid});
+  }
+  election_.survey(std::move(managers), [this] {
+    if (cycle_) cycle_->proceed();
+  });
+}
 
 void SubnetManager::request_sweep(std::string reason) {
   suspect(Suspicion::of_everything(std::move(reason)));
 }
 
 void SubnetManager::request_poll() {
+  if (is_bystander()) return;
   if (phase_ == Phase::Idle || phase_ == Phase::Up) return look("command");
   poll_wanted_ = true;
 }
 
 void SubnetManager::suspect(Suspicion suspicion) {
+  if (is_bystander() || phase_ == Phase::HandingOver) return;  // everything is looked at afterwards
   const bool busy =
       (phase_ != Phase::Idle && phase_ != Phase::Up) || (aftercare_.running() && care_is_overdue());
   if (busy) return pending_.merge(std::move(suspicion));
@@ -94,17 +202,19 @@ void SubnetManager::enter(Phase phase) {
   observer_.on_phase(phase);
 }
 
+void SubnetManager::take_settings() {
+  // Kept directions outrank what is asked of new ones.
+  const auto asked = [](const Settings& settings) {
+    return std::tie(
+        settings.roots, settings.root_choice, settings.orientation_search, settings.lane_cut);
+  };
+  if (asked(*next_settings_) != asked(settings_)) holdings_.orientation = {};
+  settings_ = *std::exchange(next_settings_, std::nullopt);
+  traps_.adopt(settings_);
+}
+
 void SubnetManager::begin_cycle(Suspicion suspicion) {
-  if (next_settings_) {
-    // Kept directions outrank what is asked of new ones.
-    const auto asked = [](const Settings& settings) {
-      return std::tie(
-          settings.roots, settings.root_choice, settings.orientation_search, settings.lane_cut);
-    };
-    if (asked(*next_settings_) != asked(settings_)) holdings_.orientation = {};
-    settings_ = *std::exchange(next_settings_, std::nullopt);
-    traps_.adopt(settings_);
-  }
+  if (next_settings_) take_settings();
   poll_timer_.reset();
   poll_.reset();
   aftercare_.stop();
@@ -119,12 +229,15 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
                    .settings = settings_,
                    .holdings = holdings_,
                    .aftercare = aftercare_,
-                   .meter = meter_},
+                   .meter = meter_,
+                   // Also of one that was handed the subnet: the order may be an old one.
+                   .only_look = !holdings_.in_force && !settings_.assimilation.literal},
       Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
                    .on_lids = observer_.on_lids,
                    .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
                    .on_rows = observer_.on_rows,
                    .on_plan = observer_.on_plan,
+                   .on_found = [this](const SweepReport& found) { survey(found); },
                    .done =
                        [this](CycleReport report) {
                          deferred_ = Timer(runtime_,
@@ -142,6 +255,8 @@ void SubnetManager::on_cycle(CycleReport report) {
   keep_turns(holdings_.program.turns.maybe_blocked());
   if (report.quiet) {
     enter(Phase::Up);
+    election_.settle();
+    if (phase_ == Phase::HandingOver) return;
     return next();
   }
   ++cycles_;
@@ -151,11 +266,9 @@ void SubnetManager::on_cycle(CycleReport report) {
   if (!report.error) {
     aftercare_.note_came_up(holdings_.in_force->fabric(), report.came_up);
     if (!care_due_since_) care_due_since_ = runtime_.now();
-    traps_.set_sm_info({.guid = transport_.local_port().port_guid,
-                        .sm_key = settings_.sm_key,
-                        .act_count = static_cast<std::uint32_t>(cycles_),
-                        .priority = settings_.sm_priority,
-                        .sm_state = static_cast<std::uint8_t>(SmState::Master)});
+    leases_.keep(holdings_.in_force,
+                 settings_.ports.m_key,
+                 std::chrono::seconds(settings_.ports.m_key_lease_s));
   }
   enter(report.error ? Phase::Idle : Phase::Up);
   observer_.on_cycle(*last_);
@@ -165,6 +278,8 @@ void SubnetManager::on_cycle(CycleReport report) {
       multicast_.adopt(holdings_.in_force, settings_);
     observer_.on_known();
   }
+  election_.settle();
+  if (phase_ == Phase::HandingOver) return;
   next();
 }
 
@@ -262,6 +377,7 @@ void SubnetManager::arm_poll() {
 }
 
 void SubnetManager::on_poll_timer() {
+  election_.look_around();
   if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
   if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_poll();
   look("sweep");

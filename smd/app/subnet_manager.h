@@ -1,6 +1,9 @@
 // The manager: life cycle only. Traps, polls, retries and commands become suspicions; a suspicion
 // becomes a cycle (app/cycle.h); what can wait comes after it (app/aftercare.h).
 //
+// Among several managers of a subnet an election says whether this one rules: without it no cycle
+// goes further than its look.
+//
 // One cycle at a time. What is suspected while one runs is remembered and starts one more when it
 // ends, so that a change is neither lost nor restarts the work without bound.
 #pragma once
@@ -12,10 +15,13 @@
 
 #include "smd/app/aftercare.h"
 #include "smd/app/cycle.h"
+#include "smd/app/lease_keeper.h"
 #include "smd/app/multicast_desk.h"
 #include "smd/app/retry_clock.h"
 #include "smd/app/trap_desk.h"
 #include "smd/discovery/switch_poll.h"
+#include "smd/ha/election.h"
+#include "smd/ha/write_gate.h"
 
 namespace smd::app {
 
@@ -24,7 +30,8 @@ class SubnetManager {
   struct Observer {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};
-    std::function<void()> on_known = [] {};  // what is in force was reached, or is better known
+    std::function<void()> on_known = [] {};  // what is in force was reached, is better known, or is
+                                             // no longer ours to say
     std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
 
     /// Turns that may be blocked, before they are and when it changed: to be kept.
@@ -59,9 +66,13 @@ class SubnetManager {
 
   /// Nothing runs and nothing is asked for.
   [[nodiscard]] bool at_rest() const {
+    if (is_bystander()) return true;
     return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() && !poll_wanted_ &&
            !traps_.waiting() && !aftercare_.running() && multicast_.at_rest();
   }
+
+  /// Master, standby…, the other managers, and how they see us.
+  [[nodiscard]] const Election& election() const { return election_; }
 
   /// Null before the first cycle ended.
   [[nodiscard]] const CycleReport* last_cycle() const { return last_ ? &*last_ : nullptr; }
@@ -93,11 +104,22 @@ class SubnetManager {
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
-  [[nodiscard]] const std::vector<std::string>& alarms() const { return alarms_; }
+  /// One line each; empty when all is well.
+  [[nodiscard]] std::vector<std::string> alarms() const;
 
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
 
  private:
+  [[nodiscard]] Election::Hooks election_hooks();
+
+  [[nodiscard]] bool is_bystander() const {
+    return phase_ == Phase::Standby || phase_ == Phase::NotActive;
+  }
+
+  void on_sm_state(SmState state);
+  void drop_work();
+  void take_settings();
+  void survey(const SweepReport& found);
   void enter(Phase phase);
   void suspect(Suspicion suspicion);
   void begin_cycle(Suspicion suspicion);
@@ -120,10 +142,13 @@ class SubnetManager {
   Settings settings_;
   std::optional<Settings> next_settings_;
   Observer observer_;
+  WriteGate gate_;
   SmpClient client_;
+  Election election_;
   TrapDesk traps_;
   Holdings holdings_;
   Aftercare aftercare_;
+  LeaseKeeper leases_;
   CostMeter meter_;
   MulticastDesk multicast_;
 

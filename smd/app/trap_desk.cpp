@@ -4,35 +4,46 @@
 #include <utility>
 
 #include "smd/base/log.h"
+#include "smd/mad/port_info.h"
 #include "smd/smp/reply.h"
 
 namespace smd::app {
 
-TrapDesk::TrapDesk(Runtime& runtime, SmpClient& client, Sweep sweep)
-    : runtime_(runtime), client_(client), sweep_(std::move(sweep)) {
+TrapDesk::TrapDesk(Runtime& runtime, SmpClient& client, Sweep sweep, Managers managers)
+    : runtime_(runtime), client_(client), sweep_(std::move(sweep)), managers_(std::move(managers)) {
   client_.on_unsolicited([this](const Smp& smp, const MadPacket& packet) { on_smp(smp, packet); });
 }
 
+void TrapDesk::listen(Ear ear) {
+  ear_ = ear;
+  if (ear != Ear::Closed) return;
+  first_.reset();
+  batch_ = {};
+  timer_.reset();
+  held_back_.clear();
+}
+
 void TrapDesk::on_smp(const Smp& smp, const MadPacket& packet) {
-  if (smp.method == Method::Trap) return on_trap(smp, packet);
-  if (smp.method == Method::Get &&
-      smp.attribute_id == static_cast<std::uint16_t>(AttributeId::SmInfo)) {
-    SmpData data{};
-    encode_sm_info(sm_info_, data);
-    (void)client_.send_once(make_response(smp, packet, data));
+  if (smp.method == Method::Trap) {
+    if (ear_ != Ear::Closed) on_trap(smp, packet);
+  } else if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::SmInfo)) {
+    managers_.on_sm_info(smp, packet);
   }
 }
 
 void TrapDesk::on_trap(const Smp& smp, const MadPacket& packet) {
   ++traps_;
-  (void)client_.send_once(make_trap_repress(smp, packet, m_key_));
+  if (ear_ == Ear::Ruling) (void)client_.send_once(make_trap_repress(smp, packet, m_key_));
   const auto notice = decode_notice(smp.data);
   if (notice && heard_) heard_(*notice);
   if (!notice || !notice->is_generic) return;
   log::debug("trap.received", "{}", print_notice(*notice));
   switch (notice->trap_or_device) {
-    case trap::kLinkState:
     case trap::kCapability:
+      if ((find_capability_change(*notice)->capability_mask & port_cap::kIsSm) != 0)
+        managers_.on_manager(notice_subject(*notice));
+      return note(notice->trap_or_device, notice_subject(*notice));
+    case trap::kLinkState:
     case trap::kSystemGuid:
       return note(notice->trap_or_device, notice_subject(*notice));
     case trap::kLinkIntegrity:

@@ -1,5 +1,5 @@
-// Unsolicited SMPs: traps are repressed and batched into one reason to sweep, SMInfo questions are
-// answered.
+// Unsolicited SMPs: traps are repressed and batched into one reason to sweep, what managers say to
+// each other goes to the election. Who does not rule leaves traps to who does: they are repeated.
 //
 // Debounce: a sweep is asked for once no trap came for `debounce`, and at the latest `debounce_max`
 // after the first. A source that storms is listened to at a bounded rate.
@@ -14,7 +14,6 @@
 #include "smd/app/settings.h"
 #include "smd/app/trap_throttle.h"
 #include "smd/mad/notice.h"
-#include "smd/mad/sm_info.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd::app {
@@ -29,7 +28,12 @@ class TrapDesk {
 
   using Sweep = std::function<void(Batch)>;
 
-  TrapDesk(Runtime& runtime, SmpClient& client, Sweep sweep);
+  struct Managers {
+    std::function<void(const Smp&, const MadPacket&)> on_sm_info;
+    std::function<void(Lid)> on_manager;  // a port says that one sits there, or what it wants
+  };
+
+  TrapDesk(Runtime& runtime, SmpClient& client, Sweep sweep, Managers managers);
 
   void adopt(const Settings& settings) {
     debounce_ = settings.debounce;
@@ -37,8 +41,14 @@ class TrapDesk {
     m_key_ = settings.ports.m_key;
   }
 
-  /// What Get(SMInfo) answers.
-  void set_sm_info(const SmInfo& info) { sm_info_ = info; }
+  enum class Ear : std::uint8_t {
+    Closed,  // traps are left to whoever rules; what is being collected is dropped
+    Open,    // they are collected, but not repressed: somebody else may be to hear them
+    Ruling,  // and repressed
+  };
+
+  /// Closed at first.
+  void listen(Ear ear);
 
   /// Sees every trap.
   void on_notice(std::function<void(const Notice&)> heard) { heard_ = std::move(heard); }
@@ -58,7 +68,8 @@ class TrapDesk {
   SmpClient& client_;
   Sweep sweep_;
   std::function<void(const Notice&)> heard_;
-  SmInfo sm_info_;
+  Managers managers_;
+  Ear ear_ = Ear::Closed;
   MKey m_key_;  // a repress without it would be refused, and the refusal raises the next trap
   Duration debounce_{0};
   Duration debounce_max_{0};

@@ -121,7 +121,7 @@ void Explorer::on_switch_info(std::uint32_t node, const Result<SmpReply>& reply)
   if (!info) return break_node(node, PortNum{0}, info.error().context);
   survey_.node(node).switch_info = *info;
   if (options_.literal) return;
-  if (info->port_state_change) return clear_port_state_change(node);
+  if (info->port_state_change && !options_.look_only) return clear_port_state_change(node);
   ask_switch_ports(node);
 }
 

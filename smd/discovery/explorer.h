@@ -23,6 +23,10 @@ struct ExplorerOptions {
   bool literal = false;
   MKey m_key;
 
+  /// Nothing is set: PortStateChange stays raised where it is, and what came after the ports were
+  /// read does not show. Not with `literal`.
+  bool look_only = false;
+
   /// Literal only: called with the port's GUID for every port that takes a LID; what it returns is
   /// sent as Set(PortInfo) at once.
   std::function<std::optional<PortInfo>(Guid, const PortInfo&)> set_end_port;

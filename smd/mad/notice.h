@@ -56,6 +56,9 @@ void encode_notice(const Notice& notice, std::span<std::byte, kSmpDataSize> data
                                        std::uint32_t capability_mask,
                                        bool description_changed);
 
+/// Trap 144: the manager at `lid` outranks the master that it waits for.
+[[nodiscard]] Notice sm_priority_notice(Lid lid, NodeType producer, std::uint32_t capability_mask);
+
 /// Trap 256: a SMP with a wrong M_Key arrived at `lid`.
 struct MKeyViolation {
   Lid lid;  // where it happened
@@ -97,6 +100,7 @@ struct CapabilityChange {
   bool description_changed = false;
   bool width_enabled_changed = false;
   bool speed_enabled_changed = false;
+  bool sm_priority_changed = false;
 
   friend bool operator==(const CapabilityChange&, const CapabilityChange&) = default;
 };

@@ -11,6 +11,7 @@ constexpr std::uint8_t kOtherLocalChanges = 1u << 0;
 constexpr std::uint16_t kDescriptionChange = 1u << 0;
 constexpr std::uint16_t kWidthEnabledChange = 1u << 1;
 constexpr std::uint16_t kSpeedEnabledChange = 1u << 2;
+constexpr std::uint16_t kSmPriorityChange = 1u << 3;
 constexpr unsigned kDirectedBit = 7;
 constexpr unsigned kTruncatedBit = 6;
 
@@ -40,6 +41,21 @@ void write_gid(ByteWriter& out, const Gid& gid) {
   out.u64(gid.guid.value());
 }
 
+Notice local_change(Lid lid,
+                    NodeType producer,
+                    std::uint32_t capability_mask,
+                    std::uint16_t flags) {
+  Notice notice = generic(trap::kCapability, NoticeType::Informational, producer, lid);
+  ByteWriter out = writer(notice.details);
+  out.zeros(2);
+  out.u16(lid.value());
+  out.zeros(1);
+  out.u8(flags != 0 ? kOtherLocalChanges : std::uint8_t{0});
+  out.u32(capability_mask);
+  out.u16(flags);
+  return notice;
+}
+
 Gid read_gid(ByteReader& in) { return {.prefix = in.u64(), .guid = Guid{in.u64()}}; }
 
 }  // namespace
@@ -63,15 +79,12 @@ Notice capability_notice(Lid lid,
                          NodeType producer,
                          std::uint32_t capability_mask,
                          bool description_changed) {
-  Notice notice = generic(trap::kCapability, NoticeType::Informational, producer, lid);
-  ByteWriter out = writer(notice.details);
-  out.zeros(2);
-  out.u16(lid.value());
-  out.zeros(1);
-  out.u8(description_changed ? kOtherLocalChanges : std::uint8_t{0});
-  out.u32(capability_mask);
-  out.u16(description_changed ? kDescriptionChange : std::uint16_t{0});
-  return notice;
+  return local_change(
+      lid, producer, capability_mask, description_changed ? kDescriptionChange : std::uint16_t{0});
+}
+
+Notice sm_priority_notice(Lid lid, NodeType producer, std::uint32_t capability_mask) {
+  return local_change(lid, producer, capability_mask, kSmPriorityChange);
 }
 
 Notice m_key_notice(const MKeyViolation& violation, NodeType producer) {
@@ -143,6 +156,7 @@ std::optional<CapabilityChange> find_capability_change(const Notice& notice) {
   change.description_changed = other_changes && (flags & kDescriptionChange) != 0;
   change.width_enabled_changed = other_changes && (flags & kWidthEnabledChange) != 0;
   change.speed_enabled_changed = other_changes && (flags & kSpeedEnabledChange) != 0;
+  change.sm_priority_changed = other_changes && (flags & kSmPriorityChange) != 0;
   return change;
 }
 

@@ -119,10 +119,14 @@ void PortSetter::take_down(PortIdx port) {
 void PortSetter::send(const PortSet& set) {
   const Fabric& fabric = run_.fabric();
   PortInfo body = set_body(set.wanted, set.state);
-  // Clients behind a port that comes up must join their groups and services again with us.
+  // Clients behind a port that comes up must join their groups and services again with us, as must
+  // those that did with another manager.
+  const bool comes_up =
+      set.state >= PortState::Armed && info(set.port).state() <= PortState::Initialize;
+  const Lid before = info(set.port).master_sm_lid;
+  const bool was_others = before != kUnassignedLid && before != set.wanted.master_sm_lid;
   body.client_reregister =
-      set.state >= PortState::Armed && info(set.port).state() <= PortState::Initialize &&
-      fabric.is_end_port(set.port) &&
+      fabric.is_end_port(set.port) && set.state != PortState::Down && (comes_up || was_others) &&
       (set.wanted.capability_mask & port_cap::kIsClientReregistrationSupported) != 0;
   SmpRequest request{.method = Method::Set,
                      .attribute = AttributeId::PortInfo,

@@ -13,9 +13,10 @@ MadPacket turn_round(Smp smp, const MadPacket& packet) {
   if (smp.directed) {
     // The way back starts one past the end of the path (IBA 14.2.2.4); the local SMI steps down
     // from there and leaves by ReturnPath[HopCount]. Whoever delivered the request may or may not
-    // have taken that step, so it is not copied.
+    // have taken that step, so it is not copied. Where it never moved, nobody counts hops: ibsim
+    // takes no answer with another one.
     smp.returning = true;
-    smp.hop_pointer = static_cast<std::uint8_t>(smp.hop_count + 1);
+    if (smp.hop_pointer != 0) smp.hop_pointer = static_cast<std::uint8_t>(smp.hop_count + 1);
     // Without a directed part only the LID-routed one is left.
     const bool lid_routed_only = smp.hop_count == 0 && smp.dr_slid != kPermissiveLid;
     back.remote_lid = lid_routed_only ? smp.dr_slid : kPermissiveLid;
@@ -43,6 +44,15 @@ MadPacket make_trap_repress(const Smp& trap, const MadPacket& packet, MKey m_key
   repress.status = 0;
   repress.m_key = m_key;
   return turn_round(repress, packet);
+}
+
+std::optional<SmpRoute> find_route_back(const Smp& request, const MadPacket& packet) {
+  if (!request.directed) return SmpRoute::to_lid(packet.remote_lid);
+  if (request.dr_slid != kPermissiveLid || request.dr_dlid != kPermissiveLid) return std::nullopt;
+  HopPath path;
+  for (unsigned hop = request.hop_count; hop >= 1; --hop)
+    path.push_back(PortNum{request.return_path[hop]});
+  return SmpRoute::directed(path);
 }
 
 }  // namespace smd

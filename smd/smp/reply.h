@@ -1,7 +1,10 @@
 // What a subnet manager sends back to those who talk to it: answers to SMInfo, and TrapRepress.
 #pragma once
 
+#include <optional>
+
 #include "smd/mad/smp.h"
+#include "smd/smp/smp_client.h"
 #include "smd/transport/transport.h"
 
 namespace smd {
@@ -17,5 +20,9 @@ namespace smd {
 [[nodiscard]] MadPacket make_trap_repress(const Smp& trap,
                                           const MadPacket& packet,
                                           MKey m_key = {});
+
+/// How to ask back whoever sent `request`, which arrived as `packet`. Nothing for routes with a
+/// part by LID and a directed one.
+[[nodiscard]] std::optional<SmpRoute> find_route_back(const Smp& request, const MadPacket& packet);
 
 }  // namespace smd

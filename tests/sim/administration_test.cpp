@@ -82,7 +82,7 @@ struct Life {
 
   void adopt() {
     const std::vector<Guid> before = administration.inform().in_service();
-    administration.adopt(app::make_view(manager, transport.local_port(), administration.aliases()));
+    administration.adopt(app::make_view(manager, administration.aliases()));
     aliases.write(*manager.in_force(), administration.aliases(), MKey{});
     clients.call(*manager.in_force(), before, administration.inform().in_service(), MKey{});
   }

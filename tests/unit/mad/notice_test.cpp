@@ -75,6 +75,14 @@ TEST(Trap144, SaysThatTheDescriptionChanged) {
   EXPECT_TRUE(find_capability_change(notice)->description_changed);
 }
 
+TEST(Trap144, SaysThatAManagerWantsToRule) {
+  const Notice notice = sm_priority_notice(Lid{1}, NodeType::Ca, 0x02000000);
+  EXPECT_EQ(nonzero(notice), (std::map<std::size_t, unsigned>{{3, 1}, {5, 1}, {6, 2}, {11, 8}}));
+  EXPECT_EQ(find_capability_change(notice),
+            (CapabilityChange{
+                .lid = Lid{1}, .capability_mask = 0x02000000, .sm_priority_changed = true}));
+}
+
 TEST(Trap144, ReadsTheOtherChangesOnlyWhereTheyAreAnnounced) {
   Notice notice = capability_notice(Lid{1}, NodeType::Ca, 0, true);
   notice.details[11] = 0x06;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/policy/foreign_keys.h"
+#include "smd/policy/lid_takeover.h"
 #include "tests/support/fabric_text.h"
 
 namespace smd::test {
@@ -229,6 +231,49 @@ TEST(LidBook, NamesEveryFaultWithItsLine) {
                           HasSubstr("lids:11: '0' is no GUID"),
                           HasSubstr("lids:12: '0x10000000000000000' is no GUID"),
                           HasSubstr("lids:14: LID 0x000c is already given by line 13")));
+}
+
+TEST(FollowFabric, PortsThatHaveALidKeepItWhateverTheBookSays) {
+  Fabric f = fabric_from("H1-S1 S1-H2");
+  claim(f, "H1", 9);
+  claim(f, "H2", 7);
+  const LidBook book =
+      follow_fabric(f, {{guid_of(f, "H1"), {Lid{30}, 0}}, {guid_of(f, "S1"), {Lid{7}, 0}}});
+  const LidAssignment a = assign(f, book);
+  EXPECT_EQ(lid_of(f, a, "H1"), 9u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 7u);
+  EXPECT_THAT(a.conflicts, IsEmpty()) << "a port without a LID claims none from the book";
+}
+
+TEST(FollowFabric, AbsentPortsKeepTheirRecordsInNobodysWay) {
+  Fabric f = fabric_from("H1-S1 S1-H2");
+  claim(f, "H1", 9);
+  const LidBook before{
+      {Guid{0xa}, {Lid{9}, 0}}, {Guid{0xb}, {Lid{12}, 0}}, {Guid{0xc}, {Lid{8}, 1}}};
+  const LidBook book = follow_fabric(f, before);
+  EXPECT_FALSE(book.contains(Guid{0xa}));
+  EXPECT_EQ(book.at(Guid{0xb}).base, Lid{12});
+  EXPECT_FALSE(book.contains(Guid{0xc})) << "its second LID is H1's";
+}
+
+TEST(ForeignKeys, AreThoseShownAndThoseHidden) {
+  Fabric f = fabric_from("H1-S1 S1-H2");
+  const MKey ours{5};
+  EXPECT_EQ(find_foreign_keys(f, ours), ForeignKeys{});
+  f.port_info[end_port(f, "H1")].m_key = ours;
+  EXPECT_EQ(find_foreign_keys(f, ours).ports, 0u);
+  PortInfo& shown = f.port_info[end_port(f, "S1")];
+  shown.m_key = MKey{6};
+  shown.m_key_lease_period = 40;
+  PortInfo& hidden = f.port_info[end_port(f, "H2")];
+  hidden.m_key_protect_bits = 1;
+  const ForeignKeys keys = find_foreign_keys(f, ours);
+  EXPECT_EQ(keys.ports, 2u);
+  EXPECT_EQ(keys.forever, 1u);
+  EXPECT_EQ(keys.longest_lease_s, 40);
+  EXPECT_TRUE(shows_foreign_key(f, end_port(f, "S1"), ours));
+  EXPECT_FALSE(shows_foreign_key(f, end_port(f, "H2"), ours));
+  EXPECT_FALSE(shows_foreign_key(f, end_port(f, "H1"), ours));
 }
 
 }  // namespace

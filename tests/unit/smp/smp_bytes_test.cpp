@@ -142,6 +142,25 @@ Smp directed_get(std::uint8_t hops) {
   return get;
 }
 
+TEST(ReplyBytes, AHopPointerThatNeverMovedStaysWhereItIs) {
+  Smp get = directed_get(3);
+  get.hop_pointer = 0;
+  const MadPacket answer = make_response(get, arrived(get, kPermissiveLid), {});
+  EXPECT_EQ(decode_smp(answer.mad)->hop_pointer, 0);
+  EXPECT_TRUE(decode_smp(answer.mad)->returning);
+}
+
+TEST(ReplyBytes, WhoeverAskedIsAskedBackTheWayItCame) {
+  const Smp get = directed_get(3);
+  const auto back = find_route_back(get, arrived(get, kPermissiveLid));
+  EXPECT_EQ(back, SmpRoute::directed({PortNum{13}, PortNum{12}, PortNum{11}}));
+  Smp by_lid;
+  EXPECT_EQ(find_route_back(by_lid, arrived(by_lid, Lid{6})), SmpRoute::to_lid(Lid{6}));
+  Smp mixed = directed_get(1);
+  mixed.dr_slid = Lid{4};
+  EXPECT_EQ(find_route_back(mixed, arrived(mixed, Lid{4})), std::nullopt);
+}
+
 TEST(ReplyBytes, ADirectedAnswerStartsItsWayBackOnePastTheEnd) {
   const Smp get = directed_get(3);
   const MadPacket answer = make_response(get, arrived(get, kPermissiveLid), {});

@@ -1,0 +1,461 @@
+#include "smd/ha/election.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/ha/sm_requests.h"
+#include "smd/mad/notice.h"
+#include "smd/smp/reply.h"
+
+namespace smd {
+namespace {
+
+/// Somebody who asks for our SMInfo is asked back so rarely: diagnostic tools ask, too.
+constexpr Duration kAskBackPause = std::chrono::seconds(10);
+constexpr std::size_t kMostAskers = 64;
+
+/// Managers that are remembered; more are no subnet but an attack.
+constexpr std::size_t kMostManagers = 256;
+
+/// A standby that outranks its master says so with the first poll, then with every tenth.
+constexpr unsigned kPollsPerReport = 10;
+
+SmpRequest sm_request(const SmpRoute& route, Method method, const SmInfo& shown, MKey m_key) {
+  SmpRequest request{
+      .route = route, .method = method, .attribute = AttributeId::SmInfo, .m_key = m_key};
+  encode_sm_info(shown, request.data);
+  return request;
+}
+
+std::optional<SmInfo> info_of(const Result<SmpReply>& reply) {
+  if (!reply || reply->status != 0) return std::nullopt;
+  const auto info = decode_sm_info(reply->data);
+  if (!info || info->guid == Guid{}) return std::nullopt;
+  return *info;
+}
+
+}  // namespace
+
+Election::Election(
+    Runtime& runtime, SmpClient& client, LocalPort own, ElectionConfig config, Hooks hooks)
+    : runtime_(runtime),
+      client_(client),
+      own_(std::move(own)),
+      config_(config),
+      hooks_(std::move(hooks)),
+      survey_scope_(client),
+      talk_scope_(client),
+      strangers_(client),
+      answers_(client) {}
+
+void Election::start() { enter(SmState::Discovering, "start"); }
+
+SmInfo Election::info() const {
+  return {.guid = own_.port_guid,
+          .sm_key = config_.sm_key,
+          .act_count = static_cast<std::uint32_t>(client_.stats().sent),
+          .priority = state_ == SmState::Master
+                          ? std::max(config_.priority, config_.master_priority)
+                          : config_.priority,
+          .sm_state = static_cast<std::uint8_t>(state_)};
+}
+
+void Election::enter(SmState state, std::string_view why) {
+  if (state == state_) return;
+  log::info("sm.state",
+            "from={} to={} why=\"{}\" priority={}",
+            print_sm_state(state_),
+            print_sm_state(state),
+            why,
+            config_.priority);
+  state_ = state;
+  missed_ = 0;
+  if (state != SmState::Standby) poll_timer_.reset();
+  if (state == SmState::Master) {
+    last_beat_ = runtime_.now();
+    beat();
+  } else {
+    beat_timer_.reset();
+    trouble_.clear();
+  }
+  hooks_.on_state(state);
+}
+
+// --- Who else is there --------------------------------------------------------------------------
+
+/// The key is shown by a master alone: it proves that others may show theirs.
+void Election::ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info) {
+  SmInfo shown = info();
+  if (state_ != SmState::Master) shown.sm_key = SmKey{};
+  scope.send(
+      sm_request(route, Method::Get, shown, config_.m_key),
+      [on_info = std::move(on_info)](const Result<SmpReply>& reply) { on_info(info_of(reply)); });
+}
+
+void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info) {
+  if (at.guid == own_.port_guid || at.guid == Guid{}) return;
+  if (!others_.contains(at.guid) && others_.size() >= kMostManagers) return;
+  KnownManager& known = others_[at.guid];
+  known.at = at;
+  const auto looks = [](const std::optional<SmInfo>& each) {
+    return each ? 16 * each->priority + each->sm_state : -1;
+  };
+  news_ = news_ || looks(known.info) != looks(info);
+  known.info = info;
+  if (!info) return;
+  const bool foreign =
+      state_ == SmState::Master && config_.sm_key != SmKey{} && info->sm_key != config_.sm_key;
+  if (foreign && !known.foreign) {
+    log::warn("sm.foreign",
+              "guid={} state={}; it does not know our SM_Key, and nothing is handed over to it",
+              at.guid,
+              print_sm_state(state_of(*info)));
+  }
+  known.foreign = foreign;
+}
+
+void Election::survey(std::vector<ManagerAddress> where, std::function<void()> go_on) {
+  survey_scope_.cancel_all();
+  std::map<Guid, ManagerAddress> wanted;
+  for (const auto& [guid, known] : others_) {
+    if (known.info) wanted[guid] = known.at;  // who answered before, wherever it shows IsSM
+  }
+  for (const ManagerAddress& each : where) wanted[each.guid] = each;
+  wanted.erase(own_.port_guid);
+  const auto gone =
+      std::erase_if(others_, [&](const auto& each) { return !wanted.contains(each.first); });
+  news_ = news_ || gone > 0;
+  go_on_ = std::move(go_on);
+  unanswered_ = wanted.size();
+  if (wanted.empty()) return judge();
+  const auto count = [this] {
+    if (--unanswered_ == 0) judge();
+  };
+  const auto by_lid = [this, count](const ManagerAddress& at) {
+    ask(survey_scope_, SmpRoute::to_lid(at.lid), [this, at, count](std::optional<SmInfo> info) {
+      note(at, info && info->guid == at.guid ? info : std::nullopt);
+      count();
+    });
+  };
+  for (const auto& [guid, at] : wanted) {
+    ask(survey_scope_, at.route, [this, at, count, by_lid](std::optional<SmInfo> info) {
+      const bool found = info && info->guid == at.guid;
+      // The way may be another by now, where the LID still leads.
+      if (!found && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid)) return by_lid(at);
+      note(at, found ? info : std::nullopt);
+      count();
+    });
+  }
+}
+
+void Election::tell_news() {
+  if (std::exchange(news_, false)) hooks_.on_others();
+}
+
+void Election::judge() {
+  tell_news();
+  if (state_ != SmState::Discovering && state_ != SmState::Master) return;
+  if (holding_) return;
+  std::vector<SmInfo> infos;
+  std::vector<ManagerAddress> at;
+  trouble_.clear();
+  for (const auto& [guid, known] : others_) {
+    if (!known.info) continue;
+    const auto spared = spared_.find(guid);
+    const bool refused = spared != spared_.end() && runtime_.now() < spared->second;
+    if ((known.foreign || refused) && state_of(*known.info) == SmState::Master) {
+      trouble_ = fmt::format("{} is master, too, and {}",
+                             guid,
+                             known.foreign ? "has another SM_Key" : "takes no handover");
+    }
+    if (known.foreign || refused) continue;
+    infos.push_back(*known.info);
+    at.push_back(known.at);
+  }
+  const SmJudgement found = judge_others(info(), infos);
+  // A standby has time until what is being written is whole; another master has not.
+  put_off_ = found.event == SmEvent::HigherFound && !go_on_ && hooks_.busy();
+  if (put_off_) return;
+  apply(
+      found.event, found.about ? at[*found.about] : ManagerAddress{}, print_sm_event(found.event));
+}
+
+void Election::look_around() {
+  if (state_ != SmState::Master || holding_ || go_on_ || others_.empty()) return;
+  survey({}, nullptr);
+}
+
+void Election::settle() {
+  if (std::exchange(put_off_, false)) judge();
+}
+
+void Election::hear_of(Lid lid) {
+  if (state_ == SmState::Master && is_unicast(lid)) hear_from(SmpRoute::to_lid(lid), lid);
+}
+
+void Election::hear_from(const SmpRoute& route, Lid lid) {
+  if (asked_back_.size() >= kMostAskers) {
+    std::erase_if(asked_back_, [this](const auto& each) { return each.second <= runtime_.now(); });
+    if (asked_back_.size() >= kMostAskers) return;
+  }
+  TimePoint& next = asked_back_[print_route(route)];
+  if (next > runtime_.now()) return;
+  next = runtime_.now() + kAskBackPause;
+  ask(strangers_, route, [this, route, lid](const std::optional<SmInfo>& info) {
+    if (!info || info->guid == own_.port_guid) return;
+    const auto known = others_.find(info->guid);
+    ManagerAddress at{.guid = info->guid, .route = route, .lid = lid};
+    if (known != others_.end()) at = known->second.at;
+    note(at, info);
+    // While a survey is under way it will judge this one, too.
+    if (state_ == SmState::Master && unanswered_ == 0) judge();
+  });
+}
+
+// --- What follows -------------------------------------------------------------------------------
+
+void Election::apply(SmEvent event, const ManagerAddress& about, std::string_view why) {
+  const auto step = find_step(state_, event);
+  if (!step) return;
+  const auto go_on = std::exchange(go_on_, nullptr);
+  switch (step->action) {
+    case SmAction::None:
+    case SmAction::TakeOver:
+      enter(step->next, why);
+      if (go_on) go_on();
+      return;
+    case SmAction::Poll:
+      end_talks();
+      enter(step->next, why);
+      return start_polling(about);
+    case SmAction::StopPolling:
+      end_talks();
+      return enter(step->next, why);
+    case SmAction::Discover:
+      end_talks();
+      others_.clear();
+      enter(step->next, why);
+      return hooks_.look(std::string(why));
+    case SmAction::AcknowledgeAndTake: {
+      end_talks();
+      spared_.clear();
+      enter(step->next, why);
+      return hooks_.rule(std::string(why));
+    }
+    case SmAction::SendHandover:
+      return begin_handover(about);
+    case SmAction::AwaitHandover:
+      return await_handover(about);
+    case SmAction::Resume:
+      end_talks();
+      return hooks_.rule(std::string(why));
+  }
+}
+
+void Election::receive(const Smp& smp, const MadPacket& packet) {
+  if (smp.method != Method::Get && smp.method != Method::Set) return;
+  const SmAnswer answer = answer_sm_request(info(), smp);
+  SmpData data{};
+  encode_sm_info(answer.info, data);
+  (void)client_.send_once(make_response(smp, packet, data, answer.status));
+  const auto back = find_route_back(smp, packet);
+  if (smp.method == Method::Get) {
+    if (state_ == SmState::Master && back) hear_from(*back, packet.remote_lid);
+    return;
+  }
+  if (!answer.refused.empty()) {
+    return log::warn("sm.refused",
+                     "from={} order={} why=\"{}\"",
+                     answer.from.guid,
+                     smp.attribute_modifier,
+                     answer.refused);
+  }
+  const std::string why =
+      fmt::format("{} from {}", print_sm_event(*answer.event), answer.from.guid);
+  ManagerAddress from{.guid = answer.from.guid};
+  if (const auto known = others_.find(from.guid); known != others_.end()) {
+    from = known->second.at;
+  } else if (back) {
+    from.route = *back;
+    from.lid = packet.remote_lid;
+  }
+  switch (*answer.event) {
+    case SmEvent::Handover:
+      if (back) acknowledge(*back);
+      return apply(SmEvent::Handover, from, why);
+    case SmEvent::Acknowledge:
+      if (state_ == SmState::Master && (!holding_ || awaiting_ || from.guid != counterpart_.guid))
+        return;
+      return apply(SmEvent::Acknowledge, counterpart_, why);
+    default:
+      return apply(*answer.event, from, why);
+  }
+}
+
+/// Stands for Standby even where we rule already: others take it from no other state.
+void Election::acknowledge(const SmpRoute& route) {
+  SmInfo shown = info();
+  shown.sm_state = static_cast<std::uint8_t>(SmState::Standby);
+  SmpRequest request = sm_request(route, Method::Set, shown, config_.m_key);
+  request.modifier = static_cast<std::uint32_t>(SmControl::Acknowledge);
+  answers_.send(request, [](const Result<SmpReply>&) {});
+}
+
+// --- Standby ------------------------------------------------------------------------------------
+
+void Election::start_polling(const ManagerAddress& whom) {
+  counterpart_ = whom;
+  missed_ = polls_ = 0;
+  talk_scope_.cancel_all();
+  poll_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval, [this] { poll(); });
+}
+
+/// By the way that was found, and by LID: each outlives changes that end the other.
+void Election::poll() {
+  const TimePoint began = runtime_.now();
+  const bool by_lid = missed_ % 2 == 1 && is_unicast(counterpart_.lid);
+  const SmpRoute route = by_lid ? SmpRoute::to_lid(counterpart_.lid) : counterpart_.route;
+  ++polls_;
+  ask(talk_scope_, route, [this, began](const std::optional<SmInfo>& info) {
+    poll_timer_ = Timer(
+        runtime_, std::max(began + config_.poll_interval, runtime_.now()), [this] { poll(); });
+    on_polled(info && info->guid == counterpart_.guid ? info : std::nullopt);
+  });
+}
+
+void Election::on_polled(const std::optional<SmInfo>& answer) {
+  note(counterpart_, answer);
+  tell_news();
+  if (answer && keeps_in_standby(info(), *answer)) {
+    missed_ = 0;
+    if (state_of(*answer) == SmState::Master && outranks(info(), *answer)) report_priority();
+    return;
+  }
+  ++missed_;
+  log::debug(
+      "sm.poll", "master={} missed={} of={}", counterpart_.guid, missed_, config_.poll_retries + 1);
+  if (missed_ <= config_.poll_retries) return;
+  apply(SmEvent::MasterLost,
+        {},
+        fmt::format("master {} {}",
+                    counterpart_.guid,
+                    answer ? fmt::format("is {}", print_sm_state(state_of(*answer)))
+                           : std::string("does not answer")));
+}
+
+/// A master learns of us when it looks; trap 144 makes it look.
+void Election::report_priority() {
+  if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
+  talk_scope_.send({.route = SmpRoute::directed({}),
+                    .attribute = AttributeId::PortInfo,
+                    .modifier = own_.port.value(),
+                    .m_key = config_.m_key},
+                   [this](const Result<SmpReply>& reply) {
+                     if (!reply || reply->status != 0) return;
+                     if (const auto own = decode_port_info(reply->data)) send_priority_trap(*own);
+                   });
+}
+
+void Election::send_priority_trap(const PortInfo& own) {
+  if (!is_unicast(own.lid)) return;
+  Smp trap;
+  trap.method = Method::Trap;
+  trap.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  trap.transaction_id = polls_;
+  trap.m_key = config_.m_key;
+  encode_notice(sm_priority_notice(own.lid, NodeType::Ca, own.capability_mask), trap.data);
+  MadPacket packet{.remote_lid = counterpart_.lid};
+  encode_smp(trap, packet.mad);
+  (void)client_.send_once(packet);
+}
+
+// --- Handover -----------------------------------------------------------------------------------
+
+/// From now on nothing else is written or talked about.
+void Election::begin_hold(const ManagerAddress& with) {
+  const bool held = holding_;
+  counterpart_ = with;
+  end_talks();
+  holding_ = true;
+  hold_until_ = runtime_.now() + config_.patience();
+  if (!held) hooks_.hold();
+}
+
+void Election::begin_handover(const ManagerAddress& to) {
+  begin_hold(to);
+  log::info("sm.handover", "to={} lid={}", counterpart_.guid, counterpart_.lid);
+  SmpRequest request = sm_request(counterpart_.route, Method::Set, info(), config_.m_key);
+  request.modifier = static_cast<std::uint32_t>(SmControl::Handover);
+  talk_scope_.send(request, [this](const Result<SmpReply>& reply) {
+    if (!reply || reply->status != 0) return give_up(reply ? "it refused" : "it did not answer");
+    watch_counterpart();
+  });
+}
+
+void Election::await_handover(const ManagerAddress& from) {
+  begin_hold(from);
+  awaiting_ = true;
+  log::info("sm.handover", "from={} lid={}; awaited", counterpart_.guid, counterpart_.lid);
+  watch_counterpart();
+}
+
+/// Not every manager acknowledges: one that says it is master has taken over, and one that says it
+/// is not has yielded.
+void Election::watch_counterpart() {
+  if (runtime_.now() >= hold_until_) {
+    return awaiting_ ? apply(SmEvent::Overdue, counterpart_, print_sm_event(SmEvent::Overdue))
+                     : give_up("it did not take over");
+  }
+  ask(talk_scope_, counterpart_.route, [this](const std::optional<SmInfo>& answer) {
+    const bool there = answer && answer->guid == counterpart_.guid;
+    if (there) note(counterpart_, answer);
+    const bool rules = there && state_of(*answer) == SmState::Master;
+    if (!awaiting_ && rules)
+      return apply(SmEvent::Acknowledge, counterpart_, "the other one took over");
+    if (awaiting_ && there && !rules)
+      return apply(SmEvent::Handover, counterpart_, "the other master yielded");
+    poll_timer_ = Timer(
+        runtime_, runtime_.now() + config_.poll_interval / 4, [this] { watch_counterpart(); });
+  });
+}
+
+void Election::give_up(std::string_view why) {
+  spared_[counterpart_.guid] = runtime_.now() + 2 * config_.patience();
+  log::warn("sm.handover_failed",
+            "to={} why=\"{}\" again_in={}s; this manager goes on",
+            counterpart_.guid,
+            why,
+            std::chrono::duration_cast<std::chrono::seconds>(2 * config_.patience()).count());
+  apply(SmEvent::Unanswered, {}, fmt::format("handover to {}: {}", counterpart_.guid, why));
+}
+
+void Election::end_talks() {
+  holding_ = awaiting_ = put_off_ = false;
+  unanswered_ = 0;
+  poll_timer_.reset();
+  talk_scope_.cancel_all();
+  survey_scope_.cancel_all();
+}
+
+// --- A process that stood still -----------------------------------------------------------------
+
+bool Election::may_write() const {
+  return state_ == SmState::Master && !holding_ &&
+         runtime_.now() - last_beat_ < config_.poll_interval * std::max(1u, config_.poll_retries);
+}
+
+/// Whoever polls us gives up after poll_retries more; we stop before.
+void Election::beat() {
+  const bool stalled = !holding_ && !may_write();
+  last_beat_ = runtime_.now();
+  if (stalled) {
+    log::warn("sm.stalled", "this process stood still; another manager may rule by now");
+    return apply(SmEvent::Stalled, {}, print_sm_event(SmEvent::Stalled));
+  }
+  beat_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval / 2, [this] { beat(); });
+}
+
+}  // namespace smd

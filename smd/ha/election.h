@@ -1,0 +1,182 @@
+// Who rules the subnet: this manager's state among the others, the questions that keep it true, and
+// the handover from one to the next. Decides by state_machine.h; what follows from a decision is
+// the owner's business (Hooks).
+//
+// A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
+// questions in a row without a master's answer. A master that hands over, or waits until a lower
+// one does, writes nothing meanwhile; after as long as a standby waits, it goes on.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smd/ha/state_machine.h"
+#include "smd/mad/port_info.h"
+#include "smd/runtime/runtime.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
+struct ElectionConfig {
+  std::uint8_t priority = 0;
+  std::uint8_t master_priority = 0;  // while master, where it is the higher
+  SmKey sm_key;
+  MKey m_key;
+  Duration poll_interval = std::chrono::seconds(1);
+  unsigned poll_retries = 4;
+
+  /// A standby hears nothing for so long before it looks for itself, and a handover may take as
+  /// long.
+  [[nodiscard]] Duration patience() const { return poll_interval * (poll_retries + 1); }
+};
+
+/// Where a manager may be: a port that shows IsSM.
+struct ManagerAddress {
+  Guid guid;  // of the port
+  SmpRoute route;
+  Lid lid = kUnassignedLid;
+};
+
+struct KnownManager {
+  ManagerAddress at;
+  std::optional<SmInfo> info;  // as it last answered; nothing: not at the last question
+  bool foreign = false;        // it does not show our SM_Key: nothing is handed to it
+};
+
+class Election {
+ public:
+  /// None is called from inside start() or a constructor, save on_state by start(). The owner may
+  /// cancel what it likes in them, but not destroy this.
+  struct Hooks {
+    /// Look at everything, write nothing, then survey().
+    std::function<void(std::string reason)> look;
+
+    /// Nothing more is written, from now on; what was under way is dropped.
+    std::function<void()> hold;
+
+    /// We rule, or go on ruling: look at everything, then survey().
+    std::function<void(std::string reason)> rule;
+
+    std::function<void(SmState)> on_state;
+
+    /// Other managers came, went, or are something else now.
+    std::function<void()> on_others;
+
+    /// Something is being written: a handover that can wait, waits for settle().
+    std::function<bool()> busy;
+  };
+
+  /// All outlive this.
+  Election(Runtime& runtime, SmpClient& client, LocalPort own, ElectionConfig config, Hooks hooks);
+  Election(const Election&) = delete;
+
+  /// Into Discovering; the owner looks at everything of its own accord.
+  void start();
+
+  void adopt(const ElectionConfig& config) { config_ = config; }
+
+  /// Asks everybody in `where` and those who asked us, and judges. `go_on` runs when we are master
+  /// afterwards and nobody stands against it, at once when there is nobody to ask; otherwise hooks
+  /// said what happens instead. Requires: Discovering or Master.
+  void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
+
+  /// Master at rest: asks those who are known.
+  void look_around();
+
+  /// Nothing is being written any more.
+  void settle();
+
+  /// A Get or Set of SMInfo: answers it, and obeys.
+  void receive(const Smp& smp, const MadPacket& packet);
+
+  /// Somebody at `lid` says that it is a manager, or that its priority changed.
+  void hear_of(Lid lid);
+
+  [[nodiscard]] SmState state() const { return state_; }
+
+  /// True while SMPs may change the fabric: master, and neither handing over nor just waking up
+  /// after a pause in which others may have taken over.
+  [[nodiscard]] bool may_write() const;
+
+  /// A handover is under way, ours or to us.
+  [[nodiscard]] bool holding() const { return holding_; }
+
+  /// As others see us; with the real key.
+  [[nodiscard]] SmInfo info() const;
+
+  /// By GUID.
+  [[nodiscard]] const std::map<Guid, KnownManager>& others() const { return others_; }
+
+  /// Whom a standby polls, or to whom we hand over.
+  [[nodiscard]] Guid counterpart() const { return counterpart_.guid; }
+
+  /// Questions in a row that the polled master left without an answer.
+  [[nodiscard]] unsigned missed_polls() const { return missed_; }
+
+  /// Masters that neither yield nor take over, although one should: for the operator.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  using OnInfo = std::function<void(std::optional<SmInfo>)>;
+
+  void enter(SmState state, std::string_view why);
+  void ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info);
+  void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
+  void tell_news();
+  void judge();
+  void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
+  void hear_from(const SmpRoute& route, Lid lid);
+
+  void start_polling(const ManagerAddress& whom);
+  void poll();
+  void on_polled(const std::optional<SmInfo>& info);
+  void report_priority();
+  void send_priority_trap(const PortInfo& own);
+
+  void begin_hold(const ManagerAddress& with);
+  void begin_handover(const ManagerAddress& to);
+  void await_handover(const ManagerAddress& from);
+  void watch_counterpart();
+  void end_talks();
+  void give_up(std::string_view why);
+  void acknowledge(const SmpRoute& route);
+  void beat();
+
+  Runtime& runtime_;
+  SmpClient& client_;
+  LocalPort own_;
+  ElectionConfig config_;
+  Hooks hooks_;
+
+  SmState state_ = SmState::NotActive;
+  bool news_ = false;     // of the others, since on_others
+  bool put_off_ = false;  // a handover that waits for settle()
+  std::map<Guid, KnownManager> others_;
+  std::map<Guid, TimePoint> spared_;             // no handover to these before
+  std::map<std::string, TimePoint> asked_back_;  // by route: those who asked us
+
+  std::function<void()> go_on_;  // of the survey under way
+  std::size_t unanswered_ = 0;
+
+  ManagerAddress counterpart_;
+  bool holding_ = false;
+  bool awaiting_ = false;  // the other one is to hand over
+  TimePoint hold_until_;
+  unsigned missed_ = 0;
+  unsigned polls_ = 0;
+  std::string trouble_;
+  TimePoint last_beat_;
+
+  SmpScope survey_scope_;
+  SmpScope talk_scope_;  // polls and handovers
+  SmpScope strangers_;
+  SmpScope answers_;  // acknowledgements
+  Timer poll_timer_;
+  Timer beat_timer_;
+};
+
+}  // namespace smd

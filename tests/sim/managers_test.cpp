@@ -1,0 +1,487 @@
+// Two and three managers on one fabric: who rules, how the next one takes over, and what of the
+// fabric stays as it is.
+#include "tests/support/managers.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sim-backend/agents/node_state.h"
+#include "sim-backend/management/fabric_oracle.h"
+
+namespace smd::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kTree = "fat-tree:k=4,levels=2";
+const std::vector<std::string> kTwo{"host-00000", "host-00007"};
+const std::vector<std::string> kThree{"host-00000", "host-00007", "host-00003"};
+
+/// A standby needs so long to see that its master is gone, with default options: the last answer,
+/// poll_retries + 1 questions, each of which the client repeats.
+constexpr Duration kNoticed = 7s;
+
+bool settle(Managers& all, Duration limit = 60s) {
+  return all.run_until([&] { return all.settled(); }, limit);
+}
+
+TEST(Managers, TheHigherPriorityRules) {
+  for (const unsigned higher : {0u, 1u}) {
+    Managers all(kTree, kTwo);
+    all[0].start(manager_settings(higher == 0 ? 9 : 2));
+    all[1].start(manager_settings(higher == 1 ? 9 : 2));
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    EXPECT_EQ(all[higher].state(), SmState::Master);
+    EXPECT_EQ(all[1 - higher].state(), SmState::Standby);
+    EXPECT_EQ(all[1 - higher].sets, 0u) << "who does not rule writes nothing";
+    EXPECT_LE(all.longest_rivalry, 0ns);
+  }
+}
+
+TEST(Managers, OfEqualPriorityTheLowerGuidRules) {
+  Managers all(kTree, kTwo);
+  all[1].start(manager_settings(3));
+  all[0].start(manager_settings(3));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].state(), SmState::Master);
+}
+
+TEST(Managers, ALatecomerOfLowerPriorityWaitsAndWritesNothing) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  const std::uint64_t before = all[0].sets;
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all.run_for(30s);
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  EXPECT_EQ(all[1].sets, 0u);
+  EXPECT_EQ(all[0].sets, before) << "nor is anything written for it";
+}
+
+TEST(Managers, ALatecomerOfHigherPriorityIsHandedTheSubnet) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  const auto lids = all.lids();
+  const auto entries = all.entries();
+  all[1].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].state(), SmState::Standby);
+  EXPECT_EQ(all.lids(), lids);
+  EXPECT_EQ(all.entries(), entries);
+  EXPECT_EQ(all[1].table_sets, 0u) << "an entry that is right is not written again";
+  EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+TEST(Managers, AStandbyTakesOverFromADeadMaster) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  const auto lids = all.lids();
+  const auto entries = all.entries();
+  all[0].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all.lids(), lids) << "no LID moves";
+  EXPECT_EQ(all.entries(), entries);
+  EXPECT_EQ(all[1].table_sets, 0u);
+}
+
+TEST(Managers, RoutesThatWorkAreTheNextMastersRoutes) {
+  // A ring has many shortest routes: the two would choose others of them.
+  Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
+  all[0].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  const auto entries = all.entries();
+  all[1].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all.entries(), entries);
+  EXPECT_EQ(all[1].table_sets, 0u);
+}
+
+TEST(Managers, RoutesThatBrokeWithTheMasterAreMended) {
+  Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  const sim::FabricSpec& spec = all.fabric.spec();
+  all[0].kill();
+  bool cut = false;
+  for (std::uint32_t n = 0; n < spec.nodes.size() && !cut; ++n) {
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports() && !cut; ++p) {
+      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
+      cut = spec.nodes[n].type == NodeType::Switch && peer != sim::kNoNode &&
+            spec.nodes[peer].type == NodeType::Switch;
+      if (cut) all.fabric.set_link(n, PortNum{static_cast<std::uint8_t>(p)}, false);
+    }
+  }
+  ASSERT_TRUE(cut);
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_GT(all[1].table_sets, 0u);
+  sim::FabricOracle oracle(all.fabric);
+  EXPECT_EQ(oracle.connectivity().connected, oracle.connectivity().possible);
+  EXPECT_EQ(oracle.find_cycle(), "");
+}
+
+TEST(Managers, ClientsAreToldToRegisterAgainWithTheNewMaster) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  std::set<Lid> told;
+  all[1].on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo)) return;
+    const PortInfo info = decode_port_info(smp.data).value();
+    if (info.client_reregister) told.insert(info.lid);
+  };
+  all[0].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  const sim::FabricSpec& spec = all.fabric.spec();
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    const bool is_switch = spec.nodes[n].type == NodeType::Switch;
+    const PortInfo info =
+        all.fabric.port_info(n, PortNum{static_cast<std::uint8_t>(is_switch ? 0 : 1)});
+    if ((info.capability_mask & port_cap::kIsClientReregistrationSupported) == 0) continue;
+    EXPECT_TRUE(told.contains(info.lid)) << spec.nodes[n].description;
+  }
+}
+
+TEST(Managers, TheDeadMasterComesBackAndRulesAgain) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  const auto lids = all.lids();
+  all[0].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(settle(all));
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, 15s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  EXPECT_EQ(all.lids(), lids);
+  EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+TEST(Managers, OfTwoStandbysTheHigherTakesOver) {
+  Managers all(kTree, kThree);
+  for (const unsigned i : {0u, 1u, 2u}) {
+    all[i].start(manager_settings(9 - i));
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+  }
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  all[0].kill();
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Master);
+  EXPECT_EQ(all[2].state(), SmState::Standby);
+  all[1].kill();
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[2].state(), SmState::Master);
+  EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+TEST(Managers, AMasterThatStoodStillDoesNotWriteBesideTheNext) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  all[0].pause();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  all.run_for(5s);
+  // Something to do for whoever believes to rule.
+  all.fabric.set_link(all.node("sw-0-0"), PortNum{4}, false);
+  all.run_for(1s);
+  const std::uint64_t rivals = all[1].sets;
+  unsigned beside = 0;
+  all[0].on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set && !is_about(smp, AttributeId::SmInfo))
+      beside += all[1].writes() || all[1].state() == SmState::Master ? 1 : 0;
+  };
+  all[0].resume();
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all.run_for(15s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].state(), SmState::Master) << "by handover, since it is the higher";
+  EXPECT_GE(all[1].sets, rivals);
+  EXPECT_EQ(beside, 0u);
+  EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+TEST(Managers, AShortPauseCostsNothing) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  const std::uint64_t before = all[0].sets;
+  all[0].pause();
+  all.run_for(2s);
+  all[0].resume();
+  all.run_for(20s);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_EQ(all[0].sets, before);
+  EXPECT_EQ(all[1].sets, 0u);
+}
+
+bool orders(const Smp& smp, SmControl what) {
+  return smp.method == Method::Set && is_about(smp, AttributeId::SmInfo) &&
+         smp.attribute_modifier == static_cast<std::uint32_t>(what);
+}
+
+TEST(Managers, AHandoverNeedsNoAcknowledge) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(9));
+  all[1].loses = [](const Smp& smp) { return orders(smp, SmControl::Acknowledge); };
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].state(), SmState::Standby) << "it sees who is master";
+  EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+TEST(Managers, AHandoverThatIsNotAnsweredIsTriedAgain) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  unsigned tried = 0;
+  all[0].loses = [&](const Smp& smp) {
+    const bool lost = orders(smp, SmControl::Handover);
+    tried += lost ? 1 : 0;
+    return lost;
+  };
+  all[1].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return tried > 0; }, 20s));
+  all.run_for(8s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].state(), SmState::Master) << "nobody took over, so it goes on";
+  all[0].loses = nullptr;
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 30s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+}
+
+TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(9));
+  std::optional<std::uint64_t> sets;
+  all[0].on_send = [&](const Smp& smp) {
+    if (orders(smp, SmControl::Handover) && !sets) sets = all[0].sets;
+  };
+  ASSERT_TRUE(all.run_until([&] { return sets.has_value(); }, 20s));
+  all.fabric.set_link(all[0].node, PortNum{1}, true);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[0].sets, *sets);
+  EXPECT_EQ(all[0].state(), SmState::Standby);
+}
+
+TEST(Managers, AnotherSmKeyIsHandedNothing) {
+  Managers all(kTree, kTwo);
+  app::Settings lower = manager_settings(2);
+  lower.election.sm_key = SmKey{0x1111};
+  app::Settings higher = manager_settings(9);
+  higher.election.sm_key = SmKey{0x2222};
+  all[0].start(lower);
+  ASSERT_TRUE(settle(all));
+  all[1].start(higher);
+  all.run_for(40s);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  EXPECT_TRUE(all[0].manager->election().others().begin()->second.foreign);
+  higher.election.sm_key = SmKey{0x1111};
+  all[1].start(higher);
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 20s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+}
+
+TEST(Managers, WhoeverRulesMayKeepRulingByItsMasterPriority) {
+  Managers all(kTree, kTwo);
+  const auto settings = [](unsigned priority) {
+    app::Settings out = manager_settings(priority);
+    out.election.master_priority = 15;
+    return out;
+  };
+  all[0].start(settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(settings(2));
+  ASSERT_TRUE(settle(all));
+  all[0].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  all[0].start(settings(9));
+  all.run_for(40s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Master);
+}
+
+/// Somebody at a port who speaks as a master.
+struct Impostor {
+  Impostor(Managers& all, const std::string& host)
+      : transport(all.fabric, all.node(host), PortNum{1}),
+        client(all.runtime, transport, {}),
+        scope(client) {}
+
+  std::optional<std::uint16_t> order(SmpRoute route, SmControl what, Managers& all) {
+    SmpRequest request{.route = route,
+                       .method = Method::Set,
+                       .attribute = AttributeId::SmInfo,
+                       .modifier = static_cast<std::uint32_t>(what)};
+    encode_sm_info({.guid = Guid{0x77},
+                    .priority = 15,
+                    .sm_state = static_cast<std::uint8_t>(SmState::Master)},
+                   request.data);
+    std::optional<std::uint16_t> status;
+    scope.send(request,
+               [&](const Result<SmpReply>& reply) { status = reply ? reply->status : 99; });
+    (void)all.run_until([&] { return status.has_value(); }, 5s);
+    return status;
+  }
+
+  sim::SimTransport transport;
+  SmpClient client;
+  SmpScope scope;
+};
+
+TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(settle(all));
+  Impostor other(all, "host-00002");
+  const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[1].node, PortNum{1}).lid);
+  EXPECT_EQ(other.order(there, SmControl::Disable, all), 0);
+  EXPECT_EQ(all[1].state(), SmState::NotActive);
+  unsigned polls = 0;
+  all[1].on_send = [&](const Smp& smp) { polls += is_about(smp, AttributeId::SmInfo) ? 1 : 0; };
+  all[0].kill();
+  all.run_for(20s);
+  EXPECT_EQ(all[1].state(), SmState::NotActive) << "until it is told otherwise";
+  EXPECT_EQ(polls, 0u);
+  EXPECT_EQ(other.order(there, SmControl::Standby, all), 0);
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  ASSERT_TRUE(settle(all)) << "its master is nobody: " << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Master);
+  EXPECT_EQ(other.order(there, SmControl::Disable, all), 0x1c) << "a master is not disabled";
+}
+
+TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
+  for (const unsigned higher : {0u, 1u}) {
+    SCOPED_TRACE(higher);
+    // Two rings of two switches become one of four.
+    Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
+    std::vector<std::pair<std::uint32_t, PortNum>> joint;
+    const sim::FabricSpec& spec = all.fabric.spec();
+    std::vector<std::uint32_t> switches;
+    for (std::uint32_t n = 0; n < spec.nodes.size(); ++n)
+      if (spec.nodes[n].type == NodeType::Switch) switches.push_back(n);
+    const auto side = [&](std::uint32_t n) { return n == switches[0] || n == switches[1]; };
+    for (const std::uint32_t n : switches) {
+      for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+        const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
+        if (peer != sim::kNoNode && spec.nodes[peer].type == NodeType::Switch && side(n) &&
+            !side(peer))
+          joint.emplace_back(n, PortNum{static_cast<std::uint8_t>(p)});
+      }
+    }
+    ASSERT_EQ(joint.size(), 2u);
+    for (const auto& [node, port] : joint) all.fabric.set_link(node, port, false);
+    all[0].start(manager_settings(higher == 0 ? 9 : 2));
+    all[1].start(manager_settings(higher == 1 ? 9 : 2));
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    EXPECT_EQ(all[0].state(), SmState::Master);
+    EXPECT_EQ(all[1].state(), SmState::Master);
+    const auto before = all.lids();
+    for (const auto& [node, port] : joint) all.fabric.set_link(node, port, true);
+    ASSERT_TRUE(all.run_until([&] { return all[1 - higher].state() == SmState::Standby; }, 10s));
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    EXPECT_EQ(all[higher].state(), SmState::Master);
+    EXPECT_LE(all.longest_rivalry, 22s);
+    // Both gave out the same LIDs: one side of each pair moves, and no port that need not.
+    std::set<Lid> lids;
+    std::size_t moved = 0;
+    for (const auto& [guid, lid] : all.lids()) {
+      EXPECT_TRUE(lids.insert(lid).second) << lid.value() << " twice";
+      moved += before.at(guid) == lid ? 0 : 1;
+    }
+    EXPECT_LE(moved, before.size() / 2);
+  }
+}
+
+TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
+  Managers all(kTree, kTwo);
+  const auto settings = [](unsigned priority) {
+    app::Settings out = manager_settings(priority);
+    out.ports.m_key = out.election.m_key = MKey{0xabc};
+    out.ports.m_key_protect = 2;
+    return out;
+  };
+  all[0].start(settings(9));
+  ASSERT_TRUE(settle(all));
+  all[1].start(settings(2));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all[0].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+}
+
+TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
+  Managers all(kTree, kTwo);
+  app::Settings keyed = manager_settings(9);
+  keyed.ports.m_key = keyed.election.m_key = MKey{0xabc};
+  keyed.ports.m_key_protect = 1;
+  keyed.ports.m_key_lease_s = 30;
+  all[0].start(keyed);
+  ASSERT_TRUE(settle(all));
+  all[0].kill();
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(all.run_until([&] { return !all[1].reports.empty(); }, 60s));
+  const app::CycleReport& first = all[1].reports.front();
+  EXPECT_GT(first.foreign_keys.ports, 0u);
+  EXPECT_EQ(first.foreign_keys.longest_lease_s, 30);
+  EXPECT_EQ(first.foreign_keys.forever, 0u);
+  EXPECT_FALSE(all[1].manager->alarms().empty());
+  ASSERT_TRUE(settle(all, 300s)) << all.find_fault();
+  EXPECT_EQ(all[1].reports.back().foreign_keys.ports, 0u);
+}
+
+TEST(Managers, TheLeaseOfAnMKeyIsKeptAliveOnAdapters) {
+  Managers all(kTree, kTwo);
+  app::Settings keyed = manager_settings(9);
+  keyed.ports.m_key = keyed.election.m_key = MKey{0xabc};
+  keyed.ports.m_key_protect = 1;
+  keyed.ports.m_key_lease_s = 30;
+  all[0].start(keyed);
+  ASSERT_TRUE(settle(all));
+  all[0].loses = [](const Smp& smp) {  // it would stop the lease, too
+    return smp.method == Method::TrapRepress;
+  };
+  const std::uint32_t victim = all.node("host-00005");
+  Impostor thief(all, "host-00002");
+  SmpRequest request{.route = SmpRoute::to_lid(all.fabric.port_info(victim, PortNum{1}).lid),
+                     .method = Method::Set,
+                     .attribute = AttributeId::PortInfo,
+                     .modifier = 1,
+                     .m_key = MKey{0xbad}};
+  thief.scope.send(request, [](const Result<SmpReply>&) {});
+  all.run_for(3s);
+  ASSERT_NE(all.fabric.node_state(victim).ports[1].lease_end, TimePoint{}) << "it runs";
+  all.run_for(60s);
+  EXPECT_EQ(all.fabric.node_state(victim).ports[1].lease_end, TimePoint{});
+  EXPECT_EQ(all.fabric.port_info(victim, PortNum{1}).m_key_protect_bits, 1);
+}
+
+}  // namespace
+}  // namespace smd::test
