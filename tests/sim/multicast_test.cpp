@@ -56,7 +56,7 @@ class Site {
 
   app::SubnetManager::Observer observer() {
     app::SubnetManager::Observer out;
-    out.on_known = [this] { server.adopt(app::make_view(manager, transport.local_port())); };
+    out.on_known = [this] { server.adopt(app::make_view(manager, {})); };
     out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
     return out;
   }

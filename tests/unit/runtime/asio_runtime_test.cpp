@@ -46,11 +46,11 @@ TEST(AsioRuntime, WhatArrivedWhileATaskTookLongGoesBeforeTheTimersThatExpiredMea
   AsioRuntime runtime;
   std::string trace;
   runtime.post([&] {
+    std::thread([&] { runtime.post([&] { trace += "answer "; }); }).join();
     runtime.call_at(runtime.now() + 2ms, [&] {
       trace += "timeout ";
       runtime.stop();
     });
-    std::thread([&] { runtime.post([&] { trace += "answer "; }); }).join();
     const auto end = std::chrono::steady_clock::now() + 5ms;
     while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
   });
