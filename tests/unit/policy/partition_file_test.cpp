@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "smd/policy/partition_file.h"
+#include "tests/unit/policy/parsed.h"
 
 namespace smd {
 namespace {
@@ -12,21 +13,11 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 PartitionReading read(std::string_view text) {
-  auto reading = parse_partition_file(text, "p.conf");
-  if (!reading) {
-    ADD_FAILURE() << print_fault(reading.error().front());
-    return {};
-  }
-  return std::move(*reading);
+  return test::accepted(parse_partition_file(text, "p.conf"));
 }
 
-/// The faults as they are printed.
 std::vector<std::string> faults_of(std::string_view text) {
-  const auto reading = parse_partition_file(text, "p.conf");
-  std::vector<std::string> lines;
-  if (reading) return lines;
-  for (const Fault& each : reading.error()) lines.push_back(print_fault(each));
-  return lines;
+  return test::print_faults(parse_partition_file(text, "p.conf"));
 }
 
 std::vector<std::string> remarks_of(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include "smd/policy/qos_rules.h"
 #include "tests/support/fabric_text.h"
+#include "tests/unit/policy/parsed.h"
 
 namespace smd {
 namespace {
@@ -13,21 +14,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-QosReading read(std::string_view text) {
-  auto reading = parse_qos_file(text, "q.conf");
-  if (!reading) {
-    ADD_FAILURE() << print_fault(reading.error().front());
-    return {};
-  }
-  return std::move(*reading);
-}
+QosReading read(std::string_view text) { return test::accepted(parse_qos_file(text, "q.conf")); }
 
 std::vector<std::string> faults_of(std::string_view text) {
-  const auto reading = parse_qos_file(text, "q.conf");
-  std::vector<std::string> lines;
-  if (reading) return lines;
-  for (const Fault& each : reading.error()) lines.push_back(print_fault(each));
-  return lines;
+  return test::print_faults(parse_qos_file(text, "q.conf"));
 }
 
 /// All keywords, in the shape of the examples of OpenSM's documentation.
