@@ -67,6 +67,7 @@ struct SmConfig {
   Lid lid_min{1};
   Lid lid_max = kTopUnicastLid;
   std::string mode = "certified";  // see assimilation.h
+  unsigned drain_us = 1000;
 
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };

@@ -256,6 +256,13 @@ Options sm_routing_options() {
              numeric(section, &T::lid_max),
              1,
              kTopUnicastLid.value()),
+      number({"sm",
+              "drain_us",
+              "Wait after each phase of a plan that counts on channels to empty between phases",
+              "microseconds"},
+             numeric(section, &T::drain_us),
+             0,
+             10000000),
       checked_text(
           {"sm", "mode", "How a change is taken in: discovery, routes and the way tables change"},
           plain(section, &T::mode),

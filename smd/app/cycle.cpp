@@ -362,21 +362,24 @@ void Cycle::program(TransitionPlan plan) {
   const InForce& goal = *parts_.holdings.in_force;
   rows_ = goal.rows.empty() ? LaneMaps{} : with_cuts(goal.rows, plan_.cut);
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
-  programmer_->start({.report = &goal.sweep,
-                      .lids = &goal.lids,
-                      .lft = &goal.routing.lft,
-                      .policy = port_policy(),
-                      .qos = choose_qos(parts_.settings, goal.routing.vls),
-                      .partitions = goal.partitions.get(),
-                      .plan = &plan_,
-                      .default_port = &goal.routing.default_port,
-                      .rows = &rows_,
-                      .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
-                      .one_set_activation = parts_.settings.one_set_activation,
-                      .literal = parts_.settings.assimilation.literal},
-                     [this](ProgramReport report) {
-                       leave(programmer_, std::move(report), &Cycle::on_programmed);
-                     });
+  programmer_->start(
+      {.report = &goal.sweep,
+       .lids = &goal.lids,
+       .lft = &goal.routing.lft,
+       .policy = port_policy(),
+       .qos = choose_qos(parts_.settings, goal.routing.vls),
+       .partitions = goal.partitions.get(),
+       .plan = &plan_,
+       .default_port = &goal.routing.default_port,
+       .rows = &rows_,
+       .drain_time =
+           parts_.settings.assimilation.literal ? Duration{0} : parts_.settings.drain_time,
+       .lid_routed_activation = parts_.settings.assimilation.lid_routed_activation,
+       .one_set_activation = parts_.settings.one_set_activation,
+       .literal = parts_.settings.assimilation.literal},
+      [this](ProgramReport report) {
+        leave(programmer_, std::move(report), &Cycle::on_programmed);
+      });
 }
 
 void Cycle::on_programmed(ProgramReport report) {

@@ -82,6 +82,7 @@ Settings make_settings(const Config& config) {
   out.gateways = config.sm.gateways;
   out.weights = config.sm.weights;
   out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
+  out.drain_time = std::chrono::microseconds(config.sm.drain_us);
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);

@@ -36,6 +36,7 @@ struct Settings {
   GatewayChoice gateways = GatewayChoice::OwnFirst;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // see RoutingRequest
   Assimilation assimilation;
+  Duration drain_time = std::chrono::milliseconds(1);  // see ProgramInput; 0 with `literal`
   bool one_set_activation = false;  // simulations of agents that go to Active without Armed
   bool statistics = true;           // measure lengths and loads of the routes of every cycle
 

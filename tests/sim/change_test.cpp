@@ -124,6 +124,30 @@ TEST_F(Change, NewRootsTurnTheTree) {
   expect_healthy();
 }
 
+TEST(ChangeInPhases, WaitsBetweenThemUntilChannelsAreEmpty) {
+  constexpr Duration kDrain = std::chrono::milliseconds(20);
+  Duration took[2];
+  std::uint64_t phases = 0;
+  for (const bool drains : {false, true}) {
+    WorldOptions options;
+    options.settings.drain_time = drains ? kDrain : Duration{0};
+    World world(spec_of("irregular:switches=16,links=4,hosts=1,seed=3"), options);
+    world.manager.start();
+    ASSERT_TRUE(world.settle());
+    app::Settings settings = options.settings;
+    settings.roots = {world.fabric.spec().nodes[world.node("sw-15")].guid};
+    world.manager.adopt(settings);
+    const TimePoint began = world.runtime.now();
+    world.manager.request_sweep("configuration");
+    ASSERT_TRUE(world.settle());
+    took[drains] = world.runtime.now() - began;
+    phases = world.manager.last_cycle()->transition.phases;
+    EXPECT_TRUE(world.manager.last_cycle()->transition.certified);
+  }
+  ASSERT_GE(phases, 2u);
+  EXPECT_GE(took[1], took[0] + (phases - 1) * kDrain);
+}
+
 TEST_F(Change, TheManagersOwnSwitchRebootsAndIsTakenBack) {
   const std::uint32_t leaf =
       world.fabric.spec().nodes[world.fabric.spec().sm_node].ports[1].peer_node;
