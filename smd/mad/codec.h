@@ -10,6 +10,7 @@
 #include "smd/base/byte_reader.h"
 #include "smd/base/byte_writer.h"
 #include "smd/base/result.h"
+#include "smd/ib/types.h"
 
 namespace smd::codec {
 
@@ -39,5 +40,15 @@ template <class... Parts>
 
 /// Zeroes whatever of a buffer of `size` bytes no field has filled.
 inline void pad(ByteWriter& out, std::size_t size) { out.zeros(size - out.written()); }
+
+[[nodiscard]] inline Gid read_gid(ByteReader& in) {
+  const std::uint64_t prefix = in.u64();
+  return {prefix, Guid{in.u64()}};
+}
+
+inline void write_gid(ByteWriter& out, const Gid& gid) {
+  out.u64(gid.prefix);
+  out.u64(gid.guid.value());
+}
 
 }  // namespace smd::codec

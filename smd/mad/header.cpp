@@ -141,6 +141,12 @@ std::string print_method(std::uint8_t method) {
       return "TrapRepress";
     case Method::GetTable:
       return "GetTable";
+    case Method::GetTraceTable:
+      return "GetTraceTable";
+    case Method::GetMulti:
+      return "GetMulti";
+    case Method::Delete:
+      return "Delete";
     case Method::GetResp:
       return "GetResp";
     case Method::ReportResp:

@@ -22,7 +22,7 @@ enum class MgmtClass : std::uint8_t {
   CongestionControl = 0x21,
 };
 
-/// Method codes; bit 7 (R) is part of the value.
+/// Method codes (IBA 13.4.5, 15.2.2); bit 7 (R) is part of the value.
 enum class Method : std::uint8_t {
   Get = 0x01,
   Set = 0x02,
@@ -31,13 +31,18 @@ enum class Method : std::uint8_t {
   Report = 0x06,
   TrapRepress = 0x07,
   GetTable = 0x12,
+  GetTraceTable = 0x13,
+  GetMulti = 0x14,
+  Delete = 0x15,
   GetResp = 0x81,
   ReportResp = 0x86,
   GetTableResp = 0x92,
 };
 
+inline constexpr std::uint8_t kResponseBit = 0x80;
+
 [[nodiscard]] constexpr bool is_response(Method method) {
-  return (static_cast<std::uint8_t>(method) & 0x80u) != 0 || method == Method::TrapRepress;
+  return (static_cast<std::uint8_t>(method) & kResponseBit) != 0 || method == Method::TrapRepress;
 }
 
 enum class AttributeId : std::uint16_t {

@@ -36,11 +36,6 @@ bool is_trap(const Notice& notice, std::uint16_t first, std::uint16_t last) {
   return notice.is_generic && notice.trap_or_device >= first && notice.trap_or_device <= last;
 }
 
-void write_gid(ByteWriter& out, const Gid& gid) {
-  out.u64(gid.prefix);
-  out.u64(gid.guid.value());
-}
-
 Notice local_change(Lid lid,
                     NodeType producer,
                     std::uint32_t capability_mask,
@@ -55,8 +50,6 @@ Notice local_change(Lid lid,
   out.u16(flags);
   return notice;
 }
-
-Gid read_gid(ByteReader& in) { return {.prefix = in.u64(), .guid = Guid{in.u64()}}; }
 
 }  // namespace
 
@@ -119,8 +112,8 @@ Notice key_notice(const KeyViolation& violation, NodeType producer) {
   out.u24(violation.source_qp);
   out.zeros(1);
   out.u24(violation.destination_qp);
-  write_gid(out, violation.source_gid);
-  write_gid(out, violation.destination_gid);
+  codec::write_gid(out, violation.source_gid);
+  codec::write_gid(out, violation.destination_gid);
   return notice;
 }
 
@@ -198,8 +191,8 @@ std::optional<KeyViolation> find_key_violation(const Notice& notice) {
   violation.source_qp = in.u24();
   in.skip(1);
   violation.destination_qp = in.u24();
-  violation.source_gid = read_gid(in);
-  violation.destination_gid = read_gid(in);
+  violation.source_gid = codec::read_gid(in);
+  violation.destination_gid = codec::read_gid(in);
   return violation;
 }
 

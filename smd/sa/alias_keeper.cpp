@@ -13,10 +13,10 @@ constexpr unsigned kFirstGuid = 4;  // component of GID0
 }  // namespace
 
 std::optional<Answer> AliasKeeper::answer(const SubnetView& view, const Query& query) {
-  const auto method = static_cast<SaMethod>(query.header.mad.method);
-  const bool erases = method == SaMethod::Delete;
+  const auto method = static_cast<Method>(query.header.mad.method);
+  const bool erases = method == Method::Delete;
   if (static_cast<RecordId>(query.header.mad.attribute_id) != RecordId::GuidInfoRecord ||
-      (method != SaMethod::Set && !erases))
+      (method != Method::Set && !erases))
     return std::nullopt;
   const std::uint64_t mask = query.header.component_mask;
   if ((mask & kLidAndBlock) != kLidAndBlock)

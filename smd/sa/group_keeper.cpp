@@ -38,19 +38,19 @@ PortIdx sender_of(const SubnetView& view, const Query& query) {
 
 std::optional<Answer> GroupKeeper::answer(const SubnetView& view, const Query& query) {
   const auto id = static_cast<RecordId>(query.header.mad.attribute_id);
-  const auto method = static_cast<SaMethod>(query.header.mad.method);
-  const bool reads = method == SaMethod::Get || method == SaMethod::GetTable;
+  const auto method = static_cast<Method>(query.header.mad.method);
+  const bool reads = method == Method::Get || method == Method::GetTable;
   if (id == RecordId::MftRecord && reads) {
     Answer found = find_tables(view, query);
-    return method == SaMethod::Get ? only_one(std::move(found)) : std::move(found);
+    return method == Method::Get ? only_one(std::move(found)) : std::move(found);
   }
   if (id != RecordId::McMemberRecord) return std::nullopt;
   if (reads) {
     Answer found = find_members(view, query);
-    return method == SaMethod::Get ? only_one(std::move(found)) : std::move(found);
+    return method == Method::Get ? only_one(std::move(found)) : std::move(found);
   }
-  if (method == SaMethod::Set) return change(view, query, true);
-  if (method == SaMethod::Delete) return change(view, query, false);
+  if (method == Method::Set) return change(view, query, true);
+  if (method == Method::Delete) return change(view, query, false);
   return std::nullopt;
 }
 

@@ -74,12 +74,12 @@ void InformKeeper::report(const SaEvent& event) {
 }
 
 std::optional<Answer> InformKeeper::answer(const SubnetView& view, const Query& query) {
-  const auto method = static_cast<SaMethod>(query.header.mad.method);
+  const auto method = static_cast<Method>(query.header.mad.method);
   const auto id = static_cast<RecordId>(query.header.mad.attribute_id);
-  if (id == RecordId::InformInfo && method == SaMethod::Set) return set(view, query);
+  if (id == RecordId::InformInfo && method == Method::Set) return set(view, query);
   if (id != RecordId::InformInfoRecord) return std::nullopt;
-  if (method == SaMethod::GetTable) return find_records(view, query);
-  if (method == SaMethod::Get) return only_one(find_records(view, query));
+  if (method == Method::GetTable) return find_records(view, query);
+  if (method == Method::Get) return only_one(find_records(view, query));
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 #include "smd/sa/multicast_records.h"
 
-#include "smd/mad/codec.h"
+#include "smd/sa/record_words.h"
 
 namespace smd::sa {
 namespace {
@@ -34,27 +34,6 @@ constexpr Component kMftComponents[] = {
     {3, 23, 9},    // BlockNum
     {5, 64, 512},  // MulticastForwardingTable
 };
-
-constexpr std::uint32_t kFlowLabelMask = 0xfffff;
-
-Gid read_gid(ByteReader& in) {
-  const std::uint64_t prefix = in.u64();
-  return {prefix, Guid{in.u64()}};
-}
-
-void write_gid(ByteWriter& out, const Gid& gid) {
-  out.u64(gid.prefix);
-  out.u64(gid.guid.value());
-}
-
-Bound read_bound(std::uint8_t byte) {
-  return {static_cast<Selector>(codec::bits(byte, 6, 2)), codec::bits(byte, 0, 6)};
-}
-
-std::uint8_t write_bound(const Bound& bound) {
-  return codec::join(codec::place(static_cast<unsigned>(bound.selector), 6, 2),
-                     codec::place(bound.value, 0, 6));
-}
 
 }  // namespace
 

@@ -27,8 +27,8 @@ End find_end(const SubnetView& view, bool by_gid, const Gid& gid, bool by_lid, L
   return {.ports = {port}, .only = by_lid ? lid : kUnassignedLid};
 }
 
-std::size_t paths_per_pair(const PathRequest& request, SaMethod method) {
-  if (method == SaMethod::Get) return 1;  // one record is what a Get can carry
+std::size_t paths_per_pair(const PathRequest& request, Method method) {
+  if (method == Method::Get) return 1;  // one record is what a Get can carry
   return request.asks(part::kNumbPath) ? request.wanted.numb_path : SIZE_MAX;
 }
 
@@ -37,7 +37,7 @@ std::size_t paths_per_pair(const PathRequest& request, SaMethod method) {
 Answer find_path_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   PathRequest request{.wanted = *decode_path_record(query.data),
                       .mask = query.header.component_mask};
-  request.paths_per_pair = paths_per_pair(request, static_cast<SaMethod>(query.header.mad.method));
+  request.paths_per_pair = paths_per_pair(request, static_cast<Method>(query.header.mad.method));
   const PathRecord& wanted = request.wanted;
   End source = find_end(
       view, request.asks(part::kSgid), wanted.sgid, request.asks(part::kSlid), wanted.slid);

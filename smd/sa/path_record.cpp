@@ -1,31 +1,11 @@
 #include "smd/sa/path_record.h"
 
-#include "smd/mad/codec.h"
+#include "smd/sa/record_words.h"
 
 namespace smd::sa {
 namespace {
 
-Gid read_gid(ByteReader& in) {
-  const std::uint64_t prefix = in.u64();
-  return {prefix, Guid{in.u64()}};
-}
-
-void write_gid(ByteWriter& out, const Gid& gid) {
-  out.u64(gid.prefix);
-  out.u64(gid.guid.value());
-}
-
-Bound read_bound(std::uint8_t byte) {
-  return {static_cast<Selector>(codec::bits(byte, 6, 2)), codec::bits(byte, 0, 6)};
-}
-
-std::uint8_t write_bound(const Bound& bound) {
-  return codec::join(codec::place(static_cast<unsigned>(bound.selector), 6, 2),
-                     codec::place(bound.value, 0, 6));
-}
-
 constexpr unsigned kRawBit = 31;
-constexpr std::uint32_t kFlowLabelMask = 0xfffff;
 
 }  // namespace
 

@@ -75,17 +75,17 @@ Answer answer_multi(const SubnetView& view,
 }
 
 Answer answer_query(const SubnetView& view, const Query& query, const QueryLimits& limits) {
-  const auto method = static_cast<SaMethod>(query.header.mad.method);
+  const auto method = static_cast<Method>(query.header.mad.method);
   const auto id = static_cast<RecordId>(query.header.mad.attribute_id);
-  if (method == SaMethod::GetTraceTable && id == RecordId::TraceRecord)
+  if (method == Method::GetTraceTable && id == RecordId::TraceRecord)
     return find_trace(view, query, limits);
-  if (method != SaMethod::Get && method != SaMethod::GetTable) return {.status = Status::BadMethod};
+  if (method != Method::Get && method != Method::GetTable) return {.status = Status::BadMethod};
   if (id == RecordId::ClassPortInfo) {
-    if (method != SaMethod::Get) return {.status = Status::BadMethodAttribute};
+    if (method != Method::Get) return {.status = Status::BadMethodAttribute};
     return describe_service(view);
   }
   Answer answer = find_records(view, query, limits);
-  return method == SaMethod::Get ? only_one(std::move(answer)) : answer;
+  return method == Method::Get ? only_one(std::move(answer)) : answer;
 }
 
 }  // namespace smd::sa

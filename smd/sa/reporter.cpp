@@ -136,7 +136,7 @@ void Reporter::attempt(Report& report) {
   by_transaction_[transaction_] = report.to;
   encode_sa_header({.mad = {.mgmt_class = static_cast<std::uint8_t>(MgmtClass::SubnAdm),
                             .class_version = kClassVersion,
-                            .method = static_cast<std::uint8_t>(SaMethod::Report),
+                            .method = static_cast<std::uint8_t>(Method::Report),
                             .transaction_id = transaction_,
                             .attribute_id = static_cast<std::uint16_t>(RecordId::Notice)}},
                    report.packet.mad);

@@ -14,23 +14,10 @@ inline constexpr std::size_t kHeaderSize = 56;
 inline constexpr std::size_t kDataSize = kMadSize - kHeaderSize;
 inline constexpr std::uint8_t kClassVersion = 2;
 
-/// Methods of the class (IBA 15.2.2).
-enum class SaMethod : std::uint8_t {
-  Get = 0x01,
-  Set = 0x02,
-  Report = 0x06,
-  GetTable = 0x12,
-  GetTraceTable = 0x13,
-  GetMulti = 0x14,
-  Delete = 0x15,
-};
-
-inline constexpr std::uint8_t kResponseBit = 0x80;
-
 /// The method of an answer; that of Set is the one of Get.
 [[nodiscard]] constexpr std::uint8_t answer_method(std::uint8_t method) {
-  const bool set = method == static_cast<std::uint8_t>(SaMethod::Set);
-  return static_cast<std::uint8_t>((set ? static_cast<std::uint8_t>(SaMethod::Get) : method) |
+  const bool set = method == static_cast<std::uint8_t>(Method::Set);
+  return static_cast<std::uint8_t>((set ? static_cast<std::uint8_t>(Method::Get) : method) |
                                    kResponseBit);
 }
 

@@ -10,18 +10,17 @@ namespace {
 constexpr Duration kTick = std::chrono::milliseconds(100);
 
 bool wants_answer(std::uint8_t method) {
-  switch (static_cast<SaMethod>(method)) {
-    case SaMethod::Get:
-    case SaMethod::Set:
-    case SaMethod::GetTable:
-    case SaMethod::GetTraceTable:
-    case SaMethod::GetMulti:
-    case SaMethod::Delete:
+  switch (static_cast<Method>(method)) {
+    case Method::Get:
+    case Method::Set:
+    case Method::GetTable:
+    case Method::GetTraceTable:
+    case Method::GetMulti:
+    case Method::Delete:
       return true;
-    case SaMethod::Report:
-      break;
+    default:
+      return false;
   }
-  return false;
 }
 
 bool is_control(const RmppHeader& rmpp) {
@@ -41,7 +40,7 @@ SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t off
 }
 
 bool is_segment(const SaHeader& header) {
-  return header.rmpp.active() && static_cast<SaMethod>(header.mad.method) == SaMethod::GetMulti;
+  return header.rmpp.active() && static_cast<Method>(header.mad.method) == Method::GetMulti;
 }
 
 std::span<const std::byte, kDataSize> data_of(const MadPacket& packet) {
@@ -199,7 +198,7 @@ std::size_t Server::serve(const Request& waiting) {
     ++stats_.wrong_key;
     return 1;
   }
-  const bool multi = static_cast<SaMethod>(request.mad.method) == SaMethod::GetMulti;
+  const bool multi = static_cast<Method>(request.mad.method) == Method::GetMulti;
   const std::span<const std::byte> whole =
       is_segment(request) ? std::span<const std::byte>(waiting.data) : data_of(packet);
   const Query query{.header = request,
@@ -236,8 +235,8 @@ void Server::refuse(const MadPacket& packet, const SaHeader& request, Status sta
 
 void Server::respond(const MadPacket& packet, const SaHeader& request, Answer answer) {
   const SaHeader header = answer_header(request, Status::Ok, answer.offset);
-  const auto method = static_cast<SaMethod>(request.mad.method);
-  if (method != SaMethod::Get && method != SaMethod::Set && method != SaMethod::Delete)
+  const auto method = static_cast<Method>(request.mad.method);
+  if (method != Method::Get && method != Method::Set && method != Method::Delete)
     return respond_table(packet, header, std::move(answer));
   ++stats_.answered;
   ++stats_.records;

@@ -52,14 +52,14 @@ void ServiceKeeper::restore(std::vector<Service> services) {
 std::optional<Answer> ServiceKeeper::answer(const SubnetView& view, const Query& query) {
   if (static_cast<RecordId>(query.header.mad.attribute_id) != RecordId::ServiceRecord)
     return std::nullopt;
-  switch (static_cast<SaMethod>(query.header.mad.method)) {
-    case SaMethod::Set:
+  switch (static_cast<Method>(query.header.mad.method)) {
+    case Method::Set:
       return set(view, query);
-    case SaMethod::Delete:
+    case Method::Delete:
       return erase(view, query);
-    case SaMethod::GetTable:
+    case Method::GetTable:
       return find_records(view, query);
-    case SaMethod::Get:
+    case Method::Get:
       return only_one(find_records(view, query));
     default:
       return std::nullopt;

@@ -77,7 +77,7 @@ Answer find_trace(const SubnetView& view, const Query& query, const QueryLimits&
   if ((mask & (part::kSgid | part::kSlid)) == 0 || (mask & (part::kDgid | part::kDlid)) == 0)
     return {.status = Status::InsufficientComponents};
   Query for_path = query;
-  for_path.header.mad.method = static_cast<std::uint8_t>(SaMethod::Get);  // one path
+  for_path.header.mad.method = static_cast<std::uint8_t>(Method::Get);  // one path
   Answer paths = find_path_records(view, for_path, limits);
   Answer answer{.status = paths.status, .offset = kTraceRecordSize / 8, .cost = paths.cost};
   if (paths.status != Status::Ok || paths.records.empty()) return answer;

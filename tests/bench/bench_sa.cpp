@@ -54,7 +54,7 @@ MadPacket request(RecordId id, std::uint64_t mask, const Record& wanted, std::si
   MadPacket packet{.remote_lid = Lid{7}, .local_qp = 1, .remote_qp = 1};
   encode_sa_header({.mad = {.mgmt_class = 3,
                             .class_version = kClassVersion,
-                            .method = static_cast<std::uint8_t>(SaMethod::Get),
+                            .method = static_cast<std::uint8_t>(Method::Get),
                             .attribute_id = static_cast<std::uint16_t>(id)},
                     .component_mask = mask},
                    packet.mad);
@@ -110,7 +110,7 @@ void paths_of_one_host(benchmark::State& state) {
   std::array<std::byte, kDataSize> data{};
   encode_record(PathRecord{.slid = view()->lids().base[view()->end_ports().back()]}, data);
   const Query query{
-      .header = {.mad = {.method = static_cast<std::uint8_t>(SaMethod::GetTable),
+      .header = {.mad = {.method = static_cast<std::uint8_t>(Method::GetTable),
                          .attribute_id = static_cast<std::uint16_t>(RecordId::PathRecord)},
                  .component_mask = path_component::kSlid},
       .data = data};

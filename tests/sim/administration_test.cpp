@@ -120,8 +120,7 @@ class Host {
   }
 
   template <class Record>
-  void ask(
-      SaMethod method, RecordId id, std::uint64_t mask, const Record& wanted, std::size_t size) {
+  void ask(Method method, RecordId id, std::uint64_t mask, const Record& wanted, std::size_t size) {
     const SaHeader header{.mad = {.mgmt_class = 3,
                                   .class_version = kClassVersion,
                                   .method = static_cast<std::uint8_t>(method),
@@ -162,7 +161,7 @@ class Host {
       asked_.erase(found);
       answers.push_back(header);
     }
-    if (header.mad.method == static_cast<std::uint8_t>(SaMethod::Report)) return on_report(packet);
+    if (header.mad.method == static_cast<std::uint8_t>(Method::Report)) return on_report(packet);
     if (!header.rmpp.active()) return;
     if (!table)
       table.emplace(
@@ -196,7 +195,7 @@ TEST(Administration, AHostLearnsEveryName) {
   ASSERT_TRUE(managed.settle());
   managed.fabric.set_wire_faults({.drop = 0.03});
   Host host(managed, "host-00009");
-  host.ask(SaMethod::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, kNodeRecord.size);
+  host.ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, kNodeRecord.size);
   ASSERT_TRUE(managed.runtime.run_while_not(
       [&] { return host.table && host.table->state() != RmppState::Running; },
       managed.runtime.now() + Duration{40s}));
@@ -215,7 +214,7 @@ TEST(Administration, ASweepMakesNobodyWait) {
   Host host(managed, "host-00009");
   const PathRecord wanted{.dlid = Lid{1}, .slid = Lid{3}};
   const auto ask = [&] {
-    host.ask(SaMethod::Get,
+    host.ask(Method::Get,
              RecordId::PathRecord,
              path_component::kSlid | path_component::kDlid,
              wanted,
@@ -250,7 +249,7 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   const PortIdx victim = before.lids.owner_of(before.lids.top);
   const NodeRecord wanted{.lid = before.lids.base[victim]};
   const auto status = [&] {
-    host.ask(SaMethod::Get, RecordId::NodeRecord, 1, wanted, kNodeRecord.size);
+    host.ask(Method::Get, RecordId::NodeRecord, 1, wanted, kNodeRecord.size);
     managed.runtime.run_until(managed.runtime.now() + Duration{1s});
     return host.answers.back().mad.status;
   };
@@ -272,7 +271,7 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
   Host dead(managed, "host-00002");
   dead.deaf = true;
   for (Host* each : {&host, &dead})
-    each->ask(SaMethod::Set, RecordId::InformInfo, 0, InformInfo{}, kInformInfoSize);
+    each->ask(Method::Set, RecordId::InformInfo, 0, InformInfo{}, kInformInfoSize);
   managed.runtime.run_until(managed.runtime.now() + Duration{1s});
   ASSERT_EQ(managed.administration.inform().table().count(), 2u);
   managed.fabric.set_wire_faults({.drop = 0.03});
@@ -346,7 +345,7 @@ TEST(Administration, PortsHaveFurtherGuids) {
   GuidInfoRecord record{.lid = lid};
   record.guids[2] = asked;
   // Entry 1 is ours to choose, entry 2 is named.
-  host.ask(SaMethod::Set, RecordId::GuidInfoRecord, 0x3 | 0x60, record, kGuidInfoRecord.size);
+  host.ask(Method::Set, RecordId::GuidInfoRecord, 0x3 | 0x60, record, kGuidInfoRecord.size);
   const auto wait = [&] { managed.runtime.run_until(managed.runtime.now() + Duration{1s}); };
   wait();
   ASSERT_EQ(host.answers.back().mad.status, 0);
@@ -361,7 +360,7 @@ TEST(Administration, PortsHaveFurtherGuids) {
   EXPECT_EQ(in_register(2), asked);
   EXPECT_EQ(in_register(1), aliases[1]);
   const auto status_of_path = [&](Guid guid) {
-    host.ask(SaMethod::Get,
+    host.ask(Method::Get,
              RecordId::PathRecord,
              path_component::kSlid | path_component::kDgid,
              PathRecord{.dgid = {kDefaultSubnetPrefix, guid}, .slid = lid},
@@ -380,7 +379,7 @@ TEST(Administration, PortsHaveFurtherGuids) {
   wait();
   EXPECT_EQ(in_register(2), asked);
   EXPECT_EQ(managed.aliases.pending(), 0u);
-  host.ask(SaMethod::Delete, RecordId::GuidInfoRecord, 0x3 | 0x40, record, kGuidInfoRecord.size);
+  host.ask(Method::Delete, RecordId::GuidInfoRecord, 0x3 | 0x40, record, kGuidInfoRecord.size);
   wait();
   EXPECT_EQ(host.answers.back().mad.status, 0);
   EXPECT_EQ(status_of_path(asked), 0x0500);

@@ -87,7 +87,7 @@ class Site {
         runtime.now() + Duration{120s});
   }
 
-  void ask(std::size_t host, SaMethod method, const McMemberRecord& said, std::uint64_t mask) {
+  void ask(std::size_t host, Method method, const McMemberRecord& said, std::uint64_t mask) {
     const SaHeader header{.mad = {.mgmt_class = 3,
                                   .class_version = kClassVersion,
                                   .method = static_cast<std::uint8_t>(method),
@@ -102,7 +102,7 @@ class Site {
 
   void join(std::size_t host, std::uint64_t group, std::uint8_t state = 1) {
     ask(host,
-        SaMethod::Set,
+        Method::Set,
         {.mgid = mgid(group),
          .port_gid = gid(host),
          .q_key = 0xb1b,
@@ -115,7 +115,7 @@ class Site {
 
   void leave(std::size_t host, std::uint64_t group, std::uint8_t state = 1) {
     ask(host,
-        SaMethod::Delete,
+        Method::Delete,
         {.mgid = mgid(group), .port_gid = gid(host), .join_state = state},
         part::kMgid | part::kPortGid | part::kJoinState);
     wanted[group].erase(guid(host));
@@ -266,7 +266,7 @@ TEST(Multicast, TheBroadcastGroupIsThereFromTheStart) {
   EXPECT_EQ(site.manager.multicast().groups().find(broadcast)->mlid, Lid{0xc000});
   // What a host's kernel asks for: no more than the group and itself.
   site.ask(0,
-           SaMethod::Set,
+           Method::Set,
            {.mgid = broadcast, .port_gid = site.gid(0), .p_key = kDefaultPKey, .join_state = 1},
            part::kMgid | part::kPortGid | part::kPKey | part::kJoinState);
   ASSERT_TRUE(site.settle());
@@ -276,7 +276,7 @@ TEST(Multicast, TheBroadcastGroupIsThereFromTheStart) {
   EXPECT_EQ(site.records[0].mtu, (Bound{Selector::Exactly, 4}));
   // Nobody but the site takes it away.
   site.ask(0,
-           SaMethod::Delete,
+           Method::Delete,
            {.mgid = broadcast, .port_gid = site.gid(0), .join_state = 1},
            part::kMgid | part::kPortGid | part::kJoinState);
   ASSERT_TRUE(site.settle());

@@ -28,7 +28,7 @@ struct AliasBench : KeptBench {
     adopt(std::make_shared<const SubnetView>(std::move(parts)));
   }
 
-  GuidInfoRecord say(SaMethod method,
+  GuidInfoRecord say(Method method,
                      std::uint64_t mask,
                      const GuidInfoRecord& record,
                      std::string_view host) {
@@ -45,8 +45,8 @@ TEST(Alias, AGuidIsGivenOrChosenAndFound) {
   AliasBench bench;
   GuidInfoRecord wanted{.lid = bench.lid("H1")};
   wanted.guids[3] = Guid{0xaaaa};
-  const GuidInfoRecord got = bench.say(
-      SaMethod::Set, kLidAndBlock | guid_bit(0) | guid_bit(1) | guid_bit(3), wanted, "H1");
+  const GuidInfoRecord got =
+      bench.say(Method::Set, kLidAndBlock | guid_bit(0) | guid_bit(1) | guid_bit(3), wanted, "H1");
   EXPECT_EQ(bench.answered.mad.status, 0);
   EXPECT_EQ(got.guids[0], guid_of(*bench.view, "H1")) << "its own is not to be changed";
   EXPECT_NE(got.guids[1], Guid{});
@@ -56,12 +56,12 @@ TEST(Alias, AGuidIsGivenOrChosenAndFound) {
   const PortIdx h1 = test::end_port(bench.view->fabric(), "H1");
   EXPECT_EQ(bench.view->find_port(got.guids[1]), h1);
   EXPECT_EQ(bench.view->find_port(Guid{0xaaaa}), h1);
-  EXPECT_EQ(bench.say(SaMethod::Get, kLidAndBlock, wanted, "H2"), got);
+  EXPECT_EQ(bench.say(Method::Get, kLidAndBlock, wanted, "H2"), got);
   const GuidInfoRecord again =
-      bench.say(SaMethod::Set, kLidAndBlock | guid_bit(1), {.lid = wanted.lid}, "H1");
+      bench.say(Method::Set, kLidAndBlock | guid_bit(1), {.lid = wanted.lid}, "H1");
   EXPECT_EQ(again.guids[1], got.guids[1]) << "it keeps the one it was given";
   EXPECT_EQ(bench.told, 1);
-  const GuidInfoRecord less = bench.say(SaMethod::Delete, kLidAndBlock | guid_bit(3), wanted, "H1");
+  const GuidInfoRecord less = bench.say(Method::Delete, kLidAndBlock | guid_bit(3), wanted, "H1");
   EXPECT_EQ(less.guids[3], Guid{});
   EXPECT_EQ(less.guids[1], got.guids[1]);
   EXPECT_EQ(bench.view->find_port(Guid{0xaaaa}), kNone<PortIdx>);
@@ -71,14 +71,14 @@ TEST(Alias, NoGuidStandsForTwoPorts) {
   AliasBench bench;
   GuidInfoRecord wanted{.lid = bench.lid("H1"), .block = 1};
   wanted.guids[0] = Guid{0xaaaa};
-  ASSERT_EQ(bench.say(SaMethod::Set, kLidAndBlock | guid_bit(0), wanted, "H1").guids[0],
+  ASSERT_EQ(bench.say(Method::Set, kLidAndBlock | guid_bit(0), wanted, "H1").guids[0],
             Guid{0xaaaa});
   wanted = {.lid = bench.lid("H2")};
   wanted.guids[1] = Guid{0xaaaa};
   wanted.guids[2] = guid_of(*bench.view, "H3");
   wanted.guids[3] = Guid{0xbbbb};
   const std::uint64_t mask = kLidAndBlock | guid_bit(1) | guid_bit(2) | guid_bit(3);
-  const GuidInfoRecord got = bench.say(SaMethod::Set, mask, wanted, "H2");
+  const GuidInfoRecord got = bench.say(Method::Set, mask, wanted, "H2");
   EXPECT_EQ(got.guids[1], Guid{}) << "H1 has it";
   EXPECT_EQ(got.guids[2], Guid{}) << "H3 is it";
   EXPECT_EQ(got.guids[3], Guid{0xbbbb});
@@ -88,7 +88,7 @@ TEST(Alias, OnlyThePortItselfOrTheTrustedMayAsk) {
   AliasBench bench;
   GuidInfoRecord wanted{.lid = bench.lid("H1")};
   const auto set = [&](std::uint64_t mask) {
-    return ask(SaMethod::Set, RecordId::GuidInfoRecord, mask, wanted, kGuidInfoRecord.size);
+    return ask(Method::Set, RecordId::GuidInfoRecord, mask, wanted, kGuidInfoRecord.size);
   };
   EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H2"), 0x0700);
   EXPECT_EQ(bench.status_of(trusted(set(kLidAndBlock | guid_bit(1))), "H2"), 0);
@@ -96,7 +96,7 @@ TEST(Alias, OnlyThePortItselfOrTheTrustedMayAsk) {
   wanted.block = 2;
   EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H1"), 0x0200) << "it has 12 entries";
   wanted.block = 1;
-  EXPECT_EQ(bench.say(SaMethod::Set, kLidAndBlock | guid_bit(4), wanted, "H1").guids[4], Guid{});
+  EXPECT_EQ(bench.say(Method::Set, kLidAndBlock | guid_bit(4), wanted, "H1").guids[4], Guid{});
   wanted.lid = Lid{99};
   EXPECT_EQ(bench.status_of(set(kLidAndBlock | guid_bit(1)), "H1"), 0x0200);
 }

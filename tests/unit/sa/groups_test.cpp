@@ -46,7 +46,7 @@ class GroupRecords : public ::testing::Test {
             .join_state = state};
   }
 
-  Answer ask(SaMethod method,
+  Answer ask(Method method,
              std::uint64_t mask,
              const McMemberRecord& wanted,
              std::string_view from,
@@ -80,7 +80,7 @@ class GroupRecords : public ::testing::Test {
 };
 
 TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
-  const auto made = records(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  const auto made = records(ask(Method::Set, kCreate, member("H1"), "H1"));
   McMemberRecord wanted = member("H1");
   wanted.mlid = Lid{0xc000};
   wanted.mtu = {Selector::Exactly, 5};
@@ -92,23 +92,23 @@ TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
   // Only what the mask names counts.
   McMemberRecord other = member("H2");
   other.q_key = 77;
-  EXPECT_EQ(records(ask(SaMethod::Set, kJoin, other, "H2")).front().q_key, 0xb1bu);
-  EXPECT_EQ(ask(SaMethod::Set, kJoin | part::kQKey, other, "H2").status, Status::RequestInvalid);
+  EXPECT_EQ(records(ask(Method::Set, kJoin, other, "H2")).front().q_key, 0xb1bu);
+  EXPECT_EQ(ask(Method::Set, kJoin | part::kQKey, other, "H2").status, Status::RequestInvalid);
   EXPECT_EQ(changes, 2u);
 }
 
 TEST_F(GroupRecords, EveryRefusalHasItsStatus) {
-  EXPECT_EQ(ask(SaMethod::Set, kJoin, member("H1"), "H1").status, Status::InsufficientComponents);
+  EXPECT_EQ(ask(Method::Set, kJoin, member("H1"), "H1").status, Status::InsufficientComponents);
   McMemberRecord nobody = member("H1");
   nobody.port_gid.guid = Guid{0x4711};
-  EXPECT_EQ(ask(SaMethod::Set, kCreate, nobody, "H1").status, Status::InvalidGid);
-  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "").status, Status::RequestInvalid)
+  EXPECT_EQ(ask(Method::Set, kCreate, nobody, "H1").status, Status::InvalidGid);
+  EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "").status, Status::RequestInvalid)
       << "from a LID that is nobody's";
-  EXPECT_EQ(ask(SaMethod::Delete, kJoin, member("H1"), "H1").status, Status::RequestInvalid);
-  EXPECT_EQ(ask(SaMethod::GetTraceTable, kJoin, member("H1"), "H1").status,
+  EXPECT_EQ(ask(Method::Delete, kJoin, member("H1"), "H1").status, Status::RequestInvalid);
+  EXPECT_EQ(ask(Method::GetTraceTable, kJoin, member("H1"), "H1").status,
             Status::BadMethodAttribute);
   realm.reset();
-  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "H1").status, Status::Busy);
+  EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "H1").status, Status::Busy);
   EXPECT_EQ(changes, 0u);
 }
 
@@ -116,55 +116,54 @@ TEST_F(GroupRecords, NoMlidsNoGroup) {
   auto fabric = std::make_shared<Fabric>(view->fabric());
   for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 0;
   realm.emplace(SubnetRealm::Parts{.fabric = fabric, .lids = view->parts().lids});
-  EXPECT_EQ(ask(SaMethod::Set, kCreate, member("H1"), "H1").status, Status::NoResources);
+  EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "H1").status, Status::NoResources);
 }
 
 TEST_F(GroupRecords, LeavingSaysWhatRemains) {
-  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1", 3), "H1"));
-  EXPECT_EQ(records(ask(SaMethod::Delete, kJoin, member("H1", 2), "H1")).front().join_state, 1);
-  EXPECT_EQ(ask(SaMethod::Delete, kJoin, member("H1", 1), "H2").status, Status::RequestInvalid);
-  EXPECT_EQ(records(ask(SaMethod::Delete, kJoin, member("H1", 1), "H1")).front().join_state, 0);
+  static_cast<void>(ask(Method::Set, kCreate, member("H1", 3), "H1"));
+  EXPECT_EQ(records(ask(Method::Delete, kJoin, member("H1", 2), "H1")).front().join_state, 1);
+  EXPECT_EQ(ask(Method::Delete, kJoin, member("H1", 1), "H2").status, Status::RequestInvalid);
+  EXPECT_EQ(records(ask(Method::Delete, kJoin, member("H1", 1), "H1")).front().join_state, 0);
   EXPECT_THAT(groups.groups(), IsEmpty());
 }
 
 TEST_F(GroupRecords, TheTrustedSeeEveryMember) {
-  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
-  static_cast<void>(ask(SaMethod::Set, kJoin, member("H2", 4), "H3"));
-  const auto all = records(ask(SaMethod::GetTable, 0, {}, "H3", true));
+  static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(Method::Set, kJoin, member("H2", 4), "H3"));
+  const auto all = records(ask(Method::GetTable, 0, {}, "H3", true));
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0].port_gid, gid("H1"));
   EXPECT_EQ(all[1].join_state, 4);
   EXPECT_TRUE(all[1].proxy_join);
-  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H3", true)),
-              SizeIs(1));
-  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kJoinState, member("H1", 4), "H3", true)),
+  EXPECT_THAT(records(ask(Method::GetTable, part::kPortGid, member("H2"), "H3", true)), SizeIs(1));
+  EXPECT_THAT(records(ask(Method::GetTable, part::kJoinState, member("H1", 4), "H3", true)),
               SizeIs(1));
 }
 
 TEST_F(GroupRecords, OthersSeeGroupsAndNobodyInThem) {
-  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
-  static_cast<void>(ask(SaMethod::Set, kJoin, member("H2"), "H2"));
-  const auto seen = records(ask(SaMethod::GetTable, 0, {}, "H3"));
+  static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(Method::Set, kJoin, member("H2"), "H2"));
+  const auto seen = records(ask(Method::GetTable, 0, {}, "H3"));
   ASSERT_THAT(seen, SizeIs(1));
   EXPECT_EQ(seen[0].mgid, kMgid);
   EXPECT_EQ(seen[0].port_gid, Gid{});
   EXPECT_EQ(seen[0].join_state, 0);
   // They may ask for themselves, and for nobody else.
-  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H2")), SizeIs(1));
-  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kPortGid, member("H2"), "H3")), IsEmpty());
-  EXPECT_THAT(records(ask(SaMethod::GetTable, part::kJoinState, member("H2"), "H3")), IsEmpty());
+  EXPECT_THAT(records(ask(Method::GetTable, part::kPortGid, member("H2"), "H2")), SizeIs(1));
+  EXPECT_THAT(records(ask(Method::GetTable, part::kPortGid, member("H2"), "H3")), IsEmpty());
+  EXPECT_THAT(records(ask(Method::GetTable, part::kJoinState, member("H2"), "H3")), IsEmpty());
 }
 
 TEST_F(GroupRecords, GroupsOfOtherPartitionsAreNotThere) {
   static_cast<void>(groups.keep(*realm, {{.mgid = kMgid, .p_key = PKey{0x8123}}}));
-  EXPECT_THAT(records(ask(SaMethod::GetTable, 0, {}, "H1")), IsEmpty());
+  EXPECT_THAT(records(ask(Method::GetTable, 0, {}, "H1")), IsEmpty());
 }
 
 TEST_F(GroupRecords, FoundByWhatTheyAreLike) {
-  static_cast<void>(ask(SaMethod::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
   McMemberRecord wanted = member("H1");
   const auto found = [&](std::uint64_t mask) {
-    return records(ask(SaMethod::GetTable, mask, wanted, "H2")).size();
+    return records(ask(Method::GetTable, mask, wanted, "H2")).size();
   };
   EXPECT_EQ(found(part::kMgid | part::kQKey | part::kPKey), 1u);
   wanted.mlid = Lid{0xc001};
@@ -176,7 +175,7 @@ TEST_F(GroupRecords, FoundByWhatTheyAreLike) {
   EXPECT_EQ(found(part::kMtuSelector | part::kMtu), 0u);
   wanted.mgid.guid = Guid{1};
   EXPECT_EQ(found(part::kMgid), 0u);
-  EXPECT_EQ(ask(SaMethod::Get, part::kMgid, wanted, "H2").status, Status::NoRecords);
+  EXPECT_EQ(ask(Method::Get, part::kMgid, wanted, "H2").status, Status::NoRecords);
 }
 
 TEST_F(GroupRecords, TablesOfSwitches) {
@@ -184,7 +183,7 @@ TEST_F(GroupRecords, TablesOfSwitches) {
   tables.confirm(first, {.block = 1, .position = 2}, MftBlock{7});
   tables.confirm(view->fabric().node_guid[test::node(view->fabric(), "S2")], {}, MftBlock{9});
   const auto find = [&](std::uint64_t mask, const MftRecord& wanted) {
-    return put(sa::ask(SaMethod::GetTable, RecordId::MftRecord, mask, wanted, 72), "H1");
+    return put(sa::ask(Method::GetTable, RecordId::MftRecord, mask, wanted, 72), "H1");
   };
   EXPECT_EQ(find(0, {}).count(), 2u);
   const MftRecord wanted{.lid = lid_of(*view, "S1"), .position = 2, .block = 1};
@@ -192,7 +191,7 @@ TEST_F(GroupRecords, TablesOfSwitches) {
   ASSERT_EQ(found.count(), 1u);
   EXPECT_EQ(decode_mft_record(found.records)->masks[0], 7);
   EXPECT_EQ(find(component_bit(3), {.block = 2}).count(), 0u);
-  EXPECT_EQ(put(sa::ask(SaMethod::Set, RecordId::MftRecord, 0, wanted, 72), "H1").status,
+  EXPECT_EQ(put(sa::ask(Method::Set, RecordId::MftRecord, 0, wanted, 72), "H1").status,
             Status::BadMethodAttribute);
 }
 

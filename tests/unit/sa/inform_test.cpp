@@ -424,17 +424,17 @@ TEST(Inform, TheRecordsSayWhoAskedForWhat) {
   ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 65}), "H1"), 0);
   ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H3"), 0);
   const Gid h1{kDefaultSubnetPrefix, guid_of(*bench.view, "H1")};
-  const auto query = [&](SaMethod method, std::uint64_t mask, const InformInfoRecord& wanted) {
+  const auto query = [&](Method method, std::uint64_t mask, const InformInfoRecord& wanted) {
     return ask(method, RecordId::InformInfoRecord, mask, wanted, kInformInfoRecord.size);
   };
-  bench.answer(query(SaMethod::Get, 3, {.subscriber = h1, .number = 1}), "H2");
+  bench.answer(query(Method::Get, 3, {.subscriber = h1, .number = 1}), "H2");
   EXPECT_EQ(bench.answered.mad.status, 0);
   const InformInfoRecord record = *decode_inform_info_record(bench.body);
   EXPECT_EQ(record.subscriber, h1);
   EXPECT_EQ(record.info.trap_or_device, 65);
   EXPECT_EQ(record.info.qpn, 1u);
-  EXPECT_EQ(bench.status_of(query(SaMethod::Get, 1, {.subscriber = h1}), "H2"), 0x0400);
-  const auto of_trap_64 = query(SaMethod::GetTable, 1 << 10, {.info = {.trap_or_device = 64}});
+  EXPECT_EQ(bench.status_of(query(Method::Get, 1, {.subscriber = h1}), "H2"), 0x0400);
+  const auto of_trap_64 = query(Method::GetTable, 1 << 10, {.info = {.trap_or_device = 64}});
   bench.transport.sent.clear();
   bench.give(of_trap_64, bench.lid("H2"));
   bench.run();

@@ -77,7 +77,7 @@ struct KeptBench : ServerBench {
 };
 
 inline Asked subscribe(const InformInfo& info) {
-  return ask(SaMethod::Set, RecordId::InformInfo, 0, info, kInformInfoSize);
+  return ask(Method::Set, RecordId::InformInfo, 0, info, kInformInfoSize);
 }
 
 inline Asked trusted(Asked asked) {

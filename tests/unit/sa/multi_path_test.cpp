@@ -101,7 +101,7 @@ TEST(SaMultiPath, WhatIsMissingOrUnknownIsSaidSo) {
 SaHeader multi_header(std::uint64_t transaction = 7) {
   return {.mad = {.mgmt_class = 3,
                   .class_version = 2,
-                  .method = static_cast<std::uint8_t>(SaMethod::GetMulti),
+                  .method = static_cast<std::uint8_t>(Method::GetMulti),
                   .transaction_id = transaction,
                   .attribute_id = static_cast<std::uint16_t>(RecordId::MultiPathRecord)},
           .component_mask = kCounts};

@@ -46,7 +46,7 @@ class InPartitions : public ::testing::Test {
 
   /// Names of the nodes that a NodeRecord table shows.
   std::vector<std::string> seen_by(std::string_view who, bool trusted = false) const {
-    const Asked asked = ask(SaMethod::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
+    const Asked asked = ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
     const Answer answer = answer_query(*view, from(asked, who, trusted));
     std::vector<std::string> names;
     for (std::size_t i = 0; i < answer.count(); ++i) {
@@ -79,7 +79,7 @@ class InPartitions : public ::testing::Test {
                                 PathRecord wanted = {}) const {
     wanted.slid = lid_of(*view, source);
     wanted.dlid = lid_of(*view, target);
-    const Asked asked = ask(SaMethod::GetTable,
+    const Asked asked = ask(Method::GetTable,
                             RecordId::PathRecord,
                             part::kSlid | part::kDlid | more,
                             wanted,
@@ -102,7 +102,7 @@ TEST_F(InPartitions, WhoIsNotTrustedSeesWhomHeCanTalkTo) {
 }
 
 TEST_F(InPartitions, WhoHasNoLidSeesNobody) {
-  const Asked asked = ask(SaMethod::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
+  const Asked asked = ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
   EXPECT_EQ(answer_query(*view, asked.query()).count(), 0u);
   EXPECT_EQ(answer_query(*view, asked.query(true)).count(), 6u);
 }
@@ -114,7 +114,7 @@ TEST_F(InPartitions, NobodyIsFoundByAnyOtherRecordEither) {
     return answer_query(*view, from(asked, "H2", trusted)).count();
   };
   const auto table = [](RecordId id, std::uint64_t mask, const auto& record, std::size_t size) {
-    return ask(SaMethod::GetTable, id, mask, record, size);
+    return ask(Method::GetTable, id, mask, record, size);
   };
   const std::vector<Asked> questions = {
       table(RecordId::NodeRecord, component_bit(0), NodeRecord{.lid = hidden}, 112),

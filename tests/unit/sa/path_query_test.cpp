@@ -25,7 +25,7 @@ struct Paths {
 Paths paths(const SubnetView& view,
             std::uint64_t mask,
             const PathRecord& wanted,
-            SaMethod method = SaMethod::GetTable,
+            Method method = Method::GetTable,
             const QueryLimits& limits = {}) {
   const Answer answer =
       answer_query(view, ask(method, RecordId::PathRecord, mask, wanted, 64).query(), limits);
@@ -53,7 +53,7 @@ SubnetView with_port(std::string_view text, std::string_view port, void (*change
 
 TEST(SaPath, SaysWhatAHostMustKnow) {
   const auto view = view_of(kTree);
-  const Paths found = paths(*view, kByLid, between(*view, "H1", "H3"), SaMethod::Get);
+  const Paths found = paths(*view, kByLid, between(*view, "H1", "H3"), Method::Get);
   ASSERT_EQ(found.records.size(), 1u);
   const PathRecord& path = found.records[0];
   EXPECT_EQ(path.sgid.guid, guid_of(*view, "H1"));
@@ -82,7 +82,7 @@ TEST(SaPath, UnknownEnds) {
   wanted.dlid = Lid{500};
   EXPECT_EQ(paths(*view, kByLid, wanted).status, Status::Ok);
   EXPECT_TRUE(paths(*view, kByLid, wanted).records.empty());
-  EXPECT_EQ(paths(*view, kByLid, wanted, SaMethod::Get).status, Status::NoRecords);
+  EXPECT_EQ(paths(*view, kByLid, wanted, Method::Get).status, Status::NoRecords);
   wanted.dgid.guid = Guid{0x404};
   EXPECT_EQ(paths(*view, part::kSgid | part::kDgid, wanted).status, Status::InvalidGid);
   wanted = between(*view, "H1", "H3");
@@ -191,7 +191,7 @@ TEST(SaPath, OffsetsOfOnePortAreMatchedFirst) {
   EXPECT_EQ(all.records[2].preference, 2);
   wanted.numb_path = 3;
   EXPECT_EQ(paths(*view, kByGid | part::kNumbPath, wanted).records.size(), 3u);
-  EXPECT_EQ(paths(*view, kByGid, wanted, SaMethod::Get).records.size(), 1u);
+  EXPECT_EQ(paths(*view, kByGid, wanted, Method::Get).records.size(), 1u);
   EXPECT_EQ(paths(*view, kByLid, wanted).records.size(), 1u);
 }
 
@@ -199,13 +199,13 @@ TEST(SaPath, OneEndAloneMeansEveryOther) {
   const auto view = view_of(kTree);
   EXPECT_EQ(paths(*view, part::kSlid, between(*view, "H1", "H1")).records.size(), 5u);
   EXPECT_EQ(paths(*view, 0, {}).records.size(), 25u);
-  EXPECT_EQ(paths(*view, 0, {}, SaMethod::GetTable, {.paths = 24}).status, Status::NoResources);
-  EXPECT_EQ(paths(*view, 0, {}, SaMethod::Get).status, Status::TooManyRecords);
+  EXPECT_EQ(paths(*view, 0, {}, Method::GetTable, {.paths = 24}).status, Status::NoResources);
+  EXPECT_EQ(paths(*view, 0, {}, Method::Get).status, Status::TooManyRecords);
 }
 
 TEST(SaPath, ManyLidsOfOnePairAreBoundedToo) {
   const auto view = view_of(kTree, 3);
-  const Asked asked = ask(SaMethod::GetTable,
+  const Asked asked = ask(Method::GetTable,
                           RecordId::PathRecord,
                           part::kSgid | part::kDgid,
                           between(*view, "H1", "H3"),

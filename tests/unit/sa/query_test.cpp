@@ -28,7 +28,7 @@ std::vector<Record> records(const Answer& answer, Decode decode) {
 }
 
 Answer nodes(const SubnetView& view,
-             SaMethod method,
+             Method method,
              std::uint64_t mask,
              const NodeRecord& wanted = {}) {
   return answer_query(view, ask(method, RecordId::NodeRecord, mask, wanted, 112).query());
@@ -43,7 +43,7 @@ std::vector<Guid> port_guids(const Answer& answer) {
 
 TEST(SaQuery, AMaskOfNothingMeansEveryNode) {
   const auto view = view_of(kTree);
-  const Answer answer = nodes(*view, SaMethod::GetTable, 0);
+  const Answer answer = nodes(*view, Method::GetTable, 0);
   EXPECT_EQ(answer.status, Status::Ok);
   EXPECT_EQ(answer.count(), 5u);
   EXPECT_EQ(answer.offset, 14);
@@ -54,49 +54,49 @@ TEST(SaQuery, ANodeIsFoundByLidAndByEitherGuid) {
   const Guid host = guid_of(*view, "H2");
   const NodeInfo info = view->fabric().node_info[test::node(view->fabric(), "H2")];
   const NodeRecord by_lid{.lid = lid_of(*view, "H2")};
-  EXPECT_THAT(port_guids(nodes(*view, SaMethod::Get, kLidBit, by_lid)), ElementsAre(host));
+  EXPECT_THAT(port_guids(nodes(*view, Method::Get, kLidBit, by_lid)), ElementsAre(host));
   const NodeRecord by_port{.info = {.port_guid = host}};
-  EXPECT_THAT(port_guids(nodes(*view, SaMethod::Get, 1u << 8, by_port)), ElementsAre(host));
+  EXPECT_THAT(port_guids(nodes(*view, Method::Get, 1u << 8, by_port)), ElementsAre(host));
   const NodeRecord by_node{.info = {.node_guid = info.node_guid}};
-  EXPECT_THAT(port_guids(nodes(*view, SaMethod::Get, 1u << 7, by_node)), ElementsAre(host));
+  EXPECT_THAT(port_guids(nodes(*view, Method::Get, 1u << 7, by_node)), ElementsAre(host));
 }
 
 TEST(SaQuery, EveryComponentMustAgree) {
   const auto view = view_of(kTree);
   NodeRecord wanted{.lid = lid_of(*view, "H2"), .info = {.port_guid = guid_of(*view, "H3")}};
-  EXPECT_EQ(nodes(*view, SaMethod::GetTable, kLidBit | 1u << 8, wanted).count(), 0u);
+  EXPECT_EQ(nodes(*view, Method::GetTable, kLidBit | 1u << 8, wanted).count(), 0u);
   wanted.info = {.node_type = 2};
-  EXPECT_EQ(nodes(*view, SaMethod::GetTable, 1u << 4, wanted).count(), 2u);
+  EXPECT_EQ(nodes(*view, Method::GetTable, 1u << 4, wanted).count(), 2u);
 }
 
 TEST(SaQuery, AnyLidOfAPortNamesIt) {
   const auto view = view_of(kTree, 2);
   const Lid base = lid_of(*view, "H2");
   const NodeRecord wanted{.lid = Lid{static_cast<std::uint16_t>(base.value() + 3)}};
-  const Answer answer = nodes(*view, SaMethod::Get, kLidBit, wanted);
+  const Answer answer = nodes(*view, Method::Get, kLidBit, wanted);
   ASSERT_EQ(answer.count(), 1u);
   EXPECT_EQ(records<NodeRecord>(answer, decode_node_record)[0].lid, base);
 }
 
 TEST(SaQuery, GetTakesExactlyOne) {
   const auto view = view_of(kTree);
-  EXPECT_EQ(nodes(*view, SaMethod::Get, 0).status, Status::TooManyRecords);
+  EXPECT_EQ(nodes(*view, Method::Get, 0).status, Status::TooManyRecords);
   const NodeRecord one_of_two{.info = {.node_type = 2}};
-  EXPECT_EQ(nodes(*view, SaMethod::Get, 1u << 4, one_of_two).status, Status::TooManyRecords);
+  EXPECT_EQ(nodes(*view, Method::Get, 1u << 4, one_of_two).status, Status::TooManyRecords);
   const NodeRecord nobody{.lid = Lid{999}};
-  EXPECT_EQ(nodes(*view, SaMethod::Get, kLidBit, nobody).status, Status::NoRecords);
-  EXPECT_TRUE(nodes(*view, SaMethod::Get, 0).records.empty());
+  EXPECT_EQ(nodes(*view, Method::Get, kLidBit, nobody).status, Status::NoRecords);
+  EXPECT_TRUE(nodes(*view, Method::Get, 0).records.empty());
 }
 
 TEST(SaQuery, ATableMayBeEmpty) {
-  const Answer answer = nodes(*view_of(kTree), SaMethod::GetTable, kLidBit, {.lid = Lid{999}});
+  const Answer answer = nodes(*view_of(kTree), Method::GetTable, kLidBit, {.lid = Lid{999}});
   EXPECT_EQ(answer.status, Status::Ok);
   EXPECT_EQ(answer.count(), 0u);
 }
 
 TEST(SaQuery, ATableTooLargeIsRefused) {
   const auto view = view_of(kTree);
-  const Asked asked = ask(SaMethod::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
+  const Asked asked = ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
   EXPECT_EQ(answer_query(*view, asked.query(), {.bytes = 5 * 112}).status, Status::Ok);
   EXPECT_EQ(answer_query(*view, asked.query(), {.bytes = 5 * 112 - 1}).status, Status::NoResources);
 }
@@ -105,8 +105,7 @@ TEST(SaQuery, OnlyTheTrustedSeeKeysOrFindByThem) {
   const auto view = view_of(kTree);
   const auto m_keys = [&](bool trusted, std::uint64_t mask, MKey key) {
     PortInfoRecord wanted{.lid = lid_of(*view, "H1"), .info = {.m_key = key}};
-    const Asked asked =
-        ask(SaMethod::GetTable, RecordId::PortInfoRecord, mask | kLidBit, wanted, 72);
+    const Asked asked = ask(Method::GetTable, RecordId::PortInfoRecord, mask | kLidBit, wanted, 72);
     std::vector<MKey> keys;
     for (const PortInfoRecord& each : records<PortInfoRecord>(
              answer_query(*view, asked.query(trusted)), decode_port_info_record))
@@ -122,7 +121,7 @@ TEST(SaQuery, OnlyTheTrustedSeeKeysOrFindByThem) {
 
 TEST(SaQuery, OnlyTheTrustedSeeTheManagersKey) {
   const auto view = view_of(kTree);
-  const Asked asked = ask(SaMethod::Get, RecordId::SmInfoRecord, 0, SmInfoRecord{}, 32);
+  const Asked asked = ask(Method::Get, RecordId::SmInfoRecord, 0, SmInfoRecord{}, 32);
   const auto key = [&](bool trusted) {
     return records<SmInfoRecord>(answer_query(*view, asked.query(trusted)), decode_sm_info_record)
         .at(0)
@@ -136,12 +135,12 @@ TEST(SaQuery, ASwitchHasAPortInfoRecordForEachPort) {
   const auto view = view_of(kTree);
   const PortInfoRecord wanted{.lid = lid_of(*view, "S1")};
   const Answer all = answer_query(
-      *view, ask(SaMethod::GetTable, RecordId::PortInfoRecord, kLidBit, wanted, 72).query());
+      *view, ask(Method::GetTable, RecordId::PortInfoRecord, kLidBit, wanted, 72).query());
   const unsigned ports = view->fabric().num_ports(test::node(view->fabric(), "S1"));
   EXPECT_EQ(all.count(), ports + 1);
   const PortInfoRecord one{.lid = wanted.lid, .port = PortNum{2}};
-  const Answer single = answer_query(
-      *view, ask(SaMethod::Get, RecordId::PortInfoRecord, kLidBit | 2, one, 72).query());
+  const Answer single =
+      answer_query(*view, ask(Method::Get, RecordId::PortInfoRecord, kLidBit | 2, one, 72).query());
   ASSERT_EQ(single.count(), 1u);
   EXPECT_EQ(records<PortInfoRecord>(single, decode_port_info_record)[0].port, PortNum{2});
 }
@@ -152,7 +151,7 @@ TEST(SaQuery, ACapabilityMaskMatchesAsAWholeOrAsASubset) {
   fabric->port_info[test::port(*fabric, "H1:1")].capability_mask = 0b1110;
   parts.fabric = fabric;
   const SubnetView view(parts);
-  Asked asked = ask(SaMethod::GetTable,
+  Asked asked = ask(Method::GetTable,
                     RecordId::PortInfoRecord,
                     1u << 7,
                     PortInfoRecord{.info = {.capability_mask = 0b0110}},
@@ -173,7 +172,7 @@ TEST(SaQuery, APortsOwnGuidIsItsFirst) {
   parts.fabric = fabric;
   const SubnetView view(parts);
   const Answer answer = answer_query(
-      view, ask(SaMethod::GetTable, RecordId::GuidInfoRecord, 0, GuidInfoRecord{}, 72).query());
+      view, ask(Method::GetTable, RecordId::GuidInfoRecord, 0, GuidInfoRecord{}, 72).query());
   const auto found = records<GuidInfoRecord>(answer, decode_guid_info_record);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].guids[0], view.fabric().port_guid[port]);
@@ -184,12 +183,12 @@ TEST(SaQuery, APortsOwnGuidIsItsFirst) {
 
 TEST(SaQuery, LinksAreThereInBothDirections) {
   const auto view = view_of(kTree);
-  const Answer all = answer_query(
-      *view, ask(SaMethod::GetTable, RecordId::LinkRecord, 0, LinkRecord{}, 8).query());
+  const Answer all =
+      answer_query(*view, ask(Method::GetTable, RecordId::LinkRecord, 0, LinkRecord{}, 8).query());
   EXPECT_EQ(all.count(), 8u);
   const Lid s1 = lid_of(*view, "S1");
   const Answer of_host = answer_query(*view,
-                                      ask(SaMethod::Get,
+                                      ask(Method::Get,
                                           RecordId::LinkRecord,
                                           kLidBit,
                                           LinkRecord{.from_lid = lid_of(*view, "H2")},
@@ -202,7 +201,7 @@ TEST(SaQuery, LinksAreThereInBothDirections) {
 TEST(SaQuery, ForwardingTablesAreThoseInForce) {
   const auto view = view_of(kTree);
   const Answer answer =
-      answer_query(*view, ask(SaMethod::GetTable, RecordId::LftRecord, 0, LftRecord{}, 72).query());
+      answer_query(*view, ask(Method::GetTable, RecordId::LftRecord, 0, LftRecord{}, 72).query());
   const auto found = records<LftRecord>(answer, decode_lft_record);
   ASSERT_EQ(found.size(), 2u);
   const SwitchIdx sw = test::switch_named(view->fabric(), "S2");
@@ -218,7 +217,7 @@ TEST(SaQuery, SwitchInfoIsOfSwitchesAlone) {
     const SwitchInfoRecord wanted{.lid = lid_of(*view, name)};
     return answer_query(
                *view,
-               ask(SaMethod::GetTable, RecordId::SwitchInfoRecord, kLidBit, wanted, 24).query())
+               ask(Method::GetTable, RecordId::SwitchInfoRecord, kLidBit, wanted, 24).query())
         .count();
   };
   EXPECT_EQ(count("S1"), 1u);
@@ -228,7 +227,7 @@ TEST(SaQuery, SwitchInfoIsOfSwitchesAlone) {
 TEST(SaQuery, TheServiceDescribesItself) {
   const auto view = view_of(kTree);
   const Answer answer = answer_query(
-      *view, ask(SaMethod::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, 72).query());
+      *view, ask(Method::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, 72).query());
   const ClassPortInfo info = decode_class_port_info(answer.records).value();
   EXPECT_EQ(info.class_version, 2);
   EXPECT_EQ(info.capability_mask,
@@ -239,17 +238,17 @@ TEST(SaQuery, TheServiceDescribesItself) {
 
 TEST(SaQuery, WhatIsNotOfferedIsSaidSo) {
   const auto view = view_of(kTree);
-  const auto status = [&](SaMethod method, std::uint16_t id) {
+  const auto status = [&](Method method, std::uint16_t id) {
     Asked asked;
     asked.header.mad.method = static_cast<std::uint8_t>(method);
     asked.header.mad.attribute_id = id;
     return answer_query(*view, asked.query()).status;
   };
-  EXPECT_EQ(status(SaMethod::Get, 0x0038), Status::BadMethodAttribute);
-  EXPECT_EQ(status(SaMethod::GetTable, 0xbeef), Status::BadMethodAttribute);
-  EXPECT_EQ(status(SaMethod::GetTable, 0x0001), Status::BadMethodAttribute);
-  EXPECT_EQ(status(SaMethod::Set, 0x0038), Status::BadMethod);
-  EXPECT_EQ(status(SaMethod::Delete, 0x0031), Status::BadMethod);
+  EXPECT_EQ(status(Method::Get, 0x0038), Status::BadMethodAttribute);
+  EXPECT_EQ(status(Method::GetTable, 0xbeef), Status::BadMethodAttribute);
+  EXPECT_EQ(status(Method::GetTable, 0x0001), Status::BadMethodAttribute);
+  EXPECT_EQ(status(Method::Set, 0x0038), Status::BadMethod);
+  EXPECT_EQ(status(Method::Delete, 0x0031), Status::BadMethod);
 }
 
 }  // namespace

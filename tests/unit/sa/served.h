@@ -19,11 +19,11 @@ inline MadPacket packet_of(const Asked& asked, Lid from, std::uint64_t transacti
 }
 
 inline Asked node_by_lid(Lid lid) {
-  return ask(SaMethod::Get, RecordId::NodeRecord, 1, NodeRecord{.lid = lid}, 112);
+  return ask(Method::Get, RecordId::NodeRecord, 1, NodeRecord{.lid = lid}, 112);
 }
 
 inline Asked all_nodes() {
-  return ask(SaMethod::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
+  return ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
 }
 
 struct ServerBench {

@@ -31,7 +31,7 @@ TEST(SaFlood, DearRequestsShareTheLoop) {
   // Paths that are looked at and refused cost as much as those that are found.
   ServerBench picky({.requests_per_turn = 32, .cost_per_turn = 10});
   PathRecord wanted{.mtu = {Selector::GreaterThan, 5}};
-  const Asked none = ask(SaMethod::GetTable,
+  const Asked none = ask(Method::GetTable,
                          RecordId::PathRecord,
                          path_component::kMtu | path_component::kMtuSelector,
                          wanted,

@@ -54,7 +54,7 @@ TEST(SaServer, RefusalsCarryTheStatusAndNoKey) {
   EXPECT_EQ(bench.sent(0).mad.status, 0x0300);
   EXPECT_EQ(bench.sent(0).mad.method, 0x81);
   EXPECT_EQ(bench.sent(0).sm_key, SmKey{});
-  asked.header.mad.method = static_cast<std::uint8_t>(SaMethod::Set);
+  asked.header.mad.method = static_cast<std::uint8_t>(Method::Set);
   bench.give(asked);
   bench.run();
   EXPECT_EQ(bench.sent(1).mad.method, 0x81) << "a Set is answered by a GetResp";

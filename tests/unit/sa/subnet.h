@@ -54,8 +54,7 @@ struct Asked {
 };
 
 template <class Record>
-Asked ask(
-    SaMethod method, RecordId id, std::uint64_t mask, const Record& wanted, std::size_t size) {
+Asked ask(Method method, RecordId id, std::uint64_t mask, const Record& wanted, std::size_t size) {
   Asked asked{.header = {.mad = {.mgmt_class = 3,
                                  .class_version = kClassVersion,
                                  .method = static_cast<std::uint8_t>(method),

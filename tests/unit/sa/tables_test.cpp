@@ -30,7 +30,7 @@ Answer table(const SubnetView& view,
              const Record& wanted,
              std::size_t size,
              bool trusted = true) {
-  return answer_query(view, ask(SaMethod::GetTable, id, mask, wanted, size).query(trusted));
+  return answer_query(view, ask(Method::GetTable, id, mask, wanted, size).query(trusted));
 }
 
 struct PortTables : ::testing::Test {

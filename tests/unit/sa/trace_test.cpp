@@ -16,7 +16,7 @@ constexpr std::uint64_t kLids = part::kSlid | part::kDlid;
 Answer trace(const SubnetView& view, std::uint64_t mask, const PathRecord& wanted) {
   return answer_query(
       view,
-      ask(SaMethod::GetTraceTable, RecordId::TraceRecord, mask, wanted, kPathRecordSize).query());
+      ask(Method::GetTraceTable, RecordId::TraceRecord, mask, wanted, kPathRecordSize).query());
 }
 
 std::vector<TraceRecord> records_of(const Answer& answer) {
@@ -74,10 +74,10 @@ TEST(Trace, OfAPathThatIsNoneIsEmptyOrRefused) {
                   {.dgid = {kDefaultSubnetPrefix, Guid{0xbad}}, .slid = h1})
                 .status,
             Status::InvalidGid);
-  const Asked get = ask(SaMethod::Get, RecordId::TraceRecord, kLids, PathRecord{}, kPathRecordSize);
+  const Asked get = ask(Method::Get, RecordId::TraceRecord, kLids, PathRecord{}, kPathRecordSize);
   EXPECT_EQ(answer_query(*view, get.query()).status, Status::BadMethodAttribute);
   const Asked other =
-      ask(SaMethod::GetTraceTable, RecordId::NodeRecord, 0, PathRecord{}, kPathRecordSize);
+      ask(Method::GetTraceTable, RecordId::NodeRecord, 0, PathRecord{}, kPathRecordSize);
   EXPECT_EQ(answer_query(*view, other.query()).status, Status::BadMethod);
 }
 
@@ -106,7 +106,7 @@ TEST(Managers, OthersThatAreKnownAreRecordsToo) {
   parts.other_managers = {{Lid{2}, {.guid = Guid{0x88}, .sm_key = SmKey{5}, .sm_state = 2}}};
   const SubnetView view(std::move(parts));
   const auto all =
-      ask(SaMethod::GetTable, RecordId::SmInfoRecord, 0, SmInfoRecord{}, kSmInfoRecord.size);
+      ask(Method::GetTable, RecordId::SmInfoRecord, 0, SmInfoRecord{}, kSmInfoRecord.size);
   const Answer answer = answer_query(view, all.query());
   ASSERT_EQ(answer.count(), 2u);
   const auto other = *decode_sm_info_record(std::span(answer.records).subspan(kSmInfoRecord.size));
