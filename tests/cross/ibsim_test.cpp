@@ -111,7 +111,10 @@ TEST_P(SmdOnIbsim, AnotherRunFindsItAllDone) {
     return smps(run).at("configure").get<int>() + smps(run).at("activate").get<int>();
   };
   EXPECT_LE(of_ports(second), of_ports(first));
-  EXPECT_LE(smps(second).at("tables"), smps(first).at("tables"));
+  // Tables read and then written anew would double the count; what a busy machine answers so late
+  // that it is asked again is a few.
+  const int tables = smps(first).at("tables").get<int>();
+  EXPECT_LE(smps(second).at("tables").get<int>(), tables + tables / 100 + 1);
 }
 
 TEST_P(SmdOnIbsim, KeepsTheLidsThatPortsHaveWhenTheBookIsLost) {

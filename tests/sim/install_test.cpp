@@ -53,10 +53,8 @@ TEST_F(Install, PutsProgramsWhereTheUnitLooksForThem) {
   EXPECT_EQ(check.wait(std::chrono::seconds(10)), 0) << check.err();
 }
 
+#ifdef SMD_HAS_PLUGIN  // else no part of this build
 TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
-#ifndef SMD_HAS_PLUGIN
-  GTEST_SKIP() << "not part of this build: no OpenSM headers";
-#endif
   install();
   std::vector<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(root / "usr/lib")) {
@@ -65,6 +63,7 @@ TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
   EXPECT_EQ(found.size(), 1u);
   EXPECT_NE(read("usr/share/man/man7/smd_opensm.7").find("event_plugin_name"), std::string::npos);
 }
+#endif
 
 TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();

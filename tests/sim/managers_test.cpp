@@ -26,12 +26,18 @@ bool settle(Managers& all, Duration limit = 60s) {
   return all.run_until([&] { return all.settled(); }, limit);
 }
 
+/// One more, and all have come to rest.
+testing::AssertionResult start(Managers& all, std::size_t which, unsigned priority) {
+  all[which].start(manager_settings(priority));
+  if (settle(all)) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << all.find_fault();
+}
+
 TEST(Managers, TheHigherPriorityRules) {
   for (const unsigned higher : {0u, 1u}) {
     Managers all(kTree, kTwo);
     all[0].start(manager_settings(higher == 0 ? 9 : 2));
-    all[1].start(manager_settings(higher == 1 ? 9 : 2));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(start(all, 1, higher == 1 ? 9 : 2));
     EXPECT_EQ(all[higher].state(), SmState::Master);
     EXPECT_EQ(all[1 - higher].state(), SmState::Standby);
     EXPECT_EQ(all[1 - higher].sets, 0u) << "who does not rule writes nothing";
@@ -42,18 +48,15 @@ TEST(Managers, TheHigherPriorityRules) {
 TEST(Managers, OfEqualPriorityTheLowerGuidRules) {
   Managers all(kTree, kTwo);
   all[1].start(manager_settings(3));
-  all[0].start(manager_settings(3));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(start(all, 0, 3));
   EXPECT_EQ(all[0].state(), SmState::Master);
 }
 
 TEST(Managers, ALatecomerOfLowerPriorityWaitsAndWritesNothing) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
   const std::uint64_t before = all[0].sets;
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(start(all, 1, 2));
   all.run_for(30s);
   EXPECT_EQ(all[1].state(), SmState::Standby);
   EXPECT_EQ(all[1].sets, 0u);
@@ -62,8 +65,7 @@ TEST(Managers, ALatecomerOfLowerPriorityWaitsAndWritesNothing) {
 
 TEST(Managers, ALatecomerOfHigherPriorityIsHandedTheSubnet) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 2));
   const auto lids = all.lids();
   const auto entries = all.entries();
   all[1].start(manager_settings(9));
@@ -78,10 +80,8 @@ TEST(Managers, ALatecomerOfHigherPriorityIsHandedTheSubnet) {
 
 TEST(Managers, AStandbyTakesOverFromADeadMaster) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   const auto lids = all.lids();
   const auto entries = all.entries();
   all[0].kill();
@@ -95,8 +95,7 @@ TEST(Managers, AStandbyTakesOverFromADeadMaster) {
 TEST(Managers, RoutesThatWorkAreTheNextMastersRoutes) {
   // A ring has many shortest routes: the two would choose others of them.
   Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
-  all[0].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 2));
   const auto entries = all.entries();
   all[1].start(manager_settings(9));
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
@@ -107,10 +106,8 @@ TEST(Managers, RoutesThatWorkAreTheNextMastersRoutes) {
 
 TEST(Managers, RoutesThatBrokeWithTheMasterAreMended) {
   Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   const sim::FabricSpec& spec = all.fabric.spec();
   all[0].kill();
   bool cut = false;
@@ -133,10 +130,8 @@ TEST(Managers, RoutesThatBrokeWithTheMasterAreMended) {
 
 TEST(Managers, ClientsAreToldToRegisterAgainWithTheNewMaster) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   std::set<Lid> told;
   all[1].on_send = [&](const Smp& smp) {
     if (smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo)) return;
@@ -158,10 +153,8 @@ TEST(Managers, ClientsAreToldToRegisterAgainWithTheNewMaster) {
 
 TEST(Managers, TheDeadMasterComesBackAndRulesAgain) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   const auto lids = all.lids();
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
@@ -177,8 +170,7 @@ TEST(Managers, TheDeadMasterComesBackAndRulesAgain) {
 TEST(Managers, OfTwoStandbysTheHigherTakesOver) {
   Managers all(kTree, kThree);
   for (const unsigned i : {0u, 1u, 2u}) {
-    all[i].start(manager_settings(9 - i));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(start(all, i, 9 - i));
   }
   EXPECT_EQ(all[0].state(), SmState::Master);
   all[0].kill();
@@ -193,10 +185,8 @@ TEST(Managers, OfTwoStandbysTheHigherTakesOver) {
 
 TEST(Managers, AMasterThatStoodStillDoesNotWriteBesideTheNext) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   all[0].pause();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
   all.run_for(5s);
@@ -221,10 +211,8 @@ TEST(Managers, AMasterThatStoodStillDoesNotWriteBesideTheNext) {
 
 TEST(Managers, AShortPauseCostsNothing) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   const std::uint64_t before = all[0].sets;
   all[0].pause();
   all.run_for(2s);
@@ -242,8 +230,7 @@ bool orders(const Smp& smp, SmControl what) {
 
 TEST(Managers, AHandoverNeedsNoAcknowledge) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 2));
   all[1].start(manager_settings(9));
   all[1].loses = [](const Smp& smp) { return orders(smp, SmControl::Acknowledge); };
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
@@ -254,8 +241,7 @@ TEST(Managers, AHandoverNeedsNoAcknowledge) {
 
 TEST(Managers, AHandoverThatIsNotAnsweredIsTriedAgain) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 2));
   unsigned tried = 0;
   all[0].loses = [&](const Smp& smp) {
     const bool lost = orders(smp, SmControl::Handover);
@@ -274,8 +260,7 @@ TEST(Managers, AHandoverThatIsNotAnsweredIsTriedAgain) {
 
 TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 2));
   all[1].start(manager_settings(9));
   std::optional<std::uint64_t> sets;
   all[0].on_send = [&](const Smp& smp) {
@@ -356,10 +341,8 @@ struct Impostor {
 
 TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
   Managers all(kTree, kTwo);
-  all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all));
-  all[1].start(manager_settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(start(all, 0, 9));
+  ASSERT_TRUE(start(all, 1, 2));
   Impostor other(all, "host-00002");
   const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[1].node, PortNum{1}).lid);
   EXPECT_EQ(other.order(there, SmControl::Disable, all), 0);
@@ -399,8 +382,7 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
     ASSERT_EQ(joint.size(), 2u);
     for (const auto& [node, port] : joint) all.fabric.set_link(node, port, false);
     all[0].start(manager_settings(higher == 0 ? 9 : 2));
-    all[1].start(manager_settings(higher == 1 ? 9 : 2));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(start(all, 1, higher == 1 ? 9 : 2));
     EXPECT_EQ(all[0].state(), SmState::Master);
     EXPECT_EQ(all[1].state(), SmState::Master);
     const auto before = all.lids();

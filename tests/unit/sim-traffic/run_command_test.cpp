@@ -7,6 +7,7 @@
 
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
+#include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::test {
 namespace {
@@ -89,22 +90,7 @@ TEST_F(RunCommand, ReplaysATraceThatLiesBesideItsScenario) {
 }
 
 TEST_F(RunCommand, FailsWhereItLocksUp) {
-  write("s.toml", R"([fabric]
-name = "torus:dims=8,hosts=2"
-engine = "minhop"
-preset = "thesis"
-vls = 1
-[switch]
-input_buffer = 512
-output_buffer = 512
-[traffic]
-pattern = "tornado"
-load = 1.0
-size = 256
-[measure]
-warm_up_us = 100
-interval_us = 200
-)");
+  write("s.toml", sim::kLockingRing);
   const Finished locked = smsim({"s.toml"});
   EXPECT_EQ(locked.exit_code, 1);
   EXPECT_THAT(locked.out, HasSubstr("deadlock, found after"));

@@ -5,6 +5,7 @@
 
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::sim::test {
 namespace {
@@ -155,24 +156,7 @@ TEST(Scenario, CollectivesEndAndDeadlocksAreTold) {
   EXPECT_LT(point.completed_at, kSecond);
   EXPECT_EQ(point.stats.in_flight, 0u);
 
-  // minhop on a ring, tight buffers, hosts two switches apart: nobody gets through.
-  const auto ring = parse_scenario(R"([fabric]
-name = "torus:dims=8,hosts=2"
-engine = "minhop"
-preset = "thesis"
-vls = 1
-[switch]
-input_buffer = 512
-output_buffer = 512
-[traffic]
-pattern = "tornado"
-load = 1.0
-size = 256
-[measure]
-warm_up_us = 100
-interval_us = 200
-)",
-                                   "r.toml");
+  const auto ring = parse_scenario(kLockingRing, "r.toml");
   const auto round = PreparedScenario::prepare(ring.value());
   ASSERT_TRUE(round.has_value());
   const PointResult locked = round->run(1, 1);
