@@ -94,7 +94,7 @@ Result<Json> answer_sa_command(Administration& administration, const Json& args)
     most = args.at("limit").get<std::uint64_t>();
   }
   const sa::Answer answer = administration.server().ask(
-      {.header = {.mad = {.method = static_cast<std::uint8_t>(sa::Method::GetTable),
+      {.header = {.mad = {.method = static_cast<std::uint8_t>(Method::GetTable),
                           .attribute_id = static_cast<std::uint16_t>(record->id)},
                   .component_mask = mask},
        .data = data,

@@ -98,7 +98,7 @@ class Load {
     sa::encode_sa_header(
         {.mad = {.mgmt_class = static_cast<std::uint8_t>(MgmtClass::SubnAdm),
                  .class_version = sa::kClassVersion,
-                 .method = static_cast<std::uint8_t>(sa::Method::Get),
+                 .method = static_cast<std::uint8_t>(Method::Get),
                  .transaction_id = transaction,
                  .attribute_id = static_cast<std::uint16_t>(sa::RecordId::PathRecord)},
          .component_mask =
