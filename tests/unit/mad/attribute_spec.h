@@ -30,6 +30,7 @@ struct Field {
   MAD_FIELDS libibmad;  // IB_NO_FIELD: unknown there
   std::function<std::uint64_t(const T&)> get;
   std::function<void(T&, std::uint64_t)> set;
+  int libibmad_base = 0;  // bytes: where libibmad counts this field from
 };
 
 template <class M>

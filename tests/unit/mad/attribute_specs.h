@@ -1,6 +1,7 @@
 // The table of every attribute; see attribute_spec.h.
 #pragma once
 
+#include "smd/mad/congestion.h"
 #include "smd/mad/extended_port_info.h"
 #include "smd/mad/header.h"
 #include "smd/mad/node_info.h"
@@ -33,6 +34,16 @@ Attribute<PKeyBlock> p_key_block();
 Attribute<SlToVl> sl_to_vl();
 Attribute<VlArbBlock> vl_arb_block();
 Attribute<GuidBlock> guid_block();
+Attribute<cc::ClassPortInfo> cc_class_port_info();
+Attribute<cc::CongestionInfo> congestion_info();
+Attribute<cc::KeyInfo> cc_key_info();
+Attribute<cc::SwitchSetting> cc_switch_setting();
+Attribute<cc::PortSettingBlock> cc_port_settings();
+Attribute<cc::CaSetting> cc_ca_setting();
+Attribute<cc::CctBlock> cct_block();
+Attribute<cc::TimeStamp> cc_time_stamp();
+Attribute<cc::SwitchLog> cc_switch_log();
+Attribute<cc::CaLog> cc_ca_log();
 
 /// Calls `use` with each of them.
 template <class Use>
@@ -55,6 +66,16 @@ void for_each_attribute(Use use) {
   use(sl_to_vl());
   use(vl_arb_block());
   use(guid_block());
+  use(cc_class_port_info());
+  use(congestion_info());
+  use(cc_key_info());
+  use(cc_switch_setting());
+  use(cc_port_settings());
+  use(cc_ca_setting());
+  use(cct_block());
+  use(cc_time_stamp());
+  use(cc_switch_log());
+  use(cc_ca_log());
 }
 
 }  // namespace smd::spec

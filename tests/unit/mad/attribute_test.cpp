@@ -9,17 +9,20 @@
 namespace smd::spec {
 namespace {
 
-void libibmad_write(Bytes& bytes, MAD_FIELDS field, std::size_t width, std::uint64_t value) {
-  if (width > 32) {
-    mad_set_field64(bytes.data(), 0, field, value);
+template <class T>
+void libibmad_write(Bytes& bytes, const Field<T>& field, std::uint64_t value) {
+  if (field.width > 32) {
+    mad_set_field64(bytes.data(), field.libibmad_base, field.libibmad, value);
   } else {
-    mad_set_field(bytes.data(), 0, field, static_cast<std::uint32_t>(value));
+    mad_set_field(
+        bytes.data(), field.libibmad_base, field.libibmad, static_cast<std::uint32_t>(value));
   }
 }
 
-std::uint64_t libibmad_read(Bytes& bytes, MAD_FIELDS field, std::size_t width) {
-  return width > 32 ? mad_get_field64(bytes.data(), 0, field)
-                    : mad_get_field(bytes.data(), 0, field);
+template <class T>
+std::uint64_t libibmad_read(Bytes& bytes, const Field<T>& field) {
+  return field.width > 32 ? mad_get_field64(bytes.data(), field.libibmad_base, field.libibmad)
+                          : mad_get_field(bytes.data(), field.libibmad_base, field.libibmad);
 }
 
 std::vector<std::uint64_t> sample_values(std::size_t width, Rng& rng) {
@@ -122,7 +125,7 @@ TEST(AttributeCodec, ReadsWhatLibibmadWrites) {
       ++compared;
       for (const std::uint64_t value : sample_values(field.width, rng)) {
         Bytes bytes = attribute.blank_bytes();
-        libibmad_write(bytes, field.libibmad, field.width, value);
+        libibmad_write(bytes, field, value);
         const auto decoded = attribute.decode(bytes);
         ASSERT_TRUE(decoded.has_value()) << decoded.error().context;
         expect_only(attribute, field, value, *decoded);
@@ -147,8 +150,7 @@ TEST(AttributeCodec, WritesWhatLibibmadReads) {
           const auto blank = attribute.blank_bytes();
           const std::uint64_t wanted =
               &other == &field ? value : read_bits(blank, other.offset, other.width);
-          EXPECT_EQ(libibmad_read(bytes, other.libibmad, other.width), wanted)
-              << field.name << " seen as " << other.name;
+          EXPECT_EQ(libibmad_read(bytes, other), wanted) << field.name << " seen as " << other.name;
         }
       }
     }
@@ -166,7 +168,7 @@ TEST(AttributeCodec, AgreesWithLibibmadWhenEveryFieldIsRandom) {
         const std::uint64_t value = rng.next() & all_ones(field.width);
         field.set(wanted, value);
         if (field.libibmad != IB_NO_FIELD) {
-          libibmad_write(bytes, field.libibmad, field.width, value);
+          libibmad_write(bytes, field, value);
         } else {
           write_bits(bytes, field.offset, field.width, value);
         }

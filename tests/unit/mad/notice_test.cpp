@@ -2,11 +2,14 @@
 // them.
 #include "smd/mad/notice.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <infiniband/mad.h>
 
 #include <initializer_list>
 #include <map>
+
+#include "smd/mad/congestion.h"
 
 namespace smd {
 namespace {
@@ -44,6 +47,44 @@ TEST(Trap128, NamesTheSwitchWhosePortsChanged) {
   EXPECT_EQ(notice_subject(notice), Lid{0x1234});
   EXPECT_EQ(print_notice(notice),
             "trap 128 (link state changed) urgent from switch lid 4660 count 0 about lid 4660");
+}
+
+TEST(CcKeyTrap, NamesTheStrangerAndWhatHeAsked) {
+  const cc::KeyViolation violation{.source = Lid{0x0102},
+                                   .method = 2,
+                                   .attribute = 0x0017,
+                                   .modifier = 3,
+                                   .qp = 0x040506,
+                                   .key = cc::CcKey{0x0700000000000008},
+                                   .source_gid = {.prefix = 9, .guid = Guid{10}}};
+  const Notice notice = cc::key_notice(violation, NodeType::Ca);
+  EXPECT_EQ(notice.type, 2);  // security
+  EXPECT_EQ(notice.trap_or_device, 0);
+  EXPECT_THAT(nonzero(notice),
+              testing::ElementsAre(testing::Pair(0, 1),
+                                   testing::Pair(1, 2),
+                                   testing::Pair(2, 2),
+                                   testing::Pair(5, 0x17),
+                                   testing::Pair(11, 3),
+                                   testing::Pair(13, 4),
+                                   testing::Pair(14, 5),
+                                   testing::Pair(15, 6),
+                                   testing::Pair(16, 7),
+                                   testing::Pair(23, 8),
+                                   testing::Pair(31, 9),
+                                   testing::Pair(39, 10)));
+  EXPECT_EQ(cc::find_key_violation(notice), violation);
+  EXPECT_EQ(cc::find_key_violation(link_state_notice(Lid{1})), std::nullopt);
+}
+
+TEST(CcPortMask, CountsPortsFromTheLastBit) {
+  cc::PortMask mask;
+  mask.set(PortNum{0});
+  mask.set(PortNum{254});
+  EXPECT_EQ(mask.bytes[31], 0x01);
+  EXPECT_EQ(mask.bytes[0], 0x40);
+  EXPECT_TRUE(mask.test(PortNum{254}));
+  EXPECT_FALSE(mask.test(PortNum{255}));
 }
 
 TEST(Trap129To131, NameThePort) {

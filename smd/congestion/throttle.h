@@ -1,0 +1,73 @@
+// How far a flow is slowed down by each mark, and the table that says so to an adapter.
+//
+// In a network of k-port switches and n stages a validated mark divides the rate of a flow by k:
+// what is fair at one switch. n divisions are the most that k^n hosts can make necessary. Waits
+// between two packets are whole round trips: 0, 1, k, k^2 …
+//
+// Source: as window.h, formulas 5.7 – 5.11 and Table 5.1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "smd/mad/congestion.h"
+
+namespace smd::cc {
+
+/// "At most n increases" can be read in two ways; uncapped, gaps grow without bound.
+enum class WaitCap : std::uint8_t { Stages, StagesMinusOne, None };
+
+/// Waits of a flow after so many marks at a window of one packet, in round trips: 0, 1, k … up to
+/// k^n, or k^(n-1). Saturates at 2^63.
+[[nodiscard]] std::uint64_t waiting_slots(unsigned marks,
+                                          unsigned radix,
+                                          unsigned stages,
+                                          WaitCap cap = WaitCap::Stages);
+
+/// Rate at the hot output of a k-port switch where b inputs send to it all that they have and the
+/// others uniformly, in rates of one input (5.10): 1 + b - b / k.
+[[nodiscard]] double hot_rate(unsigned radix, double hot_inputs);
+
+/// What that has to be multiplied with to be 1 (5.11): k / (b (k - 1) + k). 1 for no hot input,
+/// 1 / k for k of them.
+[[nodiscard]] double fair_reduction(unsigned radix, double hot_inputs);
+
+/// The worst of n stages: 1 / k^n.
+[[nodiscard]] double least_reduction(unsigned radix, unsigned stages);
+
+/// Packet times between two packets, index by index.
+using Delays = std::vector<double>;
+
+/// 0, then the waits of 1, k, k^2 … k^n round trips (k^(n-1)), a round trip being `window` packet
+/// times.
+[[nodiscard]] Delays waiting_delays(double window,
+                                    unsigned radix,
+                                    unsigned stages,
+                                    WaitCap cap = WaitCap::Stages);
+
+/// As above, and where the window holds more than two packets its reductions first, down to two:
+/// the rate of w packets in flight is w / window. One by one, or in as few as 32 steps.
+[[nodiscard]] Delays throttle_delays(double window, unsigned radix, unsigned stages);
+
+/// The entry nearest to a delay: with as many fractional bits as fit. More than 16383 is 16383.
+[[nodiscard]] CctEntry encode_delay(double packet_times);
+
+/// The same, but never above.
+[[nodiscard]] CctEntry encode_delay_below(double packet_times);
+
+[[nodiscard]] double delay_of(const CctEntry& entry);
+
+/// Hosts to reckon with where there are so many: the largest 3 · 2^i that is not more, so that one
+/// host that comes or goes changes no table.
+[[nodiscard]] std::size_t counted_hosts(std::size_t hosts);
+
+/// SwitchCongestionSetting.Threshold of a buffer that is to mark when it is fuller than this
+/// fraction: weight w stands for 1 - w / 16, so that 15 is the most eager one. 1 … 15.
+/// The standard leaves the scale to the vendor; ours is what simulated switches use.
+[[nodiscard]] std::uint8_t threshold_of(double fraction);
+
+/// The inverse; above 1 for threshold 0, which never marks.
+[[nodiscard]] double fraction_of(std::uint8_t threshold);
+
+}  // namespace smd::cc
