@@ -361,7 +361,8 @@ TEST(Inform, GroupsAreReported) {
   bench.inform.tell(GroupEvent{.mgid = {0xff12, Guid{5}}, .p_key = kDefaultPKey, .created = false});
   bench.run();
   ASSERT_THAT(bench.reports(), SizeIs(1));
-  ByteReader in(std::span(bench.reports()[0].mad).subspan(kHeaderSize + 4));
+  const MadPacket report = bench.reports()[0];
+  ByteReader in(std::span(report.mad).subspan(kHeaderSize + 4));
   EXPECT_EQ(in.u16(), 67);
 }
 

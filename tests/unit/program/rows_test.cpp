@@ -1,0 +1,172 @@
+// SL-to-VL rows that routes need: what is written, what is believed of switches that do not obey.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/program/row_reader.h"
+#include "smd/routing/switch_rows.h"
+#include "tests/unit/program/program_lab.h"
+
+namespace smd::test {
+namespace {
+
+constexpr auto kRows = static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable);
+
+struct LaneRows : testing::Test {
+  LaneRows() {
+    lab.bring_up();
+    rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
+  }
+
+  ProgramReport run() {
+    ProgramInput input = lab.input();
+    input.rows = &rows;
+    return lab.program(input);
+  }
+
+  /// Every cabled way of every switch.
+  [[nodiscard]] std::vector<Turn> ways() const {
+    std::vector<Turn> all;
+    for (const SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+      for_each_way(lab.snapshot(), sw, [&](PortNum in, PortNum out) {
+        all.push_back({sw, in, out});
+      });
+    }
+    std::ranges::sort(all);
+    return all;
+  }
+
+  [[nodiscard]] SlToVl held(const Turn& way) const {
+    return lab.fabric.sl_to_vl(lab.sim_switch(way.sw), way.in, way.out);
+  }
+
+  [[nodiscard]] const SlToVl* believed(const Turn& way) const {
+    return lab.state.rows.find(
+        lab.snapshot().node_guid[lab.snapshot().switch_node[way.sw]], way.in, way.out);
+  }
+
+  /// Rows that the memory has otherwise than the registers.
+  [[nodiscard]] std::size_t count_false_claims() const {
+    return static_cast<std::size_t>(std::ranges::count_if(ways(), [&](const Turn& way) {
+      return believed(way) != nullptr && *believed(way) != held(way);
+    }));
+  }
+
+  [[nodiscard]] std::size_t count_unwanted() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        ways(), [&](const Turn& way) { return held(way) != rows.row(way.sw, way.in, way.out); }));
+  }
+
+  void want(const Turn& way, unsigned vls) {
+    rows.set_row(way.sw, way.in, way.out, rows.add_row(modulo_row(vls)));
+  }
+
+  ProgramLab lab{"fat-tree:k=4,levels=2"};
+  LaneMaps rows;
+  Turn turn{SwitchIdx{1}, PortNum{1}, PortNum{2}};
+};
+
+TEST_F(LaneRows, AreWrittenOnceAndThenOnlyWhereTheyDiffer) {
+  EXPECT_EQ(run().rows_written, ways().size());
+  EXPECT_EQ(count_unwanted(), 0u);
+  EXPECT_EQ(count_false_claims(), 0u);
+  EXPECT_EQ(run().rows_written, 0u);
+  want(turn, 2);
+  EXPECT_EQ(run().rows_written, 1u);
+  EXPECT_EQ(held(turn), modulo_row(2));
+}
+
+TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
+  run();
+  want(turn, 2);
+  unsigned bad = 0;
+  lab.tap.on_answer = [&](Smp& smp) {
+    if (smp.attribute_id == kRows && bad++ == 0) smp.status = 4 << 2;
+  };
+  const ProgramReport report = run();
+  EXPECT_EQ(bad, 2u) << "the answer to the Set, and what the switch says when asked";
+  EXPECT_EQ(report.rows_written, 1u);
+  EXPECT_EQ(report.fault_count, 0u);
+  EXPECT_EQ(*believed(turn), modulo_row(2));
+}
+
+TEST_F(LaneRows, ThatASwitchKeepsOtherwiseAreAFaultAndKnownAsTheyAre) {
+  run();
+  want(turn, 2);
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id == kRows) encode_sl_to_vl(modulo_row(5), smp.data);
+  };
+  const ProgramReport report = run();
+  EXPECT_EQ(report.rows_written, 0u);
+  ASSERT_EQ(report.faults.size(), 1u);
+  EXPECT_THAT(report.faults[0].what, testing::HasSubstr("in port 1, out port 2"));
+  ASSERT_NE(believed(turn), nullptr);
+  EXPECT_EQ(*believed(turn), modulo_row(5)) << "as it says, not as it was told";
+}
+
+TEST_F(LaneRows, InDoubtAreNotBelievedToBeAsBefore) {
+  run();
+  const SlToVl before = held(turn);
+  want(turn, 2);
+  // The Set arrives, no answer ever does.
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id == kRows) smp.transaction_id ^= 0xffff;
+  };
+  EXPECT_EQ(run().fault_count, 1u);
+  EXPECT_EQ(held(turn), modulo_row(2));
+  EXPECT_EQ(believed(turn), nullptr);
+
+  lab.tap.on_answer = nullptr;
+  rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
+  EXPECT_EQ(run().rows_written, 1u);
+  EXPECT_EQ(held(turn), before) << "wanted as before, so written again";
+}
+
+TEST_F(LaneRows, OfBlockedTurnsAreLeftAlone) {
+  run();
+  TransitionPlan plan{.kind = TransitionKind::CutDependencies, .phases = {{}}};
+  plan.phases[0].block = {turn};
+  ProgramInput input = lab.input();
+  input.plan = &plan;
+  input.rows = &rows;
+  EXPECT_EQ(lab.program(input).turns_blocked, 1u);
+  EXPECT_EQ(run().rows_written, 0u);
+  EXPECT_EQ(held(turn)[0], kManagementVl);
+}
+
+TEST_F(LaneRows, AreReadBackByTheNextLife) {
+  run();
+  const RowMemory nothing;
+  const std::vector<Turn> unread = find_unread_rows(lab.snapshot(), nothing);
+  EXPECT_EQ(unread, ways());
+  EXPECT_THAT(find_unread_rows(lab.snapshot(), lab.state.rows), testing::IsEmpty());
+
+  // One way answers with a status, which says nothing of its row.
+  lab.state.rows = {};
+  unsigned answers = 0;
+  lab.tap.on_answer = [&](Smp& smp) {
+    if (smp.attribute_id == kRows && answers++ == 3) smp.status = 7 << 2;
+  };
+  bool done = false;
+  RowReader reader(lab.client, lab.policy.m_key);
+  reader.start(lab.sweep, unread, lab.state.rows, [&] { done = true; });
+  ASSERT_TRUE(lab.runtime.run_while_not([&] { return done; },
+                                        lab.runtime.now() + Duration(std::chrono::minutes(1))));
+  EXPECT_THAT(find_unread_rows(lab.snapshot(), lab.state.rows), testing::SizeIs(1));
+  EXPECT_EQ(count_false_claims(), 0u);
+  EXPECT_EQ(count_unwanted(), 0u);
+}
+
+TEST(RowMemory, KeepsWhatItKnowsWhenAPortOfAHigherNumberComes) {
+  RowMemory memory;
+  memory.confirm(Guid{1}, PortNum{1}, PortNum{2}, modulo_row(2));
+  memory.confirm(Guid{1}, PortNum{9}, PortNum{4}, modulo_row(4));
+  ASSERT_NE(memory.find(Guid{1}, PortNum{1}, PortNum{2}), nullptr);
+  EXPECT_EQ(*memory.find(Guid{1}, PortNum{1}, PortNum{2}), modulo_row(2));
+  EXPECT_EQ(*memory.find(Guid{1}, PortNum{9}, PortNum{4}), modulo_row(4));
+  EXPECT_EQ(memory.find(Guid{1}, PortNum{2}, PortNum{1}), nullptr);
+  EXPECT_EQ(memory.find(Guid{1}, PortNum{40}, PortNum{1}), nullptr);
+  EXPECT_EQ(memory.find(Guid{2}, PortNum{1}, PortNum{2}), nullptr);
+}
+
+}  // namespace
+}  // namespace smd::test
