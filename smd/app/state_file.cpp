@@ -22,6 +22,11 @@ std::string last_line(std::string_view text) {
   return fmt::format("# end {} bytes, crc32 {:08x}\n", text.size(), checksum(text));
 }
 
+bool is_whole(StateDisk& disk, const std::string& name) {
+  auto file = disk.read(name);
+  return file && *file && unwrap_state(name, std::move(**file), name).has_value();
+}
+
 }  // namespace
 
 std::string state_path(const std::string& state_dir, std::string_view name) {
@@ -85,8 +90,9 @@ Result<void> write_state(StateDisk& disk, const std::string& name, std::string_v
     disk.remove(fresh);  // it may be what fills the disk
     return written;
   }
-  // The predecessor is a convenience: not every file system has second names.
-  static_cast<void>(disk.link(name, name + ".old"));
+  // The predecessor is a convenience: not every file system has second names. A damaged file does
+  // not take its place: until the rename it is all there is.
+  if (is_whole(disk, name)) static_cast<void>(disk.link(name, name + ".old"));
   if (auto moved = disk.rename(fresh, name); !moved) return moved;
   return disk.sync_names();
 }
