@@ -5,6 +5,13 @@
 
 namespace smd::sim {
 
+enum class CongestionSupport : std::uint8_t {
+  Full,
+  None,    // the port refuses the class, as hardware without an agent for it
+  Silent,  // it does not answer
+  Deaf     // it answers every Set as done, and keeps what it had
+};
+
 struct AgentOptions {
   std::uint16_t lft_cap = 49152;  // LinearFDBCap
   std::uint16_t rft_cap = 0;  // above 0: switches route by a random forwarding table, without a LFT
@@ -19,6 +26,9 @@ struct AgentOptions {
   bool one_step_activation = false;     // Initialize may go to Active at once, as in the thesis
   bool traps = true;
   unsigned trap_repeats = 10;  // a trap nobody represses is given up after so many repetitions
+  CongestionSupport congestion = CongestionSupport::Full;
+  std::uint8_t cct_blocks = 2;     // of 64 entries each, in an adapter's congestion control table
+  bool credit_starvation = false;  // switches detect it
 };
 
 }  // namespace smd::sim

@@ -86,6 +86,18 @@ bool NodeState::owns_lid(PortNum port, Lid lid) const {
   return (lid.value() >> own.lmc) == (own.lid.value() >> own.lmc);
 }
 
+const CongestionState& NodeState::congestion(PortNum port) const {
+  static const CongestionState kPowerOn;
+  const auto& own = management_port(port).congestion;
+  return own == nullptr ? kPowerOn : *own;
+}
+
+CongestionState& NodeState::congestion_regs(PortNum port) {
+  auto& own = management_port(port).congestion;
+  if (own == nullptr) own = std::make_unique<CongestionState>();
+  return *own;
+}
+
 SlToVl NodeState::read_sl_to_vl(PortNum in, PortNum out) const {
   const std::uint64_t row = row_of(*this, in, out);
   SlToVl map{};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim-backend/agents/agent_options.h"
+#include "sim-backend/agents/congestion_state.h"
 #include "sim-backend/agents/counters.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/node_info.h"
@@ -28,11 +29,12 @@ struct PortRegs {
   PortInfo info;  // local_port is filled in per request
   Guid guid;
   PortCounterRegs counters;
-  std::vector<PKey> p_keys;             // entries beyond are 0
-  std::vector<Guid> guids;              // entries beyond are 0; [0] is the port's own
-  std::unique_ptr<VlArbTables> vl_arb;  // null: the power-on tables
-  TimePoint lease_end;                  // of the M_Key; the default when no lease runs
-  bool fdr10 = false;                   // FDR10 enabled (ExtendedPortInfo)
+  std::vector<PKey> p_keys;                     // entries beyond are 0
+  std::vector<Guid> guids;                      // entries beyond are 0; [0] is the port's own
+  std::unique_ptr<VlArbTables> vl_arb;          // null: the power-on tables
+  std::unique_ptr<CongestionState> congestion;  // of management ports; null: as at power-on
+  TimePoint lease_end;                          // of the M_Key; the default when no lease runs
+  bool fdr10 = false;                           // FDR10 enabled (ExtendedPortInfo)
   bool fdr10_active = false;
   bool fdr10_supported = false;
 
@@ -71,6 +73,10 @@ struct NodeState {
   [[nodiscard]] const PortRegs& management_port(PortNum port) const {
     return ports[is_switch() ? 0 : port.value()];
   }
+
+  /// Congestion control of that management port; all zero at power-on.
+  [[nodiscard]] const CongestionState& congestion(PortNum port) const;
+  [[nodiscard]] CongestionState& congestion_regs(PortNum port);
 
   /// True when `lid` is one of the LIDs of that management port.
   [[nodiscard]] bool owns_lid(PortNum port, Lid lid) const;

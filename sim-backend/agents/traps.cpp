@@ -7,6 +7,8 @@
 namespace smd::sim {
 namespace {
 
+constexpr std::uint32_t kGsiQp = 1;
+
 /// IBA time code: 4.096 us * 2^code.
 Duration interval_of(std::uint8_t subnet_timeout) {
   return std::max(kShortestInterval, Duration{std::int64_t{4096} << (subnet_timeout & 31)});
@@ -23,10 +25,40 @@ void TrapSender::raise(PortNum port, Notice notice) {
     return;
   }
   notice.issuer_lid = own.lid;
-  const Key key{port.value(), notice.trap_or_device};
+  Smp smp;
+  smp.method = Method::Trap;
+  smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  smp.transaction_id = next_id_++;
+  encode_notice(notice, smp.data);
+  TrapLetter letter{.port = port, .to = own.master_sm_lid, .sl = own.master_sm_sl};
+  encode_smp(smp, letter.mad);
+  post(notice.trap_or_device, letter, smp.transaction_id);
+}
+
+void TrapSender::raise_congestion(PortNum port, Notice notice) {
+  const Lid own = node_.management_port(port).info.lid;
+  const cc::ClassPortInfo& to = node_.congestion(port).traps_to;
+  if (!node_.options.traps || own == kUnassignedLid || to.trap_lid == kUnassignedLid) return;
+  notice.issuer_lid = own;
+  const std::uint64_t id = next_id_++;
+  TrapLetter letter{.port = port, .to = to.trap_lid, .qp = to.trap_qp, .sl = to.trap_sl.value()};
+  if (letter.qp == 0) letter.qp = kGsiQp;
+  encode_mad_header({.mgmt_class = static_cast<std::uint8_t>(MgmtClass::CongestionControl),
+                     .class_version = cc::kClassVersion,
+                     .method = static_cast<std::uint8_t>(Method::Trap),
+                     .transaction_id = id,
+                     .attribute_id = static_cast<std::uint16_t>(cc::Attribute::Notice)},
+                    letter.mad);
+  encode_notice(
+      notice, std::span<std::byte, kMadSize>(letter.mad).subspan<cc::kDataOffset, kSmpDataSize>());
+  post(notice.trap_or_device, letter, id);
+}
+
+void TrapSender::post(std::uint16_t trap, TrapLetter letter, std::uint64_t transaction_id) {
+  const Key key{letter.port.value(), letter.qp, trap};
   Pending& pending = pending_[key];
-  pending.notice = notice;
-  pending.transaction_id = next_id_++;
+  pending.letter = std::move(letter);
+  pending.transaction_id = transaction_id;
   pending.repeats_left = node_.options.trap_repeats;
   send_now(key, pending);
 }
@@ -37,15 +69,8 @@ void TrapSender::repress(std::uint64_t transaction_id) {
 }
 
 void TrapSender::send_now(Key key, Pending& pending) {
-  const PortNum port{key.first};
-  const PortInfo& own = node_.management_port(port).info;
-  Smp smp;
-  smp.method = Method::Trap;
-  smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
-  smp.transaction_id = pending.transaction_id;
-  encode_notice(pending.notice, smp.data);
-  MadBytes mad{};
-  encode_smp(smp, mad);
+  const TrapLetter letter = pending.letter;  // `pending` may be gone when the handler returns
+  const PortInfo& own = node_.management_port(letter.port).info;
   ++sent_;
 
   if (pending.repeats_left == 0) {
@@ -59,7 +84,7 @@ void TrapSender::send_now(Key key, Pending& pending) {
       send_now(key, found->second);
     });
   }
-  send_(port, mad, own.master_sm_lid, own.master_sm_sl);
+  send_(letter);
 }
 
 }  // namespace smd::sim

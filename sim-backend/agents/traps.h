@@ -2,11 +2,13 @@
 //
 // The interval is the port's SubnetTimeout, at least kShortestInterval; after
 // AgentOptions::trap_repeats repetitions the trap is given up. A newer event of the same trap
-// number at the same port replaces the one that waits. Without a MasterSMLID nobody is told.
+// number at the same port replaces the one that waits. Without a MasterSMLID nobody is told. Traps
+// of congestion control go to whom its ClassPortInfo names, with the same repetitions.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/mad/notice.h"
@@ -16,15 +18,25 @@ namespace smd::sim {
 
 inline constexpr Duration kShortestInterval = std::chrono::milliseconds(1);
 
+struct TrapLetter {
+  PortNum port;  // that speaks
+  Lid to;
+  std::uint32_t qp = 0;
+  std::uint8_t sl = 0;
+  MadBytes mad{};
+};
+
 class TrapSender {
  public:
-  /// Sends one Trap SMP from the port to its MasterSMLID.
-  using Send = std::function<void(PortNum port, const MadBytes& mad, Lid to, std::uint8_t sl)>;
+  using Send = std::function<void(const TrapLetter& letter)>;
 
   TrapSender(Runtime& runtime, NodeState& node, Send send);
 
   /// `port`: the management port that speaks, 0 on a switch.
   void raise(PortNum port, Notice notice);
+
+  /// A trap of class 0x21.
+  void raise_congestion(PortNum port, Notice notice);
 
   /// A TrapRepress with this transaction id came.
   void repress(std::uint64_t transaction_id);
@@ -36,14 +48,16 @@ class TrapSender {
 
  private:
   struct Pending {
-    Notice notice;
+    TrapLetter letter;
     std::uint64_t transaction_id = 0;
     unsigned repeats_left = 0;
     Timer timer;
   };
 
-  using Key = std::pair<std::uint8_t, std::uint16_t>;  // port, trap number
+  /// Port, QP, trap number.
+  using Key = std::tuple<std::uint8_t, std::uint32_t, std::uint16_t>;
 
+  void post(std::uint16_t trap, TrapLetter letter, std::uint64_t transaction_id);
   void send_now(Key key, Pending& pending);
 
   Runtime& runtime_;

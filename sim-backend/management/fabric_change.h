@@ -10,7 +10,8 @@ enum class FabricChange : std::uint8_t {
   Routes,  // a SMP changed what the switch does with a LID: LFT, RFT, MFT, their top, default port
   SlToVl,  // a SMP changed a row
   Ports,   // a SMP changed a state, a LID or the VLs in use of a port
-  Wiring,  // a fault: a link or a node came or went, a cable moved
+  Congestion,  // a MAD changed what packets obey of congestion control
+  Wiring,      // a fault: a link or a node came or went, a cable moved
 };
 
 /// Runs after the registers have changed; must not call back into the fabric but to read.

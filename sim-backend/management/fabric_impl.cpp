@@ -31,11 +31,7 @@ SimFabric::Impl::Impl(Runtime& runtime,
       links_.push_back({.peer_node = port.peer_node, .peer_port = port.peer_port});
     }
     node.traps = std::make_unique<TrapSender>(
-        runtime_,
-        node.state,
-        [this, n](PortNum port, const MadBytes& mad, Lid to, std::uint8_t sl) {
-          send_trap(n, port, mad, to, sl);
-        });
+        runtime_, node.state, [this, n](const TrapLetter& letter) { send_trap(n, letter); });
   }
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     for (unsigned p = 1; p < spec_.nodes[n].ports.size(); ++p) {

@@ -93,7 +93,8 @@ struct SimFabric::Impl {
   static void refuse(Packet& packet);  // makes it an answer: nobody here knows this attribute
   void reach_gsi(Packet* packet);
   void on_gsi_done(Packet* packet);
-  void send_trap(std::uint32_t node, PortNum port, const MadBytes& mad, Lid to, std::uint8_t sl);
+  void send_trap(std::uint32_t node, const TrapLetter& letter);
+  void serve_congestion(Packet* packet);
   void report_m_key(SimNode& node, const Packet& packet, const Smp& smp);
 
   // clients.cpp

@@ -76,6 +76,8 @@ void FabricOracle::update(std::uint32_t node, FabricChange what) {
     case FabricChange::SlToVl:
       if (is_switch) read_rows(place_[node]);
       return;
+    case FabricChange::Congestion:
+      return;
     case FabricChange::Wiring:
     case FabricChange::Ports:
       read_ports(node);

@@ -25,6 +25,7 @@ void FabricTimeline::restart() {
 }
 
 void FabricTimeline::on_change(std::uint32_t node, FabricChange what) {
+  if (what == FabricChange::Congestion) return;  // connects nothing, and blocks nothing
   ++changes_;
   oracle_.update(node, what);
   if (!shared_lid_ && (what == FabricChange::Ports || what == FabricChange::Wiring)) {

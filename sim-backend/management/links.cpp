@@ -170,7 +170,9 @@ void SimFabric::Impl::switch_on(std::uint32_t node) {
   if (at.on) return;
   at.on = true;
   at.sma_free = {};
-  at.state = power_on(spec_.nodes[node], options_, timing_.resp_time_code);
+  AgentOptions options = options_;
+  options.congestion = at.state.options.congestion;
+  at.state = power_on(spec_.nodes[node], options, timing_.resp_time_code);
   for (const auto& [place, ids] : clients_at_) {
     if (place.first == node && !ids.empty()) refresh_is_sm(node, PortNum{place.second});
   }

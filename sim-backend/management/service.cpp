@@ -1,6 +1,7 @@
 // The software of the nodes: the SMI that serves one SMP at a time, the agents behind it, traps.
 #include <algorithm>
 
+#include "sim-backend/agents/cca.h"
 #include "sim-backend/agents/m_key.h"
 #include "sim-backend/agents/pma.h"
 #include "sim-backend/agents/smi.h"
@@ -231,9 +232,16 @@ void SimFabric::Impl::reach_gsi(Packet* packet) {
   SimNode& node = nodes_[packet->node];
   if (node.silent) return drop(packet, stats_.dropped_link);
   packet->node_epoch = node.epoch;
-  const bool to_agent =
-      byte_at(packet->mad, kClass) == static_cast<std::uint8_t>(MgmtClass::Performance) &&
-      !is_response(static_cast<Method>(byte_at(packet->mad, kMethod)));
+  const auto mgmt_class = static_cast<MgmtClass>(byte_at(packet->mad, kClass));
+  const auto method = static_cast<Method>(byte_at(packet->mad, kMethod));
+  if (mgmt_class == MgmtClass::CongestionControl && method == Method::TrapRepress) {
+    node.traps->repress(decode_mad_header(packet->mad)->transaction_id);
+    return pool_.give_back(packet);
+  }
+  // A trap is for a manager that sits here, whatever agents do.
+  const bool to_agent = (mgmt_class == MgmtClass::Performance ||
+                         (mgmt_class == MgmtClass::CongestionControl && method != Method::Trap)) &&
+                        !is_response(method);
   if (!to_agent) return reach_client(packet);
   const TimePoint start = std::max(runtime_.now(), packet->ready);
   schedule(start + timing_.sma_time, packet, Step::GsiDone);
@@ -241,23 +249,57 @@ void SimFabric::Impl::reach_gsi(Packet* packet) {
 
 void SimFabric::Impl::on_gsi_done(Packet* packet) {
   trace(*packet);
+  if (byte_at(packet->mad, kClass) == static_cast<std::uint8_t>(MgmtClass::CongestionControl)) {
+    return serve_congestion(packet);
+  }
   NodeState& state = nodes_[packet->node].state;
   answer_performance(state, state.is_switch() ? PortNum{} : packet->port, packet->mad);
   reply(packet);
 }
 
-void SimFabric::Impl::send_trap(
-    std::uint32_t node, PortNum port, const MadBytes& mad, Lid to, std::uint8_t sl) {
+void SimFabric::Impl::serve_congestion(Packet* packet) {
+  SimNode& node = nodes_[packet->node];
+  if (node.state.options.congestion == CongestionSupport::Silent) {
+    return drop(packet, stats_.dropped_no_client);
+  }
+  if (node.state.options.congestion == CongestionSupport::None) {
+    refuse(*packet);
+    return reply(packet);
+  }
+  const PortNum arrival = node.state.is_switch() ? PortNum{} : packet->port;
+  const MadBytes asked = packet->mad;
+  const CcaResult result = answer_congestion(
+      {.node = node.state, .arrival = arrival, .now = runtime_.now()}, packet->mad);
+  if (result == CcaResult::Refused) {
+    const MadHeader header = *decode_mad_header(asked);
+    const cc::KeyViolation violation{.source = packet->slid,
+                                     .method = header.method,
+                                     .attribute = header.attribute_id,
+                                     .modifier = header.attribute_modifier,
+                                     .qp = packet->source_qp,
+                                     .key = cc::read_key(asked)};
+    drop(packet, stats_.dropped_cc_key);
+    return node.traps->raise_congestion(arrival, cc::key_notice(violation, node.state.type));
+  }
+  if (result == CcaResult::Changed) tell(packet->node, FabricChange::Congestion);
+  reply(packet);
+}
+
+void SimFabric::Impl::send_trap(std::uint32_t node, const TrapLetter& letter) {
   ++stats_.traps;
   Packet* packet = pool_.take();
-  packet->mad = mad;
+  packet->mad = letter.mad;
   packet->node = node;
-  packet->port = port;
+  packet->port = letter.port;
   packet->local = true;
-  packet->sl = sl;
-  packet->slid = nodes_[node].state.management_port(port).info.lid;
-  packet->dlid = to;
-  enqueue_smi(packet);
+  packet->sl = letter.sl;
+  packet->slid = nodes_[node].state.management_port(letter.port).info.lid;
+  packet->dlid = letter.to;
+  packet->dest_qp = letter.qp;
+  packet->source_qp = letter.qp == 0 ? 0 : 1;
+  if (letter.qp == 0) return enqueue_smi(packet);
+  packet->node_epoch = nodes_[node].epoch;
+  route_local(packet);
 }
 
 void SimFabric::Impl::report_m_key(SimNode& node, const Packet& packet, const Smp& smp) {

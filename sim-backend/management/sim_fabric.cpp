@@ -104,6 +104,18 @@ void SimFabric::set_description(std::uint32_t node, const std::string& descripti
   }
 }
 
+void SimFabric::set_congestion_support(std::uint32_t node, CongestionSupport support) {
+  impl_->nodes_[node].state.options.congestion = support;
+}
+
+void SimFabric::log_mark(std::uint32_t node, PortNum port, const cc::SwitchLogEvent& event) {
+  impl_->nodes_[node].state.congestion_regs(PortNum{}).log_mark(port, event);
+}
+
+void SimFabric::log_trigger(std::uint32_t node, PortNum port, const cc::CaLogEvent& event) {
+  impl_->nodes_[node].state.congestion_regs(port).log_trigger(event);
+}
+
 void SimFabric::set_wire_faults(const WireFaults& faults) {
   impl_->faults_ = faults;
   impl_->faulty_wires_ =

@@ -14,6 +14,7 @@
 #include "sim-backend/agents/agent_options.h"
 #include "sim-backend/management/fabric_change.h"
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/mad/congestion.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
@@ -59,6 +60,7 @@ struct SimFabricStats {
   std::uint64_t dropped_link = 0;   // a port that is down, or a dead or silent node
   std::uint64_t dropped_route = 0;  // no table entry, bad hop, Pout == Pin
   std::uint64_t dropped_m_key = 0;
+  std::uint64_t dropped_cc_key = 0;
   std::uint64_t dropped_malformed = 0;
   std::uint64_t dropped_no_client = 0;  // an answer or trap for software that is not there
   std::uint64_t traps = 0;
@@ -98,8 +100,13 @@ class SimFabric {
   void set_silent(std::uint32_t node, bool silent);  // links up, agent dead
   /// Takes the end of a cable out of `port` and puts it into `to_port`, whose cable is pulled out.
   void move_cable(std::uint32_t node, PortNum port, std::uint32_t to_node, PortNum to_port);
-  void set_description(std::uint32_t node, const std::string& description);  // raises trap 144
+  void set_description(std::uint32_t node, const std::string& description);    // raises trap 144
+  void set_congestion_support(std::uint32_t node, CongestionSupport support);  // outlasts reboots
   void set_wire_faults(const WireFaults& faults);
+
+  // What packets do to the logs of congestion control. `port` of a switch: where it marked.
+  void log_mark(std::uint32_t node, PortNum port, const cc::SwitchLogEvent& event);
+  void log_trigger(std::uint32_t node, PortNum port, const cc::CaLogEvent& event);
 
   // What oracles read: the registers and tables themselves.
   [[nodiscard]] bool link_up(std::uint32_t node, PortNum port) const;
