@@ -18,7 +18,8 @@ class Lash final : public Engine {
            "the first lane whose channel dependency graph it leaves without a cycle, which is "
            "the deadlock argument. As few lanes as the search finds. Of two sets of trees, "
            "balanced by load and always by the lowest port, the evener one, unless only the other "
-           "fits the lanes. Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss "
+           "fits the lanes; where neither does, trees whose paths lead back over the cables that "
+           "they came by. Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss "
            "2002.";
   }
 
@@ -39,19 +40,24 @@ class Lash final : public Engine {
     };
     BalancedTrees trees = build(WayChoice::Load);
     BalancedTrees others = build(WayChoice::Order);
-    const bool swapped = others.heaviest_load <= trees.heaviest_load;
-    if (swapped) std::swap(trees, others);
-    const BalancedTrees& orderly = swapped ? trees : others;
+    if (others.heaviest_load <= trees.heaviest_load) std::swap(trees, others);
     for (const BalancedTrees* const some : {&trees, &others}) {
       Layering layering{graph, some->trees, Bundle::Pair};
       if (const auto vls = layering.assign_if_likely(budget))
         return make_layered_tables(name(), graph, targets, *some, layering, *vls);
     }
-    // However unlikely; a refusal says how many lanes it would take.
-    Layering last{graph, orderly.trees, Bundle::Pair};
-    const std::optional<unsigned> needed = last.assign(kMostLanes);
-    if (!needed || *needed > budget) return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
-    return make_layered_tables(name(), graph, targets, orderly, last, *needed);
+    // Then those that lead back over the cables that they came by, and at last the orderly ones,
+    // however unlikely; a refusal says how many lanes the best of them take.
+    std::optional<unsigned> fewest;
+    for (const WayChoice choice : {WayChoice::Guids, WayChoice::Walk, WayChoice::Order}) {
+      const BalancedTrees some = build(choice);
+      Layering layering{graph, some.trees, Bundle::Pair};
+      const std::optional<unsigned> needed = layering.assign(kMostLanes);
+      if (needed && *needed <= budget)
+        return make_layered_tables(name(), graph, targets, some, layering, *needed);
+      if (needed && (!fewest || *needed < *fewest)) fewest = needed;
+    }
+    return tl::unexpected<Error>(refuse_for_lanes(fewest, budget));
   }
 };
 

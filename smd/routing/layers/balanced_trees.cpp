@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/routing/layers/cable_prices.h"
 #include "smd/routing/layers/detours.h"
 
 namespace smd {
@@ -16,6 +17,10 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
   TreePlan plan = plan_trees(fabric, lids, targets, request, lids.top, style.per, true);
   InTrees trees{graph, plan.count_trees()};
   TreeGrower grower{fabric, graph, plan, trees};
+  if (style.choice == WayChoice::Guids)
+    grower.set_prices(price_cables(fabric, graph, Numbering::Guids));
+  if (style.choice == WayChoice::Walk)
+    grower.set_prices(price_cables(fabric, graph, Numbering::Walk));
   std::uint32_t offsets = 0;
   for (const TreeFamily& family : plan.families) offsets = std::max(offsets, family.trees);
   std::uint64_t heaviest = 0;

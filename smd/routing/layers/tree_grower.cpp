@@ -39,6 +39,7 @@ TreeGrower::TreeGrower(const Fabric& fabric,
       distance_(graph.switches()),
       place_(graph.switches()),
       cost_(graph.switches()),
+      price_(graph.switches(), 0),
       flow_(graph.switches(), 0),
       passes_(graph.switches(), 0) {
   std::vector<std::pair<Guid, std::uint32_t>> by_guid;
@@ -101,10 +102,12 @@ void TreeGrower::grow(const TreeFamily& family, std::uint32_t offset, WayChoice 
   const std::span<std::uint8_t> taken = trees_.ways(family.first_tree + offset);
   const std::vector<std::uint32_t>& order = trees_.near_to_far(family.root);
   cost_[family.root.value()] = 0;
+  price_[family.root.value()] = 0;
   for (std::size_t at = 1; at < order.size(); ++at) {
     const Way& way = choose(family, offset, style, at);
     taken[order[at]] = way.number;
     cost_[order[at]] = cost_[way.to] + load_[way.edge];
+    if (!prices_.empty()) price_[order[at]] = price_[way.to] + prices_[way.edge];
   }
 }
 
@@ -133,6 +136,7 @@ const TreeGrower::Way& TreeGrower::choose(const TreeFamily& family,
                                           std::size_t at) const {
   const std::span<const Way> some{ways_.data() + first_way_[at], ways_.data() + first_way_[at + 1]};
   if (offset != 0) return choose_fresh(family, offset, trees_.near_to_far(family.root)[at], some);
+  if (style == WayChoice::Guids || style == WayChoice::Walk) return choose_cheap(some);
   // What carries nothing need not be spread, and its turns may cost a lane.
   if (family.weight == 0) return choose_same(some);
   return style == WayChoice::Order ? choose_first(some) : choose_light(some);
@@ -241,6 +245,17 @@ const TreeGrower::Way& TreeGrower::choose_first(std::span<const Way> some) const
   const Way* best = some.data();
   for (const Way& way : some.subspan(1)) {
     if (way.to == best->to && load_[way.edge] < load_[best->edge]) best = &way;
+  }
+  return *best;
+}
+
+// The cheapest neighbour, of several the one at the lowest port; its cables share the load.
+const TreeGrower::Way& TreeGrower::choose_cheap(std::span<const Way> some) const {
+  const auto price = [this](const Way& way) { return price_[way.to] + prices_[way.edge]; };
+  const Way* best = some.data();
+  for (const Way& way : some.subspan(1)) {
+    const bool other_cable = way.to == best->to && load_[way.edge] < load_[best->edge];
+    if (price(way) < price(*best) || other_cable) best = &way;
   }
   return *best;
 }

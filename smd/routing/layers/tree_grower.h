@@ -12,8 +12,10 @@ namespace smd {
 
 /// Which of several shortest ways a tree takes.
 enum class WayChoice : std::uint8_t {
-  Load,  // the one whose channels carry least all the way
-  Order  // the lowest port: on regular fabrics fewer turns are used, so fewer lanes
+  Load,   // the one whose channels carry least all the way
+  Order,  // the lowest port: on regular fabrics fewer turns are used, so fewer lanes
+  Guids,  // the one whose cables cost least (cable_prices.h), numbered so
+  Walk
 };
 
 /// What a path over each edge counts: over the fastest links kSlownessOfFastest, over one of a
@@ -37,6 +39,9 @@ class TreeGrower {
 
   /// Forgets what channels carry.
   void clear_loads() { std::fill(load_.begin(), load_.end(), 0); }
+
+  /// By edge: what WayChoice::Guids and Walk go by. Requires: set before grow() with either.
+  void set_prices(std::vector<std::uint32_t> prices) { prices_ = std::move(prices); }
 
   /// What the channel that carries most carries.
   [[nodiscard]] std::uint64_t find_heaviest_load() const {
@@ -78,6 +83,7 @@ class TreeGrower {
   [[nodiscard]] bool is_way(std::uint32_t sw, std::uint8_t number) const;
   [[nodiscard]] const Way& choose_light(std::span<const Way> some) const;
   [[nodiscard]] const Way& choose_first(std::span<const Way> some) const;
+  [[nodiscard]] const Way& choose_cheap(std::span<const Way> some) const;
   [[nodiscard]] const Way& choose_same(std::span<const Way> some) const;
   [[nodiscard]] const Way& choose_fresh(const TreeFamily& family,
                                         std::uint32_t offset,
@@ -89,6 +95,7 @@ class TreeGrower {
   InTrees& trees_;
   std::vector<std::uint32_t> slowness_;  // by edge
   std::vector<std::uint64_t> load_;      // by edge
+  std::vector<std::uint32_t> prices_;    // by edge, or none
   std::vector<std::uint32_t> rank_;      // of switches by GUID
 
   // Of the root aimed at: ways of the i-th switch near to far.
@@ -99,6 +106,7 @@ class TreeGrower {
 
   // Scratch of one tree, by switch.
   std::vector<std::uint64_t> cost_;
+  std::vector<std::uint64_t> price_;
   std::vector<std::uint64_t> flow_;
   std::vector<char> passes_;
 };

@@ -3,6 +3,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "sim-backend/topology/snapshot.h"
 #include "smd/routing/check.h"
 #include "tests/unit/routing/paths.h"
 #include "tests/unit/routing/random_fabric.h"
@@ -42,6 +43,28 @@ TEST(Lash, AMeshNeedsOneLane) {
   const RoutingTables tables = compute("lash", f, lids, {.max_vls = 1});
   EXPECT_EQ(tables.vls, 1u);
   EXPECT_TRUE(check_routes(f, lids, tables).ok());
+}
+
+struct Lanes {
+  const char* spec;
+  unsigned most;
+};
+
+// OpenSM's lash needs more than the eight there are on each of these: "Lane requirements (9) exceed
+// available lanes (8)", compare_engines --engines lash --fabrics SPEC (docs/benchmarks.md).
+TEST(Lash, FitsTheLanesWhereOpensmDoesNot) {
+  for (const auto& [spec, most] : {Lanes{"torus:dims=16.16,hosts=4", 6},
+                                   Lanes{"torus:dims=8.8.8,hosts=4", 6},
+                                   Lanes{"irregular:switches=250,ports=16,links=8,hosts=8", 6}}) {
+    const Fabric f = *sim::build_snapshot(sim::load_fabric(spec).value());
+    const LidMap lids = lids_in_order(f);
+    const auto tables = find_engine("lash")->compute(f, lids, {.max_vls = 8});
+    ASSERT_TRUE(tables.has_value()) << spec << ": " << tables.error().context;
+    EXPECT_LE(tables->vls, most) << spec;
+    const RouteReport report = check_routes(f, lids, *tables);
+    EXPECT_TRUE(report.ok()) << spec;
+    EXPECT_EQ(report.minimal, report.pairs) << spec;
+  }
 }
 
 RC_GTEST_PROP(Lash, IsMinimalAndFreeOfDeadlock, ()) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "smd/routing/layers/balanced_trees.h"
+#include "smd/routing/layers/cable_prices.h"
 #include "smd/routing/layers/heaviest.h"
 #include "smd/routing/layers/layering.h"
 #include "tests/support/fabric_text.h"
@@ -274,10 +275,55 @@ TEST(Layering, NothingNeedsOne) {
   EXPECT_EQ((Layering{net.graph, trees.trees, Bundle::Pair}.assign(1)), 1u);
 }
 
+// Between opposite switches of a ring both ways are equally long. A pair that goes round with both
+// its paths takes every turn of the ring but two, and there are four such pairs.
+TEST(Layering, APairThatComesBackOverItsCablesNeedsFewerLanes) {
+  const Net net{
+      "S1-S2 S2-S3 S3-S4 S4-S5 S5-S6 S6-S7 S7-S8 S8-S1 "
+      "S1-H1 S2-H2 S3-H3 S4-H4 S5-H5 S6-H6 S7-H7 S8-H8"};
+  const auto count = [&](WayChoice choice) {
+    const BalancedTrees trees = net.trees({TreePer::EachSwitch, choice});
+    return Layering{net.graph, trees.trees, Bundle::Pair}.assign(15);
+  };
+  EXPECT_EQ(count(WayChoice::Guids), 2u);
+  EXPECT_EQ(count(WayChoice::Walk), 2u);
+  EXPECT_GT(count(WayChoice::Order), 2u);
+}
+
+// S1 and S2 are joined by S3 and, at their lowest ports, by S4: 2 + 1 against 3 + 2.
+TEST(CablePrices, TheCheaperOfTwoWaysIsTakenThereAndBack) {
+  const Net net{"S1 S2 S3 S4 S1:1-S4:1 S2:1-S4:2 S1:2-S3:1 S2:2-S3:2 S1-H1 S2-H2"};
+  const std::vector<std::uint32_t> prices = price_cables(net.fabric, net.graph, Numbering::Guids);
+  EXPECT_EQ(prices[net.channel("S1", "S4")], 3u);
+  EXPECT_EQ(prices[net.channel("S4", "S1")], 3u);
+  EXPECT_EQ(prices[net.channel("S3", "S2")], 1u);
+  for (const auto& [choice, by] :
+       {std::pair{WayChoice::Order, "S4"}, std::pair{WayChoice::Guids, "S3"}}) {
+    const BalancedTrees trees = net.trees({TreePer::EachSwitch, choice});
+    for (const auto& [from, to] : {std::pair{"S1", "S2"}, std::pair{"S2", "S1"}}) {
+      const SwitchIdx source = switch_named(net.fabric, from);
+      const std::uint32_t tree = trees.trees.first_tree(switch_named(net.fabric, to));
+      EXPECT_EQ(net.graph.first_edge(source) + trees.trees.ways(tree)[source.value()],
+                net.channel(from, by));
+    }
+  }
+}
+
+TEST(CablePrices, AWalkNumbersARowInItsOrderWhateverTheGuids) {
+  // A line whose GUIDs are out of order. From S1 by the lowest port to S5, S3, S6; then S4, S2.
+  const Net net{"S1:1-S5:1 S5:2-S3:1 S3:2-S6:1 S1:2-S4:1 S4:2-S2:1 S6:2-S2:2"};
+  const std::vector<std::uint32_t> prices = price_cables(net.fabric, net.graph, Numbering::Walk);
+  EXPECT_EQ(prices[net.channel("S1", "S5")], 1u);
+  EXPECT_EQ(prices[net.channel("S3", "S5")], 1u);
+  EXPECT_EQ(prices[net.channel("S2", "S4")], 1u);
+  EXPECT_EQ(prices[net.channel("S4", "S1")], 5u);  // closes the ring
+}
+
 RC_GTEST_PROP(Layering, NoLaneHasACycle, ()) {
   const Net net{*random_fabric_text(), *rc::gen::inRange<std::uint8_t>(0, 2)};
   const TreePer per = *rc::gen::element(TreePer::EachLid, TreePer::EachSwitch);
-  const WayChoice choice = *rc::gen::element(WayChoice::Load, WayChoice::Order);
+  const WayChoice choice =
+      *rc::gen::element(WayChoice::Load, WayChoice::Order, WayChoice::Guids, WayChoice::Walk);
   const Bundle bundle = *rc::gen::element(Bundle::Pair, Bundle::Path);
   const BalancedTrees trees = net.trees({per, choice});
   Layering layering{net.graph, trees.trees, bundle};
