@@ -1,0 +1,134 @@
+#include "sim-backend/bin/cmd_cc_plan.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim-backend/topology/fabric_spec.h"
+#include "sim-backend/topology/snapshot.h"
+#include "smd/congestion/plan.h"
+
+namespace smd::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+struct CommandLine {
+  std::string fabric;
+  unsigned mtu = 4096;
+  unsigned hop_ns = cc::Options{}.hop_ns;
+  bool json = false;
+};
+
+Json to_json(const cc::Facts& facts) {
+  return {{"hosts", facts.hosts},
+          {"switches", facts.switches},
+          {"shape", facts.shape},
+          {"is_tree", facts.is_tree},
+          {"radix", facts.radix},
+          {"stages", facts.stages},
+          {"path_switches", facts.path},
+          {"mtu", facts.mtu}};
+}
+
+Json to_json(const cc::SwitchSetting& setting) {
+  return {{"control_map", setting.control_map},
+          {"threshold", setting.threshold},
+          {"marks_above_pct", 100 * cc::fraction_of(setting.threshold)},
+          {"packet_size", setting.packet_size},
+          {"marking_rate", setting.marking_rate}};
+}
+
+Json to_json(const cc::Facts& facts, const cc::RatePlan& rate) {
+  Json table = Json::array();
+  for (const cc::CctEntry& entry : rate.table) {
+    table.push_back({{"shift", entry.shift},
+                     {"multiplier", entry.multiplier},
+                     {"packet_times", cc::delay_of(entry)}});
+  }
+  Json slots = Json::array();
+  for (unsigned marks = 0; marks <= facts.stages + 1; ++marks) {
+    slots.push_back(cc::waiting_slots(marks, facts.radix, facts.stages));
+  }
+  Json sls = Json::array();
+  for (std::size_t sl = 0; sl < cc::kSls; ++sl) {
+    const cc::CaEntry& entry = rate.setting.entries[sl];
+    sls.push_back({{"sl", sl},
+                   {"ccti_timer", entry.timer},
+                   {"ccti_increase", entry.increase},
+                   {"trigger_threshold", entry.trigger},
+                   {"ccti_min", entry.min}});
+  }
+  return {{"mbps", rate.mbps},
+          {"window", rate.window},
+          {"window_ceiling", cc::window_ceiling(rate.window)},
+          {"round_trip_ns", rate.round_trip_ns},
+          {"packet_ns", rate.packet_ns},
+          {"longest_wait_packet_times", rate.longest_delay},
+          {"waiting_slots", std::move(slots)},
+          {"ccti_limit", rate.limit()},
+          {"table", std::move(table)},
+          {"port_control", rate.setting.port_control},
+          {"control_map", rate.setting.control_map},
+          {"sls", std::move(sls)}};
+}
+
+std::string print_json(const cc::Plan& plan) {
+  Json rates = Json::array();
+  for (const cc::RatePlan& rate : plan.rates) rates.push_back(to_json(plan.facts, rate));
+  const Json out = {{"fabric", to_json(plan.facts)},
+                    {"path_bytes", plan.path_bytes},
+                    {"switches", to_json(plan.switches)},
+                    {"hosts", std::move(rates)},
+                    {"remarks", plan.remarks}};
+  return out.dump(2) + "\n";
+}
+
+std::string print_text(const cc::Plan& plan) {
+  std::string text;
+  for (const std::string& line : cc::print_plan(plan)) text += line + "\n";
+  return text;
+}
+
+int run_cc_plan(const CommandLine& line) {
+  const Parsed<FabricSpec> spec = load_fabric(line.fabric);
+  if (!spec) {
+    for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
+    return kBadInput;
+  }
+  const auto fabric = build_snapshot(*spec);
+  cc::Options options;
+  options.hop_ns = line.hop_ns;
+  const cc::Plan plan = cc::build_plan(cc::read_facts(*fabric, {.mtu_max = line.mtu}), options);
+  const std::string text = line.json ? print_json(plan) : print_text(plan);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return 0;
+  }
+  std::perror("smsim: standard output");
+  return kFailed;
+}
+
+}  // namespace
+
+void add_cc_plan_command(CLI::App& app, int& exit_code) {
+  const auto line = std::make_shared<CommandLine>();
+  CLI::App* command =
+      app.add_subcommand("cc-plan", "Print what congestion control is set to in a fabric, and why");
+  command->add_option("FABRIC", line->fabric, "Fabric file, or generator NAME:key=value,…")
+      ->required();
+  command->add_option("--mtu", line->mtu, "Largest MTU that ports are set to, in bytes")
+      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
+  command->add_option("--hop-ns", line->hop_ns, "Through a switch and its cable, in nanoseconds")
+      ->check(CLI::Range(1, 100000));
+  command->add_flag("--json", line->json, "As one JSON object");
+  command->callback([line, &exit_code] { exit_code = run_cc_plan(*line); });
+}
+
+}  // namespace smd::sim
