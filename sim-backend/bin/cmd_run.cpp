@@ -8,14 +8,18 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "sim-backend/bin/interrupt.h"
+#include "sim-backend/bin/progress.h"
 #include "sim-backend/experiments/parallel.h"
 #include "sim-backend/experiments/svg_plot.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/topology/files/read_text.h"
+#include "smd/base/log.h"
 
 namespace smd::sim {
 namespace {
@@ -32,6 +36,8 @@ struct CommandLine {
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   bool json = false;
   bool list = false;
+  bool progress = false;
+  bool verbose = false;
 };
 
 bool print_to_stdout(const std::string& text) {
@@ -56,8 +62,25 @@ int complain(const Faults& faults) {
   return kBadInput;
 }
 
+/// Of a network that changes: what arrived over time.
+Plot draw_series(const PreparedScenario& scenario, const ScenarioResult& result) {
+  Plot plot{
+      .title = scenario.scenario().fabric, .x_label = "us", .y_label = "payload delivered, GB/s"};
+  for (const PointResult& point : result.points) {
+    Series series{.name = fmt::format("load {}, seed {}", point.load, point.seed)};
+    for (const Interval& interval : point.steady.intervals) {
+      const auto time = static_cast<double>(interval.end - interval.begin);
+      series.points.emplace_back(static_cast<double>(interval.end) / double(kMicro),
+                                 static_cast<double>(interval.delivered_bytes) / time * 1e3);
+    }
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
 /// Mean latency over load; of a collective or a trace, what was delivered over time.
 Plot draw(const PreparedScenario& scenario, const ScenarioResult& result) {
+  if (scenario.scenario().is_managed()) return draw_series(scenario, result);
   const bool closed =
       scenario.scenario().traffic.collective || !scenario.scenario().traffic.trace.empty();
   if (closed) {
@@ -99,36 +122,58 @@ bool write_files(const std::string& folder,
   return write_file(path / "result.json", print_scenario_json(scenario, result)) &&
          write_file(path / "result.csv", print_points_csv(result)) &&
          write_file(path / "series.csv", print_series_csv(result)) &&
+         (!scenario.scenario().is_managed() ||
+          write_file(path / "stretches.csv", print_stretches_csv(result))) &&
          write_file(path / "plot.svg", print_svg(draw(scenario, result)));
 }
 
 ScenarioResult run_points(const PreparedScenario& scenario, const CommandLine& line) {
   const std::vector<double>& loads = scenario.scenario().traffic.loads;
+  const std::size_t runs = loads.size() * line.seeds;
+  std::vector<std::optional<PointResult>> points(runs);
   ScenarioResult out;
-  out.points.resize(loads.size() * line.seeds);
-  run_all(line.jobs, out.points.size(), [&](std::size_t i) {
-    out.points[i] = scenario.run(loads[i / line.seeds], line.seed + i % line.seeds);
-  });
-  if (!scenario.scenario().measure.saturation) return out;
+  {
+    Progress progress(runs, line.progress);
+    run_all(line.jobs, runs, [&](std::size_t i) {
+      if (interrupted()) return;
+      const RunControl control{.stop = interrupted,
+                               .progress = [&, i](double share) { progress.set(i, share); }};
+      points[i] = scenario.run(loads[i / line.seeds], line.seed + i % line.seeds, control);
+      progress.set(i, 1);
+    });
+  }
+  for (std::optional<PointResult>& point : points) {
+    out.interrupted |= !point || point->steady.state == RunState::Interrupted;
+    if (point) out.points.push_back(std::move(*point));
+  }
+  if (!scenario.scenario().measure.saturation || out.interrupted) return out;
   out.saturation.resize(line.seeds);
   run_all(line.jobs, line.seeds, [&](std::size_t i) {
     const std::uint64_t seed = line.seed + i;
     out.saturation[i] = {
         .seed = seed,
-        .point = find_saturation([&](double load) { return scenario.run(load, seed).steady; },
-                                 scenario.scenario().measure.tolerance)};
+        .point = find_saturation(
+            [&](double load) { return scenario.run(load, seed, {.stop = interrupted}).steady; },
+            scenario.scenario().measure.tolerance)};
   });
+  // A search that was cut short has found nothing.
+  out.interrupted = interrupted();
+  if (out.interrupted) out.saturation.clear();
   return out;
 }
 
-/// A run whose counts do not add up, or that ended in a deadlock, has failed.
+/// A run whose counts do not add up, that ended in a deadlock or before its time, or in which a
+/// change was not taken in, has failed.
 bool is_sound(const ScenarioResult& result) {
   bool sound = true;
   for (const PointResult& point : result.points) {
     if (!point.audit.empty()) fmt::print(stderr, "smsim: {}\n", point.audit);
-    sound = sound && point.audit.empty() && point.steady.deadlock.empty();
+    sound = sound && point.audit.empty() && point.steady.deadlock.empty() && point.recovered();
   }
-  return sound;
+  if (result.interrupted) {
+    fmt::print(stderr, "smsim: interrupted: the results are those of what was run\n");
+  }
+  return sound && !result.interrupted;
 }
 
 int run_scenario(const CommandLine& line) {
@@ -148,6 +193,9 @@ int run_scenario(const CommandLine& line) {
   }
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
   if (!prepared) return complain(prepared.error());
+  // Managers have much to say of networks that change; here that is the result.
+  log::set_level(line.verbose ? log::Level::Info : log::Level::Error);
+  catch_interrupts();
   const ScenarioResult result = run_points(*prepared, line);
   if (!line.out.empty() && !write_files(line.out, *prepared, result)) return kFailed;
   if (!print_to_stdout(line.json ? print_scenario_json(*prepared, result)
@@ -169,8 +217,13 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1u, 100000u))
       ->capture_default_str();
   command->add_option(
-      "--out", line->out, "Folder for result.json, result.csv, series.csv, plot.svg");
+      "--out",
+      line->out,
+      "Folder for result.json, result.csv, series.csv, plot.svg; with faults also stretches.csv");
   command->add_flag("--json", line->json, "One object instead of lines");
+  command->add_flag(
+      "--progress", line->progress, "Say how far it is, on stderr, where that is no terminal too");
+  command->add_flag("-v,--verbose", line->verbose, "The manager's log, where there is one");
   command->add_option("--jobs", line->jobs, "Threads; results do not depend on it")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();

@@ -8,16 +8,6 @@ namespace {
 // A source queue that grows by so much of what is made is not one that waits for its turn.
 constexpr double kBacklogGrowth = 0.02;
 
-/// What all hosts' links carry in this time, bytes.
-double capacity(const PacketNet& net, Picos time) {
-  double bytes = 0;
-  for (const PortAt port : net.wiring().host_port) {
-    const std::uint32_t byte_time = net.wiring().wires[port].byte_time;
-    if (byte_time > 0) bytes += static_cast<double>(time) * 65536.0 / byte_time;
-  }
-  return bytes;
-}
-
 double mean_packet(const std::vector<Interval>& intervals) {
   double packets = 0, bytes = 0;
   for (const Interval& interval : intervals) {
@@ -44,6 +34,15 @@ bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_
 
 }  // namespace
 
+double link_capacity(const PacketNet& net, Picos time) {
+  double bytes = 0;
+  for (const PortAt port : net.wiring().host_port) {
+    const std::uint32_t byte_time = net.wiring().wires[port].byte_time;
+    if (byte_time > 0) bytes += static_cast<double>(time) * 65536.0 / byte_time;
+  }
+  return bytes;
+}
+
 std::string_view print_run_state(RunState state) {
   switch (state) {
     case RunState::Stable:
@@ -54,6 +53,8 @@ std::string_view print_run_state(RunState state) {
       return "saturated";
     case RunState::Deadlocked:
       return "deadlocked";
+    case RunState::Interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -65,13 +66,15 @@ SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan
 SteadyResult measure_steady(PacketNet& net,
                             Meter& meter,
                             const SteadyPlan& plan,
-                            const std::function<void(Picos)>& step) {
+                            const std::function<void(Picos)>& step,
+                            const GoesOn& goes_on) {
   SteadyResult out;
   step(net.now() + plan.warm_up);
   meter.restart();
   const std::uint64_t waiting_before = net.stats().waiting;
   std::vector<double> latency, network;
-  while (out.intervals.size() < plan.most_intervals) {
+  bool interrupted = false;
+  while (out.intervals.size() < plan.most_intervals && !interrupted) {
     step(net.now() + plan.interval);
     out.intervals.push_back(meter.cut());
     const Interval& last = out.intervals.back();
@@ -94,6 +97,7 @@ SteadyResult measure_steady(PacketNet& net,
         !is_saturated(out.intervals, waiting_before)) {
       break;
     }
+    interrupted = !goes_on(static_cast<double>(out.intervals.size()) / plan.most_intervals);
   }
   const auto n = static_cast<double>(out.intervals.size());
   out.occupancy.mean_input /= n;
@@ -107,11 +111,13 @@ SteadyResult measure_steady(PacketNet& net,
     generated += static_cast<double>(interval.generated);
     delivered += static_cast<double>(interval.wire_bytes);
   }
-  const double whole = capacity(net, time);
+  const double whole = link_capacity(net, time);
   out.accepted_load = whole == 0 ? 0 : delivered / whole;
   out.offered_load = whole == 0 ? 0 : generated * mean_packet(out.intervals) / whole;
   if (!out.deadlock.empty()) {
     out.state = RunState::Deadlocked;
+  } else if (interrupted) {
+    out.state = RunState::Interrupted;
   } else if (is_saturated(out.intervals, waiting_before)) {
     out.state = RunState::Saturated;
   } else if (out.latency.relative() > plan.precision) {

@@ -21,7 +21,8 @@ enum class RunState : std::uint8_t {
   Stable,     // what is sent arrives, and the mean is known as well as wanted
   Imprecise,  // stable, but not yet known so well
   Saturated,  // more is made than arrives: latencies mean nothing
-  Deadlocked
+  Deadlocked,
+  Interrupted  // by whoever waits for it: the intervals so far
 };
 
 /// "stable": as results name it.
@@ -40,14 +41,23 @@ struct SteadyResult {
   Picos deadlock_at = kNever;  // when it was found
 };
 
+/// Asked after every interval, and told what share (0 to 1) of the longest run is behind it: false
+/// ends the run.
+using GoesOn = std::function<bool(double)>;
+
 /// `step(until)` advances whatever drives the net; it may stop it, then nothing moves any more.
 /// Requires: the meter is the net's observer, and the workload has been started.
-[[nodiscard]] SteadyResult measure_steady(PacketNet& net,
-                                          Meter& meter,
-                                          const SteadyPlan& plan,
-                                          const std::function<void(Picos)>& step);
+[[nodiscard]] SteadyResult measure_steady(
+    PacketNet& net,
+    Meter& meter,
+    const SteadyPlan& plan,
+    const std::function<void(Picos)>& step,
+    const GoesOn& goes_on = [](double) { return true; });
 
 [[nodiscard]] SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan);
+
+/// Bytes that the links of all hosts carry in this time.
+[[nodiscard]] double link_capacity(const PacketNet& net, Picos time);
 
 struct SaturationPoint {
   double load = 0;      // the highest offered load that was still stable

@@ -4,10 +4,15 @@
 
 namespace smd::sim {
 
-Picos picos_of(TimePoint time) { return to_picos(time.since_epoch); }
-
-FollowedFabric::FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net)
-    : runtime_(runtime), fabric_(fabric), net_(net), off_(fabric.spec().nodes.size(), false) {
+FollowedFabric::FollowedFabric(Runtime& runtime,
+                               SimFabric& fabric,
+                               PacketNet& net,
+                               TimePoint origin)
+    : runtime_(runtime),
+      fabric_(fabric),
+      net_(net),
+      origin_(origin),
+      off_(fabric.spec().nodes.size(), false) {
   catch_up();
   for (std::uint32_t node = 0; node < off_.size(); ++node) reload(node);
   // The registers have changed already; the net still works by its copy until it is told.
@@ -19,7 +24,7 @@ FollowedFabric::FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& n
 
 FollowedFabric::~FollowedFabric() { fabric_.stop_observing(observer_); }
 
-void FollowedFabric::catch_up() { net_.run_until(picos_of(runtime_.now())); }
+void FollowedFabric::catch_up() { net_.run_until(to_picos(runtime_.now() - origin_)); }
 
 void FollowedFabric::reload(std::uint32_t node) {
   if (!off_[node]) net_.load(node, fabric_.node_state(node));

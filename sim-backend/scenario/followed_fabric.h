@@ -16,8 +16,9 @@ namespace smd::sim {
 class FollowedFabric {
  public:
   /// Takes the registers as they are now; from then on every change reaches the net when it
-  /// happens. Requires: all outlive this; `net` is of the fabric's spec and at time 0.
-  FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net);
+  /// happens. The net's clock shows the time since `origin`. Requires: all outlive this; `net` is
+  /// of the fabric's spec and at time 0; origin <= now.
+  FollowedFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net, TimePoint origin = {});
   ~FollowedFabric();
   FollowedFabric(const FollowedFabric&) = delete;
 
@@ -34,11 +35,9 @@ class FollowedFabric {
   Runtime& runtime_;
   SimFabric& fabric_;
   PacketNet& net_;
+  TimePoint origin_;
   std::vector<bool> off_;
   ObserverId observer_;
 };
-
-/// Where the runtime's clock stands on the net's.
-[[nodiscard]] Picos picos_of(TimePoint time);
 
 }  // namespace smd::sim

@@ -34,11 +34,92 @@ bool is_closed(const Scenario& scenario) {
   return scenario.traffic.collective.has_value() || !scenario.traffic.trace.empty();
 }
 
+std::string print_discards(const DiscardCounts& counts) {
+  std::string out;
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < kDiscards; ++i) {
+    sum += counts[i];
+    if (counts[i] == 0) continue;
+    out += fmt::format(
+        "{}{} {}", out.empty() ? ": " : ", ", print_discard(static_cast<Discard>(i)), counts[i]);
+  }
+  return fmt::format("{} discarded{}", sum, out);
+}
+
+Json to_json(const ChangeResult& change) {
+  Json out;
+  out["what"] = change.what;
+  out["at_us"] = micros(change.at);
+  out["noticed_us"] = change.noticed == kNever ? Json() : Json(micros(change.noticed));
+  out["taken_in_us"] = change.taken_in == kNever ? Json() : Json(micros(change.taken_in));
+  out["cycles"] = change.cycles;
+  out["smps"] = change.smps;
+  out["phases"] = change.phases;
+  out["certified"] = change.certified;
+  return out;
+}
+
+Json to_json(const Stretch& stretch) {
+  Json out;
+  out["when"] = print_stretch(stretch.kind);
+  out["begin_us"] = micros(stretch.begin);
+  out["end_us"] = micros(stretch.end);
+  out["generated"] = stretch.generated;
+  out["delivered"] = stretch.delivered;
+  out["accepted_load"] = stretch.accepted_load;
+  out["discarded"] = discards_to_json(stretch.discarded);
+  out["latency"] = to_json(stretch.latency);
+  out["network_latency"] = to_json(stretch.network_latency);
+  return out;
+}
+
+/// Parts of one point that only a network that changes has.
+void add_changes(const PointResult& point, Json& out) {
+  if (!point.failure.empty()) out["failure"] = point.failure;
+  out["recovered"] = point.recovered();
+  out["changes"] = Json::array();
+  for (const ChangeResult& change : point.changes) out["changes"].push_back(to_json(change));
+  out["stretches"] = Json::array();
+  for (const Stretch& stretch : point.stretches) out["stretches"].push_back(to_json(stretch));
+}
+
+std::string print_changes(const PointResult& point) {
+  if (!point.failure.empty()) return fmt::format("  not run: {}\n", point.failure);
+  std::string out;
+  for (const ChangeResult& change : point.changes) {
+    out += fmt::format("  {:.3f} us: {}, ", micros(change.at), change.what);
+    if (change.taken_in == kNever) {
+      out += "not taken in\n";
+      continue;
+    }
+    out += fmt::format("taken in after {:.3f} us, {} SMPs, {} phases{}\n",
+                       micros(change.taken_in - change.at),
+                       change.smps,
+                       change.phases,
+                       change.certified ? ", certified" : "");
+  }
+  for (const Stretch& stretch : point.stretches) {
+    out += fmt::format(
+        "  {}, {:.3f} to {:.3f} us: accepted {:.4f}, latency {:.1f} ns, p99 {:.1f} ns, {}\n",
+        print_stretch(stretch.kind),
+        micros(stretch.begin),
+        micros(stretch.end),
+        stretch.accepted_load,
+        nanos(stretch.latency.mean),
+        nanos(static_cast<double>(stretch.latency.p99)),
+        print_discards(stretch.discarded));
+  }
+  return out;
+}
+
 Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   const NetStats& stats = point.stats;
   Json out;
   out["seed"] = point.seed;
-  if (!is_closed(scenario.scenario())) {
+  if (point.managed) {
+    out["load"] = point.load;
+    add_changes(point, out);
+  } else if (!is_closed(scenario.scenario())) {
     out["load"] = point.load;
     out["offered_load"] = point.steady.offered_load;
     out["accepted_load"] = point.steady.accepted_load;
@@ -50,7 +131,8 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
                               {"max", point.steady.occupancy.max_input}};
     out["output_occupancy"] = {{"mean", point.steady.occupancy.mean_output},
                                {"max", point.steady.occupancy.max_output}};
-  } else {
+  }
+  if (is_closed(scenario.scenario())) {
     out["complete"] = point.complete;
     if (point.completed_at != kNever) out["completed_us"] = micros(point.completed_at);
   }
@@ -86,6 +168,7 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
                    {"hosts", scenario.fabric().host_lids.size()},
                    {"engine", scenario.fabric().routing.engine},
                    {"vls", s.program.vls}};
+  out["interrupted"] = result.interrupted;
   out["points"] = Json::array();
   for (const PointResult& point : result.points) out["points"].push_back(to_json(scenario, point));
   out["saturation"] = Json::array();
@@ -129,6 +212,39 @@ std::string print_points_csv(const ScenarioResult& result) {
   return out;
 }
 
+std::string print_stretches_csv(const ScenarioResult& result) {
+  std::string out =
+      "load,seed,when,begin_us,end_us,generated,delivered,accepted_load,latency_ns,p50_ns,p99_ns,"
+      "max_ns,discarded";
+  for (std::size_t i = 0; i < kDiscards; ++i) {
+    out += fmt::format(",{}", print_discard(static_cast<Discard>(i)));
+  }
+  out += "\n";
+  for (const PointResult& p : result.points) {
+    for (const Stretch& s : p.stretches) {
+      std::uint64_t discarded = 0;
+      for (const std::uint64_t count : s.discarded) discarded += count;
+      out += fmt::format("{},{},{},{:.3f},{:.3f},{},{},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{}",
+                         p.load,
+                         p.seed,
+                         print_stretch(s.kind),
+                         micros(s.begin),
+                         micros(s.end),
+                         s.generated,
+                         s.delivered,
+                         s.accepted_load,
+                         nanos(s.latency.mean),
+                         nanos(static_cast<double>(s.latency.p50)),
+                         nanos(static_cast<double>(s.latency.p99)),
+                         nanos(static_cast<double>(s.latency.max)),
+                         discarded);
+      for (const std::uint64_t count : s.discarded) out += fmt::format(",{}", count);
+      out += "\n";
+    }
+  }
+  return out;
+}
+
 std::string print_series_csv(const ScenarioResult& result) {
   std::string out =
       "load,seed,begin_us,end_us,generated,injected,delivered,delivered_bytes,latency_ns,"
@@ -160,7 +276,13 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
   std::string out;
   const bool closed = is_closed(scenario.scenario());
   for (const PointResult& p : result.points) {
-    if (closed) {
+    if (p.managed) {
+      out += fmt::format("load {:.3f} seed {}: {} changes, {}",
+                         p.load,
+                         p.seed,
+                         p.changes.size(),
+                         p.recovered() ? "all taken in" : "not all taken in");
+    } else if (closed) {
       out += fmt::format("seed {}: {} of {} packets delivered, {} discarded; ",
                          p.seed,
                          p.stats.delivered,
@@ -185,13 +307,14 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
           p.stats.discards());
     }
     out += fmt::format(", hash {:016x}\n", p.stats.digest);
+    if (p.managed) out += print_changes(p);
     if (!p.steady.deadlock.empty()) {
       out += fmt::format("deadlock, found after {:.3f} us: {}\n",
                          micros(p.steady.deadlock_at),
                          print_deadlock(scenario.spec(), p.steady.deadlock));
     }
     for (std::size_t i = 0; i < kDiscards; ++i) {
-      if (p.stats.discarded[i] == 0) continue;
+      if (p.managed || p.stats.discarded[i] == 0) continue;
       out +=
           fmt::format("  {}: {}\n", print_discard(static_cast<Discard>(i)), p.stats.discarded[i]);
     }

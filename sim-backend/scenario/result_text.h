@@ -10,6 +10,7 @@ namespace smd::sim {
 
 struct ScenarioResult {
   std::vector<PointResult> points;  // by load, then by seed
+  bool interrupted = false;         // points are missing, or did not run to their end
 
   struct Saturation {
     std::uint64_t seed = 0;
@@ -25,6 +26,9 @@ struct ScenarioResult {
 
 /// A row per load and seed.
 [[nodiscard]] std::string print_points_csv(const ScenarioResult& result);
+
+/// A row per stretch of each load and seed: before, during and after changes.
+[[nodiscard]] std::string print_stretches_csv(const ScenarioResult& result);
 
 /// A row per interval of each load and seed.
 [[nodiscard]] std::string print_series_csv(const ScenarioResult& result);

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 
+#include "sim-backend/scenario/managed_run.h"
+#include "sim-backend/scenario/offered_traffic.h"
 #include "sim-backend/traffic/trace.h"
 
 namespace smd::sim {
@@ -13,28 +15,25 @@ namespace {
 
 constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
 
-LatencyFigures read_latency(const Histogram& values) {
-  return {.mean = values.mean(),
-          .p50 = values.percentile(0.5),
-          .p90 = values.percentile(0.9),
-          .p99 = values.percentile(0.99),
-          .p999 = values.percentile(0.999),
-          .max = values.max()};
-}
-
 /// Runs until all that was to be sent has arrived, or the limit, in intervals.
 SteadyResult run_to_end(PacketNet& net,
                         Meter& meter,
                         const MeasureSpec& measure,
-                        const std::function<bool()>& done) {
+                        const std::function<bool()>& done,
+                        const RunControl& control) {
   SteadyResult out;
   while (net.now() < measure.limit && !done() && net.next_event() != kNever) {
     net.run_until(std::min(net.now() + measure.plan.interval, measure.limit));
     out.intervals.push_back(meter.cut());
     out.deadlock = net.find_deadlock();
-    if (out.deadlock.empty()) continue;
-    out.deadlock_at = net.now();
-    out.state = RunState::Deadlocked;
+    if (!out.deadlock.empty()) {
+      out.deadlock_at = net.now();
+      out.state = RunState::Deadlocked;
+      break;
+    }
+    control.progress(static_cast<double>(net.now()) / static_cast<double>(measure.limit));
+    if (!control.stop()) continue;
+    out.state = RunState::Interrupted;
     break;
   }
   return out;
@@ -89,6 +88,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     node.switch_info.life_time_value = kTwelve;
     for (PortRegs& port : node.ports) port.info.hoq_life = kTwelve;
   }
+  auto faults = plan_faults(out.spec_, s.faults, s.measure.plan.warm_up, s.file);
+  if (!faults) return tl::unexpected(std::move(faults.error()));
+  out.faults_ = std::move(*faults);
   out.find_neighbours();
   if (!s.traffic.trace.empty()) {
     std::ifstream in(s.traffic.trace);
@@ -158,83 +160,74 @@ PatternInput PreparedScenario::pattern_input(std::uint64_t seed) const {
           .seed = seed};
 }
 
-PointResult PreparedScenario::run(double load, std::uint64_t seed) const {
-  const TrafficSpec& t = scenario_.traffic;
+void sum_up(const PacketNet& net,
+            const FabricSpec& spec,
+            const std::vector<double>& bytes,
+            PointResult& out) {
+  out.simulated = net.now();
+  out.stats = net.stats();
+  out.audit = net.audit();
+  measure_shares(bytes, out);
+  find_most_blocked(net, spec, out);
+}
+
+bool PointResult::recovered() const {
+  return failure.empty() && std::ranges::all_of(changes, [](const ChangeResult& change) {
+           return change.taken_in != kNever;
+         });
+}
+
+PointResult PreparedScenario::run(double load,
+                                  std::uint64_t seed,
+                                  const RunControl& control) const {
   PointResult out{.load = load, .seed = seed};
+  if (scenario_.is_managed()) {
+    auto managed = run_managed(*this, load, seed, control);
+    if (managed) return std::move(*managed);
+    out.managed = true;
+    out.failure = managed.error().context;
+    return out;
+  }
+  const TrafficSpec& t = scenario_.traffic;
   PacketOptions options = scenario_.packet;
   options.seed = seed;
   PacketNet net(spec_, options);
   for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
   Meter meter(net);
   net.set_observer(&meter);
-
-  const unsigned mtu = mtu_bytes(scenario_.program.mtu);
-  std::unique_ptr<Workload> workload;
-  if (!t.trace.empty()) {
-    std::ifstream in(t.trace);
-    auto trace = std::make_unique<TraceTraffic>(in, t.trace, fabric_.host_lids, mtu);
-    const TraceTraffic& replay = *trace;
-    net.set_workload(trace.get());
-    net.start();
-    out.steady = run_to_end(net, meter, scenario_.measure, [&] {
-      return replay.finished() && net.stats().in_flight == 0;
-    });
-    out.complete = replay.finished() && net.stats().in_flight == 0;
-    workload = std::move(trace);
-  } else if (t.collective) {
-    auto exchange = std::make_unique<Collective>(
-        CollectiveOptions{.kind = *t.collective,
-                          .bytes = t.bytes,
-                          .mtu = mtu,
-                          .sl = t.sl_choice == SlChoice::Fixed ? t.sl : std::uint8_t{0}},
-        fabric_.host_lids);
-    const Collective& running = *exchange;
-    net.set_workload(exchange.get());
-    net.start();
-    out.steady =
-        run_to_end(net, meter, scenario_.measure, [&] { return running.finished() != kNever; });
-    out.complete = running.finished() != kNever;
-    out.completed_at = running.finished();
-    workload = std::move(exchange);
-  } else {
-    const PatternRow* row = find_pattern(t.pattern);
-    std::vector<std::uint32_t> byte_time;
-    for (const PortAt port : net.wiring().host_port) {
-      byte_time.push_back(net.wiring().wires[port].byte_time);
-    }
-    SyntheticTraffic::PathSl path_sl;
-    if (t.sl_choice == SlChoice::Path) {
-      path_sl = [this](HostNum from, HostNum to) -> std::uint8_t {
-        const PathSls& sls = fabric_.routing.path_sls;
-        return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
-      };
-    }
-    auto synthetic = std::make_unique<SyntheticTraffic>(
-        SyntheticOptions{.load = load,
-                         .arrivals = t.arrivals,
-                         .sizes = t.sizes,
-                         .mtu = mtu,
-                         .header_bytes = options.cables.header_bytes,
-                         .sl_choice = t.sl_choice,
-                         .sl = t.sl,
-                         .seed = seed},
-        Destinations(row->build(pattern_input(seed)).value(), row->includes_self),
-        byte_time,
-        path_sl);
-    net.set_workload(synthetic.get());
-    net.start();
-    out.steady = measure_steady(net, meter, scenario_.measure.plan);
-    workload = std::move(synthetic);
+  TrafficInput input{.load = load,
+                     .seed = seed,
+                     .mtu = mtu_bytes(scenario_.program.mtu),
+                     .pattern = pattern_input(seed)};
+  if (t.sl_choice == SlChoice::Path) {
+    input.path_sl = [this](HostNum from, HostNum to) -> std::uint8_t {
+      const PathSls& sls = fabric_.routing.path_sls;
+      return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
+    };
   }
-  out.simulated = net.now();
-  out.stats = net.stats();
-  out.audit = net.audit();
+  const OfferedTraffic traffic(net, t, std::move(input));
+  net.start();
+  if (traffic.is_closed()) {
+    out.steady = run_to_end(
+        net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+    out.complete = traffic.finished();
+    out.completed_at = traffic.completed_at();
+  } else {
+    out.steady = measure_steady(
+        net,
+        meter,
+        scenario_.measure.plan,
+        [&net](Picos until) { net.run_until(until); },
+        [&control](double share) {
+          control.progress(share);
+          return !control.stop();
+        });
+  }
   out.latency = read_latency(meter.latency());
   out.network_latency = read_latency(meter.network_latency());
   out.head_latency = read_latency(meter.head_latency());
   out.mean_hops = meter.mean_hops();
-  measure_shares(meter.bytes_of(), out);
-  find_most_blocked(net, spec_, out);
+  sum_up(net, spec_, meter.bytes_of(), out);
   return out;
 }
 

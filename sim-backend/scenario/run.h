@@ -5,19 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/scenario/change_result.h"
+#include "sim-backend/scenario/run_control.h"
 #include "sim-backend/scenario/scenario.h"
 
 namespace smd::sim {
-
-/// Latencies in picoseconds.
-struct LatencyFigures {
-  double mean = 0;
-  std::uint64_t p50 = 0;
-  std::uint64_t p90 = 0;
-  std::uint64_t p99 = 0;
-  std::uint64_t p999 = 0;
-  std::uint64_t max = 0;
-};
 
 struct PointResult {
   double load = 0;
@@ -36,7 +28,22 @@ struct PointResult {
   bool complete = false;  // a collective or a trace ended
   Picos completed_at = kNever;
   Picos simulated = 0;
+
+  // Of a network that changes:
+  bool managed = false;
+  std::vector<ChangeResult> changes;
+  std::vector<Stretch> stretches;
+  std::string failure;  // why nothing was run; empty
+
+  /// Every change that came was taken in.
+  [[nodiscard]] bool recovered() const;
 };
+
+/// What the net has to say at the end of a run; `bytes` delivered by source.
+void sum_up(const PacketNet& net,
+            const FabricSpec& spec,
+            const std::vector<double>& bytes,
+            PointResult& out);
 
 class PreparedScenario {
  public:
@@ -49,16 +56,22 @@ class PreparedScenario {
 
   [[nodiscard]] const ProgrammedFabric& fabric() const { return fabric_; }
 
+  [[nodiscard]] const FaultPlan& faults() const { return faults_; }
+
+  [[nodiscard]] PatternInput pattern_input(std::uint64_t seed) const;
+
   /// May run on several threads at once.
-  [[nodiscard]] PointResult run(double load, std::uint64_t seed) const;
+  [[nodiscard]] PointResult run(double load,
+                                std::uint64_t seed,
+                                const RunControl& control = {}) const;
 
  private:
-  [[nodiscard]] PatternInput pattern_input(std::uint64_t seed) const;
   void find_neighbours();
 
   Scenario scenario_;
   FabricSpec spec_;
   ProgrammedFabric fabric_;
+  FaultPlan faults_;
   std::vector<std::vector<HostNum>> groups_;
   std::vector<std::vector<HostNum>> near_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sim-backend/scenario/scenario_keys.h"
@@ -81,7 +82,13 @@ class Reader {
   explicit Reader(const std::string& file) : file_(file) { out_.file = file; }
 
   Parsed<Scenario> read(const toml::table& document) {
-    for (const auto& [name, node] : document) check_section(name, node);
+    for (const auto& [name, node] : document) {
+      if (name.str() == "fault") {
+        read_faults(name, node);
+      } else {
+        check_section(name, node);
+      }
+    }
     // In the order of the table: a preset comes before what changes it.
     for (const ScenarioKey& row : scenario_keys()) read_key(row, document);
     check_whole();
@@ -121,6 +128,53 @@ class Reader {
     }
   }
 
+  void read_faults(const toml::key& name, const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (array == nullptr) {
+      return complain(line_of(name.source()), "fault is a list of tables; write [[fault]]");
+    }
+    for (const toml::node& item : *array) {
+      const toml::table* table = item.as_table();
+      if (table == nullptr) {
+        complain(line_of(item.source()), "fault is a list of tables; write [[fault]]");
+        continue;
+      }
+      read_fault(*table);
+    }
+  }
+
+  void read_fault(const toml::table& table) {
+    const int here = line_of(table.source());
+    FaultText fault{.line = here};
+    for (const auto& [key, value] : table) {
+      const int line = line_of(key.source());
+      const std::optional<std::string> text = value.value<std::string>();
+      if (key.str() == "at_us") {
+        const auto at = value.is_number() ? value.value<double>() : std::nullopt;
+        if (!at || !(*at >= 0 && *at <= 1e9)) {
+          complain(line, "fault.at_us must be 0 to 1e9");
+        } else {
+          fault.at = static_cast<Picos>(std::llround(*at * static_cast<double>(kMicro)));
+        }
+      } else if (key.str() == "what") {
+        fault.what = text.value_or("");
+        if (!is_fault_word(fault.what)) {
+          complain(line, fmt::format("fault.what must be {}", fault_grammar()));
+        }
+      } else if (key.str() == "where") {
+        fault.where = text.value_or("");
+        if (fault.where.empty()) complain(line, "fault.where must be a node, or NODE:PORT");
+      } else {
+        complain(line,
+                 fmt::format("unknown key fault.{}; known are at_us, what, where", key.str()));
+      }
+    }
+    for (const char* key : {"at_us", "what", "where"}) {
+      if (table.get(key) == nullptr) complain(here, fmt::format("a fault needs {}", key));
+    }
+    out_.faults.push_back(std::move(fault));
+  }
+
   void read_key(const ScenarioKey& row, const toml::table& document) {
     const toml::node* section = document.get(row.section);
     if (section == nullptr || !section->is_table()) return;
@@ -130,6 +184,7 @@ class Reader {
     lines_[fmt::format("{}.{}", row.section, row.key)] = line;
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
+    if (row.section == "manager" && manager_line_ == 0) manager_line_ = line;
     if (row.apply(to_value(*node), out_)) return;
     complain(line, fmt::format("{}.{} must be {}", row.section, row.key, row.range));
   }
@@ -163,6 +218,12 @@ class Reader {
                            plan.least_intervals,
                            plan.most_intervals));
     }
+    if (manager_line_ > 0 && !out_.is_managed()) {
+      complain(manager_line_, "[manager] takes part where there is a [[fault]]");
+    }
+    if (out_.is_managed() && out_.measure.saturation) {
+      complain(line("measure.saturation"), "a saturation load is that of a network without faults");
+    }
     const int kinds = (line("traffic.pattern") > 0) + (line("traffic.collective") > 0) +
                       (line("traffic.trace") > 0);
     if (kinds > 1) {
@@ -181,6 +242,7 @@ class Reader {
   std::string file_;
   Scenario out_;
   Faults faults_;
+  int manager_line_ = 0;
   std::map<std::string, int> lines_;
 };
 
@@ -218,6 +280,11 @@ std::string list_scenario_keys() {
     section = row.section;
     out += fmt::format("  {:<22} {}: {}\n", row.key, row.meaning, row.range);
   }
+  out += "[[fault]]\n";
+  out += "  at_us                  since the traffic began: 0 to 1e9\n";
+  out += fmt::format("  what                   of a network that changes: {}\n", fault_grammar());
+  out +=
+      "  where                  the node, or NODE:PORT of a link: a description, an id or a GUID\n";
   out += "patterns\n";
   for (const PatternRow& row : traffic_patterns()) {
     out += fmt::format("  {:<22} {}\n", row.name, row.meaning);

@@ -9,9 +9,12 @@
 
 #include "sim-backend/measure/steady.h"
 #include "sim-backend/packet/packet_options.h"
+#include "sim-backend/scenario/computing_runtime.h"
+#include "sim-backend/scenario/fault_plan.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/traffic/collective.h"
 #include "sim-backend/traffic/synthetic.h"
+#include "smd/app/assimilation.h"
 
 namespace smd::sim {
 
@@ -36,18 +39,32 @@ struct MeasureSpec {
   SteadyPlan plan;
   bool saturation = false;
   double tolerance = 0.02;
-  Picos limit = kSecond;  // of a collective or a trace
+  Picos limit = kSecond;  // of a collective, a trace, a network that changes
+};
+
+/// The manager of a network that changes.
+struct ManagerSpec {
+  Assimilation how;
+  ComputingTime computing;
+  Duration drain = std::chrono::milliseconds(1);
+  Duration debounce = std::chrono::milliseconds(3);
+  Duration sweep_interval{0};
 };
 
 struct Scenario {
   std::string file;
   std::string fabric = "fat-tree:k=8,levels=2";
   int fabric_line = 0;
+  std::string preset = "modern";
   ProgramOptions program;
   PacketOptions packet = PacketOptions::modern();
   TrafficSpec traffic;
   int traffic_line = 0;
   MeasureSpec measure;
+  ManagerSpec manager;
+  std::vector<FaultText> faults;  // with any, the manager takes part
+
+  [[nodiscard]] bool is_managed() const { return !faults.empty(); }
 };
 
 /// Every fault with its line.

@@ -39,6 +39,12 @@ bool set_time(const ScenarioValue& value, Picos unit, double most, Picos& out) {
   return number.has_value();
 }
 
+bool set_duration(const ScenarioValue& value, Duration unit, double most, Duration& out) {
+  const auto number = number_in(value, 0, most);
+  if (number) out = Duration{std::llround(*number * static_cast<double>(unit.count()))};
+  return number.has_value();
+}
+
 bool set_flag(const ScenarioValue& value, bool& out) {
   const auto* flag = std::get_if<bool>(&value);
   if (flag != nullptr) out = *flag;
@@ -55,7 +61,9 @@ bool set_word(const ScenarioValue& value, std::string& out) {
 }
 
 bool set_preset(const ScenarioValue& value, Scenario& s) {
-  return word(value) != nullptr && find_preset(*word(value), s.packet);
+  if (word(value) == nullptr || !find_preset(*word(value), s.packet)) return false;
+  s.preset = *word(value);
+  return true;
 }
 
 bool set_vls(const ScenarioValue& value, Scenario& s) {
@@ -161,6 +169,22 @@ bool set_dims(const ScenarioValue& value, Scenario& s) {
     s.traffic.dims.push_back(static_cast<std::uint32_t>(dim));
   }
   return true;
+}
+
+bool set_mode(const ScenarioValue& value, Scenario& s) {
+  if (word(value) == nullptr) return false;
+  const auto how = parse_assimilation(*word(value));
+  if (how) s.manager.how = *how;
+  return how.has_value();
+}
+
+bool set_computing(const ScenarioValue& value, Scenario& s) {
+  s.manager.computing = {};
+  if (word(value) == nullptr) {
+    return set_duration(value, std::chrono::microseconds(1), 1e9, s.manager.computing.fixed);
+  }
+  s.manager.computing.measured = *word(value) == "measured";
+  return s.manager.computing.measured || *word(value) == "none";
 }
 
 constexpr double kMostMicros = 1e7;
@@ -424,9 +448,43 @@ constexpr std::array kKeys{
     ScenarioKey{"measure",
                 "limit_us",
                 "0.001 to 1e7",
-                "of a collective or a trace",
+                "of a collective, a trace, a network that changes",
                 [](const ScenarioValue& v, Scenario& s) {
                   return set_time(v, kMicro, kMostMicros, s.measure.limit) && s.measure.limit > 0;
+                }},
+    ScenarioKey{"manager",
+                "mode",
+                "certified, basic, improved, or words of an assimilation",
+                "how a change is taken in",
+                set_mode},
+    ScenarioKey{"manager",
+                "computing",
+                R"("none", "measured", or microseconds for each computation)",
+                "time that routes and plans take",
+                set_computing},
+    ScenarioKey{"manager",
+                "drain_us",
+                "0 to 1e7",
+                "between phases of a plan that counts on buffers to empty",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_duration(
+                      v, std::chrono::microseconds(1), kMostMicros, s.manager.drain);
+                }},
+    ScenarioKey{"manager",
+                "debounce_us",
+                "0 to 1e7",
+                "from the first trap to the cycle that looks",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_duration(
+                      v, std::chrono::microseconds(1), kMostMicros, s.manager.debounce);
+                }},
+    ScenarioKey{"manager",
+                "sweep_us",
+                "0 to 1e9",
+                "between sweeps; 0: only traps",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_duration(
+                      v, std::chrono::microseconds(1), 1e9, s.manager.sweep_interval);
                 }},
 };
 

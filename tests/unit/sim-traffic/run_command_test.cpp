@@ -1,6 +1,7 @@
 // The program `smsim run`: files, lines, exit codes.
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -87,6 +88,82 @@ TEST_F(RunCommand, ReplaysATraceThatLiesBesideItsScenario) {
   const Finished wrong = smsim({"sub/s.toml"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("t.trace:2: "));
+}
+
+constexpr const char* kChanges = R"([fabric]
+name = "fat-tree:k=4,levels=2"
+[traffic]
+load = 0.1
+[manager]
+debounce_us = 50
+[measure]
+warm_up_us = 50
+interval_us = 100
+least_intervals = 3
+[[fault]]
+at_us = 200
+what = "switch-down"
+where = "sw-1-1"
+)";
+
+constexpr const char* kBackInTime = R"([[fault]]
+at_us = 100
+what = "switch-up"
+where = "sw-1-1"
+)";
+
+TEST_F(RunCommand, SaysWhatAFaultDoesToTraffic) {
+  write("s.toml", kChanges);
+  const Finished done = smsim({"s.toml", "--out", "here", "--progress"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("200.000 us: switch-down sw-1-1, taken in after "));
+  EXPECT_THAT(done.out, HasSubstr("\n  during, 200.000 to "));
+  EXPECT_THAT(done.err, HasSubstr("1 of 1 runs, 100 %"));
+  EXPECT_EQ(std::ranges::count(read("here/stretches.csv"), '\n'), 4);
+  write("s.toml", (std::string(kChanges) + "[[fault]]\nat_us = 100\n").c_str());
+  EXPECT_EQ(smsim({"s.toml"}).exit_code, 2);
+  write("w.toml", (std::string(kChanges) + kBackInTime).c_str());
+  const Finished wrong = smsim({"w.toml", "--out", "there"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(wrong.err, "w.toml:15: a fault at 100 us goes back: the one before it is at 200 us\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "there"));
+}
+
+TEST_F(RunCommand, KeepsWhatItHasWhenInterrupted) {
+  write("s.toml", R"([fabric]
+name = "fat-tree:k=4,levels=2"
+[traffic]
+load = 0.5
+[measure]
+interval_us = 100
+least_intervals = 1000000
+most_intervals = 1000000
+)");
+  Process run({.argv = {test::build_path("bin/smsim"),
+                        "run",
+                        "s.toml",
+                        "--out",
+                        "here",
+                        "--seeds",
+                        "3",
+                        "--jobs",
+                        "1",
+                        "--progress"},
+               .cwd = folder});
+  // It has begun: somebody tells how far it is.
+  while (run.is_running() && run.err().find("0 of 3 runs") == std::string::npos) {
+    run.wait(std::chrono::milliseconds(20));
+  }
+  ASSERT_TRUE(run.is_running()) << run.err();
+  ASSERT_EQ(::kill(run.pid(), SIGINT), 0);
+  EXPECT_EQ(run.wait(std::chrono::seconds(60)), 1);
+  EXPECT_THAT(run.err(), HasSubstr("interrupted"));
+  const auto json = nlohmann::json::parse(read("here/result.json"));
+  EXPECT_TRUE(json["interrupted"]);
+  ASSERT_EQ(json["points"].size(), 1u) << "the others had not begun";
+  EXPECT_EQ(json["points"][0]["state"], "interrupted");
+  EXPECT_GT(json["points"][0]["packets"]["delivered"], 0);
+  EXPECT_GT(std::ranges::count(read("here/series.csv"), '\n'), 1);
 }
 
 TEST_F(RunCommand, FailsWhereItLocksUp) {

@@ -1,0 +1,26 @@
+#include "sim-backend/scenario/change_result.h"
+
+namespace smd::sim {
+
+LatencyFigures read_latency(const Histogram& values) {
+  return {.mean = values.mean(),
+          .p50 = values.percentile(0.5),
+          .p90 = values.percentile(0.9),
+          .p99 = values.percentile(0.99),
+          .p999 = values.percentile(0.999),
+          .max = values.max()};
+}
+
+std::string_view print_stretch(StretchKind kind) {
+  switch (kind) {
+    case StretchKind::Before:
+      return "before";
+    case StretchKind::During:
+      return "during";
+    case StretchKind::After:
+      return "after";
+  }
+  return "";
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,65 @@
+#include "sim-backend/scenario/offered_traffic.h"
+
+namespace smd::sim {
+namespace {
+
+std::vector<Lid> lids_of(const PacketNet& net) {
+  std::vector<Lid> out;
+  for (HostNum host = 0; host < net.host_count(); ++host) out.push_back(net.host_lid(host));
+  return out;
+}
+
+std::vector<std::uint32_t> byte_times_of(const PacketNet& net) {
+  std::vector<std::uint32_t> out;
+  for (const PortAt port : net.wiring().host_port) {
+    out.push_back(net.wiring().wires[port].byte_time);
+  }
+  return out;
+}
+
+}  // namespace
+
+OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficInput input)
+    : net_(net) {
+  if (!spec.trace.empty()) {
+    file_.open(spec.trace);
+    trace_ = std::make_unique<TraceTraffic>(file_, spec.trace, lids_of(net), input.mtu);
+    net.set_workload(trace_.get());
+  } else if (spec.collective) {
+    collective_ = std::make_unique<Collective>(
+        CollectiveOptions{.kind = *spec.collective,
+                          .bytes = spec.bytes,
+                          .mtu = input.mtu,
+                          .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0}},
+        lids_of(net));
+    net.set_workload(collective_.get());
+  } else {
+    const PatternRow* row = find_pattern(spec.pattern);
+    synthetic_ = std::make_unique<SyntheticTraffic>(
+        SyntheticOptions{.load = input.load,
+                         .arrivals = spec.arrivals,
+                         .sizes = spec.sizes,
+                         .mtu = input.mtu,
+                         .header_bytes = net.options().cables.header_bytes,
+                         .sl_choice = spec.sl_choice,
+                         .sl = spec.sl,
+                         .seed = input.seed},
+        Destinations(row->build(input.pattern).value(), row->includes_self),
+        byte_times_of(net),
+        std::move(input.path_sl));
+    net.set_workload(synthetic_.get());
+  }
+}
+
+OfferedTraffic::~OfferedTraffic() { net_.set_workload(nullptr); }
+
+bool OfferedTraffic::finished() const {
+  if (trace_) return trace_->finished() && net_.stats().in_flight == 0;
+  return completed_at() != kNever;
+}
+
+Picos OfferedTraffic::completed_at() const {
+  return collective_ ? collective_->finished() : kNever;
+}
+
+}  // namespace smd::sim

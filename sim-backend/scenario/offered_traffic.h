@@ -1,0 +1,46 @@
+// The traffic of a scenario as a workload on one net.
+#pragma once
+
+#include <fstream>
+#include <memory>
+
+#include "sim-backend/scenario/scenario.h"
+#include "sim-backend/traffic/trace.h"
+
+namespace smd::sim {
+
+struct TrafficInput {
+  double load = 0;
+  std::uint64_t seed = 1;
+  unsigned mtu = 4096;
+  PatternInput pattern;                // of the hosts of the net
+  SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
+};
+
+/// Is the net's workload for as long as it lives.
+class OfferedTraffic {
+ public:
+  /// Requires: the pattern or the trace has been checked; `net` outlives this; hosts have their
+  /// LIDs.
+  OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficInput input);
+  ~OfferedTraffic();
+  OfferedTraffic(const OfferedTraffic&) = delete;
+
+  /// It is one that ends: a collective or a trace.
+  [[nodiscard]] bool is_closed() const { return trace_ || collective_; }
+
+  /// Everything that was to be sent has arrived, or has been lost.
+  [[nodiscard]] bool finished() const;
+
+  /// Of a collective: when its last packet came in; kNever before.
+  [[nodiscard]] Picos completed_at() const;
+
+ private:
+  PacketNet& net_;
+  std::ifstream file_;
+  std::unique_ptr<TraceTraffic> trace_;
+  std::unique_ptr<Collective> collective_;
+  std::unique_ptr<SyntheticTraffic> synthetic_;
+};
+
+}  // namespace smd::sim

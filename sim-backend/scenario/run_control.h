@@ -1,0 +1,15 @@
+// What a run and whoever waits for it have to say to each other.
+#pragma once
+
+#include <functional>
+
+namespace smd::sim {
+
+struct RunControl {
+  /// Asked after every interval: true ends the run, with what it has.
+  std::function<bool()> stop = [] { return false; };
+  /// Told after every interval what share (0 to 1) of the run is behind it, at least.
+  std::function<void(double)> progress = [](double) {};
+};
+
+}  // namespace smd::sim

@@ -1,0 +1,59 @@
+#include "sim-backend/scenario/stretch_meter.h"
+
+#include "sim-backend/measure/steady.h"
+
+namespace smd::sim {
+
+StretchMeter::StretchMeter(PacketNet& net)
+    : net_(net), meter_(net), bytes_of_(net.host_count(), 0) {
+  net_.set_observer(&meter_);
+}
+
+StretchMeter::~StretchMeter() { net_.set_observer(nullptr); }
+
+void StretchMeter::begin(StretchKind kind) {
+  meter_.restart();
+  intervals_.clear();
+  now_ = {.kind = kind, .begin = net_.now()};
+  wire_bytes_ = 0;
+}
+
+void StretchMeter::cut() {
+  const Interval last = meter_.cut();
+  if (last.end == last.begin) return;
+  now_.generated += last.generated;
+  now_.delivered += last.delivered;
+  wire_bytes_ += last.wire_bytes;
+  for (std::size_t i = 0; i < kDiscards; ++i) now_.discarded[i] += last.discarded[i];
+  intervals_.push_back(last);
+}
+
+void StretchMeter::finish() {
+  cut();
+  now_.end = net_.now();
+  now_.latency = read_latency(meter_.latency());
+  now_.network_latency = read_latency(meter_.network_latency());
+  const double whole = link_capacity(net_, now_.end - now_.begin);
+  now_.accepted_load = whole == 0 ? 0 : static_cast<double>(wire_bytes_) / whole;
+  hops_ += meter_.mean_hops() * static_cast<double>(meter_.latency().count());
+  latency_.add(meter_.latency());
+  network_latency_.add(meter_.network_latency());
+  head_latency_.add(meter_.head_latency());
+  for (HostNum host = 0; host < bytes_of_.size(); ++host) {
+    bytes_of_[host] += meter_.bytes_of()[host];
+  }
+  if (now_.end > now_.begin) stretches_.push_back(now_);
+}
+
+void StretchMeter::turn(StretchKind next) {
+  finish();
+  meter_.restart();
+  now_ = {.kind = next, .begin = net_.now()};
+  wire_bytes_ = 0;
+}
+
+double StretchMeter::mean_hops() const {
+  return latency_.count() == 0 ? 0 : hops_ / static_cast<double>(latency_.count());
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,61 @@
+// A meter that keeps its figures stretch by stretch, and in all.
+#pragma once
+
+#include <vector>
+
+#include "sim-backend/measure/meter.h"
+#include "sim-backend/scenario/change_result.h"
+
+namespace smd::sim {
+
+class StretchMeter {
+ public:
+  /// Becomes the net's observer. Requires: `net` outlives this.
+  explicit StretchMeter(PacketNet& net);
+  ~StretchMeter();
+  StretchMeter(const StretchMeter&) = delete;
+
+  /// Everything so far is forgotten, and a stretch begins.
+  void begin(StretchKind kind);
+
+  /// The stretch that runs ends here, another begins.
+  void turn(StretchKind next);
+
+  /// Ends the interval that runs.
+  void cut();
+
+  /// Ends the stretch that runs.
+  void finish();
+
+  [[nodiscard]] StretchKind kind() const { return now_.kind; }
+
+  [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
+
+  [[nodiscard]] const std::vector<Stretch>& stretches() const { return stretches_; }
+
+  // Of all stretches that have ended.
+  [[nodiscard]] const Histogram& latency() const { return latency_; }
+
+  [[nodiscard]] const Histogram& network_latency() const { return network_latency_; }
+
+  [[nodiscard]] const Histogram& head_latency() const { return head_latency_; }
+
+  [[nodiscard]] double mean_hops() const;
+
+  [[nodiscard]] const std::vector<double>& bytes_of() const { return bytes_of_; }
+
+ private:
+  PacketNet& net_;
+  Meter meter_;
+  Stretch now_;
+  std::uint64_t wire_bytes_ = 0;  // delivered in it
+  std::vector<Interval> intervals_;
+  std::vector<Stretch> stretches_;
+  Histogram latency_;
+  Histogram network_latency_;
+  Histogram head_latency_;
+  double hops_ = 0;
+  std::vector<double> bytes_of_;
+};
+
+}  // namespace smd::sim
