@@ -1,21 +1,22 @@
 #include "smd/transport/class_split.h"
 
 namespace smd {
-namespace {
 
-bool is_subnet_management(const MadPacket& packet) {
-  const auto mgmt_class = static_cast<MgmtClass>(packet.mad[1]);
-  return mgmt_class == MgmtClass::SubnLid || mgmt_class == MgmtClass::SubnDirected;
+const ClassSplit::Half& ClassSplit::user_of(const MadPacket& packet) const {
+  switch (static_cast<MgmtClass>(packet.mad[1])) {
+    case MgmtClass::SubnLid:
+    case MgmtClass::SubnDirected:
+      return subnet_;
+    case MgmtClass::CongestionControl:
+      return congestion_;
+    default:
+      return general_;
+  }
 }
 
-}  // namespace
-
-ClassSplit::ClassSplit(Transport& below) : subnet_(below), general_(below) {
-  below.set_handlers(
-      [this](const MadPacket& packet) {
-        (is_subnet_management(packet) ? subnet_ : general_).deliver(packet);
-      },
-      [this](const Error& error) { subnet_.lose(error); });
+ClassSplit::ClassSplit(Transport& below) : subnet_(below), congestion_(below), general_(below) {
+  below.set_handlers([this](const MadPacket& packet) { user_of(packet).deliver(packet); },
+                     [this](const Error& error) { subnet_.lose(error); });
 }
 
 }  // namespace smd

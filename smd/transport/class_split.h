@@ -1,5 +1,5 @@
-// One port, two users: subnet management packets go to one, everything else (management datagrams
-// of QP1) to the other. Each sees a Transport of its own.
+// One port, three users: subnet management packets go to one, congestion control to another,
+// everything else (management datagrams of QP1) to the third. Each sees a Transport of its own.
 #pragma once
 
 #include "smd/transport/transport.h"
@@ -12,8 +12,11 @@ class ClassSplit {
   explicit ClassSplit(Transport& below);
   ClassSplit(const ClassSplit&) = delete;
 
-  /// Classes 0x01 and 0x81. The loss of the device is reported here and not to general().
+  /// Classes 0x01 and 0x81. The loss of the device is reported here and to no other.
   [[nodiscard]] Transport& subnet() { return subnet_; }
+
+  /// Class 0x21.
+  [[nodiscard]] Transport& congestion() { return congestion_; }
 
   [[nodiscard]] Transport& general() { return general_; }
 
@@ -53,7 +56,10 @@ class ClassSplit {
     Lost lost_;
   };
 
+  [[nodiscard]] const Half& user_of(const MadPacket& packet) const;
+
   Half subnet_;
+  Half congestion_;
   Half general_;
 };
 

@@ -133,6 +133,7 @@ class UmadTransport final : public Transport {
   int directed_agent_ = -1;
   int lid_agent_ = -1;
   int administration_agent_ = -1;
+  int congestion_agent_ = -1;  // absent where somebody else on this port takes its traps
   bool simulated_ = false;
   std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
@@ -172,7 +173,9 @@ Result<void> UmadTransport::open() {
       2,
       {Method::Get, Method::Set, Method::GetTable, Method{0x13}, Method{0x14}, Method{0x15}});
   if (!administration) return tl::unexpected(administration.error());
+  const Result<int> congestion = register_class(MgmtClass::CongestionControl, 2, {Method::Trap});
   simulated_ = is_simulated(fd_);
+  congestion_agent_ = congestion.value_or(-1);
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   administration_agent_ = *administration;
@@ -205,6 +208,7 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   if (mgmt_class == MgmtClass::SubnDirected) agent = directed_agent_;
   if (mgmt_class == MgmtClass::SubnLid) agent = lid_agent_;
   if (mgmt_class == MgmtClass::SubnAdm) agent = administration_agent_;
+  if (mgmt_class == MgmtClass::CongestionControl) agent = congestion_agent_;
   if (agent < 0) {
     return fail(
         Errc::Invalid,
@@ -265,7 +269,7 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       const ib_mad_addr_t& from = *umad_get_mad_addr(buffer.raw());
       MadPacket& packet = batch.emplace_back();
       packet.remote_lid = Lid{ntohs(from.lid)};
-      packet.local_qp = agent == administration_agent_ ? 1 : 0;
+      packet.local_qp = agent == directed_agent_ || agent == lid_agent_ ? 0 : 1;
       packet.remote_qp = ntohl(from.qpn);
       packet.sl = from.sl;
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));

@@ -10,8 +10,9 @@
 namespace smd {
 
 /// Opens the selected port and registers for both subnet-management classes on QP0 and for subnet
-/// administration on QP1. After an error nothing stays open. The transport must go before the
-/// runtime; its destructor takes at most a tenth of a second.
+/// administration and, where nobody else on it does, congestion control on QP1. After an error
+/// nothing stays open. The transport must go before the runtime; its destructor takes at most a
+/// tenth of a second.
 [[nodiscard]] Result<std::unique_ptr<Transport>> open_umad_transport(
     Runtime& runtime, const UmadSelection& selection);
 

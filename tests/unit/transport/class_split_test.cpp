@@ -1,4 +1,4 @@
-// One port, two users.
+// One port, three users.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -25,19 +25,22 @@ struct Counted {
   int lost = 0;
 };
 
-TEST(ClassSplit, SubnetManagementGoesOneWayTheRestTheOther) {
+TEST(ClassSplit, SubnetManagementAndCongestionControlGoTheirWaysTheRestTheThird) {
   FakeTransport port;
   ClassSplit split(port);
   const Counted subnet(split.subnet());
   const Counted general(split.general());
+  const Counted congestion(split.congestion());
   for (const std::uint8_t mgmt_class : {std::uint8_t{0x01}, std::uint8_t{0x81}})
     port.deliver(of_class(mgmt_class));
   EXPECT_EQ(subnet.received, 2);
   EXPECT_EQ(general.received, 0);
-  for (const std::uint8_t mgmt_class : {std::uint8_t{0x03}, std::uint8_t{0x04}, std::uint8_t{0x21}})
+  for (const std::uint8_t mgmt_class : {std::uint8_t{0x03}, std::uint8_t{0x04}})
     port.deliver(of_class(mgmt_class));
+  port.deliver(of_class(0x21));
   EXPECT_EQ(subnet.received, 2);
-  EXPECT_EQ(general.received, 3);
+  EXPECT_EQ(general.received, 2);
+  EXPECT_EQ(congestion.received, 1);
 }
 
 TEST(ClassSplit, BothSendThroughThePort) {
