@@ -4,6 +4,7 @@
 
 #include "smd/sa/inform_info.h"
 #include "smd/sa/link_records.h"
+#include "smd/sa/multicast_records.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_record.h"
 #include "smd/sa/service_record.h"
@@ -118,6 +119,30 @@ SaRecordText port_info_record() {
                       {57, "link_speed_ext_enabled"}});
 }
 
+SaRecordText mc_member_record() {
+  return name_fields("MCMemberRecord",
+                     "MCMR",
+                     sa::kMcMemberRecord,
+                     {{0, "mgid", Kind::Gid},
+                      {1, "port_gid", Kind::Gid},
+                      {2, "q_key", Kind::Hex},
+                      {3, "mlid", Kind::Hex},
+                      {4, "mtu_selector"},
+                      {5, "mtu"},
+                      {6, "tclass"},
+                      {7, "p_key", Kind::Hex},
+                      {8, "rate_selector"},
+                      {9, "rate"},
+                      {10, "life_time_selector"},
+                      {11, "life_time"},
+                      {12, "sl"},
+                      {13, "flow_label"},
+                      {14, "hop_limit"},
+                      {15, "scope"},
+                      {16, "join_state"},
+                      {17, "proxy_join"}});
+}
+
 SaRecordText service_record() {
   SaRecordText out = name_fields("ServiceRecord",
                                  "SR",
@@ -201,6 +226,11 @@ std::vector<SaRecordText> make_sa_records() {
                    {9, "guid5", Kind::Hex},
                    {10, "guid6", Kind::Hex},
                    {11, "guid7", Kind::Hex}}),
+      name_fields("MFTRecord",
+                  "MFTR",
+                  sa::kMftRecord,
+                  {{0, "lid"}, {1, "position"}, {3, "block"}, {5, "masks", Kind::Bytes}}),
+      mc_member_record(),
       path_record(),
       service_record(),
       name_fields("InformInfoRecord",
@@ -212,6 +242,7 @@ std::vector<SaRecordText> make_sa_records() {
                    {4, "lid_first"},
                    {5, "lid_last"},
                    {7, "is_generic"},
+                   {8, "subscribe"},
                    {9, "type"},
                    {10, "trap"},
                    {11, "qp"},

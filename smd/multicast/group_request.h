@@ -23,7 +23,7 @@ struct GroupRequest {
   std::optional<std::uint8_t> sl;
   std::optional<std::uint32_t> flow_label;
   std::optional<std::uint8_t> hop_limit;
-  std::optional<std::uint8_t> scope;
+  std::optional<std::uint8_t> scope;  // of an MGID to be made up; a given one has its own
   std::optional<std::uint8_t> join_state;
 };
 

@@ -100,10 +100,9 @@ tl::expected<GroupTraits, Refusal> choose_traits(const Realm& realm,
       request.rate ? choose_rate(*request.rate, ability.rate) : std::optional(ability.rate);
   const auto life = request.life_time ? choose_life_time(*request.life_time, realm.life_time())
                                       : std::optional(realm.life_time());
-  // A zero MGID is made up from the scope: the same rules hold for it.
+  // What is made up is of a scope that means something.
   const bool named = mgid != Gid{} ? may_be_asked_for(mgid) : scope != 0 && scope < 15;
-  if (!named || !agrees(request.scope, scope) || !mtu || !rate || !life)
-    return unexpected(Refusal::RequestInvalid);
+  if (!named || !mtu || !rate || !life) return unexpected(Refusal::RequestInvalid);
   if ((request.p_key->value() & kPartitionBits) == 0 || !realm.in_partition(port, *request.p_key))
     return unexpected(Refusal::RequestInvalid);
   const std::uint8_t hops = scope == kLinkLocalScope ? std::uint8_t{0} : kRoutedHopLimit;
@@ -135,9 +134,8 @@ bool fits(const Realm& realm,
   return agrees(request.q_key, traits.q_key) && agrees(request.mlid, group.mlid) &&
          agrees(request.tclass, traits.tclass) && agrees(request.sl, traits.sl) &&
          agrees(request.flow_label, traits.flow_label) &&
-         agrees(request.hop_limit, traits.hop_limit) && agrees(request.scope, traits.scope) &&
-         meets_bounds(traits, request) && ability.mtu >= traits.mtu &&
-         rate_order(ability.rate) >= rate_order(traits.rate) &&
+         agrees(request.hop_limit, traits.hop_limit) && meets_bounds(traits, request) &&
+         ability.mtu >= traits.mtu && rate_order(ability.rate) >= rate_order(traits.rate) &&
          realm.in_partition(port, traits.p_key);
 }
 

@@ -16,7 +16,6 @@ constexpr std::uint64_t begin(std::uint8_t flags, std::uint8_t scope, std::uint1
 bool may_be_asked_for(const Gid& mgid) {
   if (!is_multicast(mgid)) return false;
   const std::uint8_t scope = mgid_scope(mgid);
-  if (scope == 0 || scope == 15) return false;  // reserved
   const std::uint16_t signature = mgid_signature(mgid);
   if (signature == kIpv4Signature || signature == kIpv6Signature) return true;
   if (mgid_flags(mgid) > kTransient) return false;

@@ -30,9 +30,9 @@ inline constexpr std::uint16_t kAssignedSignature = 0xa01b;
   return static_cast<std::uint16_t>(mgid.prefix >> 32);
 }
 
-/// Whether a client may ask for it: of a scope that means something, without reserved flags, and
-/// none that only the administration may make up (IBA o15-0.1.5). Of IPoIB's the flags are not
-/// looked at.
+/// Whether a client may ask for it: without reserved flags, and none that only the administration
+/// may make up (IBA o15-0.1.6). Of IPoIB's the flags are not looked at. Scopes that IBA reserves
+/// may be asked for, as hosts on OpenSM do.
 [[nodiscard]] bool may_be_asked_for(const Gid& mgid);
 
 /// The `id`-th that the administration makes up: its signature, the subnet's prefix, the id.

@@ -145,16 +145,22 @@ TEST_F(Groups, PortsMustBeHere) {
 TEST_F(Groups, MgidsThatMayNotBeAskedFor) {
   const auto ask = [&](std::uint64_t prefix) { return join(creation(1, {prefix, Guid{0x55}})); };
   EXPECT_EQ(refusal(ask(0xfe12401bffff0000u)), Refusal::RequestInvalid) << "unicast";
-  EXPECT_EQ(refusal(ask(0xff10401bffff0000u)), Refusal::RequestInvalid) << "scope 0";
-  EXPECT_EQ(refusal(ask(0xff1f401bffff0000u)), Refusal::RequestInvalid) << "scope 15";
   EXPECT_EQ(refusal(ask(0xff22000000000000u)), Refusal::RequestInvalid) << "reserved flag";
   EXPECT_EQ(refusal(ask(0xff12a01b00000000u)), Refusal::RequestInvalid) << "assigned, link-local";
   EXPECT_TRUE(ask(0xff15a01b00000000u)) << "assigned elsewhere";
   EXPECT_TRUE(ask(0xff02000000000000u)) << "permanent";
   EXPECT_TRUE(ask(0xff22601bffff0000u)) << "IPoIB: flags are not looked at";
-  GroupRequest scoped = creation();
-  scoped.scope = 5;
-  EXPECT_EQ(refusal(join(scoped)), Refusal::RequestInvalid) << "another scope than the MGID's";
+}
+
+TEST_F(Groups, TheScopeIsTheMgids) {
+  // Also one that IBA reserves, and whatever the request says beside it.
+  GroupRequest scoped = creation(1, {0xff1fa01cfe800000u, Guid{0x12345678}});
+  scoped.scope = 2;
+  for (int times = 0; times < 2; ++times) {
+    const auto made = join(scoped);
+    ASSERT_TRUE(made) << "created, then joined";
+    EXPECT_EQ(made->traits.scope, 15);
+  }
 }
 
 TEST_F(Groups, TheTableMakesUpMgids) {
@@ -259,7 +265,6 @@ TEST_F(Groups, WhatAJoinSaysMustBeSo) {
                                       with([](GroupRequest& r) { r.sl = 1; }),
                                       with([](GroupRequest& r) { r.flow_label = 1; }),
                                       with([](GroupRequest& r) { r.hop_limit = 9; }),
-                                      with([](GroupRequest& r) { r.scope = 5; }),
                                       with([](GroupRequest& r) { r.mlid = Lid{0xc001}; }),
                                       with([](GroupRequest& r) {
                                         r.mtu = Bound{Selector::GreaterThan, 5};
