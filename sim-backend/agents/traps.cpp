@@ -63,9 +63,9 @@ void TrapSender::post(std::uint16_t trap, TrapLetter letter, std::uint64_t trans
   send_now(key, pending);
 }
 
-void TrapSender::repress(std::uint64_t transaction_id) {
-  std::erase_if(pending_,
-                [&](const auto& item) { return item.second.transaction_id == transaction_id; });
+bool TrapSender::repress(std::uint64_t transaction_id) {
+  const auto same = [&](const auto& item) { return item.second.transaction_id == transaction_id; };
+  return std::erase_if(pending_, same) > 0;
 }
 
 void TrapSender::send_now(Key key, Pending& pending) {

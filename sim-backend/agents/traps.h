@@ -38,8 +38,9 @@ class TrapSender {
   /// A trap of class 0x21.
   void raise_congestion(PortNum port, Notice notice);
 
-  /// A TrapRepress with this transaction id came.
-  void repress(std::uint64_t transaction_id);
+  /// A TrapRepress with this transaction id came; false when it is about no trap of this node's
+  /// agent: a program's on the same port, or one that is repressed already.
+  bool repress(std::uint64_t transaction_id);
 
   /// The node was switched off.
   void clear() { pending_.clear(); }

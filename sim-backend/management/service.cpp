@@ -192,7 +192,8 @@ void SimFabric::Impl::on_sma_done(Packet* packet) {
     return drop(packet, stats_.dropped_m_key);
   }
   if (smp->method == Method::TrapRepress) {
-    node.traps->repress(smp->transaction_id);
+    if (!node.traps->repress(smp->transaction_id) && has_client(*packet))
+      return reach_client(packet);
     return pool_.give_back(packet);
   }
   NodeLinks links(*this, packet->node);

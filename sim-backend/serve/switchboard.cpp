@@ -12,7 +12,6 @@ namespace smd::sim {
 namespace {
 
 constexpr Duration kWatchInterval = std::chrono::milliseconds(5);
-constexpr std::size_t kTrapsRemembered = 64;
 constexpr std::uint64_t kAgentIdBits = 0x0000ffff00000000u;
 
 /// "name[3]" → "name" and 3.
@@ -27,6 +26,17 @@ std::optional<std::pair<std::string, unsigned>> split_port(const std::string& na
 }
 
 }  // namespace
+
+void TrapIds::note(std::uint64_t id) {
+  if (ring_.size() < kRemembered) ring_.resize(kRemembered);
+  ring_[next_++ % kRemembered] = id;
+}
+
+std::optional<std::uint64_t> TrapIds::find(std::uint64_t id) const {
+  const auto same = [id](std::uint64_t trap) { return ((trap ^ id) & ~kAgentIdBits) == 0; };
+  const auto found = std::find_if(ring_.begin(), ring_.end(), same);
+  return found == ring_.end() ? std::nullopt : std::optional(*found);
+}
 
 Switchboard::Switchboard(Runtime& runtime,
                          SimFabric& fabric,
@@ -216,11 +226,10 @@ void Switchboard::on_packet(unsigned number, PacketFrame frame) {
     if (transaction != nullptr) transaction->answer_length = frame.length;
   } else if (method_of(frame.mad) == Method::TrapRepress) {
     // libumad2sim takes a repress for a request and writes its agent's number into the id.
-    const std::uint64_t id = transaction_of(frame.mad) & ~kAgentIdBits;
-    const auto trap = std::find_if(client->traps.begin(),
-                                   client->traps.end(),
-                                   [&](std::uint64_t t) { return (t & ~kAgentIdBits) == id; });
-    if (trap != client->traps.end()) set_transaction(frame.mad, *trap);
+    if (const auto trap = client->delivered.find(transaction_of(frame.mad)))
+      set_transaction(frame.mad, *trap);
+  } else if (method_of(frame.mad) == Method::Trap) {
+    client->sent.note(transaction_of(frame.mad));
   }
   inject(*client, frame);
 }
@@ -261,6 +270,8 @@ void Switchboard::inject(Client& client, const PacketFrame& frame) {
 void Switchboard::on_fabric(Place place, const MadPacket& packet) {
   if (has_response_bit(packet.mad)) {
     deliver_answer(place, packet);
+  } else if (method_of(packet.mad) == Method::TrapRepress) {
+    deliver_repress(place, packet);
   } else {
     deliver_request(place, packet);
   }
@@ -294,24 +305,14 @@ void Switchboard::deliver_request(Place place, const MadPacket& packet) {
   const bool has_agent =
       is_smp(packet.mad) || mgmt_class == MgmtClass::SubnAdm ||
       (number && clients_[*number]->spoke[static_cast<std::uint8_t>(mgmt_class)]);
-  if (!number || !has_agent || method_of(packet.mad) == Method::TrapRepress) {
+  if (!number || !has_agent) {
     ++stats_.stray;
     return;
   }
   Client& client = *clients_[*number];
   const std::uint64_t id = transaction_of(packet.mad);
-  const Lid own = fabric_.port_info(place.first, place.second).lid;
-  PacketFrame frame = {.dlid = packet.remote_lid == kPermissiveLid ? kPermissiveLid : own,
-                       .slid = packet.remote_lid,
-                       .dqp = packet.local_qp,
-                       .sqp = packet.remote_qp,
-                       .status = 0,
-                       .length = kMadSize,
-                       .mad = packet.mad};
-  if (method_of(packet.mad) == Method::Trap) {
-    if (client.traps.size() < kTrapsRemembered) client.traps.resize(kTrapsRemembered);
-    client.traps[client.next_trap++ % kTrapsRemembered] = id;
-  }
+  PacketFrame frame = frame_for(place, packet);
+  if (method_of(packet.mad) == Method::Trap) client.delivered.note(id);
   // A request that a program answers takes as long as the program does.
   Client* asker = find_client(TransactionTable::client_of(id));
   if (Transaction* asked = asker != nullptr ? asker->table.find(id) : nullptr; asked != nullptr) {
@@ -320,6 +321,29 @@ void Switchboard::deliver_request(Place place, const MadPacket& packet) {
     frame.length = asked->request.length;
   }
   hand_to(*number, frame);
+}
+
+/// To whoever sent the trap: a program that counts it as under way waits for nothing else.
+void Switchboard::deliver_repress(Place place, const MadPacket& packet) {
+  for (unsigned i = 0; i < clients_.size(); ++i) {
+    const Client* client = clients_[i].get();
+    if (client != nullptr && Place{client->node, client->port} == place &&
+        client->sent.find(transaction_of(packet.mad)) == transaction_of(packet.mad))
+      return hand_to(i, frame_for(place, packet));
+  }
+  ++stats_.stray;
+}
+
+/// As the program on that port sees what nobody here asked for.
+PacketFrame Switchboard::frame_for(Place place, const MadPacket& packet) const {
+  const Lid own = fabric_.port_info(place.first, place.second).lid;
+  return {.dlid = packet.remote_lid == kPermissiveLid ? kPermissiveLid : own,
+          .slid = packet.remote_lid,
+          .dqp = packet.local_qp,
+          .sqp = packet.remote_qp,
+          .status = 0,
+          .length = kMadSize,
+          .mad = packet.mad};
 }
 
 void Switchboard::hand_to(unsigned number, const PacketFrame& frame) {

@@ -62,6 +62,21 @@ struct ClientView {
   std::size_t waiting = 0;  // requests without an answer so far
 };
 
+/// The latest traps of one client, by transaction id.
+class TrapIds {
+ public:
+  void note(std::uint64_t id);
+
+  /// The id of the trap that `id` is about, whatever an agent's number did to it.
+  [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t id) const;
+
+ private:
+  static constexpr std::size_t kRemembered = 64;
+
+  std::vector<std::uint64_t> ring_;
+  std::size_t next_ = 0;
+};
+
 class Switchboard {
  public:
   Switchboard(Runtime& runtime, SimFabric& fabric, ClientWire& wire, SwitchboardOptions options);
@@ -95,9 +110,9 @@ class Switchboard {
     std::uint32_t node = kNoNode;
     PortNum port;
     bool is_sm = false;
-    std::array<bool, 256> spoke{};     // classes that the client has sent: it has an agent for them
-    std::vector<std::uint64_t> traps;  // ids of the latest delivered, in a ring
-    std::size_t next_trap = 0;
+    std::array<bool, 256> spoke{};  // classes that the client has sent: it has an agent for them
+    TrapIds delivered;              // what it is to repress
+    TrapIds sent;                   // what others are to repress
     TransactionTable table;
   };
 
@@ -118,6 +133,8 @@ class Switchboard {
   void on_fabric(Place place, const MadPacket& packet);
   void deliver_answer(Place place, const MadPacket& packet);
   void deliver_request(Place place, const MadPacket& packet);
+  void deliver_repress(Place place, const MadPacket& packet);
+  [[nodiscard]] PacketFrame frame_for(Place place, const MadPacket& packet) const;
   void hand_to(unsigned number, const PacketFrame& frame);
   void on_lost(unsigned number, Client& client, Transaction& transaction);
   void send_tracked(Client& client, Transaction& transaction);

@@ -308,5 +308,43 @@ TEST(Manager, RepressesATrapWhoseIdLibumad2simOverwrote) {
   EXPECT_EQ(served.fabric.stats().traps, sent) << "a repressed trap is not repeated";
 }
 
+TEST(Manager, GetsTheRepressOfItsOwnTrapAndNobodyElseDoes) {
+  ServedFabric served;
+  const unsigned manager = served.connect(1, "host-a");
+  const unsigned bystander = served.connect(2, "host-a");
+  served.set_is_sm(manager, true);
+  bring_up(served, manager);
+  PacketFrame trap{.dlid = Lid{1}, .dqp = 0, .sqp = 0, .length = kMadSize};
+  Smp smp;
+  smp.method = Method::Trap;
+  smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  smp.transaction_id = 0x0000000300000012u;
+  encode_smp(smp, trap.mad);
+  served.send(manager, trap);
+
+  MadPacket repress{.remote_lid = Lid{1}};
+  smp.method = Method::TrapRepress;
+  encode_smp(smp, repress.mad);
+  const auto arrive = [&] {
+    // As a master elsewhere answers: from port 0 of the switch.
+    const auto master = served.fabric.attach(0, PortNum{0}, [](const MadPacket&) {});
+    MadPacket out = repress;
+    out.remote_lid = Lid{2};
+    served.fabric.inject(master, out);
+    served.fabric.detach(master);
+    served.runtime.run_until(served.runtime.now() + std::chrono::seconds(1));
+  };
+  arrive();
+  ASSERT_THAT(served.wire.got[manager], SizeIs(1));
+  EXPECT_EQ(method_of(served.wire.got[manager][0].mad), Method::TrapRepress);
+  EXPECT_EQ(smp_of(served.wire.got[manager][0]).transaction_id, smp.transaction_id);
+  EXPECT_THAT(served.wire.got[bystander], IsEmpty());
+
+  smp.transaction_id = 0x0000000300000013u;  // of no trap
+  encode_smp(smp, repress.mad);
+  arrive();
+  EXPECT_THAT(served.wire.got[manager], SizeIs(1));
+}
+
 }  // namespace
 }  // namespace smd::sim
