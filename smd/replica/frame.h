@@ -1,0 +1,79 @@
+// What managers say to each other about the state that they keep (docs/formats/replica.md).
+//
+// A frame is a header of 24 bytes, integers in network order, and its body. The first that a peer
+// sends is a Hello; what does not begin with the magic, or is of another version, ends the talk.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "smd/base/result.h"
+#include "smd/mad/sm_info.h"
+
+namespace smd::replica {
+
+inline constexpr std::uint32_t kMagic = 0x534d4452;  // "SMDR"
+inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::size_t kHeaderSize = 24;
+
+/// Of a body: forty times what 12,000 ports with a subscription each take.
+inline constexpr std::size_t kLargestBody = 64u << 20;
+
+enum class FrameKind : std::uint8_t {
+  Hello = 1,  // who speaks
+  Part = 2,   // one kind of state, whole
+  Beat = 3,   // I am here
+};
+
+struct Frame {
+  FrameKind kind = FrameKind::Beat;
+  std::int64_t wall_ms = 0;  // since 1970, by the sender's clock
+  std::string body;
+
+  friend bool operator==(const Frame&, const Frame&) = default;
+};
+
+/// Requires: a body of at most kLargestBody.
+[[nodiscard]] std::string encode_frame(const Frame& frame);
+
+struct Hello {
+  Guid manager;  // of its port
+  SmState state = SmState::NotActive;
+  std::uint64_t subnet_prefix = 0;
+
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+[[nodiscard]] std::string encode_hello(const Hello& hello);
+[[nodiscard]] Result<Hello> decode_hello(std::string_view body);
+
+/// State of one kind, as its file has it (app/state_file.h).
+struct Part {
+  std::string name;  // no line feed in it
+  std::string text;
+
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+[[nodiscard]] std::string encode_part(const Part& part);
+[[nodiscard]] Result<Part> decode_part(std::string body);
+
+/// Bytes in, frames out. Holds less than one frame.
+class FrameReader {
+ public:
+  /// Calls `on_frame` for each frame that is whole, until it returns false. An error is final: what
+  /// follows is not looked at.
+  Result<void> feed(std::span<const std::byte> bytes, const std::function<bool(Frame)>& on_frame);
+
+  [[nodiscard]] std::size_t held() const { return in_.size(); }
+
+ private:
+  [[nodiscard]] Result<void> check_header() const;
+
+  std::string in_;
+};
+
+}  // namespace smd::replica

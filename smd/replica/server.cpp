@@ -1,0 +1,103 @@
+#include "smd/replica/server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+
+namespace smd::replica {
+namespace {
+
+/// Between looks at a peer that is behind.
+constexpr Duration kNextLook = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Server::Server(Runtime& runtime, WallClock wall, Pace pace)
+    : runtime_(runtime), wall_(std::move(wall)), pace_(pace) {}
+
+void Server::accept(std::unique_ptr<Stream> stream) {
+  const std::string name = stream->name();
+  if (peers_.size() >= kMostPeers) {
+    ++cut_;
+    return log::warn("replica.refused", "peer={} why=\"{} are connected\"", name, kMostPeers);
+  }
+  auto owned = std::make_unique<Peer>();
+  Peer& peer = *owned;
+  peers_.push_back(std::move(owned));
+  peer.link = std::make_unique<Link>(
+      runtime_,
+      std::move(stream),
+      wall_,
+      Link::Handlers{.on_frame = [this, &peer](const Frame& frame) { on_frame(peer, frame); },
+                     .on_end = [this, &peer](const std::string& why) { on_end(peer, why); }},
+      pace_);
+  log::info("replica.peer", "peer={} role=reader", name);
+  peer.link->send(FrameKind::Hello, encode_hello(hello_));
+  flush();
+}
+
+void Server::present(const Hello& hello) {
+  if (hello == hello_) return;
+  hello_ = hello;
+  if (hello.state != SmState::Master) parts_.clear();
+  for (const auto& peer : peers_) peer->link->send(FrameKind::Hello, encode_hello(hello_));
+}
+
+void Server::publish(const std::map<std::string, std::string>& parts) {
+  if (hello_.state != SmState::Master) return;
+  for (const auto& [name, text] : parts) {
+    Kept& kept = parts_[name];
+    if (kept.version != 0 && kept.text == text) continue;
+    if (text.size() + name.size() + 1 > kLargestBody) {
+      log::error("replica.too_large", "part={} bytes={}; it is not copied", name, text.size());
+      continue;
+    }
+    kept = {.text = text, .version = ++version_};
+  }
+  flush();
+}
+
+void Server::flush() {
+  bool behind = false;
+  for (const auto& peer : peers_) {
+    for (const auto& [name, kept] : parts_) {
+      std::uint64_t& sent = peer->sent[name];
+      if (sent == kept.version || kept.version == 0 || peer->link->ended()) continue;
+      // Of one kind the next version waits; kinds do not wait for each other.
+      if (sent != 0 && !peer->link->idle()) {
+        behind = true;
+        continue;
+      }
+      sent = kept.version;
+      ++parts_sent_;
+      peer->link->send(FrameKind::Part, encode_part({.name = name, .text = kept.text}));
+    }
+  }
+  if (behind) behind_ = Timer(runtime_, runtime_.now() + kNextLook, [this] { flush(); });
+}
+
+void Server::on_frame(Peer& peer, const Frame& frame) {
+  if (frame.kind != FrameKind::Hello) return peer.link->end("a reader that sends state");
+  const auto hello = decode_hello(frame.body);
+  if (!hello) return peer.link->end(hello.error().context);
+  if (hello->subnet_prefix != hello_.subnet_prefix)
+    peer.link->end("it manages a subnet with another prefix");
+}
+
+void Server::on_end(Peer& peer, const std::string& why) {
+  ++cut_;
+  log::info("replica.peer_gone", "peer={} why=\"{}\"", peer.link->name(), why);
+  reap_ = Timer(runtime_, runtime_.now(), [this] {
+    std::erase_if(peers_, [](const auto& each) { return each->link->ended(); });
+  });
+}
+
+std::vector<std::string> Server::peers() const {
+  std::vector<std::string> names;
+  for (const auto& peer : peers_)
+    if (!peer->link->ended()) names.push_back(peer->link->name());
+  return names;
+}
+
+}  // namespace smd::replica
