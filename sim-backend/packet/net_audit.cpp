@@ -21,11 +21,17 @@ std::string PacketNet::Impl::audit() const {
                        data_discards,
                        s.in_flight);
   }
-  std::uint64_t alive = 0, waiting = 0;
+  std::uint64_t alive = 0, waiting = 0, notices = 0, impossible = s.impossible_marks;
   std::vector<unsigned> input(ins_.size()), output(outs_.size()), wire(ins_.size());
   for (const Cell& cell : cells_) {
-    waiting += cell.place == Place::Source;
-    alive += cell.place != Place::Free && cell.place != Place::Dead;
+    const bool exists = cell.place != Place::Free && cell.place != Place::Dead;
+    if (exists && cell.notice != NoticeKind::None) {
+      ++notices;
+    } else {
+      waiting += cell.place == Place::Source;
+      alive += exists;
+    }
+    if (exists && hooks_.marking != nullptr && !hooks_.marking->may_occur(cell.marks)) ++impossible;
     const bool inside =
         cell.place == Place::Input || cell.place == Place::Pending || cell.place == Place::Dead;
     if (inside && cell.epoch == ports_[port_of_lane(cell.in)].serial) input[cell.in] += cell.blocks;
@@ -36,6 +42,18 @@ std::string PacketNet::Impl::audit() const {
   }
   if (alive != s.in_flight) {
     return fmt::format("{} packets exist, {} are said to be in flight", alive, s.in_flight);
+  }
+  if (notices != s.notices.in_flight ||
+      s.notices.made != s.notices.delivered + s.notices.lost + s.notices.in_flight) {
+    return fmt::format("{} notices exist; {} made, but {} delivered, {} lost, {} in flight",
+                       notices,
+                       s.notices.made,
+                       s.notices.delivered,
+                       s.notices.lost,
+                       s.notices.in_flight);
+  }
+  if (impossible != 0) {
+    return fmt::format("{} packets bear marks that cannot occur", impossible);
   }
   if (waiting != s.waiting) {
     return fmt::format("{} packets wait at their source, {} are said to", waiting, s.waiting);

@@ -88,7 +88,7 @@ void PacketNet::Impl::clear_node(std::uint32_t node) {
     for (unsigned vl = 0; vl < vls_; ++vl) clear_lane(port * vls_ + vl);
     ++here.serial;
     here.state = PortState::Down;
-    here.waiting = here.asking = here.starved = 0;
+    here.waiting = here.asking = here.starved = here.held = 0;
     here.link_running = here.cross_running = here.input_busy = false;
     here.link_lane = here.cross_lane = kNowhere;
     here.busy_until = now_;
@@ -114,6 +114,7 @@ void PacketNet::Impl::clear_lane(LaneAt lane) {
   in.moving = 0;
   in.busy = false;
   out.asks_head = out.asks_tail = kNowhere;
+  if (!is_switch_port(port)) drop_notices(port, vl_of_lane(lane), Discard::ClearedWithNode);
   while (out.head != kNowhere) {
     CellAt at = out.head;
     if (is_switch_port(port)) {

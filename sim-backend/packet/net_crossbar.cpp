@@ -73,6 +73,7 @@ void PacketNet::Impl::start_cross(LaneAt from, PortAt port, unsigned vl) {
   cell.blocks = static_cast<std::uint8_t>(cell.blocks + cell.copy_blocks);
   cell.copy_blocks = 0;
   out.room = static_cast<std::uint16_t>(out.room - cell.blocks);
+  if (hooks_.marking != nullptr) mark_output(at);
 
   const std::uint32_t byte = nodes_[wiring_.wires[port].node].crossbar_byte;
   // The last byte cannot cross before it is in.

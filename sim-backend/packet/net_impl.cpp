@@ -43,7 +43,7 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
     if (node.crossbar_byte == 0 || crossing < node.crossbar_byte) node.crossbar_byte = crossing;
   }
   const AdapterModel& adapters = options_.adapters;
-  if (adapters.waiting != SourceQueues::Shared) {
+  if (adapters.waiting != SourceQueues::Shared && adapters.waiting != SourceQueues::Pool) {
     queues_per_lane_ = adapters.waiting == SourceQueues::Hashed
                            ? adapters.queues
                            : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(hosts_.size()));
@@ -107,6 +107,10 @@ void PacketNet::Impl::free_cell(CellAt at) {
 /// Counts the loss; the cell stays with the caller.
 void PacketNet::Impl::lose(CellAt at, std::uint32_t node, Discard cause) {
   const Cell& cell = cells_[at];
+  if (cell.notice != NoticeKind::None) return lose_notice(cell);
+  if (hooks_.reaction != nullptr && cell.to != kNowhere && cell.place != Place::Source) {
+    hooks_.reaction->on_lost(flow_of(cell));
+  }
   ++stats_.discarded[static_cast<std::size_t>(cause)];
   --stats_.in_flight;
   mix(static_cast<std::uint64_t>(now_));
@@ -144,6 +148,13 @@ void PacketNet::switch_off(std::uint32_t node) { impl_->clear_node(node); }
 void PacketNet::set_workload(Workload* workload) { impl_->workload_ = workload; }
 
 void PacketNet::set_observer(PacketObserver* observer) { impl_->observer_ = observer; }
+
+void PacketNet::set_congestion_control(const CongestionHooks& hooks) {
+  SMD_CHECK(impl_->stats_.generated == 0, "congestion control is set before the first packet");
+  impl_->hooks_ = hooks;
+  impl_->notices_.clear();
+  if (hooks.echo != nullptr) impl_->notices_.resize(impl_->hosts_.size() * impl_->vls_);
+}
 
 void PacketNet::set_management_handler(ManagementHandler* handler) {
   impl_->management_handler_ = handler;

@@ -41,6 +41,9 @@ enum class NetStep : std::uint8_t {
 /// Where a packet is: what holds it, for the audit.
 enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead };
 
+/// Data, or a packet that answers it.
+enum class NoticeKind : std::uint8_t { None, Plain, Acknowledges };
+
 struct Cell {
   Picos generated = 0;
   Picos injected = 0;
@@ -51,7 +54,8 @@ struct Cell {
   LaneAt in = kNowhere;   // the input lane that it is in, or on the way to
   LaneAt out = kNowhere;  // the output lane that it is to leave by
   HostNum source = 0;
-  std::uint32_t tag = 0;
+  HostNum to = kNowhere;    // of a flow; nobody's where it is none
+  std::uint32_t tag = 0;    // of a notice: its flow's SL
   std::uint16_t bytes = 0;  // on the wire
   std::uint16_t payload = 0;
   std::uint16_t dlid = 0;
@@ -61,6 +65,8 @@ struct Cell {
   std::uint8_t blocks = 0;       // that it holds of a buffer
   std::uint8_t copy_blocks = 0;  // of a multicast packet whose earlier copies hold none
   Place place = Place::Free;
+  Marks marks = 0;
+  NoticeKind notice = NoticeKind::None;
 };
 
 struct ManagementCell {
@@ -123,6 +129,7 @@ struct NetPort {
   std::uint16_t waiting = 0;      // VLs with something for the link, by bit
   std::uint16_t asking = 0;       // VLs with something for the crossbar
   std::uint16_t starved = 0;      // VLs that wait for a credit of which nothing is known yet
+  std::uint16_t held = 0;         // VLs whose next packet had the link but no credit
   std::uint16_t link_blocks = 0;
   std::uint16_t epoch = 0;   // of the link: what was on it when it dropped is lost
   std::uint16_t serial = 0;  // of the port: what was in it when it was cleared is lost
@@ -165,7 +172,13 @@ struct NetNode {
   bool on = false;
 };
 
-struct PacketNet::Impl {
+/// Notices that wait for the link, by host and VL.
+struct NoticeQueue {
+  CellAt head = kNowhere;
+  CellAt tail = kNowhere;
+};
+
+struct PacketNet::Impl final : SwitchQueues {
   Impl(PacketNet& self, const FabricSpec& spec, const PacketOptions& options);
 
   // net_impl.cpp: events, cells, counts
@@ -237,6 +250,25 @@ struct PacketNet::Impl {
   CellAt pop_source(PortAt port, LaneAt lane, CellAt at);
   [[nodiscard]] Picos allowed_at(HostNum host, std::uint16_t dlid) const;
 
+  // net_congestion.cpp: what happens where the hooks are
+  [[nodiscard]] Flow flow_of(const Cell& cell) const {
+    return {.source = cell.source, .destination = cell.to, .sl = cell.sl};
+  }
+
+  [[nodiscard]] MarkPoint mark_point(const Cell& cell, LaneAt buffer) const;
+  void mark_input(CellAt at);
+  void mark_output(CellAt at);
+  void mark_departure(PortAt port, unsigned vl, CellAt at);
+  void answer(HostNum host, const Cell& data);
+  void push_notice(PortAt port, unsigned vl, CellAt at);
+  [[nodiscard]] CellAt first_notice(PortAt port, unsigned vl) const;
+  void pop_notice(PortAt port, unsigned vl);
+  void drop_notices(PortAt port, unsigned vl, Discard cause);
+  void on_notice(HostNum host, const Cell& notice);
+  void lose_notice(const Cell& cell);
+  void list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const override;
+  [[nodiscard]] unsigned count_bound(std::uint32_t output) const override;
+
   // net_change.cpp: registers and deaths
   void load(std::uint32_t node, const NodeState& registers);
   void load_port(PortAt port, const NodeState& registers, unsigned number);
@@ -272,7 +304,9 @@ struct PacketNet::Impl {
   std::vector<Picos> allowed_;      // by source, then destination; empty without static rates
   std::vector<HostNum> lid_owner_;  // by LID
   std::vector<ArbitrationTables> arbitration_;
-  std::vector<LaneAt> expired_;  // scratch
+  std::vector<LaneAt> expired_;       // scratch
+  std::vector<NoticeQueue> notices_;  // empty without an echo
+  CongestionHooks hooks_;
   NetStats stats_;
   Workload* workload_ = nullptr;
   PacketObserver* observer_ = nullptr;

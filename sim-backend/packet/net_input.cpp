@@ -55,7 +55,9 @@ void PacketNet::Impl::forward(PortAt port, CellAt at) {
   }
   // Switches are no end of data's way here.
   if (out == 0) return drop_input(at, Discard::WrongNode);
-  if (choose_lane(port, at, out)) append_input(at);
+  if (!choose_lane(port, at, out)) return;
+  if (hooks_.marking != nullptr) mark_input(at);
+  append_input(at);
 }
 
 /// Sets where it leaves; false when it cannot: then it is dropped.
@@ -100,7 +102,10 @@ void PacketNet::Impl::replicate(PortAt port, CellAt at) {
       ++stats_.replicated;
       ++stats_.in_flight;
     }
-    if (choose_lane(port, copy, number)) append_input(copy);
+    if (choose_lane(port, copy, number)) {
+      if (hooks_.marking != nullptr) mark_input(copy);
+      append_input(copy);
+    }
     last = copy;
     if (left == 0) break;
   }
@@ -217,18 +222,25 @@ void PacketNet::Impl::on_deliver(PortAt port, CellAt at) {
                         .tag = cell.tag,
                         .payload = cell.payload,
                         .sl = cell.sl,
-                        .hops = cell.hops};
+                        .hops = cell.hops,
+                        .marks = cell.marks};
+  const Cell arrived_cell = cell;
   InLane& lane = ins_[cell.in];
   // Into memory at once: what comes in takes no room, but is counted.
   lane.abr = count_blocks(lane.abr, cell.blocks);
   send_credit(cell.in);
   free_cell(at);
+  if (arrived_cell.notice != NoticeKind::None) return on_notice(arrival.destination, arrived_cell);
   ++stats_.delivered;
   stats_.delivered_bytes += arrival.payload;
   --stats_.in_flight;
   mix(static_cast<std::uint64_t>(now_));
   mix(std::uint64_t{arrival.destination} << 32 | arrival.source);
   mix(static_cast<std::uint64_t>(arrival.generated));
+  if (hooks_.marking != nullptr && !hooks_.marking->may_occur(arrival.marks)) {
+    ++stats_.impossible_marks;
+  }
+  if (hooks_.echo != nullptr) answer(arrival.destination, arrived_cell);
   if (observer_ != nullptr) observer_->on_delivered(arrival);
   if (workload_ != nullptr) workload_->on_delivered(self_, arrival);
 }

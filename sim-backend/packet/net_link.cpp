@@ -39,6 +39,7 @@ void PacketNet::Impl::try_link(PortAt port) {
       continue;
     }
     starved = true;
+    here.held = static_cast<std::uint16_t>(here.held | 1u << vl);
     if (lane.ring_count > 0) {
       wake = std::min(wake, lane.ring[lane.ring_at].at);
     } else {
@@ -120,6 +121,8 @@ void PacketNet::Impl::start_link(PortAt port, unsigned vl, CellAt at) {
   Cell& cell = cells_[at];
   OutLane& lane = outs_[port * vls_ + vl];
   lane.fctbs = count_blocks(lane.fctbs, cell.blocks);
+  if (from_switch && hooks_.marking != nullptr) mark_departure(port, vl, at);
+  here.held = static_cast<std::uint16_t>(here.held & ~(1u << vl));
   here.arbiter.charge(arbitration_[here.arbitration], cell.bytes);
   if (here.blocked_since != kNever) {
     here.blocked += now_ - here.blocked_since;
@@ -135,7 +138,10 @@ void PacketNet::Impl::start_link(PortAt port, unsigned vl, CellAt at) {
     ++cell.hops;
   } else {
     cell.injected = begin;
-    ++stats_.injected;
+    if (cell.notice == NoticeKind::None) ++stats_.injected;
+    if (hooks_.reaction != nullptr && cell.to != kNowhere) {
+      hooks_.reaction->on_injected(flow_of(cell), begin, here.busy_until);
+    }
   }
   cell.place = Place::Wire;
   cell.epoch = here.epoch;
@@ -193,6 +199,7 @@ void PacketNet::Impl::drain(PortAt port) {
       }
       continue;
     }
+    if (!is_switch_port(port)) drop_notices(port, vl, cause);
     while (lane.head != kNowhere) {
       if (!is_switch_port(port)) {
         const CellAt at = pop_source(port, port * vls_ + vl, kNowhere);

@@ -47,6 +47,9 @@ void PacketNet::Impl::send(HostNum source, const Sending& sending) {
   cell.dlid = sending.dlid.value();
   cell.sl = sending.sl;
   cell.blocks = static_cast<std::uint8_t>(blocks_of(sending.payload));
+  if (hooks_.echo != nullptr || hooks_.reaction != nullptr) {
+    cell.to = cell.dlid < lid_owner_.size() ? lid_owner_[cell.dlid] : kNowhere;
+  }
   cell.place = Place::Source;
   ++stats_.generated;
   ++stats_.in_flight;
@@ -67,6 +70,9 @@ void PacketNet::Impl::send(HostNum source, const Sending& sending) {
 void PacketNet::Impl::push_source(PortAt port, LaneAt lane_at, CellAt at) {
   OutLane& lane = outs_[lane_at];
   cells_[at].next = kNowhere;
+  if (hooks_.reaction != nullptr && cells_[at].to != kNowhere) {
+    hooks_.reaction->on_queued(flow_of(cells_[at]));
+  }
   if (queues_per_lane_ == 1) {
     if (lane.head == kNowhere) {
       lane.head = at;
@@ -105,11 +111,30 @@ Picos PacketNet::Impl::allowed_at(HostNum host, std::uint16_t dlid) const {
 CellAt PacketNet::Impl::find_source(PortAt port, LaneAt lane_at, Picos& wake) {
   OutLane& lane = outs_[lane_at];
   const HostNum host = wiring_.host_of[port];
+  if (!notices_.empty()) {
+    const CellAt notice = first_notice(port, vl_of_lane(lane_at));
+    if (notice != kNowhere && cells_[notice].ready <= now_) return notice;
+    if (notice != kNowhere) wake = std::min(wake, cells_[notice].ready);
+    if (lane.head == kNowhere) return kNowhere;
+  }
   const auto goes = [&](CellAt at) {
-    const Picos when = std::max(cells_[at].ready, allowed_at(host, cells_[at].dlid));
+    Picos when = std::max(cells_[at].ready, allowed_at(host, cells_[at].dlid));
+    if (hooks_.reaction != nullptr && cells_[at].to != kNowhere) {
+      when = std::max(when, hooks_.reaction->allowed_at(flow_of(cells_[at]), now_));
+    }
     if (when > now_) wake = std::min(wake, when);
     return when <= now_;
   };
+  if (options_.adapters.waiting == SourceQueues::Pool) {
+    // The oldest that may go, of those that the pool holds.
+    unsigned held = 0;
+    for (CellAt at = lane.head; at != kNowhere; at = cells_[at].next) {
+      held += cells_[at].bytes;
+      if (held > options_.adapters.pool_bytes && at != lane.head) return kNowhere;
+      if (goes(at)) return at;
+    }
+    return kNowhere;
+  }
   if (queues_per_lane_ == 1) return goes(lane.head) ? lane.head : kNowhere;
   for (std::uint32_t key = lane.head; key != kNowhere; key = source_queues_[key].next) {
     if (goes(source_queues_[key].head)) return source_queues_[key].head;
@@ -121,12 +146,18 @@ CellAt PacketNet::Impl::find_source(PortAt port, LaneAt lane_at, Picos& wake) {
 CellAt PacketNet::Impl::pop_source(PortAt port, LaneAt lane_at, CellAt at) {
   OutLane& lane = outs_[lane_at];
   const HostNum host = wiring_.host_of[port];
+  if (at != kNowhere && cells_[at].notice != NoticeKind::None) {
+    pop_notice(port, vl_of_lane(lane_at));
+    return at;
+  }
   --hosts_[host].waiting;
   --stats_.waiting;
   if (queues_per_lane_ == 1) {
-    at = lane.head;
-    lane.head = cells_[at].next;
-    if (lane.head == kNowhere) lane.tail = kNowhere;
+    CellAt before = kNowhere;
+    if (at == kNowhere) at = lane.head;
+    for (CellAt each = lane.head; each != at; each = cells_[each].next) before = each;
+    (before == kNowhere ? lane.head : cells_[before].next) = cells_[at].next;
+    if (lane.tail == at) lane.tail = before;
   } else {
     std::uint32_t before = kNowhere;
     std::uint32_t key = lane.head;
@@ -148,7 +179,10 @@ CellAt PacketNet::Impl::pop_source(PortAt port, LaneAt lane_at, CellAt at) {
       lane.tail = key;
     }
   }
-  if (lane.head == kNowhere) {
+  if (hooks_.reaction != nullptr && cells_[at].to != kNowhere) {
+    hooks_.reaction->on_unqueued(flow_of(cells_[at]));
+  }
+  if (lane.head == kNowhere && first_notice(port, vl_of_lane(lane_at)) == kNowhere) {
     NetPort& here = ports_[port];
     here.waiting = static_cast<std::uint16_t>(here.waiting & ~(1u << vl_of_lane(lane_at)));
   }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/packet/congestion_hooks.h"
 #include "sim-backend/packet/discard.h"
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/packet/wiring.h"
@@ -42,6 +43,7 @@ struct Arrival {
   std::uint16_t payload = 0;
   std::uint8_t sl = 0;
   std::uint8_t hops = 0;  // switches passed
+  Marks marks = 0;
 };
 
 struct Loss {
@@ -105,7 +107,9 @@ struct NetStats {
   std::uint64_t events = 0;
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
-  std::uint64_t digest = 0;  // of every delivery and discard, with its time and place
+  NoticeStats notices;
+  std::uint64_t impossible_marks = 0;  // packets with marks that Marking::may_occur denies
+  std::uint64_t digest = 0;            // of every delivery and discard, with its time and place
 
   [[nodiscard]] std::uint64_t discards() const;
 };
@@ -144,6 +148,9 @@ class PacketNet {
   void set_workload(Workload* workload);
   void set_observer(PacketObserver* observer);
   void set_management_handler(ManagementHandler* handler);
+
+  /// Requires: before the first packet; what they point to outlives the net.
+  void set_congestion_control(const CongestionHooks& hooks);
 
   /// Asks every host for its first packet.
   void start();

@@ -33,15 +33,17 @@ struct SwitchModel {
 
 /// How the packets of an adapter wait for its port.
 enum class SourceQueues : std::uint8_t {
-  Shared,         // one queue per VL
-  Hashed,         // one of `queues` per VL, by destination
-  PerDestination  // one per VL and destination
+  Shared,          // one queue per VL
+  Hashed,          // one of `queues` per VL, by destination
+  PerDestination,  // one per VL and destination
+  Pool             // one buffer per VL: the oldest packet that may go, of those that it holds
 };
 
 struct AdapterModel {
   Picos latency = 0;  // from a packet's making to its being ready for the link
   SourceQueues waiting = SourceQueues::Shared;
   unsigned queues = 16;            // where they are hashed
+  unsigned pool_bytes = 25600;     // of the pool, headers included; at least one packet
   unsigned most_waiting = 0;       // packets; the source then stops making more. 0: no limit
   unsigned buffer_bytes = 131072;  // for what arrives, per VL; emptied at once
   bool static_rate = false;        // keep the pace of destinations with slower links (IPD)
