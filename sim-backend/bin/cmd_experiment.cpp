@@ -5,12 +5,12 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "sim-backend/bin/whole_file.h"
 #include "sim-backend/experiments/experiment.h"
 #include "sim-backend/experiments/result_text.h"
 #include "sim-backend/experiments/svg_plot.h"
@@ -28,14 +28,6 @@ struct CommandLine {
   ExperimentOptions options{.jobs = std::max(1u, std::thread::hardware_concurrency())};
 };
 
-bool print_to_stdout(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
-    return true;
-  }
-  std::perror("smsim: standard output");
-  return false;
-}
-
 std::string print_list() {
   std::string out;
   for (const Experiment& experiment : experiments()) {
@@ -44,26 +36,12 @@ std::string print_list() {
   return out;
 }
 
-bool write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file.good()) return true;
-  fmt::print(stderr, "{}: cannot be written\n", path.string());
-  return false;
-}
-
 bool write_files(const std::filesystem::path& folder,
                  const Experiment& experiment,
                  const ExperimentOptions& options,
                  const Findings& findings) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    fmt::print(stderr, "{}: cannot be made: {}\n", folder.string(), error.message());
-    return false;
-  }
-  return write_file(folder / "result.json", print_json(experiment, options, findings)) &&
+  return make_folder(folder) &&
+         write_file(folder / "result.json", print_json(experiment, options, findings)) &&
          write_file(folder / "result.csv", print_csv(findings)) &&
          write_file(folder / fmt::format("{}.svg", experiment.name), print_svg(findings.plot));
 }

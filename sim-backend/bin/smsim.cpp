@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim-backend/bin/cmd_cc_plan.h"
+#include "sim-backend/bin/cmd_collect.h"
 #include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
 #include "sim-backend/bin/cmd_run.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
 
   int exit_code = 0;
   smd::sim::add_cc_plan_command(app, exit_code);
+  smd::sim::add_collect_command(app, exit_code);
   smd::sim::add_experiment_command(app, exit_code);
   smd::sim::add_gen_command(app, exit_code);
   smd::sim::add_run_command(app, exit_code);

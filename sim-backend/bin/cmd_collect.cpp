@@ -1,0 +1,70 @@
+#include "sim-backend/bin/cmd_collect.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim-backend/bin/result_files.h"
+#include "sim-backend/bin/whole_file.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr std::size_t kMostNamed = 8;
+
+struct CommandLine {
+  std::vector<std::string> folders;
+  std::string out;
+  bool json = false;
+};
+
+int complain(const Faults& faults) {
+  for (const Fault& fault : faults) fmt::print(stderr, "{}\n", print_fault(fault));
+  return kBadInput;
+}
+
+void tell_missing(const std::vector<std::string>& missing) {
+  const auto end = missing.begin() + static_cast<long>(std::min(missing.size(), kMostNamed));
+  fmt::print(stderr,
+             "smsim: {} missing: {}{}; smsim run --resume runs them\n",
+             missing.size() == 1 ? "1 run is" : fmt::format("{} runs are", missing.size()),
+             fmt::join(missing.begin(), end, ", "),
+             missing.size() > kMostNamed ? ", …" : "");
+}
+
+int collect(const CommandLine& line) {
+  std::vector<NamedPart> parts;
+  for (const std::string& folder : line.folders) {
+    Parsed<std::vector<NamedPart>> found = read_parts(folder);
+    if (!found) return complain(found.error());
+    std::ranges::move(*found, std::back_inserter(parts));
+  }
+  const Parsed<JoinedResult> result = join_parts(std::move(parts));
+  if (!result) return complain(result.error());
+  const std::string out = line.out.empty() ? line.folders.front() : line.out;
+  if (!write_result(out, *result)) return kFailed;
+  if (!print_to_stdout(line.json ? result->json : result->lines)) return kFailed;
+  for (const std::string& audit : result->audits) fmt::print(stderr, "smsim: {}\n", audit);
+  if (!result->missing.empty()) tell_missing(result->missing);
+  return result->sound && result->missing.empty() ? 0 : kFailed;
+}
+
+}  // namespace
+
+void add_collect_command(CLI::App& app, int& exit_code) {
+  const auto line = std::make_shared<CommandLine>();
+  CLI::App* command = app.add_subcommand("collect", "Join the runs of a campaign");
+  command->add_option("DIR", line->folders, "Folders that smsim run --out made")->required();
+  command->add_option("--out", line->out, "Folder for the result instead of the first DIR");
+  command->add_flag("--json", line->json, "One object instead of lines");
+  command->callback([line, &exit_code] { exit_code = collect(*line); });
+}
+
+}  // namespace smd::sim
