@@ -69,6 +69,26 @@ PacketOptions PacketOptions::cycles() {
   };
 }
 
+PacketOptions PacketOptions::multistage() {
+  constexpr Picos kByte = kNano;
+  return {
+      // The head's one byte crosses in half a cycle: the rest is the link's arbitration. The
+      // speed-up
+      // is not stated by the source, but for being above 1 and at most 2 as a rule.
+      .switches = {.routing = kByte,
+                   .link_arbitration = kByte / 2,
+                   .speed_up_percent = 200,
+                   .input_buffer_bytes = 1024,
+                   .output_buffer_bytes = 1024},
+      .adapters = {.waiting = SourceQueues::PerDestination},
+      .cables = {.propagation = kByte,
+                 .header_bytes = 22,
+                 .flow_control_packets = false,
+                 .byte_time = kByte},
+      .vls = 1,
+  };
+}
+
 bool find_preset(std::string_view name, PacketOptions& out) {
   if (name == "thesis") {
     out = PacketOptions::thesis();
@@ -76,6 +96,8 @@ bool find_preset(std::string_view name, PacketOptions& out) {
     out = PacketOptions::modern();
   } else if (name == "cycles") {
     out = PacketOptions::cycles();
+  } else if (name == "multistage") {
+    out = PacketOptions::multistage();
   } else {
     return false;
   }
