@@ -4,7 +4,7 @@
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/nue/kept_trees.h"
 #include "smd/routing/nue/lane_sls.h"
-#include "smd/routing/nue/planner.h"
+#include "smd/routing/nue/single_lane.h"
 #include "smd/routing/nue/tree_ways.h"
 #include "smd/routing/traffic.h"
 
@@ -23,7 +23,11 @@ class Nue final : public Engine {
            "lane is not let in; so no lane ever has a cycle of dependencies. Nobody is left out: a "
            "spanning tree's turns are let in first, and who finds no other way takes it. As few "
            "lanes as give shortest routes only, else all there are; with eight, most tori, "
-           "dragonflies and irregular fabrics have hardly a detour. Hosts of one switch and LIDs "
+           "dragonflies and irregular fabrics have hardly a detour. Where a single lane makes "
+           "detours, "
+           "destinations that follow each other are not neighbours, the better of two orders is "
+           "taken, and then every tree is grown again beside all others at a price that rises with "
+           "what links carry. Hosts of one switch and LIDs "
            "of one host are spread over all equally short ways whose turns are free. Given the "
            "routes in force, keeps the tree of every LID that is whole, and of broken ones what "
            "still leads there; a link that comes up takes what it shortens and its share of the "
@@ -47,11 +51,19 @@ class Nue final : public Engine {
       KeptTrees kept{fabric, lids.top, graph, channels, targets, costs, *request.in_force};
       if (auto tables = kept.compute(most)) return std::move(*tables);
     }
-    NuePlanner planner{graph, channels, targets, costs};
-    // Fewer lanes are better where every route is a shortest one on them.
     unsigned lanes = 1;
-    while (!planner.plan(lanes, lanes < most)) lanes = std::min(2 * lanes, most);
-    planner.polish();
+    std::unique_ptr<NuePlanner> plan;
+    if (most == 1) {
+      plan = plan_single_lane(graph, channels, targets, costs);
+    } else {
+      plan = std::make_unique<NuePlanner>(graph, channels, targets, costs);
+      // Fewer lanes are better where every route is a shortest one on them.
+      while (!plan->plan(lanes, lanes < most)) lanes = std::min(2 * lanes, most);
+      plan->polish();
+    }
+    NuePlanner& planner = *plan;
+    // Where single hosts leave the trees, they must not fill what was relieved.
+    const auto* const load = most == 1 && planner.count_detours() != 0 ? &planner.load() : nullptr;
 
     RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
     Spread spread{graph, targets, costs};
@@ -63,7 +75,7 @@ class Nue final : public Engine {
       const auto find = [&](SwitchIdx destination) {
         planner.read(destination, tree);
         if (targets.hosts[destination] != 0)
-          ways.widen(tree, planner.turns(destination), hops);
+          ways.widen(tree, planner.turns(destination), hops, load);
         else
           ways.list(tree, hops);
       };
@@ -72,7 +84,7 @@ class Nue final : public Engine {
         spread.serve(destination, hops, offset, result.lft);
       }
       // Who came first chose without knowing the rest; on several lanes nearly all have choices.
-      if (lanes == 1 && !spread.is_worth_another_turn()) continue;
+      if (load != nullptr || (lanes == 1 && !spread.is_worth_another_turn())) continue;
       for (const SwitchIdx destination : planner.planned()) {
         find(destination);  // at least the ways of before
         spread.serve_again(destination, hops, offset, result.lft);

@@ -33,6 +33,7 @@ NuePlanner::NuePlanner(const SwitchGraph& graph,
       row_of_(graph.switches(), kNoRow),
       lane_of_(graph.switches(), 0),
       growth_(channels),
+      priced_(channels),
       settled_(graph.switches(), kUnreached),
       flow_(graph.switches(), 0) {
   for (std::uint32_t i = 0; i < islands_.size(); ++i) {
@@ -80,7 +81,25 @@ NuePlanner::Homes NuePlanner::begin(unsigned lanes) {
 }
 
 bool NuePlanner::plan(unsigned lanes, bool shortest) {
-  const Homes homes = begin(lanes);
+  even_ = false;
+  return plan(begin(lanes), shortest, ~std::uint64_t{0});
+}
+
+bool NuePlanner::plan_in_strides(std::size_t stride, std::uint64_t most) {
+  even_ = true;
+  Homes homes = begin(1);
+  std::vector<SwitchIdx>& home = homes.by_lane.front();
+  std::ranges::sort(home);
+  std::vector<SwitchIdx> ordered;
+  for (std::size_t first = 0; first < std::min(stride, home.size()); ++first) {
+    for (std::size_t at = first; at < home.size(); at += stride) ordered.push_back(home[at]);
+  }
+  home = std::move(ordered);
+  return plan(homes, false, most);
+}
+
+bool NuePlanner::plan(const Homes& homes, bool shortest, std::uint64_t most_detours) {
+  const auto lanes = static_cast<unsigned>(lanes_.size());
   std::vector<SwitchIdx> late, longer;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     for (const SwitchIdx destination : homes.by_lane[lane]) {
@@ -97,7 +116,12 @@ bool NuePlanner::plan(unsigned lanes, bool shortest) {
       found = plan_shortest(destination, (home + step) % lanes);
     if (!found) longer.push_back(destination);
   }
-  for (const SwitchIdx destination : longer) plan_least_detour(destination);
+  std::uint64_t detours = 0;
+  for (const SwitchIdx destination : longer) {
+    plan_least_detour(destination);
+    detours += detours_[destination] * targets_.hosts[destination];
+    if (detours > most_detours) return false;
+  }
   for (std::size_t i = 0; i < homes.without_hosts.size(); ++i) {
     const auto lane = static_cast<unsigned>(i % lanes);
     complete(homes.without_hosts[i], lanes_[lane]);
@@ -108,7 +132,7 @@ bool NuePlanner::plan(unsigned lanes, bool shortest) {
 
 bool NuePlanner::plan_shortest(SwitchIdx destination, unsigned lane) {
   growth_.forget_settled();
-  if (!growth_.grow(lanes_[lane].turns, destination, load_, {.shortest = true})) {
+  if (!growth_.grow(lanes_[lane].turns, destination, load_, {.shortest = true, .even = even_})) {
     lanes_[lane].turns.take_back();
     return false;
   }
@@ -126,6 +150,10 @@ void NuePlanner::plan_least_detour(SwitchIdx destination) {
     const unsigned lane = (home + step) % count;
     complete(destination, lanes_[lane]);
     const std::uint64_t detours = measure_detours(least);
+    if (count == 1) {
+      detours_[destination] = detours;
+      return accept(destination, lane);
+    }
     lanes_[lane].turns.take_back();
     if (detours >= shortest) continue;
     shortest = detours;
@@ -142,7 +170,7 @@ void NuePlanner::complete(SwitchIdx destination, Lane& lane) {
   for (const SwitchIdx sw : island) settled_[sw] = kUnreached;
   settled_[destination] = 0;
   lane.escape.aim_at(destination);
-  const GrowthRules rules{.fitting = targets_.hosts[destination] == 0};
+  const GrowthRules rules{.fitting = targets_.hosts[destination] == 0, .even = even_};
   for (int round = 0;; ++round) {
     growth_.grow(lane.turns, destination, load_, rules);
     if (growth_.tree().order.size() == island.size()) return;
@@ -164,10 +192,9 @@ void NuePlanner::settle_along(const EscapeTree& escape, SwitchIdx sw) {
   }
 }
 
-void NuePlanner::accept(SwitchIdx destination, unsigned lane) {
+void NuePlanner::accept(SwitchIdx destination, unsigned lane, const GrownTree& tree) {
   lanes_[lane].turns.keep();
   lane_of_[destination] = static_cast<std::uint8_t>(lane);
-  const GrownTree& tree = growth_.tree();
   if (row_of_[destination] == kNoRow) {
     row_of_[destination] = planned_.size();
     planned_.push_back(destination);

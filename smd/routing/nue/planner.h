@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "smd/routing/nue/escape_tree.h"
+#include "smd/routing/nue/priced_growth.h"
 #include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/nue/turn_counts.h"
 #include "smd/routing/nue/turn_set.h"
@@ -24,10 +25,25 @@ class NuePlanner {
   /// its neighbourhood. Requires: lanes >= 1.
   bool plan(unsigned lanes, bool shortest);
 
+  /// As plan(1, false), but destinations so many switches apart follow each other: neighbours,
+  /// which want the same turns, do not. False, and there is no plan, as soon as there are more
+  /// detours than `most`, see count_detours(). Requires: stride >= 1.
+  bool plan_in_strides(std::size_t stride, std::uint64_t most);
+
   /// Gives up the escape routes that no tree takes. Then takes out trees with detours, the first
   /// planned first, and grows them again where they get shorter; no more when that succeeds too
   /// seldom. Requires: a plan.
   void polish();
+
+  /// Gives up the escape routes that no tree takes. Then grows every tree again where that makes
+  /// loads even enough for the links it costs, or saves links. Requires: a plan.
+  void relieve();
+
+  /// Links above the least, of all paths between hosts' switches and the switches of the plan.
+  [[nodiscard]] std::uint64_t count_detours() const;
+
+  /// What channels carry: paths, by what they draw and cost.
+  [[nodiscard]] const std::vector<std::uint64_t>& load() const { return load_; }
 
   /// Destinations in the order in which they were planned.
   [[nodiscard]] const std::vector<SwitchIdx>& planned() const { return planned_; }
@@ -56,12 +72,18 @@ class NuePlanner {
 
   /// Makes the lanes, empty but for the escape routes.
   Homes begin(unsigned lanes);
+  bool plan(const Homes& homes, bool shortest, std::uint64_t most_detours);
   bool plan_shortest(SwitchIdx destination, unsigned lane);
   void plan_least_detour(SwitchIdx destination);
   void complete(SwitchIdx destination, Lane& lane);
   void settle_along(const EscapeTree& escape, SwitchIdx sw);
-  void accept(SwitchIdx destination, unsigned lane);
 
+  void accept(SwitchIdx destination, unsigned lane) { accept(destination, lane, growth_.tree()); }
+
+  void accept(SwitchIdx destination, unsigned lane, const GrownTree& tree);
+
+  void give_up_escapes();
+  void relieve(SwitchIdx destination);
   bool reroute(SwitchIdx destination);
   void remove(SwitchIdx destination, const GrownTree& tree);
   void put_back(SwitchIdx destination, const GrownTree& tree);
@@ -86,9 +108,14 @@ class NuePlanner {
   std::uint64_t links_ = 0;                        // of all paths together
   IndexVector<SwitchIdx, std::uint64_t> detours_;  // links above the least, over its paths
 
+  bool even_ = false;                      // see GrowthRules
+  double unit_load_ = 1, unit_links_ = 1;  // of a channel on average, before relieve()
+
   // Scratch.
   GrownTree old_;
   TreeGrowth growth_;
+  PricedGrowth priced_;
+  std::vector<double> price_;                      // by channel
   IndexVector<SwitchIdx, std::uint32_t> settled_;  // depth
   std::vector<SwitchIdx> walk_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;

@@ -18,18 +18,26 @@ constexpr int kPatiencePerSuccess = 4;
 
 }  // namespace
 
-void NuePlanner::polish() {
-  // Every destination has its tree now, which it gets back if there is no better one.
+// Every destination has its tree now, which it gets back if there is no better one.
+void NuePlanner::give_up_escapes() {
   for (Lane& lane : lanes_) {
     for (const auto& [in, out] : lane.escape.list_turns()) {
       if (!lane.counts.is_taken(in, out)) lane.turns.remove(in, out);
     }
     lane.turns.forget_barred();
   }
+}
+
+std::uint64_t NuePlanner::count_detours() const {
   std::uint64_t detours = 0;
   for (const SwitchIdx destination : planned_)
     detours += detours_[destination] * targets_.hosts[destination];
-  if (detours < links_ / kRare) return;
+  return detours;
+}
+
+void NuePlanner::polish() {
+  give_up_escapes();
+  if (count_detours() < links_ / kRare) return;
   int patience = kPatience;
   for (const SwitchIdx destination : planned_) {
     if (detours_[destination] == 0) continue;

@@ -41,7 +41,7 @@ bool TreeGrowth::grow(TurnSet& turns,
     }
     begin = tree_.order.size();
     for (const SwitchIdx sw : next_) {
-      if (attach(turns, sw, depth, load, rules.fitting))
+      if (attach(turns, sw, depth, load, rules))
         tree_.order.push_back(sw);
       else if (rules.shortest)
         return false;
@@ -56,20 +56,23 @@ bool TreeGrowth::attach(TurnSet& turns,
                         SwitchIdx sw,
                         std::uint32_t depth,
                         const std::vector<std::uint64_t>& load,
-                        bool fitting) {
+                        const GrowthRules& rules) {
   Channel best = kNoChannel;
   choices_.clear();
   for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
     const SwitchIdx far = channels_.to[c];
     if (tree_.depth[far] != depth) continue;
     const Channel next = tree_.exit[far];
-    if (next == kNoChannel || turns.has(c, next)) {
+    if (next == kNoChannel || turns.has(c, next) ||
+        (rules.even && turns.fits(c, next) && !turns.is_barred(c, next))) {
       if (best == kNoChannel || load[c] < load[best]) best = c;
     } else if (best == kNoChannel && !turns.is_barred(c, next) &&
-               (!fitting || turns.fits(c, next))) {
+               (!rules.fitting || turns.fits(c, next))) {
       choices_.push_back(c);
     }
   }
+  if (best != kNoChannel && tree_.exit[channels_.to[best]] != kNoChannel)
+    turns.add(best, tree_.exit[channels_.to[best]]);
   if (best == kNoChannel) {
     const auto cost = [&](Channel c) {
       return std::tuple{!turns.fits(c, tree_.exit[channels_.to[c]]), load[c], c};

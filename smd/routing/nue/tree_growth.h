@@ -18,6 +18,7 @@ struct GrownTree {
 struct GrowthRules {
   bool shortest = false;  // no tree rather than one with a longer way than the graph allows
   bool fitting = false;   // new turns only where they agree with the order of the set: fast
+  bool even = false;      // a turn that fits is as good as one in the set: the load decides
 };
 
 class TreeGrowth {
@@ -52,7 +53,7 @@ class TreeGrowth {
               SwitchIdx sw,
               std::uint32_t depth,
               const std::vector<std::uint64_t>& load,
-              bool fitting);
+              const GrowthRules& rules);
 
   const Channels& channels_;
   GrownTree tree_;

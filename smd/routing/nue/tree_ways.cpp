@@ -1,5 +1,6 @@
 #include "smd/routing/nue/tree_ways.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace smd {
@@ -15,7 +16,10 @@ void TreeWays::list(const GrownTree& tree, NextHops& hops) {
   }
 }
 
-void TreeWays::widen(const GrownTree& tree, TurnSet& turns, NextHops& hops) {
+void TreeWays::widen(const GrownTree& tree,
+                     TurnSet& turns,
+                     NextHops& hops,
+                     const std::vector<std::uint64_t>* load) {
   const std::size_t words = channels_.words;
   ways_.assign(channels_.switches() * words, 0);
   comes_.assign(channels_.switches() * words, 0);
@@ -27,12 +31,18 @@ void TreeWays::widen(const GrownTree& tree, TurnSet& turns, NextHops& hops) {
     mark(ways_, tree.exit[tree.order[at]]);
     mark(comes_, channels_.reverse[tree.exit[tree.order[at]]]);
   }
+  fullest_.assign(channels_.switches(), 0);
+  const auto find_fullest = [&](Channel way) {
+    return load == nullptr ? 0 : std::max((*load)[way], fullest_[channels_.to[way]]);
+  };
   // Nearest first: the ways of a switch are complete before anything farther may lead to it.
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     const SwitchIdx sw = tree.order[at];
     const std::uint32_t nearer = tree.depth[sw] - 1;
+    fullest_[sw] = find_fullest(tree.exit[sw]);
     for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
       if (tree.depth[channels_.to[c]] != nearer || c == tree.exit[sw]) continue;
+      if (find_fullest(c) > fullest_[sw]) continue;
       if (may_take(turns, c)) mark(ways_, c);
     }
   }

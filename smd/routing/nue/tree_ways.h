@@ -19,7 +19,12 @@ class TreeWays {
 
   /// As list(), with the further ways, whose turns it lets into the set. Ensures: a route may take
   /// any listed way at every switch.
-  void widen(const GrownTree& tree, TurnSet& turns, NextHops& hops);
+  /// With `load`, by channel, only where no link of the further way carries more than the fullest
+  /// of the tree's.
+  void widen(const GrownTree& tree,
+             TurnSet& turns,
+             NextHops& hops,
+             const std::vector<std::uint64_t>* load = nullptr);
 
  private:
   [[nodiscard]] bool may_take(TurnSet& turns, Channel way);
@@ -30,6 +35,7 @@ class TreeWays {
   const Channels& channels_;
   Rows ways_;   // out of a switch, by slot
   Rows comes_;  // over the tree into a switch: slots of the ways back
+  IndexVector<SwitchIdx, std::uint64_t> fullest_;  // load of a link on the way over the tree
 };
 
 }  // namespace smd

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim-backend/topology/snapshot.h"
+#include "smd/routing/switch_graph.h"
 #include "tests/unit/routing/changing_fabric.h"
 #include "tests/unit/routing/random_fabric.h"
 #include "tests/unit/routing/shape_checks.h"
@@ -183,6 +184,32 @@ TEST(Nue, OnOneLaneRoutesAreShorterThanUpDownOnes) {
     EXPECT_LT(measure_load(f, lids, nue(f, lids, 1).lft).mean,
               measure_load(f, lids, compute("updn", f, lids).lft).mean)
         << seed;
+  }
+}
+
+struct OnOneLane {
+  const char* spec;
+  double mean_hops;
+  std::uint64_t load;
+};
+
+// What OpenSM's nue reaches on one VL, its default:
+//   compare_engines --engines nue-1vl --fabrics SPEC…    (docs/benchmarks.md)
+TEST(Nue, OnOneLaneIsNoWorseThanOpensm) {
+  for (const auto& [spec, hops, load] :
+       {OnOneLane{"torus:dims=16.16,hosts=4", 9.953, 71856},
+        OnOneLane{"torus:dims=8.8.8,hosts=4", 9.857, 736984},
+        OnOneLane{"dragonfly:a=8,c=4,h=4", 3.013, 4588},
+        OnOneLane{"irregular:switches=250,ports=16,links=8,hosts=8", 3.365, 44640},
+        OnOneLane{"dragonfly:a=12,c=6,h=6", 3.257, 28644}}) {
+    const Fabric f = drawn(spec);
+    const LidMap lids = lids_in_order(f);
+    const LoadReport ours = measure_load(f, lids, nue(f, lids, 1).lft);
+    const SwitchGraph graph{f};
+    const auto hosts = static_cast<double>(f.node_count() - f.switch_count());
+    const double links = ours.mean * static_cast<double>(graph.edge_count());
+    EXPECT_LE(links / (hosts * (hosts - 1)), hops) << spec;
+    EXPECT_LE(ours.max, load) << spec;
   }
 }
 
