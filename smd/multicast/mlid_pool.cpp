@@ -30,31 +30,54 @@ Lid MlidPool::add(const Group& group, const std::map<Gid, Group>& groups) {
   } else if (end_ < capacity_) {
     mlid = nth(end_);
   } else {
-    std::tuple<std::tuple<bool, bool>, std::size_t> best{{true, true}, SIZE_MAX};
-    for (const auto& [lid, sharers] : groups_) {
-      if (place(lid) >= capacity_) break;
-      auto worst = std::tuple(false, false);
-      for (const Gid& mgid : sharers) worst = std::max(worst, strangeness(group, groups.at(mgid)));
-      if (const auto found = std::tuple(worst, sharers.size()); found < best) {
-        best = found;
-        mlid = lid;
-      }
-    }
+    mlid = choose_shared(group, groups);
   }
   if (mlid != kUnassignedLid) add(group.mgid, mlid);
   return mlid;
 }
 
+// Few sharers first, so the first of those with the best company is the one, and whoever is no
+// better needs no second look: a group costs as many looks as there are MLIDs, not groups.
+Lid MlidPool::choose_shared(const Group& group, const std::map<Gid, Group>& groups) const {
+  constexpr std::tuple kGood{false, false};
+  Lid best = kUnassignedLid;
+  std::tuple<bool, bool> best_worst{true, true};
+  for (const auto& [size, mlid] : by_size_) {
+    if (place(mlid) >= capacity_) continue;
+    auto worst = kGood;
+    const auto no_better = [&] { return best != kUnassignedLid && worst >= best_worst; };
+    for (const Gid& mgid : groups_.at(mlid)) {
+      worst = std::max(worst, strangeness(group, groups.at(mgid)));
+      if (no_better()) break;
+    }
+    if (no_better()) continue;
+    best = mlid;
+    best_worst = worst;
+    if (worst == kGood) break;
+  }
+  return best;
+}
+
+void MlidPool::count(Lid mlid, std::size_t before, std::size_t now) {
+  by_size_.erase({before, mlid});
+  if (now > 0) by_size_.emplace(now, mlid);
+}
+
 void MlidPool::add(const Gid& mgid, Lid mlid) {
   for (; end_ <= place(mlid); ++end_) freed_.insert(nth(end_));
   freed_.erase(mlid);
-  groups_[mlid].insert(mgid);
+  std::set<Gid>& sharers = groups_[mlid];
+  const std::size_t before = sharers.size();
+  sharers.insert(mgid);
+  count(mlid, before, sharers.size());
 }
 
 void MlidPool::remove(const Gid& mgid, Lid mlid) {
   const auto found = groups_.find(mlid);
   if (found == groups_.end()) return;
+  const std::size_t before = found->second.size();
   found->second.erase(mgid);
+  count(mlid, before, found->second.size());
   if (!found->second.empty()) return;
   groups_.erase(found);
   freed_.insert(mlid);

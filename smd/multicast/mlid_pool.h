@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "smd/multicast/group.h"
@@ -35,8 +36,12 @@ class MlidPool {
 
  private:
   std::uint32_t capacity_ = 0;
+  [[nodiscard]] Lid choose_shared(const Group& group, const std::map<Gid, Group>& groups) const;
+  void count(Lid mlid, std::size_t before, std::size_t now);
+
   std::map<Lid, std::set<Gid>> groups_;
-  std::set<Lid> freed_;    // below the end, unused
+  std::set<std::pair<std::size_t, Lid>> by_size_;  // those in use, by how many share them
+  std::set<Lid> freed_;                            // below the end, unused
   std::uint32_t end_ = 0;  // all from here on are unused: as many from the first one
 };
 

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
+#include "smd/base/rng.h"
 #include "smd/multicast/mgid.h"
 
 namespace smd {
@@ -427,6 +431,54 @@ TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
               ElementsAre(MlidMember{Guid{1}, true}, MlidMember{Guid{2}, false}));
   realm.room = 0;
   EXPECT_EQ(refusal(join(creation(1, {0xff12401bffff0000u, Guid{0x300}}))), Refusal::NoResources);
+}
+
+/// The MLID to share, by looking at every group of every MLID.
+Lid find_best_company(const GroupTable& table, const GroupTraits& traits) {
+  std::map<Lid, std::tuple<bool, bool, std::size_t>> company;
+  for (const auto& [mgid, group] : table.groups()) {
+    const GroupTraits& its = group.traits;
+    const bool alike = its.p_key == traits.p_key && its.mtu == traits.mtu &&
+                       its.rate == traits.rate && its.sl == traits.sl;
+    auto& [permanent, strange, size] = company[group.mlid];
+    if (std::tuple(group.permanent, !alike) > std::tuple(permanent, strange)) {
+      permanent = group.permanent;
+      strange = !alike;
+    }
+    ++size;
+  }
+  return std::ranges::min_element(company, {}, [](const auto& each) { return each.second; })->first;
+}
+
+TEST_F(Groups, TheBestCompanyIsFoundAmongMany) {
+  realm.room = 12;
+  Rng rng(5);
+  std::vector<GroupWish> wishes;
+  for (std::uint64_t id = 0; id < 2; ++id)
+    wishes.push_back({.mgid = {kMgid.prefix, Guid{0x900 + id}}, .p_key = kDefaultPKey});
+  static_cast<void>(table.keep(realm, wishes));
+  unsigned shared = 0;
+  for (std::uint64_t id = 0; id < 600; ++id) {
+    if (rng.below(4) == 0 && id > 0) {
+      GroupRequest gone = joining(1);
+      gone.mgid = Gid{kMgid.prefix, Guid{0x1000 + rng.below(id)}};
+      static_cast<void>(leave(gone));
+    }
+    GroupRequest request = creation(1, {kMgid.prefix, Guid{0x1000 + id}});
+    request.mtu = Bound{Selector::Exactly, static_cast<std::uint8_t>(3 + rng.below(3))};
+    request.sl = static_cast<std::uint8_t>(rng.below(3));
+    std::set<Lid> used;
+    for (const auto& [mgid, group] : table.groups()) used.insert(group.mlid);
+    const GroupTraits traits{
+        .p_key = kDefaultPKey, .mtu = request.mtu->value, .rate = 16, .sl = *request.sl};
+    const Lid wanted = used.size() < realm.room ? kUnassignedLid : find_best_company(table, traits);
+    const auto made = join(request);
+    ASSERT_TRUE(made);
+    if (wanted == kUnassignedLid) continue;
+    ++shared;
+    ASSERT_EQ(made->mlid, wanted) << id;
+  }
+  EXPECT_GT(shared, 400u);
 }
 
 TEST_F(Groups, WhatIsKeptComesBack) {
