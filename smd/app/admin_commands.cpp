@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/app/admin_view.h"
+#include "smd/app/congestion_view.h"
 #include "smd/app/report_json.h"
 #include "smd/app/sa_command.h"
 #include "smd/base/log.h"
@@ -128,6 +129,9 @@ nlohmann::json status(const AdminContext& context) {
   out["port"] = port.port.value();
   out["port_guid"] = fmt::format("{}", port.port_guid);
   out["alarms"] = manager->alarms();
+  if (const auto* desk = context.congestion ? context.congestion() : nullptr) {
+    for (std::string& line : desk->alarms()) out["alarms"].push_back(std::move(line));
+  }
   const Election& election = manager->election();
   out["priority"] = election.info().priority;
   out["standbys"] = standbys_json(election);
@@ -280,6 +284,13 @@ void register_commands(CommandTable& table, AdminContext context) {
         }
         return changes_json(*ctx->manager(), most);
       });
+  table.add("congestion",
+            "congestion control: agents, the plan, hot ports",
+            [ctx](const Json&) -> Result<Json> {
+              const auto* desk = ctx->congestion ? ctx->congestion() : nullptr;
+              if (desk == nullptr) return fail(Errc::Busy, "no device is open");
+              return congestion_json(*desk, ctx->manager()->in_force());
+            });
   table.add("log", "set the log level: level", [](const Json& args) -> Result<Json> {
     const auto name = text_arg(args, "level");
     if (!name) return tl::unexpected<Error>(name.error());

@@ -6,6 +6,7 @@
 
 #include "smd/admin/commands.h"
 #include "smd/app/administration.h"
+#include "smd/app/congestion_desk.h"
 #include "smd/app/subnet_manager.h"
 
 namespace smd::app {
@@ -18,9 +19,13 @@ struct AdminContext {
 
   /// May be empty, and may give null: then nothing is said of it.
   std::function<Administration*()> administration;
+
+  /// Likewise.
+  std::function<CongestionDesk*()> congestion;
 };
 
-/// status, fabric, nodes, links, port, route, sweep, engine, changes, log, sa, shutdown.
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa,
+/// shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 
 }  // namespace smd::app

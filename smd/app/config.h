@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "smd/base/result.h"
+#include "smd/congestion/options.h"
 #include "smd/ib/types.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_file.h"
@@ -158,6 +159,7 @@ struct Config {
   PortConfig port;
   QosConfig qos;
   PartitionsConfig partitions;
+  cc::Options congestion;
   LogConfig log;
   AdminConfig admin;
 

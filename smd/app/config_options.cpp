@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/app/assimilation.h"
+#include "smd/app/config_congestion.h"
 #include "smd/app/config_kinds.h"
 
 namespace smd {
@@ -520,6 +521,7 @@ Options make_options() {
                        port_options(),
                        qos_options(),
                        partition_options(),
+                       congestion_options(),
                        log_options(),
                        admin_options()}) {
     std::ranges::move(part, std::back_inserter(all));
@@ -544,6 +546,7 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "port") return "What every port is set to.";
   if (section == "qos") return "Service levels. What is not set here stays as the port has it.";
   if (section == "partitions") return "Who can talk to whom: docs/partitions-and-qos.md.";
+  if (section == "congestion") return "Congestion control. What is not set here is computed.";
   if (section == "log") return "Log lines.";
   if (section == "admin") return "The daemon's socket for smctl.";
   return "";

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "smd/app/config_congestion.h"
 #include "smd/app/config_options.h"
 
 namespace smd {
@@ -107,6 +108,7 @@ std::vector<ConfigRule> make_rules() {
            return arbitrates_beyond(name, tables(c).vl_arb_low, c.port.max_operational_vls);
          }});
   }
+  for (ConfigRule& rule : congestion_rules()) rules.push_back(std::move(rule));
   return rules;
 }
 

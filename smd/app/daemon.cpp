@@ -24,6 +24,11 @@ std::string find_unusable(const Config& running, const Config& fresh) {
   if (fresh.sm.m_key != running.sm.m_key) {
     return "sm.m_key differs from what protects the ports now; they would refuse the new one";
   }
+  const cc::Options& before = running.congestion;
+  if (before.enabled && before.protect && fresh.congestion.key != before.key) {
+    return "congestion.cc_key differs from what protects the agents now; they would refuse the new "
+           "one";
+  }
   return "";
 }
 
@@ -96,6 +101,9 @@ bool Daemon::start_admin() {
                      .uptime = [this] { return runtime_.now() - started_; },
                      .administration = [this]() -> Administration* {
                        return session_ ? session_->administration.get() : nullptr;
+                     },
+                     .congestion = [this]() -> CongestionDesk* {
+                       return session_ ? session_->congestion.get() : nullptr;
                      }});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
@@ -157,6 +165,7 @@ void Daemon::open() {
       Administration::Hooks{.on_change = [this] { records_.note_change(); },
                             .on_aliases = [this] { adopt_view(); }});
   session_->administration->restore(left_);
+  session_->congestion = std::make_unique<CongestionDesk>(runtime_, session_->split->congestion());
   records_.set_collect([this] { return collect(); });
   session_->manager = std::make_unique<SubnetManager>(runtime_,
                                                       session_->split->subnet(),
@@ -228,6 +237,7 @@ void Daemon::close() {
 
 void Daemon::on_phase(Phase phase) {
   if (phase != Phase::Standby && phase != Phase::NotActive) return;
+  session_->congestion->stop();
   notify_.status(std::string(print_phase(phase)));
   notify_.ready();
   if (!options_.once) return;
@@ -240,6 +250,11 @@ void Daemon::on_cycle(const CycleReport& cycle) {
     const Fabric& fabric = session_->manager->in_force()->fabric();
     session_->aliases->forget(fabric, cycle.came_up);
     session_->clients->note_came_up(fabric, cycle.came_up);
+    const bool measured = session_->manager->settings().statistics;
+    session_->congestion->adopt(session_->manager->share_in_force(),
+                                session_->manager->settings(),
+                                measured ? cycle.routes.max_hops + 1 : 0,
+                                cycle.came_up);
   }
   notify_.status(cycle.error ? "failed: " + cycle.error->context
                              : fmt::format("{} switches, {} adapters, engine {}",

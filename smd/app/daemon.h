@@ -15,6 +15,7 @@
 #include "smd/app/alias_writer.h"
 #include "smd/app/client_call.h"
 #include "smd/app/config.h"
+#include "smd/app/congestion_desk.h"
 #include "smd/app/record_store.h"
 #include "smd/app/service_notify.h"
 #include "smd/app/subnet_manager.h"
@@ -50,6 +51,7 @@ class Daemon {
     std::unique_ptr<Transport> transport;
     std::unique_ptr<ClassSplit> split;
     std::unique_ptr<Administration> administration;
+    std::unique_ptr<CongestionDesk> congestion;
     std::unique_ptr<SubnetManager> manager;
     std::unique_ptr<AliasWriter> aliases;
     std::unique_ptr<ClientCall> clients;

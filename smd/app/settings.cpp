@@ -94,6 +94,7 @@ Settings make_settings(const Config& config) {
                   .m_key = config.sm.m_key,
                   .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
                   .poll_retries = config.sm.poll_retries};
+  out.congestion = config.congestion;
   return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "smd/app/assimilation.h"
 #include "smd/app/config.h"
+#include "smd/congestion/options.h"
 #include "smd/ha/election.h"
 #include "smd/policy/group_wish.h"
 #include "smd/policy/lid_assignment.h"
@@ -48,6 +49,7 @@ struct Settings {
   Duration debounce_max = std::chrono::milliseconds(200);
   std::vector<GroupWish> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;
+  cc::Options congestion;
 };
 
 [[nodiscard]] Settings make_settings(const Config& config);

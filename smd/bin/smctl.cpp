@@ -69,6 +69,7 @@ class CommandLine {
     text(engine, "name", "NAME", "engine to use from now on")->required(false);
     auto* changes = command("changes", "the latest changes, newest first");
     add(changes, "n", "N", "at most so many")->check(CLI::NonNegativeNumber);
+    command("congestion", "congestion control: agents, the plan, hot ports");
     auto* log = command("log", "set the daemon's log level");
     text(log, "level", "LEVEL", "debug, info, warn, error or off");
     add_sa();

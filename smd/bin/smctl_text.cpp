@@ -149,6 +149,23 @@ std::string print_records(const Json& result) {
   return text;
 }
 
+/// The plan is sentences, too; what is hot and what is not as wished are tables below.
+std::string print_congestion(Json result) {
+  const Json plan = result.value("plan", Json::array());
+  const Json others = result.value("others", Json::array());
+  const Json hot = result.value("hot", Json::array());
+  for (const char* key : {"plan", "others", "hot"}) result.erase(key);
+  std::string text = print_answer_text(result);
+  if (plan.is_array() && !plan.empty()) {
+    text += "\nplan:\n";
+    for (const Json& line : plan)
+      text += (line.is_string() ? clean(line.get<std::string>()) : clean(line.dump())) + "\n";
+  }
+  if (!others.empty()) text += "\n" + print_answer_text(Json{{"not as wished", others}});
+  if (!hot.empty()) text += "\n" + print_answer_text(Json{{"hot ports", hot}});
+  return text;
+}
+
 /// Alarms are sentences: each has its line, below everything else.
 std::string print_status(Json status) {
   const Json alarms = status.at("alarms");
@@ -169,6 +186,7 @@ std::string print_command_answer(const std::string& command, const Json& result)
   }
   if (command == "route" && is_list_of_objects(result, "hops")) return print_route(result);
   if (command == "sa" && is_list_of_objects(result, "records")) return print_records(result);
+  if (command == "congestion" && result.is_object()) return print_congestion(result);
   if (command == "status" && result.is_object() && result.contains("alarms")) {
     return print_status(result);
   }

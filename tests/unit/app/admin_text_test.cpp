@@ -52,6 +52,18 @@ TEST(SmctlText, ARouteHopByHop) {
             " sw-0:2    lid 1  ->  host-1:1  lid 4  4x  EDR  Active\n");
 }
 
+TEST(SmctlText, CongestionControlIsCountsThenThePlanThenTables) {
+  const Json answer = Json::parse(R"({"enabled": true, "plan": ["radix 4", "  threshold 11"],
+    "others": [{"node": "host-1", "standing": "silent"}, {"node": "host-2", "standing": "silent"}],
+    "hot": []})");
+  const std::string text = print_command_answer("congestion", answer);
+  EXPECT_EQ(text.find("enabled"), 0u) << text;
+  EXPECT_NE(text.find("\nplan:\nradix 4\n  threshold 11\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("host-2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("hot"), std::string::npos) << "nothing is hot";
+  EXPECT_EQ(print_command_answer("congestion", Json{{"enabled", false}}), "enabled  no\n");
+}
+
 TEST(SmctlText, OneLinePerAlarm) {
   const Json answer =
       Json::parse(R"({"state": "master", "alarms": ["port 3 is silent", "two nodes\nhave 0x1"]})");

@@ -134,6 +134,78 @@ allow_both = "yes"
               ElementsAre(HasSubstr("qos.swe_vl_arb_high names VL 5; a VL below")));
 }
 
+TEST(Config, TakesCongestionControlAsOpensmWritesIt) {
+  const Config config = config_of(R"(
+[congestion]
+enabled = true
+cc_key = 0x1122334455667788
+cc_max_outstanding_mads = 100
+cc_sw_cong_setting_control_map = 0x1f
+cc_sw_cong_setting_victim_mask = "0x000000000000000000000000000000000000000000000000000000000000011e"
+cc_sw_cong_setting_threshold = 0x0b
+cc_sw_cong_setting_packet_size = 8
+cc_sw_cong_setting_credit_starvation_return_delay = "1:9"
+cc_sw_cong_setting_marking_rate = 3
+cc_ca_cong_setting_port_control = 0x0001
+cc_ca_cong_setting_control_map = 0xffff
+cc_ca_cong_setting_ccti_timer = ["0 10", "15 150"]
+cc_ca_cong_setting_ccti_increase = 1
+cc_ca_cong_setting_ccti_min = "3 1"
+cc_cct = "0:0,1:3, 2:16383"
+nodes = ["0x20: threshold=3, marking_rate=0x7", "0x10: off"]
+)");
+  const cc::Options& options = config.congestion;
+  EXPECT_TRUE(options.enabled);
+  EXPECT_EQ(options.key, cc::CcKey{0x1122334455667788});
+  EXPECT_EQ(options.max_outstanding, 100u);
+  EXPECT_EQ(options.sw_control_map, 31u);
+  ASSERT_TRUE(options.victim_mask);
+  for (unsigned port = 0; port < 32; ++port) {
+    EXPECT_EQ(options.victim_mask->test(PortNum{static_cast<std::uint8_t>(port)}),
+              (port >= 1 && port <= 4) || port == 8);
+  }
+  EXPECT_EQ(options.threshold, 11u);
+  EXPECT_EQ(options.cs_return_delay, (cc::CctEntry{1, 9}));
+  EXPECT_EQ(options.ccti_timer[15], 150u);
+  EXPECT_FALSE(options.ccti_timer[1]);
+  EXPECT_EQ(options.ccti_increase[7], 1u) << "a number is that of every SL";
+  EXPECT_EQ(options.ccti_min[3], 1u);
+  EXPECT_THAT(options.cct.value(),
+              ElementsAre(cc::CctEntry{0, 0}, cc::CctEntry{1, 3}, cc::CctEntry{2, 16383}));
+  ASSERT_EQ(options.nodes.size(), 2u);
+  EXPECT_TRUE(options.nodes[0].off);
+  EXPECT_EQ(options.nodes[1].marking_rate, 7u);
+  EXPECT_EQ(parse_config(print_config(config), "printed")->congestion, options);
+  EXPECT_FALSE(config_of("").congestion.enabled) << "nobody asked for it";
+}
+
+TEST(Config, RefusesCongestionControlThatIsNone) {
+  for (const auto& [key, wrong] : {std::pair{"enabled", "1"},
+                                   std::pair{"cc_sw_cong_setting_victim_mask", "\"1e\""},
+                                   std::pair{"cc_sw_cong_setting_threshold", "16"},
+                                   std::pair{"cc_ca_cong_setting_ccti_timer", "[\"16 1\"]"},
+                                   std::pair{"cc_ca_cong_setting_ccti_timer", "\"5\""},
+                                   std::pair{"cc_ca_cong_setting_ccti_increase", "256"},
+                                   std::pair{"cc_cct", "\"4:1\""},
+                                   std::pair{"cc_cct", "\"0:16384\""},
+                                   std::pair{"nodes", "[\"0x10: speed=3\"]"},
+                                   std::pair{"nodes", "[\"0x10: off\", \"0x10: off\"]"},
+                                   std::pair{"nodes", "[\"10: off\"]"}}) {
+    EXPECT_THAT(faults_of(set(std::string("congestion.") + key, wrong)), testing::SizeIs(1))
+        << key << " = " << wrong;
+  }
+  EXPECT_THAT(
+      faults_of("[congestion]\nfloor_hosts = 24\ncc_cct = \"0:0,0:23,0:100\"\n"),
+      ElementsAre("smd.toml:3: entry 2 of congestion.cc_cct waits 100 packet times: a host falls "
+                  "to 0.9901 % of its link, below its floor of 4.167 %; at most 23, which is "
+                  "congestion.floor_hosts - 1"));
+  EXPECT_TRUE(faults_of("[congestion]\nfloor_hosts = 101\ncc_cct = \"0:0,0:100\"\n").empty());
+  EXPECT_THAT(faults_of(set("congestion.protect", "true")), ElementsAre(HasSubstr("cc_key")));
+  EXPECT_THAT(faults_of("[congestion]\ncc_cct = \"0:0,0:1\"\n"
+                        "cc_ca_cong_setting_ccti_min = \"7 2\"\n"),
+              ElementsAre(HasSubstr("of SL 7 is 2; at most 1")));
+}
+
 // Options that are a range of numbers, with the document that keeps rules between options quiet.
 struct Range {
   std::string name;
@@ -175,6 +247,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Range{"smp.window_min", 1, 4096, "window_start = 4096\nwindow_max = 4096\n"},
                     Range{"smp.window_start", 1, 4096, "window_min = 1\nwindow_max = 4096\n"},
                     Range{"smp.window_max", 1, 4096, "window_min = 1\nwindow_start = 1\n"},
+                    Range{"congestion.lease_s", 0, 65535},
+                    Range{"congestion.cc_max_outstanding_mads", 1, 4096},
+                    Range{"congestion.log_interval_s", 0, 86400},
+                    Range{"congestion.hop_ns", 1, 100000},
+                    Range{"congestion.occupancy_pct", 1, 100},
+                    Range{"congestion.floor_hosts", 0, 65535},
                     Range{"smp.retries", 0, 20},
                     Range{"smp.timeout_ms", 1, 60000},
                     Range{"smp.max_per_second", 0, 10000000},
@@ -521,7 +599,11 @@ TEST(ConfigText, InstalledFileIsAllDefaultsWithAndWithoutItsComments) {
   EXPECT_TRUE(config.qos.sl2vl && config.qos.vl_high_limit && config.qos.vl_arb_high &&
               config.qos.vl_arb_low)
       << "examples of options without a default must be right too";
+  const cc::Options& congestion = config.congestion;
+  EXPECT_TRUE(congestion.cct && congestion.victim_mask && congestion.credit_mask &&
+              congestion.cs_return_delay && congestion.marking_rate && congestion.ccti_timer[1]);
   config.qos = {};
+  config.congestion = {};
   EXPECT_EQ(config, Config{});
 }
 

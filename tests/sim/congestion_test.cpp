@@ -1,0 +1,410 @@
+// Congestion control of a whole subnet in virtual time. What the agents hold is read from their
+// registers, not from what the manager believes.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sim-backend/agents/node_state.h"
+#include "smd/app/congestion_desk.h"
+#include "smd/app/congestion_view.h"
+#include "smd/transport/class_split.h"
+#include "tests/support/world.h"
+
+namespace smd::test {
+namespace {
+
+using app::CcStanding;
+using sim::CongestionState;
+using sim::CongestionSupport;
+using std::chrono_literals::operator""s;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A manager with its congestion control, as the daemon wires them. On a fat tree of 8 hosts, 2 at
+/// each of 4 leaves, unless it is told otherwise.
+struct Subnet {
+  explicit Subnet(const cc::Options& options = wish(),
+                  const std::string& text = "fat-tree:k=4,levels=2")
+      : fabric(runtime, spec_of(text), sim::Timing::modern(), 1),
+        transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
+        split(transport),
+        desk(runtime, split.congestion()),
+        manager(runtime, split.subnet(), settings_of(options), {}, observer()) {}
+
+  static cc::Options wish() {
+    cc::Options options;
+    options.enabled = true;
+    options.log_interval_s = 0;
+    return options;
+  }
+
+  static app::Settings settings_of(const cc::Options& options) {
+    app::Settings settings = WorldOptions::default_settings();
+    settings.sweep_interval = Duration{0};
+    settings.congestion = options;
+    return settings;
+  }
+
+  app::SubnetManager::Observer observer() {
+    app::SubnetManager::Observer out;
+    out.on_cycle = [this](const app::CycleReport& cycle) {
+      if (cycle.error) return;
+      desk.adopt(
+          manager.share_in_force(), manager.settings(), cycle.routes.max_hops + 1, cycle.came_up);
+    };
+    return out;
+  }
+
+  bool settle() {
+    return runtime.run_while_not(
+        [this] { return manager.at_rest() && desk.at_rest() && manager.cycles() > 0; },
+        runtime.now() + Duration{600s});
+  }
+
+  void start() {
+    manager.start();
+    ASSERT_TRUE(settle());
+  }
+
+  /// After a fault that is reported, or a command.
+  void sweep() {
+    manager.request_sweep("test");
+    ASSERT_TRUE(settle());
+  }
+
+  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
+
+  [[nodiscard]] const CongestionState& at(std::uint32_t node) const {
+    return fabric.node_state(node).congestion(PortNum{1});
+  }
+
+  [[nodiscard]] bool is_switch(std::uint32_t node) const {
+    return fabric.spec().nodes[node].type == NodeType::Switch;
+  }
+
+  [[nodiscard]] std::uint32_t nodes() const {
+    return static_cast<std::uint32_t>(fabric.spec().nodes.size());
+  }
+
+  /// The n-th switch or host of the drawing.
+  [[nodiscard]] std::uint32_t nth(bool of_switches, unsigned n) const {
+    for (std::uint32_t node = 0; node < nodes(); ++node) {
+      if (is_switch(node) == of_switches && n-- == 0) return node;
+    }
+    return sim::kNoNode;
+  }
+
+  [[nodiscard]] Guid guid(std::uint32_t node) const { return fabric.spec().nodes[node].guid; }
+
+  [[nodiscard]] std::uint64_t mads() const { return desk.stats().gets + desk.stats().sets; }
+
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric;
+  sim::SimTransport transport;
+  ClassSplit split;
+  app::CongestionDesk desk;
+  app::SubnetManager manager;
+};
+
+/// Every node but those in `except` holds the plan of its subnet; the message names the first that
+/// does not.
+std::string find_unset(const Subnet& subnet, const std::set<std::uint32_t>& except = {}) {
+  const cc::Plan plan =
+      cc::build_plan(cc::read_facts(subnet.manager.in_force()->fabric(), {}), Subnet::wish());
+  const cc::RatePlan& rate = plan.rates.at(0);
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    if (except.contains(node)) continue;
+    const std::string& name = subnet.fabric.spec().nodes[node].description;
+    const CongestionState& state = subnet.at(node);
+    if (subnet.is_switch(node)) {
+      for (unsigned p = 1; p <= subnet.fabric.spec().nodes[node].num_ports(); ++p) {
+        const PortNum port{static_cast<std::uint8_t>(p)};
+        const std::uint32_t far = subnet.fabric.spec().nodes[node].ports[p].peer_node;
+        const bool host = far != sim::kNoNode && !subnet.is_switch(far);
+        const bool up = subnet.fabric.link_up(node, port);
+        if (state.switch_setting.victim_mask.test(port) != (host && up)) return name + " victims";
+        if (state.rule_of(port).threshold != plan.switches.threshold) return name + " threshold";
+        if (state.rule_of(port).marking_rate != plan.switches.marking_rate) return name + " rate";
+      }
+      continue;
+    }
+    if (state.ccti_limit != rate.limit()) return name + " limit";
+    for (std::size_t i = 0; i < rate.table.size(); ++i) {
+      if (state.delay_at(i) != rate.table[i]) return name + " table";
+    }
+    if (state.ca_setting.entries != rate.setting.entries) return name + " SLs";
+  }
+  return "";
+}
+
+TEST(Congestion, IsOffUnlessItIsAskedFor) {
+  Subnet subnet(cc::Options{});
+  subnet.start();
+  EXPECT_EQ(subnet.desk.mads().sent, 0u);
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
+    EXPECT_EQ(subnet.at(node), CongestionState{});
+}
+
+TEST(Congestion, EveryAgentHoldsThePlan) {
+  Subnet subnet;
+  subnet.start();
+  EXPECT_EQ(find_unset(subnet), "");
+  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_THAT(subnet.desk.alarms(), IsEmpty());
+  EXPECT_EQ(subnet.desk.stats().sets, 6u + 2 * 8u) << "one to a switch, two to an adapter";
+}
+
+TEST(Congestion, WhatIsThereAlreadyIsNotWrittenAgain) {
+  Subnet subnet;
+  subnet.start();
+  const auto before = subnet.desk.mads().sent;
+  subnet.sweep();
+  EXPECT_EQ(subnet.desk.mads().sent, before) << "what was confirmed is remembered";
+
+  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
+  const auto cycle = *subnet.manager.last_cycle();
+  next.adopt(subnet.manager.share_in_force(), subnet.manager.settings(), 3, {});
+  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
+                                           subnet.runtime.now() + Duration{60s}));
+  EXPECT_EQ(next.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(next.stats().sets, 0u) << "a new life reads first";
+}
+
+TEST(Congestion, AChangeCostsWhatItTouches) {
+  Subnet subnet;
+  subnet.start();
+  const std::uint32_t host = subnet.nth(false, 3);
+  const auto sets = subnet.desk.stats().sets;
+  subnet.fabric.set_node(host, false);
+  subnet.sweep();
+  EXPECT_EQ(find_unset(subnet, {host}), "") << "the leaf has one victim port less";
+  EXPECT_EQ(subnet.desk.stats().sets, sets + 1);
+  subnet.fabric.set_node(host, true);
+  subnet.sweep();
+  EXPECT_EQ(find_unset(subnet), "") << "a node that was off has forgotten everything";
+  EXPECT_EQ(subnet.desk.stats().sets, sets + 1 + 3);
+}
+
+TEST(Congestion, AFabricWithoutAgentsIsLeftAloneAndThatIsSaid) {
+  Subnet subnet;
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
+    subnet.fabric.set_congestion_support(node, CongestionSupport::None);
+  subnet.start();
+  EXPECT_EQ(subnet.desk.count(CcStanding::Unsupported), subnet.nodes());
+  EXPECT_EQ(subnet.desk.stats().sets, 0u);
+  EXPECT_EQ(subnet.desk.stats().gets, subnet.nodes()) << "one question each";
+  subnet.sweep();
+  EXPECT_EQ(subnet.desk.stats().gets, subnet.nodes()) << "and not another";
+  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  EXPECT_EQ(json.at("agents").at("unsupported"), subnet.nodes());
+  EXPECT_THAT(subnet.desk.alarms(), IsEmpty()) << "nothing is wrong with it";
+}
+
+TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 60;
+  Subnet subnet(options);
+  const std::uint32_t sw = subnet.nth(true, 0);
+  subnet.fabric.set_congestion_support(sw, CongestionSupport::Silent);
+  subnet.start();
+  EXPECT_EQ(find_unset(subnet, {sw}), "") << "the others do not wait";
+  EXPECT_EQ(subnet.desk.count(CcStanding::Silent), 1u);
+  const auto timeouts = [&] { return subnet.desk.mads().timeouts; };
+  subnet.run_for(1000s);
+  EXPECT_EQ(timeouts(), 3u);
+  // It speaks up when its cables come up again.
+  subnet.fabric.set_congestion_support(sw, CongestionSupport::Full);
+  subnet.fabric.set_node(sw, false);
+  subnet.sweep();
+  subnet.fabric.set_node(sw, true);
+  subnet.sweep();
+  EXPECT_EQ(find_unset(subnet), "");
+}
+
+TEST(Congestion, AnAgentThatAnswersAndDoesNotObeyIsCountedOnce) {
+  Subnet subnet;
+  const std::uint32_t sw = subnet.nth(true, 1);
+  const std::uint32_t host = subnet.nth(false, 2);
+  for (const std::uint32_t node : {sw, host})
+    subnet.fabric.set_congestion_support(node, CongestionSupport::Deaf);
+  subnet.start();
+  EXPECT_EQ(find_unset(subnet, {sw, host}), "");
+  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  EXPECT_EQ(json.at("agents").at("disobeying"), 2);
+  ASSERT_EQ(json.at("others").size(), 2u);
+  EXPECT_THAT(json.at("others").at(0).at("trouble").get<std::string>(),
+              HasSubstr("it answers the Set and keeps what it had"));
+  EXPECT_EQ(subnet.desk.alarms().size(), 2u);
+  EXPECT_TRUE(subnet.manager.last_cycle()->up()) << "never fatal";
+  const auto sets = subnet.desk.stats().sets;
+  subnet.sweep();
+  EXPECT_EQ(subnet.desk.stats().sets, sets) << "not asked again for the same";
+}
+
+TEST(Congestion, ATableThatIsTooSmallIsSaid) {
+  cc::Options options = Subnet::wish();
+  options.cct.emplace(129);
+  Subnet subnet(options);
+  subnet.start();
+  EXPECT_THAT(subnet.desk.alarms(),
+              Contains(HasSubstr("its table has 2 blocks of 64 entries; 3 are needed")));
+  EXPECT_EQ(subnet.at(subnet.nth(false, 0)), CongestionState{});
+  EXPECT_NE(subnet.at(subnet.nth(true, 0)).switch_setting, cc::SwitchSetting{});
+}
+
+TEST(Congestion, WhatAnAgentRefusesIsSaid) {
+  cc::Options options = Subnet::wish();
+  options.cs_threshold = 3;  // which these switches do not know
+  Subnet subnet(options);
+  subnet.start();
+  EXPECT_THAT(subnet.desk.alarms(), Contains(HasSubstr("SwitchCongestionSetting: refused")));
+  const auto json = app::congestion_json(subnet.desk, nullptr);
+  EXPECT_EQ(json.at("agents").at("refusing"), 6);
+}
+
+TEST(Congestion, ATableBelowTheFloorIsNotSet) {
+  cc::Options options = Subnet::wish();
+  options.cct = {{}, {.shift = 0, .multiplier = 100}};
+  Subnet subnet(options);
+  subnet.start();
+  EXPECT_THAT(subnet.desk.alarms(), Contains(HasSubstr("waits 100 packet times")));
+  EXPECT_EQ(subnet.desk.mads().sent, 0u);
+}
+
+TEST(Congestion, NodesMayBeDifferentOrLeftAlone) {
+  Subnet plain;
+  const std::uint32_t sw = plain.nth(true, 0);
+  const std::uint32_t host = plain.nth(false, 0);
+  cc::Options options = Subnet::wish();
+  options.nodes = {{.node = plain.guid(sw), .threshold = 3},
+                   {.node = plain.guid(host), .off = true}};
+  std::ranges::sort(options.nodes, {}, &cc::NodeOverride::node);
+  options.ccti_timer[5] = 77;
+  Subnet subnet(options);
+  subnet.start();
+  EXPECT_EQ(subnet.at(sw).switch_setting.threshold, 3);
+  EXPECT_EQ(subnet.at(host), CongestionState{});
+  const std::uint32_t other = subnet.nth(false, 1);
+  EXPECT_EQ(subnet.at(other).ca_setting.entries[5].timer, 77);
+  EXPECT_NE(subnet.at(other).ca_setting.entries[4].timer, 77);
+}
+
+TEST(Congestion, ANewConfigurationReachesRegistersAsADifference) {
+  Subnet subnet;
+  subnet.start();
+  const auto sets = subnet.desk.stats().sets;
+  cc::Options options = Subnet::wish();
+  options.threshold = 2;
+  subnet.manager.adopt(Subnet::settings_of(options));
+  subnet.sweep();
+  EXPECT_EQ(subnet.at(subnet.nth(true, 4)).switch_setting.threshold, 2);
+  EXPECT_EQ(subnet.desk.stats().sets, sets + 6) << "switches alone";
+}
+
+constexpr cc::CcKey kKey{0x1122334455667788};
+
+cc::Options with_key() {
+  cc::Options options = Subnet::wish();
+  options.key = kKey;
+  options.protect = true;
+  options.lease_s = 60;
+  return options;
+}
+
+/// A Get of TimeStamp with a wrong key, from the manager's own node.
+void knock(Subnet& subnet, std::uint32_t node) {
+  MadPacket packet;
+  packet.remote_lid =
+      subnet.fabric
+          .port_info(node, PortNum{subnet.is_switch(node) ? std::uint8_t{0} : std::uint8_t{1}})
+          .lid;
+  packet.local_qp = packet.remote_qp = 1;
+  encode_mad_header({.mgmt_class = 0x21,
+                     .class_version = 2,
+                     .method = 1,
+                     .transaction_id = 0xffff0000,
+                     .attribute_id = 0x18},
+                    packet.mad);
+  cc::write_key(cc::CcKey{0xbad}, packet.mad);
+  ASSERT_TRUE(subnet.transport.send(packet));
+}
+
+TEST(Congestion, TheKeyIsWrittenAndItsLeaseKeptAlive) {
+  Subnet subnet(with_key());
+  subnet.start();
+  const std::uint32_t host = subnet.nth(false, 4);
+  EXPECT_EQ(find_unset(subnet), "");
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    EXPECT_EQ(subnet.at(node).key.key, kKey);
+    EXPECT_TRUE(subnet.at(node).key.protect);
+    EXPECT_EQ(subnet.at(node).key.lease_s, 60);
+  }
+  knock(subnet, host);
+  subnet.run_for(1s);
+  EXPECT_EQ(subnet.at(host).key.violations, 1);
+  EXPECT_EQ(subnet.desk.stats().violations, 1u) << "the agent said so";
+  const auto traps = subnet.fabric.stats().traps;
+  subnet.run_for(600s);
+  EXPECT_EQ(subnet.fabric.stats().traps, traps) << "and was answered";
+  EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
+}
+
+TEST(Congestion, AForeignKeyIsSaidAndNotKnockedAt) {
+  Subnet subnet(with_key());
+  subnet.start();
+  cc::Options stranger = with_key();
+  stranger.key = cc::CcKey{99};
+  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
+  next.adopt(subnet.manager.share_in_force(), Subnet::settings_of(stranger), 3, {});
+  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
+                                           subnet.runtime.now() + Duration{60s}));
+  EXPECT_EQ(next.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_THAT(next.alarms(), Contains(HasSubstr("another manager's CC_Key")));
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
+}
+
+TEST(Congestion, LogsBecomeHotPorts) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 10;
+  Subnet subnet(options);
+  subnet.start();
+  const std::uint32_t sw = subnet.nth(true, 2);
+  const std::uint32_t host = subnet.nth(false, 1);
+  for (int round = 0; round < 3; ++round) {
+    subnet.fabric.log_mark(sw, PortNum{2}, {});
+    if (round == 0) subnet.fabric.log_mark(sw, PortNum{1}, {});
+    if (round == 0) subnet.fabric.log_trigger(host, PortNum{1}, {});
+    subnet.run_for(10s);
+  }
+  const auto& hot = subnet.desk.hot();
+  ASSERT_EQ(hot.size(), 3u);
+  EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{2}}).readings, 3u);
+  EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{2}}).events, 4u);
+  EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{1}}).readings, 1u);
+  EXPECT_EQ(hot.at({subnet.guid(host), PortNum{1}}).events, 1u);
+  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  EXPECT_EQ(json.at("hot").at(0).at("port"), 2) << "the most often seen first";
+  EXPECT_EQ(json.at("hot").at(0).at("node"), subnet.fabric.spec().nodes[sw].description);
+}
+
+TEST(Congestion, LossesCostTimeAndNothingElse) {
+  Subnet subnet;
+  subnet.start();
+  cc::Options options = Subnet::wish();
+  options.threshold = 9;
+  options.log_interval_s = 5;
+  subnet.manager.adopt(Subnet::settings_of(options));
+  subnet.fabric.set_wire_faults({.drop = 0.05, .duplicate = 0.05, .reorder = 0.2});
+  subnet.sweep();
+  subnet.fabric.set_wire_faults({});
+  subnet.run_for(30s);
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    if (!subnet.is_switch(node)) continue;
+    EXPECT_EQ(subnet.at(node).switch_setting.threshold, 9);
+  }
+  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
+}
+
+}  // namespace
+}  // namespace smd::test
