@@ -63,7 +63,7 @@ class Nue final : public Engine {
     }
     NuePlanner& planner = *plan;
     // Where single hosts leave the trees, they must not fill what was relieved.
-    const auto* const load = most == 1 && planner.count_detours() != 0 ? &planner.load() : nullptr;
+    const auto* const load = planner.is_relieved() ? &planner.load() : nullptr;
 
     RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
     Spread spread{graph, targets, costs};

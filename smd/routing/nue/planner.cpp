@@ -9,7 +9,6 @@ namespace smd {
 namespace {
 
 constexpr std::size_t kNoRow = ~std::size_t{0};
-constexpr std::uint8_t kNoSlot = 255;  // a switch has at most 254 ports
 
 // How often the switches that a tree leaves out are given escape routes before all are.
 constexpr int kEscapeRounds = 6;
@@ -52,6 +51,7 @@ NuePlanner::Homes NuePlanner::begin(unsigned lanes) {
   detours_.assign(channels_.switches(), 0);
   load_.assign(channels_.size(), 0);
   links_ = 0;
+  price_.clear();
 
   Homes homes{.by_lane = std::vector<std::vector<SwitchIdx>>(lanes), .without_hosts = {}};
   std::vector<std::vector<SwitchIdx>> roots(lanes);  // one per island
@@ -98,7 +98,7 @@ bool NuePlanner::plan_in_strides(std::size_t stride, std::uint64_t most) {
   return plan(homes, false, most);
 }
 
-bool NuePlanner::plan(const Homes& homes, bool shortest, std::uint64_t most_detours) {
+bool NuePlanner::plan(const Homes& homes, bool shortest, std::uint64_t most_links) {
   const auto lanes = static_cast<unsigned>(lanes_.size());
   std::vector<SwitchIdx> late, longer;
   for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -116,11 +116,14 @@ bool NuePlanner::plan(const Homes& homes, bool shortest, std::uint64_t most_deto
       found = plan_shortest(destination, (home + step) % lanes);
     if (!found) longer.push_back(destination);
   }
-  std::uint64_t detours = 0;
   for (const SwitchIdx destination : longer) {
-    plan_least_detour(destination);
-    detours += detours_[destination] * targets_.hosts[destination];
-    if (detours > most_detours) return false;
+    if (even_) {
+      complete(destination, lanes_.front());
+      accept(destination, 0);
+    } else {
+      plan_least_detour(destination);
+    }
+    if (links_ > most_links) return false;
   }
   for (std::size_t i = 0; i < homes.without_hosts.size(); ++i) {
     const auto lane = static_cast<unsigned>(i % lanes);

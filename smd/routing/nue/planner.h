@@ -27,7 +27,7 @@ class NuePlanner {
 
   /// As plan(1, false), but destinations so many switches apart follow each other: neighbours,
   /// which want the same turns, do not. False, and there is no plan, as soon as there are more
-  /// detours than `most`, see count_detours(). Requires: stride >= 1.
+  /// links than `most`, see count_links(). Requires: stride >= 1.
   bool plan_in_strides(std::size_t stride, std::uint64_t most);
 
   /// Gives up the escape routes that no tree takes. Then takes out trees with detours, the first
@@ -39,8 +39,10 @@ class NuePlanner {
   /// loads even enough for the links it costs, or saves links. Requires: a plan.
   void relieve();
 
-  /// Links above the least, of all paths between hosts' switches and the switches of the plan.
-  [[nodiscard]] std::uint64_t count_detours() const;
+  [[nodiscard]] bool is_relieved() const { return !price_.empty(); }
+
+  /// Of all paths between hosts together.
+  [[nodiscard]] std::uint64_t count_links() const { return links_; }
 
   /// What channels carry: paths, by what they draw and cost.
   [[nodiscard]] const std::vector<std::uint64_t>& load() const { return load_; }
@@ -58,6 +60,8 @@ class NuePlanner {
   void read(SwitchIdx destination, GrownTree& tree) const;
 
  private:
+  static constexpr std::uint8_t kNoSlot = 255;  // a switch has at most 254 ports
+
   struct Lane {
     TurnSet turns;
     EscapeTree escape;
@@ -72,7 +76,7 @@ class NuePlanner {
 
   /// Makes the lanes, empty but for the escape routes.
   Homes begin(unsigned lanes);
-  bool plan(const Homes& homes, bool shortest, std::uint64_t most_detours);
+  bool plan(const Homes& homes, bool shortest, std::uint64_t most_links);
   bool plan_shortest(SwitchIdx destination, unsigned lane);
   void plan_least_detour(SwitchIdx destination);
   void complete(SwitchIdx destination, Lane& lane);
@@ -84,10 +88,12 @@ class NuePlanner {
 
   void give_up_escapes();
   void relieve(SwitchIdx destination);
+  void read_unordered(SwitchIdx destination, GrownTree& tree) const;
   bool reroute(SwitchIdx destination);
   void remove(SwitchIdx destination, const GrownTree& tree);
   void put_back(SwitchIdx destination, const GrownTree& tree);
   void change_load(const GrownTree& tree, SwitchIdx destination, bool add);
+  [[nodiscard]] std::uint64_t count_detours() const;
   [[nodiscard]] std::uint64_t measure_detours(
       const IndexVector<SwitchIdx, std::uint32_t>& least) const;
 
@@ -115,7 +121,7 @@ class NuePlanner {
   GrownTree old_;
   TreeGrowth growth_;
   PricedGrowth priced_;
-  std::vector<double> price_;                      // by channel
+  std::vector<std::uint32_t> price_;               // by channel; none before relieve()
   IndexVector<SwitchIdx, std::uint32_t> settled_;  // depth
   std::vector<SwitchIdx> walk_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;

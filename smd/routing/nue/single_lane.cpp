@@ -23,7 +23,7 @@ std::unique_ptr<NuePlanner> plan_single_lane(const SwitchGraph& graph,
   for (const std::size_t stride : kStrides) {
     auto planner = std::make_unique<NuePlanner>(graph, channels, targets, costs);
     if (!planner->plan_in_strides(stride, fewest)) continue;
-    fewest = planner->count_detours();
+    fewest = planner->count_links();
     best = std::move(planner);
   }
   best->relieve();

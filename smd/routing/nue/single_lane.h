@@ -8,7 +8,7 @@
 namespace smd {
 
 /// Shortest routes where they go together. Else, of plans with destinations in different orders,
-/// the one with fewest detours, relieved. All arguments outlive it.
+/// the one with fewest links, relieved. All arguments outlive it.
 [[nodiscard]] std::unique_ptr<NuePlanner> plan_single_lane(const SwitchGraph& graph,
                                                            const Channels& channels,
                                                            const Targets& targets,
