@@ -188,7 +188,7 @@ Answer run_counters(Context& context) {
       "clients {}\nfrom_clients {}\nto_clients {}\nretransmitted {}\ntimed_out {}\nstray {}\n"
       "malformed {}\ninjected {}\ndelivered {}\nagent_requests {}\ndropped_fault {}\n"
       "dropped_vl15 {}\ndropped_link {}\ndropped_route {}\ndropped_m_key {}\n"
-      "dropped_malformed {}\ntraps {}\n",
+      "dropped_cc_key {}\ndropped_malformed {}\ntraps {}\n",
       context.board.clients().size(),
       board.from_clients,
       board.to_clients,
@@ -204,6 +204,7 @@ Answer run_counters(Context& context) {
       fabric.dropped_link,
       fabric.dropped_route,
       fabric.dropped_m_key,
+      fabric.dropped_cc_key,
       fabric.dropped_malformed,
       fabric.traps);
 }
@@ -240,6 +241,7 @@ constexpr std::array kCommands = {
     Command{"speak", 0, run_speak, "Speak NODE - the agent answers again"},
     Command{"drop", 0, run_drop, "Drop PERCENT - what every cable loses at random"},
     Command{"dump", 'd', run_dump, "Dump [NODE] - ports, cables, LIDs and states"},
+    Command{"congestion", 0, run_congestion, "Congestion [NODE] - registers of congestion control"},
     Command{"route", 0, run_route, "Route FROM-LID TO-LID - along the switches' tables"},
     Command{"attached", 'a', run_attached, "Attached - clients"},
     Command{"x", 'x', run_disconnect, "X CLIENT - detach a client"},

@@ -34,5 +34,6 @@ struct PortAt {
 // Commands that only look: console_show.cpp.
 ConsoleAnswer run_route(ConsoleContext& context);
 ConsoleAnswer run_dump(ConsoleContext& context);
+ConsoleAnswer run_congestion(ConsoleContext& context);
 
 }  // namespace smd::sim

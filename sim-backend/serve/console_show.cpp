@@ -1,9 +1,11 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <optional>
 
+#include "sim-backend/agents/node_state.h"
 #include "sim-backend/serve/console_context.h"
 
 namespace smd::sim {
@@ -57,7 +59,52 @@ void dump_node(const ConsoleContext& context, std::uint32_t node, std::string& t
   }
 }
 
+/// The registers of one agent, a line each.
+void show_congestion(const ConsoleContext& context, PortAt at, std::string& text) {
+  const NodeState& node = context.fabric.node_state(at.node);
+  const CongestionState& state = node.congestion(at.port);
+  text += fmt::format("\n\"{}\"[{}]\n{}\n",
+                      name_of(context, at.node),
+                      at.port.value(),
+                      cc::print_key_info(state.key));
+  if (node.is_switch()) {
+    text += cc::print_switch_setting(state.switch_setting) + "\n";
+    return;
+  }
+  text += cc::print_ca_setting(state.ca_setting) + "\n";
+  cc::CctBlock block{.limit = state.ccti_limit};
+  for (std::size_t first = 0; first < std::max<std::size_t>(state.table.size(), 1);
+       first += block.entries.size()) {
+    for (std::size_t i = 0; i < block.entries.size(); ++i) {
+      block.entries[i] = state.delay_at(first + i);
+    }
+    text += fmt::format("from {} {}\n", first, cc::print_cct_block(block));
+  }
+}
+
+void show_congestion(const ConsoleContext& context, std::uint32_t node, std::string& text) {
+  const NodeSpec& spec = context.fabric.spec().nodes[node];
+  if (spec.type == NodeType::Switch) return show_congestion(context, {node, PortNum{}}, text);
+  for (unsigned p = 1; p <= spec.num_ports(); ++p) {
+    if (spec.ports[p].peer_node == kNoNode) continue;
+    show_congestion(context, PortAt{node, PortNum{static_cast<std::uint8_t>(p)}}, text);
+  }
+}
+
 }  // namespace
+
+ConsoleAnswer run_congestion(ConsoleContext& context) {
+  std::string text;
+  if (!context.words.at_end()) {
+    const Result<std::uint32_t> node = next_node(context);
+    if (!node) return fail(node.error().code, node.error().context);
+    show_congestion(context, *node, text);
+    return text;
+  }
+  const auto count = static_cast<std::uint32_t>(context.fabric.spec().nodes.size());
+  for (std::uint32_t n = 0; n < count; ++n) show_congestion(context, n, text);
+  return text;
+}
 
 /// Walks the tables of the switches from one LID to another.
 ConsoleAnswer run_route(ConsoleContext& context) {

@@ -35,6 +35,17 @@ TEST_F(ConsoleTest, PullsAndReplacesCablesInEverySpelling) {
   }
 }
 
+TEST_F(ConsoleTest, ShowsRegistersOfCongestionControl) {
+  const std::string power_on = console.run("congestion \"host-a\"");
+  EXPECT_THAT(power_on, StartsWith("\n\"host-a\"[1]\nkey 0x0000000000000000 protect false"));
+  EXPECT_THAT(power_on, HasSubstr("\ncontrol 0x0 map 0x0000\nfrom 0 limit 0\n"));
+  EXPECT_THAT(console.run("congestion sw"), HasSubstr("threshold 0 packet size 0"));
+  const std::string all = console.run("congestion");
+  for (const char* agent : {"\"sw\"[0]", "\"host-a\"[1]", "\"host-b\"[1]"})
+    EXPECT_THAT(all, HasSubstr(agent));
+  EXPECT_THAT(console.run("congestion nobody"), StartsWith("# "));
+}
+
 TEST_F(ConsoleTest, ANodeWithoutAPortMeansAllItsCables) {
   EXPECT_EQ(console.run("Unlink sw"), "2 links down\n");
   EXPECT_FALSE(served.fabric.link_up(0, PortNum{2}));
