@@ -11,7 +11,7 @@ const cc::PortSetting* find_port(const IbSwitchRegisters& at, std::uint8_t port)
 }
 
 bool is_above_threshold(unsigned behind, unsigned capacity, std::uint8_t threshold) {
-  return behind > cc::fraction_of(threshold) * capacity;
+  return threshold != 0 && behind > cc::fraction_of(threshold) * capacity;
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // FECN by annex A10 of IBA 1.2.1.
 //
-// A packet that leaves is marked when what stands behind it in the buffer is above the threshold
+// A packet that leaves is marked when what stands behind it is above the threshold: in the output
+// buffer and in the input buffers in line for it, in shares of one buffer
 // (smd/congestion/throttle.h tells fractions from the scale of 0 to 15) and
 //   - the port is the root of the congestion: the packet did not wait for credit, or
 //   - the port's bit in VictimMask says that victims mark too, or
-//   - the port's bit in CreditMask says that waiting for credit is congestion: the threshold is
-//   then
-//     CSThreshold, or the port's own of that kind.
+//   - the port's bit in CreditMask says that waiting for credit is congestion too, with CSThreshold
+//     or the port's own threshold of that kind.
 // Packets shorter than PacketSize are not marked; MarkingRate packets pass between two marks of a
 // port and VL.
 //

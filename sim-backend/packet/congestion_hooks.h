@@ -52,7 +52,8 @@ class Marking {
   /// Stored in an output buffer, where switches have them.
   virtual void on_output(const MarkPoint&, Marks&) {}
 
-  /// Onto the link. `used` is of the output buffer, or of the input buffer where there is none.
+  /// Onto the link. `used` is of the output buffer, or of the packet's input buffer where there is
+  /// none, and of the input buffers whose first packet stands in line for this output.
   virtual void on_departure(const MarkPoint&, Marks&) {}
 
   /// False for marks that no packet can bear under these rules.

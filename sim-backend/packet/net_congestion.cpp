@@ -45,6 +45,9 @@ void PacketNet::Impl::mark_departure(PortAt port, unsigned vl, CellAt at) {
   point.capacity = buffered ? options_.switches.output_buffer_bytes / kBlockBytes
                             : unsigned{ins_[cell.in].capacity};
   point.used = point.capacity - (buffered ? outs_[cell.out].room : ins_[cell.in].free);
+  for (LaneAt ask = outs_[cell.out].asks_head; ask != kNowhere; ask = ins_[ask].next_ask) {
+    point.used += unsigned{ins_[ask].capacity} - ins_[ask].free;
+  }
   point.held = (ports_[port].held >> vl & 1) != 0;
   hooks_.marking->on_departure(point, cell.marks);
 }

@@ -233,6 +233,7 @@ void PacketNet::Impl::on_deliver(PortAt port, CellAt at) {
   if (arrived_cell.notice != NoticeKind::None) return on_notice(arrival.destination, arrived_cell);
   ++stats_.delivered;
   stats_.delivered_bytes += arrival.payload;
+  stats_.marked += arrival.marks != 0;
   --stats_.in_flight;
   mix(static_cast<std::uint64_t>(now_));
   mix(std::uint64_t{arrival.destination} << 32 | arrival.source);

@@ -107,6 +107,7 @@ struct NetStats {
   std::uint64_t events = 0;
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
+  std::uint64_t marked = 0;  // of those delivered
   NoticeStats notices;
   std::uint64_t impossible_marks = 0;  // packets with marks that Marking::may_occur denies
   std::uint64_t digest = 0;            // of every delivery and discard, with its time and place

@@ -149,6 +149,10 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
                     {"delivered", stats.delivered},
                     {"discarded", discards_to_json(stats.discarded)},
                     {"in_flight", stats.in_flight}};
+  out["congestion"] = {{"marked", stats.marked},
+                       {"notices", stats.notices.made},
+                       {"notices_lost", stats.notices.lost},
+                       {"notice_bytes", stats.notices.bytes}};
   out["packet_hops"] = stats.hops;
   out["events"] = stats.events;
   out["deadlock"] = print_deadlock(scenario.spec(), point.steady.deadlock);

@@ -8,6 +8,7 @@
 
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/scenario/surroundings.h"
 #include "sim-backend/traffic/trace.h"
 
 namespace smd::sim {
@@ -177,6 +178,25 @@ bool PointResult::recovered() const {
          });
 }
 
+ReplySl PreparedScenario::path_sl() const {
+  if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
+  return [this](HostNum from, HostNum to) -> std::uint8_t {
+    const PathSls& sls = fabric_.routing.path_sls;
+    return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
+  };
+}
+
+CongestionControl PreparedScenario::control_congestion(const PacketNet& net) const {
+  const CongestionSpec& spec = scenario_.congestion;
+  Surroundings around{.nodes = static_cast<std::uint32_t>(spec_.nodes.size()),
+                      .hosts = net.host_count()};
+  const bool is_off = spec.marking == MarkingKind::None && spec.echo == EchoKind::None &&
+                      spec.reaction == ReactionKind::None;
+  if (!is_off) around = survey(net, fabric_, scenario_.largest_packet());
+  around.reply_sl = path_sl();
+  return {spec, around};
+}
+
 PointResult PreparedScenario::run(double load,
                                   std::uint64_t seed,
                                   const RunControl& control) const {
@@ -193,18 +213,15 @@ PointResult PreparedScenario::run(double load,
   options.seed = seed;
   PacketNet net(spec_, options);
   for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
+  const CongestionControl control_of_congestion = control_congestion(net);
+  net.set_congestion_control(control_of_congestion.hooks());
   Meter meter(net);
   net.set_observer(&meter);
   TrafficInput input{.load = load,
                      .seed = seed,
                      .mtu = mtu_bytes(scenario_.program.mtu),
-                     .pattern = pattern_input(seed)};
-  if (t.sl_choice == SlChoice::Path) {
-    input.path_sl = [this](HostNum from, HostNum to) -> std::uint8_t {
-      const PathSls& sls = fabric_.routing.path_sls;
-      return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
-    };
-  }
+                     .pattern = pattern_input(seed),
+                     .path_sl = path_sl()};
   const OfferedTraffic traffic(net, t, std::move(input));
   net.start();
   if (traffic.is_closed()) {

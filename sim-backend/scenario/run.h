@@ -68,6 +68,10 @@ class PreparedScenario {
  private:
   void find_neighbours();
 
+  /// SL of a path as the engine says; empty where SLs are chosen otherwise.
+  [[nodiscard]] ReplySl path_sl() const;
+  [[nodiscard]] CongestionControl control_congestion(const PacketNet& net) const;
+
   Scenario scenario_;
   FabricSpec spec_;
   ProgrammedFabric fabric_;

@@ -185,6 +185,7 @@ class Reader {
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
     if (row.section == "manager" && manager_line_ == 0) manager_line_ = line;
+    if (row.section == "congestion" && congestion_line_ == 0) congestion_line_ = line;
     if (row.apply(to_value(*node), out_)) return;
     complain(line, fmt::format("{}.{} must be {}", row.section, row.key, row.range));
   }
@@ -197,7 +198,7 @@ class Reader {
   void check_whole() {
     if (!faults_.empty()) return;
     if (const std::string why = check_options(out_.packet); !why.empty()) complain(0, why);
-    const unsigned packet = std::min(mtu_bytes(out_.program.mtu), largest_message());
+    const unsigned packet = out_.largest_packet();
     const SwitchModel& sw = out_.packet.switches;
     if (sw.input_buffer_bytes < packet) {
       complain(line("switch.input_buffer"),
@@ -221,6 +222,19 @@ class Reader {
     if (manager_line_ > 0 && !out_.is_managed()) {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
+    if (congestion_line_ > 0 && out_.is_managed()) {
+      complain(congestion_line_, "[congestion] is that of a network without faults");
+    }
+    const CongestionSpec& congestion = out_.congestion;
+    if (congestion.reaction == ReactionKind::Window &&
+        congestion.echo != EchoKind::Acknowledgements &&
+        congestion.window.kind != WindowKind::None) {
+      complain(line("congestion.echo"),
+               "a window needs acknowledgements: congestion.echo = \"acks\"");
+    }
+    if (congestion.window.kind == WindowKind::Fractional && congestion.window.mean_per_mille == 0) {
+      complain(line("congestion.window"), "a fractional window needs congestion.window_mean");
+    }
     if (out_.is_managed() && out_.measure.saturation) {
       complain(line("measure.saturation"), "a saturation load is that of a network without faults");
     }
@@ -232,17 +246,11 @@ class Reader {
     }
   }
 
-  [[nodiscard]] unsigned largest_message() const {
-    if (out_.traffic.collective || !out_.traffic.trace.empty()) return 4096;
-    std::uint32_t most = 0;
-    for (const SizeShare& size : out_.traffic.sizes) most = std::max(most, size.bytes);
-    return most;
-  }
-
   std::string file_;
   Scenario out_;
   Faults faults_;
   int manager_line_ = 0;
+  int congestion_line_ = 0;
   std::map<std::string, int> lines_;
 };
 
@@ -255,6 +263,14 @@ std::string one_line(std::string_view text) {
 }
 
 }  // namespace
+
+unsigned Scenario::largest_packet() const {
+  const unsigned mtu = mtu_bytes(program.mtu);
+  if (traffic.collective || !traffic.trace.empty()) return mtu;
+  std::uint32_t most = 0;
+  for (const SizeShare& size : traffic.sizes) most = std::max(most, size.bytes);
+  return std::min(mtu, most);
+}
 
 Parsed<Scenario> parse_scenario(std::string_view text, const std::string& file) {
   const auto ascii = to_ascii_toml(text);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim-backend/congestion/preset.h"
 #include "sim-backend/measure/steady.h"
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/scenario/computing_runtime.h"
@@ -58,6 +59,7 @@ struct Scenario {
   std::string preset = "modern";
   ProgramOptions program;
   PacketOptions packet = PacketOptions::modern();
+  CongestionSpec congestion;
   TrafficSpec traffic;
   int traffic_line = 0;
   MeasureSpec measure;
@@ -65,6 +67,9 @@ struct Scenario {
   std::vector<FaultText> faults;  // with any, the manager takes part
 
   [[nodiscard]] bool is_managed() const { return !faults.empty(); }
+
+  /// Bytes of payload.
+  [[nodiscard]] unsigned largest_packet() const;
 };
 
 /// Every fault with its line.

@@ -92,6 +92,8 @@ bool set_waiting(const ScenarioValue& value, Scenario& s) {
     s.packet.adapters.waiting = SourceQueues::Hashed;
   } else if (*word(value) == "per-destination") {
     s.packet.adapters.waiting = SourceQueues::PerDestination;
+  } else if (*word(value) == "pool") {
+    s.packet.adapters.waiting = SourceQueues::Pool;
   } else {
     return false;
   }
@@ -187,13 +189,89 @@ bool set_computing(const ScenarioValue& value, Scenario& s) {
   return s.manager.computing.measured || *word(value) == "none";
 }
 
+bool set_mechanism(const ScenarioValue& value, Scenario& s) {
+  return word(value) != nullptr && find_mechanism(*word(value), s.congestion);
+}
+
+bool set_marking(const ScenarioValue& value, Scenario& s) {
+  return word(value) != nullptr && find_marking(*word(value), s.congestion.marking);
+}
+
+/// One of some words.
+template <class Kind, std::size_t Count>
+bool set_choice(const ScenarioValue& value,
+                const std::pair<std::string_view, Kind> (&choices)[Count],
+                Kind& out) {
+  if (word(value) == nullptr) return false;
+  for (const auto& [name, kind] : choices) {
+    if (*word(value) != name) continue;
+    out = kind;
+    return true;
+  }
+  return false;
+}
+
+bool set_echo(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, EchoKind> kEchoes[] = {
+      {"none", EchoKind::None},
+      {"acks", EchoKind::Acknowledgements},
+      {"notifications", EchoKind::Notifications}};
+  return set_choice(value, kEchoes, s.congestion.echo);
+}
+
+bool set_reaction(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, ReactionKind> kReactions[] = {
+      {"none", ReactionKind::None}, {"window", ReactionKind::Window}, {"iba", ReactionKind::Iba}};
+  return set_choice(value, kReactions, s.congestion.reaction);
+}
+
+bool set_window(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, WindowKind> kWindows[] = {
+      {"none", WindowKind::None},
+      {"static", WindowKind::Static},
+      {"dynamic", WindowKind::Dynamic},
+      {"fractional", WindowKind::Fractional}};
+  return set_choice(value, kWindows, s.congestion.window.kind);
+}
+
+bool set_window_mean(const ScenarioValue& value, Scenario& s) {
+  double mean = 0;
+  if (!set_real(value, 1, 60, mean)) return false;
+  s.congestion.window.mean_per_mille = static_cast<unsigned>(std::llround(mean * 1000));
+  return true;
+}
+
+bool set_pace(const ScenarioValue& value, Scenario& s) {
+  return word(value) != nullptr && find_pace(*word(value), s.congestion.pace);
+}
+
+bool set_recovery(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, Recovery> kRecoveries[] = {
+      {"immediate", Recovery::Immediate}, {"progressive", Recovery::Progressive}};
+  return set_choice(value, kRecoveries, s.congestion.recovery);
+}
+
+bool set_scope(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, Scope> kScopes[] = {{"pair", Scope::Pair},
+                                                                   {"host", Scope::Host}};
+  return set_choice(value, kScopes, s.congestion.scope);
+}
+
+bool set_cap(const ScenarioValue& value, Scenario& s) {
+  static constexpr std::pair<std::string_view, cc::WaitCap> kCaps[] = {
+      {"stages", cc::WaitCap::Stages},
+      {"stages-1", cc::WaitCap::StagesMinusOne},
+      {"none", cc::WaitCap::None}};
+  return set_choice(value, kCaps, s.congestion.cap);
+}
+
 constexpr double kMostMicros = 1e7;
 constexpr double kMostNanos = 1e9;
 
 constexpr std::array kKeys{
     ScenarioKey{"fabric",
                 "preset",
-                R"("thesis", "modern" or "cycles")",
+                R"("thesis", "modern", "cycles" or "multistage")",
                 "switches, adapters and cables; the keys of their sections change it",
                 set_preset},
     ScenarioKey{"fabric",
@@ -259,7 +337,7 @@ constexpr std::array kKeys{
                 }},
     ScenarioKey{"adapter",
                 "queues",
-                R"("shared", "hashed" or "per-destination")",
+                R"("shared", "hashed", "per-destination" or "pool")",
                 "how packets wait for the port",
                 set_waiting},
     ScenarioKey{"adapter",
@@ -268,6 +346,13 @@ constexpr std::array kKeys{
                 "queues per VL, where they are hashed",
                 [](const ScenarioValue& v, Scenario& s) {
                   return set_whole(v, 1, 4096, s.packet.adapters.queues);
+                }},
+    ScenarioKey{"adapter",
+                "pool",
+                "64 to 1e9",
+                "bytes of the pool per VL, headers included",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 64, 1e9, s.packet.adapters.pool_bytes);
                 }},
     ScenarioKey{"adapter",
                 "most_waiting",
@@ -486,6 +571,163 @@ constexpr std::array kKeys{
                   return set_duration(
                       v, std::chrono::microseconds(1), 1e9, s.manager.sweep_interval);
                 }},
+    ScenarioKey{
+        "congestion",
+        "preset",
+        R"("none", "standard", "renato-window", "renato", "renato-fimd", "pfister", "iocm" or "mvcm")",
+        "congestion control; the other keys change it",
+        set_mechanism},
+    ScenarioKey{"congestion",
+                "marking",
+                R"("none", "ipm", "rpm", "opm", "iopm", "mvpm" or "iba")",
+                "at switches",
+                set_marking},
+    ScenarioKey{"congestion",
+                "echo",
+                R"("none", "acks" or "notifications")",
+                "of destinations: for each packet, or for each marked one",
+                set_echo},
+    ScenarioKey{"congestion",
+                "reaction",
+                R"("none", "window" or "iba")",
+                "of sources: windows and paces, or the congestion control table",
+                set_reaction},
+    ScenarioKey{"congestion",
+                "input_percent",
+                "0 to 100",
+                "of an input buffer: above it ipm, iopm and mvpm mark",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 100, s.congestion.thresholds.input);
+                }},
+    ScenarioKey{"congestion",
+                "output_percent",
+                "0 to 100",
+                "of an output buffer, likewise; opm too",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 100, s.congestion.thresholds.output);
+                }},
+    ScenarioKey{"congestion",
+                "window",
+                R"("none", "static", "dynamic" or "fractional")",
+                "packets of a flow on the way",
+                set_window},
+    ScenarioKey{"congestion",
+                "window_packets",
+                "1 to 60",
+                "the most",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 1, 60, s.congestion.window.most);
+                }},
+    ScenarioKey{"congestion",
+                "window_mean",
+                "1 to 60",
+                "of a fractional window: its average",
+                set_window_mean},
+    ScenarioKey{"congestion", "scope", R"("pair" or "host")", "what a window is of", set_scope},
+    ScenarioKey{"congestion",
+                "pace",
+                R"("none", "slots", "fimd", "aimd", "lipd" or "pfister")",
+                "gaps between the packets of a flow",
+                set_pace},
+    ScenarioKey{"congestion",
+                "recovery",
+                R"("immediate" or "progressive")",
+                "of windows and paces: also by an empty queue, or by acks alone",
+                set_recovery},
+    ScenarioKey{"congestion",
+                "radix",
+                "0 to 254",
+                "by which slots grow; 0: most hosts of a switch",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 254, s.congestion.radix);
+                }},
+    ScenarioKey{"congestion",
+                "stages",
+                "0 to 62",
+                "how often they grow; 0: by the longest route",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 62, s.congestion.stages);
+                }},
+    ScenarioKey{"congestion",
+                "cap",
+                R"("stages", "stages-1" or "none")",
+                "of slots: radix to this power",
+                set_cap},
+    ScenarioKey{"congestion",
+                "round_trip_ns",
+                "0 to 1e9",
+                "one slot; 0: of the longest empty path",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_time(v, kNano, kMostNanos, s.congestion.round_trip);
+                }},
+    ScenarioKey{"congestion",
+                "hot_sources",
+                "0 to 49151",
+                "that pfister reckons with; 0: a fifth of the hosts",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 49151, s.congestion.hot_sources);
+                }},
+    ScenarioKey{"congestion",
+                "threshold",
+                "0 to 15",
+                "of iba: 0 never marks, 15 most eagerly",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 15, s.congestion.iba.threshold);
+                }},
+    ScenarioKey{"congestion",
+                "marking_rate",
+                "0 to 65535",
+                "of iba: packets between two marks",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 65535, s.congestion.iba.marking_rate);
+                }},
+    ScenarioKey{"congestion",
+                "packet_size",
+                "0 to 255",
+                "of iba: blocks of 64 bytes; shorter packets are not marked",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 255, s.congestion.iba.packet_size);
+                }},
+    ScenarioKey{
+        "congestion",
+        "victims",
+        "true or false",
+        "of iba: ports before hosts mark as victims too",
+        [](const ScenarioValue& v, Scenario& s) { return set_flag(v, s.congestion.iba.victims); }},
+    ScenarioKey{"congestion",
+                "ccti_increase",
+                "0 to 255",
+                "of iba: for each BECN",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 255, s.congestion.iba.increase);
+                }},
+    ScenarioKey{"congestion",
+                "ccti_limit",
+                "0 to 16383",
+                "of iba: the highest index; index i delays by i packet times",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 16383, s.congestion.iba.limit);
+                }},
+    ScenarioKey{"congestion",
+                "ccti_timer",
+                "0 to 65535",
+                "of iba: units of 1.024 us; 0: never falls",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 65535, s.congestion.iba.timer);
+                }},
+    ScenarioKey{"congestion",
+                "ccti_min",
+                "0 to 255",
+                "of iba: the index never falls below",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 0, 255, s.congestion.iba.least);
+                }},
+    ScenarioKey{
+        "congestion",
+        "per_sl",
+        "true or false",
+        "of iba: an index for each SL of a port; else for each flow",
+        [](const ScenarioValue& v, Scenario& s) { return set_flag(v, s.congestion.iba.per_sl); }},
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ IbMarking with(const cc::SwitchSetting& setting, std::vector<cc::PortSetting> po
 TEST(IbMarking, ThresholdZeroNeverMarks) {
   IbMarking rule = with({.threshold = 0});
   EXPECT_FALSE(marks(rule, 252));
+  EXPECT_FALSE(marks(rule, 2000)) << "with what stands in line, more than a buffer";
   IbMarking fresh(3);
   EXPECT_FALSE(marks(fresh, 252));
 }

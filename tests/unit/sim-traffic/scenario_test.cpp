@@ -5,6 +5,7 @@
 
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "sim-backend/scenario/surroundings.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::sim::test {
@@ -91,6 +92,88 @@ TEST(Scenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
   expect_fault("[switch]\ninput_buffer = 1024\n", 2, "never takes a packet of 2048");
   expect_fault("[traffic]\npattern = \"uniform\"\ntrace = \"t\"\n", 3, "one of them");
   expect_fault("[fabric\n", 1, "TOML");
+}
+
+TEST(Scenario, FaultsOfCongestionControl) {
+  expect_fault("[congestion]\npreset = \"mvcmm\"\n", 2, "mvcm");
+  expect_fault("[congestion]\nmarkings = \"ipm\"\n", 2, "congestion.marking");
+  expect_fault("[congestion]\n\nthreshold = 16\n", 3, "0 to 15");
+  expect_fault("[congestion]\ncap = 3\n", 2, "stages-1");
+  expect_fault(
+      "[congestion]\npreset = \"mvcm\"\necho = \"none\"\n", 3, "a window needs acknowledgements");
+  expect_fault("[congestion]\npreset = \"mvcm\"\nwindow = \"fractional\"\n", 3, "window_mean");
+  expect_fault(
+      "[congestion]\npreset = \"mvcm\"\n[[fault]]\nat_us = 1\nwhat = \"link-down\"\n"
+      "where = \"sw-0:1\"\n",
+      2,
+      "without faults");
+}
+
+TEST(Scenario, CongestionControlIsRead) {
+  const auto read = parse_scenario(R"([congestion]
+recovery = "progressive"
+preset = "mvcm"
+window = "fractional"
+window_mean = 1.28
+radix = 4
+cap = "none"
+)",
+                                   "s.toml");
+  ASSERT_TRUE(read.has_value()) << print_fault(read.error().at(0));
+  const CongestionSpec& spec = read->congestion;
+  EXPECT_EQ(spec.marking, MarkingKind::Mvpm) << "of the preset";
+  EXPECT_EQ(spec.recovery, Recovery::Progressive) << "changed, wherever it stands";
+  EXPECT_EQ(spec.window.kind, WindowKind::Fractional);
+  EXPECT_EQ(spec.window.mean_per_mille, 1280u);
+  EXPECT_EQ(spec.radix, 4u);
+  EXPECT_EQ(spec.cap, cc::WaitCap::None);
+}
+
+// Everybody sends to one host: marks and answers, and with nothing of it the run that was.
+TEST(Scenario, CongestionControlActs) {
+  const std::string hot = std::string(kSmall) + "[congestion]\npreset = ";
+  const auto run = [&](const std::string& preset) {
+    const auto read = parse_scenario(hot + '"' + preset + "\"\n", "s.toml");
+    EXPECT_TRUE(read.has_value()) << preset;
+    Scenario scenario = *read;
+    scenario.traffic.pattern = "incast";
+    const auto prepared = PreparedScenario::prepare(std::move(scenario));
+    EXPECT_TRUE(prepared.has_value()) << preset;
+    const PointResult result = prepared->run(0.3, 1);
+    EXPECT_EQ(result.audit, "") << preset;
+    const ScenarioResult all{.points = {result}, .saturation = {}};
+    const auto json = nlohmann::json::parse(print_scenario_json(*prepared, all));
+    EXPECT_EQ(json["points"][0]["congestion"]["notices"], result.stats.notices.made);
+    return result.stats;
+  };
+  Scenario plain = parse_scenario(kSmall, "s.toml").value();
+  plain.traffic.pattern = "incast";
+  const auto prepared = PreparedScenario::prepare(std::move(plain));
+  ASSERT_TRUE(prepared.has_value());
+  EXPECT_EQ(prepared->run(0.3, 1).stats.digest, run("none").digest);
+  EXPECT_EQ(run("none").notices.made, 0u);
+  const NetStats standard = run("standard"), mvcm = run("mvcm");
+  EXPECT_GT(standard.marked, 0u);
+  EXPECT_EQ(standard.notices.made, standard.marked);
+  EXPECT_GT(mvcm.marked, 0u);
+  EXPECT_EQ(mvcm.notices.made, mvcm.delivered);
+}
+
+// The formula's round trip of the longest route: nine switches of a bidirectional network.
+TEST(Scenario, SurroundingsAreThoseOfTheRoutes) {
+  const auto spec = load_fabric("bmin:k=4,stages=5,hosts=512");
+  ASSERT_TRUE(spec.has_value());
+  const auto fabric = program_nodes(*spec, {.engine = "updn"});
+  ASSERT_TRUE(fabric.has_value());
+  PacketNet net(*spec, PacketOptions::multistage());
+  for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) net.load(n, fabric->nodes[n]);
+  EXPECT_EQ(longest_route(net, *fabric), 9u);
+  const Surroundings around = survey(net, *fabric, 256);
+  EXPECT_EQ(around.radix, 4u);
+  EXPECT_EQ(around.stages, 5u);
+  EXPECT_EQ(around.switch_ports, 8u);
+  EXPECT_EQ(around.host_ports.size(), 512u);
+  EXPECT_EQ(around.round_trip, (354 + 2) * kNano);
 }
 
 TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
