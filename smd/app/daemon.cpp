@@ -17,6 +17,9 @@
 namespace smd::app {
 namespace {
 
+/// Between two looks whether what --once waits for is done.
+constexpr Duration kFinishPause = std::chrono::milliseconds(5);
+
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
 std::string find_unusable(const Config& running, const Config& fresh) {
   if (find_engine(fresh.sm.engine) == nullptr)
@@ -230,6 +233,7 @@ void Daemon::on_lost(const Error& error) {
 }
 
 void Daemon::close() {
+  finish_.reset();
   left_ = collect();
   records_.set_collect([this] { return left_; });
   session_.reset();
@@ -266,6 +270,10 @@ void Daemon::on_cycle(const CycleReport& cycle) {
 }
 
 void Daemon::finish_once(const CycleReport& cycle) {
+  if (!session_->congestion->at_rest()) {
+    finish_ = Timer(runtime_, runtime_.now() + kFinishPause, [this, cycle] { finish_once(cycle); });
+    return;
+  }
   if (options_.json) {
     nlohmann::ordered_json json = run_json(cycle);
     json["rss_mb"] = peak_rss_mb();

@@ -85,6 +85,7 @@ class Daemon {
   Duration backoff_{0};
   Timer reopen_;
   Timer watchdog_;
+  Timer finish_;
   TimePoint started_;
   int exit_code_ = 0;
 };

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim-backend/topology/snapshot.h"
 #include "smd/app/assimilation.h"
 #include "smd/base/log.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
 #include "smd/bin/state.h"
 #include "smd/bin/verify.h"
+#include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
 
 namespace smd::bin {
@@ -22,6 +24,7 @@ struct Options {
   std::string config;
   std::string engine;
   std::string mode;
+  std::string fabric;  // that a configuration is judged against
   int verbose = 0;
   bool quiet = false;
   RunOptions run;
@@ -116,11 +119,26 @@ int do_dry_run(Options& options) {
   return dry_run(*applied, options.dry_run);
 }
 
+/// What a configuration asks for that this fabric does not allow.
+Faults find_misfits(const Config& config, const Options& options) {
+  const auto spec = sim::load_fabric(options.fabric);
+  if (!spec) return spec.error();
+  const auto fabric = sim::build_snapshot(*spec);
+  const cc::Facts facts = cc::read_facts(*fabric, {.mtu_max = config.port.mtu_max});
+  const std::string refusal = cc::build_plan(facts, config.congestion).refusal;
+  if (!config.congestion.enabled || refusal.empty()) return {};
+  return {Fault{options.config, 0, fmt::format("[congestion] in {}: {}", options.fabric, refusal)}};
+}
+
 int do_check_config(const Options& options) {
   auto config = load_config(options.config);
   if (!config) return report(config.error());
   auto applied = apply(*config, options);
   if (!applied) return report(applied.error());
+  if (!options.fabric.empty()) {
+    if (const Faults misfits = find_misfits(*applied, options); !misfits.empty())
+      return report(misfits);
+  }
   for (const Faults& remarks : {config->partitions.remarks, config->qos.remarks}) {
     for (const Fault& each : remarks)
       fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));
@@ -225,6 +243,8 @@ int main(int argc, char** argv) {
   CLI::App* check =
       app.add_subcommand("check-config", "Read a configuration and report every fault");
   check->add_option("-c,--config", options.config, "Configuration file")->required();
+  check->add_option(
+      "--fabric", options.fabric, "File or generator: also what this fabric does not allow");
 
   try {
     app.parse(argc, argv);

@@ -324,6 +324,16 @@ TEST(BadConfig, NamesFileAndLine) {
   expect_fault(smd({"check-config", "-c", engine.path()}), {"updm", "updn"});
 }
 
+TEST(BadConfig, MayBeOneForThisFabricAlone) {
+  const Written config("smd.toml", "[congestion]\nenabled = true\ncc_cct = \"0:0,0:100\"\n");
+  EXPECT_EQ(smd({"check-config", "-c", config.path()}).exit_code, 0);
+  expect_fault(smd({"check-config", "-c", config.path(), "--fabric", "fat-tree:k=4"}),
+               {config.path(), "waits 100 packet times", "below its floor"});
+  EXPECT_EQ(smd({"check-config", "-c", config.path(), "--fabric", "fat-tree:k=20"}).exit_code, 0)
+      << "200 hosts have a lower floor";
+  expect_fault(smd({"check-config", "-c", config.path(), "--fabric", "fat-treee"}), {"fat-tree"});
+}
+
 struct OddFabric {
   const char* name;
   std::string text;

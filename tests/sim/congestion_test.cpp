@@ -302,6 +302,48 @@ TEST(Congestion, ANewConfigurationReachesRegistersAsADifference) {
   EXPECT_EQ(subnet.desk.stats().sets, sets + 6) << "switches alone";
 }
 
+TEST(Congestion, SwitchedOffItLeavesRegistersAsTheyAre) {
+  Subnet subnet;
+  subnet.start();
+  const auto sent = subnet.desk.mads().sent;
+  subnet.manager.adopt(Subnet::settings_of(cc::Options{}));
+  subnet.sweep();
+  EXPECT_EQ(find_unset(subnet), "");
+  EXPECT_EQ(subnet.desk.mads().sent, sent);
+  EXPECT_TRUE(subnet.desk.agents().empty());
+}
+
+TEST(Congestion, AStandbyAsksNobodyAndForgets) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 1;
+  Subnet subnet(options);
+  subnet.manager.start();
+  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.desk.stats().sets > 3; },
+                                           subnet.runtime.now() + Duration{60s}));
+  subnet.desk.stop();
+  EXPECT_TRUE(subnet.desk.at_rest());
+  const auto sent = subnet.desk.mads().sent;
+  subnet.run_for(100s);
+  EXPECT_EQ(subnet.desk.mads().sent, sent);
+  subnet.sweep();
+  EXPECT_EQ(find_unset(subnet), "") << "ruling again";
+}
+
+TEST(Congestion, ARebootInTheMiddleOfTheTalkIsNoticed) {
+  for (int delay = 1; delay < 40; ++delay) {
+    Subnet subnet;
+    const std::uint32_t host = subnet.nth(false, 5);
+    subnet.manager.start();
+    ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.desk.stats().gets > 0; },
+                                             subnet.runtime.now() + Duration{60s}));
+    subnet.run_for(std::chrono::microseconds(10 * delay));
+    subnet.fabric.reboot_node(host, std::chrono::milliseconds(1));
+    ASSERT_TRUE(subnet.settle());
+    subnet.sweep();
+    EXPECT_EQ(find_unset(subnet), "") << delay;
+  }
+}
+
 constexpr cc::CcKey kKey{0x1122334455667788};
 
 cc::Options with_key() {

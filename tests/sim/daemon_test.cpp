@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
 #include "smd/app/daemon.h"
@@ -64,6 +65,20 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
   EXPECT_EQ(fabric.port_info(fabric.spec().sm_node, fabric.spec().sm_port).state(),
             PortState::Active);
   EXPECT_FALSE(app::load_lids(options.config.sm.state_dir)->empty());
+}
+
+TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
+  options.once = true;
+  options.config.congestion.enabled = true;
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  for (std::uint32_t node = 0; node < fabric.spec().nodes.size(); ++node) {
+    const sim::CongestionState& state = fabric.node_state(node).congestion(PortNum{1});
+    EXPECT_NE(state, sim::CongestionState{}) << fabric.spec().nodes[node].description;
+  }
 }
 
 TEST_F(DaemonTest, ReopensALostDevice) {
