@@ -10,6 +10,7 @@
 #include "sim-backend/experiments/experiment.h"
 #include "sim-backend/experiments/flit_level_points.h"
 #include "sim-backend/experiments/full_discovery.h"
+#include "sim-backend/experiments/hot_spot_pulse.h"
 #include "sim-backend/experiments/multiple_changes.h"
 #include "sim-backend/experiments/partial_discovery.h"
 #include "sim-backend/experiments/route_entries.h"
@@ -26,6 +27,7 @@ std::span<const Experiment> experiments() {
                                    distribution(),
                                    flit_level_points(),
                                    full_discovery(),
+                                   hot_spot_pulse(),
                                    multiple_changes(),
                                    partial_discovery(),
                                    route_entries(),
