@@ -13,6 +13,7 @@
 #include "smd/base/result.h"
 #include "smd/congestion/options.h"
 #include "smd/ib/types.h"
+#include "smd/multicast/tree_shape.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_file.h"
 #include "smd/routing/engine.h"
@@ -62,6 +63,7 @@ struct SmConfig {
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
   LaneCut lane_cut = LaneCut::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
+  TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
   unsigned lmc = 0;
   unsigned lmc_enhanced_port0 = 0;

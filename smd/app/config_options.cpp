@@ -236,6 +236,13 @@ Options sm_routing_options() {
            "the nearest; the same for the group; or, as the first, the one that carries least"},
           numeric(section, &T::gateways),
           {"own-first", "uniform", "least-loaded"}),
+      choice({"sm",
+              "multicast_trees",
+              "How multicast trees are laid: along directions of links, or along the labels of "
+              "engine hamiltonian, by all of them or by short cuts; where there are no labels, the "
+              "first"},
+             numeric(section, &T::multicast_trees),
+             {"up-down", "path-shared", "dual-path"}),
       guid_weights({"sm",
                     "weights",
                     "Traffic that ports draw, against the 1 of all others; 0 for I/O nodes that no "

@@ -42,9 +42,19 @@ void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& se
   groups_.drop([this](Guid port) { return realm_->port_of(port) == kNone<PortIdx>; });
   ranks_ = choose_ranks(now_->fabric(), now_->lids, now_->routing, ranks_.kept);
   forest_.adopt(now_->sweep.fabric, ranks_.rank);
+  choose_shape(settings.multicast_trees);
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
   owe_judgement();
   note_change();
+}
+
+/// Where it cannot be had: up and down.
+void MulticastDesk::choose_shape(TreeShape wanted) {
+  by_labels_ = wanted != TreeShape::UpDown && paths_.adopt(now_->sweep.fabric, wanted);
+  std::string why = wanted == TreeShape::UpDown ? std::string() : paths_.refusal();
+  if (!why.empty() && why != stats_.shape_refused)
+    log::warn("multicast.shape", "why=\"{}\"; trees lead up and down", why);
+  stats_.shape_refused = std::move(why);
 }
 
 PartitionFacts MulticastDesk::partition_facts() const {
@@ -100,9 +110,10 @@ std::optional<std::vector<SwitchMask>> MulticastDesk::grow(Lid mlid) {
   stranded_.erase(mlid);
   if (members.empty()) {
     forest_.erase(mlid);
+    paths_.erase(mlid);
     return std::vector<SwitchMask>{};
   }
-  const Tree& tree = forest_.update(mlid, members);
+  const Tree& tree = by_labels_ ? paths_.update(mlid, members) : forest_.update(mlid, members);
   if (!tree.stranded.empty()) {
     stranded_[mlid] = tree.stranded.size();
     std::erase_if(members, [&](const TreeMember& member) {
@@ -111,8 +122,8 @@ std::optional<std::vector<SwitchMask>> MulticastDesk::grow(Lid mlid) {
   }
   std::vector<SwitchMask> masks = compute_masks(now_->fabric(), tree, members);
   std::string fault = find_tree_fault(now_->fabric(), masks, members);
-  if (fault.empty() && turns_up(now_->fabric(), masks, ranks_.rank))
-    fault = "packets turn up again";
+  const auto& rank = by_labels_ ? paths_.labels() : ranks_.rank;
+  if (fault.empty() && turns_up(now_->fabric(), masks, rank)) fault = "packets turn up again";
   if (!fault.empty()) {
     log::error("multicast.tree", "mlid=0x{:04x} what=\"{}\"; not written", mlid.value(), fault);
     return std::nullopt;
@@ -142,7 +153,7 @@ void MulticastDesk::begin_round() {
   stats_.stranded = 0;
   for (const auto& [mlid, count] : stranded_) stats_.stranded += count;
   ++stats_.rounds;
-  if (!ranks_.of_unicast) owe_judgement();
+  if (by_labels_ || !ranks_.of_unicast) owe_judgement();
   writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
   writer_->start({now_, &now_->sweep}, std::move(goals), [this](MftReport report) {
     leave_ = Timer(runtime_, runtime_.now(), [this, report = std::move(report)] {

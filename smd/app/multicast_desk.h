@@ -17,6 +17,7 @@
 #include "smd/app/settings.h"
 #include "smd/multicast/forest.h"
 #include "smd/multicast/group_table.h"
+#include "smd/multicast/label_paths.h"
 #include "smd/multicast/subnet_realm.h"
 #include "smd/multicast/tree_ranks.h"
 #include "smd/program/mft_writer.h"
@@ -28,8 +29,9 @@ struct MulticastStats {
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;
   std::uint64_t faults = 0;
-  std::size_t stranded = 0;  // members of MLIDs that no tree reaches
-  std::size_t unmet = 0;     // MLIDs whose entries are not confirmed
+  std::size_t stranded = 0;   // members of MLIDs that no tree reaches
+  std::size_t unmet = 0;      // MLIDs whose entries are not confirmed
+  std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
 
   /// Unicast and multicast packets together cannot block each other in a circle. Nothing: not
   /// proved, as routes that change lanes are in force.
@@ -65,7 +67,9 @@ class MulticastDesk {
   [[nodiscard]] const Realm* realm() const { return realm_ ? &*realm_ : nullptr; }
 
   /// Null where the MLID has none.
-  [[nodiscard]] const Tree* find_tree(Lid mlid) const { return forest_.find(mlid); }
+  [[nodiscard]] const Tree* find_tree(Lid mlid) const {
+    return by_labels_ ? paths_.find(mlid) : forest_.find(mlid);
+  }
 
   /// Runs for every group that is created or deleted, and after any other change with none.
   void on_change(std::function<void(const std::vector<GroupChange>&)> handler) {
@@ -78,6 +82,7 @@ class MulticastDesk {
   [[nodiscard]] const MulticastStats& stats() const { return stats_; }
 
  private:
+  void choose_shape(TreeShape wanted);
   void wake();
   [[nodiscard]] PartitionFacts partition_facts() const;
   void begin_round();
@@ -93,6 +98,8 @@ class MulticastDesk {
   CostMeter& meter_;
   GroupTable groups_;
   Forest forest_;
+  LabelPaths paths_;
+  bool by_labels_ = false;  // trees are those of paths_
   TreeRanks ranks_;
   std::vector<Group> left_;
   std::shared_ptr<const InForce> now_;

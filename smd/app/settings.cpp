@@ -80,6 +80,7 @@ Settings make_settings(const Config& config) {
   out.orientation_search = config.sm.orientation;
   out.lane_cut = config.sm.lane_cut;
   out.gateways = config.sm.gateways;
+  out.multicast_trees = config.sm.multicast_trees;
   out.weights = config.sm.weights;
   out.assimilation = parse_assimilation(config.sm.mode).value_or(Assimilation{});
   out.drain_time = std::chrono::microseconds(config.sm.drain_us);

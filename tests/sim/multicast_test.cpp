@@ -34,12 +34,14 @@ namespace part = member_component;
 /// A manager and its administration, as the daemon wires them.
 class Site {
  public:
-  explicit Site(const std::string& fabric_text, const std::string& engine = "updn")
+  explicit Site(const std::string& fabric_text,
+                const std::string& engine = "updn",
+                TreeShape trees = TreeShape::UpDown)
       : fabric(runtime, spec_of(fabric_text), sim::Timing::modern(), 1),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
         split(transport),
         server(runtime, split.general()),
-        manager(runtime, split.subnet(), settings(engine), {}, observer()),
+        manager(runtime, split.subnet(), settings(engine, trees), {}, observer()),
         keeper(app::group_parts(manager)) {
     server.add_keeper(keeper);
     manager.multicast().on_change([this](const std::vector<GroupChange>& changes) {
@@ -47,10 +49,11 @@ class Site {
     });
   }
 
-  static app::Settings settings(const std::string& engine) {
+  static app::Settings settings(const std::string& engine, TreeShape trees) {
     app::Settings out = WorldOptions::default_settings();
     out.sweep_interval = Duration{0};
     out.engine = engine;
+    out.multicast_trees = trees;
     return out;
   }
 
@@ -433,6 +436,51 @@ TEST(Multicast, LoopsWithUnicastRoutesAreFound) {
   EXPECT_EQ(site.find_misdelivery(), "");
   site.runtime.run_until(site.runtime.now() + Duration{6s});
   EXPECT_EQ(site.manager.multicast().stats().acyclic, false);
+}
+
+TEST(Multicast, PathsAlongLabels) {
+  for (const TreeShape shape : {TreeShape::PathShared, TreeShape::DualPath}) {
+    SCOPED_TRACE(shape == TreeShape::DualPath ? "dual path" : "shared path");
+    Site site("torus:dims=4.4,mesh=1", "hamiltonian", shape);
+    site.bring_up();
+    for (std::size_t host = 0; host < site.hosts.size(); ++host) {
+      if (host % 3 != 1) site.join(host, 0x101);
+      if (host % 5 == 0) site.join(host, 0x102, host == 5 ? 4 : 1);
+    }
+    ASSERT_TRUE(site.settle());
+    EXPECT_EQ(site.manager.multicast().stats().shape_refused, "");
+    EXPECT_EQ(site.find_misdelivery(), "");
+    site.runtime.run_until(site.runtime.now() + Duration{6s});
+    EXPECT_EQ(site.manager.multicast().stats().acyclic, true) << "with unicast routes";
+    // Hosts that leave and cables that are lost: other paths, and no moment without one copy each.
+    site.leave(0, 0x102);
+    site.leave(2, 0x101);
+    ASSERT_TRUE(site.settle());
+    EXPECT_EQ(site.find_misdelivery(), "");
+    for (int i = 0; i < 2; ++i) {
+      site.cut(site.any_branch(0x101));
+      site.manager.request_sweep("test");
+      ASSERT_TRUE(site.settle());
+      EXPECT_EQ(site.find_misdelivery(), "") << i;
+      site.runtime.run_until(site.runtime.now() + Duration{6s});
+      if (site.manager.multicast().stats().shape_refused.empty()) {
+        EXPECT_EQ(site.manager.multicast().stats().acyclic, true) << i;
+      }
+    }
+    EXPECT_EQ(site.repetition, "");
+    EXPECT_GT(site.looks, 10u);
+  }
+}
+
+TEST(Multicast, WithoutLabelsTreesLeadUpAndDown) {
+  Site site(kFabric, "updn", TreeShape::PathShared);
+  site.bring_up();
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) site.join(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  EXPECT_THAT(site.manager.multicast().stats().shape_refused,
+              testing::HasSubstr("no path meets every switch once"));
+  EXPECT_EQ(site.find_misdelivery(), "");
+  EXPECT_EQ(site.manager.multicast().stats().unmet, 0u);
 }
 
 TEST(Multicast, SameSeedSameBytes) {

@@ -1,0 +1,234 @@
+// Multicast along labels: the published example, fabrics at random, what is refused.
+#include "smd/multicast/label_paths.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "smd/multicast/check_tree.h"
+#include "smd/routing/table_turns.h"
+#include "tests/unit/multicast/random_fabric.h"
+
+namespace smd {
+namespace {
+
+using test::end_port;
+using test::fabric_from;
+using test::with_tables;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Lid kMlid{0xc000};
+
+/// Switch S1 … row by row, each with a host of the same number; `cables` of each link.
+std::string mesh_text(unsigned rows, unsigned columns, unsigned cables = 1, bool torus = false) {
+  std::string text;
+  for (unsigned s = 1; s <= rows * columns; ++s) text += fmt::format("H{}-S{} ", s, s);
+  const auto link = [&](unsigned a, unsigned b) {
+    for (unsigned c = 0; c < cables; ++c) text += fmt::format("S{}-S{} ", a + 1, b + 1);
+  };
+  for (unsigned y = 0; y < rows; ++y) {
+    for (unsigned x = 0; x < columns; ++x) {
+      const unsigned at = y * columns + x;
+      if (x + 1 < columns) link(at, at + 1);
+      if (y + 1 < rows) link(at, at + columns);
+      if (torus && x == 0 && columns > 2) link(at, at + columns - 1);
+      if (torus && y == 0 && rows > 2) link(at, at + (rows - 1) * columns);
+    }
+  }
+  return text;
+}
+
+struct Walks {
+  Walks(const std::string& text, TreeShape shape) : Walks(with_tables(fabric_from(text)), shape) {}
+
+  Walks(std::shared_ptr<const Fabric> snapshot, TreeShape shape) : fabric(std::move(snapshot)) {
+    EXPECT_TRUE(paths.adopt(fabric, shape)) << paths.refusal();
+  }
+
+  [[nodiscard]] std::uint32_t label(SwitchIdx sw) const { return paths.labels()[sw]; }
+
+  /// The host at the switch with that label.
+  [[nodiscard]] PortIdx host(std::uint32_t wanted) const {
+    for (const PortIdx port : test::end_ports(*fabric)) {
+      const PortIdx entry = entry_of(*fabric, port);
+      if (entry != port && label(fabric->switch_of[fabric->node_of[entry]]) == wanted) return port;
+    }
+    return kNone<PortIdx>;
+  }
+
+  std::vector<SwitchMask> masks(const std::vector<TreeMember>& members, Lid mlid = kMlid) {
+    return compute_masks(*fabric, paths.update(mlid, members), members);
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> labels_of_tree() const {
+    std::vector<std::uint32_t> out;
+    for (const Branch& branch : paths.find(kMlid)->branches) out.push_back(label(branch.sw));
+    std::ranges::sort(out);
+    return out;
+  }
+
+  std::shared_ptr<const Fabric> fabric;
+  LabelPaths paths;
+};
+
+/// "" when packets go where they should and every branch leads to a smaller label, no two to one.
+std::string find_fault(const Walks& walks,
+                       const std::vector<SwitchMask>& masks,
+                       const std::vector<TreeMember>& members) {
+  const Fabric& fabric = *walks.fabric;
+  std::set<SwitchIdx> entered;
+  for (const Branch& branch : walks.paths.find(kMlid)->branches) {
+    if (branch.up == kNone<PortIdx>) continue;
+    const SwitchIdx to = fabric.switch_of[fabric.node_of[fabric.peer[branch.up]]];
+    if (walks.label(to) >= walks.label(branch.sw)) return "a branch leads to a greater label";
+    if (!entered.insert(to).second) return "a packet forks";
+  }
+  if (turns_up(fabric, masks, walks.paths.labels())) return "packets turn up again";
+  return test::find_misdelivery(fabric, masks, members) + find_tree_fault(fabric, masks, members);
+}
+
+/// Boustrophedon labels of a 6 x 6 mesh.
+std::uint32_t label_at(unsigned x, unsigned y) { return y * 6 + (y % 2 == 0 ? x : 5 - x); }
+
+struct Published {
+  std::vector<TreeMember> members;
+  std::uint32_t source = label_at(3, 2);
+};
+
+/// Nine destinations of (3,2), which alone sends.
+Published published(const Walks& walks) {
+  Published out;
+  for (const auto& [x, y] : std::vector<std::pair<unsigned, unsigned>>{
+           {0, 0}, {0, 2}, {0, 5}, {1, 3}, {4, 5}, {5, 0}, {5, 1}, {5, 3}, {5, 4}})
+    out.members.push_back({walks.host(label_at(x, y))});
+  out.members.push_back({walks.host(out.source), false});
+  return out;
+}
+
+TEST(LabelPaths, DualPathTakesThePublishedChannels) {
+  Walks walks(mesh_text(6, 6), TreeShape::DualPath);
+  const Published example = published(walks);
+  const auto masks = walks.masks(example.members);
+  EXPECT_EQ(find_fault(walks, masks, example.members), "");
+  unsigned above = 0;
+  unsigned below = 0;
+  for (const std::uint32_t label : walks.labels_of_tree()) {
+    above += label > example.source ? 1 : 0;
+    below += label < example.source ? 1 : 0;
+  }
+  // Lin, McKinley and Ni: 33 channels, 18 of them rise, 15 fall.
+  EXPECT_EQ(above, 18u);
+  EXPECT_EQ(below, 15u);
+}
+
+TEST(LabelPaths, ASharedPathMeetsEveryLabelBetween) {
+  Walks walks(mesh_text(6, 6), TreeShape::PathShared);
+  const Published example = published(walks);
+  const auto masks = walks.masks(example.members);
+  EXPECT_EQ(find_fault(walks, masks, example.members), "");
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t label = label_at(0, 0); label <= label_at(0, 5); ++label) all.push_back(label);
+  EXPECT_EQ(walks.labels_of_tree(), all);
+}
+
+TEST(LabelPaths, AnySenderWill) {
+  // Also one who is in the middle of others: a path is walked both ways.
+  for (const TreeShape shape : {TreeShape::PathShared, TreeShape::DualPath}) {
+    Walks walks(mesh_text(1, 5), shape);
+    const std::vector<TreeMember> members{
+        {walks.host(1)}, {walks.host(2), false}, {walks.host(3)}, {walks.host(4), false}};
+    EXPECT_EQ(find_fault(walks, walks.masks(members), members), "");
+    EXPECT_THAT(walks.labels_of_tree(), ElementsAre(1, 2, 3, 4));
+  }
+}
+
+TEST(LabelPaths, RandomGroupsCloseNoLoopWithUnicastRoutes) {
+  std::size_t shared = 0;
+  std::size_t dual = 0;
+  unsigned searched = 0;  // fabrics that are no grid
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+    Rng rng(seed);
+    const auto rows = static_cast<unsigned>(rng.below(4)) + 1;
+    const auto columns = static_cast<unsigned>(rng.below(4)) + 2;
+    const auto text =
+        mesh_text(rows, columns, static_cast<unsigned>(rng.below(2)) + 1, seed % 3 == 0);
+    const bool any = seed % 4 == 0;
+    const auto fabric = with_tables(fabric_from(any ? test::random_text(rng, 7) : text));
+    const LidMap lids = test::lids_in_order(*fabric);
+    const auto routes = find_engine("hamiltonian")->compute(*fabric, lids, RoutingRequest{});
+    if (any && !routes) continue;
+    ASSERT_TRUE(routes);
+    searched += any ? 1 : 0;
+    std::vector<std::vector<TreeMember>> groups;
+    for (unsigned group = 0; group < 4; ++group)
+      groups.push_back(test::random_members(*fabric, rng));
+    for (const TreeShape shape : {TreeShape::PathShared, TreeShape::DualPath}) {
+      SCOPED_TRACE(fmt::format("seed {} {}x{} shape {}", seed, rows, columns, int(shape)));
+      Walks walks(fabric, shape);
+      ChannelGraph graph(*fabric, 1);
+      add_table_turns(*fabric, lids, routes->lft, graph);
+      for (const std::vector<TreeMember>& members : groups) {
+        const auto masks = walks.masks(members);
+        ASSERT_EQ(find_fault(walks, masks, members), "");
+        ASSERT_THAT(walks.paths.find(kMlid)->stranded, IsEmpty());
+        (shape == TreeShape::DualPath ? dual : shared) += walks.paths.find(kMlid)->branches.size();
+        add_tree_turns(*fabric, masks, 0, graph);
+      }
+      ASSERT_THAT(graph.find_cycle(), IsEmpty());
+    }
+  }
+  EXPECT_LT(dual, shared) << "what short cuts are for";
+  EXPECT_GT(searched, 3u);
+}
+
+TEST(LabelPaths, CablesBesideThePathMoveNoLabel) {
+  Walks walks(mesh_text(4, 4), TreeShape::DualPath);
+  const auto before = walks.paths.labels();
+  // A cable that leads past labels, not to the next one.
+  for (const SwitchIdx sw : walks.fabric->switch_node.indices()) {
+    Fabric cut = *walks.fabric;
+    PortIdx port = kNone<PortIdx>;
+    for (const PortIdx each : cut.ports_of(cut.switch_node[sw])) {
+      const PortIdx far = cut.peer[each];
+      if (far == kNone<PortIdx> || !cut.is_switch(cut.node_of[far])) continue;
+      if (walks.label(cut.switch_of[cut.node_of[far]]) > walks.label(sw) + 1) port = each;
+    }
+    if (port == kNone<PortIdx>) continue;
+    cut.peer[cut.peer[port]] = kNone<PortIdx>;
+    cut.peer[port] = kNone<PortIdx>;
+    ASSERT_TRUE(walks.paths.adopt(std::make_shared<const Fabric>(cut), TreeShape::DualPath));
+    EXPECT_EQ(walks.paths.labels(), before);
+  }
+}
+
+TEST(LabelPaths, WhatNoPathMeetsIsRefused) {
+  LabelPaths paths;
+  const auto star = with_tables(fabric_from("S1-S2 S1-S3 S1-S4 H1-S2 H2-S3"));
+  EXPECT_FALSE(paths.adopt(star, TreeShape::PathShared));
+  EXPECT_THAT(paths.refusal(), HasSubstr("no path meets every switch once"));
+  EXPECT_FALSE(paths.adopt(star, TreeShape::PathShared)) << "the same again";
+  EXPECT_THAT(paths.refusal(), HasSubstr("no path meets every switch once"));
+  EXPECT_TRUE(paths.adopt(with_tables(fabric_from(mesh_text(2, 2))), TreeShape::PathShared));
+  EXPECT_EQ(paths.refusal(), "");
+}
+
+TEST(LabelPaths, ASwitchWithoutRoomEndsThePath) {
+  Fabric fabric = *with_tables(fabric_from(mesh_text(1, 5)));
+  Walks all(std::make_shared<const Fabric>(fabric), TreeShape::PathShared);
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (all.label(sw) == 3) fabric.switch_info[sw].multicast_fdb_cap = 0;
+  }
+  Walks walks(std::make_shared<const Fabric>(fabric), TreeShape::PathShared);
+  const std::vector<TreeMember> members{{walks.host(0)}, {walks.host(1)}, {walks.host(4)}};
+  const auto masks = walks.masks(members);
+  EXPECT_THAT(walks.paths.find(kMlid)->stranded, ElementsAre(walks.host(4)));
+  EXPECT_EQ(find_fault(walks, masks, {members[0], members[1]}), "");
+  EXPECT_THAT(walks.labels_of_tree(), ElementsAre(0, 1));
+}
+
+}  // namespace
+}  // namespace smd
