@@ -16,9 +16,10 @@ FollowedFabric::FollowedFabric(Runtime& runtime,
   catch_up();
   for (std::uint32_t node = 0; node < off_.size(); ++node) reload(node);
   // The registers have changed already; the net still works by its copy until it is told.
-  observer_ = fabric_.on_change([this](std::uint32_t node, FabricChange) {
+  observer_ = fabric_.on_change([this](std::uint32_t node, FabricChange what) {
     catch_up();
-    reload(node);
+    if (what != FabricChange::Congestion) reload(node);
+    reload_congestion(node);
   });
 }
 
@@ -28,6 +29,24 @@ void FollowedFabric::catch_up() { net_.run_until(to_picos(runtime_.now() - origi
 
 void FollowedFabric::reload(std::uint32_t node) {
   if (!off_[node]) net_.load(node, fabric_.node_state(node));
+}
+
+void FollowedFabric::follow_congestion(IbMarking& marking, IbReaction& reaction) {
+  marking_ = &marking;
+  reaction_ = &reaction;
+  for (std::uint32_t node = 0; node < off_.size(); ++node) reload_congestion(node);
+}
+
+void FollowedFabric::reload_congestion(std::uint32_t node) {
+  if (marking_ == nullptr) return;
+  const NodeState& state = fabric_.node_state(node);
+  if (state.is_switch()) return marking_->set(node, read_switch(state.congestion(PortNum{})));
+  const Wiring& wiring = net_.wiring();
+  for (unsigned number = 1; number <= wiring.num_ports[node]; ++number) {
+    const HostNum host = wiring.host_of[wiring.port_of(node, number)];
+    if (host == kNowhere) continue;
+    reaction_->set(host, read_ca(state.congestion(PortNum{static_cast<std::uint8_t>(number)})));
+  }
 }
 
 void FollowedFabric::set_node(std::uint32_t node, bool up) {

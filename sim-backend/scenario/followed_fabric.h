@@ -8,6 +8,8 @@
 
 #include <vector>
 
+#include "sim-backend/congestion/ib_marking.h"
+#include "sim-backend/congestion/ib_reaction.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/packet/packet_net.h"
 
@@ -22,6 +24,10 @@ class FollowedFabric {
   ~FollowedFabric();
   FollowedFabric(const FollowedFabric&) = delete;
 
+  /// What MADs of class 0x21 have set, and set from now on, is what these two obey. Requires: they
+  /// outlive this and are of the net's nodes and hosts.
+  void follow_congestion(IbMarking& marking, IbReaction& reaction);
+
   /// Faults of both at once. What is inside a node that goes off is lost.
   void set_node(std::uint32_t node, bool up);
   void set_link(std::uint32_t node, PortNum port, bool up);
@@ -31,12 +37,15 @@ class FollowedFabric {
 
  private:
   void reload(std::uint32_t node);
+  void reload_congestion(std::uint32_t node);
 
   Runtime& runtime_;
   SimFabric& fabric_;
   PacketNet& net_;
   TimePoint origin_;
   std::vector<bool> off_;
+  IbMarking* marking_ = nullptr;
+  IbReaction* reaction_ = nullptr;
   ObserverId observer_;
 };
 
