@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::uint32_t kGsiQp = 1;
 
+/// An answer that speaks of something else is none.
+bool fits(const MadHeader& answer, const MadPacket& from, const MadPacket& request) {
+  const MadHeader asked = *decode_mad_header(request.mad);
+  return from.remote_lid == request.remote_lid && answer.mgmt_class == asked.mgmt_class &&
+         answer.attribute_id == asked.attribute_id &&
+         answer.attribute_modifier == asked.attribute_modifier;
+}
+
 }  // namespace
 
 GmpClient::GmpClient(Runtime& runtime, Transport& transport)
@@ -91,8 +99,7 @@ void GmpClient::receive(const MadPacket& packet) {
     return;
   }
   const auto found = pending_.find(static_cast<std::uint32_t>(header->transaction_id));
-  const bool ours = found != pending_.end() && found->second.packet.remote_lid == packet.remote_lid;
-  if (!ours) {
+  if (found == pending_.end() || !fits(*header, packet, found->second.packet)) {
     ++stats_.unasked;
     return;
   }

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/cross/served.h"
 
@@ -134,6 +136,52 @@ class CongestionCross : public testing::Test {
   std::string name_ = "smd-cc-" + std::to_string(::getpid());
   std::filesystem::path folder_ = std::filesystem::temp_directory_path() / name_;
 };
+
+/// Without the key that smd wrote, opensm's MADs are as if nobody heard them; with it they are
+/// obeyed.
+TEST_F(CongestionCross, OpensmIsObeyedWithTheKeyOfSmdAlone) {
+  Served served(kFabric);
+  const auto start_opensm = [&](const std::string& key) {
+    std::ofstream(folder_ / "opensm.conf") << opensm_options() << "cc_key " << key << "\n";
+    return std::make_unique<Process>(ProcessOptions{.argv = {"opensm",
+                                                             "-F",
+                                                             (folder_ / "opensm.conf").string(),
+                                                             "-f",
+                                                             (folder_ / "opensm.log").string()},
+                                                    .env = served.env(served.host(0))});
+  };
+  const std::string key = "0x0011223344556677";
+  std::ofstream(folder_ / "smd.toml")
+      << "[sm]\nstate_dir = \"" << (folder_ / "state").string()
+      << "\"\n[congestion]\nenabled = true\nprotect = true\ncc_key = \"" << key << "\"\n";
+  const Finished smd = served.tool({build_path("bin/smd"),
+                                    "run",
+                                    "--transport",
+                                    "umad",
+                                    "--once",
+                                    "-c",
+                                    (folder_ / "smd.toml").string()},
+                                   served.host(0),
+                                   seconds(60));
+  EXPECT_EQ(smd.exit_code, 0) << smd.err;
+  const std::string by_smd = served.console("congestion");
+  EXPECT_EQ(count(by_smd, "key " + key + " protect true"), kAgents) << by_smd;
+
+  const auto without_violations = [](std::string text) {
+    return std::regex_replace(text, std::regex("violations [0-9]+"), "");
+  };
+  {
+    const auto stranger = start_opensm("0x0000000000000001");
+    // It gives up on everybody when the first few do not answer.
+    const auto knocked = [&] {
+      return count(served.console("congestion"), "violations 0\n") < kAgents;
+    };
+    EXPECT_TRUE(wait_until(knocked, seconds(60)));
+  }
+  EXPECT_EQ(without_violations(served.console("congestion")), without_violations(by_smd));
+  const auto friend_of_smd = start_opensm(key);
+  wait_for_registers(served);
+}
 
 TEST_F(CongestionCross, OpensmAndSmdWriteTheSameRegisters) {
   std::string by_opensm;
