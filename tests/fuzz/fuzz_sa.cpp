@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "sim-backend/kernel/sim_runtime.h"
+#include "smd/multicast/subnet_realm.h"
 #include "smd/routing/engine.h"
+#include "smd/sa/group_keeper.h"
 #include "smd/sa/inform_keeper.h"
 #include "smd/sa/server.h"
 #include "smd/sa/service_keeper.h"
@@ -15,8 +17,13 @@ namespace {
 
 using namespace smd;
 
+constexpr std::uint16_t kMlids = 4;
+
 std::shared_ptr<const sa::SubnetView> small_subnet() {
-  const std::shared_ptr<const Fabric> fabric = test::fabric_from_shared("H1-S1 H2-S1 S1-S2 H3-S2");
+  auto built = std::make_shared<Fabric>(test::fabric_from("H1-S1 H2-S1 S1-S2 H3-S2"));
+  for (PortInfo& info : built->port_info) info.mtu_cap = 5;
+  for (SwitchInfo& info : built->switch_info) info.multicast_fdb_cap = kMlids;
+  const std::shared_ptr<const Fabric> fabric = built;
   auto lids = std::make_shared<const LidMap>(test::lids_in_order(*fabric, 1));
   auto tables = std::make_shared<const RoutingTables>(
       find_engine("updn")->compute(*fabric, *lids, {}).value());
@@ -41,6 +48,19 @@ struct Wire final : Transport {
   Receive receive;
 };
 
+/// Members exist, and every group has one who keeps it.
+void check_groups(const GroupTable& groups, const Realm& realm) {
+  for (const auto& [mgid, group] : groups.groups()) {
+    fuzz::require(group.mlid >= kFirstMlid && group.mlid.value() < kFirstMlid.value() + kMlids);
+    bool kept = false;
+    for (const auto& [port, member] : group.members) {
+      fuzz::require(realm.find_port(port).has_value() && member.join_state != 0);
+      kept = kept || join_state::keeps_group(member.join_state);
+    }
+    fuzz::require(kept);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -54,6 +74,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [] {},
       {.table = {.all = 16, .of_one_port = 8}});
   sa::ServiceKeeper services(runtime, [] {}, {.all = 8, .of_one_port = 4});
+  static const SubnetRealm realm({.fabric = view->parts().fabric, .lids = view->parts().lids});
+  GroupTable groups;
+  const MftMemory tables;
+  sa::GroupKeeper members({.groups = groups,
+                           .tables = tables,
+                           .realm = []() -> const Realm* { return &realm; },
+                           .on_changed = [] {}});
+  server.add_keeper(members);
   server.add_keeper(inform);
   server.add_keeper(services);
   server.on_answer([&inform](const MadPacket& packet) { inform.on_answer(packet); });
@@ -74,5 +102,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(server.transfers() == 0 && server.half_open() == 0 && server.waiting() == 0);
   fuzz::require(inform.reporter().at_rest() && inform.table().count() <= 16);
   fuzz::require(services.table().all().size() <= 8);
+  check_groups(groups, realm);
   return 0;
 }
