@@ -4,6 +4,7 @@
 #include <array>
 
 #include "smd/mad/codec.h"
+#include "smd/sa/independence.h"
 #include "smd/sa/path_finder.h"
 
 namespace smd::sa {
@@ -18,6 +19,8 @@ constexpr unsigned kFirstShared = 6;  // component of a PathRecord
 
 constexpr std::size_t kFixedSize = 24;  // what stands before the GIDs
 constexpr std::size_t kGidSize = 16;
+
+constexpr std::uint8_t kAsIndependentAsPossible = 1;
 
 }  // namespace
 
@@ -82,7 +85,10 @@ Answer find_multi_paths(const SubnetView& view,
   constexpr std::uint64_t kServiceId = component_bit(16) | component_bit(21);
   PathRequest request{.wanted = record->wanted, .mask = (mask & kShared) << kFirstShared};
   if ((mask & kServiceId) == kServiceId) request.mask |= path_component::kServiceId;
-  if (request.asks(path_component::kNumbPath)) request.paths_per_pair = record->wanted.numb_path;
+  const bool counted = request.asks(path_component::kNumbPath);
+  const bool apart = counted && (mask & multi_path_component::kIndependence) != 0 &&
+                     record->independence == kAsIndependentAsPossible;
+  if (counted && !apart) request.paths_per_pair = record->wanted.numb_path;
   PathFinder finder(view, request, limits);
   for (const Gid& sgid : record->sgids) {
     const PortIdx source = find_gid(view, sgid);
@@ -94,7 +100,9 @@ Answer find_multi_paths(const SubnetView& view,
       if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid)) return finder.finish();
     }
   }
-  return finder.finish();
+  Answer answer = finder.finish();
+  if (apart) answer.records = choose_independent(view, answer.records, record->wanted.numb_path);
+  return answer;
 }
 
 }  // namespace smd::sa

@@ -11,7 +11,7 @@ namespace smd::sa {
 
 struct MultiPathRecord {
   PathRecord wanted;              // what is asked of each path; its GIDs and LIDs mean nothing
-  std::uint8_t independence = 0;  // 2 bits: paths that share no component
+  std::uint8_t independence = 0;  // 2 bits; 1: as little in common as can be
   std::vector<Gid> sgids;         // at most 255, as the next
   std::vector<Gid> dgids;
 
@@ -19,6 +19,7 @@ struct MultiPathRecord {
 };
 
 namespace multi_path_component {
+inline constexpr std::uint64_t kIndependence = component_bit(17);
 inline constexpr std::uint64_t kSgidCount = component_bit(19);
 inline constexpr std::uint64_t kDgidCount = component_bit(20);
 }  // namespace multi_path_component
@@ -28,7 +29,8 @@ Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data
 
 [[nodiscard]] std::vector<std::byte> encode_multi_path_record(const MultiPathRecord& record);
 
-/// Independence is not looked at: paths are those of the tables in force.
+/// Paths are those of the tables in force. Where fewer are asked for than there are, and
+/// independent ones, see independence.h.
 [[nodiscard]] Answer find_multi_paths(const SubnetView& view,
                                       const Query& query,
                                       std::span<const std::byte> data,

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "smd/sa/multi_path.h"
 #include "smd/sa/rmpp_sender.h"
 #include "tests/unit/sa/served.h"
@@ -74,6 +77,78 @@ TEST(SaMultiPath, EverySourceToEveryDestination) {
   const Lid h1 = lid_of(*view, "H1"), h2 = lid_of(*view, "H2"), h3 = lid_of(*view, "H3");
   const Answer answer = paths(*view, kCounts, from_to(*view, {"H1", "H2"}, {"H3", "H1"}));
   EXPECT_THAT(lids_of(answer), ElementsAre(Pair(h1, h3), Pair(h1, h1), Pair(h2, h3), Pair(h2, h1)));
+}
+
+/// Two spines; of the four LIDs of H3 and H4 the first two lead by S3, the others by S4.
+std::shared_ptr<const SubnetView> two_ways() {
+  ViewParts parts = parts_of("H1-S1 H2-S1 H3-S2 H4-S2 S1-S3 S1-S4 S3-S2 S4-S2", 2);
+  auto tables = std::make_shared<RoutingTables>(*parts.routing);
+  const Fabric& fabric = *parts.fabric;
+  const SwitchIdx leaf = test::switch_named(fabric, "S1");
+  for (const char* host : {"H3", "H4"}) {
+    const Lid base = parts.lids->base[test::end_port(fabric, host)];
+    for (unsigned i = 0; i < 4; ++i) {
+      const NodeIdx spine = fabric.switch_node[test::switch_named(fabric, i < 2 ? "S3" : "S4")];
+      for (const PortIdx port : fabric.ports_of(fabric.switch_node[leaf])) {
+        if (fabric.peer[port] != kNone<PortIdx> && fabric.node_of[fabric.peer[port]] == spine)
+          tables->lft.set_route(
+              leaf, Lid{static_cast<std::uint16_t>(base.value() + i)}, fabric.number_of(port));
+      }
+    }
+  }
+  parts.routing = tables;
+  return std::make_shared<const SubnetView>(parts);
+}
+
+/// Cables that more than one of the paths passes, hosts' own aside.
+std::size_t count_shared(const SubnetView& view, const Answer& answer) {
+  const Fabric& fabric = view.fabric();
+  std::map<PortIdx, unsigned> paths_over;
+  for (const auto& [slid, dlid] : lids_of(answer)) {
+    PortIdx at = view.lids().owner_of(slid);
+    const PortIdx target = view.lids().owner_of(dlid);
+    for (at = fabric.peer[at]; fabric.node_of[at] != fabric.node_of[target];) {
+      const SwitchIdx sw = fabric.switch_of[fabric.node_of[at]];
+      const PortIdx out = fabric.port_of(fabric.node_of[at], view.routing().lft.route(sw, dlid));
+      at = fabric.peer[out];
+      if (fabric.node_of[at] != fabric.node_of[target]) ++paths_over[out];
+    }
+  }
+  return static_cast<std::size_t>(
+      std::ranges::count_if(paths_over, [](const auto& each) { return each.second > 1; }));
+}
+
+TEST(SaMultiPath, IndependentPathsShareNoCableWhereTheyCan) {
+  const auto view = two_ways();
+  MultiPathRecord record = from_to(*view, {"H1"}, {"H3"});
+  record.wanted.numb_path = 2;
+  record.independence = 1;
+  constexpr std::uint64_t kNumbPath = component_bit(6);
+  constexpr std::uint64_t kSelector = multi_path_component::kIndependence;
+  const Answer any = paths(*view, kCounts | kNumbPath, record);
+  EXPECT_EQ(any.count(), 2u);
+  EXPECT_EQ(count_shared(*view, any), 2u) << "the first two LIDs, without the selector";
+  const Answer apart = paths(*view, kCounts | kNumbPath | kSelector, record);
+  EXPECT_EQ(apart.count(), 2u);
+  EXPECT_EQ(count_shared(*view, apart), 0u);
+  EXPECT_EQ(lids_of(apart).front(), lids_of(any).front()) << "the first stays the first";
+  // The same of paths between different ports; what cannot be apart is shared.
+  MultiPathRecord four = from_to(*view, {"H1", "H2"}, {"H3", "H4"});
+  four.wanted.numb_path = 1;
+  four.independence = 1;
+  const Answer each = paths(*view, kCounts | kNumbPath | kSelector, four);
+  ASSERT_EQ(each.count(), 4u);
+  std::set<int> ways;
+  for (const auto& [slid, dlid] : lids_of(each))
+    ways.insert((dlid.value() - view->lids().base[view->lids().owner_of(dlid)].value()) / 2);
+  EXPECT_EQ(ways.size(), 2u) << "both spines";
+  // A selector of 0 asks for nothing.
+  record.independence = 0;
+  EXPECT_EQ(lids_of(paths(*view, kCounts | kNumbPath | kSelector, record)), lids_of(any));
+  // More than there are.
+  record.independence = 1;
+  record.wanted.numb_path = 100;
+  EXPECT_EQ(paths(*view, kCounts | kNumbPath | kSelector, record).count(), 16u);
 }
 
 TEST(SaMultiPath, BoundsHoldForEachPath) {
