@@ -14,11 +14,19 @@ namespace {
 namespace part = path_component;
 
 constexpr std::uint16_t kPartitionBits = 0x7fff;
+constexpr std::uint64_t kMulticastPrefix = 0xff;  // first byte of a multicast GID
+constexpr std::uint8_t kMostHops =
+    255;  // routers on the way to another subnet, which we do not know
 constexpr std::uint8_t kNotTheFirst = 2;  // preference of paths beyond the matched pairs of LIDs
 
 Lid offset(Lid base, unsigned by) { return Lid{static_cast<std::uint16_t>(base.value() + by)}; }
 
 }  // namespace
+
+bool is_elsewhere(const SubnetView& view, const Gid& gid) {
+  return gid.prefix != view.parts().subnet_prefix && gid.prefix != kDefaultSubnetPrefix &&
+         gid.prefix >> 56 != kMulticastPrefix;
+}
 
 PortIdx find_gid(const SubnetView& view, const Gid& gid) {
   const bool here = gid.prefix == view.parts().subnet_prefix || gid.prefix == kDefaultSubnetPrefix;
@@ -124,14 +132,17 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
   // A GID that was asked for may be a further one of the port.
   const Guid dguid =
       request_.asks(part::kDgid) ? request_.wanted.dgid.guid : view_.fabric().port_guid[target];
+  const bool leaves = request_.asks(part::kDgid) && is_elsewhere(view_, request_.wanted.dgid);
+  const std::uint64_t prefix = leaves ? request_.wanted.dgid.prefix : view_.parts().subnet_prefix;
   const Guid sguid =
       request_.asks(part::kSgid) ? request_.wanted.sgid.guid : view_.fabric().port_guid[source];
   const PathRecord record{.service_id = request_.wanted.service_id,
-                          .dgid = {view_.parts().subnet_prefix, dguid},
+                          .dgid = {prefix, dguid},
                           .sgid = {view_.parts().subnet_prefix, sguid},
                           .dlid = dlid,
                           .slid = slid,
                           .raw_traffic = raw,
+                          .hop_limit = leaves ? kMostHops : std::uint8_t{0},
                           .reversible = reversible,
                           .p_key = raw ? PKey{} : key,
                           .sl = *sl,

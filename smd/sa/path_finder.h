@@ -61,6 +61,9 @@ class PathFinder {
   std::vector<std::byte> records_;
 };
 
+/// Unicast, of another subnet: the way leads to a router.
+[[nodiscard]] bool is_elsewhere(const SubnetView& view, const Gid& gid);
+
 /// The port that a GID names; kNone when nobody in this subnet has it.
 [[nodiscard]] PortIdx find_gid(const SubnetView& view, const Gid& gid);
 

@@ -68,6 +68,40 @@ TEST(SaPath, SaysWhatAHostMustKnow) {
   EXPECT_EQ(path.preference, 0);
 }
 
+TEST(SaPath, OtherSubnetsLieBehindRouters) {
+  const auto view = view_of("H1-S1 S1-S2 H2-S2 R1-S2 R2-S1 R3-S1");
+  const Gid far{0xfec0000000000099, Guid{0x4711}};
+  PathRecord wanted = between(*view, "H1", "H2");
+  wanted.dgid = far;
+  constexpr std::uint64_t kByGid = part::kSgid | part::kDgid;
+  const Paths one = paths(*view, kByGid, wanted, Method::Get);
+  ASSERT_EQ(one.records.size(), 1u);
+  EXPECT_EQ(one.records[0].dgid, far);
+  EXPECT_EQ(one.records[0].dlid, lid_of(*view, "R2")) << "the nearest, of those the lowest GUID";
+  EXPECT_EQ(one.records[0].hop_limit, 255);
+  EXPECT_EQ(one.records[0].mtu, (Bound{Selector::Exactly, 5}));
+  const Paths all = paths(*view, kByGid, wanted);
+  std::vector<Lid> lids;
+  for (const PathRecord& path : all.records) lids.push_back(path.dlid);
+  EXPECT_THAT(
+      lids,
+      testing::UnorderedElementsAre(lid_of(*view, "R1"), lid_of(*view, "R2"), lid_of(*view, "R3")));
+  wanted.dlid = lid_of(*view, "R1");
+  EXPECT_EQ(paths(*view, kByGid | part::kDlid, wanted).records.size(), 1u);
+  wanted.dlid = lid_of(*view, "H2");
+  EXPECT_TRUE(paths(*view, kByGid | part::kDlid, wanted).records.empty()) << "no router's";
+  // Nobody routes multicast to one port, and from here there is no path that begins elsewhere.
+  wanted.dgid.prefix = 0xff12000000000000;
+  EXPECT_EQ(paths(*view, kByGid, wanted).status, Status::InvalidGid);
+  wanted = between(*view, "H1", "H2");
+  EXPECT_EQ(paths(*view, kByGid, wanted, Method::Get).records.at(0).hop_limit, 0);
+  wanted.sgid = far;
+  EXPECT_EQ(paths(*view, kByGid, wanted).status, Status::InvalidGid);
+  wanted = between(*view_of(kTree), "H1", "H3");
+  wanted.dgid = far;
+  EXPECT_EQ(paths(*view_of(kTree), kByGid, wanted).status, Status::InvalidGid) << "no router";
+}
+
 TEST(SaPath, AreFoundByGidToo) {
   const auto view = view_of(kTree);
   const PathRecord wanted = between(*view, "H2", "H3");
