@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/base/rng.h"
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
@@ -375,6 +376,45 @@ TEST_F(CongestionAgent, TellsWhoFollowsTheFabricOfChangesAlone) {
   ASSERT_TRUE(ask(set));
   ASSERT_TRUE(get(Attribute::CongestionControlTable, kHost));
   EXPECT_THAT(told, testing::ElementsAre(3u));
+}
+
+/// Whatever bytes come, registers stay within what the node has, and only Gets and Sets are
+/// answered.
+TEST_F(CongestionAgent, HoldsNothingImpossibleWhateverItIsSent) {
+  Rng rng(7);
+  unsigned answered = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Lid to = rng.below(2) == 0 ? kSwitch : kHost;
+    const auto attribute = static_cast<Attribute>(rng.below(0x20));
+    const auto method = static_cast<Method>(rng.below(4) + 1);
+    MadPacket packet =
+        mad(method, attribute, to, static_cast<std::uint32_t>(rng.below(4)) << 8 * rng.below(4));
+    for (std::size_t at = kData; at < kMadSize; ++at) {
+      const auto byte = static_cast<unsigned>(rng.below(256));
+      packet.mad[at] = static_cast<std::byte>(rng.below(3) == 0 ? byte : byte & 1);
+    }
+    // Keys of their own would end the talk.
+    if (attribute == Attribute::CongestionKeyInfo) put(packet, kData, 8, 0);
+    const bool request = method == Method::Get || method == Method::Set;
+    const auto answer = ask(packet);
+    if (request) {
+      ASSERT_TRUE(answer) << i;
+      answered += status_of(*answer) == 0 ? 1 : 0;
+    }
+    ASSERT_LT(host_regs().ccti_limit, 128) << i;
+    ASSERT_LE(host_regs().table.size(), 128u) << i;
+    ASSERT_LE(host_regs().ca_setting.port_control, 1) << i;
+    for (const cc::CaEntry& entry : host_regs().ca_setting.entries) ASSERT_LT(entry.min, 128) << i;
+    ASSERT_LE(switch_regs().port_settings.size(), 5u) << i;
+    ASSERT_EQ(switch_regs().switch_setting.cs_threshold, 0) << i;
+    ASSERT_TRUE(switch_regs().traps_to.trap_lid == kUnassignedLid ||
+                is_unicast(switch_regs().traps_to.trap_lid))
+        << i;
+    ASSERT_EQ(switch_regs().ca_setting, cc::CaSetting{}) << i;
+    ASSERT_EQ(host_regs().switch_setting, cc::SwitchSetting{}) << i;
+  }
+  EXPECT_GT(answered, 200u) << "or nothing was tried";
+  EXPECT_NE(host_regs().table.size(), 0u);
 }
 
 }  // namespace
