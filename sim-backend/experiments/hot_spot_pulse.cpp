@@ -18,6 +18,17 @@ namespace {
 constexpr std::string_view kSource = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, pattern I";
 
 constexpr ClaimSpec kClaims[] = {
+    {.id = "R1",
+     .text =
+         "IPM and RPM mark 93 percent of hot packets, OPM 98; 5 to 11 percent of cold ones, RPM "
+         "more of them than IPM",
+     .source = "Ferrer 2012, Figure 4.3"},
+    {.id = "R2",
+     .text = "IOPM gives both marks to 98 percent of hot packets and 3 percent of cold ones",
+     .source = "Ferrer 2012, Figure 4.7"},
+    {.id = "R3",
+     .text = "MVPM validates 97 percent of hot packets and 0.1 percent of cold ones",
+     .source = "Ferrer 2012, Figure 4.11"},
     {.id = "R6",
      .text = "without congestion control cold packets take more than 140,000 cycles and their "
              "throughput collapses",
@@ -103,6 +114,11 @@ CongestionSpec slots_alone(CongestionSpec spec) {
   return spec;
 }
 
+CongestionSpec marks_alone(std::string_view name) {
+  const CongestionSpec whole = with_marking(name);
+  return {.marking = whole.marking, .thresholds = whole.thresholds};
+}
+
 constexpr std::array kOtherMarkings{"ipm", "rpm", "opm", "iopm"};
 
 std::vector<Case> cases() {
@@ -120,6 +136,9 @@ std::vector<Case> cases() {
   for (const char* name : kOtherMarkings) {
     out.push_back({fmt::format("{} window", name), 2, window_alone(with_marking(name))});
     out.push_back({fmt::format("{} slots", name), 2, slots_alone(with_marking(name))});
+  }
+  for (const char* name : {"ipm", "rpm", "opm", "iopm", "mvpm"}) {
+    out.push_back({fmt::format("{} marks", name), 1, marks_alone(name)});
   }
   CongestionSpec uncapped = preset("mvcm");
   uncapped.cap = cc::WaitCap::None;
@@ -144,6 +163,35 @@ std::string peaks(const Results& results, std::size_t level) {
 
 constexpr double kReading = 1.3;  // peaks are read off figures: 30 percent
 
+/// Marks that nobody acts on: hot and cold packets that bear all that there are, in percent.
+void judge_marks(const Results& r, std::vector<Judgement>& out) {
+  const auto hot = [&](const std::string& name) {
+    return 100 * at(r, name + " marks", 1).hot.fully_marked;
+  };
+  const auto cold = [&](const std::string& name) {
+    return 100 * at(r, name + " marks", 1).cold.fully_marked;
+  };
+  const auto pair = [&](const std::string& name) {
+    return fmt::format("{} {:.1f} and {:.1f}", name, hot(name), cold(name));
+  };
+  const auto near = [](double value, double to, double by) { return std::abs(value - to) <= by; };
+  bool one_bit = near(hot("ipm"), 93, 5) && near(hot("rpm"), 93, 5) && near(hot("opm"), 98, 5) &&
+                 cold("rpm") > cold("ipm");
+  for (const char* name : {"ipm", "rpm", "opm"}) one_bit = one_bit && near(cold(name), 8, 6);
+  out.push_back({"R1",
+                 fmt::format("{}, {}, {} percent", pair("ipm"), pair("rpm"), pair("opm")),
+                 "93, 93, 98 (5 points) and 5 to 11 (3 points), rpm above ipm",
+                 one_bit});
+  out.push_back({"R2",
+                 pair("iopm") + " percent",
+                 "98 (5 points) and 3 (3 points)",
+                 near(hot("iopm"), 98, 5) && near(cold("iopm"), 3, 3)});
+  out.push_back({"R3",
+                 pair("mvpm") + " percent",
+                 "97 (5 points) and 0.1 (1 point)",
+                 near(hot("mvpm"), 97, 5) && near(cold("mvpm"), 0.1, 1)});
+}
+
 std::vector<Judgement> judge(const Results& r) {
   const auto cold = [&](const std::string& name, std::size_t level) {
     return at(r, name, level).cold.peak_latency;
@@ -162,6 +210,7 @@ std::vector<Judgement> judge(const Results& r) {
   const PulseResult& pfister = at(r, "pfister", 1);
   const PulseResult& uncapped = at(r, "mvcm uncapped", 1);
 
+  judge_marks(r, out);
   const double drop = none.least_cold_rate / none.cold_rate_before;
   add("R6",
       fmt::format("peak {:.0f} cycles, throughput down to {:.2f}", cold("none", 1), drop),
