@@ -25,7 +25,8 @@ constexpr ClaimSpec kClaims[] = {
      .text = "mean packet latencies at loads of 0.1, 0.3 and 0.5 are those of the flit level",
      .source = kSource},
     {.id = "throughput",
-     .text = "what is accepted of an offered load of 0.9 is what the flit level accepts",
+     .text = "what is accepted of an offered load of 0.9 (dragonfly 0.7) is what the flit level "
+             "accepts",
      .source = kSource},
 };
 
@@ -34,12 +35,25 @@ struct Network {
   std::string_view fabric;
   std::string_view engine;
   double routers;                 // passed on average, oneself included
-  std::array<double, 3> latency;  // packet latency at 0.1, 0.3, 0.5, cycles
-  double accepted;                // of 0.9
+  std::array<double, 3> latency;  // packet latency at 0.1, 0.3, 0.5, cycles; 0: not measured
+  double accepted;                // of `full`
+  double full = 0.9;
+  double empty = 0;         // network latency at 0.01, cycles; 0: by the law
+  unsigned vl_blocks = 64;  // buffer of a port and lane, in blocks of 64 bytes
+  CableModel cables = PacketOptions::cycles().cables;
 };
 
+/// 10 cycles within a group, 100 between groups.
+CableModel dragonfly_cables() {
+  CableModel cables = PacketOptions::cycles().cables;
+  cables.group_switches = 8;
+  cables.within_groups = 10 * cables.propagation;
+  cables.between_groups = 100 * cables.propagation;
+  return cables;
+}
+
 // Fat trees: routes by destination (dmodk), as a forwarding table has them.
-constexpr Network kNetworks[] = {
+const Network kNetworks[] = {
     {"torus8x8", "torus:dims=8.8,hosts=1", "dor", 5.0, {41.0, 56.3, 132.7}, 0.478},
     {"ft4_3",
      "pgft:levels=3,down=4.4.4,up=1.4.4,parallel=1.1.1",
@@ -54,9 +68,25 @@ constexpr Network kNetworks[] = {
      {39.1, 51.2, 82.9},
      0.682},
     {"ff8x8c4", "hamming:dims=8.8,hosts=4", "hamming", 2.75, {30.5, 37.9, 53.2}, 0.821},
+    {"df4",
+     "dragonfly:a=8,c=4,h=4,groups=33",
+     "dragonfly",
+     3.70,
+     {0, 167.3, 259.7},
+     0.561,
+     0.7,
+     143.6,
+     256,
+     dragonfly_cables()},
 };
 
-constexpr std::array kLoads{0.01, 0.1, 0.3, 0.5, 0.9};
+constexpr std::array kLoads{0.01, 0.1, 0.3, 0.5};  // and what is too much
+
+double load_of(const Network& network, std::size_t place) {
+  return place < kLoads.size() ? kLoads[place] : network.full;
+}
+
+constexpr std::size_t kPlaces = kLoads.size() + 1;
 constexpr Picos kCycle = 1024;
 constexpr std::uint32_t kPacket = 1024;  // bytes: 16 flits of 64
 
@@ -65,13 +95,16 @@ Result<PreparedScenario> prepare(const Network& network, bool quick) {
   s.file = network.name;
   s.fabric = network.fabric;
   s.packet = PacketOptions::cycles();
+  s.packet.switches.input_buffer_bytes = network.vl_blocks * 64;
+  s.packet.cables = network.cables;
   s.program.engine = network.engine;
   s.program.vls = s.packet.vls;
   s.traffic.pattern = "uniform-self";
   s.traffic.arrivals = {.kind = ArrivalKind::Bernoulli, .slot = kCycle};
   s.traffic.sizes = {{kPacket, 1}};
   // Where the routes leave it open, packets are spread over both lanes.
-  s.traffic.sl_choice = network.engine == "dor" ? SlChoice::Path : SlChoice::Random;
+  const bool free = network.engine != "dor" && network.engine != "dragonfly";
+  s.traffic.sl_choice = free ? SlChoice::Random : SlChoice::Path;
   s.traffic.sl = 1;
   s.measure.plan = {.warm_up = (quick ? 3000 : 10'000) * kCycle,
                     .interval = (quick ? 1000 : 2000) * kCycle,
@@ -115,10 +148,11 @@ Result<Findings> run(const ExperimentOptions& options) {
     if (!one) return tl::unexpected<Error>(one.error());
     prepared.push_back(std::move(*one));
   }
-  std::vector<PointResult> results(networks * kLoads.size() * seeds);
+  std::vector<PointResult> results(networks * kPlaces * seeds);
   run_all(options.jobs, results.size(), [&](std::size_t i) {
     const std::size_t point = i / seeds;
-    results[i] = prepared[point / kLoads.size()].run(kLoads[point % kLoads.size()], 1 + i % seeds);
+    const std::size_t n = point / kPlaces;
+    results[i] = prepared[n].run(load_of(kNetworks[n], point % kPlaces), 1 + i % seeds);
   });
 
   Findings out{.columns = {"network",
@@ -140,11 +174,11 @@ Result<Findings> run(const ExperimentOptions& options) {
     const Network& network = kNetworks[n];
     Series ours{.name = std::string(network.name)};
     Series theirs{.name = fmt::format("{}, flit level", network.name)};
-    for (std::size_t l = 0; l < kLoads.size(); ++l) {
+    for (std::size_t l = 0; l < kPlaces; ++l) {
       Point point;
       RunState state = RunState::Stable;
       for (std::size_t k = 0; k < seeds; ++k) {
-        const PointResult& result = results[(n * kLoads.size() + l) * seeds + k];
+        const PointResult& result = results[(n * kPlaces + l) * seeds + k];
         if (!result.audit.empty()) return fail(Errc::Invalid, result.audit);
         point.latency.add(result.latency.mean / kCycle);
         point.network.add(result.network_latency.mean / kCycle);
@@ -152,18 +186,20 @@ Result<Findings> run(const ExperimentOptions& options) {
         point.accepted.add(result.steady.accepted_load);
         state = std::max(state, result.steady.state);
       }
-      const double load = kLoads[l];
+      const double load = load_of(network, l);
       const std::string place = fmt::format("{} at {}", network.name, load);
-      const bool compared = l >= 1 && l <= 3;
+      const bool is_full = l == kLoads.size();
+      const bool compared = l >= 1 && !is_full && network.latency[l - 1] > 0;
       if (l == 0) {
-        empty.add(point.network.mean(), 4.06 * point.hops.mean() + 17, place);
+        const double law = 4.06 * point.hops.mean() + 17;
+        empty.add(point.network.mean(), network.empty > 0 ? network.empty : law, place);
       } else if (compared) {
         latency.add(point.latency.mean(), network.latency[l - 1], place);
         theirs.points.emplace_back(load, network.latency[l - 1]);
-      } else {
+      } else if (is_full) {
         throughput.add(point.accepted.mean(), network.accepted, place);
       }
-      if (load < 0.9) ours.points.emplace_back(load, point.latency.mean());
+      if (!is_full) ours.points.emplace_back(load, point.latency.mean());
       out.rows.push_back({std::string(network.name),
                           load,
                           double(seeds),
@@ -173,7 +209,7 @@ Result<Findings> run(const ExperimentOptions& options) {
                           point.network.mean(),
                           point.hops.mean(),
                           compared ? Cell(network.latency[l - 1]) : Cell(std::string()),
-                          load == 0.9 ? Cell(network.accepted) : Cell(std::string())});
+                          is_full ? Cell(network.accepted) : Cell(std::string())});
     }
     out.plot.series.push_back(std::move(ours));
     out.plot.series.push_back(std::move(theirs));

@@ -51,6 +51,11 @@ struct AdapterModel {
 
 struct CableModel {
   Picos propagation = 0;
+  /// Groups of so many switches each, in the order of the fabric's nodes; 0: there are none, and
+  /// all cables are alike. Else `propagation` is that of adapters' cables only.
+  unsigned group_switches = 0;
+  Picos within_groups = 0;
+  Picos between_groups = 0;
   unsigned header_bytes = 26;  // LRH 8, BTH 12, ICRC 4, VCRC 2
   /// Flow control packets take their time on the link, after the packet that is on it. Else only
   /// their propagation counts.

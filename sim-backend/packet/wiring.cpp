@@ -7,6 +7,21 @@ namespace {
 
 constexpr std::uint64_t kBitsPerByteTimesPicosPerMicro = 8'000'000;
 
+/// By node; kNowhere for adapters, and where there are no groups.
+std::vector<std::uint32_t> find_groups(const FabricSpec& spec, unsigned group_switches) {
+  std::vector<std::uint32_t> group(spec.nodes.size(), kNowhere);
+  std::uint32_t switches = 0;
+  for (std::uint32_t n = 0; n < spec.nodes.size() && group_switches > 0; ++n) {
+    if (spec.nodes[n].type == NodeType::Switch) group[n] = switches++ / group_switches;
+  }
+  return group;
+}
+
+Picos propagation_of(const CableModel& cables, std::uint32_t group, std::uint32_t far_group) {
+  if (group == kNowhere || far_group == kNowhere) return cables.propagation;
+  return group == far_group ? cables.within_groups : cables.between_groups;
+}
+
 }  // namespace
 
 std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed) {
@@ -28,6 +43,7 @@ Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
     }
   }
   host_of.assign(wires.size(), kNowhere);
+  const std::vector<std::uint32_t> group = find_groups(spec, cables.group_switches);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     for (unsigned p = 1; p <= num_ports[n]; ++p) {
       const PortSpec& port = spec.nodes[n].ports[p];
@@ -36,7 +52,8 @@ Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
       const PortAt at = port_of(n, p);
       Wire& wire = wires[at];
       wire.peer = port_of(port.peer_node, port.peer_port.value());
-      wire.propagation = static_cast<std::uint32_t>(cables.propagation);
+      wire.propagation =
+          static_cast<std::uint32_t>(propagation_of(cables, group[n], group[port.peer_node]));
       const LinkWidth width = lanes(far.width) < lanes(port.width) ? far.width : port.width;
       wire.byte_time = cables.byte_time > 0 ? static_cast<std::uint32_t>(cables.byte_time << 16)
                                             : byte_time_of(width, std::min(port.speed, far.speed));

@@ -376,6 +376,27 @@ constexpr std::array kKeys{
                   return set_time(v, kNano, 1e6, s.packet.cables.propagation);
                 }},
     ScenarioKey{"cable",
+                "group",
+                "1 to 65536",
+                "switches of a group, in the fabric's order",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_whole(v, 1, 65536, s.packet.cables.group_switches);
+                }},
+    ScenarioKey{"cable",
+                "within_groups_ns",
+                "0 to 1e6",
+                "of cables between switches of a group",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_time(v, kNano, 1e6, s.packet.cables.within_groups);
+                }},
+    ScenarioKey{"cable",
+                "between_groups_ns",
+                "0 to 1e6",
+                "of cables between switches of different groups",
+                [](const ScenarioValue& v, Scenario& s) {
+                  return set_time(v, kNano, 1e6, s.packet.cables.between_groups);
+                }},
+    ScenarioKey{"cable",
                 "header_bytes",
                 "0 to 126",
                 "headers and CRCs of a packet",
