@@ -98,15 +98,15 @@ int Daemon::run() {
 
 bool Daemon::start_admin() {
   register_commands(commands_,
-                    {.manager = [this] { return session_ ? session_->manager.get() : nullptr; },
-                     .transport = [this] { return session_ ? session_->transport.get() : nullptr; },
+                    {.manager = [this] { return opened_ ? &opened_->session->manager() : nullptr; },
+                     .transport = [this] { return opened_ ? opened_->transport.get() : nullptr; },
                      .shutdown = [this] { stop(0); },
                      .uptime = [this] { return runtime_.now() - started_; },
                      .administration = [this]() -> Administration* {
-                       return session_ ? session_->administration.get() : nullptr;
+                       return opened_ ? &opened_->session->administration() : nullptr;
                      },
                      .congestion = [this]() -> CongestionDesk* {
-                       return session_ ? session_->congestion.get() : nullptr;
+                       return opened_ ? &opened_->session->congestion() : nullptr;
                      }});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
@@ -125,6 +125,20 @@ void Daemon::open() {
   backoff_ = Duration{0};
   const LocalPort port = (*transport)->local_port();
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
+  opened_.emplace();
+  opened_->transport = std::move(*transport);
+  opened_->session = std::make_unique<Session>(
+      runtime_,
+      *opened_->transport,
+      make_settings(options_.config),
+      kept_,
+      left_,
+      Session::Hooks{.observer = observe(), .on_records = [this] { records_.note_change(); }});
+  records_.set_collect([this] { return opened_->session->collect(); });
+  opened_->session->start();
+}
+
+SubnetManager::Observer Daemon::observe() {
   SubnetManager::Observer observer;
   observer.wall = [] {
     return std::chrono::duration_cast<Duration>(
@@ -133,10 +147,6 @@ void Daemon::open() {
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_phase = [this](Phase phase) { on_phase(phase); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
-  observer.on_known = [this] { adopt_view(); };
-  observer.on_notice = [this](const Notice& notice) {
-    session_->administration->tell(sa::TrapEvent{notice});
-  };
   observer.on_lids = [this](const LidBook& book) {
     kept_.book = book;
     if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
@@ -159,53 +169,7 @@ void Daemon::open() {
                  saved.error().context);
     }
   };
-  session_.emplace();
-  session_->transport = std::move(*transport);
-  session_->split = std::make_unique<ClassSplit>(*session_->transport);
-  session_->administration = std::make_unique<Administration>(
-      runtime_,
-      session_->split->general(),
-      Administration::Hooks{.on_change = [this] { records_.note_change(); },
-                            .on_aliases = [this] { adopt_view(); }});
-  session_->administration->restore(left_);
-  session_->congestion = std::make_unique<CongestionDesk>(runtime_, session_->split->congestion());
-  records_.set_collect([this] { return collect(); });
-  session_->manager = std::make_unique<SubnetManager>(runtime_,
-                                                      session_->split->subnet(),
-                                                      make_settings(options_.config),
-                                                      kept_,
-                                                      std::move(observer));
-  session_->aliases = std::make_unique<AliasWriter>(session_->manager->client());
-  session_->clients = std::make_unique<ClientCall>(session_->manager->client());
-  session_->groups = std::make_unique<sa::GroupKeeper>(group_parts(*session_->manager));
-  session_->administration->server().add_keeper(*session_->groups);
-  session_->manager->multicast().restore(left_.groups);
-  session_->manager->multicast().on_change([this](const std::vector<GroupChange>& changes) {
-    for (const GroupChange& each : changes)
-      session_->administration->tell(sa::GroupEvent{each.mgid, each.p_key, each.created});
-    records_.note_change();
-  });
-  session_->manager->start();
-}
-
-/// What is in force is new, or better known, or ports have other GUIDs.
-void Daemon::adopt_view() {
-  const SubnetManager& manager = *session_->manager;
-  const auto& aliases = session_->administration->aliases();
-  const std::vector<Guid> before = session_->administration->inform().in_service();
-  session_->administration->adopt(make_view(manager, aliases));
-  if (manager.in_force() == nullptr) return;
-  const MKey m_key = manager.settings().ports.m_key;
-  session_->aliases->write(*manager.in_force(), aliases, m_key);
-  session_->clients->call(
-      *manager.in_force(), before, session_->administration->inform().in_service(), m_key);
-}
-
-KeptRecords Daemon::collect() const {
-  KeptRecords kept = session_->administration->collect();
-  kept.in_service = session_->clients->without_owed(kept.in_service);
-  kept.groups = session_->manager->multicast().to_keep();
-  return kept;
+  return observer;
 }
 
 void Daemon::retry_later(std::string_view event, const Error& error) {
@@ -234,14 +198,13 @@ void Daemon::on_lost(const Error& error) {
 
 void Daemon::close() {
   finish_.reset();
-  left_ = collect();
+  left_ = opened_->session->collect();
   records_.set_collect([this] { return left_; });
-  session_.reset();
+  opened_.reset();
 }
 
 void Daemon::on_phase(Phase phase) {
   if (phase != Phase::Standby && phase != Phase::NotActive) return;
-  session_->congestion->stop();
   notify_.status(std::string(print_phase(phase)));
   notify_.ready();
   if (!options_.once) return;
@@ -250,16 +213,6 @@ void Daemon::on_phase(Phase phase) {
 }
 
 void Daemon::on_cycle(const CycleReport& cycle) {
-  if (!cycle.error) {
-    const Fabric& fabric = session_->manager->in_force()->fabric();
-    session_->aliases->forget(fabric, cycle.came_up);
-    session_->clients->note_came_up(fabric, cycle.came_up);
-    const bool measured = session_->manager->settings().statistics;
-    session_->congestion->adopt(session_->manager->share_in_force(),
-                                session_->manager->settings(),
-                                measured ? cycle.routes.max_hops + 1 : 0,
-                                cycle.came_up);
-  }
   notify_.status(cycle.error ? "failed: " + cycle.error->context
                              : fmt::format("{} switches, {} adapters, engine {}",
                                            cycle.counts.switches,
@@ -270,7 +223,7 @@ void Daemon::on_cycle(const CycleReport& cycle) {
 }
 
 void Daemon::finish_once(const CycleReport& cycle) {
-  if (!session_->congestion->at_rest()) {
+  if (!opened_->session->congestion().at_rest()) {
     finish_ = Timer(runtime_, runtime_.now() + kFinishPause, [this, cycle] { finish_once(cycle); });
     return;
   }
@@ -318,9 +271,9 @@ void Daemon::reload() {
   keep_until_restart(options_.config, *fresh);
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
-  if (session_) {
-    session_->manager->adopt(make_settings(options_.config));
-    session_->manager->request_sweep("configuration");
+  if (opened_) {
+    opened_->session->manager().adopt(make_settings(options_.config));
+    opened_->session->manager().request_sweep("configuration");
   }
   notify_.ready();
 }

@@ -11,17 +11,11 @@
 
 #include "smd/admin/commands.h"
 #include "smd/admin/socket_server.h"
-#include "smd/app/administration.h"
-#include "smd/app/alias_writer.h"
-#include "smd/app/client_call.h"
 #include "smd/app/config.h"
-#include "smd/app/congestion_desk.h"
 #include "smd/app/record_store.h"
 #include "smd/app/service_notify.h"
-#include "smd/app/subnet_manager.h"
+#include "smd/app/session.h"
 #include "smd/runtime/asio_runtime.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/transport/class_split.h"
 
 namespace smd::app {
 
@@ -47,21 +41,14 @@ class Daemon {
 
  private:
   /// What lives exactly as long as one opened device. Destroyed in reverse order.
-  struct Session {
+  struct Opened {
     std::unique_ptr<Transport> transport;
-    std::unique_ptr<ClassSplit> split;
-    std::unique_ptr<Administration> administration;
-    std::unique_ptr<CongestionDesk> congestion;
-    std::unique_ptr<SubnetManager> manager;
-    std::unique_ptr<AliasWriter> aliases;
-    std::unique_ptr<ClientCall> clients;
-    std::unique_ptr<sa::GroupKeeper> groups;
+    std::unique_ptr<Session> session;
   };
 
   void open();
   void close();
-  void adopt_view();
-  [[nodiscard]] KeptRecords collect() const;
+  [[nodiscard]] SubnetManager::Observer observe();
   void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
   void on_phase(Phase phase);
@@ -81,7 +68,7 @@ class Daemon {
   Kept kept_;
   RecordStore records_;
   KeptRecords left_;  // by clients, when the last session ended
-  std::optional<Session> session_;
+  std::optional<Opened> opened_;
   Duration backoff_{0};
   Timer reopen_;
   Timer watchdog_;

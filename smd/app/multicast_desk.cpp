@@ -27,6 +27,22 @@ constexpr Duration kLastRetry = std::chrono::seconds(60);
 
 }  // namespace
 
+void MulticastDesk::retire() {
+  left_ = to_keep();
+  for (Timer* timer : {&wake_, &retry_, &judge_, &leave_}) timer->reset();
+  writer_.reset();
+  woken_ = judge_owed_ = false;
+  backoff_ = Duration{0};
+  masks_.clear();
+  pending_.clear();
+  failed_.clear();
+  stranded_.clear();
+  forest_ = {};
+  ranks_ = {};
+  realm_.reset();
+  now_.reset();
+}
+
 void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& settings) {
   const bool first = now_ == nullptr;
   now_ = std::move(now);
@@ -36,7 +52,7 @@ void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& se
                                     .partitions = partition_facts(),
                                     .subnet_prefix = settings.ports.subnet_prefix,
                                     .life_time = settings.ports.subnet_timeout});
-  if (first && !left_.empty()) groups_.restore(*realm_, std::exchange(left_, {}));
+  if (first) groups_.restore(*realm_, std::exchange(left_, {}));
   for (const GroupWish& wish : groups_.keep(*realm_, settings.groups))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);
   groups_.drop([this](Guid port) { return realm_->port_of(port) == kNone<PortIdx>; });

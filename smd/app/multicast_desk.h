@@ -45,11 +45,15 @@ class MulticastDesk {
 
   MulticastDesk(const MulticastDesk&) = delete;
 
-  /// What a former life left; before the first snapshot.
+  /// What a former life left, or the manager before us; before the first snapshot of a reign.
   void restore(std::vector<Group> groups) { left_ = std::move(groups); }
 
   /// What the next life shall have; before the first snapshot what was restored.
   [[nodiscard]] std::vector<Group> to_keep() const { return now_ ? groups_.snapshot() : left_; }
+
+  /// Another manager rules: nothing more is written, and what is kept waits for the next reign, or
+  /// is replaced by restore().
+  void retire();
 
   /// What is in force now.
   void adopt(std::shared_ptr<const InForce> now, const Settings& settings);

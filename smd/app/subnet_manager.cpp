@@ -112,7 +112,11 @@ Election::Hooks SubnetManager::election_hooks() {
               [this] {
                 if (holdings_.in_force) observer_.on_known();
               },
-          .busy = [this] { return phase_ == Phase::Routing || phase_ == Phase::Programming; }};
+          .busy =
+              [this] {
+                return phase_ == Phase::Routing || phase_ == Phase::Programming ||
+                       observer_.heir_is_behind();
+              }};
 }
 
 void SubnetManager::on_sm_state(SmState state) {
@@ -120,7 +124,9 @@ void SubnetManager::on_sm_state(SmState state) {
   traps_.listen(state == SmState::Master        ? Ear::Ruling
                 : state == SmState::Discovering ? Ear::Open
                                                 : Ear::Closed);
+  observer_.on_role(state);
   if (state == SmState::Master) return;
+  multicast_.retire();
   if (state == SmState::Discovering) {
     if (holdings_.in_force) observer_.on_known();
     return;
@@ -147,6 +153,21 @@ void SubnetManager::drop_work() {
                .reregister = true,
                .next_epoch = holdings_.next_epoch};
   for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+}
+
+void SubnetManager::take_book(LidBook book) {
+  holdings_.book = std::move(book);
+  observer_.on_lids(holdings_.book);
+}
+
+void SubnetManager::take_turns(std::vector<TurnRef> turns) {
+  keep_turns(std::move(turns));
+  holdings_.program.turns = {};
+  for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+}
+
+void SubnetManager::take_rows_mark() {
+  if (!std::exchange(holdings_.rows, true)) observer_.on_rows();
 }
 
 void SubnetManager::adopt(Settings settings) {

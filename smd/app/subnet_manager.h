@@ -37,6 +37,10 @@ class SubnetManager {
     /// Turns that may be blocked, before they are and when it changed: to be kept.
     std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
     std::function<void()> on_rows = [] {};  // see Kept::rows; before the first is set
+    std::function<void(SmState)> on_role = [](SmState) {};  // ours among the managers is another
+    /// Whoever is to take over from us does not have what we keep: a handover waits until it is
+    /// false and settle_handover() is called.
+    std::function<bool()> heir_is_behind = [] { return false; };
     std::function<void(const Notice&)> on_notice = [](const Notice&) {};  // a trap, as it came
     PlanWatcher on_plan;                                                  // none: nobody watches
     WallClock wall;                                                       // none: wall costs are 0
@@ -56,6 +60,13 @@ class SubnetManager {
   /// A look at every switch, now or after the cycle that runs; one more only where a switch reports
   /// a change. Everything where there is no switch, or the last cycle failed.
   void request_poll();
+
+  /// What the master keeps whom we may succeed, in place of our own. Requires: standby.
+  void take_book(LidBook book);
+  void take_turns(std::vector<TurnRef> turns);
+  void take_rows_mark();
+
+  void settle_handover() { election_.settle(); }
 
   /// From the next cycle on; transport and window settings need a restart.
   void adopt(Settings settings);

@@ -81,6 +81,8 @@ Result<void> save_turns(const std::string& state_dir, const std::vector<TurnRef>
   return write_state(state_dir, kName, print_turns(turns));
 }
 
+std::string print_rows_mark(bool set) { return set ? "set by routes\n" : ""; }
+
 Parsed<bool> load_rows_mark(const std::string& state_dir) {
   const auto text = read_state(state_dir, kRowsName);
   if (!text) return tl::unexpected<Faults>(text.error());
@@ -88,7 +90,7 @@ Parsed<bool> load_rows_mark(const std::string& state_dir) {
 }
 
 Result<void> save_rows_mark(const std::string& state_dir) {
-  return write_state(state_dir, kRowsName, "set by routes\n");
+  return write_state(state_dir, kRowsName, print_rows_mark(true));
 }
 
 }  // namespace smd::app

@@ -24,6 +24,8 @@ Result<void> save_turns(const std::string& state_dir, const std::vector<TurnRef>
 
 /// A mark that switches may hold SL-to-VL rows which certain routes needed: whoever starts next
 /// looks at all of them.
+[[nodiscard]] std::string print_rows_mark(bool set);
+
 [[nodiscard]] Parsed<bool> load_rows_mark(const std::string& state_dir);
 
 Result<void> save_rows_mark(const std::string& state_dir);

@@ -65,7 +65,6 @@ void Client::adopt(Peer& peer, std::unique_ptr<Stream> stream) {
                      .on_end = [this, &peer](const std::string& why) { fail_later(peer, why); }},
       pace_);
   peer.link->send(FrameKind::Hello, encode_hello(hello_));
-  log::info("replica.peer", "peer={} role=source", peer.view.peer);
 }
 
 void Client::on_frame(Peer& peer, Frame frame) {
@@ -74,9 +73,11 @@ void Client::on_frame(Peer& peer, Frame frame) {
     if (!hello) return peer.link->end(hello.error().context);
     if (hello->subnet_prefix != hello_.subnet_prefix)
       return peer.link->end("it manages a subnet with another prefix");
-    peer.view.hello = *hello;
+    if (!std::exchange(peer.view.hello, *hello))
+      log::info("replica.peer", "peer={} role=source", peer.view.peer);
     return;
   }
+  if (frame.kind != FrameKind::Part) return peer.link->end("it takes state that nobody sent");
   auto part = decode_part(std::move(frame.body));
   if (!part) return peer.link->end(part.error().context);
   if (!handlers_.is_master(*peer.view.hello))
@@ -84,6 +85,7 @@ void Client::on_frame(Peer& peer, Frame frame) {
   const std::string name = part->name;
   if (!handlers_.on_part(std::move(*part), frame.wall_ms))
     return peer.link->end("its state '" + name + "' cannot be read");
+  peer.link->send(FrameKind::Taken, name);
   ++peer.view.parts;
   peer.wait = kShortestWait;
   peer.view.trouble.clear();

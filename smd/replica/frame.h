@@ -26,6 +26,7 @@ enum class FrameKind : std::uint8_t {
   Hello = 1,  // who speaks
   Part = 2,   // one kind of state, whole
   Beat = 3,   // I am here
+  Taken = 4,  // the part of this name is mine now
 };
 
 struct Frame {

@@ -24,7 +24,7 @@ struct Pace {
 class Link {
  public:
   struct Handlers {
-    std::function<void(Frame)> on_frame;  // Hello and Part; the first is a Hello
+    std::function<void(Frame)> on_frame;  // all but beats; the first is a Hello
 
     /// Once; nothing follows. The link is not to be destroyed inside either handler.
     std::function<void(const std::string& why)> on_end;

@@ -6,13 +6,6 @@
 #include "smd/base/log.h"
 
 namespace smd::replica {
-namespace {
-
-/// Between looks at a peer that is behind.
-constexpr Duration kNextLook = std::chrono::milliseconds(50);
-
-}  // namespace
-
 Server::Server(Runtime& runtime, WallClock wall, Pace pace)
     : runtime_(runtime), wall_(std::move(wall)), pace_(pace) {}
 
@@ -47,37 +40,50 @@ void Server::present(const Hello& hello) {
 void Server::publish(const std::map<std::string, std::string>& parts) {
   if (hello_.state != SmState::Master) return;
   for (const auto& [name, text] : parts) {
-    Kept& kept = parts_[name];
-    if (kept.version != 0 && kept.text == text) continue;
     if (text.size() + name.size() + 1 > kLargestBody) {
       log::error("replica.too_large", "part={} bytes={}; it is not copied", name, text.size());
       continue;
     }
+    Kept& kept = parts_[name];
+    if (kept.version != 0 && kept.text == text) continue;
     kept = {.text = text, .version = ++version_};
   }
   flush();
 }
 
 void Server::flush() {
-  bool behind = false;
   for (const auto& peer : peers_) {
     for (const auto& [name, kept] : parts_) {
       std::uint64_t& sent = peer->sent[name];
-      if (sent == kept.version || kept.version == 0 || peer->link->ended()) continue;
-      // Of one kind the next version waits; kinds do not wait for each other.
-      if (sent != 0 && !peer->link->idle()) {
-        behind = true;
-        continue;
-      }
+      if (sent == kept.version || peer->under_way.contains(name) || peer->link->ended()) continue;
       sent = kept.version;
+      peer->under_way.insert(name);
       ++parts_sent_;
       peer->link->send(FrameKind::Part, encode_part({.name = name, .text = kept.text}));
     }
   }
-  if (behind) behind_ = Timer(runtime_, runtime_.now() + kNextLook, [this] { flush(); });
+}
+
+bool Server::is_current() const {
+  bool anybody = false;
+  for (const auto& peer : peers_) {
+    if (peer->link->ended()) continue;
+    anybody = true;
+    if (!peer->under_way.empty()) return false;
+    for (const auto& [name, kept] : parts_) {
+      const auto sent = peer->sent.find(name);
+      if (sent == peer->sent.end() || sent->second != kept.version) return false;
+    }
+  }
+  return anybody && !parts_.empty();
 }
 
 void Server::on_frame(Peer& peer, const Frame& frame) {
+  if (frame.kind == FrameKind::Taken) {
+    if (peer.under_way.erase(frame.body) == 0)
+      return peer.link->end("it took what it was not sent");
+    return flush();
+  }
   if (frame.kind != FrameKind::Hello) return peer.link->end("a reader that sends state");
   const auto hello = decode_hello(frame.body);
   if (!hello) return peer.link->end(hello.error().context);

@@ -1,10 +1,12 @@
 // The master's side: whoever connects is told who we are, and while we rule, the state that we
-// keep; later what changed of it. A peer that reads slowly misses versions in between, never parts
-// of one, so that what waits for it is at most each kind of state once.
+// keep; later what changed of it. The next version of a kind goes out when the peer has said
+// that it took the last: one that is slow misses versions in between, never a part of one, and what
+// waits for it is each kind of state once.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,9 @@ class Server {
   /// What is kept now, by name; kinds that are as they were are not sent again.
   void publish(const std::map<std::string, std::string>& parts);
 
+  /// Somebody is connected, and all who are have said that they took all that was published.
+  [[nodiscard]] bool is_current() const;
+
   /// Names of who is connected.
   [[nodiscard]] std::vector<std::string> peers() const;
 
@@ -44,6 +49,7 @@ class Server {
   struct Peer {
     std::unique_ptr<Link> link;
     std::map<std::string, std::uint64_t> sent;  // versions
+    std::set<std::string> under_way;            // not yet taken
   };
 
   void on_frame(Peer& peer, const Frame& frame);
@@ -59,7 +65,6 @@ class Server {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::uint64_t cut_ = 0;
   std::uint64_t parts_sent_ = 0;
-  Timer behind_;  // somebody has not read enough to be sent more
   Timer reap_;
 };
 

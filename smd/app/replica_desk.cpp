@@ -1,0 +1,114 @@
+#include "smd/app/replica_desk.h"
+
+#include <utility>
+
+#include "smd/app/turn_store.h"
+#include "smd/base/log.h"
+
+namespace smd::app {
+namespace {
+
+constexpr const char* kLids = "lids";
+constexpr const char* kTurns = "turns";
+constexpr const char* kRows = "rows";
+constexpr const char* kRecords = "records";
+
+/// Between looks at a reader that is behind.
+constexpr Duration kHeirLook = std::chrono::milliseconds(20);
+
+/// Hands over what was parsed; false, and one line, where it was not.
+template <class Value, class Take>
+bool hand_over(Parsed<Value> parsed, Take&& take) {
+  if (!parsed) {
+    log::warn("replica.unreadable", "why=\"{}\"", print_fault(parsed.error().front()));
+    return false;
+  }
+  take(std::move(*parsed));
+  return true;
+}
+
+}  // namespace
+
+ReplicaDesk::ReplicaDesk(Runtime& runtime,
+                         replica::Dialer& dialer,
+                         std::vector<std::string> peers,
+                         replica::WallClock wall,
+                         Hooks hooks)
+    : runtime_(runtime),
+      wall_(std::move(wall)),
+      hooks_(std::move(hooks)),
+      server_(runtime, wall_),
+      client_(runtime,
+              dialer,
+              std::move(peers),
+              wall_,
+              {.is_master =
+                   [this](const replica::Hello& hello) {
+                     return election_ != nullptr && election_->state() == SmState::Standby &&
+                            hello.state == SmState::Master &&
+                            hello.manager == election_->counterpart();
+                   },
+               .on_part = [this](const replica::Part& part,
+                                 std::int64_t wall_ms) { return take(part, wall_ms); }}) {}
+
+void ReplicaDesk::accept(std::unique_ptr<replica::Stream> stream) {
+  server_.accept(std::move(stream));
+  note_change();
+}
+
+void ReplicaDesk::note_role(const Election* election, std::uint64_t subnet_prefix) {
+  election_ = election;
+  heir_since_.reset();
+  heir_.reset();
+  replica::Hello hello{.subnet_prefix = subnet_prefix};
+  if (election != nullptr) {
+    hello.manager = election->info().guid;
+    hello.state = election->state();
+  }
+  server_.present(hello);
+  client_.present(hello);
+  client_.enable(hello.state == SmState::Standby);
+  if (hello.state == SmState::Master) note_change();
+}
+
+void ReplicaDesk::note_change() {
+  if (std::exchange(owed_, true)) return;
+  timer_ = Timer(runtime_, runtime_.now() + kDelay, [this] {
+    owed_ = false;
+    publish();
+  });
+}
+
+bool ReplicaDesk::heir_is_behind() {
+  if (client_.peers().empty() || (!owed_ && server_.is_current())) return false;
+  if (!heir_since_) heir_since_ = runtime_.now();
+  if (runtime_.now() - *heir_since_ >= kHeirWait) return false;
+  heir_ = Timer(runtime_, runtime_.now() + kHeirLook, [this] { hooks_.settle(); });
+  return true;
+}
+
+void ReplicaDesk::publish() {
+  const bool rules = election_ != nullptr && election_->state() == SmState::Master;
+  if (!rules || server_.peers().empty()) return;
+  const Own own = hooks_.own();
+  server_.publish({{kLids, print_lid_book(own.book)},
+                   {kTurns, print_turns(own.turns)},
+                   {kRows, print_rows_mark(own.rows)},
+                   {kRecords, print_records(hooks_.records(), {runtime_.now(), wall_()})}});
+}
+
+bool ReplicaDesk::take(const replica::Part& part, std::int64_t wall_ms) {
+  const std::string where = "replica (" + part.name + ")";
+  if (part.name == kLids) return hand_over(parse_lid_book(part.text, where), hooks_.take_book);
+  if (part.name == kTurns) return hand_over(parse_turns(part.text, where), hooks_.take_turns);
+  if (part.name == kRecords) {
+    // By the sender's clock: leases last as long here as there.
+    return hand_over(parse_records(part.text, where, {runtime_.now(), wall_ms}),
+                     hooks_.take_records);
+  }
+  if (part.name != kRows) return false;
+  if (!part.text.empty()) hooks_.take_rows_mark();
+  return true;
+}
+
+}  // namespace smd::app

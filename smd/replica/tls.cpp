@@ -1,0 +1,309 @@
+#include "smd/replica/tls.h"
+
+#include <fmt/core.h>
+
+#include <boost/asio/connect.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "smd/base/log.h"
+#include "smd/replica/tls_stream.h"
+
+namespace smd::replica {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
+
+constexpr Duration kAcceptRetry = std::chrono::seconds(1);
+
+/// The same complaint about who connects is not made again so soon.
+constexpr Duration kQuiet = std::chrono::minutes(1);
+
+Result<void> load(asio::ssl::context& context, const TlsOptions& options) {
+  ErrorCode error;
+  if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1)
+    return fail(Errc::Io, "this OpenSSL has no TLS 1.3");
+  context.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
+  const auto check = [&error](std::string_view key, const std::string& file) -> Result<void> {
+    if (!error) return {};
+    return fail(Errc::Io,
+                fmt::format("replica.{}: {} cannot be used: {}", key, file, error.message()));
+  };
+  context.load_verify_file(options.ca, error);
+  if (auto fine = check("ca", options.ca); !fine) return fine;
+  context.use_certificate_chain_file(options.certificate, error);
+  if (auto fine = check("certificate", options.certificate); !fine) return fine;
+  context.use_private_key_file(options.key, asio::ssl::context::pem, error);
+  if (auto fine = check("key", options.key); !fine) return fine;
+  return {};
+}
+
+/// A connection that is being made, from either end. Handlers share it; whoever ends it first sets
+/// `over`.
+struct Handshake {
+  Handshake(tcp::socket plain, asio::ssl::context& context) : socket(std::move(plain), context) {}
+
+  void end() {
+    over = true;
+    deadline.reset();
+    ErrorCode ignored;
+    socket.lowest_layer().close(ignored);
+  }
+
+  TlsSocket socket;
+  std::string name;
+  Timer deadline;
+  bool over = false;
+};
+
+using HandshakePtr = std::shared_ptr<Handshake>;
+
+std::unique_ptr<Stream> finish(const HandshakePtr& done) {
+  done->over = true;
+  done->deadline.reset();
+  return make_tls_stream({done, &done->socket});
+}
+
+}  // namespace
+
+std::optional<HostPort> parse_host_port(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
+  HostPort out{.host = text.substr(0, colon), .port = text.substr(colon + 1)};
+  if (out.port.empty() || out.port.size() > 5 ||
+      out.port.find_first_not_of("0123456789") != std::string::npos || std::stoul(out.port) > 65535)
+    return std::nullopt;
+  if (out.host.front() == '[' && out.host.back() == ']' && out.host.size() > 2) {
+    out.host = out.host.substr(1, out.host.size() - 2);
+  } else if (out.host.find_first_of(":[] ") != std::string::npos) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+// Asio may hold handlers when the network goes, so they share Impl and look at `closed`.
+struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
+  Impl(AsioRuntime& r, TlsOptions o, OnStream s)
+      : runtime(r), options(std::move(o)), on_stream(std::move(s)), acceptor(r.io()) {}
+
+  Result<void> listen() {
+    const auto at = parse_host_port(options.listen);
+    if (!at) return fail(Errc::Invalid, options.listen + " is no HOST:PORT");
+    ErrorCode error;
+    tcp::resolver resolver(runtime.io());
+    const auto found = resolver.resolve(at->host, at->port, tcp::resolver::passive, error);
+    if (error) return fail(Errc::Busy, fmt::format("{}: {}", options.listen, error.message()));
+    const tcp::endpoint end = found.begin()->endpoint();
+    acceptor.open(end.protocol(), error);
+    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor.bind(end, error);
+    if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
+    if (error) return fail(Errc::Busy, fmt::format("{}: {}", options.listen, error.message()));
+    accept();
+    return {};
+  }
+
+  void accept() {
+    if (accepting || guests.size() >= kMostHandshakes) return;
+    accepting = true;
+    acceptor.async_accept([self = shared_from_this()](const ErrorCode& error, tcp::socket socket) {
+      if (self->closed) return;
+      self->accepting = false;
+      if (error) return self->retry_accept(error);
+      self->greet(std::move(socket));
+      self->accept();
+    });
+  }
+
+  /// Out of descriptors: accepting again at once would spin.
+  void retry_accept(const ErrorCode& error) {
+    log::warn("replica.accept_failed", "why=\"{}\" retry_in=1s", error.message());
+    retry = Timer(runtime, runtime.now() + kAcceptRetry, [this] { accept(); });
+  }
+
+  void greet(tcp::socket plain) {
+    ErrorCode error;
+    const auto end = plain.remote_endpoint(error);
+    if (error) return;
+    plain.set_option(tcp::no_delay(true), error);
+    auto guest = std::make_shared<Handshake>(std::move(plain), context);
+    guest->name = end.address().to_string();
+    guests.push_back(guest);
+    guest->deadline = Timer(runtime, runtime.now() + options.patience, [this, at = guest.get()] {
+      refuse(*at, "it did not finish its handshake in time");
+    });
+    guest->socket.async_handshake(TlsSocket::server,
+                                  [self = shared_from_this(), guest](const ErrorCode& failed) {
+                                    if (self->closed || guest->over) return;
+                                    if (failed)
+                                      return self->refuse(*guest, explain(guest->socket, failed));
+                                    auto stream = finish(guest);
+                                    self->forget(*guest);
+                                    self->on_stream(std::move(stream));
+                                  });
+  }
+
+  void refuse(Handshake& guest, const std::string& why) {
+    ++refused;
+    const std::string line = fmt::format("peer={} why=\"{}\"", guest.name, why);
+    if (line != said || runtime.now() - said_at > kQuiet) {
+      log::warn("replica.refused", "{} so_far={}", line, refused);
+      said = line;
+      said_at = runtime.now();
+    }
+    guest.over = true;
+    ErrorCode ignored;
+    guest.socket.lowest_layer().close(ignored);
+    forget(guest);
+  }
+
+  void forget(const Handshake& guest) {
+    std::erase_if(guests, [&guest](const HandshakePtr& each) { return each.get() == &guest; });
+    accept();
+  }
+
+  void close() {
+    closed = true;
+    retry.reset();
+    ErrorCode ignored;
+    acceptor.close(ignored);
+    for (const HandshakePtr& guest : guests) guest->end();
+    guests.clear();
+  }
+
+  AsioRuntime& runtime;
+  TlsOptions options;
+  OnStream on_stream;
+  asio::ssl::context context{asio::ssl::context::tls};
+  tcp::acceptor acceptor;
+  std::vector<HandshakePtr> guests;
+  bool accepting = false;
+  bool closed = false;
+  std::uint64_t refused = 0;
+  std::string said;
+  TimePoint said_at;
+  Timer retry;
+};
+
+namespace {
+
+/// From a name to a stream, step by step.
+class TlsAttempt final : public Attempt {
+ public:
+  TlsAttempt(AsioRuntime& runtime,
+             asio::ssl::context& context,
+             Duration patience,
+             Dialer::Done done)
+      : call_(std::make_shared<Call>(runtime, context, std::move(done))) {
+    call_->shake->deadline = Timer(runtime, runtime.now() + patience, [call = call_.get()] {
+      call->fail_with("it does not answer in time");
+    });
+  }
+
+  ~TlsAttempt() override {
+    call_->resolver.cancel();
+    if (!call_->shake->over) call_->shake->end();
+  }
+
+  void start(const HostPort& to) {
+    call_->resolver.async_resolve(
+        to.host, to.port, [call = call_](const ErrorCode& error, const auto& found) {
+          if (call->shake->over) return;
+          if (error) return call->fail_with(error.message());
+          call->connect(found);
+        });
+  }
+
+  void refuse(AsioRuntime& runtime, std::string why) {
+    call_->shake->deadline =
+        Timer(runtime, runtime.now(), [call = call_.get(), why] { call->fail_with(why); });
+  }
+
+ private:
+  struct Call : std::enable_shared_from_this<Call> {
+    Call(AsioRuntime& runtime, asio::ssl::context& context, Dialer::Done d)
+        : resolver(runtime.io()),
+          shake(std::make_shared<Handshake>(tcp::socket(runtime.io()), context)),
+          done(std::move(d)) {}
+
+    void connect(const tcp::resolver::results_type& found) {
+      asio::async_connect(
+          shake->socket.lowest_layer(),
+          found,
+          [self = shared_from_this()](const ErrorCode& error, const tcp::endpoint&) {
+            if (self->shake->over) return;
+            if (error) return self->fail_with(error.message());
+            self->greet();
+          });
+    }
+
+    void greet() {
+      ErrorCode ignored;
+      shake->socket.lowest_layer().set_option(tcp::no_delay(true), ignored);
+      shake->socket.async_handshake(TlsSocket::client,
+                                    [self = shared_from_this()](const ErrorCode& error) {
+                                      if (self->shake->over) return;
+                                      if (error)
+                                        return self->fail_with(explain(self->shake->socket, error));
+                                      self->done(finish(self->shake));
+                                    });
+    }
+
+    void fail_with(const std::string& why) {
+      const auto self = shared_from_this();  // the attempt may go inside done()
+      shake->over = true;
+      ErrorCode ignored;
+      shake->socket.lowest_layer().close(ignored);
+      done(fail(Errc::Io, why));
+    }
+
+    tcp::resolver resolver;
+    HandshakePtr shake;
+    Dialer::Done done;
+  };
+
+  std::shared_ptr<Call> call_;
+};
+
+}  // namespace
+
+TlsNetwork::TlsNetwork(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+TlsNetwork::~TlsNetwork() { impl_->close(); }
+
+Result<std::unique_ptr<TlsNetwork>> TlsNetwork::open(AsioRuntime& runtime,
+                                                     TlsOptions options,
+                                                     OnStream on_stream) {
+  auto impl = std::make_shared<Impl>(runtime, std::move(options), std::move(on_stream));
+  if (auto fine = load(impl->context, impl->options); !fine)
+    return tl::unexpected<Error>(fine.error());
+  if (!impl->options.listen.empty()) {
+    if (auto fine = impl->listen(); !fine) return tl::unexpected<Error>(fine.error());
+    log::info("replica.listen", "at={}", impl->options.listen);
+  }
+  return std::unique_ptr<TlsNetwork>(new TlsNetwork(std::move(impl)));
+}
+
+std::unique_ptr<Attempt> TlsNetwork::dial(const std::string& peer, Done done) {
+  auto attempt = std::make_unique<TlsAttempt>(
+      impl_->runtime, impl_->context, impl_->options.patience, std::move(done));
+  if (const auto to = parse_host_port(peer)) {
+    attempt->start(*to);
+  } else {
+    attempt->refuse(impl_->runtime, peer + " is no HOST:PORT");
+  }
+  return attempt;
+}
+
+std::uint64_t TlsNetwork::refused() const { return impl_->refused; }
+
+std::uint16_t TlsNetwork::port() const {
+  ErrorCode error;
+  const auto end = impl_->acceptor.local_endpoint(error);
+  return error ? std::uint16_t{0} : end.port();
+}
+
+}  // namespace smd::replica

@@ -1,0 +1,62 @@
+// Streams of TLS 1.3 over TCP. Both ends show a certificate of the one authority in
+// TlsOptions::ca, whose other certificates are worth nothing here; whoever has none, or one that is
+// expired or of somebody else, is refused before a byte of his is read.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "smd/replica/stream.h"
+#include "smd/runtime/asio_runtime.h"
+
+namespace smd::replica {
+
+struct TlsOptions {
+  std::string listen;                // HOST:PORT or [ADDRESS]:PORT; empty: nobody can connect
+  std::string certificate, key, ca;  // PEM files
+
+  /// For a name, a connection and a handshake together.
+  Duration patience = std::chrono::seconds(10);
+};
+
+/// Nothing where the text is no HOST:PORT.
+struct HostPort {
+  std::string host;
+  std::string port;
+};
+
+[[nodiscard]] std::optional<HostPort> parse_host_port(const std::string& text);
+
+class TlsNetwork final : public Dialer {
+ public:
+  using OnStream = std::function<void(std::unique_ptr<Stream>)>;
+
+  /// Of handshakes under way at a time; more wait in the kernel.
+  static constexpr std::size_t kMostHandshakes = 16;
+
+  /// Io when a file cannot be used, Busy when the address cannot. `runtime` outlives this.
+  [[nodiscard]] static Result<std::unique_ptr<TlsNetwork>> open(AsioRuntime& runtime,
+                                                                TlsOptions options,
+                                                                OnStream on_stream);
+
+  ~TlsNetwork() override;
+
+  [[nodiscard]] std::unique_ptr<Attempt> dial(const std::string& peer, Done done) override;
+
+  /// Who connected and showed no good certificate, or nothing in time.
+  [[nodiscard]] std::uint64_t refused() const;
+
+  /// That it listens on; 0: none.
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  struct Impl;
+  explicit TlsNetwork(std::shared_ptr<Impl> impl);
+
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace smd::replica
