@@ -116,11 +116,32 @@ nlohmann::json standbys_json(const Election& election) {
   return out;
 }
 
+/// Who reads from us, and whom we read from.
+nlohmann::json replica_json(const ReplicaDesk& desk, std::uint64_t refused) {
+  nlohmann::json sources = nlohmann::json::array();
+  for (const replica::PeerView& peer : desk.client().peers()) {
+    sources.push_back(
+        {{"peer", peer.peer},
+         {"connected", peer.connected},
+         {"state", peer.hello ? nlohmann::json(print_sm_state(peer.hello->state)) : nullptr},
+         {"parts", peer.parts},
+         {"failures", peer.failures},
+         {"trouble", peer.connected ? "" : peer.trouble}});
+  }
+  return {{"readers", desk.server().peers()},
+          {"readers_current", desk.server().is_current()},
+          {"refused", refused},
+          {"cut", desk.server().cut()},
+          {"sources", sources}};
+}
+
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
                         {"uptime_s", seconds(context.uptime())},
                         {"standbys", nlohmann::json::array()},
                         {"alarms", nlohmann::json::array()}};
+  if (const ReplicaDesk* desk = context.replica ? context.replica() : nullptr)
+    out["replica"] = replica_json(*desk, context.replica_refused());
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return out;
   const LocalPort port = context.transport()->local_port();

@@ -7,6 +7,7 @@
 #include "smd/admin/commands.h"
 #include "smd/app/administration.h"
 #include "smd/app/congestion_desk.h"
+#include "smd/app/replica_desk.h"
 #include "smd/app/subnet_manager.h"
 
 namespace smd::app {
@@ -22,6 +23,10 @@ struct AdminContext {
 
   /// Likewise.
   std::function<CongestionDesk*()> congestion;
+  std::function<ReplicaDesk*()> replica;
+
+  /// Who wanted to read from us and showed no good certificate.
+  std::function<std::uint64_t()> replica_refused;
 };
 
 /// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa,

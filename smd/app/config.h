@@ -153,6 +153,16 @@ struct AdminConfig {
   friend bool operator==(const AdminConfig&, const AdminConfig&) = default;
 };
 
+struct ReplicaConfig {
+  std::string listen;  // HOST:PORT; "": nobody reads from us
+  std::vector<std::string> peers;
+  std::string certificate, key, ca;  // PEM files
+
+  [[nodiscard]] bool enabled() const { return !listen.empty() || !peers.empty(); }
+
+  friend bool operator==(const ReplicaConfig&, const ReplicaConfig&) = default;
+};
+
 struct Config {
   TransportConfig transport;
   SmpConfig smp;
@@ -164,6 +174,7 @@ struct Config {
   cc::Options congestion;
   LogConfig log;
   AdminConfig admin;
+  ReplicaConfig replica;
 
   friend bool operator==(const Config&, const Config&) = default;
 };

@@ -229,6 +229,31 @@ ConfigOption guid(const About& about, Field<Guid> field) {
       [](Guid guid) { return guid == Guid{} ? std::string("\"\"") : fmt::format("\"{}\"", guid); });
 }
 
+ConfigOption text_list(const About& about,
+                       Field<std::vector<std::string>> field,
+                       std::string range,
+                       std::function<bool(const std::string&)> valid) {
+  return option(
+      about,
+      std::move(range),
+      std::move(field),
+      [valid](const ConfigValue& value) -> std::optional<std::vector<std::string>> {
+        const auto* list = std::get_if<ConfigList>(&value.value);
+        if (list == nullptr) return std::nullopt;
+        std::vector<std::string> texts;
+        for (const ConfigValue& item : *list) {
+          const auto* text = std::get_if<std::string>(&item.value);
+          if (text == nullptr || !valid(*text)) return std::nullopt;
+          texts.push_back(*text);
+        }
+        return texts;
+      },
+      [](const std::vector<std::string>& texts) {
+        return texts.empty() ? std::string("[]")
+                             : fmt::format("[\"{}\"]", fmt::join(texts, "\", \""));
+      });
+}
+
 ConfigOption guid_list(const About& about, Field<std::vector<Guid>> field) {
   return option(
       about,

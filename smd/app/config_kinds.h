@@ -53,6 +53,12 @@ ConfigOption checked_text(const About& about,
                           std::string range,
                           std::function<bool(const std::string&)> valid);
 
+/// A list of texts, each of which `valid` accepts.
+ConfigOption text_list(const About& about,
+                       Field<std::vector<std::string>> field,
+                       std::string range,
+                       std::function<bool(const std::string&)> valid);
+
 ConfigOption guid(const About& about, Field<Guid> field);
 ConfigOption guid_list(const About& about, Field<std::vector<Guid>> field);
 

@@ -8,6 +8,7 @@
 #include "smd/app/assimilation.h"
 #include "smd/app/config_congestion.h"
 #include "smd/app/config_kinds.h"
+#include "smd/base/host_port.h"
 
 namespace smd {
 namespace {
@@ -518,6 +519,41 @@ Options admin_options() {
   };
 }
 
+Options replica_options() {
+  const auto section = &Config::replica;
+  using T = ReplicaConfig;
+  const auto is_host_port = [](const std::string& text) {
+    return parse_host_port(text).has_value();
+  };
+  const auto file = [section](std::string_view key, std::string_view meaning, auto member) {
+    return checked_text(
+        {"replica", key, meaning, "", kRestart},
+        plain(section, member),
+        "an absolute path, or \"\"",
+        [](const std::string& path) { return path.empty() || is_absolute_path(path); });
+  };
+  return {
+      checked_text(
+          {"replica",
+           "listen",
+           "Where managers that stand by may connect to; \"\" is nowhere",
+           "",
+           kRestart},
+          plain(section, &T::listen),
+          "HOST:PORT or [ADDRESS]:PORT, such as \"10.0.0.1:7011\", or \"\"",
+          [is_host_port](const std::string& text) { return text.empty() || is_host_port(text); }),
+      text_list({"replica", "peers", "Where the other managers listen", "", kRestart},
+                plain(section, &T::peers),
+                "a list of HOST:PORT, each as \"sm2.example.com:7011\"",
+                is_host_port),
+      file("certificate",
+           "Our certificate, with the chain up to the authority, in PEM",
+           &T::certificate),
+      file("key", "Its key, in PEM", &T::key),
+      file("ca", "Certificate of the authority that signs those of all managers, in PEM", &T::ca),
+  };
+}
+
 Options make_options() {
   Options all;
   for (Options part : {transport_options(),
@@ -530,7 +566,8 @@ Options make_options() {
                        partition_options(),
                        congestion_options(),
                        log_options(),
-                       admin_options()}) {
+                       admin_options(),
+                       replica_options()}) {
     std::ranges::move(part, std::back_inserter(all));
   }
   return all;
@@ -555,6 +592,8 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "partitions") return "Who can talk to whom: docs/partitions-and-qos.md.";
   if (section == "congestion") return "Congestion control. What is not set here is computed.";
   if (section == "log") return "Log lines.";
+  if (section == "replica")
+    return "What managers that stand by copy from the master: docs/several-managers.md.";
   if (section == "admin") return "The daemon's socket for smctl.";
   return "";
 }

@@ -86,6 +86,14 @@ std::vector<ConfigRule> make_rules() {
                           "sweep.debounce_max_ms",
                           c.sweep.debounce_max_ms);
        }},
+      {{"replica.listen", "replica.peers", "replica.certificate", "replica.key", "replica.ca"},
+       [](const Config& c) -> Broken {
+         const ReplicaConfig& r = c.replica;
+         if (!r.enabled() || (!r.certificate.empty() && !r.key.empty() && !r.ca.empty()))
+           return std::nullopt;
+         return "replica.listen and replica.peers need certificates; set replica.certificate, "
+                "replica.key and replica.ca";
+       }},
   };
   for (const QosNames& names : kQosNames) {
     const auto tables = [of = names.of](const Config& c) -> const QosTableConfig& {

@@ -41,6 +41,13 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.smp = running.smp;
   fresh.admin = running.admin;
   fresh.sm.state_dir = running.sm.state_dir;
+  fresh.replica = running.replica;
+}
+
+std::int64_t wall_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 void log_remarks(const Config& config) {
@@ -55,13 +62,7 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
     : runtime_(runtime),
       options_(std::move(options)),
       open_(std::move(open)),
-      records_(runtime,
-               options_.config.sm.state_dir,
-               [] {
-                 return std::chrono::duration_cast<std::chrono::milliseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                     .count();
-               }),
+      records_(runtime, options_.config.sm.state_dir, wall_ms),
       started_(runtime.now()) {}
 
 Daemon::~Daemon() = default;
@@ -86,7 +87,7 @@ int Daemon::run() {
     });
   }
   runtime_.on_signal(SIGHUP, [this] { reload(); });
-  if (!options_.once && !start_admin()) return 1;
+  if (!options_.once && !(start_admin() && start_replica())) return 1;
   log_remarks(options_.config);
   feed_watchdog();
   runtime_.post([this] { open(); });
@@ -107,7 +108,9 @@ bool Daemon::start_admin() {
                      },
                      .congestion = [this]() -> CongestionDesk* {
                        return opened_ ? &opened_->session->congestion() : nullptr;
-                     }});
+                     },
+                     .replica = [this] { return replica_.get(); },
+                     .replica_refused = [this] { return network_ ? network_->refused() : 0; }});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
@@ -119,6 +122,57 @@ bool Daemon::start_admin() {
   return true;
 }
 
+bool Daemon::start_replica() {
+  const ReplicaConfig& config = options_.config.replica;
+  if (!config.enabled()) return true;
+  auto network =
+      replica::TlsNetwork::open(runtime_,
+                                {.listen = config.listen,
+                                 .certificate = config.certificate,
+                                 .key = config.key,
+                                 .ca = config.ca},
+                                [this](auto stream) { replica_->accept(std::move(stream)); });
+  if (!network) {
+    log::error("replica.open", "why=\"{}\"", network.error().context);
+    return false;
+  }
+  network_ = std::move(*network);
+  const auto manager = [this]() -> SubnetManager& { return opened_->session->manager(); };
+  replica_ = std::make_unique<ReplicaDesk>(
+      runtime_,
+      *network_,
+      config.peers,
+      wall_ms,
+      ReplicaDesk::Hooks{
+          .own =
+              [this] {
+                return ReplicaDesk::Own{kept_.book, kept_.turns, kept_.rows};
+              },
+          .records = [this] { return opened_->session->collect(); },
+          .take_book = [manager](LidBook book) { manager().take_book(std::move(book)); },
+          .take_turns =
+              [manager](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
+          .take_rows_mark = [manager] { manager().take_rows_mark(); },
+          .take_records =
+              [this](const KeptRecords& records) {
+                opened_->session->take_records(records);
+                records_.note_change();
+              },
+          .settle = [manager] { manager().settle_handover(); }});
+  return true;
+}
+
+/// The election is asked while it lives: its desk is told before it goes.
+void Daemon::note_role() {
+  if (!replica_) return;
+  replica_->note_role(opened_ ? &opened_->session->manager().election() : nullptr,
+                      options_.config.sm.subnet_prefix);
+}
+
+void Daemon::note_kept() {
+  if (replica_) replica_->note_change();
+}
+
 void Daemon::open() {
   auto transport = open_(runtime_, options_.config);
   if (!transport) return retry_later("transport.open", transport.error());
@@ -127,13 +181,16 @@ void Daemon::open() {
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
   opened_.emplace();
   opened_->transport = std::move(*transport);
-  opened_->session = std::make_unique<Session>(
-      runtime_,
-      *opened_->transport,
-      make_settings(options_.config),
-      kept_,
-      left_,
-      Session::Hooks{.observer = observe(), .on_records = [this] { records_.note_change(); }});
+  opened_->session =
+      std::make_unique<Session>(runtime_,
+                                *opened_->transport,
+                                make_settings(options_.config),
+                                kept_,
+                                left_,
+                                Session::Hooks{.observer = observe(), .on_records = [this] {
+                                                 records_.note_change();
+                                                 note_kept();
+                                               }});
   records_.set_collect([this] { return opened_->session->collect(); });
   opened_->session->start();
 }
@@ -147,14 +204,18 @@ SubnetManager::Observer Daemon::observe() {
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_phase = [this](Phase phase) { on_phase(phase); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
+  observer.on_role = [this](SmState) { note_role(); };
+  observer.heir_is_behind = [this] { return replica_ && replica_->heir_is_behind(); };
   observer.on_lids = [this](const LidBook& book) {
     kept_.book = book;
+    note_kept();
     if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
       log::error("lids.save", "why=\"{}\"; LIDs will not survive a restart", saved.error().context);
     }
   };
   observer.on_turns = [this](const std::vector<TurnRef>& turns) {
     kept_.turns = turns;
+    note_kept();
     if (auto saved = save_turns(options_.config.sm.state_dir, turns); !saved) {
       log::error("turns.save",
                  "why=\"{}\"; after a restart, blocked turns stay blocked",
@@ -163,6 +224,7 @@ SubnetManager::Observer Daemon::observe() {
   };
   observer.on_rows = [this] {
     kept_.rows = true;
+    note_kept();
     if (auto saved = save_rows_mark(options_.config.sm.state_dir); !saved) {
       log::error("rows.save",
                  "why=\"{}\"; after a restart with another engine, SL-to-VL rows stay as they are",
@@ -200,6 +262,7 @@ void Daemon::close() {
   finish_.reset();
   left_ = opened_->session->collect();
   records_.set_collect([this] { return left_; });
+  if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
   opened_.reset();
 }
 

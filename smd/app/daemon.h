@@ -13,8 +13,10 @@
 #include "smd/admin/socket_server.h"
 #include "smd/app/config.h"
 #include "smd/app/record_store.h"
+#include "smd/app/replica_desk.h"
 #include "smd/app/service_notify.h"
 #include "smd/app/session.h"
+#include "smd/replica/tls.h"
 #include "smd/runtime/asio_runtime.h"
 
 namespace smd::app {
@@ -58,6 +60,9 @@ class Daemon {
   void feed_watchdog();
   void stop(int exit_code);
   [[nodiscard]] bool start_admin();
+  [[nodiscard]] bool start_replica();
+  void note_role();
+  void note_kept();
 
   AsioRuntime& runtime_;
   DaemonOptions options_;
@@ -68,6 +73,8 @@ class Daemon {
   Kept kept_;
   RecordStore records_;
   KeptRecords left_;  // by clients, when the last session ended
+  std::unique_ptr<replica::TlsNetwork> network_;
+  std::unique_ptr<ReplicaDesk> replica_;
   std::optional<Opened> opened_;
   Duration backoff_{0};
   Timer reopen_;

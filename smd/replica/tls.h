@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "smd/replica/stream.h"
@@ -21,14 +20,6 @@ struct TlsOptions {
   /// For a name, a connection and a handshake together.
   Duration patience = std::chrono::seconds(10);
 };
-
-/// Nothing where the text is no HOST:PORT.
-struct HostPort {
-  std::string host;
-  std::string port;
-};
-
-[[nodiscard]] std::optional<HostPort> parse_host_port(const std::string& text);
 
 class TlsNetwork final : public Dialer {
  public:

@@ -313,6 +313,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"transport.device", "7", "the name of an adapter"},
                     Wrong{"transport.device", "\"mlx5\\n0\"", "the name of an adapter"},
                     Wrong{"transport.fabric", "[]", "a fabric file or a generator"},
+                    Wrong{"replica.listen", "\"7011\"", "HOST:PORT or [ADDRESS]:PORT"},
+                    Wrong{"replica.peers", "[\"sm2\"]", "a list of HOST:PORT"},
+                    Wrong{"replica.key", "\"own.key\"", "an absolute path"},
                     Wrong{"transport.port_guid", "\"2c9\"", "a GUID as \"0x"},
                     Wrong{"transport.port_guid", "\"0x\"", "a GUID as \"0x"},
                     Wrong{"transport.port_guid", "\"0x10000000000000000\"", "a GUID as \"0x"},
@@ -404,6 +407,8 @@ TEST(Config, RulesBetweenOptions) {
               ElementsAre(HasSubstr(":2: sm.lid_min is 100; a number up to sm.lid_max")));
   EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
               ElementsAre(HasSubstr("a number up to transport.retry_backoff_max_s")));
+  EXPECT_THAT(faults_of("[replica]\npeers = [\"sm2:7011\"]\nkey = \"/k\"\n"),
+              ElementsAre(HasSubstr("set replica.certificate, replica.key and replica.ca")));
   EXPECT_THAT(faults_of("[sweep]\ndebounce_max_ms = 2\n"),
               ElementsAre(HasSubstr("a number up to sweep.debounce_max_ms")));
   EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_high = [\"4:1\"]\n"),

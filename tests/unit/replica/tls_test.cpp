@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "smd/base/host_port.h"
 #include "smd/replica/client.h"
 #include "smd/replica/server.h"
 #include "tests/support/certificates.h"

@@ -1,0 +1,135 @@
+// Two smd daemons on one fabric of `smsim serve`, the standby with a copy over TLS on loopback: the
+// master is killed, and what it kept is with the other.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cross/served.h"
+#include "tests/support/certificates.h"
+
+namespace smd::test {
+namespace {
+
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof at;
+  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&at), size), 0);
+  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size), 0);
+  ::close(fd);
+  return ntohs(at.sin_port);
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+struct ReplicaOfDaemons : ::testing::Test {
+  struct Machine {
+    std::string name, host;
+    unsigned priority;
+    std::uint16_t port = free_port();
+    std::optional<Process> smd;
+  };
+
+  ReplicaOfDaemons() {
+    std::filesystem::create_directories(folder);
+    authority.write_certificate(folder / "ca.pem");
+    stranger.write_certificate(folder / "other.pem");
+  }
+
+  ~ReplicaOfDaemons() override { std::filesystem::remove_all(folder); }
+
+  void start(Machine& machine, const Machine& peer, const Authority& by) {
+    const std::filesystem::path home = folder / machine.name;
+    std::filesystem::create_directories(home / "state");
+    by.issue(machine.name, home / "own.pem", home / "own.key");
+    std::ofstream(home / "smd.toml")
+        << "[sm]\npriority = " << machine.priority
+        << "\npoll_interval_ms = 500\npoll_retries = 2\nstate_dir = \"" << (home / "state").string()
+        << "\"\n[sweep]\ninterval_s = 1\n[admin]\nsocket = \"" << (home / "smd.sock").string()
+        << "\"\n[replica]\nlisten = \"127.0.0.1:" << machine.port
+        << "\"\npeers = [\"127.0.0.1:" << peer.port << "\"]\ncertificate = \""
+        << (home / "own.pem").string() << "\"\nkey = \"" << (home / "own.key").string()
+        << "\"\nca = \"" << (folder / "ca.pem").string() << "\"\n";
+    machine.smd.emplace(
+        ProcessOptions{.argv = {build_path("bin/smd"), "run", "-c", home / "smd.toml"},
+                       .env = served.env(machine.host)});
+  }
+
+  [[nodiscard]] nlohmann::json status(const Machine& machine) const {
+    const auto said = run_process({.argv = {build_path("bin/smctl"),
+                                            "--socket",
+                                            folder / machine.name / "smd.sock",
+                                            "--json",
+                                            "status"}},
+                                  seconds(10));
+    const nlohmann::json json = nlohmann::json::parse(said.out, nullptr, false);
+    return json.is_object() ? json : nlohmann::json::object();
+  }
+
+  [[nodiscard]] bool is(const Machine& machine, const char* state) const {
+    return status(machine).value("state", "") == state;
+  }
+
+  [[nodiscard]] nlohmann::json source_of(const Machine& machine) const {
+    const nlohmann::json now = status(machine);
+    return now.contains("replica") ? now.at("replica").at("sources").at(0)
+                                   : nlohmann::json::object();
+  }
+
+  [[nodiscard]] std::string lids_of(const Machine& machine) const {
+    return read_file(folder / machine.name / "state" / "lids");
+  }
+
+  Served served{"torus:dims=4,hosts=2"};
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / (served.name + "-copy");
+  Authority authority{"managers"};
+  Authority stranger{"somebody else"};
+  Machine one{.name = "one", .host = served.host(0), .priority = 9};
+  Machine two{.name = "two", .host = served.host(4), .priority = 3};
+};
+
+TEST_F(ReplicaOfDaemons, TheStandbyHoldsWhatTheKilledMasterKept) {
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+  start(two, one, authority);
+  ASSERT_TRUE(wait_until([&] { return source_of(two).value("parts", 0) >= 4; }, seconds(30)))
+      << status(two) << two.smd->err();
+  EXPECT_TRUE(wait_until([&] { return lids_of(two) == lids_of(one); }, seconds(10)));
+  EXPECT_FALSE(lids_of(two).empty());
+  const std::string before = lids_of(one);
+  ::kill(one.smd->pid(), SIGKILL);
+  one.smd->wait(seconds(5));
+  ASSERT_TRUE(wait_until([&] { return is(two, "master"); }, seconds(40))) << two.smd->err();
+  EXPECT_EQ(lids_of(two), before);
+
+  // It comes back with an empty disk, gets the copy, and then the subnet.
+  std::filesystem::remove_all(folder / "one" / "state");
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(40))) << one.smd->err();
+  EXPECT_EQ(lids_of(one), before);
+  EXPECT_NE(one.smd->err().find("replica.peer peer=127.0.0.1"), std::string::npos);
+}
+
+TEST_F(ReplicaOfDaemons, AStrangersCertificateGetsNothingAndTheElectionGoesOn) {
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+  start(two, one, stranger);
+  ASSERT_TRUE(wait_until([&] { return is(two, "standby"); }, seconds(30))) << two.smd->err();
+  ASSERT_TRUE(wait_until([&] { return source_of(two).value("failures", 0) > 0; }, seconds(30)));
+  EXPECT_EQ(source_of(two).value("parts", 1), 0);
+  EXPECT_GT(status(one).at("replica").at("refused"), 0);
+  EXPECT_EQ(lids_of(two), "");
+}
+
+}  // namespace
+}  // namespace smd::test
