@@ -22,8 +22,8 @@ constexpr std::array kWindowed{
     Row{"renato", MarkingKind::Rpm, WindowKind::Static, 1, PaceKind::Lipd},
     Row{"renato-fimd", MarkingKind::Rpm, WindowKind::Static, 1, PaceKind::Fimd},
     Row{"pfister", MarkingKind::Opm, WindowKind::None, 1, PaceKind::Pfister},
-    Row{"iocm", MarkingKind::Iopm, WindowKind::Dynamic, 2, PaceKind::Slots, Recovery::Immediate},
-    Row{"mvcm", MarkingKind::Mvpm, WindowKind::Dynamic, 2, PaceKind::Slots, Recovery::Immediate},
+    Row{"iocm", MarkingKind::Iopm, WindowKind::Dynamic, 0, PaceKind::Slots, Recovery::Immediate},
+    Row{"mvcm", MarkingKind::Mvpm, WindowKind::Dynamic, 0, PaceKind::Slots, Recovery::Immediate},
 };
 
 template <class Kind>
@@ -147,10 +147,12 @@ CongestionControl::CongestionControl(const CongestionSpec& spec, const Surroundi
                                                     : notify(kCnpPayload, around.reply_sl);
   }
   if (spec.reaction == ReactionKind::Window) {
+    WindowRule rule = spec.window;
+    if (rule.most == 0) rule.most = around.window;
     auto window = std::make_unique<WindowReaction>(
         around.hosts,
         WindowOptions{
-            .window = spec.window,
+            .window = rule,
             .pace = make_pace(spec, around),
             .recovery = spec.recovery,
             .scope = spec.scope,

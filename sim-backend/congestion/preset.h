@@ -48,7 +48,7 @@ struct CongestionSpec {
   EchoKind echo = EchoKind::None;
   ReactionKind reaction = ReactionKind::None;
   MarkThresholds thresholds;
-  WindowRule window;
+  WindowRule window;  // most 0: what the longest empty path holds
   PaceKind pace = PaceKind::None;
   Recovery recovery = Recovery::Immediate;
   Scope scope = Scope::Pair;
@@ -75,6 +75,7 @@ struct Surroundings {
   unsigned radix = 2;    // hosts of a leaf switch
   unsigned stages = 1;   // switches on the longest route, and one, halved
   Picos round_trip = 0;  // of the longest empty path, with the largest packet
+  unsigned window = 2;   // such packets that fill it, rounded up
   unsigned switch_ports = 2;
   std::vector<std::pair<std::uint32_t, std::uint8_t>> host_ports;  // of switches: node, port
   ReplySl reply_sl;

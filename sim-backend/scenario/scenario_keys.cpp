@@ -634,10 +634,10 @@ constexpr std::array kKeys{
                 set_window},
     ScenarioKey{"congestion",
                 "window_packets",
-                "1 to 60",
-                "the most",
+                "0 to 255",
+                "the most; 0: what the longest empty path holds",
                 [](const ScenarioValue& v, Scenario& s) {
-                  return set_whole(v, 1, 60, s.congestion.window.most);
+                  return set_whole(v, 0, 255, s.congestion.window.most);
                 }},
     ScenarioKey{"congestion",
                 "window_mean",

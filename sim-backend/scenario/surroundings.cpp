@@ -33,6 +33,15 @@ std::map<std::uint32_t, unsigned> count_hosts(const Wiring& wiring) {
   return out;
 }
 
+/// Of the hosts' links: the time of a byte.
+std::uint32_t slowest_link(const PacketNet& net) {
+  std::uint32_t byte_time = 0;
+  for (const PortAt port : net.wiring().host_port) {
+    byte_time = std::max(byte_time, net.wiring().wires[port].byte_time);
+  }
+  return byte_time;
+}
+
 }  // namespace
 
 unsigned longest_route(const PacketNet& net, const ProgrammedFabric& fabric) {
@@ -48,10 +57,7 @@ unsigned longest_route(const PacketNet& net, const ProgrammedFabric& fabric) {
 Picos empty_round_trip(const PacketNet& net, unsigned switches, unsigned payload) {
   const PacketOptions& options = net.options();
   const SwitchModel& sw = options.switches;
-  std::uint32_t byte_time = 0;
-  for (const PortAt port : net.wiring().host_port) {
-    byte_time = std::max(byte_time, net.wiring().wires[port].byte_time);
-  }
+  const std::uint32_t byte_time = slowest_link(net);
   const Picos crossing = transfer_time(
       static_cast<std::uint32_t>(std::uint64_t{byte_time} * 100 / sw.speed_up_percent), 1);
   const Picos hop = sw.routing + sw.mapping + sw.crossbar_arbitration + sw.crossbar_setup +
@@ -70,6 +76,9 @@ Surroundings survey(const PacketNet& net, const ProgrammedFabric& fabric, unsign
                    .hosts = net.host_count(),
                    .stages = (route + 2) / 2,
                    .round_trip = empty_round_trip(net, route, payload)};
+  const Picos packet =
+      transfer_time(slowest_link(net), payload + net.options().cables.header_bytes);
+  if (packet > 0) out.window = static_cast<unsigned>((out.round_trip + packet - 1) / packet);
   for (const auto& [leaf, hosts] : count_hosts(wiring)) out.radix = std::max(out.radix, hosts);
   for (std::uint32_t node = 0; node < out.nodes; ++node) {
     if (wiring.is_switch[node] != 0) {

@@ -15,7 +15,8 @@ namespace smd::sim {
 /// back, at the pace of the slowest host link.
 [[nodiscard]] Picos empty_round_trip(const PacketNet& net, unsigned switches, unsigned payload);
 
-/// Radix: most hosts of a switch. Stages: half of the longest route's switches and one, rounded up.
+/// Window: packets of `payload` bytes that fill the longest empty path. Radix: most hosts of a
+/// switch. Stages: half of the longest route's switches and one, rounded up.
 [[nodiscard]] Surroundings survey(const PacketNet& net,
                                   const ProgrammedFabric& fabric,
                                   unsigned payload);

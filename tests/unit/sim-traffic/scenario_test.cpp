@@ -172,6 +172,9 @@ TEST(Scenario, SurroundingsAreThoseOfTheRoutes) {
   EXPECT_EQ(around.radix, 4u);
   EXPECT_EQ(around.stages, 5u);
   EXPECT_EQ(around.switch_ports, 8u);
+  EXPECT_EQ(around.window, 2u) << "1.28, rounded up";
+  EXPECT_EQ(survey(net, *fabric, 64).window, 2u);
+  EXPECT_EQ(survey(net, *fabric, 0).window, 5u) << "(2 * 28 + 44) / 22";
   EXPECT_EQ(around.host_ports.size(), 512u);
   EXPECT_EQ(around.round_trip, (354 + 2) * kNano);
 }
