@@ -75,11 +75,16 @@ struct SimFabric::Impl {
   // wire.cpp: ports and cables
   void send(Packet* packet, PortNum out, TimePoint earliest);
   void launch(Packet* packet, const LinkEnd& from, TimePoint head_arrives);
+  static void head_to(Packet* packet, const LinkEnd& from);
   void on_arrive(Packet* packet);
   void arrive_smp(Packet* packet);
   void arrive_gmp(Packet* packet);
   void transit(Packet* packet, PortNum out);
   void drop_unroutable(Packet* packet);
+
+  // carried.cpp: SMPs over a carrier's links
+  void hand_over(Packet* packet, PortNum out, TimePoint earliest);
+  Packet* find_carried(SmpCarrier::Ticket ticket);  // who carries it no more
 
   // service.cpp: what the nodes' own software does
   void enqueue_smi(Packet* packet);
@@ -140,6 +145,9 @@ struct SimFabric::Impl {
   std::map<std::uint32_t, ChangeObserver> observers_;
   std::uint32_t next_observer_ = 1;
   std::uint32_t link_epoch_ = 0;
+  SmpCarrier* carrier_ = nullptr;
+  SmpCarrier::Ticket next_ticket_ = 1;
+  std::map<SmpCarrier::Ticket, Packet*> carried_;
   SimFabricStats stats_;
   std::uint64_t trace_hash_ = 0xcbf29ce484222325u;
 };

@@ -32,6 +32,7 @@ struct Packet {
   bool by_lid;               // reached this node by its LID
   bool corrupt;              // its ICRC does not hold
   bool live;                 // out of the pool
+  bool carried;              // came in by a carrier, which knows when its last byte does
   std::uint32_t node;        // where it is, or where it arrives next
   std::uint32_t node_epoch;  // of that node while the packet is inside
   std::uint32_t link_epoch;  // of the wire while the packet is on it

@@ -13,6 +13,7 @@
 
 #include "sim-backend/agents/agent_options.h"
 #include "sim-backend/management/fabric_change.h"
+#include "sim-backend/management/smp_carrier.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/congestion.h"
 #include "smd/mad/port_info.h"
@@ -107,6 +108,15 @@ class SimFabric {
   // What packets do to the logs of congestion control. `port` of a switch: where it marked.
   void log_mark(std::uint32_t node, PortNum port, const cc::SwitchLogEvent& event);
   void log_trigger(std::uint32_t node, PortNum port, const cc::CaLogEvent& event);
+
+  /// From now on SMPs go over links in the hands of `carrier`; null: over the fabric's own wires,
+  /// which alone know the faults of set_wire_faults. Requires: it outlives this, or is taken back
+  /// when it carries nothing.
+  void set_carrier(SmpCarrier* carrier);
+  /// A SMP is at the far end: its first byte at `head`, its last at `whole`.
+  void take_carried(SmpCarrier::Ticket ticket, TimePoint head, TimePoint whole);
+  /// It was on a link, or waited for one, that dropped.
+  void lose_carried(SmpCarrier::Ticket ticket);
 
   // What oracles read: the registers and tables themselves.
   [[nodiscard]] bool link_up(std::uint32_t node, PortNum port) const;

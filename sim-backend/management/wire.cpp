@@ -28,8 +28,9 @@ void SimFabric::Impl::send(Packet* packet, PortNum out, TimePoint earliest) {
     add_sticky(port.counters.xmit_discards);
     return drop(packet, stats_.dropped_link);
   }
+  const bool carried = management && carrier_ != nullptr;
   const Duration backlog = end.busy_until - earliest;
-  if (management && is_switch && timing_.vl15_packets > 0 &&
+  if (!carried && management && is_switch && timing_.vl15_packets > 0 &&
       backlog > end.serialisation * timing_.vl15_packets) {
     add_sticky(port.counters.xmit_discards);
     return drop(packet, stats_.dropped_vl15);
@@ -38,6 +39,7 @@ void SimFabric::Impl::send(Packet* packet, PortNum out, TimePoint earliest) {
     add_sticky(port.counters.xmit_discards);
     return drop(packet, stats_.dropped_route);
   }
+  if (carried) return hand_over(packet, out, earliest);
   // A fast output must not overtake the tail that a slow input still brings.
   const TimePoint tail_in{packet->ready.since_epoch - end.serialisation};
   const TimePoint start = std::max({earliest, end.busy_until, tail_in});
@@ -65,12 +67,17 @@ void SimFabric::Impl::send(Packet* packet, PortNum out, TimePoint earliest) {
 }
 
 void SimFabric::Impl::launch(Packet* packet, const LinkEnd& from, TimePoint head_arrives) {
+  head_to(packet, from);
+  schedule(head_arrives, packet, Step::Arrive);
+}
+
+void SimFabric::Impl::head_to(Packet* packet, const LinkEnd& from) {
   packet->node = from.peer_node;
   packet->port = from.peer_port;
   packet->local = false;
   packet->by_lid = false;
+  packet->carried = false;
   packet->link_epoch = from.epoch;
-  schedule(head_arrives, packet, Step::Arrive);
 }
 
 void SimFabric::Impl::on_arrive(Packet* packet) {
@@ -83,7 +90,7 @@ void SimFabric::Impl::on_arrive(Packet* packet) {
   }
   counted.count_rcv(kCountedWords);
   packet->node_epoch = nodes_[packet->node].epoch;
-  packet->ready = runtime_.now() + end.serialisation;
+  if (!packet->carried) packet->ready = runtime_.now() + end.serialisation;
   return packet->dest_qp == 0 ? arrive_smp(packet) : arrive_gmp(packet);
 }
 

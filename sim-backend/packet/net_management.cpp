@@ -44,6 +44,12 @@ bool PacketNet::send_management(std::uint32_t node,
   return true;
 }
 
+Picos PacketNet::management_due(std::uint32_t node, PortNum port_number) const {
+  const Impl& net = *impl_;
+  const PortAt port = net.wiring_.port_of(node, port_number.value());
+  return std::max(net.now_, net.ports_[port].busy_until) + net.wiring_.wires[port].propagation;
+}
+
 /// True when the link has taken one.
 bool PacketNet::Impl::try_management(PortAt port) {
   NetPort& here = ports_[port];
@@ -67,6 +73,9 @@ bool PacketNet::Impl::try_management(PortAt port) {
   cell.tail = here.busy_until + wire.propagation;
   ++stats_.vl15_sent;
   push(begin + wire.propagation, NetStep::Management, wire.peer, at);
+  if (management_handler_ != nullptr) {
+    management_handler_->on_sent(cell.cookie, begin + wire.propagation);
+  }
   return true;
 }
 

@@ -87,6 +87,9 @@ class ManagementHandler {
  public:
   virtual ~ManagementHandler() = default;
 
+  /// Its first bit goes onto the link; its head is in at the far end at `head`.
+  virtual void on_sent(std::uint64_t, Picos) {}
+
   /// Its head is in at `port` of `node`; the tail follows.
   virtual void on_head(
       std::uint64_t cookie, std::uint32_t node, PortNum port, Picos head, Picos tail) = 0;
@@ -182,6 +185,9 @@ class PacketNet {
                        Picos ready,
                        Picos tail_in,
                        std::uint64_t cookie);
+
+  /// Before this no management packet that waits at the port now has its head in at the far end.
+  [[nodiscard]] Picos management_due(std::uint32_t node, PortNum port) const;
 
   [[nodiscard]] const NetStats& stats() const;
   [[nodiscard]] const Wiring& wiring() const;

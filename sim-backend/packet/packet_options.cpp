@@ -26,7 +26,9 @@ PacketOptions PacketOptions::thesis() {
                    .crossbar_arbitration = 40 * kNano,
                    .crossbar_setup = 2 * kNano,
                    .link_arbitration = 40 * kNano,
-                   .one_routing_unit = true},
+                   .one_routing_unit = true,
+                   // A burst of SMPs overflows nothing there.
+                   .vl15_buffer_bytes = 0},
       // Mapping and link arbitration, as in a switch's port.
       .adapters = {.latency = 60 * kNano},
       // 20 m at 5 ns per metre.

@@ -28,7 +28,7 @@ struct SwitchModel {
   unsigned speed_up_percent = 100;      // of the crossbar against the switch's fastest link
   unsigned input_buffer_bytes = 4096;   // per port and VL, in payload; at most 128 KiB
   unsigned output_buffer_bytes = 4096;  // likewise
-  unsigned vl15_buffer_bytes = 4096;    // per output port
+  unsigned vl15_buffer_bytes = 4096;    // per output port; 0: never full
 };
 
 /// How the packets of an adapter wait for its port.

@@ -53,6 +53,9 @@ struct Stretch {
   std::uint64_t delivered = 0;
   double accepted_load = 0;  // of all hosts' links, headers included
   DiscardCounts discarded{};
+  /// Of them, those that no fault so far explains: not thrown away at a link or node that went, or
+  /// for another cause than that it is gone.
+  std::uint64_t unexplained = 0;
   LatencyFigures latency;          // from generation to the last byte
   LatencyFigures network_latency;  // from injection
 };

@@ -1,6 +1,9 @@
 #include "sim-backend/scenario/followed_fabric.h"
 
+#include <algorithm>
+
 #include "sim-backend/agents/node_state.h"
+#include "sim-backend/management/packet.h"
 
 namespace smd::sim {
 
@@ -21,11 +24,23 @@ FollowedFabric::FollowedFabric(Runtime& runtime,
     if (what != FabricChange::Congestion) reload(node);
     reload_congestion(node);
   });
+  net_.set_management_handler(this);
+  fabric_.set_carrier(this);
 }
 
-FollowedFabric::~FollowedFabric() { fabric_.stop_observing(observer_); }
+FollowedFabric::~FollowedFabric() {
+  fabric_.set_carrier(nullptr);
+  fabric_.stop_observing(observer_);
+  net_.set_management_handler(nullptr);
+  for (const auto& [ticket, smp] : underway_) fabric_.lose_carried(ticket);
+}
 
-void FollowedFabric::catch_up() { net_.run_until(to_picos(runtime_.now() - origin_)); }
+/// The runtime counts nanoseconds: not before `time`.
+TimePoint FollowedFabric::to_runtime(Picos time) const {
+  return origin_ + Duration{(time + kNano - 1) / kNano};
+}
+
+void FollowedFabric::catch_up() { net_.run_until(to_net(runtime_.now())); }
 
 void FollowedFabric::reload(std::uint32_t node) {
   if (!off_[node]) net_.load(node, fabric_.node_state(node));
@@ -62,6 +77,48 @@ void FollowedFabric::set_node(std::uint32_t node, bool up) {
 void FollowedFabric::set_link(std::uint32_t node, PortNum port, bool up) {
   catch_up();
   fabric_.set_link(node, port, up);
+}
+
+bool FollowedFabric::carry(
+    std::uint32_t node, PortNum port, TimePoint ready, TimePoint whole, Ticket ticket) {
+  catch_up();
+  if (!net_.send_management(node, port, kWireBytes, to_net(ready), to_net(whole), ticket)) {
+    return false;
+  }
+  underway_.emplace(ticket, Underway{.node = node, .port = port, .ready = to_net(ready)});
+  look_again(ticket);
+  return true;
+}
+
+/// Arms the next look at a SMP: never later than it comes in.
+void FollowedFabric::look_again(Ticket ticket) {
+  const auto found = underway_.find(ticket);
+  if (found == underway_.end()) return;
+  Underway& smp = found->second;
+  const Picos due =
+      smp.head ? *smp.head : std::max(smp.ready, net_.management_due(smp.node, smp.port));
+  // Where cables take no time, a nanosecond must pass for something to happen.
+  const TimePoint when = std::max(to_runtime(due), runtime_.now() + Duration{1});
+  smp.timer = Timer(runtime_, when, [this, ticket] {
+    catch_up();
+    look_again(ticket);
+  });
+}
+
+void FollowedFabric::on_sent(std::uint64_t cookie, Picos head) {
+  if (const auto found = underway_.find(cookie); found != underway_.end()) {
+    found->second.head = head;
+  }
+}
+
+void FollowedFabric::on_head(std::uint64_t cookie, std::uint32_t, PortNum, Picos head, Picos tail) {
+  underway_.erase(cookie);
+  fabric_.take_carried(cookie, to_runtime(head), to_runtime(tail));
+}
+
+void FollowedFabric::on_lost(std::uint64_t cookie) {
+  underway_.erase(cookie);
+  fabric_.lose_carried(cookie);
 }
 
 }  // namespace smd::sim

@@ -84,6 +84,7 @@ class ManagedRun {
       if (net_.now() >= next_fault) {
         meter.turn(StretchKind::During);
         const PlannedFault& fault = faults[out.changes.size()];
+        blame(fault, meter);
         set(fault.place, fault.up);
         out.changes.push_back({.at = net_.now(), .what = fault.text});
         end = kNever;
@@ -197,6 +198,17 @@ class ManagedRun {
     }
     if (place.is_link()) return follow_->set_link(place.node, place.port, up);
     follow_->set_node(place.node, up);
+  }
+
+  /// Who may lose packets for a fault: both ends of every link that goes.
+  void blame(const PlannedFault& fault, StretchMeter& meter) const {
+    if (fault.up) return;
+    const NodeSpec& node = prepared_.spec().nodes[fault.place.node];
+    meter.blame(fault.place.node);
+    for (unsigned p = 1; p <= node.num_ports(); ++p) {
+      const bool goes = !fault.place.is_link() || fault.place.port.value() == p;
+      if (goes && node.ports[p].peer_node != kNoNode) meter.blame(node.ports[p].peer_node);
+    }
   }
 
   /// Cycles go to the latest fault before they began; a fault that comes while another is being

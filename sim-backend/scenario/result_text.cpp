@@ -68,6 +68,7 @@ Json to_json(const Stretch& stretch) {
   out["delivered"] = stretch.delivered;
   out["accepted_load"] = stretch.accepted_load;
   out["discarded"] = discards_to_json(stretch.discarded);
+  out["unexplained"] = stretch.unexplained;
   out["latency"] = to_json(stretch.latency);
   out["network_latency"] = to_json(stretch.network_latency);
   return out;
@@ -108,6 +109,9 @@ std::string print_changes(const PointResult& point) {
         nanos(stretch.latency.mean),
         nanos(static_cast<double>(stretch.latency.p99)),
         print_discards(stretch.discarded));
+    if (stretch.unexplained > 0) {
+      out.insert(out.size() - 1, fmt::format("; {} not for a fault", stretch.unexplained));
+    }
   }
   return out;
 }
@@ -219,7 +223,7 @@ std::string print_points_csv(const ScenarioResult& result) {
 std::string print_stretches_csv(const ScenarioResult& result) {
   std::string out =
       "load,seed,when,begin_us,end_us,generated,delivered,accepted_load,latency_ns,p50_ns,p99_ns,"
-      "max_ns,discarded";
+      "max_ns,discarded,unexplained";
   for (std::size_t i = 0; i < kDiscards; ++i) {
     out += fmt::format(",{}", print_discard(static_cast<Discard>(i)));
   }
@@ -228,7 +232,7 @@ std::string print_stretches_csv(const ScenarioResult& result) {
     for (const Stretch& s : p.stretches) {
       std::uint64_t discarded = 0;
       for (const std::uint64_t count : s.discarded) discarded += count;
-      out += fmt::format("{},{},{},{:.3f},{:.3f},{},{},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{}",
+      out += fmt::format("{},{},{},{:.3f},{:.3f},{},{},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{},{}",
                          p.load,
                          p.seed,
                          print_stretch(s.kind),
@@ -241,7 +245,8 @@ std::string print_stretches_csv(const ScenarioResult& result) {
                          nanos(static_cast<double>(s.latency.p50)),
                          nanos(static_cast<double>(s.latency.p99)),
                          nanos(static_cast<double>(s.latency.max)),
-                         discarded);
+                         discarded,
+                         s.unexplained);
       for (const std::uint64_t count : s.discarded) out += fmt::format(",{}", count);
       out += "\n";
     }

@@ -5,11 +5,22 @@
 namespace smd::sim {
 
 StretchMeter::StretchMeter(PacketNet& net)
-    : net_(net), meter_(net), bytes_of_(net.host_count(), 0) {
-  net_.set_observer(&meter_);
+    : net_(net),
+      meter_(net),
+      blamed_(net.wiring().is_switch.size(), false),
+      bytes_of_(net.host_count(), 0) {
+  net_.set_observer(this);
 }
 
 StretchMeter::~StretchMeter() { net_.set_observer(nullptr); }
+
+void StretchMeter::blame(std::uint32_t node) { blamed_[node] = true; }
+
+void StretchMeter::on_discarded(const Loss& loss) {
+  const bool gone = loss.cause == Discard::InactivePort || loss.cause == Discard::OnTheWire ||
+                    loss.cause == Discard::ClearedWithNode;
+  if (!gone || !blamed_[loss.node]) ++now_.unexplained;
+}
 
 void StretchMeter::begin(StretchKind kind) {
   meter_.restart();

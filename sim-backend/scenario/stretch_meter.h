@@ -8,12 +8,15 @@
 
 namespace smd::sim {
 
-class StretchMeter {
+class StretchMeter final : private PacketObserver {
  public:
   /// Becomes the net's observer. Requires: `net` outlives this.
   explicit StretchMeter(PacketNet& net);
-  ~StretchMeter();
+  ~StretchMeter() override;
   StretchMeter(const StretchMeter&) = delete;
+
+  /// From now on a link of this node, or the node, may be the reason of a loss here.
+  void blame(std::uint32_t node);
 
   /// Everything so far is forgotten, and a stretch begins.
   void begin(StretchKind kind);
@@ -45,8 +48,13 @@ class StretchMeter {
   [[nodiscard]] const std::vector<double>& bytes_of() const { return bytes_of_; }
 
  private:
+  void on_delivered(const Arrival& arrival) override { meter_.on_delivered(arrival); }
+
+  void on_discarded(const Loss& loss) override;
+
   PacketNet& net_;
   Meter meter_;
+  std::vector<bool> blamed_;  // by node
   Stretch now_;
   std::uint64_t wire_bytes_ = 0;  // delivered in it
   std::vector<Interval> intervals_;

@@ -47,8 +47,15 @@ void PhaseRunner::write_entries() {
   parts_.blocks.write(
       phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
       [this](Unconfirmed unconfirmed) {
-        if (!interrupts("writing entries", std::move(unconfirmed))) activate();
+        if (interrupts("writing entries", std::move(unconfirmed))) return;
+        raise_tops();
       });
+}
+
+void PhaseRunner::raise_tops() {
+  parts_.switches.raise_tops([this](Unconfirmed unconfirmed) {
+    if (!interrupts("raising LinearFDBTop", std::move(unconfirmed))) activate();
+  });
 }
 
 void PhaseRunner::activate() {

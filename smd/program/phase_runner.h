@@ -37,6 +37,7 @@ class PhaseRunner {
   void deactivate();
   void write_rows();
   void write_entries();
+  void raise_tops();
   void activate();
   void write_leftovers();
   void finish();

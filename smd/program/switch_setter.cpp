@@ -35,6 +35,24 @@ void SwitchSetter::set_default_ports(Done done) {
       std::move(done));
 }
 
+void SwitchSetter::raise_tops(std::function<void(Unconfirmed)> done) {
+  set_each(
+      run_.report.configure,
+      [this](SwitchIdx sw) {
+        SwitchInfo wanted = run_.report.switch_info[sw];
+        if (may_rise(sw)) wanted.linear_fdb_top = run_.input.lft->top().value();
+        wanted.port_state_change = false;
+        return wanted;
+      },
+      [this, done = std::move(done)] {
+        Unconfirmed unconfirmed;
+        for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
+          if (may_rise(sw)) unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
+        }
+        done(std::move(unconfirmed));
+      });
+}
+
 void SwitchSetter::set_after(Done done) {
   set_each(
       run_.report.configure,
@@ -111,6 +129,12 @@ SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
     wanted.multicast_fdb_top = static_cast<std::uint16_t>(
         kFirstMlid.value() + std::min<std::uint32_t>(wanted.multicast_fdb_cap, kMostMlids) - 1);
   return wanted;
+}
+
+bool SwitchSetter::may_rise(SwitchIdx sw) const {
+  const SwitchInfo& now = run_.report.switch_info[sw];
+  return !has_random_table(now) && now.linear_fdb_top < run_.input.lft->top().value() &&
+         !would_show_unknown_blocks(sw);
 }
 
 bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {

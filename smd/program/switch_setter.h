@@ -22,6 +22,10 @@ class SwitchSetter {
   /// Of random tables: goes with the entries that it completes.
   void set_default_ports(Done done);
 
+  /// LinearFDBTop of switches of which every block below it is known by now. A switch without it
+  /// forwards nothing, whatever its blocks say: it goes with the entries that others rely on.
+  void raise_tops(std::function<void(Unconfirmed)> done);
+
   /// What set_before() left.
   void set_after(Done done);
 
@@ -30,6 +34,7 @@ class SwitchSetter {
   void send(SwitchIdx sw, const SwitchInfo& wanted);
   void on_answer(SwitchIdx sw, const SwitchInfo& wanted, const Result<SmpReply>& reply);
   [[nodiscard]] SwitchInfo wanted_of(SwitchIdx sw) const;
+  [[nodiscard]] bool may_rise(SwitchIdx sw) const;
   [[nodiscard]] bool would_show_unknown_blocks(SwitchIdx sw) const;
 
   ProgramRun& run_;

@@ -77,6 +77,41 @@ TEST_F(MoreLids, ComeIntoForceAfterTheirBlocksAreKnown) {
   for (const SwitchInfo& info : report.switch_info) EXPECT_EQ(info.linear_fdb_top, 200);
 }
 
+/// Every new block in the first phase; one entry more in the second, which relies on the first.
+TransitionPlan two_phases(ProgramLab& lab) {
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}, {}}};
+  for (const SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+    for (const int number : {100, 150, 200}) {
+      const Lid lid{static_cast<std::uint16_t>(number)};
+      lab.routing.lft.set_route(sw, lid, PortNum{1});
+      plan.phases[0].entries.push_back({sw, lid, PortNum{1}});
+    }
+  }
+  lab.routing.lft.set_route(SwitchIdx{0}, Lid{151}, PortNum{2});
+  plan.phases[1].entries = {{SwitchIdx{0}, Lid{151}, PortNum{2}}};
+  return plan;
+}
+
+TEST_F(MoreLids, ComeIntoForceBeforeThePhaseThatReliesOnThem) {
+  const TransitionPlan plan = two_phases(lab);
+  EXPECT_THAT(order_of_sets(&plan),
+              testing::ElementsAre("LinearForwardingTable", "SwitchInfo", "LinearForwardingTable"));
+  EXPECT_EQ(switch_sets, lab.snapshot().switch_count());
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+}
+
+TEST_F(MoreLids, HoldBackThePhaseThatReliesOnThem) {
+  const TransitionPlan plan = two_phases(lab);
+  lab.tap.on_answer = [](Smp& smp) {
+    if (smp.attribute_id == kSwitchInfo) smp.status = 0x1c;
+  };
+  order_of_sets(&plan);
+  ASSERT_TRUE(report.plan_interrupted);
+  EXPECT_EQ(report.plan_interrupted->phase, 0u);
+  EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("raising LinearFDBTop"));
+  EXPECT_EQ(report.plan_interrupted->switches.size(), lab.snapshot().switch_count());
+}
+
 TEST_F(MoreLids, ComeIntoForceAtOnceWhenNothingCarriesData) {
   TransitionPlan plan{.kind = TransitionKind::Initial, .phases = {{}}};
   plan.phases[0].entries = entries;

@@ -29,9 +29,15 @@ struct Heads final : ManagementHandler {
 };
 
 struct ManagementLane : testing::Test {
-  ManagementLane() : rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis()) {
+  ManagementLane() : rig(draw("H1-S1 S1-S2 S2-H2"), with_vl15_buffers()) {
     rig.net->set_management_handler(&heads);
     s1 = rig.node("S1");
+  }
+
+  static PacketOptions with_vl15_buffers() {
+    PacketOptions out = PacketOptions::thesis();
+    out.switches.vl15_buffer_bytes = 4096;
+    return out;
   }
 
   bool send(std::uint64_t cookie, Picos ready = 0, Picos tail_in = 0) {
