@@ -90,7 +90,9 @@ std::deque<RequestHandle>* SmpClient::Impl::next_queue() {
       queue->pop_front();
     }
   }
-  if (lost || on_wire >= window.size()) return nullptr;
+  if (lost) return nullptr;
+  // What is lost fills the window, and more than that where it was halved: a probe needs no room.
+  if (on_wire >= window.size()) return probe_due && !retries.empty() ? &retries : nullptr;
   const bool fresh_may_go = !fresh.empty() && !wire_ids.exhausted();
   const bool retries_have_room = retries_on_wire < std::max(1u, window.size() / 2);
   if (!retries.empty() && (retries_have_room || !fresh_may_go)) return &retries;
@@ -116,6 +118,7 @@ bool SmpClient::Impl::inject(RequestHandle handle, PendingRequest& request) {
   } else {
     ++stats.retries;
     ++retries_on_wire;
+    probe_due = false;
   }
   --queued;
   ++on_wire;
@@ -251,7 +254,7 @@ void SmpClient::Impl::arm_probe() {
 void SmpClient::Impl::on_probe() {
   const auto when = losses.probe_at(live());
   if (when && *when <= runtime.now()) {
-    // No loss yet as far as the window is concerned: the probe must find room in it.
+    probe_due = true;
     retry_early(wire_ids.find(losses.pop_probe())->request);
     pump();
   }

@@ -84,6 +84,7 @@ struct SmpClient::Impl {
   Timer expiry_timer;
   LossSense losses;
   bool probe_armed = false;
+  bool probe_due = false;  // the next retry goes out whatever the window says
   Timer probe_timer;
   std::optional<TimePoint> pump_time;
   Timer pump_timer;

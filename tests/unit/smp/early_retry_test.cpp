@@ -121,6 +121,24 @@ TEST_F(EarlyRetry, TheAnswerToTheProbeFreesTheRestOfALostCrowd) {
   EXPECT_EQ(client_->stats().late, 0u);
 }
 
+TEST_F(EarlyRetry, AProbeGoesOutThoughTheLostFillAWindowThatWasHalved) {
+  lost_ = [](const Smp& smp, unsigned attempt) {
+    return attempt == 0 && smp.initial_path[1] >= 7 && smp.initial_path[1] < 40;
+  };
+  std::vector<decltype(ask(node_info()))> crowd{ask(node_info(7))};
+  run_for(1500us);
+  for (std::uint8_t i = 10; i < 38; ++i) crowd.push_back(ask(node_info(i)));
+  run_for(600us);
+  // Overtakes the first, not yet the others: they are more than half of the window now.
+  ask(node_info(1));
+  run_for(200us);
+  ASSERT_LT(client_->window(), client_->outstanding());
+  run_for(20ms);
+  for (const auto& outcome : crowd) EXPECT_TRUE(*outcome && outcome->value());
+  EXPECT_EQ(client_->stats().timeouts, 0u);
+  EXPECT_EQ(retried_.size(), crowd.size());
+}
+
 TEST_F(EarlyRetry, APauseOfTheWholeFabricCostsOneSmp) {
   delay_ = 50ms;
   for (std::uint8_t i = 10; i < 30; ++i) ask(node_info(i));
