@@ -139,8 +139,8 @@ TEST_P(UnusableAdapter, TheDaemonWaitsLongerAndLongerUntilItIsUsable) {
   start();
   ASSERT_TRUE(logs("retry_in=1s")) << log();
   EXPECT_THAT(log(), AllOf(HasSubstr(GetParam().complaint), HasSubstr(GetParam().advice)));
+  const std::size_t files = open_files();              // before anybody is connected
   EXPECT_NE(status().value("state", "none"), "none");  // operators are answered meanwhile
-  const std::size_t files = open_files();
   ASSERT_TRUE(logs("retry_in=2s")) << log();
   EXPECT_EQ(complaints(), 2) << log();
   EXPECT_EQ(open_files(), files);  // nothing stays open after a failure
