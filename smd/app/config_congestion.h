@@ -7,7 +7,12 @@
 
 namespace smd {
 
+/// All of the section, in the order of the file.
 [[nodiscard]] std::vector<ConfigOption> congestion_options();
+
+/// Those among them that OpenSM has under the same names.
+[[nodiscard]] std::vector<ConfigOption> congestion_options_of_opensm();
+
 [[nodiscard]] std::vector<ConfigRule> congestion_rules();
 
 }  // namespace smd

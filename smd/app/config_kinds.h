@@ -29,6 +29,7 @@ struct Field {
   std::function<void(Config&, T)> write;
 };
 
+ConfigOption flag(const About& about, Field<bool> field);
 ConfigOption number(const About& about, Field<Number> field, Number min, Number max);
 ConfigOption one_of(const About& about, Field<Number> field, std::vector<Number> allowed);
 

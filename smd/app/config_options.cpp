@@ -7,7 +7,7 @@
 
 #include "smd/app/assimilation.h"
 #include "smd/app/config_congestion.h"
-#include "smd/app/config_kinds.h"
+#include "smd/app/config_fields.h"
 #include "smd/base/host_port.h"
 
 namespace smd {
@@ -19,35 +19,6 @@ using Options = std::vector<ConfigOption>;
 
 /// sun_path holds 108 bytes with its terminator.
 constexpr std::size_t kSocketPathBytes = 107;
-
-template <class T>
-concept IsStrongId = requires { typename T::rep; };
-
-/// Any field that is a number inside: integers, enums, strong ids.
-template <class Section, class T>
-Field<Number> numeric(Section Config::*section, T Section::*field) {
-  return {.read = [=](const Config& config) -> Number {
-            if constexpr (IsStrongId<T>) {
-              return (config.*section.*field).value();
-            } else {
-              return static_cast<Number>(config.*section.*field);
-            }
-          },
-          .write =
-              [=](Config& config, Number number) {
-                if constexpr (IsStrongId<T>) {
-                  config.*section.*field = T{static_cast<typename T::rep>(number)};
-                } else {
-                  config.*section.*field = static_cast<T>(number);
-                }
-              }};
-}
-
-template <class Section, class T>
-Field<T> plain(Section Config::*section, T Section::*field) {
-  return {[=](const Config& config) { return config.*section.*field; },
-          [=](Config& config, T value) { config.*section.*field = std::move(value); }};
-}
 
 bool is_absolute_path(const std::string& path) { return path.starts_with('/'); }
 
