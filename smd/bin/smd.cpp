@@ -230,7 +230,10 @@ int main(int argc, char** argv) {
   CLI::App* state = app.add_subcommand("state", "What survives a restart, as one text");
   state->require_subcommand(1);
   CLI::App* out = state->add_subcommand("export", "Print all of it");
-  out->add_option("-o,--out", options.state.out, "File instead of stdout");
+  CLI::Option* file = out->add_option("-o,--out", options.state.out, "File instead of stdout");
+  out->add_option("--as", options.state.format, "smd, or opensm: files for its cache directory")
+      ->check(CLI::IsMember({"smd", "opensm"}));
+  out->add_option("DIR", options.state.opensm_dir, "Where files for OpenSM go")->excludes(file);
   CLI::App* in = state->add_subcommand(
       "import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
   in->add_option("FILE", options.state.files, "Told apart by their content")->required();

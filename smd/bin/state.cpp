@@ -2,13 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
+#include "smd/app/opensm_export.h"
 #include "smd/app/state_bundle.h"
 #include "smd/app/state_file.h"
 
@@ -43,11 +47,53 @@ Parsed<std::string> read_file(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
+/// Fails where the file is there already.
+bool write_new(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) == 0 && written) return true;
+  const int why = errno;
+  std::remove(path.c_str());
+  errno = why;
+  return false;
+}
+
+/// All of the files, or none.
+int write_files(const std::vector<app::OpensmFile>& files, const std::filesystem::path& dir) {
+  std::error_code error;
+  for (const app::OpensmFile& file : files) {
+    if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
+      return report(Faults{{dir / file.name, 0, "is there already; name another directory"}});
+  }
+  std::filesystem::create_directories(dir, error);
+  if (error) return report({Errc::Io, fmt::format("{}: {}", dir.string(), error.message())});
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    const std::string path = dir / file->name;
+    if (write_new(path, file->text)) continue;
+    const std::string why = fmt::format("{}: {}", path, std::strerror(errno));
+    for (auto done = files.begin(); done != file; ++done)
+      std::filesystem::remove(dir / done->name, error);
+    return report({Errc::Io, why});
+  }
+  for (const app::OpensmFile& file : files)
+    fmt::print("{} written: {}\n", (dir / file.name).string(), file.note);
+  return 0;
+}
+
 }  // namespace
 
 int export_state(const Config& config, const StateOptions& options) {
-  const auto bundle = app::read_bundle(options.dir.empty() ? config.sm.state_dir : options.dir);
+  const std::string dir = options.dir.empty() ? config.sm.state_dir : options.dir;
+  const bool for_opensm = options.format == "opensm";
+  if (for_opensm == options.opensm_dir.empty())
+    return report(Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
+  const auto bundle = app::read_bundle(dir);
   if (!bundle) return report(bundle.error());
+  if (for_opensm) {
+    const auto files = app::export_for_opensm(*bundle, dir);
+    return files ? write_files(*files, options.opensm_dir) : report(files.error());
+  }
   const std::string text = app::print_bundle(*bundle);
   std::FILE* file = options.out.empty() ? stdout : std::fopen(options.out.c_str(), "w");
   if (file == nullptr) return report({Errc::Io, options.out + ": cannot be written"});

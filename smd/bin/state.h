@@ -1,4 +1,5 @@
-// `smd state export` and `smd state import`: the state directory as one text, and what OpenSM left.
+// `smd state export` and `smd state import`: the state directory as one text, what OpenSM left, and
+// what it is left.
 #pragma once
 
 #include <string>
@@ -11,6 +12,8 @@ namespace smd::bin {
 struct StateOptions {
   std::string dir;                 // empty: the configuration's
   std::string out;                 // of an export; empty: stdout
+  std::string format = "smd";      // of an export; or "opensm"
+  std::string opensm_dir;          // where the latter's files go
   std::vector<std::string> files;  // to be imported, in this order
   bool replace = false;            // what is there already
 };

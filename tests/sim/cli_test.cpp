@@ -400,6 +400,56 @@ TEST(RunOnce, WithoutADeviceIsCode1WithOneLine) {
   EXPECT_THAT(done.err, HasSubstr("no InfiniBand device"));
 }
 
+TEST(StateExport, ForOpensmGoesIntoADirectory) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const std::string cache = lids.folder() + "/cache";
+  const Finished done = smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", cache});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, cache + "/guid2lid written: 1 ports with LIDs\n");
+  std::ifstream file(cache + "/guid2lid");
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}),
+            "0x0000000000000001 0x0001 0x0001\n\n");
+}
+
+TEST(StateExport, ForOpensmNeverReplacesAFile) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const Written there("guid2lid", "mine\n");
+  expect_fault(smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", there.folder()}),
+               {there.path() + ": is there already"});
+  std::ifstream file(there.path());
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}), "mine\n");
+}
+
+TEST(StateExport, ForOpensmSaysWhereItCannotWrite) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  // A file where a directory should be; a folder in which nobody may create anything, not even
+  // root.
+  for (const std::string& place : {lids.path(), std::string("/proc/self/net")}) {
+    const Finished done = smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", place});
+    EXPECT_EQ(done.exit_code, 1) << place;
+    EXPECT_THAT(done.err, HasSubstr("smd state: " + place));
+    EXPECT_EQ(done.out, "");
+  }
+}
+
+TEST(StateExport, WrongWordsAreCode2WithOneLine) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const std::vector<std::string> common{"state", "export", "--dir", lids.folder()};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = common;
+    words.insert(words.end(), more.begin(), more.end());
+    return smd(words);
+  };
+  expect_fault(with({"--as", "opensm"}), {"--as: opensm needs a DIR"});
+  expect_fault(with({"/nowhere"}), {"--as: opensm needs a DIR"});
+  EXPECT_EQ(with({"--as", "ibm", "/nowhere"}).exit_code, 2);
+  EXPECT_EQ(with({"--as", "opensm", "/nowhere", "-o", "/nowhere/x"}).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists("/nowhere"));
+  const Written nothing("other", "");
+  expect_fault(smd({"state", "export", "--dir", nothing.folder(), "--as", "opensm", "/nowhere"}),
+               {nothing.folder() + ": has no LIDs"});
+}
+
 TEST(Versions, EveryProgramHasOneAndHelp) {
   for (const char* name : {"smd", "smctl", "smsim"}) {
     EXPECT_EQ(run_process({.argv = {program(name), "--version"}}, kLimit).exit_code, 0) << name;

@@ -1,0 +1,27 @@
+// Our state as files of OpenSM 3.3, so that a site that goes back to it keeps its LIDs. What is
+// written here opensm_state.h reads back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smd/app/state_bundle.h"
+#include "smd/policy/lid_assignment.h"
+
+namespace smd::app {
+
+struct OpensmFile {
+  std::string name;  // as OpenSM calls it
+  std::string text;
+  std::string note;  // what is in it, in words
+};
+
+/// A line of GUID, first LID, last LID for each port, in GUID order, and an empty one behind it.
+[[nodiscard]] std::string print_guid2lid(const LidBook& book);
+
+/// What belongs into OpenSM's cache directory. `from` is for the messages. A state without LIDs is
+/// a fault.
+[[nodiscard]] Parsed<std::vector<OpensmFile>> export_for_opensm(const StateBundle& bundle,
+                                                                const std::string& from);
+
+}  // namespace smd::app
