@@ -7,9 +7,9 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "smd/congestion/plan.h"
+#include "smd/app/congestion_goal.h"
+#include "smd/app/congestion_registers.h"
 
 namespace smd::app {
 
@@ -22,31 +22,6 @@ enum class CcStanding : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view print_cc_standing(CcStanding standing);
-
-/// What an agent shall hold. Absent parts are left as they are.
-struct CcGoal {
-  cc::CcKey key;                       // of every MAD
-  std::optional<cc::KeyInfo> protect;  // the violations do not count
-  Lid trap_lid;                        // unassigned: traps are not asked for
-  std::optional<cc::SwitchSetting> of_switch;
-  std::optional<cc::CaWish> of_adapter;
-
-  friend bool operator==(const CcGoal&, const CcGoal&) = default;
-};
-
-struct CcRequest {
-  bool set = false;
-  cc::Attribute attribute = cc::Attribute::CongestionKeyInfo;
-  std::uint32_t modifier = 0;
-};
-
-/// A register: what was last read, and what was last set.
-template <class T>
-struct CcRegister {
-  std::optional<T> held;
-  std::optional<T> asked;
-  bool given_up = false;
-};
 
 class CcAgent {
  public:
@@ -61,7 +36,7 @@ class CcAgent {
   /// Nothing is to be asked when there is none.
   [[nodiscard]] std::optional<CcRequest> next();
 
-  /// The MAD of a request, without address and transaction id.
+  /// Its MAD, without address and transaction id. Requires: `request` is the last of next().
   [[nodiscard]] MadBytes make(const CcRequest& request) const;
 
   /// Requires: `answer` is that to `request`, whatever its status.
@@ -90,22 +65,22 @@ class CcAgent {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
   [[nodiscard]] std::uint16_t violations() const {
-    return key_.held ? key_.held->violations : std::uint16_t{0};
+    return registers_.key.held ? registers_.key.held->violations : std::uint16_t{0};
   }
 
  private:
-  template <class T, class Holds>
+  template <class T>
   std::optional<CcRequest> settle(CcRegister<T>& reg,
                                   const T& wish,
                                   cc::Attribute attribute,
-                                  std::uint32_t modifier,
-                                  Holds holds);
+                                  std::uint32_t modifier = 0);
   void take_key(const cc::KeyInfo& info);
   void take_get(const CcRequest& request, const MadBytes& answer);
-  void unread(const CcRequest& request);
   void unread_all();
-  void give_up(const CcRequest& request, std::string trouble);
-  [[nodiscard]] cc::ClassPortInfo trap_wish() const;
+  void give_up(const CcRequest& request, std::string_view why);
+  std::optional<CcRequest> next_of_key();
+  std::optional<CcRequest> next_of_traps();
+  std::optional<CcRequest> next_of_switch();
   std::optional<CcRequest> next_of_adapter();
 
   bool is_switch_;
@@ -115,13 +90,8 @@ class CcAgent {
   unsigned disobeyed_ = 0;
   unsigned refused_ = 0;
   std::string trouble_;
-
   std::optional<cc::CongestionInfo> info_;
-  CcRegister<cc::KeyInfo> key_;
-  CcRegister<cc::ClassPortInfo> traps_;
-  CcRegister<cc::SwitchSetting> switch_;
-  CcRegister<cc::CaSetting> ca_;
-  std::vector<CcRegister<cc::CctBlock>> table_;
+  CcRegisters registers_;
 };
 
 }  // namespace smd::app

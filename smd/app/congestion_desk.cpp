@@ -16,17 +16,6 @@ constexpr unsigned kMostSilences = 3;
 
 constexpr std::size_t kMostAlarms = 5;
 
-MadBytes log_request(cc::CcKey key) {
-  MadBytes mad{};
-  encode_mad_header({.mgmt_class = static_cast<std::uint8_t>(MgmtClass::CongestionControl),
-                     .class_version = cc::kClassVersion,
-                     .method = static_cast<std::uint8_t>(Method::Get),
-                     .attribute_id = static_cast<std::uint16_t>(cc::Attribute::CongestionLog)},
-                    mad);
-  cc::write_key(key, mad);
-  return mad;
-}
-
 }  // namespace
 
 CongestionDesk::CongestionDesk(Runtime& runtime, Transport& transport)
@@ -158,19 +147,8 @@ void CongestionDesk::set_goals() {
 CcGoal CongestionDesk::goal_of(const PortKey& key) const {
   const Fabric& fabric = now_->fabric();
   const NodeIdx node = *fabric.find_node(key.first);
-  CcGoal goal{.key = options_.key};
-  if (options_.protect) {
-    goal.protect = cc::KeyInfo{.key = options_.key,
-                               .protect = true,
-                               .lease_s = static_cast<std::uint16_t>(options_.lease_s)};
-    goal.trap_lid = now_->lids.base[fabric.sm_port];
-  }
-  if (fabric.is_switch(node)) {
-    goal.of_switch = cc::switch_setting(plan_, options_, fabric, node);
-  } else {
-    goal.of_adapter = cc::ca_wish(plan_, options_, fabric, fabric.port_of(node, key.second));
-  }
-  return goal;
+  const Lid our_lid = now_->lids.base[fabric.sm_port];
+  return build_cc_goal(plan_, options_, fabric, node, key.second, our_lid);
 }
 
 template <class Done>
@@ -282,7 +260,8 @@ void CongestionDesk::begin_round() {
 
 void CongestionDesk::read_log(const PortKey& key) {
   ++stats_.logs;
-  ask(key, log_request(options_.key), [this, key](Known& at, const Result<MadBytes>& result) {
+  const MadBytes mad = make_cc_mad({.attribute = cc::Attribute::CongestionLog}, options_.key);
+  ask(key, mad, [this, key](Known& at, const Result<MadBytes>& result) {
     if (!result) {
       at.agent.lose();
     } else if (decode_mad_header(*result)->status == 0) {
