@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/congestion_agent.h"
-#include "smd/app/cycle_report.h"
+#include "smd/app/congestion_heat.h"
+#include "smd/app/congestion_roll.h"
 #include "smd/app/settings.h"
 #include "smd/smp/gmp_client.h"
 
@@ -26,28 +26,8 @@ struct CcStats {
   std::uint64_t plans = 0;       // that differed from the one before
 };
 
-/// A port whose log told of congestion.
-struct HotPort {
-  std::uint64_t readings = 0;  // of the log in which it stood
-  std::uint64_t events = 0;    // of its switch, or its own where it is an adapter's
-  TimePoint last;
-};
-
 class CongestionDesk {
  public:
-  using PortKey = std::pair<Guid, PortNum>;  // a switch's agent has port 0
-
-  struct Known {
-    explicit Known(bool is_switch) : agent(is_switch) {}
-
-    CcAgent agent;
-    std::string name;
-    Lid lid;
-    std::uint8_t sl = 0;
-    bool busy = false;       // a request is on its way
-    std::uint64_t life = 0;  // answers to an earlier one do not count
-  };
-
   CongestionDesk(Runtime& runtime, Transport& transport);
   CongestionDesk(const CongestionDesk&) = delete;
 
@@ -61,21 +41,21 @@ class CongestionDesk {
   /// Another manager rules: nothing is known or asked any more. Registers stay as they are.
   void stop();
 
-  [[nodiscard]] bool at_rest() const { return !planning_ && busy_ == 0; }
+  [[nodiscard]] bool at_rest() const { return !planning_ && roll_.busy() == 0; }
 
   [[nodiscard]] bool enabled() const { return options_.enabled; }
 
   [[nodiscard]] const cc::Plan& plan() const { return plan_; }
 
-  [[nodiscard]] const std::map<PortKey, Known>& agents() const { return agents_; }
+  [[nodiscard]] const std::map<CcPort, CcKnown>& agents() const { return roll_.all(); }
 
-  [[nodiscard]] const std::map<PortKey, HotPort>& hot() const { return hot_; }
+  [[nodiscard]] const std::map<CcPort, HotPort>& hot() const { return heat_.ports(); }
 
   [[nodiscard]] const CcStats& stats() const { return stats_; }
 
   [[nodiscard]] const GmpStats& mads() const { return client_.stats(); }
 
-  [[nodiscard]] std::size_t count(CcStanding standing) const;
+  [[nodiscard]] std::size_t count(CcStanding standing) const { return roll_.count(standing); }
 
   /// One line each; empty when all is well.
   [[nodiscard]] std::vector<std::string> alarms() const;
@@ -84,33 +64,26 @@ class CongestionDesk {
 
  private:
   void on_plan(cc::Plan plan);
-  void start_anew(Known& known);
-  void find_agents();
   void set_goals();
-  [[nodiscard]] CcGoal goal_of(const PortKey& key) const;
-  [[nodiscard]] std::uint8_t sl_to(Lid lid) const;
-  void advance(const PortKey& key);
+  [[nodiscard]] CcGoal goal_of(const CcPort& port) const;
+  void advance(const CcPort& port);
   void settled();
   void arm_round();
   void begin_round();
-  void read_log(const PortKey& key);
-  void take_log(const PortKey& key, const MadBytes& answer);
+  void read_log(const CcPort& port);
   void on_trap(const MadPacket& packet);
   template <class Done>
-  void ask(const PortKey& key, const MadBytes& mad, Done done);
+  void ask(const CcPort& port, const MadBytes& mad, Done done);
 
   Runtime& runtime_;
   GmpClient client_;
   cc::Options options_;
-  unsigned mtu_max_ = 4096;
   std::shared_ptr<const InForce> now_;
   cc::Plan plan_;
-  std::map<PortKey, Known> agents_;
-  std::map<PortKey, HotPort> hot_;
+  CcRoll roll_;
+  CcHeat heat_;
   CcStats stats_;
-  std::uint64_t lives_ = 0;
   std::uint64_t plan_number_ = 0;
-  std::size_t busy_ = 0;
   bool planning_ = false;
   std::string said_;  // the last line of the log, to say each thing once
   Timer round_;

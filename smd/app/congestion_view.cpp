@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostListed = 100;
 
 Json hot_json(const CongestionDesk& desk, const InForce& now) {
-  using Item = std::pair<CongestionDesk::PortKey, HotPort>;
+  using Item = std::pair<CcPort, HotPort>;
   std::vector<Item> items(desk.hot().begin(), desk.hot().end());
   std::ranges::stable_sort(
       items, std::ranges::greater{}, [](const Item& item) { return item.second.readings; });
