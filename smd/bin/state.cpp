@@ -91,7 +91,8 @@ int export_state(const Config& config, const StateOptions& options) {
   const auto bundle = app::read_bundle(dir);
   if (!bundle) return report(bundle.error());
   if (for_opensm) {
-    const auto files = app::export_for_opensm(*bundle, dir);
+    const auto files = app::export_for_opensm(
+        *bundle, {.from = dir, .subnet_prefix = config.sm.subnet_prefix, .wall_ms = wall_ms()});
     return files ? write_files(*files, options.opensm_dir) : report(files.error());
   }
   const std::string text = app::print_bundle(*bundle);

@@ -1,5 +1,6 @@
 // A site that leaves smd for Debian's opensm: what `smd state export --as opensm` wrote into its
-// cache directory keeps every LID, on a fabric of ibsim that was switched off in between.
+// cache directory keeps every LID, on a fabric of ibsim that was switched off in between, and
+// opensm dumps the records that it was left word for word.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +9,11 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
 #include "tests/support/readings.h"
 #include "tests/support/wait_until.h"
 
@@ -17,7 +21,10 @@ namespace smd::test {
 namespace {
 
 using std::chrono_literals::operator""s;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string read(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -115,6 +122,107 @@ TEST_F(BackToOpensm, EveryLidStays) {
   EXPECT_EQ(moved.size(), given.size());
   EXPECT_NE(moved, given) << "ranges of one are not its own";
   EXPECT_NE(lids_of_opensm(scratch_.path() / "empty"), given) << "without the file it has its own";
+}
+
+/// A group under the MLID of another.
+constexpr const char* kSharing = "mgid=0xff15a01c00000000:0x0000000000000008";
+
+/// What clients left, as an export of smd; `ports` are GUIDs.
+std::string some_records(const std::vector<std::string>& ports) {
+  const auto hex = [](std::string_view bytes) {
+    std::string text;
+    for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+    return text;
+  };
+  const auto service = [&](unsigned id, const std::string& name, const std::string& lease) {
+    std::string bytes = name, data;
+    bytes.resize(64);
+    for (int i = 1; i <= 64; ++i) data += static_cast<char>(3 * i);
+    return fmt::format("service {0} 0x{1:x} 0xfe80000000000000 {0} 0xffff {2} {3} {4} {5}\n",
+                       ports.at(2),
+                       id,
+                       lease,
+                       hex("0123456789abcdef"),
+                       hex(bytes),
+                       hex(data));
+  };
+  return "# smd-export 1\n== records\n" +
+         fmt::format("subscription {} 1 0 0 0 65535 0 1 65535 65 16777215 18 3 0 0\n",
+                     ports.at(1)) +
+         fmt::format("subscription {} 1 1 0 0 4 5 1 3 144 4 19 0 2 0\n", ports.at(1)) +
+         fmt::format("subscription {} 7 0 0xfe80000000000000 {} 0 0 0 1 64 5 0 0 0 0\n",
+                     ports.at(2),
+                     ports.at(3)) +
+         fmt::format("alias {0} 2 0x0002000000000077\nalias {0} 9 0x78\n", ports.at(3)) +
+         "group 0xff12401bffff0000 0xffffffff 0xc000 2843 0xffff 4 3 18 0 0 0 2 0\n" +
+         fmt::format("member {} 1 0\nmember {} 1 0\n", ports.at(1), ports.at(2)) +
+         "group 0xff15a01c00000000 7 0xc009 77 0xffff 4 3 19 2 3 4 5 6\n" +
+         fmt::format("member {} 1 0\nmember {} 6 1\n", ports.at(3), ports.at(4)) +
+         "group 0xff15a01c00000000 8 0xc009 78 0xffff 4 3 19 2 3 4 5 6\n" +
+         fmt::format("member {} 1 0\n", ports.at(6)) +
+         service(0x11, "fast files", "4294967295 never") + service(0x12, "", "4294967295 never") +
+         service(0x13, "it's", "4294967295 never") +
+         service(0x14, std::string(63, 'n'), "4294967295 never") +
+         service(0x15, "leased", "9000 9000000000000");
+}
+
+/// Lines that say something. Which groups are well known OpenSM's own configuration says.
+/// Leases run meanwhile.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (const auto at = line.find(" (well known)"); at != std::string::npos) line.erase(at, 13);
+    if (const auto at = line.find(" modified_time="); at != std::string::npos) {
+      const bool forever = line.ends_with("lease_period=0xffffffff");
+      line.replace(at, std::string::npos, forever ? " forever" : " for a while");
+    }
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(BackToOpensm, GroupsSubscriptionsServicesAndAliasesStay) {
+  const auto adapters = read_net_facts(net_).adapter_ids;
+  std::vector<std::string> ports;
+  for (const std::string& id : adapters)
+    ports.push_back(fmt::format("0x{:016x}", std::stoull(id.substr(2), nullptr, 16) + 1));
+  std::ofstream(scratch_.path() / "left") << some_records(ports);
+  {
+    const Ibsim ibsim(net_);
+    ASSERT_EQ(run_once(ibsim, adapters.front(), config_).process.exit_code, 0);
+  }
+  ASSERT_EQ(state({"import", scratch_.path() / "left", "--replace"}).exit_code, 0);
+  const std::filesystem::path cache = scratch_.path() / "cache";
+  const Finished written = state({"export", "--as", "opensm", cache});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("left out: 1\n")) << "the name with a quote";
+  std::filesystem::rename(cache / "opensm-sa.dump", cache / "ours");
+
+  const Ibsim ibsim(net_);
+  const Opensm opensm(ibsim, cache, "sweep_interval 1\nsa_db_file ours\nsa_db_dump TRUE\n");
+  ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+  // It writes its own when something changed.
+  const Finished change = tool(
+      ibsim,
+      adapters.at(5),
+      {build_path("bin/sa_client"), "set", "SR", "id=0x99", "gid=self", "p_key=0xffff", "name=n"});
+  ASSERT_THAT(change.out, HasSubstr("status=0x0000"));
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(cache / "opensm-sa.dump"); }, 20s));
+  auto ours = lines_of(read(cache / "ours"));
+  const auto theirs = lines_of(read(cache / "opensm-sa.dump"));
+  const std::string member = ports[6].substr(2);
+  const auto is_of_sharing = [&](const std::string& line) {
+    return line.find(kSharing) != std::string::npos || line.find(member) != std::string::npos;
+  };
+  EXPECT_EQ(std::erase_if(ours, is_of_sharing), 2u) << "the group and its member";
+  EXPECT_THAT(theirs, ::testing::IsSupersetOf(ours));
+  EXPECT_THAT(theirs, Contains(AllOf(HasSubstr(kSharing), Not(HasSubstr("0xc009")))))
+      << "OpenSM lets no group share";
+  EXPECT_THAT(theirs, Not(Contains(HasSubstr(member))));
+  EXPECT_THAT(opensm.log(), HasSubstr("cannot create MC group with mlid 0xc009"));
+  EXPECT_THAT(opensm.log(), Not(HasSubstr("PARSE ERROR")));
+  EXPECT_EQ(lids(ibsim).size(), 14u);
 }
 
 }  // namespace
