@@ -11,7 +11,8 @@ constexpr std::uint64_t kSparse = 2;
 constexpr unsigned kLeastShift = 4;
 constexpr unsigned kMostShift = 30;
 
-bool later(const Event& a, const Event& b) { return b.before(a); }
+// A type of its own, not a function: it is compared inline.
+constexpr auto kLater = [](const Event& a, const Event& b) { return b.before(a); };
 
 }  // namespace
 
@@ -74,12 +75,21 @@ std::int64_t EventWheel::next_occupied() const {
   return -1;
 }
 
+void EventWheel::empty_bucket(std::size_t slot, std::vector<Event>& out) {
+  for (std::uint32_t at = std::exchange(buckets_[slot], kNone); at != kNone;) {
+    out.push_back(pool_[at].event);
+    const std::uint32_t next = std::exchange(pool_[at].next, free_);
+    free_ = at;
+    at = next;
+  }
+}
+
 void EventWheel::advance() {
   if (++advances_ == kTuneEvery) retune();
   const std::int64_t next = next_occupied();
   current_bucket_ = next >= 0 ? next : overflow_.top().at >> shift_;
   const auto slot = static_cast<std::size_t>(current_bucket_ & (kBuckets - 1));
-  current_.swap(buckets_[slot]);
+  empty_bucket(slot, current_);
   occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
   while (!overflow_.empty() && (overflow_.top().at >> shift_) - current_bucket_ < kBuckets) {
     const Event event = overflow_.top();
@@ -91,7 +101,7 @@ void EventWheel::advance() {
       push_bucket(bucket, event);
     }
   }
-  std::ranges::sort(current_, later);
+  std::ranges::sort(current_, kLater);
 }
 
 void EventWheel::retune() {
@@ -105,10 +115,7 @@ void EventWheel::retune() {
 void EventWheel::rebuild(unsigned shift) {
   std::vector<Event> all = std::move(current_);
   current_.clear();
-  for (std::vector<Event>& bucket : buckets_) {
-    all.insert(all.end(), bucket.begin(), bucket.end());
-    bucket.clear();
-  }
+  for (std::size_t slot = 0; slot < buckets_.size(); ++slot) empty_bucket(slot, all);
   while (!overflow_.empty()) {
     all.push_back(overflow_.top());
     overflow_.pop();
