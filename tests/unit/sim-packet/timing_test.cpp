@@ -46,14 +46,14 @@ TEST(PacketTiming, ThreeSwitches) {
 
 TEST(PacketTiming, CablesOfGroupsHaveTheirOwnLength) {
   PacketOptions options = PacketOptions::thesis();
-  options.cables.group_switches = 2;  // S1 and S2, S3
+  options.cables.group_switches = 2;  // S1 and S2, S3 and S4
   options.cables.within_groups = 30 * kNano;
   options.cables.between_groups = 700 * kNano;
-  Rig rig(draw("H1-S1 S1-S2 S2-S3 S3-H2"), options);
+  Rig rig(draw("H1-S1 S1-S2 S2-S3 S3-S4 S4-H2"), options);
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 64)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
-  EXPECT_EQ(script.arrivals[0].head, (60 + 3 * 146 + 100 + 30 + 700 + 100) * kNano);
+  EXPECT_EQ(script.arrivals[0].head, (60 + 4 * 146 + 100 + 30 + 700 + 30 + 100) * kNano);
 }
 
 TEST(PacketTiming, PacketsFollowEachOther) {
