@@ -146,7 +146,12 @@ std::string load(const test::Ibsim& ibsim,
                                             std::to_string(wishes.seconds)});
   const double spent = cpu_us(subject.process().pid()) - before;
   const Json report = Json::parse(client.out, nullptr, false);
-  if (client.exit_code != 0 || report.is_discarded()) return "the client failed: " + client.err;
+  if (client.exit_code != 0 || report.is_discarded()) {
+    return fmt::format("the client failed with exit code {}: {}{}",
+                       client.exit_code.value_or(-1),
+                       client.out,
+                       client.err);
+  }
   const auto answered = report.at("answered").get<double>();
   if (answered == 0) return "no answers: " + client.out;
   for (const char* key : {"per_second", "p50_us", "p99_us", "max_us", "refused", "lost"})

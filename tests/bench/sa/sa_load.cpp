@@ -119,6 +119,7 @@ class Load {
     int length = kMadSize;
     if (umad_recv(fd_, buffer.raw(), &length, patience_ms) < 0) return;
     const auto header = sa::decode_sa_header({buffer.mad(), kMadSize});
+    if (!header) return;
     const auto found = asked_.find(static_cast<std::uint32_t>(header->mad.transaction_id));
     if (found == asked_.end()) return;
     if (umad_status(buffer.raw()) != 0) {
