@@ -5,10 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "sim-backend/experiments/change_traffic.h"
 #include "sim-backend/experiments/compute_model.h"
 #include "sim-backend/experiments/reconfiguration.h"
-#include "sim-backend/scenario/followed_fabric.h"
-#include "sim-backend/traffic/synthetic.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/base/check.h"
 
@@ -34,64 +33,8 @@ FabricSpec spec_of(const std::string& fabric) {
   return std::move(*spec);
 }
 
-/// Data before the change, and after it is in: what is under way then has arrived.
+/// Data before the change.
 constexpr Duration kBefore = std::chrono::milliseconds(5);
-constexpr Duration kAfter = std::chrono::milliseconds(5);
-constexpr std::uint16_t kPayload = 256;
-
-/// Packets on the fabric, from now on: random destinations and service levels.
-class Data {
- public:
-  /// Hosts that are not in service now neither send nor are sent to.
-  Data(SimRuntime& runtime, SimFabric& fabric, double load)
-      : net_(fabric.spec(), PacketOptions::thesis()), follow_(runtime, fabric, net_) {
-    std::vector<std::uint32_t> byte_time;
-    TrafficPattern among{.target = std::vector(net_.host_count(), 0u), .sets = {{}}};
-    for (HostNum host = 0; host < net_.host_count(); ++host) {
-      const Wire& wire = net_.wiring().wires[net_.wiring().host_port[host]];
-      if (fabric.port_info(wire.node, PortNum{wire.number}).state() == PortState::Active) {
-        among.sets[0].push_back(host);
-      } else {
-        among.target[host] = TrafficPattern::kSilent;
-      }
-      byte_time.push_back(wire.byte_time);
-    }
-    traffic_ = std::make_unique<SyntheticTraffic>(SyntheticOptions{.load = load,
-                                                                   .sizes = {{kPayload, 1}},
-                                                                   .mtu = kPayload,
-                                                                   .sl_choice = SlChoice::Random,
-                                                                   .sl = 15,
-                                                                   .start = net_.now()},
-                                                  Destinations({{1, std::move(among)}}, false),
-                                                  byte_time);
-    net_.set_workload(traffic_.get());
-    net_.start();
-  }
-
-  FollowedFabric& follow() { return follow_; }
-
-  /// Counts from here.
-  void begin() { before_ = net_.stats(); }
-
-  /// What was made and lost since.
-  Result<void> end(AssimilationCost& cost) {
-    follow_.catch_up();
-    if (std::string why = net_.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
-    const NetStats& now = net_.stats();
-    cost.packets = static_cast<double>(now.generated - before_.generated);
-    cost.discarded = static_cast<double>(now.discards() - before_.discards());
-    for (std::size_t i = 0; i < kDiscards; ++i) {
-      cost.causes[i] = now.discarded[i] - before_.discarded[i];
-    }
-    return {};
-  }
-
- private:
-  PacketNet net_;
-  FollowedFabric follow_;
-  std::unique_ptr<SyntheticTraffic> traffic_;
-  NetStats before_;
-};
 
 struct Mark {
   app::Phase phase;
@@ -124,14 +67,15 @@ class ManagedSubnet {
     sent_before_ = manager_.smp_stats().sent;
     if (change.load > 0) {
       data_.emplace(runtime_, fabric_, change.load);
-      runtime_.run_until(runtime_.now() + kBefore);
-      data_->begin();
-      data_->follow().set_node(change.node, change.comes);
+      run_until(change, runtime_.now() + kBefore, [] { return false; });
+      changed_ = runtime_.now();
+      data_->change(change.node, change.comes);
     } else {
+      changed_ = runtime_.now();
       fabric_.set_node(change.node, change.comes);
     }
-    if (!runtime_.run_while_not([&] { return cycle_.has_value(); }, runtime_.now() + kPatience))
-      return fail(Errc::Timeout, "the change is not taken in");
+    run_until(change, changed_ + kPatience, [this] { return cycle_.has_value(); });
+    if (!cycle_) return fail(Errc::Timeout, "the change is not taken in");
     if (!cycle_->up()) {
       return fail(Errc::Io,
                   cycle_->error ? cycle_->error->context
@@ -141,14 +85,31 @@ class ManagedSubnet {
     }
     auto result = cost(change.how);
     if (!result || !data_) return result;
-    runtime_.run_until(runtime_.now() + kAfter);
-    if (const auto counted = data_->end(*result); !counted) {
+    run_until(change, runtime_.now() + change.after, [] { return false; });
+    if (const auto counted = data_->finish(); !counted) {
       return tl::unexpected<Error>(counted.error());
     }
+    const Stretch& data = data_->since_change();
+    result->packets = static_cast<double>(data.generated);
+    result->causes = data.discarded;
+    for (const std::uint64_t count : data.discarded) result->discarded += double(count);
+    result->unexplained = static_cast<double>(data.unexplained);
+    if (change.sample > Duration{0}) result->timeline = data_->intervals();
     return result;
   }
 
  private:
+  /// Until `done` or `limit`, sample by sample where there is data.
+  template <class Done>
+  void run_until(const ManagedChange& change, TimePoint limit, const Done& done) {
+    const bool sampled = data_.has_value() && change.sample > Duration{0};
+    while (!done() && runtime_.now() < limit) {
+      const TimePoint next = sampled ? std::min(limit, runtime_.now() + change.sample) : limit;
+      if (!runtime_.run_while_not(done, next)) runtime_.run_until(next);
+      if (sampled) data_->cut();
+    }
+  }
+
   static AgentOptions agents(const ManagedChange& change) {
     AgentOptions out = distribution_subnet(change.preset).agents;
     out.traps = false;
@@ -218,6 +179,7 @@ class ManagedSubnet {
         .computing = seconds(marks_[routed].at - marks_[found].at),
         .distribution = seconds(in - marks_[routed].at),
         .until_final = seconds(cycle_->ended - detected),
+        .detected = seconds(detected - changed_),
         .discovery_smps = static_cast<double>(marks_[found].sent - sent_before_),
         .distribution_smps = static_cast<double>(sent - marks_[found].sent),
         .all_smps = static_cast<double>(marks_.back().sent - sent_before_)};
@@ -230,9 +192,10 @@ class ManagedSubnet {
   std::vector<Mark> marks_;  // of the latest cycle
   std::optional<app::CycleReport> cycle_;
   std::optional<TimePoint> noticed_;
+  TimePoint changed_;
   std::uint64_t sent_before_ = 0;
   app::SubnetManager manager_;
-  std::optional<Data> data_;
+  std::optional<ChangeTraffic> data_;
 };
 
 }  // namespace

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim-backend/experiments/presets.h"
-#include "sim-backend/packet/discard.h"
+#include "sim-backend/measure/meter.h"
 #include "smd/app/assimilation.h"
 #include "smd/base/result.h"
 
@@ -16,8 +17,10 @@ struct ManagedChange {
   Preset preset;
   Assimilation how;
   std::uint32_t node = 0;
-  bool comes = false;  // else it goes
-  double load = 0;     // of data, of the hosts' links; 0: none
+  bool comes = false;                             // else it goes
+  double load = 0;                                // of data, of the hosts' links; 0: none
+  Duration after = std::chrono::milliseconds(5);  // of data, when the change is in
+  Duration sample{0};                             // of the time line of data; 0: none
 };
 
 /// Times in seconds from detection: from the first answer that tells of the change. Until routes
@@ -27,6 +30,7 @@ struct AssimilationCost {
   double computing = 0;
   double distribution = 0;
   double until_final = 0;  // all routes are final
+  double detected = 0;     // from the change
 
   double discovery_smps = 0;  // with the sweep that noticed
   double distribution_smps = 0;
@@ -36,6 +40,8 @@ struct AssimilationCost {
   double packets = 0;    // made
   double discarded = 0;  // of them
   DiscardCounts causes{};
+  double unexplained = 0;          // of those lost, see Stretch::unexplained
+  std::vector<Interval> timeline;  // in time since the change; from before it
 
   [[nodiscard]] double time() const { return discovery + computing + distribution; }
 
