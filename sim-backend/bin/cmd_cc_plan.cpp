@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/congestion/source_memory.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/congestion/plan.h"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
+constexpr unsigned kHeaderBytes = 26;
 
 struct CommandLine {
   std::string fabric;
@@ -44,6 +46,37 @@ Json to_json(const cc::SwitchSetting& setting) {
           {"marks_above_pct", 100 * cc::fraction_of(setting.threshold)},
           {"packet_size", setting.packet_size},
           {"marking_rate", setting.marking_rate}};
+}
+
+/// What waiting for windows costs a host: a queue per destination, queues that destinations share,
+/// or one pool of packets.
+struct SourceSizes {
+  SourceSizes(const cc::Facts& facts, const cc::RatePlan& rate)
+      : needs{.destinations = facts.hosts,
+              .window = cc::window_ceiling(rate.window),
+              .packet_bytes = facts.mtu + kHeaderBytes,
+              .stages = facts.stages},
+        queues(published_queues(facts.hosts)),
+        per_destination(fvoq_memory(needs)),
+        counted(counted_fvoq_memory(needs)),
+        hashed(pvoq_memory(needs, queues)),
+        pool(pool_memory(needs, published_pool(needs))) {}
+
+  SourceNeeds needs;
+  unsigned queues;
+  SourceMemory per_destination, counted, hashed, pool;
+};
+
+Json to_json(const SourceMemory& memory) {
+  return {{"data_bytes", memory.data_bytes}, {"control_bits", memory.control_bits}};
+}
+
+Json to_json(const SourceSizes& sizes) {
+  return {{"per_destination", to_json(sizes.per_destination)},
+          {"per_destination_counted", to_json(sizes.counted)},
+          {"hashed", to_json(sizes.hashed)},
+          {"hashed_queues", sizes.queues},
+          {"pool", to_json(sizes.pool)}};
 }
 
 Json to_json(const cc::Facts& facts, const cc::RatePlan& rate) {
@@ -77,7 +110,8 @@ Json to_json(const cc::Facts& facts, const cc::RatePlan& rate) {
           {"table", std::move(table)},
           {"port_control", rate.setting.port_control},
           {"control_map", rate.setting.control_map},
-          {"sls", std::move(sls)}};
+          {"sls", std::move(sls)},
+          {"source_memory", to_json(SourceSizes(facts, rate))}};
 }
 
 std::string print_json(const cc::Plan& plan) {
@@ -94,6 +128,19 @@ std::string print_json(const cc::Plan& plan) {
 std::string print_text(const cc::Plan& plan) {
   std::string text;
   for (const std::string& line : cc::print_plan(plan)) text += line + "\n";
+  for (const cc::RatePlan& rate : plan.rates) {
+    const SourceSizes sizes(plan.facts, rate);
+    text += fmt::format(
+        "memory of a source with windows of {} packets, at {} Gbit/s: {} bytes with a queue per "
+        "destination ({} with counters), {} with {} queues, {} with a pool\n",
+        sizes.needs.window,
+        rate.mbps / 1000.0,
+        sizes.per_destination.bytes(),
+        sizes.counted.bytes(),
+        sizes.hashed.bytes(),
+        sizes.queues,
+        sizes.pool.bytes());
+  }
   return text;
 }
 

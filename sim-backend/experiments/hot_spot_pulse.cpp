@@ -18,7 +18,8 @@ constexpr std::string_view kSource = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, 
 Result<Findings> run(const ExperimentOptions& options) {
   PulseNetwork network;
   if (options.quick) {
-    network = {.fabric = "bmin:k=4,stages=3", .warm_packets = 3000, .batch = 14};
+    network.fabric = "bmin:k=4,stages=3";
+    network.traffic.warm_packets = 3000;
   }
   const std::vector<HotSpotCase> all = hot_spot_cases();
   auto measured = collect<PulseResult>(options.jobs, all.size(), [&](std::size_t i) {

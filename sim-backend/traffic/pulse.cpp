@@ -5,10 +5,14 @@
 
 namespace smd::sim {
 
-PulseTraffic::PulseTraffic(const PulseOptions& options, HostNum hosts, std::uint32_t byte_time)
+PulseTraffic::PulseTraffic(const PulseOptions& options, HostNum places, std::uint32_t byte_time)
     : options_(options) {
-  const double packet = double(options.payload + options.header_bytes) * byte_time / 65536.0;
-  model_ = {.mean_gap = packet / options.load, .least_gap = packet};
+  const HostNum hosts = places / options.ports;
+  const double mean_payload = options.other_payload == 0
+                                  ? options.payload
+                                  : (double(options.payload) + options.other_payload) / 2;
+  const double packet = (mean_payload + options.header_bytes) * byte_time / 65536.0;
+  model_ = {.kind = options.arrivals, .mean_gap = packet / options.load, .least_gap = packet};
   for (HostNum host = 0; host < hosts; ++host) {
     sources_.push_back({.rng = Rng(options.seed * 0x9e3779b97f4a7c15u + host)});
     if (host != options.hot_spot) hot_.push_back(host);
@@ -18,31 +22,44 @@ PulseTraffic::PulseTraffic(const PulseOptions& options, HostNum hosts, std::uint
   hot_.resize(std::min<std::size_t>(
       hot_.size(), static_cast<std::size_t>(std::llround(options.hot_share * hosts))));
   std::ranges::sort(hot_);
-  for (const HostNum host : hot_) {
+  for (HostNum& host : hot_) {
     sources_[host].hot = true;
     sources_[host].left = options.batch;
+    host *= options.ports;
   }
 }
 
-Picos PulseTraffic::first(HostNum host) {
-  Source& source = sources_[host];
+Picos PulseTraffic::first(HostNum place) {
+  if (place % options_.ports != 0) return kNever;
+  Source& source = sources_[place / options_.ports];
   return source.hot ? kNever : source.arrivals.begin(model_, source.rng);
 }
 
-Picos PulseTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+Sending PulseTraffic::packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag) {
+  const bool other = options_.other_payload != 0 && source.rng.below(2) == 1;
+  return {.dlid = net.host_lid(receiver(to)),
+          .payload = other ? options_.other_payload : options_.payload,
+          .tag = tag};
+}
+
+Picos PulseTraffic::emit(PacketNet& net, HostNum place, Picos now) {
+  const HostNum host = place / options_.ports;
   Source& source = sources_[host];
   if (!source.hot) {
     auto to = static_cast<HostNum>(source.rng.below(sources_.size() - 1));
     if (to >= host) ++to;
-    net.send(host, {.dlid = net.host_lid(to), .payload = options_.payload, .tag = kColdPacket});
+    net.send(place, packet(source, net, to, kColdPacket));
+    if (source.burst_at <= now) {
+      source.burst_at = kNever;
+      for (unsigned i = 0; i < options_.burst; ++i) {
+        net.send(place, packet(source, net, options_.hot_spot, kHotPacket));
+      }
+    }
     return source.arrivals.next(model_, now, source.rng);
   }
   if (source.left == 0) return kNever;
   --source.left;
-  net.send(
-      host,
-      {.dlid = net.host_lid(options_.hot_spot), .payload = options_.payload, .tag = kHotPacket});
-  last_made_ = now;
+  net.send(place, packet(source, net, options_.hot_spot, kHotPacket));
   if (source.left == 0) return kNever;
   return began_ + source.arrivals.next(model_, now - began_, source.rng);
 }
@@ -51,9 +68,17 @@ void PulseTraffic::on_delivered(PacketNet& net, const Arrival& arrival) {
   if (arrival.tag == kHotPacket) ++hot_arrived_;
   if (++arrived_ != options_.warm_packets) return;
   began_ = net.now();
-  for (const HostNum host : hot_) {
+  for (const HostNum place : hot_) {
+    Source& source = sources_[place / options_.ports];
+    net.wake(place, began_ + source.arrivals.begin(model_, source.rng));
+  }
+  if (options_.burst == 0) return;
+  const auto lasts = static_cast<std::uint64_t>(model_.mean_gap * std::max(1u, options_.batch));
+  for (HostNum host = 0; host < hosts(); ++host) {
     Source& source = sources_[host];
-    net.wake(host, began_ + source.arrivals.begin(model_, source.rng));
+    if (!source.hot && host != options_.hot_spot) {
+      source.burst_at = began_ + static_cast<Picos>(source.rng.below(lasts));
+    }
   }
 }
 

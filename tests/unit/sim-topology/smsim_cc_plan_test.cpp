@@ -61,6 +61,15 @@ TEST(SmsimCcPlan, GivesTheFiguresOfTheFormulas) {
   EXPECT_EQ(plan["switches"]["marking_rate"], static_cast<int>(window) - 1);
   EXPECT_EQ(host["longest_wait_packet_times"], 23) << "24 senders are reckoned with for 32 hosts";
 
+  // A packet of 2,074 bytes for each of 32 hosts, and as many as the window; a queue for four
+  // hosts.
+  const Json& memory = host["source_memory"];
+  EXPECT_EQ(memory["per_destination"]["data_bytes"], 32 * std::ceil(window) * 2074);
+  EXPECT_EQ(memory["per_destination_counted"]["data_bytes"], 32 * 2074);
+  EXPECT_EQ(memory["hashed_queues"], 8);
+  EXPECT_EQ(memory["hashed"]["data_bytes"], 8 * 2074);
+  EXPECT_EQ(memory["pool"]["data_bytes"], 32 * static_cast<int>(std::ceil(window)) * 2074 / 10);
+
   const Json& table = host["table"];
   EXPECT_EQ(table.size(), host["ccti_limit"].get<std::size_t>() + 1);
   EXPECT_EQ(table[0]["packet_times"], 0);
@@ -95,7 +104,8 @@ TEST(SmsimCcPlan, SaysItInWords) {
                             "marking_rate",
                             "ccti_limit",
                             "ccti_increase      1",
-                            "ccti_timer"}) {
+                            "ccti_timer",
+                            "memory of a source"}) {
     EXPECT_THAT(outcome.text, HasSubstr(words));
   }
 }

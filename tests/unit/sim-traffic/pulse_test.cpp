@@ -62,8 +62,78 @@ TEST(Pulse, HotSourcesAreSilentThenSendTheirBatch) {
   }
 }
 
+/// Runs a pulse in a net of its own and returns what arrived.
+Seen run(const std::string& network, const PulseOptions& options) {
+  const auto spec = load_fabric(network);
+  const auto fabric = program_nodes(*spec, {.engine = "updn", .mtu = Mtu::B512});
+  PacketOptions packets = PacketOptions::multistage();
+  packets.switches.input_buffer_bytes = packets.switches.output_buffer_bytes = 2048;
+  PacketNet net(*spec, packets);
+  for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) net.load(n, fabric->nodes[n]);
+  PulseTraffic traffic(
+      options, net.host_count(), net.wiring().wires[net.wiring().host_port[0]].byte_time);
+  Seen seen;
+  net.set_workload(&traffic);
+  net.set_observer(&seen);
+  net.start();
+  while (!traffic.finished()) {
+    if (!net.run_one()) {
+      ADD_FAILURE() << "the pulse does not end";
+      break;
+    }
+  }
+  EXPECT_EQ(net.audit(), "");
+  EXPECT_EQ(seen.hot.size(), traffic.hot_packets());
+  return seen;
+}
+
+// 16 hosts, 3 of them hot: the 12 that are neither hot nor the hot spot burst.
+TEST(Pulse, TheOthersMayBurstToTheHotSpot) {
+  PulseOptions options = kPulse;
+  options.burst = 5;
+  const Seen seen = run("bmin:k=4,stages=2", options);
+  std::map<HostNum, unsigned> made;
+  for (const Arrival& arrival : seen.hot) ++made[arrival.source];
+  EXPECT_EQ(made.size(), 15u);
+  EXPECT_EQ(std::ranges::count_if(made, [](const auto& each) { return each.second == 5; }), 12);
+  EXPECT_EQ(std::ranges::count_if(made, [](const auto& each) { return each.second == 7; }), 3);
+}
+
+TEST(Pulse, SizesAreMixedEvenlyAndTheLoadStays) {
+  PulseOptions options = kPulse;
+  options.payload = 64;
+  options.other_payload = 512;
+  options.warm_packets = 4000;
+  const Seen seen = run("bmin:k=4,stages=2", options);
+  const auto small = std::ranges::count(seen.cold, 64, &Arrival::payload);
+  EXPECT_EQ(static_cast<std::size_t>(small + std::ranges::count(seen.cold, 512, &Arrival::payload)),
+            seen.cold.size());
+  EXPECT_NEAR(double(small) / double(seen.cold.size()), 0.5, 0.03);
+  double bytes = 0;
+  for (const Arrival& arrival : seen.cold) bytes += arrival.payload + 22;
+  // Of thirteen hosts that send, in cycles of a byte each.
+  EXPECT_NEAR(bytes / 13 / (double(seen.cold.back().tail) / kNano), 0.1, 0.005);
+}
+
+// A host of a unidirectional network sends by its first port and receives by its second.
+TEST(Pulse, UnidirectionalNetworksArePassedFromTheFirstStageToTheLast) {
+  PulseOptions options = kPulse;
+  options.ports = 2;
+  const Seen seen = run("umin:k=2,stages=3", options);
+  ASSERT_FALSE(seen.cold.empty());
+  for (const auto* arrivals : {&seen.cold, &seen.hot}) {
+    for (const Arrival& arrival : *arrivals) {
+      EXPECT_EQ(arrival.source % 2, 0u);
+      EXPECT_EQ(arrival.destination % 2, 1u);
+      EXPECT_NE(arrival.source / 2, arrival.destination / 2);
+      EXPECT_EQ(arrival.hops, 3) << "every stage once";
+    }
+  }
+}
+
 TEST(Pulse, ARunRepeatsItselfAndMechanismsTellThemselvesApart) {
-  const PulseNetwork small{.fabric = "bmin:k=4,stages=3", .warm_packets = 1000, .batch = 14};
+  const PulseNetwork small{.fabric = "bmin:k=4,stages=3",
+                           .traffic = {.warm_packets = 1000, .batch = 14}};
   CongestionSpec none, mvcm;
   ASSERT_TRUE(find_mechanism("mvcm", mvcm));
   const auto first = run_pulse(small, mvcm, 0.19, 1), again = run_pulse(small, mvcm, 0.19, 1);
