@@ -102,7 +102,7 @@ class Reaction {
   virtual void on_notice(const Flow&, const Notice&, Picos now) = 0;
 
   /// A packet of the flow, or its acknowledgement, was thrown away: what the transport's timeout
-  /// would find out.
+  /// would find out, told after the propagation of the fabric's longest cable.
   virtual void on_lost(const Flow&) {}
 };
 

@@ -91,7 +91,7 @@ std::string PacketNet::Impl::audit() const {
       }
       // What may be sent and what is on the way is what the far end has room for.
       const LaneAt far = out_wire.peer * vls_ + vl;
-      const unsigned credit = credit_left(known_limit(outs_[at]), outs_[at].fctbs);
+      const unsigned credit = credit_left(known_limit(at), outs_[at].fctbs);
       if (credit + wire[far] != ins_[far].free) {
         return where("credit", credit, ins_[far].free - wire[far]);
       }

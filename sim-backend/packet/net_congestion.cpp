@@ -121,8 +121,7 @@ void PacketNet::Impl::drop_notices(PortAt port, unsigned vl, Discard cause) {
 void PacketNet::Impl::on_notice(HostNum host, const Cell& notice) {
   ++stats_.notices.delivered;
   --stats_.notices.in_flight;
-  mix(static_cast<std::uint64_t>(now_));
-  mix(std::uint64_t{host} << 32 | notice.source);
+  digest(std::uint64_t{host} << 32 | notice.source, notice.marks);
   if (hooks_.reaction == nullptr) return;
   hooks_.reaction->on_notice({host, notice.source, static_cast<std::uint8_t>(notice.tag)},
                              {.marks = notice.marks,
@@ -136,13 +135,22 @@ void PacketNet::Impl::on_notice(HostNum host, const Cell& notice) {
 void PacketNet::Impl::lose_notice(const Cell& cell) {
   ++stats_.notices.lost;
   --stats_.notices.in_flight;
-  mix(static_cast<std::uint64_t>(now_));
-  mix(cell.source);
+  digest(cell.source, cell.dlid);
   const HostNum to = cell.dlid < lid_owner_.size() ? lid_owner_[cell.dlid] : kNowhere;
   if (hooks_.reaction == nullptr || to == kNowhere || cell.notice != NoticeKind::Acknowledges) {
     return;
   }
-  hooks_.reaction->on_lost({to, cell.source, static_cast<std::uint8_t>(cell.tag)});
+  tell_loss({to, cell.source, static_cast<std::uint8_t>(cell.tag)});
+}
+
+/// After the longest cable's time: whoever simulates the source needs a moment's notice.
+void PacketNet::Impl::tell_loss(const Flow& flow) {
+  push(now_ + longest_cable_, NetStep::Told, flow.source, flow.destination << 4 | flow.sl);
+}
+
+void PacketNet::Impl::on_told(HostNum source, std::uint32_t argument) {
+  hooks_.reaction->on_lost({source, argument >> 4, static_cast<std::uint8_t>(argument & 15)});
+  try_link(wiring_.host_port[source]);
 }
 
 void PacketNet::Impl::list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const {

@@ -26,48 +26,72 @@ void PacketNet::Impl::send_credit(LaneAt at) {
   NetPort& here = ports_[port];
   if (here.state == PortState::Down || wire.peer == kNowhere) return;
   const unsigned vl = vl_of_lane(at);
-  const std::uint16_t fccl = credit_limit(ins_[at].abr, ins_[at].free);
+  InLane& lane = ins_[at];
+  lane.told = credit_limit(lane.abr, lane.free);
+  // One that has not left yet takes the news along.
+  if (lane.unsent) return;
   OutLane& sender = outs_[wire.peer * vls_ + vl];
-  while (sender.ring_count > 0 && sender.ring[sender.ring_at].at <= now_) {
-    sender.fccl = sender.ring[sender.ring_at].fccl;
-    sender.ring_at = static_cast<std::uint8_t>((sender.ring_at + 1u) % kCreditRing);
-    --sender.ring_count;
-  }
+  take_credits(sender);
   Credit* newest = sender.ring_count == 0
                        ? nullptr
                        : &sender.ring[(sender.ring_at + sender.ring_count - 1u) % kCreditRing];
+  Picos leaves = now_;
   Picos arrives = now_ + wire.propagation;
   if (options_.cables.flow_control_packets) {
     const Picos took = transfer_time(wire.byte_time, kFlowControlBytes);
-    // One that has not left yet takes the news along.
     if (newest != nullptr && newest->at - took - wire.propagation > now_) {
-      newest->fccl = fccl;
+      newest->fccl = lane.told;
       return;
     }
-    const Picos start = std::max(now_, here.busy_until);
-    here.busy_until = start + took;
-    arrives = start + took + wire.propagation;
+    leaves = std::max(now_, here.busy_until);
+    here.busy_until = leaves + took;
+    arrives = leaves + took + wire.propagation;
   }
   if (sender.ring_count == kCreditRing) {
-    *newest = {.at = arrives, .fccl = fccl};
-  } else {
-    sender.ring[(sender.ring_at + sender.ring_count) % kCreditRing] = {.at = arrives, .fccl = fccl};
-    ++sender.ring_count;
+    if (leaves == now_) return pass_credit(at, arrives);
+    lane.unsent = true;
+    return push(leaves, NetStep::CreditLeaves, at, here.epoch);
   }
+  sender.ring[(sender.ring_at + sender.ring_count) % kCreditRing] = {.at = arrives,
+                                                                     .fccl = lane.told};
+  ++sender.ring_count;
   NetPort& far = ports_[wire.peer];
   if ((far.starved >> vl & 1) == 0) return;
   far.starved = static_cast<std::uint16_t>(far.starved & ~(1u << vl));
   wake_at(wire.peer, arrives);
 }
 
-/// Takes in the credits that have arrived; whether they are enough.
-bool PacketNet::Impl::take_credits(OutLane& lane, unsigned blocks) const {
-  while (lane.ring_count > 0 && lane.ring[lane.ring_at].at <= now_) {
-    lane.fccl = lane.ring[lane.ring_at].fccl;
-    lane.ring_at = static_cast<std::uint8_t>((lane.ring_at + 1u) % kCreditRing);
-    --lane.ring_count;
-  }
-  return has_credit(lane.fccl, lane.fctbs, blocks);
+/// Without a place in the ring: the far end gets the news by an event.
+void PacketNet::Impl::pass_credit(LaneAt at, Picos arrives) {
+  const PortAt port = port_of_lane(at);
+  const LaneAt far = wiring_.wires[port].peer * vls_ + vl_of_lane(at);
+  push(arrives,
+       NetStep::CreditArrives,
+       far,
+       std::uint32_t{ports_[port].epoch} << 16 | ins_[at].told);
+}
+
+void PacketNet::Impl::on_credit_leaves(LaneAt at, std::uint16_t epoch) {
+  const PortAt port = port_of_lane(at);
+  if (ports_[port].epoch != epoch) return;
+  ins_[at].unsent = false;
+  const Wire& wire = wiring_.wires[port];
+  pass_credit(at, now_ + transfer_time(wire.byte_time, kFlowControlBytes) + wire.propagation);
+}
+
+void PacketNet::Impl::on_credit_arrives(LaneAt at, std::uint32_t argument) {
+  const PortAt port = port_of_lane(at);
+  NetPort& here = ports_[port];
+  if (here.epoch != argument >> 16) return;
+  OutLane& lane = outs_[at];
+  take_credits(lane);
+  // Of several at one instant the last counts; limits only grow.
+  const auto fccl = static_cast<std::uint16_t>(argument);
+  if (credit_left(fccl, lane.fccl) <= kMostCredit) lane.fccl = fccl;
+  const auto bit = static_cast<std::uint16_t>(1u << vl_of_lane(at));
+  if ((here.starved & bit) == 0) return;
+  here.starved = static_cast<std::uint16_t>(here.starved & ~bit);
+  wake_at(port, now_);
 }
 
 /// A link has come up: both ends begin to count from 0.
@@ -78,7 +102,8 @@ void PacketNet::Impl::reset_credits(PortAt port) {
     OutLane& out = outs_[port * vls_ + vl];
     in.abr = 0;
     out.fctbs = 0;
-    out.fccl = credit_limit(0, in.free);
+    out.fccl = in.told = credit_limit(0, in.free);
+    in.unsent = false;
     out.ring_count = 0;
   }
   ports_[port].starved = 0;

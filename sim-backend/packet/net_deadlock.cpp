@@ -9,9 +9,9 @@
 namespace smd::sim {
 
 /// The newest FCCL, on its way or here.
-std::uint16_t PacketNet::Impl::known_limit(const OutLane& lane) const {
-  if (lane.ring_count == 0) return lane.fccl;
-  return lane.ring[(lane.ring_at + lane.ring_count - 1u) % kCreditRing].fccl;
+std::uint16_t PacketNet::Impl::known_limit(LaneAt out) const {
+  const PortAt peer = wiring_.wires[port_of_lane(out)].peer;
+  return peer == kNowhere ? outs_[out].fccl : ins_[peer * vls_ + vl_of_lane(out)].told;
 }
 
 std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
@@ -25,7 +25,7 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
       return kNowhere;
     }
     const unsigned blocks = unsigned{cells_[head].blocks} + cells_[head].copy_blocks;
-    if (has_credit(known_limit(outs_[lane]), outs_[lane].fctbs, blocks)) return kNowhere;
+    if (has_credit(known_limit(lane), outs_[lane].fctbs, blocks)) return kNowhere;
     return peer * vls_ + vl_of_lane(lane);
   };
   const auto next = [&](std::uint32_t at) -> std::uint32_t {

@@ -10,9 +10,17 @@
 namespace smd::sim {
 namespace {
 
+// What an event is: its step, what it is of, an argument. Where that is a packet's cell, a number
+// comes before it that the packet has from its port: cells are given out in an order that must not
+// show.
 constexpr unsigned kStepShift = 60;
 constexpr unsigned kIndexShift = 32;
 constexpr std::uint32_t kIndexMask = (1u << 28) - 1;
+constexpr unsigned kPortShift = 38;
+constexpr std::uint32_t kPortMask = (1u << 22) - 1;
+constexpr unsigned kSequenceShift = 26;
+constexpr std::uint64_t kSequenceMask = (1u << 12) - 1;
+constexpr std::uint32_t kCellMask = (1u << 26) - 1;
 
 }  // namespace
 
@@ -22,6 +30,7 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
   input_latency_ = sw.routing + sw.mapping + sw.crossbar_arbitration;
   nodes_.resize(spec.nodes.size());
   ports_.resize(wiring_.wires.size());
+  SMD_CHECK(ports_.size() <= kPortMask, "a fabric of too many ports for one net");
   outs_.resize(ports_.size() * vls_);
   ins_.resize(ports_.size() * vls_);
   hosts_.resize(wiring_.host_port.size());
@@ -35,6 +44,7 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
       outs_[port * vls_ + vl].room =
           static_cast<std::uint16_t>(on_switch ? sw.output_buffer_bytes / kBlockBytes : 0);
     }
+    longest_cable_ = std::max<Picos>(longest_cable_, wiring_.wires[port].propagation);
     NetNode& node = nodes_[wiring_.wires[port].node];
     const std::uint32_t byte_time = wiring_.wires[port].byte_time;
     if (byte_time == 0) continue;
@@ -58,30 +68,51 @@ void PacketNet::Impl::push(Picos at, NetStep step, std::uint32_t index, std::uin
                    std::uint64_t{index} << kIndexShift | argument});
 }
 
+void PacketNet::Impl::push_cell(
+    Picos at, NetStep step, PortAt port, std::uint16_t sequence, CellAt cell) {
+  queue_.push({at,
+               std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
+                   std::uint64_t{port} << kPortShift |
+                   (sequence & kSequenceMask) << kSequenceShift | cell});
+}
+
 void PacketNet::Impl::run(const Event& event) {
   const auto step = static_cast<NetStep>(event.what >> kStepShift);
   const auto index = static_cast<std::uint32_t>(event.what >> kIndexShift) & kIndexMask;
   const auto argument = static_cast<std::uint32_t>(event.what);
+  const auto port = static_cast<PortAt>(event.what >> kPortShift) & kPortMask;
+  const CellAt cell = static_cast<CellAt>(event.what) & kCellMask;
+  ++stats_.events;
   switch (step) {
+    case NetStep::CreditLeaves:
+      --stats_.events;
+      return on_credit_leaves(index, static_cast<std::uint16_t>(argument));
+    case NetStep::CreditArrives:
+      --stats_.events;
+      return on_credit_arrives(index, argument);
     case NetStep::LinkDone:
       return on_link_done(index, static_cast<std::uint16_t>(argument));
     case NetStep::CrossDone:
       return on_cross_done(index, static_cast<std::uint16_t>(argument));
     case NetStep::FreeInput:
-      return on_free_input(argument);
+      return on_free_input(cell);
     case NetStep::Management:
       return on_management(index, argument);
     case NetStep::Enqueue:
-      return on_enqueue(argument);
+      return on_enqueue(cell);
     case NetStep::Arrive:
-      return on_arrive(index, argument);
+      return on_arrive(port, cell);
     case NetStep::Deliver:
-      return on_deliver(index, argument);
+      return on_deliver(port, cell);
+    case NetStep::Told:
+      return on_told(index, argument);
     case NetStep::Emit:
       return on_emit(index, event.at);
     case NetStep::Expire:
+      --stats_.events;
       return on_expire(index);
     case NetStep::Wake:
+      --stats_.events;
       if (ports_[index].wake_at <= now_) ports_[index].wake_at = kNever;
       return try_link(index);
   }
@@ -90,6 +121,7 @@ void PacketNet::Impl::run(const Event& event) {
 CellAt PacketNet::Impl::take_cell() {
   if (free_cells_ == kNowhere) {
     cells_.emplace_back();
+    SMD_CHECK(cells_.size() <= kCellMask, "more packets in flight than events can name");
     return static_cast<CellAt>(cells_.size() - 1);
   }
   const CellAt at = free_cells_;
@@ -109,13 +141,12 @@ void PacketNet::Impl::lose(CellAt at, std::uint32_t node, Discard cause) {
   const Cell& cell = cells_[at];
   if (cell.notice != NoticeKind::None) return lose_notice(cell);
   if (hooks_.reaction != nullptr && cell.to != kNowhere && cell.place != Place::Source) {
-    hooks_.reaction->on_lost(flow_of(cell));
+    tell_loss(flow_of(cell));
   }
   ++stats_.discarded[static_cast<std::size_t>(cause)];
   --stats_.in_flight;
-  mix(static_cast<std::uint64_t>(now_));
-  mix(std::uint64_t{node} << 32 | std::uint64_t{cell.source} << 4 |
-      static_cast<std::uint64_t>(cause));
+  digest(std::uint64_t{node} << 32 | cell.source,
+         static_cast<std::uint64_t>(cell.generated) << 4 | static_cast<std::uint64_t>(cause));
   if (observer_ == nullptr) return;
   observer_->on_discarded({.source = cell.source,
                            .node = node,
@@ -125,9 +156,14 @@ void PacketNet::Impl::lose(CellAt at, std::uint32_t node, Discard cause) {
                            .tag = cell.tag});
 }
 
-void PacketNet::Impl::mix(std::uint64_t word) {
-  stats_.digest = (stats_.digest ^ word) * 0x9e3779b97f4a7c15u;
-  stats_.digest ^= stats_.digest >> 29;
+/// A sum: what happens at one instant in two places has no order.
+void PacketNet::Impl::digest(std::uint64_t place, std::uint64_t what) {
+  std::uint64_t word = 0;
+  for (const std::uint64_t part : {static_cast<std::uint64_t>(now_), place, what}) {
+    word = (word ^ part) * 0x9e3779b97f4a7c15u;
+    word ^= word >> 29;
+  }
+  stats_.digest += word;
 }
 
 std::uint64_t NetStats::discards() const {
@@ -174,7 +210,6 @@ void PacketNet::run_until(Picos until) {
     if (event.at > until) break;
     queue.pop();
     impl_->now_ = event.at;
-    ++impl_->stats_.events;
     impl_->run(event);
   }
   impl_->now_ = std::max(impl_->now_, until);
@@ -185,7 +220,6 @@ bool PacketNet::run_one() {
   const Event event = impl_->queue_.top();
   impl_->queue_.pop();
   impl_->now_ = event.at;
-  ++impl_->stats_.events;
   impl_->run(event);
   return true;
 }
@@ -224,7 +258,7 @@ LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
           .input_capacity = in.capacity,
           .output_used = buffered ? capacity - out.room : 0,
           .output_capacity = capacity,
-          .credit = credit_left(impl_->known_limit(out), out.fctbs)};
+          .credit = credit_left(impl_->known_limit(lane), out.fctbs)};
 }
 
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {

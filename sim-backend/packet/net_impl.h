@@ -4,7 +4,8 @@
 //   Arrive (routed, in an input buffer) → the crossbar takes it → CrossDone (out of the input
 //   buffer) → the link takes it → LinkDone (out of the output buffer) and Arrive at the next node.
 // Without them the link takes it from the input buffer. Credits cost no event of their own: they
-// lie in a ring at the sender until it looks, and wake it only when it starves.
+// lie in a ring at the sender until it looks, and wake it only when it starves. More than the ring
+// holds, as on a cable that is long for its packets, come by events.
 //
 // A lane is one VL of one port: lane = port * vls + vl. All state belongs to one node, but for the
 // ring of credits, which the far end of the link writes.
@@ -26,6 +27,8 @@ using LaneAt = std::uint32_t;
 
 /// In this order at one instant: what gives way comes before what needs it.
 enum class NetStep : std::uint8_t {
+  CreditLeaves,
+  CreditArrives,
   LinkDone,
   CrossDone,
   FreeInput,
@@ -33,6 +36,7 @@ enum class NetStep : std::uint8_t {
   Enqueue,
   Arrive,
   Deliver,
+  Told,
   Emit,
   Expire,
   Wake
@@ -109,7 +113,9 @@ struct InLane {
   std::uint16_t free = 0;  // blocks
   std::uint16_t capacity = 0;
   std::uint16_t moving = 0;  // blocks of the packet that is leaving
+  std::uint16_t told = 0;    // the newest FCCL for the far end
   bool busy = false;         // one is leaving
+  bool unsent = false;       // `told` waits for the link, in an event
 };
 
 struct NetPort {
@@ -135,6 +141,7 @@ struct NetPort {
   std::uint16_t serial = 0;  // of the port: what was in it when it was cleared is lost
   std::uint16_t mtu = 256;
   std::uint16_t lid = 0;
+  std::uint16_t sequence = 0;  // of packets that it sends or puts off
   PortState state = PortState::Down;
   std::uint8_t lmc = 0;
   std::uint8_t vls = 1;
@@ -183,11 +190,12 @@ struct PacketNet::Impl final : SwitchQueues {
 
   // net_impl.cpp: events, cells, counts
   void push(Picos at, NetStep step, std::uint32_t index, std::uint32_t argument);
+  void push_cell(Picos at, NetStep step, PortAt port, std::uint16_t sequence, CellAt cell);
   void run(const Event& event);
   CellAt take_cell();
   void free_cell(CellAt at);
   void lose(CellAt at, std::uint32_t node, Discard cause);
-  void mix(std::uint64_t word);
+  void digest(std::uint64_t place, std::uint64_t what);
 
   [[nodiscard]] PortAt port_of_lane(LaneAt lane) const { return lane / vls_; }
 
@@ -213,7 +221,19 @@ struct PacketNet::Impl final : SwitchQueues {
   // net_credits.cpp
   void release(LaneAt lane, unsigned blocks);
   void send_credit(LaneAt lane);
-  [[nodiscard]] bool take_credits(OutLane& lane, unsigned blocks) const;
+  void pass_credit(LaneAt lane, Picos arrives);
+  void on_credit_leaves(LaneAt lane, std::uint16_t epoch);
+  void on_credit_arrives(LaneAt lane, std::uint32_t argument);
+
+  /// Takes in the credits that have arrived.
+  void take_credits(OutLane& lane) const {
+    while (lane.ring_count > 0 && lane.ring[lane.ring_at].at <= now_) {
+      lane.fccl = lane.ring[lane.ring_at].fccl;
+      lane.ring_at = static_cast<std::uint8_t>((lane.ring_at + 1u) % kCreditRing);
+      --lane.ring_count;
+    }
+  }
+
   void reset_credits(PortAt port);
 
   // net_crossbar.cpp
@@ -266,6 +286,8 @@ struct PacketNet::Impl final : SwitchQueues {
   void drop_notices(PortAt port, unsigned vl, Discard cause);
   void on_notice(HostNum host, const Cell& notice);
   void lose_notice(const Cell& cell);
+  void tell_loss(const Flow& flow);
+  void on_told(HostNum source, std::uint32_t argument);
   void list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const override;
   [[nodiscard]] unsigned count_bound(std::uint32_t output) const override;
 
@@ -281,12 +303,13 @@ struct PacketNet::Impl final : SwitchQueues {
   // net_audit.cpp, net_deadlock.cpp
   [[nodiscard]] std::string audit() const;
   [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
-  [[nodiscard]] std::uint16_t known_limit(const OutLane& lane) const;
+  [[nodiscard]] std::uint16_t known_limit(LaneAt out) const;
 
   PacketNet& self_;
   PacketOptions options_;
   Wiring wiring_;
   unsigned vls_;
+  Picos longest_cable_ = 0;  // its propagation
   Picos input_latency_ = 0;  // from a head's arrival until it may ask for the crossbar
   Picos now_ = 0;
   EventWheel queue_;

@@ -41,7 +41,7 @@ void PacketNet::Impl::on_arrive(PortAt port, CellAt at) {
   const Picos start = std::max(now_, at_node.routing_free);
   at_node.routing_free = start + options_.switches.routing;
   cell.ready = start + input_latency_;
-  push(cell.ready, NetStep::Enqueue, 0, at);
+  push_cell(cell.ready, NetStep::Enqueue, port, here.sequence++, at);
 }
 
 void PacketNet::Impl::forward(PortAt port, CellAt at) {
@@ -129,7 +129,10 @@ void PacketNet::Impl::append_input(CellAt at) {
   if (!options_.switches.output_buffers) {
     // A fast link must not run out of what a slow one still brings.
     const Picos start = cell.tail - transfer_time(wiring_.wires[exit].byte_time, cell.bytes);
-    if (start > now_) return push(start, NetStep::Enqueue, 0, at);
+    if (start > now_) {
+      const PortAt port = port_of_lane(cell.in);
+      return push_cell(start, NetStep::Enqueue, port, ports_[port].sequence++, at);
+    }
   }
   InLane& lane = ins_[cell.in];
   cell.place = Place::Input;
@@ -179,9 +182,12 @@ void PacketNet::Impl::serve_head(LaneAt at) {
 /// It keeps its place in the buffer until its last byte is in. Requires: it is in no queue.
 void PacketNet::Impl::drop_input(CellAt at, Discard cause) {
   Cell& cell = cells_[at];
-  lose(at, wiring_.wires[port_of_lane(cell.in)].node, cause);
+  const PortAt port = port_of_lane(cell.in);
+  lose(at, wiring_.wires[port].node, cause);
   cell.place = Place::Dead;
-  if (cell.tail > now_) return push(cell.tail, NetStep::FreeInput, 0, at);
+  if (cell.tail > now_) {
+    return push_cell(cell.tail, NetStep::FreeInput, port, ports_[port].sequence++, at);
+  }
   on_free_input(at);
 }
 
@@ -235,9 +241,8 @@ void PacketNet::Impl::on_deliver(PortAt port, CellAt at) {
   stats_.delivered_bytes += arrival.payload;
   stats_.marked += arrival.marks != 0;
   --stats_.in_flight;
-  mix(static_cast<std::uint64_t>(now_));
-  mix(std::uint64_t{arrival.destination} << 32 | arrival.source);
-  mix(static_cast<std::uint64_t>(arrival.generated));
+  digest(std::uint64_t{arrival.destination} << 32 | arrival.source,
+         static_cast<std::uint64_t>(arrival.generated));
   if (hooks_.marking != nullptr && !hooks_.marking->may_occur(arrival.marks)) {
     ++stats_.impossible_marks;
   }

@@ -33,7 +33,8 @@ void PacketNet::Impl::try_link(PortAt port) {
     if (at == kNowhere) continue;
     OutLane& lane = outs_[port * vls_ + vl];
     const Cell& cell = cells_[at];
-    if (take_credits(lane, unsigned{cell.blocks} + cell.copy_blocks)) {
+    take_credits(lane);
+    if (has_credit(lane.fccl, lane.fctbs, unsigned{cell.blocks} + cell.copy_blocks)) {
       candidate[vl] = at;
       available = static_cast<std::uint16_t>(available | 1u << vl);
       continue;
@@ -148,12 +149,16 @@ void PacketNet::Impl::start_link(PortAt port, unsigned vl, CellAt at) {
   cell.tail = here.busy_until + wire.propagation;
   cell.in = wire.peer * vls_ + vl;
   cell.out = kNowhere;
-  if (!is_switch_port(wire.peer)) return push(cell.tail, NetStep::Deliver, wire.peer, at);
+  const std::uint16_t sequence = here.sequence++;
+  if (!is_switch_port(wire.peer)) {
+    return push_cell(cell.tail, NetStep::Deliver, wire.peer, sequence, at);
+  }
   const Picos head = begin + wire.propagation;
-  push(options_.switches.one_routing_unit ? head : head + input_latency_,
-       NetStep::Arrive,
-       wire.peer,
-       at);
+  push_cell(options_.switches.one_routing_unit ? head : head + input_latency_,
+            NetStep::Arrive,
+            wire.peer,
+            sequence,
+            at);
 }
 
 void PacketNet::Impl::on_link_done(PortAt port, std::uint16_t serial) {

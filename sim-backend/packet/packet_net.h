@@ -107,7 +107,7 @@ struct NetStats {
   std::uint64_t waiting = 0;    // those
   std::uint64_t injected = 0;   // first bit on the first link
   std::uint64_t hops = 0;       // packets forwarded, by switch
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;     // but those in which a port only looks again
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
   std::uint64_t marked = 0;  // of those delivered

@@ -4,6 +4,7 @@
 #include "sim-backend/congestion/echo.h"
 #include "sim-backend/congestion/ib_marking.h"
 #include "sim-backend/congestion/ib_reaction.h"
+#include "sim-backend/congestion/window_reaction.h"
 #include "smd/congestion/throttle.h"
 #include "tests/unit/sim-packet/rig.h"
 
@@ -184,6 +185,24 @@ TEST(IbRun, WhatIsLostIsCounted) {
   EXPECT_GT(stats.notices.lost, 0u);
   EXPECT_EQ(stats.notices.made,
             stats.notices.delivered + stats.notices.lost + stats.notices.in_flight);
+}
+
+// The first packet is too long for the last link. Its loss opens the window again, after the
+// longest cable's 50 ns.
+TEST(IbRun, ALossLetsTheNextPacketGo) {
+  Rig rig(draw(kTree, LinkWidth::X4, LinkSpeed::Ndr), options());
+  for (PortRegs& port : rig.fabric.nodes[rig.node("S2")].ports) {
+    port.info.neighbor_mtu = static_cast<std::uint8_t>(Mtu::B256);
+  }
+  rig.reload();
+  const auto echo = acknowledge();
+  WindowReaction window(rig.net->host_count(), {.window = {.kind = WindowKind::Static, .most = 1}});
+  rig.net->set_congestion_control({.echo = echo.get(), .reaction = &window});
+  Script script({{0, 0, rig.to(3, 1000)}, {0, 0, rig.to(3, 100)}});
+  rig.run(script);
+  ASSERT_EQ(script.losses.size(), 1u);
+  ASSERT_EQ(script.arrivals.size(), 1u);
+  EXPECT_EQ(script.arrivals[0].injected, script.losses[0].at + 50 * kNano);
 }
 
 }  // namespace

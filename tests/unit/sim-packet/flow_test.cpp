@@ -265,6 +265,22 @@ TEST(PacketFlow, RandomTablesHaveADefaultPort) {
   EXPECT_EQ(rig.discarded(Discard::Unroutable), 1u);
 }
 
+TEST(PacketFlow, ALongCableHoldsManyCredits) {
+  // A packet takes 360 ns, there and back 4 us: with room for 20 packets the link never waits.
+  const auto last = [](unsigned buffer, bool flow_control_packets) {
+    PacketOptions options = PacketOptions::modern();
+    options.switches.input_buffer_bytes = buffer;
+    options.cables.propagation = 2 * kMicro;
+    options.cables.flow_control_packets = flow_control_packets;
+    Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+    Script script(std::vector<Script::Line>(300, {.at = 0, .source = 0, .what = rig.to(1, 64)}));
+    rig.run(script);
+    EXPECT_EQ(script.arrivals.size(), 300u);
+    return script.arrivals.back().tail;
+  };
+  for (const bool packets : {true, false}) EXPECT_EQ(last(1280, packets), last(16384, packets));
+}
+
 TEST(PacketFlow, TheSameSeedGivesTheSameRunAndAnotherOneDoesNot) {
   const auto digest = [](std::uint64_t seed) {
     Rig rig(draw("H1-S1 H2-S1 S1-S2 H3-S2 H4-S2"), PacketOptions::modern());
