@@ -25,7 +25,7 @@ constexpr ClaimSpec kClaims[] = {
 Result<double> measure(const std::string& fabric, const Preset& preset) {
   Subnet subnet(fabric, {.preset = preset});
   if (auto up = subnet.bring_up(); !up) return tl::unexpected<Error>(up.error());
-  SwitchPoll poll(subnet.client, {});
+  SwitchPoll poll(subnet.runtime, subnet.client, {});
   std::optional<PollReport> report;
   const TimePoint began = subnet.runtime.now();
   poll.start(subnet.snapshot(), subnet.lids, [&](PollReport done) { report = std::move(done); });

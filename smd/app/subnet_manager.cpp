@@ -415,7 +415,7 @@ void SubnetManager::look(std::string reason) {
 
 void SubnetManager::poll() {
   poll_began_ = runtime_.now();
-  poll_.emplace(client_, settings_.ports.m_key);
+  poll_.emplace(runtime_, client_, settings_.ports.m_key);
   poll_->start(holdings_.in_force->fabric(), holdings_.in_force->lids, [this](PollReport report) {
     on_poll(std::move(report));
   });

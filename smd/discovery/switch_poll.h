@@ -1,9 +1,11 @@
 // The periodic look at every switch: one Get(SwitchInfo) each. A raised PortStateChange or a switch
-// that does not answer means that something changed.
+// that does not answer means that something changed. Once one reports a change, those that are out
+// of reach for it are not waited for: when nothing has come for as long as the slowest answer took,
+// the look ends, and who has not answered is silent.
 #pragma once
 
 #include <functional>
-#include <string>
+#include <set>
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
@@ -14,7 +16,7 @@ namespace smd {
 
 struct PollReport {
   std::vector<NodeIdx> changed;  // PortStateChange was set
-  std::vector<NodeIdx> silent;   // no answer by LID
+  std::vector<NodeIdx> silent;   // no answer by LID, or not in time
   unsigned polled = 0;
 
   [[nodiscard]] bool quiet() const { return changed.empty() && silent.empty(); }
@@ -26,8 +28,8 @@ class SwitchPoll {
 
   /// Literal: the first switch that reports a change is told to forget it and ends the look; what
   /// others say is not waited for. (Full discovery as in the thesis: 8 + 1 requests of its 123.)
-  SwitchPoll(SmpClient& client, MKey m_key, bool literal = false)
-      : scope_(client), m_key_(m_key), literal_(literal) {}
+  SwitchPoll(Runtime& runtime, SmpClient& client, MKey m_key, bool literal = false)
+      : runtime_(runtime), scope_(client), m_key_(m_key), literal_(literal) {}
 
   SwitchPoll(const SwitchPoll&) = delete;
 
@@ -38,14 +40,18 @@ class SwitchPoll {
  private:
   void on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply);
   void clear_and_end(Lid lid, const SwitchInfo& info);
-  void step();
+  void give_up_the_rest();
+  void end();
 
+  Runtime& runtime_;
   SmpScope scope_;
   MKey m_key_;
   bool literal_;
   Done done_;
   PollReport report_;
-  std::size_t outstanding_ = 0;
+  std::set<NodeIdx> asked_;  // and did not answer yet
+  Duration slowest_{0};      // round trip of an answer
+  Timer quiet_;              // runs from the last answer on, once a change is reported
 };
 
 }  // namespace smd

@@ -69,6 +69,30 @@ TEST(PartialDiscovery, ADeadSwitchIsNotAskedWhenItsNeighboursReported) {
   EXPECT_EQ(found.delta.ports_down.size(), 6u);
 }
 
+// S3 is dead, and S2 says so: nobody waits until the retries to S3 are over.
+TEST(PartialDiscovery, ASweepDoesNotWaitForTheDeadOnceTheirNeighboursReport) {
+  Ring lab;
+  const TimePoint before = lab.runtime.now();
+  lab.poll();
+  const Duration whole = lab.runtime.now() - before;
+  lab.fabric.set_node(kS3, false);
+  const TimePoint died = lab.runtime.now();
+  const PartialLab::Polled polled = lab.poll();
+  EXPECT_THAT(polled.changed, UnorderedElementsAre(Guid{0x2002}, Guid{0x2004}));
+  EXPECT_THAT(polled.silent, UnorderedElementsAre(Guid{0x2003}));
+  EXPECT_LT(lab.runtime.now() - died, 3 * whole);
+}
+
+// A change on the near side, and an agent that hangs: it is not heard of, and is not forgotten.
+TEST(PartialDiscovery, ASweepThatHearsOfAChangeStillNamesTheSilent) {
+  Ring lab;
+  lab.fabric.set_silent(kS3, true);
+  lab.fabric.set_link(kS2, port(4), false);
+  const PartialLab::Polled polled = lab.poll();
+  EXPECT_THAT(polled.changed, UnorderedElementsAre(Guid{0x2002}));
+  EXPECT_THAT(polled.silent, UnorderedElementsAre(Guid{0x2003}));
+}
+
 // The sweep knows it as silent; asking it again would only wait.
 TEST(PartialDiscovery, ADeadSuspectIsNotAskedEither) {
   Ring lab;

@@ -170,7 +170,7 @@ TEST(LiteralFullDiscovery, ActivationTakes123WithTheSweep) {
   Activation lab;
   const auto requests = [&] { return lab.client.stats().requests(); };
   const auto before = requests();
-  SwitchPoll poll(lab.client, {}, true);
+  SwitchPoll poll(lab.runtime, lab.client, {}, true);
   std::optional<PollReport> seen;
   poll.start(*lab.known.fabric, lab.lids, [&](PollReport report) { seen = std::move(report); });
   lab.runtime.run_while_not([&] { return seen.has_value(); },

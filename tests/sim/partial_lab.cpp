@@ -286,7 +286,7 @@ std::vector<Guid> PartialLab::Polled::all() const {
 }
 
 PartialLab::Polled PartialLab::poll() {
-  SwitchPoll poll(client, {});
+  SwitchPoll poll(runtime, client, {});
   std::optional<PollReport> seen;
   poll.start(*known.fabric, lids, [&](PollReport report) { seen = std::move(report); });
   runtime.run_while_not([&] { return seen.has_value(); },
