@@ -103,15 +103,25 @@ Result<PulseResult> run_pulse(const PulseNetwork& network,
     if (net.now() > network.give_up) return fail(Errc::Invalid, "the pulse does not end");
     if (!net.run_one()) return fail(Errc::Invalid, "nothing is sent any more");
   }
+  const Picos ended = net.now();
+  if (network.after > 0) {
+    while (net.now() < ended + network.after && net.run_one()) {
+    }
+  }
   if (std::string why = net.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
 
   PulseResult out{.notices = net.stats().notices.made,
                   .impossible_marks = net.stats().impossible_marks,
                   .digest = net.stats().digest,
                   .bins = watch.take_bins()};
+  const auto in_pulse = static_cast<std::ptrdiff_t>((ended - traffic.began()) / kPulseBin + 1);
+  if (in_pulse < std::ssize(out.bins)) {
+    out.trailer.assign(out.bins.begin() + in_pulse, out.bins.end());
+    out.bins.resize(static_cast<std::size_t>(in_pulse));
+  }
   const auto window = static_cast<std::size_t>(network.window / kPulseBin);
   const auto cold_hosts = static_cast<HostNum>(traffic.hosts() - traffic.hot_sources().size());
-  out.drained = double(net.now() - traffic.began()) / kNano;
+  out.drained = double(ended - traffic.began()) / kNano;
   out.longest_gap = double(watch.longest_gap()) / kNano;
   out.cold_rate_before =
       double(options.warm_packets) * 1000 / (double(traffic.began()) / kNano) / cold_hosts;

@@ -18,6 +18,7 @@ struct PulseNetwork {
   PacketOptions packet = PacketOptions::multistage();
   PulseOptions traffic{.warm_packets = 50000, .batch = 14};  // load and seed are run_pulse's
   Picos window = 10'000 * kNano;  // that peaks are means of; a multiple of kPulseBin
+  Picos after = 0;                // to go on for when the pulse has arrived
   Picos give_up = 20'000'000 * kNano;
 };
 
@@ -59,7 +60,8 @@ struct PulseResult {
   std::uint64_t notices = 0;
   std::uint64_t impossible_marks = 0;
   std::uint64_t digest = 0;
-  std::vector<PulseBin> bins;  // from the beginning of the pulse on; the last one is not whole
+  std::vector<PulseBin> bins;     // from the beginning of the pulse on; the last one is not whole
+  std::vector<PulseBin> trailer;  // those that follow it, for PulseNetwork::after
 };
 
 /// `rate`: bytes per cycle of every host that sends. Requires: 0 < rate < 1.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim-backend/experiments/ablations.h"
 #include "sim-backend/experiments/accelerations.h"
 #include "sim-backend/experiments/assimilation.h"
 #include "sim-backend/experiments/data_loss.h"
@@ -12,6 +13,8 @@
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/hot_spot_pulse.h"
 #include "sim-backend/experiments/multiple_changes.h"
+#include "sim-backend/experiments/networks.h"
+#include "sim-backend/experiments/open_parameters.h"
 #include "sim-backend/experiments/partial_discovery.h"
 #include "sim-backend/experiments/route_entries.h"
 #include "sim-backend/experiments/sweep_time.h"
@@ -20,7 +23,8 @@ namespace smd::sim {
 
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> out = {accelerations(),
+    std::vector<Experiment> out = {ablations(),
+                                   accelerations(),
                                    assimilation(),
                                    data_loss(),
                                    detection(),
@@ -29,6 +33,8 @@ std::span<const Experiment> experiments() {
                                    full_discovery(),
                                    hot_spot_pulse(),
                                    multiple_changes(),
+                                   networks(),
+                                   open_parameters(),
                                    partial_discovery(),
                                    route_entries(),
                                    sweep_time()};
