@@ -1,5 +1,7 @@
 #include "sim-backend/experiments/change_traffic.h"
 
+#include <utility>
+
 namespace smd::sim {
 namespace {
 
@@ -11,7 +13,9 @@ ChangeTraffic::ChangeTraffic(SimRuntime& runtime, SimFabric& fabric, double load
     : spec_(fabric.spec()),
       net_(spec_, PacketOptions::thesis()),
       follow_(runtime, fabric, net_),
-      meter_(net_) {
+      meter_(net_),
+      severed_(net_.host_count(), false) {
+  net_.set_observer(this);
   std::vector<std::uint32_t> byte_time;
   TrafficPattern among{.target = std::vector(net_.host_count(), 0u), .sets = {{}}};
   for (HostNum host = 0; host < net_.host_count(); ++host) {
@@ -44,31 +48,61 @@ void ChangeTraffic::blame(std::uint32_t node) {
   }
 }
 
+/// Hosts that no cable leads to from the manager's node but through `node`.
+void ChangeTraffic::sever(std::uint32_t node) {
+  std::vector<bool> reached(spec_.nodes.size(), false);
+  reached[node] = reached[spec_.sm_node] = true;
+  for (std::vector<std::uint32_t> todo{spec_.sm_node}; !todo.empty();) {
+    const NodeSpec& at = spec_.nodes[todo.back()];
+    todo.pop_back();
+    for (const PortSpec& port : at.ports) {
+      if (port.peer_node == kNoNode || reached[port.peer_node]) continue;
+      reached[port.peer_node] = true;
+      todo.push_back(port.peer_node);
+    }
+  }
+  for (HostNum host = 0; host < severed_.size(); ++host) {
+    severed_[host] = !reached[net_.wiring().wires[net_.wiring().host_port[host]].node];
+  }
+}
+
+void ChangeTraffic::on_discarded(const Loss& loss) {
+  meter_.on_discarded(loss);
+  if (severed_[loss.source] || severed_[loss.tag]) ++severed_losses_;
+}
+
 void ChangeTraffic::change(std::uint32_t node, bool comes) {
-  follow_.catch_up();
+  cut();
   meter_.turn(StretchKind::During);
   changed_ = net_.now();
-  if (!comes) blame(node);
+  if (!comes) {
+    blame(node);
+    sever(node);
+  }
   follow_.set_node(node, comes);
 }
 
 void ChangeTraffic::cut() {
   follow_.catch_up();
+  const std::size_t before = meter_.intervals().size();
   meter_.cut();
+  if (meter_.intervals().size() == before) return;  // no time has passed
+  severed_of_.push_back(std::exchange(severed_losses_, 0));
 }
 
 Result<void> ChangeTraffic::finish() {
-  follow_.catch_up();
+  cut();
   meter_.finish();
   if (std::string why = net_.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
   return {};
 }
 
-std::vector<Interval> ChangeTraffic::intervals() const {
-  std::vector<Interval> out = meter_.intervals();
-  for (Interval& interval : out) {
-    interval.begin -= changed_;
-    interval.end -= changed_;
+std::vector<ChangeInterval> ChangeTraffic::intervals() const {
+  std::vector<ChangeInterval> out;
+  for (const Interval& interval : meter_.intervals()) {
+    out.push_back({interval, severed_of_[out.size()]});
+    out.back().all.begin -= changed_;
+    out.back().all.end -= changed_;
   }
   return out;
 }

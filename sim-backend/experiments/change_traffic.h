@@ -12,10 +12,17 @@
 
 namespace smd::sim {
 
-class ChangeTraffic {
+/// What happened between two moments.
+struct ChangeInterval {
+  Interval all;
+  std::uint64_t severed = 0;  // of what was lost: from or for hosts that the change cut off
+};
+
+class ChangeTraffic final : private PacketObserver {
  public:
   /// Hosts that are not in service now neither send nor are sent to. `load`: of the hosts' links.
   ChangeTraffic(SimRuntime& runtime, SimFabric& fabric, double load);
+  ChangeTraffic(const ChangeTraffic&) = delete;
 
   /// Counts from here, and changes the switch.
   void change(std::uint32_t node, bool comes);
@@ -30,16 +37,23 @@ class ChangeTraffic {
   [[nodiscard]] const Stretch& since_change() const { return meter_.stretches().back(); }
 
   /// All that were cut, in time since the change: negative before it.
-  [[nodiscard]] std::vector<Interval> intervals() const;
+  [[nodiscard]] std::vector<ChangeInterval> intervals() const;
 
  private:
+  void on_delivered(const Arrival& arrival) override { meter_.on_delivered(arrival); }
+
+  void on_discarded(const Loss& loss) override;
   void blame(std::uint32_t node);
+  void sever(std::uint32_t node);
 
   const FabricSpec& spec_;
   PacketNet net_;
   FollowedFabric follow_;
   StretchMeter meter_;
   std::unique_ptr<SyntheticTraffic> traffic_;
+  std::vector<bool> severed_;              // by host: the change cut it off
+  std::uint64_t severed_losses_ = 0;       // in the interval that runs
+  std::vector<std::uint64_t> severed_of_;  // by interval
   Picos changed_ = 0;
 };
 

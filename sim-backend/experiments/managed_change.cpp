@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim-backend/experiments/change_traffic.h"
 #include "sim-backend/experiments/compute_model.h"
 #include "sim-backend/experiments/reconfiguration.h"
 #include "smd/app/subnet_manager.h"

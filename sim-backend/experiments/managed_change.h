@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/experiments/change_traffic.h"
 #include "sim-backend/experiments/presets.h"
-#include "sim-backend/measure/meter.h"
 #include "smd/app/assimilation.h"
 #include "smd/base/result.h"
 
@@ -40,8 +40,8 @@ struct AssimilationCost {
   double packets = 0;    // made
   double discarded = 0;  // of them
   DiscardCounts causes{};
-  double unexplained = 0;          // of those lost, see Stretch::unexplained
-  std::vector<Interval> timeline;  // in time since the change; from before it
+  double unexplained = 0;                // of those lost, see Stretch::unexplained
+  std::vector<ChangeInterval> timeline;  // in time since the change; from before it
 
   [[nodiscard]] double time() const { return discovery + computing + distribution; }
 

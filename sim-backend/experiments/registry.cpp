@@ -12,11 +12,13 @@
 #include "sim-backend/experiments/flit_level_points.h"
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/hot_spot_pulse.h"
+#include "sim-backend/experiments/loss_course.h"
 #include "sim-backend/experiments/multiple_changes.h"
 #include "sim-backend/experiments/networks.h"
 #include "sim-backend/experiments/open_parameters.h"
 #include "sim-backend/experiments/partial_discovery.h"
 #include "sim-backend/experiments/route_entries.h"
+#include "sim-backend/experiments/route_quality.h"
 #include "sim-backend/experiments/sweep_time.h"
 
 namespace smd::sim {
@@ -32,11 +34,13 @@ std::span<const Experiment> experiments() {
                                    flit_level_points(),
                                    full_discovery(),
                                    hot_spot_pulse(),
+                                   loss_course(),
                                    multiple_changes(),
                                    networks(),
                                    open_parameters(),
                                    partial_discovery(),
                                    route_entries(),
+                                   route_quality(),
                                    sweep_time()};
     std::ranges::sort(out, {}, &Experiment::name);
     return out;

@@ -8,12 +8,16 @@
 
 namespace smd::sim {
 
-class StretchMeter final : private PacketObserver {
+class StretchMeter final : public PacketObserver {
  public:
   /// Becomes the net's observer. Requires: `net` outlives this.
   explicit StretchMeter(PacketNet& net);
   ~StretchMeter() override;
   StretchMeter(const StretchMeter&) = delete;
+
+  void on_delivered(const Arrival& arrival) override { meter_.on_delivered(arrival); }
+
+  void on_discarded(const Loss& loss) override;
 
   /// From now on a link of this node, or the node, may be the reason of a loss here.
   void blame(std::uint32_t node);
@@ -48,10 +52,6 @@ class StretchMeter final : private PacketObserver {
   [[nodiscard]] const std::vector<double>& bytes_of() const { return bytes_of_; }
 
  private:
-  void on_delivered(const Arrival& arrival) override { meter_.on_delivered(arrival); }
-
-  void on_discarded(const Loss& loss) override;
-
   PacketNet& net_;
   Meter meter_;
   std::vector<bool> blamed_;  // by node

@@ -35,6 +35,7 @@ struct SyntheticOptions {
   Picos stop = kNever;
 };
 
+/// Packets carry the number of the host that they are for as their tag.
 class SyntheticTraffic final : public Workload {
  public:
   /// SL of the path from one host to another.

@@ -30,14 +30,26 @@ TEST(ManagedChange, TheTimeLineIsOfThePacketsThatAreCounted) {
   EXPECT_EQ(plain.time(), seen.time());
   double made = 0;
   DiscardCounts causes{};
-  Picos end = seen.timeline.at(0).begin;
+  Picos end = seen.timeline.at(0).all.begin;
+  std::uint64_t severed_after = 0;
   EXPECT_EQ(end, -5 * kMilli);
-  for (const Interval& interval : seen.timeline) {
+  for (const auto& [interval, severed] : seen.timeline) {
+    std::uint64_t lost = 0;
+    for (const std::uint64_t count : interval.discarded) lost += count;
+    EXPECT_LE(severed, lost);
+    if (interval.end <= 0) {
+      EXPECT_EQ(severed, 0u);
+    }
+    if (interval.begin >= static_cast<Picos>((seen.detected + seen.time()) * 1e12)) {
+      EXPECT_EQ(severed, lost) << "routes are in: only who has no link loses packets";
+      severed_after += severed;
+    }
     EXPECT_EQ(interval.begin, end);
     end = interval.end;
     if (interval.begin >= 0) made += static_cast<double>(interval.generated);
     for (std::size_t i = 0; i < kDiscards; ++i) causes[i] += interval.discarded[i];
   }
+  EXPECT_GT(severed_after, 0u);
   EXPECT_EQ(made, seen.packets);
   EXPECT_EQ(causes, seen.causes) << "nothing is lost before the change";
 }
