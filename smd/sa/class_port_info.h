@@ -28,7 +28,15 @@ inline constexpr std::uint16_t kIsPortInfoCapMaskMatchSupported = 1u << 13;
 
 /// Of CapabilityMask2.
 namespace sa_cap2 {
+inline constexpr std::uint32_t kIsQosSupported = 1u << 1;
+inline constexpr std::uint32_t kIsMulticastFdbTopSupported = 1u << 3;
+inline constexpr std::uint32_t kIsAliasGuidsSupported = 1u << 5;
+inline constexpr std::uint32_t kIsFullPortInfoRecordSupported = 1u << 6;
+inline constexpr std::uint32_t kIsExtendedSpeedsSupported = 1u << 7;
+inline constexpr std::uint32_t kIsPortInfoCapMask2MatchSupported = 1u << 10;
 inline constexpr std::uint32_t kIsSendOnlyFullMemberSupported = 1u << 12;
+inline constexpr std::uint32_t kIsLinkWidth2xSupported = 1u << 13;
+inline constexpr std::uint32_t kIsLinkSpeedHdrSupported = 1u << 15;
 }  // namespace sa_cap2
 
 inline constexpr std::size_t kClassPortInfoSize = 72;

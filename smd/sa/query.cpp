@@ -12,12 +12,22 @@
 namespace smd::sa {
 namespace {
 
+/// QoS is offered where the site has rules for it.
+std::uint32_t capabilities2(const SubnetView& view) {
+  const std::uint32_t always =
+      sa_cap2::kIsMulticastFdbTopSupported | sa_cap2::kIsAliasGuidsSupported |
+      sa_cap2::kIsFullPortInfoRecordSupported | sa_cap2::kIsExtendedSpeedsSupported |
+      sa_cap2::kIsPortInfoCapMask2MatchSupported | sa_cap2::kIsSendOnlyFullMemberSupported |
+      sa_cap2::kIsLinkWidth2xSupported | sa_cap2::kIsLinkSpeedHdrSupported;
+  return always | (view.parts().qos_rules ? sa_cap2::kIsQosSupported : 0);
+}
+
 Answer describe_service(const SubnetView& view) {
   Answer answer{.records = std::vector<std::byte>(kClassPortInfoSize)};
   encode_record(ClassPortInfo{.capability_mask = sa_cap::kIsUdMulticastSupported |
                                                  sa_cap::kIsMultiPathSupported |
                                                  sa_cap::kIsPortInfoCapMaskMatchSupported,
-                              .capability_mask2 = sa_cap2::kIsSendOnlyFullMemberSupported,
+                              .capability_mask2 = capabilities2(view),
                               .resp_time_value = view.parts().resp_time_value},
                 answer.records);
   return answer;

@@ -19,6 +19,8 @@ constexpr std::size_t kPortGuidAt = 24;
 
 constexpr std::uint64_t kPortCapMask = component_bit(7);
 constexpr std::size_t kPortCapMaskAt = 24;
+constexpr std::uint64_t kPortCapMask2 = component_bit(53);
+constexpr std::size_t kPortCapMask2At = 64;
 constexpr std::uint32_t kMatchSubset = 1u << 31;
 
 Guid wanted_guid(const Query& query, std::size_t at) {
@@ -69,12 +71,18 @@ Answer find_port_info_records(const SubnetView& view,
   const std::uint32_t capabilities = subset && asks(query, kPortCapMask)
                                          ? ByteReader(query.data.subspan(kPortCapMaskAt)).u32()
                                          : 0;
-  RecordSink sink(kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask : 0));
+  const std::uint16_t capabilities2 = subset && asks(query, kPortCapMask2)
+                                          ? ByteReader(query.data.subspan(kPortCapMask2At)).u16()
+                                          : std::uint16_t{0};
+  RecordSink sink(
+      kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask | kPortCapMask2 : 0));
   for (const PortIdx end : find_candidates(view, query)) {
     const NodeIdx node = fabric.node_of[end];
     const auto offer = [&](PortIdx port) {
       const PortInfo& info = fabric.port_info[port];
-      if ((info.capability_mask & capabilities) != capabilities) return;
+      if ((info.capability_mask & capabilities) != capabilities ||
+          (info.capability_mask2 & capabilities2) != capabilities2)
+        return;
       sink.offer(PortInfoRecord{.lid = view.lids().base[end],
                                 .port = fabric.number_of(port),
                                 .info = visible(info, query.trusted)});

@@ -164,6 +164,27 @@ TEST(SaQuery, ACapabilityMaskMatchesAsAWholeOrAsASubset) {
   EXPECT_EQ(answer_query(view, asked.query()).count(), 0u) << "one of two is not enough";
 }
 
+TEST(SaQuery, TheSecondCapabilityMaskMatchesAsASubsetToo) {
+  ViewParts parts = parts_of(kTree);
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  fabric->port_info[test::port(*fabric, "H1:1")].capability_mask2 = 0x0022;
+  parts.fabric = fabric;
+  const SubnetView view(parts);
+  const auto count = [&](std::uint16_t mask2, std::uint32_t modifier) {
+    Asked asked = ask(Method::GetTable,
+                      RecordId::PortInfoRecord,
+                      std::uint64_t{1} << 53,
+                      PortInfoRecord{.info = {.capability_mask2 = mask2}},
+                      72);
+    asked.header.mad.attribute_modifier = modifier;
+    return answer_query(view, asked.query()).count();
+  };
+  EXPECT_EQ(count(0x0022, 0), 1u);
+  EXPECT_EQ(count(0x0020, 0), 0u);
+  EXPECT_EQ(count(0x0020, 1u << 31), 1u);
+  EXPECT_EQ(count(0x0030, 1u << 31), 0u) << "one of two is not enough";
+}
+
 TEST(SaQuery, APortsOwnGuidIsItsFirst) {
   ViewParts parts = parts_of(kTree);
   auto fabric = std::make_shared<Fabric>(*parts.fabric);
@@ -232,7 +253,7 @@ TEST(SaQuery, TheServiceDescribesItself) {
   EXPECT_EQ(info.class_version, 2);
   EXPECT_EQ(info.capability_mask,
             0x2600);  // multicast, MultiPathRecord, capability masks as subsets
-  EXPECT_EQ(info.capability_mask2, 0x1000u);  // full members that only send
+  EXPECT_EQ(info.capability_mask2, 0xb4e8u);  // OpenSM's, but for multicast service records
   EXPECT_EQ(answer.offset, 0);
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/sa/class_port_info.h"
 #include "smd/sa/path_record.h"
 #include "smd/sa/table_records.h"
 #include "tests/unit/sa/subnet.h"
@@ -220,6 +221,17 @@ SubnetView with_rules(ViewParts parts) {
   parts.qos_rules = std::make_shared<const QosRules>(
       *parts.fabric, parse_qos_file(kPolicy, "q").value().rules, nullptr, default_partitions());
   return SubnetView(parts);
+}
+
+TEST(QosPaths, TheServiceSaysThatThereAreLevels) {
+  const auto qos_is_announced = [](const SubnetView& view) {
+    Asked asked = ask(Method::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, kClassPortInfoSize);
+    const Answer answer = answer_query(view, asked.query());
+    return (decode_class_port_info(answer.records).value().capability_mask2 &
+            sa_cap2::kIsQosSupported) != 0;
+  };
+  EXPECT_TRUE(qos_is_announced(with_rules(parts_of(kTree))));
+  EXPECT_FALSE(qos_is_announced(SubnetView(parts_of(kTree))));
 }
 
 TEST(QosPaths, HaveWhatTheirLevelAllows) {
