@@ -9,6 +9,7 @@
 #include "smd/app/config_congestion.h"
 #include "smd/app/config_fields.h"
 #include "smd/base/host_port.h"
+#include "smd/replica/peer.h"
 
 namespace smd {
 namespace {
@@ -513,10 +514,15 @@ Options replica_options() {
           plain(section, &T::listen),
           "HOST:PORT or [ADDRESS]:PORT, such as \"10.0.0.1:7011\", or \"\"",
           [is_host_port](const std::string& text) { return text.empty() || is_host_port(text); }),
-      text_list({"replica", "peers", "Where the other managers listen", "", kRestart},
+      text_list({"replica",
+                 "peers",
+                 "Where the other managers listen, and the names in their certificates",
+                 "",
+                 kRestart},
                 plain(section, &T::peers),
-                "a list of HOST:PORT, each as \"sm2.example.com:7011\"",
-                is_host_port),
+                "a list of HOST:PORT, each as \"sm2.example.com:7011\", or with the name in its "
+                "certificate before it: \"sm2@10.0.0.2:7011\"",
+                [](const std::string& text) { return replica::parse_peer(text).has_value(); }),
       file("certificate",
            "Our certificate, with the chain up to the authority, in PEM",
            &T::certificate),

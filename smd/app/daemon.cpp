@@ -12,6 +12,7 @@
 #include "smd/app/report_text.h"
 #include "smd/app/turn_store.h"
 #include "smd/base/log.h"
+#include "smd/replica/peer.h"
 #include "smd/routing/engine.h"
 
 namespace smd::app {
@@ -130,7 +131,8 @@ bool Daemon::start_replica() {
                                 {.listen = config.listen,
                                  .certificate = config.certificate,
                                  .key = config.key,
-                                 .ca = config.ca},
+                                 .ca = config.ca,
+                                 .names = replica::names_of(config.peers)},
                                 [this](auto stream) { replica_->accept(std::move(stream)); });
   if (!network) {
     log::error("replica.open", "why=\"{}\"", network.error().context);

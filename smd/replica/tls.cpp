@@ -9,6 +9,7 @@
 
 #include "smd/base/host_port.h"
 #include "smd/base/log.h"
+#include "smd/replica/peer.h"
 #include "smd/replica/tls_stream.h"
 
 namespace smd::replica {
@@ -121,15 +122,16 @@ struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
     guest->deadline = Timer(runtime, runtime.now() + options.patience, [this, at = guest.get()] {
       refuse(*at, "it did not finish its handshake in time");
     });
-    guest->socket.async_handshake(TlsSocket::server,
-                                  [self = shared_from_this(), guest](const ErrorCode& failed) {
-                                    if (self->closed || guest->over) return;
-                                    if (failed)
-                                      return self->refuse(*guest, explain(guest->socket, failed));
-                                    auto stream = finish(guest);
-                                    self->forget(*guest);
-                                    self->on_stream(std::move(stream));
-                                  });
+    guest->socket.async_handshake(
+        TlsSocket::server, [self = shared_from_this(), guest](const ErrorCode& failed) {
+          if (self->closed || guest->over) return;
+          if (failed) return self->refuse(*guest, explain(guest->socket, failed));
+          const std::string wrong = find_wrong_name(guest->socket, self->options.names);
+          if (!wrong.empty()) return self->refuse(*guest, wrong);
+          auto stream = finish(guest);
+          self->forget(*guest);
+          self->on_stream(std::move(stream));
+        });
   }
 
   void refuse(Handshake& guest, const std::string& why) {
@@ -194,9 +196,10 @@ class TlsAttempt final : public Attempt {
     if (!call_->shake->over) call_->shake->end();
   }
 
-  void start(const HostPort& to) {
+  void start(const Peer& to) {
+    if (!to.name.empty()) call_->names = {to.name};
     call_->resolver.async_resolve(
-        to.host, to.port, [call = call_](const ErrorCode& error, const auto& found) {
+        to.at.host, to.at.port, [call = call_](const ErrorCode& error, const auto& found) {
           if (call->shake->over) return;
           if (error) return call->fail_with(error.message());
           call->connect(found);
@@ -229,13 +232,14 @@ class TlsAttempt final : public Attempt {
     void greet() {
       ErrorCode ignored;
       shake->socket.lowest_layer().set_option(tcp::no_delay(true), ignored);
-      shake->socket.async_handshake(TlsSocket::client,
-                                    [self = shared_from_this()](const ErrorCode& error) {
-                                      if (self->shake->over) return;
-                                      if (error)
-                                        return self->fail_with(explain(self->shake->socket, error));
-                                      self->done(finish(self->shake));
-                                    });
+      shake->socket.async_handshake(
+          TlsSocket::client, [self = shared_from_this()](const ErrorCode& error) {
+            if (self->shake->over) return;
+            if (error) return self->fail_with(explain(self->shake->socket, error));
+            const std::string wrong = find_wrong_name(self->shake->socket, self->names);
+            if (!wrong.empty()) return self->fail_with(wrong);
+            self->done(finish(self->shake));
+          });
     }
 
     void fail_with(const std::string& why) {
@@ -247,6 +251,7 @@ class TlsAttempt final : public Attempt {
     }
 
     tcp::resolver resolver;
+    std::vector<std::string> names;  // that the other end may have; empty: any
     HandshakePtr shake;
     Dialer::Done done;
   };
@@ -276,10 +281,10 @@ Result<std::unique_ptr<TlsNetwork>> TlsNetwork::open(AsioRuntime& runtime,
 std::unique_ptr<Attempt> TlsNetwork::dial(const std::string& peer, Done done) {
   auto attempt = std::make_unique<TlsAttempt>(
       impl_->runtime, impl_->context, impl_->options.patience, std::move(done));
-  if (const auto to = parse_host_port(peer)) {
+  if (const auto to = parse_peer(peer)) {
     attempt->start(*to);
   } else {
-    attempt->refuse(impl_->runtime, peer + " is no HOST:PORT");
+    attempt->refuse(impl_->runtime, peer + " is no [NAME@]HOST:PORT");
   }
   return attempt;
 }

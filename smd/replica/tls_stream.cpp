@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
+#include <memory>
 #include <utility>
 
 namespace smd::replica {
@@ -104,6 +105,22 @@ class TlsStream final : public Stream {
 
 std::unique_ptr<Stream> make_tls_stream(std::shared_ptr<TlsSocket> socket) {
   return std::make_unique<TlsStream>(std::move(socket));
+}
+
+std::string find_wrong_name(TlsSocket& socket, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const std::unique_ptr<X509, decltype(&X509_free)> shown(
+      SSL_get1_peer_certificate(socket.native_handle()), &X509_free);
+  if (!shown) return "it shows no certificate";
+  for (const std::string& name : names) {
+    if (X509_check_host(shown.get(), name.data(), name.size(), 0, nullptr) == 1) return {};
+  }
+  std::string wanted;
+  for (const std::string& name : names) wanted += (wanted.empty() ? "" : " or ") + name;
+  std::array<char, 256> subject{};
+  X509_NAME_get_text_by_NID(
+      X509_get_subject_name(shown.get()), NID_commonName, subject.data(), subject.size());
+  return fmt::format("its certificate is of \"{}\", not of {}", subject.data(), wanted);
 }
 
 std::string explain(TlsSocket& socket, const ErrorCode& error) {

@@ -5,6 +5,7 @@
 #include <boost/asio/ssl.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "smd/replica/stream.h"
 
@@ -16,5 +17,9 @@ using TlsSocket = boost::asio::ssl::stream<boost::asio::ip::tcp::socket>;
 
 /// What went wrong with a connection, in one line: the certificate's fault where there is one.
 [[nodiscard]] std::string explain(TlsSocket& socket, const boost::system::error_code& error);
+
+/// Why the other end may not be any of `names`: what its certificate says instead. Empty: it is one
+/// of them, or there are none. Requires: a handshake that went well.
+[[nodiscard]] std::string find_wrong_name(TlsSocket& socket, const std::vector<std::string>& names);
 
 }  // namespace smd::replica

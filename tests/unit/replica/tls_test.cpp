@@ -15,6 +15,7 @@
 
 #include "smd/base/host_port.h"
 #include "smd/replica/client.h"
+#include "smd/replica/peer.h"
 #include "smd/replica/server.h"
 #include "tests/support/certificates.h"
 
@@ -62,6 +63,7 @@ struct Tls : ::testing::Test {
   void serve(const std::string& who = "one") {
     TlsOptions at = options(who);
     at.listen = "127.0.0.1:0";
+    at.names = names;
     auto opened =
         TlsNetwork::open(runtime, at, [this](auto stream) { server.accept(std::move(stream)); });
     ASSERT_TRUE(opened) << opened.error().context;
@@ -76,7 +78,7 @@ struct Tls : ::testing::Test {
     client = std::make_unique<Client>(
         runtime,
         *reader_net,
-        std::vector<std::string>{"127.0.0.1:" + std::to_string(net->port())},
+        std::vector<std::string>{peer_name + "127.0.0.1:" + std::to_string(net->port())},
         [] { return 0; },
         Client::Handlers{.is_master = [](const Hello&) { return true; },
                          .on_part =
@@ -111,6 +113,8 @@ struct Tls : ::testing::Test {
   test::Authority ours{"managers"};
   test::Authority theirs{"somebody else"};
   Duration patience = 2s;
+  std::vector<std::string> names;  // that the server wants to see
+  std::string peer_name;           // that its reader does: NAME@
   AsioRuntime runtime;
   std::map<std::string, std::string> copy;
   Server server{runtime, [] { return 0; }};
@@ -133,6 +137,40 @@ TEST_F(Tls, TwoOfOneAuthorityShareWhatIsKept) {
   net.reset();
   client->enable(false);
   EXPECT_TRUE(until([&] { return server.peers().empty(); })) << "whoever goes is noticed";
+}
+
+TEST_F(Tls, AReaderOfAnotherNameIsRefused) {
+  names = {"smd-7", "smd-3"};
+  serve();
+  server.publish({{"lids", "secret\n"}});
+  read_as(options("two"));
+  ASSERT_TRUE(until([&] { return net->refused() > 0; }));
+  EXPECT_TRUE(copy.empty());
+  EXPECT_TRUE(server.peers().empty());
+}
+
+TEST_F(Tls, AMasterOfAnotherNameIsNotRead) {
+  names = {"smd-2", "smd-9"};
+  serve();
+  server.publish({{"lids", "a\n"}});
+  peer_name = "smd-9@";
+  read_as(options("two"));
+  ASSERT_TRUE(until([&] { return !view().trouble.empty(); }));
+  EXPECT_EQ(view().trouble, "its certificate is of \"smd-1\", not of smd-9");
+  EXPECT_TRUE(copy.empty());
+  peer_name = "smd-1@";
+  read_as(options("two"));
+  EXPECT_TRUE(until([&] { return copy.size() == 1; })) << view().trouble;
+}
+
+TEST(Peer, NamesAreBeforeTheAddress) {
+  EXPECT_EQ(parse_peer("sm2:7011")->name, "");
+  EXPECT_EQ(parse_peer("two@[::1]:7011")->name, "two");
+  EXPECT_EQ(parse_peer("two@[::1]:7011")->at.host, "::1");
+  for (const char* wrong : {"@sm2:7011", "two@", "two@sm2", "a@b@sm2:7011x"})
+    EXPECT_FALSE(parse_peer(wrong)) << wrong;
+  EXPECT_THAT(names_of({"a@x:1", "b@y:2"}), ::testing::ElementsAre("a", "b"));
+  EXPECT_TRUE(names_of({"a@x:1", "y:2"}).empty()) << "whoever is at y may have any";
 }
 
 TEST_F(Tls, AReaderOfAnotherAuthorityIsRefused) {
