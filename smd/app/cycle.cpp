@@ -227,11 +227,17 @@ void Cycle::trust() {
 void Cycle::aim_at(RoutingTables goal) {
   Holdings& holdings = parts_.holdings;
   InForce next{.sweep = found_, .lids = lids_, .routing = std::move(goal), .rows = {}};
-  if (!holdings.rows && (next.routing.vls > 1 || !next.routing.lanes.empty())) {
+  if (holdings.multicast_apart) {
+    if (const auto lane = choose_multicast_lane(next.fabric(), next.routing, parts_.settings))
+      next.multicast_lane = *lane;
+  }
+  if (!holdings.rows &&
+      (next.routing.vls > 1 || !next.routing.lanes.empty() || next.multicast_lane)) {
     holdings.rows = true;
     hooks_.on_rows();
   }
-  if (holdings.rows) next.rows = choose_rows(next.fabric(), next.routing, parts_.settings.qos);
+  if (holdings.rows)
+    next.rows = choose_rows(next.fabric(), next.routing, parts_.settings.qos, next.multicast_lane);
   next.partitions = choose_partitions(parts_.settings, next.fabric(), holdings.partitions);
   report_.partition_faults = holdings.partitions.faults;
   report_qos_conflicts(parts_.settings, next.routing, holdings.qos_conflicts);
@@ -367,7 +373,7 @@ void Cycle::program(TransitionPlan plan) {
        .lids = &goal.lids,
        .lft = &goal.routing.lft,
        .policy = port_policy(),
-       .qos = choose_qos(parts_.settings, goal.routing.vls),
+       .qos = choose_qos(parts_.settings, goal.routing.vls, goal.multicast_lane),
        .partitions = goal.partitions.get(),
        .plan = &plan_,
        .default_port = &goal.routing.default_port,

@@ -1,5 +1,7 @@
 #include "smd/app/cycle_choices.h"
 
+#include "smd/routing/switch_rows.h"
+
 namespace smd::app {
 namespace {
 
@@ -54,14 +56,20 @@ PlannerOptions planner_options(const Assimilation& how) {
   return {.first = first_choice(how.safety), .whole_tables = how.whole_tables};
 }
 
-QosPolicy choose_qos(const Settings& settings, unsigned route_vls) {
+QosPolicy choose_qos(const Settings& settings,
+                     unsigned route_vls,
+                     const std::optional<MulticastLane>& apart) {
   QosPolicy qos = settings.qos;
-  if (route_vls <= 1) return qos;
-  SlToVl row;
-  for (unsigned sl = 0; sl < row.size(); ++sl)
-    row[sl] = Vl{static_cast<std::uint8_t>(sl % route_vls)};
-  qos.sl_to_vl = row;
-  for (QosTables& kind : qos.kinds) kind.sl_to_vl.reset();
+  if (route_vls > 1) {
+    qos.sl_to_vl = modulo_row(route_vls);
+    for (QosTables& kind : qos.kinds) kind.sl_to_vl.reset();
+  }
+  if (!apart) return qos;
+  if (!qos.sl_to_vl) qos.sl_to_vl = modulo_row(apart->vl.value());
+  (*qos.sl_to_vl)[apart->sl] = apart->vl;
+  for (QosTables& kind : qos.kinds) {
+    if (kind.sl_to_vl) (*kind.sl_to_vl)[apart->sl] = apart->vl;
+  }
   return qos;
 }
 

@@ -1,9 +1,11 @@
 // What the settings mean for one cycle.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "smd/app/multicast_lane.h"
 #include "smd/app/settings.h"
 #include "smd/fabric/fabric.h"
 #include "smd/plan/planner.h"
@@ -22,7 +24,10 @@ namespace smd::app {
 [[nodiscard]] PlannerOptions planner_options(const Assimilation& how);
 
 /// As configured; where routes need several lanes, SL s goes to VL s modulo their number instead.
-[[nodiscard]] QosPolicy choose_qos(const Settings& settings, unsigned route_vls);
+/// `apart` keeps its lane to itself.
+[[nodiscard]] QosPolicy choose_qos(const Settings& settings,
+                                   unsigned route_vls,
+                                   const std::optional<MulticastLane>& apart);
 
 /// The time that a simulation charges for the routes of a round; 0 elsewhere.
 [[nodiscard]] Duration charge(const Settings& settings, unsigned round, std::size_t nodes);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/app/multicast_lane.h"
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/plan/transition.h"
@@ -41,6 +42,9 @@ struct InForce {
 
   /// Of its fabric; null where nobody configured any.
   std::shared_ptr<const PartitionPlan> partitions{};
+
+  std::optional<MulticastLane>
+      multicast_lane{};  // nothing: groups have the SLs that were asked for
 
   [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
 };

@@ -33,6 +33,9 @@ struct Holdings {
   ToldSls told;       // SLs that hosts may be using
   bool rows = false;  // of switches are set turn by turn, now and from now on
 
+  /// Multicast packets need a lane of their own, where there is one.
+  bool multicast_apart = false;
+
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last said
   /// Another manager may have ruled since: clients are told to register again.

@@ -41,6 +41,18 @@ void add_all(const Fabric& fabric, Lid top, SlSets& out) {
   }
 }
 
+/// A host's link may have fewer lanes; nothing waits in a circle there.
+void set_apart(const Fabric& fabric, const MulticastLane& lane, LaneMaps& rows) {
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for_each_way(fabric, sw, [&](PortNum in, PortNum out) {
+      const unsigned lanes = count_lanes(fabric, fabric.port_of(fabric.switch_node[sw], out));
+      SlToVl row = rows.row(sw, in, out);
+      row[lane.sl] = Vl{static_cast<std::uint8_t>(lane.vl.value() % lanes)};
+      rows.set_row(sw, in, out, rows.add_row(row));
+    });
+  }
+}
+
 }  // namespace
 
 Told ToldSls::at(TimePoint now) const {
@@ -68,11 +80,17 @@ void ToldSls::tell(std::shared_ptr<const InForce> routes,
   entries_.push_back({std::move(routes), std::nullopt});
 }
 
-LaneMaps choose_rows(const Fabric& fabric, const RoutingTables& routing, const QosPolicy& qos) {
+LaneMaps choose_rows(const Fabric& fabric,
+                     const RoutingTables& routing,
+                     const QosPolicy& qos,
+                     const std::optional<MulticastLane>& apart) {
   const bool one_lane = routing.lanes.empty() && routing.vls <= 1;
-  const SlToVl common = one_lane ? qos.row_of(PortKind::SwitchExternal).value_or(modulo_row(15))
+  const SlToVl free_choice = modulo_row(apart ? apart->vl.value() : 15u);
+  const SlToVl common = one_lane ? qos.row_of(PortKind::SwitchExternal).value_or(free_choice)
                                  : modulo_row(std::clamp(routing.vls, 1u, 15u));
-  return build_switch_rows(fabric, routing.lanes, common);
+  LaneMaps rows = build_switch_rows(fabric, routing.lanes, common);
+  if (apart) set_apart(fabric, *apart, rows);
+  return rows;
 }
 
 LaneTask build_lane_task(const InForce& goal,

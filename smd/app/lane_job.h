@@ -36,10 +36,11 @@ class ToldSls {
 };
 
 /// The rows that switches shall hold for these routes; where one lane will do, those that the site
-/// wants, or every SL on a lane of its own.
+/// wants, or every SL on a lane of its own. `apart` keeps its lane to itself.
 [[nodiscard]] LaneMaps choose_rows(const Fabric& fabric,
                                    const RoutingTables& routing,
-                                   const QosPolicy& qos);
+                                   const QosPolicy& qos,
+                                   const std::optional<MulticastLane>& apart);
 
 /// Rows of the goal's fabric as confirmed; a switch beyond the first `found` ones lingers, and
 /// holds what it was given. `blocked` are opened with their wanted row.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/app/multicast_judge.h"
 #include "smd/base/log.h"
 #include "smd/multicast/check_tree.h"
 #include "smd/multicast/mgid.h"
@@ -22,6 +21,10 @@ constexpr Duration kBetweenRounds = std::chrono::milliseconds(2);
 
 constexpr std::uint16_t kPartitionBits = 0x7fff;  // bit 15 is full membership
 
+std::optional<std::uint8_t> sl_of(const std::optional<MulticastLane>& lane) {
+  return lane ? std::optional(lane->sl) : std::nullopt;
+}
+
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kLastRetry = std::chrono::seconds(60);
 
@@ -29,9 +32,13 @@ constexpr Duration kLastRetry = std::chrono::seconds(60);
 
 void MulticastDesk::retire() {
   left_ = to_keep();
-  for (Timer* timer : {&wake_, &retry_, &judge_, &leave_}) timer->reset();
+  for (Timer* timer : {&wake_, &retry_, &judge_, &leave_, &told_}) timer->reset();
   writer_.reset();
+  reregistration_.reset();
   woken_ = judge_owed_ = false;
+  stats_.acyclic = true;
+  stats_.lane.reset();
+  stats_.lane_refused.clear();
   backoff_ = Duration{0};
   masks_.clear();
   pending_.clear();
@@ -45,13 +52,15 @@ void MulticastDesk::retire() {
 
 void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& settings) {
   const bool first = now_ == nullptr;
+  const auto lane_before = std::exchange(stats_.lane, now->multicast_lane);
   now_ = std::move(now);
   m_key_ = settings.ports.m_key;
   realm_.emplace(SubnetRealm::Parts{.fabric = now_->sweep.fabric,
                                     .lids = {now_, &now_->lids},
                                     .partitions = partition_facts(),
                                     .subnet_prefix = settings.ports.subnet_prefix,
-                                    .life_time = settings.ports.subnet_timeout});
+                                    .life_time = settings.ports.subnet_timeout,
+                                    .multicast_sl = sl_of(now_->multicast_lane)});
   if (first) groups_.restore(*realm_, std::exchange(left_, {}));
   for (const GroupWish& wish : groups_.keep(*realm_, settings.groups))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);
@@ -62,6 +71,25 @@ void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& se
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
   owe_judgement();
   note_change();
+  if (!first && sl_of(lane_before) != sl_of(now_->multicast_lane)) tell_members();
+}
+
+/// Groups have another SL, which a member asks for when it registers again.
+void MulticastDesk::tell_members() {
+  const Fabric& fabric = now_->fabric();
+  std::set<Guid> members;
+  for (const auto& [mgid, group] : groups_.groups()) {
+    for (const auto& [port, member] : group.members) members.insert(port);
+  }
+  std::vector<PortIdx> ports = find_ports_that_name(fabric, now_->lids.base[fabric.sm_port]);
+  std::erase_if(ports, [&](PortIdx port) { return !members.contains(fabric.port_guid[port]); });
+  if (ports.empty()) return;
+  log::info("multicast.reregister", "ports={}", ports.size());
+  meter_.leave_out(ports.size());
+  reregistration_.emplace(client_, m_key_);
+  reregistration_->start(now_->sweep, std::move(ports), [this, held = now_] {
+    told_ = Timer(runtime_, runtime_.now(), [this] { reregistration_.reset(); });
+  });
 }
 
 /// Where it cannot be had: up and down.
@@ -229,12 +257,28 @@ void MulticastDesk::judge() {
   work_.offload(
       runtime_,
       [now = now_, trees = std::move(trees)] { return judge_multicast(*now, trees); },
-      [this](const MulticastVerdict& verdict) {
-        const bool news = stats_.acyclic != verdict.acyclic;
-        stats_.acyclic = verdict.acyclic;
-        if (news && verdict.acyclic == false)
-          log::warn("multicast.credit_loop", "cycle=\"{}\"", verdict.cycle);
-      });
+      [this](const MulticastVerdict& verdict) { on_verdict(verdict); });
+}
+
+/// What is not proved to be safe on shared lanes gets one to itself, where there is one.
+void MulticastDesk::on_verdict(const MulticastVerdict& verdict) {
+  const bool news = stats_.acyclic != verdict.acyclic;
+  stats_.acyclic = verdict.acyclic;
+  stats_.lane_refused.clear();
+  if (verdict.acyclic == true || !now_) return;
+  if (news && verdict.acyclic == false) ++stats_.credit_loops;
+  if (!now_->multicast_lane && set_apart_) {
+    const auto lane = set_apart_();
+    if (lane) {
+      log::info(
+          "multicast.apart", "sl={} vl={} cycle=\"{}\"", lane->sl, lane->vl.value(), verdict.cycle);
+      return;
+    }
+    stats_.lane_refused = lane.error();
+  }
+  if (news && verdict.acyclic == false)
+    log::warn(
+        "multicast.credit_loop", "cycle=\"{}\" no_lane=\"{}\"", verdict.cycle, stats_.lane_refused);
 }
 
 }  // namespace smd::app

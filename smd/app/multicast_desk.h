@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "smd/app/cycle_report.h"
+#include "smd/app/multicast_judge.h"
 #include "smd/app/settings.h"
 #include "smd/multicast/forest.h"
 #include "smd/multicast/group_table.h"
@@ -21,6 +22,7 @@
 #include "smd/multicast/subnet_realm.h"
 #include "smd/multicast/tree_ranks.h"
 #include "smd/program/mft_writer.h"
+#include "smd/program/reregistration.h"
 
 namespace smd::app {
 
@@ -32,6 +34,10 @@ struct MulticastStats {
   std::size_t stranded = 0;   // members of MLIDs that no tree reaches
   std::size_t unmet = 0;      // MLIDs whose entries are not confirmed
   std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
+
+  std::uint64_t credit_loops = 0;       // verdicts that there is one, other than the last
+  std::optional<MulticastLane> lane{};  // that groups have to themselves
+  std::string lane_refused;             // why they have none, though they need one
 
   /// Unicast and multicast packets together cannot block each other in a circle. Nothing: not
   /// proved, as routes that change lanes are in force.
@@ -80,8 +86,13 @@ class MulticastDesk {
     tell_ = std::move(handler);
   }
 
+  /// Asked for a lane of their own for groups: in force with a later adopt(), or why there is none.
+  using SetApart = std::function<tl::expected<MulticastLane, std::string>()>;
+
+  void on_credit_loop(SetApart handler) { set_apart_ = std::move(handler); }
+
   /// Nothing runs, and nothing but what failed waits.
-  [[nodiscard]] bool at_rest() const { return !writer_ && !woken_; }
+  [[nodiscard]] bool at_rest() const { return !writer_ && !woken_ && !reregistration_; }
 
   [[nodiscard]] const MulticastStats& stats() const { return stats_; }
 
@@ -95,6 +106,8 @@ class MulticastDesk {
   [[nodiscard]] std::optional<std::vector<SwitchMask>> grow(Lid mlid);
   void owe_judgement();
   void judge();
+  void on_verdict(const MulticastVerdict& verdict);
+  void tell_members();
 
   Runtime& runtime_;
   SmpClient& client_;
@@ -118,12 +131,15 @@ class MulticastDesk {
   bool woken_ = false;
   bool judge_owed_ = false;  // the timer runs
   std::function<void(const std::vector<GroupChange>&)> tell_;
+  SetApart set_apart_;
   MulticastStats stats_;
   std::unique_ptr<MftWriter> writer_;
+  std::optional<Reregistration> reregistration_;  // members who shall ask for the SL again
   Timer wake_;
   Timer retry_;
   Timer judge_;
   Timer leave_;  // the frame of a writer that is about to be destroyed
+  Timer told_;   // likewise, of a reregistration
   OffloadOwner work_;
 };
 

@@ -26,6 +26,17 @@ void add_unicast_lanes(const InForce& in_force, LaneFlow& flow, ChannelGraph& gr
 
 MulticastVerdict judge_multicast(const InForce& in_force, const std::vector<TreesOfSl>& trees) {
   const RoutingTables& routing = in_force.routing;
+  const auto verdict = [&](const ChannelGraph& graph) {
+    const std::vector<ChannelStep> cycle = graph.find_cycle();
+    return MulticastVerdict{
+        .acyclic = cycle.empty(),
+        .cycle = cycle.empty() ? std::string() : print_cycle(in_force.fabric(), cycle)};
+  };
+  if (in_force.multicast_lane) {
+    ChannelGraph graph(in_force.fabric(), 1);
+    for (const TreesOfSl& tree : trees) add_tree_turns(in_force.fabric(), tree.masks, 0, graph);
+    return verdict(graph);
+  }
   if (!routing.lanes.empty()) return {};
   const unsigned vls = std::max(1u, routing.vls);
   LaneFlow flow(in_force.fabric(), routing, nullptr, false);
@@ -37,9 +48,7 @@ MulticastVerdict judge_multicast(const InForce& in_force, const std::vector<Tree
   }
   for (const TreesOfSl& tree : trees)
     add_tree_turns(in_force.fabric(), tree.masks, tree.sl % vls, graph);
-  const std::vector<ChannelStep> cycle = graph.find_cycle();
-  return {.acyclic = cycle.empty(),
-          .cycle = cycle.empty() ? std::string() : print_cycle(in_force.fabric(), cycle)};
+  return verdict(graph);
 }
 
 }  // namespace smd::app

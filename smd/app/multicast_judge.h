@@ -22,6 +22,7 @@ struct MulticastVerdict {
   std::string cycle;            // one of them
 };
 
+/// Trees that have a lane of their own are judged on it alone: no unicast packet is there.
 [[nodiscard]] MulticastVerdict judge_multicast(const InForce& in_force,
                                                const std::vector<TreesOfSl>& trees);
 

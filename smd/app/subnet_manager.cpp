@@ -80,6 +80,7 @@ SubnetManager::SubnetManager(
   traps_.adopt(settings_);
   traps_.on_notice(observer_.on_notice);
   for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+  multicast_.on_credit_loop([this] { return set_multicast_apart(); });
   client_.on_lost([this](const Error& error) { observer_.on_lost(error); });
 }
 
@@ -179,6 +180,8 @@ void SubnetManager::adopt(Settings settings) {
 std::vector<std::string> SubnetManager::alarms() const {
   std::vector<std::string> out = alarms_;
   if (!election_.trouble().empty()) out.push_back(election_.trouble());
+  if (const std::string& why = multicast_.stats().lane_refused; !why.empty())
+    out.push_back("multicast and unicast packets may block each other: " + why);
   return out;
 }
 
@@ -198,6 +201,15 @@ void SubnetManager::survey(const SweepReport& found) {
   election_.survey(std::move(managers), [this] {
     if (cycle_) cycle_->proceed();
   });
+}
+
+tl::expected<MulticastLane, std::string> SubnetManager::set_multicast_apart() {
+  if (!holdings_.in_force) return tl::unexpected(std::string("no routes are in force"));
+  const InForce& now = *holdings_.in_force;
+  auto lane = choose_multicast_lane(now.fabric(), now.routing, settings_);
+  if (lane && !std::exchange(holdings_.multicast_apart, true))
+    request_sweep("multicast packets need a lane of their own");
+  return lane;
 }
 
 void SubnetManager::request_sweep(std::string reason) {

@@ -147,6 +147,7 @@ class SubnetManager {
   void look(std::string reason);
   void poll();
   void on_poll(PollReport report);
+  tl::expected<MulticastLane, std::string> set_multicast_apart();
 
   Runtime& runtime_;
   Transport& transport_;

@@ -132,7 +132,8 @@ bool fits(const Realm& realm,
   const GroupTraits& traits = group.traits;
   if (request.p_key && !same_partition(*request.p_key, traits.p_key)) return false;
   return agrees(request.q_key, traits.q_key) && agrees(request.mlid, group.mlid) &&
-         agrees(request.tclass, traits.tclass) && agrees(request.sl, traits.sl) &&
+         agrees(request.tclass, traits.tclass) &&
+         (agrees(request.sl, traits.sl) || agrees(request.sl, realm.packet_sl(traits.sl))) &&
          agrees(request.flow_label, traits.flow_label) &&
          agrees(request.hop_limit, traits.hop_limit) && meets_bounds(traits, request) &&
          ability.mtu >= traits.mtu && rate_order(ability.rate) >= rate_order(traits.rate) &&

@@ -35,6 +35,9 @@ class Realm {
   /// Code of PacketLifeTime.
   [[nodiscard]] virtual std::uint8_t life_time() const = 0;
 
+  /// The SL that packets of a group have for which `asked` was asked.
+  [[nodiscard]] virtual std::uint8_t packet_sl(std::uint8_t asked) const { return asked; }
+
   /// MLIDs that every switch has room for, from the first one on.
   [[nodiscard]] virtual std::uint32_t mlids() const = 0;
 };

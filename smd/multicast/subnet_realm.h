@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "smd/fabric/fabric.h"
@@ -28,6 +29,7 @@ class SubnetRealm final : public Realm {
     PartitionFacts partitions = PartitionFacts::only_default();
     std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
     std::uint8_t life_time = 18;
+    std::optional<std::uint8_t> multicast_sl{};  // of all groups; nothing: what was asked for
   };
 
   explicit SubnetRealm(Parts parts);
@@ -39,6 +41,10 @@ class SubnetRealm final : public Realm {
   [[nodiscard]] std::uint64_t subnet_prefix() const override { return parts_.subnet_prefix; }
 
   [[nodiscard]] std::uint8_t life_time() const override { return parts_.life_time; }
+
+  [[nodiscard]] std::uint8_t packet_sl(std::uint8_t asked) const override {
+    return parts_.multicast_sl.value_or(asked);
+  }
 
   [[nodiscard]] std::uint32_t mlids() const override { return mlids_; }
 

@@ -5,13 +5,6 @@
 namespace smd {
 namespace {
 
-unsigned count_lanes(const Fabric& fabric, PortIdx out) {
-  const auto lanes = [&](PortIdx port) {
-    return std::max(1u, data_vls(fabric.port_info[port].vl_cap));
-  };
-  return std::min(lanes(out), lanes(fabric.peer[out]));
-}
-
 SlToVl fit(SlToVl row, unsigned lanes) {
   for (Vl& vl : row) {
     if (vl != kManagementVl) vl = Vl{static_cast<std::uint8_t>(vl.value() % lanes)};
@@ -20,6 +13,13 @@ SlToVl fit(SlToVl row, unsigned lanes) {
 }
 
 }  // namespace
+
+unsigned count_lanes(const Fabric& fabric, PortIdx out) {
+  const auto lanes = [&](PortIdx port) {
+    return std::max(1u, data_vls(fabric.port_info[port].vl_cap));
+  };
+  return std::min(lanes(out), lanes(fabric.peer[out]));
+}
 
 LaneMaps build_switch_rows(const Fabric& fabric, const LaneMaps& lanes, const SlToVl& common) {
   LaneMaps rows{fabric};

@@ -13,6 +13,9 @@ namespace smd {
                                          const LaneMaps& lanes,
                                          const SlToVl& common);
 
+/// Data lanes that both ends of the cable have. Requires: a cable.
+[[nodiscard]] unsigned count_lanes(const Fabric& fabric, PortIdx out);
+
 /// SL s on VL s modulo `vls`.
 [[nodiscard]] SlToVl modulo_row(unsigned vls);
 

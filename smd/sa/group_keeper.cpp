@@ -34,6 +34,13 @@ PortIdx sender_of(const SubnetView& view, const Query& query) {
   return view.lids().owner_of(query.client.lid);
 }
 
+/// Packets need not have the SL that was asked for.
+McMemberRecord say(const Realm& realm, const GroupMembership& membership) {
+  McMemberRecord record = record_of(membership, realm.subnet_prefix());
+  record.sl = realm.packet_sl(record.sl);
+  return record;
+}
+
 }  // namespace
 
 std::optional<Answer> GroupKeeper::answer(const SubnetView& view, const Query& query) {
@@ -69,7 +76,7 @@ Answer GroupKeeper::change(const SubnetView& view, const Query& query, bool join
   if (!result) return {.status = status_of(result.error())};
   Answer answer{.offset = kMcMemberRecord.offset(),
                 .records = std::vector<std::byte>(kMcMemberRecord.size)};
-  encode_record(record_of(*result, realm->subnet_prefix()), answer.records);
+  encode_record(say(*realm, *result), answer.records);
   return answer;
 }
 
@@ -90,12 +97,12 @@ Answer GroupKeeper::find_members(const SubnetView& view, const Query& query) con
   if (asks_for_itself && !query.trusted) settled |= part::kJoinState | part::kProxyJoin;
   RecordSink sink(kMcMemberRecord, query, parts_.limits.bytes, settled);
   const auto offer = [&](const Group& group, Guid port, const Member& member) {
-    sink.offer(record_of({.mgid = group.mgid,
-                          .mlid = group.mlid,
-                          .traits = group.traits,
-                          .port = port,
-                          .member = member},
-                         realm->subnet_prefix()));
+    sink.offer(say(*realm,
+                   {.mgid = group.mgid,
+                    .mlid = group.mlid,
+                    .traits = group.traits,
+                    .port = port,
+                    .member = member}));
   };
   const auto look = [&](const Group& group) {
     if (!meets_bounds(group.traits, bounds)) return;
@@ -108,9 +115,9 @@ Answer GroupKeeper::find_members(const SubnetView& view, const Query& query) con
       for (const auto& [port, member] : group.members) offer(group, port, member);
       return;
     }
-    McMemberRecord record = record_of(
-        {.mgid = group.mgid, .mlid = group.mlid, .traits = group.traits, .port = {}, .member = {}},
-        realm->subnet_prefix());
+    McMemberRecord record = say(
+        *realm,
+        {.mgid = group.mgid, .mlid = group.mlid, .traits = group.traits, .port = {}, .member = {}});
     record.port_gid = {};
     sink.offer(record);
   };

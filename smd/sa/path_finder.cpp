@@ -94,12 +94,13 @@ const QosLevel* PathFinder::find_level(PortIdx source, PortIdx target) const {
 }
 
 /// What the routes need goes before what the site wants, and that before what the request asks for;
-/// nothing where they do not agree.
+/// nothing where they do not agree, or where multicast packets have the SL to themselves.
 std::optional<std::uint8_t> PathFinder::choose_sl(const Pair& pair, const Way& way) const {
   std::optional<std::uint8_t> fixed = way.sl;
   if (!fixed && pair.level != nullptr) fixed = pair.level->sl;
   if (!request_.asks(part::kSl)) return fixed.value_or(partition_sl(pair.key));
   if (fixed && *fixed != request_.wanted.sl) return std::nullopt;
+  if (view_.parts().multicast_sl == request_.wanted.sl) return std::nullopt;
   return request_.wanted.sl;
 }
 

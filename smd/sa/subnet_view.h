@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "smd/fabric/fabric.h"
@@ -37,6 +38,8 @@ struct ViewParts {
   QosPolicy qos{};                                    // tables that the site wants
   std::shared_ptr<const LaneMaps> rows{};             // SL-to-VL rows that routes need; may be null
   std::shared_ptr<const QosRules> qos_rules{};        // null: no rules
+
+  std::optional<std::uint8_t> multicast_sl{};  // of multicast packets alone
 
   SmInfo sm;  // this manager
   std::vector<KnownManager> other_managers;

@@ -223,6 +223,14 @@ SubnetView with_rules(ViewParts parts) {
   return SubnetView(parts);
 }
 
+TEST(Paths, NoneHasTheSlThatMulticastPacketsHaveToThemselves) {
+  ViewParts parts = parts_of(kTree);
+  parts.multicast_sl = 5;
+  const SubnetView view(parts);
+  EXPECT_THAT(paths(view, "H1", "H2", part::kSl, {.sl = 4}), SizeIs(1));
+  EXPECT_THAT(paths(view, "H1", "H2", part::kSl, {.sl = 5}), SizeIs(0));
+}
+
 TEST(QosPaths, TheServiceSaysThatThereAreLevels) {
   const auto qos_is_announced = [](const SubnetView& view) {
     Asked asked = ask(Method::Get, RecordId::ClassPortInfo, 0, ClassPortInfo{}, kClassPortInfoSize);

@@ -1,0 +1,186 @@
+// Trees that would close a credit loop with unicast routes get a lane of their own, as far as the
+// registers of switches and hosts go; where there is none, people are told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/app/cycle_choices.h"
+#include "smd/app/multicast_judge.h"
+#include "smd/sa/path_record.h"
+#include "tests/sim/multicast_site.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// lash takes shortest ways whichever way they turn: a lane without loops has some with the trees.
+constexpr const char* kFabric = "fat-tree:k=4,levels=3";
+constexpr const char* kEngine = "lash";
+constexpr std::uint64_t kGroup = 0x101;
+
+/// Everybody has joined, and whatever the judge finds was seen to.
+void populate(Site& site) {
+  site.bring_up();
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) site.join(host, kGroup);
+  ASSERT_TRUE(site.settle());
+  for (int round = 0; round < 2; ++round) {
+    site.runtime.run_until(site.runtime.now() + Duration{6s});
+    ASSERT_TRUE(site.settle());
+  }
+}
+
+/// The trees as they are wanted, all with one SL.
+std::vector<app::TreesOfSl> trees_of(const Site& site) {
+  const Lid mlid = site.manager.multicast().groups().find(Site::mgid(kGroup))->mlid;
+  std::vector<SwitchMask> masks;
+  for (const SwitchIdx sw : site.snapshot().switch_node.indices()) {
+    SwitchMask mask{sw, {}};
+    for (unsigned p = 0; p <= site.snapshot().num_ports(site.snapshot().switch_node[sw]); ++p) {
+      const PortNum port{static_cast<std::uint8_t>(p)};
+      if (site.copies(mlid, sw, port)) mask.ports.set(port);
+    }
+    if (mask.ports.any()) masks.push_back(mask);
+  }
+  return {{.sl = 0, .masks = std::move(masks)}};
+}
+
+TEST(MulticastLane, LoopsWithUnicastRoutesCostALane) {
+  Site site(kFabric, kEngine);
+  std::set<Lid> told;
+  site.tap.on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
+      const PortInfo info = decode_port_info(smp.data).value();
+      if (info.client_reregister && site.manager.in_force() != nullptr &&
+          site.manager.in_force()->multicast_lane)
+        told.insert(info.lid);
+    }
+    return true;
+  };
+  populate(site);
+  const app::MulticastStats& stats = site.manager.multicast().stats();
+  ASSERT_TRUE(stats.lane);
+  EXPECT_EQ(stats.credit_loops, 1u);
+  EXPECT_EQ(stats.acyclic, true);
+  EXPECT_EQ(stats.lane_refused, "");
+  EXPECT_EQ(site.find_misdelivery(), "");
+  EXPECT_EQ(told.size(), site.hosts.size()) << "every member, and nobody else";
+
+  // On one lane they do close a loop.
+  app::InForce together = *site.manager.in_force();
+  EXPECT_EQ(app::judge_multicast(together, trees_of(site)).acyclic, true);
+  together.multicast_lane.reset();
+  const app::MulticastVerdict verdict = app::judge_multicast(together, trees_of(site));
+  EXPECT_EQ(verdict.acyclic, false);
+  EXPECT_NE(verdict.cycle, "");
+}
+
+TEST(MulticastLane, RegistersKeepTheLaneToIt) {
+  Site site(kFabric, kEngine);
+  populate(site);
+  ASSERT_TRUE(site.manager.multicast().stats().lane);
+  const auto [sl, vl] = *site.manager.multicast().stats().lane;
+  const Fabric& fabric = site.snapshot();
+  unsigned seen = 0;
+  for (const PortIdx out : fabric.peer.indices()) {
+    const NodeIdx node = fabric.node_of[out];
+    if (fabric.peer[out] == kNone<PortIdx> || !fabric.is_switch(node)) continue;
+    const sim::NodeState& state = site.fabric.node_state(site.sim_node(fabric.node_guid[node]));
+    for (unsigned p = 0; p <= fabric.num_ports(node); ++p) {
+      const PortNum in{static_cast<std::uint8_t>(p)};
+      const bool has_row = p == 0 || fabric.peer[fabric.port_of(node, in)] != kNone<PortIdx>;
+      if (in == fabric.number_of(out) || !has_row) continue;
+      const SlToVl row = state.read_sl_to_vl(in, fabric.number_of(out));
+      for (std::uint8_t each = 0; each < row.size(); ++each)
+        EXPECT_EQ(row[each] == vl, each == sl) << print_port(fabric, out) << " SL " << +each;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 100u);
+}
+
+TEST(MulticastLane, HostsAreToldItsSl) {
+  Site site(kFabric, kEngine);
+  populate(site);
+  ASSERT_TRUE(site.manager.multicast().stats().lane);
+  const std::uint8_t sl = site.manager.multicast().stats().lane->sl;
+  const auto joins_with = [&](std::uint8_t asked) {
+    site.ask(0,
+             Method::Set,
+             {.mgid = Site::mgid(kGroup), .port_gid = site.gid(0), .sl = asked, .join_state = 1},
+             part::kMgid | part::kPortGid | part::kJoinState | part::kSl);
+    EXPECT_TRUE(site.settle());
+    return site.answers.back().mad.status;
+  };
+  EXPECT_EQ(joins_with(0), 0) << "as it was created";
+  EXPECT_EQ(site.records.back().sl, sl);
+  EXPECT_EQ(joins_with(sl), 0) << "as hosts know it now";
+  EXPECT_NE(joins_with(static_cast<std::uint8_t>(sl - 1)), 0);
+
+  const auto path_with = [&](std::uint8_t asked) {
+    MadPacket packet{.remote_lid = site.snapshot_lid(), .local_qp = 1, .remote_qp = 1};
+    encode_sa_header(
+        {.mad = {.mgmt_class = 3,
+                 .class_version = kClassVersion,
+                 .method = static_cast<std::uint8_t>(Method::Get),
+                 .transaction_id = 0x10000u + asked,
+                 .attribute_id = static_cast<std::uint16_t>(RecordId::PathRecord)},
+         .component_mask = path_component::kSgid | path_component::kDgid | path_component::kSl},
+        packet.mad);
+    encode_record(PathRecord{.dgid = site.gid(1), .sgid = site.gid(0), .sl = asked},
+                  std::span(packet.mad).subspan(kHeaderSize, kPathRecordSize));
+    static_cast<void>(site.hosts[0]->send(packet));
+    EXPECT_TRUE(site.settle());
+    return site.answers.back().mad.status;
+  };
+  EXPECT_EQ(path_with(0), 0);
+  EXPECT_NE(path_with(sl), 0) << "no path has it";
+}
+
+TEST(MulticastLane, WhereThereIsNonePeopleAreTold) {
+  app::Settings settings = Site::settings(kEngine, TreeShape::UpDown);
+  settings.qos_rules.emplace();
+  for (std::uint8_t sl = 0; sl < 16; ++sl)
+    settings.qos_rules->levels.push_back({.name = fmt::format("level {}", sl), .sl = sl});
+  Site site(kFabric, settings);
+  populate(site);
+  const app::MulticastStats& stats = site.manager.multicast().stats();
+  EXPECT_FALSE(stats.lane);
+  EXPECT_EQ(stats.acyclic, false);
+  EXPECT_EQ(stats.credit_loops, 1u);
+  EXPECT_EQ(stats.lane_refused, "every SL is given out");
+  EXPECT_THAT(site.manager.alarms(), Contains(HasSubstr(stats.lane_refused)));
+  EXPECT_EQ(site.manager.cycles(), 1u) << "there is nothing that another could do";
+  EXPECT_EQ(site.find_misdelivery(), "");
+}
+
+TEST(MulticastLane, WhatTheSiteGivesOutIsLeftAlone) {
+  Site site(kFabric, kEngine);
+  site.bring_up();
+  RoutingTables routing = site.manager.in_force()->routing;
+  routing.path_sls = {};
+  app::Settings settings = site.manager.settings();
+  const auto choose = [&] { return choose_multicast_lane(site.snapshot(), routing, settings); };
+  routing.vls = 1;
+  EXPECT_EQ(choose().value(), (app::MulticastLane{.sl = 15, .vl = Vl{7}})) << "links have 8";
+  SlToVl row{};
+  row[1] = Vl{3};
+  settings.qos.sl_to_vl = row;
+  EXPECT_EQ(choose().value().vl, Vl{4});
+  const SlToVl of_hosts = *app::choose_qos(settings, 1, *choose()).row_of(PortKind::Ca);
+  EXPECT_EQ(of_hosts[1], Vl{3});
+  EXPECT_EQ(of_hosts[15], Vl{4});
+  EXPECT_EQ((*app::choose_qos(settings, 3, *choose()).row_of(PortKind::Ca))[1], Vl{1});
+  settings.qos_rules = QosFile{.levels = {{.name = "x", .sl = 15}, {.name = "y", .sl = 14}}};
+  EXPECT_EQ(choose().value().sl, 13);
+  settings.qos.low = settings.qos.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 4}};
+  EXPECT_THAT(choose().error(), HasSubstr("leave VL 4 out"));
+  settings.qos.low->push_back({.vl = Vl{4}, .weight = 1});
+  EXPECT_TRUE(choose());
+  row[2] = Vl{7};
+  settings.qos.sl_to_vl = row;
+  EXPECT_EQ(choose().error(), "links have 8 VLs, and unicast packets need 8");
+}
+
+}  // namespace
+}  // namespace smd::test
