@@ -67,6 +67,9 @@ class Spread {
   /// Forgets the loads: the paths of each LID offset are balanced for themselves.
   void begin_offset();
 
+  /// By edge: paths of the offset at hand, by what they draw and cost.
+  [[nodiscard]] std::span<const std::uint64_t> loads() const { return load_; }
+
   /// Sum of squared loads: smaller is shorter and more even.
   [[nodiscard]] double sum_of_squares() const;
 

@@ -93,6 +93,22 @@ struct ComputedEntry {
   friend bool operator==(const ComputedEntry&, const ComputedEntry&) = default;
 };
 
+/// How even the loads of channels between switches were when all routes were computed at once: what
+/// later changes are measured against.
+struct Evenness {
+  double peak = 0;             // the highest load against the mean; 0: unknown
+  std::uint32_t channels = 0;  // that there were
+
+  friend bool operator==(const Evenness&, const Evenness&) = default;
+};
+
+/// What an engine knows of the loads of its own tables, so that a change costs only what it moves.
+struct LoadRecord {
+  Evenness evenness;
+  std::vector<std::uint64_t> by_edge;  // of the switch graph of the fabric; empty: to be counted
+  std::uint64_t basis = 0;             // of what was counted: who sends, and what each LID draws
+};
+
 struct RoutingTables {
   std::string engine;     // that made them
   std::string chosen_by;  // the engine that was asked and left it to that one; else empty
@@ -109,6 +125,8 @@ struct RoutingTables {
   /// Explicit entries as they were found, replaced ones included; only from engines that promise
   /// it.
   std::vector<ComputedEntry> sequence;
+
+  LoadRecord load;
 
   /// Switches that could not keep their place in the orientation of the request.
   std::vector<Guid> altered;

@@ -153,6 +153,13 @@ void TreeBalance::shift(SwitchIdx from,
   }
 }
 
+std::vector<std::uint64_t> TreeBalance::loads() const {
+  std::vector<std::uint64_t> loads(load_.size());
+  for (std::size_t edge = 0; edge < loads.size(); ++edge)
+    loads[edge] = static_cast<std::uint64_t>(load_[edge]) * cost_[edge];
+  return loads;
+}
+
 BalanceReport TreeBalance::measure() const {
   BalanceReport report;
   if (load_.empty()) return report;

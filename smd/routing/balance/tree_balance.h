@@ -59,6 +59,9 @@ class TreeBalance {
 
   [[nodiscard]] BalanceReport measure() const;
 
+  /// By edge: paths, by what they draw and cost.
+  [[nodiscard]] std::vector<std::uint64_t> loads() const;
+
  private:
   void sum_flows(SwitchIdx destination, const NextHops& hops, const SwitchTrees& trees);
   bool move_branch(SwitchIdx destination,

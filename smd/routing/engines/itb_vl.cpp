@@ -88,6 +88,7 @@ class ItbVl final : public Engine {
     result.orientation.rank.clear();
     write_routes(what, *plan, result.lft);
     write_lanes(what, *plan, result);
+    result.load.evenness = plan->evenness;
     for (std::string& note : plan->notes) result.notes.push_back(std::move(note));
     if (in_force != nullptr) result.recomputed = list_changed(fabric, lids, result.lft, *in_force);
     return result;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/keep/even_shortest.h"
 #include "smd/routing/keep/keep_shortest.h"
 #include "smd/routing/shortest_paths.h"
 #include "smd/routing/traffic.h"
@@ -20,7 +21,8 @@ class MinHop final : public Engine {
            "No deadlock argument: on "
            "fabrics with rings (torus, dragonfly, most irregular ones) the tables have credit "
            "loops, on fat trees they have none unless links are missing. Check before use. Given "
-           "the routes in force, keeps every entry that still is on a shortest path.";
+           "the routes in force, keeps every entry that still is on a shortest path, unless the "
+           "fullest channel would carry more than from scratch.";
   }
 
   Result<RoutingTables> compute(const Fabric& fabric,
@@ -35,10 +37,13 @@ class MinHop final : public Engine {
       if (auto kept = keep_shortest(fabric, lids, graph, targets, costs, *request.in_force)) {
         RoutingTables result{.engine = "minhop", .lft = std::move(kept->lft)};
         result.recomputed = std::move(kept->recomputed);
+        result.load = std::move(kept->load);
         return result;
       }
     }
     RoutingTables result{.engine = "minhop", .lft = {fabric.switch_count(), lids.top}};
+    const IndexVector<SwitchIdx, Guid> guids = list_switch_guids(fabric);
+    const std::vector<Destination> destinations = list_destinations(targets, lids.top);
     Spread spread{graph, targets, costs};
     ShortestSearch search{graph};
     NextHops hops;
@@ -49,15 +54,19 @@ class MinHop final : public Engine {
         search.find(sw, hops);
         spread.serve(sw, hops, offset, result.lft);
       }
-      if (!spread.is_worth_another_turn()) continue;
-      // Who came first chose without knowing the rest.
-      const std::size_t early = targets.of.size() - targets.of.size() / 6;
-      for (const SwitchIdx sw : targets.of.indices()) {
-        if (sw.value() >= early) break;
-        if (targets.of[sw].empty()) continue;
-        search.find(sw, hops);
-        spread.serve_again(sw, hops, offset, result.lft);
+      if (spread.is_worth_another_turn()) {
+        // Who came first chose without knowing the rest.
+        const std::size_t early = targets.of.size() - targets.of.size() / 6;
+        for (const SwitchIdx sw : targets.of.indices()) {
+          if (sw.value() >= early) break;
+          if (targets.of[sw].empty()) continue;
+          search.find(sw, hops);
+          spread.serve_again(sw, hops, offset, result.lft);
+        }
       }
+      LoadRecord load = record_loads(
+          guids, targets, costs, destinations, {spread.loads().begin(), spread.loads().end()});
+      if (load.evenness.peak > result.load.evenness.peak) result.load = std::move(load);
     }
     return result;
   }

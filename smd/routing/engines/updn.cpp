@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/keep/even_legal.h"
 #include "smd/routing/keep/keep_routes.h"
 #include "smd/routing/oriented_fabric.h"
 #include "smd/routing/traffic.h"
@@ -48,10 +49,12 @@ class UpDown final : public Engine {
       if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours)) {
         RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
         result.recomputed = std::move(kept->recomputed);
+        result.load = std::move(kept->load);
         return result;
       }
     }
-    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
+    ForwardingTables lft{fabric.switch_count(), lids.top};
+    LoadRecord load;
     UpDownSearch search{oriented.up_down};
     Spread spread{oriented.graph, oriented.targets, oriented.costs};
     NextHops hops;
@@ -60,9 +63,15 @@ class UpDown final : public Engine {
       for (const SwitchIdx sw : oriented.targets.of.indices()) {
         if (oriented.targets.of[sw].empty()) continue;
         search.find(sw, hops);
-        spread.serve(sw, hops, offset, result.lft);
+        spread.serve(sw, hops, offset, lft);
       }
+      if (offset == 0)
+        load = record_legal_loads(oriented,
+                                  list_destinations(oriented.targets, lids.top),
+                                  {spread.loads().begin(), spread.loads().end()});
     }
+    RoutingTables result = begin_tables(name(), std::move(lft), oriented);
+    result.load = std::move(load);
     return result;
   }
 };

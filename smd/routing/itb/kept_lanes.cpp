@@ -68,7 +68,8 @@ std::optional<KeptLanes> find_kept_lanes(const LaneWriting& now,
   const IndexVector<SwitchIdx, SwitchIdx> rows = find_rows(now.fabric, *in_force.fabric);
   KeptLanes kept{.trees = std::vector<SwitchTrees>(offsets, SwitchTrees{switches}),
                  .sls = std::vector<PairSls>(offsets, PairSls{switches}),
-                 .lanes = find_lanes(now, in_force, rows)};
+                 .lanes = find_lanes(now, in_force, rows),
+                 .evenness = before.load.evenness};
   bool any = false;
   std::vector<std::uint32_t> edge_of(256, kNoEdge);  // by port
   ShortestSearch search{now.graph};

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/routing/itb/tree_relief.h"
+#include "smd/routing/keep/load_aim.h"
+
 namespace smd {
 namespace {
 
@@ -76,15 +79,15 @@ class Planner {
     TreeBalance balance{task_.graph, task_.demand, task_.costs};
     trees_ = keep ? task_.kept->trees[0] : SwitchTrees{switches};
     wishes_ = keep ? &task_.kept->sls : nullptr;
-    balance_trees({}, trees_, balance);
+    plan_.evenness = balance_trees({}, trees_, balance);
     load_ = balance.measure();
     pairs_ = list_pairs(task_.graph, trees_, cuts_known() ? &rule_ : nullptr);
   }
 
-  // Edges that are set already stay as they are.
-  void balance_trees(std::span<const SwitchTrees> others,
-                     SwitchTrees& trees,
-                     TreeBalance& balance) {
+  // Edges that are set already stay as they are where loads are even enough.
+  Evenness balance_trees(std::span<const SwitchTrees> others,
+                         SwitchTrees& trees,
+                         TreeBalance& balance) {
     const std::size_t switches = task_.graph.switches();
     const auto find = [&](SwitchIdx destination, NextHops& hops) {
       ways_.find(kind_[destination], destination, hops);
@@ -103,8 +106,31 @@ class Planner {
     balance.improve(find, trees, &movable);
     // A cable is the only shortest way between its ends: one that no tree took has come up, and
     // gets its share from all of them.
-    if (std::ranges::find(used, 1) != used.end() && std::ranges::find(used, 0) != used.end())
+    const bool any_kept = std::ranges::find(used, 1) != used.end();
+    if (any_kept && std::ranges::find(used, 0) != used.end()) {
       balance.improve(find, trees);
+    } else if (any_kept && others.empty() && is_any_moved(movable)) {
+      const Evenness reached = relieve_switch_trees(
+          task_.graph, task_.demand, task_.costs, balance, movable, task_.kept->evenness, trees);
+      balance.fill(find, trees);
+      return reached;
+    }
+    return any_kept && task_.kept != nullptr ? carry_evenness(task_.kept->evenness, balance.loads())
+                                             : measure_evenness(balance.loads());
+  }
+
+  // Pairs of switches that carry traffic and whose way is not what it was.
+  [[nodiscard]] bool is_any_moved(const std::vector<char>& movable) const {
+    const std::size_t switches = task_.graph.switches();
+    for (SwitchIdx to{0}; to.value() < switches; to = next(to)) {
+      if (task_.demand.draws[to] == 0) continue;
+      for (SwitchIdx at{0}; at.value() < switches; at = next(at)) {
+        if (at != to && movable[to.value() * switches + at.value()] &&
+            trees_.edge(to, at) != kNoEdge)
+          return true;
+      }
+    }
+    return false;
   }
 
   [[nodiscard]] std::unique_ptr<SlPlacer> make_tables(unsigned lanes) const {

@@ -18,6 +18,7 @@ struct KeptLanes {
   std::vector<SwitchTrees> trees;  // by LID offset
   std::vector<PairSls> sls;
   std::vector<std::uint8_t> lanes;  // see SlTables; empty where lanes do not change
+  Evenness evenness;                // of the tables in force
 };
 
 struct LaneTask {
@@ -39,6 +40,7 @@ struct LanePlan {
   unsigned vls = 1;                  // lanes used
   unsigned sl_count = 1;
   std::vector<std::string> notes;
+  Evenness evenness;  // of offset 0, to hand on
 };
 
 /// Balanced shortest paths with a lane change at every cut; else with one lane from end to end;

@@ -16,7 +16,7 @@ constexpr std::uint32_t kAtOnce = 64;
 
 }  // namespace
 
-ChannelLoads::ChannelLoads(const RouteState& routes, Lid top) {
+void ChannelLoads::list_hops(const RouteState& routes) {
   for (const SwitchIdx sw : routes.oriented().guids.indices()) {
     first_.push_back(static_cast<std::uint32_t>(onward_.size()));
     for (const RouteState::Hop hop : routes.hops(sw))
@@ -25,6 +25,30 @@ ChannelLoads::ChannelLoads(const RouteState& routes, Lid top) {
   }
   first_.push_back(static_cast<std::uint32_t>(onward_.size()));
   load_.assign(onward_.size(), 0);
+}
+
+ChannelLoads::ChannelLoads(const RouteState& routes, std::span<const std::uint64_t> by_edge) {
+  list_hops(routes);
+  const SwitchGraph& graph = routes.oriented().graph;
+  for (const SwitchIdx sw : routes.oriented().guids.indices()) {
+    std::uint32_t position = graph.first_edge(sw);
+    for (const SwitchEdge& edge : graph.edges(sw))
+      load_[first_[sw.value()] + edge.port.value()] =
+          static_cast<std::uint32_t>(by_edge[position++]);
+  }
+}
+
+std::vector<std::uint64_t> ChannelLoads::by_edge(const RouteState& routes) const {
+  std::vector<std::uint64_t> load;
+  for (const SwitchIdx sw : routes.oriented().guids.indices()) {
+    for (const SwitchEdge& edge : routes.oriented().graph.edges(sw))
+      load.push_back((*this)(sw, edge.port));
+  }
+  return load;
+}
+
+ChannelLoads::ChannelLoads(const RouteState& routes, Lid top) {
+  list_hops(routes);
   std::vector<Lid> lids;
   for (std::uint32_t begin = 0; begin <= top.value(); begin += kAtOnce) {
     lids.clear();

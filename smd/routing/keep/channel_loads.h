@@ -14,6 +14,11 @@ class ChannelLoads {
   /// Counts all paths from hosts to LIDs that weigh. Requires: all routes are legal.
   ChannelLoads(const RouteState& routes, Lid top);
 
+  /// Takes over what is known. `by_edge`: of the graph.
+  ChannelLoads(const RouteState& routes, std::span<const std::uint64_t> by_edge);
+
+  [[nodiscard]] std::vector<std::uint64_t> by_edge(const RouteState& routes) const;
+
   [[nodiscard]] std::uint64_t operator()(SwitchIdx sw, PortNum port) const {
     return load_[first_[sw.value()] + port.value()];
   }
@@ -27,6 +32,7 @@ class ChannelLoads {
   void move(RouteState& routes, SwitchIdx sw, Lid lid, PortNum port);
 
  private:
+  void list_hops(const RouteState& routes);
   void count(const RouteState& routes, std::span<const Lid> lids);
 
   /// Passes on what a switch has got so far and goes on in the given direction.

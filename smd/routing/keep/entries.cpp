@@ -1,5 +1,6 @@
 #include "smd/routing/keep/entries.h"
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
@@ -44,6 +45,7 @@ void Entries::set(SwitchIdx sw, Lid lid, PortNum port) {
   const PortNum before = tables_.route(sw, lid);
   if (before == port) return;
   touched_[lid.value()] = 1;
+  changes_.push_back({lid, sw});
   if (std::vector<std::uint64_t>& sums = carried_[sw]; !sums.empty()) {
     sums[before.value()] -= destinations_[lid.value()].draws;
     sums[port.value()] += destinations_[lid.value()].draws;
@@ -57,6 +59,14 @@ std::vector<Lid> Entries::list_touched() const {
     if (touched_[lid]) lids.push_back(Lid{static_cast<std::uint16_t>(lid)});
   }
   return lids;
+}
+
+std::vector<Entries::Change> Entries::list_changes() const {
+  std::vector<Change> sorted = changes_;
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::unique(sorted);
+  sorted.erase(twice.begin(), twice.end());
+  return sorted;
 }
 
 PortNum Entries::choose(SwitchIdx sw, Lid lid, std::span<const std::uint32_t> ways) {

@@ -22,6 +22,18 @@ class Entries {
 
   void set(SwitchIdx sw, Lid lid, PortNum port);
 
+  struct Change {
+    Lid lid;
+    SwitchIdx sw;
+
+    friend auto operator<=>(const Change&, const Change&) = default;
+  };
+
+  /// Every entry that set() has changed, sorted; it may be again as it was.
+  [[nodiscard]] std::vector<Change> list_changes() const;
+
+  [[nodiscard]] bool is_touched(Lid lid) const { return touched_[lid.value()] != 0; }
+
   /// LIDs that set() has changed an entry of, ascending.
   [[nodiscard]] std::vector<Lid> list_touched() const;
 
@@ -51,6 +63,7 @@ class Entries {
   ForwardingTables& tables_;
   IndexVector<SwitchIdx, std::vector<std::uint64_t>> carried_;  // empty: not counted yet
   std::vector<char> touched_;                                   // by LID
+  std::vector<Change> changes_;                                 // in their order, some twice
   bool hosts_exist_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "smd/routing/keep/copy_tables.h"
+#include "smd/routing/keep/even_legal.h"
 #include "smd/routing/keep/loop_backs.h"
 #include "smd/routing/keep/mend.h"
 #include "smd/routing/keep/old_routes.h"
@@ -46,14 +47,29 @@ class Keeper {
           rebalancer.shorten(Lid{static_cast<std::uint16_t>(value)}, changes_.gained);
       }
     }
-    fill_gained(rebalancer);
-    return {.lft = std::move(tables_), .recomputed = routes_.list_touched()};
+    LoadRecord load = even(rebalancer);
+    return {
+        .lft = std::move(tables_), .recomputed = routes_.list_touched(), .load = std::move(load)};
   }
 
  private:
-  void fill_gained(Rebalancer& rebalancer) {
-    if (changes_.gained.empty()) return;
-    ChannelLoads loads{routes_, last_lid()};
+  // Where loads are not known from before, a loss is not worth counting them.
+  LoadRecord even(Rebalancer& rebalancer) {
+    const LegalTables of{.routes = routes_,
+                         .tables = tables_,
+                         .destinations = destinations_,
+                         .before = before_,
+                         .changes = changes_};
+    std::vector<std::uint64_t> load = find_changed_loads(of);
+    if (load.empty() && changes_.gained.empty())
+      return {.evenness = before_.routing->load.evenness};
+    ChannelLoads loads =
+        load.empty() ? ChannelLoads{routes_, last_lid()} : ChannelLoads{routes_, load};
+    fill_gained(rebalancer, loads);
+    return even_legal(of, loads.by_edge(routes_));
+  }
+
+  void fill_gained(Rebalancer& rebalancer, ChannelLoads& loads) {
     for (const PortChanges::Gained& link : changes_.gained)
       rebalancer.fill(link, last_lid(), loads);
     for (const PortChanges::Gained& link : changes_.gained)

@@ -11,6 +11,7 @@ namespace smd {
 struct KeptRoutes {
   ForwardingTables lft;
   std::vector<Lid> recomputed;  // LIDs with entries that changed, ascending
+  LoadRecord load;              // where it is known
 };
 
 /// Requires: the tables in force are up*/down* over the orientation that they carry.

@@ -8,6 +8,7 @@
 
 #include "smd/routing/keep/copy_tables.h"
 #include "smd/routing/keep/entries.h"
+#include "smd/routing/keep/even_shortest.h"
 #include "smd/routing/keep/loop_backs.h"
 #include "smd/routing/keep/old_distances.h"
 #include "smd/routing/shortest_paths.h"
@@ -24,6 +25,7 @@ class ShortestKeeper {
                  const std::vector<std::uint32_t>& costs,
                  const PreviousRoutes& before)
       : fabric_(fabric),
+        before_(before),
         graph_(graph),
         targets_(targets),
         costs_(costs),
@@ -56,7 +58,17 @@ class ShortestKeeper {
       for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
       for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
     }
-    return {.lft = std::move(tables_), .recomputed = entries_.list_touched()};
+    LoadRecord load = even_shortest(
+        list_switch_guids(fabric_),
+        {.graph = graph_,
+         .targets = targets_,
+         .costs = costs_,
+         .destinations = destinations_,
+         .tables = tables_},
+        {.graph = old_.graph_before(), .routing = *before_.routing, .changes = changes_},
+        entries_);
+    return {
+        .lft = std::move(tables_), .recomputed = entries_.list_touched(), .load = std::move(load)};
   }
 
  private:
@@ -282,6 +294,7 @@ class ShortestKeeper {
   }
 
   const Fabric& fabric_;
+  const PreviousRoutes& before_;
   const SwitchGraph& graph_;
   const Targets& targets_;
   const std::vector<std::uint32_t>& costs_;

@@ -9,8 +9,9 @@ namespace smd {
 
 /// Requires: the tables in force are shortest paths to every LID.
 /// Ensures: shortest paths, complete for every LID in `lids`.
-/// - An entry changes only if its port does not lead along a shortest path any more, or to let a
-///   link that came up, or a switch that came nearer, have its share.
+/// - An entry changes only if its port does not lead along a shortest path any more, to let a link
+///   that came up, or a switch that came nearer, have its share, or to relieve the fullest
+///   channels.
 /// - LIDs that nobody has keep their entries, unless the port leads elsewhere.
 /// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
 [[nodiscard]] std::optional<KeptRoutes> keep_shortest(const Fabric& fabric,

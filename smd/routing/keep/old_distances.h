@@ -26,6 +26,8 @@ class OldDistances {
   /// Switches that were there and some of whose ports have changed, ascending.
   [[nodiscard]] const std::vector<SwitchIdx>& changed() const { return changed_; }
 
+  [[nodiscard]] const SwitchGraph& graph_before() const { return graph_before_; }
+
   /// All switches as they stood to `last`; kUnreached also for those that were not there.
   [[nodiscard]] IndexVector<SwitchIdx, std::uint32_t> to(SwitchIdx last) const;
 

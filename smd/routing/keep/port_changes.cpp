@@ -92,6 +92,11 @@ PortChanges compare(const Fabric& before,
 
 }  // namespace
 
+bool PortChanges::any() const {
+  return std::ranges::any_of(before, [](SwitchIdx sw) { return sw == kNone<SwitchIdx>; }) ||
+         std::ranges::any_of(suspect, [](const auto& ports) { return ports.any(); });
+}
+
 PortChanges find_port_changes(const Fabric& before, const Fabric& now, const SwitchGraph& graph) {
   return compare(before,
                  FarEnds{list_switch_guids(before), {}},

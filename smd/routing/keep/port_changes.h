@@ -25,6 +25,10 @@ struct PortChanges {
   };
 
   std::vector<Gained> gained;
+
+  /// Cables between switches or switches have come or gone. Switches that went count by their
+  /// neighbours' ports.
+  [[nodiscard]] bool any() const;
 };
 
 /// Ports of switches as they are now; their directions do not matter.

@@ -78,6 +78,11 @@ class RouteState {
   /// LIDs that set() has changed an entry of, ascending.
   [[nodiscard]] std::vector<Lid> list_touched() const { return entries_.list_touched(); }
 
+  /// See Entries.
+  [[nodiscard]] std::vector<Entries::Change> list_changes() const {
+    return entries_.list_changes();
+  }
+
   /// Somebody above hands over to `sw`, which therefore has to descend.
   [[nodiscard]] bool is_entered_from_above(SwitchIdx sw, Lid lid) const;
 

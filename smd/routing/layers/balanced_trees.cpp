@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/routing/keep/load_aim.h"
 #include "smd/routing/layers/cable_prices.h"
 #include "smd/routing/layers/detours.h"
 
@@ -24,6 +25,7 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
   std::uint32_t offsets = 0;
   for (const TreeFamily& family : plan.families) offsets = std::max(offsets, family.trees);
   std::uint64_t heaviest = 0;
+  Evenness evenness;
   for (std::uint32_t offset = 0; offset < offsets; ++offset) {
     grower.clear_loads();
     SwitchIdx aim = kNone<SwitchIdx>;
@@ -34,9 +36,11 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
       grower.grow(family, offset, style.choice);
       grower.load(family, offset);
     }
-    if (offset == 0) heaviest = grower.find_heaviest_load();
+    if (offset != 0) continue;
+    heaviest = grower.find_heaviest_load();
+    evenness = measure_evenness(grower.loads());
   }
-  return {std::move(plan), std::move(trees), heaviest};
+  return {std::move(plan), std::move(trees), heaviest, evenness};
 }
 
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees) {

@@ -17,6 +17,7 @@ struct BalancedTrees {
   TreePlan plan;
   InTrees trees;
   std::uint64_t heaviest_load = 0;  // of any channel, over the trees to base LIDs
+  Evenness evenness;                // over the same
 };
 
 /// Paths are counted from hosts to hosts: from every host alike, to each by

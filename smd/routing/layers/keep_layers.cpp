@@ -113,6 +113,7 @@ std::optional<RoutingTables> keep_layered_tables(std::string_view engine,
   if (!vls) return std::nullopt;
   RoutingTables tables =
       make_layered_tables(engine, graph, kept.targets, kept.balanced, layering, *vls);
+  tables.load.evenness = kept.evenness;
   tables.orientation = std::move(kept.orientation);
   if (!tables.orientation.by_guid.empty()) tables.notes.emplace_back(kDetoursNote);
   tables.recomputed = list_recomputed(before, tables, kept.row_before);

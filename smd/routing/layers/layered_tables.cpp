@@ -15,6 +15,7 @@ RoutingTables make_layered_tables(std::string_view engine,
   const TreeOfLid& tree_of = trees.plan.of_lid;
   const Lid top{static_cast<std::uint16_t>(tree_of.size() - 1)};
   RoutingTables result{.engine = std::string{engine}, .lft = {graph.switches(), top}, .vls = vls};
+  result.load.evenness = trees.evenness;
   write_entries(graph, targets, trees.trees, tree_of, result.lft);
   if (vls == 1) return result;
   result.path_sls = PathSls{graph.switches(), top};

@@ -4,8 +4,10 @@
 #include <array>
 #include <utility>
 
+#include "smd/routing/keep/port_changes.h"
 #include "smd/routing/layers/detours.h"
 #include "smd/routing/layers/gone_targets.h"
+#include "smd/routing/layers/kept_relief.h"
 
 namespace smd {
 namespace {
@@ -30,7 +32,8 @@ class Keeper {
         way_by_port_(graph.switches()),
         asked_(graph.switches(), 0),
         led_around_(graph.switches(), 0),
-        changed_(kept.balanced.trees.count()) {
+        changed_(kept.balanced.trees.count()),
+        recabled_(find_port_changes(*request.in_force->fabric, fabric, graph).any()) {
     const Fabric& old = *before_.fabric;
     const Targets old_targets = find_targets(old, *before_.lids);
     const bool none = std::ranges::all_of(old_targets.hosts, [](auto hosts) { return hosts == 0; });
@@ -72,13 +75,27 @@ class Keeper {
         changed_[family->first_tree + offset] = grower_.mend(*family, offset, WayChoice::Load);
         grower_.load(*family, offset);
       }
-      if (gained_.empty()) continue;
-      each_family(offset, [&](const TreeFamily& family) {
-        for (const Gained& gained : gained_) {
-          if (grower_.shift(family, offset, gained.sw, gained.way))
-            changed_[family.first_tree + offset].push_back(gained.sw.value());
-        }
-      });
+      if (!gained_.empty()) {
+        each_family(offset, [&](const TreeFamily& family) {
+          for (const Gained& gained : gained_) {
+            if (grower_.shift(family, offset, gained.sw, gained.way))
+              changed_[family.first_tree + offset].push_back(gained.sw.value());
+          }
+        });
+      }
+      // Hosts that come and go move nobody else.
+      if (!recabled_) {
+        kept_.evenness = before_.routing->load.evenness;
+        continue;
+      }
+      const Evenness reached = relieve_trees({.graph = graph_,
+                                              .plan = kept_.balanced.plan,
+                                              .trees = kept_.balanced.trees,
+                                              .offset = offset,
+                                              .changed = changed_},
+                                             grower_,
+                                             before_.routing->load.evenness);
+      if (offset == 0) kept_.evenness = reached;
     }
     for (std::uint32_t tree = 0; tree < changed_.size(); ++tree) {
       for (const std::uint32_t sw : changed_[tree]) kept_.changes.push_back({tree, sw});
@@ -148,6 +165,7 @@ class Keeper {
   IndexVector<SwitchIdx, char> led_around_;
   std::vector<Gained> gained_;
   std::vector<std::vector<std::uint32_t>> changed_;  // by tree
+  const bool recabled_;
 };
 
 }  // namespace
@@ -163,7 +181,7 @@ MendedTrees mend_trees(const Fabric& fabric,
   TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
   const auto per_switch = plan.count_trees();
   MendedTrees kept{
-      std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0}, {}, {}, {}};
+      std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0, {}}, {}, {}, {}, {}};
   const Orientation& along = request.in_force->routing->orientation;
   if (along.by_guid.empty()) {
     Keeper{fabric, graph, request, nullptr, kept}.run();

@@ -18,11 +18,13 @@ struct MendedTrees {
   BalancedTrees balanced;
   Orientation orientation;                       // of the detours; empty where there are none
   std::vector<Change> changes;                   // by tree
+  Evenness evenness;                             // to hand on
   IndexVector<SwitchIdx, SwitchIdx> row_before;  // of a switch, in the tables in force
 };
 
 /// Keeps every way that is still a shortest one. The others go where least is carried, and links
-/// that came up get ways that others let go of, as long as that evens the loads.
+/// that came up get ways that others let go of, as long as that evens the loads. Then
+/// the fullest channels are relieved, see relieve_trees().
 /// Detours to switches without hosts are kept along the orientation in force, as far as it holds.
 /// A LID that nobody has any more keeps its tree, so that who comes back finds it.
 [[nodiscard]] MendedTrees mend_trees(const Fabric& fabric,

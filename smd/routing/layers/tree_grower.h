@@ -43,6 +43,12 @@ class TreeGrower {
   /// By edge: what WayChoice::Guids and Walk go by. Requires: set before grow() with either.
   void set_prices(std::vector<std::uint32_t> prices) { prices_ = std::move(prices); }
 
+  /// By edge: paths, by what they weigh and by compute_slowness(). Whoever moves a way himself
+  /// keeps them up to date.
+  [[nodiscard]] std::vector<std::uint64_t>& loads() { return load_; }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& slowness() const { return slowness_; }
+
   /// What the channel that carries most carries.
   [[nodiscard]] std::uint64_t find_heaviest_load() const {
     return load_.empty() ? 0 : *std::ranges::max_element(load_);

@@ -1,24 +1,16 @@
 // Links that came up, and the trees in force: what gets shorter over them goes there, and of the
 // rest their share.
 #include <algorithm>
-#include <functional>
 
 #include "smd/routing/nue/kept_trees.h"
 
 namespace smd {
-namespace {
-
-constexpr double kMuch = 1.05;             // above the mean of what links carry
-constexpr std::size_t kMostRelieved = 64;  // links
-
-}  // namespace
 
 void KeptTrees::use_gained() {
   for (const Channel gained : gained_) {
     for (const Wanted& wanted : wanted_) shorten(wanted, gained);
   }
   for (const Channel gained : gained_) fill(gained);
-  if (!gained_.empty()) relieve();
 }
 
 // Every link from the switch to the last one.
@@ -95,37 +87,7 @@ void KeptTrees::fill(Channel gained) {
   }
 }
 
-// What filling leaves uneven: the fullest links give away what other ways take as well.
-void KeptTrees::relieve() {
-  std::vector<Channel> fullest;
-  double sum = 0;
-  for (Channel c = 0; c < channels_.size(); ++c) {
-    if (load_[c] == 0) continue;
-    sum += static_cast<double>(load_[c]);
-    fullest.push_back(c);
-  }
-  const double much = kMuch * sum / static_cast<double>(std::max<std::size_t>(fullest.size(), 1));
-  std::erase_if(fullest, [&](Channel c) { return static_cast<double>(load_[c]) < much; });
-  std::ranges::stable_sort(fullest, std::greater<>{}, [&](Channel c) { return load_[c]; });
-  if (fullest.size() > kMostRelieved) fullest.resize(kMostRelieved);
-  for (const Channel full : fullest) {
-    const SwitchIdx sw = channels_.from[full];
-    for (const Wanted& wanted : wanted_) {
-      if (wanted.draws == 0 || entry(sw, wanted.lid) != full) continue;
-      const std::uint32_t links = depth(sw, wanted);
-      for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
-        if (c == full || load_[c] >= load_[full]) continue;
-        if (channels_.to[c] != wanted.last &&
-            entry(channels_.to[c], wanted.lid) == channels_.reverse[c])
-          continue;
-        if (depth(channels_.to[c], wanted) + 1 == links && move(wanted, c, true)) break;
-      }
-    }
-  }
-}
-
-// The switch that `exit` leaves takes it, if the turns are free on the LID's lane. With `if_even`
-// only if the sum of the squares of the loads shrinks by that.
+// As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
 // Requires: the way beyond does not come back.
 bool KeptTrees::move(const Wanted& wanted, Channel exit, bool if_even) {
   const SwitchIdx sw = channels_.from[exit];
@@ -154,22 +116,7 @@ bool KeptTrees::move(const Wanted& wanted, Channel exit, bool if_even) {
   };
   if (if_even && grown >= shrunk) return refuse();
 
-  TurnSet& turns = turns_[lane_[wanted.lid.value()]];
-  const Channel next =
-      channels_.to[exit] == wanted.last ? kNoChannel : entry(channels_.to[exit], wanted.lid);
-  bool free = next == kNoChannel || turns.add(exit, next);
-  for (Channel c = channels_.first[sw.value()]; free && c < channels_.first[sw.value() + 1]; ++c) {
-    if (entry(channels_.to[c], wanted.lid) == channels_.reverse[c])
-      free = turns.add(channels_.reverse[c], exit);
-  }
-  if (!free) {
-    turns.take_back();
-    return refuse();
-  }
-  turns.keep();
-  result_.lft.set_route(sw, wanted.lid, graph_.edge(exit).port);
-  moved_[wanted.lid.value()] = 1;
-  return true;
+  return turn(wanted, exit) || refuse();
 }
 
 }  // namespace smd

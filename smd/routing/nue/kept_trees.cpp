@@ -46,6 +46,7 @@ KeptTrees::KeptTrees(const Fabric& fabric,
     by_port_[channels.from[c].value() * std::size_t{256} + graph.edge(c).port.value()] = c;
   const PortChanges changes = find_port_changes(*in_force.fabric, fabric, graph);
   before_ = changes.before;
+  recabled_ = changes.any();
   for (const PortChanges::Gained& link : changes.gained)
     gained_.push_back(by_port_[link.sw.value() * std::size_t{256} + link.port.value()]);
   list_wanted();
@@ -79,6 +80,7 @@ std::optional<RoutingTables> KeptTrees::compute(unsigned lanes) {
     moved_[wanted.lid.value()] = 1;
   }
   use_gained();
+  relieve();
   result_.recomputed.emplace();
   for (const Wanted& wanted : wanted_) {
     if (moved_[wanted.lid.value()]) result_.recomputed->push_back(wanted.lid);

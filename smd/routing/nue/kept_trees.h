@@ -25,6 +25,8 @@ class KeptTrees {
   [[nodiscard]] std::optional<RoutingTables> compute(unsigned lanes);
 
  private:
+  class Movable;
+
   struct Wanted {
     Lid lid;
     SwitchIdx last;
@@ -45,6 +47,7 @@ class KeptTrees {
   void shorten(const Wanted& wanted, Channel gained);
   void fill(Channel gained);
   void relieve();
+  bool turn(const Wanted& wanted, Channel exit);
   bool move(const Wanted& wanted, Channel exit, bool if_even);
   [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const Wanted& wanted) const;
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
@@ -72,6 +75,7 @@ class KeptTrees {
   std::vector<TurnSet> turns_;       // by lane
   std::vector<std::uint64_t> load_;  // by channel
   std::vector<Channel> gained_;
+  bool recabled_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
   TreeGrowth growth_;
   GrownTree tree_;  // what is left of a LID's routes

@@ -103,12 +103,16 @@ void require_recomputed_told(const View& now,
   for (const Lid lid : moved) RC_ASSERT(std::ranges::count(*after.recomputed, lid) == 1);
 }
 
+// Entries that still led along a shortest path moved for the sake of balance only: with all of them
+// put back the fullest channel carries no less.
 void require_nothing_needless(const View& now,
                               const RoutingTables& after,
                               const View& before,
                               const RoutingTables& tables) {
   if (!after.recomputed) return;  // too much was gone
   HopDistance hops{now.fabric};
+  ForwardingTables put_back = after.lft;
+  std::size_t moved = 0, forced = 0;
   each_entry(now, after, [&](SwitchIdx sw, Lid lid) {
     const PortNum old = entry_before(now, before, tables, sw, lid);
     if (old == after.lft.route(sw, lid)) return;
@@ -121,8 +125,13 @@ void require_nothing_needless(const View& now,
     const auto to = hops.to(last);
     const bool still_shortest = onward != kNone<SwitchIdx> && hops.joined(sw, last) &&
                                 to[onward.value()] + 1 == to[sw.value()];
-    RC_ASSERT(!still_shortest);
+    if (still_shortest) put_back.set_route(sw, lid, old);
+    ++(still_shortest ? moved : forced);
   });
+  RC_CLASSIFY(moved != 0, "moved for balance");
+  if (moved == 0) return;
+  RC_ASSERT(measure_load(now.fabric, now.lids, after.lft).max <=
+            measure_load(now.fabric, now.lids, put_back).max);
 }
 
 RC_GTEST_PROP(KeepShortest, WhateverChangesTheRoutesStayShortest, ()) {
@@ -143,7 +152,7 @@ RC_GTEST_PROP(KeepShortest, WhateverChangesTheRoutesStayShortest, ()) {
   }
 }
 
-RC_GTEST_PROP(KeepShortest, AfterALossNoEntryChangesThatCouldStay, ()) {
+RC_GTEST_PROP(KeepShortest, AfterALossEntriesThatCouldStayMoveForBalanceOnly, ()) {
   ChangingFabric network = draw();
   View before = network.view();
   RoutingTables tables = compute_minhop(before.fabric, before.lids);
@@ -322,8 +331,8 @@ TEST_P(OneCable, LoadsStayEvenWhileItIsGoneAndAfterwards) {
     // What was led elsewhere need not come back by itself, but others do in its place.
     const PreviousRoutes then{&cut, &whole.lids, &meanwhile};
     const LoadReport after = load(whole.fabric, compute_minhop(whole.fabric, whole.lids, &then));
-    EXPECT_LE(after.max, std::max(kept.max, at_first.max)) << a << b;
-    EXPECT_LE(after.stddev, 1.05 * std::max(kept.stddev, at_first.stddev)) << a << b;
+    EXPECT_LE(static_cast<double>(after.max), 1.05 * static_cast<double>(at_first.max)) << a << b;
+    EXPECT_LE(after.stddev, std::max(1.05 * at_first.stddev, 0.1 * after.mean)) << a << b;
   }
 }
 

@@ -1,0 +1,257 @@
+#include "smd/routing/keep/relief.h"
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+// Channels that could not be relieved in one go.
+constexpr std::size_t kMostStuck = 16;
+
+// Looked at to relieve one channel.
+constexpr std::size_t kMostTrees = 256;
+
+// Moves that help only with a second one.
+constexpr std::size_t kMostPassedOn = 64;
+
+constexpr std::uint32_t kNoWay = MovableTrees::kNoWay;
+
+}  // namespace
+
+Relief::Relief(const SwitchGraph& graph,
+               const IndexVector<SwitchIdx, std::uint32_t>& sources,
+               const std::vector<std::uint32_t>& costs,
+               std::vector<std::uint64_t>& load,
+               MovableTrees& trees)
+    : graph_(graph),
+      sources_(sources),
+      costs_(costs),
+      load_(load),
+      trees_(trees),
+      from_(graph.edge_count()),
+      way_(graph.switches()),
+      depth_(graph.switches()),
+      flow_(graph.switches()),
+      passes_(graph.switches()) {
+  for (const SwitchIdx sw : sources.indices()) {
+    const auto edges = graph.edges(sw);
+    std::fill_n(from_.begin() + graph.first_edge(sw), edges.size(), sw.value());
+  }
+}
+
+void Relief::run(const LoadAim& aim) {
+  run(aim.best, Which::Changed);
+  run(aim.enough, Which::All);
+}
+
+void Relief::run(std::uint64_t limit, Which which) {
+  which_ = which;
+  limit_ = limit;
+  passed_on_ = 0;
+  full_ = {};
+  for (std::uint32_t edge = 0; edge < load_.size(); ++edge) {
+    if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
+  }
+  std::size_t stuck = 0;
+  while (!full_.empty() && stuck < kMostStuck) {
+    const auto [load, place] = full_.top();
+    full_.pop();
+    const std::uint32_t edge = ~place;
+    if (load_[edge] != load) continue;  // queued again when that changed
+    only_evener_ = true;
+    lighten(edge, limit);
+    if (load_[edge] != load || which == Which::Changed) continue;
+    only_evener_ = false;
+    lighten(edge, limit);
+    if (load_[edge] == load && !pass_on(edge)) ++stuck;
+  }
+}
+
+void Relief::lighten(std::uint32_t full, std::uint64_t limit) {
+  const SwitchIdx sw{from_[full]};
+  std::size_t tried = 0;
+  for (std::uint32_t tree = 0; tree < trees_.count() && load_[full] > limit; ++tree) {
+    if (trees_.draws(tree) == 0 || trees_.edge(tree, sw) != full) continue;
+    if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
+    if (++tried > kMostTrees) return;
+    read(tree);
+    relieve_tree(tree, full, limit);
+  }
+}
+
+void Relief::read(std::uint32_t tree) {
+  std::ranges::fill(depth_, kUnreached);
+  constexpr std::uint32_t kDead = kUnreached - 1;
+  const std::uint32_t root = trees_.root(tree).value();
+  depth_[root] = 0;
+  way_[root] = kNoWay;
+  std::uint32_t deepest = 0;
+  for (std::uint32_t start = 0; start < depth_.size(); ++start) {
+    path_.clear();
+    std::uint32_t sw = start;
+    while (depth_[sw] == kUnreached) {
+      way_[sw] = trees_.edge(tree, SwitchIdx{sw});
+      depth_[sw] = kDead;
+      path_.push_back(sw);
+      if (way_[sw] == kNoWay) break;
+      sw = graph_.edge(way_[sw]).to.value();
+    }
+    std::uint32_t depth = depth_[sw];
+    for (std::size_t at = path_.size(); at-- > 0 && depth != kDead;) depth_[path_[at]] = ++depth;
+    if (depth != kDead) deepest = std::max(deepest, depth);
+  }
+  std::vector<std::uint32_t> first(deepest + 2, 0);
+  for (const std::uint32_t depth : depth_) {
+    if (depth < kDead) ++first[depth + 1];
+  }
+  for (std::size_t depth = 1; depth < first.size(); ++depth) first[depth] += first[depth - 1];
+  near_to_far_.resize(first.back());
+  for (std::uint32_t sw = 0; sw < depth_.size(); ++sw) {
+    flow_[sw] = sources_[SwitchIdx{sw}];
+    if (depth_[sw] < kDead) near_to_far_[first[depth_[sw]]++] = sw;
+  }
+  for (std::size_t at = near_to_far_.size(); at-- > 1;) {
+    const std::uint32_t sw = near_to_far_[at];
+    flow_[graph_.edge(way_[sw]).to.value()] += flow_[sw];
+  }
+}
+
+// As long as its own, and not over the channel that is too full.
+bool Relief::is_other_way(std::uint32_t sw, std::uint32_t edge) const {
+  const std::uint32_t to = graph_.edge(edge).to.value();
+  return edge != way_[sw] && depth_[to] < depth_[sw] && depth_[to] + 1 == depth_[sw] &&
+         !passes_[to];
+}
+
+void Relief::mark_passing(std::uint32_t full) {
+  passes_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size(); ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    passes_[sw] = sw == from_[full] || passes_[graph_.edge(way_[sw]).to.value()];
+  }
+}
+
+void Relief::relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit) {
+  const std::uint32_t before = from_[full];
+  const std::uint32_t draws = trees_.draws(tree);
+  passes_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size() && load_[full] > limit; ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    passes_[sw] = sw == before || passes_[graph_.edge(way_[sw]).to.value()];
+    if (!passes_[sw] || flow_[sw] == 0) continue;
+    if (which_ == Which::Changed && !trees_.has_changed(tree, SwitchIdx{sw})) continue;
+    const std::uint64_t paths = flow_[sw] * draws;
+    std::uint32_t best = kNoWay;
+    std::uint64_t least = load_[full];
+    std::uint32_t edge = graph_.first_edge(SwitchIdx{sw});
+    const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(SwitchIdx{sw}).size());
+    for (; edge != end; ++edge) {
+      if (!is_other_way(sw, edge) || load_[edge] >= least) continue;
+      const std::uint64_t peak = find_peak(SwitchIdx{sw}, edge, paths, least);
+      if (peak >= least || (only_evener_ && !is_evener(SwitchIdx{sw}, edge, paths))) continue;
+      least = peak;
+      best = edge;
+    }
+    if (best == kNoWay || !trees_.take(tree, SwitchIdx{sw}, best)) continue;
+    move(SwitchIdx{sw}, best, draws);
+    passes_[sw] = 0;
+  }
+}
+
+bool Relief::pass_on(std::uint32_t full) {
+  const SwitchIdx before{from_[full]};
+  const std::uint64_t much = load_[full];
+  std::size_t tried = 0;
+  for (std::uint32_t tree = 0; tree < trees_.count(); ++tree) {
+    if (trees_.draws(tree) == 0 || trees_.edge(tree, before) != full) continue;
+    if (++tried > kMostTrees) return false;
+    read(tree);
+    mark_passing(full);
+    for (const std::uint32_t place : near_to_far_) {
+      const SwitchIdx sw{place};
+      if (!passes_[place] || flow_[place] == 0) continue;
+      const std::uint64_t paths = flow_[place] * trees_.draws(tree);
+      for (std::size_t at = 0; at < graph_.edges(sw).size(); ++at) {
+        const auto edge = static_cast<std::uint32_t>(graph_.first_edge(sw) + at);
+        if (!is_other_way(place, edge) || find_peak(sw, edge, paths, much + 1) != much) continue;
+        if (++passed_on_ > kMostPassedOn) return false;
+        if (pass_on(full, tree, sw, edge)) return true;
+        read(tree);
+        mark_passing(full);
+      }
+    }
+  }
+  return false;
+}
+
+bool Relief::pass_on(std::uint32_t full, std::uint32_t tree, SwitchIdx sw, std::uint32_t edge) {
+  const std::uint64_t much = load_[full];
+  const std::uint32_t back = way_[sw.value()];
+  if (!trees_.take(tree, sw, edge)) return false;
+  std::vector<std::uint32_t> as_full;
+  move(sw, edge, trees_.draws(tree));
+  for (std::uint32_t at = sw.value(); way_[at] != kNoWay; at = graph_.edge(way_[at]).to.value()) {
+    if (load_[way_[at]] == much) as_full.push_back(way_[at]);
+  }
+  const auto is_below = [&](std::uint32_t channel) {
+    if (load_[channel] == much) lighten(channel, much - 1);
+    return load_[channel] < much;
+  };
+  if (std::ranges::all_of(as_full, is_below)) return true;
+  read(tree);
+  if (way_[sw.value()] == edge && trees_.take(tree, sw, back)) move(sw, back, trees_.draws(tree));
+  return false;
+}
+
+std::uint64_t Relief::find_peak(SwitchIdx sw,
+                                std::uint32_t edge,
+                                std::uint64_t paths,
+                                std::uint64_t bound) const {
+  std::uint64_t peak = 0;
+  std::uint32_t old = way_[sw.value()];
+  // Both ways are equally long: where they meet, nothing changes.
+  while (true) {
+    peak = std::max(peak, load_[edge] + paths * costs_[edge]);
+    if (peak >= bound) return kNever;
+    const std::uint32_t at = graph_.edge(edge).to.value();
+    const std::uint32_t old_at = graph_.edge(old).to.value();
+    if (at == old_at) return peak;
+    edge = way_[at];
+    old = way_[old_at];
+  }
+}
+
+bool Relief::is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const {
+  double grown = 0;
+  for (std::uint32_t old = way_[sw.value()];;) {
+    const std::uint64_t taken = paths * costs_[edge], left = paths * costs_[old];
+    grown += static_cast<double>(taken) * static_cast<double>(2 * load_[edge] + taken) -
+             static_cast<double>(left) * static_cast<double>(2 * load_[old] - left);
+    const std::uint32_t at = graph_.edge(edge).to.value();
+    const std::uint32_t old_at = graph_.edge(old).to.value();
+    if (at == old_at) return grown < 0;
+    edge = way_[at];
+    old = way_[old_at];
+  }
+}
+
+void Relief::move(SwitchIdx sw, std::uint32_t edge, std::uint32_t draws) {
+  const std::uint64_t paths = flow_[sw.value()];
+  std::uint32_t old = way_[sw.value()];
+  way_[sw.value()] = edge;
+  while (true) {
+    load_[old] -= paths * draws * costs_[old];
+    load_[edge] += paths * draws * costs_[edge];
+    if (load_[old] > limit_) full_.emplace(load_[old], ~old);
+    if (load_[edge] > limit_) full_.emplace(load_[edge], ~edge);
+    const std::uint32_t at = graph_.edge(edge).to.value();
+    const std::uint32_t old_at = graph_.edge(old).to.value();
+    if (at == old_at) return;
+    flow_[old_at] -= paths;
+    flow_[at] += paths;
+    edge = way_[at];
+    old = way_[old_at];
+  }
+}
+
+}  // namespace smd

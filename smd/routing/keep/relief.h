@@ -1,0 +1,84 @@
+// Takes paths off channels that carry too much: switches before them take other ways that are as
+// long, as few switches as will do.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "smd/routing/keep/load_aim.h"
+#include "smd/routing/keep/movable_trees.h"
+
+namespace smd {
+
+class Relief {
+ public:
+  /// All outlive it. `sources`: paths that begin at each switch. `costs` by edge, see
+  /// find_link_costs(). `load` by edge: paths, by what they draw and cost; kept up to date.
+  Relief(const SwitchGraph& graph,
+         const IndexVector<SwitchIdx, std::uint32_t>& sources,
+         const std::vector<std::uint32_t>& costs,
+         std::vector<std::uint64_t>& load,
+         MovableTrees& trees);
+
+  /// Heaviest channels first, entries that have changed anyhow until none carries more than
+  /// `aim.best`, then all others until none carries more than `aim.enough`. A switch moves where
+  /// that makes loads evener altogether, and leaves every channel of its new way below what the
+  /// full one carried. Channels that nothing relieves stay; one more move is tried for each.
+  void run(const LoadAim& aim);
+
+  enum class Which : std::uint8_t { Changed, All };  // entries that may move
+
+  void run(std::uint64_t limit, Which which);
+
+ private:
+  void lighten(std::uint32_t full, std::uint64_t limit);
+  void read(std::uint32_t tree);
+  void relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
+
+  /// Moves paths to a channel that then carries as much, and from there on.
+  bool pass_on(std::uint32_t full);
+  bool pass_on(std::uint32_t full, std::uint32_t tree, SwitchIdx sw, std::uint32_t edge);
+
+  void mark_passing(std::uint32_t full);
+  [[nodiscard]] bool is_other_way(std::uint32_t sw, std::uint32_t edge) const;
+
+  /// What the heaviest channel of the way over `edge` would carry; less than `bound`, or kNever.
+  [[nodiscard]] std::uint64_t find_peak(SwitchIdx sw,
+                                        std::uint32_t edge,
+                                        std::uint64_t paths,
+                                        std::uint64_t bound) const;
+
+  /// The sum of the squares of all loads would be smaller over `edge`.
+  [[nodiscard]] bool is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const;
+  void move(SwitchIdx sw, std::uint32_t edge, std::uint32_t draws);
+
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  const SwitchGraph& graph_;
+  const IndexVector<SwitchIdx, std::uint32_t>& sources_;
+  const std::vector<std::uint32_t>& costs_;
+  std::vector<std::uint64_t>& load_;
+  MovableTrees& trees_;
+  std::vector<std::uint32_t> from_;  // by edge: the switch it leaves
+  Which which_ = Which::All;
+
+  std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> full_;  // load, ~edge
+
+  // Of one tree, by switch.
+  std::vector<std::uint32_t> way_;    // kNoWay: the root, or not in it
+  std::vector<std::uint32_t> depth_;  // kUnreached: not in it
+  std::vector<std::uint64_t> flow_;   // paths that pass it
+  std::vector<std::uint32_t> near_to_far_;
+  std::vector<std::uint32_t> far_to_near_;
+  std::vector<char> passes_;  // over the channel that is too full
+
+  std::vector<std::uint32_t> path_;
+  std::uint64_t limit_ = 0;    // of this run
+  bool only_evener_ = true;    // moves that make the sum of squares smaller
+  std::size_t passed_on_ = 0;  // attempts in this run
+};
+
+}  // namespace smd
