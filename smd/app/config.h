@@ -153,6 +153,12 @@ struct AdminConfig {
   friend bool operator==(const AdminConfig&, const AdminConfig&) = default;
 };
 
+struct MetricsConfig {
+  std::string listen;  // HOST:PORT or the path of a Unix socket; "": nobody reads them
+
+  friend bool operator==(const MetricsConfig&, const MetricsConfig&) = default;
+};
+
 struct ReplicaConfig {
   std::string listen;  // HOST:PORT; "": nobody reads from us
   std::vector<std::string> peers;
@@ -174,6 +180,7 @@ struct Config {
   cc::Options congestion;
   LogConfig log;
   AdminConfig admin;
+  MetricsConfig metrics;
   ReplicaConfig replica;
 
   friend bool operator==(const Config&, const Config&) = default;

@@ -62,6 +62,18 @@ std::vector<ConfigOption> own_options() {
              numeric(kSection, &O::floor_hosts),
              0,
              65535),
+      optional_number(about("host_threshold",
+                            "How eagerly switch ports before hosts mark, where they differ from "
+                            "those between switches; as cc_sw_cong_setting_threshold"),
+                      plain(kSection, &O::host_threshold),
+                      15,
+                      "8"),
+      optional_number(about("host_marking_rate",
+                            "Likewise the packets between two marks; as "
+                            "cc_sw_cong_setting_marking_rate"),
+                      plain(kSection, &O::host_marking_rate),
+                      65535,
+                      "3"),
   };
 }
 

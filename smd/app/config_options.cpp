@@ -491,6 +491,22 @@ Options admin_options() {
   };
 }
 
+Options metrics_options() {
+  return {checked_text(
+      {"metrics",
+       "listen",
+       "Where Prometheus may read `/metrics`: an address, or a Unix socket; \"\" is nowhere. "
+       "Whoever reaches it may read it",
+       "",
+       kRestart},
+      plain(&Config::metrics, &MetricsConfig::listen),
+      "HOST:PORT, such as \"127.0.0.1:9684\", an absolute path, or \"\"",
+      [](const std::string& text) {
+        return text.empty() || (is_absolute_path(text) && text.size() <= kSocketPathBytes) ||
+               (!is_absolute_path(text) && parse_host_port(text).has_value());
+      })};
+}
+
 Options replica_options() {
   const auto section = &Config::replica;
   using T = ReplicaConfig;
@@ -544,6 +560,7 @@ Options make_options() {
                        congestion_options(),
                        log_options(),
                        admin_options(),
+                       metrics_options(),
                        replica_options()}) {
     std::ranges::move(part, std::back_inserter(all));
   }
@@ -571,6 +588,7 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "log") return "Log lines.";
   if (section == "replica")
     return "What managers that stand by copy from the master: docs/several-managers.md.";
+  if (section == "metrics") return "Numbers for Prometheus.";
   if (section == "admin") return "The daemon's socket for smctl.";
   return "";
 }

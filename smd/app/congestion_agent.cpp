@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace smd::app {
@@ -30,13 +31,19 @@ std::string_view print_cc_standing(CcStanding standing) {
   return "unknown";
 }
 
-void CcAgent::aim(const CcGoal& goal) {
+void CcAgent::aim(CcGoal goal) {
+  // Ports that were told something of their own are told that it no longer holds.
+  if (goal.of_switch && goal.of_ports.size() < goal_.of_ports.size())
+    goal.of_ports.resize(goal_.of_ports.size());
   if (goal == goal_) return;
   if (goal.key != goal_.key) {
     const bool shut_out = standing_ == CcStanding::ForeignKey || standing_ == CcStanding::Silent;
     if (shut_out) forget();
+    const auto& held = registers_.key.held;
+    if (held && held->key == goal_.key && held->key != cc::CcKey{}) borrowed_ = held->key;
+    tried_ = 0;
   }
-  goal_ = goal;
+  goal_ = std::move(goal);
   disobeyed_ = refused_ = 0;
   trouble_.clear();
   registers_.try_all();
@@ -51,6 +58,8 @@ void CcAgent::forget() {
 void CcAgent::try_again() {
   if (standing_ == CcStanding::Silent || standing_ == CcStanding::ForeignKey) {
     standing_ = CcStanding::Unknown;
+    tried_ = 0;
+    borrowed_.reset();
     unread_all();
   }
 }
@@ -91,8 +100,10 @@ std::optional<CcRequest> CcAgent::settle(CcRegister<T>& reg,
 }
 
 std::optional<CcRequest> CcAgent::next_of_key() {
-  if (!goal_.protect) return std::nullopt;
-  cc::KeyInfo wish = *goal_.protect;
+  const auto& held = registers_.key.held;
+  const bool foreign = held && held->key != cc::CcKey{} && held->key != goal_.key;
+  if (!goal_.protect && !foreign) return std::nullopt;
+  cc::KeyInfo wish = goal_.protect.value_or(cc::KeyInfo{.key = goal_.key});
   wish.violations = violations();
   return settle(registers_.key, wish, Attribute::CongestionKeyInfo);
 }
@@ -111,7 +122,14 @@ std::optional<CcRequest> CcAgent::next_of_traps() {
 
 std::optional<CcRequest> CcAgent::next_of_switch() {
   if (!goal_.of_switch) return std::nullopt;
-  return settle(registers_.of_switch, *goal_.of_switch, Attribute::SwitchCongestionSetting);
+  auto request = settle(registers_.of_switch, *goal_.of_switch, Attribute::SwitchCongestionSetting);
+  auto& ports = registers_.of_ports;
+  ports.resize(goal_.of_ports.size());
+  for (std::size_t i = 0; i < ports.size() && !request; ++i) {
+    const auto block = static_cast<std::uint32_t>(i);
+    request = settle(ports[i], goal_.of_ports[i], Attribute::SwitchPortCongestionSetting, block);
+  }
+  return request;
 }
 
 /// The table first: an index must not stand where nothing was written yet.
@@ -139,7 +157,7 @@ std::optional<CcRequest> CcAgent::next_of_adapter() {
 }
 
 MadBytes CcAgent::make(const CcRequest& request) const {
-  MadBytes mad = make_cc_mad(request, goal_.key);
+  MadBytes mad = make_cc_mad(request, key());
   if (request.set) registers_.write(request, mad);
   return mad;
 }
@@ -147,11 +165,19 @@ MadBytes CcAgent::make(const CcRequest& request) const {
 /// A key that is hidden reads 0 under protection.
 void CcAgent::take_key(const cc::KeyInfo& info) {
   const bool hidden = info.key == cc::CcKey{} && info.protect;
-  if (hidden || (info.key != cc::CcKey{} && info.key != goal_.key)) {
-    standing_ = CcStanding::ForeignKey;
+  if (!hidden) {
+    if (info.key != cc::CcKey{} && info.key != goal_.key) borrowed_ = info.key;
+    registers_.key.held = info;
+    knocked_ = false;
     return;
   }
-  registers_.key.held = info;
+  foreign_lease_s_ = info.lease_s;
+  borrowed_.reset();
+  if (tried_ < goal_.former.size()) {
+    borrowed_ = goal_.former[tried_++];
+  } else {
+    standing_ = CcStanding::ForeignKey;
+  }
 }
 
 void CcAgent::take_get(const CcRequest& request, const MadBytes& answer) {
@@ -183,6 +209,10 @@ void CcAgent::take(const CcRequest& request, const MadBytes& answer) {
   if (status == 0) {
     silences_ = 0;
     if (!request.set) return take_get(request, answer);
+    if (request.attribute == Attribute::CongestionKeyInfo) {
+      borrowed_.reset();  // it is under ours now, or says otherwise when it is asked
+      tried_ = 0;
+    }
     return registers_.unread(request);
   }
   if (status == static_cast<std::uint16_t>(MadStatus::Busy)) return lose();
@@ -206,7 +236,13 @@ bool CcAgent::is_as_wished() const {
   if (standing_ != CcStanding::Managed || !trouble_.empty()) return false;
   const auto& of_switch = registers_.of_switch.held;
   const auto& of_adapter = registers_.of_adapter.held;
-  if (goal_.of_switch) return of_switch && holds(*of_switch, *goal_.of_switch);
+  if (goal_.of_switch) {
+    if (!of_switch || !holds(*of_switch, *goal_.of_switch)) return false;
+    return std::ranges::equal(
+        registers_.of_ports, goal_.of_ports, [](const auto& reg, const auto& wish) {
+          return reg.held && holds(*reg.held, wish);
+        });
+  }
   if (goal_.of_adapter) return of_adapter && holds(*of_adapter, goal_.of_adapter->setting);
   return true;
 }

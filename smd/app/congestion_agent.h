@@ -3,6 +3,10 @@
 // A register is read before it is written, and read again after every Set: some agents answer a Set
 // and keep what they had. What an agent refuses, or does not keep, is not asked of it again until
 // the goal is another one or its port came up anew.
+//
+// An agent under a key that is not ours shows it once its owner's lease has ended, or never had
+// any; else it shows it to those alone who know it, so that former keys of ours are tried. None of
+// these questions counts as a violation (A10.4.1). With its own key it is told ours.
 #pragma once
 
 #include <optional>
@@ -28,7 +32,7 @@ class CcAgent {
   explicit CcAgent(bool is_switch) : is_switch_(is_switch) {}
 
   /// What was given up is tried again where the goal is new.
-  void aim(const CcGoal& goal);
+  void aim(CcGoal goal);
 
   /// Nothing that was known holds any more.
   void forget();
@@ -47,6 +51,24 @@ class CcAgent {
 
   /// A silent one, or one under a foreign key, is asked once more.
   void try_again();
+
+  /// It is under a key that has a lease, which begins when somebody speaks with a wrong one, and
+  /// nobody has done so for us yet: an owner that lives stops it again.
+  [[nodiscard]] bool may_knock() const {
+    return standing_ == CcStanding::ForeignKey && foreign_lease_s_ > 0 && !knocked_;
+  }
+
+  void note_knock() { knocked_ = true; }
+
+  [[nodiscard]] bool knocked() const { return knocked_; }
+
+  /// It may yet show the key that it is under.
+  [[nodiscard]] bool waits_for_lease() const {
+    return standing_ == CcStanding::ForeignKey && foreign_lease_s_ > 0;
+  }
+
+  /// That MADs to it carry.
+  [[nodiscard]] cc::CcKey key() const { return borrowed_.value_or(goal_.key); }
 
   [[nodiscard]] CcStanding standing() const { return standing_; }
 
@@ -85,6 +107,10 @@ class CcAgent {
 
   bool is_switch_;
   CcGoal goal_;
+  std::optional<cc::CcKey> borrowed_;  // that it is under, where that is not the goal's
+  std::size_t tried_ = 0;              // of the former keys
+  std::uint16_t foreign_lease_s_ = 0;
+  bool knocked_ = false;
   CcStanding standing_ = CcStanding::Unknown;
   unsigned silences_ = 0;
   unsigned disobeyed_ = 0;

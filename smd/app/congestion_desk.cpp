@@ -13,11 +13,31 @@ namespace {
 /// One that never answered is asked in so many rounds.
 constexpr unsigned kMostSilences = 3;
 
+/// Between two looks whether somebody's lease has ended.
+constexpr Duration kLeasePause = std::chrono::seconds(10);
+
+constexpr std::size_t kMostKeys = 8;
+
 }  // namespace
 
 CongestionDesk::CongestionDesk(Runtime& runtime, Transport& transport)
     : runtime_(runtime), client_(runtime, transport) {
   client_.on_unsolicited([this](const MadPacket& packet) { on_trap(packet); });
+}
+
+void CongestionDesk::keep_keys(Keys keys, std::function<void(const Keys&)> on_change) {
+  keys_ = std::move(keys);
+  on_keys_ = std::move(on_change);
+}
+
+/// What agents may be under when we come back.
+void CongestionDesk::note_key() {
+  const bool told = options_.protect && options_.key != cc::CcKey{};
+  if (!told || (!keys_.empty() && keys_.back() == options_.key)) return;
+  std::erase(keys_, options_.key);
+  if (keys_.size() == kMostKeys) keys_.erase(keys_.begin());
+  keys_.push_back(options_.key);
+  if (on_keys_) on_keys_(keys_);
 }
 
 void CongestionDesk::stop() {
@@ -42,6 +62,7 @@ void CongestionDesk::adopt(std::shared_ptr<const InForce> now,
     return;
   }
   options_ = settings.congestion;
+  note_key();
   now_ = std::move(now);
   client_.configure({.window = options_.max_outstanding,
                      .retries = settings.smp.retries,
@@ -90,7 +111,11 @@ CcGoal CongestionDesk::goal_of(const CcPort& port) const {
   const Fabric& fabric = now_->fabric();
   const NodeIdx node = *fabric.find_node(port.first);
   const Lid our_lid = now_->lids.base[fabric.sm_port];
-  return build_cc_goal(plan_, options_, fabric, node, port.second, our_lid);
+  CcGoal goal = build_cc_goal(plan_, options_, fabric, node, port.second, our_lid);
+  for (const cc::CcKey key : keys_) {
+    if (key != options_.key) goal.former.insert(goal.former.begin(), key);
+  }
+  return goal;
 }
 
 template <class Done>
@@ -127,6 +152,7 @@ void CongestionDesk::advance(const CcPort& port) {
 /// Every agent has said what it has to say: one line, where it is another than before.
 void CongestionDesk::settled() {
   if (!now_ || planning_) return;
+  if (roll_.waits_for_lease() && round_due_ > runtime_.now() + kLeasePause) arm_round();
   const std::size_t with_trouble = roll_.count_trouble();
   std::string line = fmt::format("managed={} unsupported={} silent={} foreign_key={} trouble={}",
                                  count(CcStanding::Managed),
@@ -134,7 +160,8 @@ void CongestionDesk::settled() {
                                  count(CcStanding::Silent),
                                  count(CcStanding::ForeignKey),
                                  with_trouble);
-  if (count(CcStanding::Managed) == 0 && !roll_.all().empty())
+  if (count(CcStanding::Unsupported) + count(CcStanding::Silent) == roll_.all().size() &&
+      !roll_.all().empty())
     line += " what=\"no node here does congestion control; all are left as they are\"";
   if (line == said_) return;
   said_ = std::move(line);
@@ -157,8 +184,11 @@ void CongestionDesk::arm_round() {
     const Duration half = std::chrono::seconds(options_.lease_s) / 2;
     pause = pause == Duration{0} ? half : std::min(pause, half);
   }
+  if (roll_.waits_for_lease())
+    pause = pause == Duration{0} ? kLeasePause : std::min(pause, kLeasePause);
+  round_due_ = pause == Duration{0} ? TimePoint{Duration::max()} : runtime_.now() + pause;
   if (pause == Duration{0}) return round_.reset();
-  round_ = Timer(runtime_, runtime_.now() + pause, [this] { begin_round(); });
+  round_ = Timer(runtime_, round_due_, [this] { begin_round(); });
 }
 
 void CongestionDesk::begin_round() {
@@ -172,15 +202,25 @@ void CongestionDesk::begin_round() {
       read_log(port);
     } else if (standing == CcStanding::ForeignKey ||
                (standing == CcStanding::Silent && known.agent.silences() < kMostSilences)) {
+      if (known.agent.may_knock()) knock(known);
       known.agent.try_again();
       advance(port);
     }
   }
 }
 
+/// The lease of a key begins with a wrong one. Nobody answers; the agent counts a violation.
+void CongestionDesk::knock(CcKnown& known) {
+  known.agent.note_knock();
+  client_.send_once({.remote_lid = known.lid,
+                     .sl = known.sl,
+                     .mad = make_cc_mad({.attribute = cc::Attribute::TimeStamp}, options_.key)});
+}
+
 void CongestionDesk::read_log(const CcPort& port) {
   ++stats_.logs;
-  const MadBytes mad = make_cc_mad({.attribute = cc::Attribute::CongestionLog}, options_.key);
+  const MadBytes mad =
+      make_cc_mad({.attribute = cc::Attribute::CongestionLog}, roll_.at(port).agent.key());
   ask(port, mad, [this, port](CcKnown& at, const Result<MadBytes>& result) {
     if (!result) {
       at.agent.lose();
@@ -199,12 +239,16 @@ void CongestionDesk::on_trap(const MadPacket& packet) {
   if (!is_trap || !notice) return;
   const auto violation = cc::find_key_violation(*notice);
   if (!violation) return;
-  ++stats_.violations;
-  log::warn("congestion.key_violation",
-            "at_lid={} from_lid={} attribute={}",
-            packet.remote_lid,
-            violation->source,
-            cc::print_attribute(violation->attribute));
+  const Lid our_lid = now_->lids.base[now_->fabric().sm_port];
+  const bool by_knock = violation->source == our_lid && roll_.was_knocked_at(packet.remote_lid);
+  if (!by_knock) {
+    ++stats_.violations;
+    log::warn("congestion.key_violation",
+              "at_lid={} from_lid={} attribute={}",
+              packet.remote_lid,
+              violation->source,
+              cc::print_attribute(violation->attribute));
+  }
   MadPacket repress = packet;
   header.method = static_cast<std::uint8_t>(Method::TrapRepress);
   encode_mad_header(header, repress.mad);

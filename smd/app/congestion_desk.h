@@ -6,6 +6,7 @@
 // said.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,12 @@ class CongestionDesk {
              unsigned longest_route,
              const std::vector<PortIdx>& came_up);
 
+  using Keys = std::vector<cc::CcKey>;
+
+  /// Keys that we have protected agents with, this life and before, the oldest first. `on_change`
+  /// runs before the first agent is told a new one.
+  void keep_keys(Keys keys, std::function<void(const Keys&)> on_change);
+
   /// Another manager rules: nothing is known or asked any more. Registers stay as they are.
   void stop();
 
@@ -64,7 +71,9 @@ class CongestionDesk {
 
  private:
   void on_plan(cc::Plan plan);
+  void note_key();
   void set_goals();
+  void knock(CcKnown& known);
   [[nodiscard]] CcGoal goal_of(const CcPort& port) const;
   void advance(const CcPort& port);
   void settled();
@@ -85,6 +94,9 @@ class CongestionDesk {
   CcStats stats_;
   std::uint64_t plan_number_ = 0;
   bool planning_ = false;
+  Keys keys_;
+  std::function<void(const Keys&)> on_keys_;
+  TimePoint round_due_;
   std::string said_;  // the last line of the log, to say each thing once
   Timer round_;
   OffloadOwner work_;

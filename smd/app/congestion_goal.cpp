@@ -1,5 +1,7 @@
 #include "smd/app/congestion_goal.h"
 
+#include <algorithm>
+
 namespace smd::app {
 
 CcGoal build_cc_goal(const cc::Plan& plan,
@@ -17,6 +19,7 @@ CcGoal build_cc_goal(const cc::Plan& plan,
   }
   if (fabric.is_switch(node)) {
     goal.of_switch = cc::switch_setting(plan, options, fabric, node);
+    goal.of_ports = cc::port_settings(plan, options, fabric, node);
   } else {
     goal.of_adapter = cc::ca_wish(plan, options, fabric, fabric.port_of(node, port));
   }
@@ -52,6 +55,12 @@ bool holds(const cc::CaSetting& held, const cc::CaSetting& wish) {
     if ((wish.control_map >> sl & 1u) != 0 && held.entries[sl] != wish.entries[sl]) return false;
   }
   return true;
+}
+
+bool holds(const cc::PortSettingBlock& held, const cc::PortSettingBlock& wish) {
+  return std::ranges::equal(held, wish, [](const cc::PortSetting& a, const cc::PortSetting& b) {
+    return a == b || (!a.valid && !b.valid);
+  });
 }
 
 bool holds(const cc::CctBlock& held, const cc::CctBlock& wish) { return held == wish; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "smd/congestion/plan.h"
 
@@ -10,9 +11,11 @@ namespace smd::app {
 /// Absent parts are left as they are.
 struct CcGoal {
   cc::CcKey key;                       // of every MAD
+  std::vector<cc::CcKey> former;       // that it may still be under, the likeliest first
   std::optional<cc::KeyInfo> protect;  // the violations do not count
   Lid trap_lid;                        // unassigned: traps are not asked for
   std::optional<cc::SwitchSetting> of_switch;
+  std::vector<cc::PortSettingBlock> of_ports;  // of a switch
   std::optional<cc::CaWish> of_adapter;
 
   friend bool operator==(const CcGoal&, const CcGoal&) = default;
@@ -40,5 +43,8 @@ struct CcGoal {
 [[nodiscard]] bool holds(const cc::CaSetting& held, const cc::CaSetting& wish);
 
 [[nodiscard]] bool holds(const cc::CctBlock& held, const cc::CctBlock& wish);
+
+/// What is not valid counts as one thing.
+[[nodiscard]] bool holds(const cc::PortSettingBlock& held, const cc::PortSettingBlock& wish);
 
 }  // namespace smd::app

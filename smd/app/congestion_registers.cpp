@@ -15,6 +15,10 @@ void visit_register(Registers& of, const CcRequest& request, Visit visit) {
       return visit(of.traps, cc::decode_class_port_info, cc::encode_class_port_info);
     case Attribute::SwitchCongestionSetting:
       return visit(of.of_switch, cc::decode_switch_setting, cc::encode_switch_setting);
+    case Attribute::SwitchPortCongestionSetting:
+      if (request.modifier < of.of_ports.size())
+        visit(of.of_ports[request.modifier], cc::decode_port_settings, cc::encode_port_settings);
+      return;
     case Attribute::CaCongestionSetting:
       return visit(of.of_adapter, cc::decode_ca_setting, cc::encode_ca_setting);
     default:
@@ -59,6 +63,7 @@ void CcRegisters::give_up(const CcRequest& request) {
 
 void CcRegisters::try_all() {
   key.given_up = traps.given_up = of_switch.given_up = of_adapter.given_up = false;
+  for (auto& block : of_ports) block.given_up = false;
   for (auto& block : table) block.given_up = false;
 }
 

@@ -30,6 +30,7 @@ struct CcRegisters {
   CcRegister<cc::KeyInfo> key;
   CcRegister<cc::ClassPortInfo> traps;
   CcRegister<cc::SwitchSetting> of_switch;
+  std::vector<CcRegister<cc::PortSettingBlock>> of_ports;
   CcRegister<cc::CaSetting> of_adapter;
   std::vector<CcRegister<cc::CctBlock>> table;
 

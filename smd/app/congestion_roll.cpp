@@ -100,6 +100,17 @@ std::size_t CcRoll::count_trouble() const {
       agents_, [](const auto& item) { return !item.second.agent.trouble().empty(); }));
 }
 
+bool CcRoll::waits_for_lease() const {
+  return std::ranges::any_of(agents_,
+                             [](const auto& item) { return item.second.agent.waits_for_lease(); });
+}
+
+bool CcRoll::was_knocked_at(Lid lid) const {
+  return std::ranges::any_of(agents_, [lid](const auto& item) {
+    return item.second.lid == lid && item.second.agent.knocked();
+  });
+}
+
 void CcRoll::add_alarms(std::vector<std::string>& lines) const {
   std::size_t more = 0;
   for (const auto& [port, known] : agents_) {

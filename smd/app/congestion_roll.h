@@ -56,6 +56,12 @@ class CcRoll {
 
   [[nodiscard]] std::size_t count_trouble() const;
 
+  /// We have spoken to the agent at this LID with a key that was not its own.
+  [[nodiscard]] bool was_knocked_at(Lid lid) const;
+
+  /// Some agent may yet show a foreign key.
+  [[nodiscard]] bool waits_for_lease() const;
+
   /// One line for each agent that is in trouble or not ours, after those that are in `lines`;
   /// where they would be too many, one for the rest.
   void add_alarms(std::vector<std::string>& lines) const;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "smd/app/admin_commands.h"
+#include "smd/app/cc_key_store.h"
 #include "smd/app/lid_store.h"
+#include "smd/app/metrics.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
 #include "smd/app/turn_store.h"
@@ -28,11 +30,6 @@ std::string find_unusable(const Config& running, const Config& fresh) {
   if (fresh.sm.m_key != running.sm.m_key) {
     return "sm.m_key differs from what protects the ports now; they would refuse the new one";
   }
-  const cc::Options& before = running.congestion;
-  if (before.enabled && before.protect && fresh.congestion.key != before.key) {
-    return "congestion.cc_key differs from what protects the agents now; they would refuse the new "
-           "one";
-  }
   return "";
 }
 
@@ -41,6 +38,7 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.transport = running.transport;
   fresh.smp = running.smp;
   fresh.admin = running.admin;
+  fresh.metrics = running.metrics;
   fresh.sm.state_dir = running.sm.state_dir;
   fresh.replica = running.replica;
 }
@@ -72,14 +70,17 @@ int Daemon::run() {
   auto book = load_lids(options_.config.sm.state_dir);
   auto turns = load_turns(options_.config.sm.state_dir);
   auto rows = load_rows_mark(options_.config.sm.state_dir);
-  if (!book || !turns || !rows) {
+  auto keys = load_cc_keys(options_.config.sm.state_dir);
+  if (!book || !turns || !rows || !keys) {
     for (const Faults& faults : {book ? Faults{} : book.error(),
                                  turns ? Faults{} : turns.error(),
-                                 rows ? Faults{} : rows.error()})
+                                 rows ? Faults{} : rows.error(),
+                                 keys ? Faults{} : keys.error()})
       for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
     return 2;
   }
   left_ = records_.load();
+  cc_keys_ = std::move(*keys);
   kept_ = {.book = std::move(*book), .turns = std::move(*turns), .rows = *rows};
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
@@ -88,7 +89,7 @@ int Daemon::run() {
     });
   }
   runtime_.on_signal(SIGHUP, [this] { reload(); });
-  if (!options_.once && !(start_admin() && start_replica())) return 1;
+  if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
   log_remarks(options_.config);
   feed_watchdog();
   runtime_.post([this] { open(); });
@@ -120,6 +121,24 @@ bool Daemon::start_admin() {
     return false;
   }
   admin_ = std::move(*server);
+  return true;
+}
+
+bool Daemon::start_metrics() {
+  const std::string& at = options_.config.metrics.listen;
+  if (at.empty()) return true;
+  const auto numbers = [this] {
+    return print_metrics({.session = opened_ ? opened_->session.get() : nullptr,
+                          .replica = replica_.get(),
+                          .replica_refused = network_ ? network_->refused() : 0,
+                          .uptime = runtime_.now() - started_});
+  };
+  auto server = MetricsServer::listen(runtime_, numbers, {.listen = at});
+  if (!server) {
+    log::error("metrics.listen", "why=\"{}\"", server.error().context);
+    return false;
+  }
+  metrics_ = std::move(*server);
   return true;
 }
 
@@ -194,6 +213,8 @@ void Daemon::open() {
                                                  note_kept();
                                                }});
   records_.set_collect([this] { return opened_->session->collect(); });
+  opened_->session->congestion().keep_keys(
+      cc_keys_, [this](const CongestionDesk::Keys& keys) { note_cc_keys(keys); });
   opened_->session->start();
 }
 
@@ -234,6 +255,15 @@ SubnetManager::Observer Daemon::observe() {
     }
   };
   return observer;
+}
+
+void Daemon::note_cc_keys(const CongestionDesk::Keys& keys) {
+  cc_keys_ = keys;
+  if (auto saved = save_cc_keys(options_.config.sm.state_dir, keys); !saved) {
+    log::error("cc_keys.save",
+               "why=\"{}\"; after a restart with another cc_key, agents stay under this one",
+               saved.error().context);
+  }
 }
 
 void Daemon::retry_later(std::string_view event, const Error& error) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "smd/admin/commands.h"
+#include "smd/admin/metrics_server.h"
 #include "smd/admin/socket_server.h"
 #include "smd/app/config.h"
 #include "smd/app/record_store.h"
@@ -60,8 +61,10 @@ class Daemon {
   void feed_watchdog();
   void stop(int exit_code);
   [[nodiscard]] bool start_admin();
+  [[nodiscard]] bool start_metrics();
   [[nodiscard]] bool start_replica();
   void note_role();
+  void note_cc_keys(const CongestionDesk::Keys& keys);
   void note_kept();
 
   AsioRuntime& runtime_;
@@ -70,8 +73,10 @@ class Daemon {
   ServiceNotify notify_;
   CommandTable commands_;
   std::unique_ptr<SocketServer> admin_;
+  std::unique_ptr<MetricsServer> metrics_;
   Kept kept_;
   RecordStore records_;
+  std::vector<cc::CcKey> cc_keys_;
   KeptRecords left_;  // by clients, when the last session ended
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<ReplicaDesk> replica_;

@@ -26,7 +26,7 @@ std::string list_fields(const SaRecordText& record) {
   return text;
 }
 
-std::string_view print_status(sa::Status status) {
+std::string_view explain(sa::Status status) {
   switch (status) {
     case sa::Status::Busy:
       return "busy";
@@ -104,7 +104,7 @@ Result<Json> answer_sa_command(Administration& administration, const Json& args)
     return fail(Errc::Refused,
                 fmt::format("{}: {} (status 0x{:04x})",
                             record->name,
-                            print_status(answer.status),
+                            explain(answer.status),
                             static_cast<unsigned>(answer.status)));
   }
   Json records = Json::array();

@@ -34,6 +34,7 @@ SubnetManager::Observer Session::observe() {
   SubnetManager::Observer observer = hooks_.observer;
   observer.on_known = [this] { adopt_view(); };
   observer.on_notice = [this](const Notice& notice) {
+    tally_.note(notice);
     administration_.tell(sa::TrapEvent{notice});
   };
   observer.on_phase = [this](Phase phase) {
@@ -41,6 +42,8 @@ SubnetManager::Observer Session::observe() {
     hooks_.observer.on_phase(phase);
   };
   observer.on_cycle = [this](const CycleReport& cycle) {
+    const std::uint64_t changes = manager_.change_count();
+    tally_.note(cycle, std::exchange(changes_seen_, changes) != changes);
     if (!cycle.error) {
       const Fabric& fabric = manager_.in_force()->fabric();
       aliases_.forget(fabric, cycle.came_up);

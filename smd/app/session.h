@@ -10,6 +10,7 @@
 #include "smd/app/congestion_desk.h"
 #include "smd/app/kept_records.h"
 #include "smd/app/subnet_manager.h"
+#include "smd/app/tally.h"
 #include "smd/sa/group_keeper.h"
 #include "smd/transport/class_split.h"
 
@@ -47,13 +48,21 @@ class Session {
 
   [[nodiscard]] Administration& administration() { return administration_; }
 
+  [[nodiscard]] const Administration& administration() const { return administration_; }
+
   [[nodiscard]] CongestionDesk& congestion() { return congestion_; }
+
+  [[nodiscard]] const CongestionDesk& congestion() const { return congestion_; }
+
+  [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
   [[nodiscard]] SubnetManager::Observer observe();
   void adopt_view();
 
   Hooks hooks_;
+  Tally tally_;
+  std::uint64_t changes_seen_ = 0;
   ClassSplit split_;
   Administration administration_;
   CongestionDesk congestion_;

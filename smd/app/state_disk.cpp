@@ -65,7 +65,7 @@ Result<void> RealDisk::write(const std::string& name, std::string_view bytes) {
   std::filesystem::create_directories(directory_, error);
   if (error) return fail(Errc::Io, fmt::format("{}: {}", directory_, error.message()));
   const std::string where = path(name);
-  const Descriptor file(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const Descriptor file(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (file.get() < 0) return io_error(where, errno);
   while (!bytes.empty()) {
     const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());

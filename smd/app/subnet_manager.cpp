@@ -285,6 +285,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
 
 void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
+  if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
   keep_turns(holdings_.program.turns.maybe_blocked());
   if (report.quiet) {
     enter(Phase::Up);
@@ -328,6 +329,7 @@ void SubnetManager::keep(const CycleReport& report) {
   }
   retry_.on_cycle(trouble_of(kept), runtime_.now(), patience());
   if (bring_up_ && found_something(kept, *last_)) {
+    ++change_count_;
     changes_.push_front(kept);
     if (changes_.size() > kChangesKept) changes_.pop_back();
   } else if (!bring_up_ && !kept.error) {
@@ -435,6 +437,7 @@ void SubnetManager::poll() {
 
 void SubnetManager::on_poll(PollReport report) {
   poll_length_ = runtime_.now() - poll_began_;
+  last_sweep_ = {.ended = runtime_.now(), .took = poll_length_};
   Suspicion suspicion;
   const Fabric& fabric = holdings_.in_force->fabric();
   for (const auto* list : {&report.changed, &report.silent}) {

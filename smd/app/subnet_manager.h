@@ -91,6 +91,17 @@ class SubnetManager {
   /// Cycles after the first that found something different, newest first; the latest 100.
   [[nodiscard]] const std::deque<CycleReport>& changes() const { return changes_; }
 
+  /// All of them, forgotten ones included.
+  [[nodiscard]] std::uint64_t change_count() const { return change_count_; }
+
+  /// A look at all that was to be looked at: a poll of the switches, or a cycle without error.
+  struct Sweep {
+    TimePoint ended;
+    Duration took{0};
+  };
+
+  [[nodiscard]] const std::optional<Sweep>& last_sweep() const { return last_sweep_; }
+
   /// The first complete bring-up.
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
@@ -175,6 +186,8 @@ class SubnetManager {
   std::optional<CycleReport> last_;
   std::optional<CycleReport> bring_up_;
   std::deque<CycleReport> changes_;
+  std::uint64_t change_count_ = 0;
+  std::optional<Sweep> last_sweep_;
   std::vector<std::string> alarms_;
 
   std::optional<Cycle> cycle_;

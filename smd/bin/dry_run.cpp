@@ -56,18 +56,30 @@ int dry_run(const Config& config, const DryRunOptions& options) {
 
   const app::CycleReport& first = world.bring_up();
   if (watched) world.watch_service();
-  bool holds = first.up();
+  const app::CongestionDesk& congestion = world.congestion();
+  bool holds = first.up() && congestion.plan().refusal.empty();
   Json json = app::run_json(first);
-  if (!options.json) fmt::print("{}", app::print_bring_up(first));
+  if (congestion.enabled())
+    json["congestion"] = congestion_report(congestion, world.congestion_cost());
+  if (!options.json) {
+    fmt::print("{}", app::print_bring_up(first));
+    if (congestion.enabled())
+      fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
+  }
   app::CycleReport last = first;
   std::vector<Json> changes;
   std::vector<app::NamedText> tables;
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : failures) {
     last = world.fail(failure);
-    holds = holds && last.up() && !last.cut_off;
+    holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty();
     changes.push_back(app::change_json(last, failure.text, "down"));
-    if (!options.json) fmt::print("{}", app::print_change(last, failure.text, "down"));
+    if (congestion.enabled())
+      changes.back()["congestion"] = congestion_report(congestion, world.congestion_cost());
+    if (!options.json) {
+      fmt::print("{}", app::print_change(last, failure.text, "down"));
+      if (congestion.enabled()) fmt::print("{}", print_congestion_cost(world.congestion_cost()));
+    }
     if (!watched) continue;
     changes.back()["service"] = app::service_json(*world.service());
     tables.emplace_back(fmt::format("timeline-{}.csv", changes.size()), world.print_timeline());
@@ -78,6 +90,8 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (options.json) fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   if (!options.dump.empty() && world.in_force() != nullptr) {
     if (!changes.empty()) tables.emplace_back("changes.csv", app::print_csv(changes));
+    if (congestion.enabled())
+      tables.emplace_back("congestion.txt", print_congestion_registers(world.fabric()));
     auto written = app::write_dumps(options.dump, *world.in_force(), last, world.plans());
     if (written) written = app::write_texts(options.dump, tables);
     if (!written) {

@@ -55,7 +55,9 @@ DryRunWorld::DryRunWorld(sim::FabricSpec spec,
                          const DryRunOptions& options)
     : fabric_(runtime_, std::move(spec), timing, options.seed),
       transport_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
-      manager_(runtime_, transport_, settings, {}, observer()) {
+      split_(transport_),
+      congestion_(runtime_, split_.congestion()),
+      manager_(runtime_, split_.subnet(), settings, {}, observer()) {
   fabric_.set_wire_faults({.drop = options.drop});
 }
 
@@ -72,6 +74,7 @@ app::CycleReport DryRunWorld::fail(const Failure& failure) {
   plans_.clear();
   const std::uint64_t before = manager_.cycles();
   failed_at_ = runtime_.now();
+  congestion_before_ = congestion_.stats();
   if (timeline_) timeline_->restart();
   if (failure.port) {
     fabric_.set_link(failure.node, *failure.port, false);
@@ -101,6 +104,11 @@ std::optional<app::ServiceReport> DryRunWorld::service() const {
     if (pairs.connected < pairs.possible) out.below_possible += end - samples[i].at;
   }
   return out;
+}
+
+CongestionCost DryRunWorld::congestion_cost() const {
+  return {.gets = congestion_.stats().gets - congestion_before_.gets,
+          .sets = congestion_.stats().sets - congestion_before_.sets};
 }
 
 std::string DryRunWorld::print_timeline() const {
@@ -133,6 +141,10 @@ app::SubnetManager::Observer DryRunWorld::observer() {
   };
   out.on_cycle = [this, terminal](const app::CycleReport& cycle) {
     cycles_.push_back(cycle);
+    if (!cycle.error) {
+      const unsigned longest = manager_.settings().statistics ? cycle.routes.max_hops + 1 : 0;
+      congestion_.adopt(manager_.share_in_force(), manager_.settings(), longest, cycle.came_up);
+    }
     if (terminal) fmt::print(stderr, "\r\033[K");
   };
   return out;
@@ -140,8 +152,9 @@ app::SubnetManager::Observer DryRunWorld::observer() {
 
 /// Until a cycle after the first `cycles` has ended and nothing more is asked for.
 void DryRunWorld::settle(std::uint64_t cycles) {
-  runtime_.run_while_not([&] { return manager_.cycles() > cycles && manager_.at_rest(); },
-                         runtime_.now() + kPatience);
+  runtime_.run_while_not(
+      [&] { return manager_.cycles() > cycles && manager_.at_rest() && congestion_.at_rest(); },
+      runtime_.now() + kPatience);
 }
 
 }  // namespace smd::bin

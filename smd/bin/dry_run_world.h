@@ -9,9 +9,12 @@
 #include "sim-backend/management/fabric_timeline.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "smd/app/congestion_desk.h"
 #include "smd/app/service_report.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/bin/dry_run.h"
+#include "smd/bin/dry_run_congestion.h"
+#include "smd/transport/class_split.h"
 
 namespace smd::bin {
 
@@ -51,6 +54,13 @@ class DryRunWorld {
 
   [[nodiscard]] const app::InForce* in_force() const { return manager_.in_force(); }
 
+  [[nodiscard]] const app::CongestionDesk& congestion() const { return congestion_; }
+
+  /// Of the latest failure, or of the bring-up when there was none.
+  [[nodiscard]] CongestionCost congestion_cost() const;
+
+  [[nodiscard]] const sim::SimFabric& fabric() const { return fabric_; }
+
  private:
   app::SubnetManager::Observer observer();
   void settle(std::uint64_t cycles);
@@ -58,6 +68,9 @@ class DryRunWorld {
   sim::SimRuntime runtime_;
   sim::SimFabric fabric_;
   sim::SimTransport transport_;
+  ClassSplit split_;
+  app::CongestionDesk congestion_;
+  app::CcStats congestion_before_;
   std::vector<app::CycleReport> cycles_;  // of the change under way
   std::string plans_;                     // likewise
   std::optional<sim::FabricTimeline> timeline_;

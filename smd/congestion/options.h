@@ -38,6 +38,9 @@ struct Options {
   unsigned occupancy_pct = 33;     // of buffers, under uniform traffic near saturation
   unsigned floor_hosts = 0;        // N: no host below 1/N of the slowest host link; 0: of all
 
+  std::optional<unsigned> host_threshold;  // of switch ports before hosts, as the next
+  std::optional<unsigned> host_marking_rate;
+
   std::optional<std::uint32_t> sw_control_map;
   std::optional<PortMask> victim_mask;
   std::optional<PortMask> credit_mask;

@@ -195,6 +195,29 @@ SwitchSetting switch_setting(const Plan& plan,
   return out;
 }
 
+std::vector<PortSettingBlock> port_settings(const Plan& plan,
+                                            const Options& options,
+                                            const Fabric& fabric,
+                                            NodeIdx node) {
+  const NodeOverride* own = options.find(fabric.node_guid[node]);
+  const bool told = options.host_threshold || options.host_marking_rate;
+  if (!told || (own != nullptr && own->threshold)) return {};
+  const SwitchSetting whole = switch_setting(plan, options, fabric, node);
+  const PortSetting before_host{
+      .valid = true,
+      .threshold = u8(options.host_threshold.value_or(whole.threshold)),
+      .packet_size = whole.packet_size,
+      .marking_rate = u16(options.host_marking_rate.value_or(whole.marking_rate))};
+  std::vector<PortSettingBlock> blocks(fabric.num_ports(node) / kPortBlockSize + 1);
+  for (const PortIdx port : fabric.external_ports(node)) {
+    const PortIdx far = fabric.peer[port];
+    if (far == kNone<PortIdx> || fabric.is_switch(fabric.node_of[far])) continue;
+    const std::size_t number = fabric.number_of(port).value();
+    blocks[number / kPortBlockSize][number % kPortBlockSize] = before_host;
+  }
+  return blocks;
+}
+
 std::vector<CctBlock> table_blocks(const std::vector<CctEntry>& table) {
   std::vector<CctBlock> blocks((std::max<std::size_t>(table.size(), 1) + kCctBlockSize - 1) /
                                kCctBlockSize);

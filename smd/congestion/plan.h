@@ -53,6 +53,14 @@ struct Plan {
                                            const Fabric& fabric,
                                            NodeIdx node);
 
+/// What ports of a switch shall hold of their own, in blocks of 32 from port 0 on: those before
+/// hosts, where the options tell them from others. Empty where nobody does, or the node has a
+/// threshold of its own.
+[[nodiscard]] std::vector<PortSettingBlock> port_settings(const Plan& plan,
+                                                          const Options& options,
+                                                          const Fabric& fabric,
+                                                          NodeIdx node);
+
 /// What the port of an adapter shall hold. Null where nothing is planned for its rate.
 struct CaWish {
   CaSetting setting;

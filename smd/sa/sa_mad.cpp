@@ -44,4 +44,84 @@ void encode_sa_header(const SaHeader& header, std::span<std::byte> mad) {
   out.u64(header.component_mask);
 }
 
+std::string_view print_record_id(std::uint16_t id) {
+  switch (static_cast<RecordId>(id)) {
+    case RecordId::ClassPortInfo:
+      return "ClassPortInfo";
+    case RecordId::Notice:
+      return "Notice";
+    case RecordId::InformInfo:
+      return "InformInfo";
+    case RecordId::NodeRecord:
+      return "NodeRecord";
+    case RecordId::PortInfoRecord:
+      return "PortInfoRecord";
+    case RecordId::SlToVlTableRecord:
+      return "SLtoVLMappingTableRecord";
+    case RecordId::SwitchInfoRecord:
+      return "SwitchInfoRecord";
+    case RecordId::LftRecord:
+      return "LinearForwardingTableRecord";
+    case RecordId::RftRecord:
+      return "RandomForwardingTableRecord";
+    case RecordId::MftRecord:
+      return "MulticastForwardingTableRecord";
+    case RecordId::SmInfoRecord:
+      return "SMInfoRecord";
+    case RecordId::LinkRecord:
+      return "LinkRecord";
+    case RecordId::GuidInfoRecord:
+      return "GUIDInfoRecord";
+    case RecordId::ServiceRecord:
+      return "ServiceRecord";
+    case RecordId::PKeyTableRecord:
+      return "P_KeyTableRecord";
+    case RecordId::PathRecord:
+      return "PathRecord";
+    case RecordId::VlArbTableRecord:
+      return "VLArbitrationTableRecord";
+    case RecordId::McMemberRecord:
+      return "MCMemberRecord";
+    case RecordId::TraceRecord:
+      return "TraceRecord";
+    case RecordId::MultiPathRecord:
+      return "MultiPathRecord";
+    case RecordId::InformInfoRecord:
+      return "InformInfoRecord";
+  }
+  return "";
+}
+
+std::string_view print_status(Status status) {
+  switch (status) {
+    case Status::Ok:
+      return "ok";
+    case Status::Busy:
+      return "busy";
+    case Status::BadVersion:
+      return "bad version";
+    case Status::BadMethod:
+      return "bad method";
+    case Status::BadMethodAttribute:
+      return "bad method or attribute";
+    case Status::BadField:
+      return "bad field";
+    case Status::NoResources:
+      return "no resources";
+    case Status::RequestInvalid:
+      return "request invalid";
+    case Status::NoRecords:
+      return "no records";
+    case Status::TooManyRecords:
+      return "too many records";
+    case Status::InvalidGid:
+      return "invalid GID";
+    case Status::InsufficientComponents:
+      return "insufficient components";
+    case Status::Denied:
+      return "denied";
+  }
+  return "other";
+}
+
 }  // namespace smd::sa

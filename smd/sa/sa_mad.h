@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "smd/ib/types.h"
 #include "smd/mad/header.h"
@@ -63,6 +64,12 @@ enum class Status : std::uint16_t {
   InsufficientComponents = 0x0600,
   Denied = 0x0700,
 };
+
+/// "PathRecord"; empty where the id is none of RecordId.
+[[nodiscard]] std::string_view print_record_id(std::uint16_t id);
+
+/// "ok", "no records"; "other" where it is none of Status.
+[[nodiscard]] std::string_view print_status(Status status);
 
 enum class RmppType : std::uint8_t { None = 0, Data = 1, Ack = 2, Stop = 3, Abort = 4 };
 

@@ -226,8 +226,15 @@ Answer Server::ask(const Query& query) {
   return answer_query(*view, query, limits_.query);
 }
 
+void Server::count(const SaHeader& request, Status status) {
+  const std::uint16_t attribute = request.mad.attribute_id;
+  ++stats_
+        .by_attribute[{print_record_id(attribute).empty() ? std::uint16_t{0} : attribute, status}];
+}
+
 void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {
   ++stats_.refused;
+  count(request, status);
   MadBytes mad{};
   encode_sa_header(answer_header(request, status, 0), mad);
   send(packet, mad);
@@ -239,6 +246,7 @@ void Server::respond(const MadPacket& packet, const SaHeader& request, Answer an
   if (method != Method::Get && method != Method::Set && method != Method::Delete)
     return respond_table(packet, header, std::move(answer));
   ++stats_.answered;
+  count(request, Status::Ok);
   ++stats_.records;
   MadBytes mad{};
   encode_sa_header(header, mad);
@@ -255,6 +263,7 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
   }
   if (!transport_.carries_segments()) {
     ++stats_.answered;
+    count(header, Status::Ok);
     stats_.records += answer.count();
     MadBytes mad{};
     RmppSender first(header, std::move(answer.records), limits_.rmpp, runtime_.now());
@@ -265,6 +274,7 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
       count_of(transfers_, id) >= limits_.transfers_per_client) {
     ++stats_.busy;
     ++stats_.refused;
+    count(header, Status::Busy);
     SaHeader busy = header;
     busy.mad.status = static_cast<std::uint16_t>(Status::Busy);
     MadBytes mad{};
@@ -272,6 +282,7 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
     return send(packet, mad);
   }
   ++stats_.answered;
+  count(header, Status::Ok);
   stats_.records += answer.count();
   ++stats_.transfers;
   const auto [at, added] = transfers_.emplace(

@@ -34,6 +34,14 @@ struct ServerLimits {
   RmppReceiverLimits receiving;
 };
 
+/// What was asked for, and how the answer ended.
+struct AnsweredAs {
+  std::uint16_t attribute = 0;  // raw; 0: none of RecordId
+  Status status = Status::Ok;
+
+  friend auto operator<=>(const AnsweredAs&, const AnsweredAs&) = default;
+};
+
 struct ServerStats {
   std::uint64_t requests = 0;   // well-formed, of a method that wants an answer
   std::uint64_t answered = 0;   // status 0
@@ -49,6 +57,7 @@ struct ServerStats {
   std::uint64_t transfers_failed = 0;
   std::uint64_t segments_resent = 0;
   std::uint64_t send_errors = 0;
+  std::map<AnsweredAs, std::uint64_t> by_attribute;  // answers, whatever came of the transfer
 
   friend bool operator==(const ServerStats&, const ServerStats&) = default;
 };
@@ -126,6 +135,7 @@ class Server {
   bool enqueue(const ClientId& client, Request request);
   void serve_turn();
   std::size_t serve(const Request& request);
+  void count(const SaHeader& request, Status status);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
   void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
   void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);

@@ -134,6 +134,48 @@ TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
   EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
 }
 
+std::string text_of(const std::string& path);
+
+TEST(DryRun, SaysWhatCongestionControlWouldBeSetTo) {
+  const Written config("smd.toml",
+                       "[congestion]\nenabled = true\ncc_sw_cong_setting_threshold = 5\n");
+  const std::string dump = config.folder() + "/dump";
+  const Finished done = smd({"dry-run",
+                             "--fabric",
+                             "fat-tree:k=4,levels=2",
+                             "-c",
+                             config.path(),
+                             "--fail",
+                             "host-00007",
+                             "--json",
+                             "--dump",
+                             dump});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const json out = json::parse(done.out);
+  EXPECT_EQ(out["congestion"]["agents"], 14);
+  EXPECT_EQ(out["congestion"]["confirmed"], 14);
+  EXPECT_EQ(out["congestion"]["refusal"], "");
+  EXPECT_GT(out["congestion"]["sets"], 14);
+  const json& change = out["changes"][0]["congestion"];
+  EXPECT_EQ(change["agents"], 13);
+  EXPECT_EQ(change["confirmed"], 13);
+  EXPECT_EQ(change["sets"], 1) << "its leaf no longer marks for it";
+  const std::string registers = text_of(dump + "/congestion.txt");
+  EXPECT_THAT(registers, HasSubstr("sw-0-0 port 0"));
+  EXPECT_THAT(registers, HasSubstr("threshold 5"));
+  EXPECT_THAT(registers, HasSubstr("table 3:0 "));
+}
+
+TEST(DryRun, ATableBelowTheFloorFailsWithTheFigure) {
+  const Written config("smd.toml", "[congestion]\nenabled = true\ncc_cct = \"0:0,0:100\"\n");
+  const Finished done =
+      smd({"dry-run", "--fabric", "fat-tree:k=4,levels=2", "-c", config.path(), "--json"});
+  EXPECT_EQ(done.exit_code, 1);
+  const json out = json::parse(done.out);
+  EXPECT_THAT(out["congestion"]["refusal"].get<std::string>(), HasSubstr("waits 100 packet times"));
+  EXPECT_EQ(out["congestion"]["sets"], 0);
+}
+
 std::string text_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

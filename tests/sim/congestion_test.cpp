@@ -1,142 +1,19 @@
-// Congestion control of a whole subnet in virtual time. What the agents hold is read from their
-// registers, not from what the manager believes.
+// Congestion control of a whole subnet: agents that obey, and those that do not.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "sim-backend/agents/node_state.h"
-#include "smd/app/congestion_desk.h"
 #include "smd/app/congestion_view.h"
-#include "smd/transport/class_split.h"
-#include "tests/support/world.h"
+#include "tests/sim/congestion_lab.h"
 
 namespace smd::test {
 namespace {
 
 using app::CcStanding;
-using sim::CongestionState;
 using sim::CongestionSupport;
-using std::chrono_literals::operator""s;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// A manager with its congestion control, as the daemon wires them. On a fat tree of 8 hosts, 2 at
-/// each of 4 leaves, unless it is told otherwise.
-struct Subnet {
-  explicit Subnet(const cc::Options& options = wish(),
-                  const std::string& text = "fat-tree:k=4,levels=2")
-      : fabric(runtime, spec_of(text), sim::Timing::modern(), 1),
-        transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-        split(transport),
-        desk(runtime, split.congestion()),
-        manager(runtime, split.subnet(), settings_of(options), {}, observer()) {}
-
-  static cc::Options wish() {
-    cc::Options options;
-    options.enabled = true;
-    options.log_interval_s = 0;
-    return options;
-  }
-
-  static app::Settings settings_of(const cc::Options& options) {
-    app::Settings settings = WorldOptions::default_settings();
-    settings.sweep_interval = Duration{0};
-    settings.congestion = options;
-    return settings;
-  }
-
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_cycle = [this](const app::CycleReport& cycle) {
-      if (cycle.error) return;
-      desk.adopt(
-          manager.share_in_force(), manager.settings(), cycle.routes.max_hops + 1, cycle.came_up);
-    };
-    return out;
-  }
-
-  bool settle() {
-    return runtime.run_while_not(
-        [this] { return manager.at_rest() && desk.at_rest() && manager.cycles() > 0; },
-        runtime.now() + Duration{600s});
-  }
-
-  void start() {
-    manager.start();
-    ASSERT_TRUE(settle());
-  }
-
-  /// After a fault that is reported, or a command.
-  void sweep() {
-    manager.request_sweep("test");
-    ASSERT_TRUE(settle());
-  }
-
-  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
-
-  [[nodiscard]] const CongestionState& at(std::uint32_t node) const {
-    return fabric.node_state(node).congestion(PortNum{1});
-  }
-
-  [[nodiscard]] bool is_switch(std::uint32_t node) const {
-    return fabric.spec().nodes[node].type == NodeType::Switch;
-  }
-
-  [[nodiscard]] std::uint32_t nodes() const {
-    return static_cast<std::uint32_t>(fabric.spec().nodes.size());
-  }
-
-  /// The n-th switch or host of the drawing.
-  [[nodiscard]] std::uint32_t nth(bool of_switches, unsigned n) const {
-    for (std::uint32_t node = 0; node < nodes(); ++node) {
-      if (is_switch(node) == of_switches && n-- == 0) return node;
-    }
-    return sim::kNoNode;
-  }
-
-  [[nodiscard]] Guid guid(std::uint32_t node) const { return fabric.spec().nodes[node].guid; }
-
-  [[nodiscard]] std::uint64_t mads() const { return desk.stats().gets + desk.stats().sets; }
-
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
-  sim::SimTransport transport;
-  ClassSplit split;
-  app::CongestionDesk desk;
-  app::SubnetManager manager;
-};
-
-/// Every node but those in `except` holds the plan of its subnet; the message names the first that
-/// does not.
-std::string find_unset(const Subnet& subnet, const std::set<std::uint32_t>& except = {}) {
-  const cc::Plan plan =
-      cc::build_plan(cc::read_facts(subnet.manager.in_force()->fabric(), {}), Subnet::wish());
-  const cc::RatePlan& rate = plan.rates.at(0);
-  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
-    if (except.contains(node)) continue;
-    const std::string& name = subnet.fabric.spec().nodes[node].description;
-    const CongestionState& state = subnet.at(node);
-    if (subnet.is_switch(node)) {
-      for (unsigned p = 1; p <= subnet.fabric.spec().nodes[node].num_ports(); ++p) {
-        const PortNum port{static_cast<std::uint8_t>(p)};
-        const std::uint32_t far = subnet.fabric.spec().nodes[node].ports[p].peer_node;
-        const bool host = far != sim::kNoNode && !subnet.is_switch(far);
-        const bool up = subnet.fabric.link_up(node, port);
-        if (state.switch_setting.victim_mask.test(port) != (host && up)) return name + " victims";
-        if (state.rule_of(port).threshold != plan.switches.threshold) return name + " threshold";
-        if (state.rule_of(port).marking_rate != plan.switches.marking_rate) return name + " rate";
-      }
-      continue;
-    }
-    if (state.ccti_limit != rate.limit()) return name + " limit";
-    for (std::size_t i = 0; i < rate.table.size(); ++i) {
-      if (state.delay_at(i) != rate.table[i]) return name + " table";
-    }
-    if (state.ca_setting.entries != rate.setting.entries) return name + " SLs";
-  }
-  return "";
-}
 
 TEST(Congestion, IsOffUnlessItIsAskedFor) {
   Subnet subnet(cc::Options{});
@@ -290,6 +167,45 @@ TEST(Congestion, NodesMayBeDifferentOrLeftAlone) {
   EXPECT_NE(subnet.at(other).ca_setting.entries[4].timer, 77);
 }
 
+TEST(Congestion, PortsBeforeHostsMayDiffer) {
+  cc::Options options = Subnet::wish();
+  options.threshold = 11;
+  options.host_threshold = 4;
+  options.host_marking_rate = 7;
+  const std::uint32_t odd = Subnet().nth(true, 3);
+  options.nodes = {{.node = Subnet().guid(odd), .threshold = 2}};
+  Subnet subnet(options);
+  subnet.start();
+  unsigned before_hosts = 0;
+  const auto check = [&](bool differs) {
+    before_hosts = 0;
+    for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+      if (!subnet.is_switch(node)) continue;
+      for (std::uint8_t p = 1; p <= 4; ++p) {
+        const std::uint32_t far = subnet.fabric.spec().nodes[node].ports[p].peer_node;
+        const bool host = far != sim::kNoNode && !subnet.is_switch(far) && node != odd && differs;
+        const sim::MarkingRule rule = subnet.at(node).rule_of(PortNum{p});
+        EXPECT_EQ(rule.threshold, node == odd ? 2 : host ? 4 : 11) << node << ":" << int{p};
+        if (!host) continue;
+        EXPECT_EQ(rule.marking_rate, 7);
+        EXPECT_EQ(rule.packet_size, subnet.at(node).switch_setting.packet_size);
+        ++before_hosts;
+      }
+    }
+  };
+  check(true);
+  EXPECT_EQ(before_hosts, subnet.is_switch(odd) ? 6u : 8u) << "the odd one is a leaf";
+  EXPECT_THAT(subnet.desk.alarms(), IsEmpty());
+  const auto sets = subnet.desk.stats().sets;
+  subnet.sweep();
+  EXPECT_EQ(subnet.desk.stats().sets, sets);
+  options.host_threshold.reset();
+  options.host_marking_rate.reset();
+  subnet.manager.adopt(Subnet::settings_of(options));
+  subnet.sweep();
+  check(false);
+}
+
 TEST(Congestion, ANewConfigurationReachesRegistersAsADifference) {
   Subnet subnet;
   subnet.start();
@@ -342,68 +258,6 @@ TEST(Congestion, ARebootInTheMiddleOfTheTalkIsNoticed) {
     subnet.sweep();
     EXPECT_EQ(find_unset(subnet), "") << delay;
   }
-}
-
-constexpr cc::CcKey kKey{0x1122334455667788};
-
-cc::Options with_key() {
-  cc::Options options = Subnet::wish();
-  options.key = kKey;
-  options.protect = true;
-  options.lease_s = 60;
-  return options;
-}
-
-/// A Get of TimeStamp with a wrong key, from the manager's own node.
-void knock(Subnet& subnet, std::uint32_t node) {
-  MadPacket packet;
-  packet.remote_lid =
-      subnet.fabric
-          .port_info(node, PortNum{subnet.is_switch(node) ? std::uint8_t{0} : std::uint8_t{1}})
-          .lid;
-  packet.local_qp = packet.remote_qp = 1;
-  encode_mad_header({.mgmt_class = 0x21,
-                     .class_version = 2,
-                     .method = 1,
-                     .transaction_id = 0xffff0000,
-                     .attribute_id = 0x18},
-                    packet.mad);
-  cc::write_key(cc::CcKey{0xbad}, packet.mad);
-  ASSERT_TRUE(subnet.transport.send(packet));
-}
-
-TEST(Congestion, TheKeyIsWrittenAndItsLeaseKeptAlive) {
-  Subnet subnet(with_key());
-  subnet.start();
-  const std::uint32_t host = subnet.nth(false, 4);
-  EXPECT_EQ(find_unset(subnet), "");
-  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
-    EXPECT_EQ(subnet.at(node).key.key, kKey);
-    EXPECT_TRUE(subnet.at(node).key.protect);
-    EXPECT_EQ(subnet.at(node).key.lease_s, 60);
-  }
-  knock(subnet, host);
-  subnet.run_for(1s);
-  EXPECT_EQ(subnet.at(host).key.violations, 1);
-  EXPECT_EQ(subnet.desk.stats().violations, 1u) << "the agent said so";
-  const auto traps = subnet.fabric.stats().traps;
-  subnet.run_for(600s);
-  EXPECT_EQ(subnet.fabric.stats().traps, traps) << "and was answered";
-  EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
-}
-
-TEST(Congestion, AForeignKeyIsSaidAndNotKnockedAt) {
-  Subnet subnet(with_key());
-  subnet.start();
-  cc::Options stranger = with_key();
-  stranger.key = cc::CcKey{99};
-  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
-  next.adopt(subnet.manager.share_in_force(), Subnet::settings_of(stranger), 3, {});
-  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
-                                           subnet.runtime.now() + Duration{60s}));
-  EXPECT_EQ(next.count(CcStanding::ForeignKey), subnet.nodes());
-  EXPECT_THAT(next.alarms(), Contains(HasSubstr("another manager's CC_Key")));
-  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
 }
 
 TEST(Congestion, LogsBecomeHotPorts) {

@@ -2,9 +2,14 @@
 // keeps the LIDs.
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/sim_fabric.h"
@@ -13,6 +18,7 @@
 #include "smd/app/lid_store.h"
 #include "smd/app/turn_store.h"
 #include "smd/base/log.h"
+#include "tests/support/exposition_check.h"
 
 namespace smd {
 namespace {
@@ -79,6 +85,46 @@ TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
     const sim::CongestionState& state = fabric.node_state(node).congestion(PortNum{1});
     EXPECT_NE(state, sim::CongestionState{}) << fabric.spec().nodes[node].description;
   }
+}
+
+/// Reads until the other end closes.
+std::string read_page(const std::string& socket) {
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  socket.copy(at.sun_path, sizeof at.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::string out;
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) {
+    const std::string_view request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+    (void)::send(fd, request.data(), request.size(), MSG_NOSIGNAL);
+    std::array<char, 4096> chunk;
+    for (ssize_t n = 0; (n = ::recv(fd, chunk.data(), chunk.size(), 0)) > 0;)
+      out.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+  ::close(fd);
+  return out.substr(std::min(out.size(), out.find("\r\n\r\n") + 4));
+}
+
+TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
+  options.config.metrics.listen = folder / "metrics.sock";
+  std::string text;
+  std::thread reader;
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)), [&] {
+          reader = std::thread([&] {
+            text = read_page(options.config.metrics.listen);
+            std::raise(SIGTERM);
+          });
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  reader.join();
+  const test::MetricPage page = test::read_metric_page(text);
+  EXPECT_EQ(page.trouble, "");
+  EXPECT_EQ(page.sum("smd_device_open"), 1);
+  EXPECT_EQ(page.sum("smd_nodes"), static_cast<double>(fabric.spec().nodes.size()));
 }
 
 TEST_F(DaemonTest, ReopensALostDevice) {
@@ -172,7 +218,7 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, DamagedState, testing::Values("lids", "turns"));
+INSTANTIATE_TEST_SUITE_P(Files, DamagedState, testing::Values("lids", "turns", "cc_keys"));
 
 }  // namespace
 }  // namespace smd

@@ -154,6 +154,7 @@ cc_ca_cong_setting_ccti_timer = ["0 10", "15 150"]
 cc_ca_cong_setting_ccti_increase = 1
 cc_ca_cong_setting_ccti_min = "3 1"
 cc_cct = "0:0,1:3, 2:16383"
+host_threshold = 4
 nodes = ["0x20: threshold=3, marking_rate=0x7", "0x10: off"]
 )");
   const cc::Options& options = config.congestion;
@@ -167,6 +168,7 @@ nodes = ["0x20: threshold=3, marking_rate=0x7", "0x10: off"]
               (port >= 1 && port <= 4) || port == 8);
   }
   EXPECT_EQ(options.threshold, 11u);
+  EXPECT_EQ(options.host_threshold, 4u);
   EXPECT_EQ(options.cs_return_delay, (cc::CctEntry{1, 9}));
   EXPECT_EQ(options.ccti_timer[15], 150u);
   EXPECT_FALSE(options.ccti_timer[1]);
@@ -181,10 +183,22 @@ nodes = ["0x20: threshold=3, marking_rate=0x7", "0x10: off"]
   EXPECT_FALSE(config_of("").congestion.enabled) << "nobody asked for it";
 }
 
+TEST(Config, MetricsAreReadAtAnAddressOrASocket) {
+  EXPECT_EQ(config_of("").metrics.listen, "") << "nobody asked for them";
+  for (const char* good : {"127.0.0.1:9684", "[::1]:9684", "/run/smd/metrics.sock", ""})
+    EXPECT_TRUE(faults_of(set("metrics.listen", std::string("\"") + good + "\"")).empty()) << good;
+  for (const char* bad : {"9684", "metrics.sock", "127.0.0.1:", "127.0.0.1:70000"})
+    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + bad + "\"")),
+                ElementsAre(testing::HasSubstr("HOST:PORT")))
+        << bad;
+}
+
 TEST(Config, RefusesCongestionControlThatIsNone) {
   for (const auto& [key, wrong] : {std::pair{"enabled", "1"},
                                    std::pair{"cc_sw_cong_setting_victim_mask", "\"1e\""},
                                    std::pair{"cc_sw_cong_setting_threshold", "16"},
+                                   std::pair{"host_threshold", "16"},
+                                   std::pair{"host_marking_rate", "65536"},
                                    std::pair{"cc_ca_cong_setting_ccti_timer", "[\"16 1\"]"},
                                    std::pair{"cc_ca_cong_setting_ccti_timer", "\"5\""},
                                    std::pair{"cc_ca_cong_setting_ccti_increase", "256"},

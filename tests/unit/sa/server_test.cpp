@@ -62,6 +62,25 @@ TEST(SaServer, RefusalsCarryTheStatusAndNoKey) {
   EXPECT_EQ(bench.server.stats().refused, 2u);
 }
 
+TEST(SaServer, AnswersAreCountedByAttributeAndStatus) {
+  ServerBench bench;
+  bench.give(node_by_lid(Lid{1}));
+  bench.give(node_by_lid(Lid{999}));
+  bench.give(node_by_lid(Lid{999}));
+  bench.give(all_nodes());
+  Asked strange = node_by_lid(Lid{1});
+  for (const int attribute : {0x7777, 0x7778}) {
+    strange.header.mad.attribute_id = static_cast<std::uint16_t>(attribute);
+    bench.give(strange);
+  }
+  bench.run();
+  const std::map<AnsweredAs, std::uint64_t> expected = {
+      {{0x0011, Status::Ok}, 2},
+      {{0x0011, Status::NoRecords}, 2},
+      {{0, Status::BadMethodAttribute}, 2}};  // however many ids strangers make up
+  EXPECT_EQ(bench.server.stats().by_attribute, expected);
+}
+
 TEST(SaServer, AWrongKeyIsNotAnsweredAtAll) {
   ServerBench bench;
   Asked asked = node_by_lid(Lid{1});

@@ -1,0 +1,177 @@
+// CC_Keys of a whole subnet: ours, former ones of ours, and those of others.
+#include <gmock/gmock.h>
+
+#include "tests/sim/congestion_lab.h"
+
+namespace smd::test {
+namespace {
+
+using app::CcStanding;
+using testing::Contains;
+using testing::HasSubstr;
+
+constexpr cc::CcKey kKey{0x1122334455667788};
+
+cc::Options with_key() {
+  cc::Options options = Subnet::wish();
+  options.key = kKey;
+  options.protect = true;
+  options.lease_s = 60;
+  return options;
+}
+
+/// A Get of TimeStamp, with a wrong key unless told otherwise, from the manager's own node.
+void knock(Subnet& subnet, std::uint32_t node, cc::CcKey key = cc::CcKey{0xbad}) {
+  MadPacket packet;
+  packet.remote_lid =
+      subnet.fabric
+          .port_info(node, PortNum{subnet.is_switch(node) ? std::uint8_t{0} : std::uint8_t{1}})
+          .lid;
+  packet.local_qp = packet.remote_qp = 1;
+  encode_mad_header({.mgmt_class = 0x21,
+                     .class_version = 2,
+                     .method = 1,
+                     .transaction_id = 0xffff0000,
+                     .attribute_id = 0x18},
+                    packet.mad);
+  cc::write_key(key, packet.mad);
+  ASSERT_TRUE(subnet.transport.send(packet));
+}
+
+TEST(CongestionKeys, TheKeyIsWrittenAndItsLeaseKeptAlive) {
+  Subnet subnet(with_key());
+  subnet.start();
+  const std::uint32_t host = subnet.nth(false, 4);
+  EXPECT_EQ(find_unset(subnet), "");
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    EXPECT_EQ(subnet.at(node).key.key, kKey);
+    EXPECT_TRUE(subnet.at(node).key.protect);
+    EXPECT_EQ(subnet.at(node).key.lease_s, 60);
+  }
+  knock(subnet, host);
+  subnet.run_for(1s);
+  EXPECT_EQ(subnet.at(host).key.violations, 1);
+  EXPECT_EQ(subnet.desk.stats().violations, 1u) << "the agent said so";
+  const auto traps = subnet.fabric.stats().traps;
+  subnet.run_for(600s);
+  EXPECT_EQ(subnet.fabric.stats().traps, traps) << "and was answered";
+  EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
+}
+
+TEST(CongestionKeys, AForeignKeyIsSaidAndNotKnockedAt) {
+  Subnet subnet(with_key());
+  subnet.start();
+  cc::Options stranger = with_key();
+  stranger.key = cc::CcKey{99};
+  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
+  next.adopt(subnet.manager.share_in_force(), Subnet::settings_of(stranger), 3, {});
+  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
+                                           subnet.runtime.now() + Duration{60s}));
+  EXPECT_EQ(next.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_THAT(next.alarms(), Contains(HasSubstr("another manager's CC_Key")));
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
+}
+
+/// Every agent is protected by `key`.
+std::string find_other_key(const Subnet& subnet, cc::CcKey key) {
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    if (subnet.at(node).key.key != key || !subnet.at(node).key.protect)
+      return subnet.fabric.spec().nodes[node].description;
+  }
+  return "";
+}
+
+/// Takes the place of the desk of `subnet`, which falls silent, under another key.
+struct Successor {
+  Successor(Subnet& subnet, const cc::Options& options, app::CongestionDesk::Keys kept)
+      : desk(silence(subnet), subnet.split.congestion()) {
+    desk.keep_keys(std::move(kept),
+                   [this](const app::CongestionDesk::Keys& keys) { saved = keys; });
+    desk.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
+    EXPECT_TRUE(subnet.runtime.run_while_not([&] { return desk.at_rest(); },
+                                             subnet.runtime.now() + Duration{60s}));
+  }
+
+  static Runtime& silence(Subnet& subnet) {
+    subnet.desk.stop();
+    return subnet.runtime;
+  }
+
+  app::CongestionDesk desk;
+  app::CongestionDesk::Keys saved;
+};
+
+constexpr cc::CcKey kNextKey{99};
+
+TEST(CongestionKeys, AnotherKeyReplacesTheOneInForce) {
+  Subnet subnet(with_key());
+  subnet.start();
+  cc::Options options = with_key();
+  options.key = kNextKey;
+  subnet.manager.adopt(Subnet::settings_of(options));
+  subnet.sweep();
+  EXPECT_EQ(find_other_key(subnet, kNextKey), "");
+  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
+  const auto sets = subnet.desk.stats().sets;
+  subnet.sweep();
+  EXPECT_EQ(subnet.desk.stats().sets, sets) << "and that is that";
+}
+
+TEST(CongestionKeys, KeysOfAFormerLifeOpenItsAgents) {
+  cc::Options forever = with_key();
+  forever.lease_s = 0;
+  Subnet subnet(forever);
+  subnet.start();
+  cc::Options options = forever;
+  options.key = kNextKey;
+  Successor next(subnet, options, {cc::CcKey{7}, kKey, cc::CcKey{8}});
+  EXPECT_EQ(find_other_key(subnet, kNextKey), "");
+  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
+  EXPECT_EQ(next.saved, (app::CongestionDesk::Keys{cc::CcKey{7}, kKey, cc::CcKey{8}, kNextKey}));
+}
+
+TEST(CongestionKeys, WithoutProtectionAFormerKeyIsTakenAway) {
+  Subnet subnet(with_key());
+  subnet.start();
+  Successor next(subnet, Subnet::wish(), {kKey});
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
+    EXPECT_EQ(subnet.at(node).key.key, cc::CcKey{}) << node;
+  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+}
+
+TEST(CongestionKeys, AKeyIsFoundWhenTheLeaseOfItsOwnerHasEnded) {
+  Subnet subnet(with_key());
+  subnet.start();
+  cc::Options options = with_key();
+  options.key = kNextKey;
+  Successor next(subnet, options, {});
+  EXPECT_EQ(next.desk.count(CcStanding::ForeignKey), subnet.nodes());
+  subnet.run_for(60s);
+  EXPECT_EQ(find_other_key(subnet, kKey), "") << "its lease runs";
+  subnet.run_for(30s);
+  EXPECT_EQ(find_other_key(subnet, kNextKey), "");
+  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, subnet.nodes()) << "one knock each";
+  EXPECT_EQ(next.desk.stats().violations, 0u) << "which is not held against anybody";
+}
+
+TEST(CongestionKeys, AnOwnerThatLivesKeepsItsAgents) {
+  Subnet subnet(with_key());
+  subnet.start();
+  cc::Options options = with_key();
+  options.key = kNextKey;
+  Successor next(subnet, options, {});
+  for (int round = 0; round < 40; ++round) {
+    subnet.run_for(10s);
+    for (std::uint32_t node = 0; node < subnet.nodes(); ++node) knock(subnet, node, kKey);
+  }
+  subnet.run_for(5s);  // between two rounds
+  EXPECT_EQ(find_other_key(subnet, kKey), "");
+  EXPECT_EQ(next.desk.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, subnet.nodes()) << "not knocked at again";
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,124 @@
+// The page of numbers of a daemon's session in virtual time, against the simulated subnet.
+#include "smd/app/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "sim-backend/agents/node_state.h"
+#include "tests/support/exposition_check.h"
+#include "tests/support/world.h"
+
+namespace smd::test {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+/// A fat tree of 8 hosts, 2 at each of 4 leaves, and 4 spines.
+struct Daily {
+  explicit Daily(bool congestion)
+      : session(
+            loop, transport, settings(congestion), {}, {}, {.observer = {}, .on_records = [] {}}) {
+    session.start();
+    settle();
+  }
+
+  static app::Settings settings(bool congestion) {
+    app::Settings settings = WorldOptions::default_settings();
+    settings.sweep_interval = 10s;
+    settings.congestion.enabled = congestion;
+    settings.congestion.log_interval_s = 1;
+    return settings;
+  }
+
+  void settle() {
+    EXPECT_TRUE(loop.run_while_not(
+        [this] {
+          return session.manager().at_rest() && session.congestion().at_rest() &&
+                 session.manager().last_cycle() != nullptr;
+        },
+        loop.now() + Duration{600s}));
+  }
+
+  MetricPage page() {
+    const MetricPage out =
+        read_metric_page(app::print_metrics({.session = &session, .uptime = 5s}));
+    EXPECT_EQ(out.trouble, "");
+    return out;
+  }
+
+  sim::SimRuntime loop;
+  sim::SimFabric fabric{loop, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
+  sim::SimTransport transport{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
+  app::Session session;
+};
+
+TEST(Metrics, CountWhatIsThere) {
+  Daily daily(false);
+  const MetricPage page = daily.page();
+  EXPECT_EQ(page.sum("smd_uptime_seconds"), 5);
+  EXPECT_EQ(page.sum("smd_device_open"), 1);
+  EXPECT_EQ(page.sum("smd_manager_state", {{"state", "master"}}), 1);
+  EXPECT_EQ(page.sum("smd_manager_state"), 1);
+  EXPECT_EQ(page.sum("smd_subnet_up"), 1);
+  EXPECT_EQ(page.sum("smd_alarms"), 0);
+  EXPECT_EQ(page.sum("smd_nodes", {{"node_type", "switch"}}), 6);
+  EXPECT_EQ(page.sum("smd_nodes", {{"node_type", "adapter"}}), 8);
+  EXPECT_EQ(page.sum("smd_links"), 16);
+  EXPECT_EQ(page.sum("smd_ports", {{"state", "active"}, {"node_type", "switch"}}), 24);
+  EXPECT_EQ(page.sum("smd_ports", {{"state", "active"}, {"node_type", "adapter"}}), 8);
+  EXPECT_EQ(page.sum("smd_smps_sent_total"),
+            static_cast<double>(daily.session.manager().smp_stats().sent));
+  EXPECT_GT(page.sum("smd_smps_sent_total"), 100);
+  EXPECT_EQ(page.sum("smd_cycles_total", {{"result", "up"}}), 1);
+  EXPECT_EQ(page.sum("smd_congestion_enabled"), 0);
+  EXPECT_FALSE(page.types.contains("smd_congestion_agents")) << "it is off";
+}
+
+TEST(Metrics, ChangesTrapsAndSweepsAreCounted) {
+  Daily daily(false);
+  const std::uint32_t host = daily.fabric.spec().sm_node == 6 ? 7 : 6;
+  ASSERT_NE(daily.fabric.spec().nodes[host].type, NodeType::Switch);
+  daily.fabric.set_link(host, PortNum{1}, false);
+  daily.loop.run_until(daily.loop.now() + Duration{5s});
+  daily.fabric.set_link(host, PortNum{1}, true);
+  daily.loop.run_until(daily.loop.now() + Duration{7s});
+  const MetricPage page = daily.page();
+  EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "down"}}), 1);
+  EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "up"}}), 1);
+  double took = 0;
+  for (const app::CycleReport& each : daily.session.manager().changes())
+    took += std::chrono::duration<double>(each.ended - each.began).count();
+  EXPECT_NEAR(page.sum("smd_change_seconds_sum"), took, 1e-9);
+  EXPECT_EQ(page.sum("smd_traps_total", {{"trap", "128"}}), 2);
+  EXPECT_EQ(page.sum("smd_nodes"), 14);
+  const double age = page.sum("smd_sweep_age_seconds");
+  EXPECT_GT(age, 0);
+  daily.loop.run_until(daily.loop.now() + Duration{60s});
+  EXPECT_LT(daily.page().sum("smd_sweep_age_seconds"), 10.5) << "polls are sweeps";
+}
+
+TEST(Metrics, NameHotPortsAndAgentsInTrouble) {
+  Daily daily(true);
+  std::uint32_t sw = 0;
+  while (daily.fabric.spec().nodes[sw].type != NodeType::Switch) ++sw;
+  for (int i = 0; i < 3; ++i) daily.fabric.log_mark(sw, PortNum{2}, {});
+  daily.loop.run_until(daily.loop.now() + Duration{3s});
+  const MetricPage page = daily.page();
+  EXPECT_EQ(page.sum("smd_congestion_agents", {{"standing", "managed"}}), 14);
+  EXPECT_EQ(page.sum("smd_congestion_confirmed_agents"), 14);
+  EXPECT_EQ(page.sum("smd_congestion_disobeying_agents"), 0);
+  EXPECT_EQ(page.sum("smd_congestion_hot_ports"), 1);
+  EXPECT_EQ(page.sum("smd_congestion_hot_events_total",
+                     {{"node", daily.fabric.spec().nodes[sw].description}, {"port", "2"}}),
+            3);
+  EXPECT_EQ(page.sum("smd_congestion_hot_readings_total"), 1);
+}
+
+TEST(Metrics, HoldWhileNoDeviceIsOpen) {
+  const MetricPage page = read_metric_page(app::print_metrics({.uptime = 1s}));
+  EXPECT_EQ(page.trouble, "");
+  EXPECT_EQ(page.sum("smd_device_open"), 0);
+  EXPECT_FALSE(page.types.contains("smd_nodes"));
+}
+
+}  // namespace
+}  // namespace smd::test
