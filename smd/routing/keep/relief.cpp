@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMostStuck = 16;
 
 // Looked at to relieve one channel.
-constexpr std::size_t kMostTrees = 256;
+constexpr std::size_t kMostTrees = 1024;
 
 // Moves that help only with a second one.
 constexpr std::size_t kMostPassedOn = 64;
