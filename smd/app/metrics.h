@@ -24,6 +24,7 @@ struct MetricsInput {
 /// Parts of it.
 void add_subnet_metrics(Exposition& out, const SubnetManager& manager, const Tally& tally);
 void add_administration_metrics(Exposition& out, const Administration& administration);
-void add_congestion_metrics(Exposition& out, const CongestionDesk& desk);
+/// `now`: null where nothing is in force.
+void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const InForce* now);
 
 }  // namespace smd::app

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/app/admin_view.h"
 #include "smd/app/metrics.h"
 
 namespace smd::app {
@@ -12,7 +13,7 @@ using enum MetricType;
 
 constexpr std::size_t kMostHotPorts = 100;
 
-void add_hot_ports(Exposition& out, const CongestionDesk& desk) {
+void add_hot_ports(Exposition& out, const CongestionDesk& desk, const InForce* now) {
   out.family(Gauge, "smd_congestion_hot_ports", "Ports that stood in the log of an agent.");
   out.sample(static_cast<double>(desk.hot().size()));
   using Item = std::pair<CcPort, HotPort>;
@@ -22,11 +23,10 @@ void add_hot_ports(Exposition& out, const CongestionDesk& desk) {
   if (items.size() > kMostHotPorts) items.resize(kMostHotPorts);
   const auto add = [&](std::uint64_t HotPort::*number) {
     for (const auto& [at, hot] : items) {
-      const auto agent = desk.agents().lower_bound({at.first, PortNum{0}});
-      const bool known = agent != desk.agents().end() && agent->first.first == at.first;
+      const auto node = now == nullptr ? std::nullopt : now->fabric().find_node(at.first);
       out.sample(static_cast<double>(hot.*number),
                  {{"guid", fmt::format("{}", at.first)},
-                  {"node", known ? agent->second.name : ""},
+                  {"node", node ? name_of(now->fabric(), *node) : ""},
                   {"port", fmt::format("{}", at.second)}});
     }
   };
@@ -62,7 +62,7 @@ void add_agents(Exposition& out, const CongestionDesk& desk) {
 
 }  // namespace
 
-void add_congestion_metrics(Exposition& out, const CongestionDesk& desk) {
+void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const InForce* now) {
   out.family(Gauge, "smd_congestion_enabled", "1 when smd manages congestion control.");
   out.sample(desk.enabled() ? 1 : 0);
   if (!desk.enabled()) return;
@@ -82,7 +82,7 @@ void add_congestion_metrics(Exposition& out, const CongestionDesk& desk) {
              "smd_congestion_key_violations_total",
              "Traps of agents that somebody spoke to with a wrong CC_Key.");
   out.sample(static_cast<double>(stats.violations));
-  add_hot_ports(out, desk);
+  add_hot_ports(out, desk, now);
 }
 
 }  // namespace smd::app
