@@ -7,6 +7,7 @@
 #include "smd/routing/check.h"
 #include "tests/unit/routing/paths.h"
 #include "tests/unit/routing/random_fabric.h"
+#include "tests/unit/routing/reshaped.h"
 
 namespace smd::test {
 namespace {
@@ -65,6 +66,30 @@ TEST(Lash, FitsTheLanesWhereOpensmDoesNot) {
     EXPECT_TRUE(report.ok()) << spec;
     EXPECT_EQ(report.minimal, report.pairs) << spec;
   }
+}
+
+// GUIDs, nodes and ports in any order: trees that go by numbers find no order in them.
+TEST(Lash, FitsTheLanesOfSmallToriWhoseNumbersSayNothing) {
+  for (const auto& [spec, most] :
+       {Lanes{"torus:dims=8.8,hosts=1", 5}, Lanes{"torus:dims=4.4.4,hosts=1", 8}}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      const Fabric f = Reshaped{spec}.relabel(seed).build();
+      const LidMap lids = lids_in_order(f);
+      const auto tables = find_engine("lash")->compute(f, lids, {.max_vls = 8});
+      ASSERT_TRUE(tables.has_value()) << spec << " " << seed << ": " << tables.error().context;
+      EXPECT_LE(tables->vls, most) << spec << " " << seed;
+      const RouteReport report = check_routes(f, lids, *tables);
+      EXPECT_TRUE(report.ok()) << spec << " " << seed;
+      EXPECT_EQ(report.minimal, report.pairs) << spec << " " << seed;
+    }
+  }
+}
+
+TEST(Lash, RefusesALargeTorusWhoseNumbersSayNothing) {
+  const Fabric f = Reshaped{"torus:dims=16.16,hosts=1"}.relabel(1).build();
+  const auto tables = find_engine("lash")->compute(f, lids_in_order(f), {.max_vls = 8});
+  ASSERT_FALSE(tables.has_value());
+  EXPECT_THAT(tables.error().context, HasSubstr("need 12 data VLs"));
 }
 
 RC_GTEST_PROP(Lash, IsMinimalAndFreeOfDeadlock, ()) {
