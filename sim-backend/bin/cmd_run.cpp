@@ -20,6 +20,7 @@
 #include "sim-backend/campaign/make_part.h"
 #include "sim-backend/campaign/task.h"
 #include "sim-backend/experiments/parallel.h"
+#include "sim-backend/packet/partition_split.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/files/read_text.h"
 #include "smd/base/log.h"
@@ -36,7 +37,8 @@ struct CommandLine {
   std::string out;
   std::uint64_t seed = 1;
   unsigned seeds = 1;
-  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
+  unsigned jobs = 0;
+  unsigned partitions = 1;
   Task task;
   bool resume = false;
   bool progress = false;
@@ -69,6 +71,12 @@ Parsed<std::string> digest(const std::string& text, const PreparedScenario& scen
   return digest.print();
 }
 
+/// Runs at a time: as many as there are cores for.
+unsigned jobs_of(const CommandLine& line) {
+  if (line.jobs > 0) return line.jobs;
+  return std::max(1u, std::thread::hardware_concurrency() / line.partitions);
+}
+
 /// A part is in its file as soon as it is there. No value: a file could not be written.
 std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario,
                                                 const std::string& digest,
@@ -79,7 +87,7 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
   std::atomic<bool> written{true};
   {
     Progress progress(own.size(), line.progress);
-    run_all(line.jobs, own.size(), [&](std::size_t i) {
+    run_all(jobs_of(line), own.size(), [&](std::size_t i) {
       if (!written || interrupted()) return;
       if (line.resume) {
         parts[i] = find_part(line.out, {.scenario = digest, .plan = plan, .key = own[i]});
@@ -134,6 +142,7 @@ int run_scenario(const CommandLine& line) {
     const std::filesystem::path trace(scenario->traffic.trace);
     scenario->traffic.trace = (std::filesystem::path(line.file).parent_path() / trace).string();
   }
+  scenario->packet.partitions = line.partitions;
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
   if (!prepared) return complain(prepared.error());
   const Parsed<std::string> known_as = digest(*text, *prepared);
@@ -185,8 +194,14 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "--progress", line->progress, "Say how far it is, on stderr, where that is no terminal too");
   command->add_flag("-v,--verbose", line->verbose, "The manager's log, where there is one");
   command->add_flag("--json", line->json, "One object instead of lines");
-  command->add_option("--jobs", line->jobs, "Threads; results do not depend on it")
+  command->add_option("--jobs", line->jobs, "Runs at a time; results do not depend on it")
       ->check(CLI::Range(1u, 1024u))
+      ->default_str("as many as there are cores for");
+  command
+      ->add_option("--partitions",
+                   line->partitions,
+                   "Of the fabric in each run, a thread each; results do not depend on it")
+      ->check(CLI::Range(1u, kMostPartitions))
       ->capture_default_str();
   command->callback([line, &exit_code] { exit_code = run_scenario(*line); });
 }

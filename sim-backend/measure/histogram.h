@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sim-backend/measure/exact_sum.h"
+
 namespace smd::sim {
 
 class Histogram {
@@ -13,14 +15,14 @@ class Histogram {
   void add(std::uint64_t value) {
     ++counts_[index_of(value)];
     ++count_;
-    sum_ += static_cast<double>(value);
+    sum_.add(value);
     if (value > max_) max_ = value;
   }
 
   void add(const Histogram& other) {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
     count_ += other.count_;
-    sum_ += other.sum_;
+    sum_.add(other.sum_);
     if (other.max_ > max_) max_ = other.max_;
   }
 
@@ -31,7 +33,9 @@ class Histogram {
   [[nodiscard]] std::uint64_t max() const { return max_; }
 
   /// Exact; 0 for no values.
-  [[nodiscard]] double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
+  [[nodiscard]] double mean() const {
+    return count_ == 0 ? 0 : sum_.value() / static_cast<double>(count_);
+  }
 
   /// The value that so large a share (0 to 1) does not exceed, to within a step; 0 for no values.
   [[nodiscard]] std::uint64_t percentile(double share) const {
@@ -66,7 +70,7 @@ class Histogram {
   std::array<std::uint64_t, (64 - kStepBits + 1) << kStepBits> counts_{};
   std::uint64_t count_ = 0;
   std::uint64_t max_ = 0;
-  double sum_ = 0;
+  ExactSum sum_;
 };
 
 }  // namespace smd::sim

@@ -1,21 +1,26 @@
 #include "sim-backend/measure/meter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace smd::sim {
 
-Meter::Meter(PacketNet& net) : net_(net), bytes_of_(net.host_count(), 0) { restart(); }
+Meter::Meter(PacketNet& net) : net_(net), tallies_(net.partitions()) {
+  for (Tally& tally : tallies_) tally.bytes_of.resize(net.host_count());
+  restart();
+}
 
 void Meter::on_delivered(const Arrival& arrival) {
+  Tally& here = tallies_[arrival.partition];
   const auto total = static_cast<std::uint64_t>(arrival.tail - arrival.generated);
   const auto network = static_cast<std::uint64_t>(arrival.tail - arrival.injected);
-  latency_.add(total);
-  network_latency_.add(network);
-  head_latency_.add(static_cast<std::uint64_t>(arrival.head - arrival.generated));
-  interval_latency_ += static_cast<double>(total);
-  interval_network_ += static_cast<double>(network);
-  hops_ += arrival.hops;
-  bytes_of_[arrival.source] += arrival.payload;
+  here.latency.add(total);
+  here.network_latency.add(network);
+  here.head_latency.add(static_cast<std::uint64_t>(arrival.head - arrival.generated));
+  here.interval_latency.add(total);
+  here.interval_network.add(network);
+  here.hops += arrival.hops;
+  here.bytes_of[arrival.source] += arrival.payload;
 }
 
 Interval Meter::cut() {
@@ -33,25 +38,52 @@ Interval Meter::cut() {
     out.discarded[i] = now.discarded[i] - at_begin_.discarded[i];
   }
   const double delivered = static_cast<double>(std::max<std::uint64_t>(1, out.delivered));
-  out.latency = interval_latency_ / delivered;
-  out.network_latency = interval_network_ / delivered;
+  ExactSum latency, network;
+  for (Tally& tally : tallies_) {
+    latency.add(std::exchange(tally.interval_latency, {}));
+    network.add(std::exchange(tally.interval_network, {}));
+  }
+  out.latency = latency.value() / delivered;
+  out.network_latency = network.value() / delivered;
   at_begin_ = now;
   began_ = net_.now();
-  interval_latency_ = interval_network_ = 0;
   return out;
 }
 
 void Meter::restart() {
   cut();
-  latency_.clear();
-  network_latency_.clear();
-  head_latency_.clear();
-  hops_ = 0;
-  std::ranges::fill(bytes_of_, 0);
+  for (Tally& tally : tallies_) {
+    tally.latency.clear();
+    tally.network_latency.clear();
+    tally.head_latency.clear();
+    tally.hops = 0;
+    std::ranges::fill(tally.bytes_of, 0);
+  }
+}
+
+Histogram Meter::join(Histogram Tally::*of) const {
+  Histogram out;
+  for (const Tally& tally : tallies_) out.add(tally.*of);
+  return out;
 }
 
 double Meter::mean_hops() const {
-  return latency_.count() == 0 ? 0 : hops_ / static_cast<double>(latency_.count());
+  std::uint64_t hops = 0, packets = 0;
+  for (const Tally& tally : tallies_) {
+    hops += tally.hops;
+    packets += tally.latency.count();
+  }
+  return packets == 0 ? 0 : static_cast<double>(hops) / static_cast<double>(packets);
+}
+
+std::vector<double> Meter::bytes_of() const {
+  std::vector<double> out(net_.host_count());
+  for (const Tally& tally : tallies_) {
+    for (HostNum host = 0; host < out.size(); ++host) {
+      out[host] += static_cast<double>(tally.bytes_of[host]);
+    }
+  }
+  return out;
 }
 
 Occupancy read_occupancy(const PacketNet& net) {

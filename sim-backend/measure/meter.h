@@ -39,29 +39,36 @@ class Meter final : public PacketObserver {
   /// Forgets everything but where the net is: the transient is over.
   void restart();
 
-  [[nodiscard]] const Histogram& latency() const { return latency_; }
+  [[nodiscard]] Histogram latency() const { return join(&Tally::latency); }
 
-  [[nodiscard]] const Histogram& network_latency() const { return network_latency_; }
+  [[nodiscard]] Histogram network_latency() const { return join(&Tally::network_latency); }
 
-  [[nodiscard]] const Histogram& head_latency() const { return head_latency_; }
+  [[nodiscard]] Histogram head_latency() const { return join(&Tally::head_latency); }
 
   /// Switches passed, on average.
   [[nodiscard]] double mean_hops() const;
 
   /// Payload bytes delivered, by source.
-  [[nodiscard]] const std::vector<double>& bytes_of() const { return bytes_of_; }
+  [[nodiscard]] std::vector<double> bytes_of() const;
 
  private:
+  /// What arrives in one partition. Whole numbers: joined, they are those of one partition.
+  struct alignas(64) Tally {
+    Histogram latency;
+    Histogram network_latency;
+    Histogram head_latency;
+    ExactSum interval_latency;
+    ExactSum interval_network;
+    std::uint64_t hops = 0;
+    std::vector<std::uint64_t> bytes_of;
+  };
+
+  [[nodiscard]] Histogram join(Histogram Tally::*of) const;
+
   PacketNet& net_;
   NetStats at_begin_;
   Picos began_ = 0;
-  Histogram latency_;
-  Histogram network_latency_;
-  Histogram head_latency_;
-  double hops_ = 0;
-  std::vector<double> bytes_of_;
-  double interval_latency_ = 0;
-  double interval_network_ = 0;
+  std::vector<Tally> tallies_;  // by partition
 };
 
 /// What stands in the input buffers of all switches, in shares of their size.

@@ -9,7 +9,7 @@
 namespace smd::sim {
 
 std::string PacketNet::Impl::audit() const {
-  const NetStats& s = stats_;
+  const NetStats& s = stats();
   std::uint64_t data_discards = s.discards();
   // VL15 has its own place among the causes but is not among the packets.
   data_discards -= s.discarded[static_cast<std::size_t>(Discard::OutputOverflow)];
@@ -22,22 +22,27 @@ std::string PacketNet::Impl::audit() const {
                        s.in_flight);
   }
   std::uint64_t alive = 0, waiting = 0, notices = 0, impossible = s.impossible_marks;
-  std::vector<unsigned> input(ins_.size()), output(outs_.size()), wire(ins_.size());
-  for (const Cell& cell : cells_) {
-    const bool exists = cell.place != Place::Free && cell.place != Place::Dead;
-    if (exists && cell.notice != NoticeKind::None) {
-      ++notices;
-    } else {
-      waiting += cell.place == Place::Source;
-      alive += exists;
-    }
-    if (exists && hooks_.marking != nullptr && !hooks_.marking->may_occur(cell.marks)) ++impossible;
-    const bool inside =
-        cell.place == Place::Input || cell.place == Place::Pending || cell.place == Place::Dead;
-    if (inside && cell.epoch == ports_[port_of_lane(cell.in)].serial) input[cell.in] += cell.blocks;
-    if (cell.place == Place::Output) output[cell.out] += cell.blocks;
-    if (cell.place == Place::Wire && cell.epoch == ports_[port_of_lane(cell.in)].epoch) {
-      wire[cell.in] += cell.blocks;
+  std::vector<unsigned> input(state_.ins.size()), output(state_.outs.size()),
+      wire(state_.ins.size());
+  for (const auto& part : parts_) {
+    for (const Cell& cell : part->cells_) {
+      const Marking* marking = part->hooks_.marking;
+      const bool exists = cell.place != Place::Free && cell.place != Place::Dead;
+      if (exists && cell.notice != NoticeKind::None) {
+        ++notices;
+      } else {
+        waiting += cell.place == Place::Source;
+        alive += exists;
+      }
+      if (exists && marking != nullptr && !marking->may_occur(cell.marks)) ++impossible;
+      const bool inside =
+          cell.place == Place::Input || cell.place == Place::Pending || cell.place == Place::Dead;
+      if (inside && cell.epoch == state_.ports[port_of_lane(cell.in)].serial)
+        input[cell.in] += cell.blocks;
+      if (cell.place == Place::Output) output[cell.out] += cell.blocks;
+      if (cell.place == Place::Wire && cell.epoch == state_.ports[port_of_lane(cell.in)].epoch) {
+        wire[cell.in] += cell.blocks;
+      }
     }
   }
   if (alive != s.in_flight) {
@@ -61,12 +66,12 @@ std::string PacketNet::Impl::audit() const {
   const bool buffered = options_.switches.output_buffers;
   const unsigned output_capacity =
       buffered ? options_.switches.output_buffer_bytes / kBlockBytes : 0;
-  for (PortAt port = 0; port < ports_.size(); ++port) {
-    const NetPort& here = ports_[port];
+  for (PortAt port = 0; port < state_.ports.size(); ++port) {
+    const NetPort& here = state_.ports[port];
     const Wire& out_wire = wiring_.wires[port];
     for (unsigned vl = 0; vl < vls_; ++vl) {
       const LaneAt at = port * vls_ + vl;
-      const InLane& in = ins_[at];
+      const InLane& in = state_.ins[at];
       const auto where = [&](std::string_view what, unsigned is, unsigned should) {
         return fmt::format("node {} port {} VL{}: {} is {}, should be {}",
                            out_wire.node,
@@ -81,19 +86,19 @@ std::string PacketNet::Impl::audit() const {
       if (buffered && is_switch_port(port)) {
         const unsigned leaving = here.link_running && here.link_lane == at ? here.link_blocks : 0;
         const unsigned held = output[at] + leaving;
-        if (outs_[at].room + held != output_capacity) {
-          return where("output room", outs_[at].room, output_capacity - held);
+        if (state_.outs[at].room + held != output_capacity) {
+          return where("output room", state_.outs[at].room, output_capacity - held);
         }
       }
       if (out_wire.peer == kNowhere || here.state == PortState::Down ||
-          ports_[out_wire.peer].state == PortState::Down) {
+          state_.ports[out_wire.peer].state == PortState::Down) {
         continue;
       }
       // What may be sent and what is on the way is what the far end has room for.
       const LaneAt far = out_wire.peer * vls_ + vl;
-      const unsigned credit = credit_left(known_limit(at), outs_[at].fctbs);
-      if (credit + wire[far] != ins_[far].free) {
-        return where("credit", credit, ins_[far].free - wire[far]);
+      const unsigned credit = credit_left(known_limit(at), state_.outs[at].fctbs);
+      if (credit + wire[far] != state_.ins[far].free) {
+        return where("credit", credit, state_.ins[far].free - wire[far]);
       }
     }
   }

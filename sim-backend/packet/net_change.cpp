@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "sim-backend/packet/credits.h"
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/mad/port_info.h"
 
 namespace smd::sim {
 
-void PacketNet::Impl::load(std::uint32_t node, const NodeState& registers) {
+void NetPart::load(std::uint32_t node, const NodeState& registers) {
   NetNode& here = nodes_[node];
   here.tables = NodeTables(registers);
   here.on = true;
@@ -16,7 +16,7 @@ void PacketNet::Impl::load(std::uint32_t node, const NodeState& registers) {
   }
 }
 
-void PacketNet::Impl::load_port(PortAt port, const NodeState& registers, unsigned number) {
+void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number) {
   const PortRegs& from = registers.ports[number];
   NetPort& here = ports_[port];
   const unsigned vls = std::clamp(data_vls(from.info.operational_vls), 1u, vls_);
@@ -34,14 +34,13 @@ void PacketNet::Impl::load_port(PortAt port, const NodeState& registers, unsigne
     here.lid = from.info.lid.value();
     here.lmc = from.info.lmc;
     const std::size_t end = std::size_t{here.lid} + (std::size_t{1} << here.lmc);
-    if (lid_owner_.size() < end) lid_owner_.resize(end, kNowhere);
     for (std::size_t lid = here.lid; lid < end; ++lid) lid_owner_[lid] = host;
   }
   // A port without a cable carries nothing, whatever its registers say.
   set_state(port, wiring_.wires[port].peer == kNowhere ? PortState::Down : from.state());
 }
 
-std::uint32_t PacketNet::Impl::share_arbitration(ArbitrationTables tables) {
+std::uint32_t NetPart::share_arbitration(ArbitrationTables tables) {
   const auto found = std::ranges::find(arbitration_, tables);
   if (found != arbitration_.end()) {
     return static_cast<std::uint32_t>(found - arbitration_.begin());
@@ -50,7 +49,7 @@ std::uint32_t PacketNet::Impl::share_arbitration(ArbitrationTables tables) {
   return static_cast<std::uint32_t>(arbitration_.size() - 1);
 }
 
-void PacketNet::Impl::set_state(PortAt port, PortState state) {
+void NetPart::set_state(PortAt port, PortState state) {
   NetPort& here = ports_[port];
   const PortState before = here.state;
   if (before == state) return;
@@ -67,7 +66,7 @@ void PacketNet::Impl::set_state(PortAt port, PortState state) {
 }
 
 /// What is on the link, in either direction, does not arrive.
-void PacketNet::Impl::cut(PortAt port) {
+void NetPart::cut(PortAt port) {
   const PortAt peer = wiring_.wires[port].peer;
   ++ports_[port].epoch;
   if (peer == kNowhere) return;
@@ -77,7 +76,7 @@ void PacketNet::Impl::cut(PortAt port) {
   reset_credits(peer);
 }
 
-void PacketNet::Impl::clear_node(std::uint32_t node) {
+void NetPart::clear_node(std::uint32_t node) {
   NetNode& at = nodes_[node];
   at.on = false;
   at.tables = {};
@@ -99,7 +98,7 @@ void PacketNet::Impl::clear_node(std::uint32_t node) {
   }
 }
 
-void PacketNet::Impl::clear_lane(LaneAt lane) {
+void NetPart::clear_lane(LaneAt lane) {
   const PortAt port = port_of_lane(lane);
   const std::uint32_t node = wiring_.wires[port].node;
   InLane& in = ins_[lane];

@@ -1,6 +1,6 @@
 // Where congestion control acts: marks in switches, notices back to the source of a flow.
 #include "sim-backend/packet/credits.h"
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 
 namespace smd::sim {
 namespace {
@@ -9,7 +9,7 @@ constexpr unsigned kDiscardVl = 15;
 
 }  // namespace
 
-MarkPoint PacketNet::Impl::mark_point(const Cell& cell, LaneAt buffer) const {
+MarkPoint NetPart::mark_point(const Cell& cell, LaneAt buffer) const {
   const PortAt exit = port_of_lane(cell.out);
   return {.node = wiring_.wires[exit].node,
           .lane = buffer,
@@ -18,7 +18,7 @@ MarkPoint PacketNet::Impl::mark_point(const Cell& cell, LaneAt buffer) const {
           .blocks = cell.blocks};
 }
 
-void PacketNet::Impl::mark_input(CellAt at) {
+void NetPart::mark_input(CellAt at) {
   Cell& cell = cells_[at];
   if (cell.notice != NoticeKind::None) return;
   MarkPoint point = mark_point(cell, cell.in);
@@ -27,7 +27,7 @@ void PacketNet::Impl::mark_input(CellAt at) {
   hooks_.marking->on_input(point, *this, cell.marks);
 }
 
-void PacketNet::Impl::mark_output(CellAt at) {
+void NetPart::mark_output(CellAt at) {
   Cell& cell = cells_[at];
   if (cell.notice != NoticeKind::None) return;
   MarkPoint point = mark_point(cell, cell.out);
@@ -37,7 +37,7 @@ void PacketNet::Impl::mark_output(CellAt at) {
 }
 
 /// Requires: the packet has been taken out of its queue and still holds its buffer.
-void PacketNet::Impl::mark_departure(PortAt port, unsigned vl, CellAt at) {
+void NetPart::mark_departure(PortAt port, unsigned vl, CellAt at) {
   Cell& cell = cells_[at];
   if (cell.notice != NoticeKind::None) return;
   const bool buffered = options_.switches.output_buffers;
@@ -52,7 +52,7 @@ void PacketNet::Impl::mark_departure(PortAt port, unsigned vl, CellAt at) {
   hooks_.marking->on_departure(point, cell.marks);
 }
 
-void PacketNet::Impl::answer(HostNum host, const Cell& data) {
+void NetPart::answer(HostNum host, const Cell& data) {
   if (data.to != host) return;  // multicast, or the LID has moved
   const std::optional<Notice> notice = hooks_.echo->on_data(flow_of(data), data.marks);
   if (!notice) return;
@@ -83,7 +83,7 @@ void PacketNet::Impl::answer(HostNum host, const Cell& data) {
   push_notice(port, vl, at);
 }
 
-void PacketNet::Impl::push_notice(PortAt port, unsigned vl, CellAt at) {
+void NetPart::push_notice(PortAt port, unsigned vl, CellAt at) {
   NoticeQueue& queue = notices_[wiring_.host_of[port] * vls_ + vl];
   cells_[at].next = kNowhere;
   (queue.head == kNowhere ? queue.head : cells_[queue.tail].next) = at;
@@ -93,12 +93,12 @@ void PacketNet::Impl::push_notice(PortAt port, unsigned vl, CellAt at) {
   if (!here.link_running) try_link(port);
 }
 
-CellAt PacketNet::Impl::first_notice(PortAt port, unsigned vl) const {
+CellAt NetPart::first_notice(PortAt port, unsigned vl) const {
   if (notices_.empty() || wiring_.host_of[port] == kNowhere) return kNowhere;
   return notices_[wiring_.host_of[port] * vls_ + vl].head;
 }
 
-void PacketNet::Impl::pop_notice(PortAt port, unsigned vl) {
+void NetPart::pop_notice(PortAt port, unsigned vl) {
   NoticeQueue& queue = notices_[wiring_.host_of[port] * vls_ + vl];
   queue.head = cells_[queue.head].next;
   if (queue.head != kNowhere) return;
@@ -109,7 +109,7 @@ void PacketNet::Impl::pop_notice(PortAt port, unsigned vl) {
   }
 }
 
-void PacketNet::Impl::drop_notices(PortAt port, unsigned vl, Discard cause) {
+void NetPart::drop_notices(PortAt port, unsigned vl, Discard cause) {
   for (CellAt at = first_notice(port, vl); at != kNowhere; at = first_notice(port, vl)) {
     pop_notice(port, vl);
     lose(at, wiring_.wires[port].node, cause);
@@ -118,7 +118,7 @@ void PacketNet::Impl::drop_notices(PortAt port, unsigned vl, Discard cause) {
 }
 
 /// It has come back to the flow's source.
-void PacketNet::Impl::on_notice(HostNum host, const Cell& notice) {
+void NetPart::on_notice(HostNum host, const Cell& notice) {
   ++stats_.notices.delivered;
   --stats_.notices.in_flight;
   digest(std::uint64_t{host} << 32 | notice.source, notice.marks);
@@ -132,7 +132,7 @@ void PacketNet::Impl::on_notice(HostNum host, const Cell& notice) {
   try_link(wiring_.host_port[host]);
 }
 
-void PacketNet::Impl::lose_notice(const Cell& cell) {
+void NetPart::lose_notice(const Cell& cell) {
   ++stats_.notices.lost;
   --stats_.notices.in_flight;
   digest(cell.source, cell.dlid);
@@ -144,22 +144,27 @@ void PacketNet::Impl::lose_notice(const Cell& cell) {
 }
 
 /// After the longest cable's time: whoever simulates the source needs a moment's notice.
-void PacketNet::Impl::tell_loss(const Flow& flow) {
-  push(now_ + longest_cable_, NetStep::Told, flow.source, flow.destination << 4 | flow.sl);
+void NetPart::tell_loss(const Flow& flow) {
+  const std::uint32_t node = wiring_.wires[wiring_.host_port[flow.source]].node;
+  const std::uint32_t argument = flow.destination << 4 | flow.sl;
+  const Picos when = now_ + longest_cable_;
+  if (part_of_node_[node] == number_) return push(when, NetStep::Told, flow.source, argument);
+  post(node,
+       {.at = when, .step = NetStep::Told, .index = flow.source, .argument = argument, .cell = {}});
 }
 
-void PacketNet::Impl::on_told(HostNum source, std::uint32_t argument) {
+void NetPart::on_told(HostNum source, std::uint32_t argument) {
   hooks_.reaction->on_lost({source, argument >> 4, static_cast<std::uint8_t>(argument & 15)});
   try_link(wiring_.host_port[source]);
 }
 
-void PacketNet::Impl::list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const {
+void NetPart::list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const {
   for (CellAt at = ins_[input].head; at != kNowhere; at = cells_[at].next) {
     out.push_back(cells_[at].out);
   }
 }
 
-unsigned PacketNet::Impl::count_bound(std::uint32_t output) const {
+unsigned NetPart::count_bound(std::uint32_t output) const {
   unsigned count = 0;
   if (options_.switches.output_buffers) {
     for (CellAt at = outs_[output].head; at != kNowhere; at = cells_[at].next) ++count;

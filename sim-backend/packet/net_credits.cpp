@@ -1,7 +1,7 @@
 // Credits: what a receiver tells when it has room again, and what a sender knows of it.
 #include "sim-backend/packet/credits.h"
 
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
@@ -11,7 +11,7 @@ constexpr unsigned kFlowControlBytes = 6;  // Op and FCTBS, VL and FCCL, LPCRC
 
 }  // namespace
 
-void PacketNet::Impl::release(LaneAt at, unsigned blocks) {
+void NetPart::release(LaneAt at, unsigned blocks) {
   InLane& lane = ins_[at];
   lane.free = static_cast<std::uint16_t>(lane.free + blocks);
   SMD_CHECK(lane.free <= lane.capacity, "a buffer gave back more than it held");
@@ -20,7 +20,7 @@ void PacketNet::Impl::release(LaneAt at, unsigned blocks) {
 
 /// A flow control packet goes back over the link: after the packet that is on it, before every
 /// other but those on VL15.
-void PacketNet::Impl::send_credit(LaneAt at) {
+void NetPart::send_credit(LaneAt at) {
   const PortAt port = port_of_lane(at);
   const Wire& wire = wiring_.wires[port];
   NetPort& here = ports_[port];
@@ -30,24 +30,26 @@ void PacketNet::Impl::send_credit(LaneAt at) {
   lane.told = credit_limit(lane.abr, lane.free);
   // One that has not left yet takes the news along.
   if (lane.unsent) return;
-  OutLane& sender = outs_[wire.peer * vls_ + vl];
-  take_credits(sender);
-  Credit* newest = sender.ring_count == 0
-                       ? nullptr
-                       : &sender.ring[(sender.ring_at + sender.ring_count - 1u) % kCreditRing];
   Picos leaves = now_;
-  Picos arrives = now_ + wire.propagation;
+  Picos took = 0;
   if (options_.cables.flow_control_packets) {
-    const Picos took = transfer_time(wire.byte_time, kFlowControlBytes);
-    if (newest != nullptr && newest->at - took - wire.propagation > now_) {
-      newest->fccl = lane.told;
-      return;
-    }
+    took = transfer_time(wire.byte_time, kFlowControlBytes);
     leaves = std::max(now_, here.busy_until);
-    here.busy_until = leaves + took;
-    arrives = leaves + took + wire.propagation;
   }
-  if (sender.ring_count == kCreditRing) {
+  OutLane& sender = outs_[wire.peer * vls_ + vl];
+  if (!wire.crosses) {
+    take_credits(sender);
+    if (sender.ring_count > 0) {
+      Credit& newest = sender.ring[(sender.ring_at + sender.ring_count - 1u) % kCreditRing];
+      if (newest.at - took - wire.propagation > now_) {
+        newest.fccl = lane.told;
+        return;
+      }
+    }
+  }
+  if (took > 0) here.busy_until = leaves + took;
+  const Picos arrives = leaves + took + wire.propagation;
+  if (wire.crosses || sender.ring_count == kCreditRing) {
     if (leaves == now_) return pass_credit(at, arrives);
     lane.unsent = true;
     return push(leaves, NetStep::CreditLeaves, at, here.epoch);
@@ -62,16 +64,17 @@ void PacketNet::Impl::send_credit(LaneAt at) {
 }
 
 /// Without a place in the ring: the far end gets the news by an event.
-void PacketNet::Impl::pass_credit(LaneAt at, Picos arrives) {
+void NetPart::pass_credit(LaneAt at, Picos arrives) {
   const PortAt port = port_of_lane(at);
-  const LaneAt far = wiring_.wires[port].peer * vls_ + vl_of_lane(at);
-  push(arrives,
-       NetStep::CreditArrives,
-       far,
-       std::uint32_t{ports_[port].epoch} << 16 | ins_[at].told);
+  const Wire& wire = wiring_.wires[port];
+  const LaneAt far = wire.peer * vls_ + vl_of_lane(at);
+  const std::uint32_t news = std::uint32_t{ports_[port].epoch} << 16 | ins_[at].told;
+  if (!wire.crosses) return push(arrives, NetStep::CreditArrives, far, news);
+  post(wiring_.wires[wire.peer].node,
+       {.at = arrives, .step = NetStep::CreditArrives, .index = far, .argument = news, .cell = {}});
 }
 
-void PacketNet::Impl::on_credit_leaves(LaneAt at, std::uint16_t epoch) {
+void NetPart::on_credit_leaves(LaneAt at, std::uint16_t epoch) {
   const PortAt port = port_of_lane(at);
   if (ports_[port].epoch != epoch) return;
   ins_[at].unsent = false;
@@ -79,7 +82,7 @@ void PacketNet::Impl::on_credit_leaves(LaneAt at, std::uint16_t epoch) {
   pass_credit(at, now_ + transfer_time(wire.byte_time, kFlowControlBytes) + wire.propagation);
 }
 
-void PacketNet::Impl::on_credit_arrives(LaneAt at, std::uint32_t argument) {
+void NetPart::on_credit_arrives(LaneAt at, std::uint32_t argument) {
   const PortAt port = port_of_lane(at);
   NetPort& here = ports_[port];
   if (here.epoch != argument >> 16) return;
@@ -89,13 +92,13 @@ void PacketNet::Impl::on_credit_arrives(LaneAt at, std::uint32_t argument) {
   const auto fccl = static_cast<std::uint16_t>(argument);
   if (credit_left(fccl, lane.fccl) <= kMostCredit) lane.fccl = fccl;
   const auto bit = static_cast<std::uint16_t>(1u << vl_of_lane(at));
-  if ((here.starved & bit) == 0) return;
   here.starved = static_cast<std::uint16_t>(here.starved & ~bit);
-  wake_at(port, now_);
+  // It may wait for a later one, of which it knew already.
+  if (!here.link_running && (here.waiting & bit) != 0) wake_at(port, now_);
 }
 
 /// A link has come up: both ends begin to count from 0.
-void PacketNet::Impl::reset_credits(PortAt port) {
+void NetPart::reset_credits(PortAt port) {
   const PortAt peer = wiring_.wires[port].peer;
   for (unsigned vl = 0; vl < vls_; ++vl) {
     InLane& in = ins_[peer * vls_ + vl];

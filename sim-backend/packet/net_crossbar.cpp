@@ -1,9 +1,9 @@
 // The crossbar of a switch with output buffers: who crosses next to a port.
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 
 namespace smd::sim {
 
-CellAt PacketNet::Impl::pop_input(InLane& lane) {
+CellAt NetPart::pop_input(InLane& lane) {
   const CellAt at = lane.head;
   lane.head = cells_[at].next;
   if (lane.head == kNowhere) lane.tail = kNowhere;
@@ -12,7 +12,7 @@ CellAt PacketNet::Impl::pop_input(InLane& lane) {
 
 /// Takes an input lane out of the line for an output lane; `before` stands before it, or is
 /// kNowhere.
-void PacketNet::Impl::remove_ask(OutLane& out, LaneAt before, LaneAt at) {
+void NetPart::remove_ask(OutLane& out, LaneAt before, LaneAt at) {
   const LaneAt after = ins_[at].next_ask;
   if (before == kNowhere) {
     out.asks_head = after;
@@ -24,7 +24,7 @@ void PacketNet::Impl::remove_ask(OutLane& out, LaneAt before, LaneAt at) {
   ins_[at].wants = kNowhere;
 }
 
-void PacketNet::Impl::try_cross(PortAt port) {
+void NetPart::try_cross(PortAt port) {
   NetPort& here = ports_[port];
   if (here.cross_running || here.asking == 0) return;
   // VLs by turns; within one, inputs in the order in which they asked.
@@ -38,7 +38,7 @@ void PacketNet::Impl::try_cross(PortAt port) {
   }
 }
 
-bool PacketNet::Impl::grant_cross(PortAt port, unsigned vl) {
+bool NetPart::grant_cross(PortAt port, unsigned vl) {
   OutLane& out = outs_[port * vls_ + vl];
   LaneAt before = kNowhere;
   for (LaneAt at = out.asks_head; at != kNowhere; at = ins_[at].next_ask) {
@@ -58,7 +58,7 @@ bool PacketNet::Impl::grant_cross(PortAt port, unsigned vl) {
   return false;
 }
 
-void PacketNet::Impl::start_cross(LaneAt from, PortAt port, unsigned vl) {
+void NetPart::start_cross(LaneAt from, PortAt port, unsigned vl) {
   InLane& in = ins_[from];
   OutLane& out = outs_[port * vls_ + vl];
   NetPort& here = ports_[port];
@@ -102,7 +102,7 @@ void PacketNet::Impl::start_cross(LaneAt from, PortAt port, unsigned vl) {
   }
 }
 
-void PacketNet::Impl::on_cross_done(PortAt port, std::uint16_t serial) {
+void NetPart::on_cross_done(PortAt port, std::uint16_t serial) {
   NetPort& here = ports_[port];
   if (here.serial != serial) return;
   const LaneAt from = here.cross_lane;
@@ -113,7 +113,7 @@ void PacketNet::Impl::on_cross_done(PortAt port, std::uint16_t serial) {
 }
 
 /// The packet that was leaving an input lane is out.
-void PacketNet::Impl::input_freed(LaneAt from) {
+void NetPart::input_freed(LaneAt from) {
   InLane& in = ins_[from];
   const PortAt port = port_of_lane(from);
   const unsigned blocks = in.moving;

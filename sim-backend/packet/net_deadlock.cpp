@@ -11,33 +11,34 @@ namespace smd::sim {
 /// The newest FCCL, on its way or here.
 std::uint16_t PacketNet::Impl::known_limit(LaneAt out) const {
   const PortAt peer = wiring_.wires[port_of_lane(out)].peer;
-  return peer == kNowhere ? outs_[out].fccl : ins_[peer * vls_ + vl_of_lane(out)].told;
+  return peer == kNowhere ? state_.outs[out].fccl : state_.ins[peer * vls_ + vl_of_lane(out)].told;
 }
 
 std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
-  const auto lanes = static_cast<std::uint32_t>(ins_.size());
+  const auto lanes = static_cast<std::uint32_t>(state_.ins.size());
   const bool buffered = options_.switches.output_buffers;
   // Node i is input lane i; with output buffers, node lanes + j is output lane j.
-  const auto waits_for_credit = [&](LaneAt lane, CellAt head) {
-    const NetPort& port = ports_[port_of_lane(lane)];
+  const auto waits_for_credit = [&](LaneAt lane, LaneAt from, CellAt head) {
+    const NetPort& port = state_.ports[port_of_lane(lane)];
     const PortAt peer = wiring_.wires[port_of_lane(lane)].peer;
     if (!port.sends() || port.link_running || peer == kNowhere || !is_switch_port(peer)) {
       return kNowhere;
     }
-    const unsigned blocks = unsigned{cells_[head].blocks} + cells_[head].copy_blocks;
-    if (has_credit(known_limit(lane), outs_[lane].fctbs, blocks)) return kNowhere;
+    const Cell& first = cell(from, head);
+    const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
+    if (has_credit(known_limit(lane), state_.outs[lane].fctbs, blocks)) return kNowhere;
     return peer * vls_ + vl_of_lane(lane);
   };
   const auto next = [&](std::uint32_t at) -> std::uint32_t {
     if (at >= lanes) {
-      const OutLane& out = outs_[at - lanes];
-      return out.head == kNowhere ? kNowhere : waits_for_credit(at - lanes, out.head);
+      const OutLane& out = state_.outs[at - lanes];
+      return out.head == kNowhere ? kNowhere : waits_for_credit(at - lanes, at - lanes, out.head);
     }
-    const InLane& in = ins_[at];
+    const InLane& in = state_.ins[at];
     if (in.wants == kNowhere || in.busy) return kNowhere;
-    if (!buffered) return waits_for_credit(in.wants, in.head);
-    const Cell& cell = cells_[in.head];
-    const bool room = outs_[in.wants].room >= unsigned{cell.blocks} + cell.copy_blocks;
+    if (!buffered) return waits_for_credit(in.wants, at, in.head);
+    const Cell& first = cell(at, in.head);
+    const bool room = state_.outs[in.wants].room >= unsigned{first.blocks} + first.copy_blocks;
     return room ? kNowhere : lanes + in.wants;
   };
 
@@ -53,7 +54,7 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
     const std::uint32_t first = at;
     do {
       if (at < lanes) {
-        const LaneAt wants = ins_[at].wants;
+        const LaneAt wants = state_.ins[at].wants;
         const Wire& wire = wiring_.wires[port_of_lane(wants)];
         circle.push_back({.node = wire.node,
                           .port = PortNum{wire.number},

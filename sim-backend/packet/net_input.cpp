@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "sim-backend/packet/credits.h"
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
@@ -15,7 +15,7 @@ bool is_multicast(std::uint16_t dlid) { return dlid >= kFirstMulticast && dlid !
 
 }  // namespace
 
-void PacketNet::Impl::on_arrive(PortAt port, CellAt at) {
+void NetPart::on_arrive(PortAt port, CellAt at) {
   Cell& cell = cells_[at];
   const std::uint32_t node = wiring_.wires[port].node;
   NetPort& here = ports_[port];
@@ -44,7 +44,7 @@ void PacketNet::Impl::on_arrive(PortAt port, CellAt at) {
   push_cell(cell.ready, NetStep::Enqueue, port, here.sequence++, at);
 }
 
-void PacketNet::Impl::forward(PortAt port, CellAt at) {
+void NetPart::forward(PortAt port, CellAt at) {
   Cell& cell = cells_[at];
   const Wire& wire = wiring_.wires[port];
   if (is_multicast(cell.dlid)) return replicate(port, at);
@@ -61,7 +61,7 @@ void PacketNet::Impl::forward(PortAt port, CellAt at) {
 }
 
 /// Sets where it leaves; false when it cannot: then it is dropped.
-bool PacketNet::Impl::choose_lane(PortAt in, CellAt at, unsigned out) {
+bool NetPart::choose_lane(PortAt in, CellAt at, unsigned out) {
   Cell& cell = cells_[at];
   const Wire& wire = wiring_.wires[in];
   const PortAt exit = wiring_.port_of(wire.node, out);
@@ -80,7 +80,7 @@ bool PacketNet::Impl::choose_lane(PortAt in, CellAt at, unsigned out) {
 
 /// One copy for each port of the group, one after the other in the input buffer, which they leave
 /// together with the last.
-void PacketNet::Impl::replicate(PortAt port, CellAt at) {
+void NetPart::replicate(PortAt port, CellAt at) {
   const Wire& wire = wiring_.wires[port];
   PortMask mask = nodes_[wire.node].tables.find_group(cells_[at].dlid);
   mask[wire.number / 64] &= ~(std::uint64_t{1} << (wire.number % 64));
@@ -112,7 +112,7 @@ void PacketNet::Impl::replicate(PortAt port, CellAt at) {
   SMD_CHECK(last == at, "a group names a port that the switch does not have");
 }
 
-void PacketNet::Impl::on_enqueue(CellAt at) {
+void NetPart::on_enqueue(CellAt at) {
   Cell& cell = cells_[at];
   const PortAt port = port_of_lane(cell.in);
   if (cell.epoch != ports_[port].serial) {
@@ -123,7 +123,7 @@ void PacketNet::Impl::on_enqueue(CellAt at) {
   append_input(at);
 }
 
-void PacketNet::Impl::append_input(CellAt at) {
+void NetPart::append_input(CellAt at) {
   Cell& cell = cells_[at];
   const PortAt exit = port_of_lane(cell.out);
   if (!options_.switches.output_buffers) {
@@ -148,7 +148,7 @@ void PacketNet::Impl::append_input(CellAt at) {
 
 /// The first packet of an input lane asks for its way out. Requires: the lane is not busy and does
 /// not ask yet.
-void PacketNet::Impl::serve_head(LaneAt at) {
+void NetPart::serve_head(LaneAt at) {
   InLane& lane = ins_[at];
   while (lane.head != kNowhere) {
     Cell& cell = cells_[lane.head];
@@ -180,7 +180,7 @@ void PacketNet::Impl::serve_head(LaneAt at) {
 }
 
 /// It keeps its place in the buffer until its last byte is in. Requires: it is in no queue.
-void PacketNet::Impl::drop_input(CellAt at, Discard cause) {
+void NetPart::drop_input(CellAt at, Discard cause) {
   Cell& cell = cells_[at];
   const PortAt port = port_of_lane(cell.in);
   lose(at, wiring_.wires[port].node, cause);
@@ -191,7 +191,7 @@ void PacketNet::Impl::drop_input(CellAt at, Discard cause) {
   on_free_input(at);
 }
 
-void PacketNet::Impl::on_free_input(CellAt at) {
+void NetPart::on_free_input(CellAt at) {
   const LaneAt lane = cells_[at].in;
   const unsigned blocks = cells_[at].blocks;
   const bool here = cells_[at].epoch == ports_[port_of_lane(lane)].serial;
@@ -199,7 +199,7 @@ void PacketNet::Impl::on_free_input(CellAt at) {
   if (here && blocks > 0) release(lane, blocks);
 }
 
-void PacketNet::Impl::on_deliver(PortAt port, CellAt at) {
+void NetPart::on_deliver(PortAt port, CellAt at) {
   Cell& cell = cells_[at];
   const Wire& wire = wiring_.wires[port];
   NetPort& here = ports_[port];
@@ -229,7 +229,8 @@ void PacketNet::Impl::on_deliver(PortAt port, CellAt at) {
                         .payload = cell.payload,
                         .sl = cell.sl,
                         .hops = cell.hops,
-                        .marks = cell.marks};
+                        .marks = cell.marks,
+                        .partition = static_cast<std::uint8_t>(number_)};
   const Cell arrived_cell = cell;
   InLane& lane = ins_[cell.in];
   // Into memory at once: what comes in takes no room, but is counted.

@@ -4,18 +4,18 @@
 #include <bit>
 
 #include "sim-backend/packet/credits.h"
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
 
-void PacketNet::Impl::wake_at(PortAt port, Picos when) {
+void NetPart::wake_at(PortAt port, Picos when) {
   if (when >= ports_[port].wake_at) return;
   ports_[port].wake_at = when;
   push(when, NetStep::Wake, port, 0);
 }
 
-void PacketNet::Impl::try_link(PortAt port) {
+void NetPart::try_link(PortAt port) {
   NetPort& here = ports_[port];
   // A flow control packet has no event of its own: who is next is chosen while it goes.
   if (here.link_running) return;
@@ -58,7 +58,7 @@ void PacketNet::Impl::try_link(PortAt port) {
 
 /// The packet of a VL that could go now but for credit. Where there is none yet, `wake` is when
 /// there may be.
-CellAt PacketNet::Impl::find_candidate(PortAt port, unsigned vl, Picos& wake) {
+CellAt NetPart::find_candidate(PortAt port, unsigned vl, Picos& wake) {
   const LaneAt at = port * vls_ + vl;
   if (!is_switch_port(port)) return find_source(port, at, wake);
   const OutLane& lane = outs_[at];
@@ -76,7 +76,7 @@ CellAt PacketNet::Impl::find_candidate(PortAt port, unsigned vl, Picos& wake) {
 }
 
 /// Takes the packet out of what holds it.
-CellAt PacketNet::Impl::take_candidate(PortAt port, unsigned vl, CellAt at) {
+CellAt NetPart::take_candidate(PortAt port, unsigned vl, CellAt at) {
   NetPort& here = ports_[port];
   const LaneAt lane_at = port * vls_ + vl;
   OutLane& lane = outs_[lane_at];
@@ -113,7 +113,7 @@ CellAt PacketNet::Impl::take_candidate(PortAt port, unsigned vl, CellAt at) {
   return at;
 }
 
-void PacketNet::Impl::start_link(PortAt port, unsigned vl, CellAt at) {
+void NetPart::start_link(PortAt port, unsigned vl, CellAt at) {
   NetPort& here = ports_[port];
   const Wire& wire = wiring_.wires[port];
   const bool from_switch = is_switch_port(port);
@@ -150,18 +150,17 @@ void PacketNet::Impl::start_link(PortAt port, unsigned vl, CellAt at) {
   cell.in = wire.peer * vls_ + vl;
   cell.out = kNowhere;
   const std::uint16_t sequence = here.sequence++;
-  if (!is_switch_port(wire.peer)) {
-    return push_cell(cell.tail, NetStep::Deliver, wire.peer, sequence, at);
-  }
+  const bool is_end = !is_switch_port(wire.peer);
   const Picos head = begin + wire.propagation;
-  push_cell(options_.switches.one_routing_unit ? head : head + input_latency_,
-            NetStep::Arrive,
-            wire.peer,
-            sequence,
-            at);
+  const Picos when = is_end                               ? cell.tail
+                     : options_.switches.one_routing_unit ? head
+                                                          : head + input_latency_;
+  const NetStep step = is_end ? NetStep::Deliver : NetStep::Arrive;
+  if (wire.crosses) return post_cell(when, step, wire.peer, sequence, at);
+  push_cell(when, step, wire.peer, sequence, at);
 }
 
-void PacketNet::Impl::on_link_done(PortAt port, std::uint16_t serial) {
+void NetPart::on_link_done(PortAt port, std::uint16_t serial) {
   NetPort& here = ports_[port];
   if (here.serial != serial) return;
   here.link_running = false;
@@ -186,7 +185,7 @@ void PacketNet::Impl::on_link_done(PortAt port, std::uint16_t serial) {
 }
 
 /// Nothing leaves a port that is not Active.
-void PacketNet::Impl::drain(PortAt port) {
+void NetPart::drain(PortAt port) {
   NetPort& here = ports_[port];
   const Discard cause =
       here.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort;
@@ -224,7 +223,7 @@ void PacketNet::Impl::drain(PortAt port) {
 }
 
 /// Looks again when the oldest packet at the head of a queue will have been there too long.
-void PacketNet::Impl::watch_age(PortAt port) {
+void NetPart::watch_age(PortAt port) {
   NetPort& here = ports_[port];
   if (!is_switch_port(port)) return;
   const Picos switch_life = nodes_[wiring_.wires[port].node].tables.switch_life();
@@ -250,7 +249,7 @@ void PacketNet::Impl::watch_age(PortAt port) {
   push(next, NetStep::Expire, port, 0);
 }
 
-void PacketNet::Impl::on_expire(PortAt port) {
+void NetPart::on_expire(PortAt port) {
   NetPort& here = ports_[port];
   if (here.expire_at > now_) return;
   here.expire_at = kNever;

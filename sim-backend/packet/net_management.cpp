@@ -1,57 +1,49 @@
 // VL15: management packets, before all others and without credits.
 #include <algorithm>
 
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
 
-bool PacketNet::send_management(std::uint32_t node,
-                                PortNum port_number,
-                                unsigned bytes,
-                                Picos ready,
-                                Picos tail_in,
-                                std::uint64_t cookie) {
-  Impl& net = *impl_;
-  const PortAt port = net.wiring_.port_of(node, port_number.value());
-  NetPort& here = net.ports_[port];
+bool NetPart::send_management(
+    PortAt port, unsigned bytes, Picos ready, Picos tail_in, std::uint64_t cookie) {
+  NetPort& here = ports_[port];
   // Adapters have them in memory until it is their turn.
-  const unsigned most = net.is_switch_port(port) ? net.options_.switches.vl15_buffer_bytes : 0;
+  const unsigned most = is_switch_port(port) ? options_.switches.vl15_buffer_bytes : 0;
   const bool full = most > 0 && here.management_bytes + bytes > most;
   if (here.state == PortState::Down || full) {
-    ++net.stats_.vl15_dropped;
-    if (full) ++net.stats_.discarded[static_cast<std::size_t>(Discard::OutputOverflow)];
+    ++stats_.vl15_dropped;
+    if (full) ++stats_.discarded[static_cast<std::size_t>(Discard::OutputOverflow)];
     return false;
   }
-  if (net.free_management_ == kNowhere) {
-    net.management_.emplace_back();
-    net.free_management_ = static_cast<CellAt>(net.management_.size() - 1);
+  if (free_management_ == kNowhere) {
+    management_.emplace_back();
+    free_management_ = static_cast<CellAt>(management_.size() - 1);
   }
-  const CellAt at = net.free_management_;
-  ManagementCell& cell = net.management_[at];
-  net.free_management_ = cell.next;
+  const CellAt at = free_management_;
+  ManagementCell& cell = management_[at];
+  free_management_ = cell.next;
   // The link must not run out of bytes that a slow input still brings.
-  const Picos took = transfer_time(net.wiring_.wires[port].byte_time, bytes);
+  const Picos took = transfer_time(wiring_.wires[port].byte_time, bytes);
   cell = {.cookie = cookie, .ready = std::max(ready, tail_in - took), .bytes = bytes};
   if (here.management_head == kNowhere) {
     here.management_head = at;
   } else {
-    net.management_[here.management_tail].next = at;
+    management_[here.management_tail].next = at;
   }
   here.management_tail = at;
   here.management_bytes += bytes;
-  net.wake_at(port, std::max(cell.ready, net.now_));
+  wake_at(port, std::max(cell.ready, now_));
   return true;
 }
 
-Picos PacketNet::management_due(std::uint32_t node, PortNum port_number) const {
-  const Impl& net = *impl_;
-  const PortAt port = net.wiring_.port_of(node, port_number.value());
-  return std::max(net.now_, net.ports_[port].busy_until) + net.wiring_.wires[port].propagation;
+Picos NetPart::management_due(PortAt port) const {
+  return std::max(now_, ports_[port].busy_until) + wiring_.wires[port].propagation;
 }
 
 /// True when the link has taken one.
-bool PacketNet::Impl::try_management(PortAt port) {
+bool NetPart::try_management(PortAt port) {
   NetPort& here = ports_[port];
   const CellAt at = here.management_head;
   ManagementCell& cell = management_[at];
@@ -79,7 +71,7 @@ bool PacketNet::Impl::try_management(PortAt port) {
   return true;
 }
 
-void PacketNet::Impl::on_management(PortAt port, CellAt at) {
+void NetPart::on_management(PortAt port, CellAt at) {
   const ManagementCell cell = management_[at];
   management_[at].next = free_management_;
   free_management_ = at;
@@ -90,7 +82,7 @@ void PacketNet::Impl::on_management(PortAt port, CellAt at) {
 }
 
 /// The port went down with these in it.
-void PacketNet::Impl::drop_management(PortAt port) {
+void NetPart::drop_management(PortAt port) {
   NetPort& here = ports_[port];
   while (here.management_head != kNowhere) {
     const CellAt at = here.management_head;

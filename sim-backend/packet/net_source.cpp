@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim-backend/packet/credits.h"
-#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/net_part.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
@@ -13,14 +13,14 @@ constexpr std::uint16_t kMostPayload = 4096;
 
 }  // namespace
 
-void PacketNet::Impl::wake_host(HostNum host, Picos at) {
+void NetPart::wake_host(HostNum host, Picos at) {
   NetHost& here = hosts_[host];
   if (at >= here.emit_at || at == kNever) return;
   here.emit_at = std::max(at, now_);
   push(here.emit_at, NetStep::Emit, host, 0);
 }
 
-void PacketNet::Impl::on_emit(HostNum host, Picos at) {
+void NetPart::on_emit(HostNum host, Picos at) {
   NetHost& here = hosts_[host];
   if (here.emit_at != at) return;  // it was asked to come earlier
   here.emit_at = kNever;
@@ -32,7 +32,7 @@ void PacketNet::Impl::on_emit(HostNum host, Picos at) {
   wake_host(host, workload_->emit(self_, host, now_));
 }
 
-void PacketNet::Impl::send(HostNum source, const Sending& sending) {
+void NetPart::send(HostNum source, const Sending& sending) {
   SMD_CHECK(sending.payload <= kMostPayload && sending.sl < 16, "a packet that no header can tell");
   const PortAt port = wiring_.host_port[source];
   const Wire& wire = wiring_.wires[port];
@@ -67,7 +67,7 @@ void PacketNet::Impl::send(HostNum source, const Sending& sending) {
   if (!here.link_running) try_link(port);
 }
 
-void PacketNet::Impl::push_source(PortAt port, LaneAt lane_at, CellAt at) {
+void NetPart::push_source(PortAt port, LaneAt lane_at, CellAt at) {
   OutLane& lane = outs_[lane_at];
   cells_[at].next = kNowhere;
   if (hooks_.reaction != nullptr && cells_[at].to != kNowhere) {
@@ -103,12 +103,12 @@ void PacketNet::Impl::push_source(PortAt port, LaneAt lane_at, CellAt at) {
 }
 
 /// When the pace of the destination's link lets the next packet go there.
-Picos PacketNet::Impl::allowed_at(HostNum host, std::uint16_t dlid) const {
+Picos NetPart::allowed_at(HostNum host, std::uint16_t dlid) const {
   if (allowed_.empty() || dlid >= lid_owner_.size() || lid_owner_[dlid] == kNowhere) return 0;
   return allowed_[std::size_t{host} * hosts_.size() + lid_owner_[dlid]];
 }
 
-CellAt PacketNet::Impl::find_source(PortAt port, LaneAt lane_at, Picos& wake) {
+CellAt NetPart::find_source(PortAt port, LaneAt lane_at, Picos& wake) {
   OutLane& lane = outs_[lane_at];
   const HostNum host = wiring_.host_of[port];
   if (!notices_.empty()) {
@@ -143,7 +143,7 @@ CellAt PacketNet::Impl::find_source(PortAt port, LaneAt lane_at, Picos& wake) {
 }
 
 /// Takes out `at`, which is the first of its queue; kNowhere: any.
-CellAt PacketNet::Impl::pop_source(PortAt port, LaneAt lane_at, CellAt at) {
+CellAt NetPart::pop_source(PortAt port, LaneAt lane_at, CellAt at) {
   OutLane& lane = outs_[lane_at];
   const HostNum host = wiring_.host_of[port];
   if (at != kNowhere && cells_[at].notice != NoticeKind::None) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@
 namespace smd::sim {
 
 struct NodeState;
+class Team;
 
 /// One packet to make.
 struct Sending {
@@ -44,6 +46,7 @@ struct Arrival {
   std::uint8_t sl = 0;
   std::uint8_t hops = 0;  // switches passed
   Marks marks = 0;
+  std::uint8_t partition = 0;  // that simulates the destination
 };
 
 struct Loss {
@@ -53,6 +56,7 @@ struct Loss {
   Picos at = 0;
   Picos generated = 0;
   std::uint32_t tag = 0;
+  std::uint8_t partition = 0;  // that simulates `node`
 };
 
 class PacketNet;
@@ -70,9 +74,14 @@ class Workload {
   virtual Picos emit(PacketNet& net, HostNum host, Picos now) = 0;
 
   virtual void on_delivered(PacketNet&, const Arrival&) {}
+
+  /// What it does for a host follows from that host's own calls and arrivals, by whose times it
+  /// goes: several threads may ask about hosts of their own. Others need a net of one partition.
+  [[nodiscard]] virtual bool splits() const { return false; }
 };
 
-/// Who looks on.
+/// Who looks on. Where there are several partitions on threads, each calls from its own: keep apart
+/// what `partition` tells apart, and join it in that order.
 class PacketObserver {
  public:
   virtual ~PacketObserver() = default;
@@ -116,6 +125,7 @@ struct NetStats {
   std::uint64_t digest = 0;            // of every delivery and discard, with its time and place
 
   [[nodiscard]] std::uint64_t discards() const;
+  NetStats& operator+=(const NetStats& other);
 };
 
 /// One step of a circle of waiting: this buffer is full, and its first packet waits for the next.
@@ -136,7 +146,8 @@ struct LaneView {
 
 class PacketNet {
  public:
-  /// Requires: check_spec(spec) and check_options(options) are empty. All ports are Down.
+  /// Requires: check_spec(spec), check_options(options) and check_partitions(spec, options) are
+  /// empty. All ports are Down.
   PacketNet(const FabricSpec& spec, const PacketOptions& options);
   ~PacketNet();
   PacketNet(const PacketNet&) = delete;
@@ -151,10 +162,18 @@ class PacketNet {
   /// Requires: `workload` and `observer` outlive the net, or null.
   void set_workload(Workload* workload);
   void set_observer(PacketObserver* observer);
+  /// Management packets need a net of one partition.
   void set_management_handler(ManagementHandler* handler);
 
   /// Requires: before the first packet; what they point to outlives the net.
   void set_congestion_control(const CongestionHooks& hooks);
+
+  /// The same for each partition, which has hooks of its own: each is asked about flows and nodes
+  /// of its partition alone. Requires: all of the same mechanism.
+  void set_congestion_control(std::span<const CongestionHooks> hooks);
+
+  /// Who runs the partitions side by side; null: they take turns. Outlives the net.
+  void set_team(Team* team);
 
   /// Asks every host for its first packet.
   void start();
@@ -162,13 +181,16 @@ class PacketNet {
   /// Runs everything due up to `until`; the clock then shows `until`.
   void run_until(Picos until);
 
-  /// Runs one event; false when there is none.
+  /// Runs one event; false when there is none. Requires: one partition.
   bool run_one();
 
   /// When the next event is due; kNever when there is none.
   [[nodiscard]] Picos next_event() const;
 
+  /// Not for those who are called while several partitions run.
   [[nodiscard]] Picos now() const;
+
+  [[nodiscard]] unsigned partitions() const;
 
   /// Makes a packet at `source`, now.
   void send(HostNum source, const Sending& sending);

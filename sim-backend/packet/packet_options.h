@@ -71,6 +71,7 @@ struct PacketOptions {
   /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
   bool lifetimes = false;
   std::uint64_t seed = 1;
+  unsigned partitions = 1;  // see partition_split.h; results do not depend on it
 
   /// The evaluation of subnet management changes: 1x SDR, 4 KiB buffers, demultiplexed.
   static PacketOptions thesis();

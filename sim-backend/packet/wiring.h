@@ -20,6 +20,7 @@ struct Wire {
   std::uint32_t byte_time = 0;    // ps, in units of 2^-16
   std::uint32_t propagation = 0;  // ps
   std::uint8_t number = 0;
+  bool crosses = false;  // the far end is in another partition
 };
 
 /// Picoseconds that so many bytes take, to the nearest.

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 
+#include "sim-backend/kernel/thread_team.h"
+#include "sim-backend/packet/partition_split.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
 #include "sim-backend/scenario/surroundings.h"
@@ -79,6 +81,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     return tl::unexpected(std::move(faults));
   }
   out.spec_ = std::move(*spec);
+  if (const std::string why = out.check_split(); !why.empty()) {
+    return fault(s.file, s.fabric_line, why);
+  }
   auto fabric = program_nodes(out.spec_, s.program);
   if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
   out.fabric_ = std::move(*fabric);
@@ -109,6 +114,15 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
                  fmt::format("traffic.pattern {} {}", s.traffic.pattern, mix.error().context));
   }
   return out;
+}
+
+/// Why it cannot run in as many partitions as it is to; empty when it can.
+std::string PreparedScenario::check_split() const {
+  const Scenario& s = scenario_;
+  if (s.packet.partitions == 1) return {};
+  if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
+  if (!s.traffic.trace.empty()) return "a trace is sent in 1 partition";
+  return check_partitions(spec_, s.packet);
 }
 
 /// Groups by leaf, and who is near whom: breadth-first over the switches.
@@ -186,7 +200,8 @@ ReplySl PreparedScenario::path_sl() const {
   };
 }
 
-CongestionControl PreparedScenario::control_congestion(const PacketNet& net) const {
+/// One for each partition: what they know is of its own nodes.
+std::vector<CongestionControl> PreparedScenario::control_congestion(const PacketNet& net) const {
   const CongestionSpec& spec = scenario_.congestion;
   Surroundings around{.nodes = static_cast<std::uint32_t>(spec_.nodes.size()),
                       .hosts = net.host_count()};
@@ -194,7 +209,9 @@ CongestionControl PreparedScenario::control_congestion(const PacketNet& net) con
                       spec.reaction == ReactionKind::None;
   if (!is_off) around = survey(net, fabric_, scenario_.largest_packet());
   around.reply_sl = path_sl();
-  return {spec, around};
+  std::vector<CongestionControl> out;
+  for (unsigned i = 0; i < net.partitions(); ++i) out.emplace_back(spec, around);
+  return out;
 }
 
 PointResult PreparedScenario::run(double load,
@@ -212,9 +229,13 @@ PointResult PreparedScenario::run(double load,
   PacketOptions options = scenario_.packet;
   options.seed = seed;
   PacketNet net(spec_, options);
+  ThreadTeam team;
+  net.set_team(&team);
   for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
-  const CongestionControl control_of_congestion = control_congestion(net);
-  net.set_congestion_control(control_of_congestion.hooks());
+  const std::vector<CongestionControl> mechanisms = control_congestion(net);
+  std::vector<CongestionHooks> hooks;
+  for (const CongestionControl& mechanism : mechanisms) hooks.push_back(mechanism.hooks());
+  net.set_congestion_control(hooks);
   Meter meter(net);
   net.set_observer(&meter);
   TrafficInput input{.load = load,

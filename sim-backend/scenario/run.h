@@ -70,7 +70,8 @@ class PreparedScenario {
 
   /// SL of a path as the engine says; empty where SLs are chosen otherwise.
   [[nodiscard]] ReplySl path_sl() const;
-  [[nodiscard]] CongestionControl control_congestion(const PacketNet& net) const;
+  [[nodiscard]] std::vector<CongestionControl> control_congestion(const PacketNet& net) const;
+  [[nodiscard]] std::string check_split() const;
 
   Scenario scenario_;
   FabricSpec spec_;

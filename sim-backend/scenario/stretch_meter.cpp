@@ -50,9 +50,8 @@ void StretchMeter::finish() {
   latency_.add(meter_.latency());
   network_latency_.add(meter_.network_latency());
   head_latency_.add(meter_.head_latency());
-  for (HostNum host = 0; host < bytes_of_.size(); ++host) {
-    bytes_of_[host] += meter_.bytes_of()[host];
-  }
+  const std::vector<double> bytes = meter_.bytes_of();
+  for (HostNum host = 0; host < bytes.size(); ++host) bytes_of_[host] += bytes[host];
   if (now_.end > now_.begin) stretches_.push_back(now_);
 }
 

@@ -67,6 +67,12 @@ std::uint64_t Collective::messages() const {
   return sum;
 }
 
+Picos Collective::finished() const {
+  Picos last = 0;
+  for (const Rank& rank : ranks_) last = std::max(last, rank.done_at);
+  return last;
+}
+
 std::uint64_t Collective::message_bytes() const {
   if (options_.kind != CollectiveKind::RingAllReduce)
     return std::max<std::uint64_t>(1, options_.bytes);
@@ -122,13 +128,15 @@ void Collective::on_delivered(PacketNet& net, const Arrival& arrival) {
                : arrival.source - 2 * arrival.destination - 1;
   }
   rank.received[slot] += arrival.payload;
-  if (rank.received[slot] == message_bytes()) on_message(net, arrival.destination);
+  if (rank.received[slot] == message_bytes()) {
+    on_message(net, arrival.destination, arrival.tail);
+  }
 }
 
-void Collective::on_message(PacketNet& net, HostNum host) {
+void Collective::on_message(PacketNet& net, HostNum host, Picos now) {
   Rank& rank = ranks_[host];
   ++rank.complete;
-  if (rank.complete == expected(host) && ++done_ == ranks_.size()) finished_ = net.now();
+  if (rank.complete == expected(host)) rank.done_at = now;
   switch (options_.kind) {
     case CollectiveKind::AllToAll:
       return;
@@ -141,7 +149,7 @@ void Collective::on_message(PacketNet& net, HostNum host) {
       if (rank.complete == expected(host)) rank.allowed = messages_of(host);
       break;
   }
-  if (rank.sent < rank.allowed) net.wake(host, net.now());
+  if (rank.sent < rank.allowed) net.wake(host, now);
 }
 
 }  // namespace smd::sim

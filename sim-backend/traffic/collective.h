@@ -35,8 +35,10 @@ class Collective final : public Workload {
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
   void on_delivered(PacketNet& net, const Arrival& arrival) override;
 
+  [[nodiscard]] bool splits() const override { return true; }
+
   /// When the last host had everything; kNever before that.
-  [[nodiscard]] Picos finished() const { return finished_; }
+  [[nodiscard]] Picos finished() const;
 
   /// Messages that all hosts send together.
   [[nodiscard]] std::uint64_t messages() const;
@@ -47,20 +49,19 @@ class Collective final : public Workload {
     std::uint32_t allowed = 0;            // of them that may go now
     std::vector<std::uint64_t> received;  // bytes, by step (tree: by child, then from above)
     std::uint32_t complete = 0;           // messages received whole
+    Picos done_at = kNever;               // it has everything
   };
 
   [[nodiscard]] std::uint32_t messages_of(HostNum host) const;
   [[nodiscard]] std::uint64_t message_bytes() const;
   [[nodiscard]] HostNum target(HostNum host, std::uint32_t message) const;
   [[nodiscard]] std::uint32_t expected(HostNum host) const;
-  void on_message(PacketNet& net, HostNum host);
+  void on_message(PacketNet& net, HostNum host, Picos now);
   [[nodiscard]] std::uint32_t children(HostNum host) const;
 
   CollectiveOptions options_;
   std::vector<Lid> lids_;
   std::vector<Rank> ranks_;
-  std::uint32_t done_ = 0;
-  Picos finished_ = kNever;
 };
 
 }  // namespace smd::sim

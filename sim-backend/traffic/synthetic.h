@@ -50,6 +50,8 @@ class SyntheticTraffic final : public Workload {
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
 
+  [[nodiscard]] bool splits() const override { return true; }
+
   /// Bytes that one message takes on the wire, on average.
   [[nodiscard]] double mean_wire_bytes() const;
 

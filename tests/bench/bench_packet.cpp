@@ -1,7 +1,7 @@
-// How fast packets move: packet-hops per second on one core, cycles per event, memory. A packet-hop
+// How fast packets move: packet-hops per second of CPU time, cycles per event, memory. A packet-hop
 // is a packet forwarded by a switch.
 //
-//   bench_packet [NAME]… [--runs N]        all rows, or those of these names
+//   bench_packet [NAME]… [--runs N] [--partitions N]        all rows, or those of these names
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -15,8 +15,10 @@
 #include <x86intrin.h>
 #endif
 
+#include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/event_queue.h"
 #include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/partition_split.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/traffic/synthetic.h"
 
@@ -67,6 +69,8 @@ constexpr Row kRows[] = {
      512,
      0,
      50 * kMicro},
+    // As many hosts as 36-port switches of three levels carry; long enough for buffers to fill.
+    {"hosts-11664", "fat-tree:k=36,levels=3", "ftree", "modern", 0.5, 2048, 0, 20 * kMicro},
     {"torus-8x8",
      "torus:dims=8.8,hosts=1",
      "updn",
@@ -77,9 +81,9 @@ constexpr Row kRows[] = {
      1000 * kMicro},
 };
 
-double cpu_seconds() {
+double seconds(clockid_t clock) {
   timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  ::clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
@@ -104,17 +108,20 @@ double resident_mb() {
 }
 
 /// One run; prints nothing when it is not the last.
-double run(const Row& row, bool print, double best) {
+double run(const Row& row, unsigned partitions, bool print, double best) {
   const double rss_before = resident_mb();
   const FabricSpec spec = load_fabric(row.fabric).value();
   PacketOptions options;
   if (!find_preset(row.preset, options)) return 0;
+  options.partitions = partitions;
   const auto made = program_nodes(spec, {.engine = row.engine, .vls = options.vls});
   if (!made) {
     fmt::print(stderr, "{}: {}\n", row.name, made.error().context);
     return 0;
   }
   PacketNet net(spec, options);
+  ThreadTeam team;
+  net.set_team(&team);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) net.load(n, made->nodes[n]);
   std::vector<std::uint32_t> byte_time;
   for (const PortAt port : net.wiring().host_port) {
@@ -130,10 +137,12 @@ double run(const Row& row, bool print, double best) {
   net.start();
   net.run_until(row.warm_up);
   const NetStats before = net.stats();
-  const double cpu = cpu_seconds();
+  const double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
   const std::uint64_t clock = cycles();
+  const double wall = seconds(CLOCK_MONOTONIC);
   net.run_until(row.warm_up + row.measured);
-  const double took = cpu_seconds() - cpu;
+  const double took = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  const double waited = seconds(CLOCK_MONOTONIC) - wall;
   const auto ticks = static_cast<double>(cycles() - clock);
   const NetStats& after = net.stats();
   const auto hops = static_cast<double>(after.hops - before.hops);
@@ -143,7 +152,8 @@ double run(const Row& row, bool print, double best) {
     const auto delivered = static_cast<double>(after.delivered - before.delivered);
     fmt::print(
         "{{\"name\": \"{}\", \"hosts\": {}, \"load\": {}, \"payload\": {}, "
-        "\"simulated_us\": {}, \"cpu_s\": {:.3f}, \"packet_hops\": {}, "
+        "\"simulated_us\": {}, \"partitions\": {}, \"cpu_s\": {:.3f}, \"wall_s\": {:.3f}, "
+        "\"packet_hops\": {}, "
         "\"packet_hops_per_s\": {:.0f}, \"packets_per_s\": {:.0f}, \"events_per_hop\": "
         "{:.2f}, \"cycles_per_event\": {:.0f}, \"accepted\": {:.4f}, "
         "\"net_bytes_per_port\": {:.0f}, \"rss_mb\": {:.0f}, \"hash\": \"{:016x}\"}}\n",
@@ -152,7 +162,9 @@ double run(const Row& row, bool print, double best) {
         row.load,
         row.payload,
         row.measured / kMicro,
+        partitions,
         took,
+        waited,
         after.hops - before.hops,
         std::max(rate, best),
         delivered / took,
@@ -176,7 +188,7 @@ double hold(std::size_t size) {
     queue.push({static_cast<Picos>(rng.below(200'000)), rng.next()});
   }
   const std::size_t steps = 5'000'000;
-  const double begin = cpu_seconds();
+  const double begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
   for (std::size_t i = 0; i < steps; ++i) {
     const Event event = queue.top();
     queue.pop();
@@ -184,7 +196,7 @@ double hold(std::size_t size) {
     const std::uint64_t reach = rng.below(64) == 0 ? 5'000'000 : 200'000;
     queue.push({event.at + 50'000 + static_cast<Picos>(rng.below(reach)), event.what});
   }
-  return 1e9 * (cpu_seconds() - begin) / static_cast<double>(steps);
+  return 1e9 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - begin) / static_cast<double>(steps);
 }
 
 }  // namespace
@@ -194,8 +206,12 @@ int main(int argc, char** argv) {
   CLI::App app{"Packets through fabrics, on one core", "bench_packet"};
   std::vector<std::string> names;
   unsigned runs = 3;
+  unsigned partitions = 1;
   app.add_option("NAME", names, "Rows; none: all");
   app.add_option("--runs", runs, "Of each row; the fastest counts")->capture_default_str();
+  app.add_option("--partitions", partitions, "Of the fabric, a thread each")
+      ->check(CLI::Range(1u, smd::sim::kMostPartitions))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   using namespace smd::sim;
   const auto wanted = [&](const std::string& name) {
@@ -204,7 +220,9 @@ int main(int argc, char** argv) {
   for (const Row& row : kRows) {
     if (!wanted(row.name)) continue;
     double best = 0;
-    for (unsigned i = 0; i < runs; ++i) best = std::max(best, run(row, i + 1 == runs, best));
+    for (unsigned i = 0; i < runs; ++i) {
+      best = std::max(best, run(row, partitions, i + 1 == runs, best));
+    }
   }
   if (!wanted("queue")) return 0;
   for (const std::size_t size : {std::size_t{1000}, std::size_t{10'000}, std::size_t{100'000}}) {

@@ -188,21 +188,32 @@ TEST(IbRun, WhatIsLostIsCounted) {
 }
 
 // The first packet is too long for the last link. Its loss opens the window again, after the
-// longest cable's 50 ns.
+// longest cable's 50 ns, where the source is in another partition too.
 TEST(IbRun, ALossLetsTheNextPacketGo) {
-  Rig rig(draw(kTree, LinkWidth::X4, LinkSpeed::Ndr), options());
-  for (PortRegs& port : rig.fabric.nodes[rig.node("S2")].ports) {
-    port.info.neighbor_mtu = static_cast<std::uint8_t>(Mtu::B256);
+  for (const unsigned partitions : {1u, 2u}) {
+    PacketOptions with = options();
+    with.partitions = partitions;
+    Rig rig(draw(kTree, LinkWidth::X4, LinkSpeed::Ndr), with);
+    for (PortRegs& port : rig.fabric.nodes[rig.node("S2")].ports) {
+      port.info.neighbor_mtu = static_cast<std::uint8_t>(Mtu::B256);
+    }
+    rig.reload();
+    const auto echo = acknowledge();
+    std::vector<std::unique_ptr<WindowReaction>> windows;
+    std::vector<CongestionHooks> hooks;
+    for (unsigned i = 0; i < partitions; ++i) {
+      windows.push_back(std::make_unique<WindowReaction>(
+          rig.net->host_count(), WindowOptions{.window = {.kind = WindowKind::Static, .most = 1}}));
+      hooks.push_back({.echo = echo.get(), .reaction = windows.back().get()});
+    }
+    rig.net->set_congestion_control(hooks);
+    Script script({{0, 0, rig.to(3, 1000)}, {0, 0, rig.to(3, 100)}});
+    rig.run(script);
+    ASSERT_EQ(script.losses.size(), 1u);
+    ASSERT_EQ(script.arrivals.size(), 1u);
+    EXPECT_EQ(script.arrivals[0].injected, script.losses[0].at + 50 * kNano);
+    EXPECT_EQ(rig.net->stats().notices.delivered, 1u);
   }
-  rig.reload();
-  const auto echo = acknowledge();
-  WindowReaction window(rig.net->host_count(), {.window = {.kind = WindowKind::Static, .most = 1}});
-  rig.net->set_congestion_control({.echo = echo.get(), .reaction = &window});
-  Script script({{0, 0, rig.to(3, 1000)}, {0, 0, rig.to(3, 100)}});
-  rig.run(script);
-  ASSERT_EQ(script.losses.size(), 1u);
-  ASSERT_EQ(script.arrivals.size(), 1u);
-  EXPECT_EQ(script.arrivals[0].injected, script.losses[0].at + 50 * kNano);
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ class Script final : public Workload, public PacketObserver {
     return next(host, now + 1);
   }
 
+  /// Partitions take turns here.
+  [[nodiscard]] bool splits() const override { return true; }
+
   using PacketObserver::on_delivered;
   using Workload::on_delivered;
 

@@ -50,6 +50,22 @@ interval_us = 50
 most_intervals = 10
 )";
 
+TEST_F(RunCommand, PartitionsChangeNothing) {
+  write("s.toml", kScenario);
+  const Finished one = smsim({"s.toml", "--json"});
+  const Finished two = smsim({"s.toml", "--json", "--partitions", "2"});
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(two.out, one.out);
+  for (const char* wrong : {"0", "65", "many"}) {
+    const Finished refused = smsim({"s.toml", "--partitions", wrong});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--partitions"));
+  }
+  const Finished many = smsim({"s.toml", "--partitions", "7"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_EQ(many.err, "s.toml:2: 7 partitions; a fabric of 6 switches has 1 to 6\n");
+}
+
 TEST_F(RunCommand, WritesItsFilesAndRepeatsItself) {
   write("s.toml", kScenario);
   const Finished lines = smsim({"s.toml", "--seeds", "2", "--out", "here", "--jobs", "2"});

@@ -1,0 +1,48 @@
+#include "sim-backend/packet/net_state.h"
+
+#include <algorithm>
+
+#include "sim-backend/packet/credits.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr std::size_t kLids = 1 << 16;
+
+}  // namespace
+
+NetState::NetState(const Wiring& wiring, const PacketOptions& options)
+    : nodes(wiring.is_switch.size()),
+      ports(wiring.wires.size()),
+      outs(ports.size() * options.vls),
+      ins(ports.size() * options.vls),
+      hosts(wiring.host_port.size()),
+      lid_owner(kLids, kNowhere) {
+  const SwitchModel& sw = options.switches;
+  for (PortAt port = 0; port < ports.size(); ++port) {
+    const Wire& wire = wiring.wires[port];
+    const bool on_switch = wiring.is_switch[wire.node] != 0;
+    const unsigned bytes = on_switch ? sw.input_buffer_bytes : options.adapters.buffer_bytes;
+    for (unsigned vl = 0; vl < options.vls; ++vl) {
+      InLane& in = ins[port * options.vls + vl];
+      in.capacity = in.free = static_cast<std::uint16_t>(bytes / kBlockBytes);
+      outs[port * options.vls + vl].room =
+          static_cast<std::uint16_t>(on_switch ? sw.output_buffer_bytes / kBlockBytes : 0);
+    }
+    if (wire.byte_time == 0) continue;
+    NetNode& node = nodes[wire.node];
+    const auto crossing =
+        static_cast<std::uint32_t>(std::uint64_t{wire.byte_time} * 100 / sw.speed_up_percent);
+    if (node.crossbar_byte == 0 || crossing < node.crossbar_byte) node.crossbar_byte = crossing;
+  }
+  const AdapterModel& adapters = options.adapters;
+  if (adapters.waiting != SourceQueues::Shared && adapters.waiting != SourceQueues::Pool) {
+    queues_per_lane = adapters.waiting == SourceQueues::Hashed
+                          ? adapters.queues
+                          : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(hosts.size()));
+    source_queues.resize(hosts.size() * options.vls * queues_per_lane);
+  }
+  if (adapters.static_rate) allowed.assign(hosts.size() * hosts.size(), 0);
+}
+
+}  // namespace smd::sim

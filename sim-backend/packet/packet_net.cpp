@@ -1,0 +1,229 @@
+// PacketNet: its partitions as one.
+#include <algorithm>
+#include <numeric>
+
+#include "sim-backend/packet/credits.h"
+#include "sim-backend/packet/net_impl.h"
+#include "sim-backend/packet/partition_split.h"
+#include "smd/base/check.h"
+
+namespace smd::sim {
+
+NetStats& NetStats::operator+=(const NetStats& other) {
+  for (std::uint64_t NetStats::*count : {&NetStats::generated,
+                                         &NetStats::replicated,
+                                         &NetStats::delivered,
+                                         &NetStats::delivered_bytes,
+                                         &NetStats::in_flight,
+                                         &NetStats::waiting,
+                                         &NetStats::injected,
+                                         &NetStats::hops,
+                                         &NetStats::events,
+                                         &NetStats::vl15_sent,
+                                         &NetStats::vl15_dropped,
+                                         &NetStats::marked,
+                                         &NetStats::impossible_marks,
+                                         &NetStats::digest}) {
+    this->*count += other.*count;
+  }
+  for (std::size_t i = 0; i < discarded.size(); ++i) discarded[i] += other.discarded[i];
+  for (std::uint64_t NoticeStats::*count : {&NoticeStats::made,
+                                            &NoticeStats::delivered,
+                                            &NoticeStats::lost,
+                                            &NoticeStats::in_flight,
+                                            &NoticeStats::bytes}) {
+    notices.*count += other.notices.*count;
+  }
+  return *this;
+}
+
+std::uint64_t NetStats::discards() const {
+  return std::accumulate(discarded.begin(), discarded.end(), std::uint64_t{0});
+}
+
+PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptions& options)
+    : options_(options),
+      part_of_node_(split_nodes(spec, options.partitions)),
+      wiring_(spec, options.cables),
+      vls_(options.vls),
+      state_(wiring_, options) {
+  link_partitions();
+  SMD_CHECK(lookahead_ > 0, "partitions need cables that take time");
+  const unsigned count = options.partitions;
+  for (unsigned i = 0; i < count; ++i) {
+    parts_.push_back(std::make_unique<NetPart>(self, state_, wiring_, options_, part_of_node_, i));
+    parts_.back()->outgoing_.resize(count);
+    parts_.back()->incoming_.resize(count);
+  }
+  for (unsigned from = 0; from < count; ++from) {
+    for (unsigned to = 0; to < count; ++to) {
+      if (from == to) continue;
+      links_.push_back(std::make_unique<MemoryLink>());
+      parts_[from]->outgoing_[to] = links_.back().get();
+      parts_[to]->incoming_[from] = links_.back().get();
+    }
+  }
+}
+
+/// What each has counted. Sums of differences modulo 2^64 are right.
+const NetStats& PacketNet::Impl::stats() const {
+  if (!is_split()) return parts_[0]->stats_;
+  sum_ = {};
+  for (const auto& part : parts_) sum_ += part->stats_;
+  return sum_;
+}
+
+PacketNet::PacketNet(const FabricSpec& spec, const PacketOptions& options)
+    : impl_(std::make_unique<Impl>(*this, spec, options)) {}
+
+PacketNet::~PacketNet() = default;
+
+void PacketNet::load(std::uint32_t node, const NodeState& registers) {
+  impl_->part_of(node).load(node, registers);
+}
+
+void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).clear_node(node); }
+
+void PacketNet::set_workload(Workload* workload) {
+  for (const auto& part : impl_->parts_) part->workload_ = workload;
+}
+
+void PacketNet::set_observer(PacketObserver* observer) {
+  for (const auto& part : impl_->parts_) part->observer_ = observer;
+}
+
+void PacketNet::set_team(Team* team) { impl_->team_ = team; }
+
+void PacketNet::set_congestion_control(const CongestionHooks& hooks) {
+  set_congestion_control(std::span(&hooks, 1));
+}
+
+void PacketNet::set_congestion_control(std::span<const CongestionHooks> hooks) {
+  SMD_CHECK(stats().generated == 0, "congestion control is set before the first packet");
+  SMD_CHECK(hooks.size() == partitions(), "each partition has mechanisms of its own");
+  NetState& state = impl_->state_;
+  state.notices.clear();
+  if (hooks[0].echo != nullptr) state.notices.resize(state.hosts.size() * impl_->vls_);
+  for (std::size_t i = 0; i < hooks.size(); ++i) {
+    impl_->parts_[i]->hooks_ = hooks[i];
+    impl_->parts_[i]->notices_ = state.notices;
+  }
+}
+
+void PacketNet::set_management_handler(ManagementHandler* handler) {
+  SMD_CHECK(!impl_->is_split() || handler == nullptr, "management packets need one partition");
+  impl_->parts_[0]->management_handler_ = handler;
+}
+
+void PacketNet::start() {
+  const auto& parts = impl_->parts_;
+  Workload* workload = parts[0]->workload_;
+  SMD_CHECK(workload != nullptr, "a net that starts has a workload");
+  SMD_CHECK(!impl_->is_split() || workload->splits(), "a workload that needs one partition");
+  for (HostNum host = 0; host < host_count(); ++host) wake(host, workload->first(host));
+}
+
+void PacketNet::run_until(Picos until) {
+  if (!impl_->is_split()) {
+    impl_->parts_[0]->run_before(until + 1);
+  } else if (impl_->team_ == nullptr) {
+    impl_->run_windows(until);
+  } else {
+    impl_->run_team(until);
+  }
+  for (const auto& part : impl_->parts_) part->now_ = std::max(part->now_, until);
+}
+
+bool PacketNet::run_one() {
+  SMD_CHECK(!impl_->is_split(), "one event at a time needs one partition");
+  NetPart& part = *impl_->parts_[0];
+  if (part.queue_.empty()) return false;
+  const Event event = part.queue_.top();
+  part.queue_.pop();
+  part.now_ = event.at;
+  part.run(event);
+  return true;
+}
+
+Picos PacketNet::next_event() const {
+  Picos out = kNever;
+  for (const auto& part : impl_->parts_) out = std::min(out, part->next_due());
+  return out;
+}
+
+Picos PacketNet::now() const { return impl_->parts_[0]->now_; }
+
+void PacketNet::send(HostNum source, const Sending& sending) {
+  impl_->part_of_host(source).send(source, sending);
+}
+
+void PacketNet::wake(HostNum host, Picos at) { impl_->part_of_host(host).wake_host(host, at); }
+
+unsigned PacketNet::partitions() const { return static_cast<unsigned>(impl_->parts_.size()); }
+
+bool PacketNet::send_management(std::uint32_t node,
+                                PortNum port,
+                                unsigned bytes,
+                                Picos ready,
+                                Picos tail_in,
+                                std::uint64_t cookie) {
+  return impl_->part_of(node).send_management(
+      impl_->wiring_.port_of(node, port.value()), bytes, ready, tail_in, cookie);
+}
+
+Picos PacketNet::management_due(std::uint32_t node, PortNum port) const {
+  return impl_->part_of(node).management_due(impl_->wiring_.port_of(node, port.value()));
+}
+
+const NetStats& PacketNet::stats() const { return impl_->stats(); }
+
+const Wiring& PacketNet::wiring() const { return impl_->wiring_; }
+
+const PacketOptions& PacketNet::options() const { return impl_->options_; }
+
+HostNum PacketNet::host_count() const { return static_cast<HostNum>(impl_->state_.hosts.size()); }
+
+Lid PacketNet::host_lid(HostNum host) const {
+  return Lid{impl_->state_.ports[impl_->wiring_.host_port[host]].lid};
+}
+
+LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
+  const LaneAt lane = impl_->wiring_.port_of(node, port.value()) * impl_->vls_ + vl.value();
+  const InLane& in = impl_->state_.ins[lane];
+  const OutLane& out = impl_->state_.outs[lane];
+  const bool buffered =
+      impl_->wiring_.is_switch[node] != 0 && impl_->options_.switches.output_buffers;
+  const unsigned capacity =
+      buffered ? impl_->options_.switches.output_buffer_bytes / kBlockBytes : 0;
+  return {.input_used = unsigned{in.capacity} - in.free,
+          .input_capacity = in.capacity,
+          .output_used = buffered ? capacity - out.room : 0,
+          .output_capacity = capacity,
+          .credit = credit_left(impl_->known_limit(lane), out.fctbs)};
+}
+
+Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
+  const NetPort& at = impl_->state_.ports[impl_->wiring_.port_of(node, port.value())];
+  return at.blocked + (at.blocked_since == kNever ? 0 : now() - at.blocked_since);
+}
+
+std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
+  return impl_->state_.ports[impl_->wiring_.port_of(node, port.value())].sent_bytes;
+}
+
+std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_deadlock(); }
+
+std::string PacketNet::audit() const { return impl_->audit(); }
+
+std::size_t PacketNet::memory() const {
+  const auto of = [](const auto& values) {
+    return values.capacity() * sizeof(typename std::decay_t<decltype(values)>::value_type);
+  };
+  const NetState& state = impl_->state_;
+  std::size_t out = of(state.nodes) + of(state.ports) + of(state.outs) + of(state.ins) +
+                    of(state.hosts) + of(state.source_queues) + of(state.allowed);
+  for (const auto& part : impl_->parts_) out += of(part->cells_) + of(part->wiring_.wires);
+  return out;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,135 @@
+// The fabric shared out among partitions, and the queue between two of them.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "sim-backend/packet/partition_link.h"
+#include "sim-backend/packet/partition_split.h"
+#include "tests/unit/sim-packet/rig.h"
+
+namespace smd::sim::test {
+namespace {
+
+std::size_t cut_cables(const FabricSpec& spec, const std::vector<std::uint32_t>& part) {
+  std::size_t ends = 0;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    for (const PortSpec& port : spec.nodes[n].ports) {
+      ends += port.peer_node != kNoNode && part[n] != part[port.peer_node];
+    }
+  }
+  return ends / 2;
+}
+
+TEST(PartitionSplit, CutsWhereThereIsOneCable) {
+  const FabricSpec spec =
+      draw("S1-S2 S2-S3 S3-S1 H1-S1 H2-S2 H3-S3 S3-S4 S4-S5 S5-S6 S6-S4 H4-S4 H5-S5 H6-S6");
+  const auto part = split_nodes(spec, 2);
+  EXPECT_EQ(cut_cables(spec, part), 1u);
+  EXPECT_THAT(part, testing::Contains(0u));
+}
+
+class Split : public testing::TestWithParam<const char*> {};
+
+TEST_P(Split, KeepsAdaptersWithTheirSwitchAndSharesTheWork) {
+  const FabricSpec spec = load_fabric(GetParam()).value();
+  for (const unsigned parts : {1u, 2u, 3u, 4u, 7u}) {
+    const auto part = split_nodes(spec, parts);
+    ASSERT_EQ(part.size(), spec.nodes.size());
+    EXPECT_EQ(part, split_nodes(spec, parts));
+    std::vector<std::size_t> switches(parts), ports(parts);
+    std::size_t all = 0;
+    for (std::uint32_t n = 0; n < part.size(); ++n) {
+      ASSERT_LT(part[n], parts);
+      for (const PortSpec& port : spec.nodes[n].ports) {
+        if (port.peer_node == kNoNode) continue;
+        if (spec.nodes[n].type == NodeType::Ca) {
+          EXPECT_EQ(part[n], part[port.peer_node]);
+        }
+        ++ports[part[n]];
+        ++all;
+      }
+      switches[part[n]] += spec.nodes[n].type == NodeType::Switch;
+    }
+    for (unsigned i = 0; i < parts; ++i) {
+      EXPECT_GT(switches[i], 0u);
+      EXPECT_LT(ports[i], 3 * all / (2 * parts) + 24) << i << " of " << parts;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics,
+                         Split,
+                         testing::Values("fat-tree:k=8,levels=3",
+                                         "torus:dims=8.8,hosts=2",
+                                         "dragonfly:a=4,c=2,h=2",
+                                         "irregular:switches=40,seed=3"));
+
+class Neighbours : public testing::TestWithParam<const char*> {};
+
+TEST_P(Neighbours, StayTogetherMoreThanByTurns) {
+  const FabricSpec spec = load_fabric(GetParam()).value();
+  std::vector<std::uint32_t> striped(spec.nodes.size());
+  for (std::uint32_t n = 0; n < striped.size(); ++n) {
+    if (spec.nodes[n].type == NodeType::Switch) striped[n] = n % 2;
+  }
+  for (std::uint32_t n = 0; n < striped.size(); ++n) {
+    if (spec.nodes[n].type == NodeType::Switch) continue;
+    for (const PortSpec& port : spec.nodes[n].ports) {
+      if (port.peer_node != kNoNode) striped[n] = striped[port.peer_node];
+    }
+  }
+  EXPECT_LT(cut_cables(spec, split_nodes(spec, 2)), cut_cables(spec, striped));
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics,
+                         Neighbours,
+                         testing::Values("torus:dims=8.8,hosts=2",
+                                         "dragonfly:a=4,c=2,h=2",
+                                         "irregular:switches=40,seed=3"));
+
+TEST(PartitionSplit, ATorusIsCutAcross) {
+  const FabricSpec spec = load_fabric("torus:dims=8.8,hosts=1").value();
+  // Two cuts through eight rings are 16.
+  EXPECT_LE(cut_cables(spec, split_nodes(spec, 2)), 24u);
+}
+
+TEST(PartitionSplit, RefusesWhatCannotRunSideBySide) {
+  const FabricSpec spec = draw("H1-S1 S1-S2 S2-H2");
+  PacketOptions options = PacketOptions::modern();
+  const auto why = [&](unsigned partitions) {
+    options.partitions = partitions;
+    return check_partitions(spec, options);
+  };
+  EXPECT_EQ(why(1), "");
+  EXPECT_EQ(why(2), "");
+  EXPECT_EQ(why(0), "0 partitions; a fabric of 2 switches has 1 to 2");
+  EXPECT_EQ(why(3), "3 partitions; a fabric of 2 switches has 1 to 2");
+  options.cables.propagation = 0;
+  EXPECT_THAT(why(2), testing::HasSubstr("without propagation"));
+  EXPECT_EQ(why(1), "") << "one partition has nobody to wait for";
+}
+
+TEST(MemoryLink, GivesEachWindowOnce) {
+  MemoryLink link;
+  const auto taken = [&] {
+    std::vector<Picos> out;
+    for (const Crossing& crossing : link.take()) out.push_back(crossing.at);
+    return out;
+  };
+  link.post({.at = 1, .cell = {}});
+  link.post({.at = 2, .cell = {}});
+  link.close();
+  EXPECT_THAT(taken(), testing::ElementsAre(1, 2));
+  link.close();
+  EXPECT_THAT(taken(), testing::ElementsAre());
+  link.post({.at = 3, .cell = {}});
+  link.close();
+  // The sender is a window ahead.
+  link.post({.at = 4, .cell = {}});
+  EXPECT_THAT(taken(), testing::ElementsAre(3));
+  link.close();
+  EXPECT_THAT(taken(), testing::ElementsAre(4));
+}
+
+}  // namespace
+}  // namespace smd::sim::test
