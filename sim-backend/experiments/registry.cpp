@@ -13,6 +13,7 @@
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/hot_spot_pulse.h"
 #include "sim-backend/experiments/loss_course.h"
+#include "sim-backend/experiments/modern.h"
 #include "sim-backend/experiments/multiple_changes.h"
 #include "sim-backend/experiments/networks.h"
 #include "sim-backend/experiments/open_parameters.h"
@@ -20,6 +21,7 @@
 #include "sim-backend/experiments/route_entries.h"
 #include "sim-backend/experiments/route_quality.h"
 #include "sim-backend/experiments/sweep_time.h"
+#include "sim-backend/experiments/windows.h"
 
 namespace smd::sim {
 
@@ -35,13 +37,15 @@ std::span<const Experiment> experiments() {
                                    full_discovery(),
                                    hot_spot_pulse(),
                                    loss_course(),
+                                   modern(),
                                    multiple_changes(),
                                    networks(),
                                    open_parameters(),
                                    partial_discovery(),
                                    route_entries(),
                                    route_quality(),
-                                   sweep_time()};
+                                   sweep_time(),
+                                   windows()};
     std::ranges::sort(out, {}, &Experiment::name);
     return out;
   }();
