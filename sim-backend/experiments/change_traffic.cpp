@@ -1,5 +1,6 @@
 #include "sim-backend/experiments/change_traffic.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace smd::sim {
@@ -88,6 +89,21 @@ void ChangeTraffic::cut() {
   meter_.cut();
   if (meter_.intervals().size() == before) return;  // no time has passed
   severed_of_.push_back(std::exchange(severed_losses_, 0));
+}
+
+void ChangeTraffic::split() {
+  cut();
+  meter_.turn(StretchKind::After);
+}
+
+const Stretch& ChangeTraffic::until_split() const {
+  return *std::ranges::find(meter_.stretches(), StretchKind::During, &Stretch::kind);
+}
+
+double ChangeTraffic::unexplained() const {
+  double sum = 0;
+  for (const Stretch& stretch : meter_.stretches()) sum += double(stretch.unexplained);
+  return sum;
 }
 
 Result<void> ChangeTraffic::finish() {

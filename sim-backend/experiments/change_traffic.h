@@ -30,11 +30,17 @@ class ChangeTraffic final : private PacketObserver {
   /// Ends the interval that runs.
   void cut();
 
+  /// What follows is counted apart. Requires: change().
+  void split();
+
   /// An error where the net's own books do not agree.
   Result<void> finish();
 
-  /// Since the change. Requires: finish().
-  [[nodiscard]] const Stretch& since_change() const { return meter_.stretches().back(); }
+  /// From the change to the split, or to the end. Requires: finish().
+  [[nodiscard]] const Stretch& until_split() const;
+
+  /// Of all that was lost since the change, see Stretch. Requires: finish().
+  [[nodiscard]] double unexplained() const;
 
   /// All that were cut, in time since the change: negative before it.
   [[nodiscard]] std::vector<ChangeInterval> intervals() const;

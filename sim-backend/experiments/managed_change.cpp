@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -22,8 +23,9 @@ constexpr Duration kBetweenSweeps = std::chrono::milliseconds(20);
 constexpr Duration kPatience = std::chrono::minutes(10);
 
 /// A hundred times a sweep, which takes 160 us per switch.
-Duration sweep_interval(std::size_t switches) {
-  return std::chrono::milliseconds(16) * static_cast<std::int64_t>(switches);
+Duration sweep_interval(const FabricSpec& fabric) {
+  const auto switches = std::ranges::count(fabric.nodes, NodeType::Switch, &NodeSpec::type);
+  return std::chrono::milliseconds(16) * switches;
 }
 
 FabricSpec spec_of(const std::string& fabric) {
@@ -47,7 +49,9 @@ class ManagedSubnet {
       : fabric_(runtime_, spec_of(change.fabric), change.preset.timing(), 1, agents(change)),
         port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
         ear_(port_),
-        manager_(runtime_, ear_, settings(change), {}, observer()) {
+        interval_(sweep_interval(fabric_.spec())),
+        manager_(runtime_, ear_, settings(change), {}, observer()),
+        after_(change.after) {
     ear_.on_arrival = [this](const MadPacket& packet) { listen(packet); };
   }
 
@@ -61,6 +65,7 @@ class ManagedSubnet {
       sent = manager_.smp_stats().sent;
       runtime_.run_until(runtime_.now() + kBetweenSweeps);
     }
+    if (change.phase > 0) await_phase(change.phase);
     cycle_.reset();
     noticed_.reset();
     sent_before_ = manager_.smp_stats().sent;
@@ -88,11 +93,11 @@ class ManagedSubnet {
     if (const auto counted = data_->finish(); !counted) {
       return tl::unexpected<Error>(counted.error());
     }
-    const Stretch& data = data_->since_change();
+    const Stretch& data = data_->until_split();
     result->packets = static_cast<double>(data.generated);
     result->causes = data.discarded;
     for (const std::uint64_t count : data.discarded) result->discarded += double(count);
-    result->unexplained = static_cast<double>(data.unexplained);
+    result->unexplained = data_->unexplained();
     if (change.sample > Duration{0}) result->timeline = data_->intervals();
     return result;
   }
@@ -111,7 +116,7 @@ class ManagedSubnet {
 
   static AgentOptions agents(const ManagedChange& change) {
     AgentOptions out = distribution_subnet(change.preset).agents;
-    out.traps = false;
+    out.traps = change.traps;
     if (change.load > 0) out.vl_cap = 2;  // two data VLs
     return out;
   }
@@ -121,14 +126,14 @@ class ManagedSubnet {
     out.smp = change.preset.smp();
     out.assimilation = change.how;
     out.statistics = false;
+    if (change.how.literal) out.debounce = Duration{0};  // the thesis knows of none
     out.one_set_activation = agents(change).one_step_activation;
-    std::size_t switches = 0;
-    for (const NodeSpec& node : fabric_.spec().nodes) switches += node.type == NodeType::Switch;
-    out.sweep_interval = sweep_interval(switches);
+    out.sweep_interval = interval_;
     // Those points belong to the published processor.
     if (change.preset.name == kPresets[0].name) {
-      out.computing_time = [](const std::string& engine, std::size_t nodes) {
-        return (engine == "pira" ? kThesisPira : kThesisFera).time(nodes);
+      out.computing_time = [all = change.charge_all](const app::Computed& computed) {
+        const ComputeModel& model = computed.engine == "pira" ? kThesisPira : kThesisFera;
+        return model.time(computed.nodes, all ? 1 : computed.share);
       };
     }
     return out;
@@ -137,6 +142,10 @@ class ManagedSubnet {
   app::SubnetManager::Observer observer() {
     app::SubnetManager::Observer out;
     out.on_phase = [this](app::Phase phase) {
+      if (phase == app::Phase::Routing && data_ && !marks_.empty() &&
+          marks_.back().phase == app::Phase::Programming && !provisional_) {
+        provisional_ = Timer(runtime_, runtime_.now() + after_, [this] { data_->split(); });
+      }
       if (phase == app::Phase::Discovering) marks_.clear();
       marks_.push_back({phase, runtime_.now(), manager_.smp_stats().sent});
     };
@@ -144,6 +153,14 @@ class ManagedSubnet {
       if (!cycle_) cycle_ = cycle;
     };
     return out;
+  }
+
+  void await_phase(double phase) {
+    const std::uint64_t sent = manager_.smp_stats().sent;
+    runtime_.run_while_not([&] { return manager_.smp_stats().sent != sent; },
+                           runtime_.now() + kPatience);
+    runtime_.run_until(runtime_.now() +
+                       Duration(static_cast<std::int64_t>(phase * double(interval_.count()))));
   }
 
   void listen(const MadPacket& packet) {
@@ -188,6 +205,7 @@ class ManagedSubnet {
   SimFabric fabric_;
   SimTransport port_;
   Eavesdropper ear_;
+  Duration interval_;
   std::vector<Mark> marks_;  // of the latest cycle
   std::optional<app::CycleReport> cycle_;
   std::optional<TimePoint> noticed_;
@@ -195,6 +213,8 @@ class ManagedSubnet {
   std::uint64_t sent_before_ = 0;
   app::SubnetManager manager_;
   std::optional<ChangeTraffic> data_;
+  Duration after_;
+  std::optional<Timer> provisional_;  // such routes are in: what is under way may still arrive
 };
 
 }  // namespace

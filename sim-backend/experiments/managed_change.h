@@ -20,7 +20,10 @@ struct ManagedChange {
   bool comes = false;                             // else it goes
   double load = 0;                                // of data, of the hosts' links; 0: none
   Duration after = std::chrono::milliseconds(5);  // of data, when the change is in
-  Duration sample{0};                             // of the time line of data; 0: none
+  bool traps = false;                             // besides sweeps
+  double phase = 0;         // when between two sweeps, as a share of that time; 0: anywhere
+  bool charge_all = false;  // for computing: for entries that were kept, too
+  Duration sample{0};       // of the time line of data; 0: none
 };
 
 /// Times in seconds from detection: from the first answer that tells of the change. Until routes
@@ -36,11 +39,11 @@ struct AssimilationCost {
   double distribution_smps = 0;
   double all_smps = 0;  // until all routes are final
 
-  // Data from the change until nothing more was lost for it.
+  // Data from the change until routes are in, provisional ones where there are any, and `after`.
   double packets = 0;    // made
   double discarded = 0;  // of them
   DiscardCounts causes{};
-  double unexplained = 0;                // of those lost, see Stretch::unexplained
+  double unexplained = 0;                // lost, see Stretch; to the end
   std::vector<ChangeInterval> timeline;  // in time since the change; from before it
 
   [[nodiscard]] double time() const { return discovery + computing + distribution; }

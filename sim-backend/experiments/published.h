@@ -162,4 +162,17 @@ inline constexpr std::array<PublishedDiscards, 4> kTable29{
      {{24, 46}, {110293.09, 301600.22}, {4012.22, 126093.39}, 1.054e6},
      {{32, 72}, {107490.55, 504065.81}, {5727.50, 132758.71}, 0.747e6}}};
 
+/// Table 31: at 50 % load, with twice the packets of Table 29.
+struct PublishedDoubleLoad {
+  NetworkSize size;
+  Published basic;
+  Published improved;
+};
+
+inline constexpr std::array<PublishedDoubleLoad, 4> kTable31{
+    {{{8, 15}, {51865.43, 94864.57}, {8754.33, 43835.71}},
+     {{16, 30}, {102008.47, 298304.13}, {3776.00, 109209.60}},
+     {{24, 46}, {220441.26, 603357.87}, {8060.00, 252187.26}},
+     {{32, 72}, {214994.13, 1008262.00}, {11359.00, 265387.97}}}};
+
 }  // namespace smd::sim

@@ -5,10 +5,14 @@
 #include "sim-backend/experiments/ablations.h"
 #include "sim-backend/experiments/accelerations.h"
 #include "sim-backend/experiments/assimilation.h"
+#include "sim-backend/experiments/clos_change.h"
 #include "sim-backend/experiments/data_loss.h"
+#include "sim-backend/experiments/delta_gain.h"
 #include "sim-backend/experiments/detection.h"
 #include "sim-backend/experiments/distribution.h"
+#include "sim-backend/experiments/double_load.h"
 #include "sim-backend/experiments/experiment.h"
+#include "sim-backend/experiments/fast_links.h"
 #include "sim-backend/experiments/flit_level_points.h"
 #include "sim-backend/experiments/full_discovery.h"
 #include "sim-backend/experiments/hot_spot_pulse.h"
@@ -20,7 +24,9 @@
 #include "sim-backend/experiments/partial_discovery.h"
 #include "sim-backend/experiments/route_entries.h"
 #include "sim-backend/experiments/route_quality.h"
+#include "sim-backend/experiments/service_gap.h"
 #include "sim-backend/experiments/sweep_time.h"
+#include "sim-backend/experiments/trap_gain.h"
 #include "sim-backend/experiments/windows.h"
 
 namespace smd::sim {
@@ -30,9 +36,13 @@ std::span<const Experiment> experiments() {
     std::vector<Experiment> out = {ablations(),
                                    accelerations(),
                                    assimilation(),
+                                   clos_change(),
                                    data_loss(),
+                                   delta_gain(),
                                    detection(),
                                    distribution(),
+                                   double_load(),
+                                   fast_links(),
                                    flit_level_points(),
                                    full_discovery(),
                                    hot_spot_pulse(),
@@ -44,7 +54,9 @@ std::span<const Experiment> experiments() {
                                    partial_discovery(),
                                    route_entries(),
                                    route_quality(),
+                                   service_gap(),
                                    sweep_time(),
+                                   trap_gain(),
                                    windows()};
     std::ranges::sort(out, {}, &Experiment::name);
     return out;

@@ -181,14 +181,22 @@ void Cycle::route() {
       [job = std::move(job)] { return compute_routed(job); },
       [this](Routed routed) {
         // Final routes are charged part by part.
-        const Duration charged = round_ == 0
-                                     ? charge(parts_.settings, round_, found_.fabric->node_count())
-                                     : Duration{0};
+        const Duration charged =
+            round_ == 0
+                ? charge(parts_.settings, round_, found_.fabric->node_count(), share_of(routed))
+                : Duration{0};
         deferred_ =
             Timer(parts_.runtime,
                   parts_.runtime.now() + charged,
                   [this, routed = std::move(routed)]() mutable { on_routed(std::move(routed)); });
       });
+}
+
+/// Of the entries those that an engine which keeps routes made anew.
+double Cycle::share_of(const Routed& routed) const {
+  if (!parts_.settings.computing_time || !routed.tables.recomputed) return 1;
+  return changed_entries_pct(*found_.fabric, routed.tables.lft, parts_.holdings.program.tables) /
+         100;
 }
 
 void Cycle::on_routed(Routed routed) {

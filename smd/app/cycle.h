@@ -69,6 +69,7 @@ class Cycle {
   void address();
   void read_back(void (Cycle::*then)());
   void route();
+  [[nodiscard]] double share_of(const Routed& routed) const;
   void on_routed(Routed routed);
   void trust();
   void aim_at(RoutingTables goal);

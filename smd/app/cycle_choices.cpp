@@ -73,9 +73,10 @@ QosPolicy choose_qos(const Settings& settings,
   return qos;
 }
 
-Duration charge(const Settings& settings, unsigned round, std::size_t nodes) {
+Duration charge(const Settings& settings, unsigned round, std::size_t nodes, double share) {
   if (!settings.computing_time) return Duration{0};
-  return settings.computing_time(engine_of_round(settings, round), nodes);
+  return settings.computing_time(
+      {.engine = engine_of_round(settings, round), .nodes = nodes, .share = share});
 }
 
 }  // namespace smd::app

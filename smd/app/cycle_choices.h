@@ -29,7 +29,11 @@ namespace smd::app {
                                    unsigned route_vls,
                                    const std::optional<MulticastLane>& apart);
 
-/// The time that a simulation charges for the routes of a round; 0 elsewhere.
-[[nodiscard]] Duration charge(const Settings& settings, unsigned round, std::size_t nodes);
+/// The time that a simulation charges for the routes of a round, of which `share` was made anew; 0
+/// elsewhere.
+[[nodiscard]] Duration charge(const Settings& settings,
+                              unsigned round,
+                              std::size_t nodes,
+                              double share = 1);
 
 }  // namespace smd::app

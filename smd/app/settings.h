@@ -20,6 +20,13 @@
 
 namespace smd::app {
 
+/// Routes of a cycle, as far as their making costs time.
+struct Computed {
+  std::string engine;
+  std::size_t nodes = 0;
+  double share = 1;  // of all entries, made anew; the rest was kept
+};
+
 struct Settings {
   SmpClientConfig smp;
   PortPolicy ports;
@@ -41,8 +48,8 @@ struct Settings {
   bool one_set_activation = false;  // simulations of agents that go to Active without Armed
   bool statistics = true;           // measure lengths and loads of the routes of every cycle
 
-  /// Simulations that charge for computing: the time that `engine` takes for a subnet of `nodes`.
-  std::function<Duration(const std::string& engine, std::size_t nodes)> computing_time;
+  /// Simulations that charge for computing: the time that it takes.
+  std::function<Duration(const Computed&)> computing_time;
   Duration sweep_interval{0};  // 0: only traps and commands
   unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
   Duration debounce = std::chrono::milliseconds(3);

@@ -104,9 +104,7 @@ TEST_F(Newcomer, IsNamedWhileACableNeverRests) {
 
 TEST_F(Newcomer, IsNamedWhileEveryCycleIsFollowedByAnother) {
   app::Settings settings = without_sweeps().settings;
-  settings.computing_time = [](const std::string&, std::size_t) {
-    return Duration(std::chrono::seconds(1));
-  };
+  settings.computing_time = [](const app::Computed&) { return Duration(std::chrono::seconds(1)); };
   world.manager.adopt(settings);
   world.fabric.set_link(newcomer, PortNum{1}, true);
   // One switch after the other, so that none is taken for the source of a storm.

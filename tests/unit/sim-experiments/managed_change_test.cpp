@@ -66,5 +66,48 @@ TEST(ManagedChange, TellsLossesThatTheChangeExplainsFromOthers) {
   EXPECT_EQ(comes.unexplained, comes.discarded) << "a switch that comes explains no loss";
 }
 
+TEST(ManagedChange, ChargesAnEngineThatKeepsEntriesForThoseThatItMakes) {
+  ManagedChange change{.fabric = "example:name=fig76", .preset = kPresets[0], .node = 1};
+  const auto computing = [&](const char* mode, bool all) {
+    change.how = *parse_assimilation(mode);
+    change.charge_all = all;
+    return measure_change(change).value().computing;
+  };
+  const double kept = computing("certified", false);
+  EXPECT_GT(kept, 0);
+  EXPECT_LT(kept, computing("certified", true));
+  EXPECT_EQ(computing("improved", false), computing("improved", true)) << "it keeps none";
+}
+
+TEST(ManagedChange, CountsUntilProvisionalRoutesAreIn) {
+  const AssimilationCost cost = measure("improved", false, std::chrono::milliseconds(1));
+  double counted = 0, all = 0;
+  for (const auto& [interval, severed] : cost.timeline) {
+    const bool until = interval.end <= static_cast<Picos>((cost.detected + cost.time() + 0.005001) *
+                                                          double(kSecond));
+    if (interval.begin >= 0 && until) counted += static_cast<double>(interval.generated);
+    if (interval.begin >= 0) all += static_cast<double>(interval.generated);
+  }
+  EXPECT_EQ(cost.packets, counted);
+  EXPECT_LT(cost.packets, all);
+}
+
+TEST(ManagedChange, ComesWhenBetweenTwoSweepsItIsAskedTo) {
+  ManagedChange change{.fabric = "example:name=fig76",
+                       .preset = kPresets[0],
+                       .how = *parse_assimilation("certified"),
+                       .node = 1};
+  const auto detected = [&](double phase) {
+    change.phase = phase;
+    return measure_change(change).value().detected;
+  };
+  const double early = detected(0.1), late = detected(0.9);
+  const double interval = 0.016 * 8;
+  EXPECT_NEAR(early, 0.9 * interval, 0.05 * interval);
+  EXPECT_NEAR(late, 0.1 * interval, 0.05 * interval);
+  change.traps = true;
+  EXPECT_LT(detected(0.1), 0.2 * early);
+}
+
 }  // namespace
 }  // namespace smd::sim
