@@ -25,6 +25,7 @@
 #include "sim-backend/experiments/route_entries.h"
 #include "sim-backend/experiments/route_quality.h"
 #include "sim-backend/experiments/service_gap.h"
+#include "sim-backend/experiments/source_sizes.h"
 #include "sim-backend/experiments/sweep_time.h"
 #include "sim-backend/experiments/trap_gain.h"
 #include "sim-backend/experiments/windows.h"
@@ -55,6 +56,7 @@ std::span<const Experiment> experiments() {
                                    route_entries(),
                                    route_quality(),
                                    service_gap(),
+                                   source_sizes(),
                                    sweep_time(),
                                    trap_gain(),
                                    windows()};
