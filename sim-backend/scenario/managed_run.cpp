@@ -12,7 +12,9 @@
 #include "sim-backend/scenario/followed_fabric.h"
 #include "sim-backend/scenario/offered_traffic.h"
 #include "sim-backend/scenario/stretch_meter.h"
+#include "smd/app/congestion_desk.h"
 #include "smd/app/subnet_manager.h"
+#include "smd/transport/class_split.h"
 
 namespace smd::sim {
 namespace {
@@ -35,8 +37,12 @@ class ManagedRun {
         computing_(runtime_, scenario_.manager.computing),
         fabric_(runtime_, prepared.spec(), timing(), seed, agents()),
         port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
+        split_(port_),
         net_(prepared.spec(), options()),
-        manager_(computing_, port_, settings(), {}, observer()) {
+        control_(std::move(prepared.control_congestion(net_, reply_sl()).front())),
+        desk_(runtime_, split_.congestion()),
+        manager_(computing_, split_.subnet(), settings(), {}, observer()) {
+    net_.set_congestion_control(control_.hooks());
     for (const FaultPlace& place : prepared.faults().absent) set(place, false);
   }
 
@@ -60,6 +66,8 @@ class ManagedRun {
   PointResult carry(const RunControl& control) {
     origin_ = runtime_.now();
     follow_.emplace(runtime_, fabric_, net_, origin_);
+    if (has_registers())
+      follow_->follow_congestion(*control_.iba_marking(), *control_.iba_reaction());
     OfferedTraffic traffic(net_, scenario_.traffic, traffic_input());
     StretchMeter meter(net_);
     net_.start();
@@ -160,13 +168,28 @@ class ManagedRun {
     out.debounce = spec.debounce;
     out.debounce_max = std::max(out.debounce_max, out.debounce);
     out.sweep_interval = spec.sweep_interval;
+    out.congestion.enabled = has_registers();
+    out.congestion.log_interval_s = 0;
     return out;
+  }
+
+  /// The manager has something to set.
+  [[nodiscard]] bool has_registers() const {
+    return control_.iba_marking() != nullptr && control_.iba_reaction() != nullptr;
+  }
+
+  [[nodiscard]] ReplySl reply_sl() {
+    if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
+    return [this](HostNum from, HostNum to) { return path_sl(from, to); };
   }
 
   app::SubnetManager::Observer observer() {
     app::SubnetManager::Observer out;
     out.on_cycle = [this](const app::CycleReport& cycle) {
       cycles_.push_back({since(cycle.began), since(cycle.ended), cycle.smps(), cycle.transition});
+      if (cycle.error) return;
+      desk_.adopt(
+          manager_.share_in_force(), manager_.settings(), cycle.routes.max_hops + 1, cycle.came_up);
     };
     return out;
   }
@@ -174,7 +197,7 @@ class ManagedRun {
   [[nodiscard]] Picos since(TimePoint when) const { return to_picos(when - origin_); }
 
   [[nodiscard]] bool rests() const {
-    return manager_.last_cycle() != nullptr && manager_.at_rest();
+    return manager_.last_cycle() != nullptr && manager_.at_rest() && desk_.at_rest();
   }
 
   /// A cycle that began after `fault` has ended, and nothing is left to do.
@@ -239,9 +262,7 @@ class ManagedRun {
                      .seed = seed_,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = prepared_.pattern_input(seed_)};
-    if (scenario_.traffic.sl_choice == SlChoice::Path) {
-      out.path_sl = [this](HostNum from, HostNum to) { return path_sl(from, to); };
-    }
+    out.path_sl = reply_sl();
     return out;
   }
 
@@ -282,7 +303,10 @@ class ManagedRun {
   ComputingRuntime computing_;
   SimFabric fabric_;
   SimTransport port_;
+  ClassSplit split_;
   PacketNet net_;
+  CongestionControl control_;
+  app::CongestionDesk desk_;
   TimePoint origin_;
   std::vector<CycleSeen> cycles_;  // not yet accounted for
   std::shared_ptr<const app::InForce> known_;

@@ -1,5 +1,6 @@
 // A scenario whose network changes: the real manager brings it up, takes every fault in, and data
-// packets meet the tables as they are at that moment.
+// packets meet the tables as they are at that moment. Congestion control of annex A10 obeys
+// the registers that the manager has set by then; other mechanisms need none.
 #pragma once
 
 #include "sim-backend/scenario/run.h"

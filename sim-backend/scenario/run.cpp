@@ -201,14 +201,15 @@ ReplySl PreparedScenario::path_sl() const {
 }
 
 /// One for each partition: what they know is of its own nodes.
-std::vector<CongestionControl> PreparedScenario::control_congestion(const PacketNet& net) const {
+std::vector<CongestionControl> PreparedScenario::control_congestion(const PacketNet& net,
+                                                                    ReplySl reply_sl) const {
   const CongestionSpec& spec = scenario_.congestion;
   Surroundings around{.nodes = static_cast<std::uint32_t>(spec_.nodes.size()),
                       .hosts = net.host_count()};
   const bool is_off = spec.marking == MarkingKind::None && spec.echo == EchoKind::None &&
                       spec.reaction == ReactionKind::None;
   if (!is_off) around = survey(net, fabric_, scenario_.largest_packet());
-  around.reply_sl = path_sl();
+  around.reply_sl = std::move(reply_sl);
   std::vector<CongestionControl> out;
   for (unsigned i = 0; i < net.partitions(); ++i) out.emplace_back(spec, around);
   return out;
@@ -232,7 +233,7 @@ PointResult PreparedScenario::run(double load,
   ThreadTeam team;
   net.set_team(&team);
   for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
-  const std::vector<CongestionControl> mechanisms = control_congestion(net);
+  const std::vector<CongestionControl> mechanisms = control_congestion(net, path_sl());
   std::vector<CongestionHooks> hooks;
   for (const CongestionControl& mechanism : mechanisms) hooks.push_back(mechanism.hooks());
   net.set_congestion_control(hooks);

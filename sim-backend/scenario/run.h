@@ -65,12 +65,15 @@ class PreparedScenario {
                                 std::uint64_t seed,
                                 const RunControl& control = {}) const;
 
- private:
-  void find_neighbours();
-
   /// SL of a path as the engine says; empty where SLs are chosen otherwise.
   [[nodiscard]] ReplySl path_sl() const;
-  [[nodiscard]] std::vector<CongestionControl> control_congestion(const PacketNet& net) const;
+
+  /// As the scenario wants it, for each partition of the net. `reply_sl`: of answers.
+  [[nodiscard]] std::vector<CongestionControl> control_congestion(const PacketNet& net,
+                                                                  ReplySl reply_sl) const;
+
+ private:
+  void find_neighbours();
   [[nodiscard]] std::string check_split() const;
 
   Scenario scenario_;

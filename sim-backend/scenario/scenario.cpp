@@ -185,7 +185,6 @@ class Reader {
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
     if (row.section == "manager" && manager_line_ == 0) manager_line_ = line;
-    if (row.section == "congestion" && congestion_line_ == 0) congestion_line_ = line;
     if (row.apply(to_value(*node), out_)) return;
     complain(line, fmt::format("{}.{} must be {}", row.section, row.key, row.range));
   }
@@ -222,9 +221,7 @@ class Reader {
     if (manager_line_ > 0 && !out_.is_managed()) {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
-    if (congestion_line_ > 0 && out_.is_managed()) {
-      complain(congestion_line_, "[congestion] is that of a network without faults");
-    }
+    if (out_.is_managed()) check_registers();
     const CongestionSpec& congestion = out_.congestion;
     if (congestion.reaction == ReactionKind::Window &&
         congestion.echo != EchoKind::Acknowledgements &&
@@ -246,11 +243,31 @@ class Reader {
     }
   }
 
+  /// In a network that changes they are the manager's, which works them out of what it finds.
+  void check_registers() {
+    for (const char* key : {"threshold",
+                            "marking_rate",
+                            "packet_size",
+                            "victims",
+                            "ccti_increase",
+                            "ccti_limit",
+                            "ccti_timer",
+                            "ccti_min",
+                            "per_sl"}) {
+      const std::string name = fmt::format("congestion.{}", key);
+      if (const int at = line(name.c_str()); at > 0)
+        complain(at, name + " is the manager's to set where there is a [[fault]]; leave it out");
+    }
+    const CongestionSpec& spec = out_.congestion;
+    if ((spec.marking == MarkingKind::Iba) != (spec.reaction == ReactionKind::Iba))
+      complain(std::max(line("congestion.marking"), line("congestion.reaction")),
+               "where there is a [[fault]], \"iba\" is both marking and reaction, or neither");
+  }
+
   std::string file_;
   Scenario out_;
   Faults faults_;
   int manager_line_ = 0;
-  int congestion_line_ = 0;
   std::map<std::string, int> lines_;
 };
 

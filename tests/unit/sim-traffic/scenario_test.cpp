@@ -103,10 +103,15 @@ TEST(Scenario, FaultsOfCongestionControl) {
       "[congestion]\npreset = \"mvcm\"\necho = \"none\"\n", 3, "a window needs acknowledgements");
   expect_fault("[congestion]\npreset = \"mvcm\"\nwindow = \"fractional\"\n", 3, "window_mean");
   expect_fault(
-      "[congestion]\npreset = \"mvcm\"\n[[fault]]\nat_us = 1\nwhat = \"link-down\"\n"
+      "[congestion]\nccti_timer = 9\n[[fault]]\nat_us = 1\nwhat = \"link-down\"\n"
       "where = \"sw-0:1\"\n",
       2,
-      "without faults");
+      "congestion.ccti_timer is the manager's to set");
+  expect_fault(
+      "[congestion]\nmarking = \"iba\"\n[[fault]]\nat_us = 1\nwhat = \"link-down\"\n"
+      "where = \"sw-0:1\"\n",
+      2,
+      "both marking and reaction");
 }
 
 TEST(Scenario, CongestionControlIsRead) {
