@@ -72,7 +72,6 @@ class Relief {
   std::vector<std::uint32_t> depth_;  // kUnreached: not in it
   std::vector<std::uint64_t> flow_;   // paths that pass it
   std::vector<std::uint32_t> near_to_far_;
-  std::vector<std::uint32_t> far_to_near_;
   std::vector<char> passes_;  // over the channel that is too full
 
   std::vector<std::uint32_t> path_;
