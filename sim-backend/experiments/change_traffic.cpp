@@ -72,6 +72,13 @@ void ChangeTraffic::on_discarded(const Loss& loss) {
   if (severed_[loss.source] || severed_[loss.tag]) ++severed_losses_;
 }
 
+void ChangeTraffic::restart() {
+  follow_.catch_up();
+  meter_.begin(StretchKind::Before);
+  severed_of_.clear();
+  severed_losses_ = 0;
+}
+
 void ChangeTraffic::change(std::uint32_t node, bool comes) {
   cut();
   meter_.turn(StretchKind::During);

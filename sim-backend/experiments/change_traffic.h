@@ -24,6 +24,9 @@ class ChangeTraffic final : private PacketObserver {
   ChangeTraffic(SimRuntime& runtime, SimFabric& fabric, double load);
   ChangeTraffic(const ChangeTraffic&) = delete;
 
+  /// Forgets what was before. Requires: before the change.
+  void restart();
+
   /// Counts from here, and changes the switch.
   void change(std::uint32_t node, bool comes);
 
@@ -35,6 +38,10 @@ class ChangeTraffic final : private PacketObserver {
 
   /// An error where the net's own books do not agree.
   Result<void> finish();
+
+  [[nodiscard]] const StretchMeter& meter() const { return meter_; }
+
+  [[nodiscard]] const PacketNet& net() const { return net_; }
 
   /// From the change to the split, or to the end. Requires: finish().
   [[nodiscard]] const Stretch& until_split() const;

@@ -9,9 +9,7 @@
 #include "sim-backend/experiments/parallel.h"
 #include "sim-backend/experiments/presets.h"
 #include "sim-backend/experiments/statistics.h"
-#include "sim-backend/experiments/subnet.h"
-#include "smd/base/rng.h"
-#include "smd/mad/notice.h"
+#include "sim-backend/experiments/sweeping.h"
 
 namespace smd::sim {
 namespace {
@@ -30,92 +28,6 @@ constexpr ClaimSpec kClaims[] = {
      .must_hold = true},
 };
 
-/// A sweep's request to every switch, again and again, until one answer tells of a change.
-class Sweeping {
- public:
-  explicit Sweeping(Subnet& subnet) : subnet_(subnet), scope_(subnet.client) {}
-
-  /// One sweep; its duration.
-  Result<Duration> measure() {
-    const TimePoint began = subnet_.runtime.now();
-    sweep();
-    if (auto ended = subnet_.run_until([&] { return scope_.pending() == 0; }, "a sweep"); !ended) {
-      return tl::unexpected<Error>(ended.error());
-    }
-    return subnet_.runtime.now() - began;
-  }
-
-  void start(Duration interval) {
-    sweep();
-    timer_ = Timer(
-        subnet_.runtime, subnet_.runtime.now() + interval, [this, interval] { start(interval); });
-  }
-
-  [[nodiscard]] const std::optional<TimePoint>& noticed() const { return noticed_; }
-
- private:
-  void sweep() {
-    const Fabric& fabric = subnet_.snapshot();
-    for (SwitchIdx sw : fabric.switch_node.indices()) {
-      const Lid lid = subnet_.lids.base[fabric.port_of(fabric.switch_node[sw], PortNum{0})];
-      scope_.send({.route = SmpRoute::to_lid(lid), .attribute = AttributeId::SwitchInfo},
-                  [this](const Result<SmpReply>& reply) {
-                    if (noticed_ || !reply) return;
-                    const auto info = decode_switch_info(reply->data);
-                    if (info && info->port_state_change) noticed_ = subnet_.runtime.now();
-                  });
-    }
-  }
-
-  Subnet& subnet_;
-  SmpScope scope_;
-  Timer timer_;
-  std::optional<TimePoint> noticed_;
-};
-
-struct Detection {
-  double by_sweep = 0;  // seconds
-  double by_trap = 0;
-};
-
-struct Case {
-  Preset preset;
-  NetworkSize size;
-  unsigned factor = 1;
-  std::uint64_t seed = 1;
-};
-
-Result<Detection> measure(const Case& which) {
-  // The same switches die at every factor.
-  Rng rng(which.seed);
-  Subnet subnet(irregular4(which.size, which.seed), {.preset = which.preset});
-  if (auto up = subnet.bring_up(); !up) return tl::unexpected<Error>(up.error());
-  if (auto calm = subnet.calm_down(); !calm) return tl::unexpected<Error>(calm.error());
-  Sweeping sweeping(subnet);
-  const auto duration = sweeping.measure();
-  if (!duration) return tl::unexpected<Error>(duration.error());
-
-  std::optional<TimePoint> trapped;
-  subnet.client.on_unsolicited([&](const Smp& smp, const MadPacket&) {
-    if (smp.method == Method::Trap && !trapped) trapped = subnet.runtime.now();
-  });
-  const std::vector<std::uint32_t> switches = subnet.other_switches();
-  const std::uint32_t victim = switches[rng.below(switches.size())];
-  const Duration interval = *duration * which.factor;
-  sweeping.start(interval);
-  const auto phase =
-      Duration{static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(interval.count())))};
-  // From the second interval on, so that sweeping has no beginning.
-  subnet.runtime.run_until(subnet.runtime.now() + interval + phase);
-  subnet.fabric.set_node(victim, false);
-  const TimePoint changed = subnet.runtime.now();
-  const auto both = [&] { return trapped.has_value() && sweeping.noticed().has_value(); };
-  if (auto ended = subnet.run_until(both, "detection"); !ended) {
-    return tl::unexpected<Error>(ended.error());
-  }
-  return Detection{seconds(*sweeping.noticed() - changed), seconds(*trapped - changed)};
-}
-
 Result<Findings> run(const ExperimentOptions& options) {
   const std::vector<unsigned> factors = options.quick
                                             ? std::vector<unsigned>{1, 16, 128}
@@ -124,7 +36,7 @@ Result<Findings> run(const ExperimentOptions& options) {
       options.quick ? std::vector<NetworkSize>{{8, 15}}
                     : std::vector<NetworkSize>{{8, 15}, {16, 30}, {32, 53}};
   const std::size_t repeats = options.quick ? 20 : 40;
-  std::vector<Case> cases;
+  std::vector<DetectionCase> cases;
   for (const Preset& preset : kPresets) {
     for (const NetworkSize& size : sizes) {
       for (const unsigned factor : factors) {
@@ -133,7 +45,7 @@ Result<Findings> run(const ExperimentOptions& options) {
     }
   }
   const auto times = collect<Detection>(
-      options.jobs, cases.size(), [&](std::size_t i) { return measure(cases[i]); });
+      options.jobs, cases.size(), [&](std::size_t i) { return measure_detection(cases[i]); });
   if (!times) return tl::unexpected<Error>(times.error());
 
   Findings out{.columns = {"preset",

@@ -27,6 +27,8 @@
 #include "sim-backend/experiments/service_gap.h"
 #include "sim-backend/experiments/source_sizes.h"
 #include "sim-backend/experiments/sweep_time.h"
+#include "sim-backend/experiments/sweeping_load.h"
+#include "sim-backend/experiments/technique_losses.h"
 #include "sim-backend/experiments/trap_gain.h"
 #include "sim-backend/experiments/windows.h"
 
@@ -58,6 +60,8 @@ std::span<const Experiment> experiments() {
                                    service_gap(),
                                    source_sizes(),
                                    sweep_time(),
+                                   sweeping_load(),
+                                   technique_losses(),
                                    trap_gain(),
                                    windows()};
     std::ranges::sort(out, {}, &Experiment::name);
