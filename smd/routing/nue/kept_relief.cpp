@@ -50,14 +50,18 @@ class KeptTrees::Movable final : public MovableTrees {
 };
 
 void KeptTrees::relieve() {
+  // What is aimed at later must not depend on how often nothing changed before.
+  if (!recabled_) {
+    result_.load.evenness = in_force_.routing->load.evenness;
+    return;
+  }
   Movable trees{*this};
   Traffic traffic{.sources = targets_.hosts,
                   .draws = IndexVector<SwitchIdx, std::uint64_t>(graph_.switches(), 0)};
   for (const Wanted& wanted : wanted_) traffic.draws[wanted.last] += wanted.draws;
   const LoadAim aim = find_load_aim(
       find_least_peak(graph_, traffic, costs_, load_), in_force_.routing->load.evenness, load_);
-  Relief relief{graph_, traffic.sources, costs_, load_, trees};
-  if (recabled_) relief.run(aim);
+  Relief{graph_, traffic.sources, costs_, load_, trees}.run(aim);
   result_.load.evenness = carry_evenness(in_force_.routing->load.evenness, load_);
 }
 
