@@ -36,7 +36,8 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                      .lane_cut = request.options.lane_cut,
                      .gateways = request.options.gateways,
                      .weights = request.options.weights,
-                     .shorten_detours = request.options.shorten_detours};
+                     .shorten_detours = request.options.shorten_detours,
+                     .relieve = request.options.relieve};
   PreviousRoutes previous;
   if (before != nullptr) {
     previous = {.fabric = before->fabric.get(), .lids = &before->lids, .routing = &before->tables};

@@ -131,6 +131,7 @@ constexpr Key kKeys[] = {{"any_sl", take_flag<&Options::any_sl>},
                          {"keep", take_flag<&Options::keep>},
                          {"lane_cut", take_lane_cut},
                          {"orientation", take_orientation},
+                         {"relieve", take_flag<&Options::relieve>},
                          {"roots", take_roots},
                          {"seed", take_seed},
                          {"shorten_detours", take_flag<&Options::shorten_detours>},
@@ -186,6 +187,7 @@ std::string print_options(const Options& options) {
   if (options.lane_cut == LaneCut::DepthFirst) add("lane_cut=dfs");
   if (options.lane_cut == LaneCut::MinimalCycles) add("lane_cut=cycles");
   if (options.orientation_search == OrientationSearch::DepthFirst) add("orientation=dfs");
+  if (options.relieve) add("relieve=yes");
   if (!options.roots.empty()) add(fmt::format("roots={}", fmt::join(options.roots, ",")));
   if (options.seed != defaults.seed) add(fmt::format("seed={}", options.seed));
   if (options.shorten_detours) add("shorten_detours=yes");

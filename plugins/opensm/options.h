@@ -24,6 +24,7 @@ struct Options {
   LaneCut lane_cut = LaneCut::UpDown;                   // lane_cut=updown|dfs|cycles
   GatewayChoice gateways = GatewayChoice::OwnFirst;     // gateways=own|uniform|least
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // weights=GUID:N,…, sorted by GUID
+  bool relieve = false;                                 // relieve=yes|no
   bool shorten_detours = false;                         // shorten_detours=yes|no
   bool keep = true;                                     // keep=yes|no
   bool any_sl = false;                                  // any_sl=yes|no

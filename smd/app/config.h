@@ -80,6 +80,7 @@ struct SweepConfig {
   unsigned factor = 0;       // not 0: goes before interval_s
   unsigned debounce_ms = 3;
   unsigned debounce_max_ms = 200;
+  unsigned relief_s = 10;  // 0: never
 
   friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
 };

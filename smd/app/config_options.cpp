@@ -284,6 +284,14 @@ Options sweep_options() {
              numeric(section, &T::debounce_max_ms),
              0,
              600000),
+      number({"sweep",
+              "relief_s",
+              "Time at rest after a change before routes move off channels that it left fuller "
+              "than they need be; 0 is never",
+              "seconds"},
+             numeric(section, &T::relief_s),
+             0,
+             86400),
   };
 }
 

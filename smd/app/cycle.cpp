@@ -1,6 +1,7 @@
 #include "smd/app/cycle.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "smd/app/carrying.h"
@@ -60,6 +61,7 @@ void Cycle::on_seen(Seen seen) {
   found_ = std::move(seen.sweep);
   report_.silent = found_.silent;
   new_silence_ = seen.new_silence;
+  relieving_ = seen.relief;
   report_.duplicates = found_.duplicates;
   found_.fabric = parts_.aftercare.with_known(*found_.fabric);
   report_.counts = count(*found_.fabric);
@@ -173,6 +175,7 @@ void Cycle::route() {
                .orientation = parts_.holdings.orientation,
                .in_force = parts_.holdings.in_force,
                .found = {}};
+  if (relieving_) return relieve(std::move(job));
   if (parts_.holdings.reregister && !parts_.holdings.in_force) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.holdings.program.tables).lft;
   }
@@ -192,6 +195,17 @@ void Cycle::route() {
       });
 }
 
+void Cycle::relieve(RouteJob job) {
+  work_.offload(
+      parts_.runtime,
+      [job = std::move(job)] { return compute_relief(job); },
+      [this](std::optional<Routed> routed) {
+        parts_.holdings.uneven = false;
+        if (!routed) return leave_uneven("routes are even");
+        on_routed(std::move(*routed));
+      });
+}
+
 /// Of the entries those that an engine which keeps routes made anew.
 double Cycle::share_of(const Routed& routed) const {
   if (!parts_.settings.computing_time || !routed.tables.recomputed) return 1;
@@ -200,6 +214,12 @@ double Cycle::share_of(const Routed& routed) const {
 }
 
 void Cycle::on_routed(Routed routed) {
+  if (relieving_) {
+    uneven_ = {parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation};
+  } else {
+    const auto& recomputed = routed.tables.recomputed;
+    parts_.holdings.uneven = recomputed && (parts_.holdings.uneven || !recomputed->empty());
+  }
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",
               "engine={} used={} why=\"{}\"",
@@ -366,6 +386,12 @@ PortPolicy Cycle::port_policy() const {
 }
 
 void Cycle::program(TransitionPlan plan) {
+  const bool free = plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::Nothing;
+  if (relieving_ && replans_ == 0 && !free) {
+    std::tie(parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation) =
+        std::tie(uneven_.in_force, uneven_.carrying, uneven_.orientation);
+    return leave_uneven(print_transition_kind(plan.kind));
+  }
   hooks_.on_phase(Phase::Programming);
   report_.routing += parts_.meter.lap();
   plan_ = std::move(plan);
@@ -460,6 +486,14 @@ void Cycle::measure() {
         report_.load = statistics.load;
         finish();
       });
+}
+
+/// Routes are even enough to work with: nothing is blocked, and nothing fails, to make them evener.
+void Cycle::leave_uneven(std::string_view why) {
+  log::info("relief.dropped", "why=\"{}\"", why);
+  parts_.holdings.stale.clear();
+  report_.quiet = true;
+  finish();
 }
 
 void Cycle::fail(Error error) {

@@ -5,7 +5,8 @@
 //     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
 //
 // What could not be confirmed in one phase of a plan ends the plan there; it is made again around
-// what is confirmed, a few times. PIRa and then FERa are two rounds of the last two lines.
+// what is confirmed, a few times. A relief of crowded channels is a cycle without a change; it ends
+// where its plan would block anything. PIRa and then FERa are two rounds of the last two lines.
 #pragma once
 
 #include <functional>
@@ -69,6 +70,7 @@ class Cycle {
   void address();
   void read_back(void (Cycle::*then)());
   void route();
+  void relieve(RouteJob job);
   [[nodiscard]] double share_of(const Routed& routed) const;
   void on_routed(Routed routed);
   void trust();
@@ -84,6 +86,7 @@ class Cycle {
   void tell_clients();
   void measure();
   void fail(Error error);
+  void leave_uneven(std::string_view why);
   void finish();
 
   [[nodiscard]] PortPolicy port_policy() const;
@@ -97,6 +100,17 @@ class Cycle {
   SweepReport found_;  // until its routes are verified
   LidMap lids_;        // likewise
   bool new_silence_ = false;
+  bool relieving_ = false;  // nothing has changed, and nothing need
+
+  /// Of the holdings, before a relief.
+  struct Uneven {
+    std::shared_ptr<InForce> in_force;
+    std::shared_ptr<const InForce> carrying;
+    Orientation orientation;
+  };
+
+  Uneven uneven_;
+
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;
   bool first_plan_ = true;

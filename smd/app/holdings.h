@@ -36,6 +36,8 @@ struct Holdings {
   /// Multicast packets need a lane of their own, where there is one.
   bool multicast_apart = false;
 
+  bool uneven = false;  // routes were kept over a change, and not made even since
+
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last said
   /// Another manager may have ruled since: clients are told to register again.

@@ -60,6 +60,8 @@ void Look::leave(std::optional<Stage>& stage, Value value, void (Look::*then)(Va
 
 void Look::start(Suspicion why, Done done) {
   done_ = std::move(done);
+  relief_ = why.relief;
+  if (relief_ && holdings_.stale.empty()) return look_partially({});
   if (settings_.assimilation.discovery == Assimilation::Discovery::Full) return look_fully("");
   if (!holdings_.stale.empty()) return look_fully(holdings_.stale);
   if (!why.full.empty()) return look_fully(std::move(why.full));
@@ -128,6 +130,10 @@ void Look::on_partially_found(Result<PartialReport> found) {
                             (!settings_.assimilation.literal &&
                              found->sweep.silent == holdings_.in_force->sweep.silent &&
                              same_registers(*found->sweep.fabric, holdings_.in_force->fabric())));
+  if (nothing_new && relief_) {
+    seen_.relief = true;
+    return on_found(std::move(found->sweep));
+  }
   if (nothing_new) {
     holdings_.stale.clear();
     seen_.quiet = true;

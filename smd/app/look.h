@@ -19,6 +19,7 @@ struct Seen {
   SweepReport sweep;
   bool partial = false;          // what was suspected was looked at, and no more
   bool quiet = false;            // nothing is other than it was in force
+  bool relief = false;           // likewise, and channels are to be relieved
   std::string full_why;          // of a full look where a partial one was wanted
   std::vector<Guid> look_again;  // to be suspected in the next cycle
   bool new_silence = false;      // ports lead to silence that did not before
@@ -59,6 +60,7 @@ class Look {
   const Settings& settings_;
   Holdings& holdings_;
   bool only_look_;
+  bool relief_ = false;
   Done done_;
   Seen seen_;
   unsigned looks_ = 0;  // again, at new silence

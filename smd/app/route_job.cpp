@@ -10,6 +10,9 @@
 namespace smd::app {
 namespace {
 
+/// The fullest channel against that of routes from scratch, at rest.
+constexpr double kEven = 1.05;
+
 /// Where one switch is left at most, as when the manager's own cable is pulled, there is no shape
 /// to find, and none is needed.
 const Engine* engine_for(const Fabric& fabric, const std::string& name) {
@@ -17,7 +20,13 @@ const Engine* engine_for(const Fabric& fabric, const std::string& name) {
   return asked != nullptr && fabric.switch_count() <= 1 ? find_engine("updn") : asked;
 }
 
-Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
+enum class Keep : std::uint8_t { Nothing, Routes, RoutesButRelieve };
+
+bool made_by(const RoutingTables& tables, const std::string& engine) {
+  return tables.engine == engine || tables.chosen_by == engine;
+}
+
+Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   Routed out;
   const Engine* chosen = engine_for(*job.fabric, engine);
   if (chosen == nullptr) {
@@ -31,15 +40,15 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
                          .root_choice = job.root_choice,
                          .lane_cut = job.lane_cut,
                          .gateways = job.gateways,
-                         .weights = job.weights};
+                         .weights = job.weights,
+                         .relieve = keep == Keep::RoutesButRelieve};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
-      keep && job.in_force &&
+      keep != Keep::Nothing && job.in_force &&
       (job.in_force->routing.orientation.by_guid.empty() ||
        job.in_force->routing.orientation.by_guid == job.orientation.by_guid);
-  if (same_directions &&
-      (job.in_force->routing.engine == engine || job.in_force->routing.chosen_by == engine)) {
+  if (same_directions && made_by(job.in_force->routing, engine)) {
     previous = {.fabric = job.in_force->sweep.fabric.get(),
                 .lids = &job.in_force->lids,
                 .routing = &job.in_force->routing};
@@ -65,17 +74,36 @@ Routed compute_with(const RouteJob& job, const std::string& engine, bool keep) {
 
 Routed compute_routed(const RouteJob& job) {
   if (!job.found) {
-    Routed kept = compute_with(job, job.engine, true);
+    Routed kept = compute_with(job, job.engine, Keep::Routes);
     if (!kept.error) return kept;
   }
-  Routed fresh = compute_with(job, job.engine, false);
+  Routed fresh = compute_with(job, job.engine, Keep::Nothing);
   if (job.found) {
     if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
   }
   if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
-  Routed other = compute_with(job, "updn", false);
+  Routed other = compute_with(job, "updn", Keep::Nothing);
   other.fallback_reason = fresh.error->context;
   return other;
+}
+
+std::optional<Routed> compute_relief(const RouteJob& job) {
+  const RoutingTables& now = job.in_force->routing;
+  if (!made_by(now, job.engine)) return std::nullopt;
+  RouteJob without_past = job;
+  without_past.orientation = {};
+  Routed fresh = compute_with(without_past, job.engine, Keep::Nothing);
+  if (fresh.error) return std::nullopt;
+  const auto peak_of = [&](const RoutingTables& tables) {
+    return measure_load(*job.fabric, job.lids, tables.lft).max;
+  };
+  const std::uint64_t least = peak_of(fresh.tables);
+  const auto is_even = [&](const RoutingTables& tables) {
+    return kEven * static_cast<double>(least) >= static_cast<double>(peak_of(tables));
+  };
+  if (is_even(now)) return std::nullopt;
+  Routed relieved = compute_with(job, job.engine, Keep::RoutesButRelieve);
+  return !relieved.error && is_even(relieved.tables) ? relieved : fresh;
 }
 
 RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {

@@ -44,6 +44,12 @@ struct Routed {
 
 [[nodiscard]] Routed compute_routed(const RouteJob& job);
 
+/// For a fabric that is as it was, where the fullest channel carries over 5 % more than from
+/// scratch: the routes in force, relieved as far as that; where the engine does not get there,
+/// those from scratch. Nothing where the routes in force are even enough, or of another engine than
+/// the one asked for.
+[[nodiscard]] std::optional<Routed> compute_relief(const RouteJob& job);
+
 /// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.
 [[nodiscard]] RoutingTables take_over(const RoutingTables& now,
                                       const RoutingTables& next,

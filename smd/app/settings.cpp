@@ -88,6 +88,7 @@ Settings make_settings(const Config& config) {
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
+  out.relief_delay = std::chrono::seconds(config.sweep.relief_s);
   out.groups = config.partitions.rules.value_or(default_partitions()).groups;
   out.election = {.priority = u8(config.sm.priority),
                   .master_priority = u8(config.sm.master_priority),

@@ -54,6 +54,8 @@ struct Settings {
   unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
   Duration debounce = std::chrono::milliseconds(3);
   Duration debounce_max = std::chrono::milliseconds(200);
+  Duration relief_delay{
+      0};  // at rest after a change, before channels that it filled are relieved; 0: never
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<GroupWish> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;

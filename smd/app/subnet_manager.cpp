@@ -144,7 +144,7 @@ void SubnetManager::drop_work() {
   aftercare_.stop();
   leases_.stop();
   poll_.reset();
-  for (Timer* timer : {&deferred_, &polled_, &poll_timer_}) timer->reset();
+  for (Timer* timer : {&deferred_, &polled_, &poll_timer_, &relief_timer_}) timer->reset();
   pending_ = {};
   poll_wanted_ = false;
   care_due_since_.reset();
@@ -249,6 +249,7 @@ void SubnetManager::take_settings() {
 void SubnetManager::begin_cycle(Suspicion suspicion) {
   if (next_settings_) take_settings();
   poll_timer_.reset();
+  relief_timer_.reset();
   poll_.reset();
   aftercare_.stop();
   log::info("cycle.begin",
@@ -294,6 +295,7 @@ void SubnetManager::on_cycle(CycleReport report) {
     return next();
   }
   ++cycles_;
+  changed_ = runtime_.now();
   keep(report);
   if (!report.look_again.empty())
     pending_.merge(Suspicion::of("a change while it was looked at", std::move(report.look_again)));
@@ -347,6 +349,7 @@ void SubnetManager::keep_turns(std::vector<TurnRef> turns) {
 void SubnetManager::next() {
   if (!pending_.empty() && !care_is_overdue()) return begin_cycle(std::exchange(pending_, {}));
   if (phase_ == Phase::Up && (care_due_since_ || aftercare_.owes_reread())) take_care();
+  arm_relief();
   if (std::exchange(poll_wanted_, false)) return look("command");
   arm_poll();
 }
@@ -409,6 +412,17 @@ void SubnetManager::arm_poll() {
   } else if (!retry_.trouble().empty()) {
     poll_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { on_poll_timer(); });
   }
+}
+
+/// A change writes no more than it must; what it leaves uneven is seen to when all is at rest.
+void SubnetManager::arm_relief() {
+  if (phase_ != Phase::Up || settings_.relief_delay == Duration{0} ||
+      settings_.assimilation.literal || !holdings_.uneven)
+    return;
+  const TimePoint due = changed_ + settings_.relief_delay;
+  relief_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
+    if (phase_ == Phase::Up) suspect(Suspicion::of_unevenness("relief after a change"));
+  });
 }
 
 void SubnetManager::on_poll_timer() {

@@ -154,6 +154,7 @@ class SubnetManager {
   [[nodiscard]] Duration patience() const;
   [[nodiscard]] bool care_is_overdue() const;
   void arm_poll();
+  void arm_relief();
   void on_poll_timer();
   void look(std::string reason);
   void poll();
@@ -194,6 +195,8 @@ class SubnetManager {
   std::optional<SwitchPoll> poll_;
   RetryClock retry_;
   Timer poll_timer_;
+  TimePoint changed_;  // end of the last cycle that had more to do than look
+  Timer relief_timer_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
   Timer polled_;    // likewise, of the poll: it may end while aftercare does
 };

@@ -60,6 +60,11 @@ struct RoutingRequest {
   /// that it breaks. Evener while the loss lasts, more entries, less even when it is made good.
   bool shorten_detours = false;
 
+  /// With routes in force: entries that nothing breaks may move as well, as few as it takes for
+  /// loads to be as even as those of routes from scratch were. Engines that always do so heed it
+  /// not.
+  bool relieve = false;
+
   /// Leave to RoutingTables::default_port what it serves, where the engine has such a form: for
   /// switches with random forwarding tables. Such tables do not stand without it.
   bool default_ports = false;

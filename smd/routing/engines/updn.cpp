@@ -46,7 +46,7 @@ class UpDown final : public Engine {
                              .root_choice = request.root_choice}};
     apply_weights(fabric, request.weights, oriented.targets);
     if (in_force != nullptr) {
-      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request.shorten_detours)) {
+      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request)) {
         RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
         result.recomputed = std::move(kept->recomputed);
         result.load = std::move(kept->load);

@@ -118,7 +118,7 @@ LoadRecord even_legal(const LegalTables& of, std::vector<std::uint64_t> load) {
   if (!count_alike(oriented, of.destinations)) return {};
   const Evenness& goal = of.before.routing->load.evenness;
   const bool is_known = goal.peak > 0 && goal.channels >= load.size();
-  if (is_known && !of.changes.gained.empty()) {
+  if (is_known && of.relieve) {
     LegalTrees trees{of};
     Traffic traffic{.sources = list_sources(of.routes),
                     .draws = IndexVector<SwitchIdx, std::uint64_t>(oriented.graph.switches(), 0)};

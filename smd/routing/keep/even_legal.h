@@ -15,15 +15,16 @@ struct LegalTables {
   const std::vector<Destination>& destinations;
   const PreviousRoutes& before;
   const PortChanges& changes;
+  bool relieve;  // what could stay may move
 };
 
 /// By edge, as ChannelLoads counts: all LIDs and all links alike. From what is known of the tables
 /// in force and the entries that differ; else nothing.
 [[nodiscard]] std::vector<std::uint64_t> find_changed_loads(const LegalTables& of);
 
-/// Where cables have come and the loads of routes from scratch are known: takes paths off the
-/// channels that carry more than any did then, over ways that are as long and legal. After a loss
-/// nothing moves that could stay. Returns what is known of the loads then. `load`: by edge.
+/// Where the loads of routes from scratch are known, and if asked to: takes paths off the channels
+/// that carry more than any did then, over ways that are no longer, and legal. Returns what is
+/// known of the loads then. `load`: by edge.
 [[nodiscard]] LoadRecord even_legal(const LegalTables& of, std::vector<std::uint64_t> load);
 
 /// Of tables from scratch; `load` by edge. Nothing where ports or links do not count alike.

@@ -35,11 +35,11 @@ class Keeper {
 
   bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
 
-  KeptRoutes run(bool shorten_detours) {
+  KeptRoutes run(const RoutingRequest& request) {
     find_suspects();
     leave_loop_backs();
     Rebalancer rebalancer{routes_};
-    mend_suspects(shorten_detours ? &rebalancer : nullptr);
+    mend_suspects(request.shorten_detours ? &rebalancer : nullptr);
     route_fresh();
     if (!changes_.gained.empty()) {
       for (std::size_t value = 1; value < destinations_.size(); ++value) {
@@ -47,22 +47,22 @@ class Keeper {
           rebalancer.shorten(Lid{static_cast<std::uint16_t>(value)}, changes_.gained);
       }
     }
-    LoadRecord load = even(rebalancer);
+    LoadRecord load = even(rebalancer, request.relieve);
     return {
         .lft = std::move(tables_), .recomputed = routes_.list_touched(), .load = std::move(load)};
   }
 
  private:
   // Where loads are not known from before, a loss is not worth counting them.
-  LoadRecord even(Rebalancer& rebalancer) {
+  LoadRecord even(Rebalancer& rebalancer, bool relieve) {
     const LegalTables of{.routes = routes_,
                          .tables = tables_,
                          .destinations = destinations_,
                          .before = before_,
-                         .changes = changes_};
+                         .changes = changes_,
+                         .relieve = relieve || !changes_.gained.empty()};
     std::vector<std::uint64_t> load = find_changed_loads(of);
-    if (load.empty() && changes_.gained.empty())
-      return {.evenness = before_.routing->load.evenness};
+    if (load.empty() && !of.relieve) return {.evenness = before_.routing->load.evenness};
     ChannelLoads loads =
         load.empty() ? ChannelLoads{routes_, last_lid()} : ChannelLoads{routes_, load};
     fill_gained(rebalancer, loads);
@@ -191,7 +191,7 @@ std::optional<KeptRoutes> keep_routes(const Fabric& fabric,
                                       const LidMap& lids,
                                       const OrientedFabric& oriented,
                                       const PreviousRoutes& in_force,
-                                      bool shorten_detours) {
+                                      const RoutingRequest& request) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
@@ -200,7 +200,7 @@ std::optional<KeptRoutes> keep_routes(const Fabric& fabric,
   if (!changes.gained.empty() && find_islands(SwitchGraph{before}).size() > 1) return std::nullopt;
   Keeper keeper{fabric, lids, oriented, in_force, std::move(changes)};
   if (!keeper.is_worth_it()) return std::nullopt;
-  return keeper.run(shorten_detours);
+  return keeper.run(request);
 }
 
 }  // namespace smd

@@ -14,10 +14,12 @@ struct KeptRoutes {
   LoadRecord load;              // where it is known
 };
 
+/// `request`: its `shorten_detours` and `relieve`.
 /// Requires: the tables in force are up*/down* over the orientation that they carry.
 /// Ensures, over the orientation of `oriented`: legal and complete for every LID in `lids`.
 /// - What a lost or turned link carried goes elsewhere, and so does what that leaves without a
-///   legal way or, if `shorten_detours`, on a longer one than need be; nothing else moves.
+///   legal way or, if `shorten_detours`, on a longer one than need be; nothing else moves but for
+///   `relieve`.
 /// - A link that came up takes routes that it shortens, and of others its share.
 /// - A LID that is new or has moved is routed as if everything were, unless the entry that a switch
 ///   has is one of the best already; no other LID moves for it.
@@ -28,6 +30,6 @@ struct KeptRoutes {
                                                     const LidMap& lids,
                                                     const OrientedFabric& oriented,
                                                     const PreviousRoutes& in_force,
-                                                    bool shorten_detours);
+                                                    const RoutingRequest& request);
 
 }  // namespace smd

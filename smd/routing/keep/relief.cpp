@@ -89,19 +89,11 @@ void Relief::relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t 
     if (!passes_[sw] || flow_[sw] == 0) continue;
     if (which_ == Which::Changed && !trees_.has_changed(tree, SwitchIdx{sw})) continue;
     const std::uint64_t paths = flow_[sw] * draws;
-    std::uint32_t best = kNoWay;
-    std::uint64_t least = load_[full];
-    std::uint32_t edge = graph_.first_edge(SwitchIdx{sw});
-    const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(SwitchIdx{sw}).size());
-    for (; edge != end; ++edge) {
-      if (!is_other_way(sw, edge) || load_[edge] >= least) continue;
-      const std::uint64_t peak = find_peak(SwitchIdx{sw}, edge, paths, least);
-      if (peak >= least || (only_evener_ && !is_evener(SwitchIdx{sw}, edge, paths))) continue;
-      least = peak;
-      best = edge;
-    }
-    if (best == kNoWay || !trees_.take(tree, SwitchIdx{sw}, best)) continue;
-    move(SwitchIdx{sw}, best, draws);
+    list_ways(SwitchIdx{sw}, paths, load_[full]);
+    const auto taken = std::ranges::find_if(
+        ways_, [&](const auto& way) { return trees_.take(tree, SwitchIdx{sw}, way.second); });
+    if (taken == ways_.end()) continue;
+    move(SwitchIdx{sw}, taken->second, draws);
     passes_[sw] = 0;
   }
 }
@@ -153,20 +145,19 @@ bool Relief::pass_on(std::uint32_t full, std::uint32_t tree, SwitchIdx sw, std::
 
 void Relief::move(SwitchIdx sw, std::uint32_t edge, std::uint32_t draws) {
   const std::uint64_t paths = flow_[sw.value()];
-  std::uint32_t old = way_[sw.value()];
+  const auto shift = [&](std::uint32_t way, bool is_new) {
+    const std::uint64_t moved = paths * draws * costs_[way];
+    load_[way] += is_new ? moved : ~moved + 1;
+    if (load_[way] > limit_) full_.emplace(load_[way], ~way);
+  };
+  shift(way_[sw.value()], false);
+  shift(edge, true);
+  Fork fork = begin_fork(sw, edge);
   way_[sw.value()] = edge;
-  while (true) {
-    load_[old] -= paths * draws * costs_[old];
-    load_[edge] += paths * draws * costs_[edge];
-    if (load_[old] > limit_) full_.emplace(load_[old], ~old);
-    if (load_[edge] > limit_) full_.emplace(load_[edge], ~edge);
-    const std::uint32_t at = graph_.edge(edge).to.value();
-    const std::uint32_t old_at = graph_.edge(old).to.value();
-    if (at == old_at) return;
-    flow_[old_at] -= paths;
-    flow_[at] += paths;
-    edge = way_[at];
-    old = way_[old_at];
+  while (!fork.met()) {
+    const auto [way, is_new] = advance(fork);
+    flow_[from_[way]] += is_new ? paths : ~paths + 1;
+    shift(way, is_new);
   }
 }
 

@@ -1,5 +1,5 @@
-// Takes paths off channels that carry too much: switches before them take other ways that are as
-// long, as few switches as will do.
+// Takes paths off channels that carry too much: switches before them take other ways that are no
+// longer, as few switches as will do.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,27 @@ class Relief {
                                         std::uint64_t paths,
                                         std::uint64_t bound) const;
 
+  /// Into `ways_`: those that leave every channel below `bound`, the evenest first.
+  void list_ways(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound);
+
   /// The sum of the squares of all loads would be smaller over `edge`.
   [[nodiscard]] bool is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const;
   void move(SwitchIdx sw, std::uint32_t edge, std::uint32_t draws);
+
+  // How far a switch's way over another edge, and its present one, have been followed.
+  struct Fork {
+    std::uint32_t on_new, on_old;  // switches
+
+    [[nodiscard]] bool met() const { return on_new == on_old; }
+  };
+
+  struct Step {
+    std::uint32_t way;
+    bool is_new;
+  };
+
+  [[nodiscard]] Fork begin_fork(SwitchIdx sw, std::uint32_t edge) const;
+  [[nodiscard]] Step advance(Fork& fork) const;
 
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
@@ -75,7 +93,8 @@ class Relief {
   std::vector<char> passes_;  // over the channel that is too full
 
   std::vector<std::uint32_t> path_;
-  std::uint64_t limit_ = 0;    // of this run
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ways_;  // highest load on it, edge
+  std::uint64_t limit_ = 0;                                    // of this run
   bool only_evener_ = true;    // moves that make the sum of squares smaller
   std::size_t passed_on_ = 0;  // attempts in this run
 };

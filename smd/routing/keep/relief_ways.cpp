@@ -47,11 +47,11 @@ void Relief::read(std::uint32_t tree) {
   }
 }
 
-// As long as its own, and not over the channel that is too full.
+// As long as its own at the most, and not over the channel that is too full. Depths are those that
+// read() found: every way leads to a lesser one, also after moves that made some shorter.
 bool Relief::is_other_way(std::uint32_t sw, std::uint32_t edge) const {
   const std::uint32_t to = graph_.edge(edge).to.value();
-  return edge != way_[sw] && depth_[to] < depth_[sw] && depth_[to] + 1 == depth_[sw] &&
-         !passes_[to];
+  return edge != way_[sw] && depth_[to] < depth_[sw] && !passes_[to];
 }
 
 void Relief::mark_passing(std::uint32_t full) {
@@ -66,32 +66,56 @@ std::uint64_t Relief::find_peak(SwitchIdx sw,
                                 std::uint32_t edge,
                                 std::uint64_t paths,
                                 std::uint64_t bound) const {
-  std::uint64_t peak = 0;
-  std::uint32_t old = way_[sw.value()];
-  // Both ways are equally long: where they meet, nothing changes.
-  while (true) {
-    peak = std::max(peak, load_[edge] + paths * costs_[edge]);
-    if (peak >= bound) return kNever;
-    const std::uint32_t at = graph_.edge(edge).to.value();
-    const std::uint32_t old_at = graph_.edge(old).to.value();
-    if (at == old_at) return peak;
-    edge = way_[at];
-    old = way_[old_at];
+  std::uint64_t peak = load_[edge] + paths * costs_[edge];
+  Fork fork = begin_fork(sw, edge);
+  while (peak < bound && !fork.met()) {
+    if (const auto [way, is_new] = advance(fork); is_new)
+      peak = std::max(peak, load_[way] + paths * costs_[way]);
   }
+  return peak < bound ? peak : kNever;
+}
+
+void Relief::list_ways(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound) {
+  ways_.clear();
+  std::uint32_t edge = graph_.first_edge(sw);
+  const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(sw).size());
+  for (; edge != end; ++edge) {
+    if (!is_other_way(sw.value(), edge) || load_[edge] >= bound) continue;
+    const std::uint64_t peak = find_peak(sw, edge, paths, bound);
+    if (peak < bound && (!only_evener_ || is_evener(sw, edge, paths)))
+      ways_.emplace_back(peak, edge);
+  }
+  std::ranges::sort(ways_);
 }
 
 bool Relief::is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const {
   double grown = 0;
-  for (std::uint32_t old = way_[sw.value()];;) {
-    const std::uint64_t taken = paths * costs_[edge], left = paths * costs_[old];
-    grown += static_cast<double>(taken) * static_cast<double>(2 * load_[edge] + taken) -
-             static_cast<double>(left) * static_cast<double>(2 * load_[old] - left);
-    const std::uint32_t at = graph_.edge(edge).to.value();
-    const std::uint32_t old_at = graph_.edge(old).to.value();
-    if (at == old_at) return grown < 0;
-    edge = way_[at];
-    old = way_[old_at];
+  const auto count = [&](std::uint32_t way, bool is_new) {
+    const auto moved = static_cast<double>(paths * costs_[way]);
+    const auto now = static_cast<double>(load_[way]);
+    grown += is_new ? moved * (2 * now + moved) : -moved * (2 * now - moved);
+  };
+  count(edge, true);
+  count(way_[sw.value()], false);
+  for (Fork fork = begin_fork(sw, edge); !fork.met();) {
+    const auto [way, is_new] = advance(fork);
+    count(way, is_new);
   }
+  return grown < 0;
+}
+
+Relief::Fork Relief::begin_fork(SwitchIdx sw, std::uint32_t edge) const {
+  return {.on_new = graph_.edge(edge).to.value(),
+          .on_old = graph_.edge(way_[sw.value()]).to.value()};
+}
+
+// Where both ways meet, nothing changes.
+Relief::Step Relief::advance(Fork& fork) const {
+  const bool is_new = depth_[fork.on_new] > depth_[fork.on_old];
+  std::uint32_t& at = is_new ? fork.on_new : fork.on_old;
+  const std::uint32_t way = way_[at];
+  at = graph_.edge(way).to.value();
+  return {way, is_new};
 }
 
 }  // namespace smd

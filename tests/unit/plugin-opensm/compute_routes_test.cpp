@@ -83,6 +83,7 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
                      .lane_cut = LaneCut::MinimalCycles,
                      .gateways = GatewayChoice::Uniform,
                      .weights = {{Guid{0x20101}, 0}},
+                     .relieve = true,
                      .shorten_detours = true};
   ASSERT_TRUE(compute_routes(engine, request));
   const RoutingRequest& asked = engine.asked.at(0);
@@ -93,6 +94,7 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
   EXPECT_EQ(asked.gateways, GatewayChoice::Uniform);
   EXPECT_EQ(asked.weights, request.options.weights);
   EXPECT_TRUE(asked.shorten_detours);
+  EXPECT_TRUE(asked.relieve);
   EXPECT_EQ(asked.in_force, nullptr);
 }
 

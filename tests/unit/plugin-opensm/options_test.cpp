@@ -44,6 +44,7 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
               ElementsAre(Pair(Guid{0x10}, 4u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
   EXPECT_TRUE(read("shorten_detours=yes").shorten_detours);
+  EXPECT_TRUE(read("relieve=yes").relieve);
   EXPECT_FALSE(read("keep=no").keep);
   EXPECT_TRUE(read("any_sl=yes").any_sl);
 }
@@ -114,10 +115,10 @@ TEST(OpensmOptions, AKeyStandsOnce) {
 
 TEST(OpensmOptions, PrintedOptionsReadBackTheSame) {
   EXPECT_EQ(print_options({}), "");
-  for (const char* text :
-       {"any_sl=yes gateways=least keep=no lane_cut=dfs orientation=dfs roots=0x1,0x2 seed=7 "
-        "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
-        "gateways=uniform lane_cut=cycles"}) {
+  for (const char* text : {"any_sl=yes gateways=least keep=no lane_cut=dfs orientation=dfs "
+                           "relieve=yes roots=0x1,0x2 seed=7 "
+                           "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
+                           "gateways=uniform lane_cut=cycles"}) {
     const Options options = read(text);
     EXPECT_EQ(read(print_options(options)), options) << text;
     EXPECT_NE(options, Options{});
