@@ -35,7 +35,8 @@ struct Setting {
 
 constexpr std::array kSettings{Setting{"none", ModernSetting::None},
                                Setting{"standard as planned", ModernSetting::Planned},
-                               Setting{"planned and each marked", ModernSetting::PlannedEach},
+                               Setting{"planned, marks rare", ModernSetting::PlannedRare},
+                               Setting{"planned, coarse table", ModernSetting::PlannedCoarse},
                                Setting{"standard of clusters", ModernSetting::Published},
                                Setting{"standard of a vendor", ModernSetting::Vendor},
                                Setting{"mvcm of the path", ModernSetting::Mvcm},

@@ -24,7 +24,8 @@ CongestionSpec spec_of(ModernSetting setting) {
     case ModernSetting::None:
       break;
     case ModernSetting::Planned:
-    case ModernSetting::PlannedEach:
+    case ModernSetting::PlannedRare:
+    case ModernSetting::PlannedCoarse:
     case ModernSetting::Published:
     case ModernSetting::Vendor:
       (void)find_mechanism("standard", spec);
@@ -44,21 +45,48 @@ CongestionSpec spec_of(ModernSetting setting) {
   return spec;
 }
 
+/// Waits as the formulas have them, without steps between them.
+std::vector<cc::CctEntry> coarse_table(const cc::Facts& facts, const cc::RatePlan& rate) {
+  std::vector<cc::CctEntry> table;
+  for (const double delay : cc::throttle_delays(rate.window, facts.radix, facts.stages)) {
+    if (delay >= rate.longest_delay) break;
+    const cc::CctEntry entry = cc::encode_delay(delay);
+    if (table.empty() || entry != table.back()) table.push_back(entry);
+  }
+  table.push_back(cc::encode_delay_below(rate.longest_delay));
+  return table;
+}
+
+/// The plan of the manager, or of one that was told to mark once in a window, or of a table; the
+/// timer follows.
+cc::Plan plan_of(ModernSetting setting, const cc::Facts& facts, cc::Options& options) {
+  cc::Plan plan = cc::build_plan(facts, options);
+  const cc::RatePlan& rate = plan.rates.front();  // all links are alike
+  if (setting == ModernSetting::Planned) return plan;
+  if (setting == ModernSetting::PlannedRare) {
+    options.marking_rate = static_cast<unsigned>(rate.window) - 1;
+  } else {
+    options.cct = coarse_table(facts, rate);
+  }
+  return cc::build_plan(facts, options);
+}
+
 /// What the manager would write into the registers of every switch and adapter.
 void set_as_planned(const FabricSpec& spec,
                     const CongestionControl& control,
                     HostNum hosts,
-                    const cc::Options& options) {
+                    ModernSetting setting) {
   const auto snapshot = build_snapshot(spec);
+  cc::Options options;
   const cc::Plan plan =
-      cc::build_plan(cc::read_facts(*snapshot, {.mtu_max = mtu_bytes(kMtu)}), options);
+      plan_of(setting, cc::read_facts(*snapshot, {.mtu_max = mtu_bytes(kMtu)}), options);
   for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
     if (spec.nodes[node].type != NodeType::Switch) continue;
     control.iba_marking()->set(
         node,
         {.setting = cc::switch_setting(plan, options, *snapshot, NodeIdx{node}), .ports = {}});
   }
-  const cc::RatePlan& rate = plan.rates.front();  // all links are alike
+  const cc::RatePlan& rate = plan.rates.front();
   for (HostNum host = 0; host < hosts; ++host) {
     control.iba_reaction()->set(
         host, {.setting = rate.setting, .table = rate.table, .limit = rate.limit()});
@@ -112,11 +140,10 @@ Result<Stage> set_up(const ModernFabric& fabric) {
 struct Play {
   Play(const Stage& stage, ModernSetting setting)
       : net(stage.spec, stage.options), control(make(stage, setting)) {
-    cc::Options options;
-    if (setting == ModernSetting::PlannedEach) options.marking_rate = 0;
-    if (setting == ModernSetting::Planned || setting == ModernSetting::PlannedEach) {
-      set_as_planned(stage.spec, control, net.host_count(), options);
-    }
+    const bool is_planned = setting == ModernSetting::Planned ||
+                            setting == ModernSetting::PlannedRare ||
+                            setting == ModernSetting::PlannedCoarse;
+    if (is_planned) set_as_planned(stage.spec, control, net.host_count(), setting);
     net.set_congestion_control(control.hooks());
   }
 

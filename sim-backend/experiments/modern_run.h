@@ -11,12 +11,13 @@ namespace smd::sim {
 
 enum class ModernSetting : std::uint8_t {
   None,
-  Planned,      // annex A10, set as `smsim cc-plan` says
-  PlannedEach,  // the same, but every packet above the threshold is marked
-  Published,    // annex A10: threshold 15, a mark on each packet, CCTI limit 127, timer 150
-  Vendor,       // the same with the marking rate of a vendor's manager: 10 packets between marks
-  Mvcm,         // window of the path
-  MvcmOfTwo,    // window of two packets
+  Planned,        // annex A10, set as `smsim cc-plan` says
+  PlannedRare,    // the same, but a port marks one packet in so many as an empty path holds
+  PlannedCoarse,  // the same, but the table has the waits of the formulas alone
+  Published,      // annex A10: threshold 15, a mark on each packet, CCTI limit 127, timer 150
+  Vendor,         // the same with the marking rate of a vendor's manager: 10 packets between marks
+  Mvcm,           // window of the path
+  MvcmOfTwo,      // window of two packets
 };
 
 struct ModernFabric {

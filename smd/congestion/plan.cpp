@@ -17,6 +17,9 @@ constexpr double kTimerUnit = 1024;  // ns
 /// A delay is coded to within half of a packet time.
 constexpr double kCoding = 0.5;
 
+/// What a mark leaves a flow of its rate, at least.
+constexpr double kLeftByAMark = 0.8;
+
 constexpr std::uint16_t kEverySl = 0xffff;
 constexpr std::uint8_t kTrigger = 2;  // what vendors log at
 
@@ -33,27 +36,38 @@ double longest_delay(const Facts& facts, const Options& options, unsigned mbps) 
 }
 
 std::vector<CctEntry> build_table(const Facts& facts, double window, double longest) {
-  std::vector<CctEntry> table;
+  Delays delays;
   for (const double delay : throttle_delays(window, facts.radix, facts.stages)) {
-    const bool last = delay >= longest || delay >= kMaxMultiplier;
-    const CctEntry entry = last ? encode_delay_below(longest) : encode_delay(delay);
+    delays.push_back(std::min({delay, longest, double{kMaxMultiplier}}));
+    if (delays.back() < delay) break;
+  }
+  std::vector<CctEntry> table;
+  for (const double delay : spread_delays(delays, kLeftByAMark)) {
+    const CctEntry entry = delay < longest ? encode_delay(delay) : encode_delay_below(longest);
     if (table.empty() || delay_of(entry) > delay_of(table.back())) table.push_back(entry);
-    if (last) break;
   }
   return table;
 }
 
-/// A timer must outlast the gap between two packets at the slowest rate: else the index falls
-/// before the next mark can come.
-unsigned timer_units(const RatePlan& rate) {
-  const double gap = (1 + delay_of(rate.table.back())) * rate.packet_ns + rate.round_trip_ns;
-  return static_cast<unsigned>(std::clamp(std::ceil(gap / kTimerUnit), 1.0, 65535.0));
+/// A port counts towards its next mark over all flows together. When as many share it as the
+/// slowest rate allows for, that is a packet of each per packet that one sends: 0, since a rate
+/// above it only makes marks come later than what they are about.
+unsigned marking_rate(const Options& options) { return options.marking_rate.value_or(0); }
+
+/// A timer must outlast the time between two marks of a flow at the slowest rate: else the index
+/// falls before the next one can come, and congestion that lasts is forgotten. One packet in
+/// 1 + marking rate is marked at best.
+unsigned timer_units(const RatePlan& rate, const Options& options) {
+  const unsigned passing = std::max(marking_rate(options), options.host_marking_rate.value_or(0));
+  const double gap = (1 + delay_of(rate.table.back())) * rate.packet_ns;
+  const double marks_apart = (1.0 + passing) * gap + rate.round_trip_ns;
+  return static_cast<unsigned>(std::clamp(std::ceil(marks_apart / kTimerUnit), 1.0, 65535.0));
 }
 
 CaSetting build_ca_setting(const RatePlan& rate, const Options& options) {
   CaSetting setting{.port_control = u16(options.port_control.value_or(0)),
                     .control_map = u16(options.ca_control_map.value_or(kEverySl))};
-  const CaEntry computed{.timer = u16(timer_units(rate)),
+  const CaEntry computed{.timer = u16(timer_units(rate, options)),
                          .increase = 1,
                          .trigger = u8(std::min<unsigned>(kTrigger, rate.limit())),
                          .min = 0};
@@ -88,10 +102,7 @@ SwitchSetting build_switch_setting(const Plan& plan, const Options& options) {
   out.threshold = u8(options.threshold.value_or(threshold_of(options.occupancy_pct / 100.0)));
   // An eighth of the MTU: what answers and acknowledges fills no buffers.
   out.packet_size = u8(options.packet_size.value_or(std::max(1u, plan.facts.mtu / 8 / 64)));
-  // One mark per round trip of a flow that has the link for itself.
-  const double window = plan.rates.empty() ? 1 : plan.rates.front().window;
-  out.marking_rate =
-      u16(options.marking_rate.value_or(std::max(1u, static_cast<unsigned>(window)) - 1));
+  out.marking_rate = u16(marking_rate(options));
   out.credit_mask = options.credit_mask.value_or(PortMask{});
   out.cs_threshold = u8(options.cs_threshold.value_or(0));
   out.cs_return_delay = options.cs_return_delay.value_or(CctEntry{});

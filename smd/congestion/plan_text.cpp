@@ -28,12 +28,13 @@ void print_rate(const Plan& plan, const RatePlan& rate, std::vector<std::string>
   lines.push_back(
       fmt::format("                     packet times: 0, then window / w - 1 for w packets in "
                   "flight, then window * "
-                  "{}^i to the floor",
+                  "{}^i to the floor, by steps of a fifth at most",
                   plan.facts.radix));
   lines.push_back(fmt::format("  ccti_limit         {}", rate.limit()));
   lines.push_back(fmt::format("  ccti_increase      {}", entry.increase));
   lines.push_back(fmt::format(
-      "  ccti_timer         {} x 1.024 us = longest wait, its packet and RTT", entry.timer));
+      "  ccti_timer         {} x 1.024 us = (longest wait + its packet) (1 + marking_rate) + RTT",
+      entry.timer));
   lines.push_back(fmt::format("  ccti_min           {}", entry.min));
   lines.push_back(fmt::format("  trigger_threshold  {}", entry.trigger));
 }
@@ -59,9 +60,8 @@ std::vector<std::string> print_plan(const Plan& plan) {
                   100 * fraction_of(plan.switches.threshold)));
   lines.push_back(
       fmt::format("  packet_size        {} x 64 bytes = MTU / 8", plan.switches.packet_size));
-  lines.push_back(
-      fmt::format("  marking_rate       {} = floor(window) - 1: one mark per round trip",
-                  plan.switches.marking_rate));
+  lines.push_back(fmt::format("  marking_rate       {} packets pass between two marks of a port",
+                              plan.switches.marking_rate));
   lines.push_back("  victim_mask        ports before hosts");
   for (const RatePlan& rate : plan.rates) print_rate(plan, rate, lines);
   for (const std::string& each : plan.remarks) lines.push_back("note: " + each);

@@ -71,6 +71,21 @@ Delays throttle_delays(double window, unsigned radix, unsigned stages) {
   return delays;
 }
 
+Delays spread_delays(const Delays& delays, double least) {
+  Delays out;
+  for (const double delay : delays) {
+    if (!out.empty()) {
+      const double from = 1 + out.back();  // the inverse of a rate
+      const double ratio = (1 + delay) / from;
+      const int steps = static_cast<int>(std::ceil(std::log(ratio) / -std::log(least) - 1e-9));
+      for (int step = 1; step < steps; ++step)
+        out.push_back(from * std::pow(ratio, double(step) / steps) - 1);
+    }
+    out.push_back(delay);
+  }
+  return out;
+}
+
 CctEntry encode_delay(double packet_times) {
   return encode(packet_times, [](double value) { return std::round(value); });
 }

@@ -50,6 +50,11 @@ using Delays = std::vector<double>;
 /// the rate of w packets in flight is w / window. One by one, or in as few as 32 steps.
 [[nodiscard]] Delays throttle_delays(double window, unsigned radix, unsigned stages);
 
+/// The same delays, and between them as many as it takes for no step to lower a rate to less than
+/// `least` of what it was: a mark more or less then moves a flow a little. Requires: sorted, from
+/// 0; 0 < least < 1.
+[[nodiscard]] Delays spread_delays(const Delays& delays, double least);
+
 /// The entry nearest to a delay: with as many fractional bits as fit. More than 16383 is 16383.
 [[nodiscard]] CctEntry encode_delay(double packet_times);
 

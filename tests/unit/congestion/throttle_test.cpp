@@ -98,6 +98,18 @@ TEST(Table, TakesTheWindowDownFirstWhereItIsLarge) {
   EXPECT_TRUE(std::ranges::is_sorted(long_way));
 }
 
+TEST(Table, IsSpreadSoThatAStepIsSmall) {
+  EXPECT_THAT(spread_delays({0, 1, 7}, 0.5), Pointwise(DoubleNear(1e-9), Delays{0, 1, 3, 7}));
+  EXPECT_EQ(spread_delays({0, 0.2}, 0.8), (Delays{0, 0.2})) << "small enough";
+  EXPECT_TRUE(spread_delays({}, 0.8).empty());
+  const Delays whole = throttle_delays(22.7, 4, 3), spread = spread_delays(whole, 0.8);
+  EXPECT_TRUE(std::ranges::includes(spread, whole)) << "Table 5.1 is still there";
+  for (std::size_t i = 1; i < spread.size(); ++i) {
+    EXPECT_GT(spread[i], spread[i - 1]);
+    EXPECT_LE(1 + spread[i], (1 + spread[i - 1]) / 0.8 + 1e-9);
+  }
+}
+
 TEST(Entries, HoldDelaysToAnEighthWhileTheyFit) {
   EXPECT_EQ(encode_delay(1.28), (CctEntry{.shift = 3, .multiplier = 10}));
   EXPECT_DOUBLE_EQ(delay_of(encode_delay(5.1)), 5.125);

@@ -58,7 +58,7 @@ TEST(SmsimCcPlan, GivesTheFiguresOfTheFormulas) {
   EXPECT_EQ(plan["switches"]["threshold"], 11) << "marks above 5/16 of a buffer";
   EXPECT_EQ(plan["switches"]["marks_above_pct"], 31.25);
   EXPECT_EQ(plan["switches"]["packet_size"], 4) << "256 bytes";
-  EXPECT_EQ(plan["switches"]["marking_rate"], static_cast<int>(window) - 1);
+  EXPECT_EQ(plan["switches"]["marking_rate"], 0) << "every packet above the threshold";
   EXPECT_EQ(host["longest_wait_packet_times"], 23) << "24 senders are reckoned with for 32 hosts";
 
   // A packet of 2,074 bytes for each of 32 hosts, and as many as the window; a queue for four
