@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -15,21 +15,18 @@
 #include <optional>
 #include <utility>
 
-#include "smd/admin/socket_file.h"
-#include "smd/base/host_port.h"
+#include "smd/admin/listener.h"
 #include "smd/base/log.h"
+#include "smd/runtime/accept_loop.h"
 
 namespace smd {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio::ip::tcp;
 using Stream = asio::generic::stream_protocol;
 using ErrorCode = boost::system::error_code;
 using Text = std::shared_ptr<const std::string>;
-
-constexpr Duration kAcceptRetry = std::chrono::seconds(1);
 
 /// Whoever sends more after his request is not worth a clean ending.
 constexpr std::size_t kMostRest = 64 * 1024;
@@ -50,38 +47,7 @@ struct Client {
 };
 
 using ClientPtr = std::shared_ptr<Client>;
-
-struct Listener {
-  std::optional<SocketFile> file;
-  std::optional<Stream> protocol;
-  int descriptor = -1;
-  unsigned port = 0;
-};
-
-Result<Listener> open_unix(const std::string& path, unsigned mode) {
-  auto file = SocketFile::open(path, mode);
-  if (!file) return tl::unexpected<Error>(file.error());
-  const int descriptor = file->release_listener();
-  return Listener{std::move(*file), Stream(AF_UNIX, 0), descriptor, 0};
-}
-
-Result<Listener> open_tcp(asio::io_context& io, const std::string& listen) {
-  const auto at = parse_host_port(listen);
-  if (!at) return fail(Errc::Invalid, listen + " is no HOST:PORT, and no absolute path");
-  ErrorCode error;
-  tcp::resolver resolver(io);
-  const auto found = resolver.resolve(at->host, at->port, tcp::resolver::passive, error);
-  if (error) return fail(Errc::Busy, fmt::format("{}: {}", listen, error.message()));
-  const tcp::endpoint end = found.begin()->endpoint();
-  tcp::acceptor acceptor(io);
-  acceptor.open(end.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(end, error);
-  if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-  if (error) return fail(Errc::Busy, fmt::format("{}: {}", listen, error.message()));
-  const unsigned port = acceptor.local_endpoint().port();
-  return Listener{std::nullopt, Stream(end.protocol()), acceptor.release(), port};
-}
+using Connections = AcceptLoop<asio::basic_socket_acceptor<Stream>>;
 
 std::string print_head(std::string_view status, std::size_t length, std::string_view more = "") {
   return fmt::format(
@@ -97,26 +63,20 @@ std::string print_head(std::string_view status, std::size_t length, std::string_
 // Asio may still hold handlers when the server goes, so they share Impl and look at `closed`.
 struct MetricsServer::Impl : std::enable_shared_from_this<Impl> {
   Impl(AsioRuntime& r, Source s, MetricsServerOptions o, Listener l)
-      : runtime(r),
-        source(std::move(s)),
-        options(std::move(o)),
-        listener(std::move(l)),
-        acceptor(r.io(), *listener.protocol, listener.descriptor) {}
+      : runtime(r), source(std::move(s)), options(std::move(o)), listener(std::move(l)) {}
 
   void accept() {
-    acceptor.async_accept(
-        [self = shared_from_this()](const ErrorCode& error, Stream::socket socket) {
-          if (self->closed) return;
-          if (error) return self->retry_accept(error);
-          self->on_client(std::move(socket));
-          self->accept();
-        });
-  }
-
-  /// Out of descriptors: accepting again at once would spin.
-  void retry_accept(const ErrorCode& error) {
-    log::warn("metrics.accept_failed", "why=\"{}\" retry_in=1s", error.message());
-    accept_retry = Timer(runtime, runtime.now() + kAcceptRetry, [this] { accept(); });
+    const Stream protocol(listener.family, listener.protocol);
+    connections.emplace(
+        runtime,
+        asio::basic_socket_acceptor<Stream>(runtime.io(), protocol, listener.descriptor),
+        Connections::Handlers{
+            .on_socket = [this](Stream::socket socket) { on_client(std::move(socket)); },
+            .on_error =
+                [](const std::string& why) {
+                  log::warn("metrics.accept_failed", "why=\"{}\" retry_in=1s", why);
+                }});
+    connections->start();
   }
 
   void on_client(Stream::socket socket) {
@@ -212,9 +172,7 @@ struct MetricsServer::Impl : std::enable_shared_from_this<Impl> {
 
   void close() {
     closed = true;
-    accept_retry.reset();
-    ErrorCode ignored;
-    acceptor.close(ignored);
+    connections.reset();
     while (!clients.empty()) drop(ClientPtr(clients.back()));
     listener.file.reset();
   }
@@ -223,8 +181,7 @@ struct MetricsServer::Impl : std::enable_shared_from_this<Impl> {
   const Source source;
   const MetricsServerOptions options;
   Listener listener;
-  asio::basic_socket_acceptor<Stream> acceptor;
-  Timer accept_retry;
+  std::optional<Connections> connections;
   std::list<ClientPtr> clients;  // the oldest first
   Text text;
   TimePoint made;
@@ -238,8 +195,7 @@ MetricsServer::~MetricsServer() { impl_->close(); }
 Result<std::unique_ptr<MetricsServer>> MetricsServer::listen(AsioRuntime& runtime,
                                                              Source source,
                                                              MetricsServerOptions options) {
-  auto listener = options.listen.starts_with('/') ? open_unix(options.listen, options.mode)
-                                                  : open_tcp(runtime.io(), options.listen);
+  auto listener = open_listener(options.listen, options.mode);
   if (!listener) return tl::unexpected<Error>(listener.error());
   log::info("metrics.listen", "at={} port={}", options.listen, listener->port);
   auto impl =

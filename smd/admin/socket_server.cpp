@@ -13,6 +13,7 @@
 
 #include "smd/admin/socket_file.h"
 #include "smd/base/log.h"
+#include "smd/runtime/accept_loop.h"
 
 namespace smd {
 namespace {
@@ -20,8 +21,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::local::stream_protocol;
 using ErrorCode = boost::system::error_code;
-
-constexpr Duration kAcceptRetry = std::chrono::seconds(1);
 
 struct Client {
   explicit Client(stream_protocol::socket s) : socket(std::move(s)) {}
@@ -36,30 +35,26 @@ struct Client {
 };
 
 using ClientPtr = std::shared_ptr<Client>;
+using Connections = AcceptLoop<stream_protocol::acceptor>;
 
 }  // namespace
 
 // Asio may still hold handlers when the server goes, so they share Impl and look at `closed`.
 struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
   Impl(AsioRuntime& r, const CommandTable& c, SocketServerOptions o, SocketFile f)
-      : runtime(r), commands(c), options(std::move(o)), file(std::move(f)), acceptor(r.io()) {
-    acceptor.assign(stream_protocol(), file->release_listener());
-  }
+      : runtime(r), commands(c), options(std::move(o)), file(std::move(f)) {}
 
   void accept() {
-    acceptor.async_accept(
-        [self = shared_from_this()](const ErrorCode& error, stream_protocol::socket socket) {
-          if (self->closed) return;
-          if (error) return self->retry_accept(error);
-          self->on_client(std::move(socket));
-          self->accept();
-        });
-  }
-
-  /// Out of descriptors: accepting again at once would spin.
-  void retry_accept(const ErrorCode& error) {
-    log::warn("admin.accept_failed", "why=\"{}\" retry_in=1s", error.message());
-    accept_retry = Timer(runtime, runtime.now() + kAcceptRetry, [this] { accept(); });
+    connections.emplace(
+        runtime,
+        stream_protocol::acceptor(runtime.io(), stream_protocol(), file->release_listener()),
+        Connections::Handlers{
+            .on_socket = [this](stream_protocol::socket socket) { on_client(std::move(socket)); },
+            .on_error =
+                [](const std::string& why) {
+                  log::warn("admin.accept_failed", "why=\"{}\" retry_in=1s", why);
+                }});
+    connections->start();
   }
 
   void on_client(stream_protocol::socket socket) {
@@ -163,9 +158,7 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
 
   void close() {
     closed = true;
-    accept_retry.reset();
-    ErrorCode ignored;
-    acceptor.close(ignored);
+    connections.reset();
     while (!clients.empty()) drop(ClientPtr(clients.back()));
   }
 
@@ -173,8 +166,7 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
   const CommandTable& commands;
   const SocketServerOptions options;
   std::optional<SocketFile> file;
-  stream_protocol::acceptor acceptor;
-  Timer accept_retry;
+  std::optional<Connections> connections;
   std::vector<ClientPtr> clients;
   bool closed = false;
 };

@@ -11,6 +11,8 @@
 #include "smd/base/log.h"
 #include "smd/replica/peer.h"
 #include "smd/replica/tls_stream.h"
+#include "smd/runtime/accept_loop.h"
+#include "smd/runtime/tcp_listener.h"
 
 namespace smd::replica {
 namespace {
@@ -18,8 +20,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using ErrorCode = boost::system::error_code;
-
-constexpr Duration kAcceptRetry = std::chrono::seconds(1);
 
 /// The same complaint about who connects is not made again so soon.
 constexpr Duration kQuiet = std::chrono::minutes(1);
@@ -62,6 +62,7 @@ struct Handshake {
 };
 
 using HandshakePtr = std::shared_ptr<Handshake>;
+using Connections = AcceptLoop<tcp::acceptor>;
 
 std::unique_ptr<Stream> finish(const HandshakePtr& done) {
   done->over = true;
@@ -74,41 +75,27 @@ std::unique_ptr<Stream> finish(const HandshakePtr& done) {
 // Asio may hold handlers when the network goes, so they share Impl and look at `closed`.
 struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
   Impl(AsioRuntime& r, TlsOptions o, OnStream s)
-      : runtime(r), options(std::move(o)), on_stream(std::move(s)), acceptor(r.io()) {}
+      : runtime(r), options(std::move(o)), on_stream(std::move(s)) {}
 
   Result<void> listen() {
     const auto at = parse_host_port(options.listen);
     if (!at) return fail(Errc::Invalid, options.listen + " is no HOST:PORT");
-    ErrorCode error;
-    tcp::resolver resolver(runtime.io());
-    const auto found = resolver.resolve(at->host, at->port, tcp::resolver::passive, error);
-    if (error) return fail(Errc::Busy, fmt::format("{}: {}", options.listen, error.message()));
-    const tcp::endpoint end = found.begin()->endpoint();
-    acceptor.open(end.protocol(), error);
-    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(end, error);
-    if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) return fail(Errc::Busy, fmt::format("{}: {}", options.listen, error.message()));
-    accept();
+    const auto listener = open_tcp_listener(*at);
+    if (!listener)
+      return fail(listener.error().code, options.listen + ": " + listener.error().context);
+    port = static_cast<std::uint16_t>(listener->port);
+    const tcp protocol = listener->family == AF_INET6 ? tcp::v6() : tcp::v4();
+    connections.emplace(runtime,
+                        tcp::acceptor(runtime.io(), protocol, listener->descriptor),
+                        Connections::Handlers{
+                            .on_socket = [this](tcp::socket socket) { greet(std::move(socket)); },
+                            .on_error =
+                                [](const std::string& why) {
+                                  log::warn("replica.accept_failed", "why=\"{}\" retry_in=1s", why);
+                                },
+                            .has_room = [this] { return guests.size() < kMostHandshakes; }});
+    connections->start();
     return {};
-  }
-
-  void accept() {
-    if (accepting || guests.size() >= kMostHandshakes) return;
-    accepting = true;
-    acceptor.async_accept([self = shared_from_this()](const ErrorCode& error, tcp::socket socket) {
-      if (self->closed) return;
-      self->accepting = false;
-      if (error) return self->retry_accept(error);
-      self->greet(std::move(socket));
-      self->accept();
-    });
-  }
-
-  /// Out of descriptors: accepting again at once would spin.
-  void retry_accept(const ErrorCode& error) {
-    log::warn("replica.accept_failed", "why=\"{}\" retry_in=1s", error.message());
-    retry = Timer(runtime, runtime.now() + kAcceptRetry, [this] { accept(); });
   }
 
   void greet(tcp::socket plain) {
@@ -150,14 +137,12 @@ struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
 
   void forget(const Handshake& guest) {
     std::erase_if(guests, [&guest](const HandshakePtr& each) { return each.get() == &guest; });
-    accept();
+    connections->start();
   }
 
   void close() {
     closed = true;
-    retry.reset();
-    ErrorCode ignored;
-    acceptor.close(ignored);
+    connections.reset();
     for (const HandshakePtr& guest : guests) guest->end();
     guests.clear();
   }
@@ -166,14 +151,13 @@ struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
   TlsOptions options;
   OnStream on_stream;
   asio::ssl::context context{asio::ssl::context::tls};
-  tcp::acceptor acceptor;
+  std::optional<Connections> connections;  // none: nobody can connect
+  std::uint16_t port = 0;
   std::vector<HandshakePtr> guests;
-  bool accepting = false;
   bool closed = false;
   std::uint64_t refused = 0;
   std::string said;
   TimePoint said_at;
-  Timer retry;
 };
 
 namespace {
@@ -291,10 +275,6 @@ std::unique_ptr<Attempt> TlsNetwork::dial(const std::string& peer, Done done) {
 
 std::uint64_t TlsNetwork::refused() const { return impl_->refused; }
 
-std::uint16_t TlsNetwork::port() const {
-  ErrorCode error;
-  const auto end = impl_->acceptor.local_endpoint(error);
-  return error ? std::uint16_t{0} : end.port();
-}
+std::uint16_t TlsNetwork::port() const { return impl_->port; }
 
 }  // namespace smd::replica
