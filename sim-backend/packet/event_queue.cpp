@@ -77,9 +77,10 @@ std::int64_t EventWheel::next_occupied() const {
 
 void EventWheel::empty_bucket(std::size_t slot, std::vector<Event>& out) {
   for (std::uint32_t at = std::exchange(buckets_[slot], kNone); at != kNone;) {
-    out.push_back(pool_[at].event);
-    const std::uint32_t next = std::exchange(pool_[at].next, free_);
-    free_ = at;
+    Chunk& chunk = pool_[at >> kCountBits];
+    out.insert(out.end(), chunk.events.begin(), chunk.events.begin() + (at & kFull));
+    const std::uint32_t next = std::exchange(chunk.next, free_);
+    free_ = at & ~kFull;
     at = next;
   }
 }
@@ -102,6 +103,13 @@ void EventWheel::advance() {
     }
   }
   std::ranges::sort(current_, kLater);
+  // By the time it is needed it has come.
+  if (const std::int64_t after = next_occupied(); after >= 0) {
+    const std::uint32_t filled = buckets_[static_cast<std::size_t>(after & (kBuckets - 1))];
+    const auto* line = reinterpret_cast<const std::byte*>(&pool_[filled >> kCountBits]);
+    __builtin_prefetch(line);
+    __builtin_prefetch(line + 64);
+  }
 }
 
 void EventWheel::retune() {

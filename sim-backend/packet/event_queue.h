@@ -4,9 +4,9 @@
 // A wheel of buckets, each a short stretch of time, over a heap for what lies beyond the wheel. The
 // width follows the density of events. The wheel has so many buckets because a fabric of thousands
 // of hosts has an event every picosecond or two, and most are 50 to 250 ns away: what goes through
-// the heap costs several times as much. Waiting events lie in one pool, a list per bucket, and what
-// was popped is used again first: what the queue touches stays in the caches, and no memory is
-// taken once the busiest moment has passed.
+// the heap costs several times as much. Waiting events lie in one pool, in chunks, a list of them
+// per bucket, and what was emptied is used again first: what the queue touches stays in the caches,
+// and no memory is taken once the busiest moment has passed.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "sim-backend/kernel/huge_pages.h"
 #include "sim-backend/packet/picos.h"
 
 namespace smd::sim {
@@ -59,6 +61,14 @@ class EventWheel {
     push_bucket(bucket, event);
   }
 
+  /// Takes in the next bucket when the one before is used up: its events, latest first; else
+  /// nothing. Requires: not empty.
+  [[nodiscard]] std::span<const Event> refill() {
+    if (!current_.empty()) return {};
+    advance();
+    return current_;
+  }
+
   /// The earliest event. Requires: not empty.
   [[nodiscard]] const Event& top() {
     if (current_.empty()) advance();
@@ -80,25 +90,37 @@ class EventWheel {
   static constexpr std::int64_t kBuckets = 16384;
   static constexpr std::size_t kWords = kBuckets / 64;
 
+  // A chunk's number and how many events it holds, in the last three bits: a full one and none look
+  // alike there.
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr unsigned kCountBits = 3;
+  static constexpr std::uint32_t kFull = (1u << kCountBits) - 1;
 
-  struct Waiting {
-    Event event;
+  /// Two cache lines.
+  struct alignas(64) Chunk {
+    std::array<Event, kFull> events;
     std::uint32_t next = kNone;  // in its bucket, or among those that are free
   };
 
   void push_bucket(std::int64_t bucket, const Event& event) {
     const auto slot = static_cast<std::size_t>(bucket & (kBuckets - 1));
+    std::uint32_t& filling = buckets_[slot];
+    if ((filling & kFull) == kFull) filling = add_chunk(filling);
+    pool_[filling >> kCountBits].events[filling & kFull] = event;
+    ++filling;
+    occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+  }
+
+  std::uint32_t add_chunk(std::uint32_t next) {
     std::uint32_t at = free_;
     if (at == kNone) {
-      at = static_cast<std::uint32_t>(pool_.size());
+      at = static_cast<std::uint32_t>(pool_.size()) << kCountBits;
       pool_.emplace_back();
     } else {
-      free_ = pool_[at].next;
+      free_ = pool_[at >> kCountBits].next;
     }
-    pool_[at] = {.event = event, .next = buckets_[slot]};
-    buckets_[slot] = at;
-    occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    pool_[at >> kCountBits].next = next;
+    return at;
   }
 
   void empty_bucket(std::size_t slot, std::vector<Event>& out);
@@ -112,7 +134,7 @@ class EventWheel {
   std::int64_t current_bucket_ = -1;
   std::vector<Event> current_;  // latest first
   std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kNone);
-  std::vector<Waiting> pool_;
+  PagedVector<Chunk> pool_;
   std::uint32_t free_ = kNone;
   std::array<std::uint64_t, kWords> occupied_{};
   EventHeap overflow_;

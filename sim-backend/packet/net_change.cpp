@@ -3,6 +3,7 @@
 
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/net_part.h"
+#include "smd/base/check.h"
 #include "smd/mad/port_info.h"
 
 namespace smd::sim {
@@ -22,31 +23,32 @@ void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number
   const unsigned vls = std::clamp(data_vls(from.info.operational_vls), 1u, vls_);
   here.vls = static_cast<std::uint8_t>(vls);
   here.mtu = static_cast<std::uint16_t>(mtu_bytes(static_cast<Mtu>(from.info.neighbor_mtu)));
-  here.head_life = options_.lifetimes ? life_time(from.info.hoq_life) : kNever;
+  PortExtra& extra = extras_[port];
+  extra.head_life = options_.lifetimes ? life_time(from.info.hoq_life) : kNever;
   const PortNum port_number{static_cast<std::uint8_t>(number)};
-  const std::uint32_t arbitration = share_arbitration(
+  const std::uint16_t arbitration = share_arbitration(
       build_arbitration(registers.read_vl_arb(port_number), from.info.vl_high_limit, vls));
   if (arbitration != here.arbitration) {
     here.arbitration = arbitration;
-    here.arbiter.reset();
+    extra.arbiter.reset();
   }
   if (const HostNum host = wiring_.host_of[port]; host != kNowhere) {
-    here.lid = from.info.lid.value();
-    here.lmc = from.info.lmc;
-    const std::size_t end = std::size_t{here.lid} + (std::size_t{1} << here.lmc);
-    for (std::size_t lid = here.lid; lid < end; ++lid) lid_owner_[lid] = host;
+    const HostLid& own = host_lids_[host] = {.lid = from.info.lid.value(), .lmc = from.info.lmc};
+    const std::size_t end = std::size_t{own.lid} + (std::size_t{1} << own.lmc);
+    for (std::size_t lid = own.lid; lid < end; ++lid) lid_owner_[lid] = host;
   }
   // A port without a cable carries nothing, whatever its registers say.
   set_state(port, wiring_.wires[port].peer == kNowhere ? PortState::Down : from.state());
 }
 
-std::uint32_t NetPart::share_arbitration(ArbitrationTables tables) {
+std::uint16_t NetPart::share_arbitration(ArbitrationTables tables) {
   const auto found = std::ranges::find(arbitration_, tables);
   if (found != arbitration_.end()) {
-    return static_cast<std::uint32_t>(found - arbitration_.begin());
+    return static_cast<std::uint16_t>(found - arbitration_.begin());
   }
+  SMD_CHECK(arbitration_.size() <= UINT16_MAX, "more arbitration tables than ports can name");
   arbitration_.push_back(std::move(tables));
-  return static_cast<std::uint32_t>(arbitration_.size() - 1);
+  return static_cast<std::uint16_t>(arbitration_.size() - 1);
 }
 
 void NetPart::set_state(PortAt port, PortState state) {
@@ -87,12 +89,12 @@ void NetPart::clear_node(std::uint32_t node) {
     for (unsigned vl = 0; vl < vls_; ++vl) clear_lane(port * vls_ + vl);
     ++here.serial;
     here.state = PortState::Down;
-    here.waiting = here.asking = here.starved = here.held = 0;
+    here.waiting = here.asking = here.held = 0;
     here.link_running = here.cross_running = here.input_busy = false;
     here.link_lane = here.cross_lane = kNowhere;
     here.busy_until = now_;
-    here.blocked_since = kNever;
-    here.arbiter.reset();
+    here.blocked = false;
+    extras_[port].arbiter.reset();
     drop_management(port);
     cut(port);
   }
@@ -112,6 +114,7 @@ void NetPart::clear_lane(LaneAt lane) {
   in.free = in.capacity;
   in.moving = 0;
   in.busy = false;
+  out.starved = false;
   out.asks_head = out.asks_tail = kNowhere;
   if (!is_switch_port(port)) drop_notices(port, vl_of_lane(lane), Discard::ClearedWithNode);
   while (out.head != kNowhere) {

@@ -60,13 +60,12 @@ void NetPart::answer(HostNum host, const Cell& data) {
   const Wire& wire = wiring_.wires[port];
   const CellAt at = take_cell();
   Cell& cell = cells_[at];
-  cell.generated = now_;
+  origins_[at] = {.generated = now_, .tag = data.sl};
   cell.ready = now_ + options_.adapters.latency;
   cell.source = host;
-  cell.tag = data.sl;
   cell.bytes = static_cast<std::uint16_t>(notice->payload + options_.cables.header_bytes);
   cell.payload = notice->payload;
-  cell.dlid = ports_[wiring_.host_port[data.source]].lid;
+  cell.dlid = host_lids_[data.source].lid;
   cell.sl = notice->sl;
   cell.blocks = static_cast<std::uint8_t>(blocks_of(notice->payload));
   cell.place = Place::Source;
@@ -77,7 +76,7 @@ void NetPart::answer(HostNum host, const Cell& data) {
   stats_.notices.bytes += cell.bytes;
   const unsigned vl = nodes_[wire.node].tables.map_sl(wire.number, 0, cell.sl);
   if (vl == kDiscardVl || vl >= ports_[port].vls) {
-    lose_notice(cell);
+    lose_notice(cell, data.sl);
     return free_cell(at);
   }
   push_notice(port, vl, at);
@@ -118,12 +117,12 @@ void NetPart::drop_notices(PortAt port, unsigned vl, Discard cause) {
 }
 
 /// It has come back to the flow's source.
-void NetPart::on_notice(HostNum host, const Cell& notice) {
+void NetPart::on_notice(HostNum host, const Cell& notice, std::uint32_t sl) {
   ++stats_.notices.delivered;
   --stats_.notices.in_flight;
   digest(std::uint64_t{host} << 32 | notice.source, notice.marks);
   if (hooks_.reaction == nullptr) return;
-  hooks_.reaction->on_notice({host, notice.source, static_cast<std::uint8_t>(notice.tag)},
+  hooks_.reaction->on_notice({host, notice.source, static_cast<std::uint8_t>(sl)},
                              {.marks = notice.marks,
                               .acknowledges = notice.notice == NoticeKind::Acknowledges,
                               .payload = notice.payload,
@@ -132,7 +131,7 @@ void NetPart::on_notice(HostNum host, const Cell& notice) {
   try_link(wiring_.host_port[host]);
 }
 
-void NetPart::lose_notice(const Cell& cell) {
+void NetPart::lose_notice(const Cell& cell, std::uint32_t sl) {
   ++stats_.notices.lost;
   --stats_.notices.in_flight;
   digest(cell.source, cell.dlid);
@@ -140,7 +139,7 @@ void NetPart::lose_notice(const Cell& cell) {
   if (hooks_.reaction == nullptr || to == kNowhere || cell.notice != NoticeKind::Acknowledges) {
     return;
   }
-  tell_loss({to, cell.source, static_cast<std::uint8_t>(cell.tag)});
+  tell_loss({to, cell.source, static_cast<std::uint8_t>(sl)});
 }
 
 /// After the longest cable's time: whoever simulates the source needs a moment's notice.

@@ -40,9 +40,9 @@ void NetPart::send_credit(LaneAt at) {
   if (!wire.crosses) {
     take_credits(sender);
     if (sender.ring_count > 0) {
-      Credit& newest = sender.ring[(sender.ring_at + sender.ring_count - 1u) % kCreditRing];
-      if (newest.at - took - wire.propagation > now_) {
-        newest.fccl = lane.told;
+      const std::size_t newest = sender.ring_count - 1u;
+      if (sender.ring_at[newest] - took - wire.propagation > now_) {
+        sender.ring_fccl[newest] = lane.told;
         return;
       }
     }
@@ -54,12 +54,11 @@ void NetPart::send_credit(LaneAt at) {
     lane.unsent = true;
     return push(leaves, NetStep::CreditLeaves, at, here.epoch);
   }
-  sender.ring[(sender.ring_at + sender.ring_count) % kCreditRing] = {.at = arrives,
-                                                                     .fccl = lane.told};
+  sender.ring_at[sender.ring_count] = arrives;
+  sender.ring_fccl[sender.ring_count] = lane.told;
   ++sender.ring_count;
-  NetPort& far = ports_[wire.peer];
-  if ((far.starved >> vl & 1) == 0) return;
-  far.starved = static_cast<std::uint16_t>(far.starved & ~(1u << vl));
+  if (!sender.starved) return;
+  sender.starved = false;
   wake_at(wire.peer, arrives);
 }
 
@@ -92,7 +91,7 @@ void NetPart::on_credit_arrives(LaneAt at, std::uint32_t argument) {
   const auto fccl = static_cast<std::uint16_t>(argument);
   if (credit_left(fccl, lane.fccl) <= kMostCredit) lane.fccl = fccl;
   const auto bit = static_cast<std::uint16_t>(1u << vl_of_lane(at));
-  here.starved = static_cast<std::uint16_t>(here.starved & ~bit);
+  lane.starved = false;
   // It may wait for a later one, of which it knew already.
   if (!here.link_running && (here.waiting & bit) != 0) wake_at(port, now_);
 }
@@ -108,8 +107,8 @@ void NetPart::reset_credits(PortAt port) {
     out.fccl = in.told = credit_limit(0, in.free);
     in.unsent = false;
     out.ring_count = 0;
+    out.starved = false;
   }
-  ports_[port].starved = 0;
 }
 
 }  // namespace smd::sim

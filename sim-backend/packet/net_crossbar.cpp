@@ -75,14 +75,15 @@ void NetPart::start_cross(LaneAt from, PortAt port, unsigned vl) {
   out.room = static_cast<std::uint16_t>(out.room - cell.blocks);
   if (hooks_.marking != nullptr) mark_output(at);
 
-  const std::uint32_t byte = nodes_[wiring_.wires[port].node].crossbar_byte;
+  const Wire& wire = wiring_.wires[port];
   // The last byte cannot cross before it is in.
   const Picos begin = now_ + sw.crossbar_setup;
-  const Picos end =
-      std::max(begin + transfer_time(byte, cell.bytes), cell.tail + sw.crossbar_setup);
+  const Picos end = std::max(begin + transfer_time(wire.crossing_time, cell.bytes),
+                             cell.tail + sw.crossbar_setup);
   // Nor may the link run out of bytes.
-  const Picos took = transfer_time(wiring_.wires[port].byte_time, cell.bytes);
-  cell.ready = std::max(begin + transfer_time(byte, 1) + sw.link_arbitration, end - took);
+  const Picos took = transfer_time(wire.byte_time, cell.bytes);
+  cell.ready =
+      std::max(begin + transfer_time(wire.crossing_time, 1) + sw.link_arbitration, end - took);
   cell.tail = end;
   cell.place = Place::Output;
   cell.next = kNowhere;

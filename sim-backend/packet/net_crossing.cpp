@@ -13,7 +13,12 @@ void NetPart::post(std::uint32_t node, const Crossing& crossing) {
 /// The packet is the other partition's from now on.
 void NetPart::post_cell(Picos at, NetStep step, PortAt port, std::uint16_t sequence, CellAt cell) {
   post(wiring_.wires[port].node,
-       {.at = at, .step = step, .index = port, .argument = sequence, .cell = cells_[cell]});
+       {.at = at,
+        .step = step,
+        .index = port,
+        .argument = sequence,
+        .cell = cells_[cell],
+        .origin = origins_[cell]});
   free_cell(cell);
 }
 
@@ -34,6 +39,7 @@ void NetPart::take_in() {
       }
       const CellAt at = take_cell();
       cells_[at] = crossing.cell;
+      origins_[at] = crossing.origin;
       push_cell(crossing.at,
                 crossing.step,
                 crossing.index,

@@ -35,9 +35,7 @@ struct PacketNet::Impl {
 
   [[nodiscard]] unsigned vl_of_lane(LaneAt lane) const { return lane % vls_; }
 
-  [[nodiscard]] bool is_switch_port(PortAt port) const {
-    return wiring_.is_switch[wiring_.wires[port].node] != 0;
-  }
+  [[nodiscard]] bool is_switch_port(PortAt port) const { return wiring_.wires[port].on_switch; }
 
   /// A packet that stands in a queue of this lane's node.
   [[nodiscard]] const Cell& cell(LaneAt lane, CellAt at) const {

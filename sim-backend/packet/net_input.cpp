@@ -49,7 +49,7 @@ void NetPart::forward(PortAt port, CellAt at) {
   const Wire& wire = wiring_.wires[port];
   if (is_multicast(cell.dlid)) return replicate(port, at);
   const unsigned out = nodes_[wire.node].tables.route(cell.dlid);
-  if (out > wiring_.num_ports[wire.node]) return drop_input(at, Discard::Unroutable);
+  if (out > wire.last_number) return drop_input(at, Discard::Unroutable);
   if (out == wire.number && !options_.switches.turns_back) {
     return drop_input(at, Discard::BackToInput);
   }
@@ -64,7 +64,7 @@ void NetPart::forward(PortAt port, CellAt at) {
 bool NetPart::choose_lane(PortAt in, CellAt at, unsigned out) {
   Cell& cell = cells_[at];
   const Wire& wire = wiring_.wires[in];
-  const PortAt exit = wiring_.port_of(wire.node, out);
+  const PortAt exit = wire.first + out;
   const unsigned vl = nodes_[wire.node].tables.map_sl(wire.number, out, cell.sl);
   if (vl == kDiscardVl || vl >= ports_[exit].vls) {
     drop_input(at, Discard::Unmappable);
@@ -89,7 +89,7 @@ void NetPart::replicate(PortAt port, CellAt at) {
   unsigned left = 0;
   for (const std::uint64_t word : mask) left += static_cast<unsigned>(std::popcount(word));
   if (left == 0) return drop_input(at, Discard::Unroutable);
-  for (unsigned number = 1; number <= wiring_.num_ports[wire.node]; ++number) {
+  for (unsigned number = 1; number <= wire.last_number; ++number) {
     if ((mask[number / 64] >> (number % 64) & 1) == 0) continue;
     CellAt copy = at;
     if (--left > 0) {
@@ -97,6 +97,7 @@ void NetPart::replicate(PortAt port, CellAt at) {
       const CellAt rest = cells_[copy].next;
       cells_[copy] = cells_[at];
       cells_[copy].next = rest;
+      origins_[copy] = origins_[at];
       cells_[copy].copy_blocks = cells_[at].blocks;
       cells_[copy].blocks = 0;
       ++stats_.replicated;
@@ -204,7 +205,9 @@ void NetPart::on_deliver(PortAt port, CellAt at) {
   const Wire& wire = wiring_.wires[port];
   NetPort& here = ports_[port];
   const bool arrived = cell.epoch == here.epoch;
-  const bool owned = (cell.dlid >> here.lmc) == (here.lid >> here.lmc) && here.lid != 0;
+  const HostNum host = wiring_.host_of[port];
+  const HostLid& own = host_lids_[host];
+  const bool owned = (cell.dlid >> own.lmc) == (own.lid >> own.lmc) && own.lid != 0;
   if (!arrived || !here.takes() || !(owned || is_multicast(cell.dlid))) {
     lose(at,
          wire.node,
@@ -219,13 +222,14 @@ void NetPart::on_deliver(PortAt port, CellAt at) {
     ins_[lane].abr = count_blocks(ins_[lane].abr, blocks);
     return send_credit(lane);
   }
+  const Origin& origin = origins_[at];
   const Arrival arrival{.source = cell.source,
-                        .destination = wiring_.host_of[port],
-                        .generated = cell.generated,
-                        .injected = cell.injected,
+                        .destination = host,
+                        .generated = origin.generated,
+                        .injected = origin.injected,
                         .head = now_ - transfer_time(wire.byte_time, cell.bytes),
                         .tail = now_,
-                        .tag = cell.tag,
+                        .tag = origin.tag,
                         .payload = cell.payload,
                         .sl = cell.sl,
                         .hops = cell.hops,
@@ -237,7 +241,9 @@ void NetPart::on_deliver(PortAt port, CellAt at) {
   lane.abr = count_blocks(lane.abr, cell.blocks);
   send_credit(cell.in);
   free_cell(at);
-  if (arrived_cell.notice != NoticeKind::None) return on_notice(arrival.destination, arrived_cell);
+  if (arrived_cell.notice != NoticeKind::None) {
+    return on_notice(arrival.destination, arrived_cell, arrival.tag);
+  }
   ++stats_.delivered;
   stats_.delivered_bytes += arrival.payload;
   stats_.marked += arrival.marks != 0;

@@ -42,18 +42,26 @@ void NetPart::try_link(PortAt port) {
     starved = true;
     here.held = static_cast<std::uint16_t>(here.held | 1u << vl);
     if (lane.ring_count > 0) {
-      wake = std::min(wake, lane.ring[lane.ring_at].at);
+      wake = std::min(wake, lane.ring_at[0]);
     } else {
-      here.starved = static_cast<std::uint16_t>(here.starved | 1u << vl);
+      lane.starved = true;
     }
   }
-  const unsigned vl = available == 0
-                          ? VlArbiter::kNobody
-                          : here.arbiter.choose(arbitration_[here.arbitration], available);
+  const unsigned vl = available == 0 ? VlArbiter::kNobody : choose_vl(port, available);
   if (vl != VlArbiter::kNobody) return start_link(port, vl, candidate[vl]);
-  if (starved && here.blocked_since == kNever) here.blocked_since = now_;
+  if (starved && !here.blocked) {
+    here.blocked = true;
+    extras_[port].blocked_since = now_;
+  }
   if (wake != kNever) wake_at(port, wake);
   if (options_.lifetimes) watch_age(port);
+}
+
+unsigned NetPart::choose_vl(PortAt port, std::uint16_t available) {
+  const ArbitrationTables& tables = arbitration_[ports_[port].arbitration];
+  if (vls_ > 1) return extras_[port].arbiter.choose(tables, available);
+  // Where there is one VL alone, it does not matter where the port stands in its tables.
+  return (available & (tables.high_vls | tables.low_vls)) != 0 ? 0 : VlArbiter::kNobody;
 }
 
 /// The packet of a VL that could go now but for credit. Where there is none yet, `wake` is when
@@ -116,7 +124,7 @@ CellAt NetPart::take_candidate(PortAt port, unsigned vl, CellAt at) {
 void NetPart::start_link(PortAt port, unsigned vl, CellAt at) {
   NetPort& here = ports_[port];
   const Wire& wire = wiring_.wires[port];
-  const bool from_switch = is_switch_port(port);
+  const bool from_switch = wire.on_switch;
   here.link_lane = kNowhere;
   take_candidate(port, vl, at);
   Cell& cell = cells_[at];
@@ -124,10 +132,10 @@ void NetPart::start_link(PortAt port, unsigned vl, CellAt at) {
   lane.fctbs = count_blocks(lane.fctbs, cell.blocks);
   if (from_switch && hooks_.marking != nullptr) mark_departure(port, vl, at);
   here.held = static_cast<std::uint16_t>(here.held & ~(1u << vl));
-  here.arbiter.charge(arbitration_[here.arbitration], cell.bytes);
-  if (here.blocked_since != kNever) {
-    here.blocked += now_ - here.blocked_since;
-    here.blocked_since = kNever;
+  if (vls_ > 1) extras_[port].arbiter.charge(arbitration_[here.arbitration], cell.bytes);
+  if (here.blocked) {
+    extras_[port].blocked += now_ - extras_[port].blocked_since;
+    here.blocked = false;
   }
   const Picos begin = std::max(now_, here.busy_until);
   here.busy_until = begin + transfer_time(wire.byte_time, cell.bytes);
@@ -138,7 +146,7 @@ void NetPart::start_link(PortAt port, unsigned vl, CellAt at) {
     ++stats_.hops;
     ++cell.hops;
   } else {
-    cell.injected = begin;
+    origins_[at].injected = begin;
     if (cell.notice == NoticeKind::None) ++stats_.injected;
     if (hooks_.reaction != nullptr && cell.to != kNowhere) {
       hooks_.reaction->on_injected(flow_of(cell), begin, here.busy_until);
@@ -150,7 +158,7 @@ void NetPart::start_link(PortAt port, unsigned vl, CellAt at) {
   cell.in = wire.peer * vls_ + vl;
   cell.out = kNowhere;
   const std::uint16_t sequence = here.sequence++;
-  const bool is_end = !is_switch_port(wire.peer);
+  const bool is_end = !wire.to_switch;
   const Picos head = begin + wire.propagation;
   const Picos when = is_end                               ? cell.tail
                      : options_.switches.one_routing_unit ? head
@@ -190,7 +198,7 @@ void NetPart::drain(PortAt port) {
   const Discard cause =
       here.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort;
   const std::uint32_t node = wiring_.wires[port].node;
-  here.blocked_since = kNever;
+  here.blocked = false;
   for (unsigned vl = 0; vl < vls_; ++vl) {
     OutLane& lane = outs_[port * vls_ + vl];
     if ((here.waiting >> vl & 1) == 0) continue;
@@ -224,7 +232,7 @@ void NetPart::drain(PortAt port) {
 
 /// Looks again when the oldest packet at the head of a queue will have been there too long.
 void NetPart::watch_age(PortAt port) {
-  NetPort& here = ports_[port];
+  PortExtra& here = extras_[port];
   if (!is_switch_port(port)) return;
   const Picos switch_life = nodes_[wiring_.wires[port].node].tables.switch_life();
   if (here.head_life == kNever && switch_life == kNever) return;
@@ -251,15 +259,16 @@ void NetPart::watch_age(PortAt port) {
 
 void NetPart::on_expire(PortAt port) {
   NetPort& here = ports_[port];
-  if (here.expire_at > now_) return;
-  here.expire_at = kNever;
+  const Picos head_life = extras_[port].head_life;
+  if (extras_[port].expire_at > now_) return;
+  extras_[port].expire_at = kNever;
   const std::uint32_t node = wiring_.wires[port].node;
   const Picos switch_life = nodes_[node].tables.switch_life();
   const auto expired = [&](const Cell& cell, Discard& cause) {
     cause = Discard::SwitchLife;
     if (switch_life != kNever && now_ - cell.entered >= switch_life) return true;
     cause = Discard::HeadOfQueueLife;
-    return here.head_life != kNever && now_ - cell.ready >= here.head_life;
+    return head_life != kNever && now_ - cell.ready >= head_life;
   };
   for (unsigned vl = 0; vl < vls_; ++vl) {
     OutLane& lane = outs_[port * vls_ + vl];

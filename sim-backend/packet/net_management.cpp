@@ -9,9 +9,10 @@ namespace smd::sim {
 bool NetPart::send_management(
     PortAt port, unsigned bytes, Picos ready, Picos tail_in, std::uint64_t cookie) {
   NetPort& here = ports_[port];
+  PortExtra& extra = extras_[port];
   // Adapters have them in memory until it is their turn.
   const unsigned most = is_switch_port(port) ? options_.switches.vl15_buffer_bytes : 0;
-  const bool full = most > 0 && here.management_bytes + bytes > most;
+  const bool full = most > 0 && extra.management_bytes + bytes > most;
   if (here.state == PortState::Down || full) {
     ++stats_.vl15_dropped;
     if (full) ++stats_.discarded[static_cast<std::size_t>(Discard::OutputOverflow)];
@@ -30,10 +31,10 @@ bool NetPart::send_management(
   if (here.management_head == kNowhere) {
     here.management_head = at;
   } else {
-    management_[here.management_tail].next = at;
+    management_[extra.management_tail].next = at;
   }
-  here.management_tail = at;
-  here.management_bytes += bytes;
+  extra.management_tail = at;
+  extra.management_bytes += bytes;
   wake_at(port, std::max(cell.ready, now_));
   return true;
 }
@@ -45,6 +46,7 @@ Picos NetPart::management_due(PortAt port) const {
 /// True when the link has taken one.
 bool NetPart::try_management(PortAt port) {
   NetPort& here = ports_[port];
+  PortExtra& extra = extras_[port];
   const CellAt at = here.management_head;
   ManagementCell& cell = management_[at];
   if (cell.ready > now_) {
@@ -53,8 +55,8 @@ bool NetPart::try_management(PortAt port) {
   }
   const Wire& wire = wiring_.wires[port];
   here.management_head = cell.next;
-  if (here.management_head == kNowhere) here.management_tail = kNowhere;
-  here.management_bytes -= cell.bytes;
+  if (here.management_head == kNowhere) extra.management_tail = kNowhere;
+  extra.management_bytes -= cell.bytes;
   const Picos begin = std::max(now_, here.busy_until);
   here.busy_until = begin + transfer_time(wire.byte_time, cell.bytes);
   here.link_running = true;
@@ -84,6 +86,7 @@ void NetPart::on_management(PortAt port, CellAt at) {
 /// The port went down with these in it.
 void NetPart::drop_management(PortAt port) {
   NetPort& here = ports_[port];
+  PortExtra& extra = extras_[port];
   while (here.management_head != kNowhere) {
     const CellAt at = here.management_head;
     here.management_head = management_[at].next;
@@ -91,8 +94,8 @@ void NetPart::drop_management(PortAt port) {
     free_management_ = at;
     if (management_handler_ != nullptr) management_handler_->on_lost(management_[at].cookie);
   }
-  here.management_tail = kNowhere;
-  here.management_bytes = 0;
+  extra.management_tail = kNowhere;
+  extra.management_bytes = 0;
 }
 
 }  // namespace smd::sim

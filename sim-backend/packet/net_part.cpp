@@ -6,22 +6,6 @@
 #include "smd/base/check.h"
 
 namespace smd::sim {
-namespace {
-
-// What an event is: its step, what it is of, an argument. Where that is a packet's cell, a number
-// comes before it that the packet has from its port: cells are given out in an order that must not
-// show.
-constexpr unsigned kStepShift = 60;
-constexpr unsigned kIndexShift = 32;
-constexpr std::uint32_t kIndexMask = (1u << 28) - 1;
-constexpr unsigned kPortShift = 38;
-constexpr std::uint32_t kPortMask = (1u << 22) - 1;
-constexpr unsigned kSequenceShift = 26;
-constexpr std::uint64_t kSequenceMask = (1u << 12) - 1;
-constexpr std::uint32_t kCellMask = (1u << 26) - 1;
-
-}  // namespace
-
 NetPart::NetPart(PacketNet& self,
                  NetState& state,
                  const Wiring& wiring,
@@ -35,9 +19,11 @@ NetPart::NetPart(PacketNet& self,
       vls_(options.vls),
       nodes_(state.nodes),
       ports_(state.ports),
+      extras_(state.extras),
       outs_(state.outs),
       ins_(state.ins),
       hosts_(state.hosts),
+      host_lids_(state.host_lids),
       source_queues_(state.source_queues),
       queues_per_lane_(state.queues_per_lane),
       allowed_(state.allowed),
@@ -48,6 +34,9 @@ NetPart::NetPart(PacketNet& self,
   const SwitchModel& sw = options_.switches;
   input_latency_ = sw.routing + sw.mapping + sw.crossbar_arbitration;
   arbitration_.push_back({});
+  const std::size_t bytes = ports_.size_bytes() + outs_.size_bytes() + ins_.size_bytes() +
+                            wiring_.wires.size() * sizeof(Wire);
+  looks_ahead_ = bytes > options_.cache_bytes;
   for (const Wire& wire : wiring_.wires) {
     longest_cable_ = std::max<Picos>(longest_cable_, wire.propagation);
   }
@@ -55,6 +44,7 @@ NetPart::NetPart(PacketNet& self,
 
 void NetPart::run_before(Picos horizon) {
   while (!queue_.empty()) {
+    if (const auto soon = queue_.refill(); looks_ahead_ && !soon.empty()) look_ahead(soon);
     const Event event = queue_.top();
     if (event.at >= horizon) return;
     queue_.pop();
@@ -81,13 +71,12 @@ void NetPart::push_cell(Picos at, NetStep step, PortAt port, std::uint16_t seque
 }
 
 void NetPart::run(const Event& event) {
-  const auto step = static_cast<NetStep>(event.what >> kStepShift);
-  const auto index = static_cast<std::uint32_t>(event.what >> kIndexShift) & kIndexMask;
+  const std::uint32_t index = index_of(event);
   const auto argument = static_cast<std::uint32_t>(event.what);
-  const auto port = static_cast<PortAt>(event.what >> kPortShift) & kPortMask;
-  const CellAt cell = static_cast<CellAt>(event.what) & kCellMask;
+  const PortAt port = port_of(event);
+  const CellAt cell = cell_of(event);
   ++stats_.events;
-  switch (step) {
+  switch (step_of(event)) {
     case NetStep::CreditLeaves:
       --stats_.events;
       return on_credit_leaves(index, static_cast<std::uint16_t>(argument));
@@ -125,12 +114,14 @@ void NetPart::run(const Event& event) {
 CellAt NetPart::take_cell() {
   if (free_cells_ == kNowhere) {
     cells_.emplace_back();
+    origins_.emplace_back();
     SMD_CHECK(cells_.size() <= kCellMask, "more packets in flight than events can name");
     return static_cast<CellAt>(cells_.size() - 1);
   }
   const CellAt at = free_cells_;
   free_cells_ = cells_[at].next;
   cells_[at] = {};
+  origins_[at] = {};
   return at;
 }
 
@@ -143,21 +134,22 @@ void NetPart::free_cell(CellAt at) {
 /// Counts the loss; the cell stays with the caller.
 void NetPart::lose(CellAt at, std::uint32_t node, Discard cause) {
   const Cell& cell = cells_[at];
-  if (cell.notice != NoticeKind::None) return lose_notice(cell);
+  const Origin& origin = origins_[at];
+  if (cell.notice != NoticeKind::None) return lose_notice(cell, origin.tag);
   if (hooks_.reaction != nullptr && cell.to != kNowhere && cell.place != Place::Source) {
     tell_loss(flow_of(cell));
   }
   ++stats_.discarded[static_cast<std::size_t>(cause)];
   --stats_.in_flight;
   digest(std::uint64_t{node} << 32 | cell.source,
-         static_cast<std::uint64_t>(cell.generated) << 4 | static_cast<std::uint64_t>(cause));
+         static_cast<std::uint64_t>(origin.generated) << 4 | static_cast<std::uint64_t>(cause));
   if (observer_ == nullptr) return;
   observer_->on_discarded({.source = cell.source,
                            .node = node,
                            .cause = cause,
                            .at = now_,
-                           .generated = cell.generated,
-                           .tag = cell.tag,
+                           .generated = origin.generated,
+                           .tag = origin.tag,
                            .partition = static_cast<std::uint8_t>(number_)});
 }
 

@@ -13,8 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "sim-backend/packet/event_queue.h"
-#include "sim-backend/packet/net_state.h"
+#include "sim-backend/packet/net_event.h"
 #include "sim-backend/packet/partition_link.h"
 
 namespace smd::sim {
@@ -49,13 +48,15 @@ struct NetPart final : SwitchQueues {
   void lose(CellAt at, std::uint32_t node, Discard cause);
   void digest(std::uint64_t place, std::uint64_t what);
 
+  // net_ahead.cpp: for the processor's caches alone
+  void look_ahead(std::span<const Event> soon) const;
+  void ask_for_route(const Cell& cell, PortAt port) const;
+
   [[nodiscard]] PortAt port_of_lane(LaneAt lane) const { return lane / vls_; }
 
   [[nodiscard]] unsigned vl_of_lane(LaneAt lane) const { return lane % vls_; }
 
-  [[nodiscard]] bool is_switch_port(PortAt port) const {
-    return wiring_.is_switch[wiring_.wires[port].node] != 0;
-  }
+  [[nodiscard]] bool is_switch_port(PortAt port) const { return wiring_.wires[port].on_switch; }
 
   // net_input.cpp: what arrives, and where it goes
   void on_arrive(PortAt port, CellAt at);
@@ -79,10 +80,13 @@ struct NetPart final : SwitchQueues {
 
   /// Takes in the credits that have arrived.
   void take_credits(OutLane& lane) const {
-    while (lane.ring_count > 0 && lane.ring[lane.ring_at].at <= now_) {
-      lane.fccl = lane.ring[lane.ring_at].fccl;
-      lane.ring_at = static_cast<std::uint8_t>((lane.ring_at + 1u) % kCreditRing);
+    while (lane.ring_count > 0 && lane.ring_at[0] <= now_) {
+      lane.fccl = lane.ring_fccl[0];
       --lane.ring_count;
+      for (std::size_t i = 0; i < lane.ring_count; ++i) {
+        lane.ring_at[i] = lane.ring_at[i + 1];
+        lane.ring_fccl[i] = lane.ring_fccl[i + 1];
+      }
     }
   }
 
@@ -99,6 +103,7 @@ struct NetPart final : SwitchQueues {
 
   // net_link.cpp
   void try_link(PortAt port);
+  [[nodiscard]] unsigned choose_vl(PortAt port, std::uint16_t available);
   [[nodiscard]] CellAt find_candidate(PortAt port, unsigned vl, Picos& wake);
   CellAt take_candidate(PortAt port, unsigned vl, CellAt at);
   void start_link(PortAt port, unsigned vl, CellAt at);
@@ -139,8 +144,8 @@ struct NetPart final : SwitchQueues {
   [[nodiscard]] CellAt first_notice(PortAt port, unsigned vl) const;
   void pop_notice(PortAt port, unsigned vl);
   void drop_notices(PortAt port, unsigned vl, Discard cause);
-  void on_notice(HostNum host, const Cell& notice);
-  void lose_notice(const Cell& cell);
+  void on_notice(HostNum host, const Cell& notice, std::uint32_t sl);
+  void lose_notice(const Cell& cell, std::uint32_t sl);
   void tell_loss(const Flow& flow);
   void on_told(HostNum source, std::uint32_t argument);
   void list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const override;
@@ -153,23 +158,27 @@ struct NetPart final : SwitchQueues {
   void cut(PortAt port);
   void clear_node(std::uint32_t node);
   void clear_lane(LaneAt lane);
-  [[nodiscard]] std::uint32_t share_arbitration(ArbitrationTables tables);
+  [[nodiscard]] std::uint16_t share_arbitration(ArbitrationTables tables);
 
   PacketNet& self_;
   unsigned number_;
   PacketOptions options_;
-  Wiring wiring_;
+  const Wiring& wiring_;
   unsigned vls_;
   Picos longest_cable_ = 0;  // its propagation
   Picos input_latency_ = 0;  // from a head's arrival until it may ask for the crossbar
   Picos now_ = 0;
   EventWheel queue_;
+  bool looks_ahead_ = false;
   std::span<NetNode> nodes_;
   std::span<NetPort> ports_;
+  std::span<PortExtra> extras_;
   std::span<OutLane> outs_;
   std::span<InLane> ins_;
   std::span<NetHost> hosts_;
-  std::vector<Cell> cells_;
+  std::span<HostLid> host_lids_;
+  PagedVector<Cell> cells_;
+  PagedVector<Origin> origins_;  // of the same packets
   CellAt free_cells_ = kNowhere;
   std::vector<ManagementCell> management_;
   CellAt free_management_ = kNowhere;
@@ -183,6 +192,7 @@ struct NetPart final : SwitchQueues {
   CongestionHooks hooks_;
   NetStats stats_;
   Workload* workload_ = nullptr;
+  bool times_given_ = false;  // Workload::keeps_times
   PacketObserver* observer_ = nullptr;
   ManagementHandler* management_handler_ = nullptr;
   const std::vector<std::uint32_t>& part_of_node_;

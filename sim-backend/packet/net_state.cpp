@@ -14,14 +14,15 @@ constexpr std::size_t kLids = 1 << 16;
 NetState::NetState(const Wiring& wiring, const PacketOptions& options)
     : nodes(wiring.is_switch.size()),
       ports(wiring.wires.size()),
+      extras(ports.size()),
       outs(ports.size() * options.vls),
       ins(ports.size() * options.vls),
       hosts(wiring.host_port.size()),
+      host_lids(hosts.size()),
       lid_owner(kLids, kNowhere) {
   const SwitchModel& sw = options.switches;
   for (PortAt port = 0; port < ports.size(); ++port) {
-    const Wire& wire = wiring.wires[port];
-    const bool on_switch = wiring.is_switch[wire.node] != 0;
+    const bool on_switch = wiring.wires[port].on_switch;
     const unsigned bytes = on_switch ? sw.input_buffer_bytes : options.adapters.buffer_bytes;
     for (unsigned vl = 0; vl < options.vls; ++vl) {
       InLane& in = ins[port * options.vls + vl];
@@ -29,11 +30,6 @@ NetState::NetState(const Wiring& wiring, const PacketOptions& options)
       outs[port * options.vls + vl].room =
           static_cast<std::uint16_t>(on_switch ? sw.output_buffer_bytes / kBlockBytes : 0);
     }
-    if (wire.byte_time == 0) continue;
-    NetNode& node = nodes[wire.node];
-    const auto crossing =
-        static_cast<std::uint32_t>(std::uint64_t{wire.byte_time} * 100 / sw.speed_up_percent);
-    if (node.crossbar_byte == 0 || crossing < node.crossbar_byte) node.crossbar_byte = crossing;
   }
   const AdapterModel& adapters = options.adapters;
   if (adapters.waiting != SourceQueues::Shared && adapters.waiting != SourceQueues::Pool) {

@@ -44,7 +44,7 @@ std::uint64_t NetStats::discards() const {
 PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptions& options)
     : options_(options),
       part_of_node_(split_nodes(spec, options.partitions)),
-      wiring_(spec, options.cables),
+      wiring_(spec, options),
       vls_(options.vls),
       state_(wiring_, options) {
   link_partitions();
@@ -85,7 +85,10 @@ void PacketNet::load(std::uint32_t node, const NodeState& registers) {
 void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).clear_node(node); }
 
 void PacketNet::set_workload(Workload* workload) {
-  for (const auto& part : impl_->parts_) part->workload_ = workload;
+  for (const auto& part : impl_->parts_) {
+    part->workload_ = workload;
+    part->times_given_ = workload != nullptr && workload->keeps_times();
+  }
 }
 
 void PacketNet::set_observer(PacketObserver* observer) {
@@ -161,6 +164,10 @@ void PacketNet::wake(HostNum host, Picos at) { impl_->part_of_host(host).wake_ho
 
 unsigned PacketNet::partitions() const { return static_cast<unsigned>(impl_->parts_.size()); }
 
+std::uint32_t PacketNet::partition_of(HostNum host) const {
+  return impl_->part_of_host(host).number_;
+}
+
 bool PacketNet::send_management(std::uint32_t node,
                                 PortNum port,
                                 unsigned bytes,
@@ -183,9 +190,7 @@ const PacketOptions& PacketNet::options() const { return impl_->options_; }
 
 HostNum PacketNet::host_count() const { return static_cast<HostNum>(impl_->state_.hosts.size()); }
 
-Lid PacketNet::host_lid(HostNum host) const {
-  return Lid{impl_->state_.ports[impl_->wiring_.host_port[host]].lid};
-}
+Lid PacketNet::host_lid(HostNum host) const { return Lid{impl_->state_.host_lids[host].lid}; }
 
 LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
   const LaneAt lane = impl_->wiring_.port_of(node, port.value()) * impl_->vls_ + vl.value();
@@ -203,8 +208,9 @@ LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
 }
 
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
-  const NetPort& at = impl_->state_.ports[impl_->wiring_.port_of(node, port.value())];
-  return at.blocked + (at.blocked_since == kNever ? 0 : now() - at.blocked_since);
+  const PortAt at = impl_->wiring_.port_of(node, port.value());
+  const PortExtra& extra = impl_->state_.extras[at];
+  return extra.blocked + (impl_->state_.ports[at].blocked ? now() - extra.blocked_since : 0);
 }
 
 std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
@@ -220,9 +226,10 @@ std::size_t PacketNet::memory() const {
     return values.capacity() * sizeof(typename std::decay_t<decltype(values)>::value_type);
   };
   const NetState& state = impl_->state_;
-  std::size_t out = of(state.nodes) + of(state.ports) + of(state.outs) + of(state.ins) +
-                    of(state.hosts) + of(state.source_queues) + of(state.allowed);
-  for (const auto& part : impl_->parts_) out += of(part->cells_) + of(part->wiring_.wires);
+  std::size_t out = of(state.nodes) + of(state.ports) + of(state.extras) + of(state.outs) +
+                    of(state.ins) + of(state.hosts) + of(state.source_queues) + of(state.allowed) +
+                    of(impl_->wiring_.wires);
+  for (const auto& part : impl_->parts_) out += of(part->cells_) + of(part->origins_);
   return out;
 }
 

@@ -78,6 +78,9 @@ class Workload {
   /// What it does for a host follows from that host's own calls and arrivals, by whose times it
   /// goes: several threads may ask about hosts of their own. Others need a net of one partition.
   [[nodiscard]] virtual bool splits() const { return false; }
+
+  /// When it sends is given: AdapterModel::most_waiting holds nothing of it back.
+  [[nodiscard]] virtual bool keeps_times() const { return false; }
 };
 
 /// Who looks on. Where there are several partitions on threads, each calls from its own: keep apart
@@ -116,7 +119,7 @@ struct NetStats {
   std::uint64_t waiting = 0;    // those
   std::uint64_t injected = 0;   // first bit on the first link
   std::uint64_t hops = 0;       // packets forwarded, by switch
-  std::uint64_t events = 0;     // but those in which a port only looks again
+  std::uint64_t events = 0;     // but those in which a port only looks again, or a trace is read
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
   std::uint64_t marked = 0;  // of those delivered
@@ -191,6 +194,7 @@ class PacketNet {
   [[nodiscard]] Picos now() const;
 
   [[nodiscard]] unsigned partitions() const;
+  [[nodiscard]] std::uint32_t partition_of(HostNum host) const;
 
   /// Makes a packet at `source`, now.
   void send(HostNum source, const Sending& sending);

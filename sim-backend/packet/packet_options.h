@@ -2,6 +2,7 @@
 // their figures.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -71,7 +72,9 @@ struct PacketOptions {
   /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
   bool lifetimes = false;
   std::uint64_t seed = 1;
-  unsigned partitions = 1;  // see partition_split.h; results do not depend on it
+  // Results do not depend on these.
+  unsigned partitions = 1;                         // see partition_split.h
+  std::size_t cache_bytes = std::size_t{2} << 20;  // a core's own; see net_ahead.cpp
 
   /// The evaluation of subnet management changes: 1x SDR, 4 KiB buffers, demultiplexed.
   static PacketOptions thesis();

@@ -19,6 +19,7 @@ struct Crossing {
   std::uint32_t index = 0;     // a port; of credits a lane, of a loss a host
   std::uint32_t argument = 0;  // of a packet its sequence
   Cell cell;                   // of Arrive and Deliver
+  Origin origin;
 };
 
 /// The way from one partition to another.

@@ -196,7 +196,7 @@ std::string check_partitions(const FabricSpec& spec, const PacketOptions& option
                        std::max<std::size_t>(1, most));
   }
   const std::vector<std::uint32_t> part = split_nodes(spec, options.partitions);
-  const Wiring wiring(spec, options.cables);
+  const Wiring wiring(spec, options);
   for (const Wire& wire : wiring.wires) {
     if (wire.peer == kNowhere || wire.propagation > 0) continue;
     if (part[wire.node] == part[wiring.wires[wire.peer].node]) continue;

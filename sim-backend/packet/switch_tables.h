@@ -24,6 +24,11 @@ class NodeTables {
     return dlid < lft_.size() ? lft_[dlid] : beyond_;
   }
 
+  /// Where route() will look; null where nowhere.
+  [[nodiscard]] const std::uint8_t* entry_of(std::uint16_t dlid) const {
+    return dlid < lft_.size() ? &lft_[dlid] : nullptr;
+  }
+
   /// The ports that a multicast LID leads to; none: it is nobody's.
   [[nodiscard]] PortMask find_group(std::uint16_t dlid) const;
 

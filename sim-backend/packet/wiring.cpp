@@ -30,7 +30,8 @@ std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed) {
   return static_cast<std::uint32_t>(((kBitsPerByteTimesPicosPerMicro << 16) + mbps / 2) / mbps);
 }
 
-Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
+Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
+  const CableModel& cables = options.cables;
   for (const NodeSpec& node : spec.nodes) {
     const bool sw = node.type == NodeType::Switch;
     const auto at = static_cast<std::uint32_t>(wires.size());
@@ -39,7 +40,10 @@ Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
     first_port.push_back(sw ? at : at - 1);
     for (unsigned p = sw ? 0 : 1; p <= node.num_ports(); ++p) {
       wires.push_back({.node = static_cast<std::uint32_t>(is_switch.size() - 1),
-                       .number = static_cast<std::uint8_t>(p)});
+                       .first = first_port.back(),
+                       .number = static_cast<std::uint8_t>(p),
+                       .last_number = num_ports.back(),
+                       .on_switch = sw});
     }
   }
   host_of.assign(wires.size(), kNowhere);
@@ -52,6 +56,7 @@ Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
       const PortAt at = port_of(n, p);
       Wire& wire = wires[at];
       wire.peer = port_of(port.peer_node, port.peer_port.value());
+      wire.to_switch = is_switch[port.peer_node] != 0;
       wire.propagation =
           static_cast<std::uint32_t>(propagation_of(cables, group[n], group[port.peer_node]));
       const LinkWidth width = lanes(far.width) < lanes(port.width) ? far.width : port.width;
@@ -61,7 +66,19 @@ Wiring::Wiring(const FabricSpec& spec, const CableModel& cables) {
       host_of[at] = static_cast<HostNum>(host_port.size());
       host_port.push_back(at);
     }
+    set_crossing_time(n, options.switches.speed_up_percent);
   }
+}
+
+/// The crossbar goes by the switch's fastest link.
+void Wiring::set_crossing_time(std::uint32_t node, unsigned speed_up_percent) {
+  std::uint32_t least = 0;
+  for (unsigned p = 1; p <= num_ports[node]; ++p) {
+    const std::uint32_t byte_time = wires[port_of(node, p)].byte_time;
+    if (byte_time != 0 && (least == 0 || byte_time < least)) least = byte_time;
+  }
+  const auto crossing = static_cast<std::uint32_t>(std::uint64_t{least} * 100 / speed_up_percent);
+  for (unsigned p = 1; p <= num_ports[node]; ++p) wires[port_of(node, p)].crossing_time = crossing;
 }
 
 }  // namespace smd::sim

@@ -14,12 +14,18 @@ using PortAt = std::uint32_t;  // port p of node n is at first_port[n] + p
 
 inline constexpr std::uint32_t kNowhere = UINT32_MAX;
 
-struct Wire {
+/// All that moving a packet asks about a port's place: half a cache line.
+struct alignas(32) Wire {
   PortAt peer = kNowhere;
   std::uint32_t node = 0;
-  std::uint32_t byte_time = 0;    // ps, in units of 2^-16
-  std::uint32_t propagation = 0;  // ps
+  PortAt first = 0;                 // first_port of the node
+  std::uint32_t byte_time = 0;      // ps, in units of 2^-16
+  std::uint32_t crossing_time = 0;  // of a byte through the node's crossbar, likewise
+  std::uint32_t propagation = 0;    // ps
   std::uint8_t number = 0;
+  std::uint8_t last_number = 0;  // num_ports of the node
+  bool on_switch = false;
+  bool to_switch = false;
   bool crosses = false;  // the far end is in another partition
 };
 
@@ -33,7 +39,7 @@ struct Wire {
 
 struct Wiring {
   /// Requires: check_spec(spec) is empty.
-  Wiring(const FabricSpec& spec, const CableModel& cables);
+  Wiring(const FabricSpec& spec, const PacketOptions& options);
 
   /// node_count + 1 entries. Of an adapter, whose ports begin with 1, one less than where they are.
   std::vector<PortAt> first_port;
@@ -46,6 +52,9 @@ struct Wiring {
   [[nodiscard]] PortAt port_of(std::uint32_t node, unsigned number) const {
     return first_port[node] + number;
   }
+
+ private:
+  void set_crossing_time(std::uint32_t node, unsigned speed_up_percent);
 };
 
 }  // namespace smd::sim

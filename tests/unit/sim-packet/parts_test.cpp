@@ -1,8 +1,10 @@
 // The parts of which a net is made: the queue of events, credits, the arbiter of VLs.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
+#include "sim-backend/kernel/huge_pages.h"
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/event_queue.h"
 #include "sim-backend/packet/packet_options.h"
@@ -54,6 +56,21 @@ TEST(EventWheel, TakesWhatIsDueBeforeWhatItHasLookedAt) {
   EXPECT_EQ(wheel.top().at, 5);
   wheel.pop();
   EXPECT_EQ(wheel.top().at, 1'000'000'000);
+}
+
+TEST(PagedVector, BeginsWithALineOrWithAPage) {
+  const auto begin = [](const auto& values) {
+    return reinterpret_cast<std::uintptr_t>(values.data());
+  };
+  for (const std::size_t bytes : {100u, 5000u, (2u << 20) - 1}) {
+    const PagedVector<std::uint8_t> few(bytes, 1);
+    EXPECT_EQ(begin(few) % 64, 0u) << bytes;
+  }
+  PagedVector<std::uint8_t> many(2u << 20, 1);
+  EXPECT_EQ(begin(many) % (2u << 20), 0u);
+  many.resize(5u << 20, 2);
+  EXPECT_EQ(begin(many) % (2u << 20), 0u);
+  EXPECT_EQ(std::count(many.begin(), many.end(), 1), 2 << 20);
 }
 
 TEST(Credits, CountModulo4096) {

@@ -1,0 +1,29 @@
+#include "sim-backend/kernel/huge_pages.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace smd::sim {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::align_val_t kLine{64};
+
+constexpr bool is_large(std::size_t bytes) { return bytes >= kHugePage; }
+
+}  // namespace
+
+void* take_pages(std::size_t bytes) {
+  if (!is_large(bytes)) return ::operator new(bytes, kLine);
+  void* memory = ::operator new(bytes, std::align_val_t{kHugePage});
+  // A wish: a system that grants no such pages is slower, and no different.
+  (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+void give_pages(void* memory, std::size_t bytes) {
+  ::operator delete(memory, is_large(bytes) ? std::align_val_t{kHugePage} : kLine);
+}
+
+}  // namespace smd::sim
