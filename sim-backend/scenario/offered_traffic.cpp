@@ -1,5 +1,7 @@
 #include "sim-backend/scenario/offered_traffic.h"
 
+#include <fstream>
+
 namespace smd::sim {
 namespace {
 
@@ -22,8 +24,11 @@ std::vector<std::uint32_t> byte_times_of(const PacketNet& net) {
 OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficInput input)
     : net_(net) {
   if (!spec.trace.empty()) {
-    file_.open(spec.trace);
-    trace_ = std::make_unique<TraceTraffic>(file_, spec.trace, lids_of(net), input.mtu);
+    std::vector<std::unique_ptr<std::istream>> copies;
+    for (unsigned i = 0; i < net.partitions(); ++i) {
+      copies.push_back(std::make_unique<std::ifstream>(spec.trace));
+    }
+    trace_ = std::make_unique<TraceTraffic>(net, std::move(copies), spec.trace, input.mtu);
     net.set_workload(trace_.get());
   } else if (spec.collective) {
     collective_ = std::make_unique<Collective>(

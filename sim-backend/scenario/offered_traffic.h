@@ -1,7 +1,6 @@
 // The traffic of a scenario as a workload on one net.
 #pragma once
 
-#include <fstream>
 #include <memory>
 
 #include "sim-backend/scenario/scenario.h"
@@ -37,7 +36,6 @@ class OfferedTraffic {
 
  private:
   PacketNet& net_;
-  std::ifstream file_;
   std::unique_ptr<TraceTraffic> trace_;
   std::unique_ptr<Collective> collective_;
   std::unique_ptr<SyntheticTraffic> synthetic_;

@@ -121,7 +121,6 @@ std::string PreparedScenario::check_split() const {
   const Scenario& s = scenario_;
   if (s.packet.partitions == 1) return {};
   if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
-  if (!s.traffic.trace.empty()) return "a trace is sent in 1 partition";
   return check_partitions(spec_, s.packet);
 }
 

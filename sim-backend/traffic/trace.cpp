@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "smd/base/check.h"
+
 namespace smd::sim {
 namespace {
 
@@ -98,33 +100,56 @@ Parsed<std::uint64_t> check_trace(std::istream& in, const std::string& name, Hos
   }
 }
 
-TraceTraffic::TraceTraffic(std::istream& in, std::string name, std::vector<Lid> lids, unsigned mtu)
-    : reader_(in, std::move(name), static_cast<HostNum>(lids.size())),
-      lids_(std::move(lids)),
-      mtu_(mtu) {
-  advance();
+TraceTraffic::TraceTraffic(const PacketNet& net,
+                           std::vector<std::unique_ptr<std::istream>> copies,
+                           const std::string& name,
+                           unsigned mtu)
+    : mtu_(mtu) {
+  SMD_CHECK(copies.size() == net.partitions(), "each partition reads a trace of its own");
+  const HostNum hosts = net.host_count();
+  for (auto& copy : copies) {
+    TraceReader reader(*copy, name, hosts);
+    feeds_.push_back({.in = std::move(copy), .reader = std::move(reader), .next = {}});
+  }
+  for (HostNum host = 0; host < hosts; ++host) {
+    partition_of_.push_back(net.partition_of(host));
+    lids_.push_back(net.host_lid(host));
+    if (feed_of(host).clock == kNowhere) feed_of(host).clock = host;
+  }
+  for (Feed& feed : feeds_) advance(feed);
 }
 
-void TraceTraffic::advance() {
-  const auto line = reader_.next();
-  next_ = line ? *line : std::nullopt;
+/// To the next message of the partition.
+void TraceTraffic::advance(Feed& feed) {
+  do {
+    const auto line = feed.reader.next();
+    feed.next = line ? *line : std::nullopt;
+  } while (feed.next && &feed_of(feed.next->source) != &feed);
 }
 
-/// Host 0 is the clock of all.
-Picos TraceTraffic::first(HostNum host) { return host == 0 && next_ ? next_->at : kNever; }
+/// The first host of a partition is the clock of all its hosts.
+Picos TraceTraffic::first(HostNum host) {
+  const Feed& feed = feed_of(host);
+  return host == feed.clock && feed.next ? feed.next->at : kNever;
+}
 
-Picos TraceTraffic::emit(PacketNet& net, HostNum, Picos now) {
-  while (next_ && next_->at <= now) {
-    Sending sending{.dlid = lids_[next_->destination], .sl = next_->sl};
-    std::uint32_t left = next_->bytes;
+Picos TraceTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+  Feed& feed = feed_of(host);
+  while (feed.next && feed.next->at <= now) {
+    Sending sending{.dlid = lids_[feed.next->destination], .sl = feed.next->sl};
+    std::uint32_t left = feed.next->bytes;
     do {
       sending.payload = static_cast<std::uint16_t>(std::min(left, mtu_));
-      net.send(next_->source, sending);
+      net.send(feed.next->source, sending);
       left -= sending.payload;
     } while (left > 0);
-    advance();
+    advance(feed);
   }
-  return next_ ? next_->at : kNever;
+  return feed.next ? feed.next->at : kNever;
+}
+
+bool TraceTraffic::finished() const {
+  return std::ranges::all_of(feeds_, [](const Feed& feed) { return !feed.next; });
 }
 
 }  // namespace smd::sim

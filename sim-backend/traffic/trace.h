@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <istream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,23 +45,41 @@ class TraceReader {
                                                 const std::string& name,
                                                 HostNum hosts);
 
+/// Each partition of the net reads the trace by itself, and sends what is its own hosts'.
 class TraceTraffic final : public Workload {
  public:
-  /// Requires: the trace has been checked.
-  TraceTraffic(std::istream& in, std::string name, std::vector<Lid> lids, unsigned mtu);
+  /// `copies`: the trace, once for each partition. Requires: it has been checked.
+  TraceTraffic(const PacketNet& net,
+               std::vector<std::unique_ptr<std::istream>> copies,
+               const std::string& name,
+               unsigned mtu);
 
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
 
-  [[nodiscard]] bool finished() const { return !next_; }
+  [[nodiscard]] bool splits() const override { return true; }
+
+  [[nodiscard]] bool keeps_times() const override { return true; }
+
+  [[nodiscard]] bool finished() const;
 
  private:
-  void advance();
+  /// What one partition sends.
+  struct Feed {
+    std::unique_ptr<std::istream> in;
+    TraceReader reader;
+    HostNum clock = kNowhere;  // the host that is asked for all of them
+    std::optional<TraceLine> next;
+  };
 
-  TraceReader reader_;
+  void advance(Feed& feed);
+
+  [[nodiscard]] Feed& feed_of(HostNum host) { return feeds_[partition_of_[host]]; }
+
+  std::vector<Feed> feeds_;  // by partition
+  std::vector<std::uint32_t> partition_of_;
   std::vector<Lid> lids_;
   unsigned mtu_;
-  std::optional<TraceLine> next_;
 };
 
 }  // namespace smd::sim

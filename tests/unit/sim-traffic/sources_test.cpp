@@ -172,14 +172,15 @@ TEST(Collective, TreeAllReduce) {
 }
 
 TEST(Trace, IsReplayed) {
-  std::istringstream text(
-      "# two messages and a long one\n"
-      "0 0 1 256\n"
-      "\n"
-      "1000.5 1 0 100 1   # on SL 1\n"
-      "1000.5 2 0 600\r\n");
+  std::vector<std::unique_ptr<std::istream>> copies;
+  copies.push_back(
+      std::make_unique<std::istringstream>("# two messages and a long one\n"
+                                           "0 0 1 256\n"
+                                           "\n"
+                                           "1000.5 1 0 100 1   # on SL 1\n"
+                                           "1000.5 2 0 600\r\n"));
   Rig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
-  TraceTraffic traffic(text, "t", rig.fabric.host_lids, 256);
+  TraceTraffic traffic(*rig.net, std::move(copies), "t", 256);
 
   struct Seen final : PacketObserver {
     void on_delivered(const Arrival& arrival) override { all.push_back(arrival); }
