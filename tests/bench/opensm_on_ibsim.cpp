@@ -17,7 +17,8 @@ TimedProcess::Options options(const test::Ibsim& ibsim,
       config << "max_wire_smps " << setup.window << "\nmax_wire_smps2 " << setup.window << "\n";
     config << setup.config;
   }
-  auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
+  auto env = ahead_of(setup.preload, ibsim.client_environment(ibsim.facts().adapter_ids.front()));
+  env.insert(env.end(), setup.env.begin(), setup.env.end());
   env.insert(env.end(),
              {{"SMD_PROBE_OUT", folder / "probe"},
               {"LD_LIBRARY_PATH", SMD_PROBE_DIR},

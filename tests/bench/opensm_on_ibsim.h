@@ -22,6 +22,8 @@ struct OpensmSetup {
   unsigned window = 0;                      // max_wire_smps; 0 leaves it as shipped
   std::string plugin = "smd_opensm_probe";  // who listens
   std::string config;                       // further lines of its configuration
+  std::string preload;                      // a library ahead of libumad2sim
+  Environment env;
 };
 
 class OpensmOnIbsim {

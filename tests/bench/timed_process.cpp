@@ -34,6 +34,13 @@ double ms(const timeval& t) {
 
 }  // namespace
 
+Environment ahead_of(const std::string& library, Environment env) {
+  for (auto& [name, value] : env) {
+    if (name == "LD_PRELOAD" && !library.empty()) value = library + ":" + value;
+  }
+  return env;
+}
+
 TimedProcess::TimedProcess(const Options& options) {
   std::vector<std::string> argv = options.argv;
   std::vector<std::string> env = environment(options);

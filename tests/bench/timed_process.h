@@ -16,6 +16,11 @@ namespace smd::bench {
 /// Both sides of a comparison read this clock, also from within another process.
 using Clock = std::chrono::steady_clock;
 
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// The environment with one more library to preload, ahead of the others; without any if empty.
+[[nodiscard]] Environment ahead_of(const std::string& library, Environment env);
+
 struct Ended {
   int exit_code = -1;  // 128 + signal for a violent end
   Clock::time_point at;
@@ -27,9 +32,9 @@ class TimedProcess {
  public:
   struct Options {
     std::vector<std::string> argv;
-    std::vector<std::pair<std::string, std::string>> env;  // added to our own
-    std::filesystem::path out;                             // stdout
-    std::filesystem::path err;                             // stderr
+    Environment env;            // added to our own
+    std::filesystem::path out;  // stdout
+    std::filesystem::path err;  // stderr
   };
 
   explicit TimedProcess(const Options& options);

@@ -65,7 +65,7 @@ Ibsim::Ibsim(const std::filesystem::path& net)
     : facts_(read_net_facts(net)),
       socket_name_(fresh_socket_name()),
       process_(server(net, facts_, socket_name_)) {
-  ready_ = process_.wait_for_output("Network simulator ready", 30s) &&
+  ready_ = process_.wait_for_output("Network simulator ready", 120s) &&
            process_.wait_for_output(kPrompt, 5s);
 }
 

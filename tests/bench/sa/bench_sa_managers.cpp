@@ -8,17 +8,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
-#include "smd/admin/client.h"
-#include "tests/bench/opensm_on_ibsim.h"
+#include "tests/bench/sa/managers.h"
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/paths.h"
 
@@ -28,14 +24,6 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using Json = nlohmann::json;
-using Values = std::map<std::string, std::vector<double>>;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// User and system time of a process so far.
 double cpu_us(pid_t pid) {
@@ -50,74 +38,9 @@ double cpu_us(pid_t pid) {
   return ticks * 1e6 / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-class Subject {
- public:
-  virtual ~Subject() = default;
-  virtual bool comes_up() = 0;
-  virtual void sweep() = 0;
-  virtual TimedProcess& process() = 0;
-};
-
-class Smd final : public Subject {
- public:
-  Smd(const test::Ibsim& ibsim, const std::filesystem::path& folder)
-      : socket_(folder / "smd.sock"),
-        process_({.argv = {test::smd_path(),
-                           "run",
-                           "-c",
-                           test::write_config(folder, "interval_s = 0\n")},
-                  .env = ibsim.client_environment(ibsim.facts().adapter_ids.front()),
-                  .out = folder / "smd.out",
-                  .err = folder / "smd.err"}) {}
-
-  bool comes_up() override {
-    for (int i = 0; i < 1200 && !process_.poll(); ++i) {
-      const auto status = send_command({.socket = socket_}, "status", Json::object());
-      if (status && status->value("state", "") == "master" && status->contains("last_sweep"))
-        return true;
-      std::this_thread::sleep_for(50ms);
-    }
-    return false;
-  }
-
-  void sweep() override {
-    static_cast<void>(send_command({.socket = socket_}, "sweep", Json{{"full", true}}));
-  }
-
-  TimedProcess& process() override { return process_; }
-
- private:
-  std::string socket_;
-  TimedProcess process_;
-};
-
-class Opensm final : public Subject {
- public:
-  Opensm(const test::Ibsim& ibsim, const std::filesystem::path& folder)
-      : opensm_(ibsim, folder, {.window = 128}) {}
-
-  bool comes_up() override { return opensm_.wait_until_up(60s).has_value(); }
-
-  void sweep() override { opensm_.process().signal(SIGHUP); }
-
-  TimedProcess& process() override { return opensm_.process(); }
-
- private:
-  OpensmOnIbsim opensm_;
-};
-
-/// GUIDs of the adapters' ports, from the lines "[1](guid)" of the net file.
 void write_guids(const std::filesystem::path& net, const std::filesystem::path& out) {
-  std::ifstream in(net);
   std::ofstream file(out);
-  bool adapter = false;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("Ca")) adapter = true;
-    if (line.starts_with("Switch")) adapter = false;
-    const std::size_t at = line.find("](");
-    if (adapter && line.starts_with('[') && at != std::string::npos)
-      file << line.substr(at + 2, line.find(')', at) - at - 2) << "\n";
-  }
+  for (const std::string& guid : read_port_guids(net)) file << guid << "\n";
 }
 
 struct Wishes {
@@ -131,7 +54,7 @@ struct Wishes {
 std::string load(const test::Ibsim& ibsim,
                  const std::filesystem::path& folder,
                  const Wishes& wishes,
-                 Subject& subject,
+                 Manager& subject,
                  const std::string& when,
                  Values& values) {
   const double before = cpu_us(subject.process().pid());
@@ -168,12 +91,7 @@ std::string run_once(const std::filesystem::path& net,
   write_guids(net, folder.path() / "guids");
   test::Ibsim ibsim(net);
   if (!ibsim.ready()) return "ibsim does not start: " + ibsim.complaint();
-  std::unique_ptr<Subject> subject;
-  if (opensm) {
-    subject = std::make_unique<Opensm>(ibsim, folder.path());
-  } else {
-    subject = std::make_unique<Smd>(ibsim, folder.path());
-  }
+  const auto subject = start_manager(ibsim, folder.path(), {.opensm = opensm});
   if (!subject->comes_up()) return "does not come up";
   std::this_thread::sleep_for(1s);  // names and the like
   std::string failure = load(ibsim, folder.path(), wishes, *subject, "rest", values);
@@ -193,12 +111,6 @@ std::string run_once(const std::filesystem::path& net,
   return failure;
 }
 
-std::string cell(const Values& values, const std::string& key, int digits) {
-  const auto& all = values.at(key);
-  const auto [least, most] = std::ranges::minmax(all);
-  return fmt::format("{:.{}f} ({:.{}f}–{:.{}f})", median(all), digits, least, digits, most, digits);
-}
-
 void print(const Values& ours, const Values& theirs) {
   fmt::print("| when | what | smd | OpenSM | ratio of medians |\n|---|---|---|---|---|\n");
   const auto row = [&](const std::string& when, const char* what, const std::string& key, int d) {
@@ -207,8 +119,8 @@ void print(const Values& ours, const Values& theirs) {
     fmt::print("| {} | {} | {} | {} | {:.2f} |\n",
                when,
                what,
-               cell(ours, key, d),
-               cell(theirs, key, d),
+               cell(ours.at(key), d),
+               cell(theirs.at(key), d),
                b > 0 ? a / b : 0);
   };
   for (const std::string when : {"rest", "sweep"}) {

@@ -1,0 +1,187 @@
+// smd and OpenSM asked for paths from within their own processes: a library ahead of libumad2sim
+// hands them Get(PathRecord) between random hosts and takes the answers, so that neither a client
+// nor ibsim nor a socket is measured with them. Each manager on a fresh ibsim, turn by turn; at
+// rest and while it discovers everything again and again.
+//
+// Every answer is compared with what was asked: both GUIDs, both LIDs, status 0.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "tests/bench/sa/feed_client.h"
+#include "tests/bench/sa/managers.h"
+#include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
+
+namespace smd::bench {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+struct Wishes {
+  std::vector<std::string> fabrics = {"fat-tree:k=36,levels=3,hosts=648"};
+  unsigned runs = 3;
+  double seconds = 2;
+  std::vector<std::string> who = {"smd", "opensm"};
+};
+
+struct Phase {
+  const char* name;
+  AskBy by;
+  unsigned window;
+  bool sweeping;
+};
+
+constexpr std::array<Phase, 5> kPhases{{
+    {"at rest, by GID, 64 in flight", AskBy::Gid, 64, false},
+    {"at rest, by GID, 1 in flight", AskBy::Gid, 1, false},
+    {"at rest, by LID, 64 in flight", AskBy::Lid, 64, false},
+    {"sweeping, by GID, 64 in flight", AskBy::Gid, 64, true},
+    {"sweeping, by GID, 1 in flight", AskBy::Gid, 1, true},
+}};
+
+struct Quantity {
+  const char* name;
+  const char* key;
+  int digits;
+};
+
+constexpr std::array<Quantity, 7> kQuantities{{
+    {"answers per second", "per_second", 0},
+    {"median wait, us", "p50_us", 1},
+    {"99th percentile, us", "p99_us", 1},
+    {"CPU of the process per answer, us", "cpu_us", 2},
+    {"cores in use", "cores", 2},
+    {"refused", "refused", 0},
+    {"MADs sent to others, per second", "passed", 0},
+}};
+
+std::string key_of(const Phase& phase, const char* key) {
+  return std::string(phase.name) + "/" + key;
+}
+
+/// Discovers everything as often as it can be asked to, as long as it lives.
+class Sweeps {
+ public:
+  Sweeps(Manager& manager, bool wanted)
+      : thread_([&manager, wanted](const std::stop_token& stop) {
+          while (wanted && !stop.stop_requested()) {
+            manager.sweep();
+            for (int i = 0; i < 5 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(20ms);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+Lid lid_of_manager(const test::Ibsim& ibsim) {
+  const test::Finished said = test::tool(ibsim, ibsim.facts().adapter_ids.back(), {"sminfo"});
+  const std::size_t at = said.out.find("sm lid ");
+  if (at == std::string::npos) return kUnassignedLid;
+  return Lid{static_cast<std::uint16_t>(std::stoul(said.out.substr(at + 7)))};
+}
+
+std::string measure(Manager& manager, FeedClient& feed, const Wishes& wishes, Values& values) {
+  for (const Phase& phase : kPhases) {
+    const Sweeps sweeps(manager, phase.sweeping);
+    if (phase.sweeping) std::this_thread::sleep_for(200ms);
+    const nlohmann::json result =
+        feed.ask({.by = phase.by,
+                  .window = phase.window,
+                  .milliseconds = static_cast<unsigned>(wishes.seconds * 1000)});
+    if (result.contains("error")) return result.at("error").get<std::string>();
+    const bool good = result.at("wrong") == 0 && result.at("lost") == 0 &&
+                      result.at("answered") != 0 && result.at("unasked") == 0;
+    if (!good) return fmt::format("{}: {}", phase.name, result.dump());
+    for (const Quantity& quantity : kQuantities)
+      values[key_of(phase, quantity.key)].push_back(result.at(quantity.key).get<double>());
+    values["own_us"].push_back(result.at("own_us").get<double>());
+  }
+  return "";
+}
+
+std::string run_once(const std::filesystem::path& net,
+                     const Wishes& wishes,
+                     bool opensm,
+                     Values& values) {
+  test::Scratch folder;
+  test::Ibsim ibsim(net);
+  if (!ibsim.ready()) return "ibsim does not start: " + ibsim.complaint();
+  const std::string socket = folder.path() / "feed.sock";
+  const auto manager = start_manager(ibsim,
+                                     folder.path(),
+                                     {.opensm = opensm,
+                                      .preload = test::build_path("bin/libsmd_sa_feed.so"),
+                                      .env = {{"SMD_SA_FEED", socket}}});
+  if (!manager->comes_up()) return "does not come up";
+  std::this_thread::sleep_for(1s);  // names and the like
+  std::vector<Guid> hosts;
+  for (const std::string& guid : read_port_guids(net))
+    hosts.emplace_back(std::stoull(guid, nullptr, 16));
+  FeedClient feed(socket, folder.path());
+  std::string failure = feed.learn_lids(hosts, lid_of_manager(ibsim));
+  if (failure.empty()) failure = measure(*manager, feed, wishes, values);
+  // Nothing after this is measured, and libumad2sim's exit handler may hang.
+  manager->process().signal(SIGKILL);
+  values["rss_mb"].push_back(manager->process().wait(10s).peak_rss_mb);
+  return failure;
+}
+
+void print(const Values& ours, const Values& theirs) {
+  fmt::print("| when | what | smd | OpenSM | ratio of medians |\n|---|---|---|---|---|\n");
+  const auto row = [&](const char* when, const Quantity& what, const std::string& key) {
+    const auto text = [&](const Values& values) {
+      return values.contains(key) ? cell(values.at(key), what.digits) : std::string("–");
+    };
+    std::string ratio = "–";
+    if (ours.contains(key) && theirs.contains(key) && median(theirs.at(key)) > 0)
+      ratio = fmt::format("{:.2f}", median(ours.at(key)) / median(theirs.at(key)));
+    fmt::print("| {} | {} | {} | {} | {} |\n", when, what.name, text(ours), text(theirs), ratio);
+  };
+  for (const Phase& phase : kPhases) {
+    for (const Quantity& quantity : kQuantities)
+      row(phase.name, quantity, key_of(phase, quantity.key));
+  }
+  row("all", {"the instrument's own, per answer, us", "", 2}, "own_us");
+  row("all", {"peak RSS, MB", "", 0}, "rss_mb");
+}
+
+int compare(const Wishes& wishes, const std::string& fabric) {
+  test::Scratch scratch;
+  const auto net = test::net_of(fabric, scratch.path());
+  std::map<std::string, Values> values;
+  for (unsigned run = 0; run < wishes.runs; ++run) {
+    for (const std::string& who : wishes.who) {
+      const std::string failure = run_once(net, wishes, who == "opensm", values[who]);
+      if (failure.empty()) continue;
+      fmt::print(stderr, "{}, run {}: {}\n", who, run + 1, failure);
+      return 1;
+    }
+  }
+  fmt::print("\n{}, {} runs of {} s\n\n", fabric, wishes.runs, wishes.seconds);
+  print(values["smd"], values["opensm"]);
+  return 0;
+}
+
+}  // namespace
+}  // namespace smd::bench
+
+int main(int argc, char** argv) {
+  using namespace smd::bench;
+  Wishes wishes;
+  CLI::App app{"smd and OpenSM asked for paths from within their own processes"};
+  app.add_option("--fabrics", wishes.fabrics, "Files or generators")->capture_default_str();
+  app.add_option("--runs", wishes.runs, "Runs of each")->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", wishes.seconds, "Of asking, each time")->check(CLI::PositiveNumber);
+  app.add_option("--who", wishes.who, "Managers")->check(CLI::IsMember({"smd", "opensm"}));
+  CLI11_PARSE(app, argc, argv);
+  for (const std::string& fabric : wishes.fabrics) {
+    if (const int failed = compare(wishes, fabric); failed != 0) return failed;
+  }
+  return 0;
+}
