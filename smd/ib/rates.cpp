@@ -45,6 +45,22 @@ constexpr unsigned lane_rate(LinkSpeed speed) {
   return 0;
 }
 
+constexpr std::size_t kWidths = 32;  // codes of widths are below
+constexpr std::size_t kSpeeds = static_cast<std::size_t>(LinkSpeed::Xdr) + 1;
+
+using Orders = std::array<std::array<std::uint8_t, kSpeeds>, kWidths>;
+
+Orders make_orders() {
+  Orders orders{};
+  for (std::size_t width = 0; width < kWidths; ++width) {
+    for (std::size_t speed = 0; speed < kSpeeds; ++speed) {
+      orders[width][speed] = static_cast<std::uint8_t>(
+          rate_order(rate_code(static_cast<LinkWidth>(width), static_cast<LinkSpeed>(speed))));
+    }
+  }
+  return orders;
+}
+
 }  // namespace
 
 std::uint8_t rate_code(LinkWidth width, LinkSpeed speed) {
@@ -63,9 +79,19 @@ unsigned rate_order(std::uint8_t code) {
   return found == kRates.end() ? 0 : static_cast<unsigned>(found - kRates.begin()) + 1;
 }
 
+unsigned link_rate_order(LinkWidth width, LinkSpeed speed) {
+  static const Orders orders = make_orders();
+  return orders[static_cast<std::size_t>(width)][static_cast<std::size_t>(speed)];
+}
+
+std::uint8_t rate_at(unsigned order) {
+  if (order == 0) return 0;
+  return order <= kRates.size() ? kRates[order - 1].code : kFastest.code;
+}
+
 std::uint8_t rate_below(std::uint8_t code) {
   const unsigned order = rate_order(code);
-  return order < 2 ? std::uint8_t{0} : kRates[order - 2].code;
+  return order < 2 ? std::uint8_t{0} : rate_at(order - 1);
 }
 
 }  // namespace smd

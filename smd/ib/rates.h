@@ -15,6 +15,13 @@ namespace smd {
 /// Place in the order of speed, from 1; 0 for codes that mean nothing.
 [[nodiscard]] unsigned rate_order(std::uint8_t code);
 
+/// rate_order(rate_code(width, speed)), from a table.
+[[nodiscard]] unsigned link_rate_order(LinkWidth width, LinkSpeed speed);
+
+/// The code at a place in the order of speed; 0 at place 0. Requires: a place that rate_order()
+/// gave.
+[[nodiscard]] std::uint8_t rate_at(unsigned order);
+
 /// The code next below `code` in the order of speed; 0 when there is none.
 [[nodiscard]] std::uint8_t rate_below(std::uint8_t code);
 

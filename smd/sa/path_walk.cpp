@@ -7,22 +7,32 @@
 namespace smd::sa {
 namespace {
 
-/// Narrows the way to what the link behind `port` carries.
-void pass_link(const Fabric& fabric, PortIdx port, Way& way) {
-  const PortInfo& info = fabric.port_info[port];
-  const std::uint8_t rate = rate_code(active_width(info), link_speed(fabric, port));
-  way.mtu = way.links == 0 ? info.neighbor_mtu : std::min(way.mtu, info.neighbor_mtu);
-  if (way.links == 0 || rate_order(rate) < rate_order(way.rate)) way.rate = rate;
+/// What a way carries so far: the rate as its place in the order of speed.
+struct Narrowest {
+  std::uint8_t mtu = 0;
+  unsigned rate = 0;
+  unsigned links = 0;
+};
+
+unsigned rate_of(const Fabric& fabric, PortIdx port) {
+  return link_rate_order(active_width(fabric.port_info[port]), link_speed(fabric, port));
+}
+
+/// Narrows it to what the link behind `port` carries.
+void pass_link(const Fabric& fabric, PortIdx port, Narrowest& way) {
+  const std::uint8_t mtu = fabric.port_info[port].neighbor_mtu;
+  const unsigned rate = rate_of(fabric, port);
+  way.mtu = way.links == 0 ? mtu : std::min(way.mtu, mtu);
+  way.rate = way.links == 0 ? rate : std::min(way.rate, rate);
   ++way.links;
 }
 
 /// Port 0 of a switch has limits of its own.
-void pass_end(const Fabric& fabric, PortIdx port, Way& way) {
+void pass_end(const Fabric& fabric, PortIdx port, Narrowest& way) {
   if (fabric.number_of(port) != PortNum{0}) return;
-  const PortInfo& info = fabric.port_info[port];
-  way.mtu = std::min(way.mtu, info.mtu_cap);
-  const std::uint8_t rate = rate_code(active_width(info), link_speed(fabric, port));
-  if (rate != 0 && rate_order(rate) < rate_order(way.rate)) way.rate = rate;
+  way.mtu = std::min(way.mtu, fabric.port_info[port].mtu_cap);
+  const unsigned rate = rate_of(fabric, port);
+  if (rate != 0) way.rate = std::min(way.rate, rate);
 }
 
 PortNum egress(const RoutingTables& routing, SwitchIdx sw, Lid destination) {
@@ -49,9 +59,10 @@ std::optional<Way> find_way(const SubnetView& view,
     way.rate = rate_code(active_width(info), link_speed(fabric, source));
     return way;
   }
+  Narrowest narrowest;
   PortIdx at = source;  // where the packet has arrived
   if (!fabric.is_switch(fabric.node_of[source])) {
-    pass_link(fabric, source, way);
+    pass_link(fabric, source, narrowest);
     if (exits != nullptr) exits->push_back(source);
     at = fabric.peer[source];
   }
@@ -64,17 +75,20 @@ std::optional<Way> find_way(const SubnetView& view,
     const SwitchIdx sw = fabric.switch_of[node];
     if (sw == kNone<SwitchIdx>) return std::nullopt;
     if (node == fabric.node_of[target]) break;
-    if (way.links > fabric.switch_count() + 1) return std::nullopt;
+    if (narrowest.links > fabric.switch_count() + 1) return std::nullopt;
     const PortNum out = egress(routing, sw, destination);
     if (out.value() == 0 || out.value() > fabric.num_ports(node)) return std::nullopt;
     const PortIdx leaving = fabric.port_of(node, out);
     if (fabric.peer[leaving] == kNone<PortIdx>) return std::nullopt;
-    pass_link(fabric, leaving, way);
+    pass_link(fabric, leaving, narrowest);
     if (exits != nullptr) exits->push_back(leaving);
     at = fabric.peer[leaving];
   }
-  pass_end(fabric, source, way);
-  pass_end(fabric, target, way);
+  pass_end(fabric, source, narrowest);
+  pass_end(fabric, target, narrowest);
+  way.mtu = narrowest.mtu;
+  way.rate = rate_at(narrowest.rate);
+  way.links = narrowest.links;
   return way;
 }
 

@@ -40,6 +40,9 @@ constexpr int kKernelTimeoutMs = 5000;
 // MADs handed to the loop in one piece.
 constexpr std::size_t kBatch = 256;
 
+// For which room is made at once: a batch that grows copies what it has.
+constexpr std::size_t kUsualBatch = 32;
+
 // Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
 constexpr int kErrorsUntilLost = 3;
 
@@ -267,6 +270,7 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       errors = 0;
       if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
       const ib_mad_addr_t& from = *umad_get_mad_addr(buffer.raw());
+      if (batch.empty()) batch.reserve(kUsualBatch);
       MadPacket& packet = batch.emplace_back();
       packet.remote_lid = Lid{ntohs(from.lid)};
       packet.local_qp = agent == directed_agent_ || agent == lid_agent_ ? 0 : 1;

@@ -348,5 +348,16 @@ TEST(SaRates, OfLinks) {
   EXPECT_EQ(rate_code(LinkWidth::None, LinkSpeed::Edr), 0);
 }
 
+TEST(Rates, TheTableOfLinksAndThePlacesAgreeWithTheCodes) {
+  for (const unsigned width : {0u, 1u, 2u, 4u, 8u, 16u}) {
+    for (unsigned speed = 0; speed <= static_cast<unsigned>(LinkSpeed::Xdr); ++speed) {
+      const auto w = static_cast<LinkWidth>(width);
+      const auto s = static_cast<LinkSpeed>(speed);
+      EXPECT_EQ(link_rate_order(w, s), rate_order(rate_code(w, s))) << width << " " << speed;
+      EXPECT_EQ(rate_at(link_rate_order(w, s)), rate_code(w, s)) << width << " " << speed;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace smd::sa
