@@ -10,13 +10,6 @@ namespace {
 
 using namespace cca;
 
-constexpr std::uint64_t kNsPerTick = 1024;
-
-std::uint32_t ticks(TimePoint now) {
-  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(now.since_epoch.count()) /
-                                    kNsPerTick);
-}
-
 MadStatus answer_class_port_info(const Call& call) {
   MadStatus status = MadStatus::Ok;
   if (call.set) {
@@ -58,7 +51,7 @@ MadStatus answer_key_info(const Call& call) {
 /// Reading a log empties it.
 MadStatus answer_log(const Call& call) {
   if (call.set) return MadStatus::BadMethodAttribute;
-  const std::uint32_t now = ticks(call.request.now);
+  const std::uint32_t now = congestion_ticks(call.request.now);
   if (call.node().is_switch()) {
     cc::SwitchLog log = std::exchange(call.state.switch_log, {});
     log.time = now;
@@ -73,7 +66,7 @@ MadStatus answer_log(const Call& call) {
 
 MadStatus answer_time_stamp(const Call& call) {
   if (call.set) return MadStatus::BadMethodAttribute;
-  cc::encode_time_stamp({.value = ticks(call.request.now)}, call.data());
+  cc::encode_time_stamp({.value = congestion_ticks(call.request.now)}, call.data());
   return MadStatus::Ok;
 }
 

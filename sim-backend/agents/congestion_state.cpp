@@ -7,6 +7,8 @@
 namespace smd::sim {
 namespace {
 
+constexpr std::uint64_t kNsPerTick = 1024;
+
 template <class Event, std::size_t N>
 void push_front(std::array<Event, N>& events, const Event& event) {
   std::shift_right(events.begin(), events.end(), 1);
@@ -14,6 +16,11 @@ void push_front(std::array<Event, N>& events, const Event& event) {
 }
 
 }  // namespace
+
+std::uint32_t congestion_ticks(TimePoint now) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(now.since_epoch.count()) /
+                                    kNsPerTick);
+}
 
 MarkingRule CongestionState::rule_of(PortNum port) const {
   if (port.value() < port_settings.size() && port_settings[port.value()].valid) {

@@ -9,6 +9,9 @@
 
 namespace smd::sim {
 
+/// What an agent's clock shows: units of 1.024 us.
+[[nodiscard]] std::uint32_t congestion_ticks(TimePoint now);
+
 /// When packets that leave by a port are marked.
 struct MarkingRule {
   std::uint8_t threshold = 0;      // 0: never

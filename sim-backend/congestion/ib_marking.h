@@ -13,6 +13,7 @@
 // Left out: CSReturnDelay.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sim-backend/congestion/ib_registers.h"
@@ -27,6 +28,11 @@ class IbMarking final : public Marking {
 
   void set(std::uint32_t node, const IbSwitchRegisters& registers);
 
+  /// Told of every packet that is marked, also of one that was before; empty: nobody.
+  using Told = std::function<void(const MarkPoint&)>;
+
+  void tell(Told told) { told_ = std::move(told); }
+
   void on_departure(const MarkPoint& point, Marks& marks) override;
 
   [[nodiscard]] bool may_occur(Marks marks) const override { return marks <= kFirstMark; }
@@ -40,6 +46,7 @@ class IbMarking final : public Marking {
   std::vector<IbSwitchRegisters> registers_;
   std::vector<std::uint64_t> marked_;        // by node
   std::vector<std::uint32_t> since_marked_;  // by output lane; counts down to 0
+  Told told_;
 };
 
 }  // namespace smd::sim

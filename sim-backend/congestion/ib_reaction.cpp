@@ -21,9 +21,13 @@ void IbReaction::set(HostNum host, const IbCaRegisters& registers) {
   if (moved) port.flows = {};  // what an index belongs to is another
 }
 
+bool IbReaction::is_per_sl(HostNum host) const {
+  return (ports_.at(host).registers.setting.port_control & kPerSl) != 0;
+}
+
 IbReaction::Throttle& IbReaction::find(const Flow& flow) {
   Port& port = ports_[flow.source];
-  const bool per_sl = (port.registers.setting.port_control & kPerSl) != 0;
+  const bool per_sl = is_per_sl(flow.source);
   std::vector<Throttle>& flows = port.flows[flow.sl];
   if (flows.empty()) flows.resize(per_sl ? 1 : hosts_);
   return flows[per_sl ? 0 : flow.destination];
@@ -64,7 +68,9 @@ void IbReaction::on_notice(const Flow& flow, const Notice& notice, Picos now) {
   const unsigned before = at.index;
   at.index =
       static_cast<std::uint16_t>(std::min<unsigned>(before + entry.increase, port.registers.limit));
-  if (entry.trigger > 0 && before < entry.trigger && at.index >= entry.trigger) ++port.triggered;
+  if (entry.trigger == 0 || before >= entry.trigger || at.index < entry.trigger) return;
+  ++port.triggered;
+  if (told_) told_(flow, now);
 }
 
 unsigned IbReaction::index(const Flow& flow, Picos now) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "sim-backend/congestion/ib_registers.h"
@@ -22,6 +23,14 @@ class IbReaction final : public Reaction {
 
   /// Indices stay; they come within the new bounds when they are next looked at.
   void set(HostNum host, const IbCaRegisters& registers);
+
+  /// Told when the index of a flow comes to its Trigger_Threshold; empty: nobody.
+  using Told = std::function<void(const Flow&, Picos)>;
+
+  void tell(Told told) { told_ = std::move(told); }
+
+  /// The host has an index per SL, not per QP.
+  [[nodiscard]] bool is_per_sl(HostNum host) const;
 
   Picos allowed_at(const Flow& flow, Picos now) override;
   void on_injected(const Flow& flow, Picos begin, Picos end) override;
@@ -54,6 +63,7 @@ class IbReaction final : public Reaction {
 
   HostNum hosts_;
   std::vector<Port> ports_;
+  Told told_;
 };
 
 }  // namespace smd::sim

@@ -267,6 +267,7 @@ void SimFabric::Impl::serve_congestion(Packet* packet) {
     refuse(*packet);
     return reply(packet);
   }
+  if (before_congestion_) before_congestion_();
   const PortNum arrival = node.state.is_switch() ? PortNum{} : packet->port;
   const MadBytes asked = packet->mad;
   const CcaResult result = answer_congestion(

@@ -116,6 +116,10 @@ void SimFabric::log_trigger(std::uint32_t node, PortNum port, const cc::CaLogEve
   impl_->nodes_[node].state.congestion_regs(port).log_trigger(event);
 }
 
+void SimFabric::before_congestion(std::function<void()> catch_up) {
+  impl_->before_congestion_ = std::move(catch_up);
+}
+
 void SimFabric::set_wire_faults(const WireFaults& faults) {
   impl_->faults_ = faults;
   impl_->faulty_wires_ =

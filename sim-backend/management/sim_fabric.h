@@ -108,6 +108,9 @@ class SimFabric {
   // What packets do to the logs of congestion control. `port` of a switch: where it marked.
   void log_mark(std::uint32_t node, PortNum port, const cc::SwitchLogEvent& event);
   void log_trigger(std::uint32_t node, PortNum port, const cc::CaLogEvent& event);
+  /// Runs before an agent serves a MAD of class 0x21: whoever writes the logs brings them up to
+  /// now. Empty: nobody does.
+  void before_congestion(std::function<void()> catch_up);
 
   /// From now on SMPs go over links in the hands of `carrier`; null: over the fabric's own wires,
   /// which alone know the faults of set_wire_faults. Requires: it outlives this, or is taken back

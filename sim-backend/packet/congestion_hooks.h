@@ -28,6 +28,12 @@ struct MarkPoint {
   unsigned capacity = 0;
   unsigned blocks = 0;  // of this packet
   bool held = false;    // it had the link and no credit, on departure
+
+  // Whose packet it is, and when; on departure alone.
+  HostNum source = 0;
+  Lid destination;
+  std::uint8_t sl = 0;
+  Picos at = 0;
 };
 
 /// What stands in a switch.

@@ -49,6 +49,10 @@ void NetPart::mark_departure(PortAt port, unsigned vl, CellAt at) {
     point.used += unsigned{ins_[ask].capacity} - ins_[ask].free;
   }
   point.held = (ports_[port].held >> vl & 1) != 0;
+  point.source = cell.source;
+  point.destination = Lid{cell.dlid};
+  point.sl = cell.sl;
+  point.at = now_;
   hooks_.marking->on_departure(point, cell.marks);
 }
 

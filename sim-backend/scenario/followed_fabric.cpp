@@ -6,6 +6,11 @@
 #include "sim-backend/management/packet.h"
 
 namespace smd::sim {
+namespace {
+
+constexpr std::uint32_t kFirstQp = 2;  // 0 and 1 are management's
+
+}  // namespace
 
 FollowedFabric::FollowedFabric(Runtime& runtime,
                                SimFabric& fabric,
@@ -29,6 +34,11 @@ FollowedFabric::FollowedFabric(Runtime& runtime,
 }
 
 FollowedFabric::~FollowedFabric() {
+  if (marking_ != nullptr) {
+    fabric_.before_congestion({});
+    marking_->tell({});
+    reaction_->tell({});
+  }
   fabric_.set_carrier(nullptr);
   fabric_.stop_observing(observer_);
   net_.set_management_handler(nullptr);
@@ -50,6 +60,33 @@ void FollowedFabric::follow_congestion(IbMarking& marking, IbReaction& reaction)
   marking_ = &marking;
   reaction_ = &reaction;
   for (std::uint32_t node = 0; node < off_.size(); ++node) reload_congestion(node);
+  marking.tell([this](const MarkPoint& point) { log_mark(point); });
+  reaction.tell([this](const Flow& flow, Picos at) { log_trigger(flow, at); });
+  fabric_.before_congestion([this] { catch_up(); });
+}
+
+void FollowedFabric::log_mark(const MarkPoint& point) {
+  fabric_.log_mark(point.node,
+                   PortNum{point.out_port},
+                   {.source = net_.host_lid(point.source),
+                    .destination = point.destination,
+                    .sl = Sl{point.sl},
+                    .time = congestion_ticks(to_runtime(point.at))});
+}
+
+void FollowedFabric::log_trigger(const Flow& flow, Picos at) {
+  const Wiring& wiring = net_.wiring();
+  const Wire& wire = wiring.wires[wiring.host_port[flow.source]];
+  cc::CaLogEvent event{.sl = Sl{flow.sl},
+                       .local = net_.host_lid(flow.source),
+                       .remote = net_.host_lid(flow.destination),
+                       .time = congestion_ticks(to_runtime(at))};
+  // An index of a whole port and SL belongs to no QP.
+  if (!reaction_->is_per_sl(flow.source)) {
+    event.local_qp = kFirstQp + flow.destination;
+    event.remote_qp = kFirstQp + flow.source;
+  }
+  fabric_.log_trigger(wire.node, PortNum{wire.number}, event);
 }
 
 void FollowedFabric::reload_congestion(std::uint32_t node) {

@@ -24,8 +24,10 @@ class FollowedFabric final : private SmpCarrier, private ManagementHandler {
   ~FollowedFabric() override;
   FollowedFabric(const FollowedFabric&) = delete;
 
-  /// What MADs of class 0x21 have set, and set from now on, is what these two obey. Requires: they
-  /// outlive this and are of the net's nodes and hosts.
+  /// What MADs of class 0x21 have set, and set from now on, is what these two obey; and what they
+  /// do is in the logs that agents answer with. Packets have no QPs: a flow is logged as of two
+  /// QPs, each with the other host's number and 2. Requires: they outlive this and are of the net's
+  /// nodes and hosts.
   void follow_congestion(IbMarking& marking, IbReaction& reaction);
 
   /// Faults of both at once. What is inside a node that goes off is lost.
@@ -55,6 +57,8 @@ class FollowedFabric final : private SmpCarrier, private ManagementHandler {
 
   void reload(std::uint32_t node);
   void reload_congestion(std::uint32_t node);
+  void log_mark(const MarkPoint& point);
+  void log_trigger(const Flow& flow, Picos at);
   void look_again(Ticket ticket);
 
   [[nodiscard]] Picos to_net(TimePoint time) const { return to_picos(time - origin_); }
