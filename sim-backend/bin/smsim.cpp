@@ -11,6 +11,7 @@
 #include "sim-backend/bin/cmd_gen.h"
 #include "sim-backend/bin/cmd_run.h"
 #include "sim-backend/bin/cmd_serve.h"
+#include "sim-backend/bin/cmd_trace.h"
 #include "smd/base/log.h"
 
 int main(int argc, char** argv) {
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
   smd::sim::add_gen_command(app, exit_code);
   smd::sim::add_run_command(app, exit_code);
   smd::sim::add_serve_command(app, exit_code);
+  smd::sim::add_trace_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

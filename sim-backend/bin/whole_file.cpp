@@ -11,9 +11,14 @@
 namespace smd::sim {
 namespace {
 
-bool write_text(const std::filesystem::path& path, const std::string& text) {
+bool write_text(const std::filesystem::path& path, const TextPieces& pieces) {
   std::ofstream out(path, std::ios::binary);
-  out << text;
+  std::string text;
+  for (bool more = true; more && out.good();) {
+    text.clear();
+    more = pieces(text);
+    out << text;
+  }
   out.close();
   return out.good();
 }
@@ -26,6 +31,13 @@ bool complain(const std::filesystem::path& path, const std::string& why) {
 }  // namespace
 
 bool write_file(const std::filesystem::path& path, const std::string& text) {
+  return write_file(path, [&](std::string& out) {
+    out = text;
+    return false;
+  });
+}
+
+bool write_file(const std::filesystem::path& path, const TextPieces& pieces) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   const bool is_new = status.type() == std::filesystem::file_type::not_found;
@@ -34,7 +46,7 @@ bool write_file(const std::filesystem::path& path, const std::string& text) {
   const std::filesystem::path target =
       by_rename ? fmt::format("{}.{}.part", path.string(), ::getpid()) : path.string();
   errno = 0;
-  if (!write_text(target, text)) {
+  if (!write_text(target, pieces)) {
     const int why = errno;
     if (by_rename) std::filesystem::remove(target, error);
     return complain(path, std::strerror(why));
@@ -52,6 +64,16 @@ bool make_folder(const std::filesystem::path& path) {
   if (!error) return true;
   fmt::print(stderr, "{}: cannot be made: {}\n", path.string(), error.message());
   return false;
+}
+
+bool print_to_stdout(const TextPieces& pieces) {
+  std::string text;
+  for (bool more = true; more;) {
+    text.clear();
+    more = pieces(text);
+    if (!print_to_stdout(text)) return false;
+  }
+  return true;
 }
 
 bool print_to_stdout(const std::string& text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace smd::sim {
@@ -10,10 +11,17 @@ namespace smd::sim {
 /// directly. What goes wrong is said on stderr.
 [[nodiscard]] bool write_file(const std::filesystem::path& path, const std::string& text);
 
+/// Appends the next piece of a long text; false when there is none.
+using TextPieces = std::function<bool(std::string&)>;
+
+/// The same, piece by piece.
+[[nodiscard]] bool write_file(const std::filesystem::path& path, const TextPieces& pieces);
+
 /// With all above it. What goes wrong is said on stderr.
 [[nodiscard]] bool make_folder(const std::filesystem::path& path);
 
 /// What goes wrong is said on stderr.
 [[nodiscard]] bool print_to_stdout(const std::string& text);
+[[nodiscard]] bool print_to_stdout(const TextPieces& pieces);
 
 }  // namespace smd::sim

@@ -22,6 +22,7 @@
 #include "sim-backend/experiments/networks.h"
 #include "sim-backend/experiments/open_parameters.h"
 #include "sim-backend/experiments/partial_discovery.h"
+#include "sim-backend/experiments/phases.h"
 #include "sim-backend/experiments/route_entries.h"
 #include "sim-backend/experiments/route_quality.h"
 #include "sim-backend/experiments/service_gap.h"
@@ -55,6 +56,7 @@ std::span<const Experiment> experiments() {
                                    networks(),
                                    open_parameters(),
                                    partial_discovery(),
+                                   phases(),
                                    route_entries(),
                                    route_quality(),
                                    service_gap(),

@@ -1,0 +1,121 @@
+#include "sim-backend/bin/cmd_trace.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim-backend/bin/whole_file.h"
+#include "sim-backend/traffic/phases/phase_trace.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr std::size_t kPiece = 1 << 16;
+constexpr double kMostMessages = 1e12;
+
+struct CommandLine {
+  std::vector<std::string> phases;
+  PhaseTiming timing;
+  std::string output;
+  bool list = false;
+};
+
+int wrong_line(const std::string& what) {
+  fmt::print(stderr, "smsim: {}\n", what);
+  return kBadInput;
+}
+
+/// Says of the trace what a reader wants to know of it, and which command made it.
+std::string heading(const CommandLine& line, const PhaseSum& sum) {
+  std::string calls;
+  for (const std::string& call : line.phases) calls += " " + call;
+  return fmt::format("#{}\n# {} ranks, {:.0f} messages, {:.0f} bytes, {:.0f} ns; seed {}\n",
+                     calls,
+                     line.timing.ranks,
+                     sum.messages,
+                     sum.bytes,
+                     sum.lasts_ns,
+                     line.timing.seed);
+}
+
+int run_trace(const CommandLine& line) {
+  if (line.list) return print_to_stdout(list_phases()) ? 0 : kFailed;
+  if (line.phases.empty()) {
+    return wrong_line("trace needs a PHASE or more, or --list to see what there is");
+  }
+  auto phases = parse_phases(line.phases, line.timing.ranks);
+  if (!phases) {
+    for (const Fault& fault : phases.error()) fmt::print(stderr, "{}\n", print_fault(fault));
+    return kBadInput;
+  }
+  const PhaseSum sum = sum_phases(*phases, line.timing);
+  if (sum.messages > kMostMessages) {
+    return wrong_line(
+        fmt::format("trace: {:.3g} messages, {:.0g} at most", sum.messages, kMostMessages));
+  }
+  if (double(line.timing.start_ns) + double(line.timing.jitter_ns) + sum.lasts_ns >
+      0.99 * double(kMostTraceNs)) {
+    return wrong_line("trace: it lasts longer than a trace can, which is 100 days");
+  }
+  PhaseTrace trace(std::move(*phases), line.timing);
+  bool begun = false;
+  const TextPieces pieces = [&](std::string& out) {
+    if (!begun) out = heading(line, sum);
+    begun = true;
+    while (out.size() < kPiece) {
+      const auto message = trace.next();
+      if (!message) return false;
+      out += print_trace_line(*message);
+    }
+    return true;
+  };
+  const bool done = line.output.empty() ? print_to_stdout(pieces) : write_file(line.output, pieces);
+  return done ? 0 : kFailed;
+}
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, int& exit_code) {
+  const auto line = std::make_shared<CommandLine>();
+  PhaseTiming& timing = line->timing;
+  CLI::App* command =
+      app.add_subcommand("trace", "Print what a parallel program sends, for smsim run to replay");
+  command->add_option("PHASE", line->phases, "NAME:key=value,… or a program, in turn");
+  command->add_flag("--list", line->list, "All phases with their keys, and all programs");
+  command->add_option("-o,--output", line->output, "File to write instead of standard output");
+  command->add_option("--ranks", timing.ranks, "Of the program, a host each")
+      ->check(CLI::Range(2u, 49151u))
+      ->capture_default_str();
+  command->add_option("--first-host", timing.first_host, "Of rank 0; the others follow")
+      ->check(CLI::Range(0u, 49149u))
+      ->capture_default_str();
+  command->add_option("--repeat", timing.repeat, "All phases in turn, so often")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str();
+  command->add_option("--start-ns", timing.start_ns, "When the first phase begins")
+      ->check(CLI::Range(std::uint64_t{0}, kMostTraceNs))
+      ->capture_default_str();
+  command->add_option("--jitter-ns", timing.jitter_ns, "How late a rank may be in a phase, at most")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000'000}))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--bytes-per-ns", timing.bytes_per_ns, "Of a link of the network that the program ran on")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->capture_default_str();
+  command->add_option("--speed", timing.speed, "All times but the start are divided by it")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->capture_default_str();
+  command->add_option("--sl", timing.sl, "Service level of all messages")
+      ->check(CLI::Range(0u, 15u))
+      ->capture_default_str();
+  command->add_option("--seed", timing.seed, "Of the ranks' lateness")->capture_default_str();
+  command->callback([line, &exit_code] { exit_code = run_trace(*line); });
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,25 @@
+// gather: all ranks send to the root at once, as for output that one of them writes.
+#include "sim-backend/traffic/phases/rows.h"
+
+namespace smd::sim {
+namespace {
+
+std::uint32_t rounds(const PhaseInput&) { return 1; }
+
+void list(const PhaseInput& in, std::uint32_t, std::vector<PhaseMessage>& out) {
+  for (HostNum rank = 0; rank < in.ranks; ++rank) {
+    if (rank != in.root) out.push_back({rank, in.root, in.bytes});
+  }
+}
+
+}  // namespace
+
+const PhasePattern kGatherPhase{
+    .name = "gather",
+    .meaning = "`bytes` from every rank to the root, all at once: an incast",
+    .rounds = rounds,
+    .list = list,
+    .has_root = true,
+};
+
+}  // namespace smd::sim
