@@ -31,6 +31,7 @@
 #include "sim-backend/experiments/sweeping_load.h"
 #include "sim-backend/experiments/technique_losses.h"
 #include "sim-backend/experiments/trap_gain.h"
+#include "sim-backend/experiments/victim.h"
 #include "sim-backend/experiments/windows.h"
 
 namespace smd::sim {
@@ -65,6 +66,7 @@ std::span<const Experiment> experiments() {
                                    sweeping_load(),
                                    technique_losses(),
                                    trap_gain(),
+                                   victim(),
                                    windows()};
     std::ranges::sort(out, {}, &Experiment::name);
     return out;
