@@ -217,8 +217,7 @@ void Cycle::on_routed(Routed routed) {
   if (relieving_) {
     uneven_ = {parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation};
   } else {
-    const auto& recomputed = routed.tables.recomputed;
-    parts_.holdings.uneven = recomputed && (parts_.holdings.uneven || !recomputed->empty());
+    parts_.holdings.uneven = routed.tables.recomputed.has_value();
   }
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",

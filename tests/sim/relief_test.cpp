@@ -1,7 +1,10 @@
 // What a loss leaves uneven is seen to once all is at rest, without blocking anything.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "smd/routing/check.h"
 #include "smd/routing/engine.h"
@@ -15,15 +18,18 @@ constexpr Duration kAfter = std::chrono::seconds(11);
 
 class ReliefOfChannels : public testing::Test {
  protected:
-  static WorldOptions options(Duration delay) {
+  static WorldOptions options(Duration delay, const char* engine = "updn") {
     WorldOptions out;
-    out.settings.engine = "updn";
+    out.settings.engine = engine;
+
     out.settings.relief_delay = delay;
     return out;
   }
 
-  void start(Duration delay) {
-    world_.emplace(spec_of("torus:dims=6.6,hosts=2"), options(delay));
+  void start(Duration delay,
+             const char* fabric = "torus:dims=6.6,hosts=2",
+             const char* engine = "updn") {
+    world_.emplace(spec_of(fabric), options(delay, engine));
     world_->manager.start();
     ASSERT_TRUE(world_->settle());
     ASSERT_TRUE(world_->manager.last_cycle()->up());
@@ -37,7 +43,7 @@ class ReliefOfChannels : public testing::Test {
   // Over 5 % more than routes from scratch would.
   [[nodiscard]] bool is_uneven() const {
     const app::InForce& now = *world_->manager.in_force();
-    const auto fresh = find_engine("updn")->compute(now.fabric(), now.lids, {});
+    const auto fresh = find_engine(now.routing.engine)->compute(now.fabric(), now.lids, {});
     EXPECT_TRUE(fresh);
     return 20 * find_peak() > 21 * measure_load(now.fabric(), now.lids, fresh->lft).max;
   }
@@ -47,24 +53,30 @@ class ReliefOfChannels : public testing::Test {
     PortNum port;
   };
 
-  // The first cable between switches, by node and port, whose loss leaves them uneven; it stays
-  // lost.
-  std::optional<Cable> lose_an_unfortunate_cable() {
+  // Between switches, by node and port.
+  [[nodiscard]] std::vector<Cable> list_cables() const {
     const auto& nodes = world_->fabric.spec().nodes;
+    std::vector<Cable> out;
     for (std::uint32_t node = 0; node < nodes.size(); ++node) {
       for (unsigned p = 1; p <= nodes[node].num_ports(); ++p) {
-        const PortNum port{static_cast<std::uint8_t>(p)};
         const std::uint32_t peer = nodes[node].ports[p].peer_node;
-        if (nodes[node].type != NodeType::Switch || peer == sim::kNoNode || peer < node ||
-            nodes[peer].type != NodeType::Switch)
-          continue;
-        world_->fabric.set_link(node, port, false);
-        EXPECT_TRUE(world_->settle());
-        if (is_uneven()) return Cable{node, port};
-        world_->fabric.set_link(node, port, true);
-        EXPECT_TRUE(world_->settle());
-        EXPECT_FALSE(is_uneven());
+        if (nodes[node].type == NodeType::Switch && peer != sim::kNoNode && peer > node &&
+            nodes[peer].type == NodeType::Switch)
+          out.push_back({node, PortNum{static_cast<std::uint8_t>(p)}});
       }
+    }
+    return out;
+  }
+
+  // The first cable whose loss leaves loads uneven; it stays lost.
+  std::optional<Cable> lose_an_unfortunate_cable() {
+    for (const Cable& cable : list_cables()) {
+      world_->fabric.set_link(cable.node, cable.port, false);
+      EXPECT_TRUE(world_->settle());
+      if (is_uneven()) return cable;
+      world_->fabric.set_link(cable.node, cable.port, true);
+      EXPECT_TRUE(world_->settle());
+      EXPECT_FALSE(is_uneven());
     }
     return std::nullopt;
   }
@@ -136,6 +148,62 @@ TEST_F(ReliefOfChannels, ALossInTheMidstOfItIsTakenIn) {
   ASSERT_TRUE(world_->settle(2));
   EXPECT_EQ(world_->manager.last_cycle()->reason.find("relief"), std::string::npos);
   expect_healthy();
+}
+
+// Whatever cable is lost, and when it is back.
+TEST_F(ReliefOfChannels, LeavesNothingUnevenAfterAnyCable) {
+  unsigned uneven = 0;
+  for (const char* fabric : {"fat-tree:k=4,levels=3",
+                             "torus:dims=4.4,hosts=2",
+                             "hamming:dims=4.3,hosts=2",
+                             "dragonfly:a=4,h=1,c=2",
+                             "irregular:switches=16,links=4,hosts=2,seed=3"}) {
+    start(kDelay, fabric);
+    for (const Cable& cable : list_cables()) {
+      SCOPED_TRACE(fabric + fmt::format(" without {}:{}", cable.node, cable.port));
+      for (const bool up : {false, true}) {
+        world_->fabric.set_link(cable.node, cable.port, up);
+        ASSERT_TRUE(world_->settle());
+        uneven += is_uneven() ? 1u : 0u;
+        world_->run_for(std::chrono::minutes(1));
+        EXPECT_FALSE(is_uneven());
+        EXPECT_EQ(world_->manager.last_cycle()->transition.blocked, 0u);
+      }
+    }
+    expect_healthy();
+  }
+  EXPECT_GT(uneven, 20u) << "else there was nothing to relieve";
+}
+
+// Routes from scratch use other lanes or directions; where no order of changes leads there without
+// blocking turns, what is in force stays, and goes on being the base of what comes next.
+TEST_F(ReliefOfChannels, IsDroppedWhereItWouldBlockTurns) {
+  unsigned dropped = 0;
+  for (const auto& [engine, fabric] : {std::pair{"updn", "dragonfly:a=4,h=1,c=2"},
+                                       std::pair{"dfsssp", "torus:dims=4.4,hosts=2"}}) {
+    const auto nodes = spec_of(fabric).nodes;
+    for (std::uint32_t node = 1; node < nodes.size(); ++node) {
+      start(kDelay, fabric, engine);
+      if (nodes[node].type != NodeType::Switch || world_->fabric.spec().sm_node == node) continue;
+      world_->fabric.set_node(node, false);
+      ASSERT_TRUE(world_->settle());
+      ASSERT_TRUE(world_->settle_up());
+      const bool uneven = is_uneven();
+      const RoutingTables before = world_->manager.in_force()->routing;
+      world_->run_for(std::chrono::minutes(1));
+      if (!uneven || !is_uneven()) continue;
+      ++dropped;
+      EXPECT_EQ(world_->manager.in_force()->routing.lft, before.lft);
+      EXPECT_EQ(world_->manager.in_force()->routing.orientation.by_guid,
+                before.orientation.by_guid);
+      expect_healthy();
+      world_->fabric.set_node(node, true);
+      ASSERT_TRUE(world_->settle());
+      ASSERT_TRUE(world_->settle_up());
+      expect_healthy();
+    }
+  }
+  EXPECT_GT(dropped, 5u);
 }
 
 // Tables of another engine would change everything: none of that is worth it.
