@@ -309,7 +309,7 @@ class ManagedRun {
   app::CongestionDesk desk_;
   TimePoint origin_;
   std::vector<CycleSeen> cycles_;  // not yet accounted for
-  std::shared_ptr<const app::InForce> known_;
+  std::shared_ptr<const app::ActiveSubnet> known_;
   std::vector<std::optional<SwitchIdx>> leaf_;
   app::SubnetManager manager_;
   std::optional<FollowedFabric> follow_;

@@ -16,7 +16,7 @@ namespace {
 
 double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 
-Result<const InForce*> in_force(const AdminContext& context) {
+Result<const ActiveSubnet*> in_force(const AdminContext& context) {
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
   if (manager->in_force() == nullptr) {
@@ -180,7 +180,7 @@ nlohmann::json status(const AdminContext& context) {
   return out;
 }
 
-Result<nlohmann::json> port_json(const InForce& now, const nlohmann::json& args) {
+Result<nlohmann::json> port_json(const ActiveSubnet& now, const nlohmann::json& args) {
   const auto name = text_arg(args, "node");
   if (!name) return tl::unexpected<Error>(name.error());
   const auto node = find_node(now, *name);
@@ -200,7 +200,7 @@ Result<nlohmann::json> port_json(const InForce& now, const nlohmann::json& args)
   return out;
 }
 
-Result<nlohmann::json> route_args_json(const InForce& now, const nlohmann::json& args) {
+Result<nlohmann::json> route_args_json(const ActiveSubnet& now, const nlohmann::json& args) {
   const auto from = text_arg(args, "from");
   if (!from) return tl::unexpected<Error>(from.error());
   const auto to = text_arg(args, "to");
@@ -268,14 +268,15 @@ void register_commands(CommandTable& table, AdminContext context) {
   table.add("status",
             "state, engine, counts, last sweep, alarms",
             [ctx](const Json&) -> Result<Json> { return status(*ctx); });
-  table.add(
-      "fabric", "switches and links", reads([](const InForce& now, const Json&) -> Result<Json> {
-        return Json{{"switches", nodes_json(now, true)}, {"links", links_json(now)}};
-      }));
-  table.add("nodes", "every node", reads([](const InForce& now, const Json&) -> Result<Json> {
+  table.add("fabric",
+            "switches and links",
+            reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
+              return Json{{"switches", nodes_json(now, true)}, {"links", links_json(now)}};
+            }));
+  table.add("nodes", "every node", reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
               return Json{{"nodes", nodes_json(now, false)}};
             }));
-  table.add("links", "every link", reads([](const InForce& now, const Json&) -> Result<Json> {
+  table.add("links", "every link", reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
               return Json{{"links", links_json(now)}};
             }));
   table.add("port", "one port: node, port", reads(port_json));

@@ -11,20 +11,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-PortIdx first_end_port(const InForce& now, NodeIdx node) {
+PortIdx first_end_port(const ActiveSubnet& now, NodeIdx node) {
   for (PortIdx port : now.fabric().ports_of(node)) {
     if (now.lids.base[port] != kUnassignedLid) return port;
   }
   return kNone<PortIdx>;
 }
 
-Lid lid_of(const InForce& now, NodeIdx node) {
+Lid lid_of(const ActiveSubnet& now, NodeIdx node) {
   const PortIdx port = first_end_port(now, node);
   return port == kNone<PortIdx> ? kUnassignedLid : now.lids.base[port];
 }
 
 /// kUnassignedLid when the text is no LID that somebody has.
-Lid parse_lid(const InForce& now, const std::string& text) {
+Lid parse_lid(const ActiveSubnet& now, const std::string& text) {
   std::uint16_t lid = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lid);
   if (error != std::errc{} || end != text.data() + text.size()) return kUnassignedLid;
@@ -47,7 +47,7 @@ Result<NodeIdx> find_named(const Fabric& fabric, const std::string& name) {
   return found;
 }
 
-Json node_json(const InForce& now, NodeIdx node) {
+Json node_json(const ActiveSubnet& now, NodeIdx node) {
   const Fabric& fabric = now.fabric();
   unsigned linked = 0;
   for (PortIdx port : fabric.external_ports(node)) {
@@ -62,7 +62,7 @@ Json node_json(const InForce& now, NodeIdx node) {
 }
 
 /// Of a port: its own, else that of its node.
-Lid lid_at(const InForce& now, PortIdx port) {
+Lid lid_at(const ActiveSubnet& now, PortIdx port) {
   const Lid own = now.lids.base[port];
   return own != kUnassignedLid ? own : lid_of(now, now.fabric().node_of[port]);
 }
@@ -73,7 +73,7 @@ struct RouteEnd {
   Lid lid;
 };
 
-Result<RouteEnd> find_end(const InForce& now, const std::string& name) {
+Result<RouteEnd> find_end(const ActiveSubnet& now, const std::string& name) {
   const auto node = find_node(now, name);
   if (!node) return tl::unexpected<Error>(node.error());
   const auto named = find_named(now.fabric(), name);
@@ -86,7 +86,7 @@ Result<RouteEnd> find_end(const InForce& now, const std::string& name) {
 }
 
 /// The port by which data for the LID leaves; kNone when it is discarded.
-PortIdx exit_port(const InForce& now, NodeIdx node, const RouteEnd& from, Lid lid) {
+PortIdx exit_port(const ActiveSubnet& now, NodeIdx node, const RouteEnd& from, Lid lid) {
   const Fabric& fabric = now.fabric();
   if (!fabric.is_switch(node)) return node == from.node ? from.port : kNone<PortIdx>;
   const SwitchIdx sw = fabric.switch_of[node];
@@ -106,7 +106,7 @@ std::string name_of(const Fabric& fabric, NodeIdx node) {
                                           : fabric.description[node];
 }
 
-Result<NodeIdx> find_node(const InForce& now, const std::string& name) {
+Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name) {
   const auto named = find_named(now.fabric(), name);
   if (!named || *named != kNone<NodeIdx>) return named;
   if (const Lid lid = parse_lid(now, name); lid != kUnassignedLid) {
@@ -116,7 +116,7 @@ Result<NodeIdx> find_node(const InForce& now, const std::string& name) {
               fmt::format("no node is called '{}'; a description, GUID or LID would be", name));
 }
 
-Json link_json(const InForce& now, PortIdx port) {
+Json link_json(const ActiveSubnet& now, PortIdx port) {
   const Fabric& fabric = now.fabric();
   const PortIdx peer = fabric.peer[port];
   const PortInfo& info = fabric.port_info[port];
@@ -132,7 +132,7 @@ Json link_json(const InForce& now, PortIdx port) {
           {"state", print_port_state(state)}};
 }
 
-Json nodes_json(const InForce& now, bool switches_only) {
+Json nodes_json(const ActiveSubnet& now, bool switches_only) {
   Json out = Json::array();
   for (NodeIdx node : now.fabric().node_guid.indices()) {
     if (!switches_only || now.fabric().is_switch(node)) out.push_back(node_json(now, node));
@@ -140,7 +140,7 @@ Json nodes_json(const InForce& now, bool switches_only) {
   return out;
 }
 
-Json links_json(const InForce& now) {
+Json links_json(const ActiveSubnet& now) {
   Json out = Json::array();
   const Fabric& fabric = now.fabric();
   for (PortIdx port : fabric.peer.indices()) {
@@ -151,7 +151,7 @@ Json links_json(const InForce& now) {
   return out;
 }
 
-Result<Json> route_json(const InForce& now, const std::string& from, const std::string& to) {
+Result<Json> route_json(const ActiveSubnet& now, const std::string& from, const std::string& to) {
   const auto start = find_end(now, from);
   if (!start) return tl::unexpected<Error>(start.error());
   const auto end = find_end(now, to);

@@ -12,20 +12,20 @@ namespace smd::app {
 [[nodiscard]] std::string name_of(const Fabric& fabric, NodeIdx node);
 
 /// A node by description, GUID ("0x…") or LID. Invalid when there is none, or more than one.
-[[nodiscard]] Result<NodeIdx> find_node(const InForce& now, const std::string& name);
+[[nodiscard]] Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name);
 
 /// Requires: the port has a link.
-[[nodiscard]] nlohmann::json link_json(const InForce& now, PortIdx port);
+[[nodiscard]] nlohmann::json link_json(const ActiveSubnet& now, PortIdx port);
 
-[[nodiscard]] nlohmann::json nodes_json(const InForce& now, bool switches_only);
+[[nodiscard]] nlohmann::json nodes_json(const ActiveSubnet& now, bool switches_only);
 
 /// Each link once, with the state of its less active end.
-[[nodiscard]] nlohmann::json links_json(const InForce& now);
+[[nodiscard]] nlohmann::json links_json(const ActiveSubnet& now);
 
 /// The hops from node to node by the tables in force, each a link with the LIDs of its ends. A LID
 /// means the port that has it, a name the node's first port that has one. Unreachable when the
 /// route ends elsewhere.
-[[nodiscard]] Result<nlohmann::json> route_json(const InForce& now,
+[[nodiscard]] Result<nlohmann::json> route_json(const ActiveSubnet& now,
                                                 const std::string& from,
                                                 const std::string& to);
 

@@ -19,7 +19,7 @@ PortIdx find_end_port(const Fabric& fabric, Guid guid) {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases) {
-  const std::shared_ptr<const InForce> now = manager.share_in_force();
+  const std::shared_ptr<const ActiveSubnet> now = manager.share_in_force();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
   const Settings& settings = manager.settings();

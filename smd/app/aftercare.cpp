@@ -46,7 +46,7 @@ void Aftercare::note_changed(Guid node) {
   descriptions_.erase(node);
 }
 
-void Aftercare::start(InForce& in_force, MKey m_key, std::function<void()> done) {
+void Aftercare::start(ActiveSubnet& in_force, MKey m_key, std::function<void()> done) {
   in_force_ = &in_force;
   m_key_ = m_key;
   done_ = std::move(done);

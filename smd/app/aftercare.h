@@ -42,7 +42,7 @@ class Aftercare {
 
   /// Requires: `in_force` stays where it is until `done` ran or stop() was called; its snapshot is
   /// replaced when something was learned.
-  void start(InForce& in_force, MKey m_key, std::function<void()> done);
+  void start(ActiveSubnet& in_force, MKey m_key, std::function<void()> done);
 
   void stop();
 
@@ -57,7 +57,7 @@ class Aftercare {
 
   SmpClient& client_;
   KeyMemory& keys_;
-  InForce* in_force_ = nullptr;
+  ActiveSubnet* in_force_ = nullptr;
   MKey m_key_;
   std::function<void()> done_;
   bool running_ = false;

@@ -24,7 +24,7 @@ void AliasWriter::forget(const Fabric& fabric, const std::vector<PortIdx>& ports
   }
 }
 
-void AliasWriter::write(const InForce& now, const sa::AliasTable::Map& wanted, MKey m_key) {
+void AliasWriter::write(const ActiveSubnet& now, const sa::AliasTable::Map& wanted, MKey m_key) {
   const Fabric& fabric = now.fabric();
   static const std::vector<Guid> none;
   for (const PortIdx port : now.lids.base.indices()) {

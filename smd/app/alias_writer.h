@@ -23,7 +23,7 @@ class AliasWriter {
   /// The ports' agents may have begun anew.
   void forget(const Fabric& fabric, const std::vector<PortIdx>& ports);
 
-  void write(const InForce& now, const sa::AliasTable::Map& wanted, MKey m_key);
+  void write(const ActiveSubnet& now, const sa::AliasTable::Map& wanted, MKey m_key);
 
   /// Sets that are not answered yet.
   [[nodiscard]] std::size_t pending() const { return under_way_.size(); }

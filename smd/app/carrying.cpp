@@ -14,12 +14,14 @@ std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
 }
 
 // Hosts at what lingers use the SLs that they were told.
-PathSls sls_with_lingering(const Fabric& fabric, const InForce& now, const InForce& before) {
+PathSls sls_with_lingering(const Fabric& fabric,
+                           const ActiveSubnet& now,
+                           const ActiveSubnet& before) {
   PathSls sls{fabric.switch_count(), now.routing.lft.top()};
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const bool known = sw.value() < now.fabric().switch_count();
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
-    const InForce& from = known ? now : before;
+    const ActiveSubnet& from = known ? now : before;
     if (from.routing.path_sls.empty()) continue;
     const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
     const auto row = from.routing.path_sls.row(there);
@@ -30,13 +32,15 @@ PathSls sls_with_lingering(const Fabric& fabric, const InForce& now, const InFor
 }
 
 // Rows of what lingers are those that it was given.
-LaneMaps rows_with_lingering(const Fabric& fabric, const InForce& now, const InForce& before) {
+LaneMaps rows_with_lingering(const Fabric& fabric,
+                             const ActiveSubnet& now,
+                             const ActiveSubnet& before) {
   LaneMaps rows{fabric};
   rows.add_row(now.rows.rows().front());
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const bool known = sw.value() < now.fabric().switch_count();
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
-    const InForce& from = known ? now : before;
+    const ActiveSubnet& from = known ? now : before;
     if (from.rows.empty()) continue;
     const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
     const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
@@ -52,11 +56,12 @@ LaneMaps rows_with_lingering(const Fabric& fabric, const InForce& now, const InF
 
 }  // namespace
 
-std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InForce& before) {
+std::shared_ptr<ActiveSubnet> with_lingering(std::shared_ptr<ActiveSubnet> now,
+                                             const ActiveSubnet& before) {
   if (now.get() == &before) return now;
   std::optional<Fabric> fabric = smd::with_lingering(now->fabric(), before.fabric());
   if (!fabric) return now;
-  auto out = std::make_shared<InForce>(*now);
+  auto out = std::make_shared<ActiveSubnet>(*now);
   out->lids.base.resize(fabric->port_count(), kUnassignedLid);
   out->lids.lmc.resize(fabric->port_count());
   RoutingTables& routing = out->routing;
@@ -91,7 +96,7 @@ std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now, const InFo
   return out;
 }
 
-void leave_alone(SwitchIdx first, InForce& carrying, HeldTables& held) {
+void leave_alone(SwitchIdx first, ActiveSubnet& carrying, HeldTables& held) {
   ForwardingTables& wanted = carrying.routing.lft;
   const auto lingers = [first](const TableBlock& block) { return block.sw >= first; };
   for (const TableBlock& block : held.unknown) {

@@ -11,12 +11,12 @@ namespace smd::app {
 
 /// `now` itself when nothing lingers of `before`. Else `now` on the fabric of with_lingering():
 /// every index as it was; a switch that lingers is wanted to do what it was wanted to do.
-[[nodiscard]] std::shared_ptr<InForce> with_lingering(std::shared_ptr<InForce> now,
-                                                      const InForce& before);
+[[nodiscard]] std::shared_ptr<ActiveSubnet> with_lingering(std::shared_ptr<ActiveSubnet> now,
+                                                           const ActiveSubnet& before);
 
 /// What lingers (from `first` on) is wanted to do what it does; where that is unknown it is taken
 /// to do what it was wanted to do. Nobody could tell it otherwise.
-void leave_alone(SwitchIdx first, InForce& carrying, HeldTables& held);
+void leave_alone(SwitchIdx first, ActiveSubnet& carrying, HeldTables& held);
 
 /// Living ends of the cables that `carrying` has beyond `found`, ascending.
 [[nodiscard]] std::vector<PortIdx> find_ends_of_lingering(const Fabric& found,

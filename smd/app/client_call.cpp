@@ -13,7 +13,7 @@ void ClientCall::note_came_up(const Fabric& fabric, const std::vector<PortIdx>& 
   for (const PortIdx port : ports) came_up_.insert(fabric.port_guid[port]);
 }
 
-void ClientCall::call(const InForce& now,
+void ClientCall::call(const ActiveSubnet& now,
                       const std::vector<Guid>& before,
                       const std::vector<Guid>& after,
                       MKey m_key) {

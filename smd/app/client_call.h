@@ -22,7 +22,7 @@ class ClientCall {
 
   /// `before` and `after`: GUIDs in service, ascending. Who is new in `after`, did not just come up
   /// and has the capability is asked, and asked again at the next call where it did not answer.
-  void call(const InForce& now,
+  void call(const ActiveSubnet& now,
             const std::vector<Guid>& before,
             const std::vector<Guid>& after,
             MKey m_key);

@@ -52,7 +52,7 @@ void CongestionDesk::stop() {
   said_.clear();
 }
 
-void CongestionDesk::adopt(std::shared_ptr<const InForce> now,
+void CongestionDesk::adopt(std::shared_ptr<const ActiveSubnet> now,
                            const Settings& settings,
                            unsigned longest_route,
                            const std::vector<PortIdx>& came_up) {

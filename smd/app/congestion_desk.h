@@ -34,7 +34,7 @@ class CongestionDesk {
 
   /// What is in force now. `longest_route` in switches, 0 where it was not measured; `came_up`:
   /// ports of the snapshot whose registers may be those of power-on.
-  void adopt(std::shared_ptr<const InForce> now,
+  void adopt(std::shared_ptr<const ActiveSubnet> now,
              const Settings& settings,
              unsigned longest_route,
              const std::vector<PortIdx>& came_up);
@@ -87,7 +87,7 @@ class CongestionDesk {
   Runtime& runtime_;
   GmpClient client_;
   cc::Options options_;
-  std::shared_ptr<const InForce> now_;
+  std::shared_ptr<const ActiveSubnet> now_;
   cc::Plan plan_;
   CcRoll roll_;
   CcHeat heat_;

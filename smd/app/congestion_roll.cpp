@@ -16,7 +16,7 @@ CcPort agent_of(const Fabric& fabric, PortIdx port) {
   return {fabric.node_guid[node], fabric.is_switch(node) ? PortNum{} : fabric.number_of(port)};
 }
 
-std::uint8_t sl_to(const InForce& now, Lid lid) {
+std::uint8_t sl_to(const ActiveSubnet& now, Lid lid) {
   const Fabric& fabric = now.fabric();
   const PathSls& sls = now.routing.path_sls;
   NodeIdx at = fabric.sm_node;
@@ -31,7 +31,7 @@ std::uint8_t sl_to(const InForce& now, Lid lid) {
 
 }  // namespace
 
-void CcRoll::meet(const InForce& now, const cc::Options& options) {
+void CcRoll::meet(const ActiveSubnet& now, const cc::Options& options) {
   const Fabric& fabric = now.fabric();
   std::set<CcPort> present;
   for (const PortIdx port : fabric.peer.indices()) {

@@ -29,7 +29,7 @@ class CcRoll {
  public:
   /// Those of the snapshot, but for the ones that are to be left alone. Those that left the subnet
   /// are forgotten.
-  void meet(const InForce& now, const cc::Options& options);
+  void meet(const ActiveSubnet& now, const cc::Options& options);
 
   /// Nothing holds any more of what was known of the agent of this port; what is on its way is of
   /// a former life.

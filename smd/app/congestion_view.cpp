@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostListed = 100;
 
-Json hot_json(const CongestionDesk& desk, const InForce& now) {
+Json hot_json(const CongestionDesk& desk, const ActiveSubnet& now) {
   using Item = std::pair<CcPort, HotPort>;
   std::vector<Item> items(desk.hot().begin(), desk.hot().end());
   std::ranges::stable_sort(
@@ -50,7 +50,7 @@ Json others_json(const CongestionDesk& desk) {
 
 }  // namespace
 
-Json congestion_json(const CongestionDesk& desk, const InForce* now) {
+Json congestion_json(const CongestionDesk& desk, const ActiveSubnet* now) {
   Json out = {{"enabled", desk.enabled()}};
   if (!desk.enabled()) return out;
   std::size_t confirmed = 0;

@@ -9,6 +9,6 @@ namespace smd::app {
 
 /// Agents that are as they should be are counted, the others named; hot ports, the most often seen
 /// first. `now`: null where nothing is in force.
-[[nodiscard]] nlohmann::json congestion_json(const CongestionDesk& desk, const InForce* now);
+[[nodiscard]] nlohmann::json congestion_json(const CongestionDesk& desk, const ActiveSubnet* now);
 
 }  // namespace smd::app

@@ -253,7 +253,7 @@ void Cycle::trust() {
 
 void Cycle::aim_at(RoutingTables goal) {
   Holdings& holdings = parts_.holdings;
-  InForce next{.sweep = found_, .lids = lids_, .routing = std::move(goal), .rows = {}};
+  ActiveSubnet next{.sweep = found_, .lids = lids_, .routing = std::move(goal), .rows = {}};
   if (holdings.multicast_apart) {
     if (const auto lane = choose_multicast_lane(next.fabric(), next.routing, parts_.settings))
       next.multicast_lane = *lane;
@@ -268,7 +268,7 @@ void Cycle::aim_at(RoutingTables goal) {
   next.partitions = choose_partitions(parts_.settings, next.fabric(), holdings.partitions);
   report_.partition_faults = holdings.partitions.faults;
   report_qos_conflicts(parts_.settings, next.routing, holdings.qos_conflicts);
-  holdings.in_force = std::make_shared<InForce>(std::move(next));
+  holdings.in_force = std::make_shared<ActiveSubnet>(std::move(next));
   replans_ = 0;
   read_rows();
 }
@@ -276,7 +276,7 @@ void Cycle::aim_at(RoutingTables goal) {
 /// A plan starts from the rows that are there, as it does from the entries.
 void Cycle::read_rows() {
   ProgramState& state = parts_.holdings.program;
-  const InForce& goal = *parts_.holdings.in_force;
+  const ActiveSubnet& goal = *parts_.holdings.in_force;
   std::vector<Turn> unread;
   if (!goal.rows.empty()) unread = find_unread_rows(goal.fabric(), state.rows);
   if (unread.empty()) return plan();
@@ -302,7 +302,7 @@ void Cycle::await_part() {
   });
 }
 
-PlanJob Cycle::plan_job(std::shared_ptr<const InForce> goal) const {
+PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
   const ProgramState& state = parts_.holdings.program;
   const Fabric& fabric = goal->fabric();
   PlanJob job{
@@ -324,7 +324,7 @@ PlanJob Cycle::plan_job(std::shared_ptr<const InForce> goal) const {
 
 void Cycle::plan() {
   Holdings& holdings = parts_.holdings;
-  const std::shared_ptr<InForce> goal = holdings.in_force;
+  const std::shared_ptr<ActiveSubnet> goal = holdings.in_force;
   if (first_plan_) {
     report_.lft_entries_changed_pct =
         changed_entries_pct(goal->fabric(), goal->routing.lft, holdings.program.tables);
@@ -332,7 +332,7 @@ void Cycle::plan() {
   first_plan_ = false;
   const bool proves =
       planner_options(parts_.settings.assimilation).first == Deactivation::Certified;
-  std::shared_ptr<InForce> carrying =
+  std::shared_ptr<ActiveSubnet> carrying =
       proves && holdings.carrying ? with_lingering(goal, *holdings.carrying) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
   if (carrying == goal) {
@@ -379,7 +379,7 @@ void Cycle::announce_turns(const TransitionPlan& plan) {
 
 PortPolicy Cycle::port_policy() const {
   PortPolicy policy = parts_.settings.ports;
-  const InForce& goal = *parts_.holdings.in_force;
+  const ActiveSubnet& goal = *parts_.holdings.in_force;
   policy.master_sm_lid = goal.lids.base[goal.fabric().sm_port];
   return policy;
 }
@@ -398,7 +398,7 @@ void Cycle::program(TransitionPlan plan) {
   log_plan(parts_.holdings.in_force->fabric(), plan_);
   if (hooks_.on_plan) hooks_.on_plan(parts_.holdings.in_force->fabric(), plan_);
   announce_turns(plan_);
-  const InForce& goal = *parts_.holdings.in_force;
+  const ActiveSubnet& goal = *parts_.holdings.in_force;
   rows_ = goal.rows.empty() ? LaneMaps{} : with_cuts(goal.rows, plan_.cut);
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
   programmer_->start(
@@ -476,7 +476,7 @@ void Cycle::tell_clients() {
 /// Nobody waits for these numbers but the reader of the report.
 void Cycle::measure() {
   if (!parts_.settings.statistics) return finish();
-  std::shared_ptr<const InForce> in_force = parts_.holdings.in_force;
+  std::shared_ptr<const ActiveSubnet> in_force = parts_.holdings.in_force;
   work_.offload(
       parts_.runtime,
       [in_force] { return compute_statistics(*in_force); },

@@ -77,7 +77,7 @@ class Cycle {
   void aim_at(RoutingTables goal);
   void await_part();
   void read_rows();
-  [[nodiscard]] PlanJob plan_job(std::shared_ptr<const InForce> goal) const;
+  [[nodiscard]] PlanJob plan_job(std::shared_ptr<const ActiveSubnet> goal) const;
   void plan();
   void program(TransitionPlan plan);
   void on_programmed(ProgramReport report);
@@ -104,8 +104,8 @@ class Cycle {
 
   /// Of the holdings, before a relief.
   struct Uneven {
-    std::shared_ptr<InForce> in_force;
-    std::shared_ptr<const InForce> carrying;
+    std::shared_ptr<ActiveSubnet> in_force;
+    std::shared_ptr<const ActiveSubnet> carrying;
     Orientation orientation;
   };
 

@@ -34,7 +34,7 @@ struct FabricCounts {
 };
 
 /// What the manager holds to be true of the fabric: large, one copy.
-struct InForce {
+struct ActiveSubnet {
   SweepReport sweep;
   LidMap lids;
   RoutingTables routing;

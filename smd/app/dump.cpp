@@ -34,7 +34,7 @@ std::string_view kind_of(const Fabric& fabric, NodeIdx node) {
 
 }  // namespace
 
-std::string print_lft_dump(const InForce& in_force) {
+std::string print_lft_dump(const ActiveSubnet& in_force) {
   const Fabric& fabric = in_force.fabric();
   std::string out;
   for (SwitchIdx sw : fabric.switch_node.indices()) {
@@ -66,7 +66,7 @@ std::string print_lft_dump(const InForce& in_force) {
   return out;
 }
 
-std::string print_mft_dump(const InForce& in_force) {
+std::string print_mft_dump(const ActiveSubnet& in_force) {
   const Fabric& fabric = in_force.fabric();
   std::string out;
   for (SwitchIdx sw : fabric.switch_node.indices()) {
@@ -81,7 +81,7 @@ std::string print_mft_dump(const InForce& in_force) {
   return out;
 }
 
-std::string print_sl2vl_dump(const InForce& in_force) {
+std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
   const Fabric& fabric = in_force.fabric();
   const RoutingTables& routing = in_force.routing;
   if (routing.lanes.empty() && routing.vls <= 1) {
@@ -140,7 +140,7 @@ Result<void> write_texts(const std::string& directory, const std::vector<NamedTe
 }
 
 Result<void> write_dumps(const std::string& directory,
-                         const InForce& in_force,
+                         const ActiveSubnet& in_force,
                          const CycleReport& cycle,
                          const std::string& plans) {
   return write_texts(directory,

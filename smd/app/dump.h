@@ -10,14 +10,14 @@
 namespace smd::app {
 
 /// Unicast tables in the format of dump_fts.
-[[nodiscard]] std::string print_lft_dump(const InForce& in_force);
+[[nodiscard]] std::string print_lft_dump(const ActiveSubnet& in_force);
 
 /// Multicast tables in the format of dump_fts -M. No groups: headers only.
-[[nodiscard]] std::string print_mft_dump(const InForce& in_force);
+[[nodiscard]] std::string print_mft_dump(const ActiveSubnet& in_force);
 
 /// One line per switch and pair of ports whose SL-to-VL row the manager sets; none are set unless
 /// configured.
-[[nodiscard]] std::string print_sl2vl_dump(const InForce& in_force);
+[[nodiscard]] std::string print_sl2vl_dump(const ActiveSubnet& in_force);
 
 /// What the last change wrote, by kind of SMP, and its `plans` as app/plan_text.h prints them.
 [[nodiscard]] std::string print_plan(const CycleReport& cycle, const std::string& plans);
@@ -29,7 +29,7 @@ Result<void> write_texts(const std::string& directory, const std::vector<NamedTe
 
 /// All of the above and fabric.net into `directory`, which is created.
 Result<void> write_dumps(const std::string& directory,
-                         const InForce& in_force,
+                         const ActiveSubnet& in_force,
                          const CycleReport& cycle,
                          const std::string& plans);
 

@@ -25,10 +25,10 @@ struct Holdings {
   LidBook book;
   Orientation orientation;
   ProgramState program;
-  std::shared_ptr<InForce> in_force;  // null until a cycle has routes that were verified
+  std::shared_ptr<ActiveSubnet> in_force;  // null until a cycle has routes that were verified
 
   /// `in_force`, on its fabric and on what may still carry data beside it.
-  std::shared_ptr<const InForce> carrying;
+  std::shared_ptr<const ActiveSubnet> carrying;
 
   ToldSls told;       // SLs that hosts may be using
   bool rows = false;  // of switches are set turn by turn, now and from now on

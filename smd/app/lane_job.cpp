@@ -56,7 +56,7 @@ void set_apart(const Fabric& fabric, const MulticastLane& lane, LaneMaps& rows) 
 }  // namespace
 
 Told ToldSls::at(TimePoint now) const {
-  std::vector<std::shared_ptr<const InForce>> told;
+  std::vector<std::shared_ptr<const ActiveSubnet>> told;
   for (const Entry& entry : entries_) {
     if (entry.replaced && *entry.replaced + kAsksAnew <= now) continue;
     if (!entry.routes) return std::nullopt;
@@ -65,7 +65,7 @@ Told ToldSls::at(TimePoint now) const {
   return told;
 }
 
-void ToldSls::tell(std::shared_ptr<const InForce> routes,
+void ToldSls::tell(std::shared_ptr<const ActiveSubnet> routes,
                    bool complete,
                    bool silent,
                    TimePoint now) {
@@ -93,7 +93,7 @@ LaneMaps choose_rows(const Fabric& fabric,
   return rows;
 }
 
-LaneTask build_lane_task(const InForce& goal,
+LaneTask build_lane_task(const ActiveSubnet& goal,
                          const Told& told,
                          const RowMemory& known,
                          std::size_t found,

@@ -13,7 +13,7 @@
 namespace smd::app {
 
 /// Routes whose SLs hosts may be using. Nothing: hosts may use any SL.
-using Told = std::optional<std::vector<std::shared_ptr<const InForce>>>;
+using Told = std::optional<std::vector<std::shared_ptr<const ActiveSubnet>>>;
 
 /// Hosts keep the SL of a path until they ask anew. They are taken to have done so a while after
 /// the plan that replaced the routes was completed, or at once when their links were down.
@@ -24,11 +24,12 @@ class ToldSls {
 
   /// `routes` are wanted from now on. Complete: all of their plan was carried out. Silent: and no
   /// link carried data meanwhile.
-  void tell(std::shared_ptr<const InForce> routes, bool complete, bool silent, TimePoint now);
+  void tell(std::shared_ptr<const ActiveSubnet> routes, bool complete, bool silent, TimePoint now);
 
  private:
   struct Entry {
-    std::shared_ptr<const InForce> routes;  // null: any SL, since nobody knows who told them what
+    std::shared_ptr<const ActiveSubnet>
+        routes;  // null: any SL, since nobody knows who told them what
     std::optional<TimePoint> replaced;
   };
 
@@ -44,7 +45,7 @@ class ToldSls {
 
 /// Rows of the goal's fabric as confirmed; a switch beyond the first `found` ones lingers, and
 /// holds what it was given. `blocked` are opened with their wanted row.
-[[nodiscard]] LaneTask build_lane_task(const InForce& goal,
+[[nodiscard]] LaneTask build_lane_task(const ActiveSubnet& goal,
                                        const Told& told,
                                        const RowMemory& known,
                                        std::size_t found,

@@ -4,7 +4,7 @@
 
 namespace smd::app {
 
-void LeaseKeeper::keep(std::shared_ptr<const InForce> in_force, MKey m_key, Duration lease) {
+void LeaseKeeper::keep(std::shared_ptr<const ActiveSubnet> in_force, MKey m_key, Duration lease) {
   const bool runs = in_force_ != nullptr;
   if (m_key == MKey{} || lease == Duration{0}) return stop();
   in_force_ = std::move(in_force);

@@ -18,7 +18,7 @@ class LeaseKeeper {
   LeaseKeeper(const LeaseKeeper&) = delete;
 
   /// From now on, for the ports of `in_force`; nothing where there is no key or no lease.
-  void keep(std::shared_ptr<const InForce> in_force, MKey m_key, Duration lease);
+  void keep(std::shared_ptr<const ActiveSubnet> in_force, MKey m_key, Duration lease);
 
   void stop();
 
@@ -27,7 +27,7 @@ class LeaseKeeper {
 
   Runtime& runtime_;
   SmpClient& client_;
-  std::shared_ptr<const InForce> in_force_;
+  std::shared_ptr<const ActiveSubnet> in_force_;
   MKey m_key_;
   Duration pause_{0};
   std::optional<SmpPump> round_;

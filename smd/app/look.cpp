@@ -89,7 +89,7 @@ void Look::look_fully(std::string why) {
 }
 
 void Look::look_partially(std::vector<Guid> suspects) {
-  const InForce& now = *holdings_.in_force;
+  const ActiveSubnet& now = *holdings_.in_force;
   seen_.partial = true;
   holdings_.stale = "the cycle before did not end";
   PartialOptions options{.m_key = settings_.ports.m_key, .literal = settings_.assimilation.literal};

@@ -25,6 +25,6 @@ struct MetricsInput {
 void add_subnet_metrics(Exposition& out, const SubnetManager& manager, const Tally& tally);
 void add_administration_metrics(Exposition& out, const Administration& administration);
 /// `now`: null where nothing is in force.
-void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const InForce* now);
+void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const ActiveSubnet* now);
 
 }  // namespace smd::app

@@ -13,7 +13,7 @@ using enum MetricType;
 
 constexpr std::size_t kMostHotPorts = 100;
 
-void add_hot_ports(Exposition& out, const CongestionDesk& desk, const InForce* now) {
+void add_hot_ports(Exposition& out, const CongestionDesk& desk, const ActiveSubnet* now) {
   out.family(Gauge, "smd_congestion_hot_ports", "Ports that stood in the log of an agent.");
   out.sample(static_cast<double>(desk.hot().size()));
   using Item = std::pair<CcPort, HotPort>;
@@ -62,7 +62,7 @@ void add_agents(Exposition& out, const CongestionDesk& desk) {
 
 }  // namespace
 
-void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const InForce* now) {
+void add_congestion_metrics(Exposition& out, const CongestionDesk& desk, const ActiveSubnet* now) {
   out.family(Gauge, "smd_congestion_enabled", "1 when smd manages congestion control.");
   out.sample(desk.enabled() ? 1 : 0);
   if (!desk.enabled()) return;

@@ -50,7 +50,7 @@ void MulticastDesk::retire() {
   now_.reset();
 }
 
-void MulticastDesk::adopt(std::shared_ptr<const InForce> now, const Settings& settings) {
+void MulticastDesk::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings) {
   const bool first = now_ == nullptr;
   const auto lane_before = std::exchange(stats_.lane, now->multicast_lane);
   now_ = std::move(now);

@@ -62,7 +62,7 @@ class MulticastDesk {
   void retire();
 
   /// What is in force now.
-  void adopt(std::shared_ptr<const InForce> now, const Settings& settings);
+  void adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings);
 
   /// Somebody joined or left: to be called after every change of groups().
   void note_change();
@@ -119,7 +119,7 @@ class MulticastDesk {
   bool by_labels_ = false;  // trees are those of paths_
   TreeRanks ranks_;
   std::vector<Group> left_;
-  std::shared_ptr<const InForce> now_;
+  std::shared_ptr<const ActiveSubnet> now_;
   std::optional<SubnetRealm> realm_;
   MKey m_key_;
   std::map<Lid, std::size_t> stranded_;

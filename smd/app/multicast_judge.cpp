@@ -10,7 +10,7 @@
 namespace smd::app {
 namespace {
 
-void add_unicast_lanes(const InForce& in_force, LaneFlow& flow, ChannelGraph& graph) {
+void add_unicast_lanes(const ActiveSubnet& in_force, LaneFlow& flow, ChannelGraph& graph) {
   Walk walk(in_force.fabric(), in_force.routing.lft);
   for (unsigned value = 1; value <= in_force.lids.top.value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
@@ -24,7 +24,8 @@ void add_unicast_lanes(const InForce& in_force, LaneFlow& flow, ChannelGraph& gr
 
 }  // namespace
 
-MulticastVerdict judge_multicast(const InForce& in_force, const std::vector<TreesOfSl>& trees) {
+MulticastVerdict judge_multicast(const ActiveSubnet& in_force,
+                                 const std::vector<TreesOfSl>& trees) {
   const RoutingTables& routing = in_force.routing;
   const auto verdict = [&](const ChannelGraph& graph) {
     const std::vector<ChannelStep> cycle = graph.find_cycle();

@@ -23,7 +23,7 @@ struct MulticastVerdict {
 };
 
 /// Trees that have a lane of their own are judged on it alone: no unicast packet is there.
-[[nodiscard]] MulticastVerdict judge_multicast(const InForce& in_force,
+[[nodiscard]] MulticastVerdict judge_multicast(const ActiveSubnet& in_force,
                                                const std::vector<TreesOfSl>& trees);
 
 }  // namespace smd::app

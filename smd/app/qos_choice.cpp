@@ -28,7 +28,7 @@ std::vector<std::uint8_t> discarded_sls(const QosPolicy& qos) {
 
 }  // namespace
 
-std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const InForce& now) {
+std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const ActiveSubnet& now) {
   if (!settings.qos_rules) return nullptr;
   return std::make_shared<const QosRules>(
       now.fabric(),

@@ -13,7 +13,7 @@ namespace smd::app {
 
 /// Null where the site has none.
 [[nodiscard]] std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings,
-                                                             const InForce& now);
+                                                             const ActiveSubnet& now);
 
 /// Levels and tables that routes on several lanes overrule, levels whose SL is discarded: one line
 /// each in the log, when it is news.

@@ -166,7 +166,7 @@ TransitionPlan compute_plan(const LingeringJob& job) {
   return other;
 }
 
-RouteStatistics compute_statistics(const InForce& in_force) {
+RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
   return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
           .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing.lft)};
 }

@@ -29,8 +29,8 @@ struct RouteJob {
   LaneCut lane_cut = LaneCut::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
   std::vector<std::pair<Guid, std::uint32_t>> weights;
-  Orientation orientation;                  // empty: from scratch
-  std::shared_ptr<const InForce> in_force;  // null: from scratch
+  Orientation orientation;                       // empty: from scratch
+  std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
   std::optional<ForwardingTables> found;  // of another manager: kept as far as they lead somewhere
 };
 
@@ -56,7 +56,7 @@ struct Routed {
                                       Lid last);
 
 struct PlanJob {
-  std::shared_ptr<const InForce> goal;  // what the fabric shall become
+  std::shared_ptr<const ActiveSubnet> goal;  // what the fabric shall become
   HeldTables held;
   std::vector<Turn> blocked;
   PlannerOptions options;
@@ -88,6 +88,6 @@ struct RouteStatistics {
   LoadReport load;
 };
 
-[[nodiscard]] RouteStatistics compute_statistics(const InForce& in_force);
+[[nodiscard]] RouteStatistics compute_statistics(const ActiveSubnet& in_force);
 
 }  // namespace smd::app

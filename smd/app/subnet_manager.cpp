@@ -205,7 +205,7 @@ void SubnetManager::survey(const SweepReport& found) {
 
 tl::expected<MulticastLane, std::string> SubnetManager::set_multicast_apart() {
   if (!holdings_.in_force) return tl::unexpected(std::string("no routes are in force"));
-  const InForce& now = *holdings_.in_force;
+  const ActiveSubnet& now = *holdings_.in_force;
   auto lane = choose_multicast_lane(now.fabric(), now.routing, settings_);
   if (lane && !std::exchange(holdings_.multicast_apart, true))
     request_sweep("multicast packets need a lane of their own");
@@ -374,7 +374,7 @@ void SubnetManager::take_care() {
 
 void SubnetManager::on_traps(TrapDesk::Batch batch) {
   if (!holdings_.in_force) return request_sweep(std::move(batch.reason));
-  const InForce& now = *holdings_.in_force;
+  const ActiveSubnet& now = *holdings_.in_force;
   const auto node_of = [&](Lid lid) {
     const PortIdx port = now.lids.owner_of(lid);
     return port == kNone<PortIdx> ? kNone<NodeIdx> : now.fabric().node_of[port];

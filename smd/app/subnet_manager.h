@@ -106,11 +106,13 @@ class SubnetManager {
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
   /// Null until a cycle has routes that were verified.
-  [[nodiscard]] const InForce* in_force() const { return holdings_.in_force.get(); }
+  [[nodiscard]] const ActiveSubnet* in_force() const { return holdings_.in_force.get(); }
 
   /// The same, to be kept. Its tables and LIDs stay as they are; its fabric is replaced by one that
   /// knows more, such as names, until a cycle begins; see Observer::on_known.
-  [[nodiscard]] std::shared_ptr<const InForce> share_in_force() const { return holdings_.in_force; }
+  [[nodiscard]] std::shared_ptr<const ActiveSubnet> share_in_force() const {
+    return holdings_.in_force;
+  }
 
   /// What switches confirmed, and the turns that are blocked in them.
   [[nodiscard]] const ProgramState& program_state() const { return holdings_.program; }

@@ -52,7 +52,7 @@ class DryRunWorld {
   /// Of the latest failure, or of the bring-up when there was none.
   [[nodiscard]] const std::string& plans() const { return plans_; }
 
-  [[nodiscard]] const app::InForce* in_force() const { return manager_.in_force(); }
+  [[nodiscard]] const app::ActiveSubnet* in_force() const { return manager_.in_force(); }
 
   [[nodiscard]] const app::CongestionDesk& congestion() const { return congestion_; }
 

@@ -145,14 +145,14 @@ class Host {
 
  private:
   void send(const MadBytes& mad) {
-    const InForce& now = *managed_.manager.in_force();
+    const ActiveSubnet& now = *managed_.manager.in_force();
     static_cast<void>(transport_.send({.remote_lid = now.lids.base[now.fabric().sm_port],
                                        .local_qp = 1,
                                        .remote_qp = 1,
                                        .mad = mad}));
   }
 
-  using InForce = app::InForce;
+  using ActiveSubnet = app::ActiveSubnet;
 
   void on_packet(const MadPacket& packet) {
     const SaHeader header = *decode_sa_header(packet.mad);
@@ -245,7 +245,7 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   managed.manager.start();
   ASSERT_TRUE(managed.settle());
   Host host(managed, "host-00009");
-  const app::InForce before = *managed.manager.in_force();
+  const app::ActiveSubnet before = *managed.manager.in_force();
   const PortIdx victim = before.lids.owner_of(before.lids.top);
   const NodeRecord wanted{.lid = before.lids.base[victim]};
   const auto status = [&] {

@@ -148,7 +148,7 @@ TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   World world(spec_of("fat-tree:k=4,levels=2"));
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::InForce& now = *world.manager.in_force();
+  const app::ActiveSubnet& now = *world.manager.in_force();
   const NodeIdx host =
       now.fabric().find_node(world.fabric.spec().nodes[world.node("host-00001")].guid).value();
   const PortIdx port = now.fabric().port_of(host, PortNum{1});

@@ -104,7 +104,7 @@ TEST_F(Change, ASilentSwitchIsReportedAndRoutedAround) {
 
 TEST_F(Change, NewRootsTurnTheTree) {
   const auto rank_of = [this](const std::string& name) {
-    const app::InForce& now = *world.manager.in_force();
+    const app::ActiveSubnet& now = *world.manager.in_force();
     const NodeIdx node =
         now.fabric().find_node(world.fabric.spec().nodes[world.node(name)].guid).value();
     return now.routing.orientation.rank[now.fabric().switch_of[node]];

@@ -27,7 +27,7 @@ class Lives {
 
   /// After every SMP that changes an entry or a row: what hosts were told before closes no circle.
   void look() {
-    const app::InForce& goal = *manager->in_force();
+    const app::ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
     SlSets sls{now.switch_count(), goal.lids.top};
     for (const SwitchIdx sw : now.switch_node.indices()) {
@@ -73,7 +73,7 @@ class Lives {
 
   /// What the registers say, in the order of the manager's snapshot, with the SLs that it names.
   [[nodiscard]] RoutingTables read() const {
-    const app::InForce& goal = *manager->in_force();
+    const app::ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
     RoutingTables out;
     out.lft = ForwardingTables{now.switch_count(), goal.lids.top};
@@ -98,7 +98,7 @@ class Lives {
 
   /// Empty when every pair arrives and no lane waits for itself.
   [[nodiscard]] std::string find_fault() const {
-    const app::InForce& goal = *manager->in_force();
+    const app::ActiveSubnet& goal = *manager->in_force();
     const RouteReport report = check_routes(goal.fabric(), goal.lids, read());
     if (report.ok()) return "";
     if (!report.acyclic) return print_cycle(goal.fabric(), report.cycle);
@@ -127,7 +127,7 @@ class Lives {
   std::optional<sim::SimTransport> port;
   app::Kept kept;
   std::vector<app::CycleReport> reports;
-  std::shared_ptr<const app::InForce> told;  // before the plan under way
+  std::shared_ptr<const app::ActiveSubnet> told;  // before the plan under way
   bool watching = false;
   unsigned looks = 0;
   std::string passing;  // the first circle while a proved plan was carried out

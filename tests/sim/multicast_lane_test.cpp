@@ -67,7 +67,7 @@ TEST(MulticastLane, LoopsWithUnicastRoutesCostALane) {
   EXPECT_EQ(told.size(), site.hosts.size()) << "every member, and nobody else";
 
   // On one lane they do close a loop.
-  app::InForce together = *site.manager.in_force();
+  app::ActiveSubnet together = *site.manager.in_force();
   EXPECT_EQ(app::judge_multicast(together, trees_of(site)).acyclic, true);
   together.multicast_lane.reset();
   const app::MulticastVerdict verdict = app::judge_multicast(together, trees_of(site));

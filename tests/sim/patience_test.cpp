@@ -80,7 +80,7 @@ class Newcomer : public testing::Test {
   }
 
   [[nodiscard]] bool is_named() const {
-    const app::InForce& now = *world.manager.in_force();
+    const app::ActiveSubnet& now = *world.manager.in_force();
     const auto node = now.fabric().find_node(world.fabric.spec().nodes[newcomer].guid);
     return node && now.fabric().description[*node] == "host-00009";
   }

@@ -36,13 +36,13 @@ class ReliefOfChannels : public testing::Test {
   }
 
   [[nodiscard]] std::uint64_t find_peak() const {
-    const app::InForce& now = *world_->manager.in_force();
+    const app::ActiveSubnet& now = *world_->manager.in_force();
     return measure_load(now.fabric(), now.lids, now.routing.lft).max;
   }
 
   // Over 5 % more than routes from scratch would.
   [[nodiscard]] bool is_uneven() const {
-    const app::InForce& now = *world_->manager.in_force();
+    const app::ActiveSubnet& now = *world_->manager.in_force();
     const auto fresh = find_engine(now.routing.engine)->compute(now.fabric(), now.lids, {});
     EXPECT_TRUE(fresh);
     return 20 * find_peak() > 21 * measure_load(now.fabric(), now.lids, fresh->lft).max;

@@ -62,7 +62,7 @@ TEST_F(TappedManager, FollowsProvisionalRoutesWithFinalOnes) {
   bring_up("partial+pira-fera+proved+delta");
   EXPECT_EQ(manager->last_cycle()->engine, "fera");
   EXPECT_TRUE(manager->last_cycle()->provisional);
-  const app::InForce& now = *manager->in_force();
+  const app::ActiveSubnet& now = *manager->in_force();
   EXPECT_EQ(now.routing.engine, "fera");
   const RoutingTables whole =
       find_engine("fera")

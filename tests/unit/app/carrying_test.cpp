@@ -16,15 +16,15 @@ using test::node;
 using test::port;
 using test::switch_named;
 
-std::shared_ptr<InForce> in_force_on(Fabric fabric) {
-  auto out = std::make_shared<InForce>();
+std::shared_ptr<ActiveSubnet> in_force_on(Fabric fabric) {
+  auto out = std::make_shared<ActiveSubnet>();
   out->lids = test::lids_in_order(fabric);
   out->routing = *find_engine("updn")->compute(fabric, out->lids, {});
   out->sweep.fabric = std::make_shared<const Fabric>(std::move(fabric));
   return out;
 }
 
-ConfirmedTables held_by(const InForce& before) {
+ConfirmedTables held_by(const ActiveSubnet& before) {
   ConfirmedTables held;
   for (const SwitchIdx sw : before.fabric().switch_node.indices()) {
     LftBlock block;
@@ -36,9 +36,9 @@ ConfirmedTables held_by(const InForce& before) {
 
 /// A ring of four with a host each; S3 went silent, its two cables are Active.
 struct Silent {
-  std::shared_ptr<InForce> before = in_force_on(fabric_from(
+  std::shared_ptr<ActiveSubnet> before = in_force_on(fabric_from(
       "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3"));
-  std::shared_ptr<InForce> now = [] {
+  std::shared_ptr<ActiveSubnet> now = [] {
     Fabric fabric = fabric_from("S1:1-S2:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 S2/3");
     for (const char* end : {"S2:2", "S4:1"})
       fabric.port_info[port(fabric, end)].port_state = static_cast<std::uint8_t>(PortState::Active);
@@ -80,7 +80,7 @@ TEST(Carrying, WhatLingersIsWantedToDoWhatItDoes) {
   EXPECT_TRUE(held.unknown.empty());
 }
 
-LingeringJob job_of(const Silent& net, std::shared_ptr<InForce> carrying) {
+LingeringJob job_of(const Silent& net, std::shared_ptr<ActiveSubnet> carrying) {
   const ConfirmedTables confirmed = held_by(*net.before);
   LingeringJob job{.job = {.goal = carrying}, .without = {.goal = net.now}};
   for (PlanJob* each : {&job.job, &job.without})

@@ -11,14 +11,14 @@ namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
-using app::InForce;
+using app::ActiveSubnet;
 using app::Told;
 using app::ToldSls;
 using testing::ElementsAre;
 
-using Routes = std::shared_ptr<const InForce>;
+using Routes = std::shared_ptr<const ActiveSubnet>;
 
-Routes some_routes() { return std::make_shared<InForce>(); }
+Routes some_routes() { return std::make_shared<ActiveSubnet>(); }
 
 constexpr TimePoint kStart{Duration{0}};
 
@@ -102,7 +102,7 @@ struct LaneTaskOf : testing::Test {
     return app::build_lane_task(goal, Told{}, known, goal.fabric().switch_count(), blocked);
   }
 
-  InForce goal;
+  ActiveSubnet goal;
   RowMemory known;
 };
 

@@ -18,8 +18,8 @@ app::PlanJob job_of(const HandMade& made) {
   goal.orientation = made.orientation;
   SweepReport sweep;
   sweep.fabric = made.fabric;
-  return {.goal = std::make_shared<app::InForce>(
-              app::InForce{.sweep = sweep, .lids = made.lids, .routing = goal}),
+  return {.goal = std::make_shared<app::ActiveSubnet>(
+              app::ActiveSubnet{.sweep = sweep, .lids = made.lids, .routing = goal}),
           .held = {.lft = made.held, .unknown = made.unknown},
           .blocked = made.blocked,
           .options = {}};

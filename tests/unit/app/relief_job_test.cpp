@@ -47,7 +47,7 @@ class ReliefJob : public ::testing::TestWithParam<const char*> {
   [[nodiscard]] static RouteJob job_after(const View& on, const View& was, const Routed& in_force) {
     RouteJob job = job_on(on);
     job.orientation = in_force.tables.orientation;
-    job.in_force = std::make_shared<const InForce>(InForce{
+    job.in_force = std::make_shared<const ActiveSubnet>(ActiveSubnet{
         .sweep = {.fabric = was.fabric}, .lids = was.lids, .routing = in_force.tables, .rows = {}});
     return job;
   }

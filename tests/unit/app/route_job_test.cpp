@@ -16,9 +16,9 @@ RouteJob job_for(std::shared_ptr<const Fabric> fabric, const std::string& engine
   return {.fabric = fabric, .lids = lids_in_order(*fabric), .engine = engine};
 }
 
-std::shared_ptr<const InForce> in_force(const RouteJob& job, const Routed& routed) {
-  return std::make_shared<const InForce>(
-      InForce{.sweep = {.fabric = job.fabric}, .lids = job.lids, .routing = routed.tables});
+std::shared_ptr<const ActiveSubnet> in_force(const RouteJob& job, const Routed& routed) {
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = {.fabric = job.fabric}, .lids = job.lids, .routing = routed.tables});
 }
 
 constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4";
