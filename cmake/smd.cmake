@@ -96,6 +96,9 @@ endfunction()
 # Tests that need nothing but this program: what a sanitizer build has to make.
 add_custom_target(inner_tests)
 
+# Tests of whatever runs on a second thread, label "threads": what a build with ThreadSanitizer has to make.
+add_custom_target(thread_tests)
+
 # Tests are compiled more often than they run: what they test has all the optimisation, they have little.
 add_library(smd_test_flags INTERFACE)
 target_compile_options(smd_test_flags INTERFACE $<$<CONFIG:Release>:-O1>
@@ -119,9 +122,9 @@ function(smd_precompile_gmock name)
   target_precompile_headers(${name} REUSE_FROM gmock_headers)
 endfunction()
 
-# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow SOURCES a.cpp… DEPS targets… [TIMEOUT s])
+# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] SOURCES a.cpp… DEPS targets… [TIMEOUT s])
 function(smd_add_test name)
-  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -136,6 +139,10 @@ function(smd_add_test name)
   endif()
   if(NOT ARG_LABEL MATCHES "cross|lint|slow")
     add_dependencies(inner_tests ${name})
+  endif()
+  if(ARG_THREADS)
+    set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+    add_dependencies(thread_tests ${name})
   endif()
 endfunction()
 

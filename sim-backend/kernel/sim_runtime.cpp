@@ -1,6 +1,7 @@
 #include "sim-backend/kernel/sim_runtime.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace smd::sim {
@@ -16,7 +17,30 @@ void SimRuntime::cancel(TimerId id) { queue_.cancel(id); }
 
 void SimRuntime::post(Task task) { queue_.add(now_, std::move(task)); }
 
+void SimRuntime::use_thread(Duration longest, std::uint64_t seed) {
+  worker_.emplace(longest, Rng(seed), now_);
+}
+
+void SimRuntime::offload_to_thread(Task work, Task then) {
+  const TimePoint begin = std::max(now_, worker_->free_at);
+  const auto longest = static_cast<std::uint64_t>(worker_->longest.count());
+  const TimePoint end =
+      begin + Duration(static_cast<std::int64_t>(worker_->rng.below(longest + 1)));
+  worker_->free_at = end;
+  queue_.add(begin, [this, end, work = std::move(work), then = std::move(then)]() mutable {
+    auto thread = std::make_shared<std::jthread>([work = std::move(work)]() mutable {
+      work();
+      work = nullptr;  // whatever it holds dies on the thread
+    });
+    queue_.add(end, [thread = std::move(thread), then = std::move(then)] {
+      thread->join();
+      then();
+    });
+  });
+}
+
 void SimRuntime::offload(Task work, Task then) {
+  if (worker_) return offload_to_thread(std::move(work), std::move(then));
   post([work = std::move(work), then = std::move(then), this]() mutable {
     work();
     post(std::move(then));

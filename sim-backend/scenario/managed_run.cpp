@@ -270,7 +270,7 @@ class ManagedRun {
   std::uint8_t path_sl(HostNum from, HostNum to) {
     const auto in_force = manager_.share_in_force();
     if (in_force == nullptr) return 0;
-    const PathSls& sls = in_force->routing.path_sls;
+    const PathSls& sls = in_force->routing->path_sls;
     if (sls.empty()) return 0;
     if (in_force != known_) {
       known_ = in_force;

@@ -19,14 +19,14 @@ double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
 Result<const ActiveSubnet*> in_force(const AdminContext& context) {
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
-  if (manager->in_force() == nullptr) {
+  if (manager->active().current() == nullptr) {
     const bool waits = manager->election().state() == SmState::Standby;
     return fail(Errc::Busy,
                 waits ? fmt::format("this manager is standby; ask the master, {}",
                                     manager->election().counterpart())
                       : std::string("the subnet is not up yet"));
   }
-  return manager->in_force();
+  return manager->active().current().get();
 }
 
 Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
@@ -194,7 +194,7 @@ Result<nlohmann::json> port_json(const ActiveSubnet& now, const nlohmann::json& 
   const PortIdx port = fabric.port_of(*node, PortNum{args.at("port").get<std::uint8_t>()});
   nlohmann::json out = {{"node", name_of(fabric, *node)},
                         {"port", fabric.number_of(port).value()},
-                        {"lid", now.lids.base[port].value()},
+                        {"lid", now.lids->base[port].value()},
                         {"info", print_port_info(fabric.port_info[port])}};
   if (fabric.peer[port] != kNone<PortIdx>) out["link"] = link_json(now, port);
   return out;
@@ -311,7 +311,7 @@ void register_commands(CommandTable& table, AdminContext context) {
             [ctx](const Json&) -> Result<Json> {
               const auto* desk = ctx->congestion ? ctx->congestion() : nullptr;
               if (desk == nullptr) return fail(Errc::Busy, "no device is open");
-              return congestion_json(*desk, ctx->manager()->in_force());
+              return congestion_json(*desk, ctx->manager()->active().current().get());
             });
   table.add("log", "set the log level: level", [](const Json& args) -> Result<Json> {
     const auto name = text_arg(args, "level");

@@ -13,14 +13,14 @@ using Json = nlohmann::json;
 
 PortIdx first_end_port(const ActiveSubnet& now, NodeIdx node) {
   for (PortIdx port : now.fabric().ports_of(node)) {
-    if (now.lids.base[port] != kUnassignedLid) return port;
+    if (now.lids->base[port] != kUnassignedLid) return port;
   }
   return kNone<PortIdx>;
 }
 
 Lid lid_of(const ActiveSubnet& now, NodeIdx node) {
   const PortIdx port = first_end_port(now, node);
-  return port == kNone<PortIdx> ? kUnassignedLid : now.lids.base[port];
+  return port == kNone<PortIdx> ? kUnassignedLid : now.lids->base[port];
 }
 
 /// kUnassignedLid when the text is no LID that somebody has.
@@ -28,7 +28,7 @@ Lid parse_lid(const ActiveSubnet& now, const std::string& text) {
   std::uint16_t lid = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lid);
   if (error != std::errc{} || end != text.data() + text.size()) return kUnassignedLid;
-  return now.lids.owner_of(Lid{lid}) == kNone<PortIdx> ? kUnassignedLid : Lid{lid};
+  return now.lids->owner_of(Lid{lid}) == kNone<PortIdx> ? kUnassignedLid : Lid{lid};
 }
 
 /// kNone when no node is called so; the name of two nodes is an error.
@@ -63,7 +63,7 @@ Json node_json(const ActiveSubnet& now, NodeIdx node) {
 
 /// Of a port: its own, else that of its node.
 Lid lid_at(const ActiveSubnet& now, PortIdx port) {
-  const Lid own = now.lids.base[port];
+  const Lid own = now.lids->base[port];
   return own != kUnassignedLid ? own : lid_of(now, now.fabric().node_of[port]);
 }
 
@@ -82,7 +82,7 @@ Result<RouteEnd> find_end(const ActiveSubnet& now, const std::string& name) {
   if (lid == kUnassignedLid) {
     return fail(Errc::Unreachable, fmt::format("{} has no LID", name_of(now.fabric(), *node)));
   }
-  return RouteEnd{*node, now.lids.owner_of(lid), lid};
+  return RouteEnd{*node, now.lids->owner_of(lid), lid};
 }
 
 /// The port by which data for the LID leaves; kNone when it is discarded.
@@ -90,9 +90,9 @@ PortIdx exit_port(const ActiveSubnet& now, NodeIdx node, const RouteEnd& from, L
   const Fabric& fabric = now.fabric();
   if (!fabric.is_switch(node)) return node == from.node ? from.port : kNone<PortIdx>;
   const SwitchIdx sw = fabric.switch_of[node];
-  PortNum egress = now.routing.lft.route(sw, lid);
-  if (egress == kNoRoute && now.routing.default_port.size() > 0) {
-    egress = now.routing.default_port[sw];
+  PortNum egress = now.routing->lft.route(sw, lid);
+  if (egress == kNoRoute && now.routing->default_port.size() > 0) {
+    egress = now.routing->default_port[sw];
   }
   return egress.value() == 0 || egress.value() > fabric.num_ports(node)
              ? kNone<PortIdx>
@@ -110,7 +110,7 @@ Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name) {
   const auto named = find_named(now.fabric(), name);
   if (!named || *named != kNone<NodeIdx>) return named;
   if (const Lid lid = parse_lid(now, name); lid != kUnassignedLid) {
-    return now.fabric().node_of[now.lids.owner_of(lid)];
+    return now.fabric().node_of[now.lids->owner_of(lid)];
   }
   return fail(Errc::Invalid,
               fmt::format("no node is called '{}'; a description, GUID or LID would be", name));

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 
 namespace smd::app {
 

@@ -19,7 +19,7 @@ PortIdx find_end_port(const Fabric& fabric, Guid guid) {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases) {
-  const std::shared_ptr<const ActiveSubnet> now = manager.share_in_force();
+  const std::shared_ptr<const ActiveSubnet> now = manager.active().current();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
   const Settings& settings = manager.settings();
@@ -27,19 +27,18 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
   for (const auto& [guid, known] : election.others()) {
     const PortIdx port = find_end_port(now->fabric(), guid);
     if (port == kNone<PortIdx> || !known.info) continue;
-    others.push_back({.lid = now->lids.base[port], .info = *known.info});
+    others.push_back({.lid = now->lids->base[port], .info = *known.info});
     others.back().info.sm_key = SmKey{};
   }
-  // LIDs and tables live as long as the view; the fabric is the one of this moment.
   return std::make_shared<const sa::SubnetView>(sa::ViewParts{
       .fabric = now->sweep.fabric,
-      .lids = {now, &now->lids},
-      .routing = {now, &now->routing},
+      .lids = now->lids.share(),
+      .routing = now->routing.share(),
       .aliases = aliases.empty() ? nullptr : std::make_shared<const sa::AliasTable::Map>(aliases),
       .partitions = now->partitions,
       .keys = manager.program_state().keys,
-      .qos = choose_qos(settings, now->routing.vls, now->multicast_lane),
-      .rows = {now, &now->rows},
+      .qos = choose_qos(settings, now->routing->vls, now->multicast_lane),
+      .rows = now->rows.share(),
       .qos_rules = make_qos_rules(settings, *now),
       .multicast_sl = now->multicast_lane ? std::optional(now->multicast_lane->sl) : std::nullopt,
       .sm = election.info(),

@@ -46,9 +46,13 @@ void Aftercare::note_changed(Guid node) {
   descriptions_.erase(node);
 }
 
-void Aftercare::start(ActiveSubnet& in_force, MKey m_key, std::function<void()> done) {
-  in_force_ = &in_force;
+void Aftercare::start(std::shared_ptr<const ActiveSubnet> now,
+                      MKey m_key,
+                      Learned learned,
+                      std::function<void()> done) {
+  now_ = std::move(now);
   m_key_ = m_key;
+  learned_ = std::move(learned);
   done_ = std::move(done);
   running_ = true;
   audit_pkeys();
@@ -59,12 +63,18 @@ void Aftercare::stop() {
   reread_.reset();
   describer_.reset();
   fdr10_.reset();
+  now_.reset();
   running_ = false;
+}
+
+void Aftercare::learn(std::shared_ptr<const Fabric> fabric) {
+  now_ = with_fabric(*now_, std::move(fabric));
+  learned_(now_);
 }
 
 std::vector<PortIdx> Aftercare::ports_to_ask(const std::set<PortRef>& wanted) const {
   std::vector<PortIdx> out;
-  const Fabric& fabric = in_force_->fabric();
+  const Fabric& fabric = now_->fabric();
   for (const PortRef& each : wanted) {
     const auto node = fabric.find_node(each.node);
     if (node && each.port.value() <= fabric.num_ports(*node))
@@ -77,7 +87,7 @@ std::vector<PortIdx> Aftercare::ports_to_ask(const std::set<PortRef>& wanted) co
 void Aftercare::audit_pkeys() {
   // Where there are partitions, the tables were set before the ports came up.
   std::vector<TableCheck> checks;
-  if (!in_force_->partitions) checks = build_default_pkey_checks(in_force_->fabric());
+  if (!now_->partitions) checks = build_default_pkey_checks(now_->fabric());
   if (everybody_audited_) {
     const std::vector<PortIdx> since = ports_to_ask(unaudited_);
     std::erase_if(checks, [&](const TableCheck& check) {
@@ -87,17 +97,17 @@ void Aftercare::audit_pkeys() {
   for (TableCheck& check : checks) {
     // The last look at a table is the one after it was repaired.
     check.repair = [this, look = std::move(check.repair), port = check.port](const SmpData& now) {
-      const std::size_t room = key_capacity(in_force_->fabric(), port);
+      const std::size_t room = key_capacity(now_->fabric(), port);
       const PKeyBlock block = *decode_p_key_block(now);
       keys_.remember_part(
-          ref_of(in_force_->fabric(), port),
+          ref_of(now_->fabric(), port),
           {block.begin(),
            block.begin() + static_cast<std::ptrdiff_t>(std::min(room, block.size()))});
       return look(now);
     };
   }
   pkeys_.emplace(client_, m_key_);
-  pkeys_->start(in_force_->sweep, std::move(checks), [this](AuditReport audit) {
+  pkeys_->start(now_->sweep, std::move(checks), [this](AuditReport audit) {
     everybody_audited_ = true;
     unaudited_.clear();
     for (const ProgramFault& fault : audit.faults) {
@@ -112,7 +122,7 @@ void Aftercare::audit_pkeys() {
 /// A trap 144 names a node: its ports are read again, so that the snapshot says what they now can.
 void Aftercare::reread_ports() {
   std::vector<PortIdx> ports;
-  const Fabric& fabric = in_force_->fabric();
+  const Fabric& fabric = now_->fabric();
   for (const Guid guid : std::exchange(changed_, {})) {
     const auto node = fabric.find_node(guid);
     if (!node) continue;
@@ -127,9 +137,9 @@ void Aftercare::reread_ports() {
       [this, info, ports = std::move(ports), at = std::size_t{0}]() mutable {
         if (at == ports.size()) return false;
         const PortIdx port = ports[at++];
-        reread_->send({.route = SmpRoute::directed(path_to(in_force_->sweep, port)),
+        reread_->send({.route = SmpRoute::directed(path_to(now_->sweep, port)),
                        .attribute = AttributeId::PortInfo,
-                       .modifier = in_force_->fabric().number_of(port).value(),
+                       .modifier = now_->fabric().number_of(port).value(),
                        .m_key = m_key_},
                       [info, port](const Result<SmpReply>& reply) {
                         if (!reply || reply->status != 0) return;  // the next sweep sees to it
@@ -138,32 +148,32 @@ void Aftercare::reread_ports() {
         return true;
       },
       [this, info, any] {
-        if (any) in_force_->sweep.fabric = with_port_info(in_force_->fabric(), std::move(*info));
+        if (any) learn(with_port_info(now_->fabric(), std::move(*info)));
         fetch_descriptions();
       });
 }
 
 void Aftercare::fetch_descriptions() {
   describer_.emplace(client_, m_key_);
-  describer_->start(in_force_->sweep, [this](std::map<Guid, std::string> found) {
+  describer_->start(now_->sweep, [this](std::map<Guid, std::string> found) {
     for (auto& [guid, text] : found) descriptions_[guid] = std::move(text);
-    if (!found.empty())
-      in_force_->sweep.fabric = with_descriptions(in_force_->fabric(), descriptions_);
+    if (!found.empty()) learn(with_descriptions(now_->fabric(), descriptions_));
     fetch_fdr10();
   });
 }
 
 void Aftercare::fetch_fdr10() {
-  const auto every_port = in_force_->fabric().peer.indices();
+  const auto every_port = now_->fabric().peer.indices();
   std::vector<PortIdx> ports = everybody_timed_
                                    ? ports_to_ask(untimed_)
                                    : std::vector<PortIdx>{every_port.begin(), every_port.end()};
   fdr10_.emplace(client_, m_key_);
-  fdr10_->start(in_force_->sweep, std::move(ports), [this](const std::vector<PortIdx>& found) {
+  fdr10_->start(now_->sweep, std::move(ports), [this](const std::vector<PortIdx>& found) {
     everybody_timed_ = true;
     untimed_.clear();
-    for (const PortIdx port : found) fdr10_known_.insert(ref_of(in_force_->fabric(), port));
-    if (!found.empty()) in_force_->sweep.fabric = with_known(in_force_->fabric());
+    for (const PortIdx port : found) fdr10_known_.insert(ref_of(now_->fabric(), port));
+    if (!found.empty()) learn(with_known(now_->fabric()));
+    now_.reset();
     running_ = false;
     std::exchange(done_, nullptr)();
   });

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/discovery/description_fetch.h"
 #include "smd/discovery/fdr10_fetch.h"
 #include "smd/fabric/delta.h"
@@ -40,9 +40,14 @@ class Aftercare {
   /// True when a node said so and was not asked yet.
   [[nodiscard]] bool owes_reread() const { return !changed_.empty(); }
 
-  /// Requires: `in_force` stays where it is until `done` ran or stop() was called; its snapshot is
-  /// replaced when something was learned.
-  void start(ActiveSubnet& in_force, MKey m_key, std::function<void()> done);
+  /// What was learned of the nodes is in it; routes and indices are those of the one before.
+  using Learned = std::function<void(std::shared_ptr<const ActiveSubnet>)>;
+
+  /// `learned` runs each time something was, `done` once at the end; neither after stop().
+  void start(std::shared_ptr<const ActiveSubnet> now,
+             MKey m_key,
+             Learned learned,
+             std::function<void()> done);
 
   void stop();
 
@@ -53,12 +58,14 @@ class Aftercare {
   void reread_ports();
   void fetch_descriptions();
   void fetch_fdr10();
+  void learn(std::shared_ptr<const Fabric> fabric);
   [[nodiscard]] std::vector<PortIdx> ports_to_ask(const std::set<PortRef>& wanted) const;
 
   SmpClient& client_;
   KeyMemory& keys_;
-  ActiveSubnet* in_force_ = nullptr;
+  std::shared_ptr<const ActiveSubnet> now_;  // while running
   MKey m_key_;
+  Learned learned_;
   std::function<void()> done_;
   bool running_ = false;
 

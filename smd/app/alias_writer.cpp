@@ -27,8 +27,8 @@ void AliasWriter::forget(const Fabric& fabric, const std::vector<PortIdx>& ports
 void AliasWriter::write(const ActiveSubnet& now, const sa::AliasTable::Map& wanted, MKey m_key) {
   const Fabric& fabric = now.fabric();
   static const std::vector<Guid> none;
-  for (const PortIdx port : now.lids.base.indices()) {
-    if (now.lids.base[port] == kUnassignedLid) continue;
+  for (const PortIdx port : now.lids->base.indices()) {
+    if (now.lids->base[port] == kUnassignedLid) continue;
     const Guid guid = fabric.port_guid[port];
     const auto found = wanted.find(guid);
     const std::vector<Guid>& further = found == wanted.end() ? none : found->second;

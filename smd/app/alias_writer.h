@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/mad/tables.h"
 #include "smd/sa/alias_table.h"
 #include "smd/smp/smp_client.h"

@@ -17,14 +17,14 @@ std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
 PathSls sls_with_lingering(const Fabric& fabric,
                            const ActiveSubnet& now,
                            const ActiveSubnet& before) {
-  PathSls sls{fabric.switch_count(), now.routing.lft.top()};
+  PathSls sls{fabric.switch_count(), now.routing->lft.top()};
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const bool known = sw.value() < now.fabric().switch_count();
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     const ActiveSubnet& from = known ? now : before;
-    if (from.routing.path_sls.empty()) continue;
+    if (from.routing->path_sls.empty()) continue;
     const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
-    const auto row = from.routing.path_sls.row(there);
+    const auto row = from.routing->path_sls.row(there);
     const auto to = sls.row(sw);
     std::copy_n(row.begin(), std::min(row.size(), to.size()), to.begin());
   }
@@ -36,18 +36,18 @@ LaneMaps rows_with_lingering(const Fabric& fabric,
                              const ActiveSubnet& now,
                              const ActiveSubnet& before) {
   LaneMaps rows{fabric};
-  rows.add_row(now.rows.rows().front());
+  rows.add_row(now.rows->rows().front());
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const bool known = sw.value() < now.fabric().switch_count();
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     const ActiveSubnet& from = known ? now : before;
-    if (from.rows.empty()) continue;
+    if (from.rows->empty()) continue;
     const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
     const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
     for (unsigned in = 0; in <= ports; ++in) {
       for (unsigned out = 0; out <= ports; ++out) {
         const PortNum i{static_cast<std::uint8_t>(in)}, o{static_cast<std::uint8_t>(out)};
-        rows.set_row(sw, i, o, rows.add_row(from.rows.row(there, i, o)));
+        rows.set_row(sw, i, o, rows.add_row(from.rows->row(there, i, o)));
       }
     }
   }
@@ -56,17 +56,17 @@ LaneMaps rows_with_lingering(const Fabric& fabric,
 
 }  // namespace
 
-std::shared_ptr<ActiveSubnet> with_lingering(std::shared_ptr<ActiveSubnet> now,
-                                             const ActiveSubnet& before) {
+std::shared_ptr<const ActiveSubnet> with_lingering(std::shared_ptr<const ActiveSubnet> now,
+                                                   const ActiveSubnet& before) {
   if (now.get() == &before) return now;
   std::optional<Fabric> fabric = smd::with_lingering(now->fabric(), before.fabric());
   if (!fabric) return now;
-  auto out = std::make_shared<ActiveSubnet>(*now);
-  out->lids.base.resize(fabric->port_count(), kUnassignedLid);
-  out->lids.lmc.resize(fabric->port_count());
-  RoutingTables& routing = out->routing;
+  LidMap lids = now->lids;
+  lids.base.resize(fabric->port_count(), kUnassignedLid);
+  lids.lmc.resize(fabric->port_count());
+  RoutingTables routing = now->routing;
   const bool oriented = !routing.orientation.by_guid.empty();
-  const ForwardingTables& known = before.routing.lft;
+  const ForwardingTables& known = before.routing->lft;
   ForwardingTables lft(fabric->switch_count(), routing.lft.top());
   const std::size_t blocks = std::min(lft.blocks(), known.blocks());
   for (const SwitchIdx sw : fabric->switch_node.indices()) {
@@ -78,12 +78,11 @@ std::shared_ptr<ActiveSubnet> with_lingering(std::shared_ptr<ActiveSubnet> now,
     const SwitchIdx then = before.fabric().switch_of[*before.fabric().find_node(guid)];
     for (std::size_t block = 0; block < blocks; ++block)
       lft.set_block(sw, block, known.block(then, block));
-    if (oriented) routing.orientation.rank.push_back(rank_of(before.routing.orientation, guid));
+    if (oriented) routing.orientation.rank.push_back(rank_of(before.routing->orientation, guid));
     if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
   }
   routing.lft = std::move(lft);
   if (!routing.path_sls.empty()) routing.path_sls = sls_with_lingering(*fabric, *now, before);
-  if (!out->rows.empty()) out->rows = rows_with_lingering(*fabric, *now, before);
   if (oriented) {
     // By GUID too, so that the next plan finds the place of those that linger on.
     routing.orientation.by_guid.clear();
@@ -92,12 +91,23 @@ std::shared_ptr<ActiveSubnet> with_lingering(std::shared_ptr<ActiveSubnet> now,
                                                routing.orientation.rank[sw]);
     std::ranges::sort(routing.orientation.by_guid);
   }
-  out->sweep.fabric = std::make_shared<const Fabric>(std::move(*fabric));
-  return out;
+  Shared<LaneMaps> rows = now->rows;
+  if (!rows->empty()) rows = rows_with_lingering(*fabric, *now, before);
+  SweepReport sweep = now->sweep;
+  sweep.fabric = std::make_shared<const Fabric>(std::move(*fabric));
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = std::move(sweep),
+                                                           .lids = std::move(lids),
+                                                           .routing = std::move(routing),
+                                                           .rows = rows,
+                                                           .partitions = now->partitions,
+                                                           .multicast_lane = now->multicast_lane});
 }
 
-void leave_alone(SwitchIdx first, ActiveSubnet& carrying, HeldTables& held) {
-  ForwardingTables& wanted = carrying.routing.lft;
+std::shared_ptr<const ActiveSubnet> leave_alone(SwitchIdx first,
+                                                const ActiveSubnet& carrying,
+                                                HeldTables& held) {
+  RoutingTables routing = carrying.routing;
+  ForwardingTables& wanted = routing.lft;
   const auto lingers = [first](const TableBlock& block) { return block.sw >= first; };
   for (const TableBlock& block : held.unknown) {
     if (lingers(block))
@@ -106,6 +116,13 @@ void leave_alone(SwitchIdx first, ActiveSubnet& carrying, HeldTables& held) {
   std::erase_if(held.unknown, lingers);
   for (SwitchIdx sw = first; sw.value() < wanted.switches(); sw = next(sw))
     std::ranges::copy(held.lft.row(sw), wanted.row(sw).begin());
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = carrying.sweep,
+                   .lids = carrying.lids,
+                   .routing = std::move(routing),
+                   .rows = carrying.rows,
+                   .partitions = carrying.partitions,
+                   .multicast_lane = carrying.multicast_lane});
 }
 
 std::vector<PortIdx> find_ends_of_lingering(const Fabric& found, const Fabric& carrying) {

@@ -28,9 +28,9 @@ void ClientCall::call(const ActiveSubnet& now,
 
   const Fabric& fabric = now.fabric();
   std::set<Guid> present;
-  for (const PortIdx port : now.lids.base.indices()) {
+  for (const PortIdx port : now.lids->base.indices()) {
     const Guid guid = fabric.port_guid[port];
-    if (now.lids.base[port] == kUnassignedLid || !owed_.contains(guid)) continue;
+    if (now.lids->base[port] == kUnassignedLid || !owed_.contains(guid)) continue;
     const PortInfo& info = fabric.port_info[port];
     if ((info.capability_mask & port_cap::kIsClientReregistrationSupported) == 0) continue;
     present.insert(guid);

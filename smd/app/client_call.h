@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd::app {

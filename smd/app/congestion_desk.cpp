@@ -110,7 +110,7 @@ void CongestionDesk::set_goals() {
 CcGoal CongestionDesk::goal_of(const CcPort& port) const {
   const Fabric& fabric = now_->fabric();
   const NodeIdx node = *fabric.find_node(port.first);
-  const Lid our_lid = now_->lids.base[fabric.sm_port];
+  const Lid our_lid = now_->lids->base[fabric.sm_port];
   CcGoal goal = build_cc_goal(plan_, options_, fabric, node, port.second, our_lid);
   for (const cc::CcKey key : keys_) {
     if (key != options_.key) goal.former.insert(goal.former.begin(), key);
@@ -239,7 +239,7 @@ void CongestionDesk::on_trap(const MadPacket& packet) {
   if (!is_trap || !notice) return;
   const auto violation = cc::find_key_violation(*notice);
   if (!violation) return;
-  const Lid our_lid = now_->lids.base[now_->fabric().sm_port];
+  const Lid our_lid = now_->lids->base[now_->fabric().sm_port];
   const bool by_knock = violation->source == our_lid && roll_.was_knocked_at(packet.remote_lid);
   if (!by_knock) {
     ++stats_.violations;

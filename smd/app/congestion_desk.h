@@ -39,6 +39,11 @@ class CongestionDesk {
              unsigned longest_route,
              const std::vector<PortIdx>& came_up);
 
+  /// The same routes on a snapshot that knows more.
+  void refresh(std::shared_ptr<const ActiveSubnet> now) {
+    if (now_) now_ = std::move(now);
+  }
+
   using Keys = std::vector<cc::CcKey>;
 
   /// Keys that we have protected agents with, this life and before, the oldest first. `on_change`

@@ -18,7 +18,7 @@ CcPort agent_of(const Fabric& fabric, PortIdx port) {
 
 std::uint8_t sl_to(const ActiveSubnet& now, Lid lid) {
   const Fabric& fabric = now.fabric();
-  const PathSls& sls = now.routing.path_sls;
+  const PathSls& sls = now.routing->path_sls;
   NodeIdx at = fabric.sm_node;
   if (!fabric.is_switch(at)) {
     const PortIdx far = fabric.peer[fabric.sm_port];
@@ -36,7 +36,7 @@ void CcRoll::meet(const ActiveSubnet& now, const cc::Options& options) {
   std::set<CcPort> present;
   for (const PortIdx port : fabric.peer.indices()) {
     const NodeIdx node = fabric.node_of[port];
-    const Lid lid = now.lids.base[port];
+    const Lid lid = now.lids->base[port];
     if (!fabric.is_end_port(port) || lid == kUnassignedLid) continue;
     const cc::NodeOverride* own = options.find(fabric.node_guid[node]);
     if (own != nullptr && own->off) continue;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "smd/app/active_subnet.h"
 #include "smd/app/congestion_agent.h"
-#include "smd/app/cycle_report.h"
 
 namespace smd::app {
 

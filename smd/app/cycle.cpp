@@ -65,8 +65,7 @@ void Cycle::on_seen(Seen seen) {
   report_.duplicates = found_.duplicates;
   found_.fabric = parts_.aftercare.with_known(*found_.fabric);
   report_.counts = count(*found_.fabric);
-  report_.cut_off =
-      found_.fabric->node_count() == 1 && !found_.fabric->is_switch(found_.fabric->sm_node);
+  report_.cut_off = is_cut_off(*found_.fabric);
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);
 }
@@ -253,22 +252,27 @@ void Cycle::trust() {
 
 void Cycle::aim_at(RoutingTables goal) {
   Holdings& holdings = parts_.holdings;
-  ActiveSubnet next{.sweep = found_, .lids = lids_, .routing = std::move(goal), .rows = {}};
+  const Fabric& fabric = *found_.fabric;
+  std::optional<MulticastLane> apart;
   if (holdings.multicast_apart) {
-    if (const auto lane = choose_multicast_lane(next.fabric(), next.routing, parts_.settings))
-      next.multicast_lane = *lane;
+    if (const auto lane = choose_multicast_lane(fabric, goal, parts_.settings)) apart = *lane;
   }
-  if (!holdings.rows &&
-      (next.routing.vls > 1 || !next.routing.lanes.empty() || next.multicast_lane)) {
+  if (!holdings.rows && (goal.vls > 1 || !goal.lanes.empty() || apart)) {
     holdings.rows = true;
     hooks_.on_rows();
   }
-  if (holdings.rows)
-    next.rows = choose_rows(next.fabric(), next.routing, parts_.settings.qos, next.multicast_lane);
-  next.partitions = choose_partitions(parts_.settings, next.fabric(), holdings.partitions);
+  LaneMaps rows;
+  if (holdings.rows) rows = choose_rows(fabric, goal, parts_.settings.qos, apart);
+  auto partitions = choose_partitions(parts_.settings, fabric, holdings.partitions);
   report_.partition_faults = holdings.partitions.faults;
-  report_qos_conflicts(parts_.settings, next.routing, holdings.qos_conflicts);
-  holdings.in_force = std::make_shared<ActiveSubnet>(std::move(next));
+  report_qos_conflicts(parts_.settings, goal, holdings.qos_conflicts);
+  holdings.in_force =
+      std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = found_,
+                                                        .lids = lids_,
+                                                        .routing = std::move(goal),
+                                                        .rows = std::move(rows),
+                                                        .partitions = std::move(partitions),
+                                                        .multicast_lane = apart});
   replans_ = 0;
   read_rows();
 }
@@ -278,7 +282,7 @@ void Cycle::read_rows() {
   ProgramState& state = parts_.holdings.program;
   const ActiveSubnet& goal = *parts_.holdings.in_force;
   std::vector<Turn> unread;
-  if (!goal.rows.empty()) unread = find_unread_rows(goal.fabric(), state.rows);
+  if (!goal.rows->empty()) unread = find_unread_rows(goal.fabric(), state.rows);
   if (unread.empty()) return plan();
   row_reader_.emplace(parts_.client, parts_.settings.ports.m_key);
   row_reader_->start(goal.sweep, std::move(unread), state.rows, [this] {
@@ -307,14 +311,14 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
   const Fabric& fabric = goal->fabric();
   PlanJob job{
       .goal = goal,
-      .held = collect_held_tables(fabric, goal->routing.lft.top(), state.tables),
+      .held = collect_held_tables(fabric, goal->routing->lft.top(), state.tables),
       .blocked = state.turns.collect(parts_.holdings.in_force->fabric(), TurnMemory::Held::Blocked),
       .options = planner_options(parts_.settings.assimilation),
       .next_hop_first = round_ == 1,
       .rows = {},
       .told = {},
       .found = found_.fabric->switch_count()};
-  if (!goal->rows.empty()) {
+  if (!goal->rows->empty()) {
     job.rows = state.rows;
     job.told = parts_.holdings.told.at(parts_.runtime.now());
   }
@@ -324,15 +328,15 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
 
 void Cycle::plan() {
   Holdings& holdings = parts_.holdings;
-  const std::shared_ptr<ActiveSubnet> goal = holdings.in_force;
+  const std::shared_ptr<const ActiveSubnet> goal = holdings.in_force;
   if (first_plan_) {
     report_.lft_entries_changed_pct =
-        changed_entries_pct(goal->fabric(), goal->routing.lft, holdings.program.tables);
+        changed_entries_pct(goal->fabric(), goal->routing->lft, holdings.program.tables);
   }
   first_plan_ = false;
   const bool proves =
       planner_options(parts_.settings.assimilation).first == Deactivation::Certified;
-  std::shared_ptr<ActiveSubnet> carrying =
+  std::shared_ptr<const ActiveSubnet> carrying =
       proves && holdings.carrying ? with_lingering(goal, *holdings.carrying) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
   if (carrying == goal) {
@@ -341,9 +345,10 @@ void Cycle::plan() {
   } else {
     log_lingering(goal->fabric(), carrying->fabric());
     LingeringJob job{.job = plan_job(carrying), .without = plan_job(goal)};
-    leave_alone(SwitchIdx{static_cast<std::uint32_t>(goal->fabric().switch_count())},
-                *carrying,
-                job.job.held);
+    carrying = leave_alone(SwitchIdx{static_cast<std::uint32_t>(goal->fabric().switch_count())},
+                           *carrying,
+                           job.job.held);
+    job.job.goal = carrying;
     work_.offload(
         parts_.runtime, [job = std::move(job)] { return compute_plan(job); }, on_plan);
   }
@@ -380,7 +385,7 @@ void Cycle::announce_turns(const TransitionPlan& plan) {
 PortPolicy Cycle::port_policy() const {
   PortPolicy policy = parts_.settings.ports;
   const ActiveSubnet& goal = *parts_.holdings.in_force;
-  policy.master_sm_lid = goal.lids.base[goal.fabric().sm_port];
+  policy.master_sm_lid = goal.lids->base[goal.fabric().sm_port];
   return policy;
 }
 
@@ -399,17 +404,17 @@ void Cycle::program(TransitionPlan plan) {
   if (hooks_.on_plan) hooks_.on_plan(parts_.holdings.in_force->fabric(), plan_);
   announce_turns(plan_);
   const ActiveSubnet& goal = *parts_.holdings.in_force;
-  rows_ = goal.rows.empty() ? LaneMaps{} : with_cuts(goal.rows, plan_.cut);
+  rows_ = goal.rows->empty() ? LaneMaps{} : with_cuts(goal.rows, plan_.cut);
   programmer_.emplace(parts_.runtime, parts_.client, parts_.holdings.program, parts_.meter);
   programmer_->start(
       {.report = &goal.sweep,
-       .lids = &goal.lids,
-       .lft = &goal.routing.lft,
+       .lids = &*goal.lids,
+       .lft = &goal.routing->lft,
        .policy = port_policy(),
-       .qos = choose_qos(parts_.settings, goal.routing.vls, goal.multicast_lane),
+       .qos = choose_qos(parts_.settings, goal.routing->vls, goal.multicast_lane),
        .partitions = goal.partitions.get(),
        .plan = &plan_,
-       .default_port = &goal.routing.default_port,
+       .default_port = &goal.routing->default_port,
        .rows = &rows_,
        .drain_time =
            parts_.settings.assimilation.literal ? Duration{0} : parts_.settings.drain_time,
@@ -435,9 +440,9 @@ void Cycle::on_programmed(ProgramReport report) {
   log_not_kept(report.not_kept);
   if (!report.retrained.empty()) holdings.echoes_end = parts_.runtime.now() + kEchoes;
   report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
-  holdings.in_force->sweep.fabric = with_registers(
+  found_.fabric = with_registers(
       holdings.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
-  found_.fabric = holdings.in_force->sweep.fabric;
+  holdings.replace_in_force(with_fabric(*holdings.in_force, found_.fabric));
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
   if (holdings.rows)

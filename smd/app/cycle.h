@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "smd/app/active_subnet.h"
 #include "smd/app/aftercare.h"
 #include "smd/app/cycle_report.h"
 #include "smd/app/holdings.h"
@@ -104,7 +105,7 @@ class Cycle {
 
   /// Of the holdings, before a relief.
   struct Uneven {
-    std::shared_ptr<ActiveSubnet> in_force;
+    std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> carrying;
     Orientation orientation;
   };

@@ -3,18 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "smd/app/multicast_lane.h"
 #include "smd/discovery/sweep_report.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/foreign_keys.h"
 #include "smd/policy/lid_assignment.h"
-#include "smd/policy/partition_map.h"
 #include "smd/program/program_report.h"
 #include "smd/routing/check.h"
 
@@ -31,22 +27,6 @@ struct FabricCounts {
   std::uint64_t lids = 0;
 
   friend bool operator==(const FabricCounts&, const FabricCounts&) = default;
-};
-
-/// What the manager holds to be true of the fabric: large, one copy.
-struct ActiveSubnet {
-  SweepReport sweep;
-  LidMap lids;
-  RoutingTables routing;
-  LaneMaps rows;  // SL-to-VL rows that the switches shall hold; empty: nobody needs certain ones
-
-  /// Of its fabric; null where nobody configured any.
-  std::shared_ptr<const PartitionPlan> partitions{};
-
-  std::optional<MulticastLane>
-      multicast_lane{};  // nothing: groups have the SLs that were asked for
-
-  [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
 };
 
 /// How the tables went from what the switches held to what they hold now.

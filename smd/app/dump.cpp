@@ -41,16 +41,16 @@ std::string print_lft_dump(const ActiveSubnet& in_force) {
     const NodeIdx node = fabric.switch_node[sw];
     out += fmt::format(
         "Unicast lids [0x0-0x{:x}] of switch DR path slid 0; dlid 0; {} guid {} ({}):\n",
-        in_force.routing.lft.top().value(),
+        in_force.routing->lft.top().value(),
         path_text(in_force.sweep.path[node]),
         fabric.node_guid[node],
         fabric.description[node]);
     out += "  Lid  Out   Destination\n       Port     Info \n";
     unsigned valid = 0;
-    for (std::uint32_t value = 1; value <= in_force.routing.lft.top().value(); ++value) {
+    for (std::uint32_t value = 1; value <= in_force.routing->lft.top().value(); ++value) {
       const Lid lid{static_cast<std::uint16_t>(value)};
-      const PortNum egress = in_force.routing.lft.route(sw, lid);
-      const PortIdx owner = in_force.lids.owner_of(lid);
+      const PortNum egress = in_force.routing->lft.route(sw, lid);
+      const PortIdx owner = in_force.lids->owner_of(lid);
       if (egress == kNoRoute || owner == kNone<PortIdx>) continue;
       const NodeIdx to = fabric.node_of[owner];
       out += fmt::format("0x{:04x} {:03} : ({} portguid {}: '{}')\n",
@@ -96,7 +96,7 @@ std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
     const NodeIdx node = fabric.switch_node[sw];
     out += fmt::format("Switch {}, base LID {}, \"{}\"\n",
                        fabric.node_guid[node],
-                       in_force.lids.base[fabric.port_of(node, PortNum{0})],
+                       in_force.lids->base[fabric.port_of(node, PortNum{0})],
                        fabric.description[node]);
     out += "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n";
     for (const PortIdx exit : fabric.external_ports(node)) {

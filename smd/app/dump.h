@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "smd/app/active_subnet.h"
 #include "smd/app/cycle_report.h"
 
 namespace smd::app {

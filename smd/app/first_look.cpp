@@ -26,7 +26,7 @@ FabricCounts count(const Fabric& fabric) {
 Duration answer_timeout(const SweepReport& found, Duration limit) {
   SubnetExtent extent{.link_delay = kLinkDelayPerSmp};
   std::uint8_t resp_time_code = 0;
-  for (const HopPath& path : found.path)
+  for (const HopPath& path : *found.path)
     extent.max_distance = std::max(extent.max_distance, static_cast<unsigned>(path.size()));
   for (const PortInfo& info : found.fabric->port_info)
     resp_time_code = std::max(resp_time_code, info.resp_time_value);

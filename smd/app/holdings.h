@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/app/lane_job.h"
 #include "smd/app/partition_choice.h"
 #include "smd/policy/lid_assignment.h"
@@ -25,7 +26,7 @@ struct Holdings {
   LidBook book;
   Orientation orientation;
   ProgramState program;
-  std::shared_ptr<ActiveSubnet> in_force;  // null until a cycle has routes that were verified
+  std::shared_ptr<const ActiveSubnet> in_force;  // null until a cycle has verified routes
 
   /// `in_force`, on its fabric and on what may still carry data beside it.
   std::shared_ptr<const ActiveSubnet> carrying;
@@ -54,6 +55,14 @@ struct Holdings {
 
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";
+
+  /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may
+  /// keep it.
+  void replace_in_force(std::shared_ptr<const ActiveSubnet> better) {
+    if (carrying == in_force) carrying = better;
+    told.refresh(better);
+    in_force = std::move(better);
+  }
 };
 
 }  // namespace smd::app

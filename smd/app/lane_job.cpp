@@ -70,7 +70,7 @@ void ToldSls::tell(std::shared_ptr<const ActiveSubnet> routes,
                    bool silent,
                    TimePoint now) {
   std::erase_if(entries_, [&](const Entry& entry) {
-    return (complete && silent) || entry.routes == routes ||
+    return (complete && silent) || (entry.routes && entry.routes->has_routes_of(*routes)) ||
            (entry.replaced && *entry.replaced + kAsksAnew <= now);
   });
   for (Entry& entry : entries_) {
@@ -78,6 +78,12 @@ void ToldSls::tell(std::shared_ptr<const ActiveSubnet> routes,
   }
   if (entries_.size() >= kMostTold) entries_ = {{.routes = nullptr, .replaced = now}};
   entries_.push_back({std::move(routes), std::nullopt});
+}
+
+void ToldSls::refresh(const std::shared_ptr<const ActiveSubnet>& better) {
+  for (Entry& entry : entries_) {
+    if (entry.routes && entry.routes->has_routes_of(*better)) entry.routes = better;
+  }
 }
 
 LaneMaps choose_rows(const Fabric& fabric,
@@ -99,7 +105,7 @@ LaneTask build_lane_task(const ActiveSubnet& goal,
                          std::size_t found,
                          const std::vector<Turn>& blocked) {
   const Fabric& fabric = goal.fabric();
-  const Lid top = goal.routing.lft.top();
+  const Lid top = goal.routing->lft.top();
   LaneTask task{.told = {fabric.switch_count(), top},
                 .wanted_sls = {fabric.switch_count(), top},
                 .held = goal.rows,

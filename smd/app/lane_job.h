@@ -5,8 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/plan/row_memory.h"
+#include "smd/plan/transition.h"
 #include "smd/policy/qos.h"
 #include "smd/runtime/runtime.h"
 
@@ -25,6 +26,9 @@ class ToldSls {
   /// `routes` are wanted from now on. Complete: all of their plan was carried out. Silent: and no
   /// link carried data meanwhile.
   void tell(std::shared_ptr<const ActiveSubnet> routes, bool complete, bool silent, TimePoint now);
+
+  /// `better`: the same routes on a snapshot that knows more.
+  void refresh(const std::shared_ptr<const ActiveSubnet>& better);
 
  private:
   struct Entry {

@@ -6,7 +6,7 @@ namespace smd::app {
 
 void LeaseKeeper::keep(std::shared_ptr<const ActiveSubnet> in_force, MKey m_key, Duration lease) {
   const bool runs = in_force_ != nullptr;
-  if (m_key == MKey{} || lease == Duration{0}) return stop();
+  if (!in_force || m_key == MKey{} || lease == Duration{0}) return stop();
   in_force_ = std::move(in_force);
   m_key_ = m_key;
   pause_ = lease / 2;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/smp/smp_pump.h"
 
 namespace smd::app {
@@ -17,7 +17,8 @@ class LeaseKeeper {
 
   LeaseKeeper(const LeaseKeeper&) = delete;
 
-  /// From now on, for the ports of `in_force`; nothing where there is no key or no lease.
+  /// From now on, for the ports of `in_force`; nothing where that is null, or there is no key or no
+  /// lease.
   void keep(std::shared_ptr<const ActiveSubnet> in_force, MKey m_key, Duration lease);
 
   void stop();

@@ -94,11 +94,11 @@ void Look::look_partially(std::vector<Guid> suspects) {
   holdings_.stale = "the cycle before did not end";
   PartialOptions options{.m_key = settings_.ports.m_key, .literal = settings_.assimilation.literal};
   if (options.literal) {
-    next_literal_lid_ = now.lids.top.value() + 1u;
+    next_literal_lid_ = now.lids->top.value() + 1u;
     options.set_end_port = literal_lids();
   }
   partial_.emplace(client_, std::move(options), Epoch{holdings_.next_epoch++});
-  partial_->start({.sweep = &now.sweep, .lids = &now.lids, .lft = &now.routing.lft},
+  partial_->start({.sweep = &now.sweep, .lids = &*now.lids, .lft = &now.routing->lft},
                   std::move(suspects),
                   [this](Result<PartialReport> found) {
                     leave(partial_, std::move(found), &Look::on_partially_found);

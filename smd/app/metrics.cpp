@@ -66,7 +66,7 @@ std::string print_metrics(const MetricsInput& input) {
   out.sample(static_cast<double>(manager.alarms().size() + congestion.alarms().size()));
   add_subnet_metrics(out, manager, input.session->tally());
   add_administration_metrics(out, input.session->administration());
-  add_congestion_metrics(out, congestion, manager.in_force());
+  add_congestion_metrics(out, congestion, manager.active().current().get());
   return out.take();
 }
 

@@ -111,7 +111,7 @@ void add_subnet_metrics(Exposition& out, const SubnetManager& manager, const Tal
   out.sample(last->up() ? 1 : 0);
   out.family(Gauge, "smd_silent_ports", "Ports that are up and whose other end does not answer.");
   out.sample(static_cast<double>(last->silent.size()));
-  const ActiveSubnet* now = manager.in_force();
+  const ActiveSubnet* now = manager.active().current().get();
   if (now == nullptr) return;
   const Fabric& fabric = now->fabric();
   out.family(Gauge, "smd_nodes", "Nodes of the subnet; routers count as adapters.");

@@ -52,11 +52,15 @@ void MulticastDesk::retire() {
 
 void MulticastDesk::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings) {
   const bool first = now_ == nullptr;
+  if (!first && now->has_routes_of(*now_)) {
+    now_ = std::move(now);
+    return;
+  }
   const auto lane_before = std::exchange(stats_.lane, now->multicast_lane);
   now_ = std::move(now);
   m_key_ = settings.ports.m_key;
   realm_.emplace(SubnetRealm::Parts{.fabric = now_->sweep.fabric,
-                                    .lids = {now_, &now_->lids},
+                                    .lids = now_->lids.share(),
                                     .partitions = partition_facts(),
                                     .subnet_prefix = settings.ports.subnet_prefix,
                                     .life_time = settings.ports.subnet_timeout,
@@ -81,7 +85,7 @@ void MulticastDesk::tell_members() {
   for (const auto& [mgid, group] : groups_.groups()) {
     for (const auto& [port, member] : group.members) members.insert(port);
   }
-  std::vector<PortIdx> ports = find_ports_that_name(fabric, now_->lids.base[fabric.sm_port]);
+  std::vector<PortIdx> ports = find_ports_that_name(fabric, now_->lids->base[fabric.sm_port]);
   std::erase_if(ports, [&](PortIdx port) { return !members.contains(fabric.port_guid[port]); });
   if (ports.empty()) return;
   log::info("multicast.reregister", "ports={}", ports.size());

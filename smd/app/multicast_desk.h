@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/app/multicast_judge.h"
 #include "smd/app/settings.h"
 #include "smd/multicast/forest.h"
@@ -61,7 +61,7 @@ class MulticastDesk {
   /// is replaced by restore().
   void retire();
 
-  /// What is in force now.
+  /// What is in force now. Where it has the routes of the one before, nothing has to be made anew.
   void adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings);
 
   /// Somebody joined or left: to be called after every change of groups().

@@ -11,10 +11,10 @@ namespace smd::app {
 namespace {
 
 void add_unicast_lanes(const ActiveSubnet& in_force, LaneFlow& flow, ChannelGraph& graph) {
-  Walk walk(in_force.fabric(), in_force.routing.lft);
-  for (unsigned value = 1; value <= in_force.lids.top.value(); ++value) {
+  Walk walk(in_force.fabric(), in_force.routing->lft);
+  for (unsigned value = 1; value <= in_force.lids->top.value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
-    const PortIdx owner = in_force.lids.owner_of(lid);
+    const PortIdx owner = in_force.lids->owner_of(lid);
     if (owner == kNone<PortIdx>) continue;
     walk.follow(lid, owner);
     flow.follow(lid, walk);

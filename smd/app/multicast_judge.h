@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/multicast/tree.h"
 
 namespace smd::app {

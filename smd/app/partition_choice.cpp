@@ -58,14 +58,14 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
       overflows = std::move(beyond);
     }
   }
-  auto plan = std::make_shared<PartitionPlan>();
-  plan->map = std::move(map);
-  plan->enforcement = state.in_force->enforcement;
+  PartitionPlan plan;
+  plan.map = std::move(map);
+  plan.enforcement = state.in_force->enforcement;
   for (const Partition& each : state.in_force->rules.partitions) {
-    if (each.sl) plan->sls.emplace(each.key, *each.sl);
+    if (each.sl) plan.sls.emplace(each.key, *each.sl);
   }
-  for (const KeyOverflow& each : overflows) plan->too_small.push_back(each.port);
-  return plan;
+  for (const KeyOverflow& each : overflows) plan.too_small.push_back(each.port);
+  return std::make_shared<const PartitionPlan>(std::move(plan));
 }
 
 }  // namespace smd::app

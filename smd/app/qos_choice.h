@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/app/settings.h"
 #include "smd/policy/qos_rules.h"
 

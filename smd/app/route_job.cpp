@@ -46,12 +46,12 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
       keep != Keep::Nothing && job.in_force &&
-      (job.in_force->routing.orientation.by_guid.empty() ||
-       job.in_force->routing.orientation.by_guid == job.orientation.by_guid);
+      (job.in_force->routing->orientation.by_guid.empty() ||
+       job.in_force->routing->orientation.by_guid == job.orientation.by_guid);
   if (same_directions && made_by(job.in_force->routing, engine)) {
     previous = {.fabric = job.in_force->sweep.fabric.get(),
-                .lids = &job.in_force->lids,
-                .routing = &job.in_force->routing};
+                .lids = &*job.in_force->lids,
+                .routing = &*job.in_force->routing};
     request.in_force = &previous;
   }
   auto tables = chosen->compute(*job.fabric, job.lids, request);
@@ -121,19 +121,19 @@ namespace {
 
 TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_options) {
   std::optional<LaneTask> lanes;
-  if (!job.goal->rows.empty())
+  if (!job.goal->rows->empty())
     lanes = build_lane_task(*job.goal, job.told, job.rows, job.found, job.blocked);
   const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
-                            .lids = &job.goal->lids,
+                            .lids = &*job.goal->lids,
                             .held = &job.held.lft,
-                            .wanted = &job.goal->routing.lft,
+                            .wanted = &job.goal->routing->lft,
                             .unknown = job.held.unknown,
                             .blocked = job.blocked,
-                            .orientation = &job.goal->routing.orientation,
+                            .orientation = &job.goal->routing->orientation,
                             .lanes = lanes ? &*lanes : nullptr};
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // look after ports were retrained on purpose must come to an end.
-  const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing.lft;
+  const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;
   const PlannerOptions options = settled ? PlannerOptions{} : wanted_options;
   TransitionPlan plan =
       job.next_hop_first ? plan_next_hop_first(task, options) : plan_transition(task, options);
@@ -168,7 +168,7 @@ TransitionPlan compute_plan(const LingeringJob& job) {
 
 RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
   return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
-          .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing.lft)};
+          .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing->lft)};
 }
 
 }  // namespace smd::app

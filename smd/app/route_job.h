@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
+#include "smd/app/active_subnet.h"
 #include "smd/app/lane_job.h"
 #include "smd/plan/held_tables.h"
 #include "smd/plan/planner.h"

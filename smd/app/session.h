@@ -19,7 +19,6 @@ namespace smd::app {
 class Session {
  public:
   struct Hooks {
-    /// Its on_known and on_notice are not called: the session sees to them.
     SubnetManager::Observer observer;
 
     std::function<void()> on_records;  // what clients left is not what it was
@@ -57,10 +56,12 @@ class Session {
   [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
-  [[nodiscard]] SubnetManager::Observer observe();
+  void connect();
+  void on_cycle(const CycleReport& cycle);
+  void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
 
-  Hooks hooks_;
+  std::function<void()> on_records_;
   Tally tally_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;

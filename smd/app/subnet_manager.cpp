@@ -78,10 +78,25 @@ SubnetManager::SubnetManager(
       multicast_(runtime, client_, holdings_.program.multicast, meter_),
       turns_(std::move(kept.turns)) {
   traps_.adopt(settings_);
-  traps_.on_notice(observer_.on_notice);
   for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
-  multicast_.on_credit_loop([this] { return set_multicast_apart(); });
+  connect();
+}
+
+/// Who in here hears of what.
+void SubnetManager::connect() {
+  traps_.on_notice([this](const Notice& notice) { noticed_.emit(notice); });
   client_.on_lost([this](const Error& error) { observer_.on_lost(error); });
+  multicast_.on_credit_loop([this] { return set_multicast_apart(); });
+  active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
+    if (!change.now) return multicast_.retire();
+    // A manager that lost its own cable knows nothing of the others, and they go on as they are.
+    if (multicast_.realm() == nullptr || !is_cut_off(change.now->fabric()))
+      multicast_.adopt(change.now, settings_);
+  });
+  active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
+    leases_.keep(
+        change.now, settings_.ports.m_key, std::chrono::seconds(settings_.ports.m_key_lease_s));
+  });
 }
 
 void SubnetManager::start() {
@@ -111,7 +126,7 @@ Election::Hooks SubnetManager::election_hooks() {
           .on_state = [this](SmState state) { on_sm_state(state); },
           .on_others =
               [this] {
-                if (holdings_.in_force) observer_.on_known();
+                if (active_.current()) active_.publish(active_.current());
               },
           .busy =
               [this] {
@@ -127,15 +142,11 @@ void SubnetManager::on_sm_state(SmState state) {
                                                 : Ear::Closed);
   observer_.on_role(state);
   if (state == SmState::Master) return;
-  multicast_.retire();
-  if (state == SmState::Discovering) {
-    if (holdings_.in_force) observer_.on_known();
-    return;
-  }
+  if (active_.current()) active_.publish(nullptr);
+  if (state == SmState::Discovering) return;
   drop_work();
   if (next_settings_) take_settings();
   enter(state == SmState::Standby ? Phase::Standby : Phase::NotActive);
-  observer_.on_known();
 }
 
 /// What another manager may change meanwhile is forgotten: it will be read from the fabric.
@@ -302,18 +313,11 @@ void SubnetManager::on_cycle(CycleReport report) {
   if (!report.error) {
     aftercare_.note_came_up(holdings_.in_force->fabric(), report.came_up);
     if (!care_due_since_) care_due_since_ = runtime_.now();
-    leases_.keep(holdings_.in_force,
-                 settings_.ports.m_key,
-                 std::chrono::seconds(settings_.ports.m_key_lease_s));
   }
   enter(report.error ? Phase::Idle : Phase::Up);
+  cycle_ended_.emit(*last_);
+  if (!report.error) active_.publish(holdings_.in_force);
   observer_.on_cycle(*last_);
-  if (!report.error) {
-    // A manager that lost its own cable knows nothing of the others, and they go on as they are.
-    if (!report.cut_off || multicast_.realm() == nullptr)
-      multicast_.adopt(holdings_.in_force, settings_);
-    observer_.on_known();
-  }
   election_.settle();
   if (phase_ == Phase::HandingOver) return;
   next();
@@ -359,10 +363,13 @@ bool SubnetManager::care_is_overdue() const {
 }
 
 void SubnetManager::take_care() {
-  aftercare_.start(*holdings_.in_force, settings_.ports.m_key, [this] {
+  const auto on_learned = [this](std::shared_ptr<const ActiveSubnet> better) {
+    holdings_.replace_in_force(std::move(better));
+  };
+  aftercare_.start(holdings_.in_force, settings_.ports.m_key, on_learned, [this] {
     care_due_since_.reset();
     meter_.lap();
-    observer_.on_known();
+    active_.publish(holdings_.in_force);
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
       if (!pending_.empty() && phase_ == Phase::Up)
         begin_cycle(std::exchange(pending_, {}));
@@ -376,7 +383,7 @@ void SubnetManager::on_traps(TrapDesk::Batch batch) {
   if (!holdings_.in_force) return request_sweep(std::move(batch.reason));
   const ActiveSubnet& now = *holdings_.in_force;
   const auto node_of = [&](Lid lid) {
-    const PortIdx port = now.lids.owner_of(lid);
+    const PortIdx port = now.lids->owner_of(lid);
     return port == kNone<PortIdx> ? kNone<NodeIdx> : now.fabric().node_of[port];
   };
   for (const Lid lid : batch.redescribed) {

@@ -19,6 +19,7 @@
 #include "smd/app/multicast_desk.h"
 #include "smd/app/retry_clock.h"
 #include "smd/app/trap_desk.h"
+#include "smd/base/publisher.h"
 #include "smd/discovery/switch_poll.h"
 #include "smd/ha/election.h"
 #include "smd/ha/write_gate.h"
@@ -29,9 +30,7 @@ class SubnetManager {
  public:
   struct Observer {
     std::function<void(Phase)> on_phase = [](Phase) {};
-    std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};
-    std::function<void()> on_known = [] {};  // what is in force was reached, is better known, or is
-                                             // no longer ours to say
+    std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};  // last of all
     std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
 
     /// Turns that may be blocked, before they are and when it changed: to be kept.
@@ -41,9 +40,8 @@ class SubnetManager {
     /// Whoever is to take over from us does not have what we keep: a handover waits until it is
     /// false and settle_handover() is called.
     std::function<bool()> heir_is_behind = [] { return false; };
-    std::function<void(const Notice&)> on_notice = [](const Notice&) {};  // a trap, as it came
-    PlanWatcher on_plan;                                                  // none: nobody watches
-    WallClock wall;                                                       // none: wall costs are 0
+    PlanWatcher on_plan;                                // none: nobody watches
+    WallClock wall;                                     // none: wall costs are 0
     std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone: to be said
   };
 
@@ -105,11 +103,24 @@ class SubnetManager {
   /// The first complete bring-up.
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
-  /// Null until a cycle has routes that were verified.
+  /// What the last cycle without error reached, with what was learned since; null before, and while
+  /// another manager rules. Published anew also when the keys of ports or the other managers are
+  /// better known. Who subscribes outlives the manager.
+  [[nodiscard]] Publisher<ActiveSubnet>& active() { return active_; }
+
+  [[nodiscard]] const Publisher<ActiveSubnet>& active() const { return active_; }
+
+  /// Cycles that found something different, or failed. Before what they reached is published.
+  [[nodiscard]] Signal<CycleReport>& cycle_ended() { return cycle_ended_; }
+
+  /// Traps, as they came.
+  [[nodiscard]] Signal<Notice>& noticed() { return noticed_; }
+
+  /// What is wanted: ahead of active() while a cycle writes it. Null until a cycle has routes that
+  /// were verified.
   [[nodiscard]] const ActiveSubnet* in_force() const { return holdings_.in_force.get(); }
 
-  /// The same, to be kept. Its tables and LIDs stay as they are; its fabric is replaced by one that
-  /// knows more, such as names, until a cycle begins; see Observer::on_known.
+  /// The same, to be kept.
   [[nodiscard]] std::shared_ptr<const ActiveSubnet> share_in_force() const {
     return holdings_.in_force;
   }
@@ -140,6 +151,7 @@ class SubnetManager {
     return phase_ == Phase::Standby || phase_ == Phase::NotActive;
   }
 
+  void connect();
   void on_sm_state(SmState state);
   void drop_work();
   void take_settings();
@@ -177,6 +189,9 @@ class SubnetManager {
   LeaseKeeper leases_;
   CostMeter meter_;
   MulticastDesk multicast_;
+  Publisher<ActiveSubnet> active_;
+  Signal<CycleReport> cycle_ended_;
+  Signal<Notice> noticed_;
 
   Phase phase_ = Phase::Idle;
   Suspicion pending_;           // of what was reported while a cycle ran

@@ -20,6 +20,7 @@ class ReportBuilder {
     for (std::size_t at = 0; at < order_.size(); ++at) add_links(order_[at]);
     builder_.set_sm_port(index_[0], survey_.local_port());
     report_.fabric = builder_.build(epoch);
+    report_.path = std::move(path_);
     add_fdr10();
     add_silent(std::move(oddities.silent));
     for (const Twin& twin : oddities.twins) add_twin(twin);
@@ -40,7 +41,7 @@ class ReportBuilder {
     const NodeIdx at = builder_.add_node(info);
     index_[n] = at;
     order_.push_back(n);
-    report_.path.push_back(tree_.path(n));
+    path_.push_back(tree_.path(n));
     if (info.is_switch()) builder_.set_switch_info(at, node.switch_info);
     if (!node.description.empty()) builder_.set_description(at, node.description);
     for (unsigned p = 0; p < node.ports.size(); ++p) {
@@ -118,6 +119,7 @@ class ReportBuilder {
   std::vector<NodeIdx> index_;
   std::vector<std::uint32_t> order_;
   SweepReport report_;
+  IndexVector<NodeIdx, HopPath> path_;  // of the report
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/base/shared.h"
 #include "smd/fabric/fabric.h"
 #include "smd/smp/smp_client.h"
 
@@ -31,7 +32,7 @@ struct DuplicateGuid {
 
 struct SweepReport {
   std::shared_ptr<const Fabric> fabric;
-  IndexVector<NodeIdx, HopPath> path;  // directed route from the manager to each node
+  Shared<IndexVector<NodeIdx, HopPath>> path;  // directed route from the manager to each node
   std::vector<SilentPort> silent;
   std::vector<DuplicateGuid> duplicates;
 };

@@ -66,8 +66,7 @@ void FabricBuilder::set_sm_port(NodeIdx node, PortNum port) {
 }
 
 std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
-  auto fabric = std::make_shared<Fabric>();
-  Fabric& f = *fabric;
+  Fabric f;
   f.epoch = epoch;
 
   const std::size_t nodes = nodes_.size();
@@ -114,7 +113,7 @@ std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
   f.sm_node = sm_node_;
   if (sm_node_ != kNone<NodeIdx>) f.sm_port = f.port_of(sm_node_, sm_port_);
   assert(check_invariants(f).empty());
-  return fabric;
+  return std::make_shared<const Fabric>(std::move(f));
 }
 
 }  // namespace smd

@@ -47,9 +47,19 @@ struct Life {
         split(tap),
         administration(
             loop, split.general(), {.on_change = [] {}, .on_aliases = [this] { adopt(); }}),
-        manager(loop, split.subnet(), quiet_settings(), {}, observer()),
+        manager(loop, split.subnet(), quiet_settings(), {}, {}),
         aliases(manager.client()),
         clients(manager.client()) {
+    manager.cycle_ended().subscribe([this](const app::CycleReport& cycle) {
+      aliases.forget(manager.in_force()->fabric(), cycle.came_up);
+      clients.note_came_up(manager.in_force()->fabric(), cycle.came_up);
+    });
+    manager.active().subscribe([this](const auto&) {
+      adopt();
+      ++views;
+    });
+    manager.noticed().subscribe(
+        [this](const Notice& notice) { administration.tell(TrapEvent{notice}); });
     administration.restore(kept);
     tap.on_send = [this](const Smp& smp) {
       if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo) &&
@@ -64,20 +74,6 @@ struct Life {
     app::Settings settings = WorldOptions::default_settings();
     settings.sweep_interval = Duration{0};
     return settings;
-  }
-
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_known = [this] {
-      adopt();
-      ++views;
-    };
-    out.on_cycle = [this](const app::CycleReport& cycle) {
-      aliases.forget(manager.in_force()->fabric(), cycle.came_up);
-      clients.note_came_up(manager.in_force()->fabric(), cycle.came_up);
-    };
-    out.on_notice = [this](const Notice& notice) { administration.tell(TrapEvent{notice}); };
-    return out;
   }
 
   void adopt() {
@@ -146,7 +142,7 @@ class Host {
  private:
   void send(const MadBytes& mad) {
     const ActiveSubnet& now = *managed_.manager.in_force();
-    static_cast<void>(transport_.send({.remote_lid = now.lids.base[now.fabric().sm_port],
+    static_cast<void>(transport_.send({.remote_lid = now.lids->base[now.fabric().sm_port],
                                        .local_qp = 1,
                                        .remote_qp = 1,
                                        .mad = mad}));
@@ -246,8 +242,8 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   ASSERT_TRUE(managed.settle());
   Host host(managed, "host-00009");
   const app::ActiveSubnet before = *managed.manager.in_force();
-  const PortIdx victim = before.lids.owner_of(before.lids.top);
-  const NodeRecord wanted{.lid = before.lids.base[victim]};
+  const PortIdx victim = before.lids->owner_of(before.lids->top);
+  const NodeRecord wanted{.lid = before.lids->base[victim]};
   const auto status = [&] {
     host.ask(Method::Get, RecordId::NodeRecord, 1, wanted, kNodeRecord.size);
     managed.runtime.run_until(managed.runtime.now() + Duration{1s});

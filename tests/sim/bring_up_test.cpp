@@ -84,9 +84,9 @@ TEST(BringUpTwice, ARestartedManagerWritesNothingAndMovesNoLid) {
   for (const auto& [guid, record] : before) {
     const Fabric& fabric = second.in_force()->fabric();
     for (PortIdx port : fabric.peer.indices()) {
-      if (fabric.port_guid[port] != guid || second.in_force()->lids.base[port] == kUnassignedLid)
+      if (fabric.port_guid[port] != guid || second.in_force()->lids->base[port] == kUnassignedLid)
         continue;
-      EXPECT_EQ(second.in_force()->lids.base[port], record.base);
+      EXPECT_EQ(second.in_force()->lids->base[port], record.base);
     }
   }
 }
@@ -141,7 +141,7 @@ TEST(BringUpPorts, ConfigurationReachesTheRegisters) {
       world.fabric.port_info(world.fabric.spec().sm_node, world.fabric.spec().sm_port).lid;
   EXPECT_EQ(host_port.master_sm_lid, sm_lid);
   EXPECT_EQ(world.fabric.switch_info(cable.peer_node).linear_fdb_top,
-            world.manager.in_force()->lids.top.value());
+            world.manager.in_force()->lids->top.value());
 }
 
 TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
@@ -156,7 +156,7 @@ TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   held.local_port = now.fabric().port_info[port].local_port;  // says where the question arrived
   EXPECT_EQ(now.fabric().port_info[port], held);
   EXPECT_EQ(now.fabric().port_info[port].state(), PortState::Active);
-  EXPECT_EQ(now.fabric().port_info[port].lid, now.lids.base[port]);
+  EXPECT_EQ(now.fabric().port_info[port].lid, now.lids->base[port]);
 }
 
 TEST(BringUpPorts, Fdr10IsToldFromQdr) {

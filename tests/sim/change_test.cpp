@@ -107,7 +107,7 @@ TEST_F(Change, NewRootsTurnTheTree) {
     const app::ActiveSubnet& now = *world.manager.in_force();
     const NodeIdx node =
         now.fabric().find_node(world.fabric.spec().nodes[world.node(name)].guid).value();
-    return now.routing.orientation.rank[now.fabric().switch_of[node]];
+    return now.routing->orientation.rank[now.fabric().switch_of[node]];
   };
   app::Settings settings = options().settings;
   settings.roots = {world.fabric.spec().nodes[world.node("sw-2-1")].guid};

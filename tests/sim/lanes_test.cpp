@@ -29,11 +29,12 @@ class Lives {
   void look() {
     const app::ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
-    SlSets sls{now.switch_count(), goal.lids.top};
+    SlSets sls{now.switch_count(), goal.lids->top};
     for (const SwitchIdx sw : now.switch_node.indices()) {
       const auto then = told->fabric().find_node(now.node_guid[now.switch_node[sw]]);
-      for (std::uint16_t lid = 1; then && lid <= told->lids.top.value(); ++lid)
-        sls.add(sw, Lid{lid}, told->routing.path_sls.sl(told->fabric().switch_of[*then], Lid{lid}));
+      for (std::uint16_t lid = 1; then && lid <= told->lids->top.value(); ++lid)
+        sls.add(
+            sw, Lid{lid}, told->routing->path_sls.sl(told->fabric().switch_of[*then], Lid{lid}));
     }
     const RouteReport report =
         check_routes(now, goal.lids, read(), {.minimality = false, .offered = &sls});
@@ -56,7 +57,7 @@ class Lives {
     };
     observer.on_plan = [this](const Fabric&, const TransitionPlan& plan) {
       watching =
-          told && !told->routing.path_sls.empty() &&
+          told && !told->routing->path_sls.empty() &&
           (plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::CutDependencies);
     };
     manager = std::make_unique<app::SubnetManager>(
@@ -76,12 +77,12 @@ class Lives {
     const app::ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
     RoutingTables out;
-    out.lft = ForwardingTables{now.switch_count(), goal.lids.top};
-    out.path_sls = goal.routing.path_sls;
+    out.lft = ForwardingTables{now.switch_count(), goal.lids->top};
+    out.path_sls = goal.routing->path_sls;
     out.lanes = LaneMaps{now};
     for (const SwitchIdx sw : now.switch_node.indices()) {
       const std::uint32_t n = node(now.node_guid[now.switch_node[sw]]);
-      for (std::uint16_t lid = 1; lid <= goal.lids.top.value(); ++lid)
+      for (std::uint16_t lid = 1; lid <= goal.lids->top.value(); ++lid)
         out.lft.set_route(sw, Lid{lid}, fabric.lft(n, Lid{lid}));
       const unsigned ports = now.num_ports(now.switch_node[sw]);
       for (unsigned in = 0; in <= ports; ++in) {
@@ -148,7 +149,7 @@ TEST_P(Lanes, AreInTheSwitchesAndStayThere) {
   lives.live(settings_for(GetParam().engine));
   ASSERT_TRUE(lives.settle_up());
   ASSERT_EQ(lives.reports.back().engine, GetParam().engine);
-  EXPECT_EQ(lives.manager->in_force()->routing.lanes.empty(), !GetParam().turns);
+  EXPECT_EQ(lives.manager->in_force()->routing->lanes.empty(), !GetParam().turns);
   EXPECT_EQ(lives.find_fault(), "");
   EXPECT_TRUE(lives.kept.rows);
 

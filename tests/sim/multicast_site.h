@@ -46,6 +46,7 @@ class Site {
         manager(runtime, split.subnet(), std::move(settings), {}, observer()),
         keeper(app::group_parts(manager)) {
     server.add_keeper(keeper);
+    manager.active().subscribe([this](const auto&) { server.adopt(app::make_view(manager, {})); });
     manager.multicast().on_change([this](const std::vector<GroupChange>& changes) {
       news.insert(news.end(), changes.begin(), changes.end());
     });
@@ -61,7 +62,6 @@ class Site {
 
   app::SubnetManager::Observer observer() {
     app::SubnetManager::Observer out;
-    out.on_known = [this] { server.adopt(app::make_view(manager, {})); };
     out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
     return out;
   }
@@ -135,7 +135,7 @@ class Site {
   [[nodiscard]] const Fabric& snapshot() const { return manager.in_force()->fabric(); }
 
   [[nodiscard]] Lid snapshot_lid() const {
-    return manager.in_force()->lids.base[snapshot().sm_port];
+    return manager.in_force()->lids->base[snapshot().sm_port];
   }
 
   /// As the registers of the simulated switch say.

@@ -37,13 +37,13 @@ class ReliefOfChannels : public testing::Test {
 
   [[nodiscard]] std::uint64_t find_peak() const {
     const app::ActiveSubnet& now = *world_->manager.in_force();
-    return measure_load(now.fabric(), now.lids, now.routing.lft).max;
+    return measure_load(now.fabric(), now.lids, now.routing->lft).max;
   }
 
   // Over 5 % more than routes from scratch would.
   [[nodiscard]] bool is_uneven() const {
     const app::ActiveSubnet& now = *world_->manager.in_force();
-    const auto fresh = find_engine(now.routing.engine)->compute(now.fabric(), now.lids, {});
+    const auto fresh = find_engine(now.routing->engine)->compute(now.fabric(), now.lids, {});
     EXPECT_TRUE(fresh);
     return 20 * find_peak() > 21 * measure_load(now.fabric(), now.lids, fresh->lft).max;
   }
@@ -193,8 +193,8 @@ TEST_F(ReliefOfChannels, IsDroppedWhereItWouldBlockTurns) {
       world_->run_for(std::chrono::minutes(1));
       if (!uneven || !is_uneven()) continue;
       ++dropped;
-      EXPECT_EQ(world_->manager.in_force()->routing.lft, before.lft);
-      EXPECT_EQ(world_->manager.in_force()->routing.orientation.by_guid,
+      EXPECT_EQ(world_->manager.in_force()->routing->lft, before.lft);
+      EXPECT_EQ(world_->manager.in_force()->routing->orientation.by_guid,
                 before.orientation.by_guid);
       expect_healthy();
       world_->fabric.set_node(node, true);
@@ -210,14 +210,14 @@ TEST_F(ReliefOfChannels, IsDroppedWhereItWouldBlockTurns) {
 TEST_F(ReliefOfChannels, IsDroppedWhereTheEngineIsToBeAnotherOne) {
   start(kDelay);
   ASSERT_TRUE(lose_an_unfortunate_cable());
-  const ForwardingTables before = world_->manager.in_force()->routing.lft;
+  const ForwardingTables before = world_->manager.in_force()->routing->lft;
   app::Settings settings = options(kDelay).settings;
   settings.engine = "nue";
   world_->manager.adopt(settings);
   const std::uint64_t changes = world_->manager.change_count();
   world_->run_for(std::chrono::minutes(10));
   EXPECT_EQ(world_->manager.change_count(), changes);
-  EXPECT_EQ(world_->manager.in_force()->routing.lft, before);
+  EXPECT_EQ(world_->manager.in_force()->routing->lft, before);
   world_->manager.request_sweep("command");
   ASSERT_TRUE(world_->settle());
   EXPECT_EQ(world_->manager.last_cycle()->engine, "nue");

@@ -63,12 +63,12 @@ TEST_F(TappedManager, FollowsProvisionalRoutesWithFinalOnes) {
   EXPECT_EQ(manager->last_cycle()->engine, "fera");
   EXPECT_TRUE(manager->last_cycle()->provisional);
   const app::ActiveSubnet& now = *manager->in_force();
-  EXPECT_EQ(now.routing.engine, "fera");
+  EXPECT_EQ(now.routing->engine, "fera");
   const RoutingTables whole =
       find_engine("fera")
-          ->compute(now.fabric(), now.lids, {.previous = &now.routing.orientation})
+          ->compute(now.fabric(), now.lids, {.previous = &now.routing->orientation})
           .value();
-  EXPECT_EQ(now.routing.lft, whole.lft) << "to the last LID";
+  EXPECT_EQ(now.routing->lft, whole.lft) << "to the last LID";
 }
 
 TEST_F(TappedManager, NamesAValueThatAPortDoesNotKeepOnce) {

@@ -72,9 +72,11 @@ class Site {
         transport_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
         split_(transport_),
         server_(runtime_, split_.general()),
-        manager_(runtime_, split_.subnet(), settings(options.engine), {}, observer()),
+        manager_(runtime_, split_.subnet(), settings(options.engine), {}, {}),
         keeper_(app::group_parts(manager_)) {
     server_.add_keeper(keeper_);
+    manager_.active().subscribe(
+        [this](const auto&) { server_.adopt(app::make_view(manager_, {})); });
   }
 
   bool bring_up() {
@@ -129,12 +131,6 @@ class Site {
     return out;
   }
 
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_known = [this] { server_.adopt(app::make_view(manager_, {})); };
-    return out;
-  }
-
   bool settle() {
     return runtime_.run_while_not(
         [this] { return manager_.at_rest() && manager_.in_force() != nullptr; },
@@ -145,7 +141,7 @@ class Site {
 
   void join(std::size_t host, std::size_t group) {
     const Fabric& fabric = manager_.in_force()->fabric();
-    MadPacket packet{.remote_lid = manager_.in_force()->lids.base[fabric.sm_port],
+    MadPacket packet{.remote_lid = manager_.in_force()->lids->base[fabric.sm_port],
                      .local_qp = 1,
                      .remote_qp = 1};
     sa::encode_sa_header(

@@ -16,19 +16,25 @@ using test::node;
 using test::port;
 using test::switch_named;
 
-std::shared_ptr<ActiveSubnet> in_force_on(Fabric fabric) {
-  auto out = std::make_shared<ActiveSubnet>();
-  out->lids = test::lids_in_order(fabric);
-  out->routing = *find_engine("updn")->compute(fabric, out->lids, {});
-  out->sweep.fabric = std::make_shared<const Fabric>(std::move(fabric));
-  return out;
+using Subnet = std::shared_ptr<const ActiveSubnet>;
+
+Subnet make_subnet(const SweepReport& sweep, const Shared<LidMap>& lids, RoutingTables routing) {
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = sweep, .lids = lids, .routing = std::move(routing), .rows = {}});
+}
+
+Subnet in_force_on(Fabric fabric) {
+  const LidMap lids = test::lids_in_order(fabric);
+  RoutingTables routing = *find_engine("updn")->compute(fabric, lids, {});
+  return make_subnet(
+      {.fabric = std::make_shared<const Fabric>(std::move(fabric))}, lids, std::move(routing));
 }
 
 ConfirmedTables held_by(const ActiveSubnet& before) {
   ConfirmedTables held;
   for (const SwitchIdx sw : before.fabric().switch_node.indices()) {
     LftBlock block;
-    std::ranges::copy(before.routing.lft.block(sw, 0), block.begin());
+    std::ranges::copy(before.routing->lft.block(sw, 0), block.begin());
     held.confirm(before.fabric().node_guid[before.fabric().switch_node[sw]], 0, block);
   }
   return held;
@@ -36,9 +42,9 @@ ConfirmedTables held_by(const ActiveSubnet& before) {
 
 /// A ring of four with a host each; S3 went silent, its two cables are Active.
 struct Silent {
-  std::shared_ptr<ActiveSubnet> before = in_force_on(fabric_from(
+  Subnet before = in_force_on(fabric_from(
       "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3"));
-  std::shared_ptr<ActiveSubnet> now = [] {
+  Subnet now = [] {
     Fabric fabric = fabric_from("S1:1-S2:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 S2/3");
     for (const char* end : {"S2:2", "S4:1"})
       fabric.port_info[port(fabric, end)].port_state = static_cast<std::uint8_t>(PortState::Active);
@@ -59,10 +65,10 @@ TEST(Carrying, ASilentSwitchKeepsItsRowAndItsPlaceInTheOrientation) {
   const SwitchIdx then = switch_named(net.before->fabric(), "S3");
   const SwitchIdx here = switch_named(carrying->fabric(), "S3");
   EXPECT_EQ(here.value(), net.now->fabric().switch_count());
-  EXPECT_TRUE(std::ranges::equal(carrying->routing.lft.block(here, 0),
-                                 net.before->routing.lft.block(then, 0)));
-  EXPECT_EQ(carrying->routing.orientation.rank[here], net.before->routing.orientation.rank[then]);
-  EXPECT_EQ(carrying->lids.base.size(), carrying->fabric().port_count());
+  EXPECT_TRUE(std::ranges::equal(carrying->routing->lft.block(here, 0),
+                                 net.before->routing->lft.block(then, 0)));
+  EXPECT_EQ(carrying->routing->orientation.rank[here], net.before->routing->orientation.rank[then]);
+  EXPECT_EQ(carrying->lids->base.size(), carrying->fabric().port_count());
 }
 
 TEST(Carrying, WhatLingersIsWantedToDoWhatItDoes) {
@@ -74,21 +80,23 @@ TEST(Carrying, WhatLingersIsWantedToDoWhatItDoes) {
   LftBlock other;
   other.fill(PortNum{2});
   confirmed.confirm(guid, 0, other);
-  HeldTables held = collect_held_tables(carrying->fabric(), carrying->routing.lft.top(), confirmed);
-  leave_alone(silent, *carrying, held);
-  EXPECT_THAT(carrying->routing.lft.block(silent, 0), testing::Each(PortNum{2}));
+  HeldTables held =
+      collect_held_tables(carrying->fabric(), carrying->routing->lft.top(), confirmed);
+  const Subnet left = leave_alone(silent, *carrying, held);
+  EXPECT_THAT(left->routing->lft.block(silent, 0), testing::Each(PortNum{2}));
   EXPECT_TRUE(held.unknown.empty());
 }
 
-LingeringJob job_of(const Silent& net, std::shared_ptr<ActiveSubnet> carrying) {
+LingeringJob job_of(const Silent& net, const Subnet& carrying) {
   const ConfirmedTables confirmed = held_by(*net.before);
   LingeringJob job{.job = {.goal = carrying}, .without = {.goal = net.now}};
   for (PlanJob* each : {&job.job, &job.without})
     each->held =
-        collect_held_tables(each->goal->fabric(), each->goal->routing.lft.top(), confirmed);
-  leave_alone(SwitchIdx{static_cast<std::uint32_t>(net.now->fabric().switch_count())},
-              *carrying,
-              job.job.held);
+        collect_held_tables(each->goal->fabric(), each->goal->routing->lft.top(), confirmed);
+  job.job.goal =
+      leave_alone(SwitchIdx{static_cast<std::uint32_t>(net.now->fabric().switch_count())},
+                  *carrying,
+                  job.job.held);
   return job;
 }
 
@@ -112,7 +120,8 @@ TEST(Carrying, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
                   Lid{static_cast<std::uint16_t>(lid)},
                   PortNum{static_cast<std::uint8_t>(out)});
   };
-  for (ForwardingTables* lft : {&carrying->routing.lft, &job.job.held.lft}) {
+  RoutingTables routing = job.job.goal->routing;
+  for (ForwardingTables* lft : {&routing.lft, &job.job.held.lft}) {
     for (const unsigned lid : {1u, 2u, 3u, 4u}) {
       turn(*lft, "S1", lid, 1);
       turn(*lft, "S2", lid, 2);
@@ -120,6 +129,7 @@ TEST(Carrying, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
       turn(*lft, "S4", lid, 2);
     }
   }
+  job.job.goal = make_subnet(carrying->sweep, carrying->lids, std::move(routing));
   turn(job.job.held.lft, "S1", 5, 1);
   const TransitionPlan plan = compute_plan(job);
   ASSERT_GE(plan.phases.size(), 1u);

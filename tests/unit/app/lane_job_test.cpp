@@ -74,36 +74,45 @@ struct LaneTaskOf : testing::Test {
     Fabric fabric = *made.fabric;
     for (const SwitchIdx sw : fabric.switch_node.indices())
       fabric.switch_info[sw].linear_fdb_top = sw.value() == 0 ? 0 : 4;
-    goal.sweep.fabric = std::make_shared<const Fabric>(std::move(fabric));
-    goal.lids = made.lids;
-    goal.routing.lft = made.wanted;
-    goal.rows = build_switch_rows(goal.fabric(), {}, modulo_row(2));
+    const auto snapshot = std::make_shared<const Fabric>(std::move(fabric));
+    RoutingTables routing;
+    routing.lft = made.wanted;
+    goal_ = std::make_unique<const ActiveSubnet>(
+        ActiveSubnet{.sweep = {.fabric = snapshot},
+                     .lids = made.lids,
+                     .routing = std::move(routing),
+                     .rows = build_switch_rows(*snapshot, {}, modulo_row(2))});
   }
 
   [[nodiscard]] std::vector<Turn> ways_of(SwitchIdx sw) const {
     std::vector<Turn> all;
-    for_each_way(goal.fabric(), sw, [&](PortNum in, PortNum out) { all.push_back({sw, in, out}); });
+    for_each_way(goal_->fabric(), sw, [&](PortNum in, PortNum out) {
+      all.push_back({sw, in, out});
+    });
     std::ranges::sort(all);
     return all;
   }
 
   void know(const Turn& way, const SlToVl& row) {
-    known.confirm(goal.fabric().node_guid[goal.fabric().switch_node[way.sw]], way.in, way.out, row);
+    known.confirm(
+        goal_->fabric().node_guid[goal_->fabric().switch_node[way.sw]], way.in, way.out, row);
   }
 
   void know_all_but(SwitchIdx left_out) {
-    for (const SwitchIdx sw : goal.fabric().switch_node.indices()) {
+    for (const SwitchIdx sw : goal_->fabric().switch_node.indices()) {
       if (sw == left_out) continue;
       for (const Turn& way : ways_of(sw)) know(way, modulo_row(2));
     }
   }
 
   [[nodiscard]] LaneTask build(std::vector<Turn> blocked = {}) const {
-    return app::build_lane_task(goal, Told{}, known, goal.fabric().switch_count(), blocked);
+    return app::build_lane_task(*goal_, Told{}, known, goal_->fabric().switch_count(), blocked);
   }
 
-  ActiveSubnet goal;
   RowMemory known;
+
+ private:
+  std::unique_ptr<const ActiveSubnet> goal_;
 };
 
 TEST_F(LaneTaskOf, UnreadRowsOfASwitchThatForwardsMayBeAnything) {

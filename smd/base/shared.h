@@ -1,0 +1,46 @@
+// A value that never changes again, shared by its copies: a copy costs one counter, whatever the
+// value weighs. Any thread may read it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace smd {
+
+template <class T>
+class Shared {
+ public:
+  Shared() : Shared(T{}) {}
+
+  Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}
+
+  // Copied where it could be moved: what was moved from has its value still.
+  Shared(const Shared&) = default;
+  Shared& operator=(const Shared&) = default;
+
+  [[nodiscard]] const T& operator*() const { return *value_; }
+
+  [[nodiscard]] const T* operator->() const { return value_.get(); }
+
+  operator const T&() const { return *value_; }
+
+  template <class Index>
+  [[nodiscard]] decltype(auto) operator[](const Index& index) const {
+    return (*value_)[index];
+  }
+
+  /// To be kept beyond this.
+  [[nodiscard]] const std::shared_ptr<const T>& share() const { return value_; }
+
+  /// The same object, not only an equal one.
+  [[nodiscard]] bool is(const Shared& other) const { return value_ == other.value_; }
+
+  friend bool operator==(const Shared& a, const Shared& b) {
+    return a.value_ == b.value_ || *a == *b;
+  }
+
+ private:
+  std::shared_ptr<const T> value_;  // never null
+};
+
+}  // namespace smd
