@@ -126,6 +126,7 @@ void Aftercare::reread_ports() {
   for (const Guid guid : std::exchange(changed_, {})) {
     const auto node = fabric.find_node(guid);
     if (!node) continue;
+    renamed_.insert(guid);
     for (const PortIdx port : fabric.ports_of(*node)) {
       if (fabric.is_end_port(port)) ports.push_back(port);
     }
@@ -155,8 +156,11 @@ void Aftercare::reread_ports() {
 
 void Aftercare::fetch_descriptions() {
   describer_.emplace(client_, m_key_);
-  describer_->start(now_->sweep, [this](std::map<Guid, std::string> found) {
-    for (auto& [guid, text] : found) descriptions_[guid] = std::move(text);
+  describer_->start(now_->sweep, renamed_, [this](std::map<Guid, std::string> found) {
+    for (auto& [guid, text] : found) {
+      descriptions_[guid] = std::move(text);
+      renamed_.erase(guid);
+    }
     if (!found.empty()) learn(with_descriptions(now_->fabric(), descriptions_));
     fetch_fdr10();
   });

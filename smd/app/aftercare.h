@@ -73,7 +73,8 @@ class Aftercare {
   bool everybody_timed_ = false;  // asked for FDR10
   std::set<PortRef> unaudited_;   // came up since
   std::set<PortRef> untimed_;     // likewise
-  std::set<Guid> changed_;
+  std::set<Guid> changed_;        // said so and are to be asked again
+  std::set<Guid> renamed_;        // likewise, as far as their names are not here yet
   std::set<PortRef> fdr10_known_;
   std::map<Guid, std::string> descriptions_;
 

@@ -4,9 +4,14 @@
 
 namespace smd {
 
-void DescriptionFetch::start(const SweepReport& report, Done done) {
-  const auto issue_next = [this, &report, fabric = report.fabric, node = NodeIdx{0}]() mutable {
-    while (node.value() < fabric->node_count() && !fabric->description[node].empty())
+void DescriptionFetch::start(const SweepReport& report, std::set<Guid> again, Done done) {
+  const auto issue_next = [this,
+                           &report,
+                           again = std::move(again),
+                           fabric = report.fabric,
+                           node = NodeIdx{0}]() mutable {
+    while (node.value() < fabric->node_count() && !fabric->description[node].empty() &&
+           !again.contains(fabric->node_guid[node]))
       node = next(node);
     if (node.value() >= fabric->node_count()) return false;
     pump_.send({.route = SmpRoute::directed(report.path[node]),

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "smd/discovery/sweep_report.h"
@@ -19,8 +20,9 @@ class DescriptionFetch {
 
   DescriptionFetch(const DescriptionFetch&) = delete;
 
-  /// Asks every node whose description in the snapshot is empty. The report must stay alive.
-  void start(const SweepReport& report, Done done);
+  /// Asks every node whose description in the snapshot is empty, and those of `again`. The report
+  /// must stay alive.
+  void start(const SweepReport& report, std::set<Guid> again, Done done);
 
  private:
   SmpPump pump_;
