@@ -57,6 +57,26 @@ nlohmann::json smp_json(const SmpStats& stats) {
           {"unsolicited", stats.unsolicited}};
 }
 
+nlohmann::json traps_json(const TrapHandler& traps) {
+  const TrapStats& stats = traps.stats();
+  return {{"received", stats.received},
+          {"malformed", stats.malformed},
+          {"unknown_issuer", stats.unknown_issuer},
+          {"wrong_issuer", stats.wrong_issuer},
+          {"held_back", stats.held_back},
+          {"no_room", stats.no_room},
+          {"unrepressed", stats.unrepressed},
+          {"sources_now", traps.sources()}};
+}
+
+/// MADs that found no room between the receiving thread and the loop.
+nlohmann::json receive_queue_json(const ReceiveStats& stats) {
+  return {{"traps_dropped", stats.dropped_of(MadKind::Trap)},
+          {"requests_dropped", stats.dropped_of(MadKind::Request)},
+          {"of_managers_dropped", stats.dropped_of(MadKind::Manager)},
+          {"answers_dropped", stats.dropped_of(MadKind::Answer)}};
+}
+
 nlohmann::json reports_json(const sa::ReporterStats& stats) {
   return {{"events", stats.events},
           {"sent", stats.reports},
@@ -162,6 +182,8 @@ nlohmann::json status(const AdminContext& context) {
     out["missed_polls"] = election.missed_polls();
   }
   out["smp"] = smp_json(manager->smp_stats());
+  out["traps"] = traps_json(manager->traps());
+  out["receive_queue"] = receive_queue_json(context.transport()->receive_stats());
   if (const auto* served = context.administration ? context.administration() : nullptr)
     out["sa"] = administration_json(*served);
   out["engine"] = manager->settings().engine;

@@ -18,10 +18,16 @@ constexpr Duration kLeasePause = std::chrono::seconds(10);
 
 constexpr std::size_t kMostKeys = 8;
 
+/// Traps of one sender; an agent repeats what is not repressed.
+constexpr Rate kTrapRate{.burst = 20, .refill = std::chrono::milliseconds(500)};
+constexpr std::size_t kMostSenders = std::size_t{1} << 15;
+
 }  // namespace
 
 CongestionDesk::CongestionDesk(Runtime& runtime, Transport& transport)
-    : runtime_(runtime), client_(runtime, transport) {
+    : runtime_(runtime),
+      client_(runtime, transport),
+      trap_rates_(runtime, kMostSenders, [](Lid, std::monostate) {}) {
   client_.on_unsolicited([this](const MadPacket& packet) { on_trap(packet); });
 }
 
@@ -233,6 +239,9 @@ void CongestionDesk::read_log(const CcPort& port) {
 /// Somebody without the key spoke to an agent of ours, which asks until it is heard.
 void CongestionDesk::on_trap(const MadPacket& packet) {
   if (!options_.enabled || !now_) return;
+  if (now_->lids->owner_of(packet.remote_lid) == kNone<PortIdx> ||
+      !trap_rates_.take(packet.remote_lid, kTrapRate))
+    return;
   MadHeader header = *decode_mad_header(packet.mad);
   const auto notice = decode_notice(std::span(packet.mad).subspan(cc::kDataOffset));
   const bool is_trap = header.method == static_cast<std::uint8_t>(Method::Trap);

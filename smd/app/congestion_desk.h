@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "smd/app/congestion_heat.h"
 #include "smd/app/congestion_roll.h"
 #include "smd/app/settings.h"
+#include "smd/runtime/rate_limiter.h"
 #include "smd/smp/gmp_client.h"
 
 namespace smd::app {
@@ -97,6 +99,7 @@ class CongestionDesk {
   CcRoll roll_;
   CcHeat heat_;
   CcStats stats_;
+  RateLimiter<Lid, std::monostate> trap_rates_;
   std::uint64_t plan_number_ = 0;
   bool planning_ = false;
   Keys keys_;

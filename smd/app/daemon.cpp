@@ -128,10 +128,12 @@ bool Daemon::start_metrics() {
   const std::string& at = options_.config.metrics.listen;
   if (at.empty()) return true;
   const auto numbers = [this] {
-    return print_metrics({.session = opened_ ? opened_->session.get() : nullptr,
-                          .replica = replica_.get(),
-                          .replica_refused = network_ ? network_->refused() : 0,
-                          .uptime = runtime_.now() - started_});
+    return print_metrics(
+        {.session = opened_ ? opened_->session.get() : nullptr,
+         .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
+         .replica = replica_.get(),
+         .replica_refused = network_ ? network_->refused() : 0,
+         .uptime = runtime_.now() - started_});
   };
   auto server = MetricsServer::listen(runtime_, numbers, {.listen = at});
   if (!server) {

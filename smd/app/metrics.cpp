@@ -17,6 +17,17 @@ void add_replica(Exposition& out, const ReplicaDesk& desk, std::uint64_t refused
   out.sample(static_cast<double>(refused));
 }
 
+void add_receive_queue(Exposition& out, const ReceiveStats& stats) {
+  out.family(Counter,
+             "smd_mads_dropped_total",
+             "Packets that found no room between the receiving thread and the loop, by kind.");
+  for (const auto& [kind, word] : {std::pair{MadKind::Answer, "answer"},
+                                   {MadKind::Manager, "manager"},
+                                   {MadKind::Trap, "trap"},
+                                   {MadKind::Request, "request"}})
+    out.sample(static_cast<double>(stats.dropped_of(kind)), {{"kind", word}});
+}
+
 }  // namespace
 
 void add_administration_metrics(Exposition& out, const Administration& administration) {
@@ -64,6 +75,7 @@ std::string print_metrics(const MetricsInput& input) {
   const CongestionDesk& congestion = input.session->congestion();
   out.family(Gauge, "smd_alarms", "Lines of `smctl status` that say what is not as it should be.");
   out.sample(static_cast<double>(manager.alarms().size() + congestion.alarms().size()));
+  add_receive_queue(out, input.received);
   add_subnet_metrics(out, manager, input.session->tally());
   add_administration_metrics(out, input.session->administration());
   add_congestion_metrics(out, congestion, manager.active().current().get());

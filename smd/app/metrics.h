@@ -14,6 +14,7 @@ namespace smd::app {
 
 struct MetricsInput {
   const Session* session = nullptr;      // null while no device is open
+  ReceiveStats received;                 // of its transport
   const ReplicaDesk* replica = nullptr;  // null where no copy is kept
   std::uint64_t replica_refused = 0;     // who showed no good certificate
   Duration uptime{0};

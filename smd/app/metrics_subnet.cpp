@@ -43,6 +43,14 @@ void add_cycles(Exposition& out, const SubnetManager& manager, const Tally& tall
   out.family(Counter, "smd_traps_total", "Traps by number; 0 stands for those of vendors.");
   for (const auto& [number, count] : tally.traps())
     out.sample(static_cast<double>(count), {{"trap", fmt::format("{}", number)}});
+  const TrapStats& traps = manager.traps().stats();
+  out.family(Counter, "smd_traps_dropped_total", "Traps that nothing came of, by reason.");
+  for (const auto& [reason, count] : {std::pair{"malformed", traps.malformed},
+                                      {"unknown_issuer", traps.unknown_issuer},
+                                      {"wrong_issuer", traps.wrong_issuer},
+                                      {"held_back", traps.held_back},
+                                      {"no_room", traps.no_room}})
+    out.sample(static_cast<double>(count), {{"reason", reason}});
 }
 
 void add_smps(Exposition& out, const SmpStats& stats) {

@@ -16,8 +16,14 @@ constexpr std::size_t kChangesKept = 100;
 /// The first look after trouble where periodic sweeps are off.
 constexpr Duration kFirstRetry = std::chrono::seconds(10);
 
+/// The reason of those that come at intervals.
+constexpr const char* kSweep = "sweep";
+
 /// Between two sweeps, however short they are.
 constexpr Duration kShortestPause = std::chrono::milliseconds(1);
+
+/// Between two aftercares that nodes asked for by traps: each makes a new snapshot.
+constexpr Duration kRereadPause = std::chrono::seconds(1);
 
 /// Aftercare waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestWithoutCare = std::chrono::seconds(30);
@@ -67,8 +73,9 @@ SubnetManager::SubnetManager(
       election_(runtime, client_, transport.local_port(), settings_.election, election_hooks()),
       traps_(runtime,
              client_,
-             [this](TrapDesk::Batch batch) { on_traps(std::move(batch)); },
-             {.on_sm_info = [this](const Smp& smp,
+             {.in_force = [this]() -> const ActiveSubnet* { return holdings_.in_force.get(); },
+              .look = [this](TrapBatch batch) { on_traps(std::move(batch)); },
+              .on_sm_info = [this](const Smp& smp,
                                    const MadPacket& packet) { election_.receive(smp, packet); },
               .on_manager = [this](Lid lid) { election_.hear_of(lid); }}),
       holdings_{.book = std::move(kept.book), .rows = kept.rows},
@@ -136,10 +143,10 @@ Election::Hooks SubnetManager::election_hooks() {
 }
 
 void SubnetManager::on_sm_state(SmState state) {
-  using Ear = TrapDesk::Ear;
-  traps_.listen(state == SmState::Master        ? Ear::Ruling
-                : state == SmState::Discovering ? Ear::Open
-                                                : Ear::Closed);
+  using Listen = TrapHandler::Listen;
+  traps_.listen(state == SmState::Master        ? Listen::Ruling
+                : state == SmState::Discovering ? Listen::Quietly
+                                                : Listen::Off);
   observer_.on_role(state);
   if (state == SmState::Master) return;
   if (active_.current()) active_.publish(nullptr);
@@ -155,9 +162,11 @@ void SubnetManager::drop_work() {
   aftercare_.stop();
   leases_.stop();
   poll_.reset();
-  for (Timer* timer : {&deferred_, &polled_, &poll_timer_, &relief_timer_}) timer->reset();
+  for (Timer* timer : {&deferred_, &polled_, &poll_timer_, &relief_timer_, &reread_timer_})
+    timer->reset();
+  reread_armed_ = false;
   pending_ = {};
-  poll_wanted_ = false;
+  poll_wanted_.clear();
   care_due_since_.reset();
   alarms_.clear();
   holdings_ = {.book = std::move(holdings_.book),
@@ -191,6 +200,7 @@ void SubnetManager::adopt(Settings settings) {
 std::vector<std::string> SubnetManager::alarms() const {
   std::vector<std::string> out = alarms_;
   if (!election_.trouble().empty()) out.push_back(election_.trouble());
+  if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().lane_refused; !why.empty())
     out.push_back("multicast and unicast packets may block each other: " + why);
   return out;
@@ -230,7 +240,7 @@ void SubnetManager::request_sweep(std::string reason) {
 void SubnetManager::request_poll() {
   if (is_bystander()) return;
   if (phase_ == Phase::Idle || phase_ == Phase::Up) return look("command");
-  poll_wanted_ = true;
+  poll_wanted_ = "command";
 }
 
 void SubnetManager::suspect(Suspicion suspicion) {
@@ -261,8 +271,11 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
   if (next_settings_) take_settings();
   poll_timer_.reset();
   relief_timer_.reset();
+  // What one that is cut short was asked for is still to be found out.
+  if (poll_ && poll_reason_ != kSweep) poll_wanted_ = std::move(poll_reason_);
   poll_.reset();
   aftercare_.stop();
+  traps_.begin_look();
   log::info("cycle.begin",
             "reason=\"{}\" epoch={} suspects={}",
             suspicion.reason,
@@ -299,6 +312,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
   if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
   keep_turns(holdings_.program.turns.maybe_blocked());
+  traps_.end_look(!report.quiet && (!last_ || found_something(report, *last_)));
   if (report.quiet) {
     enter(Phase::Up);
     election_.settle();
@@ -352,9 +366,10 @@ void SubnetManager::keep_turns(std::vector<TurnRef> turns) {
 
 void SubnetManager::next() {
   if (!pending_.empty() && !care_is_overdue()) return begin_cycle(std::exchange(pending_, {}));
-  if (phase_ == Phase::Up && (care_due_since_ || aftercare_.owes_reread())) take_care();
+  if (phase_ == Phase::Up && care_due_since_) take_care();
+  reread_soon();
   arm_relief();
-  if (std::exchange(poll_wanted_, false)) return look("command");
+  if (!poll_wanted_.empty()) return look(std::exchange(poll_wanted_, {}));
   arm_poll();
 }
 
@@ -363,6 +378,7 @@ bool SubnetManager::care_is_overdue() const {
 }
 
 void SubnetManager::take_care() {
+  care_began_ = runtime_.now();
   const auto on_learned = [this](std::shared_ptr<const ActiveSubnet> better) {
     holdings_.replace_in_force(std::move(better));
   };
@@ -373,34 +389,40 @@ void SubnetManager::take_care() {
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
       if (!pending_.empty() && phase_ == Phase::Up)
         begin_cycle(std::exchange(pending_, {}));
-      else if (aftercare_.owes_reread() && !aftercare_.running())
-        take_care();
+      else
+        reread_soon();
     });
   });
 }
 
-void SubnetManager::on_traps(TrapDesk::Batch batch) {
+void SubnetManager::reread_soon() {
+  if (phase_ != Phase::Up || aftercare_.running() || reread_armed_ || !aftercare_.owes_reread())
+    return;
+  reread_armed_ = true;
+  const TimePoint due = std::max(runtime_.now(), care_began_ + kRereadPause);
+  reread_timer_ = Timer(runtime_, due, [this] {
+    reread_armed_ = false;
+    if (phase_ == Phase::Up && !aftercare_.running() && aftercare_.owes_reread()) take_care();
+  });
+}
+
+void SubnetManager::on_traps(TrapBatch batch) {
   if (!holdings_.in_force) return request_sweep(std::move(batch.reason));
-  const ActiveSubnet& now = *holdings_.in_force;
-  const auto node_of = [&](Lid lid) {
-    const PortIdx port = now.lids->owner_of(lid);
-    return port == kNone<PortIdx> ? kNone<NodeIdx> : now.fabric().node_of[port];
-  };
-  for (const Lid lid : batch.redescribed) {
-    if (const NodeIdx node = node_of(lid); node != kNone<NodeIdx>)
-      aftercare_.note_changed(now.fabric().node_guid[node]);
-  }
-  Suspicion suspicion{.reason = batch.reason, .switches = {}, .full = {}};
-  for (const Lid lid : batch.changed) {
-    const NodeIdx node = node_of(lid);
-    if (node == kNone<NodeIdx> || !now.fabric().is_switch(node)) {
-      suspicion.full = fmt::format("{}, which is no switch that we know", batch.reason);
-    } else {
-      suspicion.switches.push_back(now.fabric().node_guid[node]);
-    }
-  }
-  if (!batch.changed.empty()) return suspect(std::move(suspicion));
-  if (phase_ == Phase::Up && !aftercare_.running() && aftercare_.owes_reread()) take_care();
+  for (const Guid node : batch.redescribed) aftercare_.note_changed(node);
+  if (!batch.changed.empty())
+    suspect(Suspicion::of(batch.reason, {batch.changed.begin(), batch.changed.end()}));
+  if (batch.unknown) return look_round(std::move(batch.reason));
+  reread_soon();
+}
+
+/// For somebody whom nobody knows. Where he came in, a switch reports a change; unless he is what
+/// was silent there before.
+void SubnetManager::look_round(std::string reason) {
+  if (is_bystander() || phase_ == Phase::HandingOver) return;
+  if (last_ && (!last_->silent.empty() || !last_->duplicates.empty()))
+    return request_sweep(std::move(reason));
+  if (phase_ == Phase::Idle || phase_ == Phase::Up) return look(std::move(reason));
+  poll_wanted_ = std::move(reason);
 }
 
 /// The time between two looks; also the first wait after trouble, for which "never" is no answer.
@@ -436,7 +458,7 @@ void SubnetManager::on_poll_timer() {
   election_.look_around();
   if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
   if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_poll();
-  look("sweep");
+  look(kSweep);
 }
 
 void SubnetManager::look(std::string reason) {
@@ -445,10 +467,12 @@ void SubnetManager::look(std::string reason) {
   const Assimilation& how = settings_.assimilation;
   if (how.literal && how.discovery == Assimilation::Discovery::Partial)
     return suspect(Suspicion::of(std::move(reason), {}));  // its discovery begins with the sweep
-  poll();
+  poll(std::move(reason));
 }
 
-void SubnetManager::poll() {
+void SubnetManager::poll(std::string reason) {
+  poll_reason_ = std::move(reason);
+  traps_.begin_look();
   poll_began_ = runtime_.now();
   poll_.emplace(runtime_, client_, settings_.ports.m_key);
   poll_->start(holdings_.in_force->fabric(), holdings_.in_force->lids, [this](PollReport report) {
@@ -465,13 +489,17 @@ void SubnetManager::on_poll(PollReport report) {
     for (const NodeIdx node : *list) suspicion.switches.push_back(fabric.node_guid[node]);
   }
   if (!report.quiet()) {
-    suspicion.reason = fmt::format("sweep: {} {}",
+    suspicion.reason = fmt::format("{}: {} {}",
+                                   poll_reason_,
                                    suspicion.switches.front(),
                                    report.changed.empty() ? "is silent" : "reports a change");
   }
   polled_ = Timer(runtime_, runtime_.now(), [this, suspicion = std::move(suspicion)]() mutable {
     poll_.reset();
-    if (suspicion.empty()) return arm_poll();
+    if (suspicion.empty()) {
+      if (!cycle_) traps_.end_look(false);
+      return arm_poll();
+    }
     suspect(std::move(suspicion));
   });
 }

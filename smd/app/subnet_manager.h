@@ -18,7 +18,7 @@
 #include "smd/app/lease_keeper.h"
 #include "smd/app/multicast_desk.h"
 #include "smd/app/retry_clock.h"
-#include "smd/app/trap_desk.h"
+#include "smd/app/trap_handler.h"
 #include "smd/base/publisher.h"
 #include "smd/discovery/switch_poll.h"
 #include "smd/ha/election.h"
@@ -76,8 +76,9 @@ class SubnetManager {
   /// Nothing runs and nothing is asked for.
   [[nodiscard]] bool at_rest() const {
     if (is_bystander()) return true;
-    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() && !poll_wanted_ &&
-           !traps_.waiting() && !aftercare_.running() && multicast_.at_rest();
+    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() &&
+           poll_wanted_.empty() && !traps_.waiting() && !aftercare_.running() &&
+           multicast_.at_rest();
   }
 
   /// Master, standby…, the other managers, and how they see us.
@@ -132,6 +133,8 @@ class SubnetManager {
 
   [[nodiscard]] const MulticastDesk& multicast() const { return multicast_; }
 
+  [[nodiscard]] const TrapHandler& traps() const { return traps_; }
+
   [[nodiscard]] const SmpStats& smp_stats() const { return client_.stats(); }
 
   /// For what is asked of ports outside cycles. Whoever uses it goes before the manager.
@@ -164,14 +167,16 @@ class SubnetManager {
   void keep_turns(std::vector<TurnRef> turns);
   void next();
   void take_care();
-  void on_traps(TrapDesk::Batch batch);
+  void reread_soon();
+  void on_traps(TrapBatch batch);
+  void look_round(std::string reason);
   [[nodiscard]] Duration patience() const;
   [[nodiscard]] bool care_is_overdue() const;
   void arm_poll();
   void arm_relief();
   void on_poll_timer();
   void look(std::string reason);
-  void poll();
+  void poll(std::string reason);
   void on_poll(PollReport report);
   tl::expected<MulticastLane, std::string> set_multicast_apart();
 
@@ -183,7 +188,7 @@ class SubnetManager {
   WriteGate gate_;
   SmpClient client_;
   Election election_;
-  TrapDesk traps_;
+  TrapHandler traps_;
   Holdings holdings_;
   Aftercare aftercare_;
   LeaseKeeper leases_;
@@ -195,12 +200,15 @@ class SubnetManager {
 
   Phase phase_ = Phase::Idle;
   Suspicion pending_;           // of what was reported while a cycle ran
-  bool poll_wanted_ = false;    // was asked for while a cycle ran
+  std::string poll_wanted_;     // why one was asked for while a cycle ran; empty: none was
+  std::string poll_reason_;     // of the poll that runs
   std::vector<TurnRef> turns_;  // as last announced
   std::uint64_t cycles_ = 0;
   TimePoint poll_began_;     // of the last sweep
   Duration poll_length_{0};  // likewise
   std::optional<TimePoint> care_due_since_;
+  TimePoint care_began_;       // of the last aftercare
+  bool reread_armed_ = false;  // one is to come for nodes that changed
   std::optional<CycleReport> last_;
   std::optional<CycleReport> bring_up_;
   std::deque<CycleReport> changes_;
@@ -214,6 +222,7 @@ class SubnetManager {
   Timer poll_timer_;
   TimePoint changed_;  // end of the last cycle that had more to do than look
   Timer relief_timer_;
+  Timer reread_timer_;
   Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
   Timer polled_;    // likewise, of the poll: it may end while aftercare does
 };

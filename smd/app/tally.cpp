@@ -1,23 +1,10 @@
 #include "smd/app/tally.h"
 
-#include <algorithm>
-
 namespace smd::app {
 namespace {
 
 /// From what a single SMP takes to what nobody waits for.
 const std::vector<double> kSeconds = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
-
-constexpr std::array kKnownTraps = {trap::kLinkState,
-                                    trap::kLinkIntegrity,
-                                    trap::kBufferOverrun,
-                                    trap::kFlowControlUpdate,
-                                    trap::kCapability,
-                                    trap::kSystemGuid,
-                                    trap::kMKey,
-                                    trap::kPKey,
-                                    trap::kQKey,
-                                    trap::kSwitchPKey};
 
 }  // namespace
 
@@ -30,8 +17,7 @@ void Tally::note(const CycleReport& cycle, bool is_change) {
 }
 
 void Tally::note(const Notice& trap) {
-  const bool known =
-      trap.is_generic && std::ranges::find(kKnownTraps, trap.trap_or_device) != kKnownTraps.end();
+  const bool known = trap.is_generic && is_known_trap(trap.trap_or_device);
   ++traps_[known ? trap.trap_or_device : std::uint16_t{0}];
 }
 

@@ -7,6 +7,8 @@
 namespace smd {
 namespace {
 
+constexpr std::string_view kUnknown = "unknown";
+
 std::string_view print_trap(std::uint16_t number) {
   switch (number) {
     case trap::kLinkState:
@@ -30,7 +32,7 @@ std::string_view print_trap(std::uint16_t number) {
     case trap::kSwitchPKey:
       return "bad P_Key at switch";
     default:
-      return "unknown";
+      return kUnknown;
   }
 }
 
@@ -51,6 +53,8 @@ std::string_view print_type(std::uint8_t type) {
 }
 
 }  // namespace
+
+bool is_known_trap(std::uint16_t number) { return print_trap(number) != kUnknown; }
 
 Result<Notice> decode_notice(std::span<const std::byte> data) {
   ByteReader in(data);

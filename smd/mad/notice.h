@@ -22,6 +22,9 @@ inline constexpr std::uint16_t kQKey = 258;
 inline constexpr std::uint16_t kSwitchPKey = 259;
 }  // namespace trap
 
+/// One of the numbers above.
+[[nodiscard]] bool is_known_trap(std::uint16_t number);
+
 enum class NoticeType : std::uint8_t {
   Fatal = 0,
   Urgent = 1,

@@ -44,7 +44,9 @@ InformKeeper::InformKeeper(Runtime& runtime,
       table_(limits.table),
       reporter_(
           runtime, table_, std::move(send), [this] { on_change_(); }, limits.reports),
-      gate_(runtime, [this](const Notice& notice) { report(TrapEvent{notice}); }) {}
+      traps_(runtime, limits.trap_sources, [this](const TrapSource&, const Notice& notice) {
+        report(TrapEvent{notice});
+      }) {}
 
 void InformKeeper::restore(const SubscriptionTable::Map& subscriptions,
                            std::vector<Guid> in_service) {
@@ -65,8 +67,21 @@ void InformKeeper::adopt(std::shared_ptr<const SubnetView> view) {
 }
 
 void InformKeeper::tell(const SaEvent& event) {
-  if (const auto* trapped = std::get_if<TrapEvent>(&event)) return gate_.offer(trapped->notice);
+  if (const auto* trapped = std::get_if<TrapEvent>(&event)) return tell_trap(trapped->notice);
   report(event);
+}
+
+void InformKeeper::tell_trap(const Notice& notice) {
+  if (!view_) return;
+  if (view_->lids().owner_of(notice.issuer_lid) == kNone<PortIdx>) {
+    ++stats_.unknown_issuer;
+    return;
+  }
+  // Numbers that no specification gives share one rate: an issuer cannot fill the table with them.
+  const std::uint16_t number =
+      notice.is_generic && smd::is_known_trap(notice.trap_or_device) ? notice.trap_or_device : 0;
+  const auto verdict = traps_.offer({notice.issuer_lid, number}, limits_.traps, notice);
+  if (verdict != decltype(traps_)::Verdict::Passed) ++stats_.held_back;
 }
 
 void InformKeeper::report(const SaEvent& event) {

@@ -4,18 +4,29 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
+#include "smd/runtime/rate_limiter.h"
 #include "smd/sa/gid_watch.h"
 #include "smd/sa/record_keeper.h"
 #include "smd/sa/reporter.h"
-#include "smd/sa/trap_gate.h"
 
 namespace smd::sa {
 
 struct InformLimits {
+  /// Of traps that are forwarded, of one issuer and number: a cable that flaps does not fill the
+  /// log of events. The last that was held back is told when its time has come.
+  Rate traps{.burst = 20, .refill = std::chrono::milliseconds(200)};
+
+  std::size_t trap_sources = std::size_t{1} << 15;  // issuers times numbers
   SubscriptionLimits table;
   ReporterLimits reports;
   QueryLimits query;
+};
+
+struct InformStats {
+  std::uint64_t unknown_issuer = 0;  // traps: dropped
+  std::uint64_t held_back = 0;       // traps: a later one stands for them
 };
 
 class InformKeeper final : public RecordKeeper {
@@ -31,7 +42,7 @@ class InformKeeper final : public RecordKeeper {
   /// Tells who is new and who is gone; subscriptions of the latter end.
   void adopt(std::shared_ptr<const SubnetView> view);
 
-  /// Nobody is told before there is a view; of traps of one port, so many a second.
+  /// Nobody is told before there is a view. A trap whose issuer has no LID of it is dropped.
   void tell(const SaEvent& event);
 
   /// A ReportResp.
@@ -45,10 +56,18 @@ class InformKeeper final : public RecordKeeper {
 
   [[nodiscard]] const Reporter& reporter() const { return reporter_; }
 
+  [[nodiscard]] const InformStats& stats() const { return stats_; }
+
+  /// Issuers times numbers whose rate is kept.
+  [[nodiscard]] std::size_t trap_sources() const { return traps_.sources(); }
+
   [[nodiscard]] const std::vector<Guid>& in_service() const { return watch_.in_service(); }
 
  private:
+  using TrapSource = std::pair<Lid, std::uint16_t>;  // issuer and number
+
   Answer set(const SubnetView& view, const Query& query);
+  void tell_trap(const Notice& notice);
   void report(const SaEvent& event);
   [[nodiscard]] Answer find_records(const SubnetView& view, const Query& query) const;
 
@@ -56,7 +75,8 @@ class InformKeeper final : public RecordKeeper {
   InformLimits limits_;
   SubscriptionTable table_;
   Reporter reporter_;
-  TrapGate gate_;
+  InformStats stats_;
+  RateLimiter<TrapSource, Notice> traps_;
   GidWatch watch_;
   std::shared_ptr<const SubnetView> view_;
 };

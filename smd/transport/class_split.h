@@ -31,6 +31,8 @@ class ClassSplit {
 
     [[nodiscard]] bool carries_segments() const override { return below_.carries_segments(); }
 
+    [[nodiscard]] ReceiveStats receive_stats() const override { return below_.receive_stats(); }
+
     Result<void> send(const MadPacket& packet) override { return below_.send(packet); }
 
     void set_handlers(Receive receive, Lost lost) override {

@@ -1,6 +1,9 @@
 // The second seam: send one MAD, receive one MAD. Timeouts, retries and matching belong to smp/.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -28,6 +31,26 @@ struct LocalPort {
   friend bool operator==(const LocalPort&, const LocalPort&) = default;
 };
 
+/// What a MAD is to us, in the order in which a turn of the loop handles them.
+enum class MadKind : std::uint8_t {
+  Answer,   // to a request of ours; the kernel lets no others pass
+  Manager,  // SMInfo that another manager asks for or sets
+  Trap,
+  Request,  // anything else: mostly of clients of the subnet administration
+};
+
+inline constexpr std::size_t kMadKinds = 4;
+
+struct ReceiveStats {
+  std::array<std::uint64_t, kMadKinds> dropped{};  // by kind: found no room
+
+  [[nodiscard]] std::uint64_t dropped_of(MadKind kind) const {
+    return dropped[static_cast<std::size_t>(kind)];
+  }
+
+  friend bool operator==(const ReceiveStats&, const ReceiveStats&) = default;
+};
+
 class Transport {
  public:
   using Receive = std::function<void(const MadPacket&)>;
@@ -43,6 +66,9 @@ class Transport {
   /// False where clients know no RMPP: they take the first segment of a table for the whole, and
   /// acknowledge nothing.
   [[nodiscard]] virtual bool carries_segments() const { return true; }
+
+  /// Where MADs wait between a receiving thread and the loop.
+  [[nodiscard]] virtual ReceiveStats receive_stats() const { return {}; }
 
   /// Hands the MAD to the port. Ok means injected, not delivered.
   virtual Result<void> send(const MadPacket& packet) = 0;

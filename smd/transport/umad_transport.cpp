@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "smd/transport/receive_queue.h"
 #include "smd/transport/umad_errors.h"
 
 namespace smd {
@@ -37,11 +38,8 @@ constexpr std::chrono::milliseconds kSettle{500};
 // (status ETIMEDOUT) says nothing new.
 constexpr int kKernelTimeoutMs = 5000;
 
-// MADs handed to the loop in one piece.
+// MADs that are put into the queue in one piece.
 constexpr std::size_t kBatch = 256;
-
-// For which room is made at once: a batch that grows copies what it has.
-constexpr std::size_t kUsualBatch = 32;
 
 // Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
 constexpr int kErrorsUntilLost = 3;
@@ -92,7 +90,12 @@ struct Handlers {
 
 class UmadTransport final : public Transport {
  public:
-  UmadTransport(Runtime& runtime, UmadPort port) : runtime_(runtime), port_(std::move(port)) {}
+  UmadTransport(Runtime& runtime, UmadPort port)
+      : runtime_(runtime), port_(std::move(port)), queue_(runtime) {
+    queue_.on_mad([handlers = handlers_](const MadPacket& packet) {
+      if (!handlers->closed && handlers->receive) handlers->receive(packet);
+    });
+  }
 
   ~UmadTransport() override;
 
@@ -107,6 +110,8 @@ class UmadTransport final : public Transport {
   }
 
   [[nodiscard]] bool carries_segments() const override { return !simulated_; }
+
+  [[nodiscard]] ReceiveStats receive_stats() const override { return queue_.stats(); }
 
   Result<void> send(const MadPacket& packet) override;
 
@@ -126,7 +131,6 @@ class UmadTransport final : public Transport {
                              int version,
                              std::initializer_list<Method> methods);
   void receive_loop(const std::stop_token& stop);
-  void deliver(std::vector<MadPacket> batch);
   void report_loss(int error_number);
 
   Runtime& runtime_;
@@ -141,6 +145,7 @@ class UmadTransport final : public Transport {
   std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
+  ReceiveQueue queue_;
   std::jthread receiver_;
 };
 
@@ -255,6 +260,7 @@ Result<void> UmadTransport::set_is_sm(bool is_sm) {
 void UmadTransport::receive_loop(const std::stop_token& stop) {
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
+  batch.reserve(kBatch);
   int errors = 0;
   const int patience = simulated_ ? kSimulatedReceiveMs : kReceiveMs;
   std::optional<std::chrono::steady_clock::time_point> give_up;
@@ -270,7 +276,6 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       errors = 0;
       if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
       const ib_mad_addr_t& from = *umad_get_mad_addr(buffer.raw());
-      if (batch.empty()) batch.reserve(kUsualBatch);
       MadPacket& packet = batch.emplace_back();
       packet.remote_lid = Lid{ntohs(from.lid)};
       packet.local_qp = agent == directed_agent_ || agent == lid_agent_ ? 0 : 1;
@@ -279,25 +284,19 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (batch.size() == kBatch) deliver(std::exchange(batch, {}));
+      if (batch.size() < kBatch) continue;
+      queue_.put(batch);
+      batch.clear();
       continue;
     }
-    if (!batch.empty()) deliver(std::exchange(batch, {}));
+    if (!batch.empty()) queue_.put(batch);
+    batch.clear();
     if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
       return report_loss(-agent);
     }
   }
-}
-
-void UmadTransport::deliver(std::vector<MadPacket> batch) {
-  runtime_.post([handlers = handlers_, batch = std::move(batch)] {
-    for (const MadPacket& packet : batch) {
-      if (handlers->closed) return;
-      if (handlers->receive) handlers->receive(packet);
-    }
-  });
 }
 
 void UmadTransport::report_loss(int error_number) {

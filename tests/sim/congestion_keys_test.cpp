@@ -58,6 +58,34 @@ TEST(CongestionKeys, TheKeyIsWrittenAndItsLeaseKeptAlive) {
   EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
 }
 
+TEST(CongestionKeys, AFloodOfForgedViolationsIsAnsweredAtABoundedRate) {
+  Subnet subnet(with_key());
+  subnet.start();
+  const std::uint32_t host = subnet.nth(false, 4);
+  unsigned answers = 0;
+  const auto client = subnet.fabric.attach(host, PortNum{1}, [&](const MadPacket&) { ++answers; });
+  MadPacket packet;
+  packet.remote_lid = subnet.fabric.port_info(subnet.fabric.spec().sm_node, PortNum{1}).lid;
+  packet.local_qp = packet.remote_qp = 1;
+  encode_mad_header({.mgmt_class = 0x21,
+                     .class_version = 2,
+                     .method = static_cast<std::uint8_t>(Method::Trap),
+                     .transaction_id = 1,
+                     .attribute_id = static_cast<std::uint16_t>(cc::Attribute::Notice)},
+                    packet.mad);
+  encode_notice(
+      cc::key_notice({}, NodeType::Ca),
+      std::span<std::byte, kMadSize>(packet.mad).subspan<cc::kDataOffset, kSmpDataSize>());
+  for (int i = 0; i < 10'000; ++i) subnet.fabric.inject(client, packet);
+  subnet.run_for(1s);
+  EXPECT_EQ(subnet.desk.stats().violations, 20u);
+  EXPECT_EQ(answers, 20u);
+  subnet.run_for(10s);
+  subnet.fabric.inject(client, packet);
+  subnet.run_for(1s);
+  EXPECT_EQ(answers, 21u) << "and heeded again";
+}
+
 TEST(CongestionKeys, AForeignKeyIsSaidAndNotKnockedAt) {
   Subnet subnet(with_key());
   subnet.start();

@@ -388,10 +388,41 @@ TEST(Inform, AStormPassesAtABoundedRateAndItsEndIsTold) {
     for (const MadPacket& each : bench.reports()) bench.confirm(each);
     bench.run_for(20ms);
   }
-  EXPECT_EQ(bench.inform.reporter().stats().events, TrapGate::kBurst + 1);
-  EXPECT_EQ(bench.inform.reporter().stats().answered, TrapGate::kBurst + 1);
+  const unsigned burst = InformLimits{}.traps.burst;
+  EXPECT_EQ(bench.inform.reporter().stats().events, burst + 1);
+  EXPECT_EQ(bench.inform.reporter().stats().answered, burst + 1);
   const auto last = bench.reports().back();
   EXPECT_EQ(decode_notice(std::span(last.mad).subspan(kHeaderSize, 64))->count, 999);
+}
+
+TEST(Inform, ForgedTrapsLeaveNothingBehindAndAreNotTold) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  Notice notice = link_trap(bench);
+  const std::uint16_t first = static_cast<std::uint16_t>(bench.view->lids().top.value() + 1);
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
+    notice.issuer_lid = Lid{static_cast<std::uint16_t>(first + i % 40'000)};
+    notice.trap_or_device = static_cast<std::uint16_t>(i);
+    bench.inform.tell(TrapEvent{notice});
+  }
+  EXPECT_EQ(bench.inform.stats().unknown_issuer, 100'000u);
+  EXPECT_EQ(bench.inform.trap_sources(), 0u);
+  EXPECT_EQ(bench.inform.reporter().stats().events, 0u);
+}
+
+TEST(Inform, NumbersThatNobodyDefinedShareOneRate) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  Notice notice = link_trap(bench);
+  for (std::uint32_t number = 1000; number < 60'000; ++number) {
+    notice.trap_or_device = static_cast<std::uint16_t>(number);
+    bench.inform.tell(TrapEvent{notice});
+  }
+  EXPECT_EQ(bench.inform.trap_sources(), 1u);
+  EXPECT_EQ(bench.inform.reporter().stats().events, InformLimits{}.traps.burst);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  EXPECT_EQ(bench.inform.reporter().stats().events, InformLimits{}.traps.burst + 1)
+      << "and a real one passes";
 }
 
 TEST(Inform, WhoIsTooSlowMissesWhatIsGoneAndIsCounted) {

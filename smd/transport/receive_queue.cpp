@@ -1,0 +1,149 @@
+#include "smd/transport/receive_queue.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "smd/base/log.h"
+#include "smd/mad/header.h"
+
+namespace smd {
+namespace {
+
+constexpr Duration kBetweenLines = std::chrono::seconds(10);
+
+/// Not due in the turn that asks for it: sockets are served before.
+constexpr Duration kNextTurn{1};
+
+constexpr std::size_t index_of(MadKind kind) { return static_cast<std::size_t>(kind); }
+
+}  // namespace
+
+MadKind kind_of(const MadBytes& mad) {
+  const auto method = static_cast<Method>(mad[3]);
+  if ((static_cast<std::uint8_t>(method) & kResponseBit) != 0) return MadKind::Answer;
+  if (method == Method::Trap) return MadKind::Trap;
+  const auto mgmt_class = static_cast<MgmtClass>(mad[1]);
+  const bool managers =
+      (mgmt_class == MgmtClass::SubnLid || mgmt_class == MgmtClass::SubnDirected) &&
+      (std::to_integer<unsigned>(mad[16]) << 8 | std::to_integer<unsigned>(mad[17])) ==
+          static_cast<unsigned>(AttributeId::SmInfo);
+  return managers ? MadKind::Manager : MadKind::Request;
+}
+
+struct ReceiveQueue::State : std::enable_shared_from_this<State> {
+  struct Lane {
+    std::deque<MadPacket> waiting;
+    std::map<Lid, std::size_t> by_source;  // of those that wait
+  };
+
+  State(Runtime& r, const Limits& l) : runtime(r), limits(l) {}
+
+  /// True where the loop is to be woken.
+  bool add(std::span<const MadPacket> packets) {
+    const std::lock_guard lock(mutex);
+    for (const MadPacket& packet : packets) {
+      const std::size_t kind = index_of(kind_of(packet.mad));
+      Lane& lane = lanes[kind];
+      std::size_t& same = lane.by_source[packet.remote_lid];
+      if (lane.waiting.size() >= limits[kind].waiting || same >= limits[kind].of_one_source) {
+        ++stats.dropped[kind];
+        if (same == 0) lane.by_source.erase(packet.remote_lid);
+        continue;
+      }
+      ++same;
+      lane.waiting.push_back(packet);
+    }
+    return !std::exchange(woken, true);
+  }
+
+  /// What is handed over in one turn. Where nothing is left, the next add() wakes the loop again.
+  void take(std::vector<MadPacket>& out) {
+    const std::lock_guard lock(mutex);
+    bool more = false;
+    for (std::size_t kind = 0; kind < kMadKinds; ++kind) {
+      Lane& lane = lanes[kind];
+      for (std::size_t i = 0; i < limits[kind].per_turn && !lane.waiting.empty(); ++i) {
+        const auto source = lane.by_source.find(lane.waiting.front().remote_lid);
+        if (--source->second == 0) lane.by_source.erase(source);
+        out.push_back(lane.waiting.front());
+        lane.waiting.pop_front();
+      }
+      more = more || !lane.waiting.empty();
+    }
+    woken = more;
+    left = more;
+  }
+
+  void turn() {
+    if (closed) return;
+    std::vector<MadPacket> packets;
+    take(packets);
+    // Before handlers run: they may end all this.
+    if (left) {
+      runtime.call_at(runtime.now() + kNextTurn, [self = shared_from_this()] { self->turn(); });
+    }
+    tell_of_drops();
+    for (const MadPacket& packet : packets) {
+      if (closed) return;
+      if (handler) handler(packet);
+    }
+  }
+
+  void tell_of_drops() {
+    ReceiveStats now_is;
+    {
+      const std::lock_guard lock(mutex);
+      now_is = stats;
+    }
+    if (now_is == told || (told_at && runtime.now() - *told_at < kBetweenLines)) return;
+    const auto since = [&](MadKind kind) {
+      return now_is.dropped[index_of(kind)] - told.dropped[index_of(kind)];
+    };
+    log::warn("transport.receive_queue_full",
+              "traps={} requests={} of_managers={} answers={} were dropped",
+              since(MadKind::Trap),
+              since(MadKind::Request),
+              since(MadKind::Manager),
+              since(MadKind::Answer));
+    told = now_is;
+    told_at = runtime.now();
+  }
+
+  Runtime& runtime;
+  const Limits limits;
+  std::function<void(const MadPacket&)> handler;
+  bool closed = false;
+
+  std::mutex mutex;  // of what follows, up to the blank line
+  std::array<Lane, kMadKinds> lanes;
+  bool woken = false;
+  ReceiveStats stats;
+
+  bool left = false;  // after take()
+  ReceiveStats told;  // of these the log knows
+  std::optional<TimePoint> told_at;
+};
+
+ReceiveQueue::ReceiveQueue(Runtime& runtime, const Limits& limits)
+    : state_(std::make_shared<State>(runtime, limits)) {}
+
+ReceiveQueue::~ReceiveQueue() { state_->closed = true; }
+
+void ReceiveQueue::on_mad(std::function<void(const MadPacket&)> handler) {
+  state_->handler = std::move(handler);
+}
+
+void ReceiveQueue::put(std::span<const MadPacket> packets) {
+  if (state_->add(packets)) state_->runtime.post([state = state_] { state->turn(); });
+}
+
+ReceiveStats ReceiveQueue::stats() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->stats;
+}
+
+}  // namespace smd

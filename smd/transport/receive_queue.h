@@ -1,0 +1,59 @@
+// Between the thread that receives MADs and the loop: a queue of bounded size for each kind of MAD,
+// so that none can crowd out another, and in each a bounded share for every source, so that no
+// sender can crowd out the rest.
+//
+// A turn of the loop hands over all answers to our requests, and so many of the others; the next
+// turn the next. In between the loop serves its timers and sockets. What finds no room is dropped
+// and counted, and the log says so at most every 10 s.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "smd/runtime/runtime.h"
+#include "smd/transport/transport.h"
+
+namespace smd {
+
+[[nodiscard]] MadKind kind_of(const MadBytes& mad);
+
+struct ReceiveLimits {
+  std::size_t waiting = 0;        // MADs of the kind
+  std::size_t of_one_source = 0;  // of those: from one LID; all directed routes are one
+  std::size_t per_turn = 0;
+};
+
+class ReceiveQueue {
+ public:
+  using Limits = std::array<ReceiveLimits, kMadKinds>;
+
+  /// Answers: more than can be outstanding. Together 6 MB at most.
+  static constexpr Limits kLimits = {ReceiveLimits{16384, 16384, 16384},
+                                     ReceiveLimits{512, 64, 64},
+                                     ReceiveLimits{2048, 64, 64},
+                                     ReceiveLimits{4096, 1024, 256}};
+
+  explicit ReceiveQueue(Runtime& runtime, const Limits& limits = kLimits);
+
+  /// Nothing is handed over any more.
+  ~ReceiveQueue();
+  ReceiveQueue(const ReceiveQueue&) = delete;
+
+  /// Runs on the loop. To be set before the first put().
+  void on_mad(std::function<void(const MadPacket&)> handler);
+
+  /// The only member that any thread may call.
+  void put(std::span<const MadPacket> packets);
+
+  [[nodiscard]] ReceiveStats stats() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace smd
