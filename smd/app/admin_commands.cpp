@@ -155,6 +155,23 @@ nlohmann::json replica_json(const ReplicaDesk& desk, std::uint64_t refused) {
           {"sources", sources}};
 }
 
+/// The engine in force, the one that was asked for last, and why they are not the same.
+nlohmann::json engine_state_json(const SubnetManager& manager) {
+  const CycleReport* last = manager.last_cycle();
+  const std::optional<EngineTrial>& trial = manager.engine_trial();
+  const bool routed = last != nullptr && !last->engine.empty();
+  std::string refused = routed ? last->engine_refused : "";
+  if (trial && !manager.is_trying_engine() && !trial->taken) refused = trial->why;
+  const std::string& configured = manager.settings().engine;
+  const ActiveSubnet* now = manager.in_force();
+  nlohmann::json out = {{"engine", now != nullptr ? now->routing.engine : configured},
+                        {"engine_requested", trial ? trial->engine : configured}};
+  if (manager.is_trying_engine()) out["engine_undecided"] = true;
+  if (!refused.empty()) out["engine_refused"] = refused;
+  if (!refused.empty() && trial && trial->needs_force) out["engine_needs_force"] = true;
+  return out;
+}
+
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
                         {"uptime_s", seconds(context.uptime())},
@@ -186,11 +203,10 @@ nlohmann::json status(const AdminContext& context) {
   out["receive_queue"] = receive_queue_json(context.transport()->receive_stats());
   if (const auto* served = context.administration ? context.administration() : nullptr)
     out["sa"] = administration_json(*served);
-  out["engine"] = manager->settings().engine;
+  out.update(engine_state_json(*manager));
   const CycleReport* last = manager->last_cycle();
   if (last == nullptr) return out;
   const TimePoint now_is = manager->now();
-  out["engine"] = last->engine;
   out["nodes"] = last->counts.switches + last->counts.cas;
   out["switches"] = last->counts.switches;
   out["cas"] = last->counts.cas;
@@ -236,10 +252,9 @@ Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json&
   for (std::string_view name : engine_names()) out["engines"].push_back(name);
   if (!args.contains("name")) {
     if (manager == nullptr) return out;
-    const bool routed = manager->last_cycle() != nullptr && !manager->last_cycle()->engine.empty();
-    const std::string name = routed ? manager->last_cycle()->engine : manager->settings().engine;
-    out["engine"] = name;
-    if (const Engine* engine = find_engine(name)) out["contract"] = engine->contract();
+    out.update(engine_state_json(*manager));
+    if (const Engine* engine = find_engine(out["engine"].get<std::string>()))
+      out["contract"] = engine->contract();
     return out;
   }
   const auto name = text_arg(args, "name");
@@ -251,11 +266,13 @@ Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json&
     return fail(Errc::Invalid, fmt::format("there is no engine '{}'; there are:{}", *name, known));
   }
   if (manager == nullptr) return fail(Errc::Busy, "no device is open");
-  Settings settings = manager->settings();
-  settings.engine = *name;
-  manager->adopt(std::move(settings));
-  manager->request_sweep(fmt::format("command: engine {}", *name));
+  if (args.contains("force") && !args.at("force").is_boolean())
+    return fail(Errc::Invalid, "'force' is true or false");
+  const bool force = args.contains("force") && args.at("force").get<bool>();
+  if (const auto asked = manager->request_engine(*name, force); !asked)
+    return tl::unexpected<Error>(asked.error());
   out["engine"] = *name;
+  out["force"] = force;
   out["contract"] = engine->contract();
   out["requested"] = true;
   return out;
@@ -315,7 +332,8 @@ void register_commands(CommandTable& table, AdminContext context) {
               return Json{{"requested", true}, {"full", full}};
             });
   table.add("engine",
-            "the engine in use, its contract, and those there are; or use another: name",
+            "the engine in use, its contract, and those there are; or use another where that takes "
+            "nothing down: name, force",
             [ctx](const Json& args) { return engine_json(ctx->manager(), args); });
   table.add(
       "changes", "the latest changes, newest first: n", [ctx](const Json& args) -> Result<Json> {

@@ -79,6 +79,18 @@ std::vector<ConfigRule> make_rules() {
        [](const Config& c) {
          return not_below("sm.lid_min", c.sm.lid_min.value(), "sm.lid_max", c.sm.lid_max.value());
        }},
+      {{"sm.lid_max", "sm.lid_min", "sm.lmc"},
+       [](const Config& c) -> Broken {
+         const unsigned size = 1u << c.sm.lmc;
+         const unsigned first = (c.sm.lid_min.value() + size - 1) / size * size;
+         const bool holds = first + size - 1 <= c.sm.lid_max.value();
+         if (holds || c.sm.lid_min > c.sm.lid_max) return std::nullopt;
+         return fmt::format(
+             "sm.lid_max is {}; at least {}, for the {} LIDs of the manager's own port (sm.lmc)",
+             c.sm.lid_max.value(),
+             first + size - 1,
+             size);
+       }},
       {{"sweep.debounce_ms", "sweep.debounce_max_ms"},
        [](const Config& c) {
          return not_below("sweep.debounce_ms",

@@ -26,6 +26,20 @@ constexpr Duration kEchoes = std::chrono::seconds(10);
 /// still being computed.
 constexpr unsigned kFinalParts = 16;
 
+/// What traffic would lose to a plan that is not free of loss.
+std::string print_cost(const TransitionPlan& plan) {
+  std::size_t down = 0;
+  std::size_t blocked = 0;
+  for (const TransitionPhase& phase : plan.phases) {
+    down += phase.deactivate.size();
+    blocked += phase.block.size();
+  }
+  return fmt::format("the change ({}) would take {} ports down and block {} turns",
+                     print_transition_kind(plan.kind),
+                     down,
+                     blocked);
+}
+
 }  // namespace
 
 Cycle::Cycle(const Parts& parts, Hooks hooks) : parts_(parts), hooks_(std::move(hooks)) {}
@@ -59,15 +73,43 @@ void Cycle::on_seen(Seen seen) {
   if (seen.quiet) return finish();
   report_.look_again = std::move(seen.look_again);
   found_ = std::move(seen.sweep);
-  report_.silent = found_.silent;
   new_silence_ = seen.new_silence;
   relieving_ = seen.relief;
   report_.duplicates = found_.duplicates;
+  probe_refusing();
+}
+
+/// Switches that took no settings before are in again once they take one.
+void Cycle::probe_refusing() {
+  std::vector<SwitchIdx> asked;
+  for (const auto& [guid, why] : parts_.holdings.refusing) {
+    const auto node = found_.fabric->find_node(guid);
+    if (node && found_.fabric->is_switch(*node)) asked.push_back(found_.fabric->switch_of[*node]);
+  }
+  if (asked.empty()) return take_in();
+  set_probe_.emplace(parts_.client, parts_.settings.ports.m_key);
+  set_probe_->start(found_, std::move(asked), [this](const std::vector<Guid>& willing) {
+    for (const Guid guid : willing) parts_.holdings.refusing.erase(guid);
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
+      set_probe_.reset();
+      report_.discovery += parts_.meter.lap();
+      take_in();
+    });
+  });
+}
+
+void Cycle::take_in() {
+  if (!parts_.holdings.refusing.empty()) found_ = leave_out(found_, parts_.holdings.refusing);
   found_.fabric = parts_.aftercare.with_known(*found_.fabric);
-  report_.counts = count(*found_.fabric);
-  report_.cut_off = is_cut_off(*found_.fabric);
+  count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);
+}
+
+void Cycle::count_found() {
+  report_.silent = found_.silent;
+  report_.counts = count(*found_.fabric);
+  report_.cut_off = is_cut_off(*found_.fabric);
 }
 
 void Cycle::proceed() {
@@ -116,8 +158,14 @@ void Cycle::follow_other_master() {
 void Cycle::address() {
   hooks_.on_phase(Phase::Routing);
   Holdings& holdings = parts_.holdings;
-  auto assigned = assign_lids(*found_.fabric, holdings.book, parts_.settings.lids);
+  const LidPolicy policy = choose_lids(parts_.settings, found_);
+  auto assigned = assign_lids(*found_.fabric, holdings.book, policy);
   if (!assigned) return fail(assigned.error());
+  if (const auto small = find_small_table(found_, assigned->map.top)) {
+    found_ = leave_out(found_, {*small});
+    count_found();
+    return address();
+  }
   for (const LidConflict& conflict : assigned->conflicts) {
     log::warn("lid.conflict",
               "lid={} kept={} moved={}",
@@ -126,6 +174,8 @@ void Cycle::address() {
               print_port(*found_.fabric, conflict.moved));
   }
   report_.lid_conflicts = std::move(assigned->conflicts);
+  report_.ports_without_lid = assigned->without_lid.size();
+  report_.lid_shortage = print_lid_shortage(*found_.fabric, assigned->without_lid, policy);
   lids_ = std::move(assigned->map);
   report_.counts.lids = static_cast<std::uint64_t>(
       std::ranges::count_if(lids_.owner, [](PortIdx p) { return p != kNone<PortIdx>; }));
@@ -162,8 +212,8 @@ void Cycle::route() {
   hooks_.on_phase(Phase::Routing);
   RouteJob job{.fabric = found_.fabric,
                .lids = lids_,
-               .engine = engine_of_round(parts_.settings, round_),
-               .fallback = parts_.settings.engine_fallback,
+               .engine = engine(),
+               .fallback = parts_.settings.engine_fallback && !is_on_trial(),
                .max_vls = std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)),
                .roots = choose_roots(parts_.settings, *found_.fabric),
                .root_choice = parts_.settings.root_choice,
@@ -213,20 +263,21 @@ double Cycle::share_of(const Routed& routed) const {
 }
 
 void Cycle::on_routed(Routed routed) {
-  if (relieving_) {
-    uneven_ = {parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation};
-  } else {
-    parts_.holdings.uneven = routed.tables.recomputed.has_value();
-  }
+  if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
+  if (relieving_ || is_on_trial())
+    before_ = {parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation};
+  if (!relieving_) parts_.holdings.uneven = routed.tables.recomputed.has_value();
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",
               "engine={} used={} why=\"{}\"",
-              engine_of_round(parts_.settings, round_),
+              engine(),
               routed.tables.engine,
               routed.fallback_reason);
   }
-  report_.engine = routed.tables.engine.empty() ? engine_of_round(parts_.settings, round_)
-                                                : routed.tables.engine;
+  report_.engine = routed.tables.engine.empty() ? engine() : routed.tables.engine;
+  report_.engine_asked = engine();
+  report_.engine_refused = std::move(routed.fallback_reason);
+  report_.routed = !routed.tables.engine.empty();
   report_.routes = std::move(routed.routes);
   if (!report_.routes.acyclic)
     report_.cycle_text = print_cycle(*found_.fabric, report_.routes.cycle);
@@ -243,6 +294,27 @@ void Cycle::on_routed(Routed routed) {
   aim_at(std::move(routed.tables));
 }
 
+std::string Cycle::engine() const {
+  return parts_.trial_engine.empty() ? engine_of_round(parts_.settings, round_)
+                                     : parts_.trial_engine;
+}
+
+bool Cycle::is_on_trial() const { return !parts_.trial_engine.empty() && !report_.trial; }
+
+/// The change that this cycle found is taken in with the engine that was in force.
+void Cycle::end_trial(std::string why, bool needs_force) {
+  report_.trial = {.engine = std::exchange(parts_.trial_engine, {}),
+                   .needs_force = needs_force,
+                   .why = std::move(why)};
+  log::warn("engine.not_taken",
+            "engine={} stays={} why=\"{}\"",
+            report_.trial->engine,
+            engine(),
+            report_.trial->why);
+  first_plan_ = true;
+  route();
+}
+
 /// What was verified is what the next partial discovery may build on.
 void Cycle::trust() {
   Holdings& holdings = parts_.holdings;
@@ -257,12 +329,9 @@ void Cycle::aim_at(RoutingTables goal) {
   if (holdings.multicast_apart) {
     if (const auto lane = choose_multicast_lane(fabric, goal, parts_.settings)) apart = *lane;
   }
-  if (!holdings.rows && (goal.vls > 1 || !goal.lanes.empty() || apart)) {
-    holdings.rows = true;
-    hooks_.on_rows();
-  }
   LaneMaps rows;
-  if (holdings.rows) rows = choose_rows(fabric, goal, parts_.settings.qos, apart);
+  if (holdings.rows || goal.vls > 1 || !goal.lanes.empty() || apart)
+    rows = choose_rows(fabric, goal, parts_.settings.qos, apart);
   auto partitions = choose_partitions(parts_.settings, fabric, holdings.partitions);
   report_.partition_faults = holdings.partitions.faults;
   report_qos_conflicts(parts_.settings, goal, holdings.qos_conflicts);
@@ -391,11 +460,17 @@ PortPolicy Cycle::port_policy() const {
 
 void Cycle::program(TransitionPlan plan) {
   const bool free = plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::Nothing;
-  if (relieving_ && replans_ == 0 && !free) {
+  const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
+                                          : relieving_ && replans_ == 0;
+  if (must_be_free && !free) {
     std::tie(parts_.holdings.in_force, parts_.holdings.carrying, parts_.holdings.orientation) =
-        std::tie(uneven_.in_force, uneven_.carrying, uneven_.orientation);
+        std::tie(before_.in_force, before_.carrying, before_.orientation);
+    if (is_on_trial()) return end_trial(print_cost(plan), true);
     return leave_uneven(print_transition_kind(plan.kind));
   }
+  if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
+  if (!parts_.holdings.in_force->rows.empty() && !std::exchange(parts_.holdings.rows, true))
+    hooks_.on_rows();
   hooks_.on_phase(Phase::Programming);
   report_.routing += parts_.meter.lap();
   plan_ = std::move(plan);
@@ -450,9 +525,13 @@ void Cycle::on_programmed(ProgramReport report) {
                        !report.plan_interrupted && report.fault_count == 0,
                        silent,
                        parts_.runtime.now());
-  if (report.plan_interrupted && replans_ < kMostReplans) {
-    ++replans_;
-    return read_back(&Cycle::read_rows);
+  if (report.plan_interrupted) {
+    const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
+    if (replans_ > 0)
+      std::erase_if(refusal_.switches,
+                    [&](Guid guid) { return !std::ranges::binary_search(before, guid); });
+    if (replans_++ < kMostReplans) return read_back(&Cycle::read_rows);
+    if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
   }
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings.assimilation)) {
     report_.provisional = parts_.runtime.now() - report_.began;
@@ -464,6 +543,31 @@ void Cycle::on_programmed(ProgramReport report) {
     return await_part();
   }
   tell_clients();
+}
+
+/// Whether there is somebody to blame for the plan that does not get on, and the rest can do
+/// without.
+bool Cycle::has_refusing() const {
+  if (round_ > 0 || parts_.settings.assimilation.literal) return false;
+  return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
+    const auto node = found_.fabric->find_node(guid);
+    return node && !is_indispensable(found_, *node);
+  });
+}
+
+/// What one switch does not take is its own loss: the others are routed around it.
+void Cycle::leave_out_refusing() {
+  for (const Guid guid : refusal_.switches) {
+    const auto node = found_.fabric->find_node(guid);
+    if (!node || is_indispensable(found_, *node)) continue;
+    log::warn("switch.left_out", "node={} why=\"{}\"", guid, refusal_.why);
+    std::string& why = parts_.holdings.refusing[guid];
+    why = "left out, it does not take its settings: " + refusal_.why;
+    found_ = leave_out(found_, {{guid, why}});
+  }
+  count_found();
+  relieving_ = false;
+  address();
 }
 
 void Cycle::tell_clients() {

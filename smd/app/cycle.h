@@ -5,8 +5,10 @@
 //     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
 //
 // What could not be confirmed in one phase of a plan ends the plan there; it is made again around
-// what is confirmed, a few times. A relief of crowded channels is a cycle without a change; it ends
-// where its plan would block anything. PIRa and then FERa are two rounds of the last two lines.
+// what is confirmed, a few times. A switch that none of them got past is left out as if it were
+// silent, and the cycle goes on without it from assign_lids. A relief of crowded channels is a
+// cycle without a change; it ends where its plan would block anything. PIRa and then FERa are two
+// rounds of the last two lines.
 #pragma once
 
 #include <functional>
@@ -25,6 +27,7 @@
 #include "smd/program/read_back.h"
 #include "smd/program/reregistration.h"
 #include "smd/program/row_reader.h"
+#include "smd/program/set_probe.h"
 
 namespace smd::app {
 
@@ -54,6 +57,12 @@ class Cycle {
     const Aftercare& aftercare;
     CostMeter& meter;
     bool only_look = false;  // until proceed(): whether we may write is not settled
+
+    /// Asked for by command: in place of the engine of `settings`, unless the fabric does not suit
+    /// it, or, without `engine_by_force`, its tables cannot be reached without blocking turns or
+    /// taking ports down. Empty: none.
+    std::string trial_engine{};
+    bool engine_by_force = false;
   };
 
   Cycle(const Parts& parts, Hooks hooks);
@@ -66,6 +75,9 @@ class Cycle {
 
  private:
   void on_seen(Seen seen);
+  void probe_refusing();
+  void take_in();
+  void count_found();
   void take_keys();
   void follow_other_master();
   void address();
@@ -74,6 +86,9 @@ class Cycle {
   void relieve(RouteJob job);
   [[nodiscard]] double share_of(const Routed& routed) const;
   void on_routed(Routed routed);
+  [[nodiscard]] std::string engine() const;
+  [[nodiscard]] bool is_on_trial() const;
+  void end_trial(std::string why, bool needs_force);
   void trust();
   void aim_at(RoutingTables goal);
   void await_part();
@@ -82,6 +97,8 @@ class Cycle {
   void plan();
   void program(TransitionPlan plan);
   void on_programmed(ProgramReport report);
+  [[nodiscard]] bool has_refusing() const;
+  void leave_out_refusing();
   void announce_turns(const TransitionPlan& plan);
   void note_plan(const TransitionPlan& plan);
   void tell_clients();
@@ -103,17 +120,18 @@ class Cycle {
   bool new_silence_ = false;
   bool relieving_ = false;  // nothing has changed, and nothing need
 
-  /// Of the holdings, before a relief.
-  struct Uneven {
+  /// Of the holdings, before a relief or the trial of an engine.
+  struct Before {
     std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> carrying;
     Orientation orientation;
   };
 
-  Uneven uneven_;
+  Before before_;
 
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;
+  PlanInterruption refusal_;  // what every attempt at the plan met
   bool first_plan_ = true;
   RoutingTables final_;  // of round 1
   unsigned part_ = 0;    // of the final routes, the one under way
@@ -124,6 +142,7 @@ class Cycle {
       ours_already_;  // ports that named us master, and whose clients are to be told
 
   std::optional<Look> look_;
+  std::optional<SetProbe> set_probe_;
   std::optional<KeyTaker> key_taker_;
   std::optional<ReadBack> read_back_;
   std::optional<RowReader> row_reader_;

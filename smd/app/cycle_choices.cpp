@@ -1,5 +1,10 @@
 #include "smd/app/cycle_choices.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "smd/program/random_tables.h"
 #include "smd/routing/switch_rows.h"
 
 namespace smd::app {
@@ -22,6 +27,11 @@ Deactivation first_choice(Safety safety) {
       return Deactivation::None;
   }
   return Deactivation::Certified;
+}
+
+/// LIDs below this have a place in the linear forwarding table; 0: there is none.
+unsigned count_linear_entries(const SwitchInfo& info) {
+  return has_random_table(info) ? 0 : info.linear_fdb_cap;
 }
 
 }  // namespace
@@ -50,6 +60,42 @@ std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric) {
   if (!fabric.is_switch(root) && fabric.peer[fabric.sm_port] != kNone<PortIdx>)
     root = fabric.node_of[fabric.peer[fabric.sm_port]];
   return {fabric.node_guid[root]};
+}
+
+bool is_indispensable(const SweepReport& found, NodeIdx node) {
+  const Fabric& fabric = *found.fabric;
+  if (node == fabric.sm_node) return true;
+  const SweepReport rest = leave_out(found, {{fabric.node_guid[node], {}}});
+  const std::size_t own = fabric.is_switch(node) ? 1 : 0;
+  const bool had_link = fabric.peer[fabric.sm_port] != kNone<PortIdx>;
+  return rest.fabric->switch_count() + own < fabric.switch_count() ||
+         (had_link && rest.fabric->peer[rest.fabric->sm_port] == kNone<PortIdx>);
+}
+
+LidPolicy choose_lids(const Settings& settings, const SweepReport& found) {
+  LidPolicy lids = settings.lids;
+  const Fabric& fabric = *found.fabric;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const unsigned entries = count_linear_entries(fabric.switch_info[sw]);
+    if (entries > 0 && entries <= lids.max.value() &&
+        is_indispensable(found, fabric.switch_node[sw]))
+      lids.max = Lid{static_cast<std::uint16_t>(entries - 1)};
+  }
+  return lids;
+}
+
+std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found, Lid top) {
+  const Fabric& fabric = *found.fabric;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const unsigned entries = count_linear_entries(fabric.switch_info[sw]);
+    const NodeIdx node = fabric.switch_node[sw];
+    if (entries == 0 || entries > top.value() || is_indispensable(found, node)) continue;
+    return std::pair(
+        fabric.node_guid[node],
+        fmt::format(
+            "left out: its forwarding table holds LIDs below {}, {} is in use", entries, top));
+  }
+  return std::nullopt;
 }
 
 PlannerOptions planner_options(const Assimilation& how) {

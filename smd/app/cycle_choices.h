@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smd/app/multicast_lane.h"
 #include "smd/app/settings.h"
+#include "smd/discovery/sweep_report.h"
 #include "smd/fabric/fabric.h"
 #include "smd/plan/planner.h"
 
@@ -20,6 +22,19 @@ namespace smd::app {
 
 /// As configured; the thesis orients from the switch that the manager sits on.
 [[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
+
+/// The manager's own node, or a switch that others are reached through alone: leaving it out would
+/// cost more than itself and its adapters.
+[[nodiscard]] bool is_indispensable(const SweepReport& found, NodeIdx node);
+
+/// Those of `settings`, as far as the forwarding table of an indispensable switch has room for
+/// them.
+[[nodiscard]] LidPolicy choose_lids(const Settings& settings, const SweepReport& found);
+
+/// A switch that others can do without and whose linear forwarding table has no room for the LIDs
+/// up to `top`, and a line that says so.
+[[nodiscard]] std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found,
+                                                                           Lid top);
 
 [[nodiscard]] PlannerOptions planner_options(const Assimilation& how);
 

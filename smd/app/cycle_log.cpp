@@ -30,6 +30,7 @@ void log_cycle(const CycleReport& cycle) {
                print_path(twice.first),
                print_path(twice.second));
   }
+  if (!cycle.lid_shortage.empty()) log::error("lid.none_left", "what=\"{}\"", cycle.lid_shortage);
   if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
   if (const std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
     log::warn("m_key.foreign", "what=\"{}\"", keys);
@@ -105,7 +106,13 @@ void log_lingering(const Fabric& found, const Fabric& carrying) {
 std::vector<std::string> alarms_of(const CycleReport& cycle) {
   std::vector<std::string> alarms;
   if (cycle.error) alarms.push_back(cycle.error->context);
+  if (!cycle.engine_refused.empty())
+    alarms.push_back(fmt::format("engine {} requested, {} in force: {}",
+                                 cycle.engine_asked,
+                                 cycle.engine,
+                                 cycle.engine_refused));
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
+  if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);
   for (const SilentPort& port : cycle.silent) {
     alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));

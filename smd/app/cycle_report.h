@@ -29,6 +29,14 @@ struct FabricCounts {
   friend bool operator==(const FabricCounts&, const FabricCounts&) = default;
 };
 
+/// What became of an engine that was asked for by command.
+struct EngineTrial {
+  std::string engine;
+  bool taken = false;
+  bool needs_force = false;  // the fabric suits it
+  std::string why;           // not taken: the engine's reason, or what the change would have cost
+};
+
 /// How the tables went from what the switches held to what they hold now.
 struct TransitionReport {
   TransitionKind kind = TransitionKind::Nothing;
@@ -54,8 +62,13 @@ struct CycleReport {
   PhaseCost deactivate;  // ports that were taken down while tables changed
   PhaseCost tables;
   PhaseCost activate;
-  std::string engine;
+  std::string engine;        // whose routes are in force
+  std::string engine_asked;  // empty before routes are computed
+  std::string
+      engine_refused;  // why `engine` took the place of `engine_asked`; empty when it did not
+  std::optional<EngineTrial> trial;
   FabricCounts counts;
+  bool routed = false;  // an engine made tables: `routes`, `load` and what follows speak of them
   RouteReport routes;
   std::string cycle_text;  // of a credit loop, when there is one
   LoadReport load;
@@ -65,6 +78,8 @@ struct CycleReport {
   std::vector<SilentPort> silent;
   std::vector<DuplicateGuid> duplicates;
   std::vector<LidConflict> lid_conflicts;
+  std::uint64_t ports_without_lid = 0;  // none were left: these are not configured, not routed to
+  std::string lid_shortage;             // names them
   std::vector<std::string> partition_faults;  // P_Key tables that are left alone, and why
   ForeignKeys foreign_keys;                   // ports that another manager protects
   std::vector<ProgramFault> faults;
@@ -87,7 +102,8 @@ struct CycleReport {
 
   /// Up and verified: every managed port Active, every route checked, every Set confirmed.
   [[nodiscard]] bool up() const {
-    return !error && routes.ok() && fault_count == 0 && ports_down_after == 0;
+    return !error && routes.ok() && fault_count == 0 && ports_down_after == 0 &&
+           ports_without_lid == 0;
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,6 +53,10 @@ struct Holdings {
   /// Ports that led to silence in the latest discovery. New silence may be a change that came while
   /// we looked, so it is looked at once more in full; silence that stays is believed.
   std::vector<SilentPort> silence;
+
+  /// Switches that did not take what routes need, and why: left out as if they were silent, until
+  /// one takes a Set again.
+  std::map<Guid, std::string> refusing;
 
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";

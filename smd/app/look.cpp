@@ -10,9 +10,9 @@ namespace {
 /// Looks again at new silence within one cycle.
 constexpr unsigned kMostLooks = 3;
 
-/// What was read again is as it was, and as it should be: every linked port is Active. Requires:
-/// nodes and cables are the same.
-bool same_registers(const Fabric& a, const Fabric& b) {
+/// What was read again is as it was, and as it should be: every linked port that has its LIDs is
+/// Active. Requires: nodes and cables are the same.
+bool same_registers(const Fabric& a, const Fabric& b, const LidMap& lids) {
   if (a.port_count() != b.port_count() || a.switch_count() != b.switch_count()) return false;
   const auto plain = [](PortInfo info) {
     info.client_reregister = false;  // shows in the answer to a Set alone
@@ -21,7 +21,8 @@ bool same_registers(const Fabric& a, const Fabric& b) {
   };
   for (const PortIdx port : a.port_info.indices()) {
     if (plain(a.port_info[port]) != plain(b.port_info[port])) return false;
-    if (is_managed(b, port) && b.port_info[port].state() < PortState::Active) return false;
+    if (is_to_be_active(b, lids, port) && b.port_info[port].state() < PortState::Active)
+      return false;
   }
   for (const SwitchIdx sw : a.switch_info.indices()) {
     SwitchInfo here = a.switch_info[sw];
@@ -125,11 +126,13 @@ std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Look::literal_lids
 void Look::on_partially_found(Result<PartialReport> found) {
   if (!found) return on_found(tl::unexpected<Error>(found.error()));
   if (!found->full_needed.empty()) return look_fully(std::move(found->full_needed));
-  const bool nothing_new = found->delta.empty() && found->look_again.empty() &&
-                           (found->reread.empty() ||
-                            (!settings_.assimilation.literal &&
-                             found->sweep.silent == holdings_.in_force->sweep.silent &&
-                             same_registers(*found->sweep.fabric, holdings_.in_force->fabric())));
+  const bool nothing_new =
+      found->delta.empty() && found->look_again.empty() &&
+      (found->reread.empty() ||
+       (!settings_.assimilation.literal &&
+        found->sweep.silent == holdings_.in_force->sweep.silent &&
+        same_registers(
+            *found->sweep.fabric, holdings_.in_force->fabric(), holdings_.in_force->lids)));
   if (nothing_new && relief_) {
     seen_.relief = true;
     return on_found(std::move(found->sweep));

@@ -37,6 +37,13 @@ double percent(std::uint64_t part, std::uint64_t whole) {
                     : rounded(100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+/// Where no tables were made there is nothing to say of them: the keys stay, without a value.
+void add_error(const CycleReport& cycle, std::initializer_list<const char*> of_tables, Json& out) {
+  out["error"] = cycle.error->context;
+  if (cycle.routed) return;
+  for (const char* key : of_tables) out[key] = nullptr;
+}
+
 }  // namespace
 
 Json to_json(const FabricCounts& counts) {
@@ -96,7 +103,8 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
   if (!transition.why.empty()) out["transition"]["why"] = transition.why;
   out["routes"] = routes_json(cycle.routes);
   out["deadlock"] = deadlock_json(cycle);
-  if (cycle.error) out["error"] = cycle.error->context;
+  if (cycle.error)
+    add_error(cycle, {"lft_entries_changed_pct", "transition", "routes", "deadlock"}, out);
   return out;
 }
 
@@ -119,7 +127,7 @@ Json run_json(const CycleReport& cycle) {
                {{"max", cycle.load.max},
                 {"mean", rounded(cycle.load.mean)},
                 {"stddev", rounded(cycle.load.stddev)}}}};
-  if (cycle.error) out["error"] = cycle.error->context;
+  if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
   return out;
 }
 

@@ -12,13 +12,17 @@ std::string cost_line(const char* name, const PhaseCost& cost) {
 }
 
 std::string verdict(const CycleReport& cycle) {
+  if (cycle.error && !cycle.routed && !cycle.engine.empty())
+    return fmt::format("FAILED: engine {}: {}", cycle.engine, cycle.error->context);
   if (cycle.error) return fmt::format("FAILED: {}", cycle.error->context);
   if (!cycle.up()) {
-    return fmt::format("NOT UP: {} unreachable pairs, {} loops, {} ports not active, {} faults",
-                       cycle.routes.unreachable,
-                       cycle.routes.loops,
-                       cycle.ports_down_after,
-                       cycle.fault_count);
+    std::string out =
+        fmt::format("NOT UP: {} unreachable pairs, {} loops, {} ports not active, {} faults",
+                    cycle.routes.unreachable,
+                    cycle.routes.loops,
+                    cycle.ports_down_after,
+                    cycle.fault_count);
+    return cycle.lid_shortage.empty() ? out : out + "; " + cycle.lid_shortage;
   }
   if (cycle.cut_off) return "the manager's own port has no link: it manages itself only";
   return "up and verified";
@@ -45,6 +49,7 @@ std::string trouble(const CycleReport& cycle) {
 }  // namespace
 
 std::string print_bring_up(const CycleReport& cycle) {
+  if (cycle.error && !cycle.routed) return trouble(cycle) + verdict(cycle) + "\n";
   const RouteReport& routes = cycle.routes;
   const auto arriving = static_cast<double>(routes.pairs - routes.unreachable - routes.loops);
   PhaseCost total = cycle.discovery;
@@ -84,6 +89,8 @@ std::string print_bring_up(const CycleReport& cycle) {
 std::string print_change(const CycleReport& cycle,
                          const std::string& what,
                          const std::string& kind) {
+  if (cycle.error && !cycle.routed)
+    return fmt::format("{} {}: {}\n{}", what, kind, verdict(cycle), trouble(cycle));
   PhaseCost total = cycle.detection;
   for (const PhaseCost& part : {cycle.discovery,
                                 cycle.routing,

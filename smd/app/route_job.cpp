@@ -82,7 +82,8 @@ Routed compute_routed(const RouteJob& job) {
     if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
   }
   if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
-  Routed other = compute_with(job, "updn", Keep::Nothing);
+  Routed other = compute_with(job, "updn", Keep::Routes);
+  if (other.error) other = compute_with(job, "updn", Keep::Nothing);
   other.fallback_reason = fresh.error->context;
   return other;
 }

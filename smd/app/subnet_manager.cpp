@@ -169,6 +169,7 @@ void SubnetManager::drop_work() {
   poll_wanted_.clear();
   care_due_since_.reset();
   alarms_.clear();
+  if (std::exchange(is_trying_, false)) trial_.reset();
   holdings_ = {.book = std::move(holdings_.book),
                .rows = holdings_.rows,
                .reregister = true,
@@ -194,11 +195,42 @@ void SubnetManager::take_rows_mark() {
 void SubnetManager::adopt(Settings settings) {
   election_.adopt(settings.election);
   next_settings_ = std::move(settings);
+  trial_.reset();
+  is_trying_ = false;
   if (is_bystander()) take_settings();
+}
+
+Result<void> SubnetManager::request_engine(const std::string& name, bool force) {
+  if (is_bystander()) return fail(Errc::Busy, "this manager does not rule the subnet");
+  const Settings& settings = next_settings_ ? *next_settings_ : settings_;
+  if (settings.assimilation.routes != Assimilation::Routes::Engine)
+    return fail(Errc::Invalid, "sm.mode has routes of its own, and no engine");
+  trial_ = {.engine = name, .why = {}};
+  is_trying_ = true;
+  engine_by_force_ = force;
+  request_sweep(fmt::format("command: engine {}", name));
+  return {};
+}
+
+/// One that was asked for while the cycle ran waits for the next.
+void SubnetManager::note_trial(const CycleReport& report) {
+  if (report.trial && report.trial->taken) settings_.engine = report.trial->engine;
+  if (!is_trying_ || trial_->engine != tried_) return;
+  is_trying_ = false;
+  if (report.trial) {
+    trial_ = report.trial;
+  } else {
+    trial_->why = report.error ? report.error->context : "the cycle ended before its routes";
+  }
 }
 
 std::vector<std::string> SubnetManager::alarms() const {
   std::vector<std::string> out = alarms_;
+  if (trial_ && !is_trying_ && !trial_->taken)
+    out.push_back(fmt::format("engine {} requested, {} in force: {}",
+                              trial_->engine,
+                              last_ ? last_->engine : settings_.engine,
+                              trial_->why));
   if (!election_.trouble().empty()) out.push_back(election_.trouble());
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().lane_refused; !why.empty())
@@ -276,6 +308,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
   poll_.reset();
   aftercare_.stop();
   traps_.begin_look();
+  tried_ = is_trying_ ? trial_->engine : std::string{};
   log::info("cycle.begin",
             "reason=\"{}\" epoch={} suspects={}",
             suspicion.reason,
@@ -289,7 +322,9 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
                    .aftercare = aftercare_,
                    .meter = meter_,
                    // Also of one that was handed the subnet: the order may be an old one.
-                   .only_look = !holdings_.in_force && !settings_.assimilation.literal},
+                   .only_look = !holdings_.in_force && !settings_.assimilation.literal,
+                   .trial_engine = tried_,
+                   .engine_by_force = engine_by_force_},
       Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
                    .on_lids = observer_.on_lids,
                    .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
@@ -310,6 +345,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
 
 void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
+  note_trial(report);
   if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
   keep_turns(holdings_.program.turns.maybe_blocked());
   traps_.end_look(!report.quiet && (!last_ || found_something(report, *last_)));

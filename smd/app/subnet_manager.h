@@ -55,6 +55,18 @@ class SubnetManager {
   /// A cycle that looks at everything, now or after the one that runs.
   void request_sweep(std::string reason);
 
+  /// Routes of another engine, in a cycle now or after the one that runs. The engine in force stays
+  /// where the fabric does not suit the other one, and, unless `force`, where its tables could be
+  /// reached only by blocking turns or taking ports down; engine_trial() says so. Busy without a
+  /// subnet to manage; Invalid where the mode has routes of its own.
+  [[nodiscard]] Result<void> request_engine(const std::string& name, bool force);
+
+  /// What was asked for last, by command; nothing since the configuration was read.
+  [[nodiscard]] const std::optional<EngineTrial>& engine_trial() const { return trial_; }
+
+  /// It has not been decided yet.
+  [[nodiscard]] bool is_trying_engine() const { return is_trying_; }
+
   /// A look at every switch, now or after the cycle that runs; one more only where a switch reports
   /// a change. Everything where there is no switch, or the last cycle failed.
   void request_poll();
@@ -163,6 +175,7 @@ class SubnetManager {
   void suspect(Suspicion suspicion);
   void begin_cycle(Suspicion suspicion);
   void on_cycle(CycleReport report);
+  void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
   void keep_turns(std::vector<TurnRef> turns);
   void next();
@@ -199,10 +212,14 @@ class SubnetManager {
   Signal<Notice> noticed_;
 
   Phase phase_ = Phase::Idle;
-  Suspicion pending_;           // of what was reported while a cycle ran
-  std::string poll_wanted_;     // why one was asked for while a cycle ran; empty: none was
-  std::string poll_reason_;     // of the poll that runs
-  std::vector<TurnRef> turns_;  // as last announced
+  std::optional<EngineTrial> trial_;
+  bool is_trying_ = false;        // what trial_ names
+  bool engine_by_force_ = false;  // likewise
+  std::string tried_;             // by the cycle that runs
+  Suspicion pending_;             // of what was reported while a cycle ran
+  std::string poll_wanted_;       // why one was asked for while a cycle ran; empty: none was
+  std::string poll_reason_;       // of the poll that runs
+  std::vector<TurnRef> turns_;    // as last announced
   std::uint64_t cycles_ = 0;
   TimePoint poll_began_;     // of the last sweep
   Duration poll_length_{0};  // likewise

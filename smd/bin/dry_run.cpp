@@ -59,16 +59,16 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const app::CongestionDesk& congestion = world.congestion();
   bool holds = first.up() && congestion.plan().refusal.empty();
   Json json = app::run_json(first);
-  if (congestion.enabled())
-    json["congestion"] = congestion_report(congestion, world.congestion_cost());
+  const bool has_congestion = congestion.enabled() && !first.error;
+  if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
     fmt::print("{}", app::print_bring_up(first));
-    if (congestion.enabled())
-      fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
+    if (has_congestion) fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
   }
   app::CycleReport last = first;
   std::vector<Json> changes;
   std::vector<app::NamedText> tables;
+  if (first.error && !first.routed) failures.clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : failures) {
     last = world.fail(failure);

@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "smd/admin/client.h"
@@ -67,6 +69,10 @@ class CommandLine {
         "--full", [this] { options_.args["full"] = true; }, "discover everything again");
     auto* engine = command("engine", "the engine in use and those there are; or use NAME");
     text(engine, "name", "NAME", "engine to use from now on")->required(false);
+    engine->add_flag_callback(
+        "--force",
+        [this] { options_.args["force"] = true; },
+        "even where ports are taken down or turns blocked meanwhile");
     auto* changes = command("changes", "the latest changes, newest first");
     add(changes, "n", "N", "at most so many")->check(CLI::NonNegativeNumber);
     command("congestion", "congestion control: agents, the plan, hot ports");
@@ -144,6 +150,15 @@ class CommandLine {
   CLI::App app_{"Talks to a running smd over its Unix socket.", "smctl"};
 };
 
+/// Routes of a large fabric take their time: the daemon is asked until it has decided.
+Result<Json> await_engine(const AdminRequest& where) {
+  while (true) {
+    auto answer = send_command(where, "engine", Json::object());
+    if (!answer || !answer->value("engine_undecided", false)) return answer;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 int run(const Options& options) {
   if (options.verbose > 0) {
     fmt::print(stderr,
@@ -152,10 +167,28 @@ int run(const Options& options) {
                options.args.dump(-1, ' ', false, Json::error_handler_t::replace),
                options.where.socket);
   }
-  const auto result = send_command(options.where, options.command, options.args);
+  auto result = send_command(options.where, options.command, options.args);
   if (!result) {
     fmt::print(stderr, "smctl: {}\n", one_line(result.error().context));
     return kRefused;
+  }
+  if (options.command == "engine" && options.args.contains("name")) {
+    result = await_engine(options.where);
+    if (!result) {
+      fmt::print(stderr, "smctl: {}\n", one_line(result.error().context));
+      return kRefused;
+    }
+    if (const auto why = result->find("engine_refused"); why != result->end()) {
+      fmt::print(stderr,
+                 "smctl: engine {} is not in force, {} is: {}{}\n",
+                 options.args["name"].get<std::string>(),
+                 one_line(result->value("engine", "")),
+                 one_line(why->get<std::string>()),
+                 result->value("engine_needs_force", false)
+                     ? "; smctl engine --force takes it all the same"
+                     : "");
+      return kRefused;
+    }
   }
   if (options.quiet) return kDone;
   const std::string text = options.json

@@ -159,12 +159,10 @@ void Explorer::on_port_info(std::uint32_t node,
                             const Result<SmpReply>& reply) {
   if (reply && reply->status != 0 && number != PortNum{0}) {
     // The agent lives but will not talk of this port: the port stays Down in the snapshot.
-    oddities_.silent.push_back(
-        {survey_.node(node).info.node_guid, number, "PortInfo: " + describe(reply)});
-    return;
+    return silence_port({node, number}, "PortInfo: " + describe(reply));
   }
   if (!answered(reply)) {
-    return break_node(node, number, fmt::format("PortInfo {}: {}", number, describe(reply)));
+    return break_port({node, number}, fmt::format("PortInfo {}: {}", number, describe(reply)));
   }
   const Result<PortInfo> info = decode_port_info(reply->data);
   if (!info) return break_node(node, number, info.error().context);
@@ -237,6 +235,7 @@ void Explorer::pump_probes() {
 }
 
 void Explorer::join(CableEnd a, CableEnd b) {
+  if (survey_.port(a).mute || survey_.port(b).mute) return;
   const auto older = survey_.peer(b);
   if (older && *older != a) return verify_older_link(*older, a, b);
   link(a, b);
@@ -274,6 +273,23 @@ void Explorer::verify_older_link(CableEnd older, CableEnd newer, CableEnd contes
     if (near == older && info && plausible(*info)) on_node_info(*route, older, reply);
   };
   ask({.route = *route}, on_reply);
+}
+
+/// Every port of an adapter has an agent of its own; a switch has one for all.
+void Explorer::break_port(CableEnd end, std::string why) {
+  const bool is_own = end == CableEnd{0, survey_.local_port()};
+  if (is_own || survey_.node(end.node).info.is_switch())
+    return break_node(end.node, end.port, std::move(why));
+  silence_port(end, std::move(why));
+}
+
+void Explorer::silence_port(CableEnd end, std::string why) {
+  const bool is_own = end == CableEnd{0, survey_.local_port()};
+  if (!is_own) {
+    survey_.unlink(end);
+    survey_.port(end).asked = survey_.port(end).mute = true;
+  }
+  oddities_.silent.push_back({survey_.node(end.node).info.node_guid, end.port, std::move(why)});
 }
 
 void Explorer::break_node(std::uint32_t node, PortNum number, std::string why) {

@@ -126,6 +126,8 @@ class Explorer {
   void link(CableEnd a, CableEnd b);
   void verify_older_link(CableEnd older, CableEnd newer, CableEnd contested);
   void break_node(std::uint32_t node, PortNum port, std::string why);
+  void break_port(CableEnd end, std::string why);
+  void silence_port(CableEnd end, std::string why);
   void reread_end(CableEnd end, std::function<void()> then);
   void settle(CableEnd up, CableEnd down);
   void verify_twin(CableEnd up, CableEnd down);

@@ -83,6 +83,7 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
     const PortState before = survey_.port(end).info.state();
     survey_.port(end).info = at.info.value_or(PortInfo{});
     survey_.port(end).read = at.info.has_value();
+    survey_.port(end).mute = !at.info.has_value() && at.port != PortNum{0};
     survey_.port(end).fresh = true;
     if (!at.info) {
       oddities_.silent.push_back({survey_.node(node).info.node_guid, at.port, at.why});

@@ -38,6 +38,7 @@ class Survey {
     bool joined = false;   // the cable was seen in this run
     bool probing = false;  // who is at the other end is being asked, or will be
     bool fdr10 = false;
+    bool mute = false;  // does not say what it is: nobody can bring it up, so its cable is none
   };
 
   struct Node {

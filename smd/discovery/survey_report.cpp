@@ -128,4 +128,19 @@ SweepReport build_report(const Survey& survey, Oddities oddities, Epoch epoch) {
   return ReportBuilder(survey).build(std::move(oddities), epoch);
 }
 
+SweepReport leave_out(const SweepReport& report, const std::map<Guid, std::string>& nodes) {
+  Survey survey;
+  survey.seed(report);
+  Oddities oddities{.silent = report.silent, .twins = {}};
+  for (const auto& [guid, why] : nodes) {
+    const auto node = survey.find(guid);
+    if (!node || *node == 0) continue;
+    survey.node(*node).broken = true;
+    oddities.silent.push_back({guid, PortNum{0}, why});
+  }
+  SweepReport out = build_report(survey, std::move(oddities), report.fabric->epoch);
+  out.duplicates = report.duplicates;
+  return out;
+}
+
 }  // namespace smd

@@ -2,6 +2,7 @@
 // should be.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,5 +42,10 @@ struct SweepReport {
 /// an adapter's ports are each reached through their own cable. Requires: an end port, or any port
 /// of a switch.
 [[nodiscard]] HopPath path_to(const SweepReport& report, PortIdx port);
+
+/// `report` as it would be if the named nodes had not answered: they are silent for the reason
+/// given, and what only they lead to is not there. The manager's own node stays.
+[[nodiscard]] SweepReport leave_out(const SweepReport& report,
+                                    const std::map<Guid, std::string>& nodes);
 
 }  // namespace smd

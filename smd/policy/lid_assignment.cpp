@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 namespace smd {
 namespace {
@@ -52,17 +53,33 @@ struct Claim {
   [[nodiscard]] unsigned last() const { return base.value() + (1u << lmc) - 1; }
 };
 
+bool is_record(const LidRecord& record) {
+  return is_unicast(record.base) && record.lmc <= 7 &&
+         record.base.value() + (1u << record.lmc) - 1 <= kTopUnicastLid.value();
+}
+
 class Assigner {
  public:
   Assigner(const Fabric& fabric, const LidBook& book, const LidPolicy& policy)
-      : fabric_(fabric), book_(book), policy_(policy), holder_(kTopUnicastLid.value() + 1u) {}
+      : fabric_(fabric),
+        book_(book),
+        policy_(policy),
+        base_(fabric.port_count(), kUnassignedLid),
+        holder_(kTopUnicastLid.value() + 1u) {}
 
   Result<LidAssignment> run() {
-    out_.map = make_lid_map(fabric_);
     gather();
     honour(claims_);
     honour(second_claims_);
-    if (Result<void> done = give_new_ones(); !done) return tl::unexpected<Error>(done.error());
+    give_new_ones();
+    const PortIdx own = fabric_.sm_port;
+    if (own != kNone<PortIdx> && !has_lid(own) && !make_room_for_own_port())
+      return fail(Errc::Invalid,
+                  fmt::format("LIDs {} … {} hold no {} LIDs in a row for the manager's own port",
+                              policy_.min,
+                              policy_.max,
+                              1u << lmc_of(own)));
+    write_map();
     write_book();
     return std::move(out_);
   }
@@ -72,11 +89,7 @@ class Assigner {
   static constexpr std::uint32_t kReserved = 1;  // for a port in the book that is not here
   static constexpr std::uint32_t kPort = 2;      // + port index
 
-  std::uint8_t lmc_of(PortIdx port) const {
-    const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[port]];
-    if (sw == kNone<SwitchIdx>) return policy_.lmc;
-    return fabric_.switch_info[sw].enhanced_port0 ? policy_.lmc_enhanced_port0 : std::uint8_t{0};
-  }
+  std::uint8_t lmc_of(PortIdx port) const { return smd::lmc_of(fabric_, port, policy_); }
 
   bool usable(Lid base, std::uint8_t lmc) const {
     const unsigned first = base.value();
@@ -115,7 +128,7 @@ class Assigner {
     }
     std::sort(present.begin(), present.end());
     for (const auto& [guid, record] : book_) {
-      if (std::binary_search(present.begin(), present.end(), guid)) continue;
+      if (std::binary_search(present.begin(), present.end(), guid) || !is_record(record)) continue;
       claims_.push_back({.guid = guid, .base = record.base, .lmc = record.lmc, .from_book = true});
     }
   }
@@ -141,7 +154,7 @@ class Assigner {
     }
   }
 
-  bool has_lid(PortIdx port) const { return out_.map.base[port] != kUnassignedLid; }
+  bool has_lid(PortIdx port) const { return base_[port] != kUnassignedLid; }
 
   unsigned first_taken(const Claim& claim) const {
     for (unsigned lid = claim.first(); lid <= claim.last(); ++lid) {
@@ -154,14 +167,31 @@ class Assigner {
     const bool reserve = claim.port == kNone<PortIdx>;
     for (unsigned lid = claim.first(); lid <= claim.last(); ++lid)
       holder_[lid] = reserve ? kReserved : kPort + claim.port.value();
-    if (!reserve) set_lid(out_.map, claim.port, claim.base, claim.lmc);
+    if (!reserve) base_[claim.port] = claim.base;
   }
 
-  Result<void> give_new_ones() {
+  /// In node order. Where that does not serve all, the manager's own port and switches go first:
+  /// without their LIDs more than one port is lost.
+  void give_new_ones() {
+    std::vector<PortIdx> wanting;
+    for (const PortIdx port : fabric_.peer.indices()) {
+      if (fabric_.is_end_port(port) && !has_lid(port)) wanting.push_back(port);
+    }
+    const auto before = std::pair(base_, holder_);
+    if (give(wanting)) return;
+    std::tie(base_, holder_) = before;
+    std::ranges::stable_sort(wanting, {}, [this](PortIdx port) {
+      return port == fabric_.sm_port ? 0 : fabric_.is_switch(fabric_.node_of[port]) ? 1 : 2;
+    });
+    give(wanting);
+  }
+
+  /// False when not all got some.
+  bool give(const std::vector<PortIdx>& ports) {
     std::array<unsigned, 8> from{};  // per LMC: nothing below is free
     bool reuse = false;
-    for (const PortIdx port : fabric_.peer.indices()) {
-      if (!fabric_.is_end_port(port) || has_lid(port)) continue;
+    bool all = true;
+    for (const PortIdx port : ports) {
       const std::uint8_t lmc = lmc_of(port);
       unsigned base = find_free(lmc, from[lmc], reuse);
       if (base == 0 && !reuse) {
@@ -169,15 +199,46 @@ class Assigner {
         from = {};
         base = find_free(lmc, from[lmc], reuse);
       }
-      if (base == 0)
-        return fail(Errc::Unsupported,
-                    fmt::format("no LIDs left for {}: {} … {} are in use",
-                                print_port(fabric_, port),
-                                policy_.min,
-                                policy_.max));
-      take({.port = port, .base = Lid{static_cast<std::uint16_t>(base)}, .lmc = lmc});
+      all = all && base != 0;
+      if (base != 0)
+        take({.port = port, .base = Lid{static_cast<std::uint16_t>(base)}, .lmc = lmc});
     }
-    return {};
+    return all;
+  }
+
+  /// From adapters and routers where that will do, the highest LIDs first: a switch that loses its
+  /// LID is no longer polled. False where the range has no room even when it is empty.
+  bool make_room_for_own_port() {
+    const std::uint8_t lmc = lmc_of(fabric_.sm_port);
+    const unsigned size = 1u << lmc;
+    const unsigned min = std::max<unsigned>(policy_.min.value(), 1);
+    const auto is_held_by_switch = [this](unsigned lid) {
+      return holder_[lid] >= kPort &&
+             fabric_.is_switch(fabric_.node_of[PortIdx{holder_[lid] - kPort}]);
+    };
+    for (const bool from_switches : {false, true}) {
+      for (unsigned end = (policy_.max.value() + 1u) / size * size; end >= min + size;
+           end -= size) {
+        const unsigned base = end - size;
+        bool may = true;
+        for (unsigned lid = base; may && lid < end; ++lid)
+          may = from_switches || !is_held_by_switch(lid);
+        if (!may) continue;
+        for (unsigned lid = base; lid < end; ++lid) {
+          if (holder_[lid] >= kPort) release(PortIdx{holder_[lid] - kPort});
+        }
+        take({.port = fabric_.sm_port, .base = Lid{static_cast<std::uint16_t>(base)}, .lmc = lmc});
+        give_new_ones();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void release(PortIdx port) {
+    const unsigned first = base_[port].value();
+    for (unsigned lid = first; lid < first + (1u << lmc_of(port)); ++lid) holder_[lid] = kFree;
+    base_[port] = kUnassignedLid;
   }
 
   unsigned find_free(std::uint8_t lmc, unsigned& from, bool reuse) const {
@@ -193,8 +254,21 @@ class Assigner {
     return 0;
   }
 
+  void write_map() {
+    out_.map = make_lid_map(fabric_);
+    for (const PortIdx port : fabric_.peer.indices()) {
+      if (has_lid(port)) {
+        set_lid(out_.map, port, base_[port], lmc_of(port));
+      } else if (fabric_.is_end_port(port)) {
+        out_.without_lid.push_back(port);
+      }
+    }
+    std::erase_if(out_.conflicts, [this](const LidConflict& each) { return !has_lid(each.moved); });
+  }
+
   void write_book() {
     for (const auto& [guid, record] : book_) {
+      if (!is_record(record)) continue;
       const unsigned last = record.base.value() + (1u << record.lmc) - 1u;
       bool reserved = true;
       for (unsigned lid = record.base.value(); reserved && lid <= last; ++lid)
@@ -202,7 +276,8 @@ class Assigner {
       if (reserved) out_.book.emplace(guid, record);
     }
     for (const PortIdx port : fabric_.peer.indices()) {
-      if (has_lid(port))
+      // A port without a GUID cannot be found again by it.
+      if (has_lid(port) && fabric_.port_guid[port] != Guid{})
         out_.book.emplace(fabric_.port_guid[port],
                           LidRecord{.base = out_.map.base[port], .lmc = out_.map.lmc[port]});
     }
@@ -212,6 +287,7 @@ class Assigner {
   const LidBook& book_;
   const LidPolicy& policy_;
   std::vector<Claim> claims_;
+  IndexVector<PortIdx, Lid> base_;     // given so far
   std::vector<Claim> second_claims_;   // what ports say whose LID in the book went to another
   std::vector<std::uint32_t> holder_;  // by LID
   LidAssignment out_;
@@ -236,12 +312,41 @@ Result<LidAssignment> assign_lids(const Fabric& fabric,
                                   const LidPolicy& policy) {
   if (Result<void> valid = check_policy(policy); !valid)
     return tl::unexpected<Error>(valid.error());
-  for (const auto& [guid, record] : book) {
-    if (!is_unicast(record.base) || record.lmc > 7 ||
-        record.base.value() + (1u << record.lmc) - 1 > kTopUnicastLid.value())
-      return fail(Errc::Invalid, fmt::format("the LID book gives {} no unicast LIDs", guid));
-  }
   return Assigner{fabric, book, policy}.run();
+}
+
+std::uint8_t lmc_of(const Fabric& fabric, PortIdx port, const LidPolicy& policy) {
+  const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+  if (sw == kNone<SwitchIdx>) return policy.lmc;
+  return fabric.switch_info[sw].enhanced_port0 ? policy.lmc_enhanced_port0 : std::uint8_t{0};
+}
+
+std::string print_lid_shortage(const Fabric& fabric,
+                               const std::vector<PortIdx>& without_lid,
+                               const LidPolicy& policy) {
+  constexpr std::size_t kMostNamed = 10;
+  if (without_lid.empty()) return "";
+  unsigned missing = 0;
+  std::string names;
+  for (std::size_t i = 0; i < without_lid.size(); ++i) {
+    const std::uint8_t lmc = lmc_of(fabric, without_lid[i], policy);
+    missing += 1u << lmc;
+    if (i < kMostNamed)
+      names += fmt::format("{}{} (port GUID {}, LMC {})",
+                           i == 0 ? "" : ", ",
+                           print_port(fabric, without_lid[i]),
+                           fabric.port_guid[without_lid[i]],
+                           lmc);
+  }
+  if (without_lid.size() > kMostNamed)
+    names += fmt::format(" and {} more", without_lid.size() - kMostNamed);
+  return fmt::format("no LIDs left for {} port{}, {} missing in {} … {}: {}",
+                     without_lid.size(),
+                     without_lid.size() == 1 ? "" : "s",
+                     missing,
+                     policy.min,
+                     policy.max,
+                     names);
 }
 
 }  // namespace smd

@@ -38,15 +38,29 @@ struct LidConflict {
 struct LidAssignment {
   LidMap map;
   LidBook book;                        // the input book with this fabric's assignments on top
-  std::vector<LidConflict> conflicts;  // LIDs claimed twice
+  std::vector<LidConflict> conflicts;  // LIDs claimed twice; the loser has others
+  std::vector<PortIdx> without_lid;    // end ports for which no LIDs are left, ascending
 };
 
 /// Order of claims: the book, then what the port says it has, then the next free aligned LID in
 /// node order. Where merged fabrics claim the same LID, the side that keeps more LIDs by its claim
-/// wins. Unsupported when LIDs run out.
+/// wins. Where LIDs run out, ports that have LIDs keep them; of the others the manager's own comes
+/// first, then switches, then adapters and routers. The manager's own port takes LIDs from adapters
+/// rather than have none. Records of the book that are no unicast LIDs are ignored. Invalid for a
+/// policy that cannot be, or whose range does not hold the LIDs of the manager's own port.
 [[nodiscard]] Result<LidAssignment> assign_lids(const Fabric& fabric,
                                                 const LidBook& book,
                                                 const LidPolicy& policy);
+
+/// LIDs that an end port asks for: 2^lmc_of.
+[[nodiscard]] std::uint8_t lmc_of(const Fabric& fabric, PortIdx port, const LidPolicy& policy);
+
+/// "no LIDs left for 2 ports, 8 missing in 1 … 64: host-7:1 (port GUID 0x…, LMC 2), …"; names up to
+/// ten ports.
+/// Empty where every port has its LIDs.
+[[nodiscard]] std::string print_lid_shortage(const Fabric& fabric,
+                                             const std::vector<PortIdx>& without_lid,
+                                             const LidPolicy& policy);
 
 /// One line per port: "0x0002c90300000001 0x0001 0". The inverse reports every fault with its line.
 [[nodiscard]] std::string print_lid_book(const LidBook& book);

@@ -80,4 +80,11 @@ bool is_managed(const Fabric& fabric, PortIdx port) {
   return fabric.peer[port] != kNone<PortIdx>;
 }
 
+bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port) {
+  const auto lacks_lid = [&](PortIdx end) {
+    return end != kNone<PortIdx> && fabric.is_end_port(end) && lids.base[end] == kUnassignedLid;
+  };
+  return is_managed(fabric, port) && !lacks_lid(port) && !lacks_lid(fabric.peer[port]);
+}
+
 }  // namespace smd

@@ -48,4 +48,8 @@ struct PortPolicy {
 /// port.
 [[nodiscard]] bool is_managed(const Fabric& fabric, PortIdx port);
 
+/// Of these, all that shall be Active: not port 0 of a switch that has no LID, and neither end of a
+/// link to an adapter's port that has none.
+[[nodiscard]] bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port);
+
 }  // namespace smd

@@ -57,6 +57,7 @@ void PortSetter::settle_all(std::function<void()> done) {
       run_.report.configure,
       ports,
       [this](PortIdx port) {
+        if (!is_to_be_active(run_.fabric(), *run_.input.lids, port)) return keep_out(port);
         if (info(port).state() == PortState::Initialize || trains(port)) {
           return configure(port,
                            run_.input.one_set_activation ? PortState::Active : PortState::Armed);
@@ -107,6 +108,7 @@ void PortSetter::raise(std::vector<PortIdx> ports, std::function<void()> done) {
 }
 
 void PortSetter::configure(PortIdx port, PortState state) {
+  if (!is_to_be_active(run_.fabric(), *run_.input.lids, port)) return;
   send({.port = port, .wanted = wanted_of(port), .state = state, .by_lid = can_go_by_lid(port)});
 }
 
@@ -114,6 +116,14 @@ void PortSetter::configure(PortIdx port, PortState state) {
 void PortSetter::take_down(PortIdx port) {
   note_retrained(port);
   send({.port = port, .wanted = info(port), .state = PortState::Down});
+}
+
+/// The LID that it still shows may be another port's by now. The switch takes the link down: its
+/// answer does not come over that link.
+void PortSetter::keep_out(PortIdx port) {
+  const bool is_switch = run_.fabric().is_switch(run_.fabric().node_of[port]);
+  const bool is_external = run_.fabric().number_of(port) != PortNum{0};
+  if (is_switch && is_external && info(port).state() > PortState::Initialize) take_down(port);
 }
 
 void PortSetter::send(const PortSet& set) {

@@ -22,7 +22,7 @@ class PortSetter {
   void activate(std::vector<PortIdx> ports, std::function<void()> done);
 
   /// Every managed port whose configuration is not as wanted, with Armed where it is in Initialize;
-  /// then Active.
+  /// then Active. A link to a port that has no LID is taken down where it carries data.
   void settle_all(std::function<void()> done);
 
  private:
@@ -39,6 +39,7 @@ class PortSetter {
 
   void configure(PortIdx port, PortState state);
   void take_down(PortIdx port);
+  void keep_out(PortIdx port);
   void send(const PortSet& set);
   void on_answer(const PortSet& set, const Result<SmpReply>& reply);
   void look(const PortSet& set, std::string why);

@@ -128,7 +128,7 @@ void Programmer::Impl::set_ports() {
 void Programmer::Impl::finish() {
   const Fabric& fabric = run.fabric();
   for (PortIdx port : fabric.peer.indices()) {
-    if (!is_managed(fabric, port)) continue;
+    if (!is_to_be_active(fabric, *run.input.lids, port)) continue;
     const PortState now = run.report.port_info[port].state();
     if (now < PortState::Active) ++run.report.ports_not_active;
     if (fabric.port_info[port].state() == PortState::Initialize && now > PortState::Initialize)

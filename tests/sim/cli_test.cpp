@@ -332,6 +332,28 @@ TEST(DryRun, CuttingTheManagerOffIsNotUp) {
   EXPECT_THAT(done.out, HasSubstr("the manager's own port has no link"));
 }
 
+TEST(DryRun, AnEngineThatRefusesSaysWhyAndShowsNoResult) {
+  const std::vector<std::string> asked = {
+      "dry-run", "--fabric", "fat-tree:k=4,levels=2", "--engine", "dor", "--fail", "sw-0-0:3"};
+  const Finished text = smd(asked);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.out, testing::StartsWith("FAILED: engine dor: no mesh or torus"));
+  for (const char* result : {"pairs", "deadlock", "SMPs", "minimal"})
+    EXPECT_THAT(text.out, testing::Not(HasSubstr(result)));
+
+  std::vector<std::string> with_json = asked;
+  with_json.emplace_back("--json");
+  const Finished done = smd(with_json);
+  EXPECT_EQ(done.exit_code, 1);
+  const json out = json::parse(done.out);
+  EXPECT_THAT(out["error"].get<std::string>(), HasSubstr("no mesh or torus"));
+  EXPECT_EQ(out["engine"], "dor");
+  EXPECT_EQ(out["up"], false);
+  for (const char* key : {"bring_up", "routes", "deadlock", "load"})
+    EXPECT_TRUE(out.at(key).is_null()) << key;
+  EXPECT_TRUE(out.at("changes").empty());
+}
+
 TEST(DryRun, AnEngineWithCreditLoopsFails) {
   const Finished done =
       smd({"dry-run", "--fabric", "torus:dims=5.5", "--engine", "minhop", "--json"});

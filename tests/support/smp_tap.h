@@ -17,16 +17,18 @@ class SmpTap final : public Transport {
   LocalPort local_port() const override { return inner_.local_port(); }
 
   Result<void> send(const MadPacket& packet) override {
+    if (!on_send) return inner_.send(packet);
     const auto smp = decode_smp(packet.mad);
-    if (smp && on_send && !on_send(*smp)) return {};
+    if (smp && !on_send(*smp)) return {};
     return inner_.send(packet);
   }
 
   void set_handlers(Receive receive, Lost lost) override {
     inner_.set_handlers(
         [this, receive = std::move(receive)](const MadPacket& packet) {
+          if (!on_receive) return receive(packet);
           MadPacket edited = packet;
-          if (auto smp = decode_smp(packet.mad); smp && on_receive) {
+          if (auto smp = decode_smp(packet.mad)) {
             if (!on_receive(*smp)) return;
             encode_smp(*smp, edited.mad);
           }

@@ -93,8 +93,7 @@ app::Settings WorldOptions::default_settings() {
 World::World(sim::FabricSpec spec, WorldOptions options)
     : fabric(runtime, std::move(spec), options.timing, options.seed),
       transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-      manager(
-          runtime, transport, std::move(options.settings), std::move(options.kept), observer()) {
+      manager(runtime, tap, std::move(options.settings), std::move(options.kept), observer()) {
   fabric.set_wire_faults(options.faults);
 }
 
@@ -160,15 +159,28 @@ std::size_t count_reachable(const World& world) {
   return queue.size();
 }
 
-std::string find_broken_route(const World& world) {
+std::uint32_t find_destination(const World& world, const Smp& smp) {
+  if (!smp.directed) return sim::kNoNode;
+  const sim::FabricSpec& spec = world.fabric.spec();
+  std::uint32_t at = spec.sm_node;
+  for (unsigned hop = 1; hop <= smp.hop_count; ++hop) {
+    const unsigned port = smp.initial_path[hop];
+    if (port > spec.nodes[at].num_ports()) return sim::kNoNode;
+    at = spec.nodes[at].ports[port].peer_node;
+    if (at == sim::kNoNode) return at;
+  }
+  return at;
+}
+
+std::string find_broken_route(const World& world, const std::set<std::uint32_t>& without) {
   std::string problem;
   const auto lids = collect_lids(world, problem);
   if (!problem.empty()) return problem;
   const sim::FabricSpec& spec = world.fabric.spec();
   for (const auto& [from_lid, from] : lids) {
-    if (spec.nodes[from.node].type == NodeType::Switch) continue;
+    if (spec.nodes[from.node].type == NodeType::Switch || without.contains(from.node)) continue;
     for (const auto& [lid, to] : lids) {
-      if (lid == from_lid) continue;
+      if (lid == from_lid || without.contains(to.node)) continue;
       if (std::string broken = walk(world, from, lid, to); !broken.empty()) return broken;
     }
   }

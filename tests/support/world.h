@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
 #include "smd/app/subnet_manager.h"
+#include "tests/support/smp_tap.h"
 
 namespace smd::test {
 
@@ -44,6 +46,7 @@ class World {
   sim::SimRuntime runtime;
   sim::SimFabric fabric;
   sim::SimTransport transport;
+  SmpTap tap{transport};                    // between the manager and its port
   std::vector<app::CycleReport> reports;    // of every cycle, in order
   LidBook book;                             // as last announced
   std::vector<std::vector<TurnRef>> turns;  // each list of blocked turns, in order
@@ -62,7 +65,12 @@ class World {
 
 /// Walks the registers of the simulated switches from every living host to every LID that a living
 /// end port has. The message names the first pair that does not arrive; also LIDs that two ports
-/// share. Empty when all is well.
-[[nodiscard]] std::string find_broken_route(const World& world);
+/// share. Empty when all is well. Nodes of `without` are neither sources nor destinations.
+[[nodiscard]] std::string find_broken_route(const World& world,
+                                            const std::set<std::uint32_t>& without = {});
+
+/// Where a directed SMP of the manager is going, along the cables as they are; kNoNode for others,
+/// and where the path ends nowhere.
+[[nodiscard]] std::uint32_t find_destination(const World& world, const Smp& smp);
 
 }  // namespace smd::test

@@ -178,6 +178,78 @@ TEST_F(AdminCommands, ANamedEngineIsUsedFromTheNextCycleOn) {
   EXPECT_THAT(world.reports.back().reason, HasSubstr("command: engine"));
 }
 
+TEST_F(AdminCommands, AnEngineThatTheFabricRefusesLeavesTheOneInForce) {
+  bring_up();
+  ask("engine", {{"name", "dor"}});
+  EXPECT_TRUE(ask("engine").at("engine_undecided"));
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  for (const char* command : {"engine", "status"}) {
+    const Json now = ask(command);
+    EXPECT_EQ(now.at("engine"), "updn") << command;
+    EXPECT_EQ(now.at("engine_requested"), "dor") << command;
+    EXPECT_THAT(now.at("engine_refused").get<std::string>(), HasSubstr("no mesh or torus"));
+    EXPECT_FALSE(now.contains("engine_undecided"));
+    EXPECT_FALSE(now.contains("engine_needs_force"));
+  }
+  EXPECT_THAT(ask("status").at("alarms").at(0).get<std::string>(),
+              testing::StartsWith("engine dor requested, updn in force: no mesh or torus"));
+  EXPECT_EQ(world.manager.settings().engine, "updn");
+
+  ask("engine", {{"name", "updn"}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(ask("status").at("alarms").empty());
+  EXPECT_FALSE(ask("status").contains("engine_refused"));
+}
+
+TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {
+  Settings settings = world.manager.settings();
+  settings.engine = "dor";
+  settings.engine_fallback = true;
+  world.manager.adopt(settings);
+  bring_up();
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("engine"), "updn");
+  EXPECT_EQ(status.at("engine_requested"), "dor");
+  EXPECT_THAT(status.at("engine_refused").get<std::string>(), HasSubstr("no mesh or torus"));
+  EXPECT_THAT(status.at("alarms").at(0).get<std::string>(),
+              testing::StartsWith("engine dor requested, updn in force: no mesh or torus"));
+}
+
+/// A manager that takes everything down for every change of tables.
+struct CostlyChanges : AdminCommands {
+  CostlyChanges() {
+    Settings settings = world.manager.settings();
+    settings.assimilation = parse_assimilation("partial+engine+deactivate-all+delta").value();
+    world.manager.adopt(settings);
+    bring_up();
+  }
+};
+
+TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
+  const ForwardingTables before = world.manager.in_force()->routing.lft;
+  ask("engine", {{"name", "nue"}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.in_force()->routing.lft, before);
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_EQ(world.manager.last_cycle()->deactivate.smps, 0u);
+  const Json now = ask("engine");
+  EXPECT_EQ(now.at("engine"), "updn");
+  EXPECT_TRUE(now.at("engine_needs_force"));
+  EXPECT_THAT(now.at("engine_refused").get<std::string>(),
+              testing::MatchesRegex("the change \\(deactivate-all\\) would take [1-9][0-9]* ports "
+                                    "down and block 0 turns"));
+
+  EXPECT_EQ(refusal("engine", {{"name", "nue"}, {"force", 1}}), "'force' is true or false");
+  ask("engine", {{"name", "nue"}, {"force", true}});
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_EQ(ask("engine").at("engine"), "nue");
+  EXPECT_FALSE(ask("engine").contains("engine_refused"));
+  EXPECT_TRUE(ask("status").at("alarms").empty());
+  EXPECT_EQ(world.manager.settings().engine, "nue");
+}
+
 TEST_F(AdminCommands, AnUnknownEngineIsRefusedWithThoseThereAre) {
   bring_up();
   const std::uint64_t cycles = world.manager.cycles();

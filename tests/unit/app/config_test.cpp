@@ -419,6 +419,10 @@ TEST(Config, RulesBetweenOptions) {
                           "which is 16"));
   EXPECT_THAT(faults_of("[sm]\nlid_min = 100\nlid_max = 99\n"),
               ElementsAre(HasSubstr(":2: sm.lid_min is 100; a number up to sm.lid_max")));
+  EXPECT_THAT(faults_of("[sm]\nlmc = 3\nlid_max = 14\n"),
+              ElementsAre("smd.toml:3: sm.lid_max is 14; at least 15, for the 8 LIDs of the "
+                          "manager's own port (sm.lmc)"));
+  EXPECT_TRUE(faults_of("[sm]\nlmc = 3\nlid_max = 15\n").empty());
   EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
               ElementsAre(HasSubstr("a number up to transport.retry_backoff_max_s")));
   EXPECT_THAT(faults_of("[replica]\npeers = [\"sm2:7011\"]\nkey = \"/k\"\n"),

@@ -46,6 +46,22 @@ TEST(RouteJob, DoesNotKeepRoutesOfAnotherEngine) {
   EXPECT_THAT(other.tables.notes.at(0), testing::Not(testing::HasSubstr("in force")));
 }
 
+TEST(RouteJob, RoutesOfTheFallbackAreKeptAsAnyOthers) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "ftree");
+  job.fallback = true;
+  const Routed first = compute_routed(job);
+  ASSERT_FALSE(first.error);
+  EXPECT_EQ(first.tables.engine, "updn");
+  EXPECT_NE(first.fallback_reason, "");
+  EXPECT_FALSE(first.tables.recomputed);
+  job.orientation = first.tables.orientation;
+  job.in_force = in_force(job, first);
+  const Routed again = compute_routed(job);
+  EXPECT_EQ(again.fallback_reason, first.fallback_reason);
+  EXPECT_TRUE(again.tables.recomputed) << "made from those in force";
+  EXPECT_EQ(again.tables.lft, first.tables.lft);
+}
+
 TEST(RouteJob, WhatIsLeftOfAFabricNeedsNoShape) {
   for (const char* rest : {"H1~H2", "S1-H1", "S1-H1 S1-H2"}) {
     for (const char* engine : {"dor", "hamming", "dragonfly", "ftree", "hamiltonian"}) {

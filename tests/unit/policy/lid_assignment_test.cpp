@@ -166,12 +166,73 @@ TEST(LidAssignment, LidsOfVanishedPortsStayReservedUntilTheRangeRunsOut) {
   EXPECT_TRUE(tight.book.contains(Guid{0xbbb}));
 }
 
-TEST(LidAssignment, SaysWhenLidsRunOut) {
-  const Fabric f = fabric_from("S1-H1 S1-H2");
-  const auto result = assign_lids(f, {}, {.max = Lid{2}});
+TEST(LidAssignment, WhoGetsNoLidIsNamedAndTheRestHasTheirs) {
+  const Fabric f = fabric_from("H1-S1 S1-H2 S1-H3");
+  const LidPolicy policy{.max = Lid{3}};
+  const LidAssignment a = assign(f, {}, policy);
+  EXPECT_EQ(lid_of(f, a, "H1"), 1u);
+  EXPECT_EQ(lid_of(f, a, "S1"), 2u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 3u);
+  EXPECT_EQ(lid_of(f, a, "H3"), 0u);
+  EXPECT_THAT(a.without_lid, ElementsAre(end_port(f, "H3")));
+  EXPECT_FALSE(a.book.contains(guid_of(f, "H3")));
+  EXPECT_EQ(print_lid_shortage(f, a.without_lid, policy),
+            fmt::format("no LIDs left for 1 port, 1 missing in 1 … 3: H3:1 (port GUID {}, LMC 0)",
+                        guid_of(f, "H3")));
+  EXPECT_EQ(print_lid_shortage(f, {}, policy), "");
+}
+
+TEST(LidAssignment, WhereLidsRunOutSwitchesComeBeforeAdapters) {
+  const Fabric f = fabric_from("H1-S1 S1-H2 S1-S2 S2-H3");
+  const LidAssignment a = assign(f, {}, {.max = Lid{4}});
+  EXPECT_EQ(lid_of(f, a, "H1"), 1u);
+  EXPECT_NE(lid_of(f, a, "S1"), 0u);
+  EXPECT_NE(lid_of(f, a, "S2"), 0u);
+  EXPECT_THAT(a.without_lid, ElementsAre(end_port(f, "H3")));
+  EXPECT_EQ(assign(f, a.book, {.max = Lid{4}}).map, a.map) << "and it stays so";
+}
+
+TEST(LidAssignment, WhoHasALidKeepsItAndANewcomerStaysOut) {
+  Fabric f = fabric_from("H1-S1 S1-H2 S1-H3");
+  claim(f, "H1", 1), claim(f, "S1", 2), claim(f, "H3", 3);
+  const LidAssignment a = assign(f, {}, {.max = Lid{3}});
+  EXPECT_EQ(lid_of(f, a, "H3"), 3u);
+  EXPECT_THAT(a.without_lid, ElementsAre(end_port(f, "H2")));
+}
+
+TEST(LidAssignment, TheManagersOwnPortTakesLidsFromAnAdapterRatherThanHaveNone) {
+  Fabric f = fabric_from("H1-S1 S1-H2 S1-H3");
+  ASSERT_EQ(f.sm_port, end_port(f, "H1"));
+  claim(f, "S1", 1), claim(f, "H2", 2), claim(f, "H3", 3);
+  const LidAssignment a = assign(f, {}, {.max = Lid{3}});
+  EXPECT_EQ(lid_of(f, a, "H1"), 3u);
+  EXPECT_EQ(lid_of(f, a, "H2"), 2u);
+  EXPECT_THAT(a.without_lid, ElementsAre(end_port(f, "H3")));
+  EXPECT_THAT(a.conflicts, IsEmpty());
+}
+
+TEST(LidAssignment, ARangeWithoutRoomForTheManagersOwnPortIsRefused) {
+  const auto result =
+      assign_lids(fabric_from("H1-S1"), {}, {.lmc = 3, .min = Lid{1}, .max = Lid{7}});
   ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, Errc::Unsupported);
-  EXPECT_EQ(result.error().context, "no LIDs left for H2:1: 1 … 2 are in use");
+  EXPECT_EQ(result.error().context,
+            "LIDs 1 … 7 hold no 8 LIDs in a row for the manager's own port");
+}
+
+TEST(LidAssignment, RecordsThatAreNoLidsAreIgnored) {
+  const Fabric f = fabric_from("S1-H1");
+  const LidAssignment a =
+      assign(f, {{Guid{1}, {Lid{0xbfff}, 1}}, {Guid{2}, {Lid{0}, 0}}, {Guid{3}, {Lid{7}, 9}}});
+  EXPECT_TRUE(a.without_lid.empty());
+  EXPECT_EQ(a.book.size(), 2u) << "of those that are here";
+}
+
+TEST(LidAssignment, APortWithoutAGuidIsNotWrittenDown) {
+  Fabric f = fabric_from("S1-H1");
+  f.port_guid[end_port(f, "H1")] = Guid{};
+  const LidAssignment a = assign(f);
+  EXPECT_NE(lid_of(f, a, "H1"), 0u);
+  EXPECT_TRUE(parse_lid_book(print_lid_book(a.book), "lids"));
 }
 
 TEST(LidAssignment, RefusesSettingsThatCannotBe) {
@@ -185,7 +246,6 @@ TEST(LidAssignment, RefusesSettingsThatCannotBe) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Errc::Invalid);
   }
-  EXPECT_FALSE(assign_lids(f, {{Guid{1}, {Lid{0xbfff}, 1}}}, {}));
 }
 
 TEST(LidBook, PrintsOneLinePerPortAndReadsItBack) {

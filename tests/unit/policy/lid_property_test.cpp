@@ -39,28 +39,42 @@ LidBook random_book(const Fabric& f) {
 }
 
 RC_GTEST_PROP(LidAssignment, IsSoundForEveryClaim, ()) {
-  const Fabric f = random_fabric();
+  Fabric f = random_fabric();
   const LidBook book = random_book(f);
   const LidPolicy policy{.lmc = *rc::gen::inRange<std::uint8_t>(0, 3),
-                         .min = Lid{*rc::gen::inRange<std::uint16_t>(1, 4)}};
+                         .min = Lid{*rc::gen::inRange<std::uint16_t>(1, 4)},
+                         .max = Lid{*rc::gen::element<std::uint16_t>(10, 20, 40, 0xbfff)}};
   const LidAssignment a = assign_lids(f, book, policy).value();
 
   std::set<unsigned> seen;
+  std::vector<PortIdx> without_lid;
   for (const PortIdx port : f.peer.indices()) {
-    if (!f.is_end_port(port)) {
-      RC_ASSERT(a.map.base[port] == kUnassignedLid);
+    if (a.map.base[port] == kUnassignedLid) {
+      if (f.is_end_port(port)) without_lid.push_back(port);
       continue;
     }
+    RC_ASSERT(f.is_end_port(port));
     const unsigned base = a.map.base[port].value();
     const unsigned lmc = a.map.lmc[port];
     RC_ASSERT(lmc == (f.is_switch(f.node_of[port]) ? 0 : policy.lmc));
     RC_ASSERT(base >= policy.min.value());
+    RC_ASSERT(base + (1u << lmc) - 1 <= policy.max.value());
     RC_ASSERT(base % (1u << lmc) == 0u);
     for (unsigned lid = base; lid < base + (1u << lmc); ++lid) {
       RC_ASSERT(seen.insert(lid).second);
       RC_ASSERT(a.map.owner_of(Lid(std::uint16_t(lid))) == port);
     }
     RC_ASSERT(a.book.at(f.port_guid[port]) == (LidRecord{a.map.base[port], a.map.lmc[port]}));
+  }
+  RC_ASSERT(a.without_lid == without_lid);
+  RC_ASSERT(policy.max.value() < 0xbfff || without_lid.empty());
+  RC_ASSERT(f.sm_port == kNone<PortIdx> || a.map.base[f.sm_port] != kUnassignedLid);
+  // The manager takes links to them down.
+  for (const PortIdx port : a.without_lid) {
+    for (const PortIdx end : {port, f.peer[port]}) {
+      if (end != kNone<PortIdx>)
+        f.port_info[end].port_state = static_cast<std::uint8_t>(PortState::Initialize);
+    }
   }
   const LidAssignment again = assign_lids(f, a.book, policy).value();
   RC_ASSERT(again.map == a.map);
