@@ -75,6 +75,23 @@ KeptRecords Administration::collect() const {
   return kept;
 }
 
+void Administration::set_limits(const SaConfig& limits) {
+  constexpr std::size_t kMib = std::size_t{1} << 20;
+  server_.set_limits({.requests = limits.requests,
+                      .requests_of_one_port = limits.requests_per_port,
+                      .transfers = limits.transfers,
+                      .transfers_of_one_port = limits.transfers_per_port,
+                      .transfer_bytes = limits.transfer_mib * kMib,
+                      .transfer_bytes_of_one_port = limits.transfer_mib_per_port * kMib,
+                      .half_open = limits.segmented_requests,
+                      .half_open_of_one_port = limits.segmented_requests_per_port});
+  inform_.set_limits(
+      {.table = {.all = limits.subscriptions, .of_one_port = limits.subscriptions_per_port},
+       .reports = {.under_way = limits.reports, .under_way_to_one_port = limits.reports_per_port}});
+  services_.set_limits({.all = limits.services, .of_one_port = limits.services_per_port});
+  aliases_.set_limits({.all = limits.aliases, .of_one_port = limits.aliases_per_port});
+}
+
 void Administration::restore(const KeptRecords& kept) {
   services_.restore(kept.services);
   aliases_.restore(kept.aliases);
@@ -84,6 +101,13 @@ void Administration::restore(const KeptRecords& kept) {
 void Administration::adopt(std::shared_ptr<const sa::SubnetView> view) {
   server_.adopt(view);
   inform_.adopt(std::move(view));
+}
+
+GroupLimits group_limits(const SaConfig& limits) {
+  return {.groups = limits.groups,
+          .groups_of_one_port = limits.groups_per_port,
+          .joins = limits.joins,
+          .joins_of_one_port = limits.joins_per_port};
 }
 
 sa::GroupKeeper::Parts group_parts(SubnetManager& manager) {

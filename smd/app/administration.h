@@ -31,6 +31,9 @@ class Administration {
   Administration(Runtime& runtime, Transport& transport, Hooks hooks);
   Administration(const Administration&) = delete;
 
+  /// Before restore(), and again whenever they change; what is beyond stays.
+  void set_limits(const SaConfig& limits);
+
   /// What is in force from now on: answers come from it, and who came and went is told.
   void adopt(std::shared_ptr<const sa::SubnetView> view);
 
@@ -61,6 +64,9 @@ class Administration {
   sa::ServiceKeeper services_;
   sa::AliasKeeper aliases_;
 };
+
+/// Those of multicast groups, which the manager keeps.
+[[nodiscard]] GroupLimits group_limits(const SaConfig& limits);
 
 /// Where multicast groups are kept. The manager outlives who takes them.
 [[nodiscard]] sa::GroupKeeper::Parts group_parts(SubnetManager& manager);

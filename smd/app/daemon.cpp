@@ -206,6 +206,7 @@ void Daemon::open() {
       std::make_unique<Session>(runtime_,
                                 *opened_->transport,
                                 make_settings(options_.config),
+                                options_.config.sa,
                                 kept_,
                                 left_,
                                 Session::Hooks{.observer = observe(), .on_records = [this] {
@@ -367,6 +368,7 @@ void Daemon::reload() {
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {
+    opened_->session->set_limits(options_.config.sa);
     opened_->session->manager().adopt(make_settings(options_.config));
     opened_->session->manager().request_sweep("configuration");
   }

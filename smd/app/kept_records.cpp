@@ -76,10 +76,12 @@ class Words {
 
   void refuse() { ok_ = false; }
 
-  /// Everything was understood and nothing is left.
-  [[nodiscard]] bool done() const {
-    return ok_ && rest_.find_first_not_of(' ') == std::string_view::npos;
+  [[nodiscard]] bool at_end() const {
+    return rest_.find_first_not_of(' ') == std::string_view::npos;
   }
+
+  /// Everything was understood and nothing is left.
+  [[nodiscard]] bool done() const { return ok_ && at_end(); }
 
  private:
   std::string_view rest_;
@@ -141,7 +143,7 @@ void read_alias(Words& in, KeptRecords& out) {
 std::string print_group(const Group& group) {
   const GroupTraits& traits = group.traits;
   std::string text =
-      fmt::format("group 0x{:016x} {} 0x{:04x} {} 0x{:04x} {} {} {} {} {} {} {} {}\n",
+      fmt::format("group 0x{:016x} {} 0x{:04x} {} 0x{:04x} {} {} {} {} {} {} {} {} {}\n",
                   group.mgid.prefix,
                   group.mgid.guid,
                   group.mlid.value(),
@@ -154,9 +156,14 @@ std::string print_group(const Group& group) {
                   traits.tclass,
                   traits.hop_limit,
                   traits.scope,
-                  traits.flow_label);
+                  traits.flow_label,
+                  group.creator);
   for (const auto& [port, member] : group.members) {
-    text += fmt::format("member {} {} {}\n", port, member.join_state, member.proxy_join ? 1 : 0);
+    text += fmt::format("member {} {} {} {}\n",
+                        port,
+                        member.join_state,
+                        member.proxy_join ? 1 : 0,
+                        member.joined_by);
   }
   return text;
 }
@@ -176,6 +183,7 @@ void read_group(Words& in, KeptRecords& out) {
   traits.hop_limit = in.number<std::uint8_t>();
   traits.scope = static_cast<std::uint8_t>(in.number(15));
   traits.flow_label = static_cast<std::uint32_t>(in.number(0xfffff));
+  if (!in.at_end()) group.creator = Guid{in.number<std::uint64_t>()};
   if (in.done()) out.groups.push_back(std::move(group));
 }
 
@@ -184,8 +192,11 @@ void read_member(Words& in, KeptRecords& out) {
   const Guid port{in.number<std::uint64_t>()};
   const auto state = static_cast<std::uint8_t>(in.number(join_state::kAll));
   const bool proxy = in.number(1) == 1;
+  const Guid joined_by = in.at_end() ? Guid{} : Guid{in.number<std::uint64_t>()};
   if (out.groups.empty()) in.refuse();
-  if (in.done()) out.groups.back().members[port] = {.join_state = state, .proxy_join = proxy};
+  if (in.done())
+    out.groups.back().members[port] = {
+        .join_state = state, .proxy_join = proxy, .joined_by = joined_by};
 }
 
 std::string print_service(const sa::Service& service, const Moment& now) {

@@ -7,6 +7,7 @@ namespace smd::app {
 Session::Session(Runtime& runtime,
                  Transport& transport,
                  Settings settings,
+                 const SaConfig& limits,
                  Kept kept,
                  const KeptRecords& left,
                  Hooks hooks)
@@ -25,9 +26,15 @@ Session::Session(Runtime& runtime,
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)) {
+  set_limits(limits);
   administration_.server().add_keeper(groups_);
   connect();
   take_records(left);
+}
+
+void Session::set_limits(const SaConfig& limits) {
+  administration_.set_limits(limits);
+  manager_.multicast().groups().set_limits(group_limits(limits));
 }
 
 /// Who hears of what.

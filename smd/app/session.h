@@ -28,12 +28,16 @@ class Session {
   Session(Runtime& runtime,
           Transport& transport,
           Settings settings,
+          const SaConfig& limits,
           Kept kept,
           const KeptRecords& left,
           Hooks hooks);
   Session(const Session&) = delete;
 
   void start() { manager_.start(); }
+
+  /// Of what ports can make us keep; what is beyond stays.
+  void set_limits(const SaConfig& limits);
 
   /// What clients left with us.
   [[nodiscard]] KeptRecords collect() const;

@@ -1,5 +1,7 @@
 #include "smd/sa/alias_table.h"
 
+#include <algorithm>
+
 namespace smd::sa {
 namespace {
 
@@ -41,11 +43,31 @@ Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid 
   const Guid now = at(port, index);
   if (now != Guid{} && (wanted == Guid{} || wanted == now)) return now;
   if (wanted != Guid{} && !is_free(view, wanted)) return Guid{};
-  if (now == Guid{} && owners_.size() >= limit_) return Guid{};
+  if (now == Guid{} && room_of(port) == 0) return Guid{};
   const Guid chosen = wanted == Guid{} ? invent(view) : wanted;
   erase(port, index);
   write(port, index, chosen);
   return chosen;
+}
+
+/// Entries that the port may still get.
+std::size_t AliasTable::room_of(Guid port) const {
+  const auto found = ports_.find(port);
+  const auto own = found == ports_.end()
+                       ? std::size_t{0}
+                       : found->second.size() -
+                             static_cast<std::size_t>(std::ranges::count(found->second, Guid{}));
+  if (own >= limits_.of_one_port || owners_.size() >= limits_.all) return 0;
+  return std::min(limits_.of_one_port - own, limits_.all - owners_.size());
+}
+
+bool AliasTable::has_room(const SubnetView& view,
+                          Guid port,
+                          const std::map<std::size_t, Guid>& wanted) const {
+  const auto more = std::ranges::count_if(wanted, [&](const auto& each) {
+    return at(port, each.first) == Guid{} && (each.second == Guid{} || is_free(view, each.second));
+  });
+  return static_cast<std::size_t>(more) <= room_of(port);
 }
 
 bool AliasTable::erase(Guid port, std::size_t index) {
@@ -64,7 +86,7 @@ void AliasTable::restore(const Map& map) {
   owners_.clear();
   for (const auto& [port, entries] : map) {
     for (std::size_t i = 1; i < entries.size(); ++i) {
-      if (entries[i] != Guid{} && !owners_.contains(entries[i]) && owners_.size() < limit_)
+      if (entries[i] != Guid{} && !owners_.contains(entries[i]) && room_of(port) > 0)
         write(port, i, entries[i]);
     }
   }

@@ -26,6 +26,9 @@ class InformKeeper final : public RecordKeeper {
                std::function<void()> on_change,
                InformLimits limits = {});
 
+  /// From now on; what is beyond stays.
+  void set_limits(const InformLimits& limits);
+
   [[nodiscard]] std::optional<Answer> answer(const SubnetView& view, const Query& query) override;
 
   /// Tells who is new and who is gone; subscriptions of the latter end.

@@ -44,6 +44,9 @@ class ServiceTable {
  public:
   explicit ServiceTable(ServiceLimits limits = {}) : limits_(limits) {}
 
+  /// From now on; what is beyond stays.
+  void set_limits(const ServiceLimits& limits) { limits_ = limits; }
+
   /// In place of the one with its id. False when there is no room.
   [[nodiscard]] bool put(const ServiceRecord& record, Guid owner, TimePoint now);
 

@@ -39,6 +39,9 @@ class SubscriptionTable {
 
   explicit SubscriptionTable(SubscriptionLimits limits = {}) : limits_(limits) {}
 
+  /// From now on; what is beyond stays.
+  void set_limits(const SubscriptionLimits& limits) { limits_ = limits; }
+
   /// One that is there already stays, with its number, and takes the new one's way of delivery.
   /// False when there is no room.
   [[nodiscard]] bool add(const Subscriber& subscriber, Subscription subscription);

@@ -86,6 +86,7 @@ struct Machine {
         loop,
         *tap,
         std::move(settings),
+        SaConfig{},
         kept,
         app::KeptRecords{},
         app::Session::Hooks{.observer = observer, .on_records = [this] { desk->note_change(); }});

@@ -51,12 +51,23 @@ KeptRecords some() {
                                        .flow_label = 0xfffff},
                             .members = {{Guid{1}, {.join_state = 1}},
                                         {Guid{2}, {.join_state = 6, .proxy_join = true}}}});
-  records.groups.push_back({.mgid = {0xff12401bffff0000u, Guid{1}}, .mlid = Lid{0xc001}});
+  records.groups.push_back(
+      {.mgid = {0xff12401bffff0000u, Guid{1}},
+       .mlid = Lid{0xc001},
+       .creator = Guid{3},
+       .members = {{Guid{4}, {.join_state = 1, .proxy_join = true, .joined_by = Guid{3}}}}});
   return records;
 }
 
 TEST(KeptRecords, AreReadBackAsTheyWere) {
   EXPECT_EQ(parse_records(print_records(some(), kThen), "f", kThen).value(), some());
+}
+
+TEST(KeptRecords, GroupsOfAnSmdThatDidNotSayWhoCreatedThem) {
+  const auto old = parse_records("group 1 1 49152 1 1 5 1 1 1 1 1 1 1\nmember 1 1 0\n", "f", kThen);
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->groups[0].creator, Guid{});
+  EXPECT_EQ(old->groups[0].members.at(Guid{1}), (Member{.join_state = 1}));
 }
 
 TEST(KeptRecords, AMemberIsOfTheGroupBeforeIt) {
