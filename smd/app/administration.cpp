@@ -92,6 +92,25 @@ void Administration::set_limits(const SaConfig& limits) {
   aliases_.set_limits({.all = limits.aliases, .of_one_port = limits.aliases_per_port});
 }
 
+bool Administration::take_changes(const Moment& now, std::string& out) {
+  const auto subscribers = inform_.table().take_changed();
+  const auto aliases = aliases_.table().take_changed();
+  const auto services = services_.table().take_changed();
+  if (!subscribers || !aliases || !services) return false;
+  print_changes(inform_.table().all(), *subscribers, out);
+  print_changes(aliases_.table().all(), *aliases, out);
+  print_changes(services_.table().all(), *services, now, out);
+  return true;
+}
+
+bool take_changes(GroupTable& groups, std::string& out) {
+  const auto changed = groups.take_changed_groups();
+  const auto members = groups.take_changed_members();
+  if (!changed || !members) return false;
+  print_changes(groups.groups(), *changed, *members, out);
+  return true;
+}
+
 void Administration::restore(const KeptRecords& kept) {
   services_.restore(kept.services);
   aliases_.restore(kept.aliases);

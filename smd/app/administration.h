@@ -39,6 +39,9 @@ class Administration {
 
   void tell(const sa::SaEvent& event) { inform_.tell(event); }
 
+  /// What changed of it since the last call, as print_changes() has it; false: anything may have.
+  [[nodiscard]] bool take_changes(const Moment& now, std::string& out);
+
   /// What clients left, to be kept; and what a former life kept, before the first view.
   [[nodiscard]] KeptRecords collect() const;
   void restore(const KeptRecords& kept);
@@ -64,6 +67,9 @@ class Administration {
   sa::ServiceKeeper services_;
   sa::AliasKeeper aliases_;
 };
+
+/// As Administration::take_changes(), of multicast groups.
+[[nodiscard]] bool take_changes(GroupTable& groups, std::string& out);
 
 /// Those of multicast groups, which the manager keeps.
 [[nodiscard]] GroupLimits group_limits(const SaConfig& limits);

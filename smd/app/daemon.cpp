@@ -169,7 +169,7 @@ bool Daemon::start_replica() {
               [this] {
                 return ReplicaDesk::Own{kept_.book, kept_.turns, kept_.rows};
               },
-          .records = [this] { return opened_->session->collect(); },
+          .records = record_source(),
           .take_book = [manager](LidBook book) { manager().take_book(std::move(book)); },
           .take_turns =
               [manager](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
@@ -178,6 +178,11 @@ bool Daemon::start_replica() {
               [this](const KeptRecords& records) {
                 opened_->session->take_records(records);
                 records_.note_change();
+              },
+          .take_record_changes =
+              [this](std::string_view changes, std::int64_t ahead_ms) {
+                records_.note_change();
+                return opened_->session->take_record_changes(changes, ahead_ms);
               },
           .settle = [manager] { manager().settle_handover(); }});
   return true;
@@ -202,21 +207,30 @@ void Daemon::open() {
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
   opened_.emplace();
   opened_->transport = std::move(*transport);
-  opened_->session =
-      std::make_unique<Session>(runtime_,
-                                *opened_->transport,
-                                make_settings(options_.config),
-                                options_.config.sa,
-                                kept_,
-                                left_,
-                                Session::Hooks{.observer = observe(), .on_records = [this] {
-                                                 records_.note_change();
-                                                 note_kept();
-                                               }});
-  records_.set_collect([this] { return opened_->session->collect(); });
+  opened_->session = std::make_unique<Session>(runtime_,
+                                               *opened_->transport,
+                                               make_settings(options_.config),
+                                               options_.config.sa,
+                                               kept_,
+                                               left_,
+                                               Session::Hooks{.observer = observe(),
+                                                              .on_records =
+                                                                  [this] {
+                                                                    records_.note_change();
+                                                                    note_kept();
+                                                                  },
+                                                              .wall_ms = wall_ms});
+  records_.set_source(record_source());
   opened_->session->congestion().keep_keys(
       cc_keys_, [this](const CongestionDesk::Keys& keys) { note_cc_keys(keys); });
   opened_->session->start();
+}
+
+/// What clients left with the session that is open.
+RecordSource Daemon::record_source() {
+  return {.collect = [this] { return opened_->session->collect(); },
+          .position = [this] { return opened_->session->record_position(); },
+          .since = [this](std::uint64_t at) { return opened_->session->record_changes(at); }};
 }
 
 SubnetManager::Observer Daemon::observe() {
@@ -294,7 +308,7 @@ void Daemon::on_lost(const Error& error) {
 void Daemon::close() {
   finish_.reset();
   left_ = opened_->session->collect();
-  records_.set_collect([this] { return left_; });
+  records_.set_source({.collect = [this] { return left_; }, .position = {}, .since = {}});
   if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
   opened_.reset();
 }

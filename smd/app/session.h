@@ -9,6 +9,7 @@
 #include "smd/app/client_call.h"
 #include "smd/app/congestion_desk.h"
 #include "smd/app/kept_records.h"
+#include "smd/app/record_log.h"
 #include "smd/app/subnet_manager.h"
 #include "smd/app/tally.h"
 #include "smd/sa/group_keeper.h"
@@ -22,6 +23,9 @@ class Session {
     SubnetManager::Observer observer;
 
     std::function<void()> on_records;  // what clients left is not what it was
+
+    /// Milliseconds since 1970. Without it the runtime's own time counts.
+    std::function<std::int64_t()> wall_ms{};
   };
 
   /// `left`: by clients in a former life. All references outlive this.
@@ -39,11 +43,19 @@ class Session {
   /// Of what ports can make us keep; what is beyond stays.
   void set_limits(const SaConfig& limits);
 
-  /// What clients left with us.
+  /// What clients left with us, or, while we stand by, with the master.
   [[nodiscard]] KeptRecords collect() const;
+
+  /// Where the log of its changes ends, and what changed since it ended elsewhere (RecordLog).
+  [[nodiscard]] std::uint64_t record_position();
+  [[nodiscard]] std::optional<std::string> record_changes(std::uint64_t position);
 
   /// In place of what we have: as the master keeps it whom we may succeed. Requires: standby.
   void take_records(const KeptRecords& records);
+
+  /// What the master says changed of it since, by a clock that is `ahead_ms` before ours; false
+  /// when it cannot be read.
+  [[nodiscard]] bool take_record_changes(std::string_view changes, std::int64_t ahead_ms);
 
   [[nodiscard]] SubnetManager& manager() { return manager_; }
 
@@ -60,12 +72,22 @@ class Session {
   [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
+  [[nodiscard]] SubnetManager::Observer observe(SubnetManager::Observer observer);
   void connect();
   void on_cycle(const CycleReport& cycle);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
+  void restore(const KeptRecords& records);
+  void restore_copy();
+  void note_changes();
+  [[nodiscard]] Moment now() const;
 
+  Runtime& runtime_;
   std::function<void()> on_records_;
+  std::function<std::int64_t()> wall_ms_;
+  RecordLog log_;
+  std::vector<Guid> in_service_;     // as the log has it
+  std::optional<RecordLines> copy_;  // of what the master keeps, where that was changed since
   Tally tally_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;

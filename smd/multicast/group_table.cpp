@@ -89,7 +89,10 @@ GroupTable::Answer GroupTable::join(const Realm& realm,
     return refuse(Refusal::RequestInvalid);
   }
   const auto joined = static_cast<std::uint8_t>(member->second.join_state | asked);
-  if (joined != std::exchange(member->second.join_state, joined)) touch(group->second.mlid);
+  if (joined != std::exchange(member->second.join_state, joined)) {
+    changed_members_.note({group->first, port});
+    touch(group->second.mlid);
+  }
   return membership(group->second, port, member->second);
 }
 
@@ -110,6 +113,7 @@ GroupTable::Answer GroupTable::leave(const Realm& realm,
     return refuse(Refusal::RequestInvalid);
 
   member.join_state = static_cast<std::uint8_t>(member.join_state & ~asked);
+  changed_members_.note({group->first, port});
   const GroupMembership left = membership(group->second, port, member);
   if (member.join_state == 0) {
     count_member(group->second, port, member, true);
@@ -147,6 +151,7 @@ bool GroupTable::insert(Group group) {
   if (group.mlid == kUnassignedLid) return false;
   touch(group.mlid);
   changes_.push_back({group.mgid, group.traits.p_key, true});
+  changed_groups_.note(group.mgid);
   count_group(group, false);
   groups_.emplace(group.mgid, std::move(group));
   return true;
@@ -206,6 +211,7 @@ std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<Gr
       set_permanent(found->second, true);
       if (found->second.traits != traits) {
         found->second.traits = traits;
+        changed_groups_.note(wish.mgid);
         touch(found->second.mlid);
       }
     }
@@ -218,6 +224,7 @@ void GroupTable::drop(const std::function<bool(Guid)>& gone) {
     const std::size_t left = std::erase_if(group->second.members, [&](const auto& each) {
       if (!gone(each.first)) return false;
       count_member(group->second, each.first, each.second, true);
+      changed_members_.note({group->first, each.first});
       return true;
     });
     if (left > 0) touch(group->second.mlid);
@@ -259,6 +266,7 @@ std::vector<Group> GroupTable::snapshot() const {
 void GroupTable::restore(const Realm& realm, const std::vector<Group>& groups) {
   for (const Lid mlid : pool_.mlids()) touch(mlid);
   groups_.clear();
+  changed_groups_.note_everything();
   by_port_.clear();
   all_ = {};
   pool_ = {};
@@ -293,6 +301,7 @@ GroupTable::Groups::iterator GroupTable::erase(Groups::iterator group) {
   count_group(group->second, true);
   pool_.remove(group->first, group->second.mlid);
   changes_.push_back({group->first, group->second.traits.p_key, false});
+  changed_groups_.note(group->first);
   return groups_.erase(group);
 }
 

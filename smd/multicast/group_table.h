@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tl/expected.hpp>
+#include "smd/base/changed_keys.h"
 #include "smd/multicast/group_request.h"
 #include "smd/multicast/mlid_pool.h"
 #include "smd/multicast/realm.h"
@@ -85,6 +86,19 @@ class GroupTable {
   /// MLIDs whose members or groups changed since the last call; ascending.
   [[nodiscard]] std::vector<Lid> take_touched();
 
+  /// Groups that were created or deleted or are not like they were, and members who joined, left or
+  /// changed their JoinState, whatever became of their group; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Gid>> take_changed_groups() {
+    return changed_groups_.take();
+  }
+
+  [[nodiscard]] std::optional<std::set<std::pair<Gid, Guid>>> take_changed_members() {
+    return changed_members_.take();
+  }
+
+  /// All of it will be something else at the next restore().
+  void note_restored() { changed_groups_.note_everything(); }
+
   /// Since the last call, in order.
   [[nodiscard]] std::vector<GroupChange> take_changes();
 
@@ -129,6 +143,8 @@ class GroupTable {
   MlidPool pool_;
   std::set<Lid> touched_;
   std::vector<GroupChange> changes_;
+  ChangedKeys<Gid> changed_groups_;
+  ChangedKeys<std::pair<Gid, Guid>> changed_members_;
   std::uint64_t version_ = 0;
   std::uint32_t last_id_ = 0;  // of an MGID that was made up
 };

@@ -24,6 +24,8 @@ class AliasKeeper final : public RecordKeeper {
 
   void restore(const AliasTable::Map& map) { table_.restore(map); }
 
+  [[nodiscard]] AliasTable& table() { return table_; }
+
   [[nodiscard]] const AliasTable& table() const { return table_; }
 
  private:

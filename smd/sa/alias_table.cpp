@@ -37,6 +37,7 @@ void AliasTable::write(Guid port, std::size_t index, Guid guid) {
   if (entries.size() <= index) entries.resize(index + 1);
   entries[index] = guid;
   owners_[guid] = port;
+  changed_.note(port);
 }
 
 Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid wanted) {
@@ -74,6 +75,7 @@ bool AliasTable::erase(Guid port, std::size_t index) {
   const Guid now = at(port, index);
   if (now == Guid{}) return false;
   owners_.erase(now);
+  changed_.note(port);
   std::vector<Guid>& entries = ports_.at(port);
   entries[index] = Guid{};
   while (!entries.empty() && entries.back() == Guid{}) entries.pop_back();
@@ -84,6 +86,7 @@ bool AliasTable::erase(Guid port, std::size_t index) {
 void AliasTable::restore(const Map& map) {
   ports_.clear();
   owners_.clear();
+  changed_.note_everything();
   for (const auto& [port, entries] : map) {
     for (std::size_t i = 1; i < entries.size(); ++i) {
       if (entries[i] != Guid{} && !owners_.contains(entries[i]) && room_of(port) > 0)

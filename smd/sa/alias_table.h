@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/sa/subnet_view.h"
 
 namespace smd::sa {
@@ -44,6 +45,9 @@ class AliasTable {
   /// False when there was none.
   bool erase(Guid port, std::size_t index);
 
+  /// Ports whose further GUIDs are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Guid>> take_changed() { return changed_.take(); }
+
   [[nodiscard]] const Map& all() const { return ports_; }
 
   [[nodiscard]] const std::map<Guid, Guid>& owners() const { return owners_; }
@@ -62,6 +66,7 @@ class AliasTable {
   Map ports_;
   std::map<Guid, Guid> owners_;
   std::uint64_t invented_ = 0;
+  ChangedKeys<Guid> changed_;
 };
 
 }  // namespace smd::sa

@@ -44,6 +44,8 @@ class InformKeeper final : public RecordKeeper {
   /// knows.
   void restore(const SubscriptionTable::Map& subscriptions, std::vector<Guid> in_service);
 
+  [[nodiscard]] SubscriptionTable& table() { return table_; }
+
   [[nodiscard]] const SubscriptionTable& table() const { return table_; }
 
   [[nodiscard]] const Reporter& reporter() const { return reporter_; }

@@ -25,6 +25,8 @@ class ServiceKeeper final : public RecordKeeper {
   /// Of a former life: in place of what is there, as far as limits allow.
   void restore(std::vector<Service> services);
 
+  [[nodiscard]] ServiceTable& table() { return table_; }
+
   [[nodiscard]] const ServiceTable& table() const { return table_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/runtime/runtime.h"
 #include "smd/sa/service_record.h"
 
@@ -58,6 +59,9 @@ class ServiceTable {
 
   bool erase(const ServiceId& id);
 
+  /// Services that are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<ServiceId>> take_changed() { return changed_.take(); }
+
   /// True when something was.
   bool expire(TimePoint now);
 
@@ -71,6 +75,7 @@ class ServiceTable {
   std::map<ServiceId, Service> services_;
   std::set<std::pair<TimePoint, ServiceId>> leases_;
   std::map<Guid, std::size_t> of_port_;
+  ChangedKeys<ServiceId> changed_;
 };
 
 }  // namespace smd::sa

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/sa/inform_info.h"
 #include "smd/sa/report_event.h"
 
@@ -51,6 +52,9 @@ class SubscriptionTable {
 
   void drop(const Subscriber& subscriber) { erase(map_.find(subscriber)); }
 
+  /// Subscribers whose subscriptions are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Subscriber>> take_changed() { return changed_.take(); }
+
   /// All whose port the view does not know; how many subscribers that were.
   std::size_t drop_absent(const SubnetView& view);
 
@@ -73,6 +77,7 @@ class SubscriptionTable {
   SubscriptionLimits limits_;
   Map map_;
   std::size_t count_ = 0;
+  ChangedKeys<Subscriber> changed_;
 };
 
 }  // namespace smd::sa
