@@ -9,6 +9,7 @@
 #include "smd/app/subnet_manager.h"
 #include "smd/sa/alias_keeper.h"
 #include "smd/sa/group_keeper.h"
+#include "smd/sa/held_tables.h"
 #include "smd/sa/inform_keeper.h"
 #include "smd/sa/server.h"
 #include "smd/sa/service_keeper.h"
@@ -18,7 +19,9 @@ namespace smd::app {
 
 /// Null until a cycle has routes that were verified, and while another manager rules.
 [[nodiscard]] std::shared_ptr<const sa::SubnetView> make_view(
-    const SubnetManager& manager, const sa::AliasTable::Map& aliases = {});
+    const SubnetManager& manager,
+    const sa::AliasTable::Map& aliases = {},
+    std::shared_ptr<const sa::HeldTables> held = nullptr);
 
 class Administration {
  public:

@@ -11,6 +11,7 @@
 #include "smd/app/kept_records.h"
 #include "smd/app/record_log.h"
 #include "smd/app/subnet_manager.h"
+#include "smd/app/table_reader.h"
 #include "smd/app/tally.h"
 #include "smd/sa/group_keeper.h"
 #include "smd/transport/class_split.h"
@@ -97,6 +98,9 @@ class Session {
   AliasWriter aliases_;
   ClientCall clients_;
   sa::GroupKeeper groups_;
+  std::shared_ptr<sa::HeldTables> held_ = std::make_shared<sa::HeldTables>();
+  TableReader tables_;
+  sa::TableReadKeeper table_reads_;
 };
 
 }  // namespace smd::app

@@ -176,8 +176,9 @@ void Server::on_segment(const TransferId& id, const SaHeader& header, const MadP
 bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
   const Lid port = port_of(packet.remote_lid);
   auto found = waiting_.find(port);
-  if (waiting_count_ >= limits_.requests ||
-      (found != waiting_.end() && found->second.size() >= limits_.requests_of_one_port)) {
+  const std::size_t own =
+      use_of(port).parked + (found == waiting_.end() ? 0 : found->second.size());
+  if (waiting_count_ + parked_.size() >= limits_.requests || own >= limits_.requests_of_one_port) {
     ++stats_.flooded;
     return false;
   }
@@ -243,9 +244,14 @@ std::size_t Server::serve(const Request& waiting) {
                     .data = data_of(packet),
                     .trusted = trusted,
                     .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index},
-                    .requester = view_->lids().owner_of(packet.remote_lid)};
+                    .requester = view_->lids().owner_of(packet.remote_lid),
+                    .may_wait = true};
   Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
+  if (answer.waits) {
+    park(waiting);
+    return cost;
+  }
   if (answer.status != Status::Ok) {
     if (answer.status == Status::NoResources) say_limit(query);
     refuse(packet, request, answer.status);
@@ -253,6 +259,30 @@ std::size_t Server::serve(const Request& waiting) {
     respond(packet, request, std::move(answer));
   }
   return cost;
+}
+
+/// A request that is repeated meanwhile is the same.
+void Server::park(const Request& request) {
+  const MadPacket& packet = request.packet;
+  const auto id = [](const MadPacket& of) {
+    return TransferId{{of.remote_lid, of.remote_qp}, decode_sa_header(of.mad)->mad.transaction_id};
+  };
+  if (std::ranges::any_of(parked_, [&](const auto& each) {
+        return each.first == port_of(packet.remote_lid) && id(each.second.packet) == id(packet);
+      })) {
+    ++stats_.repeated;
+    return;
+  }
+  const Lid port = port_of(packet.remote_lid);
+  change_use(port, [](Use& use) { ++use.parked; });
+  parked_.emplace_back(port, request);
+}
+
+void Server::go_on() {
+  for (auto& [port, request] : std::exchange(parked_, {})) {
+    change_use(port, [](Use& use) { --use.parked; });
+    enqueue(request.packet, std::move(request.data));
+  }
 }
 
 Answer Server::ask(const Query& query) {

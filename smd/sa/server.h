@@ -87,6 +87,9 @@ class Server {
   /// What a client would be answered, whatever came of the transfer; Busy before there is a view.
   [[nodiscard]] Answer ask(const Query& query);
 
+  /// What requests wait for may be there: they are answered again.
+  void go_on();
+
   /// A MAD of our own accord.
   Result<void> send_request(const MadPacket& packet) { return transport_.send(packet); }
 
@@ -99,6 +102,9 @@ class Server {
 
   /// Requests that wait for their turn.
   [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
+
+  /// Requests that wait for something to be read.
+  [[nodiscard]] std::size_t parked() const { return parked_.size(); }
 
  private:
   struct ClientId {
@@ -143,6 +149,7 @@ class Server {
     std::size_t transfers = 0;
     std::size_t transfer_bytes = 0;
     std::size_t half_open = 0;
+    std::size_t parked = 0;  // requests that wait for something to be read
 
     friend bool operator==(const Use&, const Use&) = default;
   };
@@ -159,6 +166,7 @@ class Server {
   bool enqueue(const MadPacket& packet, std::vector<std::byte> data);
   void serve_turn();
   std::size_t serve(const Request& request);
+  void park(const Request& request);
   void count(const SaHeader& request, Status status);
   void say_limit(const Query& query);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
@@ -179,7 +187,8 @@ class Server {
   std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next
   std::deque<Lid> turns_;  // ports with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;
-  std::map<Lid, Use> uses_;  // of ports that have anything under way
+  std::deque<std::pair<Lid, Request>> parked_;  // by port
+  std::map<Lid, Use> uses_;                     // of ports that have anything under way
   std::size_t transfer_bytes_ = 0;
   Transfers transfers_;
   Receptions receptions_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -260,6 +261,7 @@ struct Succession : ::testing::Test {
   void on_packet(const MadPacket& packet) {
     const SaHeader header = *decode_sa_header(packet.mad);
     if (header.mad.method == static_cast<std::uint8_t>(Method::Report)) ++reports;
+    answers[header.mad.transaction_id] = packet;
   }
 
   /// All registers that say where packets go.
@@ -288,6 +290,7 @@ struct Succession : ::testing::Test {
   std::uint64_t transaction = 0;
   Duration patience = 20ms;  // after each request
   unsigned reports = 0;
+  std::map<std::uint64_t, MadPacket> answers;  // by transaction
 };
 
 }  // namespace smd::test
