@@ -18,7 +18,8 @@ PortIdx find_end_port(const Fabric& fabric, Guid guid) {
 }  // namespace
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
-                                                const sa::AliasTable::Map& aliases) {
+                                                const sa::AliasTable::Map& aliases,
+                                                std::shared_ptr<const sa::HeldTables> held) {
   const std::shared_ptr<const ActiveSubnet> now = manager.active().current();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
@@ -39,6 +40,7 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .keys = manager.program_state().keys,
       .qos = choose_qos(settings, now->routing->vls, now->multicast_lane),
       .rows = now->rows.share(),
+      .held = std::move(held),
       .qos_rules = make_qos_rules(settings, *now),
       .multicast_sl = now->multicast_lane ? std::optional(now->multicast_lane->sl) : std::nullopt,
       .sm = election.info(),
@@ -75,6 +77,42 @@ KeptRecords Administration::collect() const {
   return kept;
 }
 
+void Administration::set_limits(const SaConfig& limits) {
+  constexpr std::size_t kMib = std::size_t{1} << 20;
+  server_.set_limits({.requests = limits.requests,
+                      .requests_of_one_port = limits.requests_per_port,
+                      .transfers = limits.transfers,
+                      .transfers_of_one_port = limits.transfers_per_port,
+                      .transfer_bytes = limits.transfer_mib * kMib,
+                      .transfer_bytes_of_one_port = limits.transfer_mib_per_port * kMib,
+                      .half_open = limits.segmented_requests,
+                      .half_open_of_one_port = limits.segmented_requests_per_port});
+  inform_.set_limits(
+      {.table = {.all = limits.subscriptions, .of_one_port = limits.subscriptions_per_port},
+       .reports = {.under_way = limits.reports, .under_way_to_one_port = limits.reports_per_port}});
+  services_.set_limits({.all = limits.services, .of_one_port = limits.services_per_port});
+  aliases_.set_limits({.all = limits.aliases, .of_one_port = limits.aliases_per_port});
+}
+
+bool Administration::take_changes(const Moment& now, std::string& out) {
+  const auto subscribers = inform_.table().take_changed();
+  const auto aliases = aliases_.table().take_changed();
+  const auto services = services_.table().take_changed();
+  if (!subscribers || !aliases || !services) return false;
+  print_changes(inform_.table().all(), *subscribers, out);
+  print_changes(aliases_.table().all(), *aliases, out);
+  print_changes(services_.table().all(), *services, now, out);
+  return true;
+}
+
+bool take_changes(GroupTable& groups, std::string& out) {
+  const auto changed = groups.take_changed_groups();
+  const auto members = groups.take_changed_members();
+  if (!changed || !members) return false;
+  print_changes(groups.groups(), *changed, *members, out);
+  return true;
+}
+
 void Administration::restore(const KeptRecords& kept) {
   services_.restore(kept.services);
   aliases_.restore(kept.aliases);
@@ -84,6 +122,13 @@ void Administration::restore(const KeptRecords& kept) {
 void Administration::adopt(std::shared_ptr<const sa::SubnetView> view) {
   server_.adopt(view);
   inform_.adopt(std::move(view));
+}
+
+GroupLimits group_limits(const SaConfig& limits) {
+  return {.groups = limits.groups,
+          .groups_of_one_port = limits.groups_per_port,
+          .joins = limits.joins,
+          .joins_of_one_port = limits.joins_per_port};
 }
 
 sa::GroupKeeper::Parts group_parts(SubnetManager& manager) {

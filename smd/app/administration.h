@@ -9,6 +9,7 @@
 #include "smd/app/subnet_manager.h"
 #include "smd/sa/alias_keeper.h"
 #include "smd/sa/group_keeper.h"
+#include "smd/sa/held_tables.h"
 #include "smd/sa/inform_keeper.h"
 #include "smd/sa/server.h"
 #include "smd/sa/service_keeper.h"
@@ -18,7 +19,9 @@ namespace smd::app {
 
 /// Null until a cycle has routes that were verified, and while another manager rules.
 [[nodiscard]] std::shared_ptr<const sa::SubnetView> make_view(
-    const SubnetManager& manager, const sa::AliasTable::Map& aliases = {});
+    const SubnetManager& manager,
+    const sa::AliasTable::Map& aliases = {},
+    std::shared_ptr<const sa::HeldTables> held = nullptr);
 
 class Administration {
  public:
@@ -31,10 +34,16 @@ class Administration {
   Administration(Runtime& runtime, Transport& transport, Hooks hooks);
   Administration(const Administration&) = delete;
 
+  /// Before restore(), and again whenever they change; what is beyond stays.
+  void set_limits(const SaConfig& limits);
+
   /// What is in force from now on: answers come from it, and who came and went is told.
   void adopt(std::shared_ptr<const sa::SubnetView> view);
 
   void tell(const sa::SaEvent& event) { inform_.tell(event); }
+
+  /// What changed of it since the last call, as print_changes() has it; false: anything may have.
+  [[nodiscard]] bool take_changes(const Moment& now, std::string& out);
 
   /// What clients left, to be kept; and what a former life kept, before the first view.
   [[nodiscard]] KeptRecords collect() const;
@@ -61,6 +70,12 @@ class Administration {
   sa::ServiceKeeper services_;
   sa::AliasKeeper aliases_;
 };
+
+/// As Administration::take_changes(), of multicast groups.
+[[nodiscard]] bool take_changes(GroupTable& groups, std::string& out);
+
+/// Those of multicast groups, which the manager keeps.
+[[nodiscard]] GroupLimits group_limits(const SaConfig& limits);
 
 /// Where multicast groups are kept. The manager outlives who takes them.
 [[nodiscard]] sa::GroupKeeper::Parts group_parts(SubnetManager& manager);

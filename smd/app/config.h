@@ -140,6 +140,32 @@ struct PartitionsConfig {
   friend bool operator==(const PartitionsConfig&, const PartitionsConfig&) = default;
 };
 
+/// What ports can make the subnet administration keep: each by itself, and all together.
+struct SaConfig {
+  unsigned groups = 65536;
+  unsigned groups_per_port = 512;
+  unsigned joins = 262144;
+  unsigned joins_per_port = 2048;
+  unsigned services = 65536;
+  unsigned services_per_port = 256;
+  unsigned subscriptions = 65536;
+  unsigned subscriptions_per_port = 64;
+  unsigned aliases = 65536;
+  unsigned aliases_per_port = 128;
+  unsigned reports = 64;
+  unsigned reports_per_port = 4;
+  unsigned requests = 65536;
+  unsigned requests_per_port = 64;
+  unsigned segmented_requests = 256;
+  unsigned segmented_requests_per_port = 4;
+  unsigned transfers = 1024;
+  unsigned transfers_per_port = 32;
+  unsigned transfer_mib = 512;
+  unsigned transfer_mib_per_port = 64;
+
+  friend bool operator==(const SaConfig&, const SaConfig&) = default;
+};
+
 struct LogConfig {
   std::string level = "info";
   std::string sink = "stderr";
@@ -179,6 +205,7 @@ struct Config {
   QosConfig qos;
   PartitionsConfig partitions;
   cc::Options congestion;
+  SaConfig sa;
   LogConfig log;
   AdminConfig admin;
   MetricsConfig metrics;

@@ -555,6 +555,100 @@ Options replica_options() {
   };
 }
 
+/// A limit of all ports together and the one of a single port.
+Options sa_limit(std::string_view key,
+                 unsigned SaConfig::*all,
+                 std::string_view key_of_port,
+                 unsigned SaConfig::*of_one_port,
+                 std::string_view meaning,
+                 std::string_view meaning_of_port,
+                 std::string_view unit) {
+  const auto section = &Config::sa;
+  constexpr Number kMost = 10000000;
+  return {
+      number({"sa", key, meaning, unit}, numeric(section, all), 1, kMost),
+      number({"sa", key_of_port, meaning_of_port, unit}, numeric(section, of_one_port), 1, kMost)};
+}
+
+Options sa_options() {
+  using T = SaConfig;
+  Options all;
+  for (Options pair :
+       {sa_limit("groups",
+                 &T::groups,
+                 "groups_per_port",
+                 &T::groups_per_port,
+                 "Multicast groups that clients created; those of partitions do not count",
+                 "Multicast groups that one port created",
+                 "groups"),
+        sa_limit("joins",
+                 &T::joins,
+                 "joins_per_port",
+                 &T::joins_per_port,
+                 "Memberships in groups that clients created",
+                 "Memberships that one port asked for, for itself or for others",
+                 "memberships"),
+        sa_limit("services",
+                 &T::services,
+                 "services_per_port",
+                 &T::services_per_port,
+                 "Services that are registered",
+                 "Services that one port registered",
+                 "ServiceRecords"),
+        sa_limit("subscriptions",
+                 &T::subscriptions,
+                 "subscriptions_per_port",
+                 &T::subscriptions_per_port,
+                 "Subscriptions to events",
+                 "Subscriptions of one port",
+                 "InformInfos"),
+        sa_limit("aliases",
+                 &T::aliases,
+                 "aliases_per_port",
+                 &T::aliases_per_port,
+                 "Further GUIDs of ports",
+                 "Further GUIDs of one port",
+                 "GUIDs"),
+        sa_limit("reports",
+                 &T::reports,
+                 "reports_per_port",
+                 &T::reports_per_port,
+                 "Reports that wait for an answer",
+                 "Reports to one port that wait for an answer",
+                 "Reports"),
+        sa_limit("requests",
+                 &T::requests,
+                 "requests_per_port",
+                 &T::requests_per_port,
+                 "Requests that wait for their turn; what comes beyond is dropped",
+                 "Requests of one port that wait for their turn",
+                 "requests"),
+        sa_limit("segmented_requests",
+                 &T::segmented_requests,
+                 "segmented_requests_per_port",
+                 &T::segmented_requests_per_port,
+                 "Requests of which segments are still to come",
+                 "Requests of one port of which segments are still to come",
+                 "requests"),
+        sa_limit("transfers",
+                 &T::transfers,
+                 "transfers_per_port",
+                 &T::transfers_per_port,
+                 "Tables under way to clients; beyond, the answer is busy",
+                 "Tables under way to one port",
+                 "tables"),
+        sa_limit("transfer_mib",
+                 &T::transfer_mib,
+                 "transfer_mib_per_port",
+                 &T::transfer_mib_per_port,
+                 "What tables under way take; one alone may be larger",
+                 "What tables under way to one port take; one alone may be larger",
+                 "MiB")}) {
+    std::ranges::move(pair, std::back_inserter(all));
+  }
+  return all;
+}
+
 Options make_options() {
   Options all;
   for (Options part : {transport_options(),
@@ -566,6 +660,7 @@ Options make_options() {
                        qos_options(),
                        partition_options(),
                        congestion_options(),
+                       sa_options(),
                        log_options(),
                        admin_options(),
                        metrics_options(),
@@ -593,6 +688,8 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "qos") return "Service levels. What is not set here stays as the port has it.";
   if (section == "partitions") return "Who can talk to whom: docs/partitions-and-qos.md.";
   if (section == "congestion") return "Congestion control. What is not set here is computed.";
+  if (section == "sa")
+    return "What ports can make the administration keep: docs/subnet-administration.md.";
   if (section == "log") return "Log lines.";
   if (section == "replica")
     return "What managers that stand by copy from the master: docs/several-managers.md.";

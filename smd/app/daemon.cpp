@@ -171,7 +171,7 @@ bool Daemon::start_replica() {
               [this] {
                 return ReplicaDesk::Own{kept_.book, kept_.turns, kept_.rows};
               },
-          .records = [this] { return opened_->session->collect(); },
+          .records = record_source(),
           .take_book = [manager](LidBook book) { manager().take_book(std::move(book)); },
           .take_turns =
               [manager](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
@@ -180,6 +180,11 @@ bool Daemon::start_replica() {
               [this](const KeptRecords& records) {
                 opened_->session->take_records(records);
                 records_.note_change();
+              },
+          .take_record_changes =
+              [this](std::string_view changes, std::int64_t ahead_ms) {
+                records_.note_change();
+                return opened_->session->take_record_changes(changes, ahead_ms);
               },
           .settle = [manager] { manager().settle_handover(); }});
   return true;
@@ -204,20 +209,30 @@ void Daemon::open() {
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
   opened_.emplace();
   opened_->transport = std::move(*transport);
-  opened_->session =
-      std::make_unique<Session>(runtime_,
-                                *opened_->transport,
-                                make_settings(options_.config),
-                                kept_,
-                                left_,
-                                Session::Hooks{.observer = observe(), .on_records = [this] {
-                                                 records_.note_change();
-                                                 note_kept();
-                                               }});
-  records_.set_collect([this] { return opened_->session->collect(); });
+  opened_->session = std::make_unique<Session>(runtime_,
+                                               *opened_->transport,
+                                               make_settings(options_.config),
+                                               options_.config.sa,
+                                               kept_,
+                                               left_,
+                                               Session::Hooks{.observer = observe(),
+                                                              .on_records =
+                                                                  [this] {
+                                                                    records_.note_change();
+                                                                    note_kept();
+                                                                  },
+                                                              .wall_ms = wall_ms});
+  records_.set_source(record_source());
   opened_->session->congestion().keep_keys(
       cc_keys_, [this](const CongestionDesk::Keys& keys) { note_cc_keys(keys); });
   opened_->session->start();
+}
+
+/// What clients left with the session that is open.
+RecordSource Daemon::record_source() {
+  return {.collect = [this] { return opened_->session->collect(); },
+          .position = [this] { return opened_->session->record_position(); },
+          .since = [this](std::uint64_t at) { return opened_->session->record_changes(at); }};
 }
 
 SubnetManager::Observer Daemon::observe() {
@@ -295,7 +310,7 @@ void Daemon::on_lost(const Error& error) {
 void Daemon::close() {
   finish_.reset();
   left_ = opened_->session->collect();
-  records_.set_collect([this] { return left_; });
+  records_.set_source({.collect = [this] { return left_; }, .position = {}, .since = {}});
   if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
   opened_.reset();
 }
@@ -369,6 +384,7 @@ void Daemon::reload() {
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {
+    opened_->session->set_limits(options_.config.sa);
     opened_->session->manager().adopt(make_settings(options_.config));
     opened_->session->manager().request_sweep("configuration");
   }

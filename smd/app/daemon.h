@@ -52,6 +52,7 @@ class Daemon {
   void open();
   void close();
   [[nodiscard]] SubnetManager::Observer observe();
+  [[nodiscard]] RecordSource record_source();
   void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
   void on_phase(Phase phase);

@@ -3,8 +3,13 @@
 // service. One record per line.
 #pragma once
 
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smd/base/result.h"
@@ -39,5 +44,49 @@ struct Moment {
 [[nodiscard]] Parsed<KeptRecords> parse_records(std::string_view text,
                                                 const std::string& file,
                                                 const Moment& now);
+
+// Changes are lines, too (docs/formats/state.md): `- KEY` for what is gone, `+ RECORD` for what is
+// there now. They say what is, not what is to be done: taken twice they change nothing more.
+
+void print_changes(const sa::SubscriptionTable::Map& all,
+                   const std::set<sa::Subscriber>& changed,
+                   std::string& out);
+void print_changes(const std::map<sa::ServiceId, sa::Service>& all,
+                   const std::set<sa::ServiceId>& changed,
+                   const Moment& now,
+                   std::string& out);
+void print_changes(const sa::AliasTable::Map& all, const std::set<Guid>& changed, std::string& out);
+void print_changes(const std::map<Gid, Group>& all,
+                   const std::set<Gid>& changed,
+                   const std::set<std::pair<Gid, Guid>>& changed_members,
+                   std::string& out);
+
+/// Ports in service; both ascending.
+void print_changes(const std::vector<Guid>& before, const std::vector<Guid>& now, std::string& out);
+
+/// Changes as a manager prints them whose clock is `ahead_ms` before the one that wrote them.
+[[nodiscard]] std::string shift_leases(std::string_view changes, std::int64_t ahead_ms);
+
+/// The file as lines that changes can be applied to, at a cost that does not grow with the file.
+class RecordLines {
+ public:
+  /// Nothing when a line is no record.
+  [[nodiscard]] static std::optional<RecordLines> read(std::string_view text);
+
+  /// How many of the lines, which are changes, were applied: up to the first that is none.
+  std::size_t apply(std::string_view changes);
+
+  /// As print_records() has it.
+  [[nodiscard]] std::string print() const;
+
+ private:
+  /// Kind of record, then what tells it from others of that kind; in the order of the file.
+  using Key = std::array<std::uint64_t, 6>;
+
+  bool add(std::string_view record, const Gid& group);
+  bool remove(std::string_view key);
+
+  std::map<Key, std::string> lines_;
+};
 
 }  // namespace smd::app

@@ -52,7 +52,10 @@ class MulticastDesk {
   MulticastDesk(const MulticastDesk&) = delete;
 
   /// What a former life left, or the manager before us; before the first snapshot of a reign.
-  void restore(std::vector<Group> groups) { left_ = std::move(groups); }
+  void restore(std::vector<Group> groups) {
+    left_ = std::move(groups);
+    groups_.note_restored();
+  }
 
   /// What the next life shall have; before the first snapshot what was restored.
   [[nodiscard]] std::vector<Group> to_keep() const { return now_ ? groups_.snapshot() : left_; }

@@ -1,21 +1,29 @@
-// Keeps what clients left with the administration in the state directory. Written a moment after
-// it changed, off the loop, one write at a time: a crowd of clients costs a few writes.
+// Keeps what clients left with the administration in the state directory: a file and a journal of
+// what changed since (state_journal.h). Written a moment after it changed, off the loop, one write
+// at a time: a crowd of clients costs a few writes, and each of them what changed.
 #pragma once
 
 #include <functional>
 #include <future>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "smd/app/kept_records.h"
+#include "smd/app/record_log.h"
 
 namespace smd::app {
+
+/// The text of the file with its journal in it; empty where there is none.
+[[nodiscard]] Parsed<std::string> read_records(const std::string& state_dir);
+
+/// In place of the file and its journal.
+Result<void> replace_records(const std::string& state_dir, const std::string& text);
 
 class RecordStore {
  public:
   /// From a change to the write. What came so shortly before a crash is lost.
   static constexpr Duration kDelay = std::chrono::milliseconds(200);
-
-  using Collect = std::function<KeptRecords()>;
 
   RecordStore(Runtime& runtime, std::string state_dir, std::function<std::int64_t()> wall_ms);
   RecordStore(const RecordStore&) = delete;
@@ -24,8 +32,8 @@ class RecordStore {
   /// said so: clients register again with a manager that does not know them.
   [[nodiscard]] KeptRecords load();
 
-  /// Asked for what to write, when it is time.
-  void set_collect(Collect collect) { collect_ = std::move(collect); }
+  /// Asked for what to write, when it is time. All is written once, then what changed.
+  void set_source(RecordSource source);
 
   void note_change();
 
@@ -33,7 +41,17 @@ class RecordStore {
   /// end of the process.
   void flush();
 
+  /// Times that all was written, and times that what changed was.
+  [[nodiscard]] std::uint64_t wholes() const { return wholes_; }
+
+  [[nodiscard]] std::uint64_t appends() const { return appends_; }
+
  private:
+  struct Files;
+
+  /// What one write does, by itself; null: nothing.
+  std::function<Result<void>()> next_write();
+
   void write();
   void finish(const Result<void>& written);
 
@@ -42,7 +60,13 @@ class RecordStore {
   Runtime& runtime_;
   std::string state_dir_;
   std::function<std::int64_t()> wall_ms_;
-  Collect collect_;
+  RecordSource source_;
+  std::shared_ptr<Files> files_;  // of one write at a time
+  std::optional<std::uint64_t>
+      position_;  // up to which all is written; nothing: perhaps nothing is
+  std::optional<std::uint64_t> writing_to_;  // position_ once what is being written is
+  std::uint64_t wholes_ = 0;
+  std::uint64_t appends_ = 0;
   bool changed_ = false;  // since what is being written was collected
   bool failed_ = false;   // the last write: said once
   bool writing_ = false;

@@ -38,18 +38,29 @@ ReplicaDesk::ReplicaDesk(Runtime& runtime,
       wall_(std::move(wall)),
       hooks_(std::move(hooks)),
       server_(runtime, wall_),
-      client_(runtime,
-              dialer,
-              std::move(peers),
-              wall_,
-              {.is_master =
-                   [this](const replica::Hello& hello) {
-                     return election_ != nullptr && election_->state() == SmState::Standby &&
-                            hello.state == SmState::Master &&
-                            hello.manager == election_->counterpart();
-                   },
-               .on_part = [this](const replica::Part& part,
-                                 std::int64_t wall_ms) { return take(part, wall_ms); }}) {}
+      client_(
+          runtime,
+          dialer,
+          std::move(peers),
+          wall_,
+          {.is_master =
+               [this](const replica::Hello& hello) {
+                 return election_ != nullptr && election_->state() == SmState::Standby &&
+                        hello.state == SmState::Master && hello.manager == election_->counterpart();
+               },
+           .on_part = [this](const replica::Part& part,
+                             std::int64_t wall_ms) { return take(part, wall_ms); },
+           .on_changes = [this](const replica::Part& changes,
+                                std::int64_t wall_ms) { return take_changes(changes, wall_ms); }}) {
+  server_.follow(
+      kRecords,
+      {.whole =
+           [this] {
+             return print_records(hooks_.records.collect(), {runtime_.now(), wall_()});
+           },
+       .position = [this] { return hooks_.records.position(); },
+       .since = [this](std::uint64_t position) { return hooks_.records.since(position); }});
+}
 
 void ReplicaDesk::accept(std::unique_ptr<replica::Stream> stream) {
   server_.accept(std::move(stream));
@@ -80,6 +91,7 @@ void ReplicaDesk::note_change() {
 }
 
 bool ReplicaDesk::heir_is_behind() {
+  server_.note_change();  // also of what nobody said that it changed
   if (client_.peers().empty() || (!owed_ && server_.is_current())) return false;
   if (!heir_since_) heir_since_ = runtime_.now();
   if (runtime_.now() - *heir_since_ >= kHeirWait) return false;
@@ -93,8 +105,15 @@ void ReplicaDesk::publish() {
   const Own own = hooks_.own();
   server_.publish({{kLids, print_lid_book(own.book)},
                    {kTurns, print_turns(own.turns)},
-                   {kRows, print_rows_mark(own.rows)},
-                   {kRecords, print_records(hooks_.records(), {runtime_.now(), wall_()})}});
+                   {kRows, print_rows_mark(own.rows)}});
+  server_.note_change();
+}
+
+bool ReplicaDesk::take_changes(const replica::Part& changes, std::int64_t wall_ms) {
+  if (changes.name != kRecords) return false;
+  if (hooks_.take_record_changes(changes.text, wall_ms - wall_())) return true;
+  log::warn("replica.unreadable", "why=\"changes of {} that are none\"", changes.name);
+  return false;
 }
 
 bool ReplicaDesk::take(const replica::Part& part, std::int64_t wall_ms) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/kept_records.h"
+#include "smd/app/record_log.h"
 #include "smd/ha/election.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/turn_memory.h"
@@ -33,13 +33,16 @@ class ReplicaDesk {
 
   struct Hooks {
     std::function<Own()> own;
-    std::function<KeptRecords()> records;
+    RecordSource records;
 
     /// What the master keeps, one kind at a time; only while we stand by.
     std::function<void(LidBook)> take_book;
     std::function<void(std::vector<TurnRef>)> take_turns;
     std::function<void()> take_rows_mark;
     std::function<void(const KeptRecords&)> take_records;
+
+    /// What changed of them, by a clock that is `ahead_ms` before ours; false: it cannot be read.
+    std::function<bool(std::string_view changes, std::int64_t ahead_ms)> take_record_changes;
 
     /// A handover that waited for heir_is_behind() need not wait any more.
     std::function<void()> settle;
@@ -73,6 +76,7 @@ class ReplicaDesk {
  private:
   void publish();
   [[nodiscard]] bool take(const replica::Part& part, std::int64_t wall_ms);
+  [[nodiscard]] bool take_changes(const replica::Part& changes, std::int64_t wall_ms);
 
   Runtime& runtime_;
   replica::WallClock wall_;

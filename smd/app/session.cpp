@@ -1,5 +1,6 @@
 #include "smd/app/session.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace smd::app {
@@ -7,10 +8,13 @@ namespace smd::app {
 Session::Session(Runtime& runtime,
                  Transport& transport,
                  Settings settings,
+                 const SaConfig& limits,
                  Kept kept,
                  const KeptRecords& left,
                  Hooks hooks)
-    : on_records_(std::move(hooks.on_records)),
+    : runtime_(runtime),
+      on_records_(std::move(hooks.on_records)),
+      wall_ms_(std::move(hooks.wall_ms)),
       split_(transport),
       administration_(runtime,
                       split_.general(),
@@ -21,13 +25,31 @@ Session::Session(Runtime& runtime,
                split_.subnet(),
                std::move(settings),
                std::move(kept),
-               std::move(hooks.observer)),
+               observe(std::move(hooks.observer))),
       aliases_(manager_.client()),
       clients_(manager_.client()),
-      groups_(group_parts(manager_)) {
+      groups_(group_parts(manager_)),
+      tables_(runtime, manager_.client(), *held_, [this] { administration_.server().go_on(); }),
+      table_reads_(*held_, [this](const auto& blocks) { tables_.read(blocks); }) {
+  set_limits(limits);
   administration_.server().add_keeper(groups_);
+  administration_.server().add_keeper(table_reads_);
   connect();
-  take_records(left);
+  restore(left);
+}
+
+void Session::set_limits(const SaConfig& limits) {
+  administration_.set_limits(limits);
+  manager_.multicast().groups().set_limits(group_limits(limits));
+}
+
+SubnetManager::Observer Session::observe(SubnetManager::Observer observer) {
+  observer.on_role = [this, then = std::move(observer.on_role)](SmState state) {
+    // Before anything is done in the new role.
+    if (state == SmState::Master) restore_copy();
+    then(state);
+  };
+  return observer;
 }
 
 /// Who hears of what.
@@ -52,6 +74,7 @@ void Session::on_cycle(const CycleReport& cycle) {
   const Fabric& fabric = manager_.in_force()->fabric();
   aliases_.forget(fabric, cycle.came_up);
   clients_.note_came_up(fabric, cycle.came_up);
+  for (const PortIdx port : cycle.came_up) held_->forget(fabric.node_guid[fabric.node_of[port]]);
 }
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
@@ -72,24 +95,83 @@ void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
 void Session::adopt_view() {
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
-  administration_.adopt(make_view(manager_, aliases));
+  administration_.adopt(make_view(manager_, aliases, held_));
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
+  tables_.adopt(now, manager_.settings().ports.m_key);
   if (!now) return;
   const MKey m_key = manager_.settings().ports.m_key;
   aliases_.write(*now, aliases, m_key);
   clients_.call(*now, before, administration_.inform().in_service(), m_key);
 }
 
+Moment Session::now() const {
+  const auto runtime_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(runtime_.now() - TimePoint{});
+  return {runtime_.now(), wall_ms_ ? wall_ms_() : runtime_ms.count()};
+}
+
 KeptRecords Session::collect() const {
+  if (copy_) return parse_records(copy_->print(), "copy", now()).value_or(KeptRecords{});
   KeptRecords kept = administration_.collect();
   kept.in_service = clients_.without_owed(kept.in_service);
   kept.groups = manager_.multicast().to_keep();
   return kept;
 }
 
-void Session::take_records(const KeptRecords& records) {
+/// Into the log, whatever changed that it does not have.
+void Session::note_changes() {
+  if (copy_) return;  // it comes by way of the log
+  std::string changes;
+  const bool administration = administration_.take_changes(now(), changes);
+  const bool groups = take_changes(manager_.multicast().groups(), changes);
+  const std::vector<Guid> before =
+      std::exchange(in_service_, clients_.without_owed(administration_.inform().in_service()));
+  print_changes(before, in_service_, changes);
+  if (administration && groups) {
+    log_.append(std::move(changes));
+  } else {
+    log_.restart();
+  }
+}
+
+std::uint64_t Session::record_position() {
+  note_changes();
+  return log_.end();
+}
+
+std::optional<std::string> Session::record_changes(std::uint64_t position) {
+  note_changes();
+  return log_.since(position);
+}
+
+void Session::restore(const KeptRecords& records) {
   administration_.restore(records);
   manager_.multicast().restore(records.groups);
+}
+
+void Session::take_records(const KeptRecords& records) {
+  copy_.reset();
+  restore(records);
+}
+
+bool Session::take_record_changes(std::string_view changes, std::int64_t ahead_ms) {
+  if (!copy_) {
+    copy_ = RecordLines::read(print_records(collect(), now()));
+    if (!copy_) return false;
+    log_.restart();
+  }
+  std::string ours = shift_leases(changes, -ahead_ms);
+  const auto all = static_cast<std::size_t>(std::ranges::count(ours, '\n'));
+  if (copy_->apply(ours) < all) return false;
+  log_.append(std::move(ours));
+  return true;
+}
+
+/// What was the master's is ours.
+void Session::restore_copy() {
+  if (!copy_) return;
+  const KeptRecords records = collect();
+  take_records(records);
 }
 
 }  // namespace smd::app

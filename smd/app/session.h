@@ -9,7 +9,9 @@
 #include "smd/app/client_call.h"
 #include "smd/app/congestion_desk.h"
 #include "smd/app/kept_records.h"
+#include "smd/app/record_log.h"
 #include "smd/app/subnet_manager.h"
+#include "smd/app/table_reader.h"
 #include "smd/app/tally.h"
 #include "smd/sa/group_keeper.h"
 #include "smd/transport/class_split.h"
@@ -22,12 +24,16 @@ class Session {
     SubnetManager::Observer observer;
 
     std::function<void()> on_records;  // what clients left is not what it was
+
+    /// Milliseconds since 1970. Without it the runtime's own time counts.
+    std::function<std::int64_t()> wall_ms{};
   };
 
   /// `left`: by clients in a former life. All references outlive this.
   Session(Runtime& runtime,
           Transport& transport,
           Settings settings,
+          const SaConfig& limits,
           Kept kept,
           const KeptRecords& left,
           Hooks hooks);
@@ -35,11 +41,22 @@ class Session {
 
   void start() { manager_.start(); }
 
-  /// What clients left with us.
+  /// Of what ports can make us keep; what is beyond stays.
+  void set_limits(const SaConfig& limits);
+
+  /// What clients left with us, or, while we stand by, with the master.
   [[nodiscard]] KeptRecords collect() const;
+
+  /// Where the log of its changes ends, and what changed since it ended elsewhere (RecordLog).
+  [[nodiscard]] std::uint64_t record_position();
+  [[nodiscard]] std::optional<std::string> record_changes(std::uint64_t position);
 
   /// In place of what we have: as the master keeps it whom we may succeed. Requires: standby.
   void take_records(const KeptRecords& records);
+
+  /// What the master says changed of it since, by a clock that is `ahead_ms` before ours; false
+  /// when it cannot be read.
+  [[nodiscard]] bool take_record_changes(std::string_view changes, std::int64_t ahead_ms);
 
   [[nodiscard]] SubnetManager& manager() { return manager_; }
 
@@ -56,12 +73,22 @@ class Session {
   [[nodiscard]] const Tally& tally() const { return tally_; }
 
  private:
+  [[nodiscard]] SubnetManager::Observer observe(SubnetManager::Observer observer);
   void connect();
   void on_cycle(const CycleReport& cycle);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
+  void restore(const KeptRecords& records);
+  void restore_copy();
+  void note_changes();
+  [[nodiscard]] Moment now() const;
 
+  Runtime& runtime_;
   std::function<void()> on_records_;
+  std::function<std::int64_t()> wall_ms_;
+  RecordLog log_;
+  std::vector<Guid> in_service_;     // as the log has it
+  std::optional<RecordLines> copy_;  // of what the master keeps, where that was changed since
   Tally tally_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;
@@ -71,6 +98,9 @@ class Session {
   AliasWriter aliases_;
   ClientCall clients_;
   sa::GroupKeeper groups_;
+  std::shared_ptr<sa::HeldTables> held_ = std::make_shared<sa::HeldTables>();
+  TableReader tables_;
+  sa::TableReadKeeper table_reads_;
 };
 
 }  // namespace smd::app

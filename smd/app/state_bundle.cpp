@@ -8,6 +8,7 @@
 
 #include "smd/app/kept_records.h"
 #include "smd/app/opensm_state.h"
+#include "smd/app/record_store.h"
 #include "smd/app/state_file.h"
 #include "smd/app/turn_store.h"
 
@@ -113,7 +114,7 @@ Parsed<StateBundle> read_bundle(const std::string& state_dir) {
   StateBundle bundle;
   Faults faults;
   for (const std::string_view kind : kKinds) {
-    auto text = read_state(state_dir, kind);
+    auto text = kind == "records" ? read_records(state_dir) : read_state(state_dir, kind);
     collect(text, faults);
     // The store's first line leaves an empty one.
     if (text && text->find_first_not_of('\n') != std::string::npos)

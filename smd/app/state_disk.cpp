@@ -40,6 +40,18 @@ Result<void> sync(const Descriptor& file, const std::string& path) {
   return {};
 }
 
+/// The bytes, on the disk when this returns.
+Result<void> put(const Descriptor& file, const std::string& path, std::string_view bytes) {
+  if (file.get() < 0) return io_error(path, errno);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return sync(file, path);
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> RealDisk::read(const std::string& name) {
@@ -66,14 +78,13 @@ Result<void> RealDisk::write(const std::string& name, std::string_view bytes) {
   if (error) return fail(Errc::Io, fmt::format("{}: {}", directory_, error.message()));
   const std::string where = path(name);
   const Descriptor file(::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (file.get() < 0) return io_error(where, errno);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return io_error(where, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return sync(file, where);
+  return put(file, where, bytes);
+}
+
+Result<void> RealDisk::append(const std::string& name, std::string_view bytes) {
+  const std::string where = path(name);
+  const Descriptor file(::open(where.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  return put(file, where, bytes);
 }
 
 Result<void> RealDisk::link(const std::string& from, const std::string& to) {

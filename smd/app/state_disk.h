@@ -21,6 +21,10 @@ class StateDisk {
   /// A new file, or one in place of what was there; on the disk when this returns.
   virtual Result<void> write(const std::string& name, std::string_view bytes) = 0;
 
+  /// To the end of a file that is there; on the disk when this returns. After a failure a part of
+  /// it may be.
+  virtual Result<void> append(const std::string& name, std::string_view bytes) = 0;
+
   /// A second name; in place of what has it.
   virtual Result<void> link(const std::string& from, const std::string& to) = 0;
 
@@ -40,6 +44,7 @@ class RealDisk final : public StateDisk {
 
   Result<std::optional<std::string>> read(const std::string& name) override;
   Result<void> write(const std::string& name, std::string_view bytes) override;
+  Result<void> append(const std::string& name, std::string_view bytes) override;
   Result<void> link(const std::string& from, const std::string& to) override;
   Result<void> rename(const std::string& from, const std::string& to) override;
   void remove(const std::string& name) override;

@@ -84,7 +84,10 @@ Parsed<std::string> read_state(StateDisk& disk, const std::string& name, const s
   return text;
 }
 
-Result<void> write_state(StateDisk& disk, const std::string& name, std::string_view text) {
+Result<void> write_state(StateDisk& disk,
+                         const std::string& name,
+                         std::string_view text,
+                         const std::string& beside) {
   const std::string fresh = name + ".new";
   if (auto written = disk.write(fresh, wrap_state(name, text)); !written) {
     disk.remove(fresh);  // it may be what fills the disk
@@ -92,7 +95,10 @@ Result<void> write_state(StateDisk& disk, const std::string& name, std::string_v
   }
   // The predecessor is a convenience: not every file system has second names. A damaged file does
   // not take its place: until the rename it is all there is.
-  if (is_whole(disk, name)) static_cast<void>(disk.link(name, name + ".old"));
+  if (is_whole(disk, name)) {
+    static_cast<void>(disk.link(name, name + ".old"));
+    if (!beside.empty()) static_cast<void>(disk.link(beside, beside + ".old"));
+  }
   if (auto moved = disk.rename(fresh, name); !moved) return moved;
   return disk.sync_names();
 }

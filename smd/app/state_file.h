@@ -35,7 +35,11 @@ inline constexpr int kStateVersion = 1;
                                              const std::string& where);
 
 /// After a failure, or when the power goes at any moment, the old file or the new one is there.
-Result<void> write_state(StateDisk& disk, const std::string& name, std::string_view text);
+/// `beside`: a file that goes with the old one, and becomes BESIDE.old where that becomes NAME.old.
+Result<void> write_state(StateDisk& disk,
+                         const std::string& name,
+                         std::string_view text,
+                         const std::string& beside = {});
 
 [[nodiscard]] Parsed<std::string> read_state(const std::string& state_dir, std::string_view name);
 

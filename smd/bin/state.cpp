@@ -13,6 +13,7 @@
 
 #include "smd/admin/client.h"
 #include "smd/app/opensm_export.h"
+#include "smd/app/record_store.h"
 #include "smd/app/state_bundle.h"
 #include "smd/app/state_file.h"
 
@@ -123,7 +124,10 @@ int import_state(const Config& config, const StateOptions& options) {
     return report(Faults{{app::state_path(dir, kind), 0, "is there already; --replace it?"}});
   }
   for (const auto& [kind, content] : all) {
-    if (auto written = app::write_state(dir, kind, content); !written)
+    const bool journaled = kind == "records";
+    if (auto written =
+            journaled ? app::replace_records(dir, content) : app::write_state(dir, kind, content);
+        !written)
       return report(written.error());
     fmt::print("{} written\n", app::state_path(dir, kind));
   }

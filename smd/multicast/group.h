@@ -45,6 +45,7 @@ struct GroupTraits {
 struct Member {
   std::uint8_t join_state = 0;
   bool proxy_join = false;  // somebody else joined for it
+  Guid joined_by{};         // whose limit it counts against; 0: its own
 
   friend bool operator==(const Member&, const Member&) = default;
 };
@@ -53,6 +54,7 @@ struct Group {
   Gid mgid;
   Lid mlid;
   GroupTraits traits;
+  Guid creator{};                  // whose limit it counts against; 0: nobody's
   bool permanent = false;          // the site wants it, with or without members
   std::map<Guid, Member> members;  // by port GUID
 

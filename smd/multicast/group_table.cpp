@@ -13,11 +13,15 @@ constexpr std::uint8_t kRoutedHopLimit = 255;
 
 tl::unexpected<Refusal> refuse(Refusal why) { return tl::unexpected(why); }
 
-bool is_kept(const Group& group) {
-  return group.permanent || std::ranges::any_of(group.members, [](const auto& member) {
-           return join_state::keeps_group(member.second.join_state);
-         });
+/// 0 where there is none.
+Guid first_keeper(const Group& group) {
+  const auto found = std::ranges::find_if(group.members, [](const auto& member) {
+    return join_state::keeps_group(member.second.join_state);
+  });
+  return found == group.members.end() ? Guid{} : found->first;
 }
+
+bool is_kept(const Group& group) { return group.permanent || first_keeper(group) != Guid{}; }
 
 /// Who may change what is known of a member: itself; where somebody joined for it, everybody in the
 /// group's partition (IBA o15-0.2.1).
@@ -68,7 +72,7 @@ GroupTable::Answer GroupTable::join(const Realm& realm,
 
   auto group = groups_.find(request.mgid.value_or(Gid{}));
   if (group == groups_.end()) {
-    const auto created = create(realm, request, port, *ability);
+    const auto created = create(realm, request, port, *ability, requester);
     if (!created) return refuse(created.error());
     group = *created;
   } else if (!fits(realm, group->second, request, port, *ability)) {
@@ -76,12 +80,19 @@ GroupTable::Answer GroupTable::join(const Realm& realm,
   }
   auto member = group->second.members.find(port);
   if (member == group->second.members.end()) {
-    member = group->second.members.emplace(port, Member{.proxy_join = proxy}).first;
+    if (!group->second.permanent && !has_room(requester, {.joins = 1}))
+      return refuse(Refusal::NoResources);
+    const Member fresh{.proxy_join = proxy, .joined_by = proxy ? requester : Guid{}};
+    member = group->second.members.emplace(port, fresh).first;
+    count_member(group->second, port, fresh, false);
   } else if (!may_modify(realm, group->second, member->second, port, requester)) {
     return refuse(Refusal::RequestInvalid);
   }
   const auto joined = static_cast<std::uint8_t>(member->second.join_state | asked);
-  if (joined != std::exchange(member->second.join_state, joined)) touch(group->second.mlid);
+  if (joined != std::exchange(member->second.join_state, joined)) {
+    changed_members_.note({group->first, port});
+    touch(group->second.mlid);
+  }
   return membership(group->second, port, member->second);
 }
 
@@ -102,18 +113,28 @@ GroupTable::Answer GroupTable::leave(const Realm& realm,
     return refuse(Refusal::RequestInvalid);
 
   member.join_state = static_cast<std::uint8_t>(member.join_state & ~asked);
+  changed_members_.note({group->first, port});
   const GroupMembership left = membership(group->second, port, member);
-  if (member.join_state == 0) group->second.members.erase(found);
+  if (member.join_state == 0) {
+    count_member(group->second, port, member, true);
+    group->second.members.erase(found);
+  }
   touch(group->second.mlid);
   erase_if_unkept(group);
   return left;
 }
 
 tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
-    const Realm& realm, const GroupRequest& request, Guid port, const Realm::Ability& ability) {
+    const Realm& realm,
+    const GroupRequest& request,
+    Guid port,
+    const Realm::Ability& ability,
+    Guid requester) {
   const auto traits = choose_traits(realm, request, port, ability);
   if (!traits) return refuse(traits.error());
-  Group group{.mgid = request.mgid.value_or(Gid{}), .traits = *traits};
+  // With room for its first member: no group is left without one.
+  if (!has_room(requester, {.groups = 1, .joins = 1})) return refuse(Refusal::NoResources);
+  Group group{.mgid = request.mgid.value_or(Gid{}), .traits = *traits, .creator = requester};
   if (group.mgid == Gid{}) {
     do {
       group.mgid = assigned_mgid(traits->scope, realm.subnet_prefix(), ++last_id_);
@@ -130,8 +151,46 @@ bool GroupTable::insert(Group group) {
   if (group.mlid == kUnassignedLid) return false;
   touch(group.mlid);
   changes_.push_back({group.mgid, group.traits.p_key, true});
+  changed_groups_.note(group.mgid);
+  count_group(group, false);
   groups_.emplace(group.mgid, std::move(group));
   return true;
+}
+
+bool GroupTable::has_room(Guid port, Count more) const {
+  const auto found = by_port_.find(port);
+  const Count own = found == by_port_.end() ? Count{} : found->second;
+  return own.groups + more.groups <= limits_.groups_of_one_port &&
+         own.joins + more.joins <= limits_.joins_of_one_port &&
+         all_.groups + more.groups <= limits_.groups && all_.joins + more.joins <= limits_.joins;
+}
+
+void GroupTable::count(Guid port, Count more, bool gone) {
+  const auto own = by_port_.try_emplace(port).first;
+  for (Count* each : {&all_, &own->second}) {
+    each->groups = gone ? each->groups - more.groups : each->groups + more.groups;
+    each->joins = gone ? each->joins - more.joins : each->joins + more.joins;
+  }
+  if (own->second.groups == 0 && own->second.joins == 0) by_port_.erase(own);
+}
+
+void GroupTable::count_member(const Group& group, Guid port, const Member& member, bool gone) {
+  if (group.permanent) return;
+  count(member.joined_by != Guid{} ? member.joined_by : port, {.joins = 1}, gone);
+}
+
+/// With all its members.
+void GroupTable::count_group(const Group& group, bool gone) {
+  if (group.permanent) return;
+  count(group.creator, {.groups = 1}, gone);
+  for (const auto& [port, member] : group.members) count_member(group, port, member, gone);
+}
+
+void GroupTable::set_permanent(Group& group, bool permanent) {
+  if (group.permanent == permanent) return;
+  count_group(group, true);
+  group.permanent = permanent;
+  count_group(group, false);
 }
 
 std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<GroupWish>& wishes) {
@@ -139,7 +198,7 @@ std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<Gr
   std::set<Gid> wanted;
   for (const GroupWish& wish : wishes) wanted.insert(wish.mgid);
   for (auto group = groups_.begin(); group != groups_.end();) {
-    if (!wanted.contains(group->first)) group->second.permanent = false;
+    if (!wanted.contains(group->first)) set_permanent(group->second, false);
     group = erase_if_unkept(group);
   }
   std::vector<GroupWish> homeless;
@@ -149,9 +208,10 @@ std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<Gr
       if (!insert({.mgid = wish.mgid, .traits = traits, .permanent = true}))
         homeless.push_back(wish);
     } else {
-      found->second.permanent = true;
+      set_permanent(found->second, true);
       if (found->second.traits != traits) {
         found->second.traits = traits;
+        changed_groups_.note(wish.mgid);
         touch(found->second.mlid);
       }
     }
@@ -161,8 +221,12 @@ std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<Gr
 
 void GroupTable::drop(const std::function<bool(Guid)>& gone) {
   for (auto group = groups_.begin(); group != groups_.end();) {
-    const std::size_t left =
-        std::erase_if(group->second.members, [&](const auto& each) { return gone(each.first); });
+    const std::size_t left = std::erase_if(group->second.members, [&](const auto& each) {
+      if (!gone(each.first)) return false;
+      count_member(group->second, each.first, each.second, true);
+      changed_members_.note({group->first, each.first});
+      return true;
+    });
     if (left > 0) touch(group->second.mlid);
     group = erase_if_unkept(group);
   }
@@ -202,18 +266,23 @@ std::vector<Group> GroupTable::snapshot() const {
 void GroupTable::restore(const Realm& realm, const std::vector<Group>& groups) {
   for (const Lid mlid : pool_.mlids()) touch(mlid);
   groups_.clear();
+  changed_groups_.note_everything();
+  by_port_.clear();
+  all_ = {};
   pool_ = {};
   pool_.set_capacity(realm.mlids());
   std::vector<Group> homeless;
   for (Group group : groups) {
     std::erase_if(group.members, [](const auto& each) { return each.second.join_state == 0; });
     if (!is_multicast(group.mgid) || groups_.contains(group.mgid) || !is_kept(group)) continue;
+    if (group.creator == Guid{}) group.creator = first_keeper(group);
     if (group.mlid < kFirstMlid || group.mlid == kPermissiveLid) {
       homeless.push_back(std::move(group));
       continue;
     }
     pool_.add(group.mgid, group.mlid);
     touch(group.mlid);
+    count_group(group, false);
     groups_.emplace(group.mgid, std::move(group));
   }
   for (Group& group : homeless) {
@@ -229,8 +298,10 @@ void GroupTable::touch(Lid mlid) {
 
 GroupTable::Groups::iterator GroupTable::erase(Groups::iterator group) {
   touch(group->second.mlid);
+  count_group(group->second, true);
   pool_.remove(group->first, group->second.mlid);
   changes_.push_back({group->first, group->second.traits.p_key, false});
+  changed_groups_.note(group->first);
   return groups_.erase(group);
 }
 

@@ -3,6 +3,11 @@
 //
 // Invariants: every group has an MLID; a group that the site does not want has a member that keeps
 // it; a member has at least one bit of JoinState.
+//
+// What ports make us keep is limited, by port and in all: groups count against the port that the
+// request to create them came from, memberships against the port that asked for them, whatever
+// PortGID it named, so that nobody uses up what is another's. Groups that the site wants, and
+// memberships in them, do not count.
 #pragma once
 
 #include <functional>
@@ -11,6 +16,7 @@
 #include <vector>
 
 #include <tl/expected.hpp>
+#include "smd/base/changed_keys.h"
 #include "smd/multicast/group_request.h"
 #include "smd/multicast/mlid_pool.h"
 #include "smd/multicast/realm.h"
@@ -35,9 +41,19 @@ struct MlidMember {
   friend bool operator==(const MlidMember&, const MlidMember&) = default;
 };
 
+struct GroupLimits {
+  std::size_t groups = std::size_t{1} << 16;
+  std::size_t groups_of_one_port = 512;  // that it created
+  std::size_t joins = std::size_t{1} << 18;
+  std::size_t joins_of_one_port = 2048;  // that it asked for
+};
+
 class GroupTable {
  public:
   using Answer = tl::expected<GroupMembership, Refusal>;
+
+  /// From now on; what is beyond stays.
+  void set_limits(const GroupLimits& limits) { limits_ = limits; }
 
   /// Creates the group where there is none. `requester`: the port that the request came from.
   Answer join(const Realm& realm, const GroupRequest& request, Guid requester);
@@ -70,6 +86,19 @@ class GroupTable {
   /// MLIDs whose members or groups changed since the last call; ascending.
   [[nodiscard]] std::vector<Lid> take_touched();
 
+  /// Groups that were created or deleted or are not like they were, and members who joined, left or
+  /// changed their JoinState, whatever became of their group; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Gid>> take_changed_groups() {
+    return changed_groups_.take();
+  }
+
+  [[nodiscard]] std::optional<std::set<std::pair<Gid, Guid>>> take_changed_members() {
+    return changed_members_.take();
+  }
+
+  /// All of it will be something else at the next restore().
+  void note_restored() { changed_groups_.note_everything(); }
+
   /// Since the last call, in order.
   [[nodiscard]] std::vector<GroupChange> take_changes();
 
@@ -78,26 +107,44 @@ class GroupTable {
 
   [[nodiscard]] std::vector<Group> snapshot() const;
 
-  /// Instead of all there is. Groups that break an invariant are left out; a bad MLID is replaced.
+  /// Instead of all there is, whatever the limits. Groups that break an invariant are left out; a
+  /// bad MLID is replaced; a group without a creator counts against its first member that keeps it.
   /// No changes are reported, all MLIDs are touched.
   void restore(const Realm& realm, const std::vector<Group>& groups);
 
  private:
   using Groups = std::map<Gid, Group>;
 
+  /// What counts against limits.
+  struct Count {
+    std::size_t groups = 0;
+    std::size_t joins = 0;
+  };
+
   tl::expected<Groups::iterator, Refusal> create(const Realm& realm,
                                                  const GroupRequest& request,
                                                  Guid port,
-                                                 const Realm::Ability& ability);
+                                                 const Realm::Ability& ability,
+                                                 Guid requester);
+  [[nodiscard]] bool has_room(Guid port, Count more) const;
+  void count(Guid port, Count more, bool gone);
+  void count_member(const Group& group, Guid port, const Member& member, bool gone);
+  void count_group(const Group& group, bool gone);
+  void set_permanent(Group& group, bool permanent);
   bool insert(Group group);
   void touch(Lid mlid);
   Groups::iterator erase(Groups::iterator group);
   Groups::iterator erase_if_unkept(Groups::iterator group);
 
+  GroupLimits limits_;
   Groups groups_;
+  Count all_;
+  std::map<Guid, Count> by_port_;  // those that are not 0
   MlidPool pool_;
   std::set<Lid> touched_;
   std::vector<GroupChange> changes_;
+  ChangedKeys<Gid> changed_groups_;
+  ChangedKeys<std::pair<Gid, Guid>> changed_members_;
   std::uint64_t version_ = 0;
   std::uint32_t last_id_ = 0;  // of an MGID that was made up
 };

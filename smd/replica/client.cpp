@@ -57,6 +57,7 @@ void Client::dial(Peer& peer) {
 
 void Client::adopt(Peer& peer, std::unique_ptr<Stream> stream) {
   peer.view.connected = true;
+  peer.pieces.clear();
   peer.link = std::make_unique<Link>(
       runtime_,
       std::move(stream),
@@ -73,17 +74,29 @@ void Client::on_frame(Peer& peer, Frame frame) {
     if (!hello) return peer.link->end(hello.error().context);
     if (hello->subnet_prefix != hello_.subnet_prefix)
       return peer.link->end("it manages a subnet with another prefix");
+    peer.pieces.clear();  // of one who was another
     if (!std::exchange(peer.view.hello, *hello))
       log::info("replica.peer", "peer={} role=source", peer.view.peer);
     return;
   }
-  if (frame.kind != FrameKind::Part) return peer.link->end("it takes state that nobody sent");
+  if (frame.kind == FrameKind::Taken) return peer.link->end("it takes state that nobody sent");
+  on_state(peer, std::move(frame));
+}
+
+void Client::on_state(Peer& peer, Frame frame) {
   auto part = decode_part(std::move(frame.body));
   if (!part) return peer.link->end(part.error().context);
   if (!handlers_.is_master(*peer.view.hello))
     return peer.link->end("it sends state and is not the master that we know");
   const std::string name = part->name;
-  if (!handlers_.on_part(std::move(*part), frame.wall_ms))
+  std::string& text = peer.pieces[name];
+  if (text.size() + part->text.size() > kLargestState)
+    return peer.link->end("its state '" + name + "' has no end");
+  text += part->text;
+  if (frame.kind == FrameKind::Piece) return peer.link->send(FrameKind::Taken, name);
+  part->text = std::exchange(text, {});
+  const auto& take = frame.kind == FrameKind::Changes ? handlers_.on_changes : handlers_.on_part;
+  if (!take || !take(std::move(*part), frame.wall_ms))
     return peer.link->end("its state '" + name + "' cannot be read");
   peer.link->send(FrameKind::Taken, name);
   ++peer.view.parts;

@@ -30,6 +30,9 @@ class Client {
 
     /// False when it cannot be read: the talk ends.
     std::function<bool(Part part, std::int64_t wall_ms)> on_part;
+
+    /// What changed of a part that came before; likewise.
+    std::function<bool(Part changes, std::int64_t wall_ms)> on_changes{};
   };
 
   /// Attempts begin after the shortest time and end up this far apart.
@@ -58,12 +61,14 @@ class Client {
     std::string said;  // the trouble that was logged
     std::unique_ptr<Attempt> attempt;
     std::unique_ptr<Link> link;
+    std::map<std::string, std::string> pieces;  // of what is not whole yet
     Timer timer;
   };
 
   void dial(Peer& peer);
   void adopt(Peer& peer, std::unique_ptr<Stream> stream);
   void on_frame(Peer& peer, Frame frame);
+  void on_state(Peer& peer, Frame frame);
   void fail_later(Peer& peer, const std::string& why);
 
   Runtime& runtime_;

@@ -116,7 +116,7 @@ Result<void> FrameReader::check_header() const {
                             kVersion));
   }
   if (header.kind < static_cast<std::uint8_t>(FrameKind::Hello) ||
-      header.kind > static_cast<std::uint8_t>(FrameKind::Taken))
+      header.kind > static_cast<std::uint8_t>(FrameKind::Changes))
     return fail(Errc::Malformed, fmt::format("a frame of kind {}", header.kind));
   if (header.length > kLargestBody) {
     return fail(Errc::Malformed,

@@ -16,17 +16,25 @@
 namespace smd::replica {
 
 inline constexpr std::uint32_t kMagic = 0x534d4452;  // "SMDR"
-inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 2;
 inline constexpr std::size_t kHeaderSize = 24;
 
-/// Of a body: forty times what 12,000 ports with a subscription each take.
-inline constexpr std::size_t kLargestBody = 64u << 20;
+/// Of state in one frame; more of it goes in several, one after the other.
+inline constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+/// Of a body: a piece and its name.
+inline constexpr std::size_t kLargestBody = kPieceBytes + 64;
+
+/// Of one kind of state in all its pieces: what a reader keeps of it.
+inline constexpr std::size_t kLargestState = std::size_t{1} << 30;
 
 enum class FrameKind : std::uint8_t {
-  Hello = 1,  // who speaks
-  Part = 2,   // one kind of state, whole
-  Beat = 3,   // I am here
-  Taken = 4,  // the part of this name is mine now
+  Hello = 1,    // who speaks
+  Part = 2,     // one kind of state, whole, or the last piece of it
+  Beat = 3,     // I am here
+  Taken = 4,    // the frame with the part of this name is mine now
+  Piece = 5,    // of the part or the changes of this name; more follows
+  Changes = 6,  // of the part of this name, or the last piece of them
 };
 
 struct Frame {
@@ -51,7 +59,7 @@ struct Hello {
 [[nodiscard]] std::string encode_hello(const Hello& hello);
 [[nodiscard]] Result<Hello> decode_hello(std::string_view body);
 
-/// State of one kind, as its file has it (app/state_file.h).
+/// State of one kind, as its file has it (app/state_file.h), or what changed of it.
 struct Part {
   std::string name;  // no line feed in it
   std::string text;

@@ -34,16 +34,16 @@ void Server::present(const Hello& hello) {
   if (hello == hello_) return;
   hello_ = hello;
   if (hello.state != SmState::Master) parts_.clear();
-  for (const auto& peer : peers_) peer->link->send(FrameKind::Hello, encode_hello(hello_));
+  for (const auto& peer : peers_) {
+    // Whom they have state from until we rule again is not known: all of it then.
+    if (hello.state != SmState::Master) peer->sent.clear();
+    peer->link->send(FrameKind::Hello, encode_hello(hello_));
+  }
 }
 
 void Server::publish(const std::map<std::string, std::string>& parts) {
   if (hello_.state != SmState::Master) return;
   for (const auto& [name, text] : parts) {
-    if (text.size() + name.size() + 1 > kLargestBody) {
-      log::error("replica.too_large", "part={} bytes={}; it is not copied", name, text.size());
-      continue;
-    }
     Kept& kept = parts_[name];
     if (kept.version != 0 && kept.text == text) continue;
     kept = {.text = text, .version = ++version_};
@@ -52,19 +52,48 @@ void Server::publish(const std::map<std::string, std::string>& parts) {
 }
 
 void Server::flush() {
-  for (const auto& peer : peers_) {
-    for (const auto& [name, kept] : parts_) {
-      std::uint64_t& sent = peer->sent[name];
-      if (sent == kept.version || peer->under_way.contains(name) || peer->link->ended()) continue;
-      sent = kept.version;
-      peer->under_way.insert(name);
-      ++parts_sent_;
-      peer->link->send(FrameKind::Part, encode_part({.name = name, .text = kept.text}));
+  for (const auto& peer : peers_) flush(*peer);
+}
+
+void Server::flush(Peer& peer) {
+  if (hello_.state != SmState::Master) return;
+  const auto begin = [&](const std::string& name, std::string text, FrameKind kind) {
+    peer.under_way[name] = {.text = std::move(text), .last = kind};
+    ++parts_sent_;
+    send_piece(peer, name);
+  };
+  for (const auto& [name, kept] : parts_) {
+    std::uint64_t& sent = peer.sent[name];
+    if (sent == kept.version || peer.under_way.contains(name) || peer.link->ended()) continue;
+    sent = kept.version;
+    begin(name, kept.text, FrameKind::Part);
+  }
+  for (const auto& [name, source] : changing_) {
+    if (peer.under_way.contains(name) || peer.link->ended()) continue;
+    std::uint64_t& sent = peer.sent[name];
+    const std::uint64_t position = source.position();
+    if (sent == position) continue;
+    auto changes = sent == 0 ? std::nullopt : source.since(sent);
+    sent = position;
+    if (changes) {
+      begin(name, std::move(*changes), FrameKind::Changes);
+    } else {
+      begin(name, source.whole(), FrameKind::Part);
     }
   }
 }
 
+void Server::send_piece(Peer& peer, const std::string& name) {
+  Sending& sending = peer.under_way.at(name);
+  std::string piece = sending.text.substr(sending.at, kPieceBytes);
+  sending.at += piece.size();
+  const bool is_last = sending.at == sending.text.size();
+  peer.link->send(is_last ? sending.last : FrameKind::Piece,
+                  encode_part({.name = name, .text = std::move(piece)}));
+}
+
 bool Server::is_current() const {
+  if (hello_.state != SmState::Master) return false;
   bool anybody = false;
   for (const auto& peer : peers_) {
     if (peer->link->ended()) continue;
@@ -74,15 +103,21 @@ bool Server::is_current() const {
       const auto sent = peer->sent.find(name);
       if (sent == peer->sent.end() || sent->second != kept.version) return false;
     }
+    for (const auto& [name, source] : changing_) {
+      const auto sent = peer->sent.find(name);
+      if (sent == peer->sent.end() || sent->second != source.position()) return false;
+    }
   }
   return anybody && !parts_.empty();
 }
 
 void Server::on_frame(Peer& peer, const Frame& frame) {
   if (frame.kind == FrameKind::Taken) {
-    if (peer.under_way.erase(frame.body) == 0)
-      return peer.link->end("it took what it was not sent");
-    return flush();
+    const auto taken = peer.under_way.find(frame.body);
+    if (taken == peer.under_way.end()) return peer.link->end("it took what it was not sent");
+    if (taken->second.at < taken->second.text.size()) return send_piece(peer, frame.body);
+    peer.under_way.erase(taken);
+    return flush(peer);
   }
   if (frame.kind != FrameKind::Hello) return peer.link->end("a reader that sends state");
   const auto hello = decode_hello(frame.body);

@@ -31,6 +31,14 @@ std::optional<Answer> AliasKeeper::answer(const SubnetView& view, const Query& q
 
   const Guid guid = view.fabric().port_guid[port];
   record.lid = view.lids().base[port];
+  std::map<std::size_t, Guid> wanted;
+  for (unsigned i = 0; i < kGuidBlockSize; ++i) {
+    const std::size_t index = first + i;
+    if ((mask & component_bit(kFirstGuid + i)) != 0 && index != 0 &&
+        index < view.fabric().port_info[port].guid_cap)
+      wanted.emplace(index, record.guids[i]);
+  }
+  if (!erases && !table_.has_room(view, guid, wanted)) return Answer{.status = Status::NoResources};
   bool changed = false;
   for (unsigned i = 0; i < kGuidBlockSize; ++i) {
     const std::size_t index = first + i;

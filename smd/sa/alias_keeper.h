@@ -16,10 +16,15 @@ class AliasKeeper final : public RecordKeeper {
   explicit AliasKeeper(std::function<void()> on_change, AliasTable table = AliasTable{})
       : on_change_(std::move(on_change)), table_(std::move(table)) {}
 
-  /// A port that the client does not sit on is refused, unless it is trusted.
+  /// A port that the client does not sit on is refused, unless it is trusted; so is a request for
+  /// which there is no room, as a whole.
   [[nodiscard]] std::optional<Answer> answer(const SubnetView& view, const Query& query) override;
 
+  void set_limits(const AliasLimits& limits) { table_.set_limits(limits); }
+
   void restore(const AliasTable::Map& map) { table_.restore(map); }
+
+  [[nodiscard]] AliasTable& table() { return table_; }
 
   [[nodiscard]] const AliasTable& table() const { return table_; }
 

@@ -1,5 +1,7 @@
 #include "smd/sa/alias_table.h"
 
+#include <algorithm>
+
 namespace smd::sa {
 namespace {
 
@@ -35,23 +37,45 @@ void AliasTable::write(Guid port, std::size_t index, Guid guid) {
   if (entries.size() <= index) entries.resize(index + 1);
   entries[index] = guid;
   owners_[guid] = port;
+  changed_.note(port);
 }
 
 Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid wanted) {
   const Guid now = at(port, index);
   if (now != Guid{} && (wanted == Guid{} || wanted == now)) return now;
   if (wanted != Guid{} && !is_free(view, wanted)) return Guid{};
-  if (now == Guid{} && owners_.size() >= limit_) return Guid{};
+  if (now == Guid{} && room_of(port) == 0) return Guid{};
   const Guid chosen = wanted == Guid{} ? invent(view) : wanted;
   erase(port, index);
   write(port, index, chosen);
   return chosen;
 }
 
+/// Entries that the port may still get.
+std::size_t AliasTable::room_of(Guid port) const {
+  const auto found = ports_.find(port);
+  const auto own = found == ports_.end()
+                       ? std::size_t{0}
+                       : found->second.size() -
+                             static_cast<std::size_t>(std::ranges::count(found->second, Guid{}));
+  if (own >= limits_.of_one_port || owners_.size() >= limits_.all) return 0;
+  return std::min(limits_.of_one_port - own, limits_.all - owners_.size());
+}
+
+bool AliasTable::has_room(const SubnetView& view,
+                          Guid port,
+                          const std::map<std::size_t, Guid>& wanted) const {
+  const auto more = std::ranges::count_if(wanted, [&](const auto& each) {
+    return at(port, each.first) == Guid{} && (each.second == Guid{} || is_free(view, each.second));
+  });
+  return static_cast<std::size_t>(more) <= room_of(port);
+}
+
 bool AliasTable::erase(Guid port, std::size_t index) {
   const Guid now = at(port, index);
   if (now == Guid{}) return false;
   owners_.erase(now);
+  changed_.note(port);
   std::vector<Guid>& entries = ports_.at(port);
   entries[index] = Guid{};
   while (!entries.empty() && entries.back() == Guid{}) entries.pop_back();
@@ -62,9 +86,10 @@ bool AliasTable::erase(Guid port, std::size_t index) {
 void AliasTable::restore(const Map& map) {
   ports_.clear();
   owners_.clear();
+  changed_.note_everything();
   for (const auto& [port, entries] : map) {
     for (std::size_t i = 1; i < entries.size(); ++i) {
-      if (entries[i] != Guid{} && !owners_.contains(entries[i]) && owners_.size() < limit_)
+      if (entries[i] != Guid{} && !owners_.contains(entries[i]) && room_of(port) > 0)
         write(port, i, entries[i]);
     }
   }

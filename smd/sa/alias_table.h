@@ -6,16 +6,25 @@
 #include <optional>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/sa/subnet_view.h"
 
 namespace smd::sa {
+
+struct AliasLimits {
+  std::size_t all = std::size_t{1} << 16;
+  std::size_t of_one_port = 128;  // a port that is shared by 127 virtual ones
+};
 
 class AliasTable {
  public:
   /// By port GUID; entry 0 is the port's own and not kept, 0 is none.
   using Map = std::map<Guid, std::vector<Guid>>;
 
-  explicit AliasTable(std::size_t limit = std::size_t{1} << 16) : limit_(limit) {}
+  explicit AliasTable(AliasLimits limits = {}) : limits_(limits) {}
+
+  /// From now on; what is beyond stays.
+  void set_limits(const AliasLimits& limits) { limits_ = limits; }
 
   /// 0 when there is none.
   [[nodiscard]] Guid at(Guid port, std::size_t index) const;
@@ -27,14 +36,23 @@ class AliasTable {
   /// belongs to somebody else, or there is no room. Requires: index > 0.
   Guid put(const SubnetView& view, Guid port, std::size_t index, Guid wanted);
 
+  /// Of entries `wanted` of the port, by index, all that are new and could be given can be kept
+  /// together.
+  [[nodiscard]] bool has_room(const SubnetView& view,
+                              Guid port,
+                              const std::map<std::size_t, Guid>& wanted) const;
+
   /// False when there was none.
   bool erase(Guid port, std::size_t index);
+
+  /// Ports whose further GUIDs are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Guid>> take_changed() { return changed_.take(); }
 
   [[nodiscard]] const Map& all() const { return ports_; }
 
   [[nodiscard]] const std::map<Guid, Guid>& owners() const { return owners_; }
 
-  /// In place of what is there; a GUID that comes twice counts once.
+  /// In place of what is there, as far as limits allow; a GUID that comes twice counts once.
   void restore(const Map& map);
 
  private:
@@ -42,10 +60,13 @@ class AliasTable {
   [[nodiscard]] Guid invent(const SubnetView& view);
   void write(Guid port, std::size_t index, Guid guid);
 
-  std::size_t limit_;
+  [[nodiscard]] std::size_t room_of(Guid port) const;
+
+  AliasLimits limits_;
   Map ports_;
   std::map<Guid, Guid> owners_;
   std::uint64_t invented_ = 0;
+  ChangedKeys<Guid> changed_;
 };
 
 }  // namespace smd::sa

@@ -48,6 +48,12 @@ InformKeeper::InformKeeper(Runtime& runtime,
         report(TrapEvent{notice});
       }) {}
 
+void InformKeeper::set_limits(const InformLimits& limits) {
+  limits_ = limits;
+  table_.set_limits(limits.table);
+  reporter_.set_limits(limits.reports);
+}
+
 void InformKeeper::restore(const SubscriptionTable::Map& subscriptions,
                            std::vector<Guid> in_service) {
   table_.restore(subscriptions);

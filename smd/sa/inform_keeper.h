@@ -37,6 +37,9 @@ class InformKeeper final : public RecordKeeper {
                std::function<void()> on_change,
                InformLimits limits = {});
 
+  /// From now on; what is beyond stays.
+  void set_limits(const InformLimits& limits);
+
   [[nodiscard]] std::optional<Answer> answer(const SubnetView& view, const Query& query) override;
 
   /// Tells who is new and who is gone; subscriptions of the latter end.
@@ -51,6 +54,8 @@ class InformKeeper final : public RecordKeeper {
   /// Of a former life; before the first view. `in_service`: GUIDs of ports that were; empty: nobody
   /// knows.
   void restore(const SubscriptionTable::Map& subscriptions, std::vector<Guid> in_service);
+
+  [[nodiscard]] SubscriptionTable& table() { return table_; }
 
   [[nodiscard]] const SubscriptionTable& table() const { return table_; }
 

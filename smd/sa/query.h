@@ -36,6 +36,9 @@ struct Query {
 
   /// The port that asks; kNone when no port has the LID that the request came from.
   PortIdx requester = kNone<PortIdx>;
+
+  /// The answer may come later; see Answer::waits.
+  bool may_wait = false;
 };
 
 /// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2).
@@ -52,6 +55,7 @@ struct Answer {
   std::uint16_t offset = 0;        // of records, in units of 8 bytes
   std::vector<std::byte> records;  // status Ok: one after the other; else empty
   std::size_t cost = 1;            // records and paths that were looked at
+  bool waits = false;              // there is none yet: ask again when something has been read
 
   [[nodiscard]] std::size_t count() const {
     return offset == 0 ? 0 : records.size() / (std::size_t{8} * offset);

@@ -46,12 +46,11 @@ void Reporter::forget_absent() {
       ++each;
       continue;
     }
-    if (const auto report = under_way_.find(each->first); report != under_way_.end()) {
-      for (const std::uint32_t id : report->second.transactions) by_transaction_.erase(id);
-      under_way_.erase(report);
-    }
+    if (const auto report = under_way_.find(each->first); report != under_way_.end()) end(report);
     idle_.erase(each->first);
     std::erase(ready_, each->first);
+    if (const auto port = ports_.find(each->first.port); port != ports_.end())
+      std::erase(port->second.held, each->first);
     each = places_.erase(each);
   }
 }
@@ -80,7 +79,13 @@ void Reporter::turn() {
          looked_at < limits_.looked_at) {
     const Subscriber subscriber = ready_.front();
     ready_.pop_front();
-    look_ahead(subscriber, looked_at);
+    const auto port = ports_.find(subscriber.port);
+    if (port != ports_.end() && port->second.under_way >= limits_.under_way_to_one_port) {
+      ++looked_at;
+      port->second.held.push_back(subscriber);
+    } else {
+      look_ahead(subscriber, looked_at);
+    }
   }
   if (ready_.empty() && under_way_.empty()) {
     first_ = end();
@@ -116,6 +121,7 @@ void Reporter::begin(const Subscriber& subscriber,
                      const Subscription& taker,
                      const ReportEvent& event) {
   ++stats_.reports;
+  ++ports_[subscriber.port].under_way;
   Report& report = under_way_[subscriber];
   report = {
       .to = subscriber,
@@ -151,6 +157,18 @@ void Reporter::attempt(Report& report) {
       Timer(runtime_, runtime_.now() + report.wait, [this, to = report.to] { on_silence(to); });
 }
 
+/// Its place goes to one that its port's limit held back.
+void Reporter::end(Reports::iterator report) {
+  for (const std::uint32_t id : report->second.transactions) by_transaction_.erase(id);
+  const auto port = ports_.find(report->first.port);
+  if (!port->second.held.empty()) {
+    ready_.push_back(port->second.held.front());
+    port->second.held.pop_front();
+  }
+  if (--port->second.under_way == 0) ports_.erase(port);
+  under_way_.erase(report);
+}
+
 void Reporter::on_silence(const Subscriber& subscriber) {
   const auto found = under_way_.find(subscriber);
   if (found->second.attempts < limits_.attempts && view_) return attempt(found->second);
@@ -173,10 +191,9 @@ void Reporter::on_answer(const MadPacket& packet) {
 
 void Reporter::finish(Reports::iterator report, bool heard) {
   const Subscriber subscriber = report->first;
-  for (const std::uint32_t id : report->second.transactions) by_transaction_.erase(id);
   // The timer may be what called us: it goes when its task has been left.
-  const Report done = std::move(report->second);
-  under_way_.erase(report);
+  const Timer done = std::move(report->second.timer);
+  end(report);
   Place& place = places_.at(subscriber);
   ++(heard ? stats_.answered : stats_.failed);
   place.failures = heard ? 0 : place.failures + 1;

@@ -20,7 +20,8 @@ namespace smd::sa {
 
 struct ReporterLimits {
   std::size_t log = std::size_t{1} << 16;  // events that are kept
-  std::size_t under_way = 64;              // reports, of all subscribers
+  std::size_t under_way = 64;              // reports
+  std::size_t under_way_to_one_port = 4;   // likewise, to all its queue pairs
   std::size_t looked_at = 4096;            // events, of all subscribers, in one turn
   unsigned attempts = 4;                   // of one report
   unsigned failures = 3;                   // reports in a row, until a subscriber is given up
@@ -53,6 +54,9 @@ class Reporter {
 
   /// Where subscribers are from now on; null: nobody is told until there is another.
   void adopt(std::shared_ptr<const SubnetView> view);
+
+  /// From now on; what is beyond goes on.
+  void set_limits(const ReporterLimits& limits) { limits_ = limits; }
 
   void tell(ReportEvent event);
 
@@ -87,6 +91,12 @@ class Reporter {
 
   using Reports = std::map<Subscriber, Report>;
 
+  /// Silent queue pairs of one port hold up each other, and nobody else.
+  struct PortQueue {
+    std::size_t under_way = 0;
+    std::deque<Subscriber> held;  // ready, but for the limit of their port
+  };
+
   [[nodiscard]] Sequence end() const { return first_ + log_.size(); }
 
   void arm();
@@ -96,7 +106,7 @@ class Reporter {
   void attempt(Report& report);
   void on_silence(const Subscriber& subscriber);
   void finish(Reports::iterator report, bool heard);
-  void make_ready(const Subscriber& subscriber);
+  void end(Reports::iterator report);
   void forget_absent();
 
   Runtime& runtime_;
@@ -112,6 +122,7 @@ class Reporter {
   std::deque<Subscriber> ready_;  // in turn; not at the end of the log, nothing under way
   std::set<Subscriber> idle_;     // at the end of the log
   Reports under_way_;
+  std::map<Guid, PortQueue> ports_;  // of those in under_way_
   std::map<std::uint32_t, Subscriber> by_transaction_;
   std::uint32_t transaction_ = 0;
   Timer turn_;

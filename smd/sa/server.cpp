@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/base/log.h"
+
 namespace smd::sa {
 namespace {
 
@@ -47,12 +49,11 @@ std::span<const std::byte, kDataSize> data_of(const MadPacket& packet) {
   return std::span<const std::byte, kMadSize>(packet.mad).subspan<kHeaderSize, kDataSize>();
 }
 
-/// Of one client, in a map by client and transaction.
-template <class Map>
-std::size_t count_of(const Map& map, const typename Map::key_type& any) {
-  return static_cast<std::size_t>(
-      std::distance(map.lower_bound({any.client, 0}), map.upper_bound({any.client, UINT64_MAX})));
-}
+/// That a port is at a limit is said so seldom.
+constexpr Duration kBetweenLimits = std::chrono::seconds(60);
+
+/// Ports and attributes for which it is remembered when it was said.
+constexpr std::size_t kMostSaid = 4096;
 
 }  // namespace
 
@@ -87,13 +88,45 @@ void Server::receive(const MadPacket& packet) {
     return;
   }
   if (is_segment(header)) return on_segment(transfer, header, packet);
-  enqueue(client, {.packet = packet, .data = {}});
+  enqueue(packet, {});
+}
+
+/// The first LID of the port, whichever it asks from; where nobody is known to have it, itself.
+Lid Server::port_of(Lid lid) const {
+  const PortIdx port = view_ ? view_->lids().owner_of(lid) : kNone<PortIdx>;
+  return port == kNone<PortIdx> ? lid : view_->lids().base[port];
+}
+
+Server::Use Server::use_of(Lid port) const {
+  const auto found = uses_.find(port);
+  return found == uses_.end() ? Use{} : found->second;
+}
+
+template <class Change>
+void Server::change_use(Lid port, Change change) {
+  const auto use = uses_.try_emplace(port).first;
+  change(use->second);
+  if (use->second == Use{}) uses_.erase(use);
+}
+
+bool Server::has_room_for_transfer(Lid port, std::size_t bytes) const {
+  const Use own = use_of(port);
+  if (own.transfers >= limits_.transfers_of_one_port || transfers_.size() >= limits_.transfers)
+    return false;
+  const bool first = own.transfers == 0;
+  return (first || own.transfer_bytes + bytes <= limits_.transfer_bytes_of_one_port) &&
+         (transfers_.empty() || transfer_bytes_ + bytes <= limits_.transfer_bytes);
+}
+
+Server::Receptions::iterator Server::forget(Receptions::iterator reception) {
+  change_use(reception->second.port, [](Use& use) { --use.half_open; });
+  return receptions_.erase(reception);
 }
 
 void Server::on_control(const TransferId& id, const SaHeader& header) {
   const bool ends = header.rmpp.type != static_cast<std::uint8_t>(RmppType::Ack);
   if (const auto coming = receptions_.find(id); coming != receptions_.end()) {
-    if (ends) receptions_.erase(coming);
+    if (ends) forget(coming);
     return;
   }
   const auto found = transfers_.find(id);
@@ -109,8 +142,9 @@ void Server::on_control(const TransferId& id, const SaHeader& header) {
 void Server::on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet) {
   auto found = receptions_.find(id);
   if (found == receptions_.end()) {
+    const Lid port = port_of(id.client.lid);
     if (receptions_.size() >= limits_.half_open ||
-        count_of(receptions_, id) >= limits_.half_open_per_client) {
+        use_of(port).half_open >= limits_.half_open_of_one_port) {
       ++stats_.busy;
       SaHeader back = header;
       back.mad.method ^= kResponseBit;
@@ -119,9 +153,11 @@ void Server::on_segment(const TransferId& id, const SaHeader& header, const MadP
     found = receptions_
                 .emplace(id,
                          Reception{
+                             port,
                              packet,
                              RmppReceiver(header, limits_.receiving, limits_.rmpp, runtime_.now())})
                 .first;
+    change_use(port, [](Use& use) { ++use.half_open; });
     arm_tick();
   }
   Reception& reception = found->second;
@@ -130,27 +166,27 @@ void Server::on_segment(const TransferId& id, const SaHeader& header, const MadP
   while (reception.receiver.next(mad)) send(reception.address, mad);
   if (reception.receiver.state() == RmppState::Failed) {
     ++stats_.transfers_failed;
-    receptions_.erase(found);
+    forget(found);
   } else if (reception.receiver.state() == RmppState::Done && !reception.queued) {
     reception.queued = true;
-    if (!enqueue(id.client, {.packet = reception.address, .data = reception.receiver.data()}))
-      receptions_.erase(found);
+    if (!enqueue(reception.address, reception.receiver.data())) forget(found);
   }
 }
 
-bool Server::enqueue(const ClientId& client, Request request) {
-  auto found = waiting_.find(client);
-  const bool full = found == waiting_.end() ? waiting_.size() >= limits_.clients
-                                            : found->second.size() >= limits_.requests_per_client;
-  if (full) {
+bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
+  const Lid port = port_of(packet.remote_lid);
+  auto found = waiting_.find(port);
+  const std::size_t own =
+      use_of(port).parked + (found == waiting_.end() ? 0 : found->second.size());
+  if (waiting_count_ + parked_.size() >= limits_.requests || own >= limits_.requests_of_one_port) {
     ++stats_.flooded;
     return false;
   }
   if (found == waiting_.end()) {
-    found = waiting_.emplace(client, std::deque<Request>{}).first;
-    turns_.push_back(client);
+    found = waiting_.emplace(port, std::deque<Request>{}).first;
+    turns_.push_back(port);
   }
-  found->second.push_back(std::move(request));
+  found->second.push_back({.packet = packet, .data = std::move(data)});
   ++waiting_count_;
   if (!std::exchange(turn_armed_, true))
     turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
@@ -161,16 +197,16 @@ void Server::serve_turn() {
   std::size_t cost = 0;
   for (std::size_t i = 0; i < limits_.requests_per_turn && !turns_.empty(); ++i) {
     if (cost >= limits_.cost_per_turn) break;
-    const ClientId client = turns_.front();
+    const Lid port = turns_.front();
     turns_.pop_front();
-    const auto found = waiting_.find(client);
+    const auto found = waiting_.find(port);
     const Request request = std::move(found->second.front());
     found->second.pop_front();
     --waiting_count_;
     if (found->second.empty()) {
       waiting_.erase(found);
     } else {
-      turns_.push_back(client);
+      turns_.push_back(port);
     }
     cost += serve(request);
   }
@@ -183,7 +219,10 @@ std::size_t Server::serve(const Request& waiting) {
   const MadPacket& packet = waiting.packet;
   const SaHeader request = *decode_sa_header(packet.mad);
   ++stats_.requests;
-  receptions_.erase(TransferId{{packet.remote_lid, packet.remote_qp}, request.mad.transaction_id});
+  if (const auto whole = receptions_.find(
+          TransferId{{packet.remote_lid, packet.remote_qp}, request.mad.transaction_id});
+      whole != receptions_.end())
+    forget(whole);
   if (request.mad.class_version != kClassVersion) {
     refuse(packet, request, Status::BadVersion);
     return 1;
@@ -205,15 +244,45 @@ std::size_t Server::serve(const Request& waiting) {
                     .data = data_of(packet),
                     .trusted = trusted,
                     .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index},
-                    .requester = view_->lids().owner_of(packet.remote_lid)};
+                    .requester = view_->lids().owner_of(packet.remote_lid),
+                    .may_wait = true};
   Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
+  if (answer.waits) {
+    park(waiting);
+    return cost;
+  }
   if (answer.status != Status::Ok) {
+    if (answer.status == Status::NoResources) say_limit(query);
     refuse(packet, request, answer.status);
   } else {
     respond(packet, request, std::move(answer));
   }
   return cost;
+}
+
+/// A request that is repeated meanwhile is the same.
+void Server::park(const Request& request) {
+  const MadPacket& packet = request.packet;
+  const auto id = [](const MadPacket& of) {
+    return TransferId{{of.remote_lid, of.remote_qp}, decode_sa_header(of.mad)->mad.transaction_id};
+  };
+  if (std::ranges::any_of(parked_, [&](const auto& each) {
+        return each.first == port_of(packet.remote_lid) && id(each.second.packet) == id(packet);
+      })) {
+    ++stats_.repeated;
+    return;
+  }
+  const Lid port = port_of(packet.remote_lid);
+  change_use(port, [](Use& use) { ++use.parked; });
+  parked_.emplace_back(port, request);
+}
+
+void Server::go_on() {
+  for (auto& [port, request] : std::exchange(parked_, {})) {
+    change_use(port, [](Use& use) { --use.parked; });
+    enqueue(request.packet, std::move(request.data));
+  }
 }
 
 Answer Server::ask(const Query& query) {
@@ -230,6 +299,26 @@ void Server::count(const SaHeader& request, Status status) {
   const std::uint16_t attribute = request.mad.attribute_id;
   ++stats_
         .by_attribute[{print_record_id(attribute).empty() ? std::uint16_t{0} : attribute, status}];
+}
+
+/// A port would have us keep more than a limit allows. Without this nobody would know whose fault
+/// it is that something is full.
+void Server::say_limit(const Query& query) {
+  if (static_cast<Method>(query.header.mad.method) != Method::Set) return;
+  const std::uint16_t attribute = query.header.mad.attribute_id;
+  if (said_.size() >= kMostSaid)
+    std::erase_if(said_, [this](const auto& each) { return each.second <= runtime_.now(); });
+  const auto said = said_.find({port_of(query.client.lid), attribute});
+  if (said != said_.end() && said->second > runtime_.now()) return;
+  if (said == said_.end() && said_.size() >= kMostSaid) return;
+  said_[{port_of(query.client.lid), attribute}] = runtime_.now() + kBetweenLimits;
+  const Guid port =
+      query.requester == kNone<PortIdx> ? Guid{} : view_->fabric().port_guid[query.requester];
+  log::warn("sa.limit",
+            "port={} lid={} attribute={}; refused: it, or all ports together, may keep no more",
+            port,
+            query.client.lid,
+            print_record_id(attribute));
 }
 
 void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {
@@ -270,8 +359,9 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
     if (first.next(mad, runtime_.now())) send(packet, mad);
     return;
   }
-  if (transfers_.size() >= limits_.transfers ||
-      count_of(transfers_, id) >= limits_.transfers_per_client) {
+  const Lid port = port_of(client.lid);
+  const std::size_t bytes = answer.records.size();
+  if (!has_room_for_transfer(port, bytes)) {
     ++stats_.busy;
     ++stats_.refused;
     count(header, Status::Busy);
@@ -287,8 +377,15 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
   ++stats_.transfers;
   const auto [at, added] = transfers_.emplace(
       id,
-      Transfer{packet,
+      Transfer{port,
+               bytes,
+               packet,
                RmppSender(header, std::move(answer.records), limits_.rmpp, runtime_.now())});
+  transfer_bytes_ += bytes;
+  change_use(port, [bytes](Use& use) {
+    ++use.transfers;
+    use.transfer_bytes += bytes;
+  });
   advance(at);
   arm_tick();
 }
@@ -302,6 +399,12 @@ Server::Transfers::iterator Server::advance(Transfers::iterator transfer) {
   stats_.segments_resent += sender.resent() - resent;
   if (sender.state() == RmppState::Running) return ++transfer;
   if (sender.state() == RmppState::Failed) ++stats_.transfers_failed;
+  const std::size_t bytes = transfer->second.bytes;
+  transfer_bytes_ -= bytes;
+  change_use(transfer->second.port, [bytes](Use& use) {
+    --use.transfers;
+    use.transfer_bytes -= bytes;
+  });
   return transfers_.erase(transfer);
 }
 
@@ -326,7 +429,7 @@ void Server::tick() {
     MadBytes mad{};
     while (reception.receiver.next(mad)) send(reception.address, mad);
     ++stats_.transfers_failed;
-    each = receptions_.erase(each);
+    each = forget(each);
   }
   arm_tick();
 }

@@ -1,8 +1,9 @@
 // Subnet administration as a service on QP1 of the manager's port: takes requests, answers them
 // from the last view that was adopted, and keeps the segmented transfers going.
 //
-// Clients wait in queues of their own and are served in turn, a few requests each turn of the loop:
-// whoever floods waits behind himself. Everything that a client can make us keep has a limit.
+// Ports wait in queues of their own and are served in turn, a few requests each turn of the loop:
+// whoever floods waits behind himself. Everything that a port can make us keep has a limit, however
+// many queue pairs and LIDs it asks from, and so has what all of them keep together.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,14 @@
 namespace smd::sa {
 
 struct ServerLimits {
-  std::size_t clients = 4096;             // with requests that wait
-  std::size_t requests_per_client = 64;   // that wait
-  std::size_t transfers = 1024;           // under way, of all clients
-  std::size_t transfers_per_client = 32;  // a host's kernel is one client
-  std::size_t half_open = 256;            // requests in segments that are still coming
-  std::size_t half_open_per_client = 4;
+  std::size_t requests = std::size_t{1} << 16;  // that wait
+  std::size_t requests_of_one_port = 64;
+  std::size_t transfers = 1024;  // under way
+  std::size_t transfers_of_one_port = 32;
+  std::size_t transfer_bytes = std::size_t{512} << 20;             // of answers under way
+  std::size_t transfer_bytes_of_one_port = std::size_t{64} << 20;  // a port's first may exceed it
+  std::size_t half_open = 256;  // requests in segments that are still coming
+  std::size_t half_open_of_one_port = 4;
   std::size_t requests_per_turn = 32;  // of the loop, which is the manager's too
   std::size_t cost_per_turn = 4096;    // likewise; see Answer::cost. The last may exceed it
   QueryLimits query;
@@ -51,7 +54,7 @@ struct ServerStats {
   std::uint64_t malformed = 0;  // dropped
   std::uint64_t unasked = 0;    // dropped: answers, traps, control of unknown transfers
   std::uint64_t wrong_key = 0;  // dropped: an SM_Key that is neither 0 nor the trusted one
-  std::uint64_t flooded = 0;    // dropped: the client's queue, or room for clients, was full
+  std::uint64_t flooded = 0;    // dropped: the port's queue, or room for all queues, was full
   std::uint64_t repeated = 0;   // dropped: the answer to the same request is under way
   std::uint64_t transfers = 0;  // begun
   std::uint64_t transfers_failed = 0;
@@ -69,6 +72,9 @@ class Server {
   ~Server();
   Server(const Server&) = delete;
 
+  /// From now on; what is beyond stays until it is over.
+  void set_limits(const ServerLimits& limits) { limits_ = limits; }
+
   /// What requests are answered from, from now on; answers under way go on as they were.
   void adopt(std::shared_ptr<const SubnetView> view) { view_ = std::move(view); }
 
@@ -80,6 +86,9 @@ class Server {
 
   /// What a client would be answered, whatever came of the transfer; Busy before there is a view.
   [[nodiscard]] Answer ask(const Query& query);
+
+  /// What requests wait for may be there: they are answered again.
+  void go_on();
 
   /// A MAD of our own accord.
   Result<void> send_request(const MadPacket& packet) { return transport_.send(packet); }
@@ -93,6 +102,9 @@ class Server {
 
   /// Requests that wait for their turn.
   [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
+
+  /// Requests that wait for something to be read.
+  [[nodiscard]] std::size_t parked() const { return parked_.size(); }
 
  private:
   struct ClientId {
@@ -110,11 +122,14 @@ class Server {
   };
 
   struct Transfer {
+    Lid port;           // whose limits it counts against
+    std::size_t bytes;  // likewise
     MadPacket address;  // of the request; its MAD means nothing
     RmppSender sender;
   };
 
   struct Reception {
+    Lid port;           // whose limits it counts against
     MadPacket address;  // of the first segment that came
     RmppReceiver receiver;
     bool queued = false;  // complete, and waiting for its turn
@@ -129,13 +144,31 @@ class Server {
   using Transfers = std::map<TransferId, Transfer>;
   using Receptions = std::map<TransferId, Reception>;
 
+  /// What a port has under way.
+  struct Use {
+    std::size_t transfers = 0;
+    std::size_t transfer_bytes = 0;
+    std::size_t half_open = 0;
+    std::size_t parked = 0;  // requests that wait for something to be read
+
+    friend bool operator==(const Use&, const Use&) = default;
+  };
+
   void receive(const MadPacket& packet);
   void on_control(const TransferId& id, const SaHeader& header);
   void on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet);
-  bool enqueue(const ClientId& client, Request request);
+  [[nodiscard]] Lid port_of(Lid lid) const;
+  [[nodiscard]] Use use_of(Lid port) const;
+  template <class Change>
+  void change_use(Lid port, Change change);
+  [[nodiscard]] bool has_room_for_transfer(Lid port, std::size_t bytes) const;
+  Receptions::iterator forget(Receptions::iterator reception);
+  bool enqueue(const MadPacket& packet, std::vector<std::byte> data);
   void serve_turn();
   std::size_t serve(const Request& request);
+  void park(const Request& request);
   void count(const SaHeader& request, Status status);
+  void say_limit(const Query& query);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
   void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
   void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);
@@ -151,11 +184,15 @@ class Server {
   std::shared_ptr<const SubnetView> view_;
   std::vector<RecordKeeper*> keepers_;
   Transport::Receive on_answer_;
-  std::map<ClientId, std::deque<Request>> waiting_;
-  std::deque<ClientId> turns_;  // clients with requests, in the order in which they are served
+  std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next
+  std::deque<Lid> turns_;  // ports with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;
+  std::deque<std::pair<Lid, Request>> parked_;  // by port
+  std::map<Lid, Use> uses_;                     // of ports that have anything under way
+  std::size_t transfer_bytes_ = 0;
   Transfers transfers_;
   Receptions receptions_;
+  std::map<std::pair<Lid, std::uint16_t>, TimePoint> said_;  // limits that were reached: by whom
   Timer turn_;
   Timer tick_;
   bool turn_armed_ = false;

@@ -17,10 +17,15 @@ class ServiceKeeper final : public RecordKeeper {
                 ServiceLimits limits = {},
                 QueryLimits query = {});
 
+  /// From now on; what is beyond stays.
+  void set_limits(const ServiceLimits& limits) { table_.set_limits(limits_ = limits); }
+
   [[nodiscard]] std::optional<Answer> answer(const SubnetView& view, const Query& query) override;
 
   /// Of a former life: in place of what is there, as far as limits allow.
   void restore(std::vector<Service> services);
+
+  [[nodiscard]] ServiceTable& table() { return table_; }
 
   [[nodiscard]] const ServiceTable& table() const { return table_; }
 

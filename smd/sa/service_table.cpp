@@ -31,6 +31,7 @@ bool ServiceTable::put(Service service) {
   erase(id);
   if (service.expires) leases_.emplace(*service.expires, id);
   ++of_port_[service.owner];
+  changed_.note(id);
   services_.emplace(id, std::move(service));
   return true;
 }
@@ -47,6 +48,7 @@ bool ServiceTable::erase(const ServiceId& id) {
   if (service.expires) leases_.erase({*service.expires, id});
   const auto count = of_port_.find(service.owner);
   if (--count->second == 0) of_port_.erase(count);
+  changed_.note(id);
   services_.erase(found);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/runtime/runtime.h"
 #include "smd/sa/service_record.h"
 
@@ -44,6 +45,9 @@ class ServiceTable {
  public:
   explicit ServiceTable(ServiceLimits limits = {}) : limits_(limits) {}
 
+  /// From now on; what is beyond stays.
+  void set_limits(const ServiceLimits& limits) { limits_ = limits; }
+
   /// In place of the one with its id. False when there is no room.
   [[nodiscard]] bool put(const ServiceRecord& record, Guid owner, TimePoint now);
 
@@ -54,6 +58,9 @@ class ServiceTable {
   [[nodiscard]] const Service* find(const ServiceId& id) const;
 
   bool erase(const ServiceId& id);
+
+  /// Services that are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<ServiceId>> take_changed() { return changed_.take(); }
 
   /// True when something was.
   bool expire(TimePoint now);
@@ -68,6 +75,7 @@ class ServiceTable {
   std::map<ServiceId, Service> services_;
   std::set<std::pair<TimePoint, ServiceId>> leases_;
   std::map<Guid, std::size_t> of_port_;
+  ChangedKeys<ServiceId> changed_;
 };
 
 }  // namespace smd::sa

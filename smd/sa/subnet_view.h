@@ -24,6 +24,8 @@ struct KnownManager {
   SmInfo info;
 };
 
+class HeldTables;
+
 /// All pointers not null, but where it says so; what they point to does not change.
 struct ViewParts {
   std::shared_ptr<const Fabric> fabric;
@@ -37,7 +39,8 @@ struct ViewParts {
   KeyMemory keys{};                                   // as agents confirmed them
   QosPolicy qos{};                                    // tables that the site wants
   std::shared_ptr<const LaneMaps> rows{};             // SL-to-VL rows that routes need; may be null
-  std::shared_ptr<const QosRules> qos_rules{};        // null: no rules
+  std::shared_ptr<const HeldTables> held{};     // what ports were asked for; may grow, or null
+  std::shared_ptr<const QosRules> qos_rules{};  // null: no rules
 
   std::optional<std::uint8_t> multicast_sl{};  // of multicast packets alone
 

@@ -32,6 +32,7 @@ bool SubscriptionTable::add(const Subscriber& subscriber, Subscription subscript
     for (Subscription& each : found->second) {
       if (!asks_the_same(each.info, subscription.info)) continue;
       subscription.number = each.number;
+      if (each != subscription) changed_.note(subscriber);
       each = subscription;
       return true;
     }
@@ -45,6 +46,7 @@ bool SubscriptionTable::add(const Subscriber& subscriber, Subscription subscript
   }
   own.push_back(subscription);
   ++count_;
+  changed_.note(subscriber);
   return true;
 }
 
@@ -54,6 +56,7 @@ bool SubscriptionTable::remove(const Subscriber& subscriber, const InformInfo& i
   const std::size_t gone = std::erase_if(
       found->second, [&](const Subscription& each) { return asks_the_same(each.info, info); });
   count_ -= gone;
+  if (gone > 0) changed_.note(subscriber);
   if (found->second.empty()) map_.erase(found);
   return gone > 0;
 }
@@ -61,6 +64,7 @@ bool SubscriptionTable::remove(const Subscriber& subscriber, const InformInfo& i
 SubscriptionTable::Map::iterator SubscriptionTable::erase(Map::iterator subscriber) {
   if (subscriber == map_.end()) return subscriber;
   count_ -= subscriber->second.size();
+  changed_.note(subscriber->first);
   return map_.erase(subscriber);
 }
 
@@ -92,6 +96,7 @@ const Subscription* SubscriptionTable::find_taker(const SubnetView& view,
 void SubscriptionTable::restore(const Map& map) {
   map_.clear();
   count_ = 0;
+  changed_.note_everything();
   for (const auto& [subscriber, list] : map) {
     for (const Subscription& each : list) static_cast<void>(add(subscriber, each));
   }

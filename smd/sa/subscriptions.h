@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "smd/base/changed_keys.h"
 #include "smd/sa/inform_info.h"
 #include "smd/sa/report_event.h"
 
@@ -39,6 +40,9 @@ class SubscriptionTable {
 
   explicit SubscriptionTable(SubscriptionLimits limits = {}) : limits_(limits) {}
 
+  /// From now on; what is beyond stays.
+  void set_limits(const SubscriptionLimits& limits) { limits_ = limits; }
+
   /// One that is there already stays, with its number, and takes the new one's way of delivery.
   /// False when there is no room.
   [[nodiscard]] bool add(const Subscriber& subscriber, Subscription subscription);
@@ -47,6 +51,9 @@ class SubscriptionTable {
   [[nodiscard]] bool remove(const Subscriber& subscriber, const InformInfo& info);
 
   void drop(const Subscriber& subscriber) { erase(map_.find(subscriber)); }
+
+  /// Subscribers whose subscriptions are not what they were; see ChangedKeys.
+  [[nodiscard]] std::optional<std::set<Subscriber>> take_changed() { return changed_.take(); }
 
   /// All whose port the view does not know; how many subscribers that were.
   std::size_t drop_absent(const SubnetView& view);
@@ -70,6 +77,7 @@ class SubscriptionTable {
   SubscriptionLimits limits_;
   Map map_;
   std::size_t count_ = 0;
+  ChangedKeys<Subscriber> changed_;
 };
 
 }  // namespace smd::sa

@@ -4,21 +4,19 @@
 
 #include "smd/policy/port_policy.h"
 #include "smd/sa/candidates.h"
+#include "smd/sa/held_tables.h"
 #include "smd/sa/record_sink.h"
 #include "smd/sa/table_records.h"
 
 namespace smd::sa {
-namespace {
 
-/// The ports of the same agent that have tables of their own: the end port, or all of its switch.
 IndexRange<PortIdx> ports_at(const Fabric& fabric, PortIdx end) {
   const NodeIdx node = fabric.node_of[end];
   if (fabric.is_switch(node)) return fabric.ports_of(node);
   return {end, PortIdx{end.value() + 1}};
 }
 
-/// What routes need goes before what the site wants.
-std::optional<SlToVl> find_row(const SubnetView& view, PortIdx in, PortIdx out) {
+std::optional<SlToVl> find_set_row(const SubnetView& view, PortIdx in, PortIdx out) {
   const Fabric& fabric = view.fabric();
   const NodeIdx node = fabric.node_of[out];
   const SwitchIdx sw = fabric.switch_of[node];
@@ -27,8 +25,6 @@ std::optional<SlToVl> find_row(const SubnetView& view, PortIdx in, PortIdx out) 
     return rows->row(sw, fabric.number_of(in), fabric.number_of(out));
   return wanted_row(fabric, view.parts().qos, out);
 }
-
-}  // namespace
 
 Answer find_p_key_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   if (!query.trusted) return {.status = Status::RequestInvalid};
@@ -66,7 +62,8 @@ Answer find_sl_to_vl_records(const SubnetView& view,
       for (const PortIdx in : ports_at(fabric, end)) {
         if (sink.overflowed()) break;
         if (!is_managed(fabric, in)) continue;
-        const auto row = find_row(view, in, out);
+        auto row = find_set_row(view, in, out);
+        if (!row && view.parts().held != nullptr) row = view.parts().held->row(fabric, in, out);
         if (!row) continue;
         sink.offer(SlToVlTableRecord{.lid = view.lids().base[end],
                                      .in = is_switch ? fabric.number_of(in) : PortNum{0},
@@ -84,8 +81,10 @@ Answer find_vl_arb_records(const SubnetView& view, const Query& query, const Que
   for (const PortIdx end : find_candidates(view, query)) {
     for (const PortIdx port : ports_at(fabric, end)) {
       for (std::uint8_t block = 1; block <= 4; ++block) {
-        const auto entries =
-            wanted_arbitration(fabric, view.parts().qos, port, static_cast<VlArbPart>(block));
+        const auto part = static_cast<VlArbPart>(block);
+        auto entries = wanted_arbitration(fabric, view.parts().qos, port, part);
+        if (!entries && view.parts().held != nullptr)
+          entries = view.parts().held->arbitration(fabric, port, part);
         if (!entries) continue;
         sink.offer(VlArbTableRecord{.lid = view.lids().base[end],
                                     .out = fabric.number_of(port),

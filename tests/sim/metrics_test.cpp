@@ -16,7 +16,8 @@ using std::chrono_literals::operator""s;
 struct Daily {
   explicit Daily(bool congestion)
       : session(
-            loop, transport, settings(congestion), {}, {}, {.observer = {}, .on_records = [] {}}) {
+            loop, transport, settings(congestion), {}, {}, {}, {.observer = {}, .on_records = [] {
+                                                                }}) {
     session.start();
     settle();
   }

@@ -84,6 +84,55 @@ TEST(Multicast, ManyJoinsTakeFewRounds) {
   EXPECT_LT(site.manager.multicast().stats().rounds, 60u) << "of " << site.answers.size();
 }
 
+TEST(Multicast, AHostThatCreatesGroupsWithoutEndTakesNothingFromOthers) {
+  Site site(kFabric);
+  site.bring_up();
+  site.watching = false;
+  site.manager.multicast().groups().set_limits({.groups = 40, .groups_of_one_port = 20});
+  const auto& groups = site.manager.multicast().groups();
+  const std::size_t own = groups.groups().size();  // the site's
+  for (std::uint64_t group = 0; group < 500; ++group) {
+    site.join(0, 0x1000 + group);
+    if (group >= 20) site.wanted.erase(0x1000 + group);  // that it is refused
+    if (group % 20 == 0) {
+      ASSERT_TRUE(site.settle());
+    }
+  }
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(groups.groups().size(), own + 20);
+  ASSERT_EQ(site.answers.size(), 500u);
+  for (std::size_t i = 0; i < 500; ++i)
+    ASSERT_EQ(site.answers[i].mad.status, i < 20 ? 0 : 0x0100) << i;
+  // Others create and join theirs, and everybody is in the broadcast group, the host too.
+  site.answers.clear();
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) {
+    if (host > 0) site.join(host, 0x100 + host % 8);
+    site.ask(host,
+             Method::Set,
+             {.mgid = ipoib_broadcast(kDefaultPKey),
+              .port_gid = site.gid(host),
+              .p_key = kDefaultPKey,
+              .join_state = 1},
+             part::kMgid | part::kPortGid | part::kPKey | part::kJoinState);
+  }
+  ASSERT_TRUE(site.settle());
+  for (const SaHeader& answer : site.answers) EXPECT_EQ(answer.mad.status, 0);
+  EXPECT_EQ(site.find_misdelivery(), "");
+  EXPECT_EQ(groups.groups().size(), own + 28);
+  // What it kept is given back when it is gone.
+  const NodeIdx gone = site.snapshot().node_of[site.port_of(site.guid(0))];
+  site.fabric.set_node(site.sim_node(site.snapshot().node_guid[gone]), false);
+  for (std::uint64_t group = 0; group < 20; ++group) site.wanted.erase(0x1000 + group);
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(groups.groups().size(), own + 8);
+  for (std::uint64_t group = 0; group < 20; ++group) site.join(1, 0x2000 + group);
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(groups.groups().size(), own + 8 + 19) << "host 1 created one of the eight";
+  site.wanted.erase(0x2013);
+  EXPECT_EQ(site.find_misdelivery(), "");
+}
+
 TEST(Multicast, ALostCableIsMadeGood) {
   Site site(kFabric);
   site.bring_up();

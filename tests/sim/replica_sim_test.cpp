@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/base/rng.h"
 #include "tests/sim/succession.h"
 
 namespace smd::test {
@@ -47,6 +48,50 @@ TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRigh
   join(1, 1);
   pass(1s);
   EXPECT_EQ(second.session->collect().groups.size(), left.groups.size());
+}
+
+TEST_F(Succession, EveryChangeIsCopiedByItself) {
+  namespace part = member_component;
+  second.clock_error_ms -= 7'200'000;  // its clock is two hours behind
+  populate();
+  const unsigned wholes = second.copies;
+  EXPECT_GE(wholes, 1u);
+  patience = 1ms;
+  Rng rng(11);
+  for (int step = 0; step < 400; ++step) {
+    const auto host = static_cast<std::size_t>(rng.below(hosts.size()));
+    switch (rng.below(5)) {
+      case 0:
+      case 1:
+        join(host, 1 + rng.below(12));
+        break;
+      case 2:
+        leave(host, 1 + rng.below(12));
+        break;
+      case 3:
+        serve(host, rng.below(6), rng.below(2) == 0 ? kForever : 5);
+        break;
+      default:
+        ask(host,
+            RecordId::InformInfo,
+            InformInfo{.subscribe = static_cast<std::uint8_t>(rng.below(2)),
+                       .trap_or_device = static_cast<std::uint16_t>(64 + rng.below(4))},
+            kInformInfoSize,
+            0);
+    }
+    if (step % 40 == 0) {
+      fabric.set_node(node_of(3), step % 80 != 0);  // who goes takes what it left along
+      pass(2s);
+    }
+    if (step % 10 != 0) continue;
+    pass(1s);
+    const app::Moment then{loop.now(), 0};
+    ASSERT_EQ(app::print_records(second.session->collect(), then),
+              app::print_records(first.session->collect(), then))
+        << step;
+  }
+  EXPECT_EQ(second.copies, wholes) << "never all of it again";
+  EXPECT_GT(second.change_copies, 40u);
 }
 
 TEST_F(Succession, WhatLeftWithTheFirstIsGoneWithTheSecond) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,7 +59,9 @@ struct Machine {
                 [this] {
                   return app::ReplicaDesk::Own{kept.book, kept.turns, kept.rows};
                 },
-            .records = [this] { return session->collect(); },
+            .records = {.collect = [this] { return session->collect(); },
+                        .position = [this] { return session->record_position(); },
+                        .since = [this](std::uint64_t at) { return session->record_changes(at); }},
             .take_book = [this](LidBook book) { manager().take_book(std::move(book)); },
             .take_turns =
                 [this](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
@@ -67,6 +70,11 @@ struct Machine {
                 [this](const app::KeptRecords& records) {
                   session->take_records(records);
                   ++copies;
+                },
+            .take_record_changes =
+                [this](std::string_view changes, std::int64_t ahead_ms) {
+                  ++change_copies;
+                  return session->take_record_changes(changes, ahead_ms);
                 },
             .settle = [this] { manager().settle_handover(); }});
     net.listen(name, loop, [this](auto stream) { desk->accept(std::move(stream)); });
@@ -82,13 +90,15 @@ struct Machine {
     observer.heir_is_behind = [this] { return desk->heir_is_behind(); };
     observer.on_rows = [this] { kept.rows = true; };
     observer.on_role = [this](SmState) { desk->note_role(&manager().election(), prefix); };
-    session.emplace(
-        loop,
-        *tap,
-        std::move(settings),
-        kept,
-        app::KeptRecords{},
-        app::Session::Hooks{.observer = observer, .on_records = [this] { desk->note_change(); }});
+    session.emplace(loop,
+                    *tap,
+                    std::move(settings),
+                    SaConfig{},
+                    kept,
+                    app::KeptRecords{},
+                    app::Session::Hooks{.observer = observer,
+                                        .on_records = [this] { desk->note_change(); },
+                                        .wall_ms = [this] { return wall(); }});
     session->start();
   }
 
@@ -125,7 +135,8 @@ struct Machine {
   std::uint64_t lft_sets = 0, mft_sets = 0, row_sets = 0;
   std::function<void(const Smp&)> on_set;
   std::function<void(const Smp&)> on_multicast;  // entries, read or written
-  unsigned copies = 0;
+  unsigned copies = 0;                           // of all that clients left with the master
+  unsigned change_copies = 0;                    // of what changed
 };
 
 struct Succession : ::testing::Test {
@@ -250,6 +261,7 @@ struct Succession : ::testing::Test {
   void on_packet(const MadPacket& packet) {
     const SaHeader header = *decode_sa_header(packet.mad);
     if (header.mad.method == static_cast<std::uint8_t>(Method::Report)) ++reports;
+    answers[header.mad.transaction_id] = packet;
   }
 
   /// All registers that say where packets go.
@@ -278,6 +290,7 @@ struct Succession : ::testing::Test {
   std::uint64_t transaction = 0;
   Duration patience = 20ms;  // after each request
   unsigned reports = 0;
+  std::map<std::uint64_t, MadPacket> answers;  // by transaction
 };
 
 }  // namespace smd::test

@@ -109,7 +109,8 @@ TEST(Threads, AllReadersOfTheActiveSubnetBesideTheWorker) {
   app::Settings settings = WorldOptions::default_settings();
   settings.congestion.enabled = true;
   settings.sweep_interval = 10s;
-  app::Session session(runtime, transport, settings, {}, {}, {.observer = {}, .on_records = [] {}});
+  app::Session session(
+      runtime, transport, settings, {}, {}, {}, {.observer = {}, .on_records = [] {}});
   session.start();
   const std::vector<Cable> cables = cables_between_switches(fabric.spec());
   for (unsigned change = 0; change < 12; ++change) {

@@ -290,7 +290,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Range{"port.leaf_vl_stall_count", 1, 7},
                     Range{"port.local_phy_errors", 0, 15},
                     Range{"port.overrun_errors", 0, 15},
-                    Range{"qos.vl_high_limit", 0, 255}));
+                    Range{"qos.vl_high_limit", 0, 255},
+                    Range{"sa.groups", 1, 10000000},
+                    Range{"sa.groups_per_port", 1, 10000000},
+                    Range{"sa.transfer_mib", 1, 10000000},
+                    Range{"sa.transfer_mib_per_port", 1, 10000000}));
 
 // One value that is wrong, and what the message must say would be right.
 struct Wrong {

@@ -51,12 +51,23 @@ KeptRecords some() {
                                        .flow_label = 0xfffff},
                             .members = {{Guid{1}, {.join_state = 1}},
                                         {Guid{2}, {.join_state = 6, .proxy_join = true}}}});
-  records.groups.push_back({.mgid = {0xff12401bffff0000u, Guid{1}}, .mlid = Lid{0xc001}});
+  records.groups.push_back(
+      {.mgid = {0xff12401bffff0000u, Guid{1}},
+       .mlid = Lid{0xc001},
+       .creator = Guid{3},
+       .members = {{Guid{4}, {.join_state = 1, .proxy_join = true, .joined_by = Guid{3}}}}});
   return records;
 }
 
 TEST(KeptRecords, AreReadBackAsTheyWere) {
   EXPECT_EQ(parse_records(print_records(some(), kThen), "f", kThen).value(), some());
+}
+
+TEST(KeptRecords, GroupsOfAnSmdThatDidNotSayWhoCreatedThem) {
+  const auto old = parse_records("group 1 1 49152 1 1 5 1 1 1 1 1 1 1\nmember 1 1 0\n", "f", kThen);
+  ASSERT_TRUE(old);
+  EXPECT_EQ(old->groups[0].creator, Guid{});
+  EXPECT_EQ(old->groups[0].members.at(Guid{1}), (Member{.join_state = 1}));
 }
 
 TEST(KeptRecords, AMemberIsOfTheGroupBeforeIt) {
@@ -76,6 +87,102 @@ TEST(KeptRecords, LeasesRunWhileNobodyLooks) {
   EXPECT_EQ(*parse_records(text, "f", clock_set_back)->services[1].expires,
             kThen.runtime + Duration{100s})
       << "no longer than it was given";
+}
+
+TEST(RecordLines, AreTheFileAgain) {
+  KeptRecords records = some();
+  std::ranges::reverse(records.groups);  // in the order in which tables hand them out
+  std::ranges::reverse(records.services);
+  const std::string text = print_records(records, kThen);
+  EXPECT_EQ(RecordLines::read(text)->print(), text);
+  EXPECT_FALSE(RecordLines::read(text + "what\n"));
+  EXPECT_FALSE(RecordLines::read("member 1 1 0\n")) << "of no group";
+}
+
+TEST(RecordLines, EachKindOfChangeDoesWhatItSays) {
+  // From some() to another state, and back.
+  const KeptRecords one = some();
+  KeptRecords other;
+  other.in_service = {Guid{1}, Guid{5}};
+  other.subscriptions[{Guid{1}, 1}] = {{.number = 7, .info = {.trap_or_device = 66, .qpn = 1}}};
+  other.subscriptions[{Guid{2}, 9}] = {{.number = 0, .info = {.qpn = 9}}};
+  other.aliases[Guid{2}] = {Guid{}, Guid{0xaa}, Guid{}, Guid{0xbb}};
+  other.groups = one.groups;
+  other.groups[0].members.erase(Guid{1});
+  other.groups[0].members[Guid{2}].join_state = 4;
+  other.groups[0].members[Guid{7}] = {.join_state = 1};
+  other.groups[1] = {.mgid = {0xff12401bffff0000u, Guid{2}}, .mlid = Lid{0xc001}};
+  other.services = {one.services[1]};
+  other.services[0].record.lease_s = 5;
+  const auto change = [](const KeptRecords& from, const KeptRecords& to) {
+    std::string out;
+    print_changes(from.in_service, to.in_service, out);
+    print_changes(to.subscriptions, {{Guid{1}, 1}, {Guid{2}, 9}}, out);
+    print_changes(to.aliases, {Guid{2}}, out);
+    std::map<Gid, Group> groups;
+    for (const Group& each : to.groups) groups[each.mgid] = each;
+    print_changes(groups,
+                  {{0xff12401bffff0000u, Guid{1}}, {0xff12401bffff0000u, Guid{2}}},
+                  {{from.groups.back().mgid, Guid{1}},
+                   {to.groups.back().mgid, Guid{2}},
+                   {{0xff12401bffff0000u, Guid{0xffffffff}}, Guid{1}},
+                   {{0xff12401bffff0000u, Guid{0xffffffff}}, Guid{2}},
+                   {{0xff12401bffff0000u, Guid{0xffffffff}}, Guid{7}}},
+                  out);
+    std::map<sa::ServiceId, sa::Service> services;
+    for (const sa::Service& each : to.services) services[sa::id_of(each.record)] = each;
+    std::set<sa::ServiceId> ids;
+    for (const KeptRecords* each : {&from, &to})
+      for (const sa::Service& service : each->services) ids.insert(sa::id_of(service.record));
+    print_changes(services, ids, kThen, out);
+    return out;
+  };
+  const auto sorted = [](KeptRecords records) {
+    std::ranges::sort(records.groups, {}, &Group::mgid);
+    std::ranges::sort(records.services, {}, [](const auto& each) { return id_of(each.record); });
+    return print_records(records, kThen);
+  };
+  auto lines = RecordLines::read(print_records(one, kThen));
+  ASSERT_TRUE(lines);
+  for (int times = 0; times < 2; ++times) {  // twice is as good as once
+    const std::string there = change(one, other);
+    EXPECT_EQ(lines->apply(there), static_cast<std::size_t>(std::ranges::count(there, '\n')));
+    EXPECT_EQ(lines->print(), sorted(other));
+  }
+  const std::string back = change(other, one);
+  EXPECT_EQ(lines->apply(back), static_cast<std::size_t>(std::ranges::count(back, '\n')));
+  EXPECT_EQ(lines->print(), sorted(one));
+}
+
+TEST(RecordLines, StopAtWhatIsNoChange) {
+  auto lines = RecordLines::read("port 0x0000000000000001\n");
+  for (const char* bad : {"port 0x2",
+                          "+ what 1",
+                          "- port",
+                          "- port 1 2",
+                          "* port 1",
+                          "+ member 1 2 3 1 0 0",
+                          "- subscriber 1",
+                          "- what 1"})
+    EXPECT_EQ(lines->apply(std::string("+ port 0x0000000000000003\n") + bad + "\n- port 3\n"), 1u)
+        << bad;
+  EXPECT_EQ(lines->print(), "port 0x0000000000000001\nport 0x0000000000000003\n");
+}
+
+TEST(RecordLines, LeasesGoByTheClockOfWhomTheyAreFor) {
+  sa::Service service{.owner = Guid{1}};
+  service.record = {.id = 2, .lease_s = 100};
+  service.expires = kThen.runtime + Duration{100s};
+  std::string changes = "- port 0x0000000000000001\n";
+  print_changes(
+      {{sa::id_of(service.record), service}}, {sa::id_of(service.record)}, kThen, changes);
+  Moment hour_ahead = kThen;
+  hour_ahead.wall_ms += 3'600'000;
+  std::string expected = "- port 0x0000000000000001\n";
+  print_changes(
+      {{sa::id_of(service.record), service}}, {sa::id_of(service.record)}, hour_ahead, expected);
+  EXPECT_EQ(shift_leases(changes, 3'600'000), expected);
+  EXPECT_EQ(shift_leases(expected, -3'600'000), changes);
 }
 
 TEST(KeptRecords, EveryLineThatIsNoRecordIsNamed) {

@@ -1,9 +1,13 @@
 // What survives: the power goes at any moment, the disk is full, files are cut off or foreign.
 #include "smd/app/state_file.h"
 
+#include "smd/app/state_journal.h"
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -35,6 +39,17 @@ class PowerlessDisk final : public StateDisk {
       }
     }
     names_[name] = std::string(bytes);
+    return step() ? Result<void>{} : off();
+  }
+
+  /// What was there when the power goes, and each part of what was to follow, may be there.
+  Result<void> append(const std::string& name, std::string_view bytes) override {
+    if (!names_.contains(name)) return fail(Errc::Io, "no such file");
+    for (const char byte : bytes) {
+      if (!step()) return off();
+      names_[name] += byte;
+      safe_[name] += byte;
+    }
     return step() ? Result<void>{} : off();
   }
 
@@ -129,6 +144,103 @@ TEST(StateFile, ThePowerGoesAtAnyMomentAndOneOfTheTwoIsThere) {
   EXPECT_GT(moments, 40) << "each byte, each name, each sync";
 }
 
+/// What a restart reads of a file and its journal, as one text; "damaged" where it reads nothing.
+std::string whole_of(StateDisk& disk) {
+  StateJournal journal(disk, "records", "records");
+  const auto content = journal.read();
+  return content ? content->text + content->changes : "damaged";
+}
+
+TEST(StateJournal, ThePowerGoesAtAnyMomentAndNothingIsLostThatWasWritten) {
+  // A life: the file, two appends, the file anew, an append. Each step is there or it is not.
+  const std::vector<std::string> states{
+      "", "\none\n", "\none\n+ a\n", "\none\n+ a\n+ b\n- c\n", "\ntwo\n", "\ntwo\n+ d\n"};
+  // A part of an append is lines of it.
+  const std::string part = "\none\n+ a\n+ b\n";
+  bool went = true;
+  int moments = 0;
+  for (; went; ++moments) {
+    PowerlessDisk disk(moments);
+    StateJournal journal(disk, "records", "records");
+    std::size_t done = 0;
+    const auto step = [&](const Result<void>& result) {
+      if (result) ++done;
+      return result.has_value();
+    };
+    static_cast<void>(step(journal.replace("one\n")) && step(journal.append("+ a\n")) &&
+                      step(journal.append("+ b\n- c\n")) && step(journal.replace("two\n")) &&
+                      step(journal.append("+ d\n")));
+    went = disk.off_now();
+    EXPECT_EQ(done == 5, !went);
+    for (const auto& names : disk.possible()) {
+      PowerlessDisk after(-1);
+      after.hold(names);
+      const std::string found = whole_of(after);
+      const bool is_part = done == 2 && found == part;
+      const bool is_state =
+          found == states[done] || (done + 1 < states.size() && found == states[done + 1]);
+      EXPECT_TRUE(is_part || is_state) << moments << ": " << found;
+    }
+  }
+  EXPECT_GT(moments, 100);
+}
+
+TEST(StateJournal, ADamagedLineLosesThatAndWhatFollows) {
+  PowerlessDisk disk(-1);
+  StateJournal journal(disk, "records", "records");
+  ASSERT_TRUE(journal.replace("one\n"));
+  ASSERT_TRUE(journal.append("+ a\n+ b\n+ c\n"));
+  const std::string whole = **disk.read("records.journal");
+  const std::size_t first = whole.find('\n') + 1;
+  for (std::size_t at = first; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    ASSERT_TRUE(disk.write("records.journal", changed));
+    const auto content = StateJournal(disk, "records", "records").read();
+    ASSERT_TRUE(content);
+    const auto good =
+        static_cast<std::size_t>(std::count(whole.begin() + static_cast<std::ptrdiff_t>(first),
+                                            whole.begin() + static_cast<std::ptrdiff_t>(at),
+                                            '\n'));
+    EXPECT_EQ(content->changes, std::string("+ a\n+ b\n+ c\n").substr(0, 4 * good)) << at;
+    EXPECT_EQ(content->damage, fmt::format("line {} of it is not as it was written", good + 2));
+  }
+  // A line that is missing, or stands twice, is as bad.
+  const std::size_t second = whole.find('\n', first) + 1;
+  for (const std::string& file : {whole.substr(0, first) + whole.substr(second),
+                                  whole.substr(0, second) + whole.substr(first)}) {
+    ASSERT_TRUE(disk.write("records.journal", file));
+    EXPECT_FALSE(StateJournal(disk, "records", "records").read()->damage.empty());
+  }
+}
+
+TEST(StateJournal, BesideAnotherFileItMeansNothing) {
+  PowerlessDisk disk(-1);
+  StateJournal journal(disk, "records", "records");
+  ASSERT_TRUE(journal.replace("one\n"));
+  ASSERT_TRUE(journal.append("+ a\n"));
+  ASSERT_TRUE(write_state(disk, "records", "two\n"));
+  EXPECT_EQ(whole_of(disk), "\ntwo\n");
+  disk.remove("records");
+  EXPECT_EQ(whole_of(disk), "") << "whoever removes it wants it gone";
+}
+
+TEST(StateJournal, TheFileBeforeHasItsOwn) {
+  PowerlessDisk disk(-1);
+  StateJournal journal(disk, "records", "records");
+  ASSERT_TRUE(journal.replace("one\n"));
+  ASSERT_TRUE(journal.append("+ a\n"));
+  ASSERT_TRUE(journal.replace("two\n"));
+  ASSERT_TRUE(journal.append("+ b\n"));
+  ASSERT_TRUE(disk.write("records", "# smd-state"));
+  EXPECT_EQ(whole_of(disk), "\none\n+ a\n+ b\n");
+  // A replace that fails half-way leaves both as they were.
+  PowerlessDisk dies(3);
+  dies.hold(disk.possible().back());
+  EXPECT_FALSE(StateJournal(dies, "records", "records").replace("three\n"));
+  EXPECT_EQ(whole_of(dies), "\none\n+ a\n+ b\n");
+}
+
 TEST(StateFile, AFileThatIsCutOffAnywhereIsNoticed) {
   const std::string whole = wrap_state("lids", "0x1 1 0\n0x2 2 0\n");
   for (std::size_t length = 1; length < whole.size(); ++length) {
@@ -184,6 +296,12 @@ class FullDisk final : public StateDisk {
   Result<void> write(const std::string& name, std::string_view bytes) override {
     if (fails_-- != 0) return below_.write(name, bytes);
     static_cast<void>(below_.write(name, bytes.substr(0, bytes.size() / 2)));
+    return no_space();
+  }
+
+  Result<void> append(const std::string& name, std::string_view bytes) override {
+    if (fails_-- != 0) return below_.append(name, bytes);
+    static_cast<void>(below_.append(name, bytes.substr(0, bytes.size() / 2)));
     return no_space();
   }
 

@@ -16,8 +16,11 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "smd/app/state_file.h"
+#include "smd/app/state_journal.h"
 #include "smd/base/rng.h"
 
 namespace smd::app {
@@ -111,6 +114,52 @@ TEST_F(StateKill, ADamagedFileDoesNotTakeTheGoodPredecessorWithIt) {
         kill_at_call(stops, [this] { return write_state(folder, "lids", version(2)) ? 0 : 1; });
     ASSERT_TRUE(version_in(folder)) << "killed at stop " << stops;
   }
+}
+
+/// Lines of a journal, one per acknowledged append, behind a version.
+std::optional<std::pair<int, int>> journal_in(const std::string& folder) {
+  RealDisk disk(folder);
+  const auto content = StateJournal(disk, "lids", folder).read();
+  if (!content || !content->text.starts_with("\nversion ")) return std::nullopt;
+  int number = 0;
+  std::from_chars(content->text.data() + 9, content->text.data() + content->text.size(), number);
+  if (content->text != "\n" + version(number)) return std::nullopt;
+  int lines = 0;
+  std::string expected;
+  for (; expected.size() < content->changes.size(); ++lines)
+    expected += fmt::format("+ {} of {}\n", lines, number);
+  if (content->changes != expected) return std::nullopt;
+  return std::pair{number, lines};
+}
+
+TEST_F(StateKill, AJournalKilledAtEachSystemCallHasAllThatWasAcknowledged) {
+  // One version with two lines; then killed within: a third line, the next version, its first line.
+  bool killed = true;
+  std::set<std::pair<int, int>> seen;
+  int stops = 0;
+  for (; killed; ++stops) {
+    std::filesystem::remove_all(folder);
+    RealDisk disk(folder);
+    StateJournal journal(disk, "lids", folder);
+    ASSERT_TRUE(journal.replace(version(1)));
+    ASSERT_TRUE(journal.append("+ 0 of 1\n+ 1 of 1\n"));
+    killed = kill_at_call(stops, [&journal] {
+      return journal.append("+ 2 of 1\n") && journal.replace(version(2)) &&
+                     journal.append("+ 0 of 2\n")
+                 ? 0
+                 : 1;
+    });
+    const auto found = journal_in(folder);
+    ASSERT_TRUE(found) << "killed at stop " << stops;
+    EXPECT_THAT(*found, AnyOf(std::pair{1, 2}, std::pair{1, 3}, std::pair{2, 0}, std::pair{2, 1}))
+        << stops;
+    if (!seen.contains(*found)) {
+      EXPECT_TRUE(seen.empty() || *seen.rbegin() < *found) << "nothing that was there is gone";
+    }
+    seen.insert(*found);
+  }
+  EXPECT_EQ(seen.size(), 4u) << "each of the four";
+  EXPECT_GT(stops, 2 * 20);
 }
 
 TEST_F(StateKill, WhatWasAcknowledgedOutlivesAKillAtAnyMoment) {

@@ -407,6 +407,101 @@ TEST_F(Groups, FreedMlidsAreUsedAgain) {
   EXPECT_EQ(join(creation(1, {0xff12401bffff0000u, Guid{0x201}}))->mlid, Lid{0xc004});
 }
 
+Gid numbered(std::uint64_t number) { return {0xff12401bffff0000u, Guid{0x1000 + number}}; }
+
+GroupRequest joining_group(std::uint64_t port, Gid mgid) {
+  GroupRequest request = joining(port);
+  request.mgid = mgid;
+  return request;
+}
+
+TEST_F(Groups, APortCreatesSoManyAndNoMore) {
+  table.set_limits({.groups_of_one_port = 3});
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(join(creation(1, numbered(i))));
+  EXPECT_EQ(refusal(join(creation(1, numbered(3)))), Refusal::NoResources);
+  EXPECT_EQ(table.find(numbered(3)), nullptr) << "nothing of it is kept";
+  EXPECT_TRUE(join(creation(2, numbered(3)))) << "others go on";
+  EXPECT_TRUE(join(joining_group(1, numbered(3)))) << "a membership is no group";
+  ASSERT_TRUE(leave(joining_group(1, numbered(0))));
+  EXPECT_TRUE(join(creation(1, numbered(4)))) << "what it gave back is its own again";
+}
+
+TEST_F(Groups, APortIsInSoManyAndNoMore) {
+  table.set_limits({.joins_of_one_port = 3});
+  for (std::uint64_t i = 0; i < 4; ++i) ASSERT_TRUE(join(creation(2 + i, numbered(i))));
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(join(joining_group(1, numbered(i))));
+  EXPECT_EQ(refusal(join(joining_group(1, numbered(3)))), Refusal::NoResources);
+  EXPECT_EQ(refusal(join(creation(1, numbered(9)))), Refusal::NoResources)
+      << "no group without its first member";
+  EXPECT_EQ(table.groups().size(), 4u);
+  EXPECT_TRUE(join(joining_group(1, numbered(0)))) << "once more is not one more";
+  ASSERT_TRUE(leave(joining_group(1, numbered(0))));
+  EXPECT_TRUE(join(joining_group(1, numbered(3))));
+}
+
+TEST_F(Groups, WhoAsksForOthersUsesUpItsOwn) {
+  table.set_limits({.groups_of_one_port = 2, .joins_of_one_port = 3});
+  const auto as_port_2 = [&](std::uint64_t group) {
+    return table.join(realm, creation(2, numbered(group)), Guid{1});
+  };
+  ASSERT_TRUE(as_port_2(0));
+  ASSERT_TRUE(as_port_2(1));
+  EXPECT_EQ(refusal(as_port_2(2)), Refusal::NoResources);
+  EXPECT_TRUE(join(creation(2, numbered(2)))) << "port 2 has all of its own left";
+  EXPECT_TRUE(join(creation(2, numbered(3))));
+  ASSERT_TRUE(table.join(realm, joining_group(3, numbered(2)), Guid{1}));
+  EXPECT_EQ(refusal(table.join(realm, joining_group(3, numbered(3)), Guid{1})),
+            Refusal::NoResources);
+  // Somebody else takes the membership back: port 1 is given what it used.
+  ASSERT_TRUE(table.leave(realm, joining_group(3, numbered(2)), Guid{4}));
+  EXPECT_TRUE(table.join(realm, joining_group(3, numbered(3)), Guid{1}));
+}
+
+TEST_F(Groups, ThereIsRoomForSoManyInAll) {
+  table.set_limits({.groups = 2, .joins = 3});
+  ASSERT_TRUE(join(creation(1, numbered(0))));
+  ASSERT_TRUE(join(creation(2, numbered(1))));
+  EXPECT_EQ(refusal(join(creation(3, numbered(2)))), Refusal::NoResources);
+  EXPECT_TRUE(join(joining_group(3, numbered(0))));
+  EXPECT_EQ(refusal(join(joining_group(4, numbered(0)))), Refusal::NoResources);
+  table.drop([](Guid port) { return port == Guid{3}; });
+  EXPECT_TRUE(join(joining_group(4, numbered(0)))) << "who is gone keeps nothing";
+  table.drop([](Guid port) { return port == Guid{2}; });
+  EXPECT_TRUE(join(creation(3, numbered(2)))) << "its group went with it";
+}
+
+TEST_F(Groups, WhatTheSiteWantsDoesNotCount) {
+  const GroupWish broadcast{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  table.set_limits({.groups = 1, .groups_of_one_port = 1, .joins = 1, .joins_of_one_port = 1});
+  ASSERT_THAT(table.keep(realm, {broadcast}), IsEmpty());
+  ASSERT_TRUE(join(creation(1, numbered(0))));
+  for (std::uint64_t port = 1; port <= 6; ++port) EXPECT_TRUE(join(joining(port))) << port;
+  EXPECT_EQ(refusal(join(creation(2, numbered(1)))), Refusal::NoResources);
+  // Once the site wants it no more it counts, with all who are in it; and not when it does again.
+  ASSERT_THAT(table.keep(realm, {}), IsEmpty());
+  ASSERT_TRUE(leave(joining_group(1, numbered(0))));
+  EXPECT_EQ(refusal(join(creation(7, numbered(1)))), Refusal::RequestInvalid) << "its partition";
+  EXPECT_EQ(refusal(join(creation(9, numbered(1)))), Refusal::NoResources);
+  ASSERT_THAT(table.keep(realm, {broadcast}), IsEmpty());
+  EXPECT_TRUE(join(creation(9, numbered(1))));
+}
+
+TEST_F(Groups, WhatWasRestoredCountsAndStays) {
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(join(creation(1, numbered(i))));
+  std::vector<Group> left = table.snapshot();
+  left[2].creator = Guid{};  // of an smd that did not say
+  GroupTable next;
+  next.set_limits({.groups_of_one_port = 2});
+  next.restore(realm, left);
+  EXPECT_EQ(next.groups().size(), 3u);
+  EXPECT_EQ(next.find(numbered(2))->creator, Guid{1});
+  EXPECT_EQ(refusal(next.join(realm, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
+  ASSERT_TRUE(next.leave(realm, joining_group(1, numbered(0)), Guid{1}));
+  EXPECT_EQ(refusal(next.join(realm, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
+  ASSERT_TRUE(next.leave(realm, joining_group(1, numbered(1)), Guid{1}));
+  EXPECT_TRUE(next.join(realm, creation(1, numbered(3)), Guid{1}));
+}
+
 TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
   realm.room = 4;
   static_cast<void>(table.keep(realm, {{.mgid = kMgid, .p_key = kDefaultPKey}}));  // 0xc000

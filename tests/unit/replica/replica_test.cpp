@@ -42,6 +42,7 @@ struct Replicas : ::testing::Test {
   Guid known_master{1};
   bool readable = true;
   std::vector<std::int64_t> clocks;
+  unsigned changes_taken = 0;
   Server server{runtime, [] { return 1000; }};
   std::unique_ptr<Dialer> dialer = net.dialer(runtime);
   Client client{runtime,
@@ -57,6 +58,12 @@ struct Replicas : ::testing::Test {
                        if (!readable) return false;
                        clocks.push_back(wall_ms);
                        copy[part.name] = part.text;
+                       return true;
+                     },
+                 .on_changes =
+                     [this](Part changes, std::int64_t) {
+                       copy[changes.name] += changes.text;
+                       ++changes_taken;
                        return true;
                      }}};
 };
@@ -167,6 +174,95 @@ TEST_F(Replicas, AReaderThatStandsStillMissesVersionsAndNothingPilesUp) {
   server.publish({{"lids", "a\n"}});
   pass(1s);
   EXPECT_TRUE(copy.at("records").ends_with("x100")) << "the last is not lost";
+}
+
+/// State that is told by its changes: lines that are only added.
+struct Followed : Replicas {
+  Followed() {
+    server.follow("records",
+                  {.whole =
+                       [this] {
+                         ++wholes;
+                         return text;
+                       },
+                   .position = [this] { return 1 + text.size(); },
+                   .since = [this](std::uint64_t at) -> std::optional<std::string> {
+                     if (forgotten) return std::nullopt;
+                     return text.substr(at - 1);
+                   }});
+  }
+
+  void add(const std::string& line) {
+    text += line;
+    server.note_change();
+  }
+
+  std::string text;
+  bool forgotten = false;
+  unsigned wholes = 0;
+};
+
+TEST_F(Followed, AReaderIsSentAllOnceAndThenWhatChanged) {
+  text = "a\n";
+  client.enable(true);
+  pass(1s);
+  EXPECT_EQ(copy.at("records"), "a\n");
+  for (int i = 0; i < 20; ++i) {
+    add("b\n");
+    pass(10ms);
+  }
+  EXPECT_EQ(copy.at("records"), text);
+  EXPECT_EQ(wholes, 1u);
+  EXPECT_EQ(changes_taken, 20u);
+  forgotten = true;  // what changed since is not known any more
+  add("c\n");
+  pass(10ms);
+  EXPECT_EQ(wholes, 2u);
+  EXPECT_EQ(copy.at("records"), text);
+}
+
+TEST_F(Followed, StateOfAnySizeGoesInPiecesAndFramesAreBounded) {
+  text = std::string(5 * kPieceBytes + 17, 'x') + "\n";
+  server.publish({{"lids", "l\n"}});
+  client.enable(true);
+  pass(1s);
+  EXPECT_TRUE(copy.at("records") == text);
+  EXPECT_TRUE(server.is_current());
+  add(std::string(3 * kPieceBytes, 'y') + "\n");
+  pass(1s);
+  EXPECT_TRUE(copy.at("records") == text);
+  EXPECT_EQ(changes_taken, 1u);
+  EXPECT_EQ(wholes, 1u);
+}
+
+TEST_F(Followed, OnePieceIsUnderWayAtATime) {
+  text = std::string(50 * kPieceBytes, 'x');
+  client.enable(true);
+  pass(3ms);
+  net.freeze(true);
+  add("y\n");
+  EXPECT_FALSE(server.is_current());
+  net.freeze(false);
+  pass(1s);
+  EXPECT_TRUE(copy.at("records") == text);
+  EXPECT_EQ(changes_taken, 1u) << "what changed meanwhile came after it";
+}
+
+TEST_F(Followed, WhoRulesAgainSendsAll) {
+  text = "a\n";
+  server.publish({{"lids", "l\n"}});
+  client.enable(true);
+  pass(1s);
+  server.present({.manager = Guid{1}, .state = SmState::Standby});
+  add("b\n");
+  pass(1s);
+  EXPECT_EQ(copy.at("records"), "a\n");
+  EXPECT_FALSE(server.is_current());
+  server.present(kMaster);
+  server.note_change();
+  pass(1s);
+  EXPECT_EQ(copy.at("records"), "a\nb\n");
+  EXPECT_EQ(wholes, 2u);
 }
 
 TEST_F(Replicas, WhoeverDoesNotSpeakAsAManagerIsCut) {

@@ -13,7 +13,7 @@ constexpr std::uint64_t kLidAndBlock = 3;
 constexpr std::uint64_t guid_bit(unsigned n) { return component_bit(4 + n); }
 
 struct AliasBench : KeptBench {
-  AliasBench() : aliases([this] { ++told; }) {
+  explicit AliasBench(AliasLimits limits = {}) : aliases([this] { ++told; }, AliasTable(limits)) {
     server.add_keeper(aliases);
     renew();
   }
@@ -109,8 +109,26 @@ TEST(Alias, NoGuidStandsForTwoPortsBeforeTheViewKnowsIt) {
   EXPECT_EQ(table.owner_of(Guid{0xcc}), Guid{1});
 }
 
+TEST(Alias, APortHasSoManyAndARequestBeyondChangesNothing) {
+  AliasBench bench({.of_one_port = 3});
+  const auto set = [&](std::string_view host, std::uint64_t bits) {
+    const GuidInfoRecord wanted{.lid = bench.lid(host)};
+    return bench.status_of(
+        ask(Method::Set, RecordId::GuidInfoRecord, kLidAndBlock | bits, wanted, 72), host);
+  };
+  const std::uint64_t two = guid_bit(1) | guid_bit(2);
+  EXPECT_EQ(set("H1", two), 0);
+  EXPECT_EQ(set("H1", guid_bit(3) | guid_bit(4)), 0x0100) << "one of them has room";
+  EXPECT_EQ(bench.aliases.table().owners().size(), 2u) << "and it is not given";
+  EXPECT_EQ(set("H1", two | guid_bit(3)), 0) << "those that it has are not new";
+  EXPECT_EQ(set("H2", two), 0) << "others have their own";
+  EXPECT_EQ(bench.say(Method::Delete, kLidAndBlock | two, {.lid = bench.lid("H1")}, "H1").guids[1],
+            Guid{});
+  EXPECT_EQ(set("H1", guid_bit(5) | guid_bit(6)), 0) << "what was given back";
+}
+
 TEST(Alias, ThereIsRoomForSoMany) {
-  AliasTable table(2);
+  AliasTable table({.all = 2});
   const auto view = view_of("H1-S1 H2-S1");
   EXPECT_NE(table.put(*view, Guid{1}, 1, Guid{}), Guid{});
   EXPECT_NE(table.put(*view, Guid{1}, 2, Guid{}), Guid{});

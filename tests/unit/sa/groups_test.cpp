@@ -119,6 +119,28 @@ TEST_F(GroupRecords, NoMlidsNoGroup) {
   EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "H1").status, Status::NoResources);
 }
 
+TEST_F(GroupRecords, WhoIsAtALimitHearsThatThereAreNoResources) {
+  groups.set_limits({.groups_of_one_port = 1, .joins_of_one_port = 2});
+  const auto make = [&](std::uint64_t number, std::string_view host) {
+    McMemberRecord record = member(host);
+    record.mgid.guid = Guid{number};
+    return ask(Method::Set, kCreate, record, host).status;
+  };
+  EXPECT_EQ(make(1, "H1"), Status::Ok);
+  EXPECT_EQ(make(2, "H1"), Status::NoResources);
+  EXPECT_EQ(make(2, "H2"), Status::Ok);
+  EXPECT_EQ(make(2, "H1"), Status::Ok) << "a join";
+  EXPECT_EQ(make(3, "H3"), Status::Ok);
+  EXPECT_EQ(make(3, "H1"), Status::NoResources) << "a third one";
+  EXPECT_EQ(changes, 4u);
+  // In the name of H2, from H1: H1's limit, and none of H2's.
+  McMemberRecord forged = member("H2");
+  forged.mgid.guid = Guid{4};
+  EXPECT_EQ(ask(Method::Set, kCreate, forged, "H1").status, Status::NoResources);
+  EXPECT_EQ(ask(Method::Set, kCreate, forged, "H1", true).status, Status::NoResources)
+      << "with trust, too: who asks is who asks";
+}
+
 TEST_F(GroupRecords, LeavingSaysWhatRemains) {
   static_cast<void>(ask(Method::Set, kCreate, member("H1", 3), "H1"));
   EXPECT_EQ(records(ask(Method::Delete, kJoin, member("H1", 2), "H1")).front().join_state, 1);

@@ -450,6 +450,49 @@ TEST(Inform, ReportsUnderWayAreBounded) {
   EXPECT_THAT(bench.reports(), SizeIs(3));
 }
 
+TEST(Inform, SilentQueuePairsOfOnePortHoldUpNobodyElse) {
+  KeptBench bench({.reports = {.under_way = 8, .under_way_to_one_port = 2, .attempts = 1}});
+  const auto subscribe_from = [&](std::uint32_t qp) {
+    MadPacket packet = packet_of(subscribe({}), bench.lid("H1"), 1000 + qp);
+    packet.remote_qp = qp;
+    bench.transport.deliver(packet);
+    bench.run();
+  };
+  for (std::uint32_t qp = 10; qp < 30; ++qp) subscribe_from(qp);
+  ASSERT_EQ(bench.inform.table().count(), 20u);
+  for (const char* host : {"H2", "H3"}) ASSERT_EQ(bench.status_of(subscribe({}), host), 0);
+  bench.transport.sent.clear();
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  EXPECT_THAT(told(bench),
+              testing::UnorderedElementsAre(
+                  bench.lid("H1"), bench.lid("H1"), bench.lid("H2"), bench.lid("H3")));
+  // Each answer, and each silence, makes room for the next of them.
+  for (std::size_t at = 0; at < bench.reports().size(); ++at) bench.confirm(bench.reports()[at]);
+  EXPECT_THAT(bench.reports(), SizeIs(22));
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+TEST(Inform, APortThatGoesTakesWhatItsLimitHeldBackWithIt) {
+  KeptBench bench({.reports = {.under_way_to_one_port = 1, .attempts = 1}});
+  for (std::uint32_t qp = 10; qp < 15; ++qp) {
+    MadPacket packet = packet_of(subscribe({}), bench.lid("H3"), 1000 + qp);
+    packet.remote_qp = qp;
+    bench.transport.deliver(packet);
+    bench.run();
+  }
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  bench.adopt(view_of(kWithoutH3));
+  bench.run_for(60s);
+  EXPECT_EQ(bench.inform.table().count(), 0u);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  EXPECT_THAT(bench.reports(), SizeIs(1));
+}
+
 TEST(Inform, TheRecordsSayWhoAskedForWhat) {
   KeptBench bench;
   ASSERT_EQ(bench.status_of(subscribe({.trap_or_device = 64}), "H1"), 0);

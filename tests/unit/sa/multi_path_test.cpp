@@ -224,7 +224,7 @@ MadBytes first_of_many(std::uint64_t transaction) {
 }
 
 TEST(SaMultiPath, AThousandHalfOpenRequestsAreStoppedAndForgotten) {
-  ServerBench bench({.half_open = 10, .half_open_per_client = 4});
+  ServerBench bench({.half_open = 10, .half_open_of_one_port = 4});
   for (std::uint64_t i = 0; i < 1000; ++i) deliver(bench, first_of_many(i), Lid{66});
   EXPECT_EQ(bench.server.half_open(), 4u);
   EXPECT_EQ(bench.server.stats().busy, 996u);

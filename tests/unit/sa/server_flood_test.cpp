@@ -12,7 +12,7 @@ namespace {
 using std::chrono_literals::operator""s;
 
 TEST(SaFlood, WhoFloodsWaitsBehindHimself) {
-  ServerBench bench({.requests_per_client = 100, .requests_per_turn = 4});
+  ServerBench bench({.requests_of_one_port = 100, .requests_per_turn = 4});
   for (std::uint64_t i = 0; i < 1000; ++i) bench.give(node_by_lid(Lid{1}), Lid{66}, i);
   bench.give(node_by_lid(Lid{1}), Lid{40}, 5000);
   EXPECT_EQ(bench.server.waiting(), 101u);
@@ -42,7 +42,7 @@ TEST(SaFlood, DearRequestsShareTheLoop) {
 }
 
 TEST(SaFlood, ThereIsRoomForSoManyClients) {
-  ServerBench bench({.clients = 10});
+  ServerBench bench({.requests = 10});
   for (std::uint16_t lid = 1; lid <= 15; ++lid) bench.give(node_by_lid(Lid{1}), Lid{lid}, 1);
   EXPECT_EQ(bench.server.waiting(), 10u);
   EXPECT_EQ(bench.server.stats().flooded, 5u);
@@ -53,7 +53,7 @@ TEST(SaFlood, ThereIsRoomForSoManyClients) {
 }
 
 TEST(SaFlood, AThousandHalfOpenTablesAreRefusedAndForgotten) {
-  ServerBench bench({.requests_per_client = 2000, .transfers = 100, .transfers_per_client = 60});
+  ServerBench bench({.requests_of_one_port = 2000, .transfers = 100, .transfers_of_one_port = 60});
   for (std::uint64_t i = 0; i < 1000; ++i) bench.give(all_nodes(), Lid{66}, i);
   bench.run();
   EXPECT_EQ(bench.server.transfers(), 60u);
@@ -68,8 +68,63 @@ TEST(SaFlood, AThousandHalfOpenTablesAreRefusedAndForgotten) {
   EXPECT_EQ(bench.server.transfers(), 0u);
 }
 
+TEST(SaFlood, ManyQueuePairsOfAPortAreOnePort) {
+  ServerBench bench(
+      {.requests_of_one_port = 8, .transfers_of_one_port = 2, .requests_per_turn = 1});
+  const Lid flooder = lid_of(*bench.view, "H1");
+  const Lid other = lid_of(*bench.view, "H2");
+  const auto ask_from = [&](Lid lid, std::uint32_t qp) {
+    MadPacket packet = packet_of(all_nodes(), lid, qp);
+    packet.remote_qp = qp;
+    bench.transport.deliver(packet);
+  };
+  for (std::uint32_t qp = 1; qp <= 100; ++qp) ask_from(flooder, qp);
+  ask_from(other, 1);
+  EXPECT_EQ(bench.server.waiting(), 9u);
+  EXPECT_EQ(bench.server.stats().flooded, 92u);
+  bench.run();
+  EXPECT_EQ(bench.sent(1).mad.status, 0);
+  EXPECT_EQ(bench.transport.sent[1].remote_lid, other) << "the second turn";
+  EXPECT_EQ(bench.server.transfers(), 3u) << "two of the one, one of the other";
+  EXPECT_EQ(bench.server.stats().busy, 6u);
+  bench.run_for(60s);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+  for (std::uint32_t qp = 101; qp <= 102; ++qp) ask_from(flooder, qp);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 2u) << "room comes back";
+}
+
+TEST(SaFlood, AllLidsOfAPortAreOnePort) {
+  // LMC 2: four LIDs, and a queue of each would be four times what others have.
+  ServerBench bench({.requests_of_one_port = 8});
+  const auto view = view_of("H1-S1 H2-S1 S1-S2 H3-S2", 2);
+  bench.server.adopt(view);
+  const std::uint16_t base = lid_of(*view, "H1").value();
+  for (std::uint16_t i = 0; i < 40; ++i)
+    bench.give(node_by_lid(Lid{1}), Lid{static_cast<std::uint16_t>(base + i % 4)}, i);
+  EXPECT_EQ(bench.server.waiting(), 8u);
+}
+
+TEST(SaFlood, WhatTablesUnderWayTakeIsBounded) {
+  // All nodes are five records of 112 bytes.
+  ServerBench bench({.transfer_bytes = 2000, .transfer_bytes_of_one_port = 1200});
+  for (std::uint64_t i = 0; i < 4; ++i) bench.give(all_nodes(), Lid{66}, i);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 2u);
+  EXPECT_EQ(bench.server.stats().busy, 2u);
+  for (std::uint16_t lid = 70; lid < 74; ++lid) bench.give(all_nodes(), Lid{lid}, 1);
+  bench.run();
+  EXPECT_EQ(bench.server.transfers(), 3u) << "in all";
+  bench.run_for(60s);
+  EXPECT_EQ(bench.server.transfers(), 0u);
+  ServerBench small({.transfer_bytes = 100, .transfer_bytes_of_one_port = 100});
+  small.give(all_nodes(), Lid{66}, 1);
+  small.run();
+  EXPECT_EQ(small.server.transfers(), 1u) << "one alone may be larger: else it would never come";
+}
+
 TEST(SaFlood, ARefusedTableSaysBusy) {
-  ServerBench bench({.transfers_per_client = 1});
+  ServerBench bench({.transfers_of_one_port = 1});
   bench.give(all_nodes(), Lid{66}, 1);
   bench.give(all_nodes(), Lid{66}, 2);
   bench.run();

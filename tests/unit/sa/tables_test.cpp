@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "smd/sa/class_port_info.h"
+#include "smd/sa/held_tables.h"
 #include "smd/sa/path_record.h"
 #include "smd/sa/table_records.h"
-#include "tests/unit/sa/subnet.h"
+#include "tests/unit/sa/served.h"
 
 namespace smd::sa {
 namespace {
@@ -298,6 +301,123 @@ TEST(QosPaths, HavePathBitsOfTheirLevel) {
   for (const PathRecord& each : found)
     EXPECT_EQ(each.slid.value(), base.value() + 1) << "the second of two";
   EXPECT_THAT(paths(view, "H1", "H2"), SizeIs(4));
+}
+
+/// A service whose ports hold tables that nobody set.
+struct UnsetTables : PortTables {
+  UnsetTables() {
+    parts.held = held;
+    bench.server.adopt(std::make_shared<const SubnetView>(parts));
+    bench.server.add_keeper(keeper);
+  }
+
+  static Asked row(Method method, std::uint64_t mask, const SlToVlTableRecord& wanted) {
+    return ask(method, RecordId::SlToVlTableRecord, mask, wanted, 16);
+  }
+
+  /// What a port would answer: the VL of SL i is i % `vls`.
+  void answer_all(std::uint8_t vls) {
+    SlToVl held_row;
+    for (std::uint8_t i = 0; i < 16; ++i) held_row[i] = Vl{static_cast<std::uint8_t>(i % vls)};
+    SmpData data{};
+    encode_sl_to_vl(held_row, data);
+    for (const TableBlock& block : std::exchange(wanted, {})) held->note(block, data);
+    bench.server.go_on();
+    bench.run();
+  }
+
+  std::shared_ptr<HeldTables> held = std::make_shared<HeldTables>();
+  std::vector<TableBlock> wanted;
+  TableReadKeeper keeper{*held, [this](const std::vector<TableBlock>& blocks) {
+                           wanted.insert(wanted.end(), blocks.begin(), blocks.end());
+                         }};
+  ServerBench bench{{.requests_of_one_port = 4}};
+};
+
+TEST_F(UnsetTables, AreReadOnceAndThenAnswered) {
+  const Asked of_host = row(Method::Get, component_bit(0), {.lid = lid("H2")});
+  bench.give(of_host, lid("H1"), 1);
+  bench.run();
+  EXPECT_TRUE(bench.transport.sent.empty()) << "it waits";
+  ASSERT_THAT(wanted, SizeIs(1));
+  EXPECT_EQ(wanted[0], (TableBlock{.node = ref("H2:1").node, .port = PortNum{1}}));
+  answer_all(4);
+  ASSERT_THAT(bench.transport.sent, SizeIs(1));
+  EXPECT_EQ(bench.sent(0).mad.status, 0);
+  const auto got =
+      *decode_sl_to_vl_table_record(std::span(bench.transport.sent[0].mad).subspan(kHeaderSize));
+  EXPECT_EQ(got.lid, lid("H2"));
+  EXPECT_EQ(got.vls[7], Vl{3});
+  bench.give(of_host, lid("H3"), 2);
+  bench.run();
+  EXPECT_THAT(bench.transport.sent, SizeIs(2));
+  EXPECT_TRUE(wanted.empty()) << "what is known is not read again";
+  held->forget(ref("H2:1").node);
+  bench.give(of_host, lid("H3"), 3);
+  bench.run();
+  EXPECT_THAT(wanted, SizeIs(1)) << "unless the port came up anew";
+}
+
+TEST_F(UnsetTables, OnlyWhatWasAskedForIsRead) {
+  bench.give(row(Method::Get,
+                 component_bit(0) | component_bit(1) | component_bit(2),
+                 {.lid = lid("S1:0"), .in = PortNum{1}, .out = PortNum{2}}),
+             lid("H1"));
+  bench.run();
+  ASSERT_THAT(wanted, SizeIs(1));
+  EXPECT_EQ(wanted[0].modifier,
+            encode_modifier(SlToVlModifier{.in = PortNum{1}, .out = PortNum{2}}));
+  wanted.clear();
+  // Of the low part two blocks of 32, of the high part one.
+  bench.give(ask(Method::GetTable,
+                 RecordId::VlArbTableRecord,
+                 component_bit(0),
+                 VlArbTableRecord{.lid = lid("H3")},
+                 72),
+             lid("H1"),
+             2);
+  bench.run();
+  EXPECT_THAT(wanted, SizeIs(3));
+  wanted.clear();
+  bench.give(row(Method::GetTable, 0, {}), lid("H1"), 3);
+  bench.run();
+  EXPECT_TRUE(wanted.empty()) << "who names nobody has nobody asked";
+}
+
+TEST_F(UnsetTables, APortThatDoesNotAnswerHasNone) {
+  bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"));
+  bench.run();
+  for (const TableBlock& block : std::exchange(wanted, {})) held->note(block, std::nullopt);
+  bench.server.go_on();
+  bench.run();
+  ASSERT_THAT(bench.transport.sent, SizeIs(1));
+  EXPECT_EQ(bench.sent(0).mad.status, static_cast<std::uint16_t>(Status::NoRecords));
+}
+
+TEST_F(UnsetTables, RequestsThatWaitCountAgainstTheirPort) {
+  const Asked asked = row(Method::Get, component_bit(0), {.lid = lid("H2")});
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    bench.give(asked, lid("H1"), i);
+    bench.run();
+  }
+  EXPECT_EQ(bench.server.parked(), 4u);
+  EXPECT_EQ(bench.server.stats().flooded, 6u);
+  bench.give(asked, lid("H3"), 1);
+  bench.give(asked, lid("H3"), 1);
+  bench.run();
+  EXPECT_EQ(bench.server.parked(), 5u) << "others wait as well, and a repetition is the same";
+  answer_all(2);
+  EXPECT_EQ(bench.server.parked(), 0u);
+  EXPECT_THAT(bench.transport.sent, SizeIs(5));
+}
+
+TEST_F(UnsetTables, WhatTheSiteSetsIsNotRead) {
+  parts.qos.sl_to_vl.emplace();
+  bench.server.adopt(std::make_shared<const SubnetView>(parts));
+  bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"));
+  bench.run();
+  EXPECT_THAT(bench.transport.sent, SizeIs(1));
+  EXPECT_TRUE(wanted.empty());
 }
 
 }  // namespace

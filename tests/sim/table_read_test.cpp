@@ -1,0 +1,88 @@
+// SL-to-VL rows and VL arbitration that nobody set: what the ports hold is what clients are told.
+#include <gtest/gtest.h>
+
+#include "smd/sa/table_records.h"
+#include "tests/sim/succession.h"
+
+namespace smd::test {
+namespace {
+
+struct TableReads : Succession {
+  [[nodiscard]] Lid lid(const char* name, std::uint8_t port) const {
+    return fabric.port_info(node(name), PortNum{port}).lid;
+  }
+
+  /// The answer to what was asked last; its status must be 0.
+  [[nodiscard]] std::span<const std::byte> answer() const {
+    const auto found = answers.find(transaction);
+    if (found == answers.end()) {
+      ADD_FAILURE() << "no answer";
+      return {};
+    }
+    EXPECT_EQ(decode_sa_header(found->second.mad)->mad.status, 0);
+    return std::span(found->second.mad).subspan(kHeaderSize);
+  }
+
+  SlToVl row_of(Lid of, PortNum in, PortNum out) {
+    ask(0,
+        RecordId::SlToVlTableRecord,
+        SlToVlTableRecord{.lid = of, .in = in, .out = out},
+        16,
+        7,
+        Method::Get);
+    const auto data = answer();
+    return data.empty() ? SlToVl{} : decode_sl_to_vl_table_record(data)->vls;
+  }
+
+  [[nodiscard]] std::uint64_t sent() { return first.manager().smp_stats().sent; }
+};
+
+TEST_F(TableReads, RowsAreThoseOfThePort) {
+  const PortNum none{0};
+  const Lid host = lid("host-00003", 1);
+  std::uint64_t before = sent();
+  EXPECT_EQ(row_of(host, none, none), fabric.sl_to_vl(node("host-00003"), none, none));
+  EXPECT_LE(sent() - before, 2u) << "one SMP, and perhaps one of a poll";
+  const Lid sw = lid("sw-0-0", 0);
+  EXPECT_EQ(row_of(sw, PortNum{1}, PortNum{2}),
+            fabric.sl_to_vl(node("sw-0-0"), PortNum{1}, PortNum{2}));
+  // Asked again they cost nothing.
+  patience = 1us;
+  before = sent();
+  for (int i = 0; i < 20; ++i) static_cast<void>(row_of(host, none, none));
+  EXPECT_LE(sent() - before, 1u);
+}
+
+TEST_F(TableReads, ArbitrationIsThatOfThePort) {
+  const std::uint32_t at = node("host-00005");
+  ask(0,
+      RecordId::VlArbTableRecord,
+      VlArbTableRecord{.lid = lid("host-00005", 1), .out = PortNum{1}, .block = 1},
+      72,
+      7,
+      Method::Get);
+  const auto data = answer();
+  ASSERT_FALSE(data.empty());
+  const VlArbBlock got = decode_vl_arb_table_record(data)->entries;
+  const auto held = fabric.node_state(at).read_vl_arb(PortNum{1});
+  for (std::size_t i = 0; i < fabric.port_info(at, PortNum{1}).vl_arb_low_cap && i < got.size();
+       ++i)
+    EXPECT_EQ(got[i], held.low[i]) << i;
+}
+
+TEST_F(TableReads, AllOfASwitchHoldsUpNobody) {
+  ask(1,
+      RecordId::SlToVlTableRecord,
+      SlToVlTableRecord{.lid = lid("sw-0-0", 0)},
+      16,
+      1,
+      Method::GetTable);
+  const std::uint64_t whole = transaction;
+  patience = 30ms;
+  static_cast<void>(row_of(lid("host-00006", 1), PortNum{0}, PortNum{0}));
+  pass(5s);
+  EXPECT_TRUE(answers.contains(whole));
+}
+
+}  // namespace
+}  // namespace smd::test
