@@ -96,6 +96,7 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
   if (!transition.why.empty()) out["transition"]["why"] = transition.why;
   out["routes"] = routes_json(cycle.routes);
   out["deadlock"] = deadlock_json(cycle);
+  out["ports_out_of_reach"] = cycle.out_of_reach();
   if (cycle.error) out["error"] = cycle.error->context;
   return out;
 }
@@ -118,7 +119,8 @@ Json run_json(const CycleReport& cycle) {
               {"load",
                {{"max", cycle.load.max},
                 {"mean", rounded(cycle.load.mean)},
-                {"stddev", rounded(cycle.load.stddev)}}}};
+                {"stddev", rounded(cycle.load.stddev)}}},
+              {"ports_out_of_reach", cycle.out_of_reach()}};
   if (cycle.error) out["error"] = cycle.error->context;
   return out;
 }
