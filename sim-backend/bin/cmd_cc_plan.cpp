@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr unsigned kHeaderBytes = 26;
 
@@ -154,12 +153,8 @@ int run_cc_plan(const CommandLine& line) {
   cc::Options options;
   options.hop_ns = line.hop_ns;
   const cc::Plan plan = cc::build_plan(cc::read_facts(*fabric, {.mtu_max = line.mtu}), options);
-  const std::string text = line.json ? print_json(plan) : print_text(plan);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
-    return 0;
-  }
-  std::perror("smsim: standard output");
-  return kFailed;
+  fmt::print("{}", line.json ? print_json(plan) : print_text(plan));
+  return 0;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ int collect(const CommandLine& line) {
   if (!result) return complain(result.error());
   const std::string out = line.out.empty() ? line.folders.front() : line.out;
   if (!write_result(out, *result)) return kFailed;
-  if (!print_to_stdout(line.json ? result->json : result->lines)) return kFailed;
+  fmt::print("{}", line.json ? result->json : result->lines);
   for (const std::string& audit : result->audits) fmt::print(stderr, "smsim: {}\n", audit);
   if (!result->missing.empty()) tell_missing(result->missing);
   return result->sound && result->missing.empty() ? 0 : kFailed;

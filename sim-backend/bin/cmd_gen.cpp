@@ -22,7 +22,10 @@ struct GenOptions {
 };
 
 int run_gen(const GenOptions& options) {
-  if (options.list) return print_to_stdout(list_generators()) ? 0 : kFailed;
+  if (options.list) {
+    fmt::print("{}", list_generators());
+    return 0;
+  }
   if (options.fabric.empty()) {
     fmt::print(stderr, "smsim: gen needs a FABRIC, or --list to see what there is\n");
     return kBadInput;
@@ -33,9 +36,9 @@ int run_gen(const GenOptions& options) {
     return kBadInput;
   }
   const std::string text = print_fabric(*spec);
-  const bool done =
-      options.output.empty() ? print_to_stdout(text) : write_file(options.output, text);
-  return done ? 0 : kFailed;
+  if (!options.output.empty()) return write_file(options.output, text) ? 0 : kFailed;
+  fmt::print("{}", text);
+  return 0;
 }
 
 }  // namespace

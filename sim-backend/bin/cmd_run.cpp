@@ -22,15 +22,14 @@
 #include "sim-backend/experiments/parallel.h"
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/topology/fabric_spec.h"
-#include "sim-backend/topology/files/read_text.h"
 #include "smd/base/log.h"
+#include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
-constexpr std::size_t kLargestScenario = 1 << 20;
 
 struct CommandLine {
   std::string file;
@@ -116,7 +115,7 @@ int print_result(const JoinedResult& result, const CommandLine& line) {
   // What a task has is not the whole: `smsim collect` joins it.
   if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kFailed;
   for (const std::string& audit : result.audits) fmt::print(stderr, "smsim: {}\n", audit);
-  if (!print_to_stdout(line.json ? result.json : result.lines)) return kFailed;
+  fmt::print("{}", line.json ? result.json : result.lines);
   return result.sound ? 0 : kFailed;
 }
 
@@ -126,14 +125,17 @@ int wrong_line(const char* what) {
 }
 
 int run_scenario(const CommandLine& line) {
-  if (line.list) return print_to_stdout(list_scenario_keys()) ? 0 : kFailed;
+  if (line.list) {
+    fmt::print("{}", list_scenario_keys());
+    return 0;
+  }
   if (line.file.empty()) {
     return wrong_line("run needs a SCENARIO.toml, or --list to see what it may say");
   }
   if (line.out.empty() && (line.task.of > 1 || line.resume)) {
     return wrong_line("--task and --resume need --out DIR, where the runs are kept");
   }
-  const Result<std::string> text = read_text(line.file, kLargestScenario);
+  const Result<std::string> text = read_file(line.file, kLargestSettings);
   if (!text) return complain({{line.file, 0, text.error().context}});
   auto scenario = parse_scenario(*text, line.file);
   if (!scenario) return complain(scenario.error());

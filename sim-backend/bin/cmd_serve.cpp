@@ -11,6 +11,7 @@
 
 #include "sim-backend/serve/console_input.h"
 #include "sim-backend/serve/socket_server.h"
+#include "smd/base/program.h"
 
 namespace smd::sim {
 namespace {
@@ -96,7 +97,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of random losses")->capture_default_str();
   command->add_option("--drop", options->drop, "Probability that a cable loses a MAD")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check([](const std::string& text) { return check_number(text, 0, 1); })
       ->capture_default_str();
   command->callback([options, &exit_code] { exit_code = run_serve(*options); });
 }

@@ -9,6 +9,7 @@
 
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/traffic/phases/phase_trace.h"
+#include "smd/base/program.h"
 
 namespace smd::sim {
 namespace {
@@ -24,6 +25,8 @@ struct CommandLine {
   std::string output;
   bool list = false;
 };
+
+std::string is_factor(const std::string& text) { return check_number(text, 0.001, 1000); }
 
 int wrong_line(const std::string& what) {
   fmt::print(stderr, "smsim: {}\n", what);
@@ -44,7 +47,10 @@ std::string heading(const CommandLine& line, const PhaseSum& sum) {
 }
 
 int run_trace(const CommandLine& line) {
-  if (line.list) return print_to_stdout(list_phases()) ? 0 : kFailed;
+  if (line.list) {
+    fmt::print("{}", list_phases());
+    return 0;
+  }
   if (line.phases.empty()) {
     return wrong_line("trace needs a PHASE or more, or --list to see what there is");
   }
@@ -74,8 +80,9 @@ int run_trace(const CommandLine& line) {
     }
     return true;
   };
-  const bool done = line.output.empty() ? print_to_stdout(pieces) : write_file(line.output, pieces);
-  return done ? 0 : kFailed;
+  if (!line.output.empty()) return write_file(line.output, pieces) ? 0 : kFailed;
+  print_to_stdout(pieces);
+  return 0;
 }
 
 }  // namespace
@@ -106,10 +113,10 @@ void add_trace_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--bytes-per-ns", timing.bytes_per_ns, "Of a link of the network that the program ran on")
-      ->check(CLI::Range(0.001, 1000.0))
+      ->check(is_factor)
       ->capture_default_str();
   command->add_option("--speed", timing.speed, "All times but the start are divided by it")
-      ->check(CLI::Range(0.001, 1000.0))
+      ->check(is_factor)
       ->capture_default_str();
   command->add_option("--sl", timing.sl, "Service level of all messages")
       ->check(CLI::Range(0u, 15u))

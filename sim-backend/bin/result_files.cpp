@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim-backend/bin/whole_file.h"
-#include "sim-backend/topology/files/read_text.h"
+#include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t kLargestPart = std::size_t{1} << 30;
 fs::path parts_of(const fs::path& folder) { return folder / "parts"; }
 
 Parsed<NamedPart> read_one(const fs::path& file) {
-  const Result<std::string> text = read_text(file, kLargestPart);
+  const Result<std::string> text = read_file(file, kLargestPart);
   if (!text) return tl::unexpected(Faults{{file.string(), 0, text.error().context}});
   Parsed<Part> part = parse_part(*text, file.string());
   if (!part) return tl::unexpected(part.error());

@@ -13,8 +13,11 @@
 #include "sim-backend/bin/cmd_serve.h"
 #include "sim-backend/bin/cmd_trace.h"
 #include "smd/base/log.h"
+#include "smd/base/program.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run_command_line(int argc, char** argv) {
   CLI::App app{"Simulated InfiniBand fabrics", "smsim"};
   app.set_version_flag("--version", std::string("smsim ") + SMD_VERSION);
   app.require_subcommand(1);
@@ -49,4 +52,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return smd::run_program("smsim", [&] { return run_command_line(argc, argv); });
 }

@@ -66,21 +66,13 @@ bool make_folder(const std::filesystem::path& path) {
   return false;
 }
 
-bool print_to_stdout(const TextPieces& pieces) {
+void print_to_stdout(const TextPieces& pieces) {
   std::string text;
   for (bool more = true; more;) {
     text.clear();
     more = pieces(text);
-    if (!print_to_stdout(text)) return false;
+    fmt::print("{}", text);
   }
-  return true;
-}
-
-bool print_to_stdout(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return true;
-  fmt::print(stderr, "smsim: standard output: {}\n", std::strerror(errno));
-  return false;
 }
 
 }  // namespace smd::sim

@@ -20,8 +20,7 @@ using TextPieces = std::function<bool(std::string&)>;
 /// With all above it. What goes wrong is said on stderr.
 [[nodiscard]] bool make_folder(const std::filesystem::path& path);
 
-/// What goes wrong is said on stderr.
-[[nodiscard]] bool print_to_stdout(const std::string& text);
-[[nodiscard]] bool print_to_stdout(const TextPieces& pieces);
+/// std::system_error where it takes no more; run_program() says so.
+void print_to_stdout(const TextPieces& pieces);
 
 }  // namespace smd::sim

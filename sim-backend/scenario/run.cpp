@@ -12,6 +12,7 @@
 #include "sim-backend/scenario/offered_traffic.h"
 #include "sim-backend/scenario/surroundings.h"
 #include "sim-backend/traffic/trace.h"
+#include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
@@ -99,8 +100,10 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   out.faults_ = std::move(*faults);
   out.find_neighbours();
   if (!s.traffic.trace.empty()) {
+    // It is read more than once: a pipe would be empty the second time.
+    if (const auto fine = check_regular_file(s.traffic.trace); !fine)
+      return fault(s.file, s.traffic_line, s.traffic.trace + ": " + fine.error().context);
     std::ifstream in(s.traffic.trace);
-    if (!in) return fault(s.file, s.traffic_line, s.traffic.trace + " cannot be read");
     const auto lines =
         check_trace(in, s.traffic.trace, static_cast<HostNum>(out.fabric_.host_lids.size()));
     if (!lines) return tl::unexpected(lines.error());

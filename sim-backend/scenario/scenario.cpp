@@ -9,6 +9,7 @@
 #include "sim-backend/scenario/scenario_keys.h"
 #include "sim-backend/topology/nearest.h"
 #include "smd/app/config_scan.h"
+#include "smd/base/printable.h"
 
 // The only file here that sees the TOML library; how it is made safe: smd/app/config.cpp.
 #define TOML_EXCEPTIONS 0
@@ -271,14 +272,6 @@ class Reader {
   std::map<std::string, int> lines_;
 };
 
-/// The library quotes the characters it stumbles over, line ends among them.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(
-      line, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
-  return line;
-}
-
 }  // namespace
 
 unsigned Scenario::largest_packet() const {
@@ -300,7 +293,7 @@ Parsed<Scenario> parse_scenario(std::string_view text, const std::string& file) 
   if (!document) {
     const toml::parse_error& error = document.error();
     return fault(
-        file, line_of(error.source()), fmt::format("not TOML: {}", one_line(error.description())));
+        file, line_of(error.source()), fmt::format("not TOML: {}", printable(error.description())));
   }
   return Reader(file).read(document.table());
 }

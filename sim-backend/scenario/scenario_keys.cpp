@@ -130,6 +130,7 @@ bool set_loads(const ScenarioValue& value, Scenario& s) {
 
 bool set_sizes(const ScenarioValue& value, Scenario& s) {
   constexpr double kMost = 1 << 30;
+  constexpr double kMostWeight = 1e9;
   std::uint32_t bytes = 0;
   if (set_whole(value, 0, kMost, bytes)) {
     s.traffic.sizes = {{bytes, 1}};
@@ -139,8 +140,9 @@ bool set_sizes(const ScenarioValue& value, Scenario& s) {
   if (list == nullptr || list->empty()) return false;
   s.traffic.sizes.clear();
   for (const ScenarioSize& size : *list) {
-    if (size.bytes < 0 || static_cast<double>(size.bytes) > kMost || !(size.weight > 0))
-      return false;
+    const bool fits = size.bytes >= 0 && static_cast<double>(size.bytes) <= kMost &&
+                      size.weight > 0 && size.weight <= kMostWeight;
+    if (!fits) return false;
     s.traffic.sizes.push_back({static_cast<std::uint32_t>(size.bytes), size.weight});
   }
   return true;
@@ -410,7 +412,11 @@ constexpr std::array kKeys{
                 [](const ScenarioValue& v, Scenario& s) {
                   return set_flag(v, s.packet.cables.flow_control_packets);
                 }},
-    ScenarioKey{"traffic", "pattern", "a pattern, see below", "who sends to whom", set_pattern},
+    ScenarioKey{"traffic",
+                "pattern",
+                "a pattern; smsim run --list has them all",
+                "who sends to whom",
+                set_pattern},
     ScenarioKey{"traffic",
                 "load",
                 "above 0 to 1, or a list of such",

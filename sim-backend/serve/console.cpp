@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim-backend/serve/console_context.h"
+#include "smd/base/printable.h"
 
 namespace smd::sim {
 namespace {
@@ -42,17 +43,30 @@ Result<std::vector<PortAt>> next_ports(Context& context) {
   return ports;
 }
 
+/// Nothing is done where a line says more than its command takes.
+Result<void> check_end(Context& context) {
+  if (context.words.at_end()) return {};
+  return fail(Errc::Malformed,
+              fmt::format("'{}' is more than this command takes", context.words.next_word()));
+}
+
 Answer set_links(Context& context, bool up) {
   const Result<std::vector<PortAt>> ports = next_ports(context);
   if (!ports) return fail(ports.error().code, ports.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   for (const PortAt& at : *ports) context.fabric.set_link(at.node, at.port, up);
   return fmt::format(
       "{} link{} {}\n", ports->size(), ports->size() == 1 ? "" : "s", up ? "up" : "down");
 }
 
+/// With a port: its cable alone.
 Answer set_node(Context& context, bool up) {
+  ConsoleWords ahead = context.words;
+  if (const auto target = ahead.next_target(); target && target->has_port)
+    return set_links(context, up);
   const Result<std::uint32_t> node = next_node(context);
   if (!node) return fail(node.error().code, node.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   context.fabric.set_node(*node, up);
   return fmt::format("{} is {}\n", name_of(context, *node), up ? "on" : "off");
 }
@@ -233,7 +247,10 @@ constexpr std::array kCommands = {
             run_link,
             "Link NODE[PORT] NODE[PORT] - put a cable there; link down|up NODE[PORT]"},
     Command{"clear", 'c', run_clear, "Clear NODE[PORT] | NODE - unlink; a whole node is reset too"},
-    Command{"node", 0, run_node, "node down|up NODE - switch a node off or on; also Down, Up"},
+    Command{"node",
+            0,
+            run_node,
+            "node down|up NODE - switch a node off or on; with a PORT: its cable; also Down, Up"},
     Command{"down", 0, run_down, ""},
     Command{"up", 0, run_up, ""},
     Command{"reboot", 0, run_reboot, "Reboot NODE - off and on at once"},
@@ -279,10 +296,10 @@ std::string Console::run(std::string_view line) {
   if (word.empty() || word[0] == '#') return {};
   const Command* command = find_command(word);
   if (command == nullptr) {
-    return fmt::format("# unknown command '{}'; help lists them\n", word.substr(0, 40));
+    return fmt::format("# unknown command '{}'; help lists them\n", printable(word.substr(0, 40)));
   }
   const Answer answer = command->run(context);
-  return answer ? *answer : fmt::format("# {}\n", answer.error().context);
+  return answer ? *answer : fmt::format("# {}\n", printable(answer.error().context));
 }
 
 }  // namespace smd::sim

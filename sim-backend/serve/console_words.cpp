@@ -86,6 +86,14 @@ Result<ConsoleTarget> ConsoleWords::next_target() {
                   fmt::format("'{}' is no port number; a port is NAME:PORT", port));
     }
   }
+  // "NODE PORT" as well, as people type it.
+  ConsoleWords ahead = *this;
+  unsigned number = 0;
+  if (!target.has_port && !target.node.empty() && parse_number(ahead.next_word(), number)) {
+    *this = ahead;
+    target.has_port = true;
+    target.port = number;
+  }
   if (target.node.empty()) {
     return fail(Errc::Malformed, "a node is missing; write \"NAME\" or \"NAME\"[PORT]");
   }

@@ -11,6 +11,9 @@
 namespace smd::sim {
 namespace {
 
+/// A line, comments included, with what ends it.
+constexpr std::size_t kLongestLine = std::size_t{1} << 16;
+
 constexpr std::uint32_t kMostBytes = 1u << 30;
 constexpr std::uint64_t kMostNanos = 9'000'000'000'000'000;  // in picoseconds they fit a Picos
 
@@ -46,13 +49,13 @@ bool read_time(std::string_view word, Picos& out) {
 }  // namespace
 
 TraceReader::TraceReader(std::istream& in, std::string name, HostNum hosts)
-    : in_(in), name_(std::move(name)), hosts_(hosts) {}
+    : in_(in), name_(std::move(name)), hosts_(hosts), text_(kLongestLine, '\0') {}
 
 Parsed<std::optional<TraceLine>> TraceReader::next() {
-  std::string text;
-  while (std::getline(in_, text)) {
+  while (in_.getline(text_.data(), static_cast<std::streamsize>(text_.size()))) {
     ++line_;
-    std::string_view rest(text);
+    const auto taken = static_cast<std::size_t>(in_.gcount());
+    std::string_view rest(text_.data(), in_.eof() ? taken : taken - 1);  // its end is counted
     if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
     rest = rest.substr(0, rest.find('#'));
     const std::string_view time = take_word(rest);
@@ -86,6 +89,10 @@ Parsed<std::optional<TraceLine>> TraceReader::next() {
     return std::optional(out);
   }
   if (in_.bad()) return fault(name_, line_, "cannot be read");
+  if (!in_.eof()) {
+    return fault(
+        name_, line_ + 1, fmt::format("a line has at most {} characters", kLongestLine - 1));
+  }
   return std::optional<TraceLine>();
 }
 

@@ -36,6 +36,7 @@ class TraceReader {
   std::istream& in_;
   std::string name_;
   HostNum hosts_;
+  std::string text_;  // of the line, in a buffer as long as a line may be
   int line_ = 0;
   Picos last_ = 0;
 };

@@ -49,6 +49,18 @@ struct Client {
 using ClientPtr = std::shared_ptr<Client>;
 using Connections = AcceptLoop<asio::basic_socket_acceptor<Stream>>;
 
+/// Without the query, and without scheme and authority where a proxy was meant to be asked (RFC
+/// 9112, 3.2.2).
+std::string_view path_of(std::string_view target) {
+  if (!target.starts_with('/')) {
+    const std::size_t scheme = target.find("://");
+    if (scheme == std::string_view::npos) return target;
+    target.remove_prefix(scheme + 3);
+    target.remove_prefix(std::min(target.find_first_of("/?"), target.size()));
+  }
+  return target.substr(0, target.find('?'));
+}
+
 std::string print_head(std::string_view status, std::size_t length, std::string_view more = "") {
   return fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
@@ -105,8 +117,7 @@ struct MetricsServer::Impl : std::enable_shared_from_this<Impl> {
     if (!head && request.method() != http::verb::get)
       return refuse(
           client, "405 Method Not Allowed", "GET and HEAD are known\n", "Allow: GET, HEAD\r\n");
-    const std::string_view target(request.target().data(), request.target().size());
-    if (target.substr(0, target.find('?')) != "/metrics")
+    if (path_of({request.target().data(), request.target().size()}) != "/metrics")
       return refuse(client, "404 Not Found", "there is /metrics\n", "", head);
     answer(client, "200 OK", numbers(), "", head);
   }

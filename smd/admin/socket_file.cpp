@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace smd {
@@ -62,6 +63,20 @@ Result<bool> somebody_listens(const sockaddr_un& address) {
   return system_error(fmt::format("{} cannot be probed", address.sun_path));
 }
 
+/// The folder of a socket does not outlive a restart of the machine; systemd makes it for its unit.
+Result<void> make_parent(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
+  std::filesystem::create_directories(folder, error);
+  if (!error) return {};
+  return fail(error == std::errc::permission_denied ? Errc::NoPermission : Errc::Io,
+              fmt::format("{} cannot be made: {}; make it, run smd as root or under systemd, or "
+                          "name a socket elsewhere",
+                          folder.string(),
+                          error.message()));
+}
+
 Result<void> make_way(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
 
@@ -89,6 +104,7 @@ Result<SocketFile> SocketFile::open(const std::string& path, unsigned mode) {
   SocketFile file;
   file.path_ = path;
   const std::string lock = path + ".lock";
+  if (auto there = make_parent(path); !there) return tl::unexpected<Error>(there.error());
   file.lock_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file.lock_ < 0) return system_error(lock);
   if (::flock(file.lock_, LOCK_EX | LOCK_NB) != 0) {

@@ -32,6 +32,7 @@ struct Client {
   std::size_t sent = 0;
   bool last = false;  // closes when `out` is sent
   Timer stall;
+  Timer idle;
 };
 
 using ClientPtr = std::shared_ptr<Client>;
@@ -62,11 +63,31 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
     ErrorCode error;
     client->socket.non_blocking(true, error);
     if (error) return;
+    if (clients.size() >= options.max_clients) make_room();
     clients.push_back(client);
-    if (clients.size() > options.max_clients) {
-      return refuse(client, fmt::format("{} clients already; later", options.max_clients));
-    }
+    await_request(client);
     read(client);
+  }
+
+  /// Who waits for no answer goes first; else who has waited for longest.
+  void make_room() {
+    const auto idle =
+        std::ranges::find_if(clients, [](const ClientPtr& client) { return client->out.empty(); });
+    const ClientPtr client = idle != clients.end() ? *idle : clients.front();
+    const std::string why = fmt::format(
+        "{} clients, and another came: this one was idle for longest", options.max_clients);
+    if (!client->out.empty()) return cut(client, why);
+    refuse(client, why);
+    if (client->socket.is_open()) drop(client);
+  }
+
+  /// The client is now the one that was idle last.
+  void await_request(const ClientPtr& client) {
+    std::erase(clients, client);
+    clients.push_back(client);
+    client->idle = Timer(runtime, runtime.now() + options.idle, [this, client] {
+      refuse(ClientPtr(client), "no request came for a while");
+    });
   }
 
   void read(const ClientPtr& client) {
@@ -91,14 +112,17 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
       if (end == std::string::npos) return read(client);
       const std::string request = client->in.substr(0, end);
       client->in.erase(0, end + 1);
+      client->idle.reset();
       client->out = commands.answer(request) + "\n";
       client->sent = 0;
       if (!flush(client)) return;
+      await_request(client);
     }
   }
 
   void refuse(const ClientPtr& client, const std::string& why) {
     log::warn("admin.client_cut", "why=\"{}\"", why);
+    client->idle.reset();
     client->out = print_error_answer(why) + "\n";
     client->sent = 0;
     client->last = true;
@@ -140,7 +164,9 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
                               [self = shared_from_this(), client](const ErrorCode& error) {
                                 if (self->closed || !client->socket.is_open()) return;
                                 if (error) return self->drop(client);
-                                if (self->flush(client)) self->serve(client);
+                                if (!self->flush(client)) return;
+                                self->await_request(client);
+                                self->serve(client);
                               });
   }
 
@@ -153,6 +179,7 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
     ErrorCode ignored;
     client->socket.close(ignored);
     client->stall.reset();
+    client->idle.reset();
     std::erase(clients, client);
   }
 
@@ -167,7 +194,7 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
   const SocketServerOptions options;
   std::optional<SocketFile> file;
   std::optional<Connections> connections;
-  std::vector<ClientPtr> clients;
+  std::vector<ClientPtr> clients;  // the one that was answered last is last
   bool closed = false;
 };
 

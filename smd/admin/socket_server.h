@@ -2,7 +2,9 @@
 //
 // A client's next request is read only when its last answer is out, so that what one client can
 // make the daemon hold is one request and one answer. Clients that exceed a limit are told why, if
-// they still read, and cut; nothing that a client does ends the daemon.
+// they still read, and cut; nothing that a client does ends the daemon. Where there are too many,
+// the one that has been idle for longest gives way to the newcomer, so that nobody who holds
+// connections open keeps others out.
 #pragma once
 
 #include <chrono>
@@ -23,6 +25,7 @@ struct SocketServerOptions {
   std::size_t max_request = 64 * 1024;         // bytes of one line
   std::size_t max_backlog = 64 * 1024 * 1024;  // bytes of an answer that wait for their reader
   Duration stall = std::chrono::seconds(30);   // a reader that takes nothing for so long is cut
+  Duration idle = std::chrono::minutes(1);     // likewise who completes no request for so long
 };
 
 class SocketServer {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace smd {
@@ -53,19 +54,30 @@ constexpr std::array<Word<Safety>, 5> kSafety{{
     {"deactivate-all", &Assimilation::safety, Safety::DeactivateAll},
     {"none", &Assimilation::safety, Safety::None},
 }};
-constexpr std::array<Word<bool>, 6> kSwitches{{
+constexpr std::array<Word<bool>, 2> kTables{{
     {"delta", &Assimilation::whole_tables, false},
     {"whole", &Assimilation::whole_tables, true},
+}};
+constexpr std::array<Word<bool>, 2> kActivation{{
     {"directed", &Assimilation::lid_routed_activation, false},
     {"lid-routed", &Assimilation::lid_routed_activation, true},
+}};
+constexpr std::array<Word<bool>, 2> kRequests{{
     {"lean", &Assimilation::literal, false},
     {"literal", &Assimilation::literal, true},
 }};
 
+/// What a text has said so far.
+struct Said {
+  std::set<const void*> lists;  // one word of each, or they contradict each other
+  bool proved = false;          // "certified": every phase
+};
+
+/// False when the word is none of these, or another one of these was said before.
 template <class Words>
-bool apply(const Words& words, std::string_view text, Assimilation& out) {
+bool apply(const Words& words, std::string_view text, Assimilation& out, Said& said) {
   const auto word = std::ranges::find_if(words, [&](const auto& w) { return w.text == text; });
-  if (word == words.end()) return false;
+  if (word == words.end() || !said.lists.insert(&words).second) return false;
   out.*(word->field) = word->value;
   return true;
 }
@@ -83,19 +95,24 @@ void append(const Words& words, const Assimilation& from, std::string& out) {
 
 std::optional<Assimilation> parse_assimilation(std::string_view text) {
   Assimilation out;
-  while (true) {
+  Said said;
+  for (bool first = true;; first = false) {
     const std::size_t plus = text.find('+');
     const std::string_view word = text.substr(0, plus);
     const auto preset = std::ranges::find(kPresets, word, &decltype(kPresets)::value_type::first);
-    if (preset != kPresets.end()) {
+    if (first && preset != kPresets.end()) {
       out = preset->second;
-    } else if (!apply(kDiscovery, word, out) && !apply(kRoutes, word, out) &&
-               !apply(kSafety, word, out) && !apply(kSwitches, word, out)) {
+      said.proved = word == "certified";
+    } else if (!apply(kDiscovery, word, out, said) && !apply(kRoutes, word, out, said) &&
+               !apply(kSafety, word, out, said) && !apply(kTables, word, out, said) &&
+               !apply(kActivation, word, out, said) && !apply(kRequests, word, out, said)) {
       return std::nullopt;
     }
-    if (plus == std::string_view::npos) return out;
+    if (plus == std::string_view::npos) break;
     text.remove_prefix(plus + 1);
   }
+  if (said.proved && out.safety != Safety::Certified) return std::nullopt;
+  return out;
 }
 
 std::string print_assimilation(const Assimilation& assimilation) {
@@ -106,14 +123,18 @@ std::string print_assimilation(const Assimilation& assimilation) {
   append(kDiscovery, assimilation, out);
   append(kRoutes, assimilation, out);
   append(kSafety, assimilation, out);
-  append(kSwitches, assimilation, out);
+  append(kTables, assimilation, out);
+  append(kActivation, assimilation, out);
+  append(kRequests, assimilation, out);
   return out;
 }
 
 std::string_view assimilation_grammar() {
-  return "certified, basic or improved, or words joined by '+': partial or full; engine, fera, "
-         "pira or pira-fera; proved, cut-dependencies, cut-ports, deactivate-all or none; delta or "
-         "whole; directed or lid-routed; lean or literal";
+  return "certified, basic or improved, or words joined by '+', one of a kind, with one of these "
+         "in front or not: partial or full; engine, fera, pira or pira-fera; proved, "
+         "cut-dependencies, cut-ports, deactivate-all or none (not with certified); delta or "
+         "whole; "
+         "directed or lid-routed; lean or literal";
 }
 
 }  // namespace smd

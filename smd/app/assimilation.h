@@ -5,8 +5,9 @@
 //   basic       full discovery, FERa, the whole subnet deactivated, whole tables   (thesis)
 //   improved    partial discovery, PIRa and then FERa, cut-node dependencies blocked   (thesis)
 //
-// A text is words joined by '+', read from left to right: "improved+delta",
-// "partial+fera+none+delta".
+// A text is words joined by '+': "improved+delta", "partial+fera+none+delta". A preset comes first,
+// what follows changes it. Words that contradict each other are refused, and so is "certified" with
+// a way of changing tables that gives up the proof.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct Assimilation {
   friend bool operator==(const Assimilation&, const Assimilation&) = default;
 };
 
-/// Nothing when a word is unknown.
+/// Nothing when a word is unknown or contradicts another.
 [[nodiscard]] std::optional<Assimilation> parse_assimilation(std::string_view text);
 
 /// A preset's name, or all words.

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "smd/app/state_file.h"
+#include "smd/base/fault_list.h"
 
 namespace smd::app {
 namespace {
@@ -32,7 +33,7 @@ std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
 
 Parsed<std::vector<cc::CcKey>> parse_cc_keys(std::string_view text, const std::string& file) {
   std::vector<cc::CcKey> keys;
-  Faults faults;
+  FaultList faults(file);
   std::istringstream lines{std::string(text)};
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -41,10 +42,10 @@ Parsed<std::vector<cc::CcKey>> parse_cc_keys(std::string_view text, const std::s
     if (const auto key = parse_key(line)) {
       keys.push_back(*key);
     } else {
-      faults.push_back({file, number, "no key; a line is one, as in 0x0000000000000022"});
+      faults.add(number, "no key; a line is one, as in 0x0000000000000022");
     }
   }
-  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  if (!faults.empty()) return tl::unexpected(faults.take());
   return keys;
 }
 

@@ -1,19 +1,18 @@
 #include "smd/app/config.h"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "smd/app/config_options.h"
 #include "smd/app/config_scan.h"
 #include "smd/app/root_file.h"
+#include "smd/base/fault_list.h"
+#include "smd/base/printable.h"
+#include "smd/base/read_file.h"
 #include "smd/policy/partition_file.h"
 
 // The only file that sees the TOML library: it costs seconds to compile.
@@ -29,7 +28,7 @@
 namespace smd {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 1 << 20;
+constexpr std::size_t kMostConfigFaults = 100;
 
 int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
 
@@ -46,12 +45,15 @@ ConfigValue to_value(const toml::node& node) {
   return {ConfigOther{node.is_table() ? "a table" : "a date or time"}};
 }
 
-/// The library quotes the characters it stumbles over, line ends among them.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(
-      line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-  return line;
+/// A number in the base in which the file has it.
+std::string print_given(const toml::node& node, const ConfigValue& value) {
+  const auto* number = node.as_integer();
+  if (number == nullptr) return print_config_value(value);
+  // Bits of the hexadecimal mark are those of the others together.
+  const toml::value_flags base = number->flags() & toml::value_flags::format_as_hexadecimal;
+  if (base == toml::value_flags::format_as_octal) return fmt::format("0o{:o}", number->get());
+  if (base == toml::value_flags::format_as_hexadecimal) return fmt::format("0x{:x}", number->get());
+  return print_config_value(value);
 }
 
 /// Keys as messages show them: whatever is in the file, on one line.
@@ -86,11 +88,20 @@ class Reader {
     check_rules();
     if (faults_.empty()) return config_;
     // The library orders keys by name; people read files from the top.
-    std::ranges::stable_sort(faults_, {}, &Fault::line);
-    return tl::unexpected<Faults>(std::move(faults_));
+    std::ranges::stable_sort(faults_, {}, &Pending::line);
+    FaultList first(file_, kMostConfigFaults);
+    for (const Pending& each : faults_) first.add_lazily(each.line, each.message);
+    return tl::unexpected<Faults>(first.take());
   }
 
  private:
+  /// Put into words only where it is among the first: finding what a name was meant to be takes a
+  /// while, and a daemon reads its file again on the loop. The document outlives it.
+  struct Pending {
+    int line = 0;
+    std::function<std::string()> message;
+  };
+
   void read_section(const toml::key& key, const toml::node& node) {
     const std::string_view name = key.str();
     const int line = line_of(key.source());
@@ -103,33 +114,36 @@ class Reader {
       return;
     }
     if (section == nullptr) {
-      return complain(line,
-                      fmt::format("{} stands outside of every section; the nearest known key is {}",
-                                  print_key(name),
-                                  find_nearest_option("", name)));
+      return complain_lazily(line, [name] {
+        return fmt::format("{} stands outside of every section; the nearest known key is {}",
+                           print_key(name),
+                           find_nearest_option("", name));
+      });
     }
-    complain(line,
-             fmt::format("unknown section [{}]; the nearest known one is [{}]",
+    complain_lazily(line, [name] {
+      return fmt::format("unknown section [{}]; the nearest known one is [{}]",
                          print_key(name),
-                         find_nearest_section(name)));
+                         find_nearest_section(name));
+    });
   }
 
   void read_option(std::string_view section, const toml::key& key, const toml::node& node) {
     const int line = line_of(key.source());
     const ConfigOption* option = find_option(section, key.str());
     if (option == nullptr) {
-      return complain(line,
-                      fmt::format("unknown key {}.{}; the nearest known one is {}",
-                                  section,
-                                  print_key(key.str()),
-                                  find_nearest_option(section, key.str())));
+      return complain_lazily(line, [section, name = key.str()] {
+        return fmt::format("unknown key {}.{}; the nearest known one is {}",
+                           section,
+                           print_key(name),
+                           find_nearest_option(section, name));
+      });
     }
     const ConfigValue value = to_value(node);
     lines_[option->name()] = line;
     if (option->apply(value, config_)) return;
     faulty_.insert(option->name());
     complain(line,
-             fmt::format("{} is {}; {}", option->name(), print_config_value(value), option->range));
+             fmt::format("{} is {}; {}", option->name(), print_given(node, value), option->range));
   }
 
   /// A rule is reported where the file sets its first option, else where it sets the other. It
@@ -152,12 +166,16 @@ class Reader {
   }
 
   void complain(int line, std::string message) {
-    faults_.push_back({file_, line, std::move(message)});
+    complain_lazily(line, [message = std::move(message)] { return message; });
+  }
+
+  void complain_lazily(int line, std::function<std::string()> message) {
+    faults_.push_back({line, std::move(message)});
   }
 
   std::string file_;
   Config config_;
-  Faults faults_;
+  std::vector<Pending> faults_;
   std::map<std::string, int> lines_;  // where the file sets an option
   std::set<std::string> faulty_;
 };
@@ -174,37 +192,23 @@ Parsed<Config> parse_config(std::string_view text, const std::string& file) {
   if (!document) {
     const toml::parse_error& error = document.error();
     return fault(
-        file, line_of(error.source()), fmt::format("not TOML: {}", one_line(error.description())));
+        file, line_of(error.source()), fmt::format("not TOML: {}", printable(error.description())));
   }
   return Reader(file).read(document.table());
 }
 
 namespace {
 
-Parsed<std::string> read_regular_file(const std::string& path) {
-  struct stat status {};
-
-  if (::stat(path.c_str(), &status) != 0) {
-    return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
-  }
-  // Devices and pipes could go on for ever.
-  if (!S_ISREG(status.st_mode)) return fault(path, 0, "is no regular file");
-  if (static_cast<std::uintmax_t>(status.st_size) > kLargestFile) {
-    return fault(
-        path, 0, fmt::format("is {} bytes long; at most {}", status.st_size, kLargestFile));
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file sets failbit of the destination: that is a config of defaults.
-  if (in && status.st_size > 0) text << in.rdbuf();
-  if (!in) return fault(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
-  return text.str();
+Parsed<std::string> read_settings(const std::string& path) {
+  auto text = read_file(path, kLargestSettings);
+  if (!text) return fault(path, 0, text.error().context);
+  return std::move(*text);
 }
 
 Faults read_roots(Config& config) {
   const std::string& file = config.sm.roots_file;
   if (file.empty()) return {};
-  const auto list = read_regular_file(file);
+  const auto list = read_settings(file);
   if (!list) return list.error();
   const auto roots = parse_root_file(*list, file);
   if (!roots) return roots.error();
@@ -215,7 +219,7 @@ Faults read_roots(Config& config) {
 Faults read_partitions(Config& config) {
   const std::string& file = config.partitions.file;
   if (file.empty()) return {};
-  const auto text = read_regular_file(file);
+  const auto text = read_settings(file);
   if (!text) return text.error();
   auto reading = parse_partition_file(*text, file);
   if (!reading) return reading.error();
@@ -227,7 +231,7 @@ Faults read_partitions(Config& config) {
 Faults read_qos(Config& config) {
   const std::string& file = config.qos.policy_file;
   if (file.empty()) return {};
-  const auto text = read_regular_file(file);
+  const auto text = read_settings(file);
   if (!text) return text.error();
   auto reading = parse_qos_file(*text, file);
   if (!reading) return reading.error();
@@ -239,7 +243,7 @@ Faults read_qos(Config& config) {
 }  // namespace
 
 Parsed<Config> load_config(const std::string& path) {
-  const auto text = read_regular_file(path);
+  const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
   auto config = parse_config(*text, path);
   if (!config) return config;

@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cstdint>
+
+#include "smd/base/printable.h"
 
 namespace smd {
 namespace {
@@ -11,29 +12,6 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 constexpr bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
-
-struct Utf8 {
-  std::uint32_t code_point = 0;
-  std::size_t bytes = 0;
-};
-
-/// The character at the start of `text`, which is not ASCII; nothing when it is cut, overlong or
-/// beyond Unicode. Surrogates pass.
-std::optional<Utf8> decode_utf8(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0xc2 || lead > 0xf4) return std::nullopt;
-  const std::size_t bytes = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < bytes) return std::nullopt;
-  std::uint32_t code_point = lead & (0xffu >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0) != 0x80) return std::nullopt;
-    code_point = code_point << 6 | (next & 0x3f);
-  }
-  static constexpr std::array<std::uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (code_point < kSmallest[bytes] || code_point > 0x10ffff) return std::nullopt;
-  return Utf8{code_point, bytes};
-}
 
 class Scanner {
  public:

@@ -1,5 +1,7 @@
 #include "smd/app/cycle_log.h"
 
+#include <algorithm>
+
 #include "smd/base/log.h"
 
 namespace smd::app {
@@ -19,10 +21,27 @@ std::string print_foreign_keys(const ForeignKeys& keys) {
 
 }  // namespace
 
+std::string print_out_of_reach(const CycleReport& cycle) {
+  const std::uint64_t ports = cycle.out_of_reach();
+  if (ports == 0) return "";
+  const auto first = std::ranges::find(cycle.silent, true, &SilentPort::out_of_reach);
+  return fmt::format(
+      "{} port{}, of them {} port {}, {} to nodes beyond the 63 hops that a directed route may "
+      "have: they are not managed; a manager nearer to the middle of the fabric reaches more",
+      ports,
+      ports == 1 ? "" : "s",
+      first->node,
+      first->port,
+      ports == 1 ? "leads" : "lead");
+}
+
 void log_cycle(const CycleReport& cycle) {
   for (const SilentPort& port : cycle.silent) {
+    if (port.out_of_reach) continue;
     log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
   }
+  if (const std::string far = print_out_of_reach(cycle); !far.empty())
+    log::error("discovery.out_of_reach", "why=\"{}\"", far);
   for (const DuplicateGuid& twice : cycle.duplicates) {
     log::error("discovery.duplicate_guid",
                "guid={} first={} second={}; the second is left out",
@@ -38,8 +57,9 @@ void log_cycle(const CycleReport& cycle) {
     log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
   }
   if (cycle.error) {
-    return log::error(
-        "cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
+    log::error("cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
+    return log::info(
+        "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());
   }
   if (!cycle.transition.why.empty()) {
     log::warn("transition.fallback",
@@ -48,19 +68,21 @@ void log_cycle(const CycleReport& cycle) {
               cycle.transition.why);
   }
   if (!cycle.full_why.empty()) log::info("discovery.full", "why=\"{}\"", cycle.full_why);
-  log::info("cycle.end",
-            "reason=\"{}\" discovery={} engine={} transition={} phases={} switches={} nodes={} "
-            "smps={} blocks={} faults={}",
-            cycle.reason,
-            cycle.partial ? "partial" : "full",
-            cycle.engine,
-            print_transition_kind(cycle.transition.kind),
-            cycle.transition.phases,
-            cycle.counts.switches,
-            cycle.counts.switches + cycle.counts.cas,
-            cycle.smps(),
-            cycle.blocks_written,
-            cycle.fault_count);
+  log::info(
+      "cycle.end",
+      "reason=\"{}\" result={} discovery={} engine={} transition={} phases={} switches={} nodes={} "
+      "smps={} blocks={} faults={}",
+      cycle.reason,
+      cycle.up() ? "up" : "not_up",
+      cycle.partial ? "partial" : "full",
+      cycle.engine,
+      print_transition_kind(cycle.transition.kind),
+      cycle.transition.phases,
+      cycle.counts.switches,
+      cycle.counts.switches + cycle.counts.cas,
+      cycle.smps(),
+      cycle.blocks_written,
+      cycle.fault_count);
 }
 
 void log_not_kept(const std::vector<NotKept>& values) {
@@ -114,7 +136,9 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
   if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);
+  if (std::string far = print_out_of_reach(cycle); !far.empty()) alarms.push_back(std::move(far));
   for (const SilentPort& port : cycle.silent) {
+    if (port.out_of_reach) continue;
     alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));
   }
   for (const DuplicateGuid& twice : cycle.duplicates) {

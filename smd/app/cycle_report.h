@@ -2,6 +2,7 @@
 // what came out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -100,11 +101,20 @@ struct CycleReport {
     return configure.smps + turns.smps + deactivate.smps + tables.smps + activate.smps;
   }
 
-  /// Up and verified: every managed port Active, every route checked, every Set confirmed.
+  /// Ports behind which nobody could be asked: further than directed routes lead.
+  [[nodiscard]] std::uint64_t out_of_reach() const {
+    return static_cast<std::uint64_t>(std::ranges::count(silent, true, &SilentPort::out_of_reach));
+  }
+
+  /// Up and verified: every port in the subnet could be asked, every managed one is Active, every
+  /// route checked, every Set confirmed.
   [[nodiscard]] bool up() const {
     return !error && routes.ok() && fault_count == 0 && ports_down_after == 0 &&
-           ports_without_lid == 0;
+           ports_without_lid == 0 && out_of_reach() == 0;
   }
 };
+
+/// "2 ports lead further than …"; empty when none does.
+[[nodiscard]] std::string print_out_of_reach(const CycleReport& cycle);
 
 }  // namespace smd::app

@@ -66,7 +66,27 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
 
 Daemon::~Daemon() = default;
 
+/// Before anything of the state is read. False: another process has it.
+bool Daemon::lock_state() {
+  auto lock = StateLock::take(options_.config.sm.state_dir);
+  if (lock) {
+    lock_.emplace(std::move(*lock));
+    return true;
+  }
+  if (lock.error().code == Errc::Busy) {
+    fmt::print(stderr, "smd: {}\n", lock.error().context);
+    return false;
+  }
+  // A manager that forgets is better than none.
+  log::warn("state.lock",
+            "why=\"{}\"; nothing is kept over a restart: let this user write there, or set "
+            "sm.state_dir",
+            lock.error().context);
+  return true;
+}
+
 int Daemon::run() {
+  if (!lock_state()) return 2;
   auto book = load_lids(options_.config.sm.state_dir);
   auto turns = load_turns(options_.config.sm.state_dir);
   auto rows = load_rows_mark(options_.config.sm.state_dir);
@@ -96,6 +116,7 @@ int Daemon::run() {
   runtime_.run();
   records_.flush();
   notify_.stopping();
+  fmt::print("{}", answer_);
   return exit_code_;
 }
 
@@ -342,11 +363,10 @@ void Daemon::finish_once(const CycleReport& cycle) {
   if (options_.json) {
     nlohmann::ordered_json json = run_json(cycle);
     json["rss_mb"] = peak_rss_mb();
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    answer_ = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } else {
-    fmt::print("{}", print_bring_up(cycle));
+    answer_ = print_bring_up(cycle);
   }
-  std::fflush(stdout);
   stop(cycle.up() ? 0 : 1);
 }
 
@@ -357,7 +377,9 @@ void Daemon::reload() {
   auto fresh = load_config(options_.config_path);
   if (!fresh) {
     for (const Fault& each : fresh.error()) log::error("config.fault", "{}", print_fault(each));
-    log::error("config.reload", "file={} kept=old", options_.config_path);
+    log::error("config.reload",
+               "file={0} kept=old why=\"it has faults; smd check-config -c {0} shows them\"",
+               options_.config_path);
     return notify_.ready();
   }
   if (options_.override_config) options_.override_config(*fresh);

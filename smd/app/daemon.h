@@ -17,6 +17,7 @@
 #include "smd/app/replica_desk.h"
 #include "smd/app/service_notify.h"
 #include "smd/app/session.h"
+#include "smd/app/state_disk.h"
 #include "smd/replica/tls.h"
 #include "smd/runtime/asio_runtime.h"
 
@@ -61,6 +62,7 @@ class Daemon {
   void reload();
   void feed_watchdog();
   void stop(int exit_code);
+  [[nodiscard]] bool lock_state();
   [[nodiscard]] bool start_admin();
   [[nodiscard]] bool start_metrics();
   [[nodiscard]] bool start_replica();
@@ -75,6 +77,7 @@ class Daemon {
   CommandTable commands_;
   std::unique_ptr<SocketServer> admin_;
   std::unique_ptr<MetricsServer> metrics_;
+  std::optional<StateLock> lock_;  // of the state directory
   Kept kept_;
   RecordStore records_;
   std::vector<cc::CcKey> cc_keys_;
@@ -87,6 +90,7 @@ class Daemon {
   Timer watchdog_;
   Timer finish_;
   TimePoint started_;
+  std::string answer_;  // of --once
   int exit_code_ = 0;
 };
 

@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "smd/base/fault_list.h"
+
 namespace smd::app {
 namespace {
 
@@ -25,7 +27,7 @@ std::string_view trim(std::string_view text) {
 Faults for_lines(std::string_view text,
                  const std::string& file,
                  const std::function<std::string(std::string_view)>& read) {
-  Faults faults;
+  FaultList faults(file);
   int number = 0;
   while (!text.empty()) {
     ++number;
@@ -33,10 +35,9 @@ Faults for_lines(std::string_view text,
     const std::string_view line = trim(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty() || line.starts_with('#')) continue;
-    if (std::string why = read(line); !why.empty())
-      faults.push_back({file, number, std::move(why)});
+    if (std::string why = read(line); !why.empty()) faults.add(number, std::move(why));
   }
-  return faults;
+  return faults.take();
 }
 
 /// Hexadecimal values by their keys, in the order in which they stand; failure is sticky.

@@ -103,6 +103,7 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
   if (!transition.why.empty()) out["transition"]["why"] = transition.why;
   out["routes"] = routes_json(cycle.routes);
   out["deadlock"] = deadlock_json(cycle);
+  out["ports_out_of_reach"] = cycle.out_of_reach();
   if (cycle.error)
     add_error(cycle, {"lft_entries_changed_pct", "transition", "routes", "deadlock"}, out);
   return out;
@@ -126,7 +127,8 @@ Json run_json(const CycleReport& cycle) {
               {"load",
                {{"max", cycle.load.max},
                 {"mean", rounded(cycle.load.mean)},
-                {"stddev", rounded(cycle.load.stddev)}}}};
+                {"stddev", rounded(cycle.load.stddev)}}},
+              {"ports_out_of_reach", cycle.out_of_reach()}};
   if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "smd/base/printable.h"
+
 namespace smd::app {
 namespace {
 
@@ -13,8 +15,9 @@ std::string cost_line(const char* name, const PhaseCost& cost) {
 
 std::string verdict(const CycleReport& cycle) {
   if (cycle.error && !cycle.routed && !cycle.engine.empty())
-    return fmt::format("FAILED: engine {}: {}", cycle.engine, cycle.error->context);
-  if (cycle.error) return fmt::format("FAILED: {}", cycle.error->context);
+    return fmt::format("FAILED: engine {}: {}", cycle.engine, printable(cycle.error->context));
+  if (cycle.error) return fmt::format("FAILED: {}", printable(cycle.error->context));
+  if (const std::string far = print_out_of_reach(cycle); !far.empty()) return "NOT UP: " + far;
   if (!cycle.up()) {
     std::string out =
         fmt::format("NOT UP: {} unreachable pairs, {} loops, {} ports not active, {} faults",
@@ -31,7 +34,11 @@ std::string verdict(const CycleReport& cycle) {
 std::string trouble(const CycleReport& cycle) {
   std::string out;
   for (const SilentPort& port : cycle.silent)
-    out += fmt::format("  silent     {} port {}: {}\n", port.node, port.port, port.why);
+    out += fmt::format("  {:<10} {} port {}: {}\n",
+                       port.out_of_reach ? "too far" : "silent",
+                       port.node,
+                       port.port,
+                       port.why);
   for (const DuplicateGuid& twice : cycle.duplicates) {
     out += fmt::format("  duplicate  GUID {} at {} and {}\n",
                        twice.guid,
@@ -39,9 +46,10 @@ std::string trouble(const CycleReport& cycle) {
                        print_path(twice.second));
   }
   for (const ProgramFault& fault : cycle.faults)
-    out += fmt::format("  fault      {} port {}: {}\n", fault.node, fault.port, fault.what);
+    out +=
+        fmt::format("  fault      {} port {}: {}\n", fault.node, fault.port, printable(fault.what));
   for (const std::string& fault : cycle.routes.first_faults)
-    out += fmt::format("  route      {}\n", fault);
+    out += fmt::format("  route      {}\n", printable(fault));
   if (!cycle.cycle_text.empty()) out += fmt::format("  loop       {}\n", cycle.cycle_text);
   return out;
 }

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "smd/base/fault_list.h"
+
 namespace smd {
 namespace {
 
@@ -26,7 +28,7 @@ bool parse_guid(std::string_view word, Guid& guid) {
 
 Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::string& file) {
   std::vector<Guid> roots;
-  Faults faults;
+  FaultList faults(file);
   int line = 0;
   while (!text.empty()) {
     ++line;
@@ -39,10 +41,10 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
     if (parse_guid(word, guid)) {
       roots.push_back(guid);
     } else {
-      faults.push_back({file, line, "no GUID of a switch, such as 0x0002c90300000001"});
+      faults.add(line, "no GUID of a switch, such as 0x0002c90300000001");
     }
   }
-  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  if (!faults.empty()) return tl::unexpected(faults.take());
   return roots;
 }
 

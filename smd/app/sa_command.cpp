@@ -46,17 +46,22 @@ Result<void> read_conditions(const SaRecordText& record,
                              const Json& where,
                              std::span<std::byte> data,
                              std::uint64_t& mask) {
-  if (!where.is_object()) return fail(Errc::Invalid, "'where' is an object of texts");
+  if (!where.is_object()) return fail(Errc::Invalid, "'where' is an object of texts and numbers");
   for (const auto& item : where.items()) {
     const SaField* field = find_sa_field(record, item.key());
-    if (field == nullptr || !item.value().is_string()) {
+    if (field == nullptr) {
       return fail(
           Errc::Invalid,
           fmt::format(
               "{} has no field '{}'; it has:{}", record.name, item.key(), list_fields(record)));
     }
-    if (auto parsed = parse_sa_field(*field, item.value().get<std::string>(), data); !parsed)
-      return parsed;
+    const Json& value = item.value();
+    if (!value.is_string() && !value.is_number_unsigned()) {
+      return fail(Errc::Invalid,
+                  fmt::format("{}: a condition is a text or a number from 0", field->name));
+    }
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (auto parsed = parse_sa_field(*field, text, data); !parsed) return parsed;
     mask |= sa::component_bit(field->place.bit);
   }
   return {};

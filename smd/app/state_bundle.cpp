@@ -60,6 +60,25 @@ Parsed<Imported> import_dump(std::string_view text, const std::string& file, std
   return out;
 }
 
+/// A port and its key in every line; OpenSM's guid2lid has a third word.
+bool is_guid2mkey(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::size_t words = 0;
+    for (; !line.empty(); line.remove_prefix(std::min(line.find_first_of(kBlank), line.size()))) {
+      line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+      if (line.empty()) break;
+      if (!line.starts_with("0x")) return false;
+      ++words;
+    }
+    if (words != 0 && words != 2) return false;
+  }
+  return true;
+}
+
 Parsed<Imported> import_lids(std::string_view text, const std::string& file) {
   auto book = parse_guid2lid(text, file);
   if (!book) return tl::unexpected<Faults>(book.error());
@@ -140,10 +159,16 @@ Parsed<Imported> import_state(std::string_view text,
   }
   if (first.starts_with("0x") && first.find(':') != std::string_view::npos)
     return Imported{.bundle = {}, .note = "OpenSM's neighbors: smd asks the links themselves"};
+  if (first.starts_with("0x") && is_guid2mkey(text))
+    return Imported{.bundle = {},
+                    .note =
+                        "OpenSM's guid2mkey: smd has one key for all ports, sm.m_key; a port "
+                        "under another one is named when it is met"};
   if (first.starts_with("0x")) return import_lids(text, file);
   return fault(file,
                first.empty() ? 0 : 1,
-               "is no export of smd, and none of OpenSM's guid2lid, neighbors and opensm-sa.dump");
+               "is no export of smd, and none of OpenSM's guid2lid, guid2mkey, neighbors and "
+               "opensm-sa.dump");
 }
 
 }  // namespace smd::app

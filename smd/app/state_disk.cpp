@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,29 +12,14 @@
 #include <filesystem>
 #include <utility>
 
+#include "smd/base/read_file.h"
+
 namespace smd::app {
 namespace {
 
 tl::unexpected<Error> io_error(const std::string& path, int error) {
   return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(error)));
 }
-
-/// An open file that is closed again.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-
-  Descriptor(const Descriptor&) = delete;
-
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Result<void> sync(const Descriptor& file, const std::string& path) {
   if (file.get() < 0 || ::fsync(file.get()) != 0) return io_error(path, errno);
@@ -55,21 +41,10 @@ Result<void> put(const Descriptor& file, const std::string& path, std::string_vi
 }  // namespace
 
 Result<std::optional<std::string>> RealDisk::read(const std::string& name) {
-  const std::string where = path(name);
-  const Descriptor file(::open(where.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) {
-    if (errno == ENOENT) return std::nullopt;
-    return io_error(where, errno);
-  }
-  std::string text;
-  std::array<char, 65536> piece{};
-  for (;;) {
-    const ssize_t n = ::read(file.get(), piece.data(), piece.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return io_error(where, errno);
-    if (n == 0) return text;
-    text.append(piece.data(), static_cast<std::size_t>(n));
-  }
+  auto text = read_file(path(name), kLargestState);
+  if (text) return std::move(*text);
+  if (text.error().code == Errc::NoDevice) return std::nullopt;
+  return fail(text.error().code, fmt::format("{}: {}", path(name), text.error().context));
 }
 
 Result<void> RealDisk::write(const std::string& name, std::string_view bytes) {
@@ -103,6 +78,38 @@ void RealDisk::remove(const std::string& name) { ::unlink(path(name).c_str()); }
 Result<void> RealDisk::sync_names() {
   return sync(Descriptor(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
               directory_);
+}
+
+Result<StateLock> StateLock::take(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    const bool denied = error == std::errc::permission_denied;
+    return fail(denied ? Errc::NoPermission : Errc::Io,
+                fmt::format("{}: {}", directory, error.message()));
+  }
+  const std::string path = directory + "/lock";
+  Descriptor file(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (file.get() < 0) return io_error(path, errno);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return io_error(path, errno);
+    std::array<char, 24> holder{};
+    const ssize_t n = ::pread(file.get(), holder.data(), holder.size(), 0);
+    const std::string_view text(holder.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+    const std::string_view pid = text.substr(0, text.find_first_not_of("0123456789"));
+    return fail(Errc::Busy,
+                fmt::format("another smd keeps its state in {}{}{}; stop it, or name another "
+                            "directory",
+                            directory,
+                            pid.empty() ? "" : ": process ",
+                            pid));
+  }
+  // Only who asks in vain reads it: a disk that is full does not keep the daemon from running.
+  const std::string own = fmt::format("{}\n", ::getpid());
+  static_cast<void>(!::ftruncate(file.get(), 0));
+  static_cast<void>(!::pwrite(file.get(), own.data(), own.size(), 0));
+  return StateLock(std::move(file));
 }
 
 }  // namespace smd::app

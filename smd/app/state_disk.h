@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "smd/base/read_file.h"
 #include "smd/base/result.h"
 
 namespace smd::app {
@@ -54,6 +55,20 @@ class RealDisk final : public StateDisk {
   [[nodiscard]] std::string path(const std::string& name) const { return directory_ + "/" + name; }
 
   std::string directory_;
+};
+
+/// Whose state a directory holds: one daemon at a time, or both would write over each other's LIDs.
+/// The kernel lets go of it when its process ends, however it ends.
+class StateLock {
+ public:
+  /// Makes the directory if needed. Busy: another process holds it; the context names the directory
+  /// and the process. NoPermission, Io: nobody can hold it.
+  [[nodiscard]] static Result<StateLock> take(const std::string& directory);
+
+ private:
+  explicit StateLock(Descriptor file) : file_(std::move(file)) {}
+
+  Descriptor file_;
 };
 
 }  // namespace smd::app

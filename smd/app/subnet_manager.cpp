@@ -106,6 +106,8 @@ void SubnetManager::connect() {
   });
 }
 
+SubnetManager::~SubnetManager() { drop_cycle("the manager ends"); }
+
 void SubnetManager::start() {
   if (const auto shown = transport_.set_is_sm(true); !shown) {
     log::warn("transport.is_sm", "why=\"{}\"", shown.error().context);
@@ -158,7 +160,7 @@ void SubnetManager::on_sm_state(SmState state) {
 
 /// What another manager may change meanwhile is forgotten: it will be read from the fabric.
 void SubnetManager::drop_work() {
-  cycle_.reset();
+  drop_cycle("another manager, or an order of one");
   aftercare_.stop();
   leases_.stop();
   poll_.reset();
@@ -175,6 +177,11 @@ void SubnetManager::drop_work() {
                .reregister = true,
                .next_epoch = holdings_.next_epoch};
   for (const TurnRef& turn : turns_) holdings_.program.turns.suspect(turn);
+}
+
+void SubnetManager::drop_cycle(std::string_view why) {
+  if (cycle_) log::info("cycle.end", "reason=\"{}\" result=dropped why=\"{}\"", reason_, why);
+  cycle_.reset();
 }
 
 void SubnetManager::take_book(LidBook book) {
@@ -309,6 +316,7 @@ void SubnetManager::begin_cycle(Suspicion suspicion) {
   aftercare_.stop();
   traps_.begin_look();
   tried_ = is_trying_ ? trial_->engine : std::string{};
+  reason_ = suspicion.reason;
   log::info("cycle.begin",
             "reason=\"{}\" epoch={} suspects={}",
             suspicion.reason,
@@ -350,6 +358,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   keep_turns(holdings_.program.turns.maybe_blocked());
   traps_.end_look(!report.quiet && (!last_ || found_something(report, *last_)));
   if (report.quiet) {
+    log::info("cycle.end", "reason=\"{}\" result=unchanged smps={}", report.reason, report.smps());
     enter(Phase::Up);
     election_.settle();
     if (phase_ == Phase::HandingOver) return;

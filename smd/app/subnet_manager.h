@@ -47,6 +47,7 @@ class SubnetManager {
 
   SubnetManager(
       Runtime& runtime, Transport& transport, Settings settings, Kept kept, Observer observer);
+  ~SubnetManager();
   SubnetManager(const SubnetManager&) = delete;
 
   /// Shows IsSM and begins the first cycle.
@@ -169,6 +170,7 @@ class SubnetManager {
   void connect();
   void on_sm_state(SmState state);
   void drop_work();
+  void drop_cycle(std::string_view why);
   void take_settings();
   void survey(const SweepReport& found);
   void enter(Phase phase);
@@ -234,6 +236,7 @@ class SubnetManager {
   std::vector<std::string> alarms_;
 
   std::optional<Cycle> cycle_;
+  std::string reason_;  // of the latest cycle
   std::optional<SwitchPoll> poll_;
   RetryClock retry_;
   Timer poll_timer_;

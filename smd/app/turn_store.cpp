@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "smd/app/state_file.h"
+#include "smd/base/fault_list.h"
 
 namespace smd::app {
 namespace {
@@ -51,7 +52,7 @@ std::string print_turns(const std::vector<TurnRef>& turns) {
 
 Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::string& file) {
   std::vector<TurnRef> turns;
-  Faults faults;
+  FaultList faults(file);
   std::istringstream lines{std::string(text)};
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -60,14 +61,13 @@ Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::strin
     if (const auto turn = parse_turn(line)) {
       turns.push_back(*turn);
     } else {
-      faults.push_back({file,
-                        number,
-                        fmt::format("'{}' is no turn; a line is SWITCH_GUID IN OUT, as in "
-                                    "0x0002c90300000001 3 7",
-                                    line)});
+      faults.add(number,
+                 fmt::format("'{}' is no turn; a line is SWITCH_GUID IN OUT, as in "
+                             "0x0002c90300000001 3 7",
+                             line));
     }
   }
-  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  if (!faults.empty()) return tl::unexpected(faults.take());
   return turns;
 }
 

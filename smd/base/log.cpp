@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 
+#include "smd/base/printable.h"
+
 namespace smd::log {
 namespace {
 
@@ -36,7 +38,7 @@ struct State {
     auto logger = std::make_shared<spdlog::logger>("smd", std::move(sink));
     logger->set_level(spdlog::level::trace);
     logger->flush_on(spdlog::level::info);
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
     return logger;
   }
 };
@@ -63,6 +65,23 @@ spdlog::level::level_enum to_spdlog(Level level) {
       break;
   }
   return spdlog::level::off;
+}
+
+/// As options and commands call it.
+std::string_view name_of(Level level) {
+  switch (level) {
+    case Level::Debug:
+      return "debug";
+    case Level::Info:
+      return "info";
+    case Level::Warn:
+      return "warn";
+    case Level::Error:
+      return "error";
+    case Level::Off:
+      break;
+  }
+  return "off";
 }
 
 /// Returns how many lines were swallowed before this one, or -1 when this one is swallowed too.
@@ -102,13 +121,17 @@ void write(Level level, std::string_view event, std::string text) {
   const long suppressed = admit(s, level, event);
   if (suppressed < 0) return;
   if (suppressed > 0) text += fmt::format(" suppressed={}", suppressed);
-  s.logger->log(to_spdlog(level), "{} {}", event, text);
+  s.logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, printable(text));
 }
 
 Result<Level> parse_level(std::string_view name) {
   if (name == "debug") return Level::Debug;
   if (name == "info") return Level::Info;
   if (name == "warn") return Level::Warn;
+  if (name == "warning") {
+    warn("log.level", "level=warning; the word is warn, and this one goes with the next release");
+    return Level::Warn;
+  }
   if (name == "error") return Level::Error;
   if (name == "off") return Level::Off;
   return fail(Errc::Invalid,

@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include "smd/base/printable.h"
+
 namespace smd {
 
 std::string print_fault(const Fault& fault) {
-  if (fault.where.empty()) return fault.message;
-  if (fault.line == 0) return fmt::format("{}: {}", fault.where, fault.message);
-  return fmt::format("{}:{}: {}", fault.where, fault.line, fault.message);
+  if (fault.where.empty()) return printable(fault.message);
+  if (fault.line == 0) return printable(fmt::format("{}: {}", fault.where, fault.message));
+  return printable(fmt::format("{}:{}: {}", fault.where, fault.line, fault.message));
 }
 
 }  // namespace smd

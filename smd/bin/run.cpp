@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "sim-backend/management/sim_fabric.h"
@@ -57,7 +56,7 @@ int run(const Config& config,
   // Destroying the runtime would wait for routes that are being computed; nobody needs them.
   static AsioRuntime* const left_running = runtime.release();
   static_cast<void>(left_running);
-  std::exit(exit_code);
+  return exit_code;
 }
 
 }  // namespace smd::bin

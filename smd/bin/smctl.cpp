@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "smd/admin/client.h"
+#include "smd/base/printable.h"
+#include "smd/base/program.h"
 #include "smd/bin/smctl_text.h"
 
 namespace smd::bin {
@@ -24,14 +26,6 @@ constexpr const char* kDefaultSocket = "/run/smd/smd.sock";
 constexpr int kDone = 0;
 constexpr int kRefused = 1;
 constexpr int kBadCommandLine = 2;
-
-/// Messages are one line, whoever worded them.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return text;
-}
 
 struct Options {
   AdminRequest where{.socket = kDefaultSocket};
@@ -89,7 +83,7 @@ class CommandLine {
     } catch (const CLI::Success& e) {
       return app_.exit(e);  // --help, --version
     } catch (const CLI::ParseError& e) {
-      fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", one_line(e.what()));
+      fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", printable(e.what()));
       return kBadCommandLine;
     }
     options_.command = app_.get_subcommands().front()->get_name();
@@ -169,7 +163,7 @@ int run(const Options& options) {
   }
   auto result = send_command(options.where, options.command, options.args);
   if (!result) {
-    fmt::print(stderr, "smctl: {}\n", one_line(result.error().context));
+    fmt::print(stderr, "smctl: {}\n", printable(result.error().context));
     return kRefused;
   }
   if (options.command == "engine" && options.args.contains("name")) {
@@ -194,19 +188,19 @@ int run(const Options& options) {
   const std::string text = options.json
                                ? result->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
                                : print_command_answer(options.command, *result);
-  // A reader that has seen enough closes the pipe, and SIGPIPE ends us; a full disk is a failure.
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (std::fflush(stdout) == 0 && written) return kDone;
-  std::perror("smctl: cannot write the answer");
-  return kRefused;
+  fmt::print("{}", text);
+  return kDone;
 }
 
 }  // namespace
 }  // namespace smd::bin
 
 int main(int argc, char** argv) {
-  smd::bin::Options options;
-  smd::bin::CommandLine line(options);
-  if (const auto code = line.parse(argc, argv)) return *code;
-  return smd::bin::run(options);
+  // A reader that has seen enough closes the pipe, and SIGPIPE ends us; a full disk is a failure.
+  return smd::run_program("smctl", [&] {
+    smd::bin::Options options;
+    smd::bin::CommandLine line(options);
+    if (const auto code = line.parse(argc, argv)) return *code;
+    return smd::bin::run(options);
+  });
 }

@@ -8,6 +8,7 @@
 #include "sim-backend/topology/snapshot.h"
 #include "smd/app/assimilation.h"
 #include "smd/base/log.h"
+#include "smd/base/program.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
 #include "smd/bin/state.h"
@@ -139,6 +140,7 @@ int do_check_config(const Options& options) {
     if (const Faults misfits = find_misfits(*applied, options); !misfits.empty())
       return report(misfits);
   }
+  static_cast<void>(log::parse_level(config->log.level));  // says so where the word is an old one
   for (const Faults& remarks : {config->partitions.remarks, config->qos.remarks}) {
     for (const Fault& each : remarks)
       fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));
@@ -153,11 +155,7 @@ int do_state(Options& options, bool is_export) {
   return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
 }
 
-}  // namespace
-}  // namespace smd::bin
-
-int main(int argc, char** argv) {
-  using smd::bin::Options;
+int run_command_line(int argc, char** argv) {
   Options options;
   CLI::App app{"smd, an InfiniBand subnet manager"};
   app.set_version_flag("--version", std::string("smd ") + SMD_VERSION);
@@ -194,7 +192,7 @@ int main(int argc, char** argv) {
   dry->add_option("--timing", options.dry_run.timing, "modern, thesis or none");
   dry->add_option("--seed", options.dry_run.seed, "Seed of the simulated faults");
   dry->add_option("--drop", options.dry_run.drop, "Probability that a hop loses a SMP")
-      ->check(CLI::Range(0.0, 0.9));
+      ->check([](const std::string& text) { return check_number(text, 0, 0.9); });
   dry->add_option(
       "--dump", options.dry_run.dump, "Directory for tables, fabric, plan and CSV of the changes");
   dry->add_flag("--json", options.dry_run.json, "One JSON object on stdout");
@@ -254,9 +252,16 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  if (run->parsed()) return smd::bin::do_run(options);
-  if (dry->parsed()) return smd::bin::do_dry_run(options);
-  if (verify->parsed()) return smd::bin::verify(options.verify);
-  if (state->parsed()) return smd::bin::do_state(options, out->parsed());
-  return smd::bin::do_check_config(options);
+  if (run->parsed()) return do_run(options);
+  if (dry->parsed()) return do_dry_run(options);
+  if (verify->parsed()) return bin::verify(options.verify);
+  if (state->parsed()) return do_state(options, out->parsed());
+  return do_check_config(options);
+}
+
+}  // namespace
+}  // namespace smd::bin
+
+int main(int argc, char** argv) {
+  return smd::run_program("smd", [&] { return smd::bin::run_command_line(argc, argv); });
 }

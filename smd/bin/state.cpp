@@ -7,15 +7,15 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
 #include "smd/app/opensm_export.h"
 #include "smd/app/record_store.h"
 #include "smd/app/state_bundle.h"
+#include "smd/app/state_disk.h"
 #include "smd/app/state_file.h"
+#include "smd/base/read_file.h"
 
 namespace smd::bin {
 namespace {
@@ -40,12 +40,6 @@ std::int64_t wall_ms() {
 bool is_running(const Config& config) {
   return send_command({.socket = config.admin.socket}, "status", nlohmann::json::object())
       .has_value();
-}
-
-Parsed<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fault(path, 0, "cannot be read");
-  return std::string{std::istreambuf_iterator<char>(in), {}};
 }
 
 /// Fails where the file is there already.
@@ -97,11 +91,15 @@ int export_state(const Config& config, const StateOptions& options) {
     return files ? write_files(*files, options.opensm_dir) : report(files.error());
   }
   const std::string text = app::print_bundle(*bundle);
-  std::FILE* file = options.out.empty() ? stdout : std::fopen(options.out.c_str(), "w");
-  if (file == nullptr) return report({Errc::Io, options.out + ": cannot be written"});
-  bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  written = (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && written;
-  return written ? 0 : report({Errc::Io, "the export could not be written"});
+  if (options.out.empty()) {
+    fmt::print("{}", text);
+    return 0;
+  }
+  std::FILE* file = std::fopen(options.out.c_str(), "w");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr) written = std::fclose(file) == 0 && written;
+  if (written) return 0;
+  return report({Errc::Io, fmt::format("{}: {}", options.out, std::strerror(errno))});
 }
 
 int import_state(const Config& config, const StateOptions& options) {
@@ -110,13 +108,15 @@ int import_state(const Config& config, const StateOptions& options) {
     return report({Errc::Busy, "a daemon runs; stop it first: " + config.admin.socket});
   app::StateBundle all;
   for (const std::string& path : options.files) {
-    const auto text = read_file(path);
-    if (!text) return report(text.error());
+    const auto text = read_file(path, kLargestState, Pipes::Accepted);
+    if (!text) return report(Faults{{path, 0, text.error().context}});
     auto imported = app::import_state(*text, path, wall_ms());
     if (!imported) return report(imported.error());
     if (!imported->note.empty()) fmt::print("{}: {}\n", path, imported->note);
     for (auto& [kind, content] : imported->bundle) all[kind] = std::move(content);
   }
+  const auto lock = app::StateLock::take(dir);
+  if (!lock) return report(lock.error());
   // All or nothing is decided before the first file is written.
   for (const auto& [kind, content] : all) {
     const auto there = app::read_state(dir, kind);

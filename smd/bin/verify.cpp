@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim-backend/topology/files/read_text.h"
+#include "smd/base/read_file.h"
 #include "smd/bin/verify_report.h"
 
 namespace smd::bin {
@@ -22,7 +22,7 @@ int report_faults(const Faults& faults) {
 
 template <class Parse>
 auto read_dump(const std::string& file, Parse parse) -> decltype(parse("", file)) {
-  const auto text = sim::read_text(file, kMaxDump);
+  const auto text = read_file(file, kMaxDump, Pipes::Accepted);
   if (!text) return fault(file, 0, text.error().context);
   return parse(*text, file);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smd/app/report_json.h"
+#include "smd/base/printable.h"
 #include "smd/routing/hop_distance.h"
 #include "smd/routing/walk.h"
 
@@ -175,8 +176,9 @@ std::string print_verify(const VerifyReport& report) {
         report.between_switches);
   }
   for (const std::string& fault : routes.first_faults)
-    out += fmt::format("  fault        {}\n", fault);
-  for (const std::string& note : report.notes) out += fmt::format("  note         {}\n", note);
+    out += fmt::format("  fault        {}\n", printable(fault));
+  for (const std::string& note : report.notes)
+    out += fmt::format("  note         {}\n", printable(note));
   return out + (report.sound() ? "sound\n" : "NOT SOUND\n");
 }
 

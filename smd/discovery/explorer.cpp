@@ -225,8 +225,7 @@ void Explorer::pump_probes() {
     }
     const auto route = extend(*here, from.port);
     if (!route) {
-      oddities_.silent.push_back(
-          {survey_.node(from.node).info.node_guid, from.port, "beyond 63 hops"});
+      oddities_.silent.push_back(out_of_reach(survey_.node(from.node).info.node_guid, from.port));
       continue;
     }
     survey_.port(from).probing = true;

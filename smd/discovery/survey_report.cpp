@@ -22,6 +22,7 @@ class ReportBuilder {
     report_.fabric = builder_.build(epoch);
     report_.path = std::move(path_);
     add_fdr10();
+    add_out_of_reach(oddities.silent);
     add_silent(std::move(oddities.silent));
     for (const Twin& twin : oddities.twins) add_twin(twin);
     std::ranges::sort(report_.duplicates, {}, [](const DuplicateGuid& d) {
@@ -84,6 +85,21 @@ class ReportBuilder {
     }
     std::ranges::sort(fdr10);
     if (!fdr10.empty()) report_.fabric = with_fdr10(*report_.fabric, std::move(fdr10));
+  }
+
+  /// Cables that were known before what lies behind them came to be too far away.
+  void add_out_of_reach(std::vector<SilentPort>& silent) const {
+    for (const std::uint32_t n : order_) {
+      const Survey::Node& node = survey_.node(n);
+      if (!node.info.is_switch() || !tree_.path(n).full()) continue;
+      for (unsigned p = 1; p < node.ports.size(); ++p) {
+        const std::uint32_t peer = node.ports[p].peer_node;
+        const bool known = peer != Survey::kNobody && !survey_.node(peer).broken;
+        if (known && !tree_.reaches(peer))
+          silent.push_back(
+              out_of_reach(node.info.node_guid, PortNum{static_cast<std::uint8_t>(p)}));
+      }
+    }
   }
 
   /// In order, each port once, with the first reason.

@@ -2,6 +2,13 @@
 
 namespace smd {
 
+SilentPort out_of_reach(Guid node, PortNum port) {
+  return {.node = node,
+          .port = port,
+          .why = "what hangs on it is beyond the 63 hops that a directed route may have",
+          .out_of_reach = true};
+}
+
 HopPath path_to(const SweepReport& report, PortIdx port) {
   const Fabric& fabric = *report.fabric;
   const NodeIdx node = fabric.node_of[port];

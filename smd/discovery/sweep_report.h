@@ -13,11 +13,13 @@
 
 namespace smd {
 
-/// A port that is up, but whose other end did not answer, or answered nonsense.
+/// A port that is up, but whose other end did not answer, or answered nonsense, or cannot be asked:
+/// a directed route has at most 63 hops.
 struct SilentPort {
   Guid node;
   PortNum port;
   std::string why;
+  bool out_of_reach = false;  // of directed routes: no node behind it was asked
 
   friend bool operator==(const SilentPort&, const SilentPort&) = default;
 };
@@ -30,6 +32,8 @@ struct DuplicateGuid {
 
   friend bool operator==(const DuplicateGuid&, const DuplicateGuid&) = default;
 };
+
+[[nodiscard]] SilentPort out_of_reach(Guid node, PortNum port);
 
 struct SweepReport {
   std::shared_ptr<const Fabric> fabric;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "smd/base/printable.h"
+
 namespace smd {
 
 std::optional<NodeIdx> Fabric::find_node(Guid guid) const {
@@ -33,7 +35,7 @@ std::string print_port(const Fabric& fabric, PortIdx port) {
   const unsigned number = fabric.number_of(port).value();
   const std::string& name = fabric.description[node];
   return name.empty() ? fmt::format("{}:{}", fabric.node_guid[node], number)
-                      : fmt::format("{}:{}", name, number);
+                      : fmt::format("{}:{}", printable(name), number);
 }
 
 LinkSpeed link_speed(const Fabric& fabric, PortIdx port) {

@@ -160,7 +160,8 @@ class Chooser {
     plan.phases.front().rows = true;
     plan.phases.back().told = true;
     plan.cut = std::move(found->cut);
-    note(fmt::format("single SLs are discarded on {} ways", plan.cut.size()));
+    note(plan.cut.empty() ? std::string("no SL has to be discarded meanwhile")
+                          : fmt::format("single SLs are discarded on {} ways", plan.cut.size()));
     return plan;
   }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "smd/base/fault_list.h"
 #include "smd/policy/lid_assignment.h"
 
 namespace smd {
@@ -76,7 +77,7 @@ std::string print_lid_book(const LidBook& book) {
 
 Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
   LidBook book;
-  Faults faults;
+  FaultList faults(file);
   std::vector<int> line_of(kTopUnicastLid.value() + 1u, 0);
   int number = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -89,7 +90,7 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
     if (words.empty()) continue;
     const auto line = parse_line(words);
     if (!line) {
-      faults.push_back({file, number, line.error()});
+      faults.add(number, line.error());
       continue;
     }
     const unsigned first = line->record.base.value();
@@ -97,16 +98,15 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
     int taken = 0;
     for (unsigned lid = first; taken == 0 && lid <= last; ++lid) taken = line_of[lid];
     if (book.contains(line->guid)) {
-      faults.push_back({file, number, fmt::format("{} is here twice", line->guid)});
+      faults.add(number, fmt::format("{} is here twice", line->guid));
     } else if (taken != 0) {
-      faults.push_back(
-          {file, number, fmt::format("LID 0x{:04x} is already given by line {}", first, taken)});
+      faults.add(number, fmt::format("LID 0x{:04x} is already given by line {}", first, taken));
     } else {
       book.emplace(line->guid, line->record);
       for (unsigned lid = first; lid <= last; ++lid) line_of[lid] = number;
     }
   }
-  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  if (!faults.empty()) return tl::unexpected(faults.take());
   return book;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <boost/asio/connect.hpp>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "smd/base/host_port.h"
 #include "smd/base/log.h"
+#include "smd/base/read_file.h"
 #include "smd/replica/peer.h"
 #include "smd/replica/tls_stream.h"
 #include "smd/runtime/accept_loop.h"
@@ -34,6 +36,15 @@ Result<void> load(asio::ssl::context& context, const TlsOptions& options) {
     return fail(Errc::Io,
                 fmt::format("replica.{}: {} cannot be used: {}", key, file, error.message()));
   };
+  const std::array<std::pair<std::string_view, std::string>, 3> files{
+      {{"ca", options.ca}, {"certificate", options.certificate}, {"key", options.key}}};
+  for (const auto& [key, file] : files) {
+    // The library would read a device for ever.
+    if (const auto fine = check_regular_file(file); !fine)
+      return fail(
+          Errc::Io,
+          fmt::format("replica.{}: {} cannot be used: {}", key, file, fine.error().context));
+  }
   context.load_verify_file(options.ca, error);
   if (auto fine = check("ca", options.ca); !fine) return fine;
   context.use_certificate_chain_file(options.certificate, error);

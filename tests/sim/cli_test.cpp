@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -459,9 +462,173 @@ TEST(RunOnce, BringsUpASimulatedFabricInRealTime) {
 }
 
 TEST(RunOnce, WithoutADeviceIsCode1WithOneLine) {
-  const Finished done = smd({"run", "--once", "--ca", "mlx9_9"});
+  const Written config("smd.toml", "");
+  std::ofstream(config.path()) << "[sm]\nstate_dir = \"" << config.folder() << "/state\"\n";
+  const Finished done = smd({"run", "--once", "--ca", "mlx9_9", "-c", config.path()});
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_THAT(done.err, HasSubstr("no InfiniBand device"));
+}
+
+/// Through a shell, for what only a shell can set up.
+Finished shell(const std::string& line) {
+  return run_process(
+      {.argv = {"sh", "-c", line}, .env = {{"CONFIG", test::source_path("etc/smd.toml")}}}, kLimit);
+}
+
+class FullDisk : public testing::TestWithParam<const char*> {};
+
+TEST_P(FullDisk, IsCode1WithTheReason) {
+  const Finished done = shell(program("") + std::string(GetParam()) + " >/dev/full");
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(done.err,
+              testing::AnyOf(testing::EndsWith(": standard output: No space left on device\n"),
+                             testing::EndsWith(": standard output: not all of it was written\n")));
+  EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs,
+                         FullDisk,
+                         testing::Values("smd dry-run --fabric fat-tree:k=4,levels=2",
+                                         "smd dry-run --fabric fat-tree:k=4,levels=2 --json",
+                                         "smd check-config -c $CONFIG",
+                                         "smd --version",
+                                         "smd run --help",
+                                         "smd state export --dir /nonexistent",
+                                         "smctl --help",
+                                         "smsim --version",
+                                         "smsim gen --list",
+                                         "smsim gen fat-tree:k=4,levels=2",
+                                         "smsim gen fat-tree:k=16,levels=2",
+                                         "smsim cc-plan fat-tree:k=4,levels=2 --json",
+                                         "smsim run --list",
+                                         "smsim trace --list",
+                                         "smsim trace all-to-all:bytes=8 --ranks 64",
+                                         "smsim experiment --list"));
+
+TEST(FullDisk, OfVerifyAndOfOneBringUp) {
+  const Written place("smd.toml", "");
+  std::ofstream(place.path()) << "[sm]\nstate_dir = \"" << place.folder() << "/state\"\n";
+  const std::string dump = place.folder() + "/dump";
+  ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump}).exit_code, 0);
+  const std::string fabric = " --fabric " + dump + "/fabric.net";
+  for (const std::string& line :
+       {"smd verify" + fabric + " --lft " + dump + "/lft.txt",
+        "smd run --once --json --fabric fat-tree:k=4,levels=2 -c " + place.path()}) {
+    const Finished done = shell(program("") + line + " >/dev/full");
+    EXPECT_EQ(done.exit_code, 1) << line;
+    EXPECT_THAT(done.err, HasSubstr("smd: standard output: No space left on device\n")) << line;
+  }
+}
+
+TEST(FullDisk, OfFilesNamesThem) {
+  const Written place("x", "");
+  for (const char* name : {"lft.txt", "plan.txt"}) {
+    const std::string dump = place.folder() + "/" + name + ".d";
+    std::filesystem::create_directories(dump);
+    std::filesystem::create_symlink("/dev/full", dump + "/" + name);
+    const Finished done = smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_THAT(done.err, HasSubstr(dump + "/" + name + ": No space left on device"));
+  }
+  const Finished gen = run_process(
+      {.argv = {program("smsim"), "gen", "fat-tree:k=4,levels=2", "-o", "/dev/full"}}, kLimit);
+  EXPECT_EQ(gen.exit_code, 1);
+  EXPECT_THAT(gen.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
+  const Finished out = smd({"state", "export", "--dir", "/nonexistent", "-o", "/dev/full"});
+  EXPECT_EQ(out.exit_code, 1);
+  EXPECT_THAT(out.err, HasSubstr("/dev/full: No space left on device"));
+}
+
+TEST(OutOfMemory, IsCode1WithOneLine) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes more address space than the limit leaves";
+#endif
+  const Finished done = shell("ulimit -v 150000; exec " + program("smd") +
+                              " dry-run --fabric fat-tree:k=36,levels=3");
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_EQ(done.err, "smd: out of memory\n");
+}
+
+TEST(DryRun, ARingLongerThanDirectedRoutesIsNotUp) {
+  const Finished done = smd({"dry-run", "--fabric", "torus:dims=300"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.out, HasSubstr("125 switches, "));
+  EXPECT_THAT(done.out, HasSubstr("  too far    0x"));
+  EXPECT_THAT(done.out, HasSubstr("NOT UP: 4 ports, of them 0x"));
+  EXPECT_THAT(done.out, HasSubstr("beyond the 63 hops that a directed route may have"));
+  EXPECT_THAT(done.out, testing::Not(HasSubstr("up and verified")));
+}
+
+TEST(DryRun, AFailureThatMovesNodesOutOfReachIsNotUp) {
+  const Finished done =
+      smd({"dry-run", "--fabric", "torus:dims=100", "--fail", "sw-0:1", "--json"});
+  EXPECT_EQ(done.exit_code, 1);
+  const json out = json::parse(done.out);
+  EXPECT_EQ(out["ports_out_of_reach"], 0);
+  EXPECT_EQ(out["up"], true);
+  EXPECT_EQ(out["changes"][0]["ports_out_of_reach"], 2) << "a host and the next switch";
+}
+
+class UnreadableInput : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(UnreadableInput, IsCode2WithOneLine) {
+  const Written place("x", "");
+  ASSERT_EQ(::mkfifo((place.folder() + "/pipe").c_str(), 0600), 0);
+  for (const std::string& name :
+       {std::string("/dev/zero"), place.folder(), place.folder() + "/pipe"}) {
+    std::vector<std::string> args = GetParam();
+    std::ranges::replace(args, std::string("FILE"), name);
+    args.front() = program(args.front());
+    const Finished done = run_process({.argv = std::move(args)}, kLimit);
+    EXPECT_EQ(done.exit_code, 2) << name << ": " << done.err;
+    EXPECT_THAT(done.err, HasSubstr(name));
+    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs,
+    UnreadableInput,
+    testing::Values(std::vector<std::string>{"smd", "state", "import", "FILE", "--dir", "/none"},
+                    std::vector<std::string>{"smd", "dry-run", "--fabric", "FILE"},
+                    std::vector<std::string>{"smd", "dry-run", "--fabric", "star", "-c", "FILE"},
+                    std::vector<std::string>{"smd", "check-config", "-c", "FILE"},
+                    std::vector<std::string>{
+                        "smd", "verify", "--fabric", "example", "--lft", "FILE"},
+                    std::vector<std::string>{"smsim", "run", "FILE"},
+                    std::vector<std::string>{"smsim", "gen", "FILE"}));
+
+TEST(StateExport, RefusesADirectoryWhereAFileShouldBe) {
+  const Written place("x", "");
+  std::filesystem::create_directories(place.folder() + "/lids");
+  expect_fault(smd({"state", "export", "--dir", place.folder()}), {"/lids: ", "is a directory"});
+}
+
+TEST(StateImport, TakesGuid2mkeyForWhatItIs) {
+  const Written keys("guid2mkey",
+                     "0x0000000000000001 0x0000000000000022\n\n"
+                     "0x0000000000000002 0x0000000000000022\n");
+  const Finished done = smd({"state", "import", keys.path(), "--dir", keys.folder() + "/state"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(std::ranges::count(done.out, '\n'), 1) << done.out;
+  EXPECT_THAT(done.out, HasSubstr("guid2mkey: smd has one key for all ports, sm.m_key"));
+}
+
+TEST(StateImport, ADamagedFileHasTwentyFaultsAndACount) {
+  std::string text = "0x1 0x1 0x1\n";
+  for (int i = 0; i < 5000; ++i) text += "0x\x1b[31m\n";
+  const Written lids("guid2lid", text);
+  const Finished done = smd({"state", "import", lids.path(), "--dir", lids.folder() + "/state"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_EQ(std::ranges::count(done.err, '\n'), 21);
+  EXPECT_THAT(done.err, HasSubstr("and 4980 more faults"));
+  EXPECT_THAT(done.err, testing::Not(HasSubstr("\x1b")));
+}
+
+TEST(CheckConfig, RefusesModesThatContradictThemselves) {
+  const Written config("smd.toml", "[sm]\nmode = \"certified+none+whole+delta\"\n");
+  expect_fault(smd({"check-config", "-c", config.path()}),
+               {":2: sm.mode is ", "not with certified"});
 }
 
 TEST(StateExport, ForOpensmGoesIntoADirectory) {

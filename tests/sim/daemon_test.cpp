@@ -200,6 +200,45 @@ TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
   EXPECT_EQ(daemon.run(), 1);
 }
 
+TEST_F(DaemonTest, ASecondOneOnTheSameStateIsRefusedAndTouchesNothing) {
+  const std::string state = options.config.sm.state_dir;
+  const auto first = app::StateLock::take(state);
+  ASSERT_TRUE(first) << first.error().context;
+  app::Daemon second(
+      runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        ADD_FAILURE() << "opened the device";
+        return fail(Errc::NoDevice, "");
+      });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(second.run(), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "smd: another smd keeps its state in " + state + ": process " +
+                std::to_string(::getpid()) + "; stop it, or name another directory\n");
+}
+
+TEST_F(DaemonTest, TheStateIsFreeAgainWhenItsDaemonEnds) {
+  for (int life = 0; life < 2; ++life) {
+    app::Daemon daemon(
+        runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          runtime.post([] { std::raise(SIGTERM); });
+          return plug_in();
+        });
+    EXPECT_EQ(daemon.run(), 0);
+  }
+}
+
+TEST_F(DaemonTest, MakesTheDirectoriesOfItsSocketAndItsState) {
+  options.config.admin.socket = folder / "run" / "smd" / "smd.sock";
+  options.config.sm.state_dir = folder / "lib" / "smd";
+  app::Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        EXPECT_TRUE(std::filesystem::is_socket(folder / "run" / "smd" / "smd.sock"));
+        runtime.post([] { std::raise(SIGTERM); });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+}
+
 class DamagedState : public DaemonTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {

@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/fabric_oracle.h"
+#include "smd/base/log.h"
 
 namespace smd::test {
 namespace {
@@ -43,6 +47,46 @@ TEST(Managers, TheHigherPriorityRules) {
     EXPECT_EQ(all[1 - higher].sets, 0u) << "who does not rule writes nothing";
     EXPECT_LE(all.longest_rivalry, 0ns);
   }
+}
+
+/// Lines of the log, while it lives.
+class LogLines {
+ public:
+  LogLines() {
+    std::string pattern = testing::TempDir() + "/smd-log-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    EXPECT_TRUE(log::open_sink(folder_ / "log"));
+  }
+
+  ~LogLines() {
+    EXPECT_TRUE(log::open_sink("stderr"));
+    std::filesystem::remove_all(folder_);
+  }
+
+  [[nodiscard]] std::size_t count(std::string_view part) const {
+    std::ifstream in(folder_ / "log");
+    std::size_t found = 0;
+    for (std::string line; std::getline(in, line);) found += line.find(part) != std::string::npos;
+    return found;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST(Managers, EveryCycleThatBeginsEndsInTheLog) {
+  const LogLines log;
+  {
+    Managers all(kTree, kTwo);
+    all[0].start(manager_settings(2));
+    ASSERT_TRUE(start(all, 1, 9));  // the lower one's first look ends as it stands by
+    all[1].kill();
+    ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, kNoticed));
+    all[0].kill();  // in the middle of its first cycle
+  }
+  EXPECT_GE(log.count(" cycle.begin "), 3u);
+  EXPECT_EQ(log.count(" cycle.end "), log.count(" cycle.begin "));
+  EXPECT_GE(log.count("result=dropped"), 2u);
 }
 
 TEST(Managers, OfEqualPriorityTheLowerGuidRules) {

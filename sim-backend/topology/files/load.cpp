@@ -4,14 +4,12 @@
 #include <filesystem>
 
 #include "sim-backend/topology/fabric_spec.h"
-#include "sim-backend/topology/files/read_text.h"
 #include "sim-backend/topology/generator.h"
 #include "sim-backend/topology/net_lines.h"
+#include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
-
-constexpr std::size_t kMaxFabricFile = std::size_t{512} << 20;
 
 bool looks_like_path(std::string_view fabric) {
   return fabric.find('/') != std::string_view::npos || fabric.find('.') < fabric.find(':');
@@ -23,10 +21,10 @@ Parsed<FabricSpec> load_fabric(const std::string& fabric) {
   const std::string name = fabric.substr(0, fabric.find(':'));
   if (find_generator(name) != nullptr) return generate(fabric);
   const std::filesystem::path path(fabric);
-  const Result<std::string> text = read_text(path, kMaxFabricFile);
+  const Result<std::string> text = read_file(path, kLargestFabric, Pipes::Accepted);
   if (text) {
     const Includer include = [&path](const std::string& other) {
-      return read_text(path.parent_path() / other, kMaxFabricFile);
+      return read_file(path.parent_path() / other, kLargestFabric);
     };
     return build_fabric(read_net_lines(*text, fabric, include));
   }

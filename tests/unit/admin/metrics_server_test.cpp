@@ -127,6 +127,20 @@ TEST_F(MetricsServerTest, AHeadIsAGetWithoutBody) {
   EXPECT_TRUE(answer.ends_with("\r\n\r\n"));
 }
 
+TEST_F(MetricsServerTest, AnAddressWithItsHostIsTheSame) {
+  listen();
+  for (const char* target : {"http://head-node:9684/metrics", "HTTP://h/metrics?x=1"}) {
+    EXPECT_THAT(exchange(std::string("GET ") + target + " HTTP/1.1\r\nHost: h\r\n\r\n"),
+                StartsWith("HTTP/1.1 200 OK\r\n"))
+        << target;
+  }
+  for (const char* target : {"http://h/", "http://h", "http://h/x?/metrics", "metrics", "*"}) {
+    EXPECT_THAT(exchange(std::string("GET ") + target + " HTTP/1.1\r\nHost: h\r\n\r\n"),
+                StartsWith("HTTP/1.1 404 "))
+        << target;
+  }
+}
+
 TEST_F(MetricsServerTest, WhatIsAskedWronglyIsSaid) {
   listen();
   EXPECT_THAT(exchange("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));

@@ -258,18 +258,70 @@ TEST_F(SocketServerTest, ReaderThatTakesNothingIsCut) {
   EXPECT_TRUE(turn_until([&] { return server->client_count() == 0; }));
 }
 
-TEST_F(SocketServerTest, OneClientTooManyIsToldAndTheOthersStay) {
+TEST_F(SocketServerTest, TheLongestIdleGivesWayToANewcomer) {
   SocketServerOptions two = options();
   two.max_clients = 2;
   const auto server = listen(two);
-  TestClient first(path_), second(path_), third(path_);
-  EXPECT_THAT(next_line(third), HasSubstr("2 clients already"));
-  EXPECT_TRUE(ends(third));
-  EXPECT_EQ(exchange(first, kRequest), kAnswer);
-  second.close();
+  TestClient first(path_);
   ASSERT_TRUE(turn_until([&] { return server->client_count() == 1; }));
-  TestClient fourth(path_);
-  EXPECT_EQ(exchange(fourth, kRequest), kAnswer);
+  TestClient second(path_);
+  ASSERT_TRUE(turn_until([&] { return server->client_count() == 2; }));
+  EXPECT_EQ(exchange(first, kRequest), kAnswer) << "since then the second is the longest idle";
+  TestClient third(path_);
+  EXPECT_EQ(exchange(third, kRequest), kAnswer);
+  EXPECT_THAT(next_line(second), HasSubstr("idle for longest"));
+  EXPECT_TRUE(ends(second));
+  EXPECT_EQ(exchange(first, kRequest), kAnswer);
+  EXPECT_EQ(server->client_count(), 2u);
+}
+
+TEST_F(SocketServerTest, AsManySilentClientsAsThereMayBeKeepNobodyOut) {
+  const auto server = listen();
+  std::vector<std::unique_ptr<TestClient>> silent;
+  for (std::size_t i = 1; i <= options().max_clients; ++i) {
+    silent.push_back(std::make_unique<TestClient>(path_));
+    ASSERT_TRUE(turn_until([&] { return server->client_count() == i; }));
+  }
+  TestClient newcomer(path_);
+  EXPECT_EQ(exchange(newcomer, kRequest), kAnswer);
+  EXPECT_EQ(server->client_count(), options().max_clients);
+}
+
+TEST_F(SocketServerTest, ReadersThatTakeNothingGiveWayWhereNobodyIsIdle) {
+  SocketServerOptions one = options();
+  one.max_clients = 1;
+  const auto server = listen(one);
+  TestClient slow(path_);
+  ASSERT_TRUE(slow.send("{\"command\":\"long\",\"args\":{\"bytes\":8000000}}\n"));
+  ASSERT_TRUE(turn_until([&] {
+    std::array<char, 1> byte{};
+    return ::recv(slow.fd(), byte.data(), 1, MSG_PEEK) == 1;
+  }));
+  TestClient newcomer(path_);
+  EXPECT_EQ(exchange(newcomer, kRequest), kAnswer);
+  EXPECT_TRUE(ends(slow));
+}
+
+TEST_F(SocketServerTest, WhoeverAsksNothingIsCutAfterAWhile) {
+  SocketServerOptions impatient = options();
+  impatient.idle = std::chrono::milliseconds(1);
+  const auto server = listen(impatient);
+  TestClient silent(path_), half(path_);
+  ASSERT_TRUE(half.send("{\"comm"));
+  for (TestClient* client : {&silent, &half}) {
+    EXPECT_THAT(next_line(*client), HasSubstr("no request came"));
+    EXPECT_TRUE(ends(*client));
+  }
+  EXPECT_EQ(server->client_count(), 0u);
+}
+
+TEST_F(SocketServerTest, ADirectoryThatCannotBeMadeIsSaidWithWhatToDo) {
+  SocketServerOptions nowhere = options();
+  nowhere.path = "/proc/smd/smd.sock";  // where nobody may make anything, not even root
+  const auto server = SocketServer::listen(runtime_, table_, nowhere);
+  ASSERT_FALSE(server);
+  EXPECT_THAT(server.error().context, testing::StartsWith("/proc/smd cannot be made: "));
+  EXPECT_THAT(server.error().context, HasSubstr("name a socket elsewhere"));
 }
 
 TEST_F(SocketServerTest, SecondDaemonIsRefused) {

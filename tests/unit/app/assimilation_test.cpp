@@ -23,11 +23,25 @@ TEST(Assimilation, PresetsAreWhatTheThesisCallsThem) {
   EXPECT_EQ(parse_assimilation("default"), Assimilation{});
 }
 
-TEST(Assimilation, LaterWordsOverrideEarlierOnes) {
+TEST(Assimilation, WordsChangeThePresetInFrontOfThem) {
   Assimilation wanted = parse_assimilation("improved").value();
   wanted.whole_tables = false;
   wanted.safety = Assimilation::Safety::None;
-  EXPECT_EQ(parse_assimilation("improved+delta+cut-ports+none"), wanted);
+  EXPECT_EQ(parse_assimilation("improved+delta+none"), wanted);
+}
+
+TEST(Assimilation, RefusesWhatContradictsItself) {
+  for (const char* text : {"certified+none+whole+delta",
+                           "certified+none",
+                           "certified+cut-ports",
+                           "whole+delta",
+                           "improved+cut-ports+none",
+                           "delta+delta",
+                           "lean+literal",
+                           "delta+improved",
+                           "basic+improved"})
+    EXPECT_FALSE(parse_assimilation(text)) << text;
+  EXPECT_TRUE(parse_assimilation("certified+proved+lid-routed"));
 }
 
 TEST(Assimilation, EveryCombinationPrintsAndParses) {

@@ -1,6 +1,8 @@
 #include "smd/app/config.h"
+#include "smd/base/log.h"
 #include "tests/support/paths.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -513,6 +515,28 @@ TEST(Config, FaultsOfTheSyntaxStayOneLine) {
               ElementsAre(AllOf(StartsWith("smd.toml:2: not TOML: "), Not(HasSubstr("\n")))));
 }
 
+TEST(Config, TheFirstHundredFaultsOfAFileAndHowManyMoreThereAre) {
+  std::string text = "[sm]\n";
+  for (int i = 0; i < 100000; ++i) text += fmt::format("k{}=1\n", i);
+  const auto faults = faults_of(text);
+  ASSERT_EQ(faults.size(), 101u);
+  EXPECT_THAT(faults.front(), StartsWith("smd.toml:2: unknown key sm.k0; "));
+  EXPECT_THAT(faults[99], StartsWith("smd.toml:101: unknown key sm.k99; "));
+  EXPECT_EQ(faults.back(), "smd.toml: and 99900 more faults");
+}
+
+TEST(Config, NumbersAreShownInTheBaseInWhichTheyWereWritten) {
+  EXPECT_THAT(faults_of("[admin]\nsocket_mode = 0o1777\n"),
+              ElementsAre("smd.toml:2: admin.socket_mode is 0o1777; an octal number from 0o000 to "
+                          "0o777"));
+  EXPECT_THAT(faults_of("[sm]\nlmc = 0xff\n"), ElementsAre(HasSubstr("sm.lmc is 0xff; ")));
+}
+
+TEST(Config, TheLongWordForWarnIsTakenForOneRelease) {
+  EXPECT_TRUE(faults_of("[log]\nlevel = \"warning\"\n").empty());
+  EXPECT_EQ(log::parse_level("warning").value(), log::Level::Warn);
+}
+
 TEST(Config, LongValuesAreCutInMessages) {
   const auto faults = faults_of(set("sm.roots", list_of(5000, "\"\xc3\xa9t\xc3\xa9\"")));
   ASSERT_EQ(faults.size(), 1u);
@@ -522,11 +546,10 @@ TEST(Config, LongValuesAreCutInMessages) {
 TEST(Config, FilesThatCannotBeRead) {
   const auto missing = load_config("/nonexistent/smd.toml");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(print_fault(missing.error()[0]),
-            "/nonexistent/smd.toml: cannot be read: No such file or directory");
+  EXPECT_EQ(print_fault(missing.error()[0]), "/nonexistent/smd.toml: no such file");
   const auto folder = load_config("/");
   ASSERT_FALSE(folder);
-  EXPECT_EQ(print_fault(folder.error()[0]), "/: is no regular file");
+  EXPECT_EQ(print_fault(folder.error()[0]), "/: is a directory: name a file in it");
   EXPECT_FALSE(load_config("/dev/zero")) << "must not read for ever";
 }
 
@@ -583,7 +606,7 @@ TEST_F(ConfigFile, OversizeIsRefused) {
   write(std::string((1 << 20) + 1, '\n'));
   const auto config = load_config(path_);
   ASSERT_FALSE(config);
-  EXPECT_THAT(config.error()[0].message, HasSubstr("at most 1048576"));
+  EXPECT_THAT(config.error()[0].message, HasSubstr("1 MiB at most"));
 }
 
 TEST(ConfigText, PrintedConfigReadsBack) {

@@ -1,11 +1,21 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <thread>
 
 #include "smd/base/byte_reader.h"
 #include "smd/base/byte_writer.h"
+#include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"
+#include "smd/base/printable.h"
+#include "smd/base/program.h"
+#include "smd/base/read_file.h"
 #include "smd/base/result.h"
 #include "smd/base/rng.h"
 #include "smd/ib/types.h"
@@ -71,6 +81,83 @@ TEST(Rng, BelowCoversItsRangeEvenly) {
   std::array<int, 5> hits{};
   for (int i = 0; i < 50000; ++i) ++hits[rng.below(5)];
   for (int h : hits) EXPECT_NEAR(h, 10000, 500);
+}
+
+TEST(Printable, KeepsTextAndShowsTheRestAsBytes) {
+  EXPECT_EQ(printable("sw-0-0 port 3"), "sw-0-0 port 3");
+  EXPECT_EQ(printable("Z\xc3\xbcrich \xe2\x9c\x93 \xf0\x9f\x94\xa5"),
+            "Z\xc3\xbcrich \xe2\x9c\x93 \xf0\x9f\x94\xa5");
+  EXPECT_EQ(printable("a\nb\x1b[2J\x7f"), "a\\x0ab\\x1b[2J\\x7f");
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b") << "C1: a terminal may obey it";
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "turns what follows around";
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
+TEST(CheckNumber, TakesFiniteNumbersOfItsRange) {
+  for (const char* text : {"0", "0.5", "9e-1"}) EXPECT_EQ(check_number(text, 0, 0.9), "") << text;
+  for (const char* text : {"nan", "inf", "-inf", "1", "-0.1", "", "0.5x", "NaN"})
+    EXPECT_NE(check_number(text, 0, 0.9), "") << text;
+}
+
+TEST(FaultList, HasTheFirstFewAndCountsTheRest) {
+  FaultList list("f", 2);
+  EXPECT_TRUE(list.empty());
+  for (int line = 1; line <= 5; ++line) list.add(line, "wrong");
+  const Faults faults = list.take();
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(print_fault(faults[1]), "f:2: wrong");
+  EXPECT_EQ(print_fault(faults[2]), "f: and 3 more faults");
+}
+
+class ReadFile : public testing::Test {
+ protected:
+  ReadFile() {
+    std::string pattern = testing::TempDir() + "/smd-read-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+
+  ~ReadFile() override { std::filesystem::remove_all(folder_); }
+
+  std::string refused(const std::filesystem::path& path, Pipes pipes = Pipes::Refused) {
+    const auto text = read_file(path, 100, pipes);
+    EXPECT_FALSE(text);
+    return text ? "" : text.error().context;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ReadFile, GivesTheBytesUpToTheLimit) {
+  const auto path = folder_ / "f";
+  std::ofstream(path, std::ios::binary) << std::string(100, '\0');
+  EXPECT_EQ(read_file(path, 100).value(), std::string(100, '\0'));
+  EXPECT_EQ(read_file(path, 99).error().context, "is too large: 99 bytes at most");
+  EXPECT_EQ(read_file(folder_ / "none", 1).error().code, Errc::NoDevice);
+}
+
+TEST_F(ReadFile, RefusesWhatCouldGoOnForEver) {
+  EXPECT_EQ(refused("/dev/zero"), "is a device: name a regular file");
+  EXPECT_EQ(refused("/dev/zero", Pipes::Accepted), "is a device: name a regular file");
+  EXPECT_EQ(refused(folder_), "is a directory: name a file in it");
+  const auto pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(refused(pipe), "is a pipe: name a regular file");
+  EXPECT_EQ(refused(pipe, Pipes::Accepted), "is a pipe that nobody writes into");
+  EXPECT_FALSE(check_regular_file(pipe));
+}
+
+TEST_F(ReadFile, TakesWhatSomebodyWritesIntoAPipe) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  std::thread writer([to = ends[1]] {
+    EXPECT_EQ(::write(to, "text", 4), 4);
+    ::close(to);
+  });
+  const auto text = read_file("/proc/self/fd/" + std::to_string(ends[0]), 100, Pipes::Accepted);
+  writer.join();
+  ::close(ends[0]);
+  EXPECT_EQ(text.value(), "text");
 }
 
 TEST(Fault, PrintsFileAndLine) {

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "smd/routing/check.h"
 #include "tests/support/fabric_text.h"
+#include "tests/support/paths.h"
 
 namespace smd::opensm {
 namespace {
@@ -186,6 +189,13 @@ TEST(ComputeRoutes, StartsFromScratchWhereStayingNearFails) {
   ASSERT_EQ(engine.asked.size(), 2u);
   EXPECT_EQ(engine.asked[1].in_force, nullptr);
   EXPECT_EQ(engine.asked[1].previous, nullptr);
+}
+
+TEST(ComputeRoutes, ThePageShowsTheEnginesThatThereAre) {
+  std::string line = "smd_opensm: engines";
+  for (const std::string_view name : engine_names()) line += " smd-" + std::string(name);
+  std::ifstream page(test::source_path("docs/opensm-plugin.md"));
+  EXPECT_THAT((std::string{std::istreambuf_iterator<char>(page), {}}), HasSubstr(line + "\n"));
 }
 
 TEST(ComputeRoutes, StrictMeansThatHostsMayUseAnySl) {

@@ -55,6 +55,13 @@ TEST_F(ExperimentCommand, WritesItsFilesAndALinePerClaim) {
   }
 }
 
+TEST_F(ExperimentCommand, LeavesNothingBehindWithoutOut) {
+  const Finished done = smsim({"003-entries", "--quick"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("003-entries "));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
 TEST_F(ExperimentCommand, ListsWhatThereIs) {
   const Finished done = smsim({"--list"});
   EXPECT_EQ(done.exit_code, 0);

@@ -67,6 +67,28 @@ TEST_F(ConsoleTest, SwitchesNodesOffAndOn) {
   EXPECT_TRUE(up());
 }
 
+TEST_F(ConsoleTest, APortAfterItsNodeMeansItsCableAlone) {
+  EXPECT_EQ(console.run("down sw 1"), "1 link down\n");
+  EXPECT_FALSE(up());
+  EXPECT_TRUE(served.fabric.link_up(0, PortNum{2})) << "the switch stays on";
+  EXPECT_EQ(console.run("up \"sw\" 1"), "1 link up\n");
+  EXPECT_EQ(console.run("node down sw:1"), "1 link down\n");
+  EXPECT_EQ(console.run("Up sw[1]"), "1 link up\n");
+  EXPECT_TRUE(up());
+}
+
+TEST_F(ConsoleTest, AWordTooManyChangesNothing) {
+  for (const char* line : {"down sw 1 2", "down sw now", "unlink sw 1 again", "silent sw 3"}) {
+    EXPECT_THAT(console.run(line), StartsWith("# ")) << line;
+    EXPECT_TRUE(up()) << line;
+    EXPECT_TRUE(served.fabric.link_up(0, PortNum{2})) << line;
+  }
+}
+
+TEST_F(ConsoleTest, AnswersAreOneLineWhateverWasAsked) {
+  EXPECT_EQ(console.run("\x1b[31mfrob"), "# unknown command '\\x1b[31mfrob'; help lists them\n");
+}
+
 TEST_F(ConsoleTest, ClearLeavesTheLinksDown) {
   EXPECT_THAT(console.run("Clear \"host-a\""), HasSubstr("reset"));
   EXPECT_FALSE(up());

@@ -1,4 +1,5 @@
 // Scenario files: what is read, what is refused and where, and that a run repeats itself.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -184,6 +185,15 @@ TEST(Scenario, SurroundingsAreThoseOfTheRoutes) {
   EXPECT_EQ(around.round_trip, (354 + 2) * kNano);
 }
 
+TEST(Scenario, WeightsOfSizesAreFinite) {
+  for (const char* weight : {"inf", "-inf", "nan", "1e300", "0.0"}) {
+    const auto read = parse_scenario(
+        fmt::format("[traffic]\nsizes = [{{ bytes = 64, weight = {} }}]\n", weight), "s.toml");
+    ASSERT_FALSE(read) << weight;
+    EXPECT_EQ(read.error().at(0).line, 2) << weight;
+  }
+}
+
 TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
   const auto fault_of = [](const char* text) {
     const auto prepared = PreparedScenario::prepare(parse_scenario(text, "s.toml").value());
@@ -194,7 +204,10 @@ TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
   EXPECT_THAT(fault_of("[fabric]\nengine = \"best\"\nname = \"torus:dims=4.4\"\n"),
               HasSubstr("no engine is called best"));
   EXPECT_THAT(fault_of("[traffic]\npattern = \"mdn\"\n"), HasSubstr("s.toml:2: "));
-  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/nowhere/at/all\"\n"), HasSubstr("cannot be read"));
+  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/dev/zero\"\n"),
+              HasSubstr("/dev/zero: is a device: name a regular file"));
+  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/nowhere/at/all\"\n"),
+              HasSubstr("/nowhere/at/all: no such file"));
 }
 
 TEST(Scenario, RunsAndRepeatsItself) {

@@ -217,6 +217,13 @@ TEST(Trace, FaultsHaveTheirLine) {
     EXPECT_EQ(checked.error().at(0).line, line) << text;
     EXPECT_EQ(checked.error().at(0).where, "t.trace");
   }
+  std::istringstream endless("0 0 1 256\n0 0 1 " + std::string(1 << 20, '1'));
+  EXPECT_EQ(print_fault(check_trace(endless, "t.trace", 3).error().at(0)),
+            "t.trace:2: a line has at most 65535 characters");
+  std::istringstream longest("0 0 1 256#" + std::string(65525, ' ') + "\n0 0 1 2");
+  EXPECT_EQ(check_trace(longest, "t", 3).value(), 2u);
+  std::istringstream zeros("0 0 1 256\n" + std::string(100, '\0') + "\n");
+  EXPECT_EQ(check_trace(zeros, "t", 3).error().at(0).line, 2) << "bytes of 0 are no end";
   std::istringstream good("0 0 1 256\n0.001 2 1 0 15\n");
   EXPECT_EQ(check_trace(good, "t", 3).value(), 2u);
 }

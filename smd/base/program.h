@@ -1,0 +1,18 @@
+// What every program does around its main function, and how it ends when the machine lets it down.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace smd {
+
+/// Runs `body` and returns the exit code of the program called `name`: what `body` returns, or 1
+/// with one line on stderr where all of standard output could not be written. From the call on,
+/// lack of memory, in any thread, is one line and exit code 1. Requires: called once, from main.
+[[nodiscard]] int run_program(const char* name, const std::function<int()>& body);
+
+/// Why `text` is no finite number from `least` to `most`, for an option of a command line; empty
+/// when it is one.
+[[nodiscard]] std::string check_number(const std::string& text, double least, double most);
+
+}  // namespace smd
