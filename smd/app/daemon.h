@@ -59,6 +59,7 @@ class Daemon {
   void finish_once(const CycleReport& cycle);
   void reload();
   void feed_watchdog();
+  void report_suppressed_lines();
   void stop(int exit_code);
   [[nodiscard]] bool start_admin();
   [[nodiscard]] bool start_metrics();
@@ -84,6 +85,7 @@ class Daemon {
   Duration backoff_{0};
   Timer reopen_;
   Timer watchdog_;
+  Timer log_period_;
   Timer finish_;
   TimePoint started_;
   int exit_code_ = 0;
