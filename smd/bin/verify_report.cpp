@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smd/app/report_json.h"
+#include "smd/base/progress.h"
 #include "smd/routing/hop_distance.h"
 #include "smd/routing/walk.h"
 
@@ -96,6 +97,7 @@ std::string switch_pairs_text(const VerifyReport& report) {
 
 VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permutations) {
   const Fabric& fabric = *input.fabric;
+  progress::begin("routes");
   VerifyReport report{
       .counts = {.switches = fabric.switch_count(),
                  .cas = fabric.node_count() - fabric.switch_count(),
@@ -124,7 +126,9 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
   if (report.routes.unreachable != 0) report.between_switches = count_between_switches(input);
   const std::vector<PortIdx> hosts = find_hosts(fabric, input.lids);
   if (hosts.empty()) return report;
+  progress::begin("patterns");
   report.patterns = measure_patterns(input, hosts);
+  progress::begin("bisection");
   report.bisection = measure_effective_bisection(
       fabric, input.lids, input.routing.lft, hosts, permutations, kSeed);
   return report;
