@@ -14,6 +14,7 @@
 #include "sim-backend/experiments/experiment.h"
 #include "sim-backend/experiments/result_text.h"
 #include "sim-backend/experiments/svg_plot.h"
+#include "smd/base/progress.h"
 
 namespace smd::sim {
 namespace {
@@ -25,6 +26,7 @@ struct CommandLine {
   std::vector<std::string> names;
   std::string out;
   bool list = false;
+  bool progress = false;
   ExperimentOptions options{.jobs = std::max(1u, std::thread::hardware_concurrency())};
 };
 
@@ -49,7 +51,11 @@ bool write_files(const std::filesystem::path& folder,
 int run_one(const Experiment& experiment, const CommandLine& line) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal) fmt::print(stderr, "{}: {} …\n", experiment.name, experiment.about);
-  const Result<Findings> findings = experiment.run(line.options);
+  const Result<Findings> findings = [&] {
+    const progress::Display display(line.progress);
+    progress::begin(experiment.name, "runs");
+    return experiment.run(line.options);
+  }();
   std::string fault = findings ? check_findings(experiment, *findings) : findings.error().context;
   if (!fault.empty()) {
     fmt::print(stderr, "smsim: {}: {}\n", experiment.name, fault);
@@ -102,6 +108,7 @@ void add_experiment_command(CLI::App& app, int& exit_code) {
   command->add_option(
       "--out", line->out, "Folder for NAME/result.json, result.csv and the plot; none without it");
   command->add_flag("--quick", line->options.quick, "Fewer sizes and seeds");
+  command->add_flag("--progress", line->progress, progress::kHelp);
   command->add_option("--jobs", line->options.jobs, "Threads")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();

@@ -4,10 +4,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/base/progress.h"
 
 namespace smd::sim {
 namespace {
@@ -19,6 +21,7 @@ struct GenOptions {
   std::string fabric;
   std::string output;
   bool list = false;
+  bool progress = false;
 };
 
 int run_gen(const GenOptions& options) {
@@ -30,12 +33,16 @@ int run_gen(const GenOptions& options) {
     fmt::print(stderr, "smsim: gen needs a FABRIC, or --list to see what there is\n");
     return kBadInput;
   }
+  std::optional<progress::Display> display(std::in_place, options.progress);
+  progress::begin("fabric");
   const Parsed<FabricSpec> spec = load_fabric(options.fabric);
   if (!spec) {
+    display.reset();
     for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
     return kBadInput;
   }
   const std::string text = print_fabric(*spec);
+  display.reset();
   if (!options.output.empty()) return write_file(options.output, text) ? 0 : kFailed;
   fmt::print("{}", text);
   return 0;
@@ -49,6 +56,7 @@ void add_gen_command(CLI::App& app, int& exit_code) {
   command->add_option("FABRIC", options->fabric, "Generator NAME:key=value,… or a file to convert");
   command->add_option("-o,--output", options->output, "File to write instead of standard output");
   command->add_flag("--list", options->list, "All generators with their keys and defaults");
+  command->add_flag("--progress", options->progress, progress::kHelp);
   command->callback([options, &exit_code] { exit_code = run_gen(*options); });
 }
 

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sim-backend/bin/interrupt.h"
-#include "sim-backend/bin/progress.h"
 #include "sim-backend/bin/result_files.h"
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/campaign/make_part.h"
@@ -23,6 +23,7 @@
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/base/log.h"
+#include "smd/base/progress.h"
 #include "smd/base/read_file.h"
 
 namespace smd::sim {
@@ -85,20 +86,25 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
   std::vector<std::optional<Part>> parts(own.size());
   std::atomic<bool> written{true};
   {
-    Progress progress(own.size(), line.progress);
+    const progress::Display display(line.progress);
+    progress::begin("simulation", "runs", static_cast<double>(own.size()));
     run_all(jobs_of(line), own.size(), [&](std::size_t i) {
       if (!written || interrupted()) return;
       if (line.resume) {
         parts[i] = find_part(line.out, {.scenario = digest, .plan = plan, .key = own[i]});
       }
       if (!parts[i]) {
-        const RunControl control{.stop = interrupted,
-                                 .progress = [&, i](double share) { progress.set(i, share); }};
+        double told = 0;
+        const RunControl control{.stop = interrupted, .progress = [&](double share) {
+                                   progress::add(share - std::exchange(told, share));
+                                 }};
         parts[i] = make_part(scenario, digest, plan, own[i], control);
         const bool keep = !line.out.empty() && !parts[i]->interrupted;
         if (keep && !write_part(line.out, *parts[i])) written = false;
+        progress::add(1 - told);
+      } else {
+        progress::add(1);
       }
-      progress.set(i, 1);
     });
   }
   if (!written) return std::nullopt;
@@ -192,8 +198,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
         return parse_task(text) ? "" : "--task: '" + text + "' must be I/N, with I from 1 to N";
       });
   command->add_flag("--resume", line->resume, "Keep runs of this scenario that --out DIR has");
-  command->add_flag(
-      "--progress", line->progress, "Say how far it is, on stderr, where that is no terminal too");
+  command->add_flag("--progress", line->progress, progress::kHelp);
   command->add_flag("-v,--verbose", line->verbose, "The manager's log, where there is one");
   command->add_flag("--json", line->json, "One object instead of lines");
   command->add_option("--jobs", line->jobs, "Runs at a time; results do not depend on it")

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "smd/base/progress.h"
 #include "smd/base/result.h"
 
 namespace smd::sim {
@@ -20,7 +21,11 @@ Result<std::vector<T>> collect(unsigned jobs,
                                std::size_t count,
                                const std::function<Result<T>(std::size_t)>& run) {
   std::vector<std::optional<Result<T>>> results(count);
-  run_all(jobs, count, [&](std::size_t i) { results[i].emplace(run(i)); });
+  progress::expect(static_cast<double>(count));
+  run_all(jobs, count, [&](std::size_t i) {
+    results[i].emplace(run(i));
+    progress::add(1);
+  });
   std::vector<T> values;
   for (auto& result : results) {
     if (!*result) return tl::unexpected<Error>(result->error());

@@ -87,7 +87,14 @@ void log_cycle(const CycleReport& cycle) {
 
 void log_not_kept(const std::vector<NotKept>& values) {
   for (const NotKept& each : values)
-    log::warn("port.not_kept", "node={} port={} what=\"{}\"", each.node, each.port, each.what);
+    log::warn("port.not_kept",
+              "vendor=0x{:06x} device=0x{:04x} what=\"{}\" ports={} node={} port={}",
+              each.vendor_id,
+              each.device_id,
+              each.what,
+              each.ports,
+              each.node,
+              each.port);
 }
 
 void log_delta(const Delta& delta) {

@@ -23,6 +23,9 @@ namespace {
 /// Between two looks whether what --once waits for is done.
 constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 
+/// Between two looks for log lines that were left out in a period that is over.
+constexpr Duration kLogPause = std::chrono::seconds(1);
+
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
 std::string find_unusable(const Config& running, const Config& fresh) {
   if (find_engine(fresh.sm.engine) == nullptr)
@@ -112,6 +115,7 @@ int Daemon::run() {
   if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
   log_remarks(options_.config);
   feed_watchdog();
+  report_suppressed_lines();
   runtime_.post([this] { open(); });
   runtime_.run();
   records_.flush();
@@ -411,6 +415,11 @@ void Daemon::reload() {
     opened_->session->manager().request_sweep("configuration");
   }
   notify_.ready();
+}
+
+void Daemon::report_suppressed_lines() {
+  log::report_suppressed();
+  log_period_ = Timer(runtime_, runtime_.now() + kLogPause, [this] { report_suppressed_lines(); });
 }
 
 void Daemon::feed_watchdog() {

@@ -61,6 +61,7 @@ class Daemon {
   void finish_once(const CycleReport& cycle);
   void reload();
   void feed_watchdog();
+  void report_suppressed_lines();
   void stop(int exit_code);
   [[nodiscard]] bool lock_state();
   [[nodiscard]] bool start_admin();
@@ -88,6 +89,7 @@ class Daemon {
   Duration backoff_{0};
   Timer reopen_;
   Timer watchdog_;
+  Timer log_period_;
   Timer finish_;
   TimePoint started_;
   std::string answer_;  // of --once

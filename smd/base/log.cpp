@@ -5,10 +5,9 @@
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <map>
 #include <memory>
 #include <mutex>
 
@@ -18,38 +17,6 @@ namespace smd::log {
 namespace {
 
 constexpr std::size_t kLevels = 5;
-
-/// At most `kBurst` lines of one event in `kPeriod`; debug lines are not limited.
-constexpr unsigned kBurst = 50;
-constexpr std::chrono::seconds kPeriod{10};
-
-struct Limiter {
-  std::chrono::steady_clock::time_point since{};
-  unsigned lines = 0;
-  unsigned long suppressed = 0;
-};
-
-struct State {
-  std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  std::map<std::string, Limiter, std::less<>> limiters;
-
-  static std::shared_ptr<spdlog::logger> make(spdlog::sink_ptr sink) {
-    auto logger = std::make_shared<spdlog::logger>("smd", std::move(sink));
-    logger->set_level(spdlog::level::trace);
-    logger->flush_on(spdlog::level::info);
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
-    return logger;
-  }
-};
-
-State& state() {
-  static State s;
-  return s;
-}
-
-std::atomic<Level> g_level{Level::Info};
-std::array<std::atomic<unsigned long>, kLevels> g_count{};
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
@@ -84,25 +51,85 @@ std::string_view name_of(Level level) {
   return "off";
 }
 
-/// Returns how many lines were swallowed before this one, or -1 when this one is swallowed too.
-long admit(State& s, Level level, std::string_view event) {
-  if (level == Level::Debug) return 0;
-  auto it = s.limiters.find(event);
-  if (it == s.limiters.end()) it = s.limiters.emplace(std::string(event), Limiter{}).first;
-  Limiter& limiter = it->second;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - limiter.since > kPeriod) {
-    limiter.since = now;
-    limiter.lines = 0;
+struct State {
+  std::mutex mutex;
+  std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  RateLimit limit;
+
+  State() = default;
+  State(const State&) = delete;
+
+  // The process ends.
+  ~State() { report_suppressed(true); }
+
+  void report(const RateLimit::Suppressed& suppressed) {
+    logger->log(to_spdlog(suppressed.level),
+                "{} log.suppressed event={} lines={}",
+                name_of(suppressed.level),
+                suppressed.event,
+                suppressed.lines);
   }
-  if (++limiter.lines > kBurst) {
-    ++limiter.suppressed;
-    return -1;
+
+  void report_suppressed(bool all) {
+    for (const RateLimit::Suppressed& each :
+         limit.take_suppressed(std::chrono::steady_clock::now(), all))
+      report(each);
   }
-  return static_cast<long>(std::exchange(limiter.suppressed, 0));
+
+  static std::shared_ptr<spdlog::logger> make(spdlog::sink_ptr sink) {
+    auto logger = std::make_shared<spdlog::logger>("smd", std::move(sink));
+    logger->set_level(spdlog::level::trace);
+    logger->flush_on(spdlog::level::info);
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
+    return logger;
+  }
+};
+
+State& state() {
+  static State s;
+  return s;
 }
 
+std::atomic<Level> g_level{Level::Info};
+std::array<std::atomic<unsigned long>, kLevels> g_count{};
+
 }  // namespace
+
+RateLimit::Suppressed RateLimit::take(Events::iterator event) {
+  return {.event = event->first,
+          .level = std::exchange(event->second.highest, Level::Debug),
+          .lines = std::exchange(event->second.suppressed, 0)};
+}
+
+RateLimit::Verdict RateLimit::admit(Level level, std::string_view event, Time now) {
+  Verdict verdict;
+  if (level == Level::Debug) return verdict;
+  auto at = events_.find(event);
+  if (at == events_.end()) at = events_.emplace(std::string(event), Event{.since = now}).first;
+  Event& limited = at->second;
+  if (now - limited.since > kPeriod) {
+    if (limited.suppressed > 0) verdict.before = take(at);
+    limited.since = now;
+    limited.lines = 0;
+  }
+  if (++limited.lines > kBurst) {
+    ++limited.suppressed;
+    limited.highest = std::max(limited.highest, level);
+    verdict.written = false;
+  }
+  return verdict;
+}
+
+std::vector<RateLimit::Suppressed> RateLimit::take_suppressed(Time now, bool all) {
+  std::vector<Events::iterator> due;
+  for (auto at = events_.begin(); at != events_.end(); ++at) {
+    if (at->second.suppressed > 0 && (all || now - at->second.since > kPeriod)) due.push_back(at);
+  }
+  std::ranges::stable_sort(due, {}, [](Events::iterator at) { return at->second.since; });
+  std::vector<Suppressed> taken;
+  for (const Events::iterator at : due) taken.push_back(take(at));
+  return taken;
+}
 
 bool enabled(Level level) { return level >= g_level.load(std::memory_order_relaxed); }
 
@@ -118,10 +145,16 @@ void write(Level level, std::string_view event, std::string text) {
   ++g_count[static_cast<std::size_t>(level)];
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  const long suppressed = admit(s, level, event);
-  if (suppressed < 0) return;
-  if (suppressed > 0) text += fmt::format(" suppressed={}", suppressed);
-  s.logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, printable(text));
+  const RateLimit::Verdict verdict = s.limit.admit(level, event, std::chrono::steady_clock::now());
+  if (verdict.before) s.report(*verdict.before);
+  if (verdict.written)
+    s.logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, printable(text));
+}
+
+void report_suppressed() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.report_suppressed(false);
 }
 
 Result<Level> parse_level(std::string_view name) {

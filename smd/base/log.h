@@ -3,21 +3,67 @@
 //   warn   degraded
 //   info   one line per state change or sweep
 //   debug  per SMP
-// Repeated events are rate-limited per event name by the sink; the suppressed count is printed with
-// the next one.
+// Repeated events are rate-limited per event name by the sink. What was left out is always said, in
+// a line `log.suppressed` of the same level: before the next line of the event, when its period is
+// over, and when the process ends, whichever comes first.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "smd/base/result.h"
 
 namespace smd::log {
 
 enum class Level { Debug, Info, Warn, Error, Off };
+
+/// At most 50 lines of one event in 10 s; debug lines are not limited. Knows no clock.
+class RateLimit {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  static constexpr unsigned kBurst = 50;
+  static constexpr std::chrono::seconds kPeriod{10};
+
+  /// Lines of one event that were left out in one period.
+  struct Suppressed {
+    std::string event;
+    Level level = Level::Info;  // the highest of them
+    unsigned long lines = 0;
+  };
+
+  struct Verdict {
+    bool written = true;
+    std::optional<Suppressed> before;  // to be said first
+  };
+
+  [[nodiscard]] Verdict admit(Level level, std::string_view event, Time now);
+
+  /// What was left out in periods that are over, or in all; each is said once. The earliest period
+  /// first, then by name.
+  [[nodiscard]] std::vector<Suppressed> take_suppressed(Time now, bool all);
+
+ private:
+  struct Event {
+    Time since{};
+    unsigned lines = 0;
+    unsigned long suppressed = 0;
+    Level highest = Level::Debug;  // of those suppressed
+  };
+
+  using Events = std::map<std::string, Event, std::less<>>;
+
+  static Suppressed take(Events::iterator event);
+
+  Events events_;
+};
 
 /// One line to the sink. `event` must outlive the process (a string literal).
 void write(Level level, std::string_view event, std::string text);
@@ -28,7 +74,10 @@ void set_level(Level level);
 
 [[nodiscard]] Result<Level> parse_level(std::string_view name);
 
-/// Lines of `level` or above written so far; tests use it as an oracle.
+/// Says what was left out in periods that are over. Whoever runs for long calls it now and then.
+void report_suppressed();
+
+/// Lines of `level` or above written or left out so far; tests use it as an oracle.
 [[nodiscard]] unsigned long count(Level level);
 
 /// Where lines go. Before this is called they go to stderr.

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "smd/app/dump.h"
 #include "smd/app/report_csv.h"
 #include "smd/app/report_json.h"
 #include "smd/app/report_text.h"
-#include "smd/base/log.h"
+#include "smd/base/progress.h"
 #include "smd/bin/dry_run_world.h"
 
 namespace smd::bin {
@@ -30,7 +31,8 @@ bool is_watched(const sim::FabricSpec& spec, const DryRunOptions& options) {
   return options.timeline || static_cast<std::size_t>(switches) <= kWatchedSwitches;
 }
 
-int report_faults(const Faults& faults) {
+int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
+  display.reset();
   for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
   return 2;
 }
@@ -38,14 +40,17 @@ int report_faults(const Faults& faults) {
 }  // namespace
 
 int dry_run(const Config& config, const DryRunOptions& options) {
+  // Nothing is printed while it lives.
+  std::optional<progress::Display> display(std::in_place, options.progress);
+  progress::begin("fabric");
   auto spec = sim::load_fabric(options.fabric);
-  if (!spec) return report_faults(spec.error());
+  if (!spec) return report_faults(display, spec.error());
   auto timing = parse_timing(options.timing);
-  if (!timing) return report_faults(timing.error());
+  if (!timing) return report_faults(display, timing.error());
   std::vector<Failure> failures;
   for (const std::string& text : options.fail) {
     auto failure = parse_failure(*spec, text);
-    if (!failure) return report_faults(failure.error());
+    if (!failure) return report_faults(display, failure.error());
     failures.push_back(std::move(*failure));
   }
 
@@ -55,7 +60,11 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   DryRunWorld world(std::move(*spec), *timing, settings, options);
 
   const app::CycleReport& first = world.bring_up();
-  if (watched) world.watch_service();
+  if (watched) {
+    progress::begin("oracle");
+    world.watch_service();
+  }
+  display.reset();
   const app::CongestionDesk& congestion = world.congestion();
   bool holds = first.up() && congestion.plan().refusal.empty();
   Json json = app::run_json(first);
@@ -71,7 +80,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (first.error && !first.routed) failures.clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : failures) {
+    display.emplace(options.progress);
     last = world.fail(failure);
+    display.reset();
     holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty();
     changes.push_back(app::change_json(last, failure.text, "down"));
     if (congestion.enabled())
@@ -89,11 +100,14 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   json["rss_mb"] = app::peak_rss_mb();
   if (options.json) fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   if (!options.dump.empty() && world.in_force() != nullptr) {
+    display.emplace(options.progress);
+    progress::begin("dumps");
     if (!changes.empty()) tables.emplace_back("changes.csv", app::print_csv(changes));
     if (congestion.enabled())
       tables.emplace_back("congestion.txt", print_congestion_registers(world.fabric()));
     auto written = app::write_dumps(options.dump, *world.in_force(), last, world.plans());
     if (written) written = app::write_texts(options.dump, tables);
+    display.reset();
     if (!written) {
       fmt::print(stderr, "{}\n", written.error().context);
       return 1;

@@ -21,6 +21,7 @@ struct DryRunOptions {
   double drop = 0;   // SMP loss per hop
   std::string dump;  // directory; empty: none
   bool json = false;
+  bool progress = false;  // on standard error, though it is no terminal
   bool timeline = false;  // watch the service of hosts however large the fabric is
 };
 

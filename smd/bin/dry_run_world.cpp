@@ -1,13 +1,12 @@
 #include "smd/bin/dry_run_world.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "smd/app/cycle_sum.h"
 #include "smd/app/plan_text.h"
+#include "smd/base/progress.h"
 
 namespace smd::bin {
 namespace {
@@ -130,22 +129,19 @@ app::SubnetManager::Observer DryRunWorld::observer() {
     return std::chrono::duration_cast<Duration>(
         std::chrono::steady_clock::now().time_since_epoch());
   };
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  if (terminal) {
-    out.on_phase = [](app::Phase phase) {
-      fmt::print(stderr, "\r\033[K{} …", app::print_phase(phase));
-    };
-  }
+  out.on_phase = [this](app::Phase phase) {
+    progress::begin(app::print_phase(phase), "MADs");
+    mads_before_step_ = fabric_.stats().injected;
+  };
   out.on_plan = [this](const Fabric& fabric, const TransitionPlan& plan) {
     plans_ += app::print_transition(fabric, plan);
   };
-  out.on_cycle = [this, terminal](const app::CycleReport& cycle) {
+  out.on_cycle = [this](const app::CycleReport& cycle) {
     cycles_.push_back(cycle);
     if (!cycle.error) {
       const unsigned longest = manager_.settings().statistics ? cycle.routes.max_hops + 1 : 0;
       congestion_.adopt(manager_.share_in_force(), manager_.settings(), longest, cycle.came_up);
     }
-    if (terminal) fmt::print(stderr, "\r\033[K");
   };
   return out;
 }
@@ -153,7 +149,10 @@ app::SubnetManager::Observer DryRunWorld::observer() {
 /// Until a cycle after the first `cycles` has ended and nothing more is asked for.
 void DryRunWorld::settle(std::uint64_t cycles) {
   runtime_.run_while_not(
-      [&] { return manager_.cycles() > cycles && manager_.at_rest() && congestion_.at_rest(); },
+      [&] {
+        progress::set(static_cast<double>(fabric_.stats().injected - mads_before_step_));
+        return manager_.cycles() > cycles && manager_.at_rest() && congestion_.at_rest();
+      },
       runtime_.now() + kPatience);
 }
 

@@ -73,6 +73,7 @@ class DryRunWorld {
   app::CcStats congestion_before_;
   std::vector<app::CycleReport> cycles_;  // of the change under way
   std::string plans_;                     // likewise
+  std::uint64_t mads_before_step_ = 0;
   std::optional<sim::FabricTimeline> timeline_;
   TimePoint failed_at_;
   app::SubnetManager manager_;

@@ -9,6 +9,7 @@
 #include "smd/app/assimilation.h"
 #include "smd/base/log.h"
 #include "smd/base/program.h"
+#include "smd/base/progress.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/run.h"
 #include "smd/bin/state.h"
@@ -196,6 +197,7 @@ int run_command_line(int argc, char** argv) {
   dry->add_option(
       "--dump", options.dry_run.dump, "Directory for tables, fabric, plan and CSV of the changes");
   dry->add_flag("--json", options.dry_run.json, "One JSON object on stdout");
+  dry->add_flag("--progress", options.dry_run.progress, smd::progress::kHelp);
   dry->add_flag("--timeline",
                 options.dry_run.timeline,
                 "Watch connectivity and deadlocks through every change; up to 64 switches it is "
@@ -224,6 +226,7 @@ int run_command_line(int argc, char** argv) {
                    "Random permutations for the effective bisection")
       ->check(CLI::Range(0, 100000));
   verify->add_flag("--json", options.verify.json, "One JSON object on stdout");
+  verify->add_flag("--progress", options.verify.progress, smd::progress::kHelp);
 
   CLI::App* state = app.add_subcommand("state", "What survives a restart, as one text");
   state->require_subcommand(1);

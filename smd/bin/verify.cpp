@@ -4,8 +4,10 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "smd/base/progress.h"
 #include "smd/base/read_file.h"
 #include "smd/bin/verify_report.h"
 
@@ -15,13 +17,15 @@ namespace {
 /// Tables of the largest subnet that a switch can be told of, line by line.
 constexpr std::size_t kMaxDump = std::size_t{16} << 30;
 
-int report_faults(const Faults& faults) {
+int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
+  display.reset();
   for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
   return 2;
 }
 
 template <class Parse>
 auto read_dump(const std::string& file, Parse parse) -> decltype(parse("", file)) {
+  progress::begin(file);
   const auto text = read_file(file, kMaxDump, Pipes::Accepted);
   if (!text) return fault(file, 0, text.error().context);
   return parse(*text, file);
@@ -30,28 +34,31 @@ auto read_dump(const std::string& file, Parse parse) -> decltype(parse("", file)
 }  // namespace
 
 int verify(const VerifyOptions& options) {
+  std::optional<progress::Display> display(std::in_place, options.progress);
+  progress::begin(options.fabric);
   const auto spec = sim::load_fabric(options.fabric);
-  if (!spec) return report_faults(spec.error());
+  if (!spec) return report_faults(display, spec.error());
   Dumps dumps{.fabric_file = options.fabric,
               .lft_file = options.lft,
               .sl2vl_file = options.sl2vl,
               .path_sl_file = options.path_sl};
   auto lft = read_dump(options.lft, parse_lft_dump);
-  if (!lft) return report_faults(lft.error());
+  if (!lft) return report_faults(display, lft.error());
   dumps.lft = std::move(*lft);
   if (!options.sl2vl.empty()) {
     auto sl2vl = read_dump(options.sl2vl, parse_sl2vl_dump);
-    if (!sl2vl) return report_faults(sl2vl.error());
+    if (!sl2vl) return report_faults(display, sl2vl.error());
     dumps.sl2vl = std::move(*sl2vl);
   }
   if (!options.path_sl.empty()) {
     auto path_sl = read_dump(options.path_sl, parse_path_sl_dump);
-    if (!path_sl) return report_faults(path_sl.error());
+    if (!path_sl) return report_faults(display, path_sl.error());
     dumps.path_sl = std::move(*path_sl);
   }
   const auto input = join_dumps(*spec, dumps);
-  if (!input) return report_faults(input.error());
+  if (!input) return report_faults(display, input.error());
   const VerifyReport report = verify_tables(*input, options.any_sl, options.permutations);
+  display.reset();
   if (options.json) {
     fmt::print("{}\n",
                verify_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

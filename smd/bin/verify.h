@@ -13,6 +13,7 @@ struct VerifyOptions {
   unsigned permutations = 100;  // of the effective bisection
   bool any_sl = false;          // hosts may use any SL
   bool json = false;
+  bool progress = false;  // on standard error, though it is no terminal
 };
 
 /// The exit code: 0 when the routes are sound, 1 when not, 2 when the input is wrong.

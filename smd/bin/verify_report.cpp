@@ -7,6 +7,7 @@
 
 #include "smd/app/report_json.h"
 #include "smd/base/printable.h"
+#include "smd/base/progress.h"
 #include "smd/routing/hop_distance.h"
 #include "smd/routing/walk.h"
 
@@ -81,10 +82,23 @@ std::string deadlock_text(const VerifyReport& report) {
   return fmt::format("FOUND: {}", report.cycle);
 }
 
+// Which pairs the verdict counts, and what it would be with the others.
+std::string switch_pairs_text(const VerifyReport& report) {
+  const RouteReport& routes = report.routes;
+  if (routes.switch_pairs == 0) return "all pairs counted";
+  return fmt::format("{} pairs counted; {} between base ports 0 of switches carry no data: {}",
+                     routes.pairs - routes.switch_pairs,
+                     routes.switch_pairs,
+                     routes.acyclic_with_switch_pairs ? "none with them either"
+                     : routes.acyclic                 ? "with them there is one"
+                                                      : "not counted");
+}
+
 }  // namespace
 
 VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permutations) {
   const Fabric& fabric = *input.fabric;
+  progress::begin("routes");
   VerifyReport report{
       .counts = {.switches = fabric.switch_count(),
                  .cas = fabric.node_count() - fabric.switch_count(),
@@ -113,7 +127,9 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
   if (report.routes.unreachable != 0) report.between_switches = count_between_switches(input);
   const std::vector<PortIdx> hosts = find_hosts(fabric, input.lids);
   if (hosts.empty()) return report;
+  progress::begin("patterns");
   report.patterns = measure_patterns(input, hosts);
+  progress::begin("bisection");
   report.bisection = measure_effective_bisection(
       fabric, input.lids, input.routing.lft, hosts, permutations, kSeed);
   return report;
@@ -139,6 +155,7 @@ std::string print_verify(const VerifyReport& report) {
       routes.max_hops,
       percent(routes.minimal, routes.pairs));
   out += fmt::format("  credit loops {}\n", deadlock_text(report));
+  out += fmt::format("               {}\n", switch_pairs_text(report));
   out += fmt::format(
       "  load         {} paths on the fullest channel, {:.1f} on average, deviation {:.1f}\n",
       report.load.max,
@@ -192,6 +209,8 @@ Json verify_json(const VerifyReport& report) {
   routes["first_faults"] = report.routes.first_faults;
   Json deadlock = app::deadlock_json(cycle);
   deadlock["any_sl"] = report.any_sl;
+  deadlock["pairs_not_counted"] = report.routes.switch_pairs;
+  deadlock["acyclic_with_all_pairs"] = report.routes.acyclic_with_switch_pairs;
   Json patterns = Json::object();
   for (const auto& [name, load] : report.patterns) {
     patterns[name] = {{"flows", load.flows},

@@ -9,18 +9,19 @@ RouteTree::RouteTree(const Survey& survey) : survey_(&survey), steps_(survey.siz
   steps_[0] = {.arrival = survey.local_port(), .depth = 0};
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::uint32_t n = order[at];
-    const Survey::Node& node = survey.node(n);
     if (steps_[n].depth == kMaxHops) continue;
-    for (unsigned p = 1; p < node.ports.size(); ++p) {
+    const bool forwards = survey.node(n).info.is_switch();
+    const std::vector<CableEnd>& peers = survey.peers(n);
+    for (unsigned p = 1; p < peers.size(); ++p) {
       const CableEnd from{n, PortNum{static_cast<std::uint8_t>(p)}};
-      if (!node.info.is_switch() && (n != 0 || from.port != survey.local_port())) continue;
-      const Survey::Port& port = node.ports[p];
-      if (port.peer_node == Survey::kNobody || steps_[port.peer_node].depth != kUnreached) continue;
-      if (survey.node(port.peer_node).broken) continue;
-      steps_[port.peer_node] = {.from = from,
-                                .arrival = port.peer_port,
-                                .depth = static_cast<std::uint8_t>(steps_[n].depth + 1)};
-      order.push_back(port.peer_node);
+      if (!forwards && (n != 0 || from.port != survey.local_port())) continue;
+      const CableEnd far = peers[p];
+      if (far.node == Survey::kNobody || steps_[far.node].depth != kUnreached) continue;
+      if (survey.node(far.node).broken) continue;
+      steps_[far.node] = {.from = from,
+                          .arrival = far.port,
+                          .depth = static_cast<std::uint8_t>(steps_[n].depth + 1)};
+      order.push_back(far.node);
     }
   }
 }
@@ -49,10 +50,10 @@ std::vector<std::uint32_t> RouteTree::cut(CableEnd end) {
   lose(*far, end.node);
   for (std::size_t at = 0; at < lost.size(); ++at) {
     const std::uint32_t n = lost[at];
-    const Survey::Node& node = survey_->node(n);
-    for (unsigned p = 1; p < node.ports.size(); ++p) {
-      if (node.ports[p].peer_node == Survey::kNobody) continue;
-      lose({n, PortNum{static_cast<std::uint8_t>(p)}}, node.ports[p].peer_node);
+    const std::vector<CableEnd>& peers = survey_->peers(n);
+    for (unsigned p = 1; p < peers.size(); ++p) {
+      if (peers[p].node == Survey::kNobody) continue;
+      lose({n, PortNum{static_cast<std::uint8_t>(p)}}, peers[p].node);
     }
   }
   return lost;

@@ -14,6 +14,7 @@ void Survey::seed(const SweepReport& known) {
               .route = SmpRoute::directed(known.path[n])};
     if (fabric.is_switch(n)) node.switch_info = fabric.switch_info[fabric.switch_of[n]];
     node.ports.resize(fabric.num_ports(n) + 1);
+    node.peers.resize(node.ports.size(), kNoCable);
     for (const PortIdx p : fabric.ports_of(n)) {
       Port& port = node.ports[fabric.number_of(p).value()];
       port.info = fabric.port_info[p];
@@ -21,8 +22,8 @@ void Survey::seed(const SweepReport& known) {
       port.read = port.info != PortInfo{};
       const PortIdx peer = fabric.peer[p];
       if (peer == kNone<PortIdx>) continue;
-      port.peer_node = fabric.node_of[peer].value();
-      port.peer_port = fabric.number_of(peer);
+      node.peers[fabric.number_of(p).value()] = {fabric.node_of[peer].value(),
+                                                 fabric.number_of(peer)};
     }
     by_guid_.emplace(fabric.node_guid[n], n.value());
     nodes_.push_back(std::move(node));
@@ -36,6 +37,7 @@ void Survey::seed(const SweepReport& known) {
 std::uint32_t Survey::add(const NodeInfo& info, const SmpRoute& route) {
   Node node{.info = info, .route = route};
   node.ports.resize(info.num_ports + 1u);
+  node.peers.resize(node.ports.size(), kNoCable);
   if (info.is_switch()) {
     for (Port& port : node.ports) port.guid = info.port_guid;
   }
@@ -56,19 +58,17 @@ std::optional<std::uint32_t> Survey::find(Guid guid) const {
 }
 
 std::optional<CableEnd> Survey::peer(CableEnd end) const {
-  const Port& near = port(end);
-  if (near.peer_node == kNobody) return std::nullopt;
-  return CableEnd{near.peer_node, near.peer_port};
+  const CableEnd far = peers(end.node)[end.port.value()];
+  if (far.node == kNobody) return std::nullopt;
+  return far;
 }
 
 void Survey::link(CableEnd a, CableEnd b) {
   for (const CableEnd end : {a, b}) {
-    if (const auto old = peer(end)) port(*old).peer_node = kNobody;
+    if (const auto old = peer(end)) peer_of(*old) = kNoCable;
   }
-  port(a).peer_node = b.node;
-  port(a).peer_port = b.port;
-  port(b).peer_node = a.node;
-  port(b).peer_port = a.port;
+  peer_of(a) = b;
+  peer_of(b) = a;
 }
 
 void Survey::unlink(CableEnd end) {
@@ -77,7 +77,7 @@ void Survey::unlink(CableEnd end) {
   for (const CableEnd at : {end, *other}) {
     const bool keeps_info = nodes_[at.node].info.is_switch() || at == CableEnd{0, local_port_};
     Port& p = port(at);
-    p.peer_node = kNobody;
+    peer_of(at) = kNoCable;
     p.joined = p.fdr10 = false;
     if (!keeps_info) p = {};
   }

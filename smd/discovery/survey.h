@@ -30,8 +30,6 @@ class Survey {
   struct Port {
     PortInfo info;
     Guid guid;
-    std::uint32_t peer_node = kNobody;
-    PortNum peer_port;
     bool asked = false;    // in this run
     bool read = false;     // `info` is an answer, of this run or of one before
     bool fresh = false;    // `info` is an answer of this run
@@ -46,8 +44,10 @@ class Survey {
     SwitchInfo switch_info;
     std::string description;
     SmpRoute route;
-    std::vector<Port> ports;  // 0 … num_ports
-    bool broken = false;      // stopped answering, or is gone: left out of the snapshot
+    std::vector<Port> ports;      // 0 … num_ports
+    std::vector<CableEnd> peers;  // by port, of kNobody where there is no cable; apart, because
+                                  // whoever looks for paths looks at nothing else
+    bool broken = false;          // stopped answering, or is gone: left out of the snapshot
   };
 
   /// Takes over a snapshot; node numbers are its handles. Requires: an empty survey.
@@ -75,6 +75,11 @@ class Survey {
 
   [[nodiscard]] std::optional<CableEnd> peer(CableEnd end) const;
 
+  /// Of kNobody where there is no cable.
+  [[nodiscard]] const std::vector<CableEnd>& peers(std::uint32_t n) const {
+    return nodes_[n].peers;
+  }
+
   [[nodiscard]] bool is_up(CableEnd end) const {
     return port(end).info.state() >= PortState::Initialize;
   }
@@ -90,6 +95,10 @@ class Survey {
   void set_local_port(PortNum port) { local_port_ = port; }
 
  private:
+  static constexpr CableEnd kNoCable{.node = kNobody, .port = PortNum{0}};
+
+  CableEnd& peer_of(CableEnd end) { return nodes_[end.node].peers[end.port.value()]; }
+
   std::vector<Node> nodes_;
   std::unordered_map<Guid, std::uint32_t> by_guid_;  // look-ups only
   PortNum local_port_;                               // of the manager; 0 on a switch

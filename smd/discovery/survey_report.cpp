@@ -58,19 +58,17 @@ class ReportBuilder {
 
   /// An adapter's port is known through its own cable alone.
   [[nodiscard]] bool speaks(std::uint32_t n, PortNum number) const {
-    const Survey::Port& port = survey_.port({n, number});
-    return (n == 0 && number == survey_.local_port()) ||
-           (port.peer_node != Survey::kNobody && tree_.reaches(port.peer_node));
+    const auto far = survey_.peer({n, number});
+    return (n == 0 && number == survey_.local_port()) || (far && tree_.reaches(far->node));
   }
 
   void add_links(std::uint32_t n) {
-    const std::vector<Survey::Port>& ports = survey_.node(n).ports;
-    for (unsigned p = 1; p < ports.size(); ++p) {
-      const std::uint32_t peer = ports[p].peer_node;
+    const std::vector<CableEnd>& peers = survey_.peers(n);
+    for (unsigned p = 1; p < peers.size(); ++p) {
+      const auto [peer, peer_port] = peers[p];
       if (peer == Survey::kNobody || !tree_.reaches(peer)) continue;
       if (index_[peer] == kNone<NodeIdx>) add(peer);
-      builder_.add_link(
-          index_[n], PortNum{static_cast<std::uint8_t>(p)}, index_[peer], ports[p].peer_port);
+      builder_.add_link(index_[n], PortNum{static_cast<std::uint8_t>(p)}, index_[peer], peer_port);
     }
   }
 

@@ -21,12 +21,15 @@ struct ProgramFault {
   friend bool operator==(const ProgramFault&, const ProgramFault&) = default;
 };
 
-/// Values that an agent took and did not keep. No fault: the fabric works, and setting them again
-/// would not help. Reported when they are news.
+/// Values that the agents of one kind of device took and did not keep, the same on all these ports.
+/// No fault: the fabric works, and setting them again would not help. Reported when they are news.
 struct NotKept {
-  Guid node;
-  PortNum port;
+  std::uint32_t vendor_id = 0;
+  std::uint16_t device_id = 0;
   std::string what;  // "NeighborMTU 4 set, 5 kept; HOQLife 18 set, 0 kept"
+  std::uint64_t ports = 0;
+  Guid node;     // of the first of them
+  PortNum port;  // likewise
 
   friend bool operator==(const NotKept&, const NotKept&) = default;
 };
@@ -75,9 +78,9 @@ struct ProgramReport {
   std::size_t phases_done = 0;
   std::optional<PlanInterruption> plan_interrupted;
   std::vector<ProgramFault> faults;
-  std::uint64_t fault_count = 0;  // `faults` keeps the first 100
-  std::vector<NotKept> not_kept;  // the first 100
-  std::uint64_t not_kept_count = 0;
+  std::uint64_t fault_count = 0;     // `faults` keeps the first 100
+  std::vector<NotKept> not_kept;     // the first 100 kinds of device and of values
+  std::uint64_t not_kept_count = 0;  // ports
 };
 
 }  // namespace smd

@@ -27,8 +27,21 @@ void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {
 
 void ProgramRun::not_kept(NodeIdx node, PortNum port, std::string what) {
   ++report.not_kept_count;
-  if (report.not_kept.size() < kKept)
-    report.not_kept.push_back({fabric().node_guid[node], port, std::move(what)});
+  const NodeInfo& device = fabric().node_info[node];
+  for (NotKept& known : report.not_kept) {
+    if (known.vendor_id != device.vendor_id || known.device_id != device.device_id ||
+        known.what != what)
+      continue;
+    ++known.ports;
+    return;
+  }
+  if (report.not_kept.size() == kKept) return;
+  report.not_kept.push_back({.vendor_id = device.vendor_id,
+                             .device_id = device.device_id,
+                             .what = std::move(what),
+                             .ports = 1,
+                             .node = fabric().node_guid[node],
+                             .port = port});
 }
 
 bool accepted(const Result<SmpReply>& reply) { return reply && reply->status == 0; }

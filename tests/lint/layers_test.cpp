@@ -111,6 +111,7 @@ TEST(LayerRules, EffectsAreSeen) {
                              "#include <boost/asio/io_context.hpp>",
                              "#include <spdlog/spdlog.h>",
                              "#include \"smd/base/log.h\"",
+                             "#include \"smd/base/progress.h\"",
                              "const auto t = std::chrono::steady_clock::now();",
                              "fmt::print(\"x\");",
                              "  static int calls = 0;",

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "smd/mad/notice.h"
 #include "smd/routing/engine.h"
 #include "tests/support/world.h"
 
@@ -116,6 +117,34 @@ TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
   EXPECT_THAT(refusal("route", {{"from", "node-11"}, {"to", "999"}}), HasSubstr("'999'"));
   EXPECT_THAT(refusal("route", {{"from", "node-11"}}), HasSubstr("'to'"));
   EXPECT_THAT(refusal("route", {{"from", 3}, {"to", "node-11"}}), HasSubstr("'from'"));
+}
+
+TEST_F(AdminCommands, TheStatusCountsTrapsAndWhatFoundNoRoom) {
+  bring_up();
+  const std::uint32_t node = world.node("node-8");
+  const Lid own{static_cast<std::uint16_t>(lid("node-8"))};
+  const auto client = world.fabric.attach(node, PortNum{0}, [](const MadPacket&) {});
+  for (const Lid issuer : {own, Lid{40'000}, Lid{static_cast<std::uint16_t>(lid("node-11"))}}) {
+    Notice notice = link_state_notice(issuer);
+    notice.issuer_lid = issuer;
+    Smp smp;
+    smp.method = Method::Trap;
+    smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+    encode_notice(notice, smp.data);
+    MadPacket packet{
+        .remote_lid =
+            world.fabric.port_info(world.fabric.spec().sm_node, world.fabric.spec().sm_port).lid};
+    encode_smp(smp, packet.mad);
+    world.fabric.inject(client, packet);
+  }
+  world.run_for(std::chrono::seconds(1));
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("traps").at("received"), 3);
+  EXPECT_EQ(status.at("traps").at("unknown_issuer"), 1);
+  EXPECT_EQ(status.at("traps").at("wrong_issuer"), 1);
+  EXPECT_EQ(status.at("traps").at("held_back"), 0);
+  EXPECT_EQ(status.at("receive_queue").at("traps_dropped"), 0);
+  EXPECT_EQ(status.at("receive_queue").at("answers_dropped"), 0);
 }
 
 TEST_F(AdminCommands, ASwitchIsAnEndToo) {

@@ -392,5 +392,88 @@ TEST(Planner, AFailedCableOfAFatTreeIsTwoPhases) {
   EXPECT_EQ(check_transition(change.task(), plan).fault, "");
 }
 
+/// Four leaves S1 to S4 with three hosts each, all of them below the spines S5 to `last`, whose
+/// cables begin at another leaf each.
+std::string spines(unsigned last, char link = '-') {
+  std::string text;
+  for (unsigned i = 0; i < 4; ++i) {
+    for (unsigned spine = 5; spine <= last; ++spine)
+      text += "S" + std::to_string((spine + i) % 4 + 1) + link + "S" + std::to_string(spine) + " ";
+    for (unsigned host = i + 1; host <= 12; host += 4)
+      text += "H" + std::to_string(host) + link + "S" + std::to_string(i + 1) + " ";
+  }
+  return text;
+}
+
+ChangeSpec change_of_spines(unsigned before, const std::string& after) {
+  return {.before = spines(before),
+          .after = after,
+          .switches = 7,
+          .old_engine = "minhop",
+          .new_engine = "minhop",
+          .old_roots = {},
+          .new_roots = {}};
+}
+
+void enhance(Change& change) {
+  Fabric fabric = *change.after;
+  for (SwitchInfo& info : fabric.switch_info) info.enhanced_port0 = true;
+  change.after = std::make_shared<const Fabric>(std::move(fabric));
+}
+
+// Packets from spine to spine would close a circle, and none are sent.
+TEST(PlannerDataPairs, ShortestRoutesOfATreeChangeWithAProof) {
+  for (const auto& [before, after] : {std::pair{7u, 6u}, std::pair{6u, 7u}}) {
+    SCOPED_TRACE(testing::Message() << before << " to " << after);
+    const Change change = make_change(change_of_spines(before, spines(after)));
+    const TransitionPlan plan = plan_transition(change.task(), {});
+    EXPECT_EQ(plan.kind, TransitionKind::Certified) << plan.why;
+    EXPECT_TRUE(plan.certified());
+    const TransitionVerdict verdict = check_transition(change.task(), plan);
+    EXPECT_EQ(verdict.fault, "");
+    EXPECT_EQ(verdict.phases_proved, plan.phases.size());
+  }
+}
+
+TEST(PlannerDataPairs, ShortestRoutesOfATreeAreProvedBeforeItsPortsAreActive) {
+  const Change change = make_change(change_of_spines(6, spines(7, '~')));
+  const TransitionPlan plan = plan_transition(change.task(), {});
+  EXPECT_EQ(plan.kind, TransitionKind::Initial);
+  EXPECT_TRUE(plan.certified());
+  EXPECT_EQ(check_transition(change.task(), plan).fault, "");
+}
+
+TEST(PlannerDataPairs, EnhancedPortsZeroSendToEachOtherAndNothingIsProved) {
+  Change change = make_change(change_of_spines(7, spines(6)));
+  const TransitionPlan with_base = plan_transition(change.task(), {});
+  enhance(change);
+  const TransitionPlan plan = plan_transition(change.task(), {});
+  EXPECT_EQ(plan.kind, TransitionKind::Unordered);
+  EXPECT_THAT(plan.why, HasSubstr("the wanted routes close a cycle themselves"));
+  EXPECT_EQ(check_transition(change.task(), plan).phases_proved, 0u);
+  EXPECT_THAT(check_transition(change.task(), with_base).fault, HasSubstr("certificate falls"));
+}
+
+// A host's question to a spine that its leaf has no cable to, and the answer, go other ways.
+TEST(PlannerDataPairs, ACircleOfQuestionsAndAnswersIsNotProved) {
+  std::string text = spines(6);
+  text.erase(text.find("S1-S5 "), 6);
+  Change change = make_change(change_of_spines(6, text));
+  const auto send = [&](const char* at, const char* to, const char* over) {
+    const Fabric& fabric = *change.after;
+    const PortIdx out = port_towards(fabric, at, over);
+    change.new_routes.lft.set_route(switch_named(fabric, at),
+                                    change.lids_after.base[end_port(fabric, to)],
+                                    fabric.number_of(out));
+  };
+  send("S6", "S5", "S3");
+  send("S5", "H1", "S4");
+  send("S3", "H4", "S5");
+  send("S4", "H3", "S6");
+  const TransitionPlan plan = plan_transition(change.task(), {});
+  EXPECT_NE(plan.kind, TransitionKind::Certified);
+  EXPECT_FALSE(plan.certified());
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -66,9 +66,11 @@ TEST_P(LostField, IsNamedOnceIsNoFaultAndIsNotSetAgain) {
   EXPECT_EQ(first.fault_count, 0u);
   ASSERT_GT(first.not_kept_count, 0u);
   EXPECT_THAT(first.not_kept[0].what, testing::HasSubstr(GetParam().name));
-  std::set<std::pair<Guid, PortNum>> ports;  // each is set twice, to Armed and to Active
-  for (const NotKept& each : first.not_kept) ports.emplace(each.node, each.port);
-  EXPECT_EQ(ports.size(), first.not_kept.size());
+  // Each port is set twice, to Armed and to Active, and named once.
+  std::uint64_t ports = 0;
+  for (const NotKept& each : first.not_kept) ports += each.ports;
+  EXPECT_EQ(ports, first.not_kept_count);
+  EXPECT_LE(ports, lab.snapshot().port_count());
   EXPECT_EQ(sets_of_next_cycle(), 0u);
   EXPECT_EQ(last.not_kept_count, 0u);
   EXPECT_EQ(last.fault_count, 0u);
@@ -168,12 +170,37 @@ TEST(NotKept, ListsEveryField) {
             "M_KeyProtectBits 2 set, 0 kept; M_KeyLeasePeriod 60 set, 0 kept");
 }
 
-TEST(NotKept, KeepsTheFirstHundredAndCountsTheRest) {
+// However many there are: operators read a line for each.
+TEST(NotKept, IsOneEntryForEachKindOfDeviceAndValue) {
   ProgramLab lab("fat-tree:k=8,levels=2");
   lab.tap.on_answer = [](Smp& smp) {
     if (smp.attribute_id != kPortInfo) return;
     auto info = decode_port_info(smp.data);
     info->overrun_errors = 1;
+    encode_port_info(*info, smp.data);
+  };
+  const ProgramReport report = lab.bring_up();
+  ASSERT_EQ(report.not_kept.size(), 2u) << "switches and adapters";
+  EXPECT_GT(report.not_kept_count, 100u);
+  EXPECT_EQ(report.not_kept[0].ports + report.not_kept[1].ports, report.not_kept_count);
+  EXPECT_NE(report.not_kept[0].device_id, report.not_kept[1].device_id);
+  for (const NotKept& each : report.not_kept) {
+    EXPECT_THAT(each.what, testing::HasSubstr("OverrunErrors"));
+    const auto node = lab.snapshot().find_node(each.node);
+    ASSERT_TRUE(node);
+    EXPECT_EQ(lab.snapshot().node_info[*node].device_id, each.device_id);
+    EXPECT_EQ(lab.snapshot().node_info[*node].vendor_id, each.vendor_id);
+    EXPECT_LE(each.port.value(), lab.snapshot().num_ports(*node));
+  }
+}
+
+TEST(NotKept, KeepsTheFirstHundredKindsAndCountsTheRest) {
+  ProgramLab lab("fat-tree:k=8,levels=2");
+  std::uint64_t prefix = 0;
+  lab.tap.on_answer = [&prefix](Smp& smp) {
+    if (smp.attribute_id != kPortInfo) return;
+    auto info = decode_port_info(smp.data);
+    info->gid_prefix = ++prefix;  // another value each time
     encode_port_info(*info, smp.data);
   };
   const ProgramReport report = lab.bring_up();

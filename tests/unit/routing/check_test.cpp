@@ -1,9 +1,15 @@
 #include "smd/routing/check.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
 
 #include "tests/unit/routing/paths.h"
+#include "tests/unit/routing/random_fabric.h"
 
 namespace smd::test {
 namespace {
@@ -280,6 +286,180 @@ TEST(MeasureLoad, SpreadIsThePopulationStandardDeviation) {
 TEST(MeasureLoad, IsZeroWithoutChannels) {
   const Network net{"S1-H1 S1-H2"};
   EXPECT_EQ(measure_load(net.fabric, net.lids, net.tables).max, 0u);
+}
+
+// Who sends data: hosts and enhanced ports 0 to everybody, and whoever they ask to them.
+
+/// Leaves S1 … S24 with twelve hosts each below spines S101 … S112, whose cables are not in the
+/// order of the leaves, as in a machine room.
+Fabric tree(bool enhanced) {
+  std::string text = "H1-S1 ";
+  for (unsigned spine = 0; spine < 12; ++spine) {
+    for (unsigned i = 0; i < 24; ++i)
+      text += fmt::format("S{}-S{} ", (spine * 5 + i) % 24 + 1, 101 + spine);
+  }
+  for (unsigned host = 2; host <= 288; ++host) text += fmt::format("H{}-S{} ", host, host % 24 + 1);
+  Fabric fabric = fabric_from(text);
+  for (SwitchInfo& info : fabric.switch_info) info.enhanced_port0 = enhanced;
+  return fabric;
+}
+
+RouteReport check_minhop(const Fabric& fabric, const LidMap& lids) {
+  return check_routes(fabric, lids, compute("minhop", fabric, lids).lft);
+}
+
+TEST(CheckDataPairs, ShortestRoutesOfATreeAreSoundThoughSpinesWouldCloseACircle) {
+  const Fabric fabric = tree(false);
+  const RouteReport report = check_minhop(fabric, lids_in_order(fabric));
+  EXPECT_TRUE(report.ok()) << print_cycle(fabric, report.cycle);
+  EXPECT_TRUE(report.acyclic);
+  EXPECT_FALSE(report.acyclic_with_switch_pairs);
+  EXPECT_EQ(report.switch_pairs, 36u * 35u);
+}
+
+TEST(CheckDataPairs, EnhancedPortsZeroSendToEachOther) {
+  const Fabric fabric = tree(true);
+  const RouteReport report = check_minhop(fabric, lids_in_order(fabric));
+  EXPECT_FALSE(report.acyclic);
+  EXPECT_FALSE(report.acyclic_with_switch_pairs);
+  EXPECT_EQ(report.switch_pairs, 0u);
+  EXPECT_THAT(report.cycle, Not(IsEmpty()));
+}
+
+// It asks the other spines over some leaf, and one of them answers over another.
+TEST(CheckDataPairs, OneEnhancedPortZeroIsEnough) {
+  Fabric fabric = tree(false);
+  const LidMap lids = lids_in_order(fabric);
+  const ForwardingTables tables = compute("minhop", fabric, lids).lft;
+  fabric.switch_info[switch_named(fabric, "S101")].enhanced_port0 = true;
+  const RouteReport report = check_routes(fabric, lids, tables);
+  EXPECT_FALSE(report.acyclic);
+  EXPECT_EQ(report.switch_pairs, 35u * 34u);
+}
+
+//   S11  S12   spines, without hosts. Each leaf S1 … S4 has a cable to both but for what a test
+//              takes away, and a host of its number.
+constexpr const char* kSmallTree =
+    "S1-S11 S1-S12 S2-S11 S2-S12 S3-S11 S3-S12 S4-S11 S4-S12 H1-S1 H2-S2 H3-S3 H4-S4";
+
+TEST(CheckDataPairs, ACircleOfHostsIsRefused) {
+  Network net{kSmallTree};
+  net.tables = compute("minhop", net.fabric, net.lids).lft;
+  ASSERT_TRUE(net.check().ok());
+  // To H1 by way of S2, to H3 by way of S4: S11 S2 S12 S4 S11.
+  net.send("S3", "H1", "S11");
+  net.send("S4", "H1", "S11");
+  net.send("S11", "H1", "S2");
+  net.send("S2", "H1", "S12");
+  net.send("S12", "H1", "S1");
+  net.send("S1", "H3", "S12");
+  net.send("S2", "H3", "S12");
+  net.send("S12", "H3", "S4");
+  net.send("S4", "H3", "S11");
+  net.send("S11", "H3", "S3");
+  const RouteReport report = net.check();
+  EXPECT_EQ(report.unreachable + report.loops, 0u);
+  EXPECT_FALSE(report.acyclic);
+  EXPECT_THAT(report.cycle, testing::SizeIs(4));
+}
+
+// Without the cable from S1 to S11, H1 asks S11 over S12 and S3, and is answered over S4 and S12.
+TEST(CheckDataPairs, ACircleOfQuestionsAndAnswersIsRefused) {
+  Network net{"S1-S12 S2-S11 S2-S12 S3-S11 S3-S12 S4-S11 S4-S12 H1-S1 H2-S2 H3-S3 H4-S4"};
+  net.tables = compute("minhop", net.fabric, net.lids).lft;
+  net.send("S12", "S11", "S3");
+  net.send("S11", "H1", "S4");
+  net.send("S3", "H4", "S11");
+  net.send("S4", "H3", "S12");
+  EXPECT_FALSE(net.check().acyclic);
+
+  LidMap only_hosts = net.lids;
+  for (PortIdx& owner : only_hosts.owner) {
+    if (owner != kNone<PortIdx> && net.fabric.is_switch(net.fabric.node_of[owner]))
+      owner = kNone<PortIdx>;
+  }
+  EXPECT_TRUE(check_routes(net.fabric, only_hosts, net.tables).acyclic)
+      << "no host's packet to a host is in it";
+}
+
+/// Every pair by itself, straight from the definition.
+class PairByPair {
+ public:
+  PairByPair(const Fabric& fabric, const LidMap& lids, const ForwardingTables& tables)
+      : fabric_(fabric), tables_(tables) {
+    for (const PortIdx from : fabric.peer.indices()) {
+      if (!fabric.is_end_port(from)) continue;
+      for (std::size_t lid = 0; lid < lids.owner.size(); ++lid) {
+        const PortIdx to = lids.owner[lid];
+        if (to != kNone<PortIdx> && (asks(from) || asks(to)))
+          walk(from, Lid{static_cast<std::uint16_t>(lid)});
+      }
+    }
+  }
+
+  [[nodiscard]] bool acyclic() {
+    for (bool gone = true; gone;) {
+      gone = std::erase_if(waits_, [&](const auto& channel) {
+               return std::ranges::none_of(channel.second,
+                                           [&](PortIdx next) { return waits_.contains(next); });
+             }) != 0;
+    }
+    return waits_.empty();
+  }
+
+ private:
+  [[nodiscard]] SwitchIdx switch_of(PortIdx port) const {
+    return fabric_.switch_of[fabric_.node_of[port]];
+  }
+
+  [[nodiscard]] bool asks(PortIdx end) const {
+    return switch_of(end) == kNone<SwitchIdx> || fabric_.switch_info[switch_of(end)].enhanced_port0;
+  }
+
+  void walk(PortIdx from, Lid lid) {
+    SwitchIdx at = switch_of(from);
+    if (at == kNone<SwitchIdx>) at = switch_of(fabric_.peer[from]);
+    PortIdx before = kNone<PortIdx>;
+    for (unsigned hop = 0; hop < 40 && at != kNone<SwitchIdx>; ++hop) {
+      const NodeIdx node = fabric_.switch_node[at];
+      const PortNum egress = tables_.route(at, lid);
+      if (egress.value() == 0 || egress.value() > fabric_.num_ports(node)) return;
+      const PortIdx out = fabric_.port_of(node, egress);
+      if (fabric_.peer[out] == kNone<PortIdx>) return;
+      at = switch_of(fabric_.peer[out]);
+      if (at == kNone<SwitchIdx>) return;
+      if (before != kNone<PortIdx>) waits_[before].insert(out);
+      before = out;
+    }
+  }
+
+  const Fabric& fabric_;
+  const ForwardingTables& tables_;
+  std::map<PortIdx, std::set<PortIdx>> waits_;
+};
+
+RC_GTEST_PROP(CheckDataPairs, AreThoseThatAskAndThoseThatAnswer, ()) {
+  Fabric fabric = fabric_from(*random_fabric_text());
+  const LidMap lids = lids_in_order(fabric);
+  const int enhanced = *rc::gen::weightedElement<int>({{3, 0}, {2, 10}, {1, 50}});
+  for (SwitchInfo& info : fabric.switch_info)
+    info.enhanced_port0 = *rc::gen::inRange(0, 100) < enhanced;
+  ForwardingTables tables = compute("minhop", fabric, lids).lft;
+  for (int i = *rc::gen::weightedElement<int>({{2, 0}, {1, 1}, {1, 4}}); i > 0; --i) {
+    const auto sw =
+        *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(fabric.switch_count()));
+    const auto lid =
+        *rc::gen::inRange<std::uint16_t>(1, static_cast<std::uint16_t>(lids.top.value() + 1));
+    tables.set_route(SwitchIdx{sw}, Lid{lid}, PortNum{*rc::gen::inRange<std::uint8_t>(0, 6)});
+  }
+  const RouteReport report = check_routes(fabric, lids, tables);
+  RC_CLASSIFY(!report.acyclic, "refused");
+  RC_CLASSIFY(report.acyclic && !report.acyclic_with_switch_pairs, "a circle that no data takes");
+  RC_ASSERT(report.acyclic == PairByPair(fabric, lids, tables).acyclic());
+
+  // Lanes that do not differ change nothing.
+  RoutingTables lanes{.engine = "test", .lft = tables, .vls = 2};
+  RC_ASSERT(check_routes(fabric, lids, lanes).acyclic == report.acyclic);
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+// What the log leaves out, it says: when, and in which order.
+#include "smd/base/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace smd::log {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr RateLimit::Time kStart{std::chrono::hours(7)};
+
+std::vector<std::string> print(const std::vector<RateLimit::Suppressed>& all) {
+  std::vector<std::string> out;
+  for (const RateLimit::Suppressed& each : all)
+    out.push_back(fmt::format("{} {} {}", static_cast<int>(each.level), each.event, each.lines));
+  return out;
+}
+
+void repeat(RateLimit& limit, Level level, std::string_view event, unsigned times, seconds at) {
+  for (unsigned i = 0; i < times; ++i) (void)limit.admit(level, event, kStart + at);
+}
+
+TEST(RateLimit, FiftyLinesOfAnEventAreWrittenInTenSeconds) {
+  RateLimit limit;
+  for (unsigned i = 0; i < 60; ++i)
+    EXPECT_EQ(limit.admit(Level::Warn, "a", kStart).written, i < 50) << i;
+  EXPECT_TRUE(limit.admit(Level::Warn, "b", kStart).written);
+  EXPECT_TRUE(limit.admit(Level::Warn, "a", kStart + seconds(11)).written);
+}
+
+TEST(RateLimit, WhatWasLeftOutIsSaidThoughTheEventDoesNotComeAgain) {
+  RateLimit limit;
+  repeat(limit, Level::Warn, "a", 60, seconds(0));
+  EXPECT_THAT(limit.take_suppressed(kStart + seconds(10), false), IsEmpty());
+  EXPECT_THAT(print(limit.take_suppressed(kStart + seconds(11), false)), ElementsAre("2 a 10"));
+  EXPECT_THAT(limit.take_suppressed(kStart + seconds(30), true), IsEmpty()) << "once";
+}
+
+TEST(RateLimit, WhatWasLeftOutIsSaidBeforeTheNextLine) {
+  RateLimit limit;
+  repeat(limit, Level::Warn, "a", 53, seconds(0));
+  const RateLimit::Verdict next = limit.admit(Level::Warn, "a", kStart + seconds(11));
+  EXPECT_TRUE(next.written);
+  ASSERT_TRUE(next.before);
+  EXPECT_EQ(next.before->lines, 3u);
+  EXPECT_FALSE(limit.admit(Level::Warn, "a", kStart + seconds(11)).before);
+}
+
+TEST(RateLimit, TheEarliestPeriodComesFirstAndAtTheEndAllAreSaid) {
+  RateLimit limit;
+  repeat(limit, Level::Warn, "late", 51, seconds(5));
+  repeat(limit, Level::Info, "first", 52, seconds(1));
+  repeat(limit, Level::Info, "also", 54, seconds(1));
+  repeat(limit, Level::Error, "also", 1, seconds(2));
+  EXPECT_THAT(print(limit.take_suppressed(kStart + seconds(12), false)),
+              ElementsAre("3 also 5", "1 first 2"));
+  EXPECT_THAT(print(limit.take_suppressed(kStart + seconds(12), true)), ElementsAre("2 late 1"));
+}
+
+TEST(RateLimit, DebugLinesAreNotLimited) {
+  RateLimit limit;
+  repeat(limit, Level::Debug, "a", 1000, seconds(0));
+  EXPECT_THAT(limit.take_suppressed(kStart, true), IsEmpty());
+}
+
+// In a process of its own, which ends.
+TEST(LogDeathTest, AProcessThatEndsSaysWhatItLeftOut) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("smd-log-test-{}", ::getpid());
+  EXPECT_EXIT(
+      {
+        if (!open_sink(file.string())) std::exit(3);
+        for (unsigned i = 0; i < 60; ++i) warn("test.repeated", "number={}", i);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "");
+  unsigned lines = 0;
+  unsigned long left_out = 0;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::string::size_type at = line.find(" lines=");
+    lines += line.find("warning test.repeated number=") != std::string::npos ? 1 : 0;
+    if (line.find("warning log.suppressed event=test.repeated lines=") != std::string::npos)
+      left_out += std::stoul(line.substr(at + 7));
+  }
+  std::filesystem::remove(file);
+  EXPECT_GE(lines, 50u);
+  EXPECT_EQ(lines + left_out, 60u);
+}
+
+}  // namespace
+}  // namespace smd::log
