@@ -25,6 +25,8 @@ constexpr ClaimSpec kClaims[] = {
 Result<double> measure(const std::string& fabric, const Preset& preset) {
   Subnet subnet(fabric, {.preset = preset});
   if (auto up = subnet.bring_up(); !up) return tl::unexpected<Error>(up.error());
+  // A switch that still reports a change of the bring-up would end the sweep early.
+  if (auto calm = subnet.calm_down(); !calm) return tl::unexpected<Error>(calm.error());
   SwitchPoll poll(subnet.runtime, subnet.client, {});
   std::optional<PollReport> report;
   const TimePoint began = subnet.runtime.now();

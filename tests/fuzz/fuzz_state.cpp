@@ -1,0 +1,70 @@
+// Any bytes as each file of the state directory, as a bundle of them and as what OpenSM left: a
+// reading that survives being printed and read again, or faults that name a line.
+#include <string>
+
+#include "smd/app/cc_key_store.h"
+#include "smd/app/kept_records.h"
+#include "smd/app/opensm_state.h"
+#include "smd/app/root_file.h"
+#include "smd/app/state_bundle.h"
+#include "smd/app/state_file.h"
+#include "smd/app/turn_store.h"
+#include "smd/policy/lid_assignment.h"
+#include "tests/fuzz/decode_checks.h"
+
+namespace smd::fuzz {
+namespace {
+
+constexpr std::int64_t kWallMs = 1'700'000'000'000;
+
+app::Moment now() { return {.runtime = TimePoint{}, .wall_ms = kWallMs}; }
+
+template <class T>
+bool is_fine(const Parsed<T>& parsed) {
+  if (parsed) return true;
+  require(!parsed.error().empty());
+  for (const Fault& fault : parsed.error()) {
+    require(!fault.message.empty() && fault.message.find('\n') == std::string::npos);
+    require(fault.line >= 0);
+  }
+  return false;
+}
+
+void check_wrapping(const std::string& text) {
+  (void)is_fine(app::unwrap_state("records", text, "f"));
+  if (!text.empty() && text.back() != '\n') return;
+  const auto again = app::unwrap_state("records", app::wrap_state("records", text), "f");
+  require(again.has_value() && again->ends_with(text));
+}
+
+void check_kinds(const std::string& text) {
+  if (const auto keys = app::parse_cc_keys(text, "f"); is_fine(keys))
+    require(app::parse_cc_keys(app::print_cc_keys(*keys), "f").value() == *keys);
+  if (const auto turns = app::parse_turns(text, "f"); is_fine(turns))
+    require(app::parse_turns(app::print_turns(*turns), "f").value() == *turns);
+  if (const auto book = parse_lid_book(text, "f"); is_fine(book))
+    require(parse_lid_book(print_lid_book(*book), "f").value() == *book);
+  if (const auto records = app::parse_records(text, "f", now()); is_fine(records))
+    require(app::parse_records(app::print_records(*records, now()), "f", now()).value() ==
+            *records);
+  (void)is_fine(app::parse_root_file(text, "f"));
+}
+
+void check_bundles(const std::string& text) {
+  if (const auto bundle = app::parse_bundle(text, "f"); is_fine(bundle))
+    require(app::parse_bundle(app::print_bundle(*bundle), "f").value() == *bundle);
+  (void)is_fine(app::import_state(text, "f", kWallMs));
+  (void)is_fine(app::parse_guid2lid(text, "f"));
+  (void)is_fine(app::parse_opensm_dump(text, "f", now()));
+}
+
+}  // namespace
+}  // namespace smd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(data, data + size);
+  smd::fuzz::check_wrapping(text);
+  smd::fuzz::check_kinds(text);
+  smd::fuzz::check_bundles(text);
+  return 0;
+}
