@@ -22,6 +22,7 @@ Session::Session(Runtime& runtime,
       clients_(manager_.client()),
       groups_(group_parts(manager_)) {
   administration_.server().add_keeper(groups_);
+  administration_.server().set_wall(hooks_.observer.wall);
   manager_.multicast().on_change([this](const std::vector<GroupChange>& changes) {
     for (const GroupChange& each : changes)
       administration_.tell(sa::GroupEvent{each.mgid, each.p_key, each.created});

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -75,6 +76,10 @@ class Server {
   /// Asked, in this order, before the view is. They outlive this.
   void add_keeper(RecordKeeper& keeper) { keepers_.push_back(&keeper); }
 
+  /// Measures turns: after one of more than a millisecond, as whole tables of a large fabric take,
+  /// the rest of the loop has three times as long to itself. None: turns follow each other at once.
+  void set_wall(std::function<Duration()> wall) { wall_ = std::move(wall); }
+
   /// Answers to what we sent of our own accord, such as Reports; others are dropped.
   void on_answer(Transport::Receive handler) { on_answer_ = std::move(handler); }
 
@@ -133,6 +138,7 @@ class Server {
   void on_control(const TransferId& id, const SaHeader& header);
   void on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet);
   bool enqueue(const ClientId& client, Request request);
+  void arm_turn();
   void serve_turn();
   std::size_t serve(const Request& request);
   void count(const SaHeader& request, Status status);
@@ -156,6 +162,8 @@ class Server {
   std::size_t waiting_count_ = 0;
   Transfers transfers_;
   Receptions receptions_;
+  std::function<Duration()> wall_;
+  TimePoint next_turn_;  // not before
   Timer turn_;
   Timer tick_;
   bool turn_armed_ = false;
