@@ -21,11 +21,8 @@ Session::Session(Runtime& runtime,
                       Administration::Hooks{.on_change = [this] { on_records_(); },
                                             .on_aliases = [this] { adopt_view(); }}),
       congestion_(runtime, split_.congestion()),
-      manager_(runtime,
-               split_.subnet(),
-               std::move(settings),
-               std::move(kept),
-               observe(std::move(hooks.observer))),
+      manager_(
+          runtime, split_.subnet(), std::move(settings), std::move(kept), observe(hooks.observer)),
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)),
@@ -34,6 +31,7 @@ Session::Session(Runtime& runtime,
   set_limits(limits);
   administration_.server().add_keeper(groups_);
   administration_.server().add_keeper(table_reads_);
+  administration_.server().set_wall(hooks.observer.wall);
   connect();
   restore(left);
 }

@@ -196,20 +196,23 @@ void Election::hear_of(Lid lid) {
   if (state_ == SmState::Master && is_unicast(lid)) hear_from(SmpRoute::to_lid(lid), lid);
 }
 
-void Election::hear_from(const SmpRoute& route, Lid lid) {
+void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
   if (asked_back_.size() >= kMostAskers) {
     std::erase_if(asked_back_, [this](const auto& each) { return each.second <= runtime_.now(); });
     if (asked_back_.size() >= kMostAskers) return;
   }
-  TimePoint& next = asked_back_[print_route(route)];
+  // Who asked us, and was asked back, may hand over at once.
+  TimePoint& next = asked_back_[(hands_over ? "handover " : "") + print_route(route)];
   if (next > runtime_.now()) return;
   next = runtime_.now() + kAskBackPause;
-  ask(strangers_, route, [this, route, lid](const std::optional<SmInfo>& info) {
+  ask(strangers_, route, [this, route, lid, hands_over](const std::optional<SmInfo>& info) {
     if (!info || info->guid == own_.port_guid) return;
     const auto known = others_.find(info->guid);
     ManagerAddress at{.guid = info->guid, .route = route, .lid = lid};
     if (known != others_.end()) at = known->second.at;
     note(at, info);
+    if (hands_over && state_ == SmState::Master && expects_handover_from(info->guid))
+      return obey_handover(route, at, fmt::format("handover from {}", info->guid));
     // While a survey is under way it will judge this one, too.
     if (state_ == SmState::Master && unanswered_ == 0) judge();
   });
@@ -284,8 +287,10 @@ void Election::receive(const Smp& smp, const MadPacket& packet) {
   }
   switch (*answer.event) {
     case SmEvent::Handover:
-      if (back) acknowledge(*back);
-      return apply(SmEvent::Handover, from, why);
+      if (state_ != SmState::Master || expects_handover_from(from.guid))
+        return obey_handover(back, from, why);
+      if (back) hear_from(*back, packet.remote_lid, true);
+      return;
     case SmEvent::Acknowledge:
       if (state_ == SmState::Master && (!holding_ || awaiting_ || from.guid != counterpart_.guid))
         return;
@@ -293,6 +298,24 @@ void Election::receive(const Smp& smp, const MadPacket& packet) {
     default:
       return apply(*answer.event, from, why);
   }
+}
+
+/// It says that it rules, or we wait for it to yield.
+bool Election::expects_handover_from(Guid guid) const {
+  if (awaiting_ && guid == counterpart_.guid) return true;
+  const auto known = others_.find(guid);
+  return known != others_.end() && known->second.info &&
+         state_of(*known->second.info) == SmState::Master;
+}
+
+void Election::obey_handover(const std::optional<SmpRoute>& back,
+                             const ManagerAddress& from,
+                             std::string_view why) {
+  if (back) acknowledge(*back);
+  // It rules no more, until it says so again.
+  if (const auto known = others_.find(from.guid); known != others_.end() && known->second.info)
+    known->second.info->sm_state = static_cast<std::uint8_t>(SmState::Standby);
+  apply(SmEvent::Handover, from, why);
 }
 
 /// Stands for Standby even where we rule already: others take it from no other state.

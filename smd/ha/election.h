@@ -2,6 +2,9 @@
 // the handover from one to the next. Decides by state_machine.h; what follows from a decision is
 // the owner's business (Hooks).
 //
+// A handover to a master that did not expect it is obeyed once its sender, asked back, says that it
+// rules: any host can send the order, and each one obeyed is a look at the whole subnet.
+//
 // A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
 // questions in a row without a master's answer. A master that hands over, or waits until a lower
 // one does, writes nothing meanwhile; after as long as a standby waits, it goes on.
@@ -129,7 +132,11 @@ class Election {
   void tell_news();
   void judge();
   void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
-  void hear_from(const SmpRoute& route, Lid lid);
+  void hear_from(const SmpRoute& route, Lid lid, bool hands_over = false);
+  [[nodiscard]] bool expects_handover_from(Guid guid) const;
+  void obey_handover(const std::optional<SmpRoute>& back,
+                     const ManagerAddress& from,
+                     std::string_view why);
 
   void start_polling(const ManagerAddress& whom);
   void poll();

@@ -8,6 +8,10 @@
 namespace smd::sa {
 namespace {
 
+/// A turn that took longer is followed by a pause of so many times as long.
+constexpr Duration kLongTurn = std::chrono::milliseconds(1);
+constexpr int kPause = 3;
+
 /// How often transfers are looked at for silence.
 constexpr Duration kTick = std::chrono::milliseconds(100);
 
@@ -188,12 +192,16 @@ bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
   }
   found->second.push_back({.packet = packet, .data = std::move(data)});
   ++waiting_count_;
-  if (!std::exchange(turn_armed_, true))
-    turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+  if (!std::exchange(turn_armed_, true)) arm_turn();
   return true;
 }
 
+void Server::arm_turn() {
+  turn_ = Timer(runtime_, std::max(runtime_.now(), next_turn_), [this] { serve_turn(); });
+}
+
 void Server::serve_turn() {
+  const Duration began = wall_ ? wall_() : Duration{0};
   std::size_t cost = 0;
   for (std::size_t i = 0; i < limits_.requests_per_turn && !turns_.empty(); ++i) {
     if (cost >= limits_.cost_per_turn) break;
@@ -210,8 +218,10 @@ void Server::serve_turn() {
     }
     cost += serve(request);
   }
+  const Duration took = wall_ ? wall_() - began : Duration{0};
+  if (took > kLongTurn) next_turn_ = runtime_.now() + (1 + kPause) * took;
   turn_armed_ = !turns_.empty();
-  if (turn_armed_) turn_ = Timer(runtime_, runtime_.now(), [this] { serve_turn(); });
+  if (turn_armed_) arm_turn();
 }
 
 /// What it cost.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -80,6 +81,10 @@ class Server {
 
   /// Asked, in this order, before the view is. They outlive this.
   void add_keeper(RecordKeeper& keeper) { keepers_.push_back(&keeper); }
+
+  /// Measures turns: after one of more than a millisecond, as whole tables of a large fabric take,
+  /// the rest of the loop has three times as long to itself. None: turns follow each other at once.
+  void set_wall(std::function<Duration()> wall) { wall_ = std::move(wall); }
 
   /// Answers to what we sent of our own accord, such as Reports; others are dropped.
   void on_answer(Transport::Receive handler) { on_answer_ = std::move(handler); }
@@ -164,6 +169,7 @@ class Server {
   [[nodiscard]] bool has_room_for_transfer(Lid port, std::size_t bytes) const;
   Receptions::iterator forget(Receptions::iterator reception);
   bool enqueue(const MadPacket& packet, std::vector<std::byte> data);
+  void arm_turn();
   void serve_turn();
   std::size_t serve(const Request& request);
   void park(const Request& request);
@@ -193,6 +199,8 @@ class Server {
   Transfers transfers_;
   Receptions receptions_;
   std::map<std::pair<Lid, std::uint16_t>, TimePoint> said_;  // limits that were reached: by whom
+  std::function<Duration()> wall_;
+  TimePoint next_turn_;  // not before
   Timer turn_;
   Timer tick_;
   bool turn_armed_ = false;

@@ -9,16 +9,19 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "smd/admin/client.h"
 #include "smd/app/daemon.h"
 #include "smd/app/lid_store.h"
 #include "smd/app/turn_store.h"
 #include "smd/base/log.h"
 #include "tests/support/exposition_check.h"
+#include "tests/support/wait_until.h"
 
 namespace smd {
 namespace {
@@ -34,7 +37,25 @@ class DaemonTest : public testing::Test {
     options.config.transport.retry_backoff_max_s = 1;
   }
 
-  ~DaemonTest() override { std::filesystem::remove_all(folder); }
+  ~DaemonTest() override {
+    for (std::thread& each : operators) each.join();
+    std::filesystem::remove_all(folder);
+  }
+
+  /// What the daemon answers on its socket to those who ask from another thread.
+  nlohmann::json ask(const std::string& command, nlohmann::json args = {}) const {
+    const auto answer = send_command({.socket = options.config.admin.socket}, command, args);
+    return answer && answer->is_object() ? *answer : nlohmann::json::object();
+  }
+
+  /// Somebody on a thread of his own who does something once the subnet is up, however long that
+  /// takes.
+  void when_up(std::function<void()> act) {
+    operators.emplace_back([this, act = std::move(act)] {
+      const auto is_up = [this] { return ask("status").value("state", "") == "master"; };
+      if (test::wait_until(is_up, std::chrono::seconds(60))) act();
+    });
+  }
 
   std::unique_ptr<Transport> plug_in() {
     return std::make_unique<sim::SimTransport>(
@@ -43,6 +64,7 @@ class DaemonTest : public testing::Test {
 
   std::filesystem::path folder;
   app::DaemonOptions options;
+  std::vector<std::thread> operators;
   AsioRuntime runtime;
   sim::SimFabric fabric{
       runtime, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1};
@@ -60,8 +82,7 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         if (tries < troubles.size()) return tl::unexpected<Error>(troubles[tries++]);
         opened = runtime.now();
-        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
-                        [] { std::raise(SIGTERM); });
+        when_up([] { std::raise(SIGTERM); });
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
@@ -108,19 +129,15 @@ std::string read_page(const std::string& socket) {
 TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
   options.config.metrics.listen = folder / "metrics.sock";
   std::string text;
-  std::thread reader;
   app::Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
-        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)), [&] {
-          reader = std::thread([&] {
-            text = read_page(options.config.metrics.listen);
-            std::raise(SIGTERM);
-          });
+        when_up([&] {
+          text = read_page(options.config.metrics.listen);
+          std::raise(SIGTERM);
         });
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
-  reader.join();
   const test::MetricPage page = test::read_metric_page(text);
   EXPECT_EQ(page.trouble, "");
   EXPECT_EQ(page.sum("smd_device_open"), 1);
@@ -136,11 +153,9 @@ TEST_F(DaemonTest, ReopensALostDevice) {
             fabric, fabric.spec().sm_node, fabric.spec().sm_port);
         if (++opened == 1) {
           sim::SimTransport* device = transport.get();
-          runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(200)),
-                          [device] { device->unplug(); });
+          when_up([this, device] { runtime.post([device] { device->unplug(); }); });
         } else {
-          runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
-                          [] { std::raise(SIGTERM); });
+          when_up([] { std::raise(SIGTERM); });
         }
         return transport;
       });
@@ -156,8 +171,7 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
   ASSERT_TRUE(app::save_turns(options.config.sm.state_dir, left));
   app::Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
-        runtime.call_at(runtime.now() + Duration(std::chrono::milliseconds(300)),
-                        [] { std::raise(SIGTERM); });
+        when_up([] { std::raise(SIGTERM); });
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
@@ -179,10 +193,16 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
         loop, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1);
     app::Daemon daemon(
         loop, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
-          loop.call_at(loop.now() + Duration(std::chrono::milliseconds(200)),
-                       [] { std::raise(SIGHUP); });
-          loop.call_at(loop.now() + Duration(std::chrono::milliseconds(400)),
-                       [] { std::raise(SIGTERM); });
+          when_up([this, errors] {
+            std::raise(SIGHUP);
+            const auto refused = [&] { return log::count(log::Level::Error) > errors; };
+            const auto cycles = [this] { return ask("status").value("/last_sweep/reason"_json_pointer, ""); };
+            EXPECT_TRUE(test::wait_until(refused, std::chrono::seconds(60)));
+            ask("sweep", {{"full", true}});
+            EXPECT_TRUE(
+                test::wait_until([&] { return cycles() == "command"; }, std::chrono::seconds(60)));
+            std::raise(SIGTERM);
+          });
           return std::make_unique<sim::SimTransport>(net, net.spec().sm_node, net.spec().sm_port);
         });
     EXPECT_EQ(daemon.run(), 0);

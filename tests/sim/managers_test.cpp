@@ -404,6 +404,29 @@ TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
   EXPECT_EQ(other.order(there, SmControl::Disable, all), 0x1c) << "a master is not disabled";
 }
 
+TEST(Managers, HandoversThatNobodyStandsForCostAMasterAQuestion) {
+  Managers all(kTree, kTwo);
+  ASSERT_TRUE(start(all, 0, 9));
+  const std::size_t cycles = all[0].reports.size();
+  const auto entries = all.entries();
+  unsigned asked = 0;
+  all[0].on_send = [&](const Smp& smp) {
+    asked += smp.method == Method::Get && is_about(smp, AttributeId::SmInfo) ? 1 : 0;
+  };
+  Impostor host(all, "host-00002");
+  const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[0].node, PortNum{1}).lid);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(host.order(there, SmControl::Handover, all), 0);
+    ASSERT_EQ(all[0].state(), SmState::Master);
+    ASSERT_FALSE(all[0].manager->election().holding());
+  }
+  all.run_for(5s);
+  EXPECT_EQ(all[0].reports.size(), cycles) << "nothing was looked at for its sake";
+  EXPECT_EQ(all.entries(), entries);
+  EXPECT_GE(asked, 1u);
+  EXPECT_LE(asked, 4u) << "one question and its retries in ten seconds";
+}
+
 TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
   for (const unsigned higher : {0u, 1u}) {
     SCOPED_TRACE(higher);

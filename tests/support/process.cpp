@@ -13,10 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/support/wait_until.h"
+
 namespace smd::test {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::filesystem::path make_scratch() {
   std::string pattern = (std::filesystem::temp_directory_path() / "smd-test-XXXXXX").string();
@@ -151,20 +151,20 @@ void Process::read_output(Milliseconds limit) {
 }
 
 std::optional<int> Process::wait(Milliseconds limit) {
-  const auto end = Clock::now() + limit;
+  Limit end(limit);
   for (;;) {
     reap(false);
     // A grandchild may hold the pipes open: what the program wrote itself is there by now.
     read_output(Milliseconds(exit_code_ ? 0 : 10));
-    if (exit_code_ || Clock::now() >= end) return exit_code_;
+    if (exit_code_ || end.reached()) return exit_code_;
   }
 }
 
 bool Process::wait_for_output(std::string_view text, Milliseconds limit, std::size_t from) {
-  const auto end = Clock::now() + limit;
+  Limit end(limit);
   for (;;) {
     if (from <= out_.size() && out_.find(text, from) != std::string::npos) return true;
-    if (exit_code_ || Clock::now() >= end) return false;
+    if (exit_code_ || end.reached()) return false;
     reap(false);
     read_output(Milliseconds(exit_code_ ? 0 : 10));
     if (exit_code_) return from <= out_.size() && out_.find(text, from) != std::string::npos;

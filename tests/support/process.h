@@ -1,5 +1,5 @@
 // A program that a test runs: its own scratch folder, captured output, a deadline, and no way to
-// outlive the test.
+// outlive the test. Limits are those of an idle machine: see wait_until.h.
 #pragma once
 
 #include <sys/types.h>

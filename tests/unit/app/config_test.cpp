@@ -1,4 +1,5 @@
 #include "smd/app/config.h"
+#include "smd/app/config_options.h"
 #include "smd/base/log.h"
 #include "tests/support/paths.h"
 
@@ -6,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -657,6 +659,28 @@ TEST(ConfigText, InstalledFileIsAllDefaultsWithAndWithoutItsComments) {
   config.qos = {};
   config.congestion = {};
   EXPECT_EQ(config, Config{});
+}
+
+TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
+  const std::string text = read_file(test::source_path("docs/operations.md"));
+  const std::size_t from = text.find("## What one host can do to you");
+  ASSERT_NE(from, std::string::npos);
+  std::istringstream section(text.substr(from, text.find("\n## ", from) - from));
+  std::size_t named = 0;
+  for (std::string line; std::getline(section, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| what the host sends")) continue;
+    // The last column: `section.key`, `section.key`
+    std::string options = line.substr(line.rfind('|', line.size() - 2));
+    for (std::size_t at = 0; (at = options.find('`', at)) != std::string::npos; ++named) {
+      const std::size_t end = options.find('`', at + 1);
+      const std::string name = options.substr(at + 1, end - at - 1);
+      EXPECT_NE(std::ranges::find(config_options(), name, &ConfigOption::name),
+                config_options().end())
+          << name << " in: " << line;
+      at = end + 1;
+    }
+  }
+  EXPECT_GT(named, 20u);
 }
 
 TEST(ConfigDiff, NamesWhatChangedAndWhetherItNeedsARestart) {

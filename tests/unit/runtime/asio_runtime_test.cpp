@@ -43,16 +43,20 @@ TEST(AsioRuntime, PostsFromAnotherThreadBeforeTheLoopRunsAreKept) {
 
 // Else a long task makes the timeouts of answers that have come run first.
 TEST(AsioRuntime, WhatArrivedWhileATaskTookLongGoesBeforeTheTimersThatExpiredMeanwhile) {
+  using Clock = std::chrono::steady_clock;
   AsioRuntime runtime;
   std::string trace;
+  const auto before = Clock::now();
   runtime.post([&] {
+    const auto began = Clock::now();
     std::thread([&] { runtime.post([&] { trace += "answer "; }); }).join();
-    runtime.call_at(runtime.now() + 2ms, [&] {
+    // now() is that of some moment since `before`: so long after it the answer is there for sure.
+    const auto arrived = Clock::now() - before + 1ns;
+    runtime.call_at(runtime.now() + arrived, [&] {
       trace += "timeout ";
       runtime.stop();
     });
-    const auto end = std::chrono::steady_clock::now() + 5ms;
-    while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    while (Clock::now() <= began + arrived) std::this_thread::yield();
   });
   runtime.run();
   EXPECT_EQ(trace, "answer timeout ");

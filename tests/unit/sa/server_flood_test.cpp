@@ -41,6 +41,48 @@ TEST(SaFlood, DearRequestsShareTheLoop) {
   EXPECT_EQ(picky.server.waiting(), 5u);
 }
 
+/// Every request takes `each`, by a clock of its own.
+struct SlowKeeper final : RecordKeeper {
+  explicit SlowKeeper(Duration how_long) : each(how_long) {}
+
+  std::optional<Answer> answer(const SubnetView&, const Query&) override {
+    wall += each;
+    return std::nullopt;
+  }
+
+  Duration each;
+  Duration wall{0};
+};
+
+TEST(SaFlood, AfterALongTurnTheLoopIsLeftToOthersThreeTimesAsLong) {
+  using std::chrono_literals::operator""ms;
+  using std::chrono_literals::operator""us;
+  for (const Duration each : {Duration(20ms), Duration(20us)}) {
+    ServerBench bench({.requests_per_turn = 1});
+    SlowKeeper slow(each);
+    bench.server.add_keeper(slow);
+    bench.server.set_wall([&] { return slow.wall; });
+    for (std::uint64_t i = 0; i < 3; ++i) bench.give(all_nodes(), Lid{66}, i);
+    bench.run();
+    if (each < 1ms) {
+      EXPECT_EQ(bench.server.waiting(), 0u) << "short turns follow at once";
+      continue;
+    }
+    EXPECT_EQ(bench.server.waiting(), 2u);
+    bench.run_for(79ms);
+    EXPECT_EQ(bench.server.waiting(), 2u);
+    bench.run_for(1ms);
+    EXPECT_EQ(bench.server.waiting(), 1u);
+    bench.run_for(80ms);
+    EXPECT_EQ(bench.server.waiting(), 0u);
+    bench.give(all_nodes(), Lid{67}, 9);
+    bench.run_for(79ms);
+    EXPECT_EQ(bench.server.waiting(), 1u) << "also for who comes after the last";
+    bench.run_for(1ms);
+    EXPECT_EQ(bench.server.waiting(), 0u);
+  }
+}
+
 TEST(SaFlood, ThereIsRoomForSoManyClients) {
   ServerBench bench({.requests = 10});
   for (std::uint16_t lid = 1; lid <= 15; ++lid) bench.give(node_by_lid(Lid{1}), Lid{lid}, 1);

@@ -1,7 +1,6 @@
 // The real transport on Debian's ibsim, through libibumad and libumad2sim.
 #include <gmock/gmock.h>
 
-#include <chrono>
 #include <memory>
 
 #include "tests/support/ibsim.h"
@@ -94,9 +93,7 @@ TEST_F(UmadOnIbsim, ExitsAtOnceWhenTold) {
   start_probe();
   probe_->write("ask 1\n");
   ASSERT_TRUE(hears("node (1)"));
-  const auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(probe_->terminate(10s), 0) << probe_->err();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 1s);  // 200 ms on an idle machine
+  EXPECT_EQ(probe_->terminate(1s), 0) << probe_->err();  // 200 ms on an idle machine
 }
 
 TEST_F(UmadOnIbsim, ExitsCleanlyWhileAnswersAreStillComing) {
