@@ -90,8 +90,9 @@ class ReportBuilder {
     for (const std::uint32_t n : order_) {
       const Survey::Node& node = survey_.node(n);
       if (!node.info.is_switch() || !tree_.path(n).full()) continue;
-      for (unsigned p = 1; p < node.ports.size(); ++p) {
-        const std::uint32_t peer = node.ports[p].peer_node;
+      const std::vector<CableEnd>& peers = survey_.peers(n);
+      for (unsigned p = 1; p < peers.size(); ++p) {
+        const std::uint32_t peer = peers[p].node;
         const bool known = peer != Survey::kNobody && !survey_.node(peer).broken;
         if (known && !tree_.reaches(peer))
           silent.push_back(
