@@ -23,7 +23,7 @@ constexpr const char* kSweep = "sweep";
 constexpr Duration kShortestPause = std::chrono::milliseconds(1);
 
 /// Between two aftercares that nodes asked for by traps: each makes a new snapshot.
-constexpr Duration kRereadPause = std::chrono::seconds(1);
+constexpr Duration kRereadPause = std::chrono::milliseconds(500);
 
 /// Aftercare waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestWithoutCare = std::chrono::seconds(30);
