@@ -8,6 +8,8 @@
 #include <iterator>
 #include <limits>
 
+#include "smd/base/fault_list.h"
+
 namespace smd::app {
 namespace {
 
@@ -303,17 +305,16 @@ Parsed<KeptRecords> parse_records(std::string_view text,
                                   const std::string& file,
                                   const Moment& now) {
   KeptRecords records;
-  Faults faults;
+  FaultList faults(file);
   int number = 0;
   while (!text.empty()) {
     ++number;
     const std::string_view line = take_line(text);
     if (line.find_first_not_of(' ') == std::string_view::npos) continue;
     const bool known = read_line(line, now, records);
-    if (!known)
-      faults.push_back({file, number, fmt::format("'{}' is no record of this file", line)});
+    if (!known) faults.add(number, fmt::format("'{}' is no record of this file", line));
   }
-  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  if (!faults.empty()) return tl::unexpected(faults.take());
   return records;
 }
 

@@ -196,7 +196,9 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
           when_up([this, errors] {
             std::raise(SIGHUP);
             const auto refused = [&] { return log::count(log::Level::Error) > errors; };
-            const auto cycles = [this] { return ask("status").value("/last_sweep/reason"_json_pointer, ""); };
+            const auto cycles = [this] {
+              return ask("status").value("/last_sweep/reason"_json_pointer, "");
+            };
             EXPECT_TRUE(test::wait_until(refused, std::chrono::seconds(60)));
             ask("sweep", {{"full", true}});
             EXPECT_TRUE(
@@ -236,15 +238,20 @@ TEST_F(DaemonTest, ASecondOneOnTheSameStateIsRefusedAndTouchesNothing) {
                 std::to_string(::getpid()) + "; stop it, or name another directory\n");
 }
 
-TEST_F(DaemonTest, TheStateIsFreeAgainWhenItsDaemonEnds) {
-  for (int life = 0; life < 2; ++life) {
+TEST_F(DaemonTest, TheStateIsItsOwnUntilItEnds) {
+  const std::string state = options.config.sm.state_dir;
+  {
     app::Daemon daemon(
         runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          const auto other = app::StateLock::take(state);
+          EXPECT_FALSE(other);
+          if (!other) EXPECT_EQ(other.error().code, Errc::Busy);
           runtime.post([] { std::raise(SIGTERM); });
           return plug_in();
         });
     EXPECT_EQ(daemon.run(), 0);
   }
+  EXPECT_TRUE(app::StateLock::take(state));
 }
 
 TEST_F(DaemonTest, MakesTheDirectoriesOfItsSocketAndItsState) {
