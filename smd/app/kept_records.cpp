@@ -402,7 +402,9 @@ void print_changes(const std::vector<Guid>& before,
 
 std::string shift_leases(std::string_view changes, std::int64_t ahead_ms) {
   constexpr std::string_view kServiceLine = "+ service ";
-  constexpr int kBeforeExpires = 6;  // words after those
+  constexpr int kBeforeExpires = 6;                     // words after those
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;  // no clock is so wrong
+  ahead_ms = std::clamp(ahead_ms, -kFar, kFar);
   std::string out;
   while (!changes.empty()) {
     const std::string_view line = take_line(changes);
@@ -410,8 +412,8 @@ std::string shift_leases(std::string_view changes, std::int64_t ahead_ms) {
     for (int i = 0; i < kBeforeExpires; ++i) static_cast<void>(in.word());
     const std::string_view expires = in.word();
     std::uint64_t wall = 0;
-    if (line.starts_with(kServiceLine) && expires != kNever) wall = in.parse(expires, INT64_MAX);
-    if (wall == 0) {
+    if (line.starts_with(kServiceLine) && expires != kNever) wall = in.parse(expires, kFar);
+    if (wall == 0 || !in.ok()) {
       out += fmt::format("{}\n", line);
       continue;
     }

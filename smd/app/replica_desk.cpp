@@ -1,5 +1,6 @@
 #include "smd/app/replica_desk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "smd/app/turn_store.h"
@@ -111,7 +112,9 @@ void ReplicaDesk::publish() {
 
 bool ReplicaDesk::take_changes(const replica::Part& changes, std::int64_t wall_ms) {
   if (changes.name != kRecords) return false;
-  if (hooks_.take_record_changes(changes.text, wall_ms - wall_())) return true;
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;  // no clock is so wrong
+  const std::int64_t ahead_ms = std::clamp(wall_ms, -kFar, kFar) - wall_();
+  if (hooks_.take_record_changes(changes.text, ahead_ms)) return true;
   log::warn("replica.unreadable", "why=\"changes of {} that are none\"", changes.name);
   return false;
 }

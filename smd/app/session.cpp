@@ -96,6 +96,7 @@ void Session::adopt_view() {
   administration_.adopt(make_view(manager_, aliases, held_));
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   tables_.adopt(now, manager_.settings().ports.m_key);
+  held_->forget_unanswered();
   if (!now) return;
   const MKey m_key = manager_.settings().ports.m_key;
   aliases_.write(*now, aliases, m_key);

@@ -66,6 +66,10 @@ void HeldTables::forget(Guid node) {
   blocks_.erase(begin, end);
 }
 
+void HeldTables::forget_unanswered() {
+  std::erase_if(blocks_, [](const auto& each) { return !each.second; });
+}
+
 const SmpData* HeldTables::find(const TableBlock& block) const {
   const auto found = blocks_.find(block);
   return found == blocks_.end() || !found->second ? nullptr : &*found->second;

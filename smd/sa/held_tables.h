@@ -35,6 +35,9 @@ class HeldTables {
   /// Its agent may have begun anew.
   void forget(Guid node);
 
+  /// Agents that did not answer are asked once more.
+  void forget_unanswered();
+
   [[nodiscard]] bool knows(const TableBlock& block) const { return blocks_.contains(block); }
 
   [[nodiscard]] std::optional<SlToVl> row(const Fabric& fabric, PortIdx in, PortIdx out) const;

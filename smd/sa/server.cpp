@@ -286,6 +286,7 @@ void Server::park(const Request& request) {
   const Lid port = port_of(packet.remote_lid);
   change_use(port, [](Use& use) { ++use.parked; });
   parked_.emplace_back(port, request);
+  --stats_.requests;  // counted when it is answered
 }
 
 void Server::go_on() {

@@ -47,7 +47,17 @@ void check_kinds(const std::string& text) {
   if (const auto records = app::parse_records(text, "f", now()); is_fine(records))
     require(app::parse_records(app::print_records(*records, now()), "f", now()).value() ==
             *records);
-  (void)is_fine(app::parse_root_file(text, "f"));
+  (void)is_fine(parse_root_file(text, "f"));
+}
+
+/// As a file that changes are applied to, and as changes: what is kept of either can be read.
+void check_changes(const std::string& text) {
+  if (const auto lines = app::RecordLines::read(text))
+    require(app::parse_records(lines->print(), "f", now()).has_value());
+  auto none = app::RecordLines::read("");
+  none->apply(text);
+  require(app::parse_records(none->print(), "f", now()).has_value());
+  (void)app::shift_leases(text, kWallMs);
 }
 
 void check_bundles(const std::string& text) {
@@ -65,6 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(data, data + size);
   smd::fuzz::check_wrapping(text);
   smd::fuzz::check_kinds(text);
+  smd::fuzz::check_changes(text);
   smd::fuzz::check_bundles(text);
   return 0;
 }

@@ -183,6 +183,10 @@ TEST(RecordLines, LeasesGoByTheClockOfWhomTheyAreFor) {
       {{sa::id_of(service.record), service}}, {sa::id_of(service.record)}, hour_ahead, expected);
   EXPECT_EQ(shift_leases(changes, 3'600'000), expected);
   EXPECT_EQ(shift_leases(expected, -3'600'000), changes);
+  // However wrong a clock is, and whatever stands there.
+  EXPECT_TRUE(RecordLines::read("")->apply(shift_leases(changes, INT64_MAX)) > 0);
+  const std::string none = "+ service 1 2 3 4 5 6 soon 7 8 9\n+ service 1 2 3 4 5 6 12x 7 8 9\n";
+  EXPECT_EQ(shift_leases(none, INT64_MIN), none);
 }
 
 TEST(KeptRecords, EveryLineThatIsNoRecordIsNamed) {

@@ -392,6 +392,11 @@ TEST_F(UnsetTables, APortThatDoesNotAnswerHasNone) {
   bench.run();
   ASSERT_THAT(bench.transport.sent, SizeIs(1));
   EXPECT_EQ(bench.sent(0).mad.status, static_cast<std::uint16_t>(Status::NoRecords));
+  held->forget_unanswered();
+  bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"), 2);
+  bench.run();
+  EXPECT_THAT(wanted, SizeIs(1)) << "it is asked again where the subnet is another";
+  EXPECT_EQ(bench.server.stats().requests, 1u) << "what waits is counted when it is answered";
 }
 
 TEST_F(UnsetTables, RequestsThatWaitCountAgainstTheirPort) {
