@@ -164,7 +164,7 @@ nlohmann::json engine_state_json(const SubnetManager& manager) {
   if (trial && !manager.is_trying_engine() && !trial->taken) refused = trial->why;
   const std::string& configured = manager.settings().engine;
   const ActiveSubnet* now = manager.in_force();
-  nlohmann::json out = {{"engine", now != nullptr ? now->routing.engine : configured},
+  nlohmann::json out = {{"engine", now != nullptr ? now->routing->engine : configured},
                         {"engine_requested", trial ? trial->engine : configured}};
   if (manager.is_trying_engine()) out["engine_undecided"] = true;
   if (!refused.empty()) out["engine_refused"] = refused;

@@ -469,7 +469,7 @@ void Cycle::program(TransitionPlan plan) {
     return leave_uneven(print_transition_kind(plan.kind));
   }
   if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
-  if (!parts_.holdings.in_force->rows.empty() && !std::exchange(parts_.holdings.rows, true))
+  if (!parts_.holdings.in_force->rows->empty() && !std::exchange(parts_.holdings.rows, true))
     hooks_.on_rows();
   hooks_.on_phase(Phase::Programming);
   report_.routing += parts_.meter.lap();

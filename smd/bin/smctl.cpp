@@ -169,15 +169,15 @@ int run(const Options& options) {
   if (options.command == "engine" && options.args.contains("name")) {
     result = await_engine(options.where);
     if (!result) {
-      fmt::print(stderr, "smctl: {}\n", one_line(result.error().context));
+      fmt::print(stderr, "smctl: {}\n", printable(result.error().context));
       return kRefused;
     }
     if (const auto why = result->find("engine_refused"); why != result->end()) {
       fmt::print(stderr,
                  "smctl: engine {} is not in force, {} is: {}{}\n",
                  options.args["name"].get<std::string>(),
-                 one_line(result->value("engine", "")),
-                 one_line(why->get<std::string>()),
+                 printable(result->value("engine", "")),
+                 printable(why->get<std::string>()),
                  result->value("engine_needs_force", false)
                      ? "; smctl engine --force takes it all the same"
                      : "");

@@ -256,10 +256,10 @@ struct CostlyChanges : AdminCommands {
 };
 
 TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
-  const ForwardingTables before = world.manager.in_force()->routing.lft;
+  const ForwardingTables before = world.manager.in_force()->routing->lft;
   ask("engine", {{"name", "nue"}});
   ASSERT_TRUE(world.settle());
-  EXPECT_EQ(world.manager.in_force()->routing.lft, before);
+  EXPECT_EQ(world.manager.in_force()->routing->lft, before);
   EXPECT_TRUE(world.manager.last_cycle()->up());
   EXPECT_EQ(world.manager.last_cycle()->deactivate.smps, 0u);
   const Json now = ask("engine");
