@@ -160,8 +160,8 @@ struct SaConfig {
   unsigned segmented_requests_per_port = 4;
   unsigned transfers = 1024;
   unsigned transfers_per_port = 32;
-  unsigned transfer_mib = 512;
-  unsigned transfer_mib_per_port = 64;
+  unsigned transfer_mib = 256;
+  unsigned transfer_mib_per_port = 16;
 
   friend bool operator==(const SaConfig&, const SaConfig&) = default;
 };

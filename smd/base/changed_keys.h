@@ -12,7 +12,8 @@ namespace smd {
 template <class Key>
 class ChangedKeys {
  public:
-  static constexpr std::size_t kMost = 4096;
+  /// A crowd of hosts that register at once is still told one by one.
+  static constexpr std::size_t kMost = std::size_t{1} << 15;
 
   void note(const Key& key) {
     if (everything_) return;

@@ -27,8 +27,8 @@ struct ServerLimits {
   std::size_t requests_of_one_port = 64;
   std::size_t transfers = 1024;  // under way
   std::size_t transfers_of_one_port = 32;
-  std::size_t transfer_bytes = std::size_t{512} << 20;             // of answers under way
-  std::size_t transfer_bytes_of_one_port = std::size_t{64} << 20;  // a port's first may exceed it
+  std::size_t transfer_bytes = std::size_t{256} << 20;             // of answers under way
+  std::size_t transfer_bytes_of_one_port = std::size_t{16} << 20;  // a port's first may exceed it
   std::size_t half_open = 256;  // requests in segments that are still coming
   std::size_t half_open_of_one_port = 4;
   std::size_t requests_per_turn = 32;  // of the loop, which is the manager's too

@@ -11,6 +11,7 @@
 
 #include "smd/base/byte_reader.h"
 #include "smd/base/byte_writer.h"
+#include "smd/base/changed_keys.h"
 #include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"
 #include "smd/base/printable.h"
@@ -98,6 +99,21 @@ TEST(CheckNumber, TakesFiniteNumbersOfItsRange) {
   for (const char* text : {"0", "0.5", "9e-1"}) EXPECT_EQ(check_number(text, 0, 0.9), "") << text;
   for (const char* text : {"nan", "inf", "-inf", "1", "-0.1", "", "0.5x", "NaN"})
     EXPECT_NE(check_number(text, 0, 0.9), "") << text;
+}
+
+TEST(ChangedKeys, AreTakenOnceAndOfTooManyNoneIsNamed) {
+  ChangedKeys<std::size_t> changed;
+  EXPECT_EQ(changed.take(), std::nullopt) << "at first anything may have changed";
+  changed.note(7);
+  changed.note(3);
+  changed.note(7);
+  EXPECT_EQ(changed.take(), (std::set<std::size_t>{3, 7}));
+  EXPECT_EQ(changed.take(), std::set<std::size_t>{});
+  for (std::size_t i = 0; i <= ChangedKeys<std::size_t>::kMost; ++i) changed.note(i);
+  changed.note(1);
+  EXPECT_EQ(changed.take(), std::nullopt);
+  changed.note(2);
+  EXPECT_EQ(changed.take(), std::set<std::size_t>{2});
 }
 
 TEST(FaultList, HasTheFirstFewAndCountsTheRest) {
