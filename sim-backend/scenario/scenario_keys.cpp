@@ -453,7 +453,7 @@ constexpr std::array kKeys{
                 }},
     ScenarioKey{"traffic",
                 "size",
-                "bytes, or a list of {bytes = …, weight = …}",
+                "bytes, or a list of {bytes = …, weight = above 0, up to 1e9}",
                 "of a message; above the MTU it is several packets",
                 set_sizes},
     ScenarioKey{"traffic",
