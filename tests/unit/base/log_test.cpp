@@ -89,8 +89,8 @@ TEST(LogDeathTest, AProcessThatEndsSaysWhatItLeftOut) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     const std::string::size_type at = line.find(" lines=");
-    lines += line.find("warning test.repeated number=") != std::string::npos ? 1 : 0;
-    if (line.find("warning log.suppressed event=test.repeated lines=") != std::string::npos)
+    lines += line.find(" warn test.repeated number=") != std::string::npos ? 1 : 0;
+    if (line.find(" warn log.suppressed event=test.repeated lines=") != std::string::npos)
       left_out += std::stoul(line.substr(at + 7));
   }
   std::filesystem::remove(file);
