@@ -19,7 +19,7 @@ PortIdx find_end_port(const Fabric& fabric, Guid guid) {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases,
-                                                std::shared_ptr<const sa::HeldTables> held) {
+                                                const sa::HeldTables* held) {
   const std::shared_ptr<const ActiveSubnet> now = manager.active().current();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
@@ -40,7 +40,7 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .keys = manager.program_state().keys,
       .qos = choose_qos(settings, now->routing->vls, now->multicast_lane),
       .rows = now->rows.share(),
-      .held = std::move(held),
+      .held = held,
       .qos_rules = make_qos_rules(settings, *now),
       .multicast_sl = now->multicast_lane ? std::optional(now->multicast_lane->sl) : std::nullopt,
       .sm = election.info(),

@@ -17,11 +17,12 @@
 
 namespace smd::app {
 
-/// Null until a cycle has routes that were verified, and while another manager rules.
+/// Null until a cycle has routes that were verified, and while another manager rules. `held`
+/// outlives the view.
 [[nodiscard]] std::shared_ptr<const sa::SubnetView> make_view(
     const SubnetManager& manager,
     const sa::AliasTable::Map& aliases = {},
-    std::shared_ptr<const sa::HeldTables> held = nullptr);
+    const sa::HeldTables* held = nullptr);
 
 class Administration {
  public:

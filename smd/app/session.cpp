@@ -26,8 +26,8 @@ Session::Session(Runtime& runtime,
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)),
-      tables_(runtime, manager_.client(), *held_, [this] { administration_.server().go_on(); }),
-      table_reads_(*held_, [this](const auto& blocks) { tables_.read(blocks); }) {
+      tables_(runtime, manager_.client(), held_, [this] { administration_.server().go_on(); }),
+      table_reads_(held_, [this](const auto& blocks) { tables_.read(blocks); }) {
   set_limits(limits);
   administration_.server().add_keeper(groups_);
   administration_.server().add_keeper(table_reads_);
@@ -72,7 +72,7 @@ void Session::on_cycle(const CycleReport& cycle) {
   const Fabric& fabric = manager_.in_force()->fabric();
   aliases_.forget(fabric, cycle.came_up);
   clients_.note_came_up(fabric, cycle.came_up);
-  for (const PortIdx port : cycle.came_up) held_->forget(fabric.node_guid[fabric.node_of[port]]);
+  for (const PortIdx port : cycle.came_up) held_.forget(fabric.node_guid[fabric.node_of[port]]);
 }
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
@@ -93,10 +93,10 @@ void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
 void Session::adopt_view() {
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
-  administration_.adopt(make_view(manager_, aliases, held_));
+  administration_.adopt(make_view(manager_, aliases, &held_));
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   tables_.adopt(now, manager_.settings().ports.m_key);
-  held_->forget_unanswered();
+  held_.forget_unanswered();
   if (!now) return;
   const MKey m_key = manager_.settings().ports.m_key;
   aliases_.write(*now, aliases, m_key);

@@ -92,13 +92,13 @@ class Session {
   Tally tally_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;
+  sa::HeldTables held_;  // before the administration, whose view reads it
   Administration administration_;
   CongestionDesk congestion_;
   SubnetManager manager_;
   AliasWriter aliases_;
   ClientCall clients_;
   sa::GroupKeeper groups_;
-  std::shared_ptr<sa::HeldTables> held_ = std::make_shared<sa::HeldTables>();
   TableReader tables_;
   sa::TableReadKeeper table_reads_;
 };

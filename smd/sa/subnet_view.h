@@ -26,7 +26,7 @@ struct KnownManager {
 
 class HeldTables;
 
-/// All pointers not null, but where it says so; what they point to does not change.
+/// All pointers not null, but where it says so; what they point to does not change, but for `held`.
 struct ViewParts {
   std::shared_ptr<const Fabric> fabric;
   std::shared_ptr<const LidMap> lids;
@@ -39,7 +39,7 @@ struct ViewParts {
   KeyMemory keys{};                                   // as agents confirmed them
   QosPolicy qos{};                                    // tables that the site wants
   std::shared_ptr<const LaneMaps> rows{};             // SL-to-VL rows that routes need; may be null
-  std::shared_ptr<const HeldTables> held{};     // what ports were asked for; may grow, or null
+  const HeldTables* held = nullptr;  // what ports were asked for: grows, on the loop; may be null
   std::shared_ptr<const QosRules> qos_rules{};  // null: no rules
 
   std::optional<std::uint8_t> multicast_sl{};  // of multicast packets alone

@@ -306,7 +306,7 @@ TEST(QosPaths, HavePathBitsOfTheirLevel) {
 /// A service whose ports hold tables that nobody set.
 struct UnsetTables : PortTables {
   UnsetTables() {
-    parts.held = held;
+    parts.held = &held;
     bench.server.adopt(std::make_shared<const SubnetView>(parts));
     bench.server.add_keeper(keeper);
   }
@@ -321,14 +321,14 @@ struct UnsetTables : PortTables {
     for (std::uint8_t i = 0; i < 16; ++i) held_row[i] = Vl{static_cast<std::uint8_t>(i % vls)};
     SmpData data{};
     encode_sl_to_vl(held_row, data);
-    for (const TableBlock& block : std::exchange(wanted, {})) held->note(block, data);
+    for (const TableBlock& block : std::exchange(wanted, {})) held.note(block, data);
     bench.server.go_on();
     bench.run();
   }
 
-  std::shared_ptr<HeldTables> held = std::make_shared<HeldTables>();
+  HeldTables held;
   std::vector<TableBlock> wanted;
-  TableReadKeeper keeper{*held, [this](const std::vector<TableBlock>& blocks) {
+  TableReadKeeper keeper{held, [this](const std::vector<TableBlock>& blocks) {
                            wanted.insert(wanted.end(), blocks.begin(), blocks.end());
                          }};
   ServerBench bench{{.requests_of_one_port = 4}};
@@ -352,7 +352,7 @@ TEST_F(UnsetTables, AreReadOnceAndThenAnswered) {
   bench.run();
   EXPECT_THAT(bench.transport.sent, SizeIs(2));
   EXPECT_TRUE(wanted.empty()) << "what is known is not read again";
-  held->forget(ref("H2:1").node);
+  held.forget(ref("H2:1").node);
   bench.give(of_host, lid("H3"), 3);
   bench.run();
   EXPECT_THAT(wanted, SizeIs(1)) << "unless the port came up anew";
@@ -387,12 +387,12 @@ TEST_F(UnsetTables, OnlyWhatWasAskedForIsRead) {
 TEST_F(UnsetTables, APortThatDoesNotAnswerHasNone) {
   bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"));
   bench.run();
-  for (const TableBlock& block : std::exchange(wanted, {})) held->note(block, std::nullopt);
+  for (const TableBlock& block : std::exchange(wanted, {})) held.note(block, std::nullopt);
   bench.server.go_on();
   bench.run();
   ASSERT_THAT(bench.transport.sent, SizeIs(1));
   EXPECT_EQ(bench.sent(0).mad.status, static_cast<std::uint16_t>(Status::NoRecords));
-  held->forget_unanswered();
+  held.forget_unanswered();
   bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"), 2);
   bench.run();
   EXPECT_THAT(wanted, SizeIs(1)) << "it is asked again where the subnet is another";
