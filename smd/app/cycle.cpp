@@ -34,10 +34,12 @@ std::string print_cost(const TransitionPlan& plan) {
     down += phase.deactivate.size();
     blocked += phase.block.size();
   }
-  return fmt::format("the change ({}) would take {} ports down and block {} turns",
-                     print_transition_kind(plan.kind),
-                     down,
-                     blocked);
+  return fmt::format(
+      "the change ({}) would take {} ports down, block {} turns and discard an SL on {} more",
+      print_transition_kind(plan.kind),
+      down,
+      blocked,
+      plan.cut.size());
 }
 
 }  // namespace

@@ -267,7 +267,7 @@ TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
   EXPECT_TRUE(now.at("engine_needs_force"));
   EXPECT_THAT(now.at("engine_refused").get<std::string>(),
               testing::MatchesRegex("the change \\(deactivate-all\\) would take [1-9][0-9]* ports "
-                                    "down and block 0 turns"));
+                                    "down, block 0 turns and discard an SL on 0 more"));
 
   EXPECT_EQ(refusal("engine", {{"name", "nue"}, {"force", 1}}), "'force' is true or false");
   ask("engine", {{"name", "nue"}, {"force", true}});
