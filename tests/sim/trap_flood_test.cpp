@@ -237,6 +237,63 @@ TEST_F(TrapFlood, ADirectedTrapIsItsSendersWhateverItSays) {
   EXPECT_LT(requests() - before, 200u);
 }
 
+TEST_F(TrapFlood, AHostOfTheAttackersOwnLeafThatFailsIsTakenInAsSoonAsEver) {
+  const sim::PortSpec& cable = fabric.spec().nodes[attacker].ports[1];
+  const std::uint32_t leaf = cable.peer_node;
+  const auto hosts = [&] {
+    std::vector<PortNum> out;
+    for (unsigned p = 1; p <= fabric.spec().nodes[leaf].num_ports(); ++p) {
+      const std::uint32_t peer = fabric.spec().nodes[leaf].ports[p].peer_node;
+      if (peer != sim::kNoNode && peer != attacker &&
+          fabric.spec().nodes[peer].type != NodeType::Switch)
+        out.push_back(PortNum{static_cast<std::uint8_t>(p)});
+    }
+    return out;
+  }();
+  ASSERT_GE(hosts.size(), 2u);
+  const Duration usual = time_of_failure({leaf, hosts[0]});
+  const auto attack = [&] { send(change_at(lid(leaf))); };
+  attack_for(10s, 5'000, attack);
+  EXPECT_LE(time_of_failure({leaf, hosts[1]}, attack), 2 * usual);
+}
+
+TEST_F(TrapFlood, TheSenderIsWhereItsAddressLeads) {
+  const auto guid = [&](std::uint32_t index) { return fabric.spec().nodes[index].guid; };
+  const std::uint32_t leaf = node("sw-0-5");
+  const auto sender = [&](Lid source, Lid issuer) {
+    MadPacket packet{.remote_lid = source};
+    return app::find_trap_sender(*manager->in_force(), Smp{}, packet, issuer);
+  };
+  using app::TrapSender;
+  EXPECT_EQ(sender(lid(leaf), lid(leaf)), (TrapSender{guid(leaf), true}));
+  EXPECT_EQ(sender(lid(leaf), kUnassignedLid), (TrapSender{guid(leaf), true}));
+  EXPECT_EQ(sender(lid(attacker), lid(leaf)), (TrapSender{guid(attacker), false}));
+  EXPECT_EQ(sender(lid(attacker), Lid{40'000}), (TrapSender{guid(attacker), false}));
+  EXPECT_EQ(sender(Lid{40'000}, lid(leaf)), TrapSender{});
+  EXPECT_EQ(sender(kUnassignedLid, lid(leaf)), (TrapSender{guid(leaf), true}))
+      << "some drivers give no source for what a port sends to itself";
+}
+
+TEST_F(TrapFlood, TheSenderOfADirectedTrapIsWhereItsWayBackEnds) {
+  const std::uint32_t own = fabric.spec().sm_node;
+  const std::uint32_t leaf = fabric.spec().nodes[own].ports[1].peer_node;
+  const auto sender = [&](std::vector<unsigned> back, Lid issuer, Lid dr_slid = kPermissiveLid) {
+    Smp smp{.directed = true, .hop_count = static_cast<std::uint8_t>(back.size())};
+    smp.dr_slid = dr_slid;
+    for (std::size_t hop = 0; hop < back.size(); ++hop)
+      smp.return_path[back.size() - hop] = static_cast<std::uint8_t>(back[hop]);
+    return app::find_trap_sender(*manager->in_force(), smp, MadPacket{}, issuer);
+  };
+  const Guid leaf_guid = fabric.spec().nodes[leaf].guid;
+  using app::TrapSender;
+  EXPECT_EQ(sender({1}, lid(leaf)), (TrapSender{leaf_guid, true}));
+  EXPECT_EQ(sender({1}, lid(attacker)), (TrapSender{leaf_guid, false}));
+  EXPECT_EQ(sender({1, 200}, lid(leaf)), (TrapSender{leaf_guid, false}))
+      << "it came over a port that is not known, beside the last switch that is";
+  EXPECT_EQ(sender({1, 0}, lid(leaf)), (TrapSender{leaf_guid, false}));
+  EXPECT_EQ(sender({1}, lid(leaf), Lid{3}), TrapSender{}) << "its LID-routed part is hearsay";
+}
+
 // What follows no honest adapter lets anybody do: the source LID is forged as well.
 
 TEST_F(TrapFlood, UnknownSendersCostALookRoundNowAndThen) {
@@ -264,6 +321,27 @@ TEST_F(TrapFlood, TheNamesAndLidsOfAllSwitchesAreBoundedInAll) {
   EXPECT_LT(first_minute, 100 * names.size());
   EXPECT_EQ(full_looks(), 0u);
   EXPECT_LE(manager->traps().sources(), 2 * names.size());
+}
+
+TEST_F(TrapFlood, ACableOfASwitchInWhoseNameAndLidItFloodsIsTakenInByItsOtherEnd) {
+  const Duration usual = time_of_failure(cables[0]);
+  const Lid name = lid(cables[5].node);
+  const auto attack = [&] { forge(name, change_at(name)); };
+  attack_for(1min, 2'000, attack);
+  EXPECT_LE(time_of_failure(cables[5], attack), 2 * usual);
+}
+
+TEST_F(TrapFlood, AHostOfSuchASwitchIsMissedByTheNextSweepAtTheLatest) {
+  app::Settings swept = settings;
+  swept.sweep_interval = 10s;
+  manager->adopt(swept);
+  manager->request_sweep("test");
+  run_for(1s);
+  const sim::PortSpec& cable = fabric.spec().nodes[attacker].ports[1];
+  const Lid name = lid(cable.peer_node);
+  const auto attack = [&] { forge(name, change_at(name)); };
+  attack_for(1min, 500, attack);
+  EXPECT_LE(time_of_failure({cable.peer_node, cable.peer_port}, attack), 10s + 100ms);
 }
 
 TEST_F(TrapFlood, ANodeThatWasSilentIsTakenInWhenItsTrapComes) {
