@@ -245,7 +245,9 @@ TEST_F(DaemonTest, TheStateIsItsOwnUntilItEnds) {
         runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
           const auto other = app::StateLock::take(state);
           EXPECT_FALSE(other);
-          if (!other) EXPECT_EQ(other.error().code, Errc::Busy);
+          if (!other) {
+            EXPECT_EQ(other.error().code, Errc::Busy);
+          }
           runtime.post([] { std::raise(SIGTERM); });
           return plug_in();
         });

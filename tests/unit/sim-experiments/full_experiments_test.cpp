@@ -1,5 +1,6 @@
 // Every experiment in full: each claim holds, or stands in docs/claims.md with what was measured
 // and why. What stands there and holds, or was measured otherwise, is wrong there.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
