@@ -358,7 +358,8 @@ TEST_F(SocketServerTest, FileThatIsNoSocketIsLeftAlone) {
 }
 
 TEST_F(SocketServerTest, PathsThatCannotBe) {
-  path_ = folder() + "/missing/smd.sock";
+  std::ofstream(folder() + "/file") << "no folder";
+  path_ = folder() + "/file/smd.sock";
   EXPECT_EQ(refused(), Errc::Io);
   path_ = "/tmp/" + std::string(200, 'x');
   EXPECT_EQ(refused(), Errc::Invalid);

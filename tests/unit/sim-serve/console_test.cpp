@@ -118,7 +118,7 @@ TEST_F(ConsoleTest, WhatIsWrongChangesNothingAndIsOneLine) {
                          "X 9",
                          "X",
                          "node sideways sw",
-                         "Down sw[1]",
+                         "Down sw[9]",
                          "Down \xff\xfe",
                          "u sw[99999999999]",
                          "link down",
