@@ -103,14 +103,20 @@ void Session::adopt_view() {
   clients_.call(*now, before, administration_.inform().in_service(), m_key);
 }
 
-Moment Session::now() const {
-  const auto runtime_ms =
+/// Of the copy: the world's clock may be set while it waits for its use.
+Moment Session::runtime_moment() const {
+  const auto since_start =
       std::chrono::duration_cast<std::chrono::milliseconds>(runtime_.now() - TimePoint{});
-  return {runtime_.now(), wall_ms_ ? wall_ms_() : runtime_ms.count()};
+  return {runtime_.now(), since_start.count()};
+}
+
+Moment Session::now() const {
+  const Moment own = runtime_moment();
+  return {own.runtime, wall_ms_ ? wall_ms_() : own.wall_ms};
 }
 
 KeptRecords Session::collect() const {
-  if (copy_) return parse_records(copy_->print(), "copy", now()).value_or(KeptRecords{});
+  if (copy_) return parse_records(copy_->print(), "copy", runtime_moment()).value_or(KeptRecords{});
   KeptRecords kept = administration_.collect();
   kept.in_service = clients_.without_owed(kept.in_service);
   kept.groups = manager_.multicast().to_keep();
@@ -155,13 +161,14 @@ void Session::take_records(const KeptRecords& records) {
 
 bool Session::take_record_changes(std::string_view changes, std::int64_t ahead_ms) {
   if (!copy_) {
-    copy_ = RecordLines::read(print_records(collect(), now()));
+    copy_ = RecordLines::read(print_records(collect(), runtime_moment()));
     if (!copy_) return false;
     log_.restart();
   }
   std::string ours = shift_leases(changes, -ahead_ms);
   const auto all = static_cast<std::size_t>(std::ranges::count(ours, '\n'));
-  if (copy_->apply(ours) < all) return false;
+  const std::int64_t to_copy_ms = runtime_moment().wall_ms - now().wall_ms;
+  if (copy_->apply(shift_leases(ours, to_copy_ms)) < all) return false;
   log_.append(std::move(ours));
   return true;
 }

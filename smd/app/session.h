@@ -82,13 +82,15 @@ class Session {
   void restore_copy();
   void note_changes();
   [[nodiscard]] Moment now() const;
+  [[nodiscard]] Moment runtime_moment() const;
 
   Runtime& runtime_;
   std::function<void()> on_records_;
   std::function<std::int64_t()> wall_ms_;
   RecordLog log_;
   std::vector<Guid> in_service_;     // as the log has it
-  std::optional<RecordLines> copy_;  // of what the master keeps, where that was changed since
+  std::optional<RecordLines> copy_;  // of what the master keeps, where that was changed since; its
+                                     // times are the runtime's
   Tally tally_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;

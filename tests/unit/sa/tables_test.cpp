@@ -361,7 +361,7 @@ TEST_F(UnsetTables, AreReadOnceAndThenAnswered) {
 TEST_F(UnsetTables, OnlyWhatWasAskedForIsRead) {
   bench.give(row(Method::Get,
                  component_bit(0) | component_bit(1) | component_bit(2),
-                 {.lid = lid("S1:0"), .in = PortNum{1}, .out = PortNum{2}}),
+                 {.lid = lid("S1"), .in = PortNum{1}, .out = PortNum{2}}),
              lid("H1"));
   bench.run();
   ASSERT_THAT(wanted, SizeIs(1));
