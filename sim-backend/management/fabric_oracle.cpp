@@ -41,7 +41,6 @@ void FabricOracle::rebuild() {
       Switch& sw = switches_.emplace_back();
       sw.node = n;
       sw.ports = ports;
-      sw.enhanced = spec.nodes[n].enhanced_port0;
       sw.first = static_cast<std::uint32_t>(ports_.size());
       sw.turns.assign(std::size_t{ports + 1} * (ports + 1), 0);
       sw.rows.assign(sw.turns.size(), kAllDropped);
@@ -120,12 +119,6 @@ bool FabricOracle::wired_as_known(std::uint32_t node) const {
 /// Also the far ends: whether data may leave them depends on the states here.
 void FabricOracle::read_ports(std::uint32_t node) {
   const FabricSpec& spec = fabric_.spec();
-  if (spec.nodes[node].type == NodeType::Switch) {
-    const std::uint16_t lid = fabric_.port_info(node, number(0)).lid.value();
-    Switch& sw = switches_[place_[node]];
-    if (sw.lid != lid) graph_changed_ = true;
-    sw.lid = lid;
-  }
   for (unsigned p = 1; p <= spec.nodes[node].num_ports(); ++p) {
     const auto port = static_cast<std::uint8_t>(p);
     read_port(node, port);

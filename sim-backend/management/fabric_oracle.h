@@ -2,9 +2,6 @@
 // reach each other, which channels can wait for each other in a circle, which entries send packets
 // round for ever. Shares no code with the manager or its checks.
 //
-// Every LID's packets may come from every switch, but those for the base port 0 of a switch: hosts,
-// routers and enhanced ports 0 send there, another base port 0 does not (docs/decisions/0038).
-//
 // A packet leaves a switch by its table's port when that port is Active and the other end at least
 // Armed, never by the port it came in by, and never where SL2VL maps it to a VL that is not in use.
 // Kept up to date change by change: a table write costs what it changes.
@@ -87,8 +84,6 @@ class FabricOracle {
     std::vector<std::uint8_t> table;   // by LID
     std::vector<std::uint64_t> rows;   // by in and out: SL to VL in nibbles; 15 where it is dropped
     std::vector<std::uint32_t> turns;  // by in and out: LIDs that come in here and leave there
-    std::uint16_t lid = 0;             // of port 0
-    bool enhanced = false;             // port 0
   };
 
   struct Host {
@@ -155,13 +150,7 @@ class FabricOracle {
     std::vector<std::uint32_t> next;
   };
 
-  /// By switch, as Switch::turns.
-  using Turns = std::vector<std::vector<std::uint32_t>>;
-
   void refresh_graph();
-  void find_cycles();
-  [[nodiscard]] Turns turns_of_data() const;
-  void forget_unsent(std::uint16_t lid, Turns& turns) const;
   [[nodiscard]] bool same_lanes() const;
   [[nodiscard]] Graph channels() const;
   [[nodiscard]] Graph channel_lanes() const;

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t kAllDropped = ~std::uint64_t{0};
 constexpr std::uint32_t kUnseen = UINT32_MAX;
-constexpr std::uint32_t kNobody = UINT32_MAX;
 
 unsigned vl_of(std::uint64_t row, unsigned sl) {
   return static_cast<unsigned>(row >> (4 * sl) & 15);
@@ -212,70 +211,7 @@ void FabricOracle::refresh_graph() {
   for (const Port& port : ports_) {
     if (port.carries && port.peer.kind == Kind::Switch) ++deadlock_.channels;
   }
-  find_cycles();
-  if (deadlock_.on_cycle == 0) return;
-  // Without what nobody sends there may be none.
-  Turns turns = turns_of_data();
-  const auto swap = [&] {
-    for (std::size_t s = 0; s < switches_.size(); ++s) switches_[s].turns.swap(turns[s]);
-  };
-  swap();
-  cycle_.clear();
-  deadlock_.on_cycle = 0;
-  find_cycles();
-  swap();
-}
-
-void FabricOracle::find_cycles() { find_components(same_lanes() ? channels() : channel_lanes()); }
-
-FabricOracle::Turns FabricOracle::turns_of_data() const {
-  Turns turns;
-  for (const Switch& sw : switches_) turns.push_back(sw.turns);
-  std::vector<bool> others(owner_.size(), false);  // LIDs that others than base ports 0 have too
-  for (std::size_t lid = 0; lid < owner_.size(); ++lid) others[lid] = owner_[lid] != kNobody;
-  for (const Switch& sw : switches_) {
-    if (sw.enhanced && sw.lid < others.size()) others[sw.lid] = true;
-  }
-  for (const Switch& sw : switches_) {
-    if (sw.lid == 0 || sw.lid >= others.size() || others[sw.lid]) continue;
-    forget_unsent(sw.lid, turns);
-    others[sw.lid] = true;
-  }
-  return turns;
-}
-
-/// Takes out the ways of the LID's packets from switches that none comes to.
-void FabricOracle::forget_unsent(std::uint16_t lid, Turns& turns) const {
-  std::vector<bool> met(switches_.size(), false);
-  std::vector<std::uint32_t> open;
-  const auto meet = [&](std::uint32_t sw) {
-    if (!met[sw]) open.push_back(sw);
-    met[sw] = true;
-  };
-  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    if (switches_[s].enhanced) meet(s);
-  }
-  for (const Host& host : hosts_) {
-    if (host.link.peer.kind == Kind::Switch) meet(host.link.peer.index);
-  }
-  const auto next = [&](std::uint32_t sw) {
-    const std::uint8_t out = entry(switches_[sw], lid);
-    if (out == 0 || out > switches_[sw].ports) return Peer{};
-    return ports_[switches_[sw].first + out].peer;
-  };
-  while (!open.empty()) {
-    const std::uint32_t sw = open.back();
-    open.pop_back();
-    if (const Peer peer = next(sw); peer.kind == Kind::Switch) meet(peer.index);
-  }
-  for (std::uint32_t sw = 0; sw < switches_.size(); ++sw) {
-    const Peer peer = next(sw);
-    if (met[sw] || peer.kind != Kind::Switch) continue;
-    const Switch& there = switches_[peer.index];
-    const std::uint8_t out = entry(there, lid);
-    if (out != 0 && out <= there.ports && out != peer.port)
-      --turns[peer.index][turn(there, peer.port, out)];
-  }
+  find_components(same_lanes() ? channels() : channel_lanes());
 }
 
 const DeadlockLevel& FabricOracle::deadlock() {

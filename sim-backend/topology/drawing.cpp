@@ -45,7 +45,7 @@ std::uint32_t Drawing::add_switch(std::string description, unsigned ports) {
   const Guid guid{kFirstSwitchGuid + switches_++};
   const std::uint32_t node = add_node(spec_, NodeType::Switch, std::move(description), guid, ports);
   spec_.nodes[node].device_id = kSwitchDevice;
-  spec_.nodes[node].enhanced_port0 = enhanced_port0_;
+  spec_.nodes[node].enhanced_port0 = true;
   return node;
 }
 

@@ -25,10 +25,7 @@ struct Size {
 
 class Drawing {
  public:
-  explicit Drawing(const Arguments& arguments)
-      : width_(arguments.width),
-        speed_(arguments.speed),
-        enhanced_port0_(arguments.enhanced_port0) {}
+  explicit Drawing(const Arguments& arguments) : width_(arguments.width), speed_(arguments.speed) {}
 
   std::uint32_t add_switch(std::string description, unsigned ports);
   std::uint32_t add_host(unsigned ports = 1);
@@ -46,7 +43,6 @@ class Drawing {
   FabricSpec spec_;
   LinkWidth width_;
   LinkSpeed speed_;
-  bool enhanced_port0_;
   std::uint32_t switches_ = 0;
   std::uint32_t hosts_ = 0;
   std::uint64_t next_host_guid_ = 0x0001000000000000u;

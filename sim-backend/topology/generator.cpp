@@ -13,10 +13,9 @@
 namespace smd::sim {
 namespace {
 
-// Every generator has these; the defaults of the rate stand in its row.
+// Every generator has these two; their defaults stand in its row.
 constexpr std::string_view kWidth = "width";
 constexpr std::string_view kSpeed = "speed";
-constexpr std::string_view kPort0 = "port0";
 constexpr std::string_view kWidths = "1x, 2x, 4x, 8x or 12x";
 constexpr std::string_view kSpeeds = "SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or XDR";
 constexpr std::size_t kMaxListLength = 16;
@@ -68,12 +67,7 @@ std::string take(const Key& key, std::string_view value, Arguments& arguments) {
   return {};
 }
 
-std::string take_common(std::string_view key, std::string_view value, Arguments& arguments) {
-  if (key == kPort0) {
-    arguments.enhanced_port0 = value == "enhanced";
-    if (arguments.enhanced_port0 || value == "base") return {};
-    return fmt::format("port0={} is unknown: enhanced or base", value);
-  }
+std::string take_rate(std::string_view key, std::string_view value, Arguments& arguments) {
   if (key == kWidth) {
     arguments.width = parse_link_width(value);
     if (arguments.width != LinkWidth::None) return {};
@@ -89,7 +83,6 @@ std::string unknown_key(const Generator& generator, std::string_view name) {
   for (const Key& key : generator.keys) names.push_back(key.name);
   names.push_back(kWidth);
   names.push_back(kSpeed);
-  names.push_back(kPort0);
   return fmt::format("{} has no key \"{}\": did you mean \"{}\"?",
                      generator.name,
                      name,
@@ -116,13 +109,13 @@ std::string take_pair(const Generator& generator,
   const std::string_view name = pair.substr(0, equals);
   if (name.empty()) return "an empty argument: NAME:key=value,key=value";
   const auto key = std::ranges::find(generator.keys, name, &Key::name);
-  const bool is_common = name == kWidth || name == kSpeed || name == kPort0;
-  if (key == generator.keys.end() && !is_common) return unknown_key(generator, name);
+  const bool is_rate = name == kWidth || name == kSpeed;
+  if (key == generator.keys.end() && !is_rate) return unknown_key(generator, name);
   if (equals == std::string_view::npos) return fmt::format("{} needs a value: {}=…", name, name);
   if (std::ranges::find(seen, name) != seen.end()) return fmt::format("{} is given twice", name);
   seen.push_back(name);
   const std::string_view value = pair.substr(equals + 1);
-  return is_common ? take_common(name, value, arguments) : take(*key, value, arguments);
+  return is_rate ? take_rate(name, value, arguments) : take(*key, value, arguments);
 }
 
 std::string range_text(const Key& key) {
@@ -212,9 +205,7 @@ std::string list_generators() {
     text +=
         fmt::format("  {:<13} {:<12} lanes of every link [{}]\n", kWidth, generator.width, kWidths);
     text += fmt::format(
-        "  {:<13} {:<12} signalling rate of every link [{}]\n", kSpeed, generator.speed, kSpeeds);
-    text += fmt::format(
-        "  {:<13} {:<12} what port 0 of every switch is [enhanced|base]\n\n", kPort0, "enhanced");
+        "  {:<13} {:<12} signalling rate of every link [{}]\n\n", kSpeed, generator.speed, kSpeeds);
   }
   return text;
 }

@@ -38,7 +38,6 @@ class Arguments {
 
   LinkWidth width = LinkWidth::X4;
   LinkSpeed speed = LinkSpeed::Edr;
-  bool enhanced_port0 = true;  // of every switch
 
  private:
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> numbers_;

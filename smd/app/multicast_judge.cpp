@@ -10,17 +10,14 @@
 namespace smd::app {
 namespace {
 
-void add_unicast_lanes(const ActiveSubnet& in_force,
-                       LaneFlow& flow,
-                       Pairs pairs,
-                       ChannelGraph& graph) {
+void add_unicast_lanes(const ActiveSubnet& in_force, LaneFlow& flow, ChannelGraph& graph) {
   Walk walk(in_force.fabric(), in_force.routing->lft);
   for (unsigned value = 1; value <= in_force.lids->top.value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
     const PortIdx owner = in_force.lids->owner_of(lid);
     if (owner == kNone<PortIdx>) continue;
     walk.follow(lid, owner);
-    flow.follow(lid, walk, pairs == Pairs::Data && is_base_port0(in_force.fabric(), owner));
+    flow.follow(lid, walk);
   }
   flow.add_to(graph);
 }
@@ -43,21 +40,16 @@ MulticastVerdict judge_multicast(const ActiveSubnet& in_force,
   }
   if (!routing.lanes.empty()) return {};
   const unsigned vls = std::max(1u, routing.vls);
-  const auto judge = [&](Pairs pairs) {
-    LaneFlow flow(in_force.fabric(), routing, nullptr, false);
-    ChannelGraph graph(in_force.fabric(), vls == 1 ? 1 : std::max(vls, flow.vls()));
-    if (vls == 1) {
-      add_table_turns(in_force.fabric(), in_force.lids, routing.lft, graph, pairs);
-    } else {
-      add_unicast_lanes(in_force, flow, pairs, graph);
-    }
-    for (const TreesOfSl& tree : trees)
-      add_tree_turns(in_force.fabric(), tree.masks, tree.sl % vls, graph);
-    return verdict(graph);
-  };
-  // Without a cycle of all pairs there is none of some.
-  const MulticastVerdict every = judge(Pairs::Every);
-  return every.acyclic == true ? every : judge(Pairs::Data);
+  LaneFlow flow(in_force.fabric(), routing, nullptr, false);
+  ChannelGraph graph(in_force.fabric(), vls == 1 ? 1 : std::max(vls, flow.vls()));
+  if (vls == 1) {
+    add_table_turns(in_force.fabric(), in_force.lids, routing.lft, graph);
+  } else {
+    add_unicast_lanes(in_force, flow, graph);
+  }
+  for (const TreesOfSl& tree : trees)
+    add_tree_turns(in_force.fabric(), tree.masks, tree.sl % vls, graph);
+  return verdict(graph);
 }
 
 }  // namespace smd::app

@@ -82,18 +82,6 @@ std::string deadlock_text(const VerifyReport& report) {
   return fmt::format("FOUND: {}", report.cycle);
 }
 
-// Which pairs the verdict counts, and what it would be with the others.
-std::string switch_pairs_text(const VerifyReport& report) {
-  const RouteReport& routes = report.routes;
-  if (routes.switch_pairs == 0) return "all pairs counted";
-  return fmt::format("{} pairs counted; {} between base ports 0 of switches carry no data: {}",
-                     routes.pairs - routes.switch_pairs,
-                     routes.switch_pairs,
-                     routes.acyclic_with_switch_pairs ? "none with them either"
-                     : routes.acyclic                 ? "with them there is one"
-                                                      : "not counted");
-}
-
 }  // namespace
 
 VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permutations) {
@@ -155,7 +143,6 @@ std::string print_verify(const VerifyReport& report) {
       routes.max_hops,
       percent(routes.minimal, routes.pairs));
   out += fmt::format("  credit loops {}\n", deadlock_text(report));
-  out += fmt::format("               {}\n", switch_pairs_text(report));
   out += fmt::format(
       "  load         {} paths on the fullest channel, {:.1f} on average, deviation {:.1f}\n",
       report.load.max,
@@ -209,8 +196,6 @@ Json verify_json(const VerifyReport& report) {
   routes["first_faults"] = report.routes.first_faults;
   Json deadlock = app::deadlock_json(cycle);
   deadlock["any_sl"] = report.any_sl;
-  deadlock["pairs_not_counted"] = report.routes.switch_pairs;
-  deadlock["acyclic_with_all_pairs"] = report.routes.acyclic_with_switch_pairs;
   Json patterns = Json::object();
   for (const auto& [name, load] : report.patterns) {
     patterns[name] = {{"flows", load.flows},

@@ -47,12 +47,7 @@ class TurnCut {
     mixture_.set_stages(Stage::Fresh);
     mixture_.mark(graph_, true);
     const bool oriented = orientation != nullptr && graph_.sort_by(order_by(fabric_, *orientation));
-    if (!oriented && !graph_.sort()) {
-      if (!mixture_.leave_out_unmet()) return std::nullopt;
-      graph_ = builder_.empty_graph(false);
-      mixture_.mark(graph_, true);
-      if (!graph_.sort()) return std::nullopt;
-    }
+    if (!oriented && !graph_.sort()) return std::nullopt;
     if (oriented && !only_needed) block_forbidden(*orientation);
     block_falling();
     return assemble();
@@ -175,20 +170,14 @@ TransitionPlan plan_deactivate_all(const PlanBuilder& builder, Mixture& mixture)
 
 void prove_silent(const PlanBuilder& builder, Mixture& mixture, TransitionPlan& plan) {
   plan.phases[0].told = true;
-  const TurnGraph empty = builder.empty_graph(false);
-  if (auto order = find_order(mixture, empty, true)) {
+  if (auto order = find_order(mixture, builder.empty_graph(false), true)) {
     plan.phases[0].certificate = std::move(*order);
-    return;
-  }
-  if (builder.task().lanes != nullptr) {
+  } else if (builder.task().lanes != nullptr) {
     if (auto by_lane = find_wanted_order(builder.task(), builder.scene())) {
       plan.lanes = by_lane->lanes;
       plan.phases[0].certificate = std::move(by_lane->order);
-      return;
     }
   }
-  if (!mixture.leave_out_unmet()) return;
-  if (auto order = find_order(mixture, empty, true)) plan.phases[0].certificate = std::move(*order);
 }
 
 TransitionPlan plan_unordered(const PlanBuilder& builder, const Mixture& mixture) {

@@ -6,19 +6,6 @@
 #include <utility>
 
 namespace smd {
-namespace {
-
-// Something that sends of its own accord is here, not a base port 0 alone.
-bool asks(const Fabric& fabric, SwitchIdx sw) {
-  bool asks = fabric.switch_info[sw].enhanced_port0;
-  for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
-    const PortIdx far = fabric.peer[port];
-    asks = asks || (far != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[far]));
-  }
-  return asks;
-}
-
-}  // namespace
 
 SwitchIdx LaneProof::switch_beyond(PortIdx port) const {
   const PortIdx far = task_.fabric->peer[port];
@@ -59,7 +46,6 @@ void LaneProof::list_hops(std::uint16_t lid) {
 
 bool LaneProof::offers(SwitchIdx sw, std::uint16_t lid, unsigned sl) const {
   const std::size_t switches = task_.fabric->switch_count();
-  if (only_asking_ && !asks(*task_.fabric, sw)) return false;
   const auto has = [&](const SlSets& sets) {
     return sets.covers(switches, Lid{lid}) && (sets.of(sw, Lid{lid}) >> sl & 1);
   };
@@ -164,7 +150,7 @@ std::string LaneProof::check_sl(std::uint16_t lid, unsigned sl, const ChannelOrd
         for (const unsigned vl : lanes_of(sw, in, out, sl)) on.push_back(vl);
       };
       if (offers(sw, lid, sl)) {
-        if (!only_asking_ || !is_base(sw)) add(PortNum{0});
+        add(PortNum{0});
         for (const PortIdx in : fabric.external_ports(fabric.switch_node[sw])) {
           if (fabric.peer[in] != kNone<PortIdx> && switch_beyond(in) == kNone<SwitchIdx>)
             add(fabric.number_of(in));
@@ -195,23 +181,9 @@ std::string LaneProof::find_fall(const LanePhaseView& phase, const ChannelOrder&
   for (std::uint32_t lid = 1; lid < phase.after->lids(); ++lid) {
     const auto number = static_cast<std::uint16_t>(lid);
     list_hops(number);
-    only_asking_ = false;
-    std::string fault = find_fall_of_lid(number, order);
-    // What rises for packets from everywhere rises for some of them.
-    const PortIdx owner = task_.lids->owner_of(Lid{number});
-    if (!fault.empty() && owner != kNone<PortIdx>) {
-      const SwitchIdx sw = task_.fabric->switch_of[task_.fabric->node_of[owner]];
-      only_asking_ = sw != kNone<SwitchIdx> && is_base(sw);
-      if (only_asking_) fault = find_fall_of_lid(number, order);
+    for (unsigned sl = 0; sl < 16; ++sl) {
+      if (std::string fault = check_sl(number, sl, order); !fault.empty()) return fault;
     }
-    if (!fault.empty()) return fault;
-  }
-  return "";
-}
-
-std::string LaneProof::find_fall_of_lid(std::uint16_t lid, const ChannelOrder& order) {
-  for (unsigned sl = 0; sl < 16; ++sl) {
-    if (std::string fault = check_sl(lid, sl, order); !fault.empty()) return fault;
   }
   return "";
 }

@@ -43,12 +43,6 @@ class LaneProof {
   void list_hops(std::uint16_t lid);
   void add_hop(SwitchIdx sw, PortNum egress, bool in_force);
   [[nodiscard]] bool offers(SwitchIdx sw, std::uint16_t lid, unsigned sl) const;
-
-  [[nodiscard]] bool is_base(SwitchIdx sw) const {
-    return !task_.fabric->switch_info[sw].enhanced_port0;
-  }
-
-  [[nodiscard]] std::string find_fall_of_lid(std::uint16_t lid, const ChannelOrder& order);
   void flood(std::uint16_t lid, unsigned sl);
   [[nodiscard]] std::string check_sl(std::uint16_t lid, unsigned sl, const ChannelOrder& order);
   [[nodiscard]] std::string check_turns(
@@ -65,7 +59,6 @@ class LaneProof {
   unsigned lanes_;
   LaneMaps wanted_rows_;
   const LanePhaseView* phase_ = nullptr;
-  bool only_asking_ = false;  // the LID under way is of a base port 0, and no other sends there
   IndexVector<SwitchIdx, std::vector<Hop>> hops_;
   IndexVector<SwitchIdx, std::vector<PortIdx>> entered_;  // ports by which packets may come
   IndexVector<SwitchIdx, char> reached_;                  // by packets of the SL under way

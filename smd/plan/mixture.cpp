@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace smd {
 namespace {
@@ -57,68 +56,9 @@ void Mixture::set_stages(Stage stage) {
     stage_[cell_[i]] = scene_.idle[changes_[i].sw] ? Stage::Fresh : stage;
 }
 
-bool Mixture::leave_out_unmet() {
-  if (leaves_out_unmet()) return false;
-  std::vector<SwitchIdx> senders;
-  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    bool sends = fabric_.switch_info[sw].enhanced_port0;
-    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw]))
-      sends = sends ||
-              (fabric_.peer[port] != kNone<PortIdx> && scene_.beyond[port] == kNone<SwitchIdx>);
-    if (sends) senders.push_back(sw);
-  }
-  unmet_.assign(fabric_.switch_count() * column_of_.size(), 0);
-  bool any = false;
-  for (std::size_t value = 1; value < column_of_.size(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    const PortIdx owner = task_.lids->owner_of(lid);
-    if (owner == kNone<PortIdx>) continue;
-    const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[owner]];
-    if (sw != kNone<SwitchIdx> && !fabric_.switch_info[sw].enhanced_port0)
-      any = mark_unmet(lid, senders) || any;
-  }
-  if (!any) unmet_.clear();
-  if (any) {
-    steady_.clear();
-    senders_.clear();
-    has_steady_ = false;
-  }
-  return any;
-}
-
-// Whatever the stages: over held and wanted entries, and any where the held one is unknown.
-bool Mixture::mark_unmet(Lid lid, const std::vector<SwitchIdx>& senders) {
-  IndexVector<SwitchIdx, char> met(fabric_.switch_count(), 0);
-  std::vector<SwitchIdx> open = senders;
-  for (const SwitchIdx sw : senders) met[sw] = 1;
-  const auto pass = [&](PortIdx out) {
-    if (out == kNone<PortIdx> || scene_.beyond[out] == kNone<SwitchIdx>) return;
-    if (std::exchange(met[scene_.beyond[out]], 1) == 0) open.push_back(scene_.beyond[out]);
-  };
-  const std::uint32_t column = column_of_[lid.value()];
-  while (!open.empty()) {
-    const SwitchIdx sw = open.back();
-    open.pop_back();
-    pass(channel_of(sw, entry_of(*task_.held, sw, lid)));
-    pass(channel_of(sw, entry_of(*task_.wanted, sw, lid)));
-    if (unknown_.empty() || column == kNoColumn ||
-        unknown_[sw.value() * columns_.size() + column] == 0)
-      continue;
-    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) pass(port);
-  }
-  bool any = false;
-  for (const SwitchIdx sw : met.indices()) {
-    if (met[sw]) continue;
-    unmet_[sw.value() * column_of_.size() + lid.value()] = 1;
-    any = true;
-  }
-  return any;
-}
-
 Mixture::Choice Mixture::choice(SwitchIdx sw, std::uint32_t column) const {
   const std::size_t cell = sw.value() * columns_.size() + column;
   const Stage stage = stage_[cell];
-  if (is_unmet(sw, columns_[column])) return {kNoRoute, kNoRoute, stage, false};
   const PortNum wanted = entry_of(*task_.wanted, sw, columns_[column]);
   if (stage == Stage::Fresh) return {wanted, wanted, stage, false};
   return {entry_of(*task_.held, sw, columns_[column]),
@@ -191,9 +131,6 @@ void Mixture::find_steady_turns() {
                       steady.begin() + static_cast<std::ptrdiff_t>(sw.value() * width));
   for (const EntryChange& change : changes_)
     steady[change.sw.value() * width + change.lid.value()] = kNoRoute;
-  for (std::size_t entry = 0; entry < unmet_.size(); ++entry) {
-    if (unmet_[entry]) steady[entry] = kNoRoute;
-  }
   TurnGraph graph{fabric_};
   for (std::size_t first = 0; first < width; first += kSlice) {
     for (const SwitchIdx sw : fabric_.switch_node.indices())
@@ -277,7 +214,6 @@ void Mixture::find_senders() {
       const PortNum number = fabric_.number_of(fabric_.peer[in]);
       for (std::size_t i = first; i < last; ++i) {
         const Lid lid = changes_[i].lid;
-        if (is_unmet(far, lid)) continue;
         if (entry_of(*task_.wanted, far, lid) == number ||
             entry_of(*task_.held, far, lid) == number ||
             (!unknown_.empty() &&
@@ -335,7 +271,7 @@ bool Mixture::try_now(TurnGraph& graph, std::size_t change) {
   const Stage before = stage(change);
   set_stage(change, Stage::Now);
   const PortIdx out = channel_of(entry.sw, entry.egress);
-  if (out == kNone<PortIdx> || is_unmet(entry.sw, entry.lid)) return true;
+  if (out == kNone<PortIdx>) return true;
 
   inserted_.clear();
   bool free = true;

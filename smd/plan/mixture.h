@@ -32,13 +32,6 @@ class Mixture {
 
   void set_stage(std::size_t change, Stage stage) { stage_[cell_[change]] = stage; }
 
-  /// From now on entries that no packet of data meets, whichever of the others it meets, make no
-  /// turns: those for the base port 0 of a switch, beyond the ways from hosts, routers and enhanced
-  /// ports 0. False when that was so already, or changes nothing.
-  bool leave_out_unmet();
-
-  [[nodiscard]] bool leaves_out_unmet() const { return !unmet_.empty(); }
-
   /// Every change at a switch with data; those at idle switches are always Fresh.
   void set_stages(Stage stage);
 
@@ -68,12 +61,6 @@ class Mixture {
   template <class Visit>
   void for_each_sender(SwitchIdx sw, std::uint32_t column, bool new_only, Visit&& visit) const;
   [[nodiscard]] bool may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const;
-
-  [[nodiscard]] bool is_unmet(SwitchIdx sw, Lid lid) const {
-    return !unmet_.empty() && unmet_[sw.value() * column_of_.size() + lid.value()] != 0;
-  }
-
-  [[nodiscard]] bool mark_unmet(Lid lid, const std::vector<SwitchIdx>& senders);
 
   [[nodiscard]] bool is_changed(SwitchIdx sw, std::uint32_t column) const {
     return changed_[sw.value() * columns_.size() + column] != 0;
@@ -110,7 +97,6 @@ class Mixture {
   std::vector<std::uint32_t> column_of_;     // by LID
   std::vector<Stage> stage_;                 // switch by column; Fresh where nothing changes
   std::vector<char> unknown_;                // switch by column; empty when nothing is
-  std::vector<char> unmet_;                  // switch by LID; empty when nothing is
   std::vector<std::uint32_t> first_sender_;  // by change, one more at the end
   std::vector<PortIdx> senders_;
   std::vector<char> changed_;                        // switch by column

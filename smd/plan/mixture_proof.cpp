@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <utility>
 
 namespace smd {
 namespace {
@@ -47,12 +46,10 @@ void TableRows::set(SwitchIdx sw, std::size_t lid, PortNum egress) {
 }
 
 MixtureProof::MixtureProof(const Fabric& fabric,
-                           const LidMap& lids,
                            const TableRows& tables,
                            const LidList& constant,
                            const LidList& changing)
     : fabric_(fabric),
-      constant_lids_(constant),
       changing_(changing),
       far_switch_(fabric.port_count(), kNone<SwitchIdx>),
       turns_(fabric.port_count() * kWords, 0),
@@ -65,75 +62,8 @@ MixtureProof::MixtureProof(const Fabric& fabric,
       if (far != kNone<PortIdx>) far_switch_[port] = fabric.switch_of[fabric.node_of[far]];
     }
   }
-  find_who_asks_whom(lids, tables.lids());
   mark_tables(tables, tables, constant, false, false);
   constant_ = std::move(turns_);
-}
-
-// A base port 0 answers hosts, routers and enhanced ports 0, and asks nobody. LIDs without an owner
-// may have been anybody's.
-void MixtureProof::find_who_asks_whom(const LidMap& lids, std::size_t width) {
-  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    bool asks = fabric_.switch_info[sw].enhanced_port0;
-    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw]))
-      asks = asks || (fabric_.peer[port] != kNone<PortIdx> && !joins_switches(port));
-    asks_.push_back(asks);
-  }
-  for (std::size_t lid = 1; lid < std::min(width, lids.owner.size()); ++lid) {
-    if (lids.owner[lid] == kNone<PortIdx>) continue;
-    const SwitchIdx owner = fabric_.switch_of[fabric_.node_of[lids.owner[lid]]];
-    if (owner != kNone<SwitchIdx> && !fabric_.switch_info[owner].enhanced_port0)
-      answering_.push_back(static_cast<std::uint16_t>(lid));
-  }
-}
-
-// Switches that packets for `lid` can come to, whichever of the entries they meet on the way.
-void MixtureProof::find_met(const PhaseView& phase, std::uint16_t lid) {
-  met_ = asks_;
-  std::vector<SwitchIdx> open;
-  for (const SwitchIdx sw : asks_.indices()) {
-    if (asks_[sw]) open.push_back(sw);
-  }
-  const auto pass = [&](SwitchIdx sw, PortNum number) {
-    const PortIdx out = find_port(sw, number);
-    if (out == kNone<PortIdx> || std::exchange(met_[far_switch_[out]], 1)) return;
-    open.push_back(far_switch_[out]);
-  };
-  const auto pass_loose = [&](const std::vector<LooseEntry>* entries, SwitchIdx sw) {
-    auto at = std::ranges::lower_bound(*entries, LooseEntry{.sw = sw, .lid = lid});
-    for (; at != entries->end() && at->sw == sw && at->lid == lid; ++at) {
-      if (!at->any) pass(sw, at->port);
-      for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
-        if (at->any) pass(sw, fabric_.number_of(port));
-      }
-    }
-  };
-  while (!open.empty()) {
-    const SwitchIdx sw = open.back();
-    open.pop_back();
-    pass(sw, phase.before->row(sw)[lid]);
-    pass(sw, phase.after->row(sw)[lid]);
-    pass_loose(phase.unknown, sw);
-    pass_loose(phase.lingering, sw);
-  }
-}
-
-MixtureProof::MetEntries MixtureProof::keep_met(const PhaseView& phase) {
-  MetEntries met{*phase.before, *phase.after, *phase.unknown, *phase.lingering};
-  for (const std::uint16_t lid : answering_) {
-    find_met(phase, lid);
-    const auto is_unmet = [&](const LooseEntry& entry) {
-      return entry.lid == lid && !met_[entry.sw];
-    };
-    std::erase_if(met.unknown, is_unmet);
-    std::erase_if(met.lingering, is_unmet);
-    for (const SwitchIdx sw : met_.indices()) {
-      if (met_[sw]) continue;
-      met.before.set(sw, lid, kNoRoute);
-      met.after.set(sw, lid, kNoRoute);
-    }
-  }
-  return met;
 }
 
 PortIdx MixtureProof::find_port(SwitchIdx sw, PortNum number) const {
@@ -250,6 +180,7 @@ void MixtureProof::strike_blocked() {
 
 std::string MixtureProof::find_fall(const PhaseView& phase, const ChannelOrder& order) {
   phase_ = &phase;
+  turns_ = constant_;
   std::ranges::fill(open_, 0);
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
@@ -257,40 +188,15 @@ std::string MixtureProof::find_fall(const PhaseView& phase, const ChannelOrder& 
       if (is_open(port)) open_[sw.value() * kWords + number / 64] |= Word{1} << (number % 64);
     }
   }
-  turns_ = constant_;
-  mark_phase();
-  std::string fault = find_marked_fall(order);
-  // What rises for packets from everywhere rises for some of them.
-  if (fault.empty() || answering_.empty()) return fault;
-  const MetEntries met = keep_met(phase);
-  PhaseView data = phase;
-  data.before = &met.before;
-  data.after = &met.after;
-  data.unknown = &met.unknown;
-  data.lingering = &met.lingering;
-  phase_ = &data;
-  std::ranges::fill(turns_, 0);
-  mark_tables(met.after, met.after, constant_lids_, false, false);
-  mark_phase();
-  fault = find_marked_fall(order);
-  phase_ = &phase;
-  return fault;
-}
-
-// A link that opens does so when all new entries are in: old ones never send over it, and what came
-// over it never meets one.
-void MixtureProof::mark_phase() {
-  const PhaseView& phase = *phase_;
+  // A link that opens does so when all new entries are in: old ones never send over it, and what
+  // came over it never meets one.
   mark_tables(*phase.after, *phase.after, changing_, false, false);
   mark_tables(*phase.before, *phase.before, *phase.written, true, true);
   mark_tables(*phase.before, *phase.after, *phase.written, true, false);
   mark_tables(*phase.after, *phase.before, *phase.written, true, true);
   mark_loose();
   strike_blocked();
-}
 
-std::string MixtureProof::find_marked_fall(const ChannelOrder& order) const {
-  const PhaseView& phase = *phase_;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     const NodeIdx node = fabric_.switch_node[sw];
     for (const PortIdx in : fabric_.external_ports(node)) {
@@ -335,19 +241,6 @@ std::string MixtureProof::find_need(const std::vector<Turn>& blocked, const Tabl
   if (blocked.empty()) return "";
   turns_ = constant_;
   mark_tables(tables, tables, changing_, false, false);
-  std::string need = find_marked_need(blocked, tables);
-  if (need.empty() || answering_.empty()) return need;
-  const std::vector<LooseEntry> none;
-  const MetEntries met =
-      keep_met({.before = &tables, .after = &tables, .unknown = &none, .lingering = &none});
-  std::ranges::fill(turns_, 0);
-  mark_tables(met.after, met.after, constant_lids_, false, false);
-  mark_tables(met.after, met.after, changing_, false, false);
-  return find_marked_need(blocked, met.after);
-}
-
-std::string MixtureProof::find_marked_need(const std::vector<Turn>& blocked,
-                                           const TableRows& tables) const {
   for (const Turn& turn : blocked) {
     const NodeIdx node = fabric_.switch_node[turn.sw];
     const PortIdx in = fabric_.port_of(node, turn.in), out = fabric_.port_of(node, turn.out);

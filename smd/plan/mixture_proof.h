@@ -55,9 +55,9 @@ struct LooseEntry {
 struct PhaseView {
   const TableRows* before = nullptr;
   const TableRows* after = nullptr;
-  const LidList* written = nullptr;                    // LIDs that the phase changes anywhere
-  const std::vector<LooseEntry>* unknown = nullptr;    // before the phase, anything; sorted
-  const std::vector<LooseEntry>* lingering = nullptr;  // of earlier phases; sorted
+  const LidList* written = nullptr;          // LIDs that the phase changes anywhere
+  const std::vector<LooseEntry>* unknown;    // before the phase, anything; sorted
+  const std::vector<LooseEntry>* lingering;  // of earlier phases; sorted
   const IndexVector<PortIdx, LinkUse>* use = nullptr;
   const std::vector<Turn>* blocked = nullptr;
   bool bounces = true;  // leaving by the port one came in by counts
@@ -68,17 +68,14 @@ class MixtureProof {
   /// `constant`: LIDs for which every switch keeps, in the whole plan, what it has in `tables`.
   /// `changing`: all others.
   MixtureProof(const Fabric& fabric,
-               const LidMap& lids,
                const TableRows& tables,
                const LidList& constant,
                const LidList& changing);
 
   /// Empty when every dependency of the phase rises in `order`; else the first that does not.
-  /// Packets from the base port 0 of a switch to that of another make none: there are none.
   [[nodiscard]] std::string find_fall(const PhaseView& phase, const ChannelOrder& order);
 
-  /// The first turn of `blocked` that a packet from a switch or a host needs once the plan is done,
-  /// with the same exception.
+  /// The first turn of `blocked` that a packet from a switch or a host needs once the plan is done.
   [[nodiscard]] std::string find_need(const std::vector<Turn>& blocked, const TableRows& tables);
 
  private:
@@ -95,24 +92,9 @@ class MixtureProof {
     return far_switch_[port] != kNone<SwitchIdx>;
   }
 
-  /// What is left of a phase without entries that no packet meets.
-  struct MetEntries {
-    TableRows before, after;
-    std::vector<LooseEntry> unknown, lingering;
-  };
-
-  [[nodiscard]] MetEntries keep_met(const PhaseView& phase);
-
   [[nodiscard]] bool is_open(PortIdx port) const { return (*phase_->use)[port] == LinkUse::Open; }
 
   [[nodiscard]] PortIdx find_port(SwitchIdx sw, PortNum number) const;
-
-  void find_who_asks_whom(const LidMap& lids, std::size_t width);
-  void find_met(const PhaseView& phase, std::uint16_t lid);
-  void mark_phase();
-  [[nodiscard]] std::string find_marked_fall(const ChannelOrder& order) const;
-  [[nodiscard]] std::string find_marked_need(const std::vector<Turn>& blocked,
-                                             const TableRows& tables) const;
 
   void mark(PortIdx in, PortNum out) {
     turns_[in.value() * kWords + out.value() / 64] |= Word{1} << (out.value() % 64);
@@ -137,14 +119,10 @@ class MixtureProof {
   [[nodiscard]] std::string print_fall(PortIdx in, PortIdx out, const ChannelOrder& order) const;
 
   const Fabric& fabric_;
-  const LidList& constant_lids_;
   const LidList& changing_;
-  LidList answering_;                  // LIDs of base ports 0, which only switches with …
-  IndexVector<SwitchIdx, char> asks_;  // … a host, a router or an enhanced port 0 send to
-  IndexVector<SwitchIdx, char> met_;   // scratch: by packets for one LID
   const PhaseView* phase_ = nullptr;
   IndexVector<PortIdx, SwitchIdx> far_switch_;  // at the other end of a switch port
-  std::vector<Word> constant_;                  // turns of the constant LIDs, from everywhere
+  std::vector<Word> constant_;                  // turns of the constant LIDs
   std::vector<Word> turns_;                     // by the port of entry: ports to leave by
   std::vector<Word> open_;                      // by switch: ports that are Open
   IndexVector<SwitchIdx, std::size_t> words_;   // that its ports take

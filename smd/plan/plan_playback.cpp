@@ -39,7 +39,7 @@ PlanPlayback::PlanPlayback(const TransitionTask& task, const TransitionPlan& pla
   if (proves && plan.lanes > 1) {
     if (task.lanes != nullptr) lane_proof_.emplace(task, plan);
   } else if (proves) {
-    proof_.emplace(fabric_, *task.lids, before_, constant_, changing_);
+    proof_.emplace(fabric_, before_, constant_, changing_);
   }
 }
 
@@ -353,8 +353,7 @@ std::string PlanPlayback::find_rest() {
   if (blocked_ != plan_.blocked)
     return fmt::format(
         "it says that {} turns remain blocked, but {} do", plan_.blocked.size(), blocked_.size());
-  if (!proof_ && !blocked_.empty())
-    proof_.emplace(fabric_, *task_.lids, before_, constant_, changing_);
+  if (!proof_ && !blocked_.empty()) proof_.emplace(fabric_, before_, constant_, changing_);
   if (std::string need = blocked_.empty() ? "" : proof_->find_need(blocked_, after_); !need.empty())
     return need + ", which remains blocked";
   return "";

@@ -56,23 +56,7 @@ std::optional<TransitionPlan> plan_by_lanes(const PlannerOptions& options,
   return plan;
 }
 
-// The tables that the plan starts from, or those that it ends in, close a cycle by themselves.
-bool ends_close_a_cycle(Mixture& mixture, const TurnGraph& empty) {
-  for (const Stage stage : {Stage::Fresh, Stage::Pending}) {
-    mixture.set_stages(stage);
-    if (!find_order(mixture, empty, true)) return true;
-  }
-  return false;
-}
-
-std::optional<OrderedPhase> find_single(Mixture& mixture, const TurnGraph& empty, bool wake_first) {
-  auto single = find_single_phase(mixture, empty, wake_first);
-  if (!single && ends_close_a_cycle(mixture, empty) && mixture.leave_out_unmet())
-    single = find_single_phase(mixture, empty, wake_first);
-  return single;
-}
-
-std::optional<TransitionPlan> find_certified(const PlannerOptions& options,
+std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
                                              const PlanBuilder& builder,
                                              Mixture& mixture) {
   TransitionPlan plan = builder.begin(TransitionKind::Certified);
@@ -81,7 +65,7 @@ std::optional<TransitionPlan> find_certified(const PlannerOptions& options,
   std::vector<OrderedPhase> phases;
   // A proof that does not tell lanes apart does not see what rows discard.
   const bool blind = !rows_discard(builder.task());
-  auto single = blind ? find_single(mixture, empty, wake_first) : std::nullopt;
+  auto single = blind ? find_single_phase(mixture, empty, wake_first) : std::nullopt;
   if (single) {
     phases.push_back(std::move(*single));
   } else if (auto by_lanes = plan_by_lanes(options, builder, mixture)) {
@@ -91,8 +75,6 @@ std::optional<TransitionPlan> find_certified(const PlannerOptions& options,
   } else if (auto several = find_phases(mixture, empty, options.max_phases)) {
     phases = std::move(several->phases);
     plan.in_flight = several->in_flight;
-  } else if (mixture.leaves_out_unmet()) {
-    return std::nullopt;  // detours would send packets where none were counted
   } else if (auto bridged = find_detours(options, builder, empty)) {
     phases = std::move(bridged->phases);
     plan.in_flight = bridged->in_flight;
@@ -100,15 +82,6 @@ std::optional<TransitionPlan> find_certified(const PlannerOptions& options,
     return std::nullopt;
   }
   if (!builder.fill(plan, mixture, phases, wake_first)) return std::nullopt;
-  return plan;
-}
-
-// Entries that no data meets are counted as long as nothing is refused for it.
-std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
-                                             const PlanBuilder& builder,
-                                             Mixture& mixture) {
-  auto plan = find_certified(options, builder, mixture);
-  if (!plan && mixture.leave_out_unmet()) plan = find_certified(options, builder, mixture);
   return plan;
 }
 

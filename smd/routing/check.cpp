@@ -25,7 +25,6 @@ class Checker {
       : fabric_(fabric),
         lids_(lids),
         tables_(tables),
-        lanes_(lanes),
         options_(options),
         walk_(fabric, tables),
         flow_(lanes == nullptr
@@ -37,14 +36,16 @@ class Checker {
 
   RouteReport run() {
     count_sources();
-    for_each_lid([&](Lid lid, PortIdx owner) {
+    for (std::size_t value = 0; value < lids_.owner.size(); ++value) {
+      const PortIdx owner = lids_.owner[value];
+      if (owner == kNone<PortIdx>) continue;
       const SwitchIdx sw = switch_by(owner);
       if (sw == kNone<SwitchIdx>) {
         check_lid_without_switch(owner);
       } else {
-        check_lid(lid, sw);
+        check_lid(Lid{static_cast<std::uint16_t>(value)}, sw);
       }
-    });
+    }
     if (flow_ == nullptr) {
       add_table_turns(fabric_, lids_, tables_, channels_);
     } else {
@@ -52,22 +53,11 @@ class Checker {
       report_.vls = flow_->count_used();
     }
     report_.cycle = channels_.find_cycle();
-    report_.acyclic_with_switch_pairs = report_.cycle.empty();
-    // Without a cycle of all pairs there is none of some.
-    if (!report_.cycle.empty() && base_ports0_ != 0) report_.cycle = find_cycle_of_data();
     report_.acyclic = report_.cycle.empty();
     return std::move(report_);
   }
 
  private:
-  template <class Visit>
-  void for_each_lid(Visit&& visit) const {
-    for (std::size_t value = 0; value < lids_.owner.size(); ++value) {
-      const PortIdx owner = lids_.owner[value];
-      if (owner != kNone<PortIdx>) visit(Lid{static_cast<std::uint16_t>(value)}, owner);
-    }
-  }
-
   // The switch that an end port is, or is cabled to; kNone for a host cabled to a host.
   SwitchIdx switch_by(PortIdx end) const {
     const SwitchIdx own = fabric_.switch_of[fabric_.node_of[end]];
@@ -83,25 +73,8 @@ class Checker {
       if (const SwitchIdx sw = switch_by(port); sw != kNone<SwitchIdx>) {
         ++sources_[sw.value()];
         ++attached_;
-        base_ports0_ += is_base_port0(fabric_, port);
       }
     }
-  }
-
-  std::vector<ChannelStep> find_cycle_of_data() {
-    ChannelGraph channels(fabric_, flow_ == nullptr ? 1 : flow_->vls());
-    if (flow_ == nullptr) {
-      add_table_turns(fabric_, lids_, tables_, channels, Pairs::Data);
-      return channels.find_cycle();
-    }
-    LaneFlow flow(fabric_, *lanes_, options_.offered, options_.any_sl);
-    for_each_lid([&](Lid lid, PortIdx owner) {
-      if (switch_by(owner) == kNone<SwitchIdx>) return;
-      walk_.follow(lid, owner);
-      flow.follow(lid, walk_, is_base_port0(fabric_, owner));
-    });
-    flow.add_to(channels);
-    return channels.find_cycle();
   }
 
   // Two hosts on one cable need no tables; nobody else can reach them.
@@ -121,9 +94,7 @@ class Checker {
     report_.disconnected += end_ports_ - attached_;
     const bool own = fabric_.is_end_port(owner);
     const bool lanes_pass = flow_ == nullptr || flow_->all_pass();
-    const bool base = is_base_port0(fabric_, owner);
     if (distance_.one_island() && lanes_pass && everybody_arrives()) {
-      if (base) report_.switch_pairs += base_ports0_ - 1;
       count_arrivals(destination, own);
       return;
     }
@@ -131,8 +102,6 @@ class Checker {
       const SwitchIdx sw{i};
       const std::uint64_t pairs = sources_[i] - (own && sw == destination ? 1u : 0u);
       if (pairs != 0) judge(lid, owner, destination, sw, pairs);
-      if (base && sw != destination && distance_.joined(sw, destination))
-        report_.switch_pairs += !fabric_.switch_info[sw].enhanced_port0;
     }
   }
 
@@ -228,7 +197,6 @@ class Checker {
   const Fabric& fabric_;
   const LidMap& lids_;
   const ForwardingTables& tables_;
-  const RoutingTables* lanes_;  // null: one lane
   const CheckOptions& options_;
   Walk walk_;
   std::unique_ptr<LaneFlow> flow_;  // null: one lane
@@ -236,7 +204,6 @@ class Checker {
   HopDistance distance_;
   std::vector<std::uint32_t> sources_;  // end ports at a switch, itself included
   std::uint64_t attached_ = 0;          // all of those
-  std::uint64_t base_ports0_ = 0;       // of switches, among them
   std::uint64_t end_ports_ = 0;
   RouteReport report_;
 };

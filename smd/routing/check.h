@@ -2,8 +2,7 @@
 //
 // Reachability: every end port reaches every LID that the map knows, by walking the tables switch
 // by switch. Loops: no walk meets a switch twice. Credit loops: the graph of dependencies between
-// (channel, VL) that the walks create is acyclic. The walk from the base port 0 of a switch to that
-// of another makes none, since data never takes it (docs/decisions/0038).
+// (channel, VL) that the walks create is acyclic.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +23,7 @@ struct RouteReport {
   std::uint64_t minimal = 0;       // pairs that use as few switch hops as the graph allows
   std::uint64_t hops = 0;          // switch-to-switch links, summed over pairs that arrive
   unsigned max_hops = 0;
-  std::uint64_t switch_pairs = 0;  // of `pairs`: base port 0 to base port 0
-  bool acyclic = true;             // over all pairs but those
-  bool acyclic_with_switch_pairs = true;
+  bool acyclic = true;
   unsigned vls = 1;                       // lanes on which packets go from switch to switch
   std::vector<ChannelStep> cycle;         // one shortest found cycle, when not acyclic
   std::vector<std::string> first_faults;  // up to 10: "host-3 to lid 17: no route at sw-0-1"

@@ -54,7 +54,6 @@ LaneFlow::LaneFlow(const Fabric& fabric,
 
 void LaneFlow::find_starts() {
   starts_.assign(fabric_.port_count() * rows_.classes(), 0);
-  asking_starts_ = starts_;
   open_.assign(fabric_.port_count(), rows_.all_classes());
   for (const SwitchIdx sw : ends_.indices()) {
     for (const PortIdx exit : fabric_.ports_of(fabric_.switch_node[sw])) {
@@ -63,12 +62,9 @@ void LaneFlow::find_starts() {
         const SlMask passing = rows_.passing(row, exit);
         // Nobody but the owner of a LID would leave by the port that it came in by.
         if (in != fabric_.number_of(exit)) open_[exit] = both(open_[exit], passing);
-        const bool asks = in != PortNum{0} || fabric_.switch_info[sw].enhanced_port0;
-        for (unsigned left = passing; left != 0; left &= left - 1) {
-          const std::size_t at = exit.value() * rows_.classes() + lowest(left);
-          starts_[at] |= bit(rows_.lanes(row)[lowest(left)]);
-          if (asks) asking_starts_[at] |= bit(rows_.lanes(row)[lowest(left)]);
-        }
+        for (unsigned left = passing; left != 0; left &= left - 1)
+          starts_[exit.value() * rows_.classes() + lowest(left)] |=
+              bit(rows_.lanes(row)[lowest(left)]);
       }
     }
   }
@@ -129,14 +125,14 @@ void LaneFlow::order_switches(const Walk& walk) {
   }
 }
 
-void LaneFlow::follow(Lid lid, const Walk& walk, bool only_asking) {
+void LaneFlow::follow(Lid lid, const Walk& walk) {
   lid_ = lid;
   const std::size_t first_lid = lid.value() - lid.value() % kColumns;
   if (said_something_ && first_lid != first_lid_) load_sls(first_lid);
   order_switches(walk);
   std::ranges::fill(leaving_, 0);
   for (const SwitchIdx sw : ends_.indices()) {
-    if (walk.next(sw) != kNone<SwitchIdx>) start(sw, walk.exit(sw), only_asking);
+    if (walk.next(sw) != kNone<SwitchIdx>) start(sw, walk.exit(sw));
   }
   for (const SwitchIdx sw : order_) pass_on(sw, walk);
   for (bool news = true; news;) {
@@ -149,10 +145,9 @@ void LaneFlow::follow(Lid lid, const Walk& walk, bool only_asking) {
   for (const SwitchIdx sw : ends_.indices()) all_pass_ = all_pass_ && passes(sw, walk);
 }
 
-void LaneFlow::start(SwitchIdx source, PortNum out, bool only_asking) {
+void LaneFlow::start(SwitchIdx source, PortNum out) {
   const PortIdx exit = fabric_.port_of(fabric_.switch_node[source], out);
-  const std::vector<std::uint16_t>& starts = only_asking ? asking_starts_ : starts_;
-  const std::uint16_t* const lanes = starts.data() + exit.value() * rows_.classes();
+  const std::uint16_t* const lanes = starts_.data() + exit.value() * rows_.classes();
   std::uint64_t* const states = leaving_.data() + source.value() * words_;
   for (unsigned left = offered(source, any_sl_); left != 0; left &= left - 1) {
     // The lanes of a class lie in one word: there are 1, 2, 4, 8 or 16.

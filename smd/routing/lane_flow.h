@@ -22,10 +22,10 @@ class LaneFlow {
   /// Lanes that a ChannelGraph for these routes has to tell apart.
   [[nodiscard]] unsigned vls() const { return rows_.vls(); }
 
-  /// Takes in what the packets to `lid` wait for, of the end ports of every switch; with
-  /// `only_asking`, not of base ports 0. What a switch passes on to one LID leaves by one port, so
-  /// each switch is looked at once. Requires: walk.follow(lid, …).
-  void follow(Lid lid, const Walk& walk, bool only_asking = false);
+  /// Takes in what the packets to `lid` from the end ports of every switch wait for. What a switch
+  /// passes on to one LID leaves by one port, so each switch is looked at once. Requires:
+  /// walk.follow(lid, …).
+  void follow(Lid lid, const Walk& walk);
 
   /// Adds all that was taken in.
   void add_to(ChannelGraph& graph) const;
@@ -60,7 +60,7 @@ class LaneFlow {
   [[nodiscard]] SlMask passing(SwitchIdx sw, PortNum in, PortNum out) const;
   void find_starts();
   void order_switches(const Walk& walk);
-  void start(SwitchIdx source, PortNum out, bool only_asking);
+  void start(SwitchIdx source, PortNum out);
   bool pass_on(SwitchIdx from, const Walk& walk);
   void find_arriving(const Walk& walk);
   [[nodiscard]] bool passes(SwitchIdx source, const Walk& walk) const;
@@ -85,9 +85,8 @@ class LaneFlow {
   unsigned lane_bits_;
   std::size_t words_;
   IndexVector<SwitchIdx, std::vector<PortNum>> ends_;  // by which end ports enter, 0 among them
-  std::vector<std::uint16_t> starts_;         // by exit and class: lanes for what enters there, …
-  std::vector<std::uint16_t> asking_starts_;  // … elsewhere than by a base port 0
-  IndexVector<PortIdx, SlMask> open_;         // by exit: classes that no end port's packets lack
+  std::vector<std::uint16_t> starts_;  // by exit and class: lanes for what enters there
+  IndexVector<PortIdx, SlMask> open_;  // by exit: classes that no end port's packets lack
 
   // By exit, then by exit of the switch there: states in which packets turn from one to the other.
   std::vector<std::size_t> first_turn_;

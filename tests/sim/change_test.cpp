@@ -1,9 +1,6 @@
 // A change while the subnet is up: noticed, discovered, routed around; LIDs stay where they are.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
 #include "tests/support/world.h"
 
@@ -308,59 +305,6 @@ TEST_F(Change, TheAdapterIsUnplugged) {
   lost.transport.unplug();
   ASSERT_TRUE(lost.settle());
   EXPECT_TRUE(lost.manager.last_cycle()->error);
-}
-
-/// 24 leaves with twelve hosts each below 12 spines, whose cables begin at another leaf each.
-sim::FabricSpec tree(const std::string& port0) {
-  sim::FabricSpec spec = spec_of("pgft:down=12.24,up=1.12,parallel=1.1,port0=" + port0);
-  for (unsigned spine = 0; spine < 12; ++spine) {
-    const std::uint32_t node = sim::find_node(spec, "sw-1-" + std::to_string(spine));
-    std::vector<sim::PortSpec>& ports = spec.nodes[node].ports;
-    std::rotate(ports.begin() + 1, ports.begin() + 1 + spine * 5 % 24, ports.begin() + 25);
-    for (unsigned p = 1; p <= 24; ++p)
-      spec.nodes[ports[p].peer_node].ports[ports[p].peer_port.value()].peer_port =
-          PortNum{static_cast<std::uint8_t>(p)};
-  }
-  return spec;
-}
-
-WorldOptions shortest_only() {
-  WorldOptions out;
-  out.settings.engine = "minhop";
-  out.settings.engine_fallback = false;
-  return out;
-}
-
-// Paths from spine to spine, which no data takes, close a circle; the oracle sees none either.
-TEST(ChangeOfATree, ShortestRoutesStandWhereOnlySmpsWouldCloseACircle) {
-  World world(tree("base"), shortest_only());
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  const app::CycleReport& first = world.reports.front();
-  EXPECT_EQ(first.engine, "minhop");
-  EXPECT_TRUE(first.routes.acyclic);
-  EXPECT_FALSE(first.routes.acyclic_with_switch_pairs) << "else this tests nothing";
-  EXPECT_EQ(sim::find_cycle(world.fabric), "");
-  EXPECT_EQ(sim::deadlock_level(world.fabric), 0);
-
-  world.fabric.set_node(world.node("sw-1-3"), false);
-  ASSERT_TRUE(world.settle());
-  ASSERT_TRUE(world.settle_up());
-  EXPECT_EQ(world.manager.last_cycle()->engine, "minhop");
-  for (const app::CycleReport& cycle : world.reports) {
-    if (cycle.transition.kind == TransitionKind::Nothing) continue;
-    EXPECT_TRUE(cycle.transition.certified) << cycle.transition.why;
-  }
-  EXPECT_EQ(find_broken_route(world), "");
-  EXPECT_EQ(sim::find_cycle(world.fabric), "");
-}
-
-TEST(ChangeOfATree, ShortestRoutesAreRefusedWhereEnhancedPortsZeroWouldCloseACircle) {
-  World world(tree("enhanced"), shortest_only());
-  world.manager.start();
-  world.settle();
-  ASSERT_TRUE(world.reports.front().error);
-  EXPECT_NE(world.reports.front().error->context.find("credit loop"), std::string::npos);
 }
 
 }  // namespace

@@ -15,14 +15,12 @@ namespace smd::test {
 /// The fabric while a plan is carried out, entry by entry.
 struct Moment {
   const Fabric* fabric = nullptr;
-  const LidMap* lids = nullptr;
   ForwardingTables tables;
   std::set<PortIdx> active;
   std::set<Turn> blocked;
 
   static Moment begin(const TransitionTask& task) {
     Moment moment{.fabric = task.fabric,
-                  .lids = task.lids,
                   .tables = *task.held,
                   .active = {},
                   .blocked = {task.blocked.begin(), task.blocked.end()}};
@@ -40,31 +38,6 @@ struct Moment {
   }
 };
 
-/// By switch: data for the LID may come there, by the tables as they are. For the base port 0 of a
-/// switch it starts at hosts, routers and enhanced ports 0 alone, else anywhere.
-inline std::set<SwitchIdx> find_met(const Moment& moment, Lid lid) {
-  const Fabric& f = *moment.fabric;
-  const PortIdx owner = moment.lids->owner_of(lid);
-  const SwitchIdx to = owner == kNone<PortIdx> ? kNone<SwitchIdx> : f.switch_of[f.node_of[owner]];
-  const bool anywhere = to == kNone<SwitchIdx> || f.switch_info[to].enhanced_port0;
-  std::set<SwitchIdx> met;
-  for (const SwitchIdx from : f.switch_node.indices()) {
-    bool sends = anywhere || f.switch_info[from].enhanced_port0;
-    for (const PortIdx port : f.external_ports(f.switch_node[from])) {
-      const PortIdx far = f.peer[port];
-      sends = sends || (far != kNone<PortIdx> && !f.is_switch(f.node_of[far]));
-    }
-    SwitchIdx at = sends ? from : kNone<SwitchIdx>;
-    while (at != kNone<SwitchIdx> && met.insert(at).second) {
-      const PortNum egress = moment.tables.route(at, lid);
-      if (egress == PortNum{0} || egress.value() > f.num_ports(f.switch_node[at])) break;
-      const PortIdx far = f.peer[f.port_of(f.switch_node[at], egress)];
-      at = far == kNone<PortIdx> ? kNone<SwitchIdx> : f.switch_of[f.node_of[far]];
-    }
-  }
-  return met;
-}
-
 /// Empty, or a cycle of channels as text. With `discards`, turns that are blocked and packets that
 /// would leave by the port they came in by end there, as in a switch; without, only blocked turns.
 inline std::string find_cycle(const Moment& moment, bool discards) {
@@ -79,7 +52,7 @@ inline std::string find_cycle(const Moment& moment, bool discards) {
   };
   for (std::size_t lid = 1; lid <= moment.tables.top().value(); ++lid) {
     const Lid to{static_cast<std::uint16_t>(lid)};
-    for (const SwitchIdx sw : find_met(moment, to)) {
+    for (const SwitchIdx sw : f.switch_node.indices()) {
       const PortIdx first = leaves(sw, to);
       if (first == kNone<PortIdx>) continue;
       const PortIdx in = f.peer[first];

@@ -328,11 +328,6 @@ bool send(const Fabric& f,
           Lid lid,
           unsigned sl,
           Verdict& verdict) {
-  const auto asks = [&](PortIdx end) {
-    const SwitchIdx own = f.switch_of[f.node_of[end]];
-    return own == kNone<SwitchIdx> || f.switch_info[own].enhanced_port0;
-  };
-  const bool has_credits = asks(source) || asks(owner);  // else SMPs at most
   PortIdx in = f.is_switch(f.node_of[source]) ? source : f.peer[source];
   Channel held{0xffffffff, 0};
   for (std::size_t steps = 0; steps <= f.switch_count(); ++steps) {
@@ -348,7 +343,7 @@ bool send(const Fabric& f,
     if (!onward) return (out == PortNum{0} ? exit : far) == owner;
     const Channel wanted{exit.value(), lane};
     verdict.lanes.insert(lane);
-    if (held.first != 0xffffffff && has_credits) verdict.waits[held].insert(wanted);
+    if (held.first != 0xffffffff) verdict.waits[held].insert(wanted);
     held = wanted;
     in = far;
   }
@@ -382,9 +377,7 @@ Verdict judge(const Fabric& f, const LidMap& lids, const RoutingTables& routing,
 
 RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
   const std::string text = *random_fabric_text();
-  Fabric f = fabric_from(text);
-  const int enhanced = *rc::gen::element(0, 20, 100);
-  for (SwitchInfo& info : f.switch_info) info.enhanced_port0 = *rc::gen::inRange(0, 100) < enhanced;
+  const Fabric f = fabric_from(text);
   const LidMap lids = lids_in_order(f, static_cast<std::uint8_t>(*rc::gen::inRange(0, 2)));
   RoutingTables routing = compute("minhop", f, lids);
   const unsigned vls = *rc::gen::inRange(2u, 5u);

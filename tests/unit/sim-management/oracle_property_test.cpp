@@ -95,40 +95,14 @@ class Slow {
     return false;
   }
 
-  /// Packets for the LID come to the switch, or may: those for the base port 0 of another start at
-  /// hosts and enhanced ports 0 alone.
-  [[nodiscard]] bool is_sent_from(std::uint32_t sw, unsigned lid) const {
-    bool of_base = false;
-    for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) {
-      for (unsigned p = is_switch(n) ? 0 : 1; p <= (is_switch(n) ? 0 : 1); ++p) {
-        if (fabric_.port_info(n, port_num(p)).lid != test::lid_of(lid)) continue;
-        if (!is_switch(n) || spec_.nodes[n].enhanced_port0) return true;
-        of_base = true;
-      }
-    }
-    if (!of_base) return true;
-    for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) {
-      std::uint32_t at = is_switch(n) ? n : spec_.nodes[n].ports[1].peer_node;
-      if (is_switch(n) && !spec_.nodes[n].enhanced_port0) continue;
-      for (unsigned hop = 0; hop < 100 && at != kNoNode && is_switch(at); ++hop) {
-        if (at == sw) return true;
-        const unsigned out = fabric_.lft(at, test::lid_of(lid)).value();
-        if (out == 0 || out > spec_.nodes[at].num_ports()) break;
-        at = spec_.nodes[at].ports[out].peer_node;
-      }
-    }
-    return false;
-  }
-
   /// Channels on a cycle: those that reach themselves.
-  [[nodiscard]] std::uint64_t on_cycle(bool only_data = true) const {
+  [[nodiscard]] std::uint64_t on_cycle() const {
     using Lane = std::tuple<std::uint32_t, unsigned, unsigned>;
     std::map<Lane, std::set<Lane>> next;
     for (std::uint32_t u = 0; u < spec_.nodes.size(); ++u) {
       if (!is_switch(u)) continue;
       for (unsigned lid = 1; lid < kLids; ++lid) {
         for (unsigned sl = 0; sl < 16; ++sl) {
-          if (only_data && !is_sent_from(u, lid)) continue;
           const unsigned first = fabric_.lft(u, test::lid_of(lid)).value();
           if (first == 0 || first > spec_.nodes[u].num_ports() || !carries({u, first})) continue;
           const End there = peer({u, first});
@@ -191,9 +165,7 @@ class Slow {
 /// A manager without sense, on h0.
 class Life {
  public:
-  /// `tree`: some switches have no host, and their ports 0 have LIDs.
-  Life(std::uint64_t seed, bool tree)
-      : tree_(tree), rng_(seed), rig_(draw(tree)), oracle_(rig_.fabric) {
+  explicit Life(std::uint64_t seed) : rng_(seed), rig_(draw()), oracle_(rig_.fabric) {
     rig_.fabric.on_change(
         [this](std::uint32_t node, FabricChange what) { oracle_.update(node, what); });
     for (unsigned h = 0; h < kHosts; ++h) {
@@ -202,7 +174,6 @@ class Life {
       raise(h, 1);
     }
     for (unsigned sw = kHosts; sw < kHosts + kSwitches; ++sw) {
-      if (tree) set_port(sw, 0, [&](PortInfo& info) { info.lid = test::lid_of(sw + 1); });
       for (unsigned p = 1; p <= 5; ++p) raise(sw, p);
       write_routes(sw);
     }
@@ -252,14 +223,12 @@ class Life {
     ASSERT_EQ(oracle_.deadlock().on_cycle, slow.on_cycle());
     most_connected = std::max(most_connected, slow.connected());
     most_on_cycle = std::max(most_on_cycle, oracle_.deadlock().on_cycle);
-    left_out = left_out || slow.on_cycle(false) > slow.on_cycle();
     loops = loops || slow.loops();
   }
 
   std::uint64_t most_connected = 0;
   std::uint64_t most_on_cycle = 0;
   bool loops = false;
-  bool left_out = false;  // a cycle of packets that nobody sends
 
  private:
   static constexpr unsigned kHosts = 5;
@@ -267,21 +236,18 @@ class Life {
 
   unsigned pick(unsigned below) { return static_cast<unsigned>(rng_.below(below)); }
 
-  FabricSpec draw(bool tree) {
+  FabricSpec draw() {
     test::Drawing drawing;
     for (unsigned i = 0; i < kHosts; ++i) drawing.ca("h" + std::to_string(i));
     for (unsigned i = 0; i < kSwitches; ++i) drawing.sw("s" + std::to_string(i), 5);
     for (unsigned i = 0; i < kSwitches; ++i) {
-      const bool moved = tree && i % 2 == 0 && i > 0;
-      drawing.cable(kHosts + (moved ? i - 1 : i), moved ? 4 : 5, i, 1);
+      drawing.cable(kHosts + i, 5, i, 1);
       drawing.cable(kHosts + i, 1, kHosts + (i + 1) % kSwitches, 2);
     }
     drawing.cable(kHosts, 3, kHosts + 2, 3);
     drawing.cable(kHosts, 4, kHosts + 2, 4);
     drawing.cable(kHosts + 1, 3, kHosts + 3, 3);
-    FabricSpec spec = drawing.spec();
-    spec.nodes[kHosts + 2].enhanced_port0 = tree && pick(4) == 0;
-    return spec;
+    return drawing.spec();
   }
 
   /// A directed request along some way that works now; lost when there is none.
@@ -313,8 +279,7 @@ class Life {
     if (!answer_) return;
     LftBlock block = decode_lft_block(answer_->data).value();
     for (unsigned i = 0; i < 6; ++i) {
-      const unsigned few = tree_ ? kHosts + kSwitches : kHosts;
-      const unsigned lid = 1 + pick(pick(4) == 0 ? kLids - 1 : few);
+      const unsigned lid = 1 + pick(pick(4) == 0 ? kLids - 1 : kHosts);
       const bool at_home = lid == sw - kHosts + 1 && pick(4) != 0;
       block[lid] = port_num(at_home ? 5 : 1 + pick(3));
     }
@@ -364,7 +329,6 @@ class Life {
     }
   }
 
-  bool tree_;
   Rng rng_;
   test::Rig rig_;
   FabricOracle oracle_;
@@ -375,9 +339,8 @@ TEST(FabricOracleProperty, FollowsEveryChange) {
   std::uint64_t connected = 0;
   std::uint64_t on_cycle = 0;
   unsigned loops = 0;
-  unsigned left_out = 0;
-  for (std::uint64_t seed = 1; seed <= 45; ++seed) {
-    Life life(seed, seed > 30);
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Life life(seed);
     for (unsigned event = 0; event < 150; ++event) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", event " << event);
       life.step();
@@ -386,13 +349,11 @@ TEST(FabricOracleProperty, FollowsEveryChange) {
     connected = std::max(connected, life.most_connected);
     on_cycle = std::max(on_cycle, life.most_on_cycle);
     loops += life.loops ? 1 : 0;
-    left_out += life.left_out ? 1 : 0;
   }
   // The lives were worth looking at.
   EXPECT_GE(connected, 6u);
   EXPECT_GE(on_cycle, 4u);
   EXPECT_GE(loops, 10u);
-  EXPECT_GE(left_out, 5u);
 }
 
 }  // namespace
