@@ -81,7 +81,11 @@ TEST(Managers, EveryCycleThatBeginsEndsInTheLog) {
     all[0].start(manager_settings(2));
     ASSERT_TRUE(start(all, 1, 9));  // the lower one's first look ends as it stands by
     all[1].kill();
-    ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, kNoticed));
+    const auto looks_as_master = [&] {
+      return all[0].state() == SmState::Master &&
+             all[0].manager->phase() == app::Phase::Discovering;
+    };
+    ASSERT_TRUE(all.runtime.run_while_not(looks_as_master, all.runtime.now() + kNoticed));
     all[0].kill();  // in the middle of its first cycle
   }
   EXPECT_GE(log.count(" cycle.begin "), 3u);

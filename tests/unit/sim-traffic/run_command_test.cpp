@@ -134,7 +134,7 @@ TEST_F(RunCommand, SaysWhatAFaultDoesToTraffic) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("200.000 us: switch-down sw-1-1, taken in after "));
   EXPECT_THAT(done.out, HasSubstr("\n  during, 200.000 to "));
-  EXPECT_THAT(done.err, HasSubstr("1 of 1 runs, 100 %"));
+  EXPECT_EQ(done.err, "") << "what takes no two seconds has no progress to say";
   EXPECT_EQ(std::ranges::count(read("here/stretches.csv"), '\n'), 4);
   write("s.toml", (std::string(kChanges) + "[[fault]]\nat_us = 100\n").c_str());
   EXPECT_EQ(smsim({"s.toml"}).exit_code, 2);
