@@ -65,14 +65,17 @@ class ManagerMemory : public testing::Test {
   std::unique_ptr<app::SubnetManager> manager;
 };
 
-/// One LID too few: a cycle that finds the last host fails after it has cleared what reported it.
+/// An engine that refuses the fabric: a cycle that finds the last host fails after it has cleared
+/// what reported it.
 class AfterAFailedCycle : public ManagerMemory {
  protected:
   void fail_once(bool in_full) {
     fabric.set_node(node("host-00007"), false);
-    app::Settings settings = quiet_settings();
-    settings.lids.max = Lid{static_cast<std::uint16_t>(fabric.spec().nodes.size() - 1)};
-    bring_up(settings);
+    bring_up(quiet_settings());
+    app::Settings refused = quiet_settings();
+    refused.engine = "dor";
+    refused.engine_fallback = false;
+    manager->adopt(refused);
     tap.on_receive = [in_full](Smp& smp) { return !in_full || smp.method != Method::Trap; };
     fabric.set_node(node("host-00007"), true);
     if (in_full) manager->request_sweep("test");
