@@ -95,6 +95,7 @@ TEST_F(OnePortMoreThanLids, CablesThatFailAreRoutedAround) {
 }
 
 TEST_F(OnePortMoreThanLids, ComesInWhenAnotherLeaves) {
+  ASSERT_EQ(find_hosts_out(world).size(), 1u);
   const std::uint32_t out = *find_hosts_out(world).begin();
   const std::uint32_t other = world.node("host-00002");
   ASSERT_NE(out, other);
