@@ -43,7 +43,8 @@ class DaemonTest : public testing::Test {
   }
 
   /// What the daemon answers on its socket to those who ask from another thread.
-  nlohmann::json ask(const std::string& command, nlohmann::json args = {}) const {
+  nlohmann::json ask(const std::string& command,
+                     nlohmann::json args = nlohmann::json::object()) const {
     const auto answer = send_command({.socket = options.config.admin.socket}, command, args);
     return answer && answer->is_object() ? *answer : nlohmann::json::object();
   }
