@@ -73,7 +73,8 @@ class Assigner {
     honour(second_claims_);
     give_new_ones();
     const PortIdx own = fabric_.sm_port;
-    if (own != kNone<PortIdx> && !has_lid(own) && !make_room_for_own_port())
+    if (own != kNone<PortIdx> && fabric_.is_end_port(own) && !has_lid(own) &&
+        !make_room_for_own_port())
       return fail(Errc::Invalid,
                   fmt::format("LIDs {} … {} hold no {} LIDs in a row for the manager's own port",
                               policy_.min,

@@ -416,7 +416,8 @@ TEST(Administration, SmctlAsksByFieldName) {
   EXPECT_FALSE(port.at("records").at(0).contains("m_key"));
   const auto refused = [&](const Json& args) { return ask(args).error().context; };
   EXPECT_NE(refused({{"record", "what"}}).find("there are: NodeRecord"), std::string::npos);
-  EXPECT_EQ(ask({{"record", "PR"}, {"where", {{"sgid", gid}, {"dlid", 1u}}}}).value().at("count"), 1)
+  EXPECT_EQ(ask({{"record", "PR"}, {"where", {{"sgid", gid}, {"dlid", 1u}}}}).value().at("count"),
+            1)
       << "numbers will do";
   EXPECT_EQ(refused({{"record", "NR"}, {"where", {{"lid", -1}}}}),
             "lid: a condition is a text or a number from 0");

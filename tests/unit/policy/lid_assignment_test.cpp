@@ -235,6 +235,14 @@ TEST(LidAssignment, APortWithoutAGuidIsNotWrittenDown) {
   EXPECT_TRUE(parse_lid_book(print_lid_book(a.book), "lids"));
 }
 
+TEST(LidAssignment, AManagersPortThatTakesNoLidGetsNone) {
+  Fabric f = fabric_from("H1-S1 S1-S2 S2-H2");
+  f.sm_port = f.port_of(f.node_of[end_port(f, "S1")], PortNum{1});
+  const LidAssignment a = assign(f);
+  EXPECT_EQ(a.map.base[f.sm_port], kUnassignedLid);
+  EXPECT_EQ(a.map.top, Lid{4});
+}
+
 TEST(LidAssignment, RefusesSettingsThatCannotBe) {
   const Fabric f = fabric_from("S1-H1");
   for (const LidPolicy& policy : {LidPolicy{.lmc = 8},

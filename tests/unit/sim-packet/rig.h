@@ -45,6 +45,7 @@ inline FabricSpec draw(const std::string& text,
             speed);
     at = end + 1;
   }
+  if (spec.nodes[0].type == NodeType::Switch) spec.sm_port = PortNum{0};
   return spec;
 }
 
