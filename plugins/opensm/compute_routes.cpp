@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/routing/check.h"
+#include "smd/routing/paths_of_switches.h"
 
 namespace smd::opensm {
 namespace {
@@ -54,10 +55,15 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                     tables->vls,
                     ask.max_vls,
                     qos));
-  const RouteReport report = check_routes(*request.fabric,
-                                          request.lids,
-                                          *tables,
-                                          {.minimality = false, .any_sl = request.options.any_sl});
+  const auto check = [&] {
+    return check_routes(*request.fabric,
+                        request.lids,
+                        *tables,
+                        {.minimality = false, .any_sl = request.options.any_sl});
+  };
+  RouteReport report = check();
+  if (!report.acyclic && lead_switches_apart(*request.fabric, request.lids, *tables))
+    report = check();
   if (!report.ok())
     return fail(Errc::Unsupported,
                 "its tables failed the check: " + describe_fault(*request.fabric, report));

@@ -6,6 +6,7 @@
 #include "smd/app/carrying.h"
 #include "smd/app/found_routes.h"
 #include "smd/plan/check_transition.h"
+#include "smd/routing/paths_of_switches.h"
 
 namespace smd::app {
 namespace {
@@ -61,6 +62,8 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   }
   out.tables = std::move(*tables);
   out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
+    out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();

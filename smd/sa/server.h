@@ -32,7 +32,7 @@ struct ServerLimits {
   std::size_t half_open = 256;  // requests in segments that are still coming
   std::size_t half_open_of_one_port = 4;
   std::size_t requests_per_turn = 32;  // of the loop, which is the manager's too
-  std::size_t cost_per_turn = 4096;    // likewise; see Answer::cost. The last may exceed it
+  std::size_t cost_per_turn = 1024;    // likewise; see Answer::cost. The last may exceed it
   QueryLimits query;
   RmppTiming rmpp;
   RmppReceiverLimits receiving;

@@ -33,9 +33,9 @@ class ReceiveQueue {
 
   /// Answers: more than can be outstanding. Together 6 MB at most.
   static constexpr Limits kLimits = {ReceiveLimits{16384, 16384, 16384},
-                                     ReceiveLimits{512, 64, 64},
-                                     ReceiveLimits{2048, 64, 64},
-                                     ReceiveLimits{4096, 1024, 256}};
+                                     ReceiveLimits{512, 64, 16},
+                                     ReceiveLimits{2048, 64, 8},
+                                     ReceiveLimits{4096, 1024, 16}};
 
   explicit ReceiveQueue(Runtime& runtime, const Limits& limits = kLimits);
 

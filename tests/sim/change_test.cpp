@@ -1,6 +1,9 @@
 // A change while the subnet is up: noticed, discovered, routed around; LIDs stay where they are.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
 #include "tests/support/world.h"
 
@@ -305,6 +308,44 @@ TEST_F(Change, TheAdapterIsUnplugged) {
   lost.transport.unplug();
   ASSERT_TRUE(lost.settle());
   EXPECT_TRUE(lost.manager.last_cycle()->error);
+}
+
+/// 24 leaves with twelve hosts each below 12 spines, whose cables begin at another leaf each.
+sim::FabricSpec turned_tree() {
+  sim::FabricSpec spec = spec_of("pgft:down=12.24,up=1.12,parallel=1.1");
+  for (unsigned spine = 0; spine < 12; ++spine) {
+    const std::uint32_t node = sim::find_node(spec, "sw-1-" + std::to_string(spine));
+    std::vector<sim::PortSpec>& ports = spec.nodes[node].ports;
+    std::rotate(ports.begin() + 1, ports.begin() + 1 + spine * 5 % 24, ports.begin() + 25);
+    for (unsigned p = 1; p <= 24; ++p)
+      spec.nodes[ports[p].peer_node].ports[ports[p].peer_port.value()].peer_port =
+          PortNum{static_cast<std::uint8_t>(p)};
+  }
+  return spec;
+}
+
+// Paths from spine to spine would close a credit loop if they were left as minhop has them.
+TEST(ChangeOfATree, ShortestRoutesStandWhateverIsLost) {
+  WorldOptions options;
+  options.settings.engine = "minhop";
+  options.settings.engine_fallback = false;
+  World world(turned_tree(), options);
+  world.manager.start();
+  ASSERT_TRUE(world.settle_up()) << "refused";
+  world.fabric.set_node(world.node("sw-1-3"), false);
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  world.fabric.set_node(world.node("sw-1-3"), true);
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  for (const app::CycleReport& cycle : world.reports) {
+    EXPECT_EQ(cycle.engine, "minhop");
+    EXPECT_TRUE(cycle.routes.ok());
+    if (cycle.transition.kind == TransitionKind::Nothing) continue;
+    EXPECT_TRUE(cycle.transition.certified) << cycle.transition.why;
+  }
+  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(sim::find_cycle(world.fabric), "");
 }
 
 }  // namespace

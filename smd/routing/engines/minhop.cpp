@@ -20,7 +20,8 @@ class MinHop final : public Engine {
            "have a choice, five sixths of the switches' LIDs choose once more, knowing all others. "
            "No deadlock argument: on "
            "fabrics with rings (torus, dragonfly, most irregular ones) the tables have credit "
-           "loops, on fat trees they have none unless links are missing. Check before use. Given "
+           "loops. On trees paths from switch to switch may close one: who takes the tables "
+           "leads these elsewhere (lead_switches_apart). Check before use. Given "
            "the routes in force, keeps every entry that still is on a shortest path, unless the "
            "fullest channel would carry more than from scratch.";
   }
