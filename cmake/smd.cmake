@@ -46,15 +46,22 @@ if(SMD_FUZZ)
   target_compile_options(smd_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Reading the standard library is half of what compiling a file costs. Builds for work on the code go without
-# (SMD_PRECOMPILE=OFF, as the presets but `release` have it): they find the #include that a file forgets.
-option(SMD_PRECOMPILE "Precompile the headers of the standard library that most files read" OFF)
-set(SMD_COMMON_HEADERS <algorithm> <array> <bitset> <chrono> <compare> <cstdint> <functional> <map> <memory> <optional>
-    <set> <span> <string> <string_view> <tuple> <utility> <vector> <tl/expected.hpp>)
+# A release is -O2; what benchmarks feel has -O3, what runs once -O1 (OPTIMIZE of smd_add_library).
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
-function(smd_precompile_common name)
-  # Only what is compiled with the same macros can share: libraries of tests are not.
-  if(NOT SMD_PRECOMPILE OR CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/tests")
+# g++ collects garbage once it holds 128 MB, which every second file here reaches: an eighth of the time.
+target_compile_options(smd_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>)
+
+# Reading the standard library is half of what compiling a file costs. The preset `coverage` goes without:
+# it finds the #include that a file forgets.
+option(SMD_PRECOMPILE "Precompile the headers of the standard library that most files read" OFF)
+set(SMD_COMMON_HEADERS <algorithm> <array> <bitset> <chrono> <cmath> <compare> <cstdint> <cstring> <deque> <functional>
+    <limits> <map> <memory> <numeric> <optional> <set> <span> <stdexcept> <string> <string_view> <system_error> <tuple>
+    <utility> <variant> <vector> <tl/expected.hpp> "${PROJECT_SOURCE_DIR}/smd/base/fmt_once.h")
+
+# smd_precompile(NAME headers…): the common headers; with headers of its own a set of its own.
+function(smd_precompile name)
+  if(NOT SMD_PRECOMPILE)
     return()
   endif()
   if(NOT TARGET smd_common_headers)
@@ -62,35 +69,55 @@ function(smd_precompile_common name)
     add_library(smd_common_headers OBJECT ${PROJECT_BINARY_DIR}/smd_common_headers.cpp)
     target_link_libraries(smd_common_headers PRIVATE smd_flags fmt::fmt spdlog::spdlog)
     set_target_properties(smd_common_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_precompile_headers(smd_common_headers PRIVATE ${SMD_COMMON_HEADERS} <fmt/core.h>)
+    target_precompile_headers(smd_common_headers PRIVATE ${SMD_COMMON_HEADERS})
   endif()
-  target_precompile_headers(${name} REUSE_FROM smd_common_headers)
+  if(ARGN)
+    list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")
+    target_precompile_headers(${name} PRIVATE ${SMD_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${name} REUSE_FROM smd_common_headers)
+  endif()
+  target_link_libraries(${name} PRIVATE fmt::fmt spdlog::spdlog)  # their macros
   # What g++ 12 says of std::string in error it says aloud once the header no longer counts as the system's.
   target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow
     -Wno-stringop-overread)
 endfunction()
 
-# smd_add_library(NAME [PURE] SOURCES a.cpp… [DEPS targets…])
+# smd_add_library(NAME [PURE] [OPTIMIZE 1|2|3] SOURCES a.cpp… [DEPS targets…] [HEADERS folder/a.h…])
 # PURE states that the folder has no IO, clock, logging or global state; the layer lint enforces it.
+# HEADERS are costly ones that most of its sources read: they are compiled once.
 function(smd_add_library name)
-  cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS" ${ARGN})
-  if(ARG_SOURCES)
-    add_library(${name} STATIC ${ARG_SOURCES})
-    target_link_libraries(${name} PUBLIC smd_flags ${ARG_DEPS})
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    smd_precompile_common(${name})
-  else()
+  cmake_parse_arguments(ARG "PURE" "OPTIMIZE" "SOURCES;DEPS;HEADERS" ${ARGN})
+  if(NOT ARG_SOURCES)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE smd_flags ${ARG_DEPS})
+    return()
+  endif()
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC smd_flags ${ARG_DEPS})
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(${name} PRIVATE smd_test_flags_${SMD_TEST_OPTIMIZE} GTest::gmock)
+    smd_precompile_gmock(${name})
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  smd_precompile(${name} ${ARG_HEADERS})
+  if(ARG_OPTIMIZE)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${ARG_OPTIMIZE}>)
   endif()
 endfunction()
 
-# smd_add_executable(NAME SOURCES a.cpp… DEPS targets…): ends up in <build>/bin.
+# smd_add_executable(NAME [OPTIMIZE 1|2|3] SOURCES a.cpp… DEPS targets…): ends up in <build>/bin.
 function(smd_add_executable name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "OPTIMIZE" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
+  target_compile_options(${name} PRIVATE -fPIC)  # as the precompiled headers have it
+  smd_precompile(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  if(ARG_OPTIMIZE)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${ARG_OPTIMIZE}>)
+  endif()
 endfunction()
 
 # Tests that need nothing but this program: what a sanitizer build has to make.
@@ -99,40 +126,96 @@ add_custom_target(inner_tests)
 # Tests of whatever runs on a second thread, label "threads": what a build with ThreadSanitizer has to make.
 add_custom_target(thread_tests)
 
-# Tests are compiled more often than they run: what they test has all the optimisation, they have little.
-add_library(smd_test_flags INTERFACE)
-target_compile_options(smd_test_flags INTERFACE $<$<CONFIG:Release>:-O1>
-  -Wno-array-bounds)  # at -O1 GCC 12 sees overruns within std::string that are none
-if(SMD_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # A call for each check compiles in less than half the time of the check itself.
-  target_compile_options(smd_test_flags INTERFACE --param=asan-instrumentation-with-call-threshold=0)
-endif()
-
-# Reading gmock is a third of what compiling a test costs.
-function(smd_precompile_gmock name)
-  if(NOT TARGET gmock_headers)
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/gmock_headers.cpp CONTENT "")
-    add_library(gmock_headers OBJECT ${PROJECT_BINARY_DIR}/gmock_headers.cpp)
-    target_link_libraries(gmock_headers PRIVATE smd_flags smd_test_flags GTest::gmock)
-    target_precompile_headers(gmock_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-    if(SMD_PRECOMPILE)
-      target_precompile_headers(gmock_headers PRIVATE ${SMD_COMMON_HEADERS})
-    endif()
+# Tests are compiled more often than they run: what they test is optimised, they are little. A folder whose tests
+# compute nothing themselves sets SMD_TEST_OPTIMIZE to 0, which compiles in two thirds of the time.
+set(SMD_TEST_OPTIMIZE 1)
+foreach(level 0 1)
+  add_library(smd_test_flags_${level} INTERFACE)
+  target_compile_options(smd_test_flags_${level} INTERFACE $<$<CONFIG:Release>:-O${level}>
+    -Wno-array-bounds)  # at -O1 GCC 12 sees overruns within std::string that are none
+  if(SMD_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # A call for each check compiles in less than half the time of the check itself.
+    target_compile_options(smd_test_flags_${level} INTERFACE --param=asan-instrumentation-with-call-threshold=0)
   endif()
-  target_precompile_headers(${name} REUSE_FROM gmock_headers)
+endforeach()
+
+# Reading gmock is a third of what compiling a test costs. smd_precompile_gmock(NAME headers…) as smd_precompile.
+function(smd_precompile_gmock name)
+  set(headers <gmock/gmock.h> <gtest/gtest.h>)
+  if(SMD_PRECOMPILE)
+    list(APPEND headers ${SMD_COMMON_HEADERS})
+  endif()
+  set(shared gmock_headers_${SMD_TEST_OPTIMIZE})
+  if(NOT TARGET ${shared})
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/gmock_headers.cpp CONTENT "")
+    add_library(${shared} OBJECT ${PROJECT_BINARY_DIR}/gmock_headers.cpp)
+    target_link_libraries(${shared} PRIVATE smd_flags smd_test_flags_${SMD_TEST_OPTIMIZE} fmt::fmt spdlog::spdlog GTest::gmock)
+    target_precompile_headers(${shared} PRIVATE ${headers})
+  endif()
+  target_link_libraries(${name} PRIVATE fmt::fmt spdlog::spdlog)  # their macros
+  if(SMD_PRECOMPILE AND ARGN)
+    list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")
+    target_precompile_headers(${name} PRIVATE ${headers} ${ARGN})
+  else()
+    target_precompile_headers(${name} REUSE_FROM ${shared})
+  endif()
 endfunction()
 
-# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] SOURCES a.cpp… DEPS targets… [TIMEOUT s])
+option(SMD_GATHER_TESTS "One program for the tests of a folder; OFF: one for each test, to build a single one soon" ON)
+
+# The program that a test's sources go into, in `out`: one for a folder, apart from tests that not every build makes.
+function(smd_test_program out name label threads alone)
+  if(alone OR NOT SMD_GATHER_TESTS)
+    set(program ${name})
+    set(headers "")
+  else()
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REGEX REPLACE "[/-]" "_" program ${folder})
+    if(label MATCHES "^(cross|lint|slow)$" AND NOT program STREQUAL label)
+      string(APPEND program _${label})
+    endif()
+    set(headers ${SMD_TEST_HEADERS})
+    if(threads)
+      string(APPEND program _threads)
+      set(headers "")  # few files
+    endif()
+    string(APPEND program _tests)
+  endif()
+  if(NOT TARGET ${program})
+    add_executable(${program})
+    target_link_libraries(${program} PRIVATE smd_flags smd_test_flags_${SMD_TEST_OPTIMIZE} test_main test_paths GTest::gmock GTest::gtest)
+    smd_precompile_gmock(${program} ${headers})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  endif()
+  set(${out} ${program} PARENT_SCOPE)
+endfunction()
+
+# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] [ALONE] SOURCES a.cpp… DEPS targets… [TIMEOUT s])
+# The tests of a folder share a program, which runs those of the named sources (tests/support/test_main.cpp);
+# NAME builds it. ALONE: a program of its own, called NAME, since it needs other flags or a suite's name is taken.
+# SMD_TEST_HEADERS, set in a folder: costly headers that most of its tests read.
 function(smd_add_test name)
-  cmake_parse_arguments(ARG "THREADS" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS;ALONE" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE smd_flags smd_test_flags ${ARG_DEPS} test_paths GTest::gmock GTest::gtest_main)
-  smd_precompile_gmock(${name})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name})
+  smd_test_program(program ${name} ${ARG_LABEL} ${ARG_THREADS} ${ARG_ALONE})
+  get_target_property(present ${program} SOURCES)
+  if(present)
+    set(fresh ${ARG_SOURCES})
+    list(REMOVE_ITEM fresh ${present})
+  else()
+    set(fresh ${ARG_SOURCES})
+  endif()
+  target_sources(${program} PRIVATE ${fresh})
+  target_link_libraries(${program} PRIVATE ${ARG_DEPS})
+  if(program STREQUAL name)
+    add_test(NAME ${name} COMMAND ${program})
+  else()
+    add_custom_target(${name} DEPENDS ${program})
+    list(JOIN ARG_SOURCES "," sources)
+    add_test(NAME ${name} COMMAND ${program} --sources=${sources})
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
   if(ARG_LABEL MATCHES "cross")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)  # other people's timeouts are short
@@ -155,7 +238,8 @@ function(smd_add_fuzzer name)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   else()
     add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
-    target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
+    target_link_libraries(${name} PRIVATE smd_flags smd_test_flags_${SMD_TEST_OPTIMIZE} ${ARG_DEPS} GTest::gmock)
+    smd_precompile_gmock(${name})
     add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
     set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 60)
     add_dependencies(inner_tests ${name})

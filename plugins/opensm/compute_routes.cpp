@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/routing/check.h"
-#include "smd/routing/paths_of_switches.h"
+#include "smd/routing/nue/paths_of_switches.h"
+#include "smd/routing/verify/check.h"
 
 namespace smd::opensm {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::string_view kQosIsOff =
 
 unsigned count_allowed_vls(const SweepRequest& request) {
   if (!request.writes_lanes) return 1;
-  unsigned vls = std::min(request.usable_vls, count_common_lanes(*request.fabric));
+  unsigned vls = std::min(request.usable_vls, count_common_vls(*request.fabric));
   if (request.options.vls != 0) vls = std::min(vls, request.options.vls);
   return std::max(1u, vls);
 }
@@ -30,15 +30,15 @@ std::string describe_fault(const Fabric& fabric, const RouteReport& report) {
 Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                                    const SweepRequest& request,
                                                    const Routes* before) {
-  RoutingRequest ask{.roots = request.options.roots,
+  RoutingRequest ask{.options = {.roots = request.options.roots,
+                                 .orientation_search = request.options.orientation_search,
+                                 .lane_cut = request.options.lane_cut,
+                                 .gateways = request.options.gateways,
+                                 .weights = request.options.weights,
+                                 .shorten_detours = request.options.shorten_detours},
                      .seed = request.options.seed,
                      .max_vls = count_allowed_vls(request),
-                     .orientation_search = request.options.orientation_search,
-                     .lane_cut = request.options.lane_cut,
-                     .gateways = request.options.gateways,
-                     .weights = request.options.weights,
-                     .shorten_detours = request.options.shorten_detours,
-                     .relieve = request.options.relieve};
+                     .rebalance = request.options.relieve};
   PreviousRoutes previous;
   if (before != nullptr) {
     previous = {.fabric = before->fabric.get(), .lids = &before->lids, .routing = &before->tables};

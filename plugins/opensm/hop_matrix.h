@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "smd/routing/switch_graph.h"
+#include "smd/routing/graph/switch_graph.h"
 
 namespace smd::opensm {
 

@@ -23,11 +23,11 @@ std::uint8_t find_path_sl(const Routes& routes, Lid source, Lid destination, std
   return sw == kNone<SwitchIdx> ? hint : sls.sl(sw, destination);
 }
 
-bool needs_lanes(const RoutingTables& tables) { return tables.vls > 1 || !tables.lanes.empty(); }
+bool needs_lanes(const RoutingTables& tables) { return tables.vls > 1 || !tables.sl_to_vl.empty(); }
 
 SlToVl find_lanes(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out) {
-  return routes.tables.lanes.empty() ? find_entry_lanes(routes)
-                                     : routes.tables.lanes.row(sw, in, out);
+  return routes.tables.sl_to_vl.empty() ? find_entry_lanes(routes)
+                                        : routes.tables.sl_to_vl.row(sw, in, out);
 }
 
 SlToVl find_entry_lanes(const Routes& routes) {

@@ -9,7 +9,6 @@
 #include <unordered_map>
 
 #include "smd/fabric/builder.h"
-#include "smd/fabric/describe.h"
 
 namespace smd::opensm {
 namespace {

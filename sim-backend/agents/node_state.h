@@ -14,7 +14,6 @@
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
 #include "smd/runtime/runtime.h"
 

@@ -1,7 +1,7 @@
 // PortInfo and the port state machine (IBA 14.2.5.6, 7.2.7).
 #include "sim-backend/agents/sma_attributes.h"
-#include "smd/mad/extended_port_info.h"
-#include "smd/mad/modifiers.h"
+#include "smd/mad/port_info.h"
+#include "smd/mad/tables.h"
 
 namespace smd::sim {
 namespace {

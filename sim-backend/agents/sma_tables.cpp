@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim-backend/agents/sma_attributes.h"
-#include "smd/mad/modifiers.h"
+#include "smd/mad/tables.h"
 
 namespace smd::sim {
 namespace {

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kBadInput = 2;
 constexpr unsigned kHeaderBytes = 26;
 
-struct CommandLine {
+struct Options {
   std::string fabric;
   unsigned mtu = 4096;
   unsigned hop_ns = cc::Options{}.hop_ns;
@@ -143,7 +143,7 @@ std::string print_text(const cc::Plan& plan) {
   return text;
 }
 
-int run_cc_plan(const CommandLine& line) {
+int run_cc_plan(const Options& line) {
   const Parsed<FabricSpec> spec = load_fabric(line.fabric);
   if (!spec) {
     for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
@@ -159,18 +159,17 @@ int run_cc_plan(const CommandLine& line) {
 
 }  // namespace
 
-void add_cc_plan_command(CLI::App& app, int& exit_code) {
-  const auto line = std::make_shared<CommandLine>();
-  CLI::App* command =
-      app.add_subcommand("cc-plan", "Print what congestion control is set to in a fabric, and why");
-  command->add_option("FABRIC", line->fabric, "Fabric file, or generator NAME:key=value,…")
-      ->required();
-  command->add_option("--mtu", line->mtu, "Largest MTU that ports are set to, in bytes")
-      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  command->add_option("--hop-ns", line->hop_ns, "Through a switch and its cable, in nanoseconds")
-      ->check(CLI::Range(1, 100000));
-  command->add_flag("--json", line->json, "As one JSON object");
-  command->callback([line, &exit_code] { exit_code = run_cc_plan(*line); });
+void add_cc_plan_command(Command& program, int& exit_code) {
+  const auto line = std::make_shared<Options>();
+  Command command =
+      program.command("cc-plan", "Print what congestion control is set to in a fabric, and why");
+  command.option("FABRIC", line->fabric, "Fabric file, or generator NAME:key=value,…").required();
+  command.option("--mtu", line->mtu, "Largest MTU that ports are set to, in bytes")
+      .one_of({256, 512, 1024, 2048, 4096});
+  command.option("--hop-ns", line->hop_ns, "Through a switch and its cable, in nanoseconds")
+      .range(1, 100000);
+  command.flag("--json", line->json, "As one JSON object");
+  command.on_run([line, &exit_code] { exit_code = run_cc_plan(*line); });
 }
 
 }  // namespace smd::sim

@@ -1,11 +1,11 @@
 // `smsim cc-plan`: what congestion control would be set to in a fabric, and the figures behind it.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "smd/base/command_line.h"
 
 namespace smd::sim {
 
 /// Adds the subcommand; its exit code is written to `exit_code` when it has run.
-void add_cc_plan_command(CLI::App& app, int& exit_code);
+void add_cc_plan_command(Command& program, int& exit_code);
 
 }  // namespace smd::sim

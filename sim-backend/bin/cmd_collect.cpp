@@ -19,7 +19,7 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr std::size_t kMostNamed = 8;
 
-struct CommandLine {
+struct Options {
   std::vector<std::string> folders;
   std::string out;
   bool json = false;
@@ -39,7 +39,7 @@ void tell_missing(const std::vector<std::string>& missing) {
              missing.size() > kMostNamed ? ", …" : "");
 }
 
-int collect(const CommandLine& line) {
+int collect(const Options& line) {
   std::vector<NamedPart> parts;
   for (const std::string& folder : line.folders) {
     Parsed<std::vector<NamedPart>> found = read_parts(folder);
@@ -58,13 +58,13 @@ int collect(const CommandLine& line) {
 
 }  // namespace
 
-void add_collect_command(CLI::App& app, int& exit_code) {
-  const auto line = std::make_shared<CommandLine>();
-  CLI::App* command = app.add_subcommand("collect", "Join the runs of a campaign");
-  command->add_option("DIR", line->folders, "Folders that smsim run --out made")->required();
-  command->add_option("--out", line->out, "Folder for the result instead of the first DIR");
-  command->add_flag("--json", line->json, "One object instead of lines");
-  command->callback([line, &exit_code] { exit_code = collect(*line); });
+void add_collect_command(Command& program, int& exit_code) {
+  const auto line = std::make_shared<Options>();
+  Command command = program.command("collect", "Join the runs of a campaign");
+  command.option("DIR", line->folders, "Folders that smsim run --out made").required();
+  command.option("--out", line->out, "Folder for the result instead of the first DIR");
+  command.flag("--json", line->json, "One object instead of lines");
+  command.on_run([line, &exit_code] { exit_code = collect(*line); });
 }
 
 }  // namespace smd::sim

@@ -1,10 +1,10 @@
 // `smsim collect`: the runs of a campaign, joined.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "smd/base/command_line.h"
 
 namespace smd::sim {
 
-void add_collect_command(CLI::App& app, int& exit_code);
+void add_collect_command(Command& program, int& exit_code);
 
 }  // namespace smd::sim

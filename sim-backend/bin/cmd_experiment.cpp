@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "sim-backend/bin/whole_file.h"
-#include "sim-backend/experiments/experiment.h"
-#include "sim-backend/experiments/result_text.h"
-#include "sim-backend/experiments/svg_plot.h"
+#include "sim-backend/experiments/registry.h"
+#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/svg_plot.h"
 #include "smd/base/progress.h"
 
 namespace smd::sim {
@@ -22,7 +22,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-struct CommandLine {
+struct Options {
   std::vector<std::string> names;
   std::string out;
   bool list = false;
@@ -48,7 +48,7 @@ bool write_files(const std::filesystem::path& folder,
          write_file(folder / fmt::format("{}.svg", experiment.name), print_svg(findings.plot));
 }
 
-int run_one(const Experiment& experiment, const CommandLine& line) {
+int run_one(const Experiment& experiment, const Options& line) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal) fmt::print(stderr, "{}: {} …\n", experiment.name, experiment.about);
   const Result<Findings> findings = [&] {
@@ -74,7 +74,7 @@ int run_one(const Experiment& experiment, const CommandLine& line) {
   return required_hold(experiment, *findings) ? 0 : kFailed;
 }
 
-int run_experiments(const CommandLine& line) {
+int run_experiments(const Options& line) {
   if (line.list) {
     fmt::print("{}", print_list());
     return 0;
@@ -99,20 +99,18 @@ int run_experiments(const CommandLine& line) {
 
 }  // namespace
 
-void add_experiment_command(CLI::App& app, int& exit_code) {
-  const auto line = std::make_shared<CommandLine>();
-  CLI::App* command =
-      app.add_subcommand("experiment", "Measure a published result again, claim by claim");
-  command->add_option("NAME", line->names, "Which; see --list");
-  command->add_flag("--list", line->list, "All experiments there are");
-  command->add_option(
+void add_experiment_command(Command& program, int& exit_code) {
+  const auto line = std::make_shared<Options>();
+  Command command =
+      program.command("experiment", "Measure a published result again, claim by claim");
+  command.option("NAME", line->names, "Which; see --list");
+  command.flag("--list", line->list, "All experiments there are");
+  command.option(
       "--out", line->out, "Folder for NAME/result.json, result.csv and the plot; none without it");
-  command->add_flag("--quick", line->options.quick, "Fewer sizes and seeds");
-  command->add_flag("--progress", line->progress, progress::kHelp);
-  command->add_option("--jobs", line->options.jobs, "Threads")
-      ->check(CLI::Range(1u, 1024u))
-      ->capture_default_str();
-  command->callback([line, &exit_code] { exit_code = run_experiments(*line); });
+  command.flag("--quick", line->options.quick, "Fewer sizes and seeds");
+  command.flag("--progress", line->progress, progress::kHelp);
+  command.option("--jobs", line->options.jobs, "Threads").range(1u, 1024u).show_default();
+  command.on_run([line, &exit_code] { exit_code = run_experiments(*line); });
 }
 
 }  // namespace smd::sim

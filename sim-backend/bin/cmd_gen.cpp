@@ -50,14 +50,14 @@ int run_gen(const GenOptions& options) {
 
 }  // namespace
 
-void add_gen_command(CLI::App& app, int& exit_code) {
+void add_gen_command(Command& program, int& exit_code) {
   const auto options = std::make_shared<GenOptions>();
-  CLI::App* command = app.add_subcommand("gen", "Print a fabric that ibsim and smd can read");
-  command->add_option("FABRIC", options->fabric, "Generator NAME:key=value,… or a file to convert");
-  command->add_option("-o,--output", options->output, "File to write instead of standard output");
-  command->add_flag("--list", options->list, "All generators with their keys and defaults");
-  command->add_flag("--progress", options->progress, progress::kHelp);
-  command->callback([options, &exit_code] { exit_code = run_gen(*options); });
+  Command command = program.command("gen", "Print a fabric that ibsim and smd can read");
+  command.option("FABRIC", options->fabric, "Generator NAME:key=value,… or a file to convert");
+  command.option("-o,--output", options->output, "File to write instead of standard output");
+  command.flag("--list", options->list, "All generators with their keys and defaults");
+  command.flag("--progress", options->progress, progress::kHelp);
+  command.on_run([options, &exit_code] { exit_code = run_gen(*options); });
 }
 
 }  // namespace smd::sim

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -19,7 +18,7 @@
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/campaign/make_part.h"
 #include "sim-backend/campaign/task.h"
-#include "sim-backend/experiments/parallel.h"
+#include "sim-backend/lab/parallel.h"
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/base/log.h"
@@ -32,7 +31,7 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
-struct CommandLine {
+struct Options {
   std::string file;
   std::string out;
   std::uint64_t seed = 1;
@@ -72,7 +71,7 @@ Parsed<std::string> digest(const std::string& text, const PreparedScenario& scen
 }
 
 /// Runs at a time: as many as there are cores for.
-unsigned jobs_of(const CommandLine& line) {
+unsigned jobs_of(const Options& line) {
   if (line.jobs > 0) return line.jobs;
   return std::max(1u, std::thread::hardware_concurrency() / line.partitions);
 }
@@ -81,7 +80,7 @@ unsigned jobs_of(const CommandLine& line) {
 std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario,
                                                 const std::string& digest,
                                                 const CampaignPlan& plan,
-                                                const CommandLine& line) {
+                                                const Options& line) {
   const std::vector<RunKey> own = own_runs(plan, line.task);
   std::vector<std::optional<Part>> parts(own.size());
   std::atomic<bool> written{true};
@@ -117,7 +116,7 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
   return out;
 }
 
-int print_result(const JoinedResult& result, const CommandLine& line) {
+int print_result(const JoinedResult& result, const Options& line) {
   // What a task has is not the whole: `smsim collect` joins it.
   if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kFailed;
   for (const std::string& audit : result.audits) fmt::print(stderr, "smsim: {}\n", audit);
@@ -130,7 +129,7 @@ int wrong_line(const char* what) {
   return kBadInput;
 }
 
-int run_scenario(const CommandLine& line) {
+int run_scenario(const Options& line) {
   if (line.list) {
     fmt::print("{}", list_scenario_keys());
     return 0;
@@ -176,41 +175,41 @@ int run_scenario(const CommandLine& line) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, int& exit_code) {
-  const auto line = std::make_shared<CommandLine>();
-  CLI::App* command = app.add_subcommand("run", "Send packets through a fabric and measure");
-  command->add_option("SCENARIO", line->file, "What to run; see docs/formats/scenario.md");
-  command->add_flag("--list", line->list, "All keys of a scenario, and all patterns");
-  command->add_option("--seed", line->seed, "Of the first run")->capture_default_str();
-  command->add_option("--seeds", line->seeds, "Runs with one seed after the other")
-      ->check(CLI::Range(1u, 100000u))
-      ->capture_default_str();
-  command->add_option("--out",
-                      line->out,
-                      "Folder for parts/, result.json, result.csv, series.csv, plot.svg; with "
-                      "faults also stretches.csv");
+void add_run_command(Command& program, int& exit_code) {
+  const auto line = std::make_shared<Options>();
+  Command command = program.command("run", "Send packets through a fabric and measure");
+  command.option("SCENARIO", line->file, "What to run; see docs/formats/scenario.md");
+  command.flag("--list", line->list, "All keys of a scenario, and all patterns");
+  command.option("--seed", line->seed, "Of the first run").show_default();
+  command.option("--seeds", line->seeds, "Runs with one seed after the other")
+      .range(1u, 100000u)
+      .show_default();
+  command.option("--out",
+                 line->out,
+                 "Folder for parts/, result.json, result.csv, series.csv, plot.svg; with "
+                 "faults also stretches.csv");
   command
-      ->add_option_function<std::string>(
+      .text(
           "--task",
           [line](const std::string& text) { line->task = *parse_task(text); },
           "I/N: only every N-th run, from the I-th on; smsim collect joins what the tasks wrote")
-      ->check([](const std::string& text) {
+      .check([](const std::string& text) {
         return parse_task(text) ? "" : "--task: '" + text + "' must be I/N, with I from 1 to N";
       });
-  command->add_flag("--resume", line->resume, "Keep runs of this scenario that --out DIR has");
-  command->add_flag("--progress", line->progress, progress::kHelp);
-  command->add_flag("-v,--verbose", line->verbose, "The manager's log, where there is one");
-  command->add_flag("--json", line->json, "One object instead of lines");
-  command->add_option("--jobs", line->jobs, "Runs at a time; results do not depend on it")
-      ->check(CLI::Range(1u, 1024u))
-      ->default_str("as many as there are cores for");
+  command.flag("--resume", line->resume, "Keep runs of this scenario that --out DIR has");
+  command.flag("--progress", line->progress, progress::kHelp);
+  command.flag("-v,--verbose", line->verbose, "The manager's log, where there is one");
+  command.flag("--json", line->json, "One object instead of lines");
+  command.option("--jobs", line->jobs, "Runs at a time; results do not depend on it")
+      .range(1u, 1024u)
+      .show_default("as many as there are cores for");
   command
-      ->add_option("--partitions",
-                   line->partitions,
-                   "Of the fabric in each run, a thread each; results do not depend on it")
-      ->check(CLI::Range(1u, kMostPartitions))
-      ->capture_default_str();
-  command->callback([line, &exit_code] { exit_code = run_scenario(*line); });
+      .option("--partitions",
+              line->partitions,
+              "Of the fabric in each run, a thread each; results do not depend on it")
+      .range(1u, kMostPartitions)
+      .show_default();
+  command.on_run([line, &exit_code] { exit_code = run_scenario(*line); });
 }
 
 }  // namespace smd::sim

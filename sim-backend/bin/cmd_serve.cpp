@@ -85,21 +85,21 @@ int run_serve(const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve_command(CLI::App& app, int& exit_code) {
+void add_serve_command(Command& program, int& exit_code) {
   const auto options = std::make_shared<ServeOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command command = program.command(
       "serve", "Serve a simulated fabric on ibsim's socket; console commands on stdin");
-  command->add_option("--fabric", options->fabric, "File or generator")->required();
-  command->add_option("--name", options->name, "Socket name, IBSIM_SOCKNAME of the tools")
-      ->capture_default_str();
-  command->add_option("--timing", options->timing, "Times of the fabric")
-      ->check(CLI::IsMember({"none", "modern", "thesis"}))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of random losses")->capture_default_str();
-  command->add_option("--drop", options->drop, "Probability that a cable loses a MAD")
-      ->check([](const std::string& text) { return check_number(text, 0, 1); })
-      ->capture_default_str();
-  command->callback([options, &exit_code] { exit_code = run_serve(*options); });
+  command.option("--fabric", options->fabric, "File or generator").required();
+  command.option("--name", options->name, "Socket name, IBSIM_SOCKNAME of the tools")
+      .show_default();
+  command.option("--timing", options->timing, "Times of the fabric")
+      .one_of({"none", "modern", "thesis"})
+      .show_default();
+  command.option("--seed", options->seed, "Of random losses").show_default();
+  command.option("--drop", options->drop, "Probability that a cable loses a MAD")
+      .check([](const std::string& text) { return check_number(text, 0, 1); })
+      .show_default();
+  command.on_run([options, &exit_code] { exit_code = run_serve(*options); });
 }
 
 }  // namespace smd::sim

@@ -2,11 +2,11 @@
 // infiniband-diags.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "smd/base/command_line.h"
 
 namespace smd::sim {
 
 /// Adds the subcommand; its exit code is written to `exit_code` when it has run.
-void add_serve_command(CLI::App& app, int& exit_code);
+void add_serve_command(Command& program, int& exit_code);
 
 }  // namespace smd::sim

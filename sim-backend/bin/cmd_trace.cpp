@@ -19,7 +19,7 @@ constexpr int kBadInput = 2;
 constexpr std::size_t kPiece = 1 << 16;
 constexpr double kMostMessages = 1e12;
 
-struct CommandLine {
+struct Options {
   std::vector<std::string> phases;
   PhaseTiming timing;
   std::string output;
@@ -34,7 +34,7 @@ int wrong_line(const std::string& what) {
 }
 
 /// Says of the trace what a reader wants to know of it, and which command made it.
-std::string heading(const CommandLine& line, const PhaseSum& sum) {
+std::string heading(const Options& line, const PhaseSum& sum) {
   std::string calls;
   for (const std::string& call : line.phases) calls += " " + call;
   return fmt::format("#{}\n# {} ranks, {:.0f} messages, {:.0f} bytes, {:.0f} ns; seed {}\n",
@@ -46,7 +46,7 @@ std::string heading(const CommandLine& line, const PhaseSum& sum) {
                      line.timing.seed);
 }
 
-int run_trace(const CommandLine& line) {
+int run_trace(const Options& line) {
   if (line.list) {
     fmt::print("{}", list_phases());
     return 0;
@@ -87,42 +87,40 @@ int run_trace(const CommandLine& line) {
 
 }  // namespace
 
-void add_trace_command(CLI::App& app, int& exit_code) {
-  const auto line = std::make_shared<CommandLine>();
+void add_trace_command(Command& program, int& exit_code) {
+  const auto line = std::make_shared<Options>();
   PhaseTiming& timing = line->timing;
-  CLI::App* command =
-      app.add_subcommand("trace", "Print what a parallel program sends, for smsim run to replay");
-  command->add_option("PHASE", line->phases, "NAME:key=value,… or a program, in turn");
-  command->add_flag("--list", line->list, "All phases with their keys, and all programs");
-  command->add_option("-o,--output", line->output, "File to write instead of standard output");
-  command->add_option("--ranks", timing.ranks, "Of the program, a host each")
-      ->check(CLI::Range(2u, 49151u))
-      ->capture_default_str();
-  command->add_option("--first-host", timing.first_host, "Of rank 0; the others follow")
-      ->check(CLI::Range(0u, 49149u))
-      ->capture_default_str();
-  command->add_option("--repeat", timing.repeat, "All phases in turn, so often")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->capture_default_str();
-  command->add_option("--start-ns", timing.start_ns, "When the first phase begins")
-      ->check(CLI::Range(std::uint64_t{0}, kMostTraceNs))
-      ->capture_default_str();
-  command->add_option("--jitter-ns", timing.jitter_ns, "How late a rank may be in a phase, at most")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000'000}))
-      ->capture_default_str();
+  Command command =
+      program.command("trace", "Print what a parallel program sends, for smsim run to replay");
+  command.option("PHASE", line->phases, "NAME:key=value,… or a program, in turn");
+  command.flag("--list", line->list, "All phases with their keys, and all programs");
+  command.option("-o,--output", line->output, "File to write instead of standard output");
+  command.option("--ranks", timing.ranks, "Of the program, a host each")
+      .range(2u, 49151u)
+      .show_default();
+  command.option("--first-host", timing.first_host, "Of rank 0; the others follow")
+      .range(0u, 49149u)
+      .show_default();
+  command.option("--repeat", timing.repeat, "All phases in turn, so often")
+      .range(std::uint64_t{1}, std::uint64_t{1'000'000'000})
+      .show_default();
+  command.option("--start-ns", timing.start_ns, "When the first phase begins")
+      .range(std::uint64_t{0}, kMostTraceNs)
+      .show_default();
+  command.option("--jitter-ns", timing.jitter_ns, "How late a rank may be in a phase, at most")
+      .range(std::uint64_t{0}, std::uint64_t{1'000'000'000'000})
+      .show_default();
   command
-      ->add_option(
+      .option(
           "--bytes-per-ns", timing.bytes_per_ns, "Of a link of the network that the program ran on")
-      ->check(is_factor)
-      ->capture_default_str();
-  command->add_option("--speed", timing.speed, "All times but the start are divided by it")
-      ->check(is_factor)
-      ->capture_default_str();
-  command->add_option("--sl", timing.sl, "Service level of all messages")
-      ->check(CLI::Range(0u, 15u))
-      ->capture_default_str();
-  command->add_option("--seed", timing.seed, "Of the ranks' lateness")->capture_default_str();
-  command->callback([line, &exit_code] { exit_code = run_trace(*line); });
+      .check(is_factor)
+      .show_default();
+  command.option("--speed", timing.speed, "All times but the start are divided by it")
+      .check(is_factor)
+      .show_default();
+  command.option("--sl", timing.sl, "Service level of all messages").range(0u, 15u).show_default();
+  command.option("--seed", timing.seed, "Of the ranks' lateness").show_default();
+  command.on_run([line, &exit_code] { exit_code = run_trace(*line); });
 }
 
 }  // namespace smd::sim

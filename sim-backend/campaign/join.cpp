@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "sim-backend/experiments/svg_plot.h"
+#include "sim-backend/lab/svg_plot.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim-backend/experiments/experiment.h"
+#include "sim-backend/lab/experiment.h"
 #include "sim-backend/scenario/result_text.h"
 
 namespace smd::sim {

@@ -1,38 +1,11 @@
-// All experiments there are. A new one is a file of its own and a line here.
+// A new experiment is a file of its own, a line in the experiments.h beside it and a line here.
+#include "sim-backend/experiments/registry.h"
+
 #include <algorithm>
 #include <vector>
 
-#include "sim-backend/experiments/ablations.h"
-#include "sim-backend/experiments/accelerations.h"
-#include "sim-backend/experiments/assimilation.h"
-#include "sim-backend/experiments/clos_change.h"
-#include "sim-backend/experiments/data_loss.h"
-#include "sim-backend/experiments/delta_gain.h"
-#include "sim-backend/experiments/detection.h"
-#include "sim-backend/experiments/distribution.h"
-#include "sim-backend/experiments/double_load.h"
-#include "sim-backend/experiments/experiment.h"
-#include "sim-backend/experiments/fast_links.h"
-#include "sim-backend/experiments/flit_level_points.h"
-#include "sim-backend/experiments/full_discovery.h"
-#include "sim-backend/experiments/hot_spot_pulse.h"
-#include "sim-backend/experiments/loss_course.h"
-#include "sim-backend/experiments/modern.h"
-#include "sim-backend/experiments/multiple_changes.h"
-#include "sim-backend/experiments/networks.h"
-#include "sim-backend/experiments/open_parameters.h"
-#include "sim-backend/experiments/partial_discovery.h"
-#include "sim-backend/experiments/phases.h"
-#include "sim-backend/experiments/route_entries.h"
-#include "sim-backend/experiments/route_quality.h"
-#include "sim-backend/experiments/service_gap.h"
-#include "sim-backend/experiments/source_sizes.h"
-#include "sim-backend/experiments/sweep_time.h"
-#include "sim-backend/experiments/sweeping_load.h"
-#include "sim-backend/experiments/technique_losses.h"
-#include "sim-backend/experiments/trap_gain.h"
-#include "sim-backend/experiments/victim.h"
-#include "sim-backend/experiments/windows.h"
+#include "sim-backend/experiments/change/experiments.h"
+#include "sim-backend/experiments/congestion/experiments.h"
 
 namespace smd::sim {
 
@@ -72,6 +45,12 @@ std::span<const Experiment> experiments() {
     return out;
   }();
   return all;
+}
+
+const Experiment* find_experiment(std::string_view name) {
+  const std::span<const Experiment> all = experiments();
+  const auto found = std::ranges::find(all, name, &Experiment::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace smd::sim

@@ -10,7 +10,7 @@ Meter::Meter(PacketNet& net) : net_(net), tallies_(net.partitions()) {
   restart();
 }
 
-void Meter::on_delivered(const Arrival& arrival) {
+void Meter::on_delivered(const Delivery& arrival) {
   Tally& here = tallies_[arrival.partition];
   const auto total = static_cast<std::uint64_t>(arrival.tail - arrival.generated);
   const auto network = static_cast<std::uint64_t>(arrival.tail - arrival.injected);

@@ -31,7 +31,7 @@ class Meter final : public PacketObserver {
   /// Requires: `net` outlives the meter; the meter is its observer.
   explicit Meter(PacketNet& net);
 
-  void on_delivered(const Arrival& arrival) override;
+  void on_delivered(const Delivery& arrival) override;
 
   /// Ends the interval that runs and begins the next.
   Interval cut();

@@ -223,18 +223,18 @@ void NetPart::on_deliver(PortAt port, CellAt at) {
     return send_credit(lane);
   }
   const Origin& origin = origins_[at];
-  const Arrival arrival{.source = cell.source,
-                        .destination = host,
-                        .generated = origin.generated,
-                        .injected = origin.injected,
-                        .head = now_ - transfer_time(wire.byte_time, cell.bytes),
-                        .tail = now_,
-                        .tag = origin.tag,
-                        .payload = cell.payload,
-                        .sl = cell.sl,
-                        .hops = cell.hops,
-                        .marks = cell.marks,
-                        .partition = static_cast<std::uint8_t>(number_)};
+  const Delivery arrival{.source = cell.source,
+                         .destination = host,
+                         .generated = origin.generated,
+                         .injected = origin.injected,
+                         .head = now_ - transfer_time(wire.byte_time, cell.bytes),
+                         .tail = now_,
+                         .tag = origin.tag,
+                         .payload = cell.payload,
+                         .sl = cell.sl,
+                         .hops = cell.hops,
+                         .marks = cell.marks,
+                         .partition = static_cast<std::uint8_t>(number_)};
   const Cell arrived_cell = cell;
   InLane& lane = ins_[cell.in];
   // Into memory at once: what comes in takes no room, but is counted.

@@ -122,7 +122,7 @@ struct NetPart final : SwitchQueues {
   void drop_management(PortAt port);
 
   // net_source.cpp
-  void send(HostNum source, const Sending& sending);
+  void send(HostNum source, const PacketRequest& sending);
   void on_emit(HostNum host, Picos at);
   void wake_host(HostNum host, Picos at);
   void push_source(PortAt port, LaneAt lane, CellAt at);

@@ -35,7 +35,7 @@ void NetPart::on_emit(HostNum host, Picos at) {
   wake_host(host, workload_->emit(self_, host, now_));
 }
 
-void NetPart::send(HostNum source, const Sending& sending) {
+void NetPart::send(HostNum source, const PacketRequest& sending) {
   SMD_CHECK(sending.payload <= kMostPayload && sending.sl < 16, "a packet that no header can tell");
   const PortAt port = wiring_.host_port[source];
   const Wire& wire = wiring_.wires[port];

@@ -156,7 +156,7 @@ Picos PacketNet::next_event() const {
 
 Picos PacketNet::now() const { return impl_->parts_[0]->now_; }
 
-void PacketNet::send(HostNum source, const Sending& sending) {
+void PacketNet::send(HostNum source, const PacketRequest& sending) {
   impl_->part_of_host(source).send(source, sending);
 }
 

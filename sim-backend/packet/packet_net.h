@@ -26,7 +26,7 @@ struct NodeState;
 class Team;
 
 /// One packet to make.
-struct Sending {
+struct PacketRequest {
   Lid dlid;
   std::uint8_t sl = 0;
   std::uint16_t payload = 0;  // bytes, at most 4,096
@@ -34,7 +34,7 @@ struct Sending {
 };
 
 /// A packet that has arrived whole.
-struct Arrival {
+struct Delivery {
   HostNum source = 0;
   HostNum destination = 0;
   Picos generated = 0;
@@ -73,7 +73,7 @@ class Workload {
   /// Sends what is due; returns when to ask again (kNever: when woken).
   virtual Picos emit(PacketNet& net, HostNum host, Picos now) = 0;
 
-  virtual void on_delivered(PacketNet&, const Arrival&) {}
+  virtual void on_delivered(PacketNet&, const Delivery&) {}
 
   /// What it does for a host follows from that host's own calls and arrivals, by whose times it
   /// goes: several threads may ask about hosts of their own. Others need a net of one partition.
@@ -89,7 +89,7 @@ class PacketObserver {
  public:
   virtual ~PacketObserver() = default;
 
-  virtual void on_delivered(const Arrival&) {}
+  virtual void on_delivered(const Delivery&) {}
 
   virtual void on_discarded(const Loss&) {}
 };
@@ -197,7 +197,7 @@ class PacketNet {
   [[nodiscard]] std::uint32_t partition_of(HostNum host) const;
 
   /// Makes a packet at `source`, now.
-  void send(HostNum source, const Sending& sending);
+  void send(HostNum source, const PacketRequest& sending);
 
   /// Asks the workload about `host` at `at`.
   void wake(HostNum host, Picos at);

@@ -7,7 +7,7 @@
 #include "sim-backend/measure/histogram.h"
 #include "sim-backend/packet/discard.h"
 #include "sim-backend/packet/picos.h"
-#include "smd/app/cycle_report.h"
+#include "smd/subnet/cycle_report.h"
 
 namespace smd::sim {
 

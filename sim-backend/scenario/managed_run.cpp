@@ -12,9 +12,9 @@
 #include "sim-backend/scenario/followed_fabric.h"
 #include "sim-backend/scenario/offered_traffic.h"
 #include "sim-backend/scenario/stretch_meter.h"
-#include "smd/app/congestion_desk.h"
-#include "smd/app/subnet_manager.h"
-#include "smd/transport/class_split.h"
+#include "smd/cc/cc_manager.h"
+#include "smd/manager/subnet_manager.h"
+#include "smd/transport/transport.h"
 
 namespace smd::sim {
 namespace {
@@ -50,7 +50,7 @@ class ManagedRun {
     manager_.start();
     if (!runtime_.run_while_not([this] { return rests() && manager_.last_cycle()->up(); },
                                 runtime_.now() + kPatience)) {
-      const app::CycleReport* last = manager_.last_cycle();
+      const smd::CycleReport* last = manager_.last_cycle();
       return fail(Errc::Io,
                   fmt::format("the manager does not bring the network up: {}",
                               last == nullptr ? "it did not end one look"
@@ -138,7 +138,7 @@ class ManagedRun {
     Picos began = 0;
     Picos ended = 0;
     std::uint64_t smps = 0;
-    app::TransitionReport transition;
+    smd::TransitionReport transition;
   };
 
   [[nodiscard]] Timing timing() const {
@@ -158,12 +158,12 @@ class ManagedRun {
     return out;
   }
 
-  [[nodiscard]] app::Settings settings() const {
+  [[nodiscard]] smd::Settings settings() const {
     const ManagerSpec& spec = scenario_.manager;
-    app::Settings out = app::make_settings(Config{});
+    smd::Settings out = smd::make_settings(Config{});
     out.engine = scenario_.program.engine;
     out.engine_fallback = false;
-    out.assimilation = spec.how;
+    out.mode = spec.how;
     out.drain_time = spec.drain;
     out.debounce = spec.debounce;
     out.debounce_max = std::max(out.debounce_max, out.debounce);
@@ -183,9 +183,9 @@ class ManagedRun {
     return [this](HostNum from, HostNum to) { return path_sl(from, to); };
   }
 
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_cycle = [this](const app::CycleReport& cycle) {
+  smd::SubnetManager::Observer observer() {
+    smd::SubnetManager::Observer out;
+    out.on_cycle = [this](const smd::CycleReport& cycle) {
       cycles_.push_back({since(cycle.began), since(cycle.ended), cycle.smps(), cycle.transition});
       if (cycle.error) return;
       desk_.adopt(
@@ -306,12 +306,12 @@ class ManagedRun {
   ClassSplit split_;
   PacketNet net_;
   CongestionControl control_;
-  app::CongestionDesk desk_;
+  smd::CcManager desk_;
   TimePoint origin_;
   std::vector<CycleSeen> cycles_;  // not yet accounted for
-  std::shared_ptr<const app::ActiveSubnet> known_;
+  std::shared_ptr<const smd::ActiveSubnet> known_;
   std::vector<std::optional<SwitchIdx>> leaf_;
-  app::SubnetManager manager_;
+  smd::SubnetManager manager_;
   std::optional<FollowedFabric> follow_;
 };
 

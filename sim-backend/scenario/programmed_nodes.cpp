@@ -7,8 +7,8 @@
 #include "sim-backend/agents/link_codes.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
-#include "smd/routing/check.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/verify/check.h"
 
 namespace smd::sim {
 namespace {
@@ -31,9 +31,9 @@ void set_lanes(NodeState& node, SwitchIdx sw, const RoutingTables& routing, unsi
       SlToVl row{};
       for (unsigned sl = 0; sl < row.size(); ++sl)
         row[sl] = Vl{static_cast<std::uint8_t>(sl % vls)};
-      if (!routing.lanes.empty()) row = routing.lanes.row(sw, from, to);
+      if (!routing.sl_to_vl.empty()) row = routing.sl_to_vl.row(sw, from, to);
       node.write_sl_to_vl(from, to, row);
-      if (routing.lanes.empty() && in == 0 && out == 0 && !node.sl_to_vl.empty()) {
+      if (routing.sl_to_vl.empty() && in == 0 && out == 0 && !node.sl_to_vl.empty()) {
         // One row for all: no need to write each.
         std::ranges::fill(node.sl_to_vl, node.sl_to_vl.front());
         return;

@@ -8,10 +8,10 @@
 
 #include "sim-backend/scenario/scenario_keys.h"
 #include "sim-backend/topology/nearest.h"
-#include "smd/app/config_scan.h"
 #include "smd/base/printable.h"
+#include "smd/config/config_text.h"
 
-// The only file here that sees the TOML library; how it is made safe: smd/app/config.cpp.
+// The only file here that sees the TOML library; how it is made safe: smd/config/config.cpp.
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #undef NDEBUG

@@ -15,7 +15,7 @@
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/traffic/collective.h"
 #include "sim-backend/traffic/synthetic.h"
-#include "smd/app/assimilation.h"
+#include "smd/config/reconfiguration_mode.h"
 
 namespace smd::sim {
 
@@ -45,7 +45,7 @@ struct MeasureSpec {
 
 /// The manager of a network that changes.
 struct ManagerSpec {
-  Assimilation how;
+  ReconfigurationMode how;
   ComputingTime computing;
   Duration drain = std::chrono::milliseconds(1);
   Duration debounce = std::chrono::milliseconds(3);

@@ -177,7 +177,7 @@ bool set_dims(const ScenarioValue& value, Scenario& s) {
 
 bool set_mode(const ScenarioValue& value, Scenario& s) {
   if (word(value) == nullptr) return false;
-  const auto how = parse_assimilation(*word(value));
+  const auto how = parse_reconfiguration_mode(*word(value));
   if (how) s.manager.how = *how;
   return how.has_value();
 }

@@ -15,7 +15,7 @@ class StretchMeter final : public PacketObserver {
   ~StretchMeter() override;
   StretchMeter(const StretchMeter&) = delete;
 
-  void on_delivered(const Arrival& arrival) override { meter_.on_delivered(arrival); }
+  void on_delivered(const Delivery& arrival) override { meter_.on_delivered(arrival); }
 
   void on_discarded(const Loss& loss) override;
 

@@ -101,10 +101,11 @@ Picos Collective::emit(PacketNet& net, HostNum host, Picos now) {
   Rank& rank = ranks_[host];
   if (rank.sent >= rank.allowed) return kNever;
   const std::uint32_t message = rank.sent++;
-  Sending sending{.dlid = lids_[target(host, message)],
-                  .sl = options_.sl,
-                  // Which message of the receiver it is, where that is not known by the source.
-                  .tag = options_.kind == CollectiveKind::RingAllReduce ? message : host};
+  PacketRequest sending{
+      .dlid = lids_[target(host, message)],
+      .sl = options_.sl,
+      // Which message of the receiver it is, where that is not known by the source.
+      .tag = options_.kind == CollectiveKind::RingAllReduce ? message : host};
   std::uint64_t left = message_bytes();
   while (left > 0) {
     sending.payload = static_cast<std::uint16_t>(std::min<std::uint64_t>(left, options_.mtu));
@@ -117,7 +118,7 @@ Picos Collective::emit(PacketNet& net, HostNum host, Picos now) {
   return now + std::max<Picos>(1, static_cast<Picos>(bytes * wire.byte_time / 65536.0));
 }
 
-void Collective::on_delivered(PacketNet& net, const Arrival& arrival) {
+void Collective::on_delivered(PacketNet& net, const Delivery& arrival) {
   Rank& rank = ranks_[arrival.destination];
   std::size_t slot = arrival.tag;
   if (options_.kind == CollectiveKind::TreeAllReduce) {

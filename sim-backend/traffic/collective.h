@@ -33,7 +33,7 @@ class Collective final : public Workload {
 
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Arrival& arrival) override;
+  void on_delivered(PacketNet& net, const Delivery& arrival) override;
 
   [[nodiscard]] bool splits() const override { return true; }
 

@@ -51,7 +51,7 @@ Picos ContentionTraffic::emit(PacketNet& net, HostNum host, Picos now) {
   return now + std::llround(packet_time_);
 }
 
-void ContentionTraffic::on_delivered(PacketNet& net, const Arrival& arrival) {
+void ContentionTraffic::on_delivered(PacketNet& net, const Delivery& arrival) {
   if (arrival.tag != kContendingPacket || options_.packets == 0) return;
   if (++arrived_ == std::uint64_t{options_.packets} * contributors_.size()) completed_ = net.now();
 }

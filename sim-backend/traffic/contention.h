@@ -33,7 +33,7 @@ class ContentionTraffic final : public Workload {
 
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Arrival& arrival) override;
+  void on_delivered(PacketNet& net, const Delivery& arrival) override;
 
   [[nodiscard]] const std::vector<HostNum>& contributors() const { return contributors_; }
 

@@ -10,7 +10,7 @@
 
 #include "smd/base/result.h"
 #include "smd/base/rng.h"
-#include "smd/routing/patterns.h"
+#include "smd/routing/verify/patterns.h"
 
 namespace smd::sim {
 

@@ -35,7 +35,7 @@ Picos PulseTraffic::first(HostNum place) {
   return source.hot ? kNever : source.arrivals.begin(model_, source.rng);
 }
 
-Sending PulseTraffic::packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag) {
+PacketRequest PulseTraffic::packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag) {
   const bool other = options_.other_payload != 0 && source.rng.below(2) == 1;
   return {.dlid = net.host_lid(receiver(to)),
           .payload = other ? options_.other_payload : options_.payload,
@@ -64,7 +64,7 @@ Picos PulseTraffic::emit(PacketNet& net, HostNum place, Picos now) {
   return began_ + source.arrivals.next(model_, now - began_, source.rng);
 }
 
-void PulseTraffic::on_delivered(PacketNet& net, const Arrival& arrival) {
+void PulseTraffic::on_delivered(PacketNet& net, const Delivery& arrival) {
   if (arrival.tag == kHotPacket) ++hot_arrived_;
   if (++arrived_ != options_.warm_packets) return;
   began_ = net.now();

@@ -43,7 +43,7 @@ class PulseTraffic final : public Workload {
 
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Arrival& arrival) override;
+  void on_delivered(PacketNet& net, const Delivery& arrival) override;
 
   /// Ports that the pulse is sent by, ascending.
   [[nodiscard]] const std::vector<HostNum>& hot_sources() const { return hot_; }
@@ -79,7 +79,7 @@ class PulseTraffic final : public Workload {
   /// Hosts that burst: those that are neither hot nor the hot spot.
   [[nodiscard]] std::uint64_t bursting() const { return sources_.size() - hot_.size() - 1; }
 
-  [[nodiscard]] Sending packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag);
+  [[nodiscard]] PacketRequest packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag);
 
   PulseOptions options_;
   ArrivalModel model_;

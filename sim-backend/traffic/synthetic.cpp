@@ -59,7 +59,7 @@ Picos SyntheticTraffic::emit(PacketNet& net, HostNum host, Picos now) {
   const HostNum to = destinations_.draw(host, source.rng);
   if (to != TrafficPattern::kSilent) {
     // As the port has it now: a manager may have moved it.
-    Sending sending{.dlid = net.host_lid(to), .sl = options_.sl, .tag = to};
+    PacketRequest sending{.dlid = net.host_lid(to), .sl = options_.sl, .tag = to};
     if (options_.sl_choice == SlChoice::Random) {
       sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
     } else if (options_.sl_choice == SlChoice::Path) {

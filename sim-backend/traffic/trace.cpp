@@ -143,7 +143,7 @@ Picos TraceTraffic::first(HostNum host) {
 Picos TraceTraffic::emit(PacketNet& net, HostNum host, Picos now) {
   Feed& feed = feed_of(host);
   while (feed.next && feed.next->at <= now) {
-    Sending sending{.dlid = lids_[feed.next->destination], .sl = feed.next->sl};
+    PacketRequest sending{.dlid = lids_[feed.next->destination], .sl = feed.next->sl};
     std::uint32_t left = feed.next->bytes;
     do {
       sending.payload = static_cast<std::uint16_t>(std::min(left, mtu_));

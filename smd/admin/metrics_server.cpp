@@ -17,7 +17,7 @@
 
 #include "smd/admin/listener.h"
 #include "smd/base/log.h"
-#include "smd/runtime/accept_loop.h"
+#include "smd/runtime/tcp_listener.h"
 
 namespace smd {
 namespace {

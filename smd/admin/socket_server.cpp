@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "smd/admin/socket_file.h"
+#include "smd/admin/listener.h"
 #include "smd/base/log.h"
-#include "smd/runtime/accept_loop.h"
+#include "smd/runtime/tcp_listener.h"
 
 namespace smd {
 namespace {

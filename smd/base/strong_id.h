@@ -29,6 +29,11 @@ class StrongId {
   Rep value_ = 0;
 };
 
+/// Append a number in decimal, or as 0x and 16 digits. Not in the formatters below: what fmt
+/// expands to there costs each file that prints an id seconds to compile.
+fmt::appender append_decimal(fmt::appender out, unsigned long long number);
+fmt::appender append_hex64(fmt::appender out, unsigned long long number);
+
 /// Dense handles use their largest value for "no such thing".
 template <class Id>
 inline constexpr Id kNone = Id{std::numeric_limits<typename Id::rep>::max()};
@@ -51,8 +56,7 @@ struct std::hash<smd::StrongId<Tag, Rep>> {
 /// Prints the plain number; types with a customary notation (Guid) specialise further.
 template <class Tag, class Rep>
 struct fmt::formatter<smd::StrongId<Tag, Rep>> : fmt::formatter<fmt::string_view> {
-  template <class Context>
-  auto format(smd::StrongId<Tag, Rep> id, Context& ctx) const {
-    return fmt::format_to(ctx.out(), "{}", static_cast<unsigned long long>(id.value()));
+  auto format(smd::StrongId<Tag, Rep> id, fmt::format_context& ctx) const {
+    return smd::append_decimal(ctx.out(), id.value());
   }
 };

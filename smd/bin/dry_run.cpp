@@ -7,12 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "smd/app/dump.h"
-#include "smd/app/report_csv.h"
-#include "smd/app/report_json.h"
-#include "smd/app/report_text.h"
 #include "smd/base/progress.h"
 #include "smd/bin/dry_run_world.h"
+#include "smd/report/cycle_text.h"
+#include "smd/report/dump.h"
 
 namespace smd::bin {
 namespace {
@@ -54,29 +52,29 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     failures.push_back(std::move(*failure));
   }
 
-  app::Settings settings = app::make_settings(config);
+  Settings settings = make_settings(config);
   settings.engine_fallback = false;  // an architect asks about this engine, not about another
   const bool watched = is_watched(*spec, options) && !failures.empty();
   DryRunWorld world(std::move(*spec), *timing, settings, options);
 
-  const app::CycleReport& first = world.bring_up();
+  const CycleReport& first = world.bring_up();
   if (watched) {
     progress::begin("oracle");
     world.watch_service();
   }
   display.reset();
-  const app::CongestionDesk& congestion = world.congestion();
+  const CcManager& congestion = world.congestion();
   bool holds = first.up() && congestion.plan().refusal.empty();
-  Json json = app::run_json(first);
+  Json json = run_json(first);
   const bool has_congestion = congestion.enabled() && !first.error;
   if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
-    fmt::print("{}", app::print_bring_up(first));
+    fmt::print("{}", print_bring_up(first));
     if (has_congestion) fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
   }
-  app::CycleReport last = first;
+  CycleReport last = first;
   std::vector<Json> changes;
-  std::vector<app::NamedText> tables;
+  std::vector<NamedText> tables;
   if (first.error && !first.routed) failures.clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : failures) {
@@ -84,29 +82,29 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     last = world.fail(failure);
     display.reset();
     holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty();
-    changes.push_back(app::change_json(last, failure.text, "down"));
+    changes.push_back(change_json(last, failure.text, "down"));
     if (congestion.enabled())
       changes.back()["congestion"] = congestion_report(congestion, world.congestion_cost());
     if (!options.json) {
-      fmt::print("{}", app::print_change(last, failure.text, "down"));
+      fmt::print("{}", print_change(last, failure.text, "down"));
       if (congestion.enabled()) fmt::print("{}", print_congestion_cost(world.congestion_cost()));
     }
     if (!watched) continue;
-    changes.back()["service"] = app::service_json(*world.service());
+    changes.back()["service"] = service_json(*world.service());
     tables.emplace_back(fmt::format("timeline-{}.csv", changes.size()), world.print_timeline());
   }
   json["changes"] = Json::array();
   for (const Json& change : changes) json["changes"].push_back(change);
-  json["rss_mb"] = app::peak_rss_mb();
+  json["rss_mb"] = peak_rss_mb();
   if (options.json) fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   if (!options.dump.empty() && world.in_force() != nullptr) {
     display.emplace(options.progress);
     progress::begin("dumps");
-    if (!changes.empty()) tables.emplace_back("changes.csv", app::print_csv(changes));
+    if (!changes.empty()) tables.emplace_back("changes.csv", print_csv(changes));
     if (congestion.enabled())
       tables.emplace_back("congestion.txt", print_congestion_registers(world.fabric()));
-    auto written = app::write_dumps(options.dump, *world.in_force(), last, world.plans());
-    if (written) written = app::write_texts(options.dump, tables);
+    auto written = write_dumps(options.dump, *world.in_force(), last, world.plans());
+    if (written) written = write_texts(options.dump, tables);
     display.reset();
     if (!written) {
       fmt::print(stderr, "{}\n", written.error().context);

@@ -10,9 +10,9 @@
 namespace smd::bin {
 namespace {
 
-std::size_t count_confirmed(const app::CongestionDesk& desk) {
+std::size_t count_confirmed(const CcManager& cc_manager) {
   return static_cast<std::size_t>(std::ranges::count_if(
-      desk.agents(), [](const auto& item) { return item.second.agent.is_as_wished(); }));
+      cc_manager.agents(), [](const auto& item) { return item.second.agent.is_confirmed(); }));
 }
 
 void print_switch(const sim::CongestionState& state, std::string& out) {
@@ -41,24 +41,23 @@ void print_adapter(const sim::CongestionState& state, std::string& out) {
 
 }  // namespace
 
-nlohmann::ordered_json congestion_report(const app::CongestionDesk& desk,
-                                         const CongestionCost& cost) {
-  return {{"agents", desk.agents().size()},
-          {"confirmed", count_confirmed(desk)},
+nlohmann::ordered_json congestion_report(const CcManager& cc_manager, const CongestionCost& cost) {
+  return {{"agents", cc_manager.agents().size()},
+          {"confirmed", count_confirmed(cc_manager)},
           {"gets", cost.gets},
           {"sets", cost.sets},
-          {"plan", cc::print_plan(desk.plan())},
-          {"refusal", desk.plan().refusal},
-          {"alarms", desk.alarms()}};
+          {"plan", cc::print_plan(cc_manager.plan())},
+          {"refusal", cc_manager.plan().refusal},
+          {"alarms", cc_manager.alarms()}};
 }
 
-std::string print_congestion(const app::CongestionDesk& desk, const CongestionCost& cost) {
+std::string print_congestion(const CcManager& cc_manager, const CongestionCost& cost) {
   std::string out = "congestion control:\n";
-  for (const std::string& line : cc::print_plan(desk.plan())) out += "  " + line + "\n";
-  for (const std::string& line : desk.alarms()) out += "  " + line + "\n";
+  for (const std::string& line : cc::print_plan(cc_manager.plan())) out += "  " + line + "\n";
+  for (const std::string& line : cc_manager.alarms()) out += "  " + line + "\n";
   return out + fmt::format("  {} of {} agents hold it; {} Gets, {} Sets\n",
-                           count_confirmed(desk),
-                           desk.agents().size(),
+                           count_confirmed(cc_manager),
+                           cc_manager.agents().size(),
                            cost.gets,
                            cost.sets);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sim-backend/management/sim_fabric.h"
-#include "smd/app/congestion_desk.h"
+#include "smd/cc/cc_manager.h"
 
 namespace smd::bin {
 
@@ -16,12 +16,11 @@ struct CongestionCost {
 };
 
 /// {"agents", "confirmed", "gets", "sets", "plan", "refusal", "alarms"}
-[[nodiscard]] nlohmann::ordered_json congestion_report(const app::CongestionDesk& desk,
+[[nodiscard]] nlohmann::ordered_json congestion_report(const CcManager& cc_manager,
                                                        const CongestionCost& cost);
 
 /// Of the bring-up: the plan and what it cost.
-[[nodiscard]] std::string print_congestion(const app::CongestionDesk& desk,
-                                           const CongestionCost& cost);
+[[nodiscard]] std::string print_congestion(const CcManager& cc_manager, const CongestionCost& cost);
 
 /// Of a change: one line.
 [[nodiscard]] std::string print_congestion_cost(const CongestionCost& cost);

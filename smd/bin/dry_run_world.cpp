@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "smd/app/cycle_sum.h"
-#include "smd/app/plan_text.h"
 #include "smd/base/progress.h"
+#include "smd/report/dump.h"
+#include "smd/subnet/cycle_report.h"
 
 namespace smd::bin {
 namespace {
@@ -50,7 +50,7 @@ Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& te
 
 DryRunWorld::DryRunWorld(sim::FabricSpec spec,
                          const sim::Timing& timing,
-                         const app::Settings& settings,
+                         const Settings& settings,
                          const DryRunOptions& options)
     : fabric_(runtime_, std::move(spec), timing, options.seed),
       transport_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
@@ -60,7 +60,7 @@ DryRunWorld::DryRunWorld(sim::FabricSpec spec,
   fabric_.set_wire_faults({.drop = options.drop});
 }
 
-const app::CycleReport& DryRunWorld::bring_up() {
+const CycleReport& DryRunWorld::bring_up() {
   manager_.start();
   settle(0);
   return *manager_.last_cycle();
@@ -68,7 +68,7 @@ const app::CycleReport& DryRunWorld::bring_up() {
 
 void DryRunWorld::watch_service() { timeline_.emplace(runtime_, fabric_); }
 
-app::CycleReport DryRunWorld::fail(const Failure& failure) {
+CycleReport DryRunWorld::fail(const Failure& failure) {
   cycles_.clear();
   plans_.clear();
   const std::uint64_t before = manager_.cycles();
@@ -82,19 +82,19 @@ app::CycleReport DryRunWorld::fail(const Failure& failure) {
   }
   settle(before);
   if (cycles_.empty()) {
-    app::CycleReport nothing = *manager_.last_cycle();
+    CycleReport nothing = *manager_.last_cycle();
     nothing.error = Error{Errc::Timeout, "the change was not noticed"};
     return nothing;
   }
-  app::CycleReport change = app::sum_cycles(cycles_);
+  CycleReport change = sum_cycles(cycles_);
   change.detection.time = change.began - failed_at_;
   return change;
 }
 
-std::optional<app::ServiceReport> DryRunWorld::service() const {
+std::optional<ServiceReport> DryRunWorld::service() const {
   if (!timeline_) return std::nullopt;
-  app::ServiceReport out{.highest_deadlock = timeline_->highest_deadlock(),
-                         .forwarding_loop = timeline_->first_loop().has_value()};
+  ServiceReport out{.highest_deadlock = timeline_->highest_deadlock(),
+                    .forwarding_loop = timeline_->first_loop().has_value()};
   const auto& samples = timeline_->samples();
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const TimePoint end = i + 1 < samples.size() ? samples[i + 1].at : runtime_.now();
@@ -123,20 +123,20 @@ std::string DryRunWorld::print_timeline() const {
   return out;
 }
 
-app::SubnetManager::Observer DryRunWorld::observer() {
-  app::SubnetManager::Observer out;
+SubnetManager::Observer DryRunWorld::observer() {
+  SubnetManager::Observer out;
   out.wall = [] {
     return std::chrono::duration_cast<Duration>(
         std::chrono::steady_clock::now().time_since_epoch());
   };
-  out.on_phase = [this](app::Phase phase) {
-    progress::begin(app::print_phase(phase), "MADs");
+  out.on_phase = [this](smd::Phase phase) {
+    progress::begin(print_phase(phase), "MADs");
     mads_before_step_ = fabric_.stats().injected;
   };
   out.on_plan = [this](const Fabric& fabric, const TransitionPlan& plan) {
-    plans_ += app::print_transition(fabric, plan);
+    plans_ += print_transition(fabric, plan);
   };
-  out.on_cycle = [this](const app::CycleReport& cycle) {
+  out.on_cycle = [this](const CycleReport& cycle) {
     cycles_.push_back(cycle);
     if (!cycle.error) {
       const unsigned longest = manager_.settings().statistics ? cycle.routes.max_hops + 1 : 0;

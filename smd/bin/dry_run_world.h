@@ -9,12 +9,12 @@
 #include "sim-backend/management/fabric_timeline.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
-#include "smd/app/congestion_desk.h"
-#include "smd/app/service_report.h"
-#include "smd/app/subnet_manager.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/dry_run_congestion.h"
-#include "smd/transport/class_split.h"
+#include "smd/cc/cc_manager.h"
+#include "smd/manager/subnet_manager.h"
+#include "smd/report/cycle_text.h"
+#include "smd/transport/transport.h"
 
 namespace smd::bin {
 
@@ -32,19 +32,19 @@ class DryRunWorld {
  public:
   DryRunWorld(sim::FabricSpec spec,
               const sim::Timing& timing,
-              const app::Settings& settings,
+              const smd::Settings& settings,
               const DryRunOptions& options);
   DryRunWorld(const DryRunWorld&) = delete;
 
-  [[nodiscard]] const app::CycleReport& bring_up();
+  [[nodiscard]] const smd::CycleReport& bring_up();
 
   /// From now on every change of a register is looked at. Requires: bring_up().
   void watch_service();
 
-  [[nodiscard]] app::CycleReport fail(const Failure& failure);
+  [[nodiscard]] smd::CycleReport fail(const Failure& failure);
 
   /// Of the latest failure; none when nobody watches.
-  [[nodiscard]] std::optional<app::ServiceReport> service() const;
+  [[nodiscard]] std::optional<smd::ServiceReport> service() const;
 
   /// The samples of the latest failure as CSV; virtual time is 0 at the failure.
   [[nodiscard]] std::string print_timeline() const;
@@ -52,9 +52,9 @@ class DryRunWorld {
   /// Of the latest failure, or of the bring-up when there was none.
   [[nodiscard]] const std::string& plans() const { return plans_; }
 
-  [[nodiscard]] const app::ActiveSubnet* in_force() const { return manager_.in_force(); }
+  [[nodiscard]] const smd::ActiveSubnet* in_force() const { return manager_.in_force(); }
 
-  [[nodiscard]] const app::CongestionDesk& congestion() const { return congestion_; }
+  [[nodiscard]] const smd::CcManager& congestion() const { return congestion_; }
 
   /// Of the latest failure, or of the bring-up when there was none.
   [[nodiscard]] CongestionCost congestion_cost() const;
@@ -62,21 +62,21 @@ class DryRunWorld {
   [[nodiscard]] const sim::SimFabric& fabric() const { return fabric_; }
 
  private:
-  app::SubnetManager::Observer observer();
+  smd::SubnetManager::Observer observer();
   void settle(std::uint64_t cycles);
 
   sim::SimRuntime runtime_;
   sim::SimFabric fabric_;
   sim::SimTransport transport_;
   ClassSplit split_;
-  app::CongestionDesk congestion_;
-  app::CcStats congestion_before_;
-  std::vector<app::CycleReport> cycles_;  // of the change under way
+  smd::CcManager congestion_;
+  smd::CcStats congestion_before_;
+  std::vector<smd::CycleReport> cycles_;  // of the change under way
   std::string plans_;                     // likewise
   std::uint64_t mads_before_step_ = 0;
   std::optional<sim::FabricTimeline> timeline_;
   TimePoint failed_at_;
-  app::SubnetManager manager_;
+  smd::SubnetManager manager_;
 };
 
 }  // namespace smd::bin

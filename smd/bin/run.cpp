@@ -7,7 +7,7 @@
 
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
-#include "smd/app/daemon.h"
+#include "smd/daemon/daemon.h"
 #include "smd/transport/umad_transport.h"
 
 namespace smd::bin {
@@ -27,7 +27,7 @@ int run(const Config& config,
         std::function<void(Config&)> override_config) {
   auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
-  app::Daemon::OpenTransport open = open_umad;
+  Daemon::OpenTransport open = open_umad;
   if (config.transport.kind == TransportKind::Sim) {
     auto spec =
         sim::load_fabric(config.transport.fabric.empty() ? "fat-tree" : config.transport.fabric);
@@ -43,13 +43,13 @@ int run(const Config& config,
   }
   int exit_code = 0;
   {
-    app::Daemon daemon(*runtime,
-                       {.config = config,
-                        .config_path = options.config_path,
-                        .override_config = std::move(override_config),
-                        .once = options.once,
-                        .json = options.json},
-                       std::move(open));
+    Daemon daemon(*runtime,
+                  {.config = config,
+                   .config_path = options.config_path,
+                   .override_config = std::move(override_config),
+                   .once = options.once,
+                   .json = options.json},
+                  std::move(open));
     exit_code = daemon.run();
   }
   fabric.reset();

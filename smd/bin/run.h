@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "smd/app/config.h"
+#include "smd/config/config.h"
 
 namespace smd::bin {
 

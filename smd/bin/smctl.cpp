@@ -1,7 +1,6 @@
 // smctl: one command to a running daemon (cli.md).
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "smd/admin/client.h"
+#include "smd/base/command_line.h"
 #include "smd/base/printable.h"
 #include "smd/base/program.h"
 #include "smd/bin/smctl_text.h"
@@ -37,40 +37,40 @@ struct Options {
 };
 
 /// Registers the commands; each one fills in `args` when it is the one that was given.
-class CommandLine {
+class Commands {
  public:
-  explicit CommandLine(Options& options) : options_(options) {
-    app_.set_version_flag("--version", SMD_VERSION);
-    app_.require_subcommand(1);
-    app_.fallthrough();
-    app_.add_option("--socket", options.where.socket, "the daemon's socket")->capture_default_str();
-    app_.add_flag("--json", options.json, "print the answer as JSON");
-    app_.add_flag("-v,--verbose", options.verbose, "show the request on stderr");
-    app_.add_flag("--quiet", options.quiet, "print nothing but errors");
+  explicit Commands(Options& options) : options_(options) {
+    line_.show_version(SMD_VERSION);
+    line_.require_command();
+    line_.let_options_follow_commands();
+    line_.option("--socket", options.where.socket, "the daemon's socket").show_default();
+    line_.flag("--json", options.json, "print the answer as JSON");
+    line_.flag("-v,--verbose", options.verbose, "show the request on stderr");
+    line_.flag("--quiet", options.quiet, "print nothing but errors");
 
     command("status", "state, engine, last sweep, last change, alarms");
     command("fabric", "switches and links");
     command("nodes", "every node");
     command("links", "every link");
-    auto* port = command("port", "one port as it is set and linked");
+    Command port = command("port", "one port as it is set and linked");
     text(port, "node", "NODE", "description, GUID or LID");
-    add(port, "port", "PORT", "number")->check(CLI::Range(0, 254))->required();
-    auto* route = command("route", "the hops from SRC to DST");
+    add(port, "port", "PORT", "number").range(0, 254).required();
+    Command route = command("route", "the hops from SRC to DST");
     text(route, "from", "SRC", "description, GUID or LID");
     text(route, "to", "DST", "description, GUID or LID");
-    auto* sweep = command("sweep", "look at every switch now and take in what changed");
-    sweep->add_flag_callback(
+    Command sweep = command("sweep", "look at every switch now and take in what changed");
+    sweep.flag(
         "--full", [this] { options_.args["full"] = true; }, "discover everything again");
-    auto* engine = command("engine", "the engine in use and those there are; or use NAME");
-    text(engine, "name", "NAME", "engine to use from now on")->required(false);
-    engine->add_flag_callback(
+    Command engine = command("engine", "the engine in use and those there are; or use NAME");
+    text(engine, "name", "NAME", "engine to use from now on").required(false);
+    engine.flag(
         "--force",
         [this] { options_.args["force"] = true; },
         "even where ports are taken down or turns blocked meanwhile");
-    auto* changes = command("changes", "the latest changes, newest first");
-    add(changes, "n", "N", "at most so many")->check(CLI::NonNegativeNumber);
+    Command changes = command("changes", "the latest changes, newest first");
+    add(changes, "n", "N", "at most so many").not_negative();
     command("congestion", "congestion control: agents, the plan, hot ports");
-    auto* log = command("log", "set the daemon's log level");
+    Command log = command("log", "set the daemon's log level");
     text(log, "level", "LEVEL", "debug, info, warn, error or off");
     add_sa();
     command("shutdown", "end the daemon; the fabric stays as it is");
@@ -78,51 +78,46 @@ class CommandLine {
 
   /// An exit code when there is nothing to ask the daemon.
   std::optional<int> parse(int argc, const char* const* argv) {
-    try {
-      app_.parse(argc, argv);
-    } catch (const CLI::Success& e) {
-      return app_.exit(e);  // --help, --version
-    } catch (const CLI::ParseError& e) {
-      fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", printable(e.what()));
-      return kBadCommandLine;
-    }
-    options_.command = app_.get_subcommands().front()->get_name();
-    return std::nullopt;
+    const auto code = line_.parse(argc, argv, [](const char* what) {
+      fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", printable(what));
+    });
+    options_.command = line_.given_command();
+    return code;
   }
 
  private:
-  CLI::App* command(const std::string& name, const std::string& help) {
-    return app_.add_subcommand(name, help);
+  Command command(const std::string& name, const std::string& help) {
+    return line_.command(name, help);
   }
 
   /// A positional number that goes into `args` under `key`.
-  CLI::Option* add(CLI::App* command,
-                   const std::string& key,
-                   const std::string& shown,
-                   const std::string& help) {
-    return command->add_option_function<std::uint64_t>(
-        shown, [this, key](const std::uint64_t& value) { options_.args[key] = value; }, help);
-  }
-
-  CLI::Option* text(CLI::App* command,
+  CommandOption add(Command command,
                     const std::string& key,
                     const std::string& shown,
                     const std::string& help) {
+    return command.number(
+        shown, [this, key](std::uint64_t value) { options_.args[key] = value; }, help);
+  }
+
+  CommandOption text(Command command,
+                     const std::string& key,
+                     const std::string& shown,
+                     const std::string& help) {
     return command
-        ->add_option_function<std::string>(
+        .text(
             shown, [this, key](const std::string& value) { options_.args[key] = value; }, help)
-        ->required();
+        .required();
   }
 
   void add_sa() {
-    auto* sa = command("sa", "records of the subnet administrator");
+    Command sa = command("sa", "records of the subnet administrator");
     text(sa, "record", "RECORD", "such as PathRecord, or PR");
-    sa->add_option_function<std::uint64_t>(
+    sa.number(
           "--limit",
-          [this](const std::uint64_t& value) { options_.args["limit"] = value; },
+          [this](std::uint64_t value) { options_.args["limit"] = value; },
           "show at most so many (1000)")
-        ->check(CLI::NonNegativeNumber);
-    sa->add_option_function<std::vector<std::string>>(
+        .not_negative();
+    sa.texts(
           "WHERE",
           [this](const std::vector<std::string>& conditions) {
             for (const std::string& condition : conditions) {
@@ -131,7 +126,7 @@ class CommandLine {
             }
           },
           "components that must match")
-        ->check(
+        .check(
             [](const std::string& condition) {
               return condition.find('=') == std::string::npos
                          ? fmt::format("'{}' is no condition; KEY=VALUE", condition)
@@ -141,7 +136,7 @@ class CommandLine {
   }
 
   Options& options_;
-  CLI::App app_{"Talks to a running smd over its Unix socket.", "smctl"};
+  CommandLine line_{"Talks to a running smd over its Unix socket.", "smctl"};
 };
 
 /// Routes of a large fabric take their time: the daemon is asked until it has decided.
@@ -199,8 +194,8 @@ int main(int argc, char** argv) {
   // A reader that has seen enough closes the pipe, and SIGPIPE ends us; a full disk is a failure.
   return smd::run_program("smctl", [&] {
     smd::bin::Options options;
-    smd::bin::CommandLine line(options);
-    if (const auto code = line.parse(argc, argv)) return *code;
+    smd::bin::Commands commands(options);
+    if (const auto code = commands.parse(argc, argv)) return *code;
     return smd::bin::run(options);
   });
 }

@@ -54,7 +54,7 @@ std::string print_ago(double seconds) {
 }
 
 /// "certified in 2 phases", and what is wrong with it.
-std::string print_assimilation(const Json& change) {
+std::string print_reconfiguration_mode(const Json& change) {
   const Json transition = object_at(change, "transition");
   const double phases = number_at(transition, "phases");
   std::string text = text_at(transition, "kind");
@@ -97,7 +97,7 @@ std::string print_changes(const Json& changes) {
                     fmt::format("{} ({})", text_at(change, "what"), text_at(change, "kind")),
                     fmt::format("{:.0f} SMPs", number_at(object_at(change, "smps"), "total")),
                     fmt::format("{:.3f} ms", number_at(object_at(change, "virtual_ms"), "total")),
-                    print_assimilation(change)});
+                    print_reconfiguration_mode(change)});
   }
   constexpr std::size_t kRight = 0b01101;
   return print_columns(rows, kRight);

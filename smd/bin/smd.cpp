@@ -1,12 +1,11 @@
 // The daemon's command line (cli.md): run, dry-run, verify, state, check-config.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 
 #include "sim-backend/topology/snapshot.h"
-#include "smd/app/assimilation.h"
+#include "smd/base/command_line.h"
 #include "smd/base/log.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
@@ -14,6 +13,7 @@
 #include "smd/bin/run.h"
 #include "smd/bin/state.h"
 #include "smd/bin/verify.h"
+#include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
 
@@ -61,9 +61,11 @@ Parsed<Config> apply(Config config, const Options& options) {
                  fmt::format("no engine is called '{}'; one of {}", config.sm.engine, names));
   }
   if (!options.mode.empty()) {
-    if (!parse_assimilation(options.mode)) {
+    if (!parse_reconfiguration_mode(options.mode)) {
       return fault(
-          "--mode", 0, fmt::format("'{}' is no mode; {}", options.mode, assimilation_grammar()));
+          "--mode",
+          0,
+          fmt::format("'{}' is no mode; {}", options.mode, reconfiguration_mode_grammar()));
     }
     config.sm.mode = options.mode;
   }
@@ -158,107 +160,95 @@ int do_state(Options& options, bool is_export) {
 
 int run_command_line(int argc, char** argv) {
   Options options;
-  CLI::App app{"smd, an InfiniBand subnet manager"};
-  app.set_version_flag("--version", std::string("smd ") + SMD_VERSION);
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.add_flag("-v,--verbose", options.verbose, "More log lines; twice for one per SMP");
-  app.add_flag("--quiet", options.quiet, "Errors only");
+  CommandLine line{"smd, an InfiniBand subnet manager"};
+  line.show_version(std::string("smd ") + SMD_VERSION);
+  line.require_command();
+  line.let_options_follow_commands();
+  line.flag("-v,--verbose", options.verbose, "More log lines; twice for one per SMP");
+  line.flag("--quiet", options.quiet, "Errors only");
 
-  CLI::App* run = app.add_subcommand("run", "Manage the subnet behind an adapter");
-  run->add_option(
+  Command run = line.command("run", "Manage the subnet behind an adapter");
+  run.option(
       "-c,--config", options.config, "Configuration file (/etc/smd/smd.toml where there is one)");
-  run->add_option("--transport", options.run.transport, "umad or sim")
-      ->check(CLI::IsMember({"umad", "sim"}));
-  run->add_option("--ca", options.run.ca, "Adapter, e.g. mlx5_0");
-  run->add_option("--port", options.run.port, "Port of the adapter")->check(CLI::Range(0, 254));
-  run->add_option(
+  run.option("--transport", options.run.transport, "umad or sim").one_of({"umad", "sim"});
+  run.option("--ca", options.run.ca, "Adapter, e.g. mlx5_0");
+  run.option("--port", options.run.port, "Port of the adapter").range(0, 254);
+  run.option(
       "--fabric", options.run.fabric, "Simulated fabric instead of an adapter: file or generator");
-  run->add_option("--engine", options.engine, "Routing engine");
-  run->add_option(
-      "--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
-  run->add_flag(
+  run.option("--engine", options.engine, "Routing engine");
+  run.option("--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
+  run.flag(
       "--once", options.run.once, "One bring-up, then exit: 0 when the subnet is up and verified");
-  run->add_flag("--json", options.run.json, "With --once: the report as JSON");
+  run.flag("--json", options.run.json, "With --once: the report as JSON");
 
-  CLI::App* dry = app.add_subcommand("dry-run", "Bring up a simulated fabric in virtual time");
-  dry->add_option("-c,--config", options.config, "Configuration file");
-  dry->add_option("--fabric", options.dry_run.fabric, "File or generator (smsim gen --list)")
-      ->required();
-  dry->add_option("--engine", options.engine, "Routing engine");
-  dry->add_option(
-      "--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
-  dry->add_option(
+  Command dry = line.command("dry-run", "Bring up a simulated fabric in virtual time");
+  dry.option("-c,--config", options.config, "Configuration file");
+  dry.option("--fabric", options.dry_run.fabric, "File or generator (smsim gen --list)").required();
+  dry.option("--engine", options.engine, "Routing engine");
+  dry.option("--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
+  dry.option(
       "--fail", options.dry_run.fail, "NODE:PORT takes a link down, NODE a node; repeatable");
-  dry->add_option("--timing", options.dry_run.timing, "modern, thesis or none");
-  dry->add_option("--seed", options.dry_run.seed, "Seed of the simulated faults");
-  dry->add_option("--drop", options.dry_run.drop, "Probability that a hop loses a SMP")
-      ->check([](const std::string& text) { return check_number(text, 0, 0.9); });
-  dry->add_option(
+  dry.option("--timing", options.dry_run.timing, "modern, thesis or none");
+  dry.option("--seed", options.dry_run.seed, "Seed of the simulated faults");
+  dry.option("--drop", options.dry_run.drop, "Probability that a hop loses a SMP")
+      .check([](const std::string& text) { return check_number(text, 0, 0.9); });
+  dry.option(
       "--dump", options.dry_run.dump, "Directory for tables, fabric, plan and CSV of the changes");
-  dry->add_flag("--json", options.dry_run.json, "One JSON object on stdout");
-  dry->add_flag("--progress", options.dry_run.progress, smd::progress::kHelp);
-  dry->add_flag("--timeline",
-                options.dry_run.timeline,
-                "Watch connectivity and deadlocks through every change; up to 64 switches it is "
-                "done anyway, beyond it takes time");
+  dry.flag("--json", options.dry_run.json, "One JSON object on stdout");
+  dry.flag("--progress", options.dry_run.progress, smd::progress::kHelp);
+  dry.flag("--timeline",
+           options.dry_run.timeline,
+           "Watch connectivity and deadlocks through every change; up to 64 switches it is "
+           "done anyway, beyond it takes time");
 
-  CLI::App* verify =
-      app.add_subcommand("verify", "Check forwarding tables that another manager wrote");
+  Command verify = line.command("verify", "Check forwarding tables that another manager wrote");
   verify
-      ->add_option("--fabric",
-                   options.verify.fabric,
-                   "Output of ibnetdiscover, another fabric file, or a generator")
-      ->required();
-  verify->add_option("--lft", options.verify.lft, "Output of dump_fts, or opensm-lfts.dump")
-      ->required();
-  verify->add_option(
-      "--sl2vl", options.verify.sl2vl, "opensm-sl2vl.dump; without it one VL is assumed");
-  verify->add_option("--path-sl",
-                     options.verify.path_sl,
-                     "Output of saquery -p; without it every path may take every SL");
-  verify->add_flag("--any-sl",
-                   options.verify.any_sl,
-                   "Strict: hosts may use any SL, whatever their path was given");
+      .option("--fabric",
+              options.verify.fabric,
+              "Output of ibnetdiscover, another fabric file, or a generator")
+      .required();
+  verify.option("--lft", options.verify.lft, "Output of dump_fts, or opensm-lfts.dump").required();
+  verify.option("--sl2vl", options.verify.sl2vl, "opensm-sl2vl.dump; without it one VL is assumed");
+  verify.option("--path-sl",
+                options.verify.path_sl,
+                "Output of saquery -p; without it every path may take every SL");
+  verify.flag("--any-sl",
+              options.verify.any_sl,
+              "Strict: hosts may use any SL, whatever their path was given");
   verify
-      ->add_option("--permutations",
-                   options.verify.permutations,
-                   "Random permutations for the effective bisection")
-      ->check(CLI::Range(0, 100000));
-  verify->add_flag("--json", options.verify.json, "One JSON object on stdout");
-  verify->add_flag("--progress", options.verify.progress, smd::progress::kHelp);
+      .option("--permutations",
+              options.verify.permutations,
+              "Random permutations for the effective bisection")
+      .range(0, 100000);
+  verify.flag("--json", options.verify.json, "One JSON object on stdout");
+  verify.flag("--progress", options.verify.progress, smd::progress::kHelp);
 
-  CLI::App* state = app.add_subcommand("state", "What survives a restart, as one text");
-  state->require_subcommand(1);
-  CLI::App* out = state->add_subcommand("export", "Print all of it");
-  CLI::Option* file = out->add_option("-o,--out", options.state.out, "File instead of stdout");
-  out->add_option("--as", options.state.format, "smd, or opensm: files for its cache directory")
-      ->check(CLI::IsMember({"smd", "opensm"}));
-  out->add_option("DIR", options.state.opensm_dir, "Where files for OpenSM go")->excludes(file);
-  CLI::App* in = state->add_subcommand(
-      "import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
-  in->add_option("FILE", options.state.files, "Told apart by their content")->required();
-  in->add_flag("--replace", options.state.replace, "Also what is there already");
-  for (CLI::App* each : {out, in}) {
-    each->add_option("-c,--config", options.config, "Configuration file");
-    each->add_option("--dir", options.state.dir, "State directory instead of the configuration's");
+  Command state = line.command("state", "What survives a restart, as one text");
+  state.require_command();
+  Command out = state.command("export", "Print all of it");
+  const CommandOption file = out.option("-o,--out", options.state.out, "File instead of stdout");
+  out.option("--as", options.state.format, "smd, or opensm: files for its cache directory")
+      .one_of({"smd", "opensm"});
+  out.option("DIR", options.state.opensm_dir, "Where files for OpenSM go").excludes(file);
+  Command in =
+      state.command("import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
+  in.option("FILE", options.state.files, "Told apart by their content").required();
+  in.flag("--replace", options.state.replace, "Also what is there already");
+  for (Command each : {out, in}) {
+    each.option("-c,--config", options.config, "Configuration file");
+    each.option("--dir", options.state.dir, "State directory instead of the configuration's");
   }
 
-  CLI::App* check =
-      app.add_subcommand("check-config", "Read a configuration and report every fault");
-  check->add_option("-c,--config", options.config, "Configuration file")->required();
-  check->add_option(
+  Command check = line.command("check-config", "Read a configuration and report every fault");
+  check.option("-c,--config", options.config, "Configuration file").required();
+  check.option(
       "--fabric", options.fabric, "File or generator: also what this fabric does not allow");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  if (run->parsed()) return do_run(options);
-  if (dry->parsed()) return do_dry_run(options);
-  if (verify->parsed()) return bin::verify(options.verify);
-  if (state->parsed()) return do_state(options, out->parsed());
+  if (const auto code = line.parse(argc, argv)) return *code;
+  if (run.was_given()) return do_run(options);
+  if (dry.was_given()) return do_dry_run(options);
+  if (verify.was_given()) return bin::verify(options.verify);
+  if (state.was_given()) return do_state(options, out.was_given());
   return do_check_config(options);
 }
 

@@ -10,12 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
-#include "smd/app/opensm_export.h"
-#include "smd/app/record_store.h"
-#include "smd/app/state_bundle.h"
-#include "smd/app/state_disk.h"
-#include "smd/app/state_file.h"
 #include "smd/base/read_file.h"
+#include "smd/state/opensm_export.h"
+#include "smd/state/record_store.h"
+#include "smd/state/state_bundle.h"
+#include "smd/state/state_directory.h"
 
 namespace smd::bin {
 namespace {
@@ -55,9 +54,9 @@ bool write_new(const std::string& path, const std::string& text) {
 }
 
 /// All of the files, or none.
-int write_files(const std::vector<app::OpensmFile>& files, const std::filesystem::path& dir) {
+int write_files(const std::vector<OpensmFile>& files, const std::filesystem::path& dir) {
   std::error_code error;
-  for (const app::OpensmFile& file : files) {
+  for (const OpensmFile& file : files) {
     if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
       return report(Faults{{dir / file.name, 0, "is there already; name another directory"}});
   }
@@ -71,7 +70,7 @@ int write_files(const std::vector<app::OpensmFile>& files, const std::filesystem
       std::filesystem::remove(dir / done->name, error);
     return report({Errc::Io, why});
   }
-  for (const app::OpensmFile& file : files)
+  for (const OpensmFile& file : files)
     fmt::print("{} written: {}\n", (dir / file.name).string(), file.note);
   return 0;
 }
@@ -83,14 +82,14 @@ int export_state(const Config& config, const StateOptions& options) {
   const bool for_opensm = options.format == "opensm";
   if (for_opensm == options.opensm_dir.empty())
     return report(Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
-  const auto bundle = app::read_bundle(dir);
+  const auto bundle = read_bundle(dir);
   if (!bundle) return report(bundle.error());
   if (for_opensm) {
-    const auto files = app::export_for_opensm(
+    const auto files = export_for_opensm(
         *bundle, {.from = dir, .subnet_prefix = config.sm.subnet_prefix, .wall_ms = wall_ms()});
     return files ? write_files(*files, options.opensm_dir) : report(files.error());
   }
-  const std::string text = app::print_bundle(*bundle);
+  const std::string text = print_bundle(*bundle);
   if (options.out.empty()) {
     fmt::print("{}", text);
     return 0;
@@ -106,30 +105,29 @@ int import_state(const Config& config, const StateOptions& options) {
   const std::string dir = options.dir.empty() ? config.sm.state_dir : options.dir;
   if (is_running(config))
     return report({Errc::Busy, "a daemon runs; stop it first: " + config.admin.socket});
-  app::StateBundle all;
+  StateBundle all;
   for (const std::string& path : options.files) {
     const auto text = read_file(path, kLargestState, Pipes::Accepted);
     if (!text) return report(Faults{{path, 0, text.error().context}});
-    auto imported = app::import_state(*text, path, wall_ms());
+    auto imported = smd::import_state(*text, path, wall_ms());
     if (!imported) return report(imported.error());
     if (!imported->note.empty()) fmt::print("{}: {}\n", path, imported->note);
     for (auto& [kind, content] : imported->bundle) all[kind] = std::move(content);
   }
-  const auto lock = app::StateLock::take(dir);
+  const auto lock = StateLock::take(dir);
   if (!lock) return report(lock.error());
   // All or nothing is decided before the first file is written.
   for (const auto& [kind, content] : all) {
-    const auto there = app::read_state(dir, kind);
+    const auto there = read_state(dir, kind);
     if (options.replace || (there && there->empty())) continue;
-    return report(Faults{{app::state_path(dir, kind), 0, "is there already; --replace it?"}});
+    return report(Faults{{state_path(dir, kind), 0, "is there already; --replace it?"}});
   }
   for (const auto& [kind, content] : all) {
     const bool journaled = kind == "records";
-    if (auto written =
-            journaled ? app::replace_records(dir, content) : app::write_state(dir, kind, content);
+    if (auto written = journaled ? replace_records(dir, content) : write_state(dir, kind, content);
         !written)
       return report(written.error());
-    fmt::print("{} written\n", app::state_path(dir, kind));
+    fmt::print("{} written\n", state_path(dir, kind));
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/config.h"
+#include "smd/config/config.h"
 
 namespace smd::bin {
 

@@ -12,7 +12,7 @@
 namespace smd::bin {
 namespace {
 
-constexpr std::size_t kMaxRows = 65536;  // LaneMaps
+constexpr std::size_t kMaxRows = 65536;  // SlToVlMaps
 
 class Joiner {
  public:
@@ -211,8 +211,8 @@ void Joiner::leave_out_unlisted() {
 }
 
 void Joiner::take_lanes() {
-  LaneMaps& lanes = out_.routing.lanes;
-  lanes = LaneMaps{fabric()};
+  SlToVlMaps& lanes = out_.routing.sl_to_vl;
+  lanes = SlToVlMaps{fabric()};
   // What no row is dumped for: turns to port 0, and to ports without a cable.
   lanes.add_row(SlToVl{});
   rows_.emplace(SlToVl{}, std::uint16_t{0});
@@ -260,8 +260,8 @@ void Joiner::take_rows(SwitchIdx sw, const DumpedLanes& table) {
                        table.line,
                        fmt::format("more than {} different rows in the fabric", kMaxRows));
     }
-    if (is_new) out_.routing.lanes.add_row(row.lanes);
-    out_.routing.lanes.set_row(sw, row.in, row.out, known->second);
+    if (is_new) out_.routing.sl_to_vl.add_row(row.lanes);
+    out_.routing.sl_to_vl.set_row(sw, row.in, row.out, known->second);
     ++inputs[row.out.value()];
   }
   for (const PortIdx port : fabric().external_ports(node)) {

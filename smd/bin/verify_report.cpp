@@ -5,11 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "smd/app/report_json.h"
 #include "smd/base/printable.h"
 #include "smd/base/progress.h"
-#include "smd/routing/hop_distance.h"
-#include "smd/routing/walk.h"
+#include "smd/report/cycle_text.h"
+#include "smd/routing/verify/hop_distance.h"
+#include "smd/routing/verify/walk.h"
 
 namespace smd::bin {
 namespace {
@@ -187,14 +187,14 @@ std::string print_verify(const VerifyReport& report) {
 }
 
 Json verify_json(const VerifyReport& report) {
-  app::CycleReport cycle;
+  CycleReport cycle;
   cycle.routes = report.routes;
   cycle.cycle_text = report.cycle;
-  Json routes = app::routes_json(report.routes);
+  Json routes = routes_json(report.routes);
   routes["disconnected"] = report.routes.disconnected;
   routes["unreachable_between_switches"] = report.between_switches;
   routes["first_faults"] = report.routes.first_faults;
-  Json deadlock = app::deadlock_json(cycle);
+  Json deadlock = deadlock_json(cycle);
   deadlock["any_sl"] = report.any_sl;
   Json patterns = Json::object();
   for (const auto& [name, load] : report.patterns) {
@@ -207,7 +207,7 @@ Json verify_json(const VerifyReport& report) {
                       {"throughput", rounded(load.throughput)}};
   }
   return {{"ok", report.sound()},
-          {"fabric", app::to_json(report.counts)},
+          {"fabric", to_json(report.counts)},
           {"routes", routes},
           {"deadlock", deadlock},
           {"load",

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "smd/app/cycle_report.h"
 #include "smd/bin/verify_input.h"
-#include "smd/routing/check.h"
-#include "smd/routing/path_sets.h"
-#include "smd/routing/pattern_load.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/path_sets.h"
+#include "smd/routing/verify/patterns.h"
+#include "smd/subnet/cycle_report.h"
 
 namespace smd::bin {
 
@@ -19,7 +20,7 @@ struct NamedLoad {
 };
 
 struct VerifyReport {
-  app::FabricCounts counts;
+  FabricCounts counts;
   RouteReport routes;
   std::string cycle;                   // as text
   std::uint64_t between_switches = 0;  // unreachable pairs of switches: no host's data is lost

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "smd/routing/shape/fat_tree.h"
-#include "smd/routing/switch_graph.h"
+#include "smd/routing/fat_tree/shape.h"
+#include "smd/routing/graph/switch_graph.h"
 
 namespace smd::cc {
 namespace {
@@ -17,12 +17,12 @@ bool is_host(const Fabric& fabric, PortIdx port) {
 
 unsigned mtu_of(const Fabric& fabric, PortIdx port) {
   const auto own = fabric.port_info[port].mtu_cap;
-  const auto far = fabric.port_info[fabric.peer[port]].mtu_cap;
-  return mtu_bytes(static_cast<Mtu>(std::min(own, far)));
+  const auto peer = fabric.port_info[fabric.peer[port]].mtu_cap;
+  return mtu_bytes(static_cast<Mtu>(std::min(own, peer)));
 }
 
 /// Switches on the longest of the shortest ways between hosts.
-unsigned longest_way(const Fabric& fabric, const IndexVector<SwitchIdx, unsigned>& served) {
+unsigned longest_route(const Fabric& fabric, const IndexVector<SwitchIdx, unsigned>& served) {
   const SwitchGraph graph(fabric);
   unsigned links = 0;
   for (const SwitchIdx from : served.indices()) {
@@ -73,7 +73,7 @@ Facts read_facts(const Fabric& fabric, const FactsRequest& request) {
     facts.shape = tree.error().context;
   }
   facts.path = request.longest_route.value_or(0);
-  if (facts.path == 0) facts.path = longest_way(fabric, served);
+  if (facts.path == 0) facts.path = longest_route(fabric, served);
   facts.stages = (facts.path + 2) / 2;
   return facts;
 }

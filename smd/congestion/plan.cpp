@@ -1,7 +1,6 @@
 #include "smd/congestion/plan.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -148,6 +147,40 @@ std::string find_loose_end(const RatePlan& rate, const Options& options) {
   return "";
 }
 
+std::string print_table(const std::vector<CctEntry>& table) {
+  std::string text;
+  for (const CctEntry& entry : table)
+    text += fmt::format("{}{:g}", text.empty() ? "" : " ", delay_of(entry));
+  return text;
+}
+
+void print_rate(const Plan& plan, const RatePlan& rate, std::vector<std::string>& lines) {
+  const CaEntry& entry = rate.setting.entries[0];
+  lines.push_back(fmt::format("hosts at {} Gbit/s", rate.mbps / 1000.0));
+  lines.push_back(
+      fmt::format("  window             {:.3g} packets = RTT / packet time = {:.0f} / {:.0f} ns",
+                  rate.window,
+                  rate.round_trip_ns,
+                  rate.packet_ns));
+  lines.push_back(
+      fmt::format("  floor              1/{:.0f} of the link = wait of at most {:.0f} packet times",
+                  rate.longest_delay + 1,
+                  rate.longest_delay));
+  lines.push_back(fmt::format("  table              {}", print_table(rate.table)));
+  lines.push_back(
+      fmt::format("                     packet times: 0, then window / w - 1 for w packets in "
+                  "flight, then window * "
+                  "{}^i to the floor, by steps of a fifth at most",
+                  plan.facts.radix));
+  lines.push_back(fmt::format("  ccti_limit         {}", rate.limit()));
+  lines.push_back(fmt::format("  ccti_increase      {}", entry.increase));
+  lines.push_back(fmt::format(
+      "  ccti_timer         {} x 1.024 us = (longest wait + its packet) (1 + marking_rate) + RTT",
+      entry.timer));
+  lines.push_back(fmt::format("  ccti_min           {}", entry.min));
+  lines.push_back(fmt::format("  trigger_threshold  {}", entry.trigger));
+}
+
 }  // namespace
 
 Plan build_plan(Facts facts, const Options& options) {
@@ -193,8 +226,8 @@ SwitchSetting switch_setting(const Plan& plan,
     // A host that takes in too slowly marks nothing itself; the port before it, which has no
     // credits then, does it in its stead.
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      if (far != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[far]))
+      const PortIdx peer = fabric.peer[port];
+      if (peer != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[peer]))
         out.victim_mask.set(fabric.number_of(port));
     }
   }
@@ -211,8 +244,8 @@ std::vector<PortSettingBlock> port_settings(const Plan& plan,
                                             const Fabric& fabric,
                                             NodeIdx node) {
   const NodeOverride* own = options.find(fabric.node_guid[node]);
-  const bool told = options.host_threshold || options.host_marking_rate;
-  if (!told || (own != nullptr && own->threshold)) return {};
+  const bool notified = options.host_threshold || options.host_marking_rate;
+  if (!notified || (own != nullptr && own->threshold)) return {};
   const SwitchSetting whole = switch_setting(plan, options, fabric, node);
   const PortSetting before_host{
       .valid = true,
@@ -221,8 +254,8 @@ std::vector<PortSettingBlock> port_settings(const Plan& plan,
       .marking_rate = u16(options.host_marking_rate.value_or(whole.marking_rate))};
   std::vector<PortSettingBlock> blocks(fabric.num_ports(node) / kPortBlockSize + 1);
   for (const PortIdx port : fabric.external_ports(node)) {
-    const PortIdx far = fabric.peer[port];
-    if (far == kNone<PortIdx> || fabric.is_switch(fabric.node_of[far])) continue;
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx> || fabric.is_switch(fabric.node_of[peer])) continue;
     const std::size_t number = fabric.number_of(port).value();
     blocks[number / kPortBlockSize][number % kPortBlockSize] = before_host;
   }
@@ -239,23 +272,51 @@ std::vector<CctBlock> table_blocks(const std::vector<CctEntry>& table) {
   return blocks;
 }
 
-std::optional<CaWish> ca_wish(const Plan& plan,
-                              const Options& options,
-                              const Fabric& fabric,
-                              PortIdx port) {
+std::optional<CaTarget> ca_target(const Plan& plan,
+                                  const Options& options,
+                                  const Fabric& fabric,
+                                  PortIdx port) {
   const unsigned mbps = link_mbps(fabric, port);
   const auto rate = std::ranges::find(plan.rates, mbps, &RatePlan::mbps);
   if (rate == plan.rates.end()) return std::nullopt;
-  CaWish wish{.setting = rate->setting, .table = table_blocks(rate->table)};
+  CaTarget target{.setting = rate->setting, .table = table_blocks(rate->table)};
   if (const NodeOverride* own = options.find(fabric.node_guid[fabric.node_of[port]])) {
-    for (CaEntry& entry : wish.setting.entries) {
+    for (CaEntry& entry : target.setting.entries) {
       entry.timer = u16(own->ccti_timer.value_or(entry.timer));
       entry.increase = u8(own->ccti_increase.value_or(entry.increase));
       entry.trigger = u8(own->trigger_threshold.value_or(entry.trigger));
       entry.min = u8(own->ccti_min.value_or(entry.min));
     }
   }
-  return wish;
+  return target;
+}
+
+std::vector<std::string> print_plan(const Plan& plan) {
+  const Facts& facts = plan.facts;
+  std::vector<std::string> lines;
+  lines.push_back(
+      fmt::format("{} hosts, {} switches: {}", facts.hosts, facts.switches, facts.shape));
+  lines.push_back(fmt::format("radix {}, stages {}, longest path {} switches, MTU {}{}",
+                              facts.radix,
+                              facts.stages,
+                              facts.path,
+                              facts.mtu,
+                              facts.is_tree ? "" : " (no tree: by host ports and paths)"));
+  lines.push_back(fmt::format("path of {:.0f} bytes = 2 h t_hop B + ack", plan.path_bytes));
+  lines.push_back("switches");
+  lines.push_back(
+      fmt::format("  threshold          {} = marks where a buffer is fuller than {:.0f} %",
+                  plan.switches.threshold,
+                  100 * fraction_of(plan.switches.threshold)));
+  lines.push_back(
+      fmt::format("  packet_size        {} x 64 bytes = MTU / 8", plan.switches.packet_size));
+  lines.push_back(fmt::format("  marking_rate       {} packets pass between two marks of a port",
+                              plan.switches.marking_rate));
+  lines.push_back("  victim_mask        ports before hosts");
+  for (const RatePlan& rate : plan.rates) print_rate(plan, rate, lines);
+  for (const std::string& each : plan.remarks) lines.push_back("note: " + each);
+  if (!plan.refusal.empty()) lines.push_back("refused: " + plan.refusal);
+  return lines;
 }
 
 }  // namespace smd::cc

@@ -12,7 +12,6 @@
 #include "smd/congestion/facts.h"
 #include "smd/congestion/options.h"
 #include "smd/congestion/throttle.h"
-#include "smd/congestion/window.h"
 
 namespace smd::cc {
 
@@ -62,17 +61,17 @@ struct Plan {
                                                           NodeIdx node);
 
 /// What the port of an adapter shall hold. Null where nothing is planned for its rate.
-struct CaWish {
+struct CaTarget {
   CaSetting setting;
   std::vector<CctBlock> table;
 
-  friend bool operator==(const CaWish&, const CaWish&) = default;
+  friend bool operator==(const CaTarget&, const CaTarget&) = default;
 };
 
-[[nodiscard]] std::optional<CaWish> ca_wish(const Plan& plan,
-                                            const Options& options,
-                                            const Fabric& fabric,
-                                            PortIdx port);
+[[nodiscard]] std::optional<CaTarget> ca_target(const Plan& plan,
+                                                const Options& options,
+                                                const Fabric& fabric,
+                                                PortIdx port);
 
 /// The table in blocks of 64, each with the limit.
 [[nodiscard]] std::vector<CctBlock> table_blocks(const std::vector<CctEntry>& table);

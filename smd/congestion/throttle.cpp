@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smd/congestion/window.h"
-
 namespace smd::cc {
 namespace {
 
@@ -31,6 +29,21 @@ CctEntry encode(double packet_times, double (*round)(double)) {
 }
 
 }  // namespace
+
+double compute_path_bytes(const PathTiming& path) {
+  return 2 * path.switches * path.hop_time * path.bytes_per_time + path.ack_bytes;
+}
+
+double compute_round_trip(const PathTiming& path, double payload) {
+  return (compute_path_bytes(path) + path.head_bytes + payload) / path.bytes_per_time;
+}
+
+double compute_window(const PathTiming& path, double payload) {
+  const double data = path.head_bytes + payload;
+  return (compute_path_bytes(path) + data) / data;
+}
+
+unsigned window_ceiling(double window) { return static_cast<unsigned>(std::ceil(window)); }
 
 std::uint64_t waiting_slots(unsigned marks, unsigned radix, unsigned stages, WaitCap cap) {
   if (marks == 0) return 0;

@@ -1,10 +1,4 @@
-// How far a flow is slowed down by each mark, and the table that says so to an adapter.
-//
-// In a network of k-port switches and n stages a validated mark divides the rate of a flow by k:
-// what is fair at one switch. n divisions are the most that k^n hosts can make necessary. Waits
-// between two packets are whole round trips: 0, 1, k, k^2 …
-//
-// Source: as window.h, formulas 5.7 – 5.11 and Table 5.1.
+// What a mark costs a flow, for the packets that its path holds.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +8,41 @@
 #include "smd/mad/congestion.h"
 
 namespace smd::cc {
+
+// How many packets a flow needs on the way to keep an empty path busy: the window ω.
+//
+//   t_vct = h · t_hop + L / B            one packet over h switches, cut through
+//   RTT   = 2 · h · t_hop + (L_data + L_ack) / B
+//   K     = 2 · h · t_hop · B + L_ack    what the way costs, in bytes
+//   ω     = RTT / (L_data / B) = (K + L_data) / L_data
+//
+// Source: Ferrer, Design of Efficient Packet Marking-based Congestion Management Techniques,
+// 2012, formulas 5.1 – 5.5. Any unit of time will do, if both fields use it.
+
+struct PathTiming {
+  unsigned switches = 1;      // h: on the longest path
+  double hop_time = 0;        // t_hop: routing, switch and cable
+  double bytes_per_time = 1;  // B
+  double head_bytes = 0;      // L_data is head and payload
+  double ack_bytes = 0;
+};
+
+[[nodiscard]] double compute_path_bytes(const PathTiming& path);  // K
+[[nodiscard]] double compute_round_trip(const PathTiming& path, double payload);
+
+/// ω in packets; above 1.
+[[nodiscard]] double compute_window(const PathTiming& path, double payload);
+
+/// DWmax: ω as a whole number of packets, rounded up.
+[[nodiscard]] unsigned window_ceiling(double window);
+
+// How far a flow is slowed down by each mark, and the table that says so to an adapter.
+//
+// In a network of k-port switches and n stages a validated mark divides the rate of a flow by k:
+// what is fair at one switch. n divisions are the most that k^n hosts can make necessary. Waits
+// between two packets are whole round trips: 0, 1, k, k^2 …
+//
+// Source: as window.h, formulas 5.7 – 5.11 and Table 5.1.
 
 /// "At most n increases" can be read in two ways; uncapped, gaps grow without bound.
 enum class WaitCap : std::uint8_t { Stages, StagesMinusOne, None };

@@ -1,18 +1,27 @@
-// Full discovery: learns the whole subnet by directed routes, in propagation order, pipelined
-// through the SMP window.
-//
-// Lean (default): a link known from one end is not asked from the other, and a raised
-// PortStateChange is cleared before the switch's ports are read, so that a change during the
-// reading raises it again. Literal: the request set of the thesis (full discovery, Table 12): every
-// up port is probed, the way back included, and LIDs are set while discovering.
+// Discovery of the subnet, full or partial.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "smd/discovery/explorer.h"
+#include "smd/discovery/sweep_report.h"
+#include "smd/fabric/delta.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/routing/tables.h"
 
 namespace smd {
+
+// Full discovery: learns the whole subnet by directed routes, in propagation order, pipelined
+// through the SMP window.
+//
+// Default: a link known from one end is not asked from the other, and a raised
+// PortStateChange is cleared before the switch's ports are read, so that a change during the
+// reading raises it again. Literal: the request set of the thesis (full discovery, Table 12): every
+// up port is probed, the way back included, and LIDs are set while discovering.
 
 using DiscoveryOptions = ExplorerOptions;
 
@@ -32,6 +41,71 @@ class Discovery {
  private:
   class Run;
   std::unique_ptr<Run> run_;
+};
+
+// Learns what changed by asking where something changed, and keeps the rest of what is known.
+//
+// Every device is waiting (a probe is out), reachable or missing. A switch whose ports were read
+// again, or whose PortStateChange is 0, certifies all of its links. A port that went down makes its
+// other end missing, and everything whose route from or to the manager crosses that device; what
+// is missing is found again over surviving links, or is gone. A port that came up is explored as
+// in full discovery, stopping at devices that are known. (Thesis, partial discovery.)
+
+struct PartialOptions {
+  MKey m_key;
+
+  /// The request set of the thesis: every known switch is asked for SwitchInfo by LID first, SMPs
+  /// to re-routed devices take an initial LID-routed segment to the last switch whose route still
+  /// works, every missing switch is probed, every up port of a new switch is explored, and LIDs are
+  /// set while discovering (set_end_port). Otherwise: only `suspects` are asked, routes are
+  /// directed over surviving links, and a switch that lost no link is not probed.
+  bool literal = false;
+  std::function<std::optional<PortInfo>(Guid, const PortInfo&)> set_end_port;  // literal only
+};
+
+/// What is known, from the cycle before. Must stay alive while the discovery runs.
+struct KnownSubnet {
+  const SweepReport* sweep = nullptr;
+  const LidMap* lids = nullptr;
+
+  /// Literal: routes by LID follow these. Not literal: a switch with entries here, but LinearFDBTop
+  /// 0, has restarted.
+  const ForwardingTables* lft = nullptr;
+};
+
+struct PartialReport {
+  SweepReport sweep;
+  Delta delta;
+  std::vector<Guid> reread;  // switches whose ports were read again, ascending
+
+  /// Nodes where a link came or went while it was looked at, ascending: suspects of the next look.
+  /// Their PortStateChange is set again, too.
+  std::vector<Guid> look_again;
+
+  /// Not empty: what was seen does not fit what was known, and only a full discovery will do; the
+  /// rest of the report is empty then.
+  std::string full_needed;
+};
+
+class PartialRun;
+
+class PartialDiscovery {
+ public:
+  using Done = std::function<void(Result<PartialReport>)>;
+
+  PartialDiscovery(SmpClient& client, PartialOptions options, Epoch epoch);
+  ~PartialDiscovery();
+  PartialDiscovery(const PartialDiscovery&) = delete;
+
+  /// `suspects`: switches that reported a change or did not answer. `done` runs once, last; it may
+  /// destroy this; at once when nothing is known. Fails only when the local node does not answer.
+  void start(const KnownSubnet& known, std::vector<Guid> suspects, Done done);
+
+ private:
+  SmpClient& client_;
+  PartialOptions options_;
+  Epoch epoch_;
+  std::unique_ptr<PartialRun> run_;
 };
 
 }  // namespace smd

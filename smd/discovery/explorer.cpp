@@ -63,13 +63,13 @@ void Explorer::fail_locally(Errc code, std::string why) {
 
 void Explorer::ask_local_node() { ask_node_info(SmpRoute::directed({}), std::nullopt); }
 
-void Explorer::ask_node_info(const SmpRoute& route, std::optional<CableEnd> from) {
+void Explorer::ask_node_info(const SmpRoute& route, std::optional<LinkEnd> from) {
   ask({.route = route},
       [this, route, from](const Result<SmpReply>& reply) { on_node_info(route, from, reply); });
 }
 
 void Explorer::on_node_info(const SmpRoute& route,
-                            std::optional<CableEnd> from,
+                            std::optional<LinkEnd> from,
                             const Result<SmpReply>& reply) {
   if (from) survey_.port(*from).probing = false;
   Result<NodeInfo> info = fail(Errc::Timeout, "");
@@ -77,7 +77,7 @@ void Explorer::on_node_info(const SmpRoute& route,
   if (!info || !plausible(*info)) {
     std::string why = answered(reply) ? "NodeInfo that cannot be" : describe(reply);
     if (from) {
-      oddities_.silent.push_back(
+      anomalies_.silent.push_back(
           {survey_.node(from->node).info.node_guid, from->port, std::move(why)});
     } else {
       fail_locally(reply ? Errc::Refused : reply.error().code, std::move(why));
@@ -91,12 +91,12 @@ void Explorer::on_node_info(const SmpRoute& route,
       forget(*known);
       known.reset();
     } else if (!fits(survey_.node(*known), *info)) {
-      if (from) oddities_.twins.push_back({info->node_guid, std::nullopt, *from});
+      if (from) anomalies_.duplicates.push_back({info->node_guid, std::nullopt, *from});
       return;
     }
   }
   const std::uint32_t node = known ? *known : survey_.add(*info, route);
-  const CableEnd arrival{node, info->local_port};
+  const LinkEnd arrival{node, info->local_port};
   if (!from) survey_.set_local_port(info->local_port);
   if (from && known && !may_join(*from, arrival)) return;
   if (!info->is_switch()) {
@@ -121,7 +121,7 @@ void Explorer::on_switch_info(std::uint32_t node, const Result<SmpReply>& reply)
   if (!info) return break_node(node, PortNum{0}, info.error().context);
   survey_.node(node).switch_info = *info;
   if (options_.literal) return;
-  if (info->port_state_change && !options_.look_only) return clear_port_state_change(node);
+  if (info->port_state_change && !options_.read_only) return clear_port_state_change(node);
   ask_switch_ports(node);
 }
 
@@ -197,7 +197,7 @@ void Explorer::set_end_port(std::uint32_t node, PortNum number, const SmpRoute& 
       });
 }
 
-void Explorer::probe(CableEnd from) {
+void Explorer::probe(LinkEnd from) {
   if (std::exchange(survey_.port(from).probing, true)) return;
   probes_.push_back(from);
 }
@@ -213,7 +213,7 @@ void Explorer::pump_probes() {
   // Lean probing decides at injection, when most other ends are known; the literal form asks in any
   // case.
   while (!probes_.empty() && (options_.literal || outstanding_ < room())) {
-    const CableEnd from = probes_.front();
+    const LinkEnd from = probes_.front();
     probes_.pop_front();
     survey_.port(from).probing = false;
     if (!options_.literal && survey_.peer(from)) continue;
@@ -225,7 +225,7 @@ void Explorer::pump_probes() {
     }
     const auto route = extend(*here, from.port);
     if (!route) {
-      oddities_.silent.push_back(out_of_reach(survey_.node(from.node).info.node_guid, from.port));
+      anomalies_.silent.push_back(out_of_reach(survey_.node(from.node).info.node_guid, from.port));
       continue;
     }
     survey_.port(from).probing = true;
@@ -233,68 +233,140 @@ void Explorer::pump_probes() {
   }
 }
 
-void Explorer::join(CableEnd a, CableEnd b) {
+void Explorer::join(LinkEnd a, LinkEnd b) {
   if (survey_.port(a).mute || survey_.port(b).mute) return;
   const auto older = survey_.peer(b);
   if (older && *older != a) return verify_older_link(*older, a, b);
   link(a, b);
 }
 
-void Explorer::link(CableEnd a, CableEnd b) {
+void Explorer::link(LinkEnd a, LinkEnd b) {
   survey_.link(a, b);
   if (!survey_.port(a).joined) joined_.push_back(a);
   survey_.port(a).joined = survey_.port(b).joined = true;
   on_joined(a, b);
 }
 
-/// `contested` was reached from `older` before and from `newer` now. Ask across the older cable
-/// again: when it still leads there, two nodes carry one GUID; otherwise a cable moved while we
-/// looked. An adapter forwards nothing, so its cable is asked from the other side.
-void Explorer::verify_older_link(CableEnd older, CableEnd newer, CableEnd contested) {
+/// `contested` was reached from `older` before and from `newer` now. Ask across the older link
+/// again: when it still leads there, two nodes carry one GUID; otherwise a link moved while we
+/// looked. An adapter forwards nothing, so its link is asked from the other side.
+void Explorer::verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested) {
   const bool backwards = older.node != 0 && !survey_.node(older.node).info.is_switch();
-  const CableEnd near = backwards ? contested : older;
-  const CableEnd far = backwards ? older : contested;
+  const LinkEnd near = backwards ? contested : older;
+  const LinkEnd peer = backwards ? older : contested;
   const auto here = route_to(near.node);
   const auto route = here ? extend(*here, near.port) : std::nullopt;
   if (!route) return link(newer, contested);
-  const auto on_reply = [this, route, near, far, older, newer, contested](
-                            const Result<SmpReply>& reply) {
-    const auto info =
-        answered(reply) ? decode_node_info(reply->data) : Result<NodeInfo>(fail(Errc::Timeout, ""));
-    if (info && info->node_guid == survey_.node(far.node).info.node_guid &&
-        info->local_port == far.port) {
-      const Guid guid = survey_.node(contested.node).info.node_guid;
-      oddities_.twins.push_back({guid, near == older ? std::optional(older) : std::nullopt, newer});
-      return;
-    }
-    link(newer, contested);
-    on_contradiction(older);
-    if (near == older && info && plausible(*info)) on_node_info(*route, older, reply);
-  };
+  const auto on_reply =
+      [this, route, near, peer, older, newer, contested](const Result<SmpReply>& reply) {
+        const auto info = answered(reply) ? decode_node_info(reply->data)
+                                          : Result<NodeInfo>(fail(Errc::Timeout, ""));
+        if (info && info->node_guid == survey_.node(peer.node).info.node_guid &&
+            info->local_port == peer.port) {
+          const Guid guid = survey_.node(contested.node).info.node_guid;
+          anomalies_.duplicates.push_back(
+              {guid, near == older ? std::optional(older) : std::nullopt, newer});
+          return;
+        }
+        link(newer, contested);
+        on_contradiction(older);
+        if (near == older && info && plausible(*info)) on_node_info(*route, older, reply);
+      };
   ask({.route = *route}, on_reply);
 }
 
 /// Every port of an adapter has an agent of its own; a switch has one for all.
-void Explorer::break_port(CableEnd end, std::string why) {
-  const bool is_own = end == CableEnd{0, survey_.local_port()};
+void Explorer::break_port(LinkEnd end, std::string why) {
+  const bool is_own = end == LinkEnd{0, survey_.local_port()};
   if (is_own || survey_.node(end.node).info.is_switch())
     return break_node(end.node, end.port, std::move(why));
   silence_port(end, std::move(why));
 }
 
-void Explorer::silence_port(CableEnd end, std::string why) {
-  const bool is_own = end == CableEnd{0, survey_.local_port()};
+void Explorer::silence_port(LinkEnd end, std::string why) {
+  const bool is_own = end == LinkEnd{0, survey_.local_port()};
   if (!is_own) {
     survey_.unlink(end);
     survey_.port(end).asked = survey_.port(end).mute = true;
   }
-  oddities_.silent.push_back({survey_.node(end.node).info.node_guid, end.port, std::move(why)});
+  anomalies_.silent.push_back({survey_.node(end.node).info.node_guid, end.port, std::move(why)});
 }
 
 void Explorer::break_node(std::uint32_t node, PortNum number, std::string why) {
   if (node == 0) fail_locally(Errc::Timeout, why);
   survey_.node(node).broken = true;
-  oddities_.silent.push_back({survey_.node(node).info.node_guid, number, std::move(why)});
+  anomalies_.silent.push_back({survey_.node(node).info.node_guid, number, std::move(why)});
+}
+
+// Links whose two ends contradict each other: one node answered across it, but the port where it
+// says to have been reached is Down. Either the link came or went while we looked, or another node
+// answered, with the GUID of this one.
+
+bool Explorer::settle_links() {
+  while (settled_ < joined_.size()) {
+    const LinkEnd a = joined_[settled_++];
+    const auto b = survey_.peer(a);
+    if (!b) continue;
+    // An adapter was asked through the very link: what it says of the port cannot be Down.
+    const auto is_down = [this](LinkEnd end) {
+      return survey_.node(end.node).info.is_switch() && !survey_.node(end.node).broken &&
+             survey_.port(end).read && !survey_.is_up(end);
+    };
+    if (is_down(*b)) {
+      settle(a, *b);
+      return true;
+    }
+    if (is_down(a)) {
+      settle(*b, a);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Explorer::settle(LinkEnd up, LinkEnd down) {
+  reread_end(down, [this, up, down] {
+    reread_end(up, [this, up, down] {
+      if (survey_.peer(up) != down) return;
+      if (survey_.is_up(up) && survey_.is_up(down)) return;
+      if (survey_.is_up(up)) return verify_duplicate(up, down);
+      unlink(up);
+      on_contradiction(up);
+      if (survey_.is_up(down)) probe(down);
+    });
+  });
+}
+
+void Explorer::reread_end(LinkEnd end, std::function<void()> then) {
+  const auto route = route_to(end.node);
+  const bool answers_for_itself = survey_.node(end.node).info.is_switch() || end.node == 0;
+  if (!route || !answers_for_itself) return then();
+  ask({.route = *route, .attribute = AttributeId::PortInfo, .modifier = end.port.value()},
+      [this, end, then = std::move(then)](const Result<SmpReply>& reply) {
+        if (answered(reply)) {
+          if (const auto info = decode_port_info(reply->data)) survey_.port(end).info = *info;
+        }
+        then();
+      });
+}
+
+void Explorer::verify_duplicate(LinkEnd up, LinkEnd down) {
+  const auto here = route_to(up.node);
+  const auto route = here ? extend(*here, up.port) : std::nullopt;
+  if (!route) return unlink(up);
+  ask({.route = *route}, [this, up, down, route](const Result<SmpReply>& reply) {
+    if (survey_.peer(up) != down) return;
+    const Guid guid = survey_.node(down.node).info.node_guid;
+    const auto info =
+        answered(reply) ? decode_node_info(reply->data) : Result<NodeInfo>(fail(Errc::Timeout, ""));
+    unlink(up);
+    if (info && info->node_guid == guid && info->local_port == down.port) {
+      anomalies_.duplicates.push_back({guid, std::nullopt, up});
+      return;
+    }
+    on_contradiction(up);
+    on_node_info(*route, up, reply);
+  });
 }
 
 }  // namespace smd

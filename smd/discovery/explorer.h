@@ -1,8 +1,8 @@
-// Asks its way through what is unknown: NodeInfo across every cable without a known far end, then
+// Explores what is unknown: NodeInfo across every link without a known other end, then
 // everything about the node found. Full discovery explores from nothing; partial discovery from the
 // ports that came up.
 //
-// A cable whose two ends contradict each other is looked at again before it is believed: a switch
+// A link whose two ends contradict each other is looked at again before it is believed: a switch
 // that answers across it, while its port there is Down, is a second one with the same GUID.
 #pragma once
 
@@ -18,14 +18,14 @@
 namespace smd {
 
 struct ExplorerOptions {
-  /// Every up port is probed, the way back included, and LIDs are set on the way. Otherwise a cable
+  /// Every up port is probed, the way back included, and LIDs are set on the way. Otherwise a link
   /// known from one end is not asked from the other.
   bool literal = false;
   MKey m_key;
 
   /// Nothing is set: PortStateChange stays raised where it is, and what came after the ports were
   /// read does not show. Not with `literal`.
-  bool look_only = false;
+  bool read_only = false;
 
   /// Literal only: called with the port's GUID for every port that takes a LID; what it returns is
   /// sent as Set(PortInfo) at once.
@@ -56,18 +56,18 @@ class Explorer {
   void ask_local_node();
 
   /// Asks who is at the other end when there is room, unless that is known by then.
-  void probe(CableEnd from);
+  void probe(LinkEnd from);
 
   void pump_probes();
 
   [[nodiscard]] bool is_asking() const { return outstanding_ > 0; }
 
-  [[nodiscard]] const std::deque<CableEnd>& probes() const { return probes_; }
+  [[nodiscard]] const std::deque<LinkEnd>& probes() const { return probes_; }
 
   /// Nothing leads to the node any more, and its GUID is free for another one.
   void forget(std::uint32_t node);
 
-  /// Asks about the first cable whose ends contradict each other; false when there is none (left).
+  /// Asks about the first link whose ends contradict each other; false when there is none (left).
   bool settle_links();
 
   void fail_locally(Errc code, std::string why);
@@ -79,24 +79,24 @@ class Explorer {
   /// Last after every answer; may destroy this.
   virtual void on_step() = 0;
 
-  /// `from` leads to `arrival`, whose cable went elsewhere before or not. False: the caller takes
+  /// `from` leads to `arrival`, whose link went elsewhere before or not. False: the caller takes
   /// care of `from` later.
-  virtual bool may_join(CableEnd, CableEnd) { return true; }
+  virtual bool may_join(LinkEnd, LinkEnd) { return true; }
 
-  virtual void on_joined(CableEnd, CableEnd) {}
+  virtual void on_joined(LinkEnd, LinkEnd) {}
 
   /// A node of the survey that another one may replace under its GUID.
   virtual bool is_stale(std::uint32_t) { return false; }
 
   /// A probe that could not be sent.
-  virtual void on_out_of_reach(CableEnd) {}
+  virtual void on_out_of_reach(LinkEnd) {}
 
-  /// The cable at `end` came or went while we looked.
-  virtual void on_contradiction(CableEnd) {}
+  /// The link at `end` came or went while we looked.
+  virtual void on_contradiction(LinkEnd) {}
 
-  virtual void unlink(CableEnd end) { survey_.unlink(end); }
+  virtual void unlink(LinkEnd end) { survey_.unlink(end); }
 
-  /// Lean: requests on the way up to which probes are added.
+  /// Not literal: requests on the way up to which probes are added.
   virtual std::size_t room() { return client_.window(); }
 
   /// Nothing when it cannot be reached any more.
@@ -105,12 +105,12 @@ class Explorer {
   Survey survey_;
   ExplorerOptions options_;
   std::optional<Error> fatal_;
-  Oddities oddities_;
+  Anomalies anomalies_;
 
  private:
-  void ask_node_info(const SmpRoute& route, std::optional<CableEnd> from);
+  void ask_node_info(const SmpRoute& route, std::optional<LinkEnd> from);
   void on_node_info(const SmpRoute& route,
-                    std::optional<CableEnd> from,
+                    std::optional<LinkEnd> from,
                     const Result<SmpReply>& reply);
   void explore_switch(std::uint32_t node);
   void on_switch_info(std::uint32_t node, const Result<SmpReply>& reply);
@@ -122,22 +122,22 @@ class Explorer {
                     const SmpRoute& route,
                     const Result<SmpReply>& reply);
   void set_end_port(std::uint32_t node, PortNum port, const SmpRoute& route);
-  void join(CableEnd a, CableEnd b);
-  void link(CableEnd a, CableEnd b);
-  void verify_older_link(CableEnd older, CableEnd newer, CableEnd contested);
+  void join(LinkEnd a, LinkEnd b);
+  void link(LinkEnd a, LinkEnd b);
+  void verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested);
   void break_node(std::uint32_t node, PortNum port, std::string why);
-  void break_port(CableEnd end, std::string why);
-  void silence_port(CableEnd end, std::string why);
-  void reread_end(CableEnd end, std::function<void()> then);
-  void settle(CableEnd up, CableEnd down);
-  void verify_twin(CableEnd up, CableEnd down);
+  void break_port(LinkEnd end, std::string why);
+  void silence_port(LinkEnd end, std::string why);
+  void reread_end(LinkEnd end, std::function<void()> then);
+  void settle(LinkEnd up, LinkEnd down);
+  void verify_duplicate(LinkEnd up, LinkEnd down);
 
   SmpClient& client_;
   SmpScope scope_;
   std::size_t outstanding_ = 0;
-  std::deque<CableEnd> probes_;   // up ports whose other end is not known yet, oldest first
-  std::vector<CableEnd> joined_;  // cables seen in this run, by one end
-  std::size_t settled_ = 0;       // of joined_
+  std::deque<LinkEnd> probes_;   // up ports whose other end is not known yet, oldest first
+  std::vector<LinkEnd> joined_;  // links seen in this run, by one end
+  std::size_t settled_ = 0;      // of joined_
 };
 
 /// One hop more; nothing beyond 63.

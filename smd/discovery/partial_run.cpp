@@ -3,7 +3,135 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/discovery/explorer.h"
+#include "smd/mad/node_info.h"
+
 namespace smd {
+
+SwitchReader::SwitchReader(SmpClient& client, Wanted wanted)
+    : scope_(client), wanted_(std::move(wanted)) {}
+
+void SwitchReader::start(Done done) {
+  done_ = std::move(done);
+  outstanding_ = wanted_.identity ? 2 : 1;
+  if (wanted_.identity) {
+    send(Method::Get, AttributeId::NodeInfo, 0, {}, [this](const SmpReply& reply) {
+      on_node_info(reply);
+    });
+  }
+  send(Method::Get, AttributeId::SwitchInfo, 0, {}, [this](const SmpReply& reply) {
+    on_switch_info(reply);
+  });
+}
+
+void SwitchReader::send(Method method,
+                        AttributeId attribute,
+                        std::uint32_t modifier,
+                        const SmpData& data,
+                        std::function<void(const SmpReply&)> on_answer) {
+  scope_.send({.route = wanted_.route,
+               .method = method,
+               .attribute = attribute,
+               .modifier = modifier,
+               .data = data,
+               .m_key = wanted_.m_key},
+              [this, on_answer = std::move(on_answer)](const Result<SmpReply>& reply) {
+                if (!reply) return give_up(reply.error());
+                if (reply->status != 0) return give_up({Errc::Refused, describe(reply)});
+                on_answer(*reply);
+              });
+}
+
+void SwitchReader::give_up(Error error) {
+  scope_.cancel_all();
+  std::exchange(done_, nullptr)(tl::unexpected<Error>(std::move(error)));
+}
+
+void SwitchReader::on_node_info(const SmpReply& reply) {
+  const Result<NodeInfo> info = decode_node_info(reply.data);
+  if (!info) return give_up(info.error());
+  if (*wanted_.identity != Identity{info->node_guid, info->local_port}) {
+    reading_.unknown = true;
+    return finish();
+  }
+  if (--outstanding_ == 0) proceed();
+}
+
+void SwitchReader::on_switch_info(const SmpReply& reply) {
+  const Result<SwitchInfo> info = decode_switch_info(reply.data);
+  if (!info) return give_up(info.error());
+  reading_.info = *info;
+  if (--outstanding_ == 0) proceed();
+}
+
+void SwitchReader::proceed() {
+  const SwitchInfo& info = reading_.info;
+  reading_.restarted = wanted_.had_tables && !has_no_lft() && info.linear_fdb_top == 0;
+  if (reading_.restarted) return finish();
+  reading_.raised = info.port_state_change || wanted_.cleared_before;
+  if (info.port_state_change) return clear();
+  ask_ports();
+}
+
+void SwitchReader::clear() {
+  send(Method::Set,
+       AttributeId::SwitchInfo,
+       0,
+       clear_change_data(reading_.info),
+       [this](const SmpReply&) {
+         reading_.info.port_state_change = false;
+         ask_ports();
+       });
+}
+
+void SwitchReader::ask_ports() {
+  std::vector<PortNum> ports = wanted_.anyway;
+  // A switch without linear tables shows by its LID alone that it has restarted.
+  if (!wanted_.literal && reading_.info.linear_fdb_top == 0) ports.push_back(PortNum{0});
+  if (reading_.raised) {
+    for (unsigned p = 1; p <= wanted_.num_ports; ++p) {
+      ports.push_back(PortNum{static_cast<std::uint8_t>(p)});
+    }
+  }
+  std::ranges::sort(ports);
+  const auto again = std::ranges::unique(ports);
+  ports.erase(again.begin(), again.end());
+  if (ports.empty()) return finish();
+  outstanding_ = ports.size();
+  for (const PortNum port : ports) ask_port(port);
+}
+
+void SwitchReader::ask_port(PortNum port) {
+  scope_.send({.route = wanted_.route,
+               .attribute = AttributeId::PortInfo,
+               .modifier = port.value(),
+               .m_key = wanted_.m_key},
+              [this, port](const Result<SmpReply>& reply) { on_port(port, reply); });
+}
+
+void SwitchReader::on_port(PortNum port, const Result<SmpReply>& reply) {
+  if (!reply) return give_up(reply.error());
+  PortReading reading{.port = port};
+  if (reply->status != 0) {
+    reading.why = "PortInfo: " + describe(reply);
+  } else {
+    const auto info = decode_port_info(reply->data);
+    if (!info) return give_up(info.error());
+    reading.info = *info;
+  }
+  reading_.ports.push_back(std::move(reading));
+  if (--outstanding_ == 0) finish();
+}
+
+void SwitchReader::finish() {
+  scope_.cancel_all();
+  std::ranges::sort(reading_.ports, {}, &PortReading::port);
+  if (wanted_.had_tables && has_no_lft() && !reading_.ports.empty()) {
+    const PortReading& own = reading_.ports.front();
+    reading_.restarted = own.port == PortNum{0} && own.info && own.info->lid == kUnassignedLid;
+  }
+  std::exchange(done_, nullptr)(std::move(reading_));
+}
 
 PartialRun::PartialRun(SmpClient& client,
                        const PartialOptions& options,
@@ -43,14 +171,14 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
   auto& reader = readers_[node];
   reader = std::make_unique<SwitchReader>(
       client_,
-      SwitchReader::Wish{.route = request.route,
-                         .identity = identity,
-                         .m_key = partial_.m_key,
-                         .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
-                         .had_tables = had_tables(node),
-                         .cleared_before = cleared_.contains(node),
-                         .literal = partial_.literal,
-                         .anyway = std::move(request.anyway)});
+      SwitchReader::Wanted{.route = request.route,
+                           .identity = identity,
+                           .m_key = partial_.m_key,
+                           .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
+                           .had_tables = had_tables(node),
+                           .cleared_before = cleared_.contains(node),
+                           .literal = partial_.literal,
+                           .anyway = std::move(request.anyway)});
   reader->start([this, node](const Result<SwitchReader::Reading>& reading) {
     const auto reader_node = readers_.extract(node);  // alive until its last handler returns
     if (!reading && reader_node.mapped()->may_have_cleared()) cleared_.insert(node);
@@ -79,14 +207,14 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
   if (!reading.ports.empty()) reread_.insert(survey_.node(node).info.node_guid);
   bool changed = false;
   for (const SwitchReader::PortReading& at : reading.ports) {
-    const CableEnd end{node, at.port};
+    const LinkEnd end{node, at.port};
     const PortState before = survey_.port(end).info.state();
     survey_.port(end).info = at.info.value_or(PortInfo{});
     survey_.port(end).read = at.info.has_value();
     survey_.port(end).mute = !at.info.has_value() && at.port != PortNum{0};
     survey_.port(end).fresh = true;
     if (!at.info) {
-      oddities_.silent.push_back({survey_.node(node).info.node_guid, at.port, at.why});
+      anomalies_.silent.push_back({survey_.node(node).info.node_guid, at.port, at.why});
     }
     if (at.port == PortNum{0}) continue;
     const PortState now = survey_.port(end).info.state();
@@ -107,13 +235,13 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
   return changed;
 }
 
-std::optional<CableEnd> PartialRun::own_link() const {
+std::optional<LinkEnd> PartialRun::own_link() const {
   if (survey_.node(0).info.is_switch()) return std::nullopt;
-  return CableEnd{0, survey_.local_port()};
+  return LinkEnd{0, survey_.local_port()};
 }
 
 void PartialRun::forget_restarted(std::uint32_t node) {
-  std::vector<CableEnd> others;
+  std::vector<LinkEnd> others;
   for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
     const auto other = survey_.peer({node, PortNum{static_cast<std::uint8_t>(p)}});
     if (other && other == own_link()) return need_full("the manager's own switch has restarted");
@@ -121,12 +249,12 @@ void PartialRun::forget_restarted(std::uint32_t node) {
   }
   restarted_.insert(survey_.node(node).info.node_guid);
   forget(node);
-  for (const CableEnd other : others) {
+  for (const LinkEnd other : others) {
     if (survey_.node(other.node).info.is_switch()) probe(other);
   }
 }
 
-void PartialRun::on_contradiction(CableEnd end) {
+void PartialRun::on_contradiction(LinkEnd end) {
   look_again_.insert(survey_.node(end.node).info.node_guid);
 }
 
@@ -148,8 +276,8 @@ bool PartialRun::finish_early() {
 
 void PartialRun::finish() {
   carry_silent();
-  carry_twins();
-  PartialReport report{.sweep = build_report(survey_, std::move(oddities_), epoch_),
+  carry_duplicates();
+  PartialReport report{.sweep = build_report(survey_, std::move(anomalies_), epoch_),
                        .reread = {reread_.begin(), reread_.end()},
                        .look_again = {look_again_.begin(), look_again_.end()}};
   const Fabric& now = *report.sweep.fabric;
@@ -169,12 +297,12 @@ void PartialRun::carry_silent() {
   for (const SilentPort& silent : known_.sweep->silent) {
     const auto node = survey_.find(silent.node);
     if (!node) {
-      if (has_unread_open_port()) oddities_.silent.push_back(silent);
+      if (has_unread_open_port()) anomalies_.silent.push_back(silent);
       continue;
     }
     if (!is_known(*node) || silent.port.value() >= survey_.node(*node).ports.size()) continue;
-    const CableEnd end{*node, silent.port};
-    if (!survey_.port(end).fresh && !survey_.peer(end)) oddities_.silent.push_back(silent);
+    const LinkEnd end{*node, silent.port};
+    if (!survey_.port(end).fresh && !survey_.peer(end)) anomalies_.silent.push_back(silent);
   }
 }
 
@@ -182,22 +310,22 @@ bool PartialRun::has_unread_open_port() const {
   for (std::uint32_t n = 0; n < known_nodes_; ++n) {
     if (!survey_.node(n).info.is_switch()) continue;
     for (unsigned p = 1; p < survey_.node(n).ports.size(); ++p) {
-      const CableEnd end{n, PortNum{static_cast<std::uint8_t>(p)}};
+      const LinkEnd end{n, PortNum{static_cast<std::uint8_t>(p)}};
       if (!survey_.port(end).fresh && survey_.is_up(end) && !survey_.peer(end)) return true;
     }
   }
   return false;
 }
 
-/// Places are paths of the earlier snapshot; the cables they end with are what stays.
-void PartialRun::carry_twins() {
+/// Places are paths of the earlier snapshot; the links they end with are what stays.
+void PartialRun::carry_duplicates() {
   const Fabric& before = *known_.sweep->fabric;
-  const auto find_end = [&](const HopPath& path) -> std::optional<CableEnd> {
+  const auto find_end = [&](const HopPath& path) -> std::optional<LinkEnd> {
     NodeIdx at = before.sm_node;
     for (std::size_t hop = 0; hop < path.size(); ++hop) {
       if (path[hop].value() > before.num_ports(at)) return std::nullopt;
       const PortIdx port = before.port_of(at, path[hop]);
-      if (hop + 1 == path.size()) return CableEnd{at.value(), path[hop]};
+      if (hop + 1 == path.size()) return LinkEnd{at.value(), path[hop]};
       if (before.peer[port] == kNone<PortIdx>) return std::nullopt;
       at = before.node_of[before.peer[port]];
     }
@@ -208,7 +336,7 @@ void PartialRun::carry_twins() {
     const auto second = find_end(duplicate.second);
     if (!second || survey_.port(*second).fresh || survey_.peer(*second)) continue;
     const bool first_stands = first && survey_.peer(*first);
-    oddities_.twins.push_back({duplicate.guid, first_stands ? first : std::nullopt, *second});
+    anomalies_.duplicates.push_back({duplicate.guid, first_stands ? first : std::nullopt, *second});
   }
 }
 

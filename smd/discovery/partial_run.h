@@ -1,16 +1,101 @@
-// What both forms of partial discovery share: the known subnet as a survey, switches that are read
-// again, and the report. The forms decide whom to ask and what a port that went down means.
+// What both forms of partial discovery share: reading known switches again, comparing, the report.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "smd/discovery/discovery.h"
 #include "smd/discovery/explorer.h"
-#include "smd/discovery/partial_discovery.h"
-#include "smd/discovery/switch_reader.h"
+#include "smd/mad/node_info.h"
+#include "smd/mad/port_info.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
+
+// Asks one known switch what became of its ports: SwitchInfo, and where PortStateChange is set,
+// clearing it and every port. Clearing comes first, so that a change during the reading raises it
+// again. Nothing is cleared before NodeInfo says that the route leads to that switch: when a link
+// was moved, it leads to another one. Destroying the reader cancels what is pending.
+
+class SwitchReader {
+ public:
+  /// Who answers, and where the request arrives.
+  struct Identity {
+    Guid guid;
+    PortNum arrival;
+
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+
+  struct Wanted {
+    SmpRoute route;
+    std::optional<Identity> identity;  // none: the route is by LID
+    MKey m_key;
+    unsigned num_ports = 0;
+    bool had_tables = false;      // LinearFDBTop 0 means that it has restarted
+    bool cleared_before = false;  // PortStateChange, by somebody who did not read the ports then
+    bool literal = false;         // never port 0
+    std::vector<PortNum> anyway;  // ports to read even if PortStateChange is clear
+  };
+
+  struct PortReading {
+    PortNum port;
+    std::optional<PortInfo> info;
+    std::string why;  // there is none: the agent will not talk of this port
+  };
+
+  struct Reading {
+    SwitchInfo info;
+    bool raised = false;             // PortStateChange was set; it no longer is
+    bool restarted = false;          // then nothing else was asked, and the bit was left alone
+    bool unknown = false;            // another node answers; nothing else was asked
+    std::vector<PortReading> ports;  // ascending
+  };
+
+  using Done = std::function<void(Result<Reading>)>;
+
+  SwitchReader(SmpClient& client, Wanted wanted);
+  SwitchReader(const SwitchReader&) = delete;
+
+  /// `done` runs once, last; it may destroy this. Fails when the switch stops answering.
+  void start(Done done);
+
+  /// PortStateChange may be cleared by now.
+  [[nodiscard]] bool may_have_cleared() const { return reading_.raised; }
+
+ private:
+  void send(Method method,
+            AttributeId attribute,
+            std::uint32_t modifier,
+            const SmpData& data,
+            std::function<void(const SmpReply&)> on_answer);
+  void on_switch_info(const SmpReply& reply);
+  void on_node_info(const SmpReply& reply);
+  void proceed();
+  void clear();
+  void ask_ports();
+  void ask_port(PortNum port);
+  void on_port(PortNum port, const Result<SmpReply>& reply);
+
+  [[nodiscard]] bool has_no_lft() const { return reading_.info.linear_fdb_cap == 0; }
+
+  void finish();
+  void give_up(Error error);
+
+  SmpScope scope_;
+  Wanted wanted_;
+  Done done_;
+  Reading reading_;
+  std::size_t outstanding_ = 0;
+};
+
+// What both forms of partial discovery share: the known subnet as a survey, switches that are read
+// again, and the report. The forms decide whom to ask and what a port that went down means.
 
 class PartialRun : public Explorer {
  public:
@@ -52,18 +137,18 @@ class PartialRun : public Explorer {
   bool finish_early();
   void finish();
 
-  void on_contradiction(CableEnd end) override;
+  void on_contradiction(LinkEnd end) override;
 
   // What the forms decide.
   virtual void on_read(std::uint32_t node, const SwitchReader::Reading& reading) = 0;
   virtual void on_silent(std::uint32_t node, std::string why) = 0;
-  virtual void on_port_down(CableEnd end) = 0;
-  virtual void on_port_up(CableEnd end) = 0;
+  virtual void on_port_down(LinkEnd end) = 0;
+  virtual void on_port_up(LinkEnd end) = 0;
 
   [[nodiscard]] bool is_known(std::uint32_t node) const { return node < known_nodes_; }
 
   /// The manager's adapter port; nothing when it sits on a switch.
-  [[nodiscard]] std::optional<CableEnd> own_link() const;
+  [[nodiscard]] std::optional<LinkEnd> own_link() const;
 
   SmpClient& client_;
   PartialOptions partial_;
@@ -72,7 +157,7 @@ class PartialRun : public Explorer {
  private:
   [[nodiscard]] bool had_tables(std::uint32_t node) const;
   void carry_silent();
-  void carry_twins();
+  void carry_duplicates();
   [[nodiscard]] bool has_unread_open_port() const;
 
   Epoch epoch_;

@@ -1,7 +1,4 @@
-// What a discovery knows so far: nodes, ports and cables, as they are learned or were known before.
-//
-// Nodes are numbered as they come and keep their number; node 0 is the manager's own. A node that
-// is gone stays as an entry that nothing leads to.
+// What discovery knows so far, and the shortest directed routes over it.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +11,18 @@
 
 namespace smd {
 
-/// One end of a cable.
-struct CableEnd {
+// What a discovery knows so far: nodes, ports and links, as they are learned or were known before.
+//
+// Nodes are numbered as they come and keep their number; node 0 is the manager's own. A node that
+// is gone stays as an entry that nothing leads to.
+
+/// One end of a link.
+struct LinkEnd {
   std::uint32_t node = 0;
   PortNum port;
 
-  friend bool operator==(const CableEnd&, const CableEnd&) = default;
-  friend auto operator<=>(const CableEnd&, const CableEnd&) = default;
+  friend bool operator==(const LinkEnd&, const LinkEnd&) = default;
+  friend auto operator<=>(const LinkEnd&, const LinkEnd&) = default;
 };
 
 class Survey {
@@ -33,10 +35,10 @@ class Survey {
     bool asked = false;    // in this run
     bool read = false;     // `info` is an answer, of this run or of one before
     bool fresh = false;    // `info` is an answer of this run
-    bool joined = false;   // the cable was seen in this run
+    bool joined = false;   // the link was seen in this run
     bool probing = false;  // who is at the other end is being asked, or will be
     bool fdr10 = false;
-    bool mute = false;  // does not say what it is: nobody can bring it up, so its cable is none
+    bool mute = false;  // does not say what it is: nobody can bring it up, so its link is none
   };
 
   struct Node {
@@ -44,10 +46,10 @@ class Survey {
     SwitchInfo switch_info;
     std::string description;
     SmpRoute route;
-    std::vector<Port> ports;      // 0 … num_ports
-    std::vector<CableEnd> peers;  // by port, of kNobody where there is no cable; apart, because
-                                  // whoever looks for paths looks at nothing else
-    bool broken = false;          // stopped answering, or is gone: left out of the snapshot
+    std::vector<Port> ports;     // 0 … num_ports
+    std::vector<LinkEnd> peers;  // by port, of kNobody where there is no link; apart, because
+                                 // whoever looks for paths looks at nothing else
+    bool broken = false;         // stopped answering, or is gone: left out of the snapshot
   };
 
   /// Takes over a snapshot; node numbers are its handles. Requires: an empty survey.
@@ -56,7 +58,7 @@ class Survey {
   /// Requires: the GUID is new.
   std::uint32_t add(const NodeInfo& info, const SmpRoute& route);
 
-  /// The node's GUID is free for another one. Requires: it has no cable.
+  /// The node's GUID is free for another one. Requires: it has no link.
   void forget(std::uint32_t node);
 
   [[nodiscard]] std::optional<std::uint32_t> find(Guid guid) const;
@@ -67,37 +69,35 @@ class Survey {
 
   [[nodiscard]] const Node& node(std::uint32_t n) const { return nodes_[n]; }
 
-  [[nodiscard]] Port& port(CableEnd end) { return nodes_[end.node].ports[end.port.value()]; }
+  [[nodiscard]] Port& port(LinkEnd end) { return nodes_[end.node].ports[end.port.value()]; }
 
-  [[nodiscard]] const Port& port(CableEnd end) const {
+  [[nodiscard]] const Port& port(LinkEnd end) const {
     return nodes_[end.node].ports[end.port.value()];
   }
 
-  [[nodiscard]] std::optional<CableEnd> peer(CableEnd end) const;
+  [[nodiscard]] std::optional<LinkEnd> peer(LinkEnd end) const;
 
-  /// Of kNobody where there is no cable.
-  [[nodiscard]] const std::vector<CableEnd>& peers(std::uint32_t n) const {
-    return nodes_[n].peers;
-  }
+  /// Of kNobody where there is no link.
+  [[nodiscard]] const std::vector<LinkEnd>& peers(std::uint32_t n) const { return nodes_[n].peers; }
 
-  [[nodiscard]] bool is_up(CableEnd end) const {
+  [[nodiscard]] bool is_up(LinkEnd end) const {
     return port(end).info.state() >= PortState::Initialize;
   }
 
-  /// Both ends lose the cable that they had.
-  void link(CableEnd a, CableEnd b);
+  /// Both ends lose the link that they had.
+  void link(LinkEnd a, LinkEnd b);
 
-  /// An adapter's end is forgotten with its cable: it answers for itself when it has one again.
-  void unlink(CableEnd end);
+  /// An adapter's end is forgotten with its link: it answers for itself when it has one again.
+  void unlink(LinkEnd end);
 
   [[nodiscard]] PortNum local_port() const { return local_port_; }
 
   void set_local_port(PortNum port) { local_port_ = port; }
 
  private:
-  static constexpr CableEnd kNoCable{.node = kNobody, .port = PortNum{0}};
+  static constexpr LinkEnd kNoLink{.node = kNobody, .port = PortNum{0}};
 
-  CableEnd& peer_of(CableEnd end) { return nodes_[end.node].peers[end.port.value()]; }
+  LinkEnd& peer_of(LinkEnd end) { return nodes_[end.node].peers[end.port.value()]; }
 
   std::vector<Node> nodes_;
   std::unordered_map<Guid, std::uint32_t> by_guid_;  // look-ups only
@@ -106,21 +106,58 @@ class Survey {
 
 /// A node seen across `second` under a GUID that another one has, which is known, or was seen
 /// across `first`.
-struct Twin {
+struct DuplicateSighting {
   Guid guid;
-  std::optional<CableEnd> first;
-  CableEnd second;
+  std::optional<LinkEnd> first;
+  LinkEnd second;
 };
 
 /// What was noticed on the way.
-struct Oddities {
+struct Anomalies {
   std::vector<SilentPort> silent;
-  std::vector<Twin> twins;
+  std::vector<DuplicateSighting> duplicates;
 };
 
 /// The snapshot of what can be reached, with its paths. Numbers and paths follow from the cabling
 /// alone: breadth first from the manager, in port order. So does the arrival port in every
 /// attribute: it is that of the path.
-[[nodiscard]] SweepReport build_report(const Survey& survey, Oddities oddities, Epoch epoch);
+[[nodiscard]] SweepReport build_report(const Survey& survey, Anomalies anomalies, Epoch epoch);
+
+// The shortest directed routes from the manager over the links of a survey: breadth first, ties by
+// port. Adapters and routers forward nothing.
+
+class RouteTree {
+ public:
+  explicit RouteTree(const Survey& survey);
+
+  [[nodiscard]] bool reaches(std::uint32_t node) const {
+    return node < steps_.size() && steps_[node].depth != kUnreached;
+  }
+
+  /// Requires: reaches(node).
+  [[nodiscard]] HopPath path(std::uint32_t node) const;
+
+  /// Where the last hop leaves from. Requires: reaches(node), and not node 0.
+  [[nodiscard]] LinkEnd last_hop(std::uint32_t node) const { return steps_[node].from; }
+
+  /// The port where the path arrives: of node 0 the manager's own.
+  [[nodiscard]] PortNum arrival(std::uint32_t node) const { return steps_[node].arrival; }
+
+  /// Nodes that are reached through the link at `end`, which is still there; they are not reached
+  /// any more.
+  std::vector<std::uint32_t> cut(LinkEnd end);
+
+ private:
+  static constexpr std::uint8_t kUnreached = UINT8_MAX;
+
+  struct Step {
+    LinkEnd from;
+    PortNum arrival;
+    std::uint8_t depth = kUnreached;
+  };
+
+  const Survey* survey_;
+  std::vector<Step> steps_;
+};
 
 }  // namespace smd

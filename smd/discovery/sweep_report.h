@@ -43,7 +43,7 @@ struct SweepReport {
 };
 
 /// The directed route that enters `port`'s node so that its agent may be asked to change that port:
-/// an adapter's ports are each reached through their own cable. Requires: an end port, or any port
+/// an adapter's ports are each reached through their own link. Requires: an end port, or any port
 /// of a switch.
 [[nodiscard]] HopPath path_to(const SweepReport& report, PortIdx port);
 

@@ -55,9 +55,9 @@ void FabricBuilder::add_link(NodeIdx a, PortNum port_a, NodeIdx b, PortNum port_
 void FabricBuilder::remove_link(NodeIdx node, PortNum port) {
   Port& near = nodes_[node].ports[port.value()];
   if (near.peer_node == kNone<NodeIdx>) return;
-  Port& far = nodes_[near.peer_node].ports[near.peer_port.value()];
+  Port& peer = nodes_[near.peer_node].ports[near.peer_port.value()];
   near.peer_node = kNone<NodeIdx>;
-  far.peer_node = kNone<NodeIdx>;
+  peer.peer_node = kNone<NodeIdx>;
 }
 
 void FabricBuilder::set_sm_port(NodeIdx node, PortNum port) {
@@ -114,6 +114,38 @@ std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
   if (sm_node_ != kNone<NodeIdx>) f.sm_port = f.port_of(sm_node_, sm_port_);
   assert(check_invariants(f).empty());
   return std::make_shared<const Fabric>(std::move(f));
+}
+
+std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
+                                                const std::map<Guid, std::string>& known) {
+  Fabric copy = fabric;
+  for (NodeIdx node : copy.node_guid.indices()) {
+    const auto text = known.find(copy.node_guid[node]);
+    if (text != known.end()) copy.description[node] = text->second;
+  }
+  return std::make_shared<const Fabric>(std::move(copy));
+}
+
+std::shared_ptr<const Fabric> with_port_info(const Fabric& fabric,
+                                             IndexVector<PortIdx, PortInfo> port_info) {
+  Fabric copy = fabric;
+  copy.port_info = std::move(port_info);
+  return std::make_shared<const Fabric>(std::move(copy));
+}
+
+std::shared_ptr<const Fabric> with_registers(const Fabric& fabric,
+                                             IndexVector<PortIdx, PortInfo> port_info,
+                                             IndexVector<SwitchIdx, SwitchInfo> switch_info) {
+  Fabric copy = fabric;
+  copy.port_info = std::move(port_info);
+  copy.switch_info = std::move(switch_info);
+  return std::make_shared<const Fabric>(std::move(copy));
+}
+
+std::shared_ptr<const Fabric> with_fdr10(const Fabric& fabric, std::vector<PortIdx> ports) {
+  Fabric copy = fabric;
+  copy.fdr10 = std::move(ports);
+  return std::make_shared<const Fabric>(std::move(copy));
 }
 
 }  // namespace smd

@@ -1,12 +1,16 @@
-// The only writer of Fabric. Add nodes, then links, then build; nodes are numbered in the order
-// they were added.
+// How snapshots are made: from parts, or from another one with something else in it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "smd/fabric/fabric.h"
 
 namespace smd {
+
+// The only writer of Fabric. Add nodes, then links, then build; nodes are numbered in the order
+// they were added.
 
 class FabricBuilder {
  public:
@@ -51,5 +55,26 @@ class FabricBuilder {
   NodeIdx sm_node_ = kNone<NodeIdx>;
   PortNum sm_port_;
 };
+
+// What is learned after the snapshot was taken: node descriptions, and what ports answered when
+// they were set.
+
+/// The same snapshot with the descriptions that `known` has; nodes it does not have keep theirs.
+[[nodiscard]] std::shared_ptr<const Fabric> with_descriptions(
+    const Fabric& fabric, const std::map<Guid, std::string>& known);
+
+/// The same snapshot with what the ports say now. Requires: one entry per port.
+[[nodiscard]] std::shared_ptr<const Fabric> with_port_info(
+    const Fabric& fabric, IndexVector<PortIdx, PortInfo> port_info);
+
+/// The same snapshot with what ports and switches say now. Requires: one entry per port and switch.
+[[nodiscard]] std::shared_ptr<const Fabric> with_registers(
+    const Fabric& fabric,
+    IndexVector<PortIdx, PortInfo> port_info,
+    IndexVector<SwitchIdx, SwitchInfo> switch_info);
+
+/// The same snapshot with these ports at FDR10. Requires: ascending.
+[[nodiscard]] std::shared_ptr<const Fabric> with_fdr10(const Fabric& fabric,
+                                                       std::vector<PortIdx> ports);
 
 }  // namespace smd

@@ -15,7 +15,7 @@ struct PortRef {
   friend auto operator<=>(const PortRef&, const PortRef&) = default;
 };
 
-/// All lists ascending. A cable that moved is down at its old ports and up at its new ones.
+/// All lists ascending. A link that moved is down at its old ports and up at its new ones.
 struct Delta {
   std::vector<PortRef> ports_down;  // had a link that is gone; both ends, also those of dead nodes
   std::vector<PortRef> ports_up;    // have a link that was not there

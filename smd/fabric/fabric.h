@@ -3,7 +3,7 @@
 //
 // Every node, switch or not, has ports 0 … num_ports in one contiguous range, so port_of(node, p)
 // is an addition. Port 0 of a channel adapter exists and is never connected. Parallel links,
-// loop-back cables and islands are normal.
+// loopback links and islands are normal.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,6 @@
 #include "smd/ib/types.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/switch_info.h"
 
 namespace smd {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "smd/base/log.h"
-#include "smd/ha/sm_requests.h"
+#include "smd/ha/state_machine.h"
 #include "smd/mad/notice.h"
-#include "smd/smp/reply.h"
+#include "smd/smp/messages.h"
 
 namespace smd {
 namespace {
@@ -47,7 +47,7 @@ Election::Election(
       config_(config),
       hooks_(std::move(hooks)),
       survey_scope_(client),
-      talk_scope_(client),
+      request_scope_(client),
       strangers_(client),
       answers_(client) {}
 
@@ -130,9 +130,9 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
   news_ = news_ || gone > 0;
   go_on_ = std::move(go_on);
   unanswered_ = wanted.size();
-  if (wanted.empty()) return judge();
+  if (wanted.empty()) return assess();
   const auto count = [this] {
-    if (--unanswered_ == 0) judge();
+    if (--unanswered_ == 0) assess();
   };
   const auto by_lid = [this, count](const ManagerAddress& at) {
     ask(survey_scope_, SmpRoute::to_lid(at.lid), [this, at, count](std::optional<SmInfo> info) {
@@ -151,12 +151,12 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
   }
 }
 
-void Election::tell_news() {
+void Election::report_changes() {
   if (std::exchange(news_, false)) hooks_.on_others();
 }
 
-void Election::judge() {
-  tell_news();
+void Election::assess() {
+  report_changes();
   if (state_ != SmState::Discovering && state_ != SmState::Master) return;
   if (holding_) return;
   std::vector<SmInfo> infos;
@@ -175,7 +175,7 @@ void Election::judge() {
     infos.push_back(*known.info);
     at.push_back(known.at);
   }
-  const SmJudgement found = judge_others(info(), infos);
+  const SmAssessment found = assess_others(info(), infos);
   // A standby has time until what is being written is whole; another master has not.
   put_off_ = found.event == SmEvent::HigherFound && !go_on_ && hooks_.busy();
   if (put_off_) return;
@@ -189,7 +189,7 @@ void Election::look_around() {
 }
 
 void Election::settle() {
-  if (std::exchange(put_off_, false)) judge();
+  if (std::exchange(put_off_, false)) assess();
 }
 
 void Election::hear_of(Lid lid) {
@@ -214,7 +214,7 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
     if (hands_over && state_ == SmState::Master && expects_handover_from(info->guid))
       return obey_handover(route, at, fmt::format("handover from {}", info->guid));
     // While a survey is under way it will judge this one, too.
-    if (state_ == SmState::Master && unanswered_ == 0) judge();
+    if (state_ == SmState::Master && unanswered_ == 0) assess();
   });
 }
 
@@ -332,7 +332,7 @@ void Election::acknowledge(const SmpRoute& route) {
 void Election::start_polling(const ManagerAddress& whom) {
   counterpart_ = whom;
   missed_ = polls_ = 0;
-  talk_scope_.cancel_all();
+  request_scope_.cancel_all();
   poll_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval, [this] { poll(); });
 }
 
@@ -342,7 +342,7 @@ void Election::poll() {
   const bool by_lid = missed_ % 2 == 1 && is_unicast(counterpart_.lid);
   const SmpRoute route = by_lid ? SmpRoute::to_lid(counterpart_.lid) : counterpart_.route;
   ++polls_;
-  ask(talk_scope_, route, [this, began](const std::optional<SmInfo>& info) {
+  ask(request_scope_, route, [this, began](const std::optional<SmInfo>& info) {
     poll_timer_ = Timer(
         runtime_, std::max(began + config_.poll_interval, runtime_.now()), [this] { poll(); });
     on_polled(info && info->guid == counterpart_.guid ? info : std::nullopt);
@@ -351,7 +351,7 @@ void Election::poll() {
 
 void Election::on_polled(const std::optional<SmInfo>& answer) {
   note(counterpart_, answer);
-  tell_news();
+  report_changes();
   if (answer && keeps_in_standby(info(), *answer)) {
     missed_ = 0;
     if (state_of(*answer) == SmState::Master && outranks(info(), *answer)) report_priority();
@@ -372,14 +372,15 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
 /// A master learns of us when it looks; trap 144 makes it look.
 void Election::report_priority() {
   if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
-  talk_scope_.send({.route = SmpRoute::directed({}),
-                    .attribute = AttributeId::PortInfo,
-                    .modifier = own_.port.value(),
-                    .m_key = config_.m_key},
-                   [this](const Result<SmpReply>& reply) {
-                     if (!reply || reply->status != 0) return;
-                     if (const auto own = decode_port_info(reply->data)) send_priority_trap(*own);
-                   });
+  request_scope_.send({.route = SmpRoute::directed({}),
+                       .attribute = AttributeId::PortInfo,
+                       .modifier = own_.port.value(),
+                       .m_key = config_.m_key},
+                      [this](const Result<SmpReply>& reply) {
+                        if (!reply || reply->status != 0) return;
+                        if (const auto own = decode_port_info(reply->data))
+                          send_priority_trap(*own);
+                      });
 }
 
 void Election::send_priority_trap(const PortInfo& own) {
@@ -412,7 +413,7 @@ void Election::begin_handover(const ManagerAddress& to) {
   log::info("sm.handover", "to={} lid={}", counterpart_.guid, counterpart_.lid);
   SmpRequest request = sm_request(counterpart_.route, Method::Set, info(), config_.m_key);
   request.modifier = static_cast<std::uint32_t>(SmControl::Handover);
-  talk_scope_.send(request, [this](const Result<SmpReply>& reply) {
+  request_scope_.send(request, [this](const Result<SmpReply>& reply) {
     if (!reply || reply->status != 0) return give_up(reply ? "it refused" : "it did not answer");
     watch_counterpart();
   });
@@ -432,7 +433,7 @@ void Election::watch_counterpart() {
     return awaiting_ ? apply(SmEvent::Overdue, counterpart_, print_sm_event(SmEvent::Overdue))
                      : give_up("it did not take over");
   }
-  ask(talk_scope_, counterpart_.route, [this](const std::optional<SmInfo>& answer) {
+  ask(request_scope_, counterpart_.route, [this](const std::optional<SmInfo>& answer) {
     const bool there = answer && answer->guid == counterpart_.guid;
     if (there) note(counterpart_, answer);
     const bool rules = there && state_of(*answer) == SmState::Master;
@@ -459,7 +460,7 @@ void Election::end_talks() {
   holding_ = awaiting_ = put_off_ = false;
   unanswered_ = 0;
   poll_timer_.reset();
-  talk_scope_.cancel_all();
+  request_scope_.cancel_all();
   survey_scope_.cancel_all();
 }
 

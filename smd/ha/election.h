@@ -1,9 +1,9 @@
-// Who rules the subnet: this manager's state among the others, the questions that keep it true, and
-// the handover from one to the next. Decides by state_machine.h; what follows from a decision is
-// the owner's business (Hooks).
+// Who is master of the subnet: this manager's state among the others, the questions that keep it
+// true, and the handover from one to the next. Decides by state_machine.h; what follows from a
+// decision is the owner's business (Hooks).
 //
 // A handover to a master that did not expect it is obeyed once its sender, asked back, says that it
-// rules: any host can send the order, and each one obeyed is a look at the whole subnet.
+// is master: any host can send the order, and each one obeyed is a sweep of the whole subnet.
 //
 // A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
 // questions in a row without a master's answer. A master that hands over, or waits until a lower
@@ -32,7 +32,7 @@ struct ElectionConfig {
   Duration poll_interval = std::chrono::seconds(1);
   unsigned poll_retries = 4;
 
-  /// A standby hears nothing for so long before it looks for itself, and a handover may take as
+  /// A standby hears nothing for so long before it sweeps for itself, and a handover may take as
   /// long.
   [[nodiscard]] Duration patience() const { return poll_interval * (poll_retries + 1); }
 };
@@ -55,13 +55,13 @@ class Election {
   /// None is called from inside start() or a constructor, save on_state by start(). The owner may
   /// cancel what it likes in them, but not destroy this.
   struct Hooks {
-    /// Look at everything, write nothing, then survey().
+    /// Sweep everything, write nothing, then survey().
     std::function<void(std::string reason)> look;
 
     /// Nothing more is written, from now on; what was under way is dropped.
     std::function<void()> hold;
 
-    /// We rule, or go on ruling: look at everything, then survey().
+    /// We are master, or stay it: sweep everything, then survey().
     std::function<void(std::string reason)> rule;
 
     std::function<void(SmState)> on_state;
@@ -77,14 +77,14 @@ class Election {
   Election(Runtime& runtime, SmpClient& client, LocalPort own, ElectionConfig config, Hooks hooks);
   Election(const Election&) = delete;
 
-  /// Into Discovering; the owner looks at everything of its own accord.
+  /// Into Discovering; the owner sweeps everything of its own accord.
   void start();
 
   void adopt(const ElectionConfig& config) { config_ = config; }
 
-  /// Asks everybody in `where` and those who asked us, and judges. `go_on` runs when we are master
-  /// afterwards and nobody stands against it, at once when there is nobody to ask; otherwise hooks
-  /// said what happens instead. Requires: Discovering or Master.
+  /// Asks everybody in `where` and those who asked us, and assesses them. `go_on` runs when we are
+  /// master afterwards and nobody stands against it, at once when there is nobody to ask; otherwise
+  /// hooks said what happens instead. Requires: Discovering or Master.
   void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
 
   /// Master at rest: asks those who are known.
@@ -129,8 +129,8 @@ class Election {
   void enter(SmState state, std::string_view why);
   void ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info);
   void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
-  void tell_news();
-  void judge();
+  void report_changes();
+  void assess();
   void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
   void hear_from(const SmpRoute& route, Lid lid, bool hands_over = false);
   [[nodiscard]] bool expects_handover_from(Guid guid) const;
@@ -179,7 +179,7 @@ class Election {
   TimePoint last_beat_;
 
   SmpScope survey_scope_;
-  SmpScope talk_scope_;  // polls and handovers
+  SmpScope request_scope_;  // polls and handovers
   SmpScope strangers_;
   SmpScope answers_;  // acknowledgements
   Timer poll_timer_;

@@ -1,5 +1,6 @@
 #include "smd/ha/state_machine.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 
@@ -11,37 +12,69 @@ using S = SmState;
 using E = SmEvent;
 
 constexpr std::array kRows = {
-    SmRow{S::Discovering, E::NobodyAbove, {S::Master, TakeOver}},
-    SmRow{S::Discovering, E::HigherFound, {S::Standby, Poll}},
-    SmRow{S::Discovering, E::HigherMasterFound, {S::Standby, Poll}},
-    SmRow{S::Discovering, E::LowerMasterFound, {S::Standby, Poll}},
+    SmTransition{S::Discovering, E::NobodyAbove, {S::Master, TakeOver}},
+    SmTransition{S::Discovering, E::HigherFound, {S::Standby, Poll}},
+    SmTransition{S::Discovering, E::HigherMasterFound, {S::Standby, Poll}},
+    SmTransition{S::Discovering, E::LowerMasterFound, {S::Standby, Poll}},
 
-    SmRow{S::Standby, E::MasterLost, {S::Discovering, Discover}},
-    SmRow{S::Standby, E::Discover, {S::Discovering, Discover}},
-    SmRow{S::Standby, E::Handover, {S::Master, AcknowledgeAndTake}},
-    SmRow{S::Standby, E::Disable, {S::NotActive, StopPolling}},
-    SmRow{S::Standby, E::Acknowledge, {S::Standby, None}},
+    SmTransition{S::Standby, E::MasterLost, {S::Discovering, Discover}},
+    SmTransition{S::Standby, E::Discover, {S::Discovering, Discover}},
+    SmTransition{S::Standby, E::Handover, {S::Master, AcknowledgeAndTake}},
+    SmTransition{S::Standby, E::Disable, {S::NotActive, StopPolling}},
+    SmTransition{S::Standby, E::Acknowledge, {S::Standby, None}},
 
-    SmRow{S::NotActive, E::Standby, {S::Standby, Poll}},
+    SmTransition{S::NotActive, E::Standby, {S::Standby, Poll}},
 
-    SmRow{S::Master, E::NobodyAbove, {S::Master, None}},
-    SmRow{S::Master, E::HigherFound, {S::Master, SendHandover}},
-    SmRow{S::Master, E::HigherMasterFound, {S::Master, SendHandover}},
-    SmRow{S::Master, E::LowerMasterFound, {S::Master, AwaitHandover}},
-    SmRow{S::Master, E::Handover, {S::Master, AcknowledgeAndTake}},
-    SmRow{S::Master, E::Acknowledge, {S::Standby, Poll}},
-    SmRow{S::Master, E::Unanswered, {S::Master, Resume}},
-    SmRow{S::Master, E::Overdue, {S::Master, SendHandover}},
-    SmRow{S::Master, E::Stalled, {S::Discovering, Discover}},
+    SmTransition{S::Master, E::NobodyAbove, {S::Master, None}},
+    SmTransition{S::Master, E::HigherFound, {S::Master, SendHandover}},
+    SmTransition{S::Master, E::HigherMasterFound, {S::Master, SendHandover}},
+    SmTransition{S::Master, E::LowerMasterFound, {S::Master, AwaitHandover}},
+    SmTransition{S::Master, E::Handover, {S::Master, AcknowledgeAndTake}},
+    SmTransition{S::Master, E::Acknowledge, {S::Standby, Poll}},
+    SmTransition{S::Master, E::Unanswered, {S::Master, Resume}},
+    SmTransition{S::Master, E::Overdue, {S::Master, SendHandover}},
+    SmTransition{S::Master, E::Stalled, {S::Discovering, Discover}},
 };
+
+std::optional<SmEvent> event_of(std::uint32_t modifier) {
+  switch (static_cast<SmControl>(modifier)) {
+    case SmControl::Handover:
+      return SmEvent::Handover;
+    case SmControl::Acknowledge:
+      return SmEvent::Acknowledge;
+    case SmControl::Disable:
+      return SmEvent::Disable;
+    case SmControl::Standby:
+      return SmEvent::Standby;
+    case SmControl::Discover:
+      return SmEvent::Discover;
+  }
+  return std::nullopt;
+}
+
+/// A master orders. Who acknowledges is in Standby, or already master.
+bool may_send(const SmInfo& sender, SmEvent event) {
+  if (state_of(sender) == SmState::Master) return true;
+  return event == SmEvent::Acknowledge && state_of(sender) == SmState::Standby;
+}
+
+std::string find_fault(const SmInfo& own, const SmInfo& sender, std::optional<SmEvent> event) {
+  if (!event) return "an order that does not exist";
+  if (own.sm_key != SmKey{} && sender.sm_key != own.sm_key) return "a wrong SM_Key";
+  if (!may_send(sender, *event))
+    return fmt::format("the sender is {}, not master", print_sm_state(state_of(sender)));
+  if (!find_step(state_of(own), *event))
+    return fmt::format("it means nothing in {}", print_sm_state(state_of(own)));
+  return "";
+}
 
 }  // namespace
 
-std::span<const SmRow> sm_rows() { return kRows; }
+std::span<const SmTransition> sm_transitions() { return kRows; }
 
 std::optional<SmStep> find_step(SmState state, SmEvent event) {
   const auto row = std::ranges::find_if(
-      kRows, [&](const SmRow& each) { return each.state == state && each.event == event; });
+      kRows, [&](const SmTransition& each) { return each.state == state && each.event == event; });
   if (row == kRows.end()) return std::nullopt;
   return row->step;
 }
@@ -50,7 +83,7 @@ bool outranks(const SmInfo& a, const SmInfo& b) {
   return a.priority != b.priority ? a.priority > b.priority : a.guid < b.guid;
 }
 
-SmJudgement judge_others(const SmInfo& own, const std::vector<SmInfo>& others) {
+SmAssessment assess_others(const SmInfo& own, const std::vector<SmInfo>& others) {
   std::optional<std::size_t> master;
   std::optional<std::size_t> higher;
   const auto raise = [&](std::optional<std::size_t>& to, std::size_t i) {
@@ -119,6 +152,27 @@ std::string_view print_sm_event(SmEvent event) {
       return "this process stood still";
   }
   return "unknown";
+}
+
+SmAnswer answer_sm_request(const SmInfo& own, const Smp& request) {
+  SmAnswer out{.info = own};
+  if (const auto from = decode_sm_info(request.data)) out.from = *from;
+  const bool trusted = own.sm_key != SmKey{} && out.from.sm_key == own.sm_key &&
+                       state_of(out.from) == SmState::Master;
+  if (own.sm_key == SmKey{}) {
+    out.info.sm_key = kCommonSmKey;
+  } else if (!trusted) {
+    out.info.sm_key = SmKey{};
+  }
+  if (request.method == Method::Get) return out;
+  const auto event = event_of(request.attribute_modifier);
+  out.refused = find_fault(own, out.from, event);
+  if (out.refused.empty()) {
+    out.event = event;
+  } else {
+    out.status = MadStatus::BadField;
+  }
+  return out;
 }
 
 }  // namespace smd

@@ -1,5 +1,4 @@
-// Rates as PathRecord and MCMemberRecord code them (IBA 15.2.5.16): the codes are not in order of
-// speed.
+// Rates as records code them, and what a request asks of them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +6,21 @@
 #include "smd/ib/types.h"
 
 namespace smd {
+
+// What a request asks of an MTU, a rate or a lifetime (IBA 15.2.5.16, .17).
+
+/// For MTU and rate "best" is the largest, for the lifetime the smallest.
+enum class Selector : std::uint8_t { GreaterThan = 0, LessThan = 1, Exactly = 2, Best = 3 };
+
+struct Bound {
+  Selector selector = Selector::GreaterThan;
+  std::uint8_t value = 0;  // 6 bits
+
+  friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+// Rates as PathRecord and MCMemberRecord code them (IBA 15.2.5.16): the codes are not in order of
+// speed.
 
 /// The code of a link of so many lanes at that speed: the largest rate that the link carries; 0
 /// where width or speed says nothing.

@@ -146,8 +146,7 @@ inline constexpr PKey kDefaultPKey{0xffff};
 
 template <>
 struct fmt::formatter<smd::Guid> : fmt::formatter<fmt::string_view> {
-  template <class Context>
-  auto format(smd::Guid guid, Context& ctx) const {
-    return fmt::format_to(ctx.out(), "0x{:016x}", guid.value());
+  auto format(smd::Guid guid, fmt::format_context& ctx) const {
+    return smd::append_hex64(ctx.out(), guid.value());
   }
 };

@@ -1,11 +1,13 @@
-// PortInfo (IBA 14.2.5.6), with the extended link speeds and CapabilityMask2 of releases 1.3 and
-// later. Raw codes stay raw so that encode(decode(x)) == x; `active_width`, `active_speed`
-// interpret them.
+// PortInfo, and the vendor attribute ExtendedPortInfo beside it.
 #pragma once
 
 #include "smd/mad/smp.h"
 
 namespace smd {
+
+// PortInfo (IBA 14.2.5.6), with the extended link speeds and CapabilityMask2 of releases 1.3 and
+// later. Raw codes stay raw so that encode(decode(x)) == x; `active_width`, `active_speed`
+// interpret them.
 
 /// CapabilityMask bits that this program reads or sets.
 namespace port_cap {
@@ -142,5 +144,22 @@ void set_offered_speeds(PortInfo& info, LinkSpeed fastest);
 
 /// Data VLs behind a vl_cap or operational_vls code: 1, 2, 4, 8, 15; 0 for codes that mean nothing.
 [[nodiscard]] unsigned data_vls(std::uint8_t code);
+
+// ExtendedPortInfo, vendor attribute 0xff90 (Mellanox): tells FDR10 from QDR. Read where offered,
+// never written.
+
+struct ExtendedPortInfo {
+  std::uint8_t state_change_enable = 0;
+  std::uint8_t link_speed_supported = 0;  // bit 0: FDR10
+  std::uint8_t link_speed_enabled = 0;
+  std::uint8_t link_speed_active = 0;
+
+  friend bool operator==(const ExtendedPortInfo&, const ExtendedPortInfo&) = default;
+};
+
+Result<ExtendedPortInfo> decode_extended_port_info(std::span<const std::byte> data);
+void encode_extended_port_info(const ExtendedPortInfo& info,
+                               std::span<std::byte, kSmpDataSize> data);
+[[nodiscard]] std::string print_extended_port_info(const ExtendedPortInfo& info);
 
 }  // namespace smd

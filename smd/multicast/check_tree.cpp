@@ -26,21 +26,21 @@ class Copies {
       : fabric_(fabric), masks_(masks) {
     for (const SwitchMask& mask : masks) at_.push_back(mask.sw);
     for (const SwitchMask& mask : masks) {
-      each_link(mask, [&](PortIdx, PortIdx far) { at_.push_back(owner(fabric, far)); });
+      each_link(mask, [&](PortIdx, PortIdx peer) { at_.push_back(owner(fabric, peer)); });
     }
     std::ranges::sort(at_);
     const auto again = std::ranges::unique(at_);
     at_.erase(again.begin(), again.end());
   }
 
-  /// The ports of the mask whose cables lead to a switch, and the far ends.
+  /// The ports of the mask whose links lead to a switch, and the far ends.
   template <class Visit>
   void each_link(const SwitchMask& mask, Visit visit) const {
     mask.ports.each([&](PortNum number) {
       if (number.value() > fabric_.num_ports(fabric_.switch_node[mask.sw])) return;
       const PortIdx out = port_at(fabric_, mask.sw, number);
-      const PortIdx far = fabric_.peer[out];
-      if (far != kNone<PortIdx> && owner(fabric_, far) != kNone<SwitchIdx>) visit(out, far);
+      const PortIdx peer = fabric_.peer[out];
+      if (peer != kNone<PortIdx> && owner(fabric_, peer) != kNone<SwitchIdx>) visit(out, peer);
     });
   }
 
@@ -52,8 +52,8 @@ class Copies {
                                               : static_cast<std::uint32_t>(found - at_.begin());
   }
 
-  /// Each cable once: (lower end, higher end), ascending.
-  [[nodiscard]] std::vector<std::pair<PortIdx, PortIdx>> cables() const {
+  /// Each link once: (lower end, higher end), ascending.
+  [[nodiscard]] std::vector<std::pair<PortIdx, PortIdx>> links() const {
     std::vector<std::pair<PortIdx, PortIdx>> out;
     for (const SwitchMask& mask : masks_) {
       each_link(mask,
@@ -93,7 +93,7 @@ class Islands {
   std::vector<std::uint32_t> up_;
 };
 
-/// Copies that come out of a forest, for every way into it.
+/// Copies that come out of a forest, for every port into it.
 class Deliveries {
  public:
   Deliveries(const Fabric& fabric,
@@ -113,12 +113,12 @@ class Deliveries {
         if (std::ranges::binary_search(receivers, port)) ++total_[at];
       });
     }
-    for (const auto& [a, b] : copies.cables()) {
+    for (const auto& [a, b] : copies.links()) {
       links_[copies.vertex(owner(fabric, a))].push_back({a, b});
       links_[copies.vertex(owner(fabric, b))].push_back({b, a});
     }
     std::vector<std::uint32_t> order;
-    std::vector<PortIdx> up(copies.size(), kNone<PortIdx>);  // our end of the cable to the parent
+    std::vector<PortIdx> up(copies.size(), kNone<PortIdx>);  // our end of the link to the parent
     std::vector<char> seen(copies.size(), 0);
     for (std::uint32_t start = 0; start < copies.size(); ++start) {
       if (std::exchange(seen[start], 1) != 0) continue;
@@ -166,11 +166,11 @@ class Deliveries {
   const Fabric& fabric_;
   const Copies& copies_;
   std::vector<PortMask> ports_;                                  // by vertex
-  std::vector<std::vector<std::pair<PortIdx, PortIdx>>> links_;  // by vertex: own end, far end
+  std::vector<std::vector<std::pair<PortIdx, PortIdx>>> links_;  // by vertex: own end, other end
   std::vector<std::uint32_t> total_;                             // by vertex: whatever it enters by
 };
 
-/// Ports that are no cable to a switch and no receiver.
+/// Ports that are no link to a switch and no receiver.
 std::string find_stray(const Fabric& fabric,
                        const std::vector<SwitchMask>& masks,
                        const std::vector<PortIdx>& receivers) {
@@ -229,9 +229,9 @@ std::string find_tree_fault(const Fabric& fabric,
 bool is_forest(const Fabric& fabric, const std::vector<SwitchMask>& masks) {
   const Copies copies(fabric, masks);
   Islands islands(copies.size());
-  return std::ranges::all_of(copies.cables(), [&](const auto& cable) {
-    return islands.join(copies.vertex(owner(fabric, cable.first)),
-                        copies.vertex(owner(fabric, cable.second)));
+  return std::ranges::all_of(copies.links(), [&](const auto& link) {
+    return islands.join(copies.vertex(owner(fabric, link.first)),
+                        copies.vertex(owner(fabric, link.second)));
   });
 }
 
@@ -262,7 +262,7 @@ bool turns_up(const Fabric& fabric,
 
 void add_tree_turns(const Fabric& fabric,
                     const std::vector<SwitchMask>& masks,
-                    unsigned lane,
+                    unsigned vl,
                     ChannelGraph& graph) {
   const Copies copies(fabric, masks);
   for (const SwitchMask& mask : masks) {
@@ -271,7 +271,7 @@ void add_tree_turns(const Fabric& fabric,
           masks, owner(fabric, in), {}, [](const SwitchMask& each) { return each.sw; });
       if (at == masks.end() || at->sw != owner(fabric, in)) return;
       copies.each_link(*at, [&](PortIdx onward, PortIdx) {
-        if (onward != in) graph.add(in, lane, fabric.number_of(onward).value(), lane);
+        if (onward != in) graph.add(in, vl, fabric.number_of(onward).value(), vl);
       });
     });
   }

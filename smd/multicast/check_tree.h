@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "smd/multicast/tree.h"
-#include "smd/routing/channel_graph.h"
+#include "smd/routing/verify/channel_dependencies.h"
 
 namespace smd {
 
@@ -17,7 +17,7 @@ namespace smd {
                                           const std::vector<SwitchMask>& masks,
                                           const std::vector<TreeMember>& members);
 
-/// Whether the cables that are copied to, taken as links between switches, close no circle: then no
+/// Whether the links that are copied to, taken as links between switches, close no circle: then no
 /// mixture of these entries copies a packet twice. Requires: ascending by switch.
 [[nodiscard]] bool is_forest(const Fabric& fabric, const std::vector<SwitchMask>& masks);
 
@@ -27,10 +27,10 @@ namespace smd {
                             const IndexVector<SwitchIdx, std::uint32_t>& rank);
 
 /// Who waits for whom: a packet that holds the channel into a switch wants every channel it is
-/// copied to there. On one lane. Requires: the graph knows that lane.
+/// copied to there. On one VL. Requires: the graph knows that VL.
 void add_tree_turns(const Fabric& fabric,
                     const std::vector<SwitchMask>& masks,
-                    unsigned lane,
+                    unsigned vl,
                     ChannelGraph& graph);
 
 }  // namespace smd

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/multicast/realm.h"
+#include "smd/multicast/subnet_limits.h"
 
 namespace smd {
 namespace {
@@ -20,8 +20,8 @@ SwitchIdx switch_at(const Fabric& fabric, PortIdx port) {
   return fabric.switch_of[fabric.node_of[port]];
 }
 
-/// The same port in another snapshot, if its cable leads to the same port.
-PortIdx find_same_cable(const Fabric& before, PortIdx port, const Fabric& now) {
+/// The same port in another snapshot, if its link leads to the same port.
+PortIdx find_same_link(const Fabric& before, PortIdx port, const Fabric& now) {
   const auto find = [&](PortIdx old) {
     const auto node = now.find_node(before.node_guid[before.node_of[old]]);
     const PortNum number = before.number_of(old);
@@ -52,7 +52,7 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
   rooms_.erase(again.begin(), again.end());
   load_.assign(fabric_->port_count(), 0);
   roots_.assign(fabric_->switch_count(), 0);
-  way_.assign(fabric_->switch_count(), kNone<PortIdx>);
+  up_port_.assign(fabric_->switch_count(), kNone<PortIdx>);
   used_.assign(fabric_->switch_count(), 0);
   heights_.clear();
   for (auto& [mlid, grown] : trees_) {
@@ -64,7 +64,7 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
         if (node && fabric_->is_switch(*node)) root = fabric_->switch_of[*node];
         continue;
       }
-      const PortIdx up = find_same_cable(*before, branch.up, *fabric_);
+      const PortIdx up = find_same_link(*before, branch.up, *fabric_);
       if (up == kNone<PortIdx>) continue;
       const SwitchIdx sw = switch_at(*fabric_, up);
       const SwitchIdx to = switch_at(*fabric_, fabric_->peer[up]);
@@ -95,14 +95,15 @@ const Tree& Forest::update(Lid mlid, const std::vector<TreeMember>& members) {
     }
   }
   std::ranges::sort(at);
-  std::vector<Crowd> crowds;
+  std::vector<MemberSwitch> member_switches;
   for (const SwitchIdx sw : at) {
-    if (crowds.empty() || crowds.back().sw != sw) crowds.push_back({sw, 0});
-    ++crowds.back().members;
+    if (member_switches.empty() || member_switches.back().sw != sw)
+      member_switches.push_back({sw, 0});
+    ++member_switches.back().members;
   }
   count_in(grown, -1);
-  settle_root(grown, crowds, level);
-  grow(grown, crowds, level);
+  settle_root(grown, member_switches, level);
+  grow(grown, member_switches, level);
   count_in(grown, +1);
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
@@ -142,20 +143,20 @@ const Forest::Heights& Forest::heights_of(SwitchIdx root, unsigned level) {
     return found->second;
   if (heights_.size() >= kMostHeights) heights_.clear();
   Heights& heights = heights_[{root, level}];
-  heights.assign(fabric_->switch_count(), kFar);
+  heights.assign(fabric_->switch_count(), kUnreached);
   std::vector<SwitchIdx> queue{root};
   heights[root] = 0;
   for (std::size_t at = 0; at < queue.size(); ++at) {
-    for (const UpDownGraph::Way& way : up_down_->down(queue[at])) {
-      if (heights[way.to] != kFar || !has_room(way.to, level)) continue;
-      heights[way.to] = static_cast<std::uint16_t>(heights[queue[at]] + 1);
-      queue.push_back(way.to);
+    for (const UpDownGraph::Link& step : up_down_->down(queue[at])) {
+      if (heights[step.to] != kUnreached || !has_room(step.to, level)) continue;
+      heights[step.to] = static_cast<std::uint16_t>(heights[queue[at]] + 1);
+      queue.push_back(step.to);
     }
   }
   return heights;
 }
 
-Forest::RootChoice Forest::choose_root(const std::vector<Crowd>& crowds,
+Forest::RootChoice Forest::choose_root(const std::vector<MemberSwitch>& member_switches,
                                        unsigned level,
                                        SwitchIdx old_root) {
   struct Candidate {
@@ -172,18 +173,18 @@ Forest::RootChoice Forest::choose_root(const std::vector<Crowd>& crowds,
     hops[from] = 0;
     for (std::size_t at = 0; at < queue.size(); ++at) {
       visit(queue[at], hops[queue[at]]);
-      for (const UpDownGraph::Way& way : up_down_->up(queue[at])) {
-        if (hops[way.to] != kUnreached || !has_room(way.to, level)) continue;
-        hops[way.to] = hops[queue[at]] + 1;
-        queue.push_back(way.to);
+      for (const UpDownGraph::Link& step : up_down_->up(queue[at])) {
+        if (hops[step.to] != kUnreached || !has_room(step.to, level)) continue;
+        hops[step.to] = hops[queue[at]] + 1;
+        queue.push_back(step.to);
       }
     }
     for (const SwitchIdx sw : queue) hops[sw] = kUnreached;
   };
-  for (const Crowd& crowd : crowds) {
-    climb(crowd.sw, [&](SwitchIdx sw, std::uint32_t distance) {
+  for (const MemberSwitch& member_switch : member_switches) {
+    climb(member_switch.sw, [&](SwitchIdx sw, std::uint32_t distance) {
       ++candidates[sw].reached;
-      candidates[sw].cost += std::uint64_t{distance} * crowd.members;
+      candidates[sw].cost += std::uint64_t{distance} * member_switch.members;
     });
   }
   if (old_root != kNone<SwitchIdx> && has_room(old_root, level))
@@ -213,67 +214,72 @@ Forest::RootChoice Forest::choose_root(const std::vector<Crowd>& crowds,
 
 /// The root stays while it has all members below, until there are twice or half as many of their
 /// switches as when it was chosen.
-void Forest::settle_root(Grown& grown, const std::vector<Crowd>& crowds, unsigned level) {
-  if (crowds.empty()) {
+void Forest::settle_root(Grown& grown,
+                         const std::vector<MemberSwitch>& member_switches,
+                         unsigned level) {
+  if (member_switches.empty()) {
     grown.root = kNone<SwitchIdx>;
     return;
   }
-  if (crowds.size() == 1) {
-    grown.root = crowds.front().sw;
+  if (member_switches.size() == 1) {
+    grown.root = member_switches.front().sw;
     grown.chosen_for = 1;
     return;
   }
-  const bool doubled = crowds.size() > 2 * grown.chosen_for || 2 * crowds.size() < grown.chosen_for;
+  const bool doubled = member_switches.size() > 2 * grown.chosen_for ||
+                       2 * member_switches.size() < grown.chosen_for;
   if (grown.root != kNone<SwitchIdx> && has_room(grown.root, level) && !doubled) {
     const Heights& heights = heights_of(grown.root, level);
-    if (std::ranges::all_of(crowds, [&](const Crowd& each) { return heights[each.sw] != kFar; }))
+    if (std::ranges::all_of(member_switches, [&](const MemberSwitch& each) {
+          return heights[each.sw] != kUnreached;
+        }))
       return;
   }
-  grown.root = choose_root(crowds, level, grown.root).root;
-  grown.chosen_for = crowds.size();
+  grown.root = choose_root(member_switches, level, grown.root).root;
+  grown.chosen_for = member_switches.size();
 }
 
-void Forest::grow(Grown& grown, const std::vector<Crowd>& crowds, unsigned level) {
+void Forest::grow(Grown& grown, const std::vector<MemberSwitch>& member_switches, unsigned level) {
   std::vector<SwitchIdx> taken;
   if (grown.root != kNone<SwitchIdx>) {
-    for (const Branch& branch : grown.tree.branches) way_[branch.sw] = branch.up;
-    way_[grown.root] = kNone<PortIdx>;
+    for (const Branch& branch : grown.tree.branches) up_port_[branch.sw] = branch.up;
+    up_port_[grown.root] = kNone<PortIdx>;
     const Heights& heights = heights_of(grown.root, level);
     used_[grown.root] = 1;
     taken.push_back(grown.root);
-    for (const Crowd& crowd : crowds) {
-      if (heights[crowd.sw] == kFar) continue;
-      for (SwitchIdx at = crowd.sw; used_[at] == 0;) {
+    for (const MemberSwitch& member_switch : member_switches) {
+      if (heights[member_switch.sw] == kUnreached) continue;
+      for (SwitchIdx at = member_switch.sw; used_[at] == 0;) {
         used_[at] = 1;
         taken.push_back(at);
-        const PortIdx old = way_[at];
-        if (old == kNone<PortIdx> || heights[switch_at(*fabric_, fabric_->peer[old])] == kFar)
-          way_[at] = choose_way(at, heights);
-        at = switch_at(*fabric_, fabric_->peer[way_[at]]);
+        const PortIdx old = up_port_[at];
+        if (old == kNone<PortIdx> || heights[switch_at(*fabric_, fabric_->peer[old])] == kUnreached)
+          up_port_[at] = choose_up_port(at, heights);
+        at = switch_at(*fabric_, fabric_->peer[up_port_[at]]);
       }
     }
   }
   std::vector<Branch> branches;
   branches.reserve(taken.size());
-  for (const SwitchIdx sw : taken) branches.push_back({sw, way_[sw]});
+  for (const SwitchIdx sw : taken) branches.push_back({sw, up_port_[sw]});
   std::ranges::sort(branches, {}, &Branch::sw);
-  for (const Branch& branch : grown.tree.branches) way_[branch.sw] = kNone<PortIdx>;
+  for (const Branch& branch : grown.tree.branches) up_port_[branch.sw] = kNone<PortIdx>;
   for (const SwitchIdx sw : taken) {
-    way_[sw] = kNone<PortIdx>;
+    up_port_[sw] = kNone<PortIdx>;
     used_[sw] = 0;
   }
   grown.tree.branches = std::move(branches);
 }
 
-/// One hop nearer to the root: into the tree where that can be, over the cable with fewest trees.
-PortIdx Forest::choose_way(SwitchIdx from, const Heights& heights) const {
+/// One hop nearer to the root: into the tree where that can be, over the link with fewest trees.
+PortIdx Forest::choose_up_port(SwitchIdx from, const Heights& heights) const {
   PortIdx best = kNone<PortIdx>;
   bool best_used = false;
-  for (const UpDownGraph::Way& way : up_down_->up(from)) {
-    if (heights[way.to] + 1 != heights[from]) continue;
-    const SwitchEdge& edge = graph_->edge(way.edge);
+  for (const UpDownGraph::Link& step : up_down_->up(from)) {
+    if (heights[step.to] + 1 != heights[from]) continue;
+    const SwitchEdge& edge = graph_->edge(step.edge);
     const PortIdx port = fabric_->port_of(fabric_->switch_node[from], edge.port);
-    const bool used = used_[way.to] != 0;
+    const bool used = used_[step.to] != 0;
     if (best == kNone<PortIdx> || (used && !best_used) ||
         (used == best_used && load_[port] < load_[best])) {
       best = port;

@@ -1,4 +1,4 @@
-// One tree per MLID, kept from one change to the next: a member that comes or goes, and a cable
+// One tree per MLID, kept from one change to the next: a member that comes or goes, and a link
 // that is lost, cost what they touch.
 //
 // Every switch of a tree but its root has one branch, and it leads up. So no packet turns up again
@@ -15,13 +15,13 @@
 
 #include "smd/ib/types.h"
 #include "smd/multicast/tree.h"
-#include "smd/routing/orientation.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 
 class Forest {
  public:
-  /// From now on trees are of this snapshot. Branches whose cable is as it was, and still leads up,
+  /// From now on trees are of this snapshot. Branches whose link is as it was, and still leads up,
   /// stay; update() makes good what is missing.
   void adopt(std::shared_ptr<const Fabric> fabric,
              const IndexVector<SwitchIdx, std::uint32_t>& rank);
@@ -41,30 +41,30 @@ class Forest {
     std::size_t chosen_for = 0;  // switches with members, when the root was chosen
   };
 
-  struct Crowd {
+  struct MemberSwitch {
     SwitchIdx sw;
     std::uint32_t members = 0;
   };
 
-  /// Hops to the root that descend all the way from it; kFar where there is no such way.
+  /// Hops to the root that descend all the way from it; kUnreached where there is no such path.
   using Heights = IndexVector<SwitchIdx, std::uint16_t>;
-  static constexpr std::uint16_t kFar = 0xffff;
+  static constexpr std::uint16_t kUnreached = 0xffff;
 
   struct RootChoice {
     SwitchIdx root = kNone<SwitchIdx>;
-    std::size_t reached = 0;  // crowds
+    std::size_t reached = 0;  // member switches
     std::uint64_t cost = 0;   // hops to all members
   };
 
   [[nodiscard]] bool has_room(SwitchIdx sw, unsigned level) const;
   [[nodiscard]] unsigned level_of(Lid mlid) const;
   [[nodiscard]] const Heights& heights_of(SwitchIdx root, unsigned level);
-  [[nodiscard]] RootChoice choose_root(const std::vector<Crowd>& crowds,
+  [[nodiscard]] RootChoice choose_root(const std::vector<MemberSwitch>& member_switches,
                                        unsigned level,
                                        SwitchIdx old_root);
-  void settle_root(Grown& grown, const std::vector<Crowd>& crowds, unsigned level);
-  void grow(Grown& grown, const std::vector<Crowd>& crowds, unsigned level);
-  [[nodiscard]] PortIdx choose_way(SwitchIdx from, const Heights& heights) const;
+  void settle_root(Grown& grown, const std::vector<MemberSwitch>& member_switches, unsigned level);
+  void grow(Grown& grown, const std::vector<MemberSwitch>& member_switches, unsigned level);
+  [[nodiscard]] PortIdx choose_up_port(SwitchIdx from, const Heights& heights) const;
   void count_in(const Grown& grown, int sign);
 
   std::shared_ptr<const Fabric> fabric_;
@@ -72,12 +72,12 @@ class Forest {
   std::optional<UpDownGraph> up_down_;
   std::vector<std::uint32_t> rooms_;  // different sizes of multicast tables, ascending
   std::map<Lid, Grown> trees_;
-  IndexVector<PortIdx, std::uint32_t> load_;     // trees over the cable, by its lower end
+  IndexVector<PortIdx, std::uint32_t> load_;     // trees over the link, by its lower end
   IndexVector<SwitchIdx, std::uint32_t> roots_;  // trees that start here
   std::map<std::pair<SwitchIdx, unsigned>, Heights> heights_;
 
   // Scratch, empty between calls.
-  IndexVector<SwitchIdx, PortIdx> way_;  // up; kNone: none yet
+  IndexVector<SwitchIdx, PortIdx> up_port_;  // up; kNone: none yet
   IndexVector<SwitchIdx, char> used_;
 };
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/multicast/group_rules.h"
-#include "smd/multicast/mgid.h"
+#include "smd/multicast/group.h"
 
 namespace smd {
 namespace {
@@ -25,10 +24,13 @@ bool is_kept(const Group& group) { return group.permanent || first_keeper(group)
 
 /// Who may change what is known of a member: itself; where somebody joined for it, everybody in the
 /// group's partition (IBA o15-0.2.1).
-bool may_modify(
-    const Realm& realm, const Group& group, const Member& member, Guid port, Guid requester) {
+bool may_modify(const SubnetLimits& subnet,
+                const Group& group,
+                const Member& member,
+                Guid port,
+                Guid requester) {
   if (!member.proxy_join) return requester == port;
-  return realm.in_partition(requester, group.traits.p_key);
+  return subnet.in_partition(requester, group.traits.p_key);
 }
 
 GroupMembership membership(const Group& group, Guid port, const Member& member) {
@@ -39,53 +41,53 @@ GroupMembership membership(const Group& group, Guid port, const Member& member) 
           .member = member};
 }
 
-bool is_here(const Realm& realm, const Gid& port) {
-  return port.prefix == realm.subnet_prefix() || port.prefix == kDefaultSubnetPrefix;
+bool is_here(const SubnetLimits& subnet, const Gid& port) {
+  return port.prefix == subnet.subnet_prefix() || port.prefix == kDefaultSubnetPrefix;
 }
 
-GroupTraits traits_of(const Realm& realm, const GroupWish& wish) {
-  return {.q_key = wish.q_key,
-          .p_key = wish.p_key,
-          .mtu = wish.mtu,
-          .rate = wish.rate,
-          .life_time = realm.life_time(),
-          .sl = wish.sl,
-          .tclass = wish.tclass,
-          .hop_limit = wish.scope == kLinkLocalScope ? std::uint8_t{0} : kRoutedHopLimit,
-          .scope = wish.scope,
-          .flow_label = wish.flow_label};
+GroupTraits traits_of(const SubnetLimits& subnet, const PreconfiguredGroup& preconfigured) {
+  return {.q_key = preconfigured.q_key,
+          .p_key = preconfigured.p_key,
+          .mtu = preconfigured.mtu,
+          .rate = preconfigured.rate,
+          .life_time = subnet.life_time(),
+          .sl = preconfigured.sl,
+          .tclass = preconfigured.tclass,
+          .hop_limit = preconfigured.scope == kLinkLocalScope ? std::uint8_t{0} : kRoutedHopLimit,
+          .scope = preconfigured.scope,
+          .flow_label = preconfigured.flow_label};
 }
 
 }  // namespace
 
-GroupTable::Answer GroupTable::join(const Realm& realm,
+GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
                                     const GroupRequest& request,
                                     Guid requester) {
   if (!request.port_gid || !request.join_state) return refuse(Refusal::InsufficientComponents);
   const Guid port = request.port_gid->guid;
-  const auto ability = realm.find_port(port);
-  if (!ability || !is_here(realm, *request.port_gid)) return refuse(Refusal::InvalidGid);
+  const auto ability = subnet.find_port(port);
+  if (!ability || !is_here(subnet, *request.port_gid)) return refuse(Refusal::InvalidGid);
   const bool proxy = requester != port;
-  if (proxy && !realm.share_partition(requester, port)) return refuse(Refusal::RequestInvalid);
+  if (proxy && !subnet.share_partition(requester, port)) return refuse(Refusal::RequestInvalid);
   const auto asked = static_cast<std::uint8_t>(*request.join_state & join_state::kAll);
   if (asked == 0) return refuse(Refusal::RequestInvalid);
 
   auto group = groups_.find(request.mgid.value_or(Gid{}));
   if (group == groups_.end()) {
-    const auto created = create(realm, request, port, *ability, requester);
+    const auto created = create(subnet, request, port, *ability, requester);
     if (!created) return refuse(created.error());
     group = *created;
-  } else if (!fits(realm, group->second, request, port, *ability)) {
+  } else if (!fits(subnet, group->second, request, port, *ability)) {
     return refuse(Refusal::RequestInvalid);
   }
   auto member = group->second.members.find(port);
   if (member == group->second.members.end()) {
     if (!group->second.permanent && !has_room(requester, {.joins = 1}))
       return refuse(Refusal::NoResources);
-    const Member fresh{.proxy_join = proxy, .joined_by = proxy ? requester : Guid{}};
-    member = group->second.members.emplace(port, fresh).first;
-    count_member(group->second, port, fresh, false);
-  } else if (!may_modify(realm, group->second, member->second, port, requester)) {
+    const Member unwritten{.proxy_join = proxy, .joined_by = proxy ? requester : Guid{}};
+    member = group->second.members.emplace(port, unwritten).first;
+    count_member(group->second, port, unwritten, false);
+  } else if (!may_modify(subnet, group->second, member->second, port, requester)) {
     return refuse(Refusal::RequestInvalid);
   }
   const auto joined = static_cast<std::uint8_t>(member->second.join_state | asked);
@@ -96,7 +98,7 @@ GroupTable::Answer GroupTable::join(const Realm& realm,
   return membership(group->second, port, member->second);
 }
 
-GroupTable::Answer GroupTable::leave(const Realm& realm,
+GroupTable::Answer GroupTable::leave(const SubnetLimits& subnet,
                                      const GroupRequest& request,
                                      Guid requester) {
   if (!request.mgid || !request.port_gid || !request.join_state)
@@ -109,7 +111,7 @@ GroupTable::Answer GroupTable::leave(const Realm& realm,
   Member& member = found->second;
   const std::uint8_t asked = *request.join_state;
   if (asked == 0 || (asked & ~member.join_state) != 0 ||
-      !may_modify(realm, group->second, member, port, requester))
+      !may_modify(subnet, group->second, member, port, requester))
     return refuse(Refusal::RequestInvalid);
 
   member.join_state = static_cast<std::uint8_t>(member.join_state & ~asked);
@@ -125,23 +127,23 @@ GroupTable::Answer GroupTable::leave(const Realm& realm,
 }
 
 tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
-    const Realm& realm,
+    const SubnetLimits& subnet,
     const GroupRequest& request,
     Guid port,
-    const Realm::Ability& ability,
+    const SubnetLimits::Ability& ability,
     Guid requester) {
-  const auto traits = choose_traits(realm, request, port, ability);
+  const auto traits = choose_traits(subnet, request, port, ability);
   if (!traits) return refuse(traits.error());
   // With room for its first member: no group is left without one.
   if (!has_room(requester, {.groups = 1, .joins = 1})) return refuse(Refusal::NoResources);
   Group group{.mgid = request.mgid.value_or(Gid{}), .traits = *traits, .creator = requester};
   if (group.mgid == Gid{}) {
     do {
-      group.mgid = assigned_mgid(traits->scope, realm.subnet_prefix(), ++last_id_);
+      group.mgid = assigned_mgid(traits->scope, subnet.subnet_prefix(), ++last_id_);
     } while (groups_.contains(group.mgid));
   }
   const Gid mgid = group.mgid;
-  pool_.set_capacity(realm.mlids());
+  pool_.set_capacity(subnet.mlids());
   if (!insert(std::move(group))) return refuse(Refusal::NoResources);
   return groups_.find(mgid);
 }
@@ -193,25 +195,27 @@ void GroupTable::set_permanent(Group& group, bool permanent) {
   count_group(group, false);
 }
 
-std::vector<GroupWish> GroupTable::keep(const Realm& realm, const std::vector<GroupWish>& wishes) {
-  pool_.set_capacity(realm.mlids());
+std::vector<PreconfiguredGroup> GroupTable::keep(
+    const SubnetLimits& subnet, const std::vector<PreconfiguredGroup>& preconfigured_groups) {
+  pool_.set_capacity(subnet.mlids());
   std::set<Gid> wanted;
-  for (const GroupWish& wish : wishes) wanted.insert(wish.mgid);
+  for (const PreconfiguredGroup& preconfigured : preconfigured_groups)
+    wanted.insert(preconfigured.mgid);
   for (auto group = groups_.begin(); group != groups_.end();) {
     if (!wanted.contains(group->first)) set_permanent(group->second, false);
     group = erase_if_unkept(group);
   }
-  std::vector<GroupWish> homeless;
-  for (const GroupWish& wish : wishes) {
-    const GroupTraits traits = traits_of(realm, wish);
-    if (const auto found = groups_.find(wish.mgid); found == groups_.end()) {
-      if (!insert({.mgid = wish.mgid, .traits = traits, .permanent = true}))
-        homeless.push_back(wish);
+  std::vector<PreconfiguredGroup> homeless;
+  for (const PreconfiguredGroup& preconfigured : preconfigured_groups) {
+    const GroupTraits traits = traits_of(subnet, preconfigured);
+    if (const auto found = groups_.find(preconfigured.mgid); found == groups_.end()) {
+      if (!insert({.mgid = preconfigured.mgid, .traits = traits, .permanent = true}))
+        homeless.push_back(preconfigured);
     } else {
       set_permanent(found->second, true);
       if (found->second.traits != traits) {
         found->second.traits = traits;
-        changed_groups_.note(wish.mgid);
+        changed_groups_.note(preconfigured.mgid);
         touch(found->second.mlid);
       }
     }
@@ -263,14 +267,14 @@ std::vector<Group> GroupTable::snapshot() const {
   return out;
 }
 
-void GroupTable::restore(const Realm& realm, const std::vector<Group>& groups) {
+void GroupTable::restore(const SubnetLimits& subnet, const std::vector<Group>& groups) {
   for (const Lid mlid : pool_.mlids()) touch(mlid);
   groups_.clear();
   changed_groups_.note_everything();
   by_port_.clear();
   all_ = {};
   pool_ = {};
-  pool_.set_capacity(realm.mlids());
+  pool_.set_capacity(subnet.mlids());
   std::vector<Group> homeless;
   for (Group group : groups) {
     std::erase_if(group.members, [](const auto& each) { return each.second.join_state == 0; });

@@ -1,5 +1,5 @@
 // The multicast groups of a subnet: who is in which, and what each is like. Changes by requests of
-// clients, by what the site wishes, and by ports that are gone.
+// clients, by what the site preconfigured groups, and by ports that are gone.
 //
 // Invariants: every group has an MLID; a group that the site does not want has a member that keeps
 // it; a member has at least one bit of JoinState.
@@ -17,10 +17,9 @@
 
 #include <tl/expected.hpp>
 #include "smd/base/changed_keys.h"
-#include "smd/multicast/group_request.h"
-#include "smd/multicast/mlid_pool.h"
-#include "smd/multicast/realm.h"
-#include "smd/policy/group_wish.h"
+#include "smd/multicast/group.h"
+#include "smd/multicast/subnet_limits.h"
+#include "smd/policy/partition_file.h"
 
 namespace smd {
 
@@ -56,15 +55,16 @@ class GroupTable {
   void set_limits(const GroupLimits& limits) { limits_ = limits; }
 
   /// Creates the group where there is none. `requester`: the port that the request came from.
-  Answer join(const Realm& realm, const GroupRequest& request, Guid requester);
+  Answer join(const SubnetLimits& subnet, const GroupRequest& request, Guid requester);
 
   /// Takes bits of JoinState away; the answer has what remains. A group that nobody keeps goes,
   /// with all who are left in it.
-  Answer leave(const Realm& realm, const GroupRequest& request, Guid requester);
+  Answer leave(const SubnetLimits& subnet, const GroupRequest& request, Guid requester);
 
   /// Groups that the site wants exist from now on, as it wants them; what it no longer wants lives
   /// as long as its members. Those for which there was no MLID are returned.
-  std::vector<GroupWish> keep(const Realm& realm, const std::vector<GroupWish>& wishes);
+  std::vector<PreconfiguredGroup> keep(const SubnetLimits& subnet,
+                                       const std::vector<PreconfiguredGroup>& preconfigured_groups);
 
   /// Members for whom `gone` is true leave every group.
   void drop(const std::function<bool(Guid)>& gone);
@@ -110,7 +110,7 @@ class GroupTable {
   /// Instead of all there is, whatever the limits. Groups that break an invariant are left out; a
   /// bad MLID is replaced; a group without a creator counts against its first member that keeps it.
   /// No changes are reported, all MLIDs are touched.
-  void restore(const Realm& realm, const std::vector<Group>& groups);
+  void restore(const SubnetLimits& subnet, const std::vector<Group>& groups);
 
  private:
   using Groups = std::map<Gid, Group>;
@@ -121,10 +121,10 @@ class GroupTable {
     std::size_t joins = 0;
   };
 
-  tl::expected<Groups::iterator, Refusal> create(const Realm& realm,
+  tl::expected<Groups::iterator, Refusal> create(const SubnetLimits& subnet,
                                                  const GroupRequest& request,
                                                  Guid port,
-                                                 const Realm::Ability& ability,
+                                                 const SubnetLimits::Ability& ability,
                                                  Guid requester);
   [[nodiscard]] bool has_room(Guid port, Count more) const;
   void count(Guid port, Count more, bool gone);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "smd/multicast/realm.h"
+#include "smd/multicast/subnet_limits.h"
 #include "smd/routing/engine.h"
-#include "smd/routing/shape/hamiltonian_path.h"
+#include "smd/routing/topology/hamiltonian_path.h"
 
 namespace smd {
 namespace {
@@ -101,23 +101,23 @@ std::uint32_t LabelPaths::next_down(std::uint32_t from, std::uint32_t to) const 
 std::vector<std::uint32_t> LabelPaths::walk(std::uint32_t start,
                                             const std::vector<std::uint32_t>& stops,
                                             Lid mlid) const {
-  std::vector<std::uint32_t> way;
+  std::vector<std::uint32_t> step;
   std::uint32_t at = start;
   for (const std::uint32_t stop : stops) {
-    const std::size_t met = way.size();
+    const std::size_t met = step.size();
     while (at != stop) {
       at = stop > at ? next_up(at, stop) : next_down(at, stop);
       if (!has_room(at, mlid)) {
-        way.resize(met);
-        return way;
+        step.resize(met);
+        return step;
       }
-      way.push_back(at);
+      step.push_back(at);
     }
   }
-  return way;
+  return step;
 }
 
-/// Groups take turns on parallel cables.
+/// Groups take turns on parallel links.
 PortIdx LabelPaths::port_down(std::uint32_t from, std::uint32_t to, Lid mlid) const {
   const SwitchIdx sw = path_[from];
   const auto ports = graph_->ports(graph_->first(sw) + *graph_->find(sw, path_[to]));
@@ -140,25 +140,25 @@ const Tree& LabelPaths::update(Lid mlid, const std::vector<TreeMember>& members)
   std::ranges::sort(stops);
   const auto again = std::ranges::unique(stops);
   stops.erase(again.begin(), again.end());
-  std::vector<std::uint32_t> way;
+  std::vector<std::uint32_t> step;
   if (!stops.empty()) {
     const std::uint32_t start = senders.size() == 1 ? senders.front() : stops[stops.size() / 2];
     const auto at = std::ranges::lower_bound(stops, start);
-    way = walk(start, {std::make_reverse_iterator(at), stops.rend()}, mlid);
-    std::ranges::reverse(way);
-    way.push_back(start);
+    step = walk(start, {std::make_reverse_iterator(at), stops.rend()}, mlid);
+    std::ranges::reverse(step);
+    step.push_back(start);
     const std::vector<std::uint32_t> above = walk(start, {at, stops.end()}, mlid);
-    way.insert(way.end(), above.begin(), above.end());
+    step.insert(step.end(), above.begin(), above.end());
   }
-  for (std::size_t i = 0; i < way.size(); ++i) {
+  for (std::size_t i = 0; i < step.size(); ++i) {
     tree.branches.push_back(
-        {path_[way[i]], i == 0 ? kNone<PortIdx> : port_down(way[i], way[i - 1], mlid)});
+        {path_[step[i]], i == 0 ? kNone<PortIdx> : port_down(step[i], step[i - 1], mlid)});
   }
   std::ranges::sort(tree.branches, {}, &Branch::sw);
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
     if (entry == kNone<PortIdx> ||
-        !std::ranges::binary_search(way, label_[switch_at(*fabric_, entry)]))
+        !std::ranges::binary_search(step, label_[switch_at(*fabric_, entry)]))
       tree.stranded.push_back(member.port);
   }
   std::ranges::sort(tree.stranded);

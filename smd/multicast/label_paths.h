@@ -20,8 +20,7 @@
 
 #include "smd/ib/types.h"
 #include "smd/multicast/tree.h"
-#include "smd/multicast/tree_shape.h"
-#include "smd/routing/shape/neighbour_graph.h"
+#include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd {
 

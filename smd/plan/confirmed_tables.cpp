@@ -1,5 +1,7 @@
 #include "smd/plan/confirmed_tables.h"
 
+#include <algorithm>
+
 namespace smd {
 
 void ConfirmedTables::confirm(Guid node, std::size_t number, const LftBlock& block) {
@@ -28,6 +30,94 @@ const LftBlock* ConfirmedTables::find_block(Guid node, std::size_t number) const
       !table->second.known[number])
     return nullptr;
   return &table->second.blocks[number];
+}
+
+std::vector<TableBlock> diff_tables(const Fabric& fabric,
+                                    const ForwardingTables& wanted,
+                                    const ConfirmedTables& confirmed) {
+  std::vector<TableBlock> dirty;
+  for (std::uint32_t block = 0; block < wanted.blocks(); ++block) {
+    for (SwitchIdx sw : fabric.switch_node.indices()) {
+      const LftBlock* held = confirmed.find_block(fabric.node_guid[fabric.switch_node[sw]], block);
+      if (held == nullptr || !std::ranges::equal(*held, wanted.block(sw, block)))
+        dirty.push_back({sw, block});
+    }
+  }
+  return dirty;
+}
+
+double changed_entries_pct(const Fabric& fabric,
+                           const ForwardingTables& wanted,
+                           const ConfirmedTables& confirmed) {
+  std::uint64_t changed = 0;
+  for (SwitchIdx sw : fabric.switch_node.indices()) {
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    for (std::size_t block = 0; block < wanted.blocks(); ++block) {
+      const LftBlock* held = confirmed.find_block(guid, block);
+      const auto row = wanted.block(sw, block);
+      for (std::size_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
+        if (block * kLftBlockSize + i > wanted.top().value()) break;
+        if (held == nullptr || (*held)[i] != row[i]) ++changed;
+      }
+    }
+  }
+  const double entries = static_cast<double>(fabric.switch_count()) * wanted.top().value();
+  return entries == 0 ? 0.0 : 100.0 * static_cast<double>(changed) / entries;
+}
+
+HeldTables collect_held_tables(const Fabric& fabric, Lid top, const ConfirmedTables& confirmed) {
+  HeldTables held{.lft = {fabric.switch_count(), top}, .unknown = {}};
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const std::size_t first_dead = fabric.switch_info[sw].linear_fdb_top / kLftBlockSize + 1u;
+    const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
+    for (std::uint32_t number = 0; number < held.lft.blocks(); ++number) {
+      const LftBlock* block = confirmed.find_block(guid, number);
+      if (block != nullptr) {
+        held.lft.set_block(sw, number, *block);
+      } else if (forwards && number < first_dead) {
+        held.unknown.push_back({sw, number});
+      }
+    }
+  }
+  return held;
+}
+
+const SlToVl* ConfirmedSlToVl::find(Guid node, PortNum in, PortNum out) const {
+  const auto at = switches_.find(node);
+  if (at == switches_.end()) return nullptr;
+  const PortPairs& pairs = at->second;
+  if (in.value() >= pairs.width || out.value() >= pairs.width) return nullptr;
+  const std::uint32_t number = pairs.index[in.value() * pairs.width + out.value()];
+  return number == kUnknown ? nullptr : &entries_[number];
+}
+
+void ConfirmedSlToVl::confirm(Guid node, PortNum in, PortNum out, const SlToVl& row) {
+  PortPairs& pairs = switches_[node];
+  widen(pairs, std::max(in.value(), out.value()) + std::size_t{1});
+  const auto [at, is_new] = number_.try_emplace(row, static_cast<std::uint32_t>(entries_.size()));
+  if (is_new) entries_.push_back(row);
+  pairs.index[in.value() * pairs.width + out.value()] = at->second;
+}
+
+void ConfirmedSlToVl::forget_entry(Guid node, PortNum in, PortNum out) {
+  const auto at = switches_.find(node);
+  if (at == switches_.end()) return;
+  PortPairs& pairs = at->second;
+  if (in.value() < pairs.width && out.value() < pairs.width)
+    pairs.index[in.value() * pairs.width + out.value()] = kUnknown;
+}
+
+void ConfirmedSlToVl::widen(PortPairs& pairs, std::size_t width) const {
+  if (width <= pairs.width) return;
+  std::vector<std::uint32_t> index(width * width, kUnknown);
+  for (std::size_t in = 0; in < pairs.width; ++in) {
+    const auto from = pairs.index.begin() + static_cast<std::ptrdiff_t>(in * pairs.width);
+    std::copy(from,
+              from + static_cast<std::ptrdiff_t>(pairs.width),
+              index.begin() + static_cast<std::ptrdiff_t>(in * width));
+  }
+  pairs = {width, std::move(index)};
 }
 
 }  // namespace smd

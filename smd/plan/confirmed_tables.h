@@ -1,14 +1,20 @@
-// The forwarding blocks that switches are known to hold, by GUID: what the next diff starts from.
+// What switches are known to hold, forwarding blocks and SL-to-VL entries, by GUID; and which
+// blocks differ from it.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
 #include "smd/ib/types.h"
 #include "smd/mad/tables.h"
+#include "smd/routing/sl_to_vl.h"
+#include "smd/routing/tables.h"
 
 namespace smd {
+
+// The forwarding blocks that switches are known to hold, by GUID: what the next diff starts from.
 
 class ConfirmedTables {
  public:
@@ -34,6 +40,70 @@ class ConfirmedTables {
   };
 
   std::unordered_map<Guid, Table> tables_;  // look-ups only
+};
+
+// Which blocks have to be written: desired tables against confirmed ones.
+
+struct TableBlock {
+  SwitchIdx sw;
+  std::uint32_t block = 0;
+
+  friend bool operator==(const TableBlock&, const TableBlock&) = default;
+};
+
+/// Blocks that differ or are unknown. Block by block over all switches, so that consecutive SMPs go
+/// to different agents.
+[[nodiscard]] std::vector<TableBlock> diff_tables(const Fabric& fabric,
+                                                  const ForwardingTables& wanted,
+                                                  const ConfirmedTables& confirmed);
+
+/// Share of the entries 1 … top that differ from what is confirmed; unknown blocks count as all
+/// different. 0 … 100.
+[[nodiscard]] double changed_entries_pct(const Fabric& fabric,
+                                         const ForwardingTables& wanted,
+                                         const ConfirmedTables& confirmed);
+
+// What the switches of a snapshot hold now, as one matrix: where every transition starts.
+
+struct HeldTables {
+  ForwardingTables lft;             // "no route" where a block is unknown
+  std::vector<TableBlock> unknown;  // may hold anything; ascending by switch, then block
+};
+
+/// Blocks for LIDs 0 … top. What lies above a switch's LinearFDBTop forwards nothing, whatever it
+/// holds.
+[[nodiscard]] HeldTables collect_held_tables(const Fabric& fabric,
+                                             Lid top,
+                                             const ConfirmedTables& confirmed);
+
+// SL-to-VL entries that switches are known to hold, by switch, input and output.
+
+class ConfirmedSlToVl {
+ public:
+  /// Null where nothing is known.
+  [[nodiscard]] const SlToVl* find(Guid node, PortNum in, PortNum out) const;
+
+  void confirm(Guid node, PortNum in, PortNum out, const SlToVl& row);
+  void forget_entry(Guid node, PortNum in, PortNum out);
+
+  void forget(Guid node) { switches_.erase(node); }
+
+  /// No SL-to-VL entry of any switch was ever confirmed, unless it was forgotten with its switch.
+  [[nodiscard]] bool empty() const { return switches_.empty(); }
+
+ private:
+  struct PortPairs {
+    std::size_t width = 0;             // ports, port 0 included
+    std::vector<std::uint32_t> index;  // into entries_, by input and output
+  };
+
+  void widen(PortPairs& pairs, std::size_t width) const;
+
+  static constexpr std::uint32_t kUnknown = 0xffffffff;
+
+  std::map<Guid, PortPairs> switches_;
+  std::map<SlToVl, std::uint32_t> number_;  // equal ones share one
+  std::vector<SlToVl> entries_;
 };
 
 }  // namespace smd

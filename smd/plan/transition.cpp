@@ -1,10 +1,9 @@
 #include "smd/plan/transition.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 
-#include "smd/routing/switch_rows.h"
+#include "smd/routing/sl_to_vl.h"
 
 namespace smd {
 
@@ -30,36 +29,36 @@ std::string_view print_transition_kind(TransitionKind kind) {
   return "unknown";
 }
 
-bool rows_differ(const TransitionTask& task) {
-  if (task.lanes == nullptr) return false;
-  const LaneTask& lanes = *task.lanes;
-  bool differ = !lanes.unknown.empty() || lanes.fresh;
+bool sl_to_vl_differs(const TransitionTask& task) {
+  if (task.sl_to_vl == nullptr) return false;
+  const SlToVlTask& vls = *task.sl_to_vl;
+  bool differ = !vls.unknown.empty() || vls.fresh;
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
-    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
-      differ = differ || lanes.held.row(sw, in, out) != lanes.wanted.row(sw, in, out);
+    for_each_turn(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      differ = differ || vls.held.row(sw, in, out) != vls.wanted.row(sw, in, out);
     });
   }
   return differ;
 }
 
-LaneMaps with_cuts(const LaneMaps& rows, const std::vector<SlCut>& cuts) {
-  LaneMaps out = rows;
-  for (const SlCut& cut : cuts) {
-    const auto [sw, in, egress] = cut.way;
-    SlToVl row = rows.row(sw, in, egress);
+SlToVlMaps with_blocked_sls(const SlToVlMaps& sl_to_vl, const std::vector<BlockedSls>& blocked) {
+  SlToVlMaps out = sl_to_vl;
+  for (const BlockedSls& blocked_sls : blocked) {
+    const auto [sw, in, egress] = blocked_sls.turn;
+    SlToVl row = sl_to_vl.row(sw, in, egress);
     for (unsigned sl = 0; sl < row.size(); ++sl) {
-      if (cut.sls >> sl & 1) row[sl] = kManagementVl;
+      if (blocked_sls.sls >> sl & 1) row[sl] = kManagementVl;
     }
     out.set_row(sw, in, egress, out.add_row(row));
   }
   return out;
 }
 
-bool rows_only_discard(const TransitionTask& task, const LaneMaps& wanted) {
+bool sl_to_vl_only_discards(const TransitionTask& task, const SlToVlMaps& wanted) {
   bool only = true;
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
-    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
-      const SlToVl& before = task.lanes->held.row(sw, in, out);
+    for_each_turn(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl& before = task.sl_to_vl->held.row(sw, in, out);
       const SlToVl& after = wanted.row(sw, in, out);
       for (std::size_t sl = 0; sl < after.size(); ++sl)
         only = only && (after[sl] == before[sl] || after[sl] == kManagementVl);
@@ -68,12 +67,12 @@ bool rows_only_discard(const TransitionTask& task, const LaneMaps& wanted) {
   return only;
 }
 
-bool rows_discard(const TransitionTask& task) {
-  if (task.lanes == nullptr) return false;
+bool sl_to_vl_discards(const TransitionTask& task) {
+  if (task.sl_to_vl == nullptr) return false;
   bool discard = false;
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
-    for_each_way(*task.fabric, sw, [&](PortNum in, PortNum out) {
-      const SlToVl& row = task.lanes->wanted.row(sw, in, out);
+    for_each_turn(*task.fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl& row = task.sl_to_vl->wanted.row(sw, in, out);
       discard = discard || std::ranges::count(row, kManagementVl) != 0;
     });
   }

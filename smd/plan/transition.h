@@ -2,11 +2,11 @@
 // barrier after each, and with each phase the proof that nothing can deadlock or loop in it.
 //
 // Within a phase entries arrive in any order and any subset of them may be in force at any moment.
-// The phase is safe when its mixture graph has no cycle: an edge from channel c to channel e
-// stands for every LID whose entries, old or new, can lead a packet over c and then over e. A
-// forwarding loop would be such a cycle too, so one proof covers deadlocks and loops. A certificate
-// is an order of the channels in which every edge rises; checking it is a linear scan
-// (plan/check_transition.h) that shares no code with whoever found it.
+// The phase is safe when its transient dependency graph has no cycle: an edge from channel c to
+// channel e stands for every LID whose entries, old or new, can lead a packet over c and then over
+// e. A forwarding loop would be such a cycle too, so one proof covers deadlocks and loops. A
+// certificate is an order of the channels in which every edge is respected; checking it is a linear
+// scan (plan/verify/check_transition.h) that shares no code with whoever found it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
-#include "smd/plan/table_diff.h"
+#include "smd/plan/confirmed_tables.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -41,34 +41,35 @@ struct Turn {
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 
-/// Besides what the wanted rows discard: these SLs of one way through a switch.
-struct SlCut {
-  Turn way;
+/// Besides what the wanted SL-to-VL entries discard: these SLs of one turn.
+struct BlockedSls {
+  Turn turn;
   std::uint16_t sls = 0;  // a bit for each
 
-  friend bool operator==(const SlCut&, const SlCut&) = default;
+  friend bool operator==(const BlockedSls&, const BlockedSls&) = default;
 };
 
 /// By the port a channel leaves from. Every dependency of the phase leads from a smaller to a
-/// greater number. Where a plan does not tell lanes apart, every lane of a channel has the same
-/// number; else there is one for each, at lane_at().
+/// greater number. Where a plan does not tell VLs apart, every VL of a channel has the same
+/// number; else there is one for each, at vl_channel_at().
 using ChannelOrder = IndexVector<PortIdx, std::uint32_t>;
 
-[[nodiscard]] constexpr PortIdx lane_at(PortIdx port, unsigned vl, unsigned lanes) {
-  return PortIdx{port.value() * lanes + vl};
+[[nodiscard]] constexpr PortIdx vl_channel_at(PortIdx port, unsigned vl, unsigned vls) {
+  return PortIdx{port.value() * vls + vl};
 }
 
-/// In this order, each list confirmed before the next begins. Rows: the SL-to-VL rows of all
-/// switches are as wanted once the list is confirmed, those of blocked turns aside.
+/// In this order, each list confirmed before the next begins. `sl_to_vl`: the SL-to-VL entries of
+/// all switches are as wanted once the list is confirmed, those of blocked turns aside.
 struct TransitionPhase {
   std::vector<Turn> block;          // sorted
   std::vector<Turn> restore;        // sorted
   std::vector<PortIdx> deactivate;  // sorted; to Down; up again as Initialize, data discarded
-  bool rows = false;
+  bool sl_to_vl = false;
   std::vector<EntryChange> entries;  // sorted by (switch, LID), each pair once
   bool to_wanted = false;         // instead of `entries`, which is empty: every entry to `wanted`
   std::vector<PortIdx> activate;  // sorted; Initialize, Armed or deactivated: to Armed, then Active
-  bool told = false;         // once its rows are in, hosts may use the SLs of the wanted routes
+  bool advertised =
+      false;  // once its SL-to-VL entries are in, hosts may use the SLs of the wanted routes
   ChannelOrder certificate;  // empty: this phase is not proved
 };
 
@@ -98,8 +99,9 @@ struct TransitionPlan {
   std::string why;            // of a fallback: what could not be done, in one line
   std::vector<Turn> blocked;  // still blocked when the plan is done, sorted
   InFlight in_flight = InFlight::Linger;
-  unsigned lanes = 1;         // that certificates tell apart
-  std::vector<SlCut> cut;     // in the rows that it writes; sorted by way, each once
+  unsigned vls = 1;  // that certificates tell apart
+  std::vector<BlockedSls>
+      blocked_sls;            // in the SL-to-VL entries that it writes; sorted by turn, each once
   bool whole_tables = false;  // a phase that has entries, or the only one, writes every block
 
   [[nodiscard]] bool certified() const {
@@ -110,16 +112,17 @@ struct TransitionPlan {
   }
 };
 
-/// What packets have to do with lanes, where rows are written turn by turn or routes need several
-/// lanes. A turn that is opened gets its wanted row.
-struct LaneTask {
-  SlSets told;        // SLs that end ports may send with all the time: they were told so before
-  SlSets wanted_sls;  // of the wanted routes: besides, once they are told
+/// What packets have to do with VLs, where SL-to-VL entries are written turn by turn or routes need
+/// several VLs. A turn that is opened gets its wanted SL-to-VL entry.
+struct SlToVlTask {
+  SlSets advertised;  // SLs that end ports may send with all the time: advertised to them before
+  SlSets wanted_sls;  // of the wanted routes: besides, once they are advertised
 
-  LaneMaps held;              // rows of switches, as confirmed
-  LaneMaps wanted;            // as they shall be
-  std::vector<Turn> unknown;  // rows that may hold anything, of switches that forward; sorted
-  bool fresh = false;         // switches that forward nothing yet do not hold all of theirs
+  SlToVlMaps held;    // SL-to-VL entries of switches, as confirmed
+  SlToVlMaps wanted;  // as they shall be
+  std::vector<Turn>
+      unknown;         // turns whose entries may hold anything, of switches that forward; sorted
+  bool fresh = false;  // switches that forward nothing yet do not hold all of theirs
 };
 
 /// The state that a plan starts from and the one that it ends in.
@@ -131,20 +134,22 @@ struct TransitionTask {
   std::vector<TableBlock> unknown;           // blocks that may hold anything
   std::vector<Turn> blocked;                 // now, sorted
   const Orientation* orientation = nullptr;  // that `wanted` obeys, where the engine has one
-  const LaneTask* lanes = nullptr;           // null: no row changes, and lanes are not told apart
+  const SlToVlTask* sl_to_vl = nullptr;      // null: no entry changes, and VLs are not told apart
 };
 
-/// Any row is not known to be as wanted.
-[[nodiscard]] bool rows_differ(const TransitionTask& task);
+/// Any SL-to-VL entry is not known to be as wanted.
+[[nodiscard]] bool sl_to_vl_differs(const TransitionTask& task);
 
-/// Rows that a plan writes.
-[[nodiscard]] LaneMaps with_cuts(const LaneMaps& rows, const std::vector<SlCut>& cuts);
+/// SL-to-VL entries that a plan writes.
+[[nodiscard]] SlToVlMaps with_blocked_sls(const SlToVlMaps& sl_to_vl,
+                                          const std::vector<BlockedSls>& blocked);
 
-/// Where `wanted` differs from the held rows it discards, so that writing it adds no dependency.
-[[nodiscard]] bool rows_only_discard(const TransitionTask& task, const LaneMaps& wanted);
+/// Where `wanted` differs from the held SL-to-VL entries it discards, so that writing it adds no
+/// dependency.
+[[nodiscard]] bool sl_to_vl_only_discards(const TransitionTask& task, const SlToVlMaps& wanted);
 
-/// A wanted row discards packets of some SL.
-[[nodiscard]] bool rows_discard(const TransitionTask& task);
+/// A wanted SL-to-VL entry discards packets of some SL.
+[[nodiscard]] bool sl_to_vl_discards(const TransitionTask& task);
 
 /// A link carries data when both of its ports are Active.
 [[nodiscard]] bool carries_data(const Fabric& fabric, PortIdx port);

@@ -12,7 +12,7 @@ namespace smd {
 namespace {
 
 // Parts of the fabric whose links have been configured: after two running subnets are cabled
-// together, everything inside each is Armed or Active while the new cable is still in Initialize.
+// together, everything inside each is Armed or Active while the new link is still in Initialize.
 class Sides {
  public:
   explicit Sides(const Fabric& fabric) : parent_(fabric.node_count()) {

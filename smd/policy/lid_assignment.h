@@ -1,5 +1,4 @@
-// LIDs are sticky: a port keeps its LID across sweeps, reboots of a node and restarts of the
-// daemon.
+// Which port has which LIDs, and the book that remembers it.
 #pragma once
 
 #include <map>
@@ -9,6 +8,9 @@
 #include "smd/fabric/lid_map.h"
 
 namespace smd {
+
+// LIDs are sticky: a port keeps its LID across sweeps, reboots of a node and restarts of the
+// daemon.
 
 /// What survives: port GUID to base LID and LMC. Ordered, so that it prints the same every time.
 struct LidRecord {
@@ -65,5 +67,11 @@ struct LidAssignment {
 /// One line per port: "0x0002c90300000001 0x0001 0". The inverse reports every fault with its line.
 [[nodiscard]] std::string print_lid_book(const LidBook& book);
 [[nodiscard]] Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file);
+
+// LIDs of a manager that takes over from another.
+
+/// The book to go on with: ports that have a LID keep it, whatever `book` says; records of the
+/// others stay where they are in nobody's way.
+[[nodiscard]] LidBook follow_fabric(const Fabric& fabric, LidBook book);
 
 }  // namespace smd

@@ -1,10 +1,11 @@
 // The text form of the LID book.
-#include <fmt/format.h>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <vector>
 
 #include "smd/base/fault_list.h"
 #include "smd/policy/lid_assignment.h"
@@ -108,6 +109,27 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
   }
   if (!faults.empty()) return tl::unexpected(faults.take());
   return book;
+}
+
+LidBook follow_fabric(const Fabric& fabric, LidBook book) {
+  std::vector<bool> taken(kTopUnicastLid.value() + 1u, false);
+  LidBook out;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port)) continue;
+    const PortInfo& info = fabric.port_info[port];
+    const unsigned last = info.lid.value() + (1u << info.lmc) - 1u;
+    if (!is_unicast(info.lid) || last > kTopUnicastLid.value()) continue;
+    book.erase(fabric.port_guid[port]);
+    out[fabric.port_guid[port]] = {.base = info.lid, .lmc = info.lmc};
+    for (unsigned lid = info.lid.value(); lid <= last; ++lid) taken[lid] = true;
+  }
+  for (const auto& [guid, record] : book) {
+    const unsigned last = record.base.value() + (1u << record.lmc) - 1u;
+    bool free = last <= kTopUnicastLid.value();
+    for (unsigned lid = record.base.value(); free && lid <= last; ++lid) free = !taken[lid];
+    if (free) out.emplace(guid, record);
+  }
+  return out;
 }
 
 }  // namespace smd

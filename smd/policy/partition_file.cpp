@@ -227,23 +227,24 @@ class Resolver {
     const unsigned scopes = flags.scopes == 0 ? 1u << kLinkLocal : flags.scopes;
     for (std::uint8_t scope = 1; scope < 16; ++scope) {
       if ((scopes >> scope & 1) == 0) continue;
-      const GroupWish wish{.mgid = with_scope(mgid, scope),
-                           .p_key = PKey{static_cast<std::uint16_t>(partition.key | kFullBit)},
-                           .q_key = flags.q_key.value_or(0),
-                           .mtu = flags.mtu.value_or(4),
-                           .rate = flags.rate.value_or(3),
-                           .sl = flags.sl.value_or(0),
-                           .scope = scope,
-                           .tclass = flags.tclass.value_or(0),
-                           .flow_label = flags.flow_label.value_or(0),
-                           .partition = partition.name};
-      const auto [before, is_new] = group_line_.emplace(wish.mgid, line);
+      const PreconfiguredGroup wanted{
+          .mgid = with_scope(mgid, scope),
+          .p_key = PKey{static_cast<std::uint16_t>(partition.key | kFullBit)},
+          .q_key = flags.q_key.value_or(0),
+          .mtu = flags.mtu.value_or(4),
+          .rate = flags.rate.value_or(3),
+          .sl = flags.sl.value_or(0),
+          .scope = scope,
+          .tclass = flags.tclass.value_or(0),
+          .flow_label = flags.flow_label.value_or(0),
+          .partition = partition.name};
+      const auto [before, is_new] = group_line_.emplace(wanted.mgid, line);
       if (is_new) {
-        out_.rules.groups.push_back(wish);
+        out_.rules.groups.push_back(wanted);
       } else {
         remark(line,
                fmt::format("group {} is there since line {}; that line counts",
-                           print_mgid(wish.mgid),
+                           print_mgid(wanted.mgid),
                            before->second));
       }
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "smd/mad/tables.h"
+
 namespace smd {
 namespace {
 
@@ -36,6 +38,27 @@ void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPo
   info.subnet_timeout = policy.subnet_timeout;
 }
 
+constexpr std::uint16_t kPartitionBits = 0x7fff;  // bit 15 is full membership
+
+bool in_partition(PKey key, PKey partition) {
+  return (key.value() & kPartitionBits) == (partition.value() & kPartitionBits);
+}
+
+std::optional<SmpData> with_default_pkey(const SmpData& now) {
+  auto block = decode_p_key_block(now);
+  if (!block) return std::nullopt;
+  if (std::ranges::find(*block, kDefaultPKey) != block->end()) return std::nullopt;
+  auto place =
+      std::ranges::find_if(*block, [](PKey key) { return in_partition(key, kDefaultPKey); });
+  if (place == block->end())
+    place =
+        std::ranges::find_if(*block, [](PKey key) { return (key.value() & kPartitionBits) == 0; });
+  *(place == block->end() ? block->begin() : place) = kDefaultPKey;
+  SmpData wanted{};
+  encode_p_key_block(*block, wanted);
+  return wanted;
+}
+
 }  // namespace
 
 PortInfo desired_port_info(const Fabric& fabric,
@@ -52,7 +75,7 @@ PortInfo desired_port_info(const Fabric& fabric,
     set_link_fields(info, fabric.port_info[peer], leaf, policy);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
-  if (limit && is_managed(fabric, port) && carries_data(fabric, port)) info.vl_high_limit = *limit;
+  if (limit && is_managed(fabric, port) && is_data_port(fabric, port)) info.vl_high_limit = *limit;
   return info;
 }
 
@@ -85,6 +108,36 @@ bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port) {
     return end != kNone<PortIdx> && fabric.is_end_port(end) && lids.base[end] == kUnassignedLid;
   };
   return is_managed(fabric, port) && !lacks_lid(port) && !lacks_lid(fabric.peer[port]);
+}
+
+bool shows_foreign_key(const Fabric& fabric, PortIdx port, MKey ours) {
+  const MKey key = fabric.port_info[port].m_key;
+  return fabric.is_end_port(port) && key != MKey{} && key != ours;
+}
+
+ForeignKeys find_foreign_keys(const Fabric& fabric, MKey ours) {
+  ForeignKeys out;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port)) continue;
+    const PortInfo& info = fabric.port_info[port];
+    // From level 1 on a key is hidden from who does not know it.
+    const bool hidden = info.m_key == MKey{} && info.m_key_protect_bits != 0;
+    if (!hidden && !shows_foreign_key(fabric, port, ours)) continue;
+    if (!out.first) out.first = port;
+    ++out.ports;
+    out.longest_lease_s = std::max(out.longest_lease_s, info.m_key_lease_period);
+    out.forever += info.m_key_lease_period == 0 ? 1u : 0u;
+  }
+  return out;
+}
+
+std::vector<TableCheck> build_default_pkey_checks(const Fabric& fabric) {
+  std::vector<TableCheck> checks;
+  for (PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_end_port(port))
+      checks.push_back({port, AttributeId::PKeyTable, 0, with_default_pkey});
+  }
+  return checks;
 }
 
 }  // namespace smd

@@ -11,7 +11,7 @@ namespace {
 constexpr VlArbPart kParts[] = {
     VlArbPart::LowFirst, VlArbPart::LowSecond, VlArbPart::HighFirst, VlArbPart::HighSecond};
 
-/// Data lanes that both ends of the port's link have; port 0 has no link.
+/// Data VLs that both ends of the port's link have; port 0 has no link.
 unsigned common_vls(const Fabric& fabric, PortIdx port) {
   unsigned vls = std::max(1u, data_vls(fabric.port_info[port].vl_cap));
   const PortIdx peer = fabric.peer[port];
@@ -24,7 +24,7 @@ Vl fitted(Vl vl, unsigned vls) {
   return vl == kManagementVl ? vl : Vl{static_cast<std::uint8_t>(vl.value() % vls)};
 }
 
-/// Ports without the capability have one lane for all SLs, and no rows.
+/// Ports without the capability have one VL for all SLs, and no table.
 bool maps_sls(const Fabric& fabric, PortIdx out) {
   const NodeIdx node = fabric.node_of[out];
   const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : out;
@@ -90,7 +90,7 @@ bool QosPolicy::empty() const {
 
 std::optional<SlToVl> wanted_row(const Fabric& fabric, const QosPolicy& policy, PortIdx out) {
   std::optional<SlToVl> row = policy.row_of(kind_of(fabric, out));
-  if (!row || !is_managed(fabric, out) || !carries_data(fabric, out) || !maps_sls(fabric, out))
+  if (!row || !is_managed(fabric, out) || !is_data_port(fabric, out) || !maps_sls(fabric, out))
     return std::nullopt;
   const unsigned vls = common_vls(fabric, out);
   for (Vl& vl : *row) vl = fitted(vl, vls);
@@ -106,7 +106,7 @@ std::optional<VlArbBlock> wanted_arbitration(const Fabric& fabric,
   const PortKind kind = kind_of(fabric, port);
   const auto& wanted = is_low ? policy.low_of(kind) : policy.high_of(kind);
   const std::size_t entries = entries_of(fabric.port_info[port], part);
-  if (!wanted || !is_managed(fabric, port) || !carries_data(fabric, port) || entries == 0)
+  if (!wanted || !is_managed(fabric, port) || !is_data_port(fabric, port) || entries == 0)
     return std::nullopt;
   VlArbBlock block{};
   const unsigned vls = common_vls(fabric, port);

@@ -5,10 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "smd/mad/modifiers.h"
 #include "smd/mad/tables.h"
-#include "smd/policy/port_kind.h"
-#include "smd/policy/table_check.h"
+#include "smd/policy/port_policy.h"
 
 namespace smd {
 

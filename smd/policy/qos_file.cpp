@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "smd/policy/partition_text.h"
-#include "smd/policy/qos_ulp.h"
+#include "smd/policy/qos_text.h"
 
 namespace smd {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "smd/program/program_run.h"
-#include "smd/program/stage.h"
 
 namespace smd {
 namespace {
@@ -30,11 +29,11 @@ void MftWriter::read() {
   run(find_unread(*sweep_->fabric, memory_, goals_), Method::Get, [this] { write(0); });
 }
 
-void MftWriter::write(unsigned stage) {
+void MftWriter::write(unsigned batch) {
   MftStage next = plan_stage(*sweep_->fabric, memory_, goals_);
-  const bool more = !next.first_steps.empty() && stage + 1 < kStages;
-  run(std::move(next.writes), Method::Set, [this, more, stage] {
-    more ? write(stage + 1) : finish();
+  const bool more = !next.first_steps.empty() && batch + 1 < kStages;
+  run(std::move(next.writes), Method::Set, [this, more, batch] {
+    more ? write(batch + 1) : finish();
   });
 }
 

@@ -13,7 +13,7 @@
 #include "smd/discovery/sweep_report.h"
 #include "smd/multicast/mft_plan.h"
 #include "smd/program/program_report.h"
-#include "smd/smp/smp_pump.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
 
@@ -40,7 +40,7 @@ class MftWriter {
 
  private:
   void read();
-  void write(unsigned stage);
+  void write(unsigned batch);
   void finish();
   void send(const MftWrite& block, Method method);
   void on_answer(const MftWrite& block, Method method, const Result<SmpReply>& reply);

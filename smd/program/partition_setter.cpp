@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "smd/mad/modifiers.h"
 #include "smd/mad/tables.h"
 
 namespace smd {
@@ -83,11 +82,11 @@ void PartitionSetter::read() {
   spread_over_agents(unread, [this](const Block& block) {
     return run_.fabric().node_of[sites_[block.site].port];
   });
-  stage_.each<Block>(
+  batch_.each<Block>(
       run_.report.configure,
       std::move(unread),
       [this](const Block& block) {
-        stage_.ask(request(block, Method::Get), [this, block](const Result<SmpReply>& reply) {
+        batch_.ask(request(block, Method::Get), [this, block](const Result<SmpReply>& reply) {
           if (!accepted(reply)) return fail(block, describe_failure(reply));
           take(block, *decode_p_key_block(reply->data));
         });
@@ -126,7 +125,7 @@ void PartitionSetter::write(bool default_blocks, std::function<void()> next) {
   spread_over_agents(blocks, [this](const Block& block) {
     return run_.fabric().node_of[sites_[block.site].port];
   });
-  stage_.each<Block>(
+  batch_.each<Block>(
       run_.report.configure,
       std::move(blocks),
       [this](const Block& block) { send(block); },
@@ -140,7 +139,7 @@ void PartitionSetter::send(const Block& block) {
   SmpRequest set = request(block, Method::Set);
   encode_p_key_block(body, set.data);
   run_.state.keys.doubt(ref_of(site.port));
-  stage_.ask(std::move(set), [this, block](const Result<SmpReply>& reply) {
+  batch_.ask(std::move(set), [this, block](const Result<SmpReply>& reply) {
     if (!accepted(reply)) return fail(block, describe_failure(reply));
     take(block, *decode_p_key_block(reply->data));
     const Site& written = sites_[block.site];

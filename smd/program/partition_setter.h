@@ -7,13 +7,13 @@
 // table behind it is confirmed.
 #pragma once
 
-#include "smd/program/stage.h"
+#include "smd/program/program_run.h"
 
 namespace smd {
 
 class PartitionSetter {
  public:
-  PartitionSetter(ProgramRun& run, Stage& stage) : run_(run), stage_(stage) {}
+  PartitionSetter(ProgramRun& run, SmpBatch& batch) : run_(run), batch_(batch) {}
 
   PartitionSetter(const PartitionSetter&) = delete;
 
@@ -51,7 +51,7 @@ class PartitionSetter {
   [[nodiscard]] PortRef ref_of(PortIdx port) const;
 
   ProgramRun& run_;
-  Stage& stage_;
+  SmpBatch& batch_;
   std::vector<Site> sites_;
   std::function<void()> done_;
 };

@@ -1,28 +1,104 @@
 #include "smd/program/port_setter.h"
 
+#include <fmt/format.h>
 #include <utility>
 
-#include "smd/program/lid_way.h"
 #include "smd/program/partition_setter.h"
-#include "smd/program/port_judge.h"
 
 namespace smd {
 namespace {
 
-/// Training a link takes tens of milliseconds, a bad cable some seconds.
+template <class T>
+void compare(std::string& out, std::string_view name, T wanted, T answered) {
+  if (wanted == answered) return;
+  out += fmt::format("{}{} {} set, {} kept", out.empty() ? "" : "; ", name, wanted, answered);
+}
+
+bool has_its_lid(const ProgramRun& run, PortIdx port) {
+  const Lid lid = run.input.lids->base[port];
+  return lid != kUnassignedLid && run.report.port_info[port].lid == lid;
+}
+
+/// kNoRoute where nothing is known.
+PortNum confirmed_egress(const ProgramRun& run, SwitchIdx sw, Lid lid) {
+  const SwitchInfo& info = run.report.switch_info[sw];
+  if (has_random_table(info) || lid.value() > info.linear_fdb_top) return kNoRoute;
+  const LftBlock* block = run.state.tables.find_block(run.guid_of(sw), lid.value() / kLftBlockSize);
+  return block == nullptr ? kNoRoute : (*block)[lid.value() % kLftBlockSize];
+}
+
+bool arrives(const ProgramRun& run, PortIdx from, PortIdx to) {
+  const Fabric& fabric = run.fabric();
+  const Lid lid = run.input.lids->base[to];
+  PortIdx at = from;
+  for (std::size_t hop = 0; hop <= fabric.switch_node.size(); ++hop) {
+    const NodeIdx node = fabric.node_of[at];
+    // An adapter sends through the port itself; from port 0 the switch routes first.
+    if (fabric.is_switch(node)) {
+      const PortNum out = confirmed_egress(run, fabric.switch_of[node], lid);
+      if (out.value() > fabric.num_ports(node)) return false;
+      at = fabric.port_of(node, out);
+      if (out == PortNum{0}) return at == to;
+    }
+    const PortIdx peer = fabric.peer[at];
+    if (peer == kNone<PortIdx> || run.report.port_info[at].state() < PortState::Initialize)
+      return false;
+    if (!fabric.is_switch(fabric.node_of[peer])) return peer == to;
+    at = peer;
+  }
+  return false;
+}
+
+/// Training a link takes tens of milliseconds, a bad link some seconds.
 constexpr Duration kTrainingRound = std::chrono::milliseconds(100);
 constexpr unsigned kTrainingRounds = 20;
 
 }  // namespace
 
-PortSetter::PortSetter(ProgramRun& run, Stage& stage)
-    : run_(run), stage_(stage), retrained_(run.fabric().port_count(), false) {}
+std::string find_lost_address(const PortInfo& wanted, const PortInfo& answered) {
+  if (answered.lid != wanted.lid)
+    return fmt::format("LID {} was not kept: it answers {}", wanted.lid, answered.lid);
+  if (answered.lmc != wanted.lmc)
+    return fmt::format("LMC {} was not kept: it answers {}", wanted.lmc, answered.lmc);
+  if (answered.master_sm_lid != wanted.master_sm_lid) {
+    return fmt::format(
+        "MasterSMLID {} was not kept: it answers {}", wanted.master_sm_lid, answered.master_sm_lid);
+  }
+  return "";
+}
+
+std::string find_not_kept(const PortInfo& wanted, const PortInfo& answered) {
+  std::string out;
+  compare(out, "NeighborMTU", wanted.neighbor_mtu, answered.neighbor_mtu);
+  compare(out, "OperationalVLs", wanted.operational_vls, answered.operational_vls);
+  compare(out, "HOQLife", wanted.hoq_life, answered.hoq_life);
+  compare(out, "VLStallCount", wanted.vl_stall_count, answered.vl_stall_count);
+  compare(out, "VLHighLimit", wanted.vl_high_limit, answered.vl_high_limit);
+  compare(out, "LocalPhyErrors", wanted.local_phy_errors, answered.local_phy_errors);
+  compare(out, "OverrunErrors", wanted.overrun_errors, answered.overrun_errors);
+  compare(out, "SubnetTimeout", wanted.subnet_timeout, answered.subnet_timeout);
+  compare(out, "MasterSMSL", wanted.master_sm_sl, answered.master_sm_sl);
+  compare(out, "GidPrefix", wanted.gid_prefix, answered.gid_prefix);
+  compare(out, "M_KeyProtectBits", wanted.m_key_protect_bits, answered.m_key_protect_bits);
+  compare(out, "M_KeyLeasePeriod", wanted.m_key_lease_period, answered.m_key_lease_period);
+  if (wanted.m_key != answered.m_key) out += out.empty() ? "M_Key" : "; M_Key";
+  return out;
+}
+
+bool is_reachable_by_lid(const ProgramRun& run, PortIdx agent) {
+  const PortIdx own = run.fabric().sm_port;
+  return has_its_lid(run, own) && has_its_lid(run, agent) && arrives(run, own, agent) &&
+         arrives(run, agent, own);
+}
+
+PortSetter::PortSetter(ProgramRun& run, SmpBatch& batch)
+    : run_(run), batch_(batch), retrained_(run.fabric().port_count(), false) {}
 
 void PortSetter::deactivate(std::vector<PortIdx> ports, Done done) {
   unconfirmed_ = {};
   if (ports.empty()) return done({});
   spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
-  stage_.each<PortIdx>(
+  batch_.each<PortIdx>(
       run_.report.deactivate,
       std::move(ports),
       [this](PortIdx port) {
@@ -37,7 +113,7 @@ void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done
   training_rounds_ = kTrainingRounds;
   spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
   if (!run_.input.one_set_activation) return arm(std::move(ports), std::move(done));
-  stage_.each<PortIdx>(
+  batch_.each<PortIdx>(
       *cost_,
       ports,
       [this](PortIdx port) {
@@ -53,7 +129,7 @@ void PortSetter::settle_all(std::function<void()> done) {
   for (PortIdx port : run_.fabric().peer.indices()) {
     if (is_managed(run_.fabric(), port)) ports.push_back(port);
   }
-  stage_.each<PortIdx>(
+  batch_.each<PortIdx>(
       run_.report.configure,
       ports,
       [this](PortIdx port) {
@@ -75,7 +151,7 @@ void PortSetter::settle_all(std::function<void()> done) {
 }
 
 void PortSetter::arm(std::vector<PortIdx> ports, std::function<void()> done) {
-  stage_.each<PortIdx>(
+  batch_.each<PortIdx>(
       *cost_,
       ports,
       [this](PortIdx port) {
@@ -92,13 +168,13 @@ void PortSetter::wait_for_training(std::vector<PortIdx> ports, std::function<voi
   }
   if (training.empty() || training_rounds_ == 0) return raise(std::move(ports), std::move(done));
   --training_rounds_;
-  stage_.later(kTrainingRound, [this, training, ports, done = std::move(done)] {
+  batch_.later(kTrainingRound, [this, training, ports, done = std::move(done)] {
     arm(training, [this, ports, done] { raise(ports, done); });
   });
 }
 
 void PortSetter::raise(std::vector<PortIdx> ports, std::function<void()> done) {
-  stage_.each<PortIdx>(
+  batch_.each<PortIdx>(
       *cost_,
       std::move(ports),
       [this](PortIdx port) {
@@ -149,7 +225,7 @@ void PortSetter::send(const PortSet& set) {
   } else {
     request.route = SmpRoute::directed(path_to(*run_.input.report, set.port));
   }
-  stage_.ask(request, [this, set](const Result<SmpReply>& reply) { on_answer(set, reply); });
+  batch_.ask(request, [this, set](const Result<SmpReply>& reply) { on_answer(set, reply); });
 }
 
 void PortSetter::on_answer(const PortSet& set, const Result<SmpReply>& reply) {
@@ -163,17 +239,17 @@ void PortSetter::on_answer(const PortSet& set, const Result<SmpReply>& reply) {
   if (!accepted(reply)) {
     const bool may_have_obeyed =
         reply ? set.state != PortState::NoChange : set.state == PortState::Down;
-    if (may_have_obeyed) return look(set, describe_failure(reply));
+    if (may_have_obeyed) return read_again(set, describe_failure(reply));
     return fail_set(set, "PortInfo: " + describe_failure(reply));
   }
   const auto answer = decode_port_info(reply->data);
   if (!answer) return fail_set(set, answer.error().context);
-  judge(set, *answer);
+  compare(set, *answer);
 }
 
 /// What the port says of itself decides.
-void PortSetter::look(const PortSet& set, std::string why) {
-  stage_.ask({.route = SmpRoute::directed(path_to(*run_.input.report, set.port)),
+void PortSetter::read_again(const PortSet& set, std::string why) {
+  batch_.ask({.route = SmpRoute::directed(path_to(*run_.input.report, set.port)),
               .attribute = AttributeId::PortInfo,
               .modifier = run_.fabric().number_of(set.port).value()},
              [this, set, why = std::move(why)](const Result<SmpReply>& reply) {
@@ -184,7 +260,7 @@ void PortSetter::look(const PortSet& set, std::string why) {
                  const bool there = set.state == PortState::Down
                                         ? now->state() <= PortState::Initialize
                                         : now->state() >= set.state;
-                 if (there) return judge(set, *now);
+                 if (there) return compare(set, *now);
                  // Later rounds, or Armed and then Active, go on from what it is.
                  const bool first_try = set.state == PortState::Active &&
                                         run_.input.one_set_activation &&
@@ -195,7 +271,7 @@ void PortSetter::look(const PortSet& set, std::string why) {
              });
 }
 
-void PortSetter::judge(const PortSet& set, const PortInfo& answer) {
+void PortSetter::compare(const PortSet& set, const PortInfo& answer) {
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.node_of[set.port];
   const PortNum number = fabric.number_of(set.port);

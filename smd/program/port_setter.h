@@ -1,16 +1,42 @@
-// Sets ports: their configuration and their states. Knows the state of every port as the last
-// answer said, so that a port is never taken for what the snapshot remembers.
+// Configuration and states of ports, and what a port does not keep of them.
 #pragma once
 
-#include "smd/program/stage.h"
+#include <optional>
+#include <string>
+
+#include "smd/mad/port_info.h"
+#include "smd/program/program_run.h"
 
 namespace smd {
+
+// What an agent kept of a PortInfo that it was set to.
+//
+// Addresses are what everybody else relies on: not keeping one is a fault. The rest is set again in
+// vain, so it is named and remembered.
+
+/// LID, LMC or MasterSMLID of an end port: "LID 5 was not kept: it answers 4". Empty when all are.
+[[nodiscard]] std::string find_lost_address(const PortInfo& wanted, const PortInfo& answered);
+
+/// "NeighborMTU 4 set, 5 kept; HOQLife 18 set, 0 kept". Empty when all is as set. Keys are named
+/// and not shown.
+[[nodiscard]] std::string find_not_kept(const PortInfo& wanted, const PortInfo& answered);
+
+// Whether an SMP to a LID would arrive, and its answer come back. While a subnet is being set up a
+// LID-routed SMP is easily lost, and a lost SMP costs more than all that directed ones cost.
+
+/// `agent` is a port that has a LID: an adapter's, or port 0 of a switch. True when both ends
+/// answered with their LIDs, every switch on both ways confirmed its entry, and every link between
+/// them was last seen trained.
+[[nodiscard]] bool is_reachable_by_lid(const ProgramRun& run, PortIdx agent);
+
+// Sets ports: their configuration and their states. Knows the state of every port as the last
+// answer said, so that a port is never taken for what the snapshot remembers.
 
 class PortSetter {
  public:
   using Done = std::function<void(Unconfirmed)>;
 
-  PortSetter(ProgramRun& run, Stage& stage);
+  PortSetter(ProgramRun& run, SmpBatch& batch);
   PortSetter(const PortSetter&) = delete;
 
   /// To Down, one Set each. The link trains again, so both ends are in Initialize afterwards; a
@@ -42,8 +68,8 @@ class PortSetter {
   void keep_out(PortIdx port);
   void send(const PortSet& set);
   void on_answer(const PortSet& set, const Result<SmpReply>& reply);
-  void look(const PortSet& set, std::string why);
-  void judge(const PortSet& set, const PortInfo& answer);
+  void read_again(const PortSet& set, std::string why);
+  void compare(const PortSet& set, const PortInfo& answer);
   void fail_set(const PortSet& set, std::string what);
   void note_retrained(PortIdx port);
 
@@ -54,7 +80,7 @@ class PortSetter {
   [[nodiscard]] bool trains(PortIdx port);
 
   ProgramRun& run_;
-  Stage& stage_;
+  SmpBatch& batch_;
   IndexVector<PortIdx, bool> retrained_;
   unsigned training_rounds_ = 0;  // left
   PhaseCost* cost_ = nullptr;     // of the activation under way

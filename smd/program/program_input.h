@@ -2,17 +2,14 @@
 #pragma once
 
 #include "smd/discovery/sweep_report.h"
-#include "smd/multicast/mft_memory.h"
-#include "smd/plan/row_memory.h"
+#include "smd/multicast/mft_plan.h"
+#include "smd/plan/confirmed_tables.h"
 #include "smd/plan/transition.h"
-#include "smd/policy/key_memory.h"
+#include "smd/policy/p_key_tables.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
-#include "smd/program/port_memory.h"
-#include "smd/program/random_tables.h"
-#include "smd/program/switch_memory.h"
-#include "smd/program/turn_memory.h"
+#include "smd/program/agent_memory.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -24,7 +21,7 @@ struct ProgramState {
   PortMemory ports;
   SwitchMemory switches;
   TurnMemory turns;
-  RowMemory rows;
+  ConfirmedSlToVl sl_to_vl;
   KeyMemory keys;
   MftMemory multicast;
   std::optional<QosPolicy> audited;  // every port was seen to obey it once
@@ -58,11 +55,11 @@ struct ProgramInput {
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
 
-  /// SL-to-VL rows that switches shall hold, where routes need certain ones. Null or empty: rows
+  /// SL-to-VL entries that switches shall hold, where routes need certain ones. Null or empty: they
   /// are those of `qos`, if any.
-  const LaneMaps* rows = nullptr;
+  const SlToVlMaps* sl_to_vl = nullptr;
 
-  [[nodiscard]] bool sets_rows() const { return rows != nullptr && !rows->empty(); }
+  [[nodiscard]] bool writes_sl_to_vl() const { return sl_to_vl != nullptr && !sl_to_vl->empty(); }
 
   BlockChoice blocks = BlockChoice::Changed;  // a plan of whole tables writes more all the same
 
@@ -72,9 +69,9 @@ struct ProgramInput {
   bool lid_routed_activation = false;  // over the new tables; directed where nobody answers
   bool one_set_activation = false;     // straight to Active, for agents without Armed
 
-  /// SMPs as the thesis counts them: every port of a list gets its Set, also where the far end has
-  /// trained the link already, rows are not read before they are blocked, and whole tables are as
-  /// large as the switch allows.
+  /// SMPs as the thesis counts them: every port of a list gets its Set, also where the other end
+  /// has trained the link already, entries are not read before they are blocked, and whole tables
+  /// are as large as the switch allows.
   bool literal = false;
 };
 

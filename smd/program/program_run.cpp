@@ -15,7 +15,7 @@ void ProgramState::forget(Guid node) {
   ports.forget(node);
   switches.forget(node);
   turns.forget(node);
-  rows.forget(node);
+  sl_to_vl.forget(node);
   keys.forget(node);
 }
 
@@ -28,7 +28,7 @@ void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {
 void ProgramRun::not_kept(NodeIdx node, PortNum port, std::string what) {
   ++report.not_kept_count;
   const NodeInfo& device = fabric().node_info[node];
-  for (NotKept& known : report.not_kept) {
+  for (RefusedSetting& known : report.not_kept) {
     if (known.vendor_id != device.vendor_id || known.device_id != device.device_id ||
         known.what != what)
       continue;
@@ -49,6 +49,23 @@ bool accepted(const Result<SmpReply>& reply) { return reply && reply->status == 
 std::string describe_failure(const Result<SmpReply>& reply) {
   if (!reply) return reply.error().context;
   return fmt::format("refused with status 0x{:04x}", reply->status);
+}
+
+void SmpBatch::start(PhaseCost& cost, SmpPump::IssueNext issue_next, std::function<void()> next) {
+  pump_.emplace(run_.client);
+  pump_->start(std::move(issue_next), [this, &cost, next = std::move(next)] {
+    cost += run_.meter.lap();
+    later(Duration{0}, next);
+  });
+}
+
+void SmpBatch::ask(SmpRequest request, std::function<void(const Result<SmpReply>&)> on_reply) {
+  request.m_key = run_.input.policy.m_key;
+  pump_->send(request, std::move(on_reply));
+}
+
+void SmpBatch::later(Duration delay, std::function<void()> next) {
+  next_ = Timer(run_.runtime, run_.runtime.now() + delay, std::move(next));
 }
 
 }  // namespace smd

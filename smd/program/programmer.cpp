@@ -1,15 +1,160 @@
+// Runs the phases of a plan, list by list. A list that is not confirmed as a whole ends the plan:
+// what follows was proved for switches that hold it. Everybody else on the list is served first.
+//
+// Two things interrupt nothing: a port that does not come up, since it carries nothing; and
+// whatever happens to an initial plan, since nothing carries anything.
+
 #include "smd/program/programmer.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "smd/program/block_choice.h"
+#include "smd/program/lft_writer.h"
 #include "smd/program/partition_setter.h"
-#include "smd/program/phase_runner.h"
-#include "smd/program/qos_audit.h"
-#include "smd/program/read_back.h"
+#include "smd/program/port_setter.h"
+#include "smd/program/sl2vl_writer.h"
+#include "smd/program/switch_setter.h"
+#include "smd/program/table_audit.h"
 
 namespace smd {
+
+class PhaseRunner {
+ public:
+  struct Parts {
+    SmpBatch& batch;
+    SwitchSetter& switches;
+    TurnSetter& turns;
+    SlToVlWriter& rows;
+    PortSetter& ports;
+    BlockWriter& blocks;
+  };
+
+  PhaseRunner(ProgramRun& run, const Parts& parts) : run_(run), parts_(parts) {}
+
+  PhaseRunner(const PhaseRunner&) = delete;
+
+  /// `done` runs once: all phases are in, or report.plan_interrupted tells why not.
+  void start(std::function<void()> done);
+
+ private:
+  void block_turns();
+  void restore_turns();
+  void deactivate();
+  void write_sl_to_vl();
+  void write_entries();
+  void raise_tops();
+  void activate();
+  void write_leftovers();
+  void finish();
+
+  /// True when the plan ends here.
+  bool interrupts(std::string_view list, Unconfirmed unconfirmed);
+
+  [[nodiscard]] const TransitionPlan& plan() const { return *run_.input.plan; }
+
+  [[nodiscard]] const TransitionPhase& phase() const { return plan().phases[at_]; }
+
+  ProgramRun& run_;
+  Parts parts_;
+  std::function<void()> done_;
+  std::size_t at_ = 0;
+  bool defaults_set_ = false;
+  bool whole_written_ = false;
+};
+
+void PhaseRunner::start(std::function<void()> done) {
+  done_ = std::move(done);
+  block_turns();
+}
+
+void PhaseRunner::block_turns() {
+  if (at_ == plan().phases.size()) return write_leftovers();
+  parts_.turns.block(phase().block, [this](Unconfirmed unconfirmed) {
+    if (!interrupts("blocking turns", std::move(unconfirmed))) restore_turns();
+  });
+}
+
+void PhaseRunner::restore_turns() {
+  parts_.turns.restore(phase().restore, [this](Unconfirmed unconfirmed) {
+    if (!interrupts("restoring turns", std::move(unconfirmed))) deactivate();
+  });
+}
+
+void PhaseRunner::deactivate() {
+  parts_.ports.deactivate(phase().deactivate, [this](Unconfirmed unconfirmed) {
+    if (!interrupts("deactivating ports", std::move(unconfirmed))) write_sl_to_vl();
+  });
+}
+
+void PhaseRunner::write_sl_to_vl() {
+  const auto then = [this](Unconfirmed unconfirmed) {
+    if (interrupts("writing SL-to-VL rows", std::move(unconfirmed))) return;
+    if (std::exchange(defaults_set_, true)) return write_entries();
+    parts_.switches.set_default_ports([this] { write_entries(); });
+  };
+  phase().sl_to_vl ? parts_.rows.write(then) : then({});
+}
+
+void PhaseRunner::write_entries() {
+  const bool writes = !phase().entries.empty() || phase().to_wanted || plan().phases.size() == 1;
+  const bool all =
+      writes && block_choice(run_) != BlockChoice::Changed && !std::exchange(whole_written_, true);
+  parts_.blocks.write(
+      phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
+      [this](Unconfirmed unconfirmed) {
+        if (interrupts("writing entries", std::move(unconfirmed))) return;
+        raise_tops();
+      });
+}
+
+void PhaseRunner::raise_tops() {
+  parts_.switches.raise_tops([this](Unconfirmed unconfirmed) {
+    if (!interrupts("raising LinearFDBTop", std::move(unconfirmed))) activate();
+  });
+}
+
+void PhaseRunner::activate() {
+  parts_.ports.activate(phase().activate, [this] {
+    ++at_;
+    run_.report.phases_done = at_;
+    const bool drains = plan().in_flight == InFlight::Drained && at_ < plan().phases.size() &&
+                        run_.input.drain_time > Duration{0};
+    if (!drains) return block_turns();
+    parts_.batch.later(run_.input.drain_time, [this] { block_turns(); });
+  });
+}
+
+/// Blocks that no entry of the plan touched, and that LinearFDBTop may be about to put in force.
+void PhaseRunner::write_leftovers() {
+  if (!std::exchange(defaults_set_, true))
+    return parts_.switches.set_default_ports([this] { write_leftovers(); });
+  parts_.blocks.write(choose_leftovers(run_), [this](Unconfirmed unconfirmed) {
+    if (!interrupts("writing what no phase touched", std::move(unconfirmed))) finish();
+  });
+}
+
+void PhaseRunner::finish() {
+  std::string unwanted = find_unwanted_block(run_);
+  if (unwanted.empty()) unwanted = parts_.rows.find_unwanted();
+  if (!unwanted.empty() && plan().kind != TransitionKind::Initial) {
+    run_.report.plan_interrupted = {
+        .phase = at_, .why = unwanted + " is not as wanted after the last phase", .switches = {}};
+  }
+  std::exchange(done_, nullptr)();
+}
+
+bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
+  if (unconfirmed.empty() || plan().kind == TransitionKind::Initial) return false;
+  std::string why = fmt::format(
+      "{} of phase {}: {}, {}", list, at_ + 1, unconfirmed.nodes.front(), unconfirmed.first);
+  std::ranges::sort(unconfirmed.nodes);
+  const auto twice = std::ranges::unique(unconfirmed.nodes);
+  unconfirmed.nodes.erase(twice.begin(), twice.end());
+  run_.report.plan_interrupted = {
+      .phase = at_, .why = std::move(why), .switches = std::move(unconfirmed.nodes)};
+  std::exchange(done_, nullptr)();
+  return true;
+}
 
 struct Programmer::Impl {
   Impl(Runtime& runtime, SmpClient& client, ProgramState& state, CostMeter& meter)
@@ -26,16 +171,16 @@ struct Programmer::Impl {
 
   ProgramRun run;
   Done done;
-  Stage stage{run};
-  SwitchSetter switches{run, stage};
-  TurnSetter turns{run, stage};
-  RowSetter rows{run, stage};
-  BlockWriter blocks{run, stage};
+  SmpBatch batch{run};
+  SwitchSetter switches{run, batch};
+  TurnSetter turns{run, batch};
+  SlToVlWriter rows{run, batch};
+  BlockWriter blocks{run, batch};
   std::optional<PortSetter> ports;  // these two want a fabric
   std::optional<PhaseRunner> phases;
   std::optional<ReadBack> reader;
   std::optional<QosAudit> qos;
-  PartitionSetter keys{run, stage};
+  PartitionSetter keys{run, batch};
 };
 
 Programmer::Programmer(Runtime& runtime, SmpClient& client, ProgramState& state, CostMeter& meter)
@@ -53,8 +198,8 @@ void Programmer::start(const ProgramInput& input, Done done) {
 void Programmer::Impl::start() {
   run.report.port_info = run.fabric().port_info;
   run.report.switch_info = run.fabric().switch_info;
-  ports.emplace(run, stage);
-  phases.emplace(run, PhaseRunner::Parts{stage, switches, turns, rows, *ports, blocks});
+  ports.emplace(run, batch);
+  phases.emplace(run, PhaseRunner::Parts{batch, switches, turns, rows, *ports, blocks});
   // A plan was made for what was read before it.
   run.input.plan == nullptr ? read_back() : read_random_tables();
 }
@@ -71,7 +216,7 @@ void Programmer::Impl::read_back() {
                 [this](std::uint64_t read) {
                   run.report.blocks_read = read;
                   run.report.tables += run.meter.lap();
-                  stage.later(Duration{0}, [this] { read_random_tables(); });
+                  batch.later(Duration{0}, [this] { read_random_tables(); });
                 });
 }
 
@@ -90,7 +235,7 @@ void Programmer::Impl::read_random_tables() {
   }
   blocks.read(std::move(unread), [this] {
     switches.set_before([this] {
-      qos.emplace(run, stage);
+      qos.emplace(run, batch);
       qos->start([this] { set_keys(); });
     });
   });
@@ -101,7 +246,7 @@ void Programmer::Impl::set_keys() {
   keys.start([this] { settle_turns(); });
 }
 
-/// Turns whose rows are in doubt are taken for open by whoever plans: make them so.
+/// Turns whose entries are in doubt are taken for open by whoever plans: make them so.
 void Programmer::Impl::settle_turns() {
   turns.restore(run.state.turns.collect(run.fabric(), TurnMemory::Held::Unknown),
                 [this](const Unconfirmed&) { write_tables(); });

@@ -2,11 +2,12 @@
 // what is confirmed:
 //   read back   tables of switches that somebody programmed before us
 //   switches    SwitchInfo: LinearFDBTop, LifeTimeValue
-//   qos         SL-to-VL rows and VL arbitration, where configured
+//   qos         SL-to-VL entries and VL arbitration, where configured
 //   keys        P_Key tables of end ports and of the switch ports before them, where configured
-//   phases      per phase: turns blocked, turns restored, ports taken down, rows, entries, ports up
-//               (without a plan: all rows, all blocks), by directed route: old tables must not be
-//               trusted
+//   phases      per phase: turns blocked, turns restored, ports taken down, SL-to-VL entries,
+//   forwarding entries, ports up
+//               (without a plan: all of them, all blocks), by directed route: old tables must not
+//               be trusted
 //   ports       one Set each: LID, configuration, and Initialize -> Armed
 //   activate    Armed -> Active
 // Every answer is compared with what was set. The answer to a Set carries the register as it now

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/multicast/realm.h"
+#include "smd/multicast/subnet_limits.h"
 
 namespace smd {
 
@@ -68,7 +68,7 @@ void SwitchSetter::set_each(PhaseCost& cost,
                             std::function<SwitchInfo(SwitchIdx)> wanted_of,
                             Done done) {
   const auto all = run_.fabric().switch_node.indices();
-  stage_.each<SwitchIdx>(
+  batch_.each<SwitchIdx>(
       cost,
       {all.begin(), all.end()},
       [this, wanted_of = std::move(wanted_of)](SwitchIdx sw) {
@@ -88,7 +88,7 @@ void SwitchSetter::send(SwitchIdx sw, const SwitchInfo& wanted) {
                      .method = Method::Set,
                      .attribute = AttributeId::SwitchInfo};
   encode_switch_info(wanted, request.data);
-  stage_.ask(request,
+  batch_.ask(request,
              [this, sw, wanted](const Result<SmpReply>& reply) { on_answer(sw, wanted, reply); });
 }
 
@@ -147,6 +147,40 @@ bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {
     if (run_.state.tables.find_block(run_.guid_of(sw), number) == nullptr) return true;
   }
   return false;
+}
+
+void SetProbe::start(const SweepReport& found, std::vector<SwitchIdx> switches, Done done) {
+  found_ = &found;
+  switches_ = std::move(switches);
+  pump_.start(
+      [this] {
+        if (next_ == switches_.size()) return false;
+        read(switches_[next_++]);
+        return true;
+      },
+      [this, done = std::move(done)] { done(std::move(willing_)); });
+}
+
+SmpRequest SetProbe::request(SwitchIdx sw, Method method) const {
+  return {.route = SmpRoute::directed(found_->path[found_->fabric->switch_node[sw]]),
+          .method = method,
+          .attribute = AttributeId::LinearForwardingTable,
+          .m_key = m_key_};
+}
+
+void SetProbe::read(SwitchIdx sw) {
+  pump_.send(request(sw, Method::Get), [this, sw](const Result<SmpReply>& reply) {
+    if (reply && reply->status == 0) write_back(sw, reply->data);
+  });
+}
+
+void SetProbe::write_back(SwitchIdx sw, const SmpData& block) {
+  SmpRequest set = request(sw, Method::Set);
+  set.data = block;
+  pump_.send(set, [this, sw, block](const Result<SmpReply>& reply) {
+    if (reply && reply->status == 0 && reply->data == block)
+      willing_.push_back(found_->fabric->node_guid[found_->fabric->switch_node[sw]]);
+  });
 }
 
 }  // namespace smd

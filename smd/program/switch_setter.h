@@ -1,18 +1,25 @@
+// SwitchInfo, and whether a switch that took no Set takes one now.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "smd/discovery/sweep_report.h"
+#include "smd/program/program_run.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
 // Sets SwitchInfo: LinearFDBTop, LifeTimeValue, and DefaultPort of random tables.
 //
 // LinearFDBTop is what puts blocks in force. With a plan it does not rise over blocks of which
 // nothing is known before the plan has written them.
-#pragma once
-
-#include "smd/program/stage.h"
-
-namespace smd {
 
 class SwitchSetter {
  public:
   using Done = std::function<void()>;
 
-  SwitchSetter(ProgramRun& run, Stage& stage) : run_(run), stage_(stage) {}
+  SwitchSetter(ProgramRun& run, SmpBatch& batch) : run_(run), batch_(batch) {}
 
   SwitchSetter(const SwitchSetter&) = delete;
 
@@ -38,7 +45,35 @@ class SwitchSetter {
   [[nodiscard]] bool would_show_unknown_blocks(SwitchIdx sw) const;
 
   ProgramRun& run_;
-  Stage& stage_;
+  SmpBatch& batch_;
+};
+
+// Whether switches that took no Set before take one now: the first block of their forwarding table
+// is written as it is.
+
+class SetProbe {
+ public:
+  /// Those that took it, in the order in which they answered.
+  using Done = std::function<void(std::vector<Guid> willing)>;
+
+  SetProbe(SmpClient& client, MKey m_key) : pump_(client), m_key_(m_key) {}
+
+  SetProbe(const SetProbe&) = delete;
+
+  /// `done` runs once, last; it may destroy this. `found` outlives the run.
+  void start(const SweepReport& found, std::vector<SwitchIdx> switches, Done done);
+
+ private:
+  void read(SwitchIdx sw);
+  void write_back(SwitchIdx sw, const SmpData& block);
+  [[nodiscard]] SmpRequest request(SwitchIdx sw, Method method) const;
+
+  SmpPump pump_;
+  MKey m_key_;
+  const SweepReport* found_ = nullptr;
+  std::vector<SwitchIdx> switches_;
+  std::size_t next_ = 0;
+  std::vector<Guid> willing_;
 };
 
 }  // namespace smd

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "smd/mad/tables.h"
+
 namespace smd {
 namespace {
 
@@ -18,7 +20,7 @@ void TableAudit::start(const SweepReport& report, std::vector<TableCheck> checks
   pump_.start(
       [this] {
         if (next_ == checks_.size()) return false;
-        look(checks_[next_++]);
+        read_again(checks_[next_++]);
         return true;
       },
       [this, done = std::move(done)] { done(std::move(result_)); });
@@ -32,7 +34,7 @@ SmpRequest TableAudit::request(const TableCheck& check, Method method) const {
           .m_key = m_key_};
 }
 
-void TableAudit::look(const TableCheck& check) {
+void TableAudit::read_again(const TableCheck& check) {
   pump_.send(request(check, Method::Get), [this, &check](const Result<SmpReply>& reply) {
     ++result_.looked_at;
     if (!reply || reply->status != 0) return fault(check, describe(reply));
@@ -59,6 +61,43 @@ void TableAudit::fault(const TableCheck& check, const std::string& what) {
                    print_attribute_id(static_cast<std::uint16_t>(check.attribute)),
                    check.modifier,
                    what)});
+}
+
+void QosAudit::start(std::function<void()> done) {
+  const QosPolicy& policy = run_.input.qos;
+  if (policy.empty()) return done();
+  const bool everywhere = !run_.state.audited || *run_.state.audited != policy;
+  std::vector<TableCheck> checks = build_qos_checks(run_.fabric(), policy);
+  std::erase_if(checks, [&](const TableCheck& check) { return !due(check, everywhere); });
+  audit_.emplace(run_.client, run_.input.policy.m_key);
+  audit_->start(*run_.input.report,
+                std::move(checks),
+                [this, everywhere, done = std::move(done)](AuditReport audit) {
+                  run_.report.configure += run_.meter.lap();
+                  // A port that failed is looked at again, and with it all others.
+                  if (!audit.faults.empty()) run_.state.audited.reset();
+                  if (audit.faults.empty() && everywhere) run_.state.audited = run_.input.qos;
+                  for (ProgramFault& each : audit.faults) {
+                    const auto node = run_.fabric().find_node(each.node);
+                    if (node) run_.fault(*node, each.port, std::move(each.what));
+                  }
+                  batch_.later(Duration{0}, done);
+                });
+}
+
+bool QosAudit::due(const TableCheck& check, bool everywhere) const {
+  const Fabric& fabric = run_.fabric();
+  const NodeIdx node = fabric.node_of[check.port];
+  const auto comes_up = [&](PortIdx port) {
+    return fabric.port_info[port].state() == PortState::Initialize;
+  };
+  if (check.attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
+    return everywhere || comes_up(check.port);
+  if (run_.input.writes_sl_to_vl()) return false;
+  const SlToVlModifier turn = decode_sl_to_vl_modifier(check.modifier);
+  const TurnMemory::Entry* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
+  if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;
+  return everywhere || comes_up(check.port) || comes_up(fabric.port_of(node, turn.in));
 }
 
 }  // namespace smd

@@ -1,15 +1,19 @@
-// Reads a series of table blocks and repairs those that are not as they should be.
+// SL-to-VL and arbitration tables of the site: looked at everywhere once, then at ports that come
+// up.
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
-#include "smd/policy/table_check.h"
+#include "smd/policy/port_policy.h"
 #include "smd/program/program_report.h"
-#include "smd/smp/smp_pump.h"
+#include "smd/program/program_run.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
+
+// Reads a series of table blocks and repairs those that are not as they should be.
 
 struct AuditReport {
   std::uint64_t looked_at = 0;
@@ -29,7 +33,7 @@ class TableAudit {
   void start(const SweepReport& report, std::vector<TableCheck> checks, Done done);
 
  private:
-  void look(const TableCheck& check);
+  void read_again(const TableCheck& check);
   void repair(const TableCheck& check, const SmpData& wanted);
   void fault(const TableCheck& check, const std::string& what);
   [[nodiscard]] SmpRequest request(const TableCheck& check, Method method) const;
@@ -40,6 +44,26 @@ class TableAudit {
   std::vector<TableCheck> checks_;
   std::size_t next_ = 0;
   AuditReport result_;
+};
+
+// Looks at SL-to-VL entries and VL arbitration where the site configured them: everywhere once,
+// then at ports that come up. Entries of blocked turns stay blocked; entries of switches that
+// routes need are not looked at here.
+
+class QosAudit {
+ public:
+  QosAudit(ProgramRun& run, SmpBatch& batch) : run_(run), batch_(batch) {}
+
+  QosAudit(const QosAudit&) = delete;
+
+  void start(std::function<void()> done);
+
+ private:
+  [[nodiscard]] bool due(const TableCheck& check, bool everywhere) const;
+
+  ProgramRun& run_;
+  SmpBatch& batch_;
+  std::optional<TableAudit> audit_;
 };
 
 }  // namespace smd

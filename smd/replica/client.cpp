@@ -12,12 +12,12 @@ Client::Client(Runtime& runtime,
                std::vector<std::string> peers,
                WallClock wall,
                Handlers handlers,
-               Pace pace)
+               HeartbeatTiming timing)
     : runtime_(runtime),
       dialer_(dialer),
       wall_(std::move(wall)),
       handlers_(std::move(handlers)),
-      pace_(pace) {
+      timing_(timing) {
   for (std::string& each : peers) {
     peers_.push_back(std::make_unique<Peer>());
     peers_.back()->view.peer = std::move(each);
@@ -64,7 +64,7 @@ void Client::adopt(Peer& peer, std::unique_ptr<Stream> stream) {
       wall_,
       Link::Handlers{.on_frame = [this, &peer](Frame frame) { on_frame(peer, std::move(frame)); },
                      .on_end = [this, &peer](const std::string& why) { fail_later(peer, why); }},
-      pace_);
+      timing_);
   peer.link->send(FrameKind::Hello, encode_hello(hello_));
 }
 

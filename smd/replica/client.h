@@ -28,7 +28,7 @@ class Client {
     /// Whether state is taken from one that presents itself so.
     std::function<bool(const Hello&)> is_master;
 
-    /// False when it cannot be read: the talk ends.
+    /// False when it cannot be read: the connection ends.
     std::function<bool(Part part, std::int64_t wall_ms)> on_part;
 
     /// What changed of a part that came before; likewise.
@@ -44,7 +44,7 @@ class Client {
          std::vector<std::string> peers,
          WallClock wall,
          Handlers handlers,
-         Pace pace = {});
+         HeartbeatTiming timing = {});
   Client(const Client&) = delete;
 
   void present(const Hello& hello);
@@ -75,7 +75,7 @@ class Client {
   Dialer& dialer_;
   WallClock wall_;
   Handlers handlers_;
-  Pace pace_;
+  HeartbeatTiming timing_;
   Hello hello_;
   bool enabled_ = false;
   std::vector<std::unique_ptr<Peer>> peers_;

@@ -6,13 +6,13 @@
 #include "smd/base/log.h"
 
 namespace smd::replica {
-Server::Server(Runtime& runtime, WallClock wall, Pace pace)
-    : runtime_(runtime), wall_(std::move(wall)), pace_(pace) {}
+Server::Server(Runtime& runtime, WallClock wall, HeartbeatTiming timing)
+    : runtime_(runtime), wall_(std::move(wall)), timing_(timing) {}
 
 void Server::accept(std::unique_ptr<Stream> stream) {
   const std::string name = stream->name();
   if (peers_.size() >= kMostPeers) {
-    ++cut_;
+    ++disconnected_;
     return log::warn("replica.refused", "peer={} why=\"{} are connected\"", name, kMostPeers);
   }
   auto owned = std::make_unique<Peer>();
@@ -24,7 +24,7 @@ void Server::accept(std::unique_ptr<Stream> stream) {
       wall_,
       Link::Handlers{.on_frame = [this, &peer](const Frame& frame) { on_frame(peer, frame); },
                      .on_end = [this, &peer](const std::string& why) { on_end(peer, why); }},
-      pace_);
+      timing_);
   log::info("replica.peer", "peer={} role=reader", name);
   peer.link->send(FrameKind::Hello, encode_hello(hello_));
   flush();
@@ -44,7 +44,7 @@ void Server::present(const Hello& hello) {
 void Server::publish(const std::map<std::string, std::string>& parts) {
   if (hello_.state != SmState::Master) return;
   for (const auto& [name, text] : parts) {
-    Kept& kept = parts_[name];
+    Published& kept = parts_[name];
     if (kept.version != 0 && kept.text == text) continue;
     kept = {.text = text, .version = ++version_};
   }
@@ -127,7 +127,7 @@ void Server::on_frame(Peer& peer, const Frame& frame) {
 }
 
 void Server::on_end(Peer& peer, const std::string& why) {
-  ++cut_;
+  ++disconnected_;
   log::info("replica.peer_gone", "peer={} why=\"{}\"", peer.link->name(), why);
   reap_ = Timer(runtime_, runtime_.now(), [this] {
     std::erase_if(peers_, [](const auto& each) { return each->link->ended(); });

@@ -1,5 +1,5 @@
-// The master's side: whoever connects is told who we are, and while we rule, the state that we
-// keep; later what changed of it. State goes in pieces, each when the peer has said that it took
+// The master's side: whoever connects is told who we are, and while we are master, the state that
+// we keep; later what changed of it. State goes in pieces, each when the peer has said that it took
 // the one before, and so does the next version of a kind: one that is slow misses versions in
 // between, never a part of one, and what waits for it is each kind of state once.
 #pragma once
@@ -19,7 +19,7 @@ class Server {
  public:
   static constexpr std::size_t kMostPeers = 8;
 
-  Server(Runtime& runtime, WallClock wall, Pace pace = {});
+  Server(Runtime& runtime, WallClock wall, HeartbeatTiming timing = {});
   Server(const Server&) = delete;
 
   /// One whose certificate was good.
@@ -50,12 +50,12 @@ class Server {
   /// Names of who is connected.
   [[nodiscard]] std::vector<std::string> peers() const;
 
-  [[nodiscard]] std::uint64_t cut() const { return cut_; }
+  [[nodiscard]] std::uint64_t cut() const { return disconnected_; }
 
   [[nodiscard]] std::uint64_t parts_sent() const { return parts_sent_; }
 
  private:
-  struct Kept {
+  struct Published {
     std::string text;
     std::uint64_t version = 0;
   };
@@ -81,13 +81,13 @@ class Server {
 
   Runtime& runtime_;
   WallClock wall_;
-  Pace pace_;
+  HeartbeatTiming timing_;
   Hello hello_;
-  std::map<std::string, Kept> parts_;
+  std::map<std::string, Published> parts_;
   std::map<std::string, Changing> changing_;
   std::uint64_t version_ = 0;
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::uint64_t cut_ = 0;
+  std::uint64_t disconnected_ = 0;
   std::uint64_t parts_sent_ = 0;
   Timer reap_;
 };

@@ -11,9 +11,8 @@
 #include "smd/base/host_port.h"
 #include "smd/base/log.h"
 #include "smd/base/read_file.h"
-#include "smd/replica/peer.h"
+#include "smd/replica/stream.h"
 #include "smd/replica/tls_stream.h"
-#include "smd/runtime/accept_loop.h"
 #include "smd/runtime/tcp_listener.h"
 
 namespace smd::replica {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,7 +30,7 @@ enum class OrientationSearch : std::uint8_t { BreadthFirst, DepthFirst };
 /// most central switch at each distance from the hosts, or the most central switch of all.
 enum class RootChoice : std::uint8_t { Trial, Central };
 
-/// Where itb-vl changes lanes: on paths cut as updn (breadth-first, depth-first) would forbid them,
+/// Where itb-vl changes VLs: on paths cut as updn (breadth-first, depth-first) would forbid them,
 /// or where the dependency graph of all shortest paths has its cycles.
 enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 
@@ -38,32 +39,40 @@ enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 /// whole group, by turns of destinations. LeastLoaded: as OwnFirst, but the one that carries least.
 enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
 
-struct RoutingRequest {
+/// What the operator asks of routes: filled from the configuration in one place, carried whole.
+struct EngineOptions {
   /// updn: switches to orient from; empty lets the engine choose. Depth-first starts from the one
   /// of them that forbids fewest turns.
   std::vector<Guid> roots;
-  const Orientation* previous = nullptr;     // kept where the graph allows it
-  const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
-  std::uint64_t seed = 1;
-  unsigned max_vls = 0;  // that routes may use; 0: what the links between switches have in common
-  bool lane_changes = true;  // the caller can write RoutingTables::lanes
+
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // updn
   RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
   LaneCut lane_cut = LaneCut::UpDown;                                      // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
 
-  /// Traffic that end ports draw, against the 1 of the rest: sorted by port GUID. I/O nodes that no
-  /// balance shall count have 0.
+  /// Demand of end ports, against the 1 of the rest: sorted by port GUID. I/O nodes that no balance
+  /// shall count have 0.
   std::vector<std::pair<Guid, std::uint32_t>> weights;
 
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
   /// that it breaks. Evener while the loss lasts, more entries, less even when it is made good.
   bool shorten_detours = false;
 
+  friend bool operator==(const EngineOptions&, const EngineOptions&) = default;
+};
+
+struct RoutingRequest {
+  EngineOptions options;
+  const Orientation* previous = nullptr;     // kept where the graph allows it
+  const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
+  std::uint64_t seed = 1;
+  unsigned max_vls = 0;    // that routes may use; 0: what the links between switches have in common
+  bool vl_changes = true;  // the caller can write RoutingTables::sl_to_vl
+
   /// With routes in force: entries that nothing breaks may move as well, as few as it takes for
   /// loads to be as even as those of routes from scratch were. Engines that always do so heed it
   /// not.
-  bool relieve = false;
+  bool rebalance = false;
 
   /// Leave to RoutingTables::default_port what it serves, where the engine has such a form: for
   /// switches with random forwarding tables. Such tables do not stand without it.
@@ -79,10 +88,26 @@ class Engine {
   /// One paragraph: what fabrics, how many VLs and SLs, deadlock argument, source.
   [[nodiscard]] virtual std::string_view contract() const = 0;
 
-  /// Unsupported, with the reason, when the fabric does not suit the engine.
-  [[nodiscard]] virtual Result<RoutingTables> compute(const Fabric& fabric,
-                                                      const LidMap& lids,
-                                                      const RoutingRequest& request) const = 0;
+  /// Out of the routes in force where this engine made them and enough of them can stay, else from
+  /// scratch. Unsupported, with the reason, when the fabric does not suit the engine.
+  [[nodiscard]] Result<RoutingTables> compute(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request) const;
+
+ private:
+  /// From scratch.
+  [[nodiscard]] virtual Result<RoutingTables> compute_new(const Fabric& fabric,
+                                                          const LidMap& lids,
+                                                          const RoutingRequest& request) const = 0;
+
+  /// Out of routes that this engine made, the request's `in_force`. Nothing: too little can stay.
+  [[nodiscard]] virtual std::optional<Result<RoutingTables>> update(
+      const Fabric& /*fabric*/,
+      const LidMap& /*lids*/,
+      const RoutingRequest& /*request*/,
+      const PreviousRoutes& /*previous*/) const {
+    return std::nullopt;
+  }
 };
 
 /// Names in alphabetical order.

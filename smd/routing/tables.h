@@ -11,7 +11,7 @@
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/tables.h"
-#include "smd/routing/lanes.h"
+#include "smd/routing/sl_to_vl.h"
 
 namespace smd {
 
@@ -95,18 +95,18 @@ struct ComputedEntry {
 
 /// How even the loads of channels between switches were when all routes were computed at once: what
 /// later changes are measured against.
-struct Evenness {
+struct Imbalance {
   double peak = 0;             // the highest load against the mean; 0: unknown
   std::uint32_t channels = 0;  // that there were
 
-  friend bool operator==(const Evenness&, const Evenness&) = default;
+  friend bool operator==(const Imbalance&, const Imbalance&) = default;
 };
 
 /// What an engine knows of the loads of its own tables, so that a change costs only what it moves.
 struct LoadRecord {
-  Evenness evenness;
+  Imbalance imbalance;
   std::vector<std::uint64_t> by_edge;  // of the switch graph of the fabric; empty: to be counted
-  std::uint64_t basis = 0;             // of what was counted: who sends, and what each LID draws
+  std::uint64_t basis = 0;             // of what was counted: who sends, and the demand of each LID
 };
 
 struct RoutingTables {
@@ -116,7 +116,7 @@ struct RoutingTables {
   Orientation orientation;  // empty for engines without one
   unsigned vls = 1;         // data VLs that the routes need
   PathSls path_sls;         // empty: any SL on any path
-  LaneMaps lanes;           // empty: SL s on VL s modulo `vls`, everywhere
+  SlToVlMaps sl_to_vl;      // empty: SL s on VL s modulo `vls`, everywhere
 
   /// Where a switch sends LIDs without an entry (SwitchInfo.DefaultPort of random tables);
   /// kNoRoute: nowhere. Empty when every route has its entry.
@@ -137,5 +137,13 @@ struct RoutingTables {
   /// What the caller should tell a human: "root 0x… is not here".
   std::vector<std::string> notes;
 };
+
+// Tables with default ports for switches that have none.
+
+/// Every entry that is missing and whose LID somebody has, sent where the switch sends what it has
+/// no entry for. Entries of other LIDs stay missing, so that their packets die at once.
+void fill_default_ports(const IndexVector<SwitchIdx, PortNum>& default_port,
+                        const LidMap& lids,
+                        ForwardingTables& tables);
 
 }  // namespace smd

@@ -2,13 +2,74 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
+#include <utility>
 
 #include "smd/mad/codec.h"
-#include "smd/sa/independence.h"
 #include "smd/sa/path_finder.h"
 
 namespace smd::sa {
 namespace {
+
+struct Candidate {
+  std::size_t at = 0;  // among the records
+  std::vector<PortIdx> egresses;
+};
+
+/// Candidates of two GIDs, those that were not chosen yet.
+struct Pair {
+  Gid from;
+  Gid to;
+  std::vector<Candidate> left;
+};
+
+/// How often each link and switch was used by paths that were chosen.
+class Usage {
+ public:
+  explicit Usage(const Fabric& fabric)
+      : fabric_(fabric), links_(fabric.port_count(), 0), nodes_(fabric.node_count(), 0) {}
+
+  [[nodiscard]] std::pair<std::size_t, std::size_t> shared(const Candidate& path) const {
+    std::size_t links = 0;
+    std::size_t nodes = 0;
+    for (const PortIdx egress : path.egresses) {
+      links += links_[link(egress)] > 0 ? 1u : 0u;
+      nodes += nodes_[fabric_.node_of[egress]] > 0 ? 1u : 0u;
+    }
+    return {links, nodes};
+  }
+
+  void add(const Candidate& path) {
+    for (const PortIdx egress : path.egresses) {
+      ++links_[link(egress)];
+      ++nodes_[fabric_.node_of[egress]];
+    }
+  }
+
+ private:
+  /// By its lower end: both directions fail together.
+  [[nodiscard]] PortIdx link(PortIdx egress) const {
+    return std::min(egress, fabric_.peer[egress]);
+  }
+
+  const Fabric& fabric_;
+  IndexVector<PortIdx, std::uint32_t> links_;
+  IndexVector<NodeIdx, std::uint32_t> nodes_;
+};
+
+std::vector<Pair> sort_by_pair(const SubnetView& view, std::span<const std::byte> records) {
+  std::vector<Pair> pairs;
+  for (std::size_t at = 0; at < records.size(); at += kPathRecordSize) {
+    const PathRecord path = *decode_path_record(records.subspan(at, kPathRecordSize));
+    if (pairs.empty() || pairs.back().from != path.sgid || pairs.back().to != path.dgid)
+      pairs.push_back({path.sgid, path.dgid, {}});
+    Candidate candidate{.at = at, .egresses = {}};
+    static_cast<void>(
+        find_path(view, view.lids().owner_of(path.slid), path.dlid, &candidate.egresses));
+    pairs.back().left.push_back(std::move(candidate));
+  }
+  return pairs;
+}
 
 // The part that a MultiPathRecord shares with a PathRecord: 13 bytes from the raw-traffic bit to
 // the lifetime, in the same order, and 16 components, likewise.
@@ -23,6 +84,30 @@ constexpr std::size_t kGidSize = 16;
 constexpr std::uint8_t kAsIndependentAsPossible = 1;
 
 }  // namespace
+
+std::vector<std::byte> choose_independent(const SubnetView& view,
+                                          std::span<const std::byte> records,
+                                          std::size_t per_pair) {
+  std::vector<Pair> pairs = sort_by_pair(view, records);
+  Usage usage(view.fabric());
+  std::vector<std::byte> chosen;
+  for (std::size_t turn = 0; turn < per_pair; ++turn) {
+    bool any = false;
+    for (Pair& pair : pairs) {
+      if (pair.left.empty()) continue;
+      any = true;
+      const auto best = std::ranges::min_element(pair.left, {}, [&](const Candidate& each) {
+        return std::tuple(usage.shared(each), each.at);
+      });
+      usage.add(*best);
+      const auto record = records.subspan(best->at, kPathRecordSize);
+      chosen.insert(chosen.end(), record.begin(), record.end());
+      pair.left.erase(best);
+    }
+    if (!any) break;
+  }
+  return chosen;
+}
 
 Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data) {
   if (data.size() < kFixedSize) return codec::too_short("MultiPathRecord", data.size());

@@ -1,13 +1,26 @@
-// MultiPathRecord (IBA 15.2.5.20): paths from any of some ports to any of others. The request names
-// them by GID; the answer is PathRecords.
+// MultiPathRecord: paths between groups of ports, and as independent ones as there are.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 #include "smd/sa/query.h"
+#include "smd/sa/subnet_view.h"
 
 namespace smd::sa {
+
+// Paths that share as little as they can (IBA 15.2.5.20, IndependenceSelector).
+
+/// At most `per_pair` of the records between any two GIDs. Pairs take turns, each the path that has
+/// the fewest links in common with all that were chosen before, then the fewest switches, then the
+/// first. `records`: PathRecords of this view, those of a pair one after the other.
+[[nodiscard]] std::vector<std::byte> choose_independent(const SubnetView& view,
+                                                        std::span<const std::byte> records,
+                                                        std::size_t per_pair);
+
+// MultiPathRecord (IBA 15.2.5.20): paths from any of some ports to any of others. The request names
+// them by GID; the answer is PathRecords.
 
 struct MultiPathRecord {
   PathRecord wanted;              // what is asked of each path; its GIDs and LIDs mean nothing
@@ -30,7 +43,7 @@ Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data
 [[nodiscard]] std::vector<std::byte> encode_multi_path_record(const MultiPathRecord& record);
 
 /// Paths are those of the tables in force. Where fewer are asked for than there are, and
-/// independent ones, see independence.h.
+/// independent ones, see choose_independent().
 [[nodiscard]] Answer find_multi_paths(const SubnetView& view,
                                       const Query& query,
                                       std::span<const std::byte> data,

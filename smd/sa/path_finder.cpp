@@ -5,15 +5,55 @@
 #include <utility>
 
 #include "smd/ib/rates.h"
-#include "smd/sa/path_keys.h"
 #include "smd/sa/path_query.h"
+#include "smd/sa/sa_mad.h"
 
 namespace smd::sa {
 namespace {
 
-namespace part = path_component;
+constexpr unsigned kRawBit = 31;
+
+/// What a path carries so far: the rate as its place in the order of speed.
+struct Narrowest {
+  std::uint8_t mtu = 0;
+  unsigned rate = 0;
+  unsigned links = 0;
+};
+
+unsigned rate_of(const Fabric& fabric, PortIdx port) {
+  return link_rate_order(active_width(fabric.port_info[port]), link_speed(fabric, port));
+}
+
+/// Narrows it to what the link behind `port` carries.
+void pass_link(const Fabric& fabric, PortIdx port, Narrowest& path) {
+  const std::uint8_t mtu = fabric.port_info[port].neighbor_mtu;
+  const unsigned rate = rate_of(fabric, port);
+  path.mtu = path.links == 0 ? mtu : std::min(path.mtu, mtu);
+  path.rate = path.links == 0 ? rate : std::min(path.rate, rate);
+  ++path.links;
+}
+
+/// Port 0 of a switch has limits of its own.
+void pass_end(const Fabric& fabric, PortIdx port, Narrowest& path) {
+  if (fabric.number_of(port) != PortNum{0}) return;
+  path.mtu = std::min(path.mtu, fabric.port_info[port].mtu_cap);
+  const unsigned rate = rate_of(fabric, port);
+  if (rate != 0) path.rate = std::min(path.rate, rate);
+}
+
+PortNum egress(const RoutingTables& routing, SwitchIdx sw, Lid destination) {
+  const PortNum out =
+      destination <= routing.lft.top() ? routing.lft.route(sw, destination) : kNoRoute;
+  if (out != kNoRoute || routing.default_port.size() == 0) return out;
+  return routing.default_port[sw];
+}
 
 constexpr std::uint16_t kPartitionBits = 0x7fff;
+
+std::uint16_t partition_of(PKey key) { return key.value() & kPartitionBits; }
+
+namespace part = path_component;
+
 constexpr std::uint64_t kMulticastPrefix = 0xff;  // first byte of a multicast GID
 constexpr std::uint8_t kMostHops =
     255;  // routers on the way to another subnet, which we do not know
@@ -22,6 +62,131 @@ constexpr std::uint8_t kNotTheFirst = 2;  // preference of paths beyond the matc
 Lid offset(Lid base, unsigned by) { return Lid{static_cast<std::uint16_t>(base.value() + by)}; }
 
 }  // namespace
+
+Result<PathRecord> decode_path_record(std::span<const std::byte> data) {
+  ByteReader in(data);
+  PathRecord record{.service_id = in.u64()};
+  record.dgid = read_gid(in);
+  record.sgid = read_gid(in);
+  record.dlid = Lid{in.u16()};
+  record.slid = Lid{in.u16()};
+  const std::uint32_t flow = in.u32();
+  record.raw_traffic = (flow >> kRawBit) != 0;
+  record.flow_label = flow >> 8 & kFlowLabelMask;
+  record.hop_limit = static_cast<std::uint8_t>(flow & 0xff);
+  record.tclass = in.u8();
+  const std::uint8_t paths = in.u8();
+  record.reversible = codec::bit(paths, 7);
+  record.numb_path = codec::bits(paths, 0, 7);
+  record.p_key = PKey{in.u16()};
+  const std::uint16_t qos = in.u16();
+  record.qos_class = static_cast<std::uint16_t>(qos >> 4);
+  record.sl = static_cast<std::uint8_t>(qos & 15);
+  record.mtu = read_bound(in.u8());
+  record.rate = read_bound(in.u8());
+  record.life_time = read_bound(in.u8());
+  record.preference = in.u8();
+  in.skip(6);
+  if (!in.ok()) return codec::too_short("PathRecord", data.size());
+  return record;
+}
+
+void encode_record(const PathRecord& record, std::span<std::byte> data) {
+  ByteWriter out(data.first(kPathRecordSize));
+  out.u64(record.service_id);
+  write_gid(out, record.dgid);
+  write_gid(out, record.sgid);
+  out.u16(record.dlid.value());
+  out.u16(record.slid.value());
+  out.u32((record.raw_traffic ? 1u << kRawBit : 0u) | (record.flow_label & kFlowLabelMask) << 8 |
+          record.hop_limit);
+  out.u8(record.tclass);
+  out.u8(codec::join(codec::place(record.reversible ? 1 : 0, 7, 1),
+                     codec::place(record.numb_path, 0, 7)));
+  out.u16(record.p_key.value());
+  out.u16(static_cast<std::uint16_t>(record.qos_class << 4 | (record.sl & 15)));
+  out.u8(write_bound(record.mtu));
+  out.u8(write_bound(record.rate));
+  out.u8(write_bound(record.life_time));
+  out.u8(record.preference);
+  codec::pad(out, kPathRecordSize);
+}
+
+std::optional<PathFacts> find_path(const SubnetView& view,
+                                   PortIdx source,
+                                   Lid destination,
+                                   std::vector<PortIdx>* egresses) {
+  const Fabric& fabric = view.fabric();
+  const RoutingTables& routing = view.routing();
+  const PortIdx target = view.lids().owner_of(destination);
+  if (target == kNone<PortIdx>) return std::nullopt;
+  PathFacts path;
+  if (source == target) {
+    const PortInfo& info = fabric.port_info[source];
+    path.mtu = info.mtu_cap;
+    path.rate = rate_code(active_width(info), link_speed(fabric, source));
+    return path;
+  }
+  Narrowest narrowest;
+  PortIdx at = source;  // where the packet has arrived
+  if (!fabric.is_switch(fabric.node_of[source])) {
+    pass_link(fabric, source, narrowest);
+    if (egresses != nullptr) egresses->push_back(source);
+    at = fabric.peer[source];
+  }
+  if (at == kNone<PortIdx>) return std::nullopt;
+  const NodeIdx first = fabric.node_of[at];
+  if (fabric.is_switch(first) && !routing.path_sls.empty())
+    path.sl = routing.path_sls.sl(fabric.switch_of[first], destination);
+  while (at != target) {
+    const NodeIdx node = fabric.node_of[at];
+    const SwitchIdx sw = fabric.switch_of[node];
+    if (sw == kNone<SwitchIdx>) return std::nullopt;
+    if (node == fabric.node_of[target]) break;
+    if (narrowest.links > fabric.switch_count() + 1) return std::nullopt;
+    const PortNum out = egress(routing, sw, destination);
+    if (out.value() == 0 || out.value() > fabric.num_ports(node)) return std::nullopt;
+    const PortIdx leaving = fabric.port_of(node, out);
+    if (fabric.peer[leaving] == kNone<PortIdx>) return std::nullopt;
+    pass_link(fabric, leaving, narrowest);
+    if (egresses != nullptr) egresses->push_back(leaving);
+    at = fabric.peer[leaving];
+  }
+  pass_end(fabric, source, narrowest);
+  pass_end(fabric, target, narrowest);
+  path.mtu = narrowest.mtu;
+  path.rate = rate_at(narrowest.rate);
+  path.links = narrowest.links;
+  return path;
+}
+
+std::optional<PKey> find_path_key(const SubnetView& view,
+                                  PortIdx source,
+                                  PortIdx target,
+                                  std::optional<PKey> asked,
+                                  const std::vector<NumberRange>& allowed) {
+  const auto may_be = [&](PKey key) {
+    return (!asked || partition_of(key) == partition_of(*asked)) &&
+           (allowed.empty() || is_in(allowed, partition_of(key)));
+  };
+  if (view.partitions() == nullptr) {
+    if (!may_be(kDefaultPKey)) return std::nullopt;
+    return asked.value_or(kDefaultPKey);
+  }
+  const PartitionMap& map = view.partitions()->map;
+  std::optional<PKey> best;
+  for (const PKey key : map[source].keys) {
+    if (!may_be(key)) continue;
+    const bool joins = source == target || std::ranges::any_of(map[target].keys, [&](PKey other) {
+                         return keys_match(key, other);
+                       });
+    if (!joins) continue;
+    if (asked) return asked;
+    if (partition_of(key) == kDefaultPartition) return key;
+    if (!best) best = key;
+  }
+  return best;
+}
 
 bool is_elsewhere(const SubnetView& view, const Gid& gid) {
   return gid.prefix != view.parts().subnet_prefix && gid.prefix != kDefaultSubnetPrefix &&
@@ -95,8 +260,8 @@ const QosLevel* PathFinder::find_level(PortIdx source, PortIdx target) const {
 
 /// What the routes need goes before what the site wants, and that before what the request asks for;
 /// nothing where they do not agree, or where multicast packets have the SL to themselves.
-std::optional<std::uint8_t> PathFinder::choose_sl(const Pair& pair, const Way& way) const {
-  std::optional<std::uint8_t> fixed = way.sl;
+std::optional<std::uint8_t> PathFinder::choose_sl(const Pair& pair, const PathFacts& path) const {
+  std::optional<std::uint8_t> fixed = path.sl;
   if (!fixed && pair.level != nullptr) fixed = pair.level->sl;
   if (!request_.asks(part::kSl)) return fixed.value_or(partition_sl(pair.key));
   if (fixed && *fixed != request_.wanted.sl) return std::nullopt;
@@ -106,14 +271,14 @@ std::optional<std::uint8_t> PathFinder::choose_sl(const Pair& pair, const Way& w
 
 bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference) {
   const auto [source, target, key, level] = pair;
-  const std::optional<Way> way = find_way(view_, source, dlid);
-  if (!way) return false;
-  const bool reversible = find_way(view_, target, slid).has_value();
+  const std::optional<PathFacts> path = find_path(view_, source, dlid);
+  if (!path) return false;
+  const bool reversible = find_path(view_, target, slid).has_value();
   if (request_.asks(part::kReversible) && request_.wanted.reversible && !reversible) return false;
 
-  std::uint8_t life = way->links == 0 ? std::uint8_t{0} : view_.parts().packet_life_time;
-  std::uint8_t most_mtu = way->mtu;
-  std::uint8_t most_rate = way->rate;
+  std::uint8_t life = path->links == 0 ? std::uint8_t{0} : view_.parts().packet_life_time;
+  std::uint8_t most_mtu = path->mtu;
+  std::uint8_t most_rate = path->rate;
   if (level != nullptr) {
     if (level->mtu_limit) most_mtu = std::min(most_mtu, *level->mtu_limit);
     if (level->rate_limit && rate_order(*level->rate_limit) < rate_order(most_rate))
@@ -126,7 +291,7 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
       bounded(part::kRateSelector | part::kRate, request_.wanted.rate, most_rate, choose_rate);
   const auto life_time = bounded(
       part::kLifeTimeSelector | part::kLifeTime, request_.wanted.life_time, life, choose_life_time);
-  const auto sl = choose_sl(pair, *way);
+  const auto sl = choose_sl(pair, *path);
   if (!mtu || !rate || !life_time || !sl) return false;
 
   const bool raw = request_.asks(part::kRawTraffic) && request_.wanted.raw_traffic;

@@ -1,13 +1,101 @@
-// The ways between two ports that keep what a request asks for, as records.
+// PathRecord, and paths along the tables in force that a request may mean.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "smd/sa/path_record.h"
-#include "smd/sa/path_walk.h"
+#include "smd/ib/rates.h"
+#include "smd/ib/types.h"
 #include "smd/sa/query.h"
+#include "smd/sa/sa_mad.h"
+#include "smd/sa/subnet_view.h"
 
 namespace smd::sa {
+
+// PathRecord (IBA 15.2.5.16): a path from one port to another, and what a packet must know to take
+// it. In a request each of MTU, rate and lifetime is a bound that its selector explains.
+
+struct PathRecord {
+  std::uint64_t service_id = 0;
+  Gid dgid;
+  Gid sgid;
+  Lid dlid;
+  Lid slid;
+  bool raw_traffic = false;
+  std::uint32_t flow_label = 0;  // 20 bits
+  std::uint8_t hop_limit = 0;
+  std::uint8_t tclass = 0;
+  bool reversible = false;
+  std::uint8_t numb_path = 0;  // 7 bits
+  PKey p_key;
+  std::uint16_t qos_class = 0;  // 12 bits
+  std::uint8_t sl = 0;          // 4 bits
+  Bound mtu;
+  Bound rate;
+  Bound life_time;
+  std::uint8_t preference = 0;
+
+  friend bool operator==(const PathRecord&, const PathRecord&) = default;
+};
+
+inline constexpr std::size_t kPathRecordSize = 64;
+
+/// Bits of its ComponentMask.
+namespace path_component {
+inline constexpr std::uint64_t kServiceId = component_bit(0) | component_bit(1);
+inline constexpr std::uint64_t kDgid = component_bit(2);
+inline constexpr std::uint64_t kSgid = component_bit(3);
+inline constexpr std::uint64_t kDlid = component_bit(4);
+inline constexpr std::uint64_t kSlid = component_bit(5);
+inline constexpr std::uint64_t kRawTraffic = component_bit(6);
+inline constexpr std::uint64_t kReversible = component_bit(11);
+inline constexpr std::uint64_t kNumbPath = component_bit(12);
+inline constexpr std::uint64_t kPKey = component_bit(13);
+inline constexpr std::uint64_t kQosClass = component_bit(14);
+inline constexpr std::uint64_t kSl = component_bit(15);
+inline constexpr std::uint64_t kMtuSelector = component_bit(16);
+inline constexpr std::uint64_t kMtu = component_bit(17);
+inline constexpr std::uint64_t kRateSelector = component_bit(18);
+inline constexpr std::uint64_t kRate = component_bit(19);
+inline constexpr std::uint64_t kLifeTimeSelector = component_bit(20);
+inline constexpr std::uint64_t kLifeTime = component_bit(21);
+}  // namespace path_component
+
+Result<PathRecord> decode_path_record(std::span<const std::byte> data);
+
+/// Requires: data.size() >= 64.
+void encode_record(const PathRecord& record, std::span<std::byte> data);
+
+// A packet's path from an end port to a LID along the tables in force, and what bounds it.
+
+struct PathFacts {
+  std::uint8_t mtu = 0;            // code
+  std::uint8_t rate = 0;           // code, see ib/rates.h
+  std::optional<std::uint8_t> sl;  // nothing: any
+  unsigned links = 0;              // 0: the port itself
+};
+
+/// Nothing when the tables lead nowhere, or round in circles. Requires: `source` is an end port.
+/// `egresses`, if given, receives the ports by which the packet leaves a node.
+[[nodiscard]] std::optional<PathFacts> find_path(const SubnetView& view,
+                                                 PortIdx source,
+                                                 Lid destination,
+                                                 std::vector<PortIdx>* egresses = nullptr);
+
+// In which partition two ports talk (IBA 10.9.3): one that both are in, and not both as limited
+// members.
+
+/// The P_Key that a path from `source` to `target` carries. With `asked`, that one where its
+/// partition joins them; else the source's key of the default partition, or of the first in the
+/// order of the file that joins them. Nothing where none does, or none of `allowed` partitions;
+/// without any, all are.
+[[nodiscard]] std::optional<PKey> find_path_key(const SubnetView& view,
+                                                PortIdx source,
+                                                PortIdx target,
+                                                std::optional<PKey> asked,
+                                                const std::vector<NumberRange>& allowed = {});
+
+// The paths between two ports that keep what a request asks for, as records.
 
 /// What is asked of each path; ends aside.
 struct PathRequest {
@@ -41,7 +129,8 @@ class PathFinder {
   };
 
   [[nodiscard]] const QosLevel* find_level(PortIdx source, PortIdx target) const;
-  [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair, const Way& way) const;
+  [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
+                                                      const PathFacts& path) const;
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
@@ -61,7 +150,7 @@ class PathFinder {
   std::vector<std::byte> records_;
 };
 
-/// Unicast, of another subnet: the way leads to a router.
+/// Unicast, of another subnet: the path leads to a router.
 [[nodiscard]] bool is_elsewhere(const SubnetView& view, const Gid& gid);
 
 /// The port that a GID names; kNone when nobody in this subnet has it.

@@ -4,7 +4,10 @@
 #include <iterator>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "smd/ib/rates.h"
+#include "smd/mad/codec.h"
 #include "smd/sa/path_finder.h"
 
 namespace smd::sa {
@@ -79,8 +82,8 @@ End find_routers(const SubnetView& view, bool by_lid, Lid lid) {
 /// GUID.
 PortIdx find_nearest(const SubnetView& view, PortIdx source, std::span<const PortIdx> routers) {
   return *std::ranges::min_element(routers, {}, [&](PortIdx port) {
-    const std::optional<Way> way = find_way(view, source, view.lids().base[port]);
-    return std::pair(way ? way->links : ~0u, view.fabric().port_guid[port]);
+    const std::optional<PathFacts> path = find_path(view, source, view.lids().base[port]);
+    return std::pair(path ? path->links : ~0u, view.fabric().port_guid[port]);
   });
 }
 
@@ -89,7 +92,82 @@ std::size_t paths_per_pair(const PathRequest& request, Method method) {
   return request.asks(part::kNumbPath) ? request.wanted.numb_path : SIZE_MAX;
 }
 
+namespace part = path_component;
+
+TraceRecord describe(const SubnetView& view, NodeIdx node) {
+  const NodeInfo& info = view.fabric().node_info[node];
+  return {.gid_prefix = view.parts().subnet_prefix,
+          .node_type = info.node_type,
+          .node = view.fabric().node_guid[node].value(),
+          .chassis = info.system_guid.value()};
+}
+
+/// `egresses`: the port by which each node but the last is left.
+std::vector<TraceRecord> trace(const SubnetView& view,
+                               PortIdx source,
+                               const std::vector<PortIdx>& egresses) {
+  const Fabric& fabric = view.fabric();
+  std::vector<TraceRecord> records{describe(view, fabric.node_of[source])};
+  for (const PortIdx egress : egresses) {
+    const PortIdx entry = fabric.peer[egress];
+    records.back().exit_port = fabric.number_of(egress);
+    records.back().exit_port_id = fabric.port_guid[egress].value();
+    records.push_back(describe(view, fabric.node_of[entry]));
+    records.back().entry_port = fabric.number_of(entry);
+    records.back().entry_port_id = fabric.port_guid[entry].value();
+  }
+  return records;
+}
+
 }  // namespace
+
+std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t path) {
+  switch (bound.selector) {
+    case Selector::GreaterThan:
+      return path > bound.value ? std::optional(path) : std::nullopt;
+    case Selector::LessThan:
+      if (bound.value <= 1) return std::nullopt;  // nothing is less than 256 bytes
+      return std::min(path, static_cast<std::uint8_t>(bound.value - 1));
+    case Selector::Exactly:
+      return bound.value != 0 && path >= bound.value ? std::optional(bound.value) : std::nullopt;
+    case Selector::Best:
+      break;
+  }
+  return path;
+}
+
+std::optional<std::uint8_t> choose_rate(const Bound& bound, std::uint8_t path) {
+  const unsigned wanted = rate_order(bound.value);
+  if (bound.selector == Selector::Best) return path;
+  if (wanted == 0) return std::nullopt;
+  switch (bound.selector) {
+    case Selector::GreaterThan:
+      return rate_order(path) > wanted ? std::optional(path) : std::nullopt;
+    case Selector::LessThan:
+      if (rate_order(path) < wanted) return path;
+      if (const std::uint8_t below = rate_below(bound.value); below != 0) return below;
+      return std::nullopt;
+    case Selector::Exactly:
+      return rate_order(path) == wanted ? std::optional(path) : std::nullopt;
+    case Selector::Best:
+      break;
+  }
+  return path;
+}
+
+std::optional<std::uint8_t> choose_life_time(const Bound& bound, std::uint8_t path) {
+  switch (bound.selector) {
+    case Selector::GreaterThan:
+      return path > bound.value ? std::optional(path) : std::nullopt;
+    case Selector::LessThan:
+      return path < bound.value ? std::optional(path) : std::nullopt;
+    case Selector::Exactly:
+      return path <= bound.value ? std::optional(bound.value) : std::nullopt;
+    case Selector::Best:
+      break;
+  }
+  return path;
+}
 
 Answer find_path_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   PathRequest request{.wanted = *decode_path_record(query.data),
@@ -119,6 +197,58 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
     }
   }
   return finder.finish();
+}
+
+Result<TraceRecord> decode_trace_record(std::span<const std::byte> data) {
+  ByteReader in(data);
+  TraceRecord record;
+  record.gid_prefix = in.u64();
+  record.generation = in.u16();
+  in.skip(1);
+  record.node_type = in.u8();
+  record.node = in.u64();
+  record.chassis = in.u64();
+  record.entry_port_id = in.u64();
+  record.exit_port_id = in.u64();
+  record.entry_port = PortNum{in.u8()};
+  record.exit_port = PortNum{in.u8()};
+  if (!in.ok()) return codec::too_short("TraceRecord", data.size());
+  return record;
+}
+
+void encode_record(const TraceRecord& record, std::span<std::byte> data) {
+  ByteWriter out(data.first(kTraceRecordSize));
+  out.u64(record.gid_prefix);
+  out.u16(record.generation);
+  out.zeros(1);
+  out.u8(record.node_type);
+  out.u64(record.node);
+  out.u64(record.chassis);
+  out.u64(record.entry_port_id);
+  out.u64(record.exit_port_id);
+  out.u8(record.entry_port.value());
+  out.u8(record.exit_port.value());
+  codec::pad(out, kTraceRecordSize);
+}
+
+Answer find_trace(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const std::uint64_t mask = query.header.component_mask;
+  if ((mask & (part::kSgid | part::kSlid)) == 0 || (mask & (part::kDgid | part::kDlid)) == 0)
+    return {.status = Status::InsufficientComponents};
+  Query for_path = query;
+  for_path.header.mad.method = static_cast<std::uint8_t>(Method::Get);  // one path
+  Answer paths = find_path_records(view, for_path, limits);
+  Answer answer{.status = paths.status, .offset = kTraceRecordSize / 8, .cost = paths.cost};
+  if (paths.status != Status::Ok || paths.records.empty()) return answer;
+  const PathRecord path = *decode_path_record(paths.records);
+  const PortIdx source = view.lids().owner_of(path.slid);
+  std::vector<PortIdx> egresses;
+  if (!find_path(view, source, path.dlid, &egresses)) return answer;
+  const std::vector<TraceRecord> records = trace(view, source, egresses);
+  answer.records.resize(records.size() * kTraceRecordSize);
+  for (std::size_t i = 0; i < records.size(); ++i)
+    encode_record(records[i], std::span(answer.records).subspan(i * kTraceRecordSize));
+  return answer;
 }
 
 }  // namespace smd::sa

@@ -1,13 +1,15 @@
 #include "smd/sa/query.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
-#include "smd/sa/class_port_info.h"
+#include "smd/base/byte_reader.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/path_query.h"
+#include "smd/sa/port_tables.h"
 #include "smd/sa/record_queries.h"
-#include "smd/sa/table_queries.h"
-#include "smd/sa/trace.h"
+#include "smd/sa/sa_mad.h"
 
 namespace smd::sa {
 namespace {
@@ -33,36 +35,44 @@ Answer describe_service(const SubnetView& view) {
   return answer;
 }
 
-Answer find_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
-  switch (static_cast<RecordId>(query.header.mad.attribute_id)) {
-    case RecordId::NodeRecord:
-      return find_node_records(view, query, limits);
-    case RecordId::PortInfoRecord:
-      return find_port_info_records(view, query, limits);
-    case RecordId::SwitchInfoRecord:
-      return find_switch_info_records(view, query, limits);
-    case RecordId::SmInfoRecord:
-      return find_sm_info_records(view, query, limits);
-    case RecordId::LinkRecord:
-      return find_link_records(view, query, limits);
-    case RecordId::LftRecord:
-      return find_lft_records(view, query, limits);
-    case RecordId::GuidInfoRecord:
-      return find_guid_info_records(view, query, limits);
-    case RecordId::PathRecord:
-      return find_path_records(view, query, limits);
-    case RecordId::PKeyTableRecord:
-      return find_p_key_records(view, query, limits);
-    case RecordId::SlToVlTableRecord:
-      return find_sl_to_vl_records(view, query, limits);
-    case RecordId::VlArbTableRecord:
-      return find_vl_arb_records(view, query, limits);
-    default:
-      return {.status = Status::BadMethodAttribute};
-  }
-}
+/// Who answers Get and GetTable of an attribute that stands in the snapshot.
+struct RecordAnswer {
+  RecordId id;
+  Answer (*find)(const SubnetView& view, const Query& query, const QueryLimits& limits);
+};
+
+constexpr RecordAnswer kRecordAnswers[] = {
+    {RecordId::NodeRecord, find_node_records},
+    {RecordId::PortInfoRecord, find_port_info_records},
+    {RecordId::SwitchInfoRecord, find_switch_info_records},
+    {RecordId::SmInfoRecord, find_sm_info_records},
+    {RecordId::LinkRecord, find_link_records},
+    {RecordId::LftRecord, find_lft_records},
+    {RecordId::GuidInfoRecord, find_guid_info_records},
+    {RecordId::PathRecord, find_path_records},
+    {RecordId::PKeyTableRecord, find_p_key_records},
+    {RecordId::SlToVlTableRecord, find_sl_to_vl_records},
+    {RecordId::VlArbTableRecord, find_vl_arb_records},
+};
 
 }  // namespace
+
+Lid wanted_lid(const Query& query) { return Lid{ByteReader(query.data).u16()}; }
+
+void drop_invisible(const SubnetView& view, const Query& query, std::vector<PortIdx>& ports) {
+  std::erase_if(ports, [&](PortIdx port) { return !is_visible(view, query, port); });
+}
+
+std::vector<PortIdx> find_candidates(const SubnetView& view, const Query& query) {
+  std::vector<PortIdx> ports;
+  if (!asks(query, kLid)) {
+    ports = view.end_ports();
+  } else if (const PortIdx port = view.lids().owner_of(wanted_lid(query)); port != kNone<PortIdx>) {
+    ports.push_back(port);
+  }
+  drop_invisible(view, query, ports);
+  return ports;
+}
 
 Answer only_one(Answer answer) {
   if (answer.status != Status::Ok || answer.count() == 1) return answer;
@@ -94,7 +104,9 @@ Answer answer_query(const SubnetView& view, const Query& query, const QueryLimit
     if (method != Method::Get) return {.status = Status::BadMethodAttribute};
     return describe_service(view);
   }
-  Answer answer = find_records(view, query, limits);
+  const auto row = std::ranges::find(kRecordAnswers, id, &RecordAnswer::id);
+  if (row == std::end(kRecordAnswers)) return {.status = Status::BadMethodAttribute};
+  Answer answer = row->find(view, query, limits);
   return method == Method::Get ? only_one(std::move(answer)) : answer;
 }
 

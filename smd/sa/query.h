@@ -1,19 +1,22 @@
+// One request for records and its answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "smd/sa/sa_mad.h"
+#include "smd/sa/subnet_view.h"
+
+namespace smd::sa {
+
 // One request, answered from a view: which records match, and which status stands for none.
 //
 // Get takes exactly one record, GetTable any number, none included (IBA 15.4.3, 15.4.4). What a
 // client may not see (SA_Key trust, 15.4.1.2) is blanked before it is compared, so that nobody can
 // guess a key by asking.
-#pragma once
-
-#include <cstdint>
-#include <span>
-#include <vector>
-
-#include "smd/sa/component_mask.h"
-#include "smd/sa/sa_mad.h"
-#include "smd/sa/subnet_view.h"
-
-namespace smd::sa {
 
 /// Where a request came from, and so where what it asks for is sent.
 struct Client {
@@ -75,5 +78,80 @@ struct Answer {
 [[nodiscard]] Answer answer_query(const SubnetView& view,
                                   const Query& query,
                                   const QueryLimits& limits = {});
+
+// Attributes that clients write: who keeps such records answers for them.
+
+class RecordManager {
+ public:
+  virtual ~RecordManager() = default;
+
+  /// Any method but GetMulti. Nothing when the attribute, or this method of it, is not kept here;
+  /// a Get that does not match exactly one record answers so itself. On the loop.
+  [[nodiscard]] virtual std::optional<Answer> answer(const SubnetView& view,
+                                                     const Query& query) = 0;
+};
+
+// Which end ports a request for records may mean, and what a client may see of them.
+
+/// In every record that has one, the LID is component 0 and stands first.
+inline constexpr std::uint64_t kLid = component_bit(0);
+
+[[nodiscard]] inline bool asks(const Query& query, std::uint64_t components) {
+  return (query.header.component_mask & components) == components;
+}
+
+[[nodiscard]] Lid wanted_lid(const Query& query);
+
+void drop_invisible(const SubnetView& view, const Query& query, std::vector<PortIdx>& ports);
+
+/// One port where the request names a LID, else all. A LID within the range of a port's LMC names
+/// that port. What the client may not see is not among them.
+[[nodiscard]] std::vector<PortIdx> find_candidates(const SubnetView& view, const Query& query);
+
+// Collects the records of one answer: what a request asks for, up to a limit.
+
+class RecordSink {
+ public:
+  /// `settled`: components that the caller has looked at itself.
+  RecordSink(const RecordShape& shape,
+             const Query& query,
+             std::size_t most_bytes,
+             std::uint64_t settled = 0)
+      : shape_(shape),
+        filter_(shape, query.header.component_mask & ~settled, query.data),
+        most_bytes_(most_bytes) {}
+
+  /// Takes the record when it matches.
+  template <class Record>
+  void offer(const Record& record) {
+    if (overflowed_) return;
+    ++looked_at_;
+    const std::span<std::byte> bytes = std::span(scratch_).first(shape_.size);
+    encode_record(record, bytes);
+    if (!filter_.matches(bytes)) return;
+    if (records_.size() + bytes.size() > most_bytes_) {
+      overflowed_ = true;
+      return;
+    }
+    records_.insert(records_.end(), bytes.begin(), bytes.end());
+  }
+
+  /// Nothing more will be taken.
+  [[nodiscard]] bool overflowed() const { return overflowed_; }
+
+  [[nodiscard]] Answer finish() && {
+    if (overflowed_) return {.status = Status::NoResources, .cost = looked_at_};
+    return {.offset = shape_.offset(), .records = std::move(records_), .cost = looked_at_ + 1};
+  }
+
+ private:
+  const RecordShape& shape_;
+  ComponentFilter filter_;
+  std::size_t most_bytes_;
+  std::array<std::byte, kDataSize> scratch_{};
+  std::vector<std::byte> records_;
+  std::size_t looked_at_ = 0;
+  bool overflowed_ = false;
+};
 
 }  // namespace smd::sa

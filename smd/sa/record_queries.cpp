@@ -4,10 +4,8 @@
 #include <optional>
 
 #include "smd/base/byte_reader.h"
-#include "smd/sa/candidates.h"
-#include "smd/sa/link_records.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/record_sink.h"
+#include "smd/sa/query.h"
 
 namespace smd::sa {
 namespace {

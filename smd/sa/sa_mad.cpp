@@ -124,4 +124,46 @@ std::string_view print_status(Status status) {
   return "other";
 }
 
+ComponentFilter::ComponentFilter(const RecordShape& shape,
+                                 std::uint64_t mask,
+                                 std::span<const std::byte, kDataSize> wanted) {
+  for (const Component& component : shape.components) {
+    if ((mask & component_bit(component.bit)) == 0) continue;
+    for (unsigned bit = component.first; bit < unsigned{component.first} + component.width; ++bit) {
+      mask_[bit / 8] |= std::byte{0x80} >> bit % 8;
+    }
+  }
+  for (std::size_t i = 0; i < shape.size; ++i) {
+    wanted_[i] = wanted[i] & mask_[i];
+    if (mask_[i] != std::byte{0}) used_ = i + 1;
+  }
+}
+
+bool ComponentFilter::matches(std::span<const std::byte> record) const {
+  for (std::size_t i = 0; i < used_; ++i) {
+    if ((record[i] & mask_[i]) != wanted_[i]) return false;
+  }
+  return true;
+}
+
+Result<ClassPortInfo> decode_class_port_info(std::span<const std::byte> data) {
+  ByteReader in(data);
+  ClassPortInfo info{
+      .base_version = in.u8(), .class_version = in.u8(), .capability_mask = in.u16()};
+  const std::uint32_t rest = in.u32();
+  info.capability_mask2 = rest >> 5;
+  info.resp_time_value = static_cast<std::uint8_t>(rest & 31);
+  if (!in.ok()) return codec::too_short("ClassPortInfo", data.size());
+  return info;
+}
+
+void encode_record(const ClassPortInfo& info, std::span<std::byte> data) {
+  ByteWriter out(data.first(kClassPortInfoSize));
+  out.u8(info.base_version);
+  out.u8(info.class_version);
+  out.u16(info.capability_mask);
+  out.u32(info.capability_mask2 << 5 | (info.resp_time_value & 31u));
+  codec::pad(out, kClassPortInfoSize);
+}
+
 }  // namespace smd::sa

@@ -1,15 +1,20 @@
-// The header of subnet administration (IBA 15.2.1.1): common MAD header, RMPP header (13.6.2), then
-// SM_Key, AttributeOffset and ComponentMask; 200 bytes of data follow.
+// The administration's MADs: header, methods, attributes, ComponentMask, ClassPortInfo.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "smd/ib/rates.h"
 #include "smd/ib/types.h"
+#include "smd/mad/codec.h"
 #include "smd/mad/header.h"
 
 namespace smd::sa {
+
+// The header of subnet administration (IBA 15.2.1.1): common MAD header, RMPP header (13.6.2), then
+// SM_Key, AttributeOffset and ComponentMask; 200 bytes of data follow.
 
 inline constexpr std::size_t kHeaderSize = 56;
 inline constexpr std::size_t kDataSize = kMadSize - kHeaderSize;
@@ -108,5 +113,101 @@ Result<SaHeader> decode_sa_header(std::span<const std::byte> mad);
 
 /// Requires: mad.size() >= 56.
 void encode_sa_header(const SaHeader& header, std::span<std::byte> mad);
+
+// Which records a request asks for: those that agree with the request's record in every component
+// whose bit is set in its ComponentMask (IBA 15.4.4). Compared as bytes, under a mask made once a
+// request.
+
+/// Bit `bit` of the mask stands for bits [first, first + width) of the record, the first being the
+/// most significant bit of byte 0.
+struct Component {
+  std::uint8_t bit;
+  std::uint16_t first;
+  std::uint16_t width;
+};
+
+/// What a table of records looks like on the wire.
+struct RecordShape {
+  RecordId id;
+  std::size_t size;  // a multiple of 8: the distance of records in a table; at most 200
+  std::span<const Component> components;
+
+  [[nodiscard]] std::uint16_t offset() const { return static_cast<std::uint16_t>(size / 8); }
+};
+
+inline constexpr std::uint64_t component_bit(unsigned bit) { return std::uint64_t{1} << bit; }
+
+class ComponentFilter {
+ public:
+  /// Bits that no component has ask for nothing.
+  ComponentFilter(const RecordShape& shape,
+                  std::uint64_t mask,
+                  std::span<const std::byte, kDataSize> wanted);
+
+  /// Requires: record.size() == shape.size.
+  [[nodiscard]] bool matches(std::span<const std::byte> record) const;
+
+ private:
+  std::size_t used_ = 0;  // bytes, up to the last that is compared
+  std::array<std::byte, kDataSize> mask_{};
+  std::array<std::byte, kDataSize> wanted_{};
+};
+
+// Words that several records have: bounds with their selector, GIDs, flow labels.
+
+using codec::read_gid;
+using codec::write_gid;
+
+inline constexpr std::uint32_t kFlowLabelMask = 0xfffff;
+
+/// Selector in the upper two bits (IBA 15.2.5.16).
+[[nodiscard]] inline Bound read_bound(std::uint8_t byte) {
+  return {static_cast<Selector>(codec::bits(byte, 6, 2)), codec::bits(byte, 0, 6)};
+}
+
+[[nodiscard]] inline std::uint8_t write_bound(const Bound& bound) {
+  return codec::join(codec::place(static_cast<unsigned>(bound.selector), 6, 2),
+                     codec::place(bound.value, 0, 6));
+}
+
+// ClassPortInfo (IBA 13.4.8.1): what this service can do and how long its answers take. Redirection
+// and traps are not used: their fields are zero.
+
+struct ClassPortInfo {
+  std::uint8_t base_version = 1;
+  std::uint8_t class_version = kClassVersion;
+  std::uint16_t capability_mask = 0;
+  std::uint32_t capability_mask2 = 0;  // 27 bits
+  std::uint8_t resp_time_value = 0;    // 5 bits; 4.096 us * 2^n
+
+  friend bool operator==(const ClassPortInfo&, const ClassPortInfo&) = default;
+};
+
+/// CapabilityMask bits of class 0x03 (IBA 15.2.5.1).
+namespace sa_cap {
+inline constexpr std::uint16_t kIsUdMulticastSupported = 1u << 9;
+inline constexpr std::uint16_t kIsMultiPathSupported = 1u << 10;
+inline constexpr std::uint16_t kIsPortInfoCapMaskMatchSupported = 1u << 13;
+}  // namespace sa_cap
+
+/// Of CapabilityMask2.
+namespace sa_cap2 {
+inline constexpr std::uint32_t kIsQosSupported = 1u << 1;
+inline constexpr std::uint32_t kIsMulticastFdbTopSupported = 1u << 3;
+inline constexpr std::uint32_t kIsAliasGuidsSupported = 1u << 5;
+inline constexpr std::uint32_t kIsFullPortInfoRecordSupported = 1u << 6;
+inline constexpr std::uint32_t kIsExtendedSpeedsSupported = 1u << 7;
+inline constexpr std::uint32_t kIsPortInfoCapMask2MatchSupported = 1u << 10;
+inline constexpr std::uint32_t kIsSendOnlyFullMemberSupported = 1u << 12;
+inline constexpr std::uint32_t kIsLinkWidth2xSupported = 1u << 13;
+inline constexpr std::uint32_t kIsLinkSpeedHdrSupported = 1u << 15;
+}  // namespace sa_cap2
+
+inline constexpr std::size_t kClassPortInfoSize = 72;
+
+Result<ClassPortInfo> decode_class_port_info(std::span<const std::byte> data);
+
+/// Requires: data.size() >= 72.
+void encode_record(const ClassPortInfo& info, std::span<std::byte> data);
 
 }  // namespace smd::sa

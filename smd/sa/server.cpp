@@ -297,11 +297,11 @@ void Server::go_on() {
 }
 
 Answer Server::ask(const Query& query) {
-  // A keeper may bring about a new view.
+  // A manager may bring about a new view.
   const std::shared_ptr<const SubnetView> view = view_;
   if (!view) return {.status = Status::Busy};
-  for (RecordKeeper* keeper : keepers_) {
-    if (auto answer = keeper->answer(*view, query)) return std::move(*answer);
+  for (RecordManager* manager : keepers_) {
+    if (auto answer = manager->answer(*view, query)) return std::move(*answer);
   }
   return answer_query(*view, query, limits_.query);
 }

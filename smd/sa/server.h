@@ -15,9 +15,7 @@
 #include <vector>
 
 #include "smd/sa/query.h"
-#include "smd/sa/record_keeper.h"
-#include "smd/sa/rmpp_receiver.h"
-#include "smd/sa/rmpp_sender.h"
+#include "smd/sa/rmpp.h"
 #include "smd/transport/transport.h"
 
 namespace smd::sa {
@@ -80,7 +78,7 @@ class Server {
   void adopt(std::shared_ptr<const SubnetView> view) { view_ = std::move(view); }
 
   /// Asked, in this order, before the view is. They outlive this.
-  void add_keeper(RecordKeeper& keeper) { keepers_.push_back(&keeper); }
+  void add_manager(RecordManager& manager) { keepers_.push_back(&manager); }
 
   /// Measures turns: after one of more than a millisecond, as whole tables of a large fabric take,
   /// the rest of the loop has three times as long to itself. None: turns follow each other at once.
@@ -188,7 +186,7 @@ class Server {
   ServerLimits limits_;
   ServerStats stats_;
   std::shared_ptr<const SubnetView> view_;
-  std::vector<RecordKeeper*> keepers_;
+  std::vector<RecordManager*> keepers_;
   Transport::Receive on_answer_;
   std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next
   std::deque<Lid> turns_;  // ports with requests, in the order in which they are served

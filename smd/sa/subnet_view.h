@@ -1,5 +1,4 @@
-// What the administration answers from: an immutable picture of the subnet and its indices. Made on
-// the loop when a cycle has ended; requests that come meanwhile are answered from the last one.
+// The subnet as one request sees it: snapshot, indices, and who may know of whom.
 #pragma once
 
 #include <map>
@@ -10,13 +9,16 @@
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/sm_info.h"
-#include "smd/policy/key_memory.h"
+#include "smd/policy/p_key_tables.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos.h"
 #include "smd/policy/qos_rules.h"
 #include "smd/routing/tables.h"
 
 namespace smd::sa {
+
+// What the administration answers from: an immutable picture of the subnet and its indices. Made on
+// the loop when a cycle has ended; requests that come meanwhile are answered from the last one.
 
 /// Another manager, as its own SMInfo says.
 struct KnownManager {
@@ -38,7 +40,7 @@ struct ViewParts {
   std::shared_ptr<const PartitionPlan> partitions{};  // null: all are in the default one
   KeyMemory keys{};                                   // as agents confirmed them
   QosPolicy qos{};                                    // tables that the site wants
-  std::shared_ptr<const LaneMaps> rows{};             // SL-to-VL rows that routes need; may be null
+  std::shared_ptr<const SlToVlMaps> rows{};           // SL-to-VL rows that routes need; may be null
   const HeldTables* held = nullptr;  // what ports were asked for: grows, on the loop; may be null
   std::shared_ptr<const QosRules> qos_rules{};  // null: no rules
 
@@ -91,5 +93,18 @@ class SubnetView {
   std::vector<PortIdx> end_ports_;
   std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
 };
+
+// Who may know of whom: ports that share a partition (IBA 10.9.3; 15.4.1.1).
+
+/// The port's keys; of a port that is not known (kNone), none.
+[[nodiscard]] const std::vector<PKey>& keys_of(const SubnetView& view, PortIdx port);
+
+/// The port has a key that matches one of `keys`.
+[[nodiscard]] bool shares_partition(const SubnetView& view,
+                                    PortIdx port,
+                                    const std::vector<PKey>& keys);
+
+/// The port is a member, of whatever kind, of the partition of `key`.
+[[nodiscard]] bool is_member(const SubnetView& view, PortIdx port, PKey key);
 
 }  // namespace smd::sa

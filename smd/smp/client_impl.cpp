@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/smp/request.h"
+#include "smd/smp/messages.h"
 
 namespace smd {
 namespace {
@@ -124,7 +124,7 @@ bool SmpClient::Impl::inject(RequestHandle handle, PendingRequest& request) {
   ++on_wire;
   request.state = State::OnWire;
   request.injected = now;
-  request.crowd = static_cast<std::uint16_t>(on_wire);
+  request.burst = static_cast<std::uint16_t>(on_wire);
   if (may_go_early(request)) losses.on_injected(now, id);
   deadlines.push(now, timeout, id);
   if (!expiry_at || now + timeout < *expiry_at) arm_expiry();
@@ -210,8 +210,8 @@ void SmpClient::Impl::on_silence(std::uint32_t index) {
 void SmpClient::Impl::on_loss(const PendingRequest& request) {
   const SmpRoute& route = request.request.route;
   if (std::ranges::find(silent_routes, route) != silent_routes.end()) return;
-  const unsigned crowd = std::max(unsigned{request.crowd}, static_cast<unsigned>(on_wire));
-  window.on_loss(request.injected, runtime.now(), crowd);
+  const unsigned burst = std::max(unsigned{request.burst}, static_cast<unsigned>(on_wire));
+  window.on_loss(request.injected, runtime.now(), burst);
   silent_routes.push_back(route);
   if (silent_routes.size() > kMaxSilentRoutes) silent_routes.pop_front();
 }

@@ -4,13 +4,9 @@
 #include <deque>
 #include <optional>
 
-#include "smd/smp/deadlines.h"
-#include "smd/smp/loss_sense.h"
-#include "smd/smp/pacer.h"
 #include "smd/smp/request_table.h"
 #include "smd/smp/smp_client.h"
 #include "smd/smp/window.h"
-#include "smd/smp/wire_ids.h"
 
 namespace smd {
 

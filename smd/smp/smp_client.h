@@ -1,10 +1,4 @@
-// The only sender of SMPs: transaction ids, timeouts, retries, late and duplicate answers, an
-// adaptive window.
-//
-// The clock of a request starts when it is injected, not when it is queued. The first answer wins;
-// later ones are counted and dropped. The window grows while answers come back in time and halves
-// on a timeout. Retries go before new requests, but leave half of the window to them, so that
-// silent nodes cannot hold up the rest of the fabric.
+// The only sender of SMPs, and lists of them kept within its window.
 #pragma once
 
 #include <array>
@@ -19,6 +13,14 @@
 #include "smd/transport/transport.h"
 
 namespace smd {
+
+// The only sender of SMPs: transaction ids, timeouts, retries, late and duplicate answers, an
+// adaptive window.
+//
+// The clock of a request starts when it is injected, not when it is queued. The first answer wins;
+// later ones are counted and dropped. The window grows while answers come back in time and halves
+// on a timeout. Retries go before new requests, but leave half of the window to them, so that
+// silent nodes cannot hold up the rest of the fabric.
 
 /// Exit ports from the local node outwards. On a channel adapter the first is its own port. At
 /// most 63.
@@ -157,7 +159,7 @@ class SmpClient {
   /// NoDevice. It may destroy the client.
   void on_lost(std::function<void(const Error&)> handler);
 
-  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo. See smp/reply.h.
+  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo. See messages.h.
   Result<void> send_once(const MadPacket& packet);
 
   [[nodiscard]] const SmpStats& stats() const;
@@ -197,6 +199,35 @@ class SmpScope {
  private:
   SmpClient& client_;
   std::uint32_t id_;
+};
+
+// Sends a long series of SMPs without building it first: asks for the next one while the window has
+// room.
+
+class SmpPump {
+ public:
+  /// Sends through `send()` the next piece of the series; false when there is none left.
+  using IssueNext = std::function<bool()>;
+
+  explicit SmpPump(SmpClient& client) : client_(client), scope_(client) {}
+
+  SmpPump(const SmpPump&) = delete;
+
+  /// `done` runs once, last, when the series is exhausted and every answer is in; it may destroy
+  /// this.
+  void start(IssueNext issue_next, std::function<void()> done);
+
+  /// Requires: called from `issue_next`, or from a handler of this pump.
+  void send(const SmpRequest& request, std::function<void(const Result<SmpReply>&)> on_reply);
+
+ private:
+  void pump();
+
+  SmpClient& client_;
+  SmpScope scope_;
+  IssueNext issue_next_;
+  std::function<void()> done_;
+  std::size_t outstanding_ = 0;
 };
 
 }  // namespace smd

@@ -17,9 +17,9 @@ void SmpWindow::on_answer() {
   ++size_;
 }
 
-void SmpWindow::on_loss(TimePoint injected, TimePoint now, unsigned crowd) {
+void SmpWindow::on_loss(TimePoint injected, TimePoint now, unsigned burst) {
   if (wall_ != 0 && injected < halved_at_) return;
-  const unsigned lost_at = std::clamp(crowd, min_, size_);
+  const unsigned lost_at = std::clamp(burst, min_, size_);
   const bool same_wall = wall_ != 0 && 4 * lost_at >= 3 * wall_ && 3 * lost_at <= 4 * wall_;
   caution_ = same_wall ? std::min(2 * caution_, kMostCaution) : kLeastCaution;
   wall_ = lost_at;

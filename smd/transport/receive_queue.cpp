@@ -35,7 +35,7 @@ MadKind kind_of(const MadBytes& mad) {
 }
 
 struct ReceiveQueue::State : std::enable_shared_from_this<State> {
-  struct Lane {
+  struct KindQueue {
     std::deque<MadPacket> waiting;
     std::map<Lid, std::size_t> by_source;  // of those that wait
   };
@@ -47,17 +47,17 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
     const std::lock_guard lock(mutex);
     for (const MadPacket& packet : packets) {
       const std::size_t kind = index_of(kind_of(packet.mad));
-      Lane& lane = lanes[kind];
-      std::size_t& same = lane.by_source[packet.remote_lid];
-      if (lane.waiting.size() >= limits[kind].waiting || same >= limits[kind].of_one_source) {
+      KindQueue& queue = queues[kind];
+      std::size_t& same = queue.by_source[packet.remote_lid];
+      if (queue.waiting.size() >= limits[kind].waiting || same >= limits[kind].of_one_source) {
         ++stats.dropped[kind];
-        if (same == 0) lane.by_source.erase(packet.remote_lid);
+        if (same == 0) queue.by_source.erase(packet.remote_lid);
         continue;
       }
       ++same;
-      lane.waiting.push_back(packet);
+      queue.waiting.push_back(packet);
     }
-    return !std::exchange(woken, true);
+    return !std::exchange(wake_posted, true);
   }
 
   /// What is handed over in one turn. Where nothing is left, the next add() wakes the loop again.
@@ -65,16 +65,16 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
     const std::lock_guard lock(mutex);
     bool more = false;
     for (std::size_t kind = 0; kind < kMadKinds; ++kind) {
-      Lane& lane = lanes[kind];
-      for (std::size_t i = 0; i < limits[kind].per_turn && !lane.waiting.empty(); ++i) {
-        const auto source = lane.by_source.find(lane.waiting.front().remote_lid);
-        if (--source->second == 0) lane.by_source.erase(source);
-        out.push_back(lane.waiting.front());
-        lane.waiting.pop_front();
+      KindQueue& queue = queues[kind];
+      for (std::size_t i = 0; i < limits[kind].per_turn && !queue.waiting.empty(); ++i) {
+        const auto source = queue.by_source.find(queue.waiting.front().remote_lid);
+        if (--source->second == 0) queue.by_source.erase(source);
+        out.push_back(queue.waiting.front());
+        queue.waiting.pop_front();
       }
-      more = more || !lane.waiting.empty();
+      more = more || !queue.waiting.empty();
     }
-    woken = more;
+    wake_posted = more;
     left = more;
   }
 
@@ -86,22 +86,22 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
     if (left) {
       runtime.call_at(runtime.now() + kNextTurn, [self = shared_from_this()] { self->turn(); });
     }
-    tell_of_drops();
+    report_drops();
     for (const MadPacket& packet : packets) {
       if (closed) return;
       if (handler) handler(packet);
     }
   }
 
-  void tell_of_drops() {
+  void report_drops() {
     ReceiveStats now_is;
     {
       const std::lock_guard lock(mutex);
       now_is = stats;
     }
-    if (now_is == told || (told_at && runtime.now() - *told_at < kBetweenLines)) return;
+    if (now_is == notified || (notified_at && runtime.now() - *notified_at < kBetweenLines)) return;
     const auto since = [&](MadKind kind) {
-      return now_is.dropped[index_of(kind)] - told.dropped[index_of(kind)];
+      return now_is.dropped[index_of(kind)] - notified.dropped[index_of(kind)];
     };
     log::warn("transport.receive_queue_full",
               "traps={} requests={} of_managers={} answers={} were dropped",
@@ -109,8 +109,8 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
               since(MadKind::Request),
               since(MadKind::Manager),
               since(MadKind::Answer));
-    told = now_is;
-    told_at = runtime.now();
+    notified = now_is;
+    notified_at = runtime.now();
   }
 
   Runtime& runtime;
@@ -119,13 +119,13 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
   bool closed = false;
 
   std::mutex mutex;  // of what follows, up to the blank line
-  std::array<Lane, kMadKinds> lanes;
-  bool woken = false;
+  std::array<KindQueue, kMadKinds> queues;
+  bool wake_posted = false;
   ReceiveStats stats;
 
-  bool left = false;  // after take()
-  ReceiveStats told;  // of these the log knows
-  std::optional<TimePoint> told_at;
+  bool left = false;      // after take()
+  ReceiveStats notified;  // of these the log knows
+  std::optional<TimePoint> notified_at;
 };
 
 ReceiveQueue::ReceiveQueue(Runtime& runtime, const Limits& limits)

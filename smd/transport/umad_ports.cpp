@@ -1,12 +1,62 @@
 #include "smd/transport/umad_ports.h"
 
 #include <endian.h>
+#include <fmt/format.h>
 #include <infiniband/umad.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
+#include <system_error>
 
 namespace smd {
+namespace {
+
+/// Higher is better; 0 is not up.
+int rank(PortState state) {
+  switch (state) {
+    case PortState::Active:
+    case PortState::ActiveDefer:
+      return 2;
+    case PortState::Armed:
+    case PortState::Initialize:
+      return 1;
+    case PortState::NoChange:
+    case PortState::Down:
+      break;
+  }
+  return 0;
+}
+
+std::string print_selection(const UmadSelection& selection) {
+  std::string text = "port";
+  if (selection.port != PortNum{0}) text += fmt::format(" {}", selection.port);
+  if (selection.port_guid != Guid{0}) text += fmt::format(" with GUID {}", selection.port_guid);
+  if (!selection.device.empty()) text += fmt::format(" of '{}'", selection.device);
+  return text;
+}
+
+const char* print_step(UmadStep step) {
+  switch (step) {
+    case UmadStep::Open:
+      return "cannot open the management device";
+    case UmadStep::Register:
+      return "cannot register for subnet management";
+    case UmadStep::Send:
+      return "cannot send";
+    case UmadStep::Receive:
+      return "cannot receive";
+    case UmadStep::ShowSm:
+      return "cannot set the IsSM bit";
+  }
+  return "failed";
+}
+
+bool is_gone(int error_number) {
+  return error_number == ENODEV || error_number == ENXIO || error_number == ENOENT ||
+         error_number == EPIPE || error_number == EBADF;
+}
+
+}  // namespace
 
 std::vector<UmadPort> list_ports() {
   std::vector<UmadPort> ports;
@@ -30,6 +80,111 @@ std::vector<UmadPort> list_ports() {
     umad_release_ca(&ca);
   }
   return ports;
+}
+
+Result<UmadPort> select_port(std::span<const UmadPort> ports, const UmadSelection& selection) {
+  const auto none = [&](const std::string& what) {
+    return fail(Errc::NoDevice, fmt::format("{}; there are: {}", what, print_ports(ports)));
+  };
+  if (ports.empty()) {
+    return fail(
+        Errc::NoDevice,
+        "no InfiniBand device on this machine: is the adapter's driver loaded, and ib_umad?");
+  }
+  if (!selection.device.empty() &&
+      std::ranges::find(ports, selection.device, &UmadPort::device) == ports.end()) {
+    return none(fmt::format("no InfiniBand device '{}'", selection.device));
+  }
+
+  const bool exact = selection.port != PortNum{0} || selection.port_guid != Guid{0};
+  const UmadPort* best = nullptr;
+  bool ethernet = false;
+  bool down = false;
+  for (const UmadPort& port : ports) {
+    if (!selection.device.empty() && port.device != selection.device) continue;
+    if (selection.port != PortNum{0} && port.port != selection.port) continue;
+    if (selection.port_guid != Guid{0} && port.port_guid != selection.port_guid) continue;
+    if (!port.is_infiniband) {
+      ethernet = true;
+    } else if (!exact && rank(port.state) == 0) {
+      down = true;
+    } else if (best == nullptr || rank(port.state) > rank(best->state)) {
+      best = &port;
+    }
+  }
+  if (best != nullptr) return *best;
+  if (down) return none(fmt::format("no InfiniBand {} is up", print_selection(selection)));
+  if (ethernet)
+    return none(fmt::format("{} is Ethernet, not InfiniBand", print_selection(selection)));
+  return none(fmt::format("no InfiniBand {}", print_selection(selection)));
+}
+
+std::string print_ports(std::span<const UmadPort> ports) {
+  if (ports.empty()) return "none";
+  std::string text;
+  for (const UmadPort& port : ports) {
+    text += fmt::format("{}{} port {} ({}{})",
+                        text.empty() ? "" : ", ",
+                        port.device,
+                        port.port,
+                        print_port_state(port.state),
+                        port.is_infiniband ? "" : ", Ethernet");
+  }
+  return text;
+}
+
+Error umad_error(UmadStep step, int error_number, const std::string& where) {
+  const auto say = [&](Errc code, const std::string& advice) {
+    return Error{code, fmt::format("{}: {}: {}", where, print_step(step), advice)};
+  };
+  if (error_number == EACCES || error_number == EPERM) {
+    return say(Errc::NoPermission,
+               "permission denied; run as root, or as a member of the group that owns "
+               "/dev/infiniband/umad* and issm*");
+  }
+  const bool opening = step == UmadStep::Open || step == UmadStep::ShowSm;
+  if (is_gone(error_number)) {
+    return say(Errc::NoDevice,
+               opening ? "there is no such device; is the kernel module ib_umad loaded?"
+                       : "the device is gone");
+  }
+  switch (step) {
+    case UmadStep::Open:
+      if (error_number == EBUSY || error_number == EAGAIN) return say(Errc::Busy, "it is in use");
+      // The library found no umad number for a port that sysfs has.
+      if (error_number == EINVAL) {
+        return say(Errc::NoDevice, "it has none; is the kernel module ib_umad loaded?");
+      }
+      if (error_number == EOPNOTSUPP) {
+        return say(Errc::Unsupported, "the kernel's ib_umad is older than libibumad can use");
+      }
+      break;
+    case UmadStep::Register:
+      if (error_number == EPROTONOSUPPORT || error_number == EOPNOTSUPP) {
+        return say(Errc::Unsupported,
+                   "the port has no QP0, as virtual functions have not; use the physical one");
+      }
+      // EINVAL is how the kernel says that another agent takes the same methods.
+      if (error_number == EINVAL || error_number == EBUSY) {
+        return say(Errc::Busy, "another subnet manager may be running on this port; stop it first");
+      }
+      break;
+    case UmadStep::ShowSm:
+      if (error_number == EAGAIN || error_number == EBUSY) {
+        return say(Errc::Busy, "another subnet manager holds it on this port");
+      }
+      break;
+    case UmadStep::Send:
+      if (error_number == EAGAIN || error_number == ENOMEM || error_number == ENOBUFS ||
+          error_number == EINTR || error_number == EBUSY) {
+        return say(Errc::Busy, "the send queue is full");
+      }
+      [[fallthrough]];
+    case UmadStep::Receive:
+      if (error_number == EIO) return say(Errc::NoDevice, "the device is gone");
+      break;
+  }
+  return say(Errc::Io, std::generic_category().message(error_number));
 }
 
 }  // namespace smd

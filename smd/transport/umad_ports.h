@@ -1,4 +1,4 @@
-// Which local port to sit on: what the machine has, and what the operator asked for.
+// Ports that the machine has, which one is meant, and what an errno of one means to an operator.
 #pragma once
 
 #include <span>
@@ -9,6 +9,8 @@
 #include "smd/ib/types.h"
 
 namespace smd {
+
+// Which local port to sit on: what the machine has, and what the operator asked for.
 
 struct UmadPort {
   std::string device;
@@ -37,5 +39,13 @@ struct UmadSelection {
 
 /// "mlx5_0 port 1 (Active), mlx5_1 port 1 (Down, Ethernet)", or "none".
 [[nodiscard]] std::string print_ports(std::span<const UmadPort> ports);
+
+// What an errno of the kernel's management devices means to whoever runs us: one clear line that
+// says what would be right.
+
+enum class UmadStep { Open, Register, Send, Receive, ShowSm };
+
+/// `where`: "mlx5_0 port 1".
+[[nodiscard]] Error umad_error(UmadStep step, int error_number, const std::string& where);
 
 }  // namespace smd

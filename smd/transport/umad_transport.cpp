@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "smd/transport/receive_queue.h"
-#include "smd/transport/umad_errors.h"
+#include "smd/transport/umad_ports.h"
 
 namespace smd {
 namespace {

@@ -6,11 +6,11 @@
 //   RSS    the peak of the process, as the kernel says when it ends.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "smd/base/command_line.h"
 #include "tests/bench/opensm_on_ibsim.h"
 #include "tests/bench/timed_process.h"
 #include "tests/cross/smd_on_ibsim.h"
@@ -175,11 +175,11 @@ int main(int argc, char** argv) {
       "fat-tree:k=36,hosts=324", "fat-tree:k=36,hosts=648", "fat-tree:k=36,levels=3,hosts=1728"};
   std::vector<std::string> dry_runs{"fat-tree:k=36,levels=3"};
   unsigned runs = 5;
-  CLI::App app{"smd and OpenSM side by side on ibsim: bring-up"};
-  app.add_option("--runs", runs, "Runs of each")->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--fabric", fabrics, "File or generator; repeatable");
-  app.add_option("--dry-run", dry_runs, "Fabrics for smd dry-run; repeatable; '' for none");
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"smd and OpenSM side by side on ibsim: bring-up"};
+  line.option("--runs", runs, "Runs of each").range(1, 1000).show_default();
+  line.option("--fabric", fabrics, "File or generator; repeatable");
+  line.option("--dry-run", dry_runs, "Fabrics for smd dry-run; repeatable; '' for none");
+  if (const auto code = line.parse(argc, argv)) return *code;
 
   const std::vector<Subject> subjects{
       {"smd", bring_up_smd},

@@ -9,7 +9,6 @@
 //   bound    the SMPs nobody could save: a Set per changed block, and what change_events.h says
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -17,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "smd/base/command_line.h"
 #include "tests/bench/change_events.h"
 #include "tests/bench/change_managers.h"
 #include "tests/cross/smd_on_ibsim.h"
@@ -219,21 +219,19 @@ int main(int argc, char** argv) {
   std::string out;
   Wishes wishes;
   bool no_tables = false;
-  CLI::App app{"smd and OpenSM side by side on ibsim: one change at a time"};
-  app.add_option("--runs", wishes.runs, "Runs of each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--fabric", fabrics, "File or generator; repeatable")->capture_default_str();
-  app.add_option("--manager", managers, "Who takes turns; ratios are over the first")
-      ->check(CLI::IsMember({"smd", "opensm", "opensm-128"}))
-      ->capture_default_str();
-  app.add_option("--fail", fail, "What goes down and up again")
-      ->check(CLI::IsMember({"cable", "leaf"}))
-      ->capture_default_str();
-  app.add_option("--smd", smd_words, "Further words for smd run, such as --smd=--mode --smd=basic");
-  app.add_option("--out", out, "File for every value as JSON");
-  app.add_flag("--no-tables", no_tables, "Do not read the tables back: no blocks, no bound");
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"smd and OpenSM side by side on ibsim: one change at a time"};
+  line.option("--runs", wishes.runs, "Runs of each").range(1, 1000).show_default();
+  line.option("--fabric", fabrics, "File or generator; repeatable").show_default();
+  line.option("--manager", managers, "Who takes turns; ratios are over the first")
+      .one_of({"smd", "opensm", "opensm-128"})
+      .show_default();
+  line.option("--fail", fail, "What goes down and up again")
+      .one_of({"cable", "leaf"})
+      .show_default();
+  line.option("--smd", smd_words, "Further words for smd run, such as --smd=--mode --smd=basic");
+  line.option("--out", out, "File for every value as JSON");
+  line.flag("--no-tables", no_tables, "Do not read the tables back: no blocks, no bound");
+  if (const auto code = line.parse(argc, argv)) return *code;
   wishes.read_tables = !no_tables;
   wishes.cable = std::find(fail.begin(), fail.end(), "cable") != fail.end();
   wishes.leaf = std::find(fail.begin(), fail.end(), "leaf") != fail.end();

@@ -7,9 +7,10 @@
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
-#include "smd/routing/check.h"
 #include "smd/routing/engine.h"
-#include "smd/routing/pattern_load.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/patterns.h"
 
 namespace smd {
 namespace {
@@ -158,20 +159,20 @@ void check_lanes(benchmark::State& state, bool maps, bool any_sl) {
                              static_cast<std::uint8_t>((sw.value() * 7 + lid * 5) / 11 % 8));
   }
   if (maps) {
-    tables.lanes = LaneMaps{fabric()};
+    tables.sl_to_vl = SlToVlMaps{fabric()};
     for (unsigned row = 0; row < 8; ++row) {
       SlToVl lanes;
       for (unsigned sl = 0; sl < 16; ++sl)
         lanes[sl] = Vl{static_cast<std::uint8_t>((sl + row) % 8)};
-      tables.lanes.add_row(lanes);
+      tables.sl_to_vl.add_row(lanes);
     }
     for (const SwitchIdx sw : fabric().switch_node.indices()) {
       for (unsigned in = 0; in <= 36; ++in) {
         for (unsigned out = 0; out <= 36; ++out)
-          tables.lanes.set_row(sw,
-                               PortNum{static_cast<std::uint8_t>(in)},
-                               PortNum{static_cast<std::uint8_t>(out)},
-                               static_cast<std::uint8_t>((in + out) % 8));
+          tables.sl_to_vl.set_row(sw,
+                                  PortNum{static_cast<std::uint8_t>(in)},
+                                  PortNum{static_cast<std::uint8_t>(out)},
+                                  static_cast<std::uint8_t>((in + out) % 8));
       }
     }
   }

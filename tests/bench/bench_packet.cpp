@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <fstream>
 #include <string>
@@ -21,6 +20,7 @@
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/traffic/synthetic.h"
+#include "smd/base/command_line.h"
 
 namespace smd::sim {
 namespace {
@@ -203,16 +203,16 @@ double hold(std::size_t size) {
 }  // namespace smd::sim
 
 int main(int argc, char** argv) {
-  CLI::App app{"Packets through fabrics, on one core", "bench_packet"};
+  smd::CommandLine line{"Packets through fabrics, on one core", "bench_packet"};
   std::vector<std::string> names;
   unsigned runs = 3;
   unsigned partitions = 1;
-  app.add_option("NAME", names, "Rows; none: all");
-  app.add_option("--runs", runs, "Of each row; the fastest counts")->capture_default_str();
-  app.add_option("--partitions", partitions, "Of the fabric, a thread each")
-      ->check(CLI::Range(1u, smd::sim::kMostPartitions))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.option("NAME", names, "Rows; none: all");
+  line.option("--runs", runs, "Of each row; the fastest counts").show_default();
+  line.option("--partitions", partitions, "Of the fabric, a thread each")
+      .range(1u, smd::sim::kMostPartitions)
+      .show_default();
+  if (const auto code = line.parse(argc, argv)) return *code;
   using namespace smd::sim;
   const auto wanted = [&](const std::string& name) {
     return names.empty() || std::ranges::find(names, name) != names.end();

@@ -8,7 +8,7 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 #include "smd/sa/server.h"
 
 namespace smd::sa {

@@ -8,8 +8,9 @@
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
-#include "smd/routing/check.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
 
 namespace smd {
 namespace {

@@ -173,10 +173,10 @@ TEST_F(CongestionCross, OpensmIsObeyedWithTheKeyOfSmdAlone) {
   {
     const auto stranger = start_opensm("0x0000000000000001");
     // It gives up on everybody when the first few do not answer.
-    const auto knocked = [&] {
+    const auto lease_probed = [&] {
       return count(served.console("congestion"), "violations 0\n") < kAgents;
     };
-    EXPECT_TRUE(wait_until(knocked, seconds(60)));
+    EXPECT_TRUE(wait_until(lease_probed, seconds(60)));
   }
   EXPECT_EQ(without_violations(served.console("congestion")), without_violations(by_smd));
   const auto friend_of_smd = start_opensm(key);

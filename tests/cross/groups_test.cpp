@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "smd/app/sa_fields.h"
+#include "smd/report/sa_query.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/paths.h"
@@ -48,7 +48,7 @@ Words lines_of(const std::string& text, const Fields& ignored = {}) {
 
 Fields all_but_the_status() {
   Fields out;
-  for (const app::SaField& field : app::find_sa_record("MCMR")->fields)
+  for (const SaField& field : find_sa_record("MCMR")->fields)
     out.insert(fmt::format("{}=", field.name));
   return out;
 }

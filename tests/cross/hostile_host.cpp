@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -26,14 +25,15 @@
 #include "sim-backend/serve/mad_bytes.h"
 #include "sim-backend/serve/unix_socket.h"
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/base/command_line.h"
 #include "smd/base/rng.h"
 #include "smd/mad/notice.h"
 #include "smd/mad/sm_info.h"
-#include "smd/sa/inform_info.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
-#include "smd/sa/multicast_records.h"
 #include "smd/sa/sa_mad.h"
-#include "smd/sa/service_record.h"
+#include "smd/sa/service_manager.h"
+#include "smd/sa/subscriptions.h"
 #include "smd/transport/transport.h"
 
 namespace smd::test {
@@ -509,17 +509,17 @@ Result<std::uint64_t> attack(const Orders& orders, const Attack& how) {
 int main(int argc, char** argv) {
   using namespace smd::test;
   Orders orders;
-  CLI::App app("Sends one port's worth of harm to a subnet manager");
-  app.add_option("--fabric", orders.fabric)->required();
-  app.add_option("--socket", orders.socket)->required();
-  app.add_option("--host", orders.host)->required();
-  app.add_option("--manager", orders.manager)->required();
-  app.add_option("--sm-lid", orders.sm_lid)->required();
-  app.add_option("--attack", orders.attack)->required();
-  app.add_option("--seconds", orders.seconds);
-  app.add_option("--rate", orders.rate);
-  app.add_option("--seed", orders.seed);
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line("Sends one port's worth of harm to a subnet manager");
+  line.option("--fabric", orders.fabric).required();
+  line.option("--socket", orders.socket).required();
+  line.option("--host", orders.host).required();
+  line.option("--manager", orders.manager).required();
+  line.option("--sm-lid", orders.sm_lid).required();
+  line.option("--attack", orders.attack).required();
+  line.option("--seconds", orders.seconds);
+  line.option("--rate", orders.rate);
+  line.option("--seed", orders.seed);
+  if (const auto code = line.parse(argc, argv)) return *code;
   const auto* found = std::ranges::find(kAttacks, orders.attack, &Attack::name);
   if (found == std::end(kAttacks)) return complain("no attack " + orders.attack);
   const auto sent = attack(orders, *found);

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/routing/check.h"
 #include "smd/routing/engine.h"
-#include "smd/routing/lanes.h"
+#include "smd/routing/sl_to_vl.h"
+#include "smd/routing/verify/check.h"
 #include "tests/cross/read_back.h"
 #include "tests/cross/smd_on_ibsim.h"
 
@@ -14,9 +14,9 @@ namespace {
 
 using testing::IsEmpty;
 
-LaneMaps read_all_lanes(const Stage& stage, const ReadBack& seen) {
+SlToVlMaps read_all_lanes(const Stage& stage, const ReadBack& seen) {
   const Fabric& fabric = *seen.fabric;
-  LaneMaps lanes{fabric};
+  SlToVlMaps lanes{fabric};
   lanes.add_row(SlToVl{});
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
@@ -51,13 +51,13 @@ TEST_P(SmdLanes, OfATorusKeepItFreeOfCreditLoops) {
   ASSERT_TRUE(computed) << computed.error().context;
   RoutingTables tables = *computed;  // of it, the SLs of paths
   tables.lft = seen.lft;
-  tables.lanes = read_all_lanes(stage, seen);
+  tables.sl_to_vl = read_all_lanes(stage, seen);
   const RouteReport report = check_routes(*seen.fabric, seen.lids, tables);
   EXPECT_TRUE(report.ok()) << testing::PrintToString(report.first_faults)
                            << print_cycle(*seen.fabric, report.cycle);
   EXPECT_GT(report.pairs, 0u);
 
-  tables.lanes = {};
+  tables.sl_to_vl = {};
   tables.path_sls = {};
   tables.vls = 1;
   EXPECT_FALSE(check_routes(*seen.fabric, seen.lids, tables).acyclic);

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "plugins/opensm/compute_routes.h"
-#include "smd/routing/check.h"
+#include "smd/routing/verify/check.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/read_back.h"
 #include "tests/cross/smd_on_ibsim.h"

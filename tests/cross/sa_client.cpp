@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "smd/app/sa_fields.h"
+#include "smd/report/sa_query.h"
 #include "smd/sa/sa_mad.h"
 
 namespace smd::test {
@@ -28,9 +28,9 @@ constexpr int kPatienceMs = 5000;
 
 struct Wanted {
   Method method;
-  const app::SaRecordText* record;
+  const SaRecordText* record;
   bool bare;  // InformInfo: what an InformInfoRecord has behind subscriber and number
-  std::vector<std::pair<const app::SaField*, std::string>> fields;
+  std::vector<std::pair<const SaField*, std::string>> fields;
 };
 
 int complain(const std::string& what) {
@@ -69,8 +69,7 @@ class Client {
     std::uint64_t mask = 0;
     for (const auto& [field, text] : wanted.fields) {
       const std::string& value = text == "self" ? own_ : text;
-      if (const auto read = app::parse_sa_field(*field, value, data); !read)
-        return read.error().context;
+      if (const auto read = parse_sa_field(*field, value, data); !read) return read.error().context;
       mask |= sa::component_bit(field->place.bit);
     }
     const std::span<std::byte> mad = this->mad();
@@ -101,8 +100,8 @@ class Client {
     std::array<std::byte, sa::kDataSize> data{};
     const auto used = std::span(data).subspan(skipped(wanted));
     std::ranges::copy(mad().subspan(sa::kHeaderSize, used.size()), used.begin());
-    for (const app::SaField& field : wanted.record->fields)
-      fmt::print("{}={}\n", field.name, app::print_sa_field(field, data).dump());
+    for (const SaField& field : wanted.record->fields)
+      fmt::print("{}={}\n", field.name, print_sa_field(field, data).dump());
   }
 
  private:
@@ -131,13 +130,13 @@ int main(int argc, char** argv) {
   if (words.size() < 2) return complain("sa_client set|delete RECORD FIELD=VALUE…");
   const bool bare = words[1] == "InformInfo";
   Wanted wanted{.method = words[0] == "delete" ? Method::Delete : Method::Set,
-                .record = app::find_sa_record(bare ? "InformInfoRecord" : words[1]),
+                .record = find_sa_record(bare ? "InformInfoRecord" : words[1]),
                 .bare = bare,
                 .fields = {}};
   if (wanted.record == nullptr) return complain("no record " + words[1]);
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
-    const app::SaField* field = app::find_sa_field(*wanted.record, words[i].substr(0, equals));
+    const SaField* field = find_sa_field(*wanted.record, words[i].substr(0, equals));
     if (field == nullptr || equals == std::string::npos) return complain("no field " + words[i]);
     wanted.fields.emplace_back(field, words[i].substr(equals + 1));
   }

@@ -1,5 +1,5 @@
 // A configuration file: faults of one line each, or a configuration that survives printing.
-#include "smd/app/config.h"
+#include "smd/config/config.h"
 #include "tests/fuzz/decode_checks.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "smd/replica/frame.h"
+#include "smd/replica/link.h"
 #include "tests/fuzz/decode_checks.h"
 
 namespace smd::fuzz {

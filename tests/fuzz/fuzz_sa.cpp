@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "sim-backend/kernel/sim_runtime.h"
-#include "smd/multicast/subnet_realm.h"
+#include "smd/multicast/subnet_limits.h"
 #include "smd/routing/engine.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/sa/inform_keeper.h"
+#include "smd/sa/group_manager.h"
+#include "smd/sa/inform_manager.h"
 #include "smd/sa/server.h"
-#include "smd/sa/service_keeper.h"
+#include "smd/sa/service_manager.h"
 #include "tests/fuzz/decode_checks.h"
 #include "tests/support/fabric_text.h"
 
@@ -49,7 +49,7 @@ struct Wire final : Transport {
 };
 
 /// Members exist, and every group has one who keeps it.
-void check_groups(const GroupTable& groups, const Realm& realm) {
+void check_groups(const GroupTable& groups, const SubnetLimits& realm) {
   for (const auto& [mgid, group] : groups.groups()) {
     fuzz::require(group.mlid >= kFirstMlid && group.mlid.value() < kFirstMlid.value() + kMlids);
     bool kept = false;
@@ -68,22 +68,22 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sim::SimRuntime runtime;
   Wire wire;
   sa::Server server(runtime, wire);
-  sa::InformKeeper inform(
+  sa::InformManager inform(
       runtime,
       [&server](const MadPacket& packet) { return server.send_request(packet); },
       [] {},
       {.table = {.all = 16, .of_one_port = 8}});
-  sa::ServiceKeeper services(runtime, [] {}, {.all = 8, .of_one_port = 4});
-  static const SubnetRealm realm({.fabric = view->parts().fabric, .lids = view->parts().lids});
+  sa::ServiceManager services(runtime, [] {}, {.all = 8, .of_one_port = 4});
+  static const SnapshotLimits realm({.fabric = view->parts().fabric, .lids = view->parts().lids});
   GroupTable groups;
   const MftMemory tables;
-  sa::GroupKeeper members({.groups = groups,
-                           .tables = tables,
-                           .realm = []() -> const Realm* { return &realm; },
-                           .on_changed = [] {}});
-  server.add_keeper(members);
-  server.add_keeper(inform);
-  server.add_keeper(services);
+  sa::GroupManager members({.groups = groups,
+                            .tables = tables,
+                            .subnet = []() -> const SubnetLimits* { return &realm; },
+                            .on_changed = [] {}});
+  server.add_manager(members);
+  server.add_manager(inform);
+  server.add_manager(services);
   server.on_answer([&inform](const MadPacket& packet) { inform.on_answer(packet); });
   server.adopt(view);
   inform.adopt(view);

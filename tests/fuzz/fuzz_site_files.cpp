@@ -29,7 +29,7 @@ void read_partitions(const std::string& text) {
   }
   require(reading->rules.partitions.front().key == smd::kDefaultPartition);
   std::set<smd::Gid> groups;
-  for (const smd::GroupWish& each : reading->rules.groups) {
+  for (const smd::PreconfiguredGroup& each : reading->rules.groups) {
     require(each.mgid.prefix >> 56 == 0xff && groups.insert(each.mgid).second);
     require((each.mgid.prefix >> 48 & 0xf) == each.scope && each.flow_label < 1u << 20);
     require(keys.contains(each.p_key.value() & 0x7fffu));

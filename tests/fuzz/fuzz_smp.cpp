@@ -1,12 +1,9 @@
 // A whole SMP, then its data as the attribute that its id names.
 #include "smd/mad/smp.h"
 
-#include "smd/mad/extended_port_info.h"
-#include "smd/mad/modifiers.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/sm_info.h"
-#include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
 #include "tests/fuzz/decode_checks.h"
 

@@ -2,14 +2,13 @@
 // reading that survives being printed and read again, or faults that name a line.
 #include <string>
 
-#include "smd/app/cc_key_store.h"
-#include "smd/app/kept_records.h"
-#include "smd/app/opensm_state.h"
-#include "smd/app/root_file.h"
-#include "smd/app/state_bundle.h"
-#include "smd/app/state_file.h"
-#include "smd/app/turn_store.h"
+#include "smd/config/config.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/state/client_records.h"
+#include "smd/state/opensm_import.h"
+#include "smd/state/persistent_state.h"
+#include "smd/state/state_bundle.h"
+#include "smd/state/state_directory.h"
 #include "tests/fuzz/decode_checks.h"
 
 namespace smd::fuzz {
@@ -17,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kWallMs = 1'700'000'000'000;
 
-app::Moment now() { return {.runtime = TimePoint{}, .wall_ms = kWallMs}; }
+Moment now() { return {.runtime = TimePoint{}, .wall_ms = kWallMs}; }
 
 template <class T>
 bool is_fine(const Parsed<T>& parsed) {
@@ -31,41 +30,40 @@ bool is_fine(const Parsed<T>& parsed) {
 }
 
 void check_wrapping(const std::string& text) {
-  (void)is_fine(app::unwrap_state("records", text, "f"));
+  (void)is_fine(unwrap_state("records", text, "f"));
   if (!text.empty() && text.back() != '\n') return;
-  const auto again = app::unwrap_state("records", app::wrap_state("records", text), "f");
+  const auto again = unwrap_state("records", wrap_state("records", text), "f");
   require(again.has_value() && again->ends_with(text));
 }
 
 void check_kinds(const std::string& text) {
-  if (const auto keys = app::parse_cc_keys(text, "f"); is_fine(keys))
-    require(app::parse_cc_keys(app::print_cc_keys(*keys), "f").value() == *keys);
-  if (const auto turns = app::parse_turns(text, "f"); is_fine(turns))
-    require(app::parse_turns(app::print_turns(*turns), "f").value() == *turns);
+  if (const auto keys = parse_cc_keys(text, "f"); is_fine(keys))
+    require(parse_cc_keys(print_cc_keys(*keys), "f").value() == *keys);
+  if (const auto turns = parse_turns(text, "f"); is_fine(turns))
+    require(parse_turns(print_turns(*turns), "f").value() == *turns);
   if (const auto book = parse_lid_book(text, "f"); is_fine(book))
     require(parse_lid_book(print_lid_book(*book), "f").value() == *book);
-  if (const auto records = app::parse_records(text, "f", now()); is_fine(records))
-    require(app::parse_records(app::print_records(*records, now()), "f", now()).value() ==
-            *records);
+  if (const auto records = parse_records(text, "f", now()); is_fine(records))
+    require(parse_records(print_records(*records, now()), "f", now()).value() == *records);
   (void)is_fine(parse_root_file(text, "f"));
 }
 
 /// As a file that changes are applied to, and as changes: what is kept of either can be read.
 void check_changes(const std::string& text) {
-  if (const auto lines = app::RecordLines::read(text))
-    require(app::parse_records(lines->print(), "f", now()).has_value());
-  auto none = app::RecordLines::read("");
+  if (const auto lines = RecordLines::read(text))
+    require(parse_records(lines->print(), "f", now()).has_value());
+  auto none = RecordLines::read("");
   none->apply(text);
-  require(app::parse_records(none->print(), "f", now()).has_value());
-  (void)app::shift_leases(text, kWallMs);
+  require(parse_records(none->print(), "f", now()).has_value());
+  (void)shift_leases(text, kWallMs);
 }
 
 void check_bundles(const std::string& text) {
-  if (const auto bundle = app::parse_bundle(text, "f"); is_fine(bundle))
-    require(app::parse_bundle(app::print_bundle(*bundle), "f").value() == *bundle);
-  (void)is_fine(app::import_state(text, "f", kWallMs));
-  (void)is_fine(app::parse_guid2lid(text, "f"));
-  (void)is_fine(app::parse_opensm_dump(text, "f", now()));
+  if (const auto bundle = parse_bundle(text, "f"); is_fine(bundle))
+    require(parse_bundle(print_bundle(*bundle), "f").value() == *bundle);
+  (void)is_fine(import_state(text, "f", kWallMs));
+  (void)is_fine(parse_guid2lid(text, "f"));
+  (void)is_fine(parse_opensm_dump(text, "f", now()));
 }
 
 }  // namespace

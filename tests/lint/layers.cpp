@@ -28,6 +28,8 @@ const std::set<std::string, std::less<>> kPureHeaders = {
     "unordered_set", "utility",         "variant",
     "vector"};
 
+std::string_view parent_of(std::string_view folder) { return folder.substr(0, folder.rfind('/')); }
+
 }  // namespace
 
 std::vector<Layer> parse_layers(const std::vector<Line>& lines) {
@@ -37,7 +39,10 @@ std::vector<Layer> parse_layers(const std::vector<Line>& lines) {
     Layer layer;
     std::string mark;
     if (!(words >> layer.folder)) continue;
-    layer.pure = (words >> mark) && mark == "pure";
+    while (words >> mark) {
+      layer.pure = layer.pure || mark == "pure";
+      layer.apart = layer.apart || mark == "apart";
+    }
     layers.push_back(layer);
   }
   return layers;
@@ -63,6 +68,10 @@ std::optional<std::string> find_wrong_arrow(const std::vector<Layer>& layers,
   const std::string& upper = layers[*above].folder;
   if (lower.starts_with("sim-backend") && upper.starts_with("smd/") && upper != "smd/bin") {
     return "only smd/bin may include sim-backend, not " + upper;
+  }
+  if (*below != *above && layers[*below].apart && layers[*above].apart &&
+      parent_of(lower) == parent_of(upper)) {
+    return upper + " and " + lower + " stand apart in smd/LAYERS";
   }
   if (*below > *above) return upper + " stands below " + lower + " in smd/LAYERS";
   return std::nullopt;

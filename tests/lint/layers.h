@@ -13,6 +13,7 @@ namespace smd::lint {
 struct Layer {
   std::string folder;
   bool pure = false;
+  bool apart = false;  // from the other folders of its parent that are apart
 };
 
 /// Lowest first.

@@ -70,28 +70,54 @@ TEST(Layers, EveryFolderOfTheListExists) {
 const std::vector<Layer> kExample = parse_layers({{1, "# lowest first"},
                                                   {2, "smd/base"},
                                                   {3, "smd/mad pure"},
-                                                  {4, "smd/app"},
+                                                  {4, "smd/daemon"},
                                                   {5, "sim-backend/kernel"},
-                                                  {6, "smd/bin"}});
+                                                  {6, "smd/bin"},
+                                                  {7, "smd/plan pure"},
+                                                  {8, "smd/plan/make pure apart"},
+                                                  {9, "smd/plan/verify apart pure"},
+                                                  {10, "smd/scan/make apart"}});
 
 TEST(LayerRules, ReadsTheList) {
-  ASSERT_EQ(kExample.size(), 5u);
+  ASSERT_EQ(kExample.size(), 9u);
   EXPECT_EQ(kExample[0].folder, "smd/base");
   EXPECT_FALSE(kExample[0].pure);
   EXPECT_TRUE(kExample[1].pure);
+  EXPECT_FALSE(kExample[1].apart);
+  EXPECT_TRUE(kExample[6].pure && kExample[6].apart);
+  EXPECT_TRUE(kExample[7].pure && kExample[7].apart);
 }
 
 TEST(LayerRules, ArrowsGoDown) {
   EXPECT_EQ(find_wrong_arrow(kExample, "smd/mad/a.h", "smd/base/b.h"), std::nullopt);
   EXPECT_EQ(find_wrong_arrow(kExample, "smd/mad/deep/a.h", "smd/mad/b.h"), std::nullopt);
   EXPECT_EQ(find_wrong_arrow(kExample, "smd/bin/a.cpp", "sim-backend/kernel/b.h"), std::nullopt);
-  EXPECT_EQ(find_wrong_arrow(kExample, "sim-backend/kernel/a.h", "smd/app/b.h"), std::nullopt);
+  EXPECT_EQ(find_wrong_arrow(kExample, "sim-backend/kernel/a.h", "smd/daemon/b.h"), std::nullopt);
   EXPECT_THAT(find_wrong_arrow(kExample, "smd/base/a.h", "smd/mad/b.h"),
               Optional(HasSubstr("smd/base stands below smd/mad")));
-  EXPECT_THAT(find_wrong_arrow(kExample, "smd/app/a.h", "sim-backend/kernel/b.h"),
+  EXPECT_THAT(find_wrong_arrow(kExample, "smd/daemon/a.h", "sim-backend/kernel/b.h"),
               Optional(HasSubstr("only smd/bin may include sim-backend")));
-  EXPECT_THAT(find_wrong_arrow(kExample, "smd/app/a.h", "smd/madness/b.h"),
+  EXPECT_THAT(find_wrong_arrow(kExample, "smd/daemon/a.h", "smd/madness/b.h"),
               Optional(HasSubstr("in no folder")));
+}
+
+TEST(LayerRules, FoldersThatStandApartIncludeNothingOfEachOther) {
+  EXPECT_EQ(find_wrong_arrow(kExample, "smd/plan/make/a.h", "smd/plan/make/b.h"), std::nullopt);
+  EXPECT_EQ(find_wrong_arrow(kExample, "smd/plan/verify/a.h", "smd/plan/b.h"), std::nullopt);
+  EXPECT_EQ(find_wrong_arrow(kExample, "smd/scan/make/a.h", "smd/plan/verify/b.h"), std::nullopt);
+  EXPECT_THAT(find_wrong_arrow(kExample, "smd/plan/verify/a.h", "smd/plan/make/b.h"),
+              Optional(HasSubstr("smd/plan/verify and smd/plan/make stand apart")));
+  EXPECT_THAT(find_wrong_arrow(kExample, "smd/plan/make/a.h", "smd/plan/verify/b.h"),
+              Optional(HasSubstr("smd/plan/make and smd/plan/verify stand apart")));
+  EXPECT_THAT(find_wrong_arrow(kExample, "smd/plan/a.h", "smd/plan/make/b.h"),
+              Optional(HasSubstr("smd/plan stands below smd/plan/make")));
+}
+
+/// The verifier of plans is worth something because it was not made by whoever makes plans.
+TEST(Layers, MakersAndVerifiersOfPlansStandApart) {
+  for (const auto& [from, target] : {std::pair("smd/plan/make/a.cpp", "smd/plan/verify/replay.h"),
+                                     std::pair("smd/plan/verify/a.cpp", "smd/plan/make/planner.h")})
+    EXPECT_THAT(find_wrong_arrow(layers(), from, target), Optional(HasSubstr("stand apart")));
 }
 
 TEST(LayerRules, EffectsAreSeen) {

@@ -114,7 +114,7 @@ TEST(Threads, EachPlaceThatMakesThreadsIsExplained) {
 TEST(ThreadRules, TypesAreFoundWhateverTheirNamespace) {
   EXPECT_THAT(shared_as_const("std::shared_ptr<const sa::View> a; shared_ptr<const T> b;"),
               ElementsAre("View"));
-  EXPECT_THAT(shared_to_change("std::make_shared<app::View>(x); shared_ptr<const View> y;"),
+  EXPECT_THAT(shared_to_change("std::make_shared<sa::View>(x); shared_ptr<const View> y;"),
               ElementsAre("View"));
   EXPECT_THAT(shared_to_change("std::make_shared<const View>(x)"), IsEmpty());
 }

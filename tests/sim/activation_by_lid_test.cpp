@@ -11,7 +11,7 @@ class ActivationByLid : public testing::TestWithParam<std::tuple<const char*, co
 TEST_P(ActivationByLid, NothingWaitsInVainWhenASwitchComesBack) {
   const auto& [mode, fabric] = GetParam();
   WorldOptions options;
-  options.settings.assimilation = parse_assimilation(mode).value();
+  options.settings.mode = parse_reconfiguration_mode(mode).value();
   World world(spec_of(fabric), options);
   world.manager.start();
   ASSERT_TRUE(world.settle_up());

@@ -7,18 +7,16 @@
 #include <optional>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/app/administration.h"
-#include "smd/app/alias_writer.h"
-#include "smd/app/client_call.h"
-#include "smd/app/sa_command.h"
-#include "smd/app/sa_fields.h"
 #include "smd/base/byte_reader.h"
 #include "smd/base/rng.h"
+#include "smd/daemon/administration.h"
+#include "smd/daemon/client_ports.h"
+#include "smd/report/sa_query.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/path_record.h"
-#include "smd/sa/rmpp_receiver.h"
+#include "smd/sa/path_finder.h"
+#include "smd/sa/rmpp.h"
 #include "smd/sa/server.h"
-#include "smd/transport/class_split.h"
+#include "smd/transport/transport.h"
 #include "tests/support/smp_tap.h"
 #include "tests/support/world.h"
 
@@ -40,7 +38,7 @@ struct Ground {
 /// A manager and its administration, as the daemon wires them.
 struct Life {
   /// After a former life that left `kept`.
-  explicit Life(Ground& ground, const app::KeptRecords& kept = {})
+  explicit Life(Ground& ground, const ClientRecords& kept = {})
       : loop(ground.runtime),
         transport(ground.fabric, ground.fabric.spec().sm_node, ground.fabric.spec().sm_port),
         tap(transport),
@@ -50,7 +48,7 @@ struct Life {
         manager(loop, split.subnet(), quiet_settings(), {}, {}),
         aliases(manager.client()),
         clients(manager.client()) {
-    manager.cycle_ended().subscribe([this](const app::CycleReport& cycle) {
+    manager.cycle_ended().subscribe([this](const CycleReport& cycle) {
       aliases.forget(manager.in_force()->fabric(), cycle.came_up);
       clients.note_came_up(manager.in_force()->fabric(), cycle.came_up);
     });
@@ -70,15 +68,15 @@ struct Life {
   }
 
   /// Looks at the fabric when it is told to.
-  static app::Settings quiet_settings() {
-    app::Settings settings = WorldOptions::default_settings();
+  static Settings quiet_settings() {
+    Settings settings = WorldOptions::default_settings();
     settings.sweep_interval = Duration{0};
     return settings;
   }
 
   void adopt() {
     const std::vector<Guid> before = administration.inform().in_service();
-    administration.adopt(app::make_view(manager, administration.aliases()));
+    administration.adopt(make_view(manager, administration.aliases()));
     aliases.write(*manager.in_force(), administration.aliases(), MKey{});
     clients.call(*manager.in_force(), before, administration.inform().in_service(), MKey{});
   }
@@ -92,10 +90,10 @@ struct Life {
   sim::SimTransport transport;
   SmpTap tap;
   ClassSplit split;
-  app::Administration administration;
-  app::SubnetManager manager;
-  app::AliasWriter aliases;
-  app::ClientCall clients;
+  Administration administration;
+  SubnetManager manager;
+  AliasWriter aliases;
+  ClientReregistration clients;
   std::size_t reregistrations = 0;  // Sets that ask for one
   unsigned views = 0;
 };
@@ -147,8 +145,6 @@ class Host {
                                        .remote_qp = 1,
                                        .mad = mad}));
   }
-
-  using ActiveSubnet = app::ActiveSubnet;
 
   void on_packet(const MadPacket& packet) {
     const SaHeader header = *decode_sa_header(packet.mad);
@@ -241,7 +237,7 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   managed.manager.start();
   ASSERT_TRUE(managed.settle());
   Host host(managed, "host-00009");
-  const app::ActiveSubnet before = *managed.manager.in_force();
+  const ActiveSubnet before = *managed.manager.in_force();
   const PortIdx victim = before.lids->owner_of(before.lids->top);
   const NodeRecord wanted{.lid = before.lids->base[victim]};
   const auto status = [&] {
@@ -298,7 +294,7 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
 /// know them, and only then.
 TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) {
   Ground ground(kFabric);
-  app::KeptRecords kept;
+  ClientRecords kept;
   std::size_t hosts = 0;
   {
     Life first(ground);
@@ -312,7 +308,7 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
     EXPECT_EQ(first.reregistrations, before) << "a sweep is no reason";
     kept = first.administration.collect();
   }
-  const auto asked_by_the_next = [&ground](const app::KeptRecords& left) {
+  const auto asked_by_the_next = [&ground](const ClientRecords& left) {
     Life next(ground, left);
     next.manager.start();
     EXPECT_TRUE(next.settle());
@@ -386,7 +382,7 @@ TEST(Administration, SmctlAsksByFieldName) {
   using Json = nlohmann::json;
   Managed managed(kFabric);
   const auto ask = [&](const Json& args) {
-    return app::answer_sa_command(managed.administration, args);
+    return answer_sa_command(managed.administration.server(), args);
   };
   EXPECT_EQ(ask({{"record", "NodeRecord"}}).error().code, Errc::Busy);
   managed.manager.start();
@@ -432,17 +428,17 @@ TEST(Administration, SmctlAsksByFieldName) {
 /// What is printed of a field is what is read into it, and nothing beside it changes.
 TEST(Administration, FieldsOfRecordsReadWhatTheyPrint) {
   Rng rng(7);
-  for (const app::SaRecordText& record : app::sa_records()) {
+  for (const SaRecordText& record : sa_records()) {
     std::vector<std::byte> bytes(record.size);
     for (std::byte& each : bytes) each = static_cast<std::byte>('a' + rng.below(20));
     std::vector<std::byte> copy(record.size);
-    for (const app::SaField& field : record.fields) {
-      const nlohmann::json shown = app::print_sa_field(field, bytes);
+    for (const SaField& field : record.fields) {
+      const nlohmann::json shown = print_sa_field(field, bytes);
       if (shown.is_array()) continue;
       const std::string text = shown.is_string() ? shown.get<std::string>() : shown.dump();
       const std::vector<std::byte> before = copy;
-      ASSERT_TRUE(app::parse_sa_field(field, text, copy)) << record.name << " " << field.name;
-      EXPECT_EQ(app::print_sa_field(field, copy), shown) << record.name << " " << field.name;
+      ASSERT_TRUE(parse_sa_field(field, text, copy)) << record.name << " " << field.name;
+      EXPECT_EQ(print_sa_field(field, copy), shown) << record.name << " " << field.name;
       for (unsigned bit = 0; bit < 8 * record.size; ++bit) {
         const bool inside = bit >= field.place.first && bit < field.place.first + field.place.width;
         const auto one = [bit](const std::vector<std::byte>& of) {

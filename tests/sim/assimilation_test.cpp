@@ -2,7 +2,7 @@
 // wanted, no credit loop left behind. The proved way never passes through one either.
 #include <gtest/gtest.h>
 
-#include "smd/app/cycle_sum.h"
+#include "smd/subnet/cycle_report.h"
 #include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 WorldOptions with_mode(const std::string& mode, const std::string& engine = "updn") {
   WorldOptions out;
-  out.settings.assimilation = parse_assimilation(mode).value();
+  out.settings.mode = parse_reconfiguration_mode(mode).value();
   out.settings.engine = engine;
   out.settings.sweep_interval = std::chrono::seconds(10);
   return out;
@@ -56,12 +56,12 @@ TEST_P(EveryMode, ACableAndASwitchGoAndComeBack) {
   EXPECT_TRUE(watch.connected());
   EXPECT_EQ(watch.timeline().now().find_cycle(), "");
   // What is done without proof or pause may pass through a credit loop; nothing else may.
-  const Assimilation how = parse_assimilation(mode).value();
-  if (how.safety != Assimilation::Safety::None) {
+  const ReconfigurationMode how = parse_reconfiguration_mode(mode).value();
+  if (how.safety != ReconfigurationMode::Safety::None) {
     EXPECT_FALSE(watch.timeline().first_cycle()) << watch.never_allowed();
   }
   // The thesis numbers LIDs anew while it discovers, so some are held twice for a moment.
-  const bool renumbers = how.literal && how.discovery == Assimilation::Discovery::Full;
+  const bool renumbers = how.literal && how.discovery == ReconfigurationMode::Discovery::Full;
   if (!renumbers) {
     EXPECT_FALSE(watch.timeline().first_shared_lid()) << watch.never_allowed();
   }
@@ -104,7 +104,7 @@ TEST(Certified, ACableDownAsksOnlyItsTwoSwitches) {
   world.fabric.set_link(cable.node, cable.port, false);
   ASSERT_TRUE(world.settle());
   ASSERT_EQ(world.reports.size(), 1u);
-  const app::CycleReport& cycle = world.reports.front();
+  const CycleReport& cycle = world.reports.front();
   EXPECT_TRUE(cycle.partial) << cycle.full_why;
   EXPECT_EQ(cycle.transition.kind, TransitionKind::Certified) << cycle.transition.why;
   EXPECT_TRUE(cycle.transition.certified);
@@ -127,7 +127,7 @@ TEST(Certified, AHostThatReturnsTouchesItsPortsAndNoRoutes) {
   world.reports.clear();
   world.fabric.set_link(host, PortNum{1}, true);
   ASSERT_TRUE(world.settle());
-  const app::CycleReport sum = app::sum_cycles(world.reports);
+  const CycleReport sum = sum_cycles(world.reports);
   EXPECT_TRUE(sum.partial) << sum.full_why;
   EXPECT_TRUE(sum.up());
   EXPECT_EQ(find_broken_route(world), "");
@@ -155,13 +155,13 @@ TEST(Certified, ARestartedManagerWritesNothing) {
   LidBook book;
   for (int life = 0; life < 2; ++life) {
     sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    app::SubnetManager::Observer observer;
+    SubnetManager::Observer observer;
     observer.on_lids = [&](const LidBook& fresh) { book = fresh; };
-    app::SubnetManager manager(runtime,
-                               port,
-                               with_mode("certified").settings,
-                               {.book = book, .turns = {}},
-                               std::move(observer));
+    SubnetManager manager(runtime,
+                          port,
+                          with_mode("certified").settings,
+                          {.book = book, .turns = {}},
+                          std::move(observer));
     manager.start();
     ASSERT_TRUE(runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
                                       runtime.now() + Duration(std::chrono::minutes(1))));

@@ -87,7 +87,7 @@ class Recorder final : public Transport {
 struct Discovered {
   std::vector<std::string> requests;
   std::map<std::string, std::string> returns;
-  app::CycleReport cycle;
+  CycleReport cycle;
 };
 
 Discovered discover(const std::string& fabric_name, bool literal) {
@@ -95,13 +95,13 @@ Discovered discover(const std::string& fabric_name, bool literal) {
   sim::SimFabric fabric(runtime, spec_of(fabric_name), sim::Timing::modern(), 1);
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   Recorder recorder(port);
-  app::Settings settings = WorldOptions::default_settings();
-  settings.assimilation.literal = literal;
-  app::SubnetManager::Observer observer;
-  observer.on_phase = [&](app::Phase phase) {
-    recorder.recording = phase == app::Phase::Discovering;
+  Settings settings = WorldOptions::default_settings();
+  settings.mode.literal = literal;
+  SubnetManager::Observer observer;
+  observer.on_phase = [&](smd::Phase phase) {
+    recorder.recording = phase == smd::Phase::Discovering;
   };
-  app::SubnetManager manager(runtime, recorder, settings, {}, observer);
+  SubnetManager manager(runtime, recorder, settings, {}, observer);
   manager.start();
   runtime.run_while_not([&] { return manager.cycles() > 0; },
                         runtime.now() + Duration(std::chrono::minutes(1)));

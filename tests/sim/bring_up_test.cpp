@@ -16,7 +16,7 @@ TEST_P(BringUp, EveryPortIsActiveAndEveryPairConnected) {
   World world(spec_of(GetParam()));
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& cycle = *world.manager.last_cycle();
+  const CycleReport& cycle = *world.manager.last_cycle();
   EXPECT_TRUE(cycle.up()) << (cycle.error ? cycle.error->context : "");
   EXPECT_EQ(find_inactive_port(world), "");
   EXPECT_EQ(find_broken_route(world), "");
@@ -69,11 +69,11 @@ TEST(BringUpTwice, ARestartedManagerWritesNothingAndMovesNoLid) {
   first.transport.set_handlers([](const MadPacket&) {}, [](Error) {});
   sim::SimTransport transport(
       first.fabric, first.fabric.spec().sm_node, first.fabric.spec().sm_port);
-  app::SubnetManager second(first.runtime,
-                            transport,
-                            WorldOptions::default_settings(),
-                            {.book = before, .turns = {}},
-                            {});
+  SubnetManager second(first.runtime,
+                       transport,
+                       WorldOptions::default_settings(),
+                       {.book = before, .turns = {}},
+                       {});
   second.start();
   ASSERT_TRUE(first.runtime.run_while_not([&] { return second.cycles() == 1 && second.at_rest(); },
                                           first.runtime.now() + Duration(std::chrono::minutes(1))));
@@ -97,7 +97,7 @@ TEST(BringUpTwice, ASecondSweepOverASettledFabricWritesNothing) {
   ASSERT_TRUE(world.settle());
   world.manager.request_sweep("test");
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& cycle = *world.manager.last_cycle();
+  const CycleReport& cycle = *world.manager.last_cycle();
   EXPECT_TRUE(cycle.up());
   EXPECT_EQ(cycle.configure.smps + cycle.tables.smps + cycle.activate.smps, 0u);
   EXPECT_EQ(cycle.lft_entries_changed_pct, 0.0);
@@ -109,7 +109,7 @@ TEST(BringUpLmc, EveryLidOfARangeIsRouted) {
   World world(spec_of("fat-tree:k=4,levels=2"), options);
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& cycle = *world.manager.last_cycle();
+  const CycleReport& cycle = *world.manager.last_cycle();
   EXPECT_TRUE(cycle.up());
   const std::uint32_t host = world.node("host-00001");
   const PortInfo info = world.fabric.port_info(host, PortNum{1});
@@ -148,7 +148,7 @@ TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   World world(spec_of("fat-tree:k=4,levels=2"));
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::ActiveSubnet& now = *world.manager.in_force();
+  const ActiveSubnet& now = *world.manager.in_force();
   const NodeIdx host =
       now.fabric().find_node(world.fabric.spec().nodes[world.node("host-00001")].guid).value();
   const PortIdx port = now.fabric().port_of(host, PortNum{1});
@@ -246,7 +246,7 @@ TEST(BringUpFailure, ACreditLoopIsRefusedBeforeAnythingIsWritten) {
   World world(spec_of("torus:dims=5.5"), options);
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& cycle = *world.manager.last_cycle();
+  const CycleReport& cycle = *world.manager.last_cycle();
   ASSERT_TRUE(cycle.error);
   EXPECT_NE(cycle.error->context.find("credit loop"), std::string::npos) << cycle.error->context;
   EXPECT_EQ(cycle.tables.smps + cycle.configure.smps, 0u);

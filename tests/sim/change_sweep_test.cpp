@@ -68,9 +68,9 @@ bool run(const Second& second, std::uint64_t n) {
   sim::SimFabric fabric(runtime, spec_of("example:name=fig76"), sim::Timing::modern(), 1);
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   CountingTransport counting(port);
-  app::Settings settings = WorldOptions::default_settings();
+  Settings settings = WorldOptions::default_settings();
   settings.sweep_interval = std::chrono::seconds(10);
-  app::SubnetManager manager(runtime, counting, settings, {}, {});
+  SubnetManager manager(runtime, counting, settings, {}, {});
   manager.start();
   runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
                         runtime.now() + Duration(std::chrono::minutes(1)));

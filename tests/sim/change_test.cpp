@@ -99,7 +99,7 @@ TEST_F(Change, ASilentSwitchIsReportedAndRoutedAround) {
   const std::uint32_t spine = world.node("sw-2-0");
   world.fabric.set_silent(spine, true);
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& cycle = *world.manager.last_cycle();
+  const CycleReport& cycle = *world.manager.last_cycle();
   EXPECT_FALSE(cycle.silent.empty());
   EXPECT_FALSE(cycle.error);
   EXPECT_EQ(cycle.routes.unreachable, 0u);
@@ -107,18 +107,18 @@ TEST_F(Change, ASilentSwitchIsReportedAndRoutedAround) {
 
 TEST_F(Change, NewRootsTurnTheTree) {
   const auto rank_of = [this](const std::string& name) {
-    const app::ActiveSubnet& now = *world.manager.in_force();
+    const ActiveSubnet& now = *world.manager.in_force();
     const NodeIdx node =
         now.fabric().find_node(world.fabric.spec().nodes[world.node(name)].guid).value();
     return now.routing->orientation.rank[now.fabric().switch_of[node]];
   };
-  app::Settings settings = options().settings;
-  settings.roots = {world.fabric.spec().nodes[world.node("sw-2-1")].guid};
+  Settings settings = options().settings;
+  settings.engine_options.roots = {world.fabric.spec().nodes[world.node("sw-2-1")].guid};
   world.manager.adopt(settings);
   world.manager.request_sweep("configuration");
   ASSERT_TRUE(world.settle());
   EXPECT_EQ(rank_of("sw-2-1"), 0u);
-  settings.roots = {world.fabric.spec().nodes[world.node("sw-2-2")].guid};
+  settings.engine_options.roots = {world.fabric.spec().nodes[world.node("sw-2-2")].guid};
   world.manager.adopt(settings);
   world.manager.request_sweep("configuration");
   ASSERT_TRUE(world.settle());
@@ -137,8 +137,8 @@ TEST(ChangeInPhases, WaitsBetweenThemUntilChannelsAreEmpty) {
     World world(spec_of("irregular:switches=16,links=4,hosts=1,seed=3"), options);
     world.manager.start();
     ASSERT_TRUE(world.settle());
-    app::Settings settings = options.settings;
-    settings.roots = {world.fabric.spec().nodes[world.node("sw-15")].guid};
+    Settings settings = options.settings;
+    settings.engine_options.roots = {world.fabric.spec().nodes[world.node("sw-15")].guid};
     world.manager.adopt(settings);
     const TimePoint began = world.runtime.now();
     world.manager.request_sweep("configuration");
@@ -199,10 +199,13 @@ TEST(ChangeOfOwner, AManagerThatDiesWhileRoutesAreComputedIsNotCalled) {
   sim::SimRuntime runtime;
   sim::SimFabric fabric(runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1);
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-  auto manager = std::make_unique<app::SubnetManager>(
-      runtime, port, WorldOptions::default_settings(), app::Kept{}, app::SubnetManager::Observer{});
+  auto manager = std::make_unique<SubnetManager>(runtime,
+                                                 port,
+                                                 WorldOptions::default_settings(),
+                                                 PersistentState{},
+                                                 SubnetManager::Observer{});
   manager->start();
-  ASSERT_TRUE(runtime.run_while_not([&] { return manager->phase() == app::Phase::Routing; },
+  ASSERT_TRUE(runtime.run_while_not([&] { return manager->phase() == smd::Phase::Routing; },
                                     runtime.now() + Duration(std::chrono::seconds(10))));
   manager.reset();  // the result is already queued
   runtime.run_until(runtime.now() + Duration(std::chrono::seconds(10)));
@@ -236,7 +239,7 @@ TEST_F(Change, AStormOfTrapsIsOneOrTwoCycles) {
 TEST_F(Change, AChangeDuringACycleIsNotLost) {
   world.manager.request_sweep("test");
   world.run_for(std::chrono::microseconds(300));
-  ASSERT_EQ(world.manager.phase(), app::Phase::Discovering);
+  ASSERT_EQ(world.manager.phase(), smd::Phase::Discovering);
   world.fabric.set_link(world.node("sw-1-0"), PortNum{1}, false);
   ASSERT_TRUE(world.settle());
   ASSERT_TRUE(world.settle_up());
@@ -338,7 +341,7 @@ TEST(ChangeOfATree, ShortestRoutesStandWhateverIsLost) {
   world.fabric.set_node(world.node("sw-1-3"), true);
   ASSERT_TRUE(world.settle());
   ASSERT_TRUE(world.settle_up());
-  for (const app::CycleReport& cycle : world.reports) {
+  for (const smd::CycleReport& cycle : world.reports) {
     EXPECT_EQ(cycle.engine, "minhop");
     EXPECT_TRUE(cycle.routes.ok());
     if (cycle.transition.kind == TransitionKind::Nothing) continue;

@@ -6,7 +6,6 @@
 namespace smd::test {
 namespace {
 
-using app::CcStanding;
 using testing::Contains;
 using testing::HasSubstr;
 
@@ -51,7 +50,7 @@ TEST(CongestionKeys, TheKeyIsWrittenAndItsLeaseKeptAlive) {
   knock(subnet, host);
   subnet.run_for(1s);
   EXPECT_EQ(subnet.at(host).key.violations, 1);
-  EXPECT_EQ(subnet.desk.stats().violations, 1u) << "the agent said so";
+  EXPECT_EQ(subnet.cc_manager.stats().violations, 1u) << "the agent said so";
   const auto traps = subnet.fabric.stats().traps;
   subnet.run_for(600s);
   EXPECT_EQ(subnet.fabric.stats().traps, traps) << "and was answered";
@@ -79,12 +78,12 @@ TEST(CongestionKeys, AFloodOfForgedViolationsIsAnsweredAtABoundedRate) {
   constexpr unsigned kTraps = 10'000;
   for (unsigned i = 0; i < kTraps; ++i) subnet.fabric.inject(client, packet);
   subnet.run_for(1s);
-  EXPECT_EQ(subnet.desk.stats().violations, 20u);
+  EXPECT_EQ(subnet.cc_manager.stats().violations, 20u);
   EXPECT_LT(subnet.fabric.stats().injected - before - kTraps, 100u) << "they were answered";
   subnet.run_for(10s);
   subnet.fabric.inject(client, packet);
   subnet.run_for(1s);
-  EXPECT_EQ(subnet.desk.stats().violations, 21u) << "and the sender is heeded again";
+  EXPECT_EQ(subnet.cc_manager.stats().violations, 21u) << "and the sender is heeded again";
 }
 
 TEST(CongestionKeys, AForeignKeyIsSaidAndNotKnockedAt) {
@@ -92,11 +91,11 @@ TEST(CongestionKeys, AForeignKeyIsSaidAndNotKnockedAt) {
   subnet.start();
   cc::Options stranger = with_key();
   stranger.key = cc::CcKey{99};
-  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
+  CcManager next(subnet.runtime, subnet.split.congestion());
   next.adopt(subnet.manager.share_in_force(), Subnet::settings_of(stranger), 3, {});
   ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
                                            subnet.runtime.now() + Duration{60s}));
-  EXPECT_EQ(next.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_EQ(next.count(CcAgentStatus::ForeignKey), subnet.nodes());
   EXPECT_THAT(next.alarms(), Contains(HasSubstr("another manager's CC_Key")));
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
 }
@@ -110,24 +109,23 @@ std::string find_other_key(const Subnet& subnet, cc::CcKey key) {
   return "";
 }
 
-/// Takes the place of the desk of `subnet`, which falls silent, under another key.
+/// Takes the place of the cc_manager of `subnet`, which falls silent, under another key.
 struct Successor {
-  Successor(Subnet& subnet, const cc::Options& options, app::CongestionDesk::Keys kept)
-      : desk(silence(subnet), subnet.split.congestion()) {
-    desk.keep_keys(std::move(kept),
-                   [this](const app::CongestionDesk::Keys& keys) { saved = keys; });
-    desk.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
-    EXPECT_TRUE(subnet.runtime.run_while_not([&] { return desk.at_rest(); },
+  Successor(Subnet& subnet, const cc::Options& options, CcManager::Keys kept)
+      : cc_manager(silence(subnet), subnet.split.congestion()) {
+    cc_manager.keep_keys(std::move(kept), [this](const CcManager::Keys& keys) { saved = keys; });
+    cc_manager.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
+    EXPECT_TRUE(subnet.runtime.run_while_not([&] { return cc_manager.at_rest(); },
                                              subnet.runtime.now() + Duration{60s}));
   }
 
   static Runtime& silence(Subnet& subnet) {
-    subnet.desk.stop();
+    subnet.cc_manager.stop();
     return subnet.runtime;
   }
 
-  app::CongestionDesk desk;
-  app::CongestionDesk::Keys saved;
+  CcManager cc_manager;
+  CcManager::Keys saved;
 };
 
 constexpr cc::CcKey kNextKey{99};
@@ -140,11 +138,11 @@ TEST(CongestionKeys, AnotherKeyReplacesTheOneInForce) {
   subnet.manager.adopt(Subnet::settings_of(options));
   subnet.sweep();
   EXPECT_EQ(find_other_key(subnet, kNextKey), "");
-  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
-  const auto sets = subnet.desk.stats().sets;
+  const auto sets = subnet.cc_manager.stats().sets;
   subnet.sweep();
-  EXPECT_EQ(subnet.desk.stats().sets, sets) << "and that is that";
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets) << "and that is that";
 }
 
 TEST(CongestionKeys, KeysOfAFormerLifeOpenItsAgents) {
@@ -156,9 +154,9 @@ TEST(CongestionKeys, KeysOfAFormerLifeOpenItsAgents) {
   options.key = kNextKey;
   Successor next(subnet, options, {cc::CcKey{7}, kKey, cc::CcKey{8}});
   EXPECT_EQ(find_other_key(subnet, kNextKey), "");
-  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(next.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
-  EXPECT_EQ(next.saved, (app::CongestionDesk::Keys{cc::CcKey{7}, kKey, cc::CcKey{8}, kNextKey}));
+  EXPECT_EQ(next.saved, (CcManager::Keys{cc::CcKey{7}, kKey, cc::CcKey{8}, kNextKey}));
 }
 
 TEST(CongestionKeys, WithoutProtectionAFormerKeyIsTakenAway) {
@@ -167,7 +165,7 @@ TEST(CongestionKeys, WithoutProtectionAFormerKeyIsTakenAway) {
   Successor next(subnet, Subnet::wish(), {kKey});
   for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
     EXPECT_EQ(subnet.at(node).key.key, cc::CcKey{}) << node;
-  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(next.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
 }
 
 TEST(CongestionKeys, AKeyIsFoundWhenTheLeaseOfItsOwnerHasEnded) {
@@ -176,14 +174,14 @@ TEST(CongestionKeys, AKeyIsFoundWhenTheLeaseOfItsOwnerHasEnded) {
   cc::Options options = with_key();
   options.key = kNextKey;
   Successor next(subnet, options, {});
-  EXPECT_EQ(next.desk.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_EQ(next.cc_manager.count(CcAgentStatus::ForeignKey), subnet.nodes());
   subnet.run_for(60s);
   EXPECT_EQ(find_other_key(subnet, kKey), "") << "its lease runs";
   subnet.run_for(30s);
   EXPECT_EQ(find_other_key(subnet, kNextKey), "");
-  EXPECT_EQ(next.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(next.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, subnet.nodes()) << "one knock each";
-  EXPECT_EQ(next.desk.stats().violations, 0u) << "which is not held against anybody";
+  EXPECT_EQ(next.cc_manager.stats().violations, 0u) << "which is not held against anybody";
 }
 
 TEST(CongestionKeys, AnOwnerThatLivesKeepsItsAgents) {
@@ -198,7 +196,7 @@ TEST(CongestionKeys, AnOwnerThatLivesKeepsItsAgents) {
   }
   subnet.run_for(5s);  // between two rounds
   EXPECT_EQ(find_other_key(subnet, kKey), "");
-  EXPECT_EQ(next.desk.count(CcStanding::ForeignKey), subnet.nodes());
+  EXPECT_EQ(next.cc_manager.count(CcAgentStatus::ForeignKey), subnet.nodes());
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, subnet.nodes()) << "not knocked at again";
 }
 

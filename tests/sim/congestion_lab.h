@@ -6,8 +6,8 @@
 #include <string>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/app/congestion_desk.h"
-#include "smd/transport/class_split.h"
+#include "smd/cc/cc_manager.h"
+#include "smd/transport/transport.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
@@ -23,7 +23,7 @@ struct Subnet {
       : fabric(runtime, spec_of(text), sim::Timing::modern(), 1),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
         split(transport),
-        desk(runtime, split.congestion()),
+        cc_manager(runtime, split.congestion()),
         manager(runtime, split.subnet(), settings_of(options), {}, observer()) {}
 
   static cc::Options wish() {
@@ -33,18 +33,18 @@ struct Subnet {
     return options;
   }
 
-  static app::Settings settings_of(const cc::Options& options) {
-    app::Settings settings = WorldOptions::default_settings();
+  static Settings settings_of(const cc::Options& options) {
+    Settings settings = WorldOptions::default_settings();
     settings.sweep_interval = Duration{0};
     settings.congestion = options;
     return settings;
   }
 
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_cycle = [this](const app::CycleReport& cycle) {
+  SubnetManager::Observer observer() {
+    SubnetManager::Observer out;
+    out.on_cycle = [this](const CycleReport& cycle) {
       if (cycle.error) return;
-      desk.adopt(
+      cc_manager.adopt(
           manager.share_in_force(), manager.settings(), cycle.routes.max_hops + 1, cycle.came_up);
     };
     return out;
@@ -52,7 +52,7 @@ struct Subnet {
 
   bool settle() {
     return runtime.run_while_not(
-        [this] { return manager.at_rest() && desk.at_rest() && manager.cycles() > 0; },
+        [this] { return manager.at_rest() && cc_manager.at_rest() && manager.cycles() > 0; },
         runtime.now() + Duration{600s});
   }
 
@@ -91,14 +91,16 @@ struct Subnet {
 
   [[nodiscard]] Guid guid(std::uint32_t node) const { return fabric.spec().nodes[node].guid; }
 
-  [[nodiscard]] std::uint64_t mads() const { return desk.stats().gets + desk.stats().sets; }
+  [[nodiscard]] std::uint64_t mads() const {
+    return cc_manager.stats().gets + cc_manager.stats().sets;
+  }
 
   sim::SimRuntime runtime;
   sim::SimFabric fabric;
   sim::SimTransport transport;
   ClassSplit split;
-  app::CongestionDesk desk;
-  app::SubnetManager manager;
+  CcManager cc_manager;
+  SubnetManager manager;
 };
 
 /// Every node but those in `except` holds the plan of its subnet; the message names the first that

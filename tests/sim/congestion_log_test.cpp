@@ -54,7 +54,7 @@ struct Loaded {
     subnet.run_for(time);
     follow.catch_up();
     ASSERT_EQ(script->arrivals.size(), kPackets * std::size(kSenders));
-    for (const sim::Arrival& arrival : script->arrivals) marked += arrival.marks != 0;
+    for (const sim::Delivery& arrival : script->arrivals) marked += arrival.marks != 0;
   }
 
   /// The node of a host, the port of its switch.
@@ -99,7 +99,7 @@ TEST(CongestionLog, TellsWhichPacketsWereMarkedAndWho) {
   // The last mark is as old as the last marked packet's arrival, but for its last hop.
   const auto last = std::ranges::find_if(loaded.script->arrivals.rbegin(),
                                          loaded.script->arrivals.rend(),
-                                         [](const sim::Arrival& a) { return a.marks != 0; });
+                                         [](const sim::Delivery& a) { return a.marks != 0; });
   const TimePoint arrived = loaded.begun + Duration{last->tail / sim::kNano};
   EXPECT_NEAR(log.entries[0].time, double(sim::congestion_ticks(arrived)), 1.0);
 
@@ -120,7 +120,7 @@ TEST(CongestionLog, IsReadByTheManagerAsHotPorts) {
   Loaded loaded(1);
   loaded.send(Duration{3s});
   ASSERT_GE(loaded.marked, 15u) << "the list of a log is full";
-  const auto& hot = loaded.subnet.desk.hot();
+  const auto& hot = loaded.subnet.cc_manager.hot();
   const sim::Wire& port = loaded.far_of(kHot);
   ASSERT_EQ(hot.size(), 1 + std::size(kSenders));
   EXPECT_EQ(hot.at({loaded.subnet.guid(port.node), PortNum{port.number}}).events, loaded.marked);

@@ -3,13 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "smd/app/congestion_view.h"
+#include "smd/report/subnet_json.h"
 #include "tests/sim/congestion_lab.h"
 
 namespace smd::test {
 namespace {
 
-using app::CcStanding;
 using sim::CongestionSupport;
 using testing::Contains;
 using testing::HasSubstr;
@@ -18,7 +17,7 @@ using testing::IsEmpty;
 TEST(Congestion, IsOffUnlessItIsAskedFor) {
   Subnet subnet(cc::Options{});
   subnet.start();
-  EXPECT_EQ(subnet.desk.mads().sent, 0u);
+  EXPECT_EQ(subnet.cc_manager.mads().sent, 0u);
   for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
     EXPECT_EQ(subnet.at(node), CongestionState{});
 }
@@ -27,24 +26,24 @@ TEST(Congestion, EveryAgentHoldsThePlan) {
   Subnet subnet;
   subnet.start();
   EXPECT_EQ(find_unset(subnet), "");
-  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
-  EXPECT_THAT(subnet.desk.alarms(), IsEmpty());
-  EXPECT_EQ(subnet.desk.stats().sets, 6u + 2 * 8u) << "one to a switch, two to an adapter";
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
+  EXPECT_THAT(subnet.cc_manager.alarms(), IsEmpty());
+  EXPECT_EQ(subnet.cc_manager.stats().sets, 6u + 2 * 8u) << "one to a switch, two to an adapter";
 }
 
 TEST(Congestion, WhatIsThereAlreadyIsNotWrittenAgain) {
   Subnet subnet;
   subnet.start();
-  const auto before = subnet.desk.mads().sent;
+  const auto before = subnet.cc_manager.mads().sent;
   subnet.sweep();
-  EXPECT_EQ(subnet.desk.mads().sent, before) << "what was confirmed is remembered";
+  EXPECT_EQ(subnet.cc_manager.mads().sent, before) << "what was confirmed is remembered";
 
-  app::CongestionDesk next(subnet.runtime, subnet.split.congestion());
+  CcManager next(subnet.runtime, subnet.split.congestion());
   const auto cycle = *subnet.manager.last_cycle();
   next.adopt(subnet.manager.share_in_force(), subnet.manager.settings(), 3, {});
   ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
                                            subnet.runtime.now() + Duration{60s}));
-  EXPECT_EQ(next.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(next.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(next.stats().sets, 0u) << "a new life reads first";
 }
 
@@ -52,15 +51,15 @@ TEST(Congestion, AChangeCostsWhatItTouches) {
   Subnet subnet;
   subnet.start();
   const std::uint32_t host = subnet.nth(false, 3);
-  const auto sets = subnet.desk.stats().sets;
+  const auto sets = subnet.cc_manager.stats().sets;
   subnet.fabric.set_node(host, false);
   subnet.sweep();
   EXPECT_EQ(find_unset(subnet, {host}), "") << "the leaf has one victim port less";
-  EXPECT_EQ(subnet.desk.stats().sets, sets + 1);
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets + 1);
   subnet.fabric.set_node(host, true);
   subnet.sweep();
   EXPECT_EQ(find_unset(subnet), "") << "a node that was off has forgotten everything";
-  EXPECT_EQ(subnet.desk.stats().sets, sets + 1 + 3);
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets + 1 + 3);
 }
 
 TEST(Congestion, AFabricWithoutAgentsIsLeftAloneAndThatIsSaid) {
@@ -68,14 +67,14 @@ TEST(Congestion, AFabricWithoutAgentsIsLeftAloneAndThatIsSaid) {
   for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
     subnet.fabric.set_congestion_support(node, CongestionSupport::None);
   subnet.start();
-  EXPECT_EQ(subnet.desk.count(CcStanding::Unsupported), subnet.nodes());
-  EXPECT_EQ(subnet.desk.stats().sets, 0u);
-  EXPECT_EQ(subnet.desk.stats().gets, subnet.nodes()) << "one question each";
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Unsupported), subnet.nodes());
+  EXPECT_EQ(subnet.cc_manager.stats().sets, 0u);
+  EXPECT_EQ(subnet.cc_manager.stats().gets, subnet.nodes()) << "one question each";
   subnet.sweep();
-  EXPECT_EQ(subnet.desk.stats().gets, subnet.nodes()) << "and not another";
-  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  EXPECT_EQ(subnet.cc_manager.stats().gets, subnet.nodes()) << "and not another";
+  const auto json = congestion_json(subnet.cc_manager, subnet.manager.in_force());
   EXPECT_EQ(json.at("agents").at("unsupported"), subnet.nodes());
-  EXPECT_THAT(subnet.desk.alarms(), IsEmpty()) << "nothing is wrong with it";
+  EXPECT_THAT(subnet.cc_manager.alarms(), IsEmpty()) << "nothing is wrong with it";
 }
 
 TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
@@ -86,8 +85,8 @@ TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
   subnet.fabric.set_congestion_support(sw, CongestionSupport::Silent);
   subnet.start();
   EXPECT_EQ(find_unset(subnet, {sw}), "") << "the others do not wait";
-  EXPECT_EQ(subnet.desk.count(CcStanding::Silent), 1u);
-  const auto timeouts = [&] { return subnet.desk.mads().timeouts; };
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Silent), 1u);
+  const auto timeouts = [&] { return subnet.cc_manager.mads().timeouts; };
   subnet.run_for(1000s);
   EXPECT_EQ(timeouts(), 3u);
   // It speaks up when its cables come up again.
@@ -107,16 +106,16 @@ TEST(Congestion, AnAgentThatAnswersAndDoesNotObeyIsCountedOnce) {
     subnet.fabric.set_congestion_support(node, CongestionSupport::Deaf);
   subnet.start();
   EXPECT_EQ(find_unset(subnet, {sw, host}), "");
-  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  const auto json = congestion_json(subnet.cc_manager, subnet.manager.in_force());
   EXPECT_EQ(json.at("agents").at("disobeying"), 2);
   ASSERT_EQ(json.at("others").size(), 2u);
   EXPECT_THAT(json.at("others").at(0).at("trouble").get<std::string>(),
               HasSubstr("it answers the Set and keeps what it had"));
-  EXPECT_EQ(subnet.desk.alarms().size(), 2u);
+  EXPECT_EQ(subnet.cc_manager.alarms().size(), 2u);
   EXPECT_TRUE(subnet.manager.last_cycle()->up()) << "never fatal";
-  const auto sets = subnet.desk.stats().sets;
+  const auto sets = subnet.cc_manager.stats().sets;
   subnet.sweep();
-  EXPECT_EQ(subnet.desk.stats().sets, sets) << "not asked again for the same";
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets) << "not asked again for the same";
 }
 
 TEST(Congestion, ATableThatIsTooSmallIsSaid) {
@@ -124,7 +123,7 @@ TEST(Congestion, ATableThatIsTooSmallIsSaid) {
   options.cct.emplace(129);
   Subnet subnet(options);
   subnet.start();
-  EXPECT_THAT(subnet.desk.alarms(),
+  EXPECT_THAT(subnet.cc_manager.alarms(),
               Contains(HasSubstr("its table has 2 blocks of 64 entries; 3 are needed")));
   EXPECT_EQ(subnet.at(subnet.nth(false, 0)), CongestionState{});
   EXPECT_NE(subnet.at(subnet.nth(true, 0)).switch_setting, cc::SwitchSetting{});
@@ -135,8 +134,8 @@ TEST(Congestion, WhatAnAgentRefusesIsSaid) {
   options.cs_threshold = 3;  // which these switches do not know
   Subnet subnet(options);
   subnet.start();
-  EXPECT_THAT(subnet.desk.alarms(), Contains(HasSubstr("SwitchCongestionSetting: refused")));
-  const auto json = app::congestion_json(subnet.desk, nullptr);
+  EXPECT_THAT(subnet.cc_manager.alarms(), Contains(HasSubstr("SwitchCongestionSetting: refused")));
+  const auto json = congestion_json(subnet.cc_manager, nullptr);
   EXPECT_EQ(json.at("agents").at("refusing"), 6);
 }
 
@@ -145,8 +144,8 @@ TEST(Congestion, ATableBelowTheFloorIsNotSet) {
   options.cct = {{}, {.shift = 0, .multiplier = 100}};
   Subnet subnet(options);
   subnet.start();
-  EXPECT_THAT(subnet.desk.alarms(), Contains(HasSubstr("waits 100 packet times")));
-  EXPECT_EQ(subnet.desk.mads().sent, 0u);
+  EXPECT_THAT(subnet.cc_manager.alarms(), Contains(HasSubstr("waits 100 packet times")));
+  EXPECT_EQ(subnet.cc_manager.mads().sent, 0u);
 }
 
 TEST(Congestion, NodesMayBeDifferentOrLeftAlone) {
@@ -195,10 +194,10 @@ TEST(Congestion, PortsBeforeHostsMayDiffer) {
   };
   check(true);
   EXPECT_EQ(before_hosts, subnet.is_switch(odd) ? 6u : 8u) << "the odd one is a leaf";
-  EXPECT_THAT(subnet.desk.alarms(), IsEmpty());
-  const auto sets = subnet.desk.stats().sets;
+  EXPECT_THAT(subnet.cc_manager.alarms(), IsEmpty());
+  const auto sets = subnet.cc_manager.stats().sets;
   subnet.sweep();
-  EXPECT_EQ(subnet.desk.stats().sets, sets);
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets);
   options.host_threshold.reset();
   options.host_marking_rate.reset();
   subnet.manager.adopt(Subnet::settings_of(options));
@@ -209,24 +208,24 @@ TEST(Congestion, PortsBeforeHostsMayDiffer) {
 TEST(Congestion, ANewConfigurationReachesRegistersAsADifference) {
   Subnet subnet;
   subnet.start();
-  const auto sets = subnet.desk.stats().sets;
+  const auto sets = subnet.cc_manager.stats().sets;
   cc::Options options = Subnet::wish();
   options.threshold = 2;
   subnet.manager.adopt(Subnet::settings_of(options));
   subnet.sweep();
   EXPECT_EQ(subnet.at(subnet.nth(true, 4)).switch_setting.threshold, 2);
-  EXPECT_EQ(subnet.desk.stats().sets, sets + 6) << "switches alone";
+  EXPECT_EQ(subnet.cc_manager.stats().sets, sets + 6) << "switches alone";
 }
 
 TEST(Congestion, SwitchedOffItLeavesRegistersAsTheyAre) {
   Subnet subnet;
   subnet.start();
-  const auto sent = subnet.desk.mads().sent;
+  const auto sent = subnet.cc_manager.mads().sent;
   subnet.manager.adopt(Subnet::settings_of(cc::Options{}));
   subnet.sweep();
   EXPECT_EQ(find_unset(subnet), "");
-  EXPECT_EQ(subnet.desk.mads().sent, sent);
-  EXPECT_TRUE(subnet.desk.agents().empty());
+  EXPECT_EQ(subnet.cc_manager.mads().sent, sent);
+  EXPECT_TRUE(subnet.cc_manager.agents().empty());
 }
 
 TEST(Congestion, AStandbyAsksNobodyAndForgets) {
@@ -234,13 +233,13 @@ TEST(Congestion, AStandbyAsksNobodyAndForgets) {
   options.log_interval_s = 1;
   Subnet subnet(options);
   subnet.manager.start();
-  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.desk.stats().sets > 3; },
+  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.cc_manager.stats().sets > 3; },
                                            subnet.runtime.now() + Duration{60s}));
-  subnet.desk.stop();
-  EXPECT_TRUE(subnet.desk.at_rest());
-  const auto sent = subnet.desk.mads().sent;
+  subnet.cc_manager.stop();
+  EXPECT_TRUE(subnet.cc_manager.at_rest());
+  const auto sent = subnet.cc_manager.mads().sent;
   subnet.run_for(100s);
-  EXPECT_EQ(subnet.desk.mads().sent, sent);
+  EXPECT_EQ(subnet.cc_manager.mads().sent, sent);
   subnet.sweep();
   EXPECT_EQ(find_unset(subnet), "") << "ruling again";
 }
@@ -250,7 +249,7 @@ TEST(Congestion, ARebootInTheMiddleOfTheTalkIsNoticed) {
     Subnet subnet;
     const std::uint32_t host = subnet.nth(false, 5);
     subnet.manager.start();
-    ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.desk.stats().gets > 0; },
+    ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.cc_manager.stats().gets > 0; },
                                              subnet.runtime.now() + Duration{60s}));
     subnet.run_for(std::chrono::microseconds(10 * delay));
     subnet.fabric.reboot_node(host, std::chrono::milliseconds(1));
@@ -273,13 +272,13 @@ TEST(Congestion, LogsBecomeHotPorts) {
     if (round == 0) subnet.fabric.log_trigger(host, PortNum{1}, {});
     subnet.run_for(10s);
   }
-  const auto& hot = subnet.desk.hot();
+  const auto& hot = subnet.cc_manager.hot();
   ASSERT_EQ(hot.size(), 3u);
   EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{2}}).readings, 3u);
   EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{2}}).events, 4u);
   EXPECT_EQ(hot.at({subnet.guid(sw), PortNum{1}}).readings, 1u);
   EXPECT_EQ(hot.at({subnet.guid(host), PortNum{1}}).events, 1u);
-  const auto json = app::congestion_json(subnet.desk, subnet.manager.in_force());
+  const auto json = congestion_json(subnet.cc_manager, subnet.manager.in_force());
   EXPECT_EQ(json.at("hot").at(0).at("port"), 2) << "the most often seen first";
   EXPECT_EQ(json.at("hot").at(0).at("node"), subnet.fabric.spec().nodes[sw].description);
 }
@@ -299,7 +298,7 @@ TEST(Congestion, LossesCostTimeAndNothingElse) {
     if (!subnet.is_switch(node)) continue;
     EXPECT_EQ(subnet.at(node).switch_setting.threshold, 9);
   }
-  EXPECT_EQ(subnet.desk.count(CcStanding::Managed), subnet.nodes());
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
 }
 
 }  // namespace

@@ -16,10 +16,9 @@
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
 #include "smd/admin/client.h"
-#include "smd/app/daemon.h"
-#include "smd/app/lid_store.h"
-#include "smd/app/turn_store.h"
 #include "smd/base/log.h"
+#include "smd/daemon/daemon.h"
+#include "smd/state/persistent_state.h"
 #include "tests/support/exposition_check.h"
 #include "tests/support/wait_until.h"
 
@@ -64,7 +63,7 @@ class DaemonTest : public testing::Test {
   }
 
   std::filesystem::path folder;
-  app::DaemonOptions options;
+  DaemonOptions options;
   std::vector<std::thread> operators;
   AsioRuntime runtime;
   sim::SimFabric fabric{
@@ -79,7 +78,7 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
   const unsigned long errors = log::count(log::Level::Error);
   const TimePoint began = runtime.now();
   TimePoint opened;
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         if (tries < troubles.size()) return tl::unexpected<Error>(troubles[tries++]);
         opened = runtime.now();
@@ -92,13 +91,13 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
   EXPECT_GE(opened - began, Duration(std::chrono::seconds(3)));
   EXPECT_EQ(fabric.port_info(fabric.spec().sm_node, fabric.spec().sm_port).state(),
             PortState::Active);
-  EXPECT_FALSE(app::load_lids(options.config.sm.state_dir)->empty());
+  EXPECT_FALSE(load_lids(options.config.sm.state_dir)->empty());
 }
 
 TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
   options.once = true;
   options.config.congestion.enabled = true;
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         return plug_in();
       });
@@ -130,7 +129,7 @@ std::string read_page(const std::string& socket) {
 TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
   options.config.metrics.listen = folder / "metrics.sock";
   std::string text;
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         when_up([&] {
           text = read_page(options.config.metrics.listen);
@@ -148,7 +147,7 @@ TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
 TEST_F(DaemonTest, ReopensALostDevice) {
   int opened = 0;
   const unsigned long errors = log::count(log::Level::Error);
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         auto transport = std::make_unique<sim::SimTransport>(
             fabric, fabric.spec().sm_node, fabric.spec().sm_port);
@@ -169,14 +168,14 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
   const sim::FabricSpec& spec = fabric.spec();
   const auto sw = std::ranges::find(spec.nodes, NodeType::Switch, &sim::NodeSpec::type);
   const std::vector<TurnRef> left = {{sw->guid, PortNum{1}, PortNum{2}}};
-  ASSERT_TRUE(app::save_turns(options.config.sm.state_dir, left));
-  app::Daemon daemon(
+  ASSERT_TRUE(save_turns(options.config.sm.state_dir, left));
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         when_up([] { std::raise(SIGTERM); });
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
-  EXPECT_TRUE(app::load_turns(options.config.sm.state_dir)->empty());
+  EXPECT_TRUE(load_turns(options.config.sm.state_dir)->empty());
 }
 
 TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
@@ -192,7 +191,7 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
     AsioRuntime loop;
     sim::SimFabric net(
         loop, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1);
-    app::Daemon daemon(
+    Daemon daemon(
         loop, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
           when_up([this, errors] {
             std::raise(SIGHUP);
@@ -216,7 +215,7 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
 
 TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
   options.once = true;
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         return fail(Errc::NoDevice, "no InfiniBand device");
       });
@@ -225,9 +224,9 @@ TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
 
 TEST_F(DaemonTest, ASecondOneOnTheSameStateIsRefusedAndTouchesNothing) {
   const std::string state = options.config.sm.state_dir;
-  const auto first = app::StateLock::take(state);
+  const auto first = StateLock::take(state);
   ASSERT_TRUE(first) << first.error().context;
-  app::Daemon second(
+  Daemon second(
       runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         ADD_FAILURE() << "opened the device";
         return fail(Errc::NoDevice, "");
@@ -242,9 +241,9 @@ TEST_F(DaemonTest, ASecondOneOnTheSameStateIsRefusedAndTouchesNothing) {
 TEST_F(DaemonTest, TheStateIsItsOwnUntilItEnds) {
   const std::string state = options.config.sm.state_dir;
   {
-    app::Daemon daemon(
+    Daemon daemon(
         runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
-          const auto other = app::StateLock::take(state);
+          const auto other = StateLock::take(state);
           EXPECT_FALSE(other);
           if (!other) {
             EXPECT_EQ(other.error().code, Errc::Busy);
@@ -254,13 +253,13 @@ TEST_F(DaemonTest, TheStateIsItsOwnUntilItEnds) {
         });
     EXPECT_EQ(daemon.run(), 0);
   }
-  EXPECT_TRUE(app::StateLock::take(state));
+  EXPECT_TRUE(StateLock::take(state));
 }
 
 TEST_F(DaemonTest, MakesTheDirectoriesOfItsSocketAndItsState) {
   options.config.admin.socket = folder / "run" / "smd" / "smd.sock";
   options.config.sm.state_dir = folder / "lib" / "smd";
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         EXPECT_TRUE(std::filesystem::is_socket(folder / "run" / "smd" / "smd.sock"));
         runtime.post([] { std::raise(SIGTERM); });
@@ -276,7 +275,7 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
   FILE* file = std::fopen((options.config.sm.state_dir + "/" + GetParam()).c_str(), "w");
   std::fputs("0x0001 what\n", file);
   std::fclose(file);
-  app::Daemon daemon(
+  Daemon daemon(
       runtime, options, [](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         ADD_FAILURE() << "opened the device";
         return fail(Errc::NoDevice, "");

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "smd/program/read_back.h"
+#include "smd/program/lft_writer.h"
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {

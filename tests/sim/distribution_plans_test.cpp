@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "smd/base/rng.h"
-#include "smd/plan/check_transition.h"
-#include "smd/plan/held_tables.h"
-#include "smd/plan/planner.h"
-#include "smd/program/read_back.h"
+#include "smd/plan/confirmed_tables.h"
+#include "smd/plan/make/planner.h"
+#include "smd/plan/verify/check_transition.h"
+#include "smd/program/lft_writer.h"
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {

@@ -58,7 +58,7 @@ bool bring_up(std::uint64_t failing, Fault fault) {
   sim::SimFabric fabric(runtime, spec_of("example:name=fig67"), sim::Timing::modern(), 1);
   sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   FlakyTransport flaky(port, failing, fault);
-  app::SubnetManager manager(runtime, flaky, WorldOptions::default_settings(), {}, {});
+  SubnetManager manager(runtime, flaky, WorldOptions::default_settings(), {}, {});
   manager.start();
   runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
                         runtime.now() + Duration(std::chrono::minutes(1)));

@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/routing/check.h"
+#include "smd/routing/verify/check.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
 namespace {
 
-app::Settings settings_for(const std::string& engine) {
-  app::Settings settings = WorldOptions::default_settings();
+Settings settings_for(const std::string& engine) {
+  Settings settings = WorldOptions::default_settings();
   settings.engine = engine;
   return settings;
 }
@@ -27,7 +27,7 @@ class Lives {
 
   /// After every SMP that changes an entry or a row: what hosts were told before closes no circle.
   void look() {
-    const app::ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
     SlSets sls{now.switch_count(), goal.lids->top};
     for (const SwitchIdx sw : now.switch_node.indices()) {
@@ -42,15 +42,15 @@ class Lives {
     if (passing.empty() && !report.acyclic) passing = print_cycle(now, report.cycle);
   }
 
-  void live(app::Settings settings) {
+  void live(Settings settings) {
     manager.reset();
     told.reset();
     port.emplace(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    app::SubnetManager::Observer observer;
+    SubnetManager::Observer observer;
     observer.on_lids = [this](const LidBook& book) { kept.book = book; };
     observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
     observer.on_rows = [this] { kept.rows = true; };
-    observer.on_cycle = [this](const app::CycleReport& cycle) {
+    observer.on_cycle = [this](const CycleReport& cycle) {
       reports.push_back(cycle);
       watching = false;
       told = manager->share_in_force();
@@ -60,7 +60,7 @@ class Lives {
           told && !told->routing->path_sls.empty() &&
           (plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::CutDependencies);
     };
-    manager = std::make_unique<app::SubnetManager>(
+    manager = std::make_unique<SubnetManager>(
         runtime, *port, std::move(settings), kept, std::move(observer));
     manager->start();
   }
@@ -74,12 +74,12 @@ class Lives {
 
   /// What the registers say, in the order of the manager's snapshot, with the SLs that it names.
   [[nodiscard]] RoutingTables read() const {
-    const app::ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *manager->in_force();
     const Fabric& now = goal.fabric();
     RoutingTables out;
     out.lft = ForwardingTables{now.switch_count(), goal.lids->top};
     out.path_sls = goal.routing->path_sls;
-    out.lanes = LaneMaps{now};
+    out.sl_to_vl = SlToVlMaps{now};
     for (const SwitchIdx sw : now.switch_node.indices()) {
       const std::uint32_t n = node(now.node_guid[now.switch_node[sw]]);
       for (std::uint16_t lid = 1; lid <= goal.lids->top.value(); ++lid)
@@ -90,7 +90,7 @@ class Lives {
           const PortNum i{static_cast<std::uint8_t>(in)}, o{static_cast<std::uint8_t>(to)};
           SlToVl row = fabric.sl_to_vl(n, i, o);
           if (in == to) row.fill(kManagementVl);  // a switch sends nothing back where it came from
-          out.lanes.set_row(sw, i, o, out.lanes.add_row(row));
+          out.sl_to_vl.set_row(sw, i, o, out.sl_to_vl.add_row(row));
         }
       }
     }
@@ -99,7 +99,7 @@ class Lives {
 
   /// Empty when every pair arrives and no lane waits for itself.
   [[nodiscard]] std::string find_fault() const {
-    const app::ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *manager->in_force();
     const RouteReport report = check_routes(goal.fabric(), goal.lids, read());
     if (report.ok()) return "";
     if (!report.acyclic) return print_cycle(goal.fabric(), report.cycle);
@@ -126,13 +126,13 @@ class Lives {
   sim::SimRuntime runtime;
   sim::SimFabric fabric;
   std::optional<sim::SimTransport> port;
-  app::Kept kept;
-  std::vector<app::CycleReport> reports;
-  std::shared_ptr<const app::ActiveSubnet> told;  // before the plan under way
+  PersistentState kept;
+  std::vector<CycleReport> reports;
+  std::shared_ptr<const ActiveSubnet> told;  // before the plan under way
   bool watching = false;
   unsigned looks = 0;
   std::string passing;  // the first circle while a proved plan was carried out
-  std::unique_ptr<app::SubnetManager> manager;
+  std::unique_ptr<SubnetManager> manager;
 };
 
 struct Shape {
@@ -149,7 +149,7 @@ TEST_P(Lanes, AreInTheSwitchesAndStayThere) {
   lives.live(settings_for(GetParam().engine));
   ASSERT_TRUE(lives.settle_up());
   ASSERT_EQ(lives.reports.back().engine, GetParam().engine);
-  EXPECT_EQ(lives.manager->in_force()->routing->lanes.empty(), !GetParam().turns);
+  EXPECT_EQ(lives.manager->in_force()->routing->sl_to_vl.empty(), !GetParam().turns);
   EXPECT_EQ(lives.find_fault(), "");
   EXPECT_TRUE(lives.kept.rows);
 
@@ -172,7 +172,7 @@ TEST_P(Lanes, AreGivenUpWhenTheNextLifeNeedsNone) {
   ASSERT_TRUE(lives.settle_up());
   EXPECT_EQ(lives.find_fault(), "") << "any SL passes";
   const RoutingTables now = lives.read();
-  for (const SlToVl& row : now.lanes.rows()) {
+  for (const SlToVl& row : now.sl_to_vl.rows()) {
     const auto discarded = std::ranges::count(row, kManagementVl);
     EXPECT_TRUE(discarded == 0 || discarded == 16) << "but for blocked turns";
   }

@@ -37,7 +37,7 @@ PointResult change(const std::string& fabric,
   scenario.fabric = fabric;
   scenario.program.engine = "updn";
   scenario.traffic.loads = {load};
-  scenario.manager.how = *parse_assimilation(mode);
+  scenario.manager.how = *parse_reconfiguration_mode(mode);
   scenario.manager.debounce = std::chrono::microseconds(50);
   scenario.measure.plan.interval = 100 * kMicro;
   scenario.measure.plan.least_intervals = 3;

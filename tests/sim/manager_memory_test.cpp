@@ -7,7 +7,6 @@
 #include "smd/mad/node_info.h"
 #include "smd/mad/notice.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/switch_info.h"
 #include "tests/support/smp_tap.h"
 #include "tests/support/world.h"
 
@@ -16,22 +15,22 @@ namespace {
 
 class ManagerMemory : public testing::Test {
  protected:
-  void bring_up(app::Settings settings = quiet_settings()) {
-    app::SubnetManager::Observer observer;
-    observer.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
-    observer.on_phase = [this](app::Phase phase) {
+  void bring_up(Settings settings = quiet_settings()) {
+    SubnetManager::Observer observer;
+    observer.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
+    observer.on_phase = [this](smd::Phase phase) {
       if (on_phase) on_phase(phase);
     };
-    manager = std::make_unique<app::SubnetManager>(
-        runtime, tap, std::move(settings), app::Kept{}, std::move(observer));
+    manager = std::make_unique<SubnetManager>(
+        runtime, tap, std::move(settings), PersistentState{}, std::move(observer));
     manager->start();
     ASSERT_TRUE(settle());
     ASSERT_TRUE(manager->last_cycle()->up());
     reports.clear();
   }
 
-  static app::Settings quiet_settings() {
-    app::Settings settings = WorldOptions::default_settings();
+  static Settings quiet_settings() {
+    Settings settings = WorldOptions::default_settings();
     settings.sweep_interval = Duration{0};
     return settings;
   }
@@ -60,9 +59,9 @@ class ManagerMemory : public testing::Test {
   sim::SimFabric fabric{runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
   sim::SimTransport port{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
   SmpTap tap{port};
-  std::function<void(app::Phase)> on_phase;
-  std::vector<app::CycleReport> reports;
-  std::unique_ptr<app::SubnetManager> manager;
+  std::function<void(smd::Phase)> on_phase;
+  std::vector<CycleReport> reports;
+  std::unique_ptr<SubnetManager> manager;
 };
 
 /// An engine that refuses the fabric: a cycle that finds the last host fails after it has cleared
@@ -72,7 +71,7 @@ class AfterAFailedCycle : public ManagerMemory {
   void fail_once(bool in_full) {
     fabric.set_node(node("host-00007"), false);
     bring_up(quiet_settings());
-    app::Settings refused = quiet_settings();
+    Settings refused = quiet_settings();
     refused.engine = "dor";
     refused.engine_fallback = false;
     manager->adopt(refused);
@@ -156,8 +155,8 @@ TEST_F(ManagerMemory, ACableThatWentWhileItWasLookedAtIsLookedAtAgain) {
     }
     return true;
   };
-  on_phase = [&](app::Phase phase) {
-    if (over || !met || phase == app::Phase::Discovering) return;
+  on_phase = [&](smd::Phase phase) {
+    if (over || !met || phase == smd::Phase::Discovering) return;
     over = true;
     fabric.set_link(spine, PortNum{2}, false);
     fabric.set_link(spine, PortNum{2}, true);
@@ -173,7 +172,7 @@ TEST_F(ManagerMemory, ASwitchOfAnotherSizeIsReadAnew) {
   bring_up();
   const Guid leaf = guid("sw-0-1");
   const std::uint64_t before = count_gets(AttributeId::LinearForwardingTable);
-  manager->request_poll();
+  manager->request_light_sweep();
   run_for(std::chrono::seconds(1));
   ASSERT_EQ(count_gets(AttributeId::LinearForwardingTable), before) << "nothing is new";
 

@@ -71,7 +71,7 @@ class Storm {
     return hosts;
   }
 
-  app::Settings settings(std::size_t i) const { return manager_settings(priorities_[i]); }
+  Settings settings(std::size_t i) const { return manager_settings(priorities_[i]); }
 
   void find_ring() {
     const sim::FabricSpec& spec = all_.fabric.spec();

@@ -81,7 +81,7 @@ TEST(Managers, EveryCycleThatBeginsEndsInTheLog) {
     all[0].start(manager_settings(2));
     ASSERT_TRUE(start(all, 1, 9));  // the lower one's first look ends as it stands by
     all[2].start(manager_settings(5));
-    const auto looks = [&] { return all[2].manager->phase() == app::Phase::Discovering; };
+    const auto looks = [&] { return all[2].manager->phase() == smd::Phase::Discovering; };
     ASSERT_TRUE(all.runtime.run_while_not(looks, all.runtime.now() + kNoticed));
     all[2].kill();  // in the middle of its first cycle
   }
@@ -320,9 +320,9 @@ TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
 
 TEST(Managers, AnotherSmKeyIsHandedNothing) {
   Managers all(kTree, kTwo);
-  app::Settings lower = manager_settings(2);
+  Settings lower = manager_settings(2);
   lower.election.sm_key = SmKey{0x1111};
-  app::Settings higher = manager_settings(9);
+  Settings higher = manager_settings(9);
   higher.election.sm_key = SmKey{0x2222};
   all[0].start(lower);
   ASSERT_TRUE(settle(all));
@@ -340,7 +340,7 @@ TEST(Managers, AnotherSmKeyIsHandedNothing) {
 TEST(Managers, WhoeverRulesMayKeepRulingByItsMasterPriority) {
   Managers all(kTree, kTwo);
   const auto settings = [](unsigned priority) {
-    app::Settings out = manager_settings(priority);
+    Settings out = manager_settings(priority);
     out.election.master_priority = 15;
     return out;
   };
@@ -473,7 +473,7 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
 TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
   Managers all(kTree, kTwo);
   const auto settings = [](unsigned priority) {
-    app::Settings out = manager_settings(priority);
+    Settings out = manager_settings(priority);
     out.ports.m_key = out.election.m_key = MKey{0xabc};
     out.ports.m_key_protect = 2;
     return out;
@@ -489,7 +489,7 @@ TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
 
 TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
   Managers all(kTree, kTwo);
-  app::Settings keyed = manager_settings(9);
+  Settings keyed = manager_settings(9);
   keyed.ports.m_key = keyed.election.m_key = MKey{0xabc};
   keyed.ports.m_key_protect = 1;
   keyed.ports.m_key_lease_s = 30;
@@ -498,7 +498,7 @@ TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
   all[0].kill();
   all[1].start(manager_settings(2));
   ASSERT_TRUE(all.run_until([&] { return !all[1].reports.empty(); }, 60s));
-  const app::CycleReport& first = all[1].reports.front();
+  const CycleReport& first = all[1].reports.front();
   EXPECT_GT(first.foreign_keys.ports, 0u);
   EXPECT_EQ(first.foreign_keys.longest_lease_s, 30);
   EXPECT_EQ(first.foreign_keys.forever, 0u);
@@ -509,7 +509,7 @@ TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
 
 TEST(Managers, TheLeaseOfAnMKeyIsKeptAliveOnAdapters) {
   Managers all(kTree, kTwo);
-  app::Settings keyed = manager_settings(9);
+  Settings keyed = manager_settings(9);
   keyed.ports.m_key = keyed.election.m_key = MKey{0xabc};
   keyed.ports.m_key_protect = 1;
   keyed.ports.m_key_lease_s = 30;

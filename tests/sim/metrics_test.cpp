@@ -1,9 +1,10 @@
 // The page of numbers of a daemon's session in virtual time, against the simulated subnet.
-#include "smd/app/metrics.h"
+#include "smd/report/metrics.h"
 
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/daemon/session.h"
 #include "tests/support/exposition_check.h"
 #include "tests/support/world.h"
 
@@ -22,8 +23,8 @@ struct Daily {
     settle();
   }
 
-  static app::Settings settings(bool congestion) {
-    app::Settings settings = WorldOptions::default_settings();
+  static Settings settings(bool congestion) {
+    Settings settings = WorldOptions::default_settings();
     settings.sweep_interval = 10s;
     settings.congestion.enabled = congestion;
     settings.congestion.log_interval_s = 1;
@@ -41,7 +42,7 @@ struct Daily {
 
   MetricPage page() {
     const MetricPage out =
-        read_metric_page(app::print_metrics({.session = &session, .uptime = 5s}));
+        read_metric_page(print_metrics({.session = session.view(), .uptime = 5s}));
     EXPECT_EQ(out.trouble, "");
     return out;
   }
@@ -49,7 +50,7 @@ struct Daily {
   sim::SimRuntime loop;
   sim::SimFabric fabric{loop, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
   sim::SimTransport transport{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
-  app::Session session;
+  Session session;
 };
 
 TEST(Metrics, CountWhatIsThere) {
@@ -86,7 +87,7 @@ TEST(Metrics, ChangesTrapsAndSweepsAreCounted) {
   EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "down"}}), 1);
   EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "up"}}), 1);
   double took = 0;
-  for (const app::CycleReport& each : daily.session.manager().changes())
+  for (const CycleReport& each : daily.session.manager().changes())
     took += std::chrono::duration<double>(each.ended - each.began).count();
   EXPECT_NEAR(page.sum("smd_change_seconds_sum"), took, 1e-9);
   EXPECT_EQ(page.sum("smd_traps_total", {{"trap", "128"}}), 2);
@@ -115,7 +116,7 @@ TEST(Metrics, NameHotPortsAndAgentsInTrouble) {
 }
 
 TEST(Metrics, HoldWhileNoDeviceIsOpen) {
-  const MetricPage page = read_metric_page(app::print_metrics({.uptime = 1s}));
+  const MetricPage page = read_metric_page(print_metrics({.uptime = 1s}));
   EXPECT_EQ(page.trouble, "");
   EXPECT_EQ(page.sum("smd_device_open"), 0);
   EXPECT_FALSE(page.types.contains("smd_nodes"));

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/app/cycle_choices.h"
-#include "smd/app/multicast_judge.h"
-#include "smd/sa/path_record.h"
+#include "smd/manager/effective_settings.h"
+#include "smd/manager/multicast_manager.h"
+#include "smd/sa/path_finder.h"
 #include "tests/sim/multicast_site.h"
 
 namespace smd::test {
@@ -31,7 +31,7 @@ void populate(Site& site) {
 }
 
 /// The trees as they are wanted, all with one SL.
-std::vector<app::TreesOfSl> trees_of(const Site& site) {
+std::vector<TreesOfSl> trees_of(const Site& site) {
   const Lid mlid = site.manager.multicast().groups().find(Site::mgid(kGroup))->mlid;
   std::vector<SwitchMask> masks;
   for (const SwitchIdx sw : site.snapshot().switch_node.indices()) {
@@ -45,42 +45,42 @@ std::vector<app::TreesOfSl> trees_of(const Site& site) {
   return {{.sl = 0, .masks = std::move(masks)}};
 }
 
-TEST(MulticastLane, LoopsWithUnicastRoutesCostALane) {
+TEST(MulticastVl, LoopsWithUnicastRoutesCostALane) {
   Site site(kFabric, kEngine);
   std::set<Lid> told;
   site.tap.on_send = [&](const Smp& smp) {
     if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
       const PortInfo info = decode_port_info(smp.data).value();
       if (info.client_reregister && site.manager.in_force() != nullptr &&
-          site.manager.in_force()->multicast_lane)
+          site.manager.in_force()->multicast_vl)
         told.insert(info.lid);
     }
     return true;
   };
   populate(site);
-  const app::MulticastStats& stats = site.manager.multicast().stats();
-  ASSERT_TRUE(stats.lane);
+  const MulticastStats& stats = site.manager.multicast().stats();
+  ASSERT_TRUE(stats.vl);
   EXPECT_EQ(stats.credit_loops, 1u);
   EXPECT_EQ(stats.acyclic, true);
-  EXPECT_EQ(stats.lane_refused, "");
+  EXPECT_EQ(stats.vl_refused, "");
   EXPECT_EQ(site.find_misdelivery(), "");
   EXPECT_EQ(told.size(), site.hosts.size()) << "every member, and nobody else";
 
   // On one lane they do close a loop.
-  const app::ActiveSubnet& apart = *site.manager.in_force();
-  EXPECT_EQ(app::judge_multicast(apart, trees_of(site)).acyclic, true);
-  const app::ActiveSubnet together{
+  const ActiveSubnet& apart = *site.manager.in_force();
+  EXPECT_EQ(check_multicast_deadlock(apart, trees_of(site)).acyclic, true);
+  const ActiveSubnet together{
       .sweep = apart.sweep, .lids = apart.lids, .routing = apart.routing, .rows = apart.rows};
-  const app::MulticastVerdict verdict = app::judge_multicast(together, trees_of(site));
+  const MulticastVerdict verdict = check_multicast_deadlock(together, trees_of(site));
   EXPECT_EQ(verdict.acyclic, false);
   EXPECT_NE(verdict.cycle, "");
 }
 
-TEST(MulticastLane, RegistersKeepTheLaneToIt) {
+TEST(MulticastVl, RegistersKeepTheLaneToIt) {
   Site site(kFabric, kEngine);
   populate(site);
-  ASSERT_TRUE(site.manager.multicast().stats().lane);
-  const auto [sl, vl] = *site.manager.multicast().stats().lane;
+  ASSERT_TRUE(site.manager.multicast().stats().vl);
+  const auto [sl, vl] = *site.manager.multicast().stats().vl;
   const Fabric& fabric = site.snapshot();
   unsigned seen = 0;
   for (const PortIdx out : fabric.peer.indices()) {
@@ -100,11 +100,11 @@ TEST(MulticastLane, RegistersKeepTheLaneToIt) {
   EXPECT_GT(seen, 100u);
 }
 
-TEST(MulticastLane, HostsAreToldItsSl) {
+TEST(MulticastVl, HostsAreToldItsSl) {
   Site site(kFabric, kEngine);
   populate(site);
-  ASSERT_TRUE(site.manager.multicast().stats().lane);
-  const std::uint8_t sl = site.manager.multicast().stats().lane->sl;
+  ASSERT_TRUE(site.manager.multicast().stats().vl);
+  const std::uint8_t sl = site.manager.multicast().stats().vl->sl;
   const auto joins_with = [&](std::uint8_t asked) {
     site.ask(0,
              Method::Set,
@@ -138,40 +138,40 @@ TEST(MulticastLane, HostsAreToldItsSl) {
   EXPECT_NE(path_with(sl), 0) << "no path has it";
 }
 
-TEST(MulticastLane, WhereThereIsNonePeopleAreTold) {
-  app::Settings settings = Site::settings(kEngine, TreeShape::UpDown);
+TEST(MulticastVl, WhereThereIsNonePeopleAreTold) {
+  Settings settings = Site::settings(kEngine, TreeShape::UpDown);
   settings.qos_rules.emplace();
   for (std::uint8_t sl = 0; sl < 16; ++sl)
     settings.qos_rules->levels.push_back({.name = fmt::format("level {}", sl), .sl = sl});
   Site site(kFabric, settings);
   populate(site);
-  const app::MulticastStats& stats = site.manager.multicast().stats();
-  EXPECT_FALSE(stats.lane);
+  const MulticastStats& stats = site.manager.multicast().stats();
+  EXPECT_FALSE(stats.vl);
   EXPECT_EQ(stats.acyclic, false);
   EXPECT_EQ(stats.credit_loops, 1u);
-  EXPECT_EQ(stats.lane_refused, "every SL is given out");
-  EXPECT_THAT(site.manager.alarms(), Contains(HasSubstr(stats.lane_refused)));
+  EXPECT_EQ(stats.vl_refused, "every SL is given out");
+  EXPECT_THAT(site.manager.alarms(), Contains(HasSubstr(stats.vl_refused)));
   EXPECT_EQ(site.manager.cycles(), 1u) << "there is nothing that another could do";
   EXPECT_EQ(site.find_misdelivery(), "");
 }
 
-TEST(MulticastLane, WhatTheSiteGivesOutIsLeftAlone) {
+TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
   Site site(kFabric, kEngine);
   site.bring_up();
   RoutingTables routing = site.manager.in_force()->routing;
   routing.path_sls = {};
-  app::Settings settings = site.manager.settings();
-  const auto choose = [&] { return choose_multicast_lane(site.snapshot(), routing, settings); };
+  Settings settings = site.manager.settings();
+  const auto choose = [&] { return choose_multicast_vl(site.snapshot(), routing, settings); };
   routing.vls = 1;
-  EXPECT_EQ(choose().value(), (app::MulticastLane{.sl = 15, .vl = Vl{7}})) << "links have 8";
+  EXPECT_EQ(choose().value(), (MulticastVl{.sl = 15, .vl = Vl{7}})) << "links have 8";
   SlToVl row{};
   row[1] = Vl{3};
   settings.qos.sl_to_vl = row;
   EXPECT_EQ(choose().value().vl, Vl{4});
-  const SlToVl of_hosts = *app::choose_qos(settings, 1, *choose()).row_of(PortKind::Ca);
+  const SlToVl of_hosts = *choose_qos(settings, 1, *choose()).row_of(PortKind::Ca);
   EXPECT_EQ(of_hosts[1], Vl{3});
   EXPECT_EQ(of_hosts[15], Vl{4});
-  EXPECT_EQ((*app::choose_qos(settings, 3, *choose()).row_of(PortKind::Ca))[1], Vl{1});
+  EXPECT_EQ((*choose_qos(settings, 3, *choose()).row_of(PortKind::Ca))[1], Vl{1});
   settings.qos_rules = QosFile{.levels = {{.name = "x", .sl = 15}, {.name = "y", .sl = 14}}};
   EXPECT_EQ(choose().value().sl, 13);
   settings.qos.low = settings.qos.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 4}};

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/app/administration.h"
-#include "smd/multicast/mgid.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/daemon/administration.h"
+#include "smd/multicast/group.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/server.h"
-#include "smd/transport/class_split.h"
+#include "smd/transport/transport.h"
 #include "tests/support/flood.h"
 #include "tests/support/smp_tap.h"
 #include "tests/support/world.h"
@@ -37,32 +36,32 @@ class Site {
                 TreeShape trees = TreeShape::UpDown)
       : Site(fabric_text, settings(engine, trees)) {}
 
-  Site(const std::string& fabric_text, app::Settings settings)
+  Site(const std::string& fabric_text, Settings settings)
       : fabric(runtime, spec_of(fabric_text), sim::Timing::modern(), 1),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
         tap(transport),
         split(tap),
         server(runtime, split.general()),
         manager(runtime, split.subnet(), std::move(settings), {}, observer()),
-        keeper(app::group_parts(manager)) {
-    server.add_keeper(keeper);
-    manager.active().subscribe([this](const auto&) { server.adopt(app::make_view(manager, {})); });
+        keeper(group_parts(manager)) {
+    server.add_manager(keeper);
+    manager.active().subscribe([this](const auto&) { server.adopt(make_view(manager, {})); });
     manager.multicast().on_change([this](const std::vector<GroupChange>& changes) {
       news.insert(news.end(), changes.begin(), changes.end());
     });
   }
 
-  static app::Settings settings(const std::string& engine, TreeShape trees) {
-    app::Settings out = WorldOptions::default_settings();
+  static Settings settings(const std::string& engine, TreeShape trees) {
+    Settings out = WorldOptions::default_settings();
     out.sweep_interval = Duration{0};
     out.engine = engine;
     out.multicast_trees = trees;
     return out;
   }
 
-  app::SubnetManager::Observer observer() {
-    app::SubnetManager::Observer out;
-    out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
+  SubnetManager::Observer observer() {
+    SubnetManager::Observer out;
+    out.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
     return out;
   }
 
@@ -206,10 +205,10 @@ class Site {
   SmpTap tap;
   ClassSplit split;
   Server server;
-  std::vector<app::CycleReport> reports;
+  std::vector<CycleReport> reports;
   std::vector<GroupChange> news;
-  app::SubnetManager manager;
-  GroupKeeper keeper;
+  SubnetManager manager;
+  GroupManager keeper;
   std::vector<std::unique_ptr<sim::SimTransport>> hosts;
   std::vector<SaHeader> answers;
   std::vector<McMemberRecord> records;

@@ -229,7 +229,7 @@ TEST(Multicast, WiresThatLoseSmps) {
     EXPECT_EQ(site.find_misdelivery(), "");
     // What a switch holds that no sweep has found is not counted with.
     const bool all_seen = std::ranges::all_of(
-        site.reports, [](const app::CycleReport& each) { return each.counts.switches == 20; });
+        site.reports, [](const CycleReport& each) { return each.counts.switches == 20; });
     EXPECT_TRUE(!all_seen || site.repetition.empty()) << site.repetition;
   }
 }

@@ -4,7 +4,7 @@
 
 #include "sim-backend/scenario/followed_fabric.h"
 #include "sim-backend/traffic/synthetic.h"
-#include "smd/app/assimilation.h"
+#include "smd/config/reconfiguration_mode.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
@@ -21,7 +21,7 @@ sim::PacketOptions options() {
 
 WorldOptions world_options(const char* mode) {
   WorldOptions out;
-  out.settings.assimilation = *parse_assimilation(mode);
+  out.settings.mode = *parse_reconfiguration_mode(mode);
   return out;
 }
 

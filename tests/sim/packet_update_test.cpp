@@ -7,7 +7,7 @@
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/topology/snapshot.h"
 #include "sim-backend/traffic/synthetic.h"
-#include "smd/plan/planner.h"
+#include "smd/plan/make/planner.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 
@@ -52,7 +52,7 @@ struct Update {
 
   [[nodiscard]] RoutingTables routes(std::uint32_t root) const {
     const Guid guid = fabric->node_guid[fabric->switch_node[SwitchIdx{root}]];
-    return find_engine("updn")->compute(*fabric, lids, {.roots = {guid}}).value();
+    return find_engine("updn")->compute(*fabric, lids, {.options = {.roots = {guid}}}).value();
   }
 
   [[nodiscard]] std::uint32_t node_of(SwitchIdx sw) const {

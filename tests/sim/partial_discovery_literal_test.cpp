@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/discovery/switch_poll.h"
+#include "smd/discovery/light_sweep.h"
 #include "smd/policy/port_policy.h"
 #include "tests/sim/partial_lab.h"
 
@@ -170,9 +170,10 @@ TEST(LiteralFullDiscovery, ActivationTakes123WithTheSweep) {
   Activation lab;
   const auto requests = [&] { return lab.client.stats().requests(); };
   const auto before = requests();
-  SwitchPoll poll(lab.runtime, lab.client, {}, true);
-  std::optional<PollReport> seen;
-  poll.start(*lab.known.fabric, lab.lids, [&](PollReport report) { seen = std::move(report); });
+  LightSweep poll(lab.runtime, lab.client, {}, true);
+  std::optional<LightSweepReport> seen;
+  poll.start(
+      *lab.known.fabric, lab.lids, [&](LightSweepReport report) { seen = std::move(report); });
   lab.runtime.run_while_not([&] { return seen.has_value(); },
                             lab.runtime.now() + Duration(std::chrono::minutes(1)));
   ASSERT_TRUE(seen);

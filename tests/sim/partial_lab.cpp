@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "smd/base/check.h"
-#include "smd/discovery/switch_poll.h"
+#include "smd/discovery/light_sweep.h"
 #include "smd/policy/port_policy.h"
 
 namespace smd::test {
@@ -286,9 +286,9 @@ std::vector<Guid> PartialLab::Polled::all() const {
 }
 
 PartialLab::Polled PartialLab::poll() {
-  SwitchPoll poll(runtime, client, {});
-  std::optional<PollReport> seen;
-  poll.start(*known.fabric, lids, [&](PollReport report) { seen = std::move(report); });
+  LightSweep poll(runtime, client, {});
+  std::optional<LightSweepReport> seen;
+  poll.start(*known.fabric, lids, [&](LightSweepReport report) { seen = std::move(report); });
   runtime.run_while_not([&] { return seen.has_value(); },
                         runtime.now() + Duration(std::chrono::minutes(10)));
   SMD_CHECK(seen.has_value(), "a poll ends");

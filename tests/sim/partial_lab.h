@@ -10,7 +10,6 @@
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
 #include "smd/discovery/discovery.h"
-#include "smd/discovery/partial_discovery.h"
 
 namespace smd::test {
 

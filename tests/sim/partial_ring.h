@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "smd/fabric/describe.h"
+#include "smd/fabric/builder.h"
 #include "tests/sim/partial_lab.h"
 
 namespace smd::test {

@@ -6,7 +6,6 @@
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
-#include "smd/mad/modifiers.h"
 #include "smd/mad/tables.h"
 #include "tests/support/smp_tap.h"
 #include "tests/support/world.h"
@@ -46,8 +45,8 @@ struct Partitioned {
   /// Another manager, which knows nothing.
   void renew() {
     manager.reset();
-    manager = std::make_unique<app::SubnetManager>(
-        runtime, tap, settings, app::Kept{}, app::SubnetManager::Observer{});
+    manager = std::make_unique<SubnetManager>(
+        runtime, tap, settings, PersistentState{}, SubnetManager::Observer{});
   }
 
   void set_rules(std::string_view rules) {
@@ -118,9 +117,9 @@ struct Partitioned {
   sim::SimTransport port;
   SmpTap tap;
   std::vector<std::uint32_t> hosts;
-  app::Settings settings;
+  Settings settings;
   PartitionEnforcement enforcement = PartitionEnforcement::Both;
-  std::unique_ptr<app::SubnetManager> manager;
+  std::unique_ptr<SubnetManager> manager;
   unsigned gets = 0;  // of P_Key tables
   unsigned sets = 0;
   std::string trouble;

@@ -24,15 +24,15 @@ class WithoutSweeps : public testing::Test {
 };
 
 TEST_F(WithoutSweeps, AChangeDuringACycleIsTakenInAfterIt) {
-  app::Settings settings = without_sweeps().settings;
+  Settings settings = without_sweeps().settings;
   settings.debounce = Duration{0};  // its trap rings while the cycle still runs
   world.manager.adopt(settings);
   world.manager.request_sweep("settings");
   ASSERT_TRUE(world.settle());
   world.fabric.set_link(world.node("sw-1-2"), PortNum{1}, false);
-  world.runtime.run_while_not([&] { return world.manager.phase() != app::Phase::Up; },
+  world.runtime.run_while_not([&] { return world.manager.phase() != smd::Phase::Up; },
                               world.runtime.now() + Duration(std::chrono::seconds(1)));
-  ASSERT_EQ(world.manager.phase(), app::Phase::Discovering);
+  ASSERT_EQ(world.manager.phase(), smd::Phase::Discovering);
   // Far from the first one, which is being looked at.
   world.fabric.set_link(world.node("sw-1-7"), PortNum{1}, false);
   world.run_for(std::chrono::seconds(1));
@@ -52,7 +52,7 @@ TEST_F(WithoutSweeps, WhatAStormHeldBackIsTakenIn) {
 }
 
 TEST_F(WithoutSweeps, AStreamOfTrapsPutsALookOffNoLongerThanItsLimit) {
-  app::Settings settings = without_sweeps().settings;
+  Settings settings = without_sweeps().settings;
   settings.debounce = std::chrono::milliseconds(50);
   settings.debounce_max = std::chrono::milliseconds(200);
   world.manager.adopt(settings);
@@ -80,7 +80,7 @@ class Newcomer : public testing::Test {
   }
 
   [[nodiscard]] bool is_named() const {
-    const app::ActiveSubnet& now = *world.manager.in_force();
+    const ActiveSubnet& now = *world.manager.in_force();
     const auto node = now.fabric().find_node(world.fabric.spec().nodes[newcomer].guid);
     return node && now.fabric().description[*node] == "host-00009";
   }
@@ -103,8 +103,8 @@ TEST_F(Newcomer, IsNamedWhileACableNeverRests) {
 }
 
 TEST_F(Newcomer, IsNamedWhileEveryCycleIsFollowedByAnother) {
-  app::Settings settings = without_sweeps().settings;
-  settings.computing_time = [](const app::Computed&) { return Duration(std::chrono::seconds(1)); };
+  Settings settings = without_sweeps().settings;
+  settings.computing_time = [](const ComputedRoutes&) { return Duration(std::chrono::seconds(1)); };
   world.manager.adopt(settings);
   world.fabric.set_link(newcomer, PortNum{1}, true);
   // One switch after the other, so that none is taken for the source of a storm.

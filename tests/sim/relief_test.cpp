@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "smd/routing/check.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
@@ -22,7 +23,7 @@ class ReliefOfChannels : public testing::Test {
     WorldOptions out;
     out.settings.engine = engine;
 
-    out.settings.relief_delay = delay;
+    out.settings.rebalance_delay = delay;
     return out;
   }
 
@@ -36,13 +37,13 @@ class ReliefOfChannels : public testing::Test {
   }
 
   [[nodiscard]] std::uint64_t find_peak() const {
-    const app::ActiveSubnet& now = *world_->manager.in_force();
+    const ActiveSubnet& now = *world_->manager.in_force();
     return measure_load(now.fabric(), now.lids, now.routing->lft).max;
   }
 
   // Over 5 % more than routes from scratch would.
   [[nodiscard]] bool is_uneven() const {
-    const app::ActiveSubnet& now = *world_->manager.in_force();
+    const ActiveSubnet& now = *world_->manager.in_force();
     const auto fresh = find_engine(now.routing->engine)->compute(now.fabric(), now.lids, {});
     EXPECT_TRUE(fresh);
     return 20 * find_peak() > 21 * measure_load(now.fabric(), now.lids, fresh->lft).max;
@@ -97,7 +98,7 @@ TEST_F(ReliefOfChannels, FollowsALossOnceAndBlocksNothing) {
   const std::uint64_t changes = world_->manager.change_count();
   world_->run_for(kAfter);
   ASSERT_EQ(world_->manager.change_count(), changes + 1);
-  const app::CycleReport& relief = world_->manager.changes().front();
+  const CycleReport& relief = world_->manager.changes().front();
   EXPECT_EQ(relief.reason, "relief after a change");
   EXPECT_EQ(relief.transition.kind, TransitionKind::Certified);
   EXPECT_EQ(relief.transition.blocked, 0u);
@@ -140,7 +141,7 @@ TEST_F(ReliefOfChannels, ALossInTheMidstOfItIsTakenIn) {
   const auto cable = lose_an_unfortunate_cable();
   ASSERT_TRUE(cable);
   const std::uint64_t cycles = world_->manager.cycles();
-  while (world_->manager.phase() != app::Phase::Programming)
+  while (world_->manager.phase() != smd::Phase::Programming)
     world_->run_for(std::chrono::microseconds(10));
   EXPECT_EQ(world_->manager.cycles(), cycles);
   const std::uint32_t other = world_->node("sw-5-5");
@@ -211,7 +212,7 @@ TEST_F(ReliefOfChannels, IsDroppedWhereTheEngineIsToBeAnotherOne) {
   start(kDelay);
   ASSERT_TRUE(lose_an_unfortunate_cable());
   const ForwardingTables before = world_->manager.in_force()->routing->lft;
-  app::Settings settings = options(kDelay).settings;
+  Settings settings = options(kDelay).settings;
   settings.engine = "nue";
   world_->manager.adopt(settings);
   const std::uint64_t changes = world_->manager.change_count();

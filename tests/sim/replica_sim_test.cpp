@@ -12,7 +12,7 @@ namespace {
 
 TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRight) {
   populate();
-  const app::KeptRecords left = first.session->collect();
+  const ClientRecords left = first.session->collect();
   ASSERT_GE(left.groups.size(), 3u);
   ASSERT_EQ(left.subscriptions.size(), 1u);
   ASSERT_EQ(left.services.size(), 2u);
@@ -24,7 +24,7 @@ TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRigh
   ASSERT_TRUE(settle(second));
   pass(10s);
 
-  const app::KeptRecords now = second.session->collect();
+  const ClientRecords now = second.session->collect();
   EXPECT_EQ(now.groups, left.groups);
   EXPECT_EQ(now.subscriptions, left.subscriptions);
   ASSERT_EQ(now.services.size(), 2u);
@@ -86,7 +86,7 @@ TEST_F(Succession, EveryChangeIsCopiedByItself) {
     if (step % 10 != 0) continue;
     // Silent subscribers are given up at any moment: the last change may be under way.
     const auto kept_by = [this](Machine& machine) {
-      return app::print_records(machine.session->collect(), {loop.now(), 0});
+      return print_records(machine.session->collect(), {loop.now(), 0});
     };
     for (int wait = 0; wait < 30 && kept_by(second) != kept_by(first); ++wait) pass(100ms);
     ASSERT_EQ(kept_by(second), kept_by(first)) << step;
@@ -98,10 +98,10 @@ TEST_F(Succession, EveryChangeIsCopiedByItself) {
 TEST_F(Succession, WhatLeftWithTheFirstIsGoneWithTheSecond) {
   populate();
   namespace part = member_component;
-  const app::KeptRecords before = first.session->collect();
+  const ClientRecords before = first.session->collect();
   fabric.set_node(node_of(3), false);
   pass(10s);
-  const app::KeptRecords left = first.session->collect();
+  const ClientRecords left = first.session->collect();
   ASSERT_NE(left.groups, before.groups);
   first.kill();
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
@@ -116,7 +116,7 @@ TEST_F(Succession, ThereAndBackAgain) {
   ASSERT_TRUE(settle(second));
   join(0, 9);  // with the second alone
   pass(1s);
-  const app::KeptRecords left = second.session->collect();
+  const ClientRecords left = second.session->collect();
   const auto before = lids();
   first.kept = {};  // its disk, too
   first.lft_sets = first.mft_sets = 0;
@@ -140,14 +140,14 @@ TEST_F(Succession, AHandoverDoesNotWaitForeverForAReader) {
   first.start(settings_of(9), "first", "second");
   const TimePoint began = loop.now();
   ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }, 30s));
-  EXPECT_GE(loop.now() - began, app::ReplicaDesk::kHeirWait);
-  EXPECT_LE(loop.now() - began, app::ReplicaDesk::kHeirWait + 5s);
+  EXPECT_GE(loop.now() - began, StandbyReplication::kHandoverWait);
+  EXPECT_LE(loop.now() - began, StandbyReplication::kHandoverWait + 5s);
 }
 
 TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   const TurnRef turn{fabric.spec().nodes[node("sw-0-0")].guid, PortNum{1}, PortNum{2}};
   first.kept.turns = {turn};
-  first.desk->note_change();
+  first.replication->note_change();
   ASSERT_TRUE(run_until([&] { return !second.kept.turns.empty(); }, 5s));
   EXPECT_EQ(second.kept.turns, first.kept.turns);
   first.kill();

@@ -7,21 +7,21 @@
 namespace smd::test {
 namespace {
 
-app::Settings cutting() {
-  app::Settings settings = WorldOptions::default_settings();
-  settings.assimilation = parse_assimilation("partial+fera+cut-dependencies+delta").value();
+Settings cutting() {
+  Settings settings = WorldOptions::default_settings();
+  settings.mode = parse_reconfiguration_mode("partial+fera+cut-dependencies+delta").value();
   return settings;
 }
 
 /// One fabric, several lives of the manager.
 struct Lives : testing::Test {
-  std::unique_ptr<app::SubnetManager> live(app::Settings settings) {
+  std::unique_ptr<SubnetManager> live(Settings settings) {
     manager.reset();
     port.emplace(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    app::SubnetManager::Observer observer;
+    SubnetManager::Observer observer;
     observer.on_lids = [this](const LidBook& book) { kept.book = book; };
     observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
-    return std::make_unique<app::SubnetManager>(
+    return std::make_unique<SubnetManager>(
         runtime, *port, std::move(settings), kept, std::move(observer));
   }
 
@@ -77,8 +77,8 @@ struct Lives : testing::Test {
   sim::SimRuntime runtime;
   sim::SimFabric fabric{runtime, spec_of("torus:dims=4.4"), sim::Timing::modern(), 1};
   std::optional<sim::SimTransport> port;
-  app::Kept kept;
-  std::unique_ptr<app::SubnetManager> manager;
+  PersistentState kept;
+  std::unique_ptr<SubnetManager> manager;
 };
 
 TEST_F(Lives, TurnsThatOneLeftBlockedAreOpenedByTheNext) {

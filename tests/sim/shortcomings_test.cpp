@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/switch_info.h"
 #include "tests/support/world.h"
 
 namespace smd::test {
@@ -67,7 +67,7 @@ struct OnePortMoreThanLids : testing::Test {
 };
 
 TEST_F(OnePortMoreThanLids, StaysOutAloneAndIsNamed) {
-  const app::CycleReport& first = *world.manager.last_cycle();
+  const CycleReport& first = *world.manager.last_cycle();
   EXPECT_FALSE(first.error);
   EXPECT_FALSE(first.up()) << "one port is missing";
   EXPECT_EQ(first.ports_without_lid, 1u);
@@ -238,7 +238,7 @@ TEST(ASwitchWithASmallForwardingTable, IsLeftOutAloneAndIsNamed) {
   shrink_table(world, {world.node("sw-1-1")}, 14);  // LIDs up to 13
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& first = *world.manager.last_cycle();
+  const CycleReport& first = *world.manager.last_cycle();
   EXPECT_FALSE(first.error);
   EXPECT_EQ(first.fault_count, 0u);
   EXPECT_TRUE(find_hosts_out(world).empty());
@@ -254,7 +254,7 @@ TEST(ASwitchWithASmallForwardingTable, BeforeTheManagerLimitsTheLids) {
   shrink_table(world, {world.node("sw-0-0")}, 13);  // LIDs up to 12, for 14 ports
   world.manager.start();
   ASSERT_TRUE(world.settle());
-  const app::CycleReport& first = *world.manager.last_cycle();
+  const CycleReport& first = *world.manager.last_cycle();
   EXPECT_FALSE(first.error);
   EXPECT_EQ(first.ports_without_lid, 2u);
   EXPECT_EQ(find_hosts_out(world).size(), 2u);
@@ -274,7 +274,7 @@ TEST(APortOfASwitchThatRefusesPortInfo, IsNoLinkToRouteOver) {
   world.manager.start();
   ASSERT_TRUE(world.settle());
   const auto expect_no_link = [&] {
-    const app::CycleReport& last = *world.manager.last_cycle();
+    const CycleReport& last = *world.manager.last_cycle();
     EXPECT_TRUE(last.up()) << "everything else is";
     ASSERT_EQ(last.silent.size(), 1u);
     EXPECT_EQ(last.silent[0].port, port);

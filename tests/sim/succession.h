@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/app/replica_desk.h"
-#include "smd/app/session.h"
-#include "smd/sa/inform_info.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/daemon/session.h"
+#include "smd/daemon/standby_replication.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/server.h"
-#include "smd/sa/service_record.h"
+#include "smd/sa/service_manager.h"
+#include "smd/sa/subscriptions.h"
 #include "tests/support/managers.h"
 #include "tests/support/memory_network.h"
 #include "tests/support/world.h"
@@ -34,7 +34,7 @@ struct Machine {
 
   ~Machine() { kill(); }
 
-  void start(app::Settings settings, const std::string& name, const std::string& peer) {
+  void start(Settings settings, const std::string& name, const std::string& peer) {
     kill();
     address = name;
     prefix = settings.ports.subnet_prefix;
@@ -49,25 +49,22 @@ struct Machine {
       if (on_set) on_set(smp);
       return true;
     };
-    desk.emplace(
+    replication.emplace(
         loop,
         *dialer,
         std::vector<std::string>{peer},
         [this] { return wall(); },
-        app::ReplicaDesk::Hooks{
-            .own =
-                [this] {
-                  return app::ReplicaDesk::Own{kept.book, kept.turns, kept.rows};
-                },
+        StandbyReplication::Hooks{
+            .own = [this]() -> const PersistentState& { return kept; },
             .records = {.collect = [this] { return session->collect(); },
                         .position = [this] { return session->record_position(); },
                         .since = [this](std::uint64_t at) { return session->record_changes(at); }},
-            .take_book = [this](LidBook book) { manager().take_book(std::move(book)); },
+            .take_lids = [this](LidBook book) { manager().take_lids(std::move(book)); },
             .take_turns =
                 [this](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
             .take_rows_mark = [this] { manager().take_rows_mark(); },
             .take_records =
-                [this](const app::KeptRecords& records) {
+                [this](const ClientRecords& records) {
                   session->take_records(records);
                   ++copies;
                 },
@@ -77,40 +74,40 @@ struct Machine {
                   return session->take_record_changes(changes, ahead_ms);
                 },
             .settle = [this] { manager().settle_handover(); }});
-    net.listen(name, loop, [this](auto stream) { desk->accept(std::move(stream)); });
-    app::SubnetManager::Observer observer;
+    net.listen(name, loop, [this](auto stream) { replication->accept(std::move(stream)); });
+    SubnetManager::Observer observer;
     observer.on_lids = [this](const LidBook& book) {
       kept.book = book;
-      desk->note_change();
+      replication->note_change();
     };
     observer.on_turns = [this](const std::vector<TurnRef>& turns) {
       kept.turns = turns;
-      desk->note_change();
+      replication->note_change();
     };
-    observer.heir_is_behind = [this] { return desk->heir_is_behind(); };
+    observer.standby_is_behind = [this] { return replication->standby_is_behind(); };
     observer.on_rows = [this] { kept.rows = true; };
-    observer.on_role = [this](SmState) { desk->note_role(&manager().election(), prefix); };
+    observer.on_role = [this](SmState) { replication->note_role(&manager().election(), prefix); };
     session.emplace(loop,
                     *tap,
                     std::move(settings),
                     SaConfig{},
                     kept,
-                    app::KeptRecords{},
-                    app::Session::Hooks{.observer = observer,
-                                        .on_records = [this] { desk->note_change(); },
-                                        .wall_ms = [this] { return wall(); }});
+                    ClientRecords{},
+                    Session::Hooks{.observer = observer,
+                                   .on_records = [this] { replication->note_change(); },
+                                   .wall_ms = [this] { return wall(); }});
     session->start();
   }
 
   void kill() {
     net.close(address);
-    desk.reset();
+    replication.reset();
     session.reset();
     tap.reset();
     transport.reset();
   }
 
-  [[nodiscard]] app::SubnetManager& manager() { return session->manager(); }
+  [[nodiscard]] SubnetManager& manager() { return session->manager(); }
 
   [[nodiscard]] SmState state() { return manager().election().state(); }
 
@@ -127,11 +124,11 @@ struct Machine {
   std::string address;
   std::uint64_t prefix = 0;
   std::int64_t clock_error_ms = 1'700'000'000'000;
-  app::Kept kept;
+  PersistentState kept;
   std::optional<sim::SimTransport> transport;
   std::optional<SmpTap> tap;
-  std::optional<app::ReplicaDesk> desk;
-  std::optional<app::Session> session;
+  std::optional<StandbyReplication> replication;
+  std::optional<Session> session;
   std::uint64_t lft_sets = 0, mft_sets = 0, row_sets = 0;
   std::function<void(const Smp&)> on_set;
   std::function<void(const Smp&)> on_multicast;  // entries, read or written
@@ -155,8 +152,8 @@ struct Succession : ::testing::Test {
     }
   }
 
-  static app::Settings settings_of(unsigned priority) {
-    app::Settings settings = manager_settings(priority);
+  static Settings settings_of(unsigned priority) {
+    Settings settings = manager_settings(priority);
     settings.sweep_interval = 1s;
     return settings;
   }

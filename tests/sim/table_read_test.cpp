@@ -1,7 +1,7 @@
 // SL-to-VL rows and VL arbitration that nobody set: what the ports hold is what clients are told.
 #include <gtest/gtest.h>
 
-#include "smd/sa/table_records.h"
+#include "smd/sa/port_tables.h"
 #include "tests/sim/succession.h"
 
 namespace smd::test {

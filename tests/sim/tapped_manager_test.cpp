@@ -18,10 +18,10 @@ struct TappedManager : testing::Test {
         ++(smp.directed ? directed : by_lid);
       return true;
     };
-    app::Settings settings = WorldOptions::default_settings();
-    settings.assimilation = parse_assimilation(mode).value();
-    manager = std::make_unique<app::SubnetManager>(
-        runtime, tap, settings, app::Kept{}, app::SubnetManager::Observer{});
+    Settings settings = WorldOptions::default_settings();
+    settings.mode = parse_reconfiguration_mode(mode).value();
+    manager = std::make_unique<SubnetManager>(
+        runtime, tap, settings, PersistentState{}, SubnetManager::Observer{});
     manager->start();
     ASSERT_TRUE(settle(1));
   }
@@ -38,7 +38,7 @@ struct TappedManager : testing::Test {
   SmpTap tap{port};
   unsigned directed = 0;  // Sets of PortInfo
   unsigned by_lid = 0;
-  std::unique_ptr<app::SubnetManager> manager;
+  std::unique_ptr<SubnetManager> manager;
 };
 
 TEST_F(TappedManager, ActivatesByLidWhereItIsAskedTo) {
@@ -62,7 +62,7 @@ TEST_F(TappedManager, FollowsProvisionalRoutesWithFinalOnes) {
   bring_up("partial+pira-fera+proved+delta");
   EXPECT_EQ(manager->last_cycle()->engine, "fera");
   EXPECT_TRUE(manager->last_cycle()->provisional);
-  const app::ActiveSubnet& now = *manager->in_force();
+  const ActiveSubnet& now = *manager->in_force();
   EXPECT_EQ(now.routing->engine, "fera");
   const RoutingTables whole =
       find_engine("fera")

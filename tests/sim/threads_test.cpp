@@ -2,8 +2,8 @@
 // same in every run, and whatever work and loop both touch without waiting, ThreadSanitizer sees.
 #include <gtest/gtest.h>
 
-#include "smd/app/session.h"
 #include "smd/base/rng.h"
+#include "smd/daemon/session.h"
 #include "tests/sim/multicast_site.h"
 #include "tests/support/cables.h"
 
@@ -13,7 +13,7 @@ namespace {
 /// So long that the loop gets through whatever it does meanwhile.
 constexpr Duration kLongJob = 60s;
 
-std::string description_of(const app::SubnetManager& manager, Guid node) {
+std::string description_of(const SubnetManager& manager, Guid node) {
   const auto& now = manager.active().current();
   if (!now) return {};
   const auto at = now->fabric().find_node(node);
@@ -29,7 +29,7 @@ TEST(Threads, WhatIsLearnedMeanwhileIsANewVersion) {
   site.runtime.use_thread(kLongJob, 1);
   ASSERT_TRUE(site.runtime.run_while_not([&] { return site.runtime.computing(); },
                                          site.runtime.now() + Duration{10s}));
-  const std::shared_ptr<const app::ActiveSubnet> judged = site.manager.active().current();
+  const std::shared_ptr<const ActiveSubnet> judged = site.manager.active().current();
   const std::uint64_t version = site.manager.active().version();
   const std::uint32_t named =
       site.sim_node(site.snapshot().node_guid[site.snapshot().switch_node[SwitchIdx{0}]]);
@@ -51,7 +51,7 @@ TEST(Threads, WhatIsLearnedMeanwhileIsANewVersion) {
 }
 
 TEST(Threads, AManagerThatGoesLeavesItsJobBehind) {
-  std::shared_ptr<const app::ActiveSubnet> kept;
+  std::shared_ptr<const ActiveSubnet> kept;
   {
     World world(spec_of("fat-tree:k=4,levels=2"));
     world.manager.start();
@@ -106,11 +106,10 @@ TEST(Threads, AllReadersOfTheActiveSubnetBesideTheWorker) {
   runtime.use_thread(200ms, 1);
   sim::SimFabric fabric(runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1);
   sim::SimTransport transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-  app::Settings settings = WorldOptions::default_settings();
+  Settings settings = WorldOptions::default_settings();
   settings.congestion.enabled = true;
   settings.sweep_interval = 10s;
-  app::Session session(
-      runtime, transport, settings, {}, {}, {}, {.observer = {}, .on_records = [] {}});
+  Session session(runtime, transport, settings, {}, {}, {}, {.observer = {}, .on_records = [] {}});
   session.start();
   const std::vector<Cable> cables = cables_between_switches(fabric.spec());
   for (unsigned change = 0; change < 12; ++change) {
@@ -128,7 +127,7 @@ TEST(Threads, AllReadersOfTheActiveSubnetBesideTheWorker) {
       },
       runtime.now() + Duration{600s}));
   EXPECT_TRUE(session.manager().last_cycle()->up());
-  EXPECT_EQ(session.congestion().count(app::CcStanding::Managed), 14u);
+  EXPECT_EQ(session.congestion().count(CcAgentStatus::Managed), 14u);
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ class TrapFlood : public testing::Test {
  protected:
   TrapFlood() {
     settings.sweep_interval = 1h;  // nothing is found by chance
-    observer.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
-    manager.emplace(runtime, port, settings, app::Kept{}, observer);
+    observer.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
+    manager.emplace(runtime, port, settings, PersistentState{}, observer);
     manager->start();
     run_until([&] { return manager->last_cycle() != nullptr && manager->at_rest(); }, 1min);
     EXPECT_TRUE(manager->last_cycle()->up());
@@ -154,17 +154,17 @@ class TrapFlood : public testing::Test {
 
   [[nodiscard]] std::size_t full_looks() const {
     return static_cast<std::size_t>(
-        std::ranges::count_if(reports, [](const app::CycleReport& each) { return !each.partial; }));
+        std::ranges::count_if(reports, [](const CycleReport& each) { return !each.partial; }));
   }
 
   sim::SimRuntime runtime;
   sim::SimFabric fabric{runtime, spec_of("fat-tree:k=8,levels=3"), sim::Timing::modern(), 1};
   sim::SimTransport below{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
   OpenPort port{below};
-  app::Settings settings = WorldOptions::default_settings();
-  app::SubnetManager::Observer observer;
-  std::vector<app::CycleReport> reports;
-  std::optional<app::SubnetManager> manager;
+  Settings settings = WorldOptions::default_settings();
+  SubnetManager::Observer observer;
+  std::vector<CycleReport> reports;
+  std::optional<SubnetManager> manager;
   std::uint32_t attacker = 0;
   sim::SimFabric::ClientId client{};
   std::vector<Cable> cables;
@@ -262,9 +262,8 @@ TEST_F(TrapFlood, TheSenderIsWhereItsAddressLeads) {
   const std::uint32_t leaf = node("sw-0-5");
   const auto sender = [&](Lid source, Lid issuer) {
     MadPacket packet{.remote_lid = source};
-    return app::find_trap_sender(*manager->in_force(), Smp{}, packet, issuer);
+    return find_trap_sender(*manager->in_force(), Smp{}, packet, issuer);
   };
-  using app::TrapSender;
   EXPECT_EQ(sender(lid(leaf), lid(leaf)), (TrapSender{guid(leaf), true}));
   EXPECT_EQ(sender(lid(leaf), kUnassignedLid), (TrapSender{guid(leaf), true}));
   EXPECT_EQ(sender(lid(attacker), lid(leaf)), (TrapSender{guid(attacker), false}));
@@ -282,10 +281,9 @@ TEST_F(TrapFlood, TheSenderOfADirectedTrapIsWhereItsWayBackEnds) {
     smp.dr_slid = dr_slid;
     for (std::size_t hop = 0; hop < back.size(); ++hop)
       smp.return_path[back.size() - hop] = static_cast<std::uint8_t>(back[hop]);
-    return app::find_trap_sender(*manager->in_force(), smp, MadPacket{}, issuer);
+    return find_trap_sender(*manager->in_force(), smp, MadPacket{}, issuer);
   };
   const Guid leaf_guid = fabric.spec().nodes[leaf].guid;
-  using app::TrapSender;
   EXPECT_EQ(sender({1}, lid(leaf)), (TrapSender{leaf_guid, true}));
   EXPECT_EQ(sender({1}, lid(attacker)), (TrapSender{leaf_guid, false}));
   EXPECT_EQ(sender({1, 200}, lid(leaf)), (TrapSender{leaf_guid, false}))
@@ -332,7 +330,7 @@ TEST_F(TrapFlood, ACableOfASwitchInWhoseNameAndLidItFloodsIsTakenInByItsOtherEnd
 }
 
 TEST_F(TrapFlood, AHostOfSuchASwitchIsMissedByTheNextSweepAtTheLatest) {
-  app::Settings swept = settings;
+  Settings swept = settings;
   swept.sweep_interval = 10s;
   manager->adopt(swept);
   manager->request_sweep("test");

@@ -95,7 +95,7 @@ Member::~Member() { kill(); }
 Member::Member(sim::SimRuntime& clock, sim::SimFabric& fabric, std::uint32_t where, PortNum at)
     : node(where), port(at), clock_(clock), fabric_(fabric) {}
 
-void Member::start(app::Settings settings) {
+void Member::start(Settings settings) {
   kill();
   runtime = std::make_unique<PausableRuntime>(clock_);
   transport_ = std::make_unique<sim::SimTransport>(fabric_, node, port);
@@ -111,11 +111,11 @@ void Member::start(app::Settings settings) {
     }
     return true;
   };
-  app::SubnetManager::Observer observer;
-  observer.on_cycle = [this](const app::CycleReport& report) { reports.push_back(report); };
+  SubnetManager::Observer observer;
+  observer.on_cycle = [this](const CycleReport& report) { reports.push_back(report); };
   observer.on_lids = [this](const LidBook& book) { kept.book = book; };
   observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
-  manager = std::make_unique<app::SubnetManager>(
+  manager = std::make_unique<SubnetManager>(
       *runtime, *tap_, std::move(settings), kept, std::move(observer));
   manager->start();
 }
@@ -277,8 +277,8 @@ std::map<std::pair<std::uint32_t, Lid>, PortNum> Managers::entries() const {
   return out;
 }
 
-app::Settings manager_settings(unsigned priority) {
-  app::Settings settings = WorldOptions::default_settings();
+Settings manager_settings(unsigned priority) {
+  Settings settings = WorldOptions::default_settings();
   settings.election.priority = static_cast<std::uint8_t>(priority);
   return settings;
 }

@@ -11,7 +11,7 @@
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
-#include "smd/app/subnet_manager.h"
+#include "smd/manager/subnet_manager.h"
 #include "tests/support/smp_tap.h"
 
 namespace smd::test {
@@ -62,7 +62,7 @@ class Member {
   Member(const Member&) = delete;
 
   /// A new process, with what the former ones wrote down.
-  void start(app::Settings settings);
+  void start(Settings settings);
   void kill();
   void pause();
   void resume();
@@ -85,10 +85,10 @@ class Member {
   std::optional<TimePoint> last_set;
   std::function<void(const Smp&)> on_send;
   std::function<bool(const Smp&)> loses;  // on the way out
-  std::vector<app::CycleReport> reports;
-  app::Kept kept;
+  std::vector<CycleReport> reports;
+  PersistentState kept;
   std::unique_ptr<PausableRuntime> runtime;
-  std::unique_ptr<app::SubnetManager> manager;
+  std::unique_ptr<SubnetManager> manager;
 
  private:
   sim::SimRuntime& clock_;
@@ -148,6 +148,6 @@ class Managers {
   std::optional<TimePoint> rivals_since_;
 };
 
-[[nodiscard]] app::Settings manager_settings(unsigned priority);
+[[nodiscard]] Settings manager_settings(unsigned priority);
 
 }  // namespace smd::test

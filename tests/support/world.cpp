@@ -84,8 +84,8 @@ sim::FabricSpec spec_of(const std::string& fabric) {
   return std::move(*spec);
 }
 
-app::Settings WorldOptions::default_settings() {
-  app::Settings settings = app::make_settings(Config{});
+Settings WorldOptions::default_settings() {
+  Settings settings = make_settings(Config{});
   settings.engine_fallback = false;
   return settings;
 }
@@ -97,9 +97,9 @@ World::World(sim::FabricSpec spec, WorldOptions options)
   fabric.set_wire_faults(options.faults);
 }
 
-app::SubnetManager::Observer World::observer() {
-  app::SubnetManager::Observer out;
-  out.on_cycle = [this](const app::CycleReport& cycle) { reports.push_back(cycle); };
+SubnetManager::Observer World::observer() {
+  SubnetManager::Observer out;
+  out.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
   out.on_lids = [this](const LidBook& fresh) { book = fresh; };
   out.on_turns = [this](const std::vector<TurnRef>& fresh) { turns.push_back(fresh); };
   return out;

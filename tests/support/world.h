@@ -10,7 +10,7 @@
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
-#include "smd/app/subnet_manager.h"
+#include "smd/manager/subnet_manager.h"
 #include "tests/support/smp_tap.h"
 
 namespace smd::test {
@@ -21,11 +21,11 @@ namespace smd::test {
 struct WorldOptions {
   sim::Timing timing = sim::Timing::modern();
   sim::WireFaults faults;
-  app::Settings settings = default_settings();
+  Settings settings = default_settings();
   std::uint64_t seed = 1;
-  app::Kept kept;  // from a former life
+  PersistentState kept;  // from a former life
 
-  static app::Settings default_settings();
+  static Settings default_settings();
 };
 
 class World {
@@ -47,13 +47,13 @@ class World {
   sim::SimFabric fabric;
   sim::SimTransport transport;
   SmpTap tap{transport};                    // between the manager and its port
-  std::vector<app::CycleReport> reports;    // of every cycle, in order
+  std::vector<CycleReport> reports;         // of every cycle, in order
   LidBook book;                             // as last announced
   std::vector<std::vector<TurnRef>> turns;  // each list of blocked turns, in order
-  app::SubnetManager manager;
+  SubnetManager manager;
 
  private:
-  app::SubnetManager::Observer observer();
+  SubnetManager::Observer observer();
 };
 
 /// Every cabled port between living nodes is Active; the message names the first that is not. Empty

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/orientation_repair.h"
-#include "smd/routing/switch_graph.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/updn/orientation_repair.h"
 
 namespace smd {
 namespace {
@@ -45,15 +45,16 @@ class Auto final : public Engine {
            "as long as that one does not refuse, unless most switches are new.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     std::string refusals;
     for (const Candidate& candidate : list_candidates(fabric, request)) {
       const Engine* const engine = find_engine(candidate.engine);
       if (engine == nullptr) continue;
       auto tables = engine->compute(fabric, lids, request);
-      if (tables && !request.lane_changes && !tables->lanes.empty()) {
+      if (tables && !request.vl_changes && !tables->sl_to_vl.empty()) {
         refusals += fmt::format("; {}: its routes change lanes on the way", candidate.engine);
       } else if (tables) {
         tables->chosen_by = name();
@@ -68,7 +69,6 @@ class Auto final : public Engine {
     return fail(Errc::Unsupported, "auto: every engine refuses" + refusals);
   }
 
- private:
   static std::vector<Candidate> list_candidates(const Fabric& fabric,
                                                 const RoutingRequest& request) {
     std::vector<Candidate> candidates;
@@ -82,7 +82,7 @@ class Auto final : public Engine {
       candidates.push_back({before, "which made the routes in force"});
     for (const std::string_view shape : kShapes) add(shape, "which knows this shape");
     if (!has_rings(fabric)) add("updn", "as there are no rings");
-    const unsigned vls = request.max_vls == 0 ? count_common_lanes(fabric) : request.max_vls;
+    const unsigned vls = request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls;
     if (vls > 1) add("nue", "as no other shape is known");
     add("updn", "as it suits every fabric");
     return candidates;

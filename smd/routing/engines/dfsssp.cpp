@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/layers/detours.h"
-#include "smd/routing/layers/keep_layers.h"
+#include "smd/routing/layered/balanced_trees.h"
+#include "smd/routing/layered/layered_tables.h"
 
 namespace smd {
 namespace {
@@ -29,28 +29,34 @@ class DfSssp final : public Engine {
            "lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
-    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
-      for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
-        if (auto kept =
-                keep_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
-          if (bundle == Bundle::Path) kept->notes.emplace_back(kDirectionsDiffer);
-          return std::move(*kept);
-        }
+ private:
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& /*previous*/) const override {
+    for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
+      if (auto kept =
+              update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
+        if (bundle == Bundle::Path) kept->notes.emplace_back(kDirectionsDiffer);
+        return std::move(*kept);
       }
     }
+    return std::nullopt;
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
-    BalancedTrees trees =
-        build_balanced_trees(fabric, lids, graph, targets, request, {.choice = WayChoice::Load});
+    BalancedTrees trees = build_balanced_trees(
+        fabric, lids, graph, targets, request, {.choice = NextHopChoice::Load});
     if (auto tables = fit_one_lane(fabric, lids, graph, targets, request, trees))
       return std::move(*tables);
 
-    const unsigned budget = find_lane_budget(fabric, request);
-    BalancedTrees others =
-        build_balanced_trees(fabric, lids, graph, targets, request, {.choice = WayChoice::Order});
+    const unsigned budget = find_vl_budget(fabric, request);
+    BalancedTrees others = build_balanced_trees(
+        fabric, lids, graph, targets, request, {.choice = NextHopChoice::Order});
     const bool swapped = others.heaviest_load <= trees.heaviest_load;
     if (swapped) std::swap(trees, others);
     const BalancedTrees& orderly = swapped ? trees : others;
@@ -69,14 +75,13 @@ class DfSssp final : public Engine {
       if (const auto vls = paths.assign_if_likely(budget))
         return write_directed(*some, paths, *vls);
     }
-    // However unlikely; a refusal says how many lanes it would take.
+    // However unlikely; a refusal says how many layers it would take.
     Layering last{graph, orderly.trees, Bundle::Path};
-    const std::optional<unsigned> needed = last.assign(kMostLanes);
+    const std::optional<unsigned> needed = last.assign(kMostVls);
     if (needed && *needed <= budget) return write_directed(orderly, last, *needed);
-    return tl::unexpected<Error>(refuse_for_lanes(needed, budget));
+    return tl::unexpected<Error>(refuse_for_vls(needed, budget));
   }
 
- private:
   // Fat trees take this way out.
   std::optional<RoutingTables> fit_one_lane(const Fabric& fabric,
                                             const LidMap& lids,
@@ -87,7 +92,7 @@ class DfSssp final : public Engine {
     Layering layering{graph, trees.trees, Bundle::Pair};
     if (layering.assign(1)) return make_layered_tables(name(), graph, targets, trees, layering, 1);
     if (!trees.plan.has_idle()) return std::nullopt;
-    OrientedFabric oriented{fabric, lids, request.roots, request.previous};
+    OrientedFabric oriented{fabric, lids, request.options.roots, request.previous};
     BalancedTrees around = trees;
     lead_around(fabric, oriented, around);
     Layering along{graph, around.trees, Bundle::Pair};

@@ -1,11 +1,11 @@
-// Dimension order on meshes and tori, with dateline lanes.
+// Dimension order on meshes and tori, with dateline VLs.
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/shape/grid.h"
-#include "smd/routing/shape/shape_routes.h"
+#include "smd/routing/topology/grid.h"
+#include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
 namespace {
@@ -14,14 +14,15 @@ constexpr std::uint32_t kShortestRing = 4;  // with a second hop in the same dir
 constexpr std::size_t kMostRings = 4;       // 16 SLs
 
 /// Which way round a ring, and whether that leads past its end, where coordinates begin anew.
-struct Way {
+struct Step {
   bool up = false;
   bool crosses = false;
 };
 
 // Two opposite switches are as far apart either way. Both use the same half of the ring, so that
 // answers can travel on the SL of the question; halves take turns by `parity`.
-Way choose_way(std::uint32_t side, bool wraps, std::uint32_t from, std::uint32_t to, bool parity) {
+Step choose_step(
+    std::uint32_t side, bool wraps, std::uint32_t from, std::uint32_t to, bool parity) {
   if (!wraps) return {.up = from < to, .crosses = false};
   const std::uint32_t ahead = (to + side - from) % side;
   const bool crosses = 2 * ahead == side ? parity != (std::min(from, to) % 2 == 1)
@@ -35,9 +36,9 @@ class GridRoutes {
       : graph_(graph), grid_(grid), dims_(grid.lattice.dimensions()) {
     for (std::size_t d = 0; d < dims_; ++d) {
       stride_.push_back(grid.lattice.stride(d));
-      lane_bit_.push_back(0);
+      vl_bit_.push_back(0);
       if (grid.wraps[d] && side(d) >= kShortestRing) {
-        lane_bit_[d] = static_cast<std::uint8_t>(1u << rings_);
+        vl_bit_[d] = static_cast<std::uint8_t>(1u << rings_);
         ++rings_;
       }
     }
@@ -86,12 +87,12 @@ class GridRoutes {
     }
   }
 
-  [[nodiscard]] std::vector<LaneRow> lane_rows() const {
-    std::vector<LaneRow> rows;
+  [[nodiscard]] std::vector<SlToVlLanes> lane_rows() const {
+    std::vector<SlToVlLanes> rows;
     for (std::size_t d = 0; d < dims_; ++d) {
       rows.emplace_back();
       for (std::size_t sl = 0; sl < rows.back().size(); ++sl)
-        rows.back()[sl] = (sl & lane_bit_[d]) != 0 ? 1 : 0;
+        rows.back()[sl] = (sl & vl_bit_[d]) != 0 ? 1 : 0;
     }
     return rows;
   }
@@ -114,8 +115,8 @@ class GridRoutes {
                                     std::uint32_t from,
                                     std::uint32_t to,
                                     bool parity) const {
-    if (lane_bit_[d] == 0 || from == to) return 0;
-    return choose_way(side(d), true, from, to, parity).crosses ? lane_bit_[d] : 0;
+    if (vl_bit_[d] == 0 || from == to) return 0;
+    return choose_step(side(d), true, from, to, parity).crosses ? vl_bit_[d] : 0;
   }
 
   void find_places() {
@@ -180,8 +181,8 @@ class GridRoutes {
     for (std::uint32_t x = 0; x < side(d); ++x) {
       if (x == own) continue;
       std::uint8_t* const to = row.data() + x * block;
-      const bool even = choose_way(side(d), grid_.wraps[d] != 0, own, x, parity).up;
-      const bool odd = choose_way(side(d), grid_.wraps[d] != 0, own, x, !parity).up;
+      const bool even = choose_step(side(d), grid_.wraps[d] != 0, own, x, parity).up;
+      const bool odd = choose_step(side(d), grid_.wraps[d] != 0, own, x, !parity).up;
       if (even == odd) {
         std::fill(to, to + block, even ? up : down);
       } else {
@@ -212,7 +213,7 @@ class GridRoutes {
   const GridShape& grid_;
   std::size_t dims_;
   std::vector<std::uint32_t> stride_;
-  std::vector<std::uint8_t> lane_bit_;  // by dimension: its bit in the SL; 0 where one lane does
+  std::vector<std::uint8_t> vl_bit_;  // by dimension: its bit in the SL; 0 where one VL does
   std::size_t rings_ = 0;
   std::vector<std::uint8_t> places_;  // by switch, dimension and direction
   std::vector<std::vector<char>> odd_;
@@ -238,9 +239,10 @@ class Dor final : public Engine {
            "routing with datelines (Dally and Seitz, 1987).";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
     const Result<GridShape> grid = recognise_grid(fabric, graph);
     if (!grid) return fail(Errc::Unsupported, "no mesh or torus: " + grid.error().context);

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/shape/dragonfly.h"
-#include "smd/routing/shape/shape_routes.h"
+#include "smd/routing/topology/dragonfly.h"
+#include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
 namespace {
@@ -93,7 +93,7 @@ class DragonflyRoutes {
                       SwitchIdx sw,
                       SwitchIdx end,
                       std::uint32_t variant) {
-    // The shortest ways, where own links come before those of others. A link's owner always uses
+    // The shortest paths, where own links come before those of others. A link's owner always uses
     // its own ones: no path takes two hops in a group.
     const bool uniform = choice_ == GatewayChoice::Uniform;
     const bool least = choice_ == GatewayChoice::LeastLoaded;
@@ -150,14 +150,15 @@ class Dragonfly final : public Engine {
            "Scott and Abts, 2008), its lanes by SL2VL tables (Maglione-Mathey et al.).";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
     const Result<DragonflyShape> shape = recognise_dragonfly(fabric, graph);
     if (!shape) return fail(Errc::Unsupported, "no dragonfly: " + shape.error().context);
     const Targets targets = find_targets(fabric, lids);
-    DragonflyRoutes form{graph, *shape, targets, request.gateways};
+    DragonflyRoutes form{graph, *shape, targets, request.options.gateways};
     ShapeRoutes routes{.engine = name(),
                        .shape = print_dragonfly(*shape),
                        .columns = form.columns(),

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/oriented_fabric.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {
@@ -17,7 +17,7 @@ class Search {
         length_(oriented.graph.switches()),
         descent_(oriented.graph.switches()) {
     for (const SwitchIdx sw : oriented.guids.indices()) {
-      for (const UpDownGraph::Way& way : oriented.up_down.up(sw)) leads_up_[way.edge] = 1;
+      for (const UpDownGraph::Link& link : oriented.up_down.up(sw)) leads_up_[link.edge] = 1;
     }
   }
 
@@ -31,8 +31,8 @@ class Search {
     for (std::size_t at = 0; at < order_.size(); ++at) {
       const SwitchIdx sw = order_[at];
       if (descent_[sw] == kUnreached) {
-        for (const UpDownGraph::Way& way : oriented_.up_down.down(sw))
-          offer_ascent(sw, oriented_.graph.edge(way.edge));
+        for (const UpDownGraph::Link& link : oriented_.up_down.down(sw))
+          offer_ascent(sw, oriented_.graph.edge(link.edge));
         continue;
       }
       std::uint32_t position = oriented_.graph.first_edge(sw);
@@ -47,7 +47,7 @@ class Search {
     return order_;
   }
 
-  [[nodiscard]] PortNum exit(SwitchIdx sw) const { return exit_[sw]; }
+  [[nodiscard]] PortNum egress(SwitchIdx sw) const { return exit_[sw]; }
 
  private:
   // Links of the shortest all-down path; kUnreached without one.
@@ -56,10 +56,10 @@ class Search {
     descent_[destination] = 0;
     queue_.assign(1, destination);
     for (std::size_t at = 0; at < queue_.size(); ++at) {
-      for (const UpDownGraph::Way& way : oriented_.up_down.up(queue_[at])) {
-        if (descent_[way.to] != kUnreached) continue;
-        descent_[way.to] = descent_[queue_[at]] + 1;
-        queue_.push_back(way.to);
+      for (const UpDownGraph::Link& link : oriented_.up_down.up(queue_[at])) {
+        if (descent_[link.to] != kUnreached) continue;
+        descent_[link.to] = descent_[queue_[at]] + 1;
+        queue_.push_back(link.to);
       }
     }
   }
@@ -95,9 +95,10 @@ class Fera final : public Engine {
            "replaces no entry, and never longer. Free of deadlock as updn is.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     Search search{oriented};
@@ -107,9 +108,9 @@ class Fera final : public Engine {
       for (const SwitchIdx sw : search.find(destination)) {
         const std::span<PortNum> row = result.lft.row(sw);
         for (const Target& target : targets) {
-          const PortNum exit = sw == destination ? target.exit : search.exit(sw);
+          const PortNum egress = sw == destination ? target.egress : search.egress(sw);
           for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
-            row[target.base.value() + offset] = exit;
+            row[target.base.value() + offset] = egress;
         }
       }
     }

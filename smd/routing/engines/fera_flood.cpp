@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/oriented_fabric.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {
@@ -16,7 +16,7 @@ class Flood {
         leads_up_(oriented.graph.edge_count(), 0),
         best_(oriented.graph.switches()) {
     for (const SwitchIdx sw : oriented.guids.indices()) {
-      for (const UpDownGraph::Way& way : oriented.up_down.up(sw)) leads_up_[way.edge] = 1;
+      for (const UpDownGraph::Link& link : oriented.up_down.up(sw)) leads_up_[link.edge] = 1;
     }
   }
 
@@ -24,7 +24,7 @@ class Flood {
     best_.assign(best_.size(), {});
     offers_.clear();
     if (target.host) {
-      offers_.push_back({.at = last, .via = last, .exit = target.exit, .key = {false, 1}});
+      offers_.push_back({.at = last, .via = last, .egress = target.egress, .key = {false, 1}});
     } else {
       best_[last] = {false, 0};
       write(lid, last, PortNum{0}, 0);
@@ -34,7 +34,7 @@ class Flood {
       const Offer offer = offers_[at];
       if (best_[offer.at] <= offer.key) continue;  // the first one found wins ties
       best_[offer.at] = offer.key;
-      write(lid, offer.at, offer.exit, offer.key.length);
+      write(lid, offer.at, offer.egress, offer.key.length);
       offer_around(offer.at, offer.via, offer.key);
     }
   }
@@ -49,9 +49,9 @@ class Flood {
   };
 
   struct Offer {
-    SwitchIdx at;   // may reach the destination
-    SwitchIdx via;  // over this one
-    PortNum exit;   // of `at`
+    SwitchIdx at;    // may reach the destination
+    SwitchIdx via;   // over this one
+    PortNum egress;  // of `at`
     Key key;
   };
 
@@ -63,14 +63,14 @@ class Flood {
       if (edge.to == from || (key.up && neighbour_descends)) continue;
       offers_.push_back({.at = edge.to,
                          .via = sw,
-                         .exit = edge.far,
+                         .egress = edge.far,
                          .key = {!neighbour_descends, key.length + 1}});
     }
   }
 
-  void write(Lid lid, SwitchIdx sw, PortNum exit, std::uint32_t distance) {
-    out_.lft.set_route(sw, lid, exit);
-    out_.sequence.push_back({.sw = sw, .lid = lid, .egress = exit, .distance = distance});
+  void write(Lid lid, SwitchIdx sw, PortNum egress, std::uint32_t distance) {
+    out_.lft.set_route(sw, lid, egress);
+    out_.sequence.push_back({.sw = sw, .lid = lid, .egress = egress, .distance = distance});
   }
 
   const OrientedFabric& oriented_;
@@ -92,9 +92,10 @@ class FeraFlood final : public Engine {
            "on large fabrics: meant for studies.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
 

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/tree/batch_search.h"
-#include "smd/routing/tree/tree_change.h"
-#include "smd/routing/tree/tree_fabric.h"
-#include "smd/routing/tree/tree_writer.h"
+#include "smd/routing/fat_tree/tree_fabric.h"
+#include "smd/routing/fat_tree/tree_tables.h"
+#include "smd/routing/fat_tree/tree_update.h"
 
 namespace smd {
 namespace {
@@ -32,9 +31,25 @@ class FatTree final : public Engine {
            "2019).";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& previous) const override {
+    return route(fabric, lids, request, &previous);
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
+    return route(fabric, lids, request, nullptr);
+  }
+
+  // `previous`: null for tables from scratch.
+  Result<RoutingTables> route(const Fabric& fabric,
+                              const LidMap& lids,
+                              const RoutingRequest& request,
+                              const PreviousRoutes* previous) const {
     auto built = build_tree_fabric(fabric, lids);
     if (!built) return tl::unexpected<Error>(built.error());
     const TreeFabric& tree = **built;
@@ -42,7 +57,9 @@ class FatTree final : public Engine {
     if (request.previous != nullptr) result.altered = list_altered(tree, *request.previous);
     if (std::size_t missing = tree.shape.missing(); missing != 0 || tree.shape.level_links != 0)
       result.notes.push_back(print_fat_tree(tree.shape));
-    if (auto change = change_in_force(fabric, lids, tree, request)) {
+    std::optional<TreeChange> change;
+    if (previous != nullptr) change = change_in_force(fabric, lids, tree, *previous);
+    if (change) {
       result.lft = std::move(change->lft);
       result.recomputed = std::move(change->recomputed);
     } else {
@@ -51,16 +68,13 @@ class FatTree final : public Engine {
     return result;
   }
 
- private:
-  std::optional<TreeChange> change_in_force(const Fabric& fabric,
-                                            const LidMap& lids,
-                                            const TreeFabric& tree,
-                                            const RoutingRequest& request) const {
-    if (request.in_force == nullptr || request.in_force->routing->engine != name())
-      return std::nullopt;
-    const auto before = build_tree_fabric(*request.in_force->fabric, *request.in_force->lids);
+  static std::optional<TreeChange> change_in_force(const Fabric& fabric,
+                                                   const LidMap& lids,
+                                                   const TreeFabric& tree,
+                                                   const PreviousRoutes& previous) {
+    const auto before = build_tree_fabric(*previous.fabric, *previous.lids);
     if (!before) return std::nullopt;
-    return change_tree(fabric, lids, tree, *request.in_force, **before);
+    return change_tree(fabric, lids, tree, previous, **before);
   }
 
   static ForwardingTables compute_all(const Fabric& fabric,

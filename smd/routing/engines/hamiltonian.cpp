@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/shape/hamiltonian_path.h"
-#include "smd/routing/shape/shape_routes.h"
+#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
 namespace {
@@ -20,11 +20,11 @@ class LabelRoutes {
     for (std::uint32_t l = 0; l < path.size(); ++l) {
       const auto around = graph.around(path[l]);
       for (std::uint8_t i = 0; i < around.size(); ++i)
-        ways_.push_back({label[around[i].to.value()], i});
-      std::sort(ways_.begin() + static_cast<std::ptrdiff_t>(first_[l]),
-                ways_.end(),
-                [](Way a, Way b) { return a.label < b.label; });
-      first_[l + 1] = ways_.size();
+        candidates_.push_back({label[around[i].to.value()], i});
+      std::sort(candidates_.begin() + static_cast<std::ptrdiff_t>(first_[l]),
+                candidates_.end(),
+                [](Candidate a, Candidate b) { return a.label < b.label; });
+      first_[l + 1] = candidates_.size();
     }
   }
 
@@ -34,21 +34,23 @@ class LabelRoutes {
     hops.row(path_[to])[column] = kHere;
     distance_[to] = 0;
     for (std::uint32_t l = to; l-- > 0;) {
-      const Way* best = nullptr;
+      const Candidate* best = nullptr;
       for (std::size_t w = first_[l]; w < first_[l + 1]; ++w) {
-        const Way& way = ways_[w];
-        if (way.label < l || way.label > to) continue;
-        if (best == nullptr || distance_[way.label] <= distance_[best->label]) best = &way;
+        const Candidate& candidate = candidates_[w];
+        if (candidate.label < l || candidate.label > to) continue;
+        if (best == nullptr || distance_[candidate.label] <= distance_[best->label])
+          best = &candidate;
       }
       distance_[l] = distance_[best->label] + 1;
       hops.row(path_[l])[column] = best->place;
     }
     for (std::uint32_t l = to + 1; l < path_.size(); ++l) {
-      const Way* best = nullptr;
+      const Candidate* best = nullptr;
       for (std::size_t w = first_[l]; w < first_[l + 1]; ++w) {
-        const Way& way = ways_[w];
-        if (way.label > l || way.label < to) continue;
-        if (best == nullptr || distance_[way.label] < distance_[best->label]) best = &way;
+        const Candidate& candidate = candidates_[w];
+        if (candidate.label > l || candidate.label < to) continue;
+        if (best == nullptr || distance_[candidate.label] < distance_[best->label])
+          best = &candidate;
       }
       distance_[l] = distance_[best->label] + 1;
       hops.row(path_[l])[column] = best->place;
@@ -56,14 +58,14 @@ class LabelRoutes {
   }
 
  private:
-  struct Way {
+  struct Candidate {
     std::uint32_t label;
     std::uint8_t place;
   };
 
   const std::vector<SwitchIdx>& path_;
-  std::vector<std::size_t> first_;  // by label
-  std::vector<Way> ways_;           // by label, ascending by the label that they lead to
+  std::vector<std::size_t> first_;     // by label
+  std::vector<Candidate> candidates_;  // by label, ascending by the label that they lead to
   std::vector<std::uint32_t> distance_;
 };
 
@@ -83,9 +85,10 @@ class Hamiltonian final : public Engine {
            "McKinley and Ni, 1994).";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
     const Result<std::vector<SwitchIdx>> path = find_hamiltonian_path(fabric, graph, request.seed);
     if (!path) return tl::unexpected<Error>(path.error());

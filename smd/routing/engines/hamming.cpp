@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/shape/hamming.h"
-#include "smd/routing/shape/shape_routes.h"
+#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
 namespace {
@@ -42,9 +42,10 @@ class Hamming final : public Engine {
            "the flattened butterfly (Kim, Dally and Abts, 2007).";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
     const Result<HammingShape> hamming = recognise_hamming(fabric, graph);
     if (!hamming) return fail(Errc::Unsupported, "no Hamming graph: " + hamming.error().context);

@@ -1,5 +1,5 @@
-// Shortest paths that change lanes where up*/down* would forbid them: in-transit buffers, with a
-// lane in the place of the buffer.
+// Shortest paths that change VLs where up*/down* would forbid them: in-transit buffers, with a
+// VL in the place of the buffer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,19 +7,19 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/itb/kept_lanes.h"
-#include "smd/routing/itb/lane_tables.h"
-#include "smd/routing/oriented_fabric.h"
-#include "smd/routing/traffic.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/itb_vl/vl_tables.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {
 
+constexpr std::string_view kName = "itb-vl";
 constexpr std::size_t kMostSwitches = 2048;
 
 class ItbVl final : public Engine {
  public:
-  std::string_view name() const override { return "itb-vl"; }
+  std::string_view name() const override { return kName; }
 
   std::string_view contract() const override {
     return "Shortest paths, evenly spread, on any fabric of up to 2,048 switches: the form of "
@@ -34,61 +34,73 @@ class ItbVl final : public Engine {
            "a shortest path, and SLs. Source: Flich's thesis, 2001, chapters 3 and 4.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& previous) const override {
+    return route(fabric, lids, request, &previous);
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
+    return route(fabric, lids, request, nullptr);
+  }
+
+  // `in_force`: null for tables from scratch.
+  static Result<RoutingTables> route(const Fabric& fabric,
+                                     const LidMap& lids,
+                                     const RoutingRequest& request,
+                                     const PreviousRoutes* in_force) {
     if (fabric.switch_count() > kMostSwitches) {
       return fail(
           Errc::Unsupported,
           fmt::format(
               "itb-vl: {} switches; it takes up to {}", fabric.switch_count(), kMostSwitches));
     }
-    const PreviousRoutes* const in_force =
-        request.in_force != nullptr && request.in_force->routing->engine == name()
-            ? request.in_force
-            : nullptr;
-    OrientedFabric oriented{
-        fabric,
-        lids,
-        {.roots = request.roots,
-         .previous = request.previous == nullptr && in_force != nullptr
-                         ? &in_force->routing->orientation
-                         : request.previous,
-         .search = request.lane_cut == LaneCut::DepthFirst ? OrientationSearch::DepthFirst
-                                                           : OrientationSearch::BreadthFirst,
-         .root_choice = request.root_choice}};
-    apply_weights(fabric, request.weights, oriented.targets);
+    OrientedFabric oriented{fabric,
+                            lids,
+                            {.roots = request.options.roots,
+                             .previous = request.previous == nullptr && in_force != nullptr
+                                             ? &in_force->routing->orientation
+                                             : request.previous,
+                             .search = request.options.lane_cut == LaneCut::DepthFirst
+                                           ? OrientationSearch::DepthFirst
+                                           : OrientationSearch::BreadthFirst,
+                             .root_choice = request.options.root_choice}};
+    apply_weights(fabric, request.options.weights, oriented.targets);
     const SwitchGraph simple = oriented.graph.without_parallels();
     const UpDownGraph up_down{simple, oriented.oriented.orientation.rank, oriented.guids};
     const Demand demand = find_demand(oriented.targets);
     const Cables cables{oriented.graph, simple, find_link_costs(fabric, oriented.graph)};
     const std::vector<std::uint32_t> costs = cables.sum_costs();
-    const LaneWriting what{.fabric = fabric,
-                           .graph = simple,
-                           .cables = cables,
-                           .targets = oriented.targets,
-                           .demand = demand};
+    const ItbVlWriting what{.fabric = fabric,
+                            .graph = simple,
+                            .cables = cables,
+                            .targets = oriented.targets,
+                            .demand = demand};
     const unsigned offsets = 1u << highest_lmc(oriented.targets);
-    std::optional<KeptLanes> kept;
-    if (in_force != nullptr) kept = find_kept_lanes(what, *in_force, offsets);
-    const unsigned vls = request.max_vls == 0 ? count_common_lanes(fabric) : request.max_vls;
-    auto plan = plan_lanes({.graph = simple,
-                            .oriented = up_down,
-                            .demand = demand,
-                            .costs = costs,
-                            .cut = request.lane_cut,
-                            .max_vls = std::min(vls, 15u),
-                            .lane_changes = request.lane_changes,
-                            .offsets = offsets,
-                            .kept = kept ? &*kept : nullptr});
+    std::optional<PreviousVls> kept;
+    if (in_force != nullptr) kept = find_previous_vls(what, *in_force, offsets);
+    const unsigned vls = request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls;
+    auto plan = plan_vls({.graph = simple,
+                          .oriented = up_down,
+                          .demand = demand,
+                          .costs = costs,
+                          .cut = request.options.lane_cut,
+                          .max_vls = std::min(vls, 15u),
+                          .vl_changes = request.vl_changes,
+                          .offsets = offsets,
+                          .kept = kept ? &*kept : nullptr});
     if (!plan) return tl::unexpected(plan.error());
 
-    RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
+    RoutingTables result = begin_tables(kName, {fabric.switch_count(), lids.top}, oriented);
     // Routes do not obey the directions, which are kept for the next computation only.
     result.orientation.rank.clear();
     write_routes(what, *plan, result.lft);
-    write_lanes(what, *plan, result);
-    result.load.evenness = plan->evenness;
+    write_vls(what, *plan, result);
+    result.load.imbalance = plan->imbalance;
     for (std::string& note : plan->notes) result.notes.push_back(std::move(note));
     if (in_force != nullptr) result.recomputed = list_changed(fabric, lids, result.lft, *in_force);
     return result;

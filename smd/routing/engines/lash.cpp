@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/layers/keep_layers.h"
+#include "smd/routing/layered/layered_tables.h"
 
 namespace smd {
 namespace {
@@ -23,41 +23,48 @@ class Lash final : public Engine {
            "2002.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
-    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
-      if (auto kept =
-              keep_layered_tables(name(), fabric, lids, request, TreePer::EachSwitch, Bundle::Pair))
-        return std::move(*kept);
-    }
+ private:
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& /*previous*/) const override {
+    auto kept =
+        update_layered_tables(name(), fabric, lids, request, TreePer::EachSwitch, Bundle::Pair);
+    if (!kept) return std::nullopt;
+    return std::move(*kept);
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
-    const unsigned budget = find_lane_budget(fabric, request);
-    const auto build = [&](WayChoice choice) {
+    const unsigned budget = find_vl_budget(fabric, request);
+    const auto build = [&](NextHopChoice choice) {
       return build_balanced_trees(
           fabric, lids, graph, targets, request, {TreePer::EachSwitch, choice});
     };
-    BalancedTrees trees = build(WayChoice::Load);
-    BalancedTrees others = build(WayChoice::Order);
+    BalancedTrees trees = build(NextHopChoice::Load);
+    BalancedTrees others = build(NextHopChoice::Order);
     if (others.heaviest_load <= trees.heaviest_load) std::swap(trees, others);
     for (const BalancedTrees* const some : {&trees, &others}) {
       Layering layering{graph, some->trees, Bundle::Pair};
       if (const auto vls = layering.assign_if_likely(budget))
         return make_layered_tables(name(), graph, targets, *some, layering, *vls);
     }
-    // Then those that lead back over the cables that they came by, and at last the orderly ones,
-    // however unlikely; a refusal says how many lanes the best of them take.
+    // Then those that lead back over the links that they came by, and at last the orderly ones,
+    // however unlikely; a refusal says how many layers the best of them take.
     std::optional<unsigned> fewest;
-    for (const WayChoice choice : {WayChoice::Guids, WayChoice::Walk, WayChoice::Order}) {
+    for (const NextHopChoice choice :
+         {NextHopChoice::Guids, NextHopChoice::Walk, NextHopChoice::Order}) {
       const BalancedTrees some = build(choice);
       Layering layering{graph, some.trees, Bundle::Pair};
-      const std::optional<unsigned> needed = layering.assign(kMostLanes);
+      const std::optional<unsigned> needed = layering.assign(kMostVls);
       if (needed && *needed <= budget)
         return make_layered_tables(name(), graph, targets, some, layering, *needed);
       if (needed && (!fewest || *needed < *fewest)) fewest = needed;
     }
-    return tl::unexpected<Error>(refuse_for_lanes(fewest, budget));
+    return tl::unexpected<Error>(refuse_for_vls(fewest, budget));
   }
 };
 

@@ -1,11 +1,15 @@
 // Shortest paths, balanced.
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/keep/even_shortest.h"
-#include "smd/routing/keep/keep_shortest.h"
-#include "smd/routing/shortest_paths.h"
-#include "smd/routing/traffic.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/incremental/rebalance_shortest.h"
+#include "smd/routing/incremental/update_shortest.h"
+#include "smd/routing/trees/load_balancer.h"
+#include "smd/routing/trees/next_hops.h"
 
 namespace smd {
 namespace {
@@ -26,49 +30,56 @@ class MinHop final : public Engine {
            "fullest channel would carry more than from scratch.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
-    const SwitchGraph graph{fabric};
-    Targets targets = find_targets(fabric, lids);
-    apply_weights(fabric, request.weights, targets);
-    const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
-    // Other engines' routes need not be shortest ones.
-    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
-      if (auto kept = keep_shortest(fabric, lids, graph, targets, costs, *request.in_force)) {
-        RoutingTables result{.engine = "minhop", .lft = std::move(kept->lft)};
-        result.recomputed = std::move(kept->recomputed);
-        result.load = std::move(kept->load);
-        return result;
-      }
+ private:
+  struct Problem {
+    Problem(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
+        : graph(fabric),
+          targets(find_targets(fabric, lids)),
+          costs(find_link_costs(fabric, graph)) {
+      apply_weights(fabric, request.options.weights, targets);
     }
+
+    SwitchGraph graph;
+    Targets targets;
+    std::vector<std::uint32_t> costs;  // by edge
+  };
+
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& previous) const override {
+    const Problem on{fabric, lids, request};
+    auto kept = update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous);
+    if (!kept) return std::nullopt;
+    RoutingTables result{.engine = "minhop", .lft = std::move(kept->lft)};
+    result.recomputed = std::move(kept->recomputed);
+    result.load = std::move(kept->load);
+    return result;
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
+    const Problem on{fabric, lids, request};
     RoutingTables result{.engine = "minhop", .lft = {fabric.switch_count(), lids.top}};
     const IndexVector<SwitchIdx, Guid> guids = list_switch_guids(fabric);
-    const std::vector<Destination> destinations = list_destinations(targets, lids.top);
-    Spread spread{graph, targets, costs};
-    ShortestSearch search{graph};
-    NextHops hops;
-    for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
-      spread.begin_offset();
-      for (const SwitchIdx sw : targets.of.indices()) {
-        if (targets.of[sw].empty()) continue;
-        search.find(sw, hops);
-        spread.serve(sw, hops, offset, result.lft);
-      }
-      if (spread.is_worth_another_turn()) {
-        // Who came first chose without knowing the rest.
-        const std::size_t early = targets.of.size() - targets.of.size() / 6;
-        for (const SwitchIdx sw : targets.of.indices()) {
-          if (sw.value() >= early) break;
-          if (targets.of[sw].empty()) continue;
-          search.find(sw, hops);
-          spread.serve_again(sw, hops, offset, result.lft);
-        }
-      }
-      LoadRecord load = record_loads(
-          guids, targets, costs, destinations, {spread.loads().begin(), spread.loads().end()});
-      if (load.evenness.peak > result.load.evenness.peak) result.load = std::move(load);
-    }
+    const std::vector<Destination> destinations = list_destinations(on.targets, lids.top);
+    const std::vector<SwitchIdx> served = list_served_switches(on.targets);
+    const std::size_t early = on.targets.of.size() - on.targets.of.size() / 6;
+    const auto late = std::ranges::find_if(served, [&](auto sw) { return sw.value() >= early; });
+    LoadBalancer balancer{on.graph, on.targets, on.costs};
+    ShortestSearch search{on.graph};
+    const auto find = [&](SwitchIdx sw, NextHops& hops) { search.find(sw, hops); };
+    assign_offsets(balancer, on.targets, served, result.lft, find, [&](unsigned offset) {
+      if (balancer.is_worth_second_pass())
+        assign_again(balancer, {served.begin(), late}, offset, result.lft, find);
+      LoadRecord load = record_loads(guids,
+                                     on.targets,
+                                     on.costs,
+                                     destinations,
+                                     {balancer.loads().begin(), balancer.loads().end()});
+      if (load.imbalance.peak > result.load.imbalance.peak) result.load = std::move(load);
+    });
     return result;
   }
 };

@@ -1,12 +1,16 @@
-// Routes on the dependency graph: free of deadlock on however few lanes there are.
+// Routes on the dependency graph: free of deadlock on however few layers there are.
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/nue/kept_trees.h"
-#include "smd/routing/nue/lane_sls.h"
-#include "smd/routing/nue/single_lane.h"
-#include "smd/routing/nue/tree_ways.h"
-#include "smd/routing/traffic.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/nue/next_hops.h"
+#include "smd/routing/nue/planner.h"
+#include "smd/routing/nue/update.h"
+#include "smd/routing/trees/load_balancer.h"
 
 namespace smd {
 namespace {
@@ -36,81 +40,90 @@ class Nue final : public Engine {
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
-    const unsigned common = count_common_lanes(fabric);
-    const unsigned most = request.max_vls == 0 ? common : std::min(common, request.max_vls);
-    const SwitchGraph graph{fabric};
-    const Channels channels{graph};
-    const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
-    Targets targets = find_targets(fabric, lids);
-    apply_weights(fabric, request.weights, targets);
-    // Only this engine's own trees are known to be one per LID, each on one lane.
-    if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
-      KeptTrees kept{fabric, lids.top, graph, channels, targets, costs, *request.in_force};
-      if (auto tables = kept.compute(most)) return std::move(*tables);
+ private:
+  struct Problem {
+    Problem(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
+        : graph(fabric),
+          channels(graph),
+          costs(find_link_costs(fabric, graph)),
+          targets(find_targets(fabric, lids)) {
+      const unsigned common = count_common_vls(fabric);
+      most = request.max_vls == 0 ? common : std::min(common, request.max_vls);
+      apply_weights(fabric, request.options.weights, targets);
     }
-    unsigned lanes = 1;
+
+    SwitchGraph graph;
+    Channels channels;
+    std::vector<std::uint32_t> costs;  // by edge
+    Targets targets;
+    unsigned most = 1;  // VLs
+  };
+
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& previous) const override {
+    const Problem on{fabric, lids, request};
+    NueUpdate kept{fabric, lids.top, on.graph, on.channels, on.targets, on.costs, previous};
+    auto tables = kept.compute(on.most);
+    if (!tables) return std::nullopt;
+    return std::move(*tables);
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
+    const Problem on{fabric, lids, request};
+    unsigned layers = 1;
     std::unique_ptr<NuePlanner> plan;
-    if (most == 1) {
-      plan = plan_single_lane(graph, channels, targets, costs);
+    if (on.most == 1) {
+      plan = plan_single_layer(on.graph, on.channels, on.targets, on.costs);
     } else {
-      plan = std::make_unique<NuePlanner>(graph, channels, targets, costs);
-      // Fewer lanes are better where every route is a shortest one on them.
-      while (!plan->plan(lanes, lanes < most)) lanes = std::min(2 * lanes, most);
+      plan = std::make_unique<NuePlanner>(on.graph, on.channels, on.targets, on.costs);
+      // Fewer layers are better where every route is a shortest one on them.
+      while (!plan->plan(layers, layers < on.most)) layers = std::min(2 * layers, on.most);
       plan->polish();
     }
     NuePlanner& planner = *plan;
-    // Where single hosts leave the trees, they must not fill what was relieved.
-    const auto* const load = planner.is_relieved() ? &planner.load() : nullptr;
+    // Where single hosts leave the trees, they must not fill what was rebalanced.
+    const auto* const load = planner.is_rebalanced() ? &planner.load() : nullptr;
 
     RoutingTables result{.engine = "nue", .lft = {fabric.switch_count(), lids.top}};
-    Spread spread{graph, targets, costs};
-    TreeWays ways{channels};
+    LoadBalancer balancer{on.graph, on.targets, on.costs};
+    LayerNextHops next_hops{on.channels};
     GrownTree tree;
-    NextHops hops;
-    for (unsigned offset = 0; offset < 1u << highest_lmc(targets); ++offset) {
-      spread.begin_offset();
-      const auto find = [&](SwitchIdx destination) {
-        planner.read(destination, tree);
-        if (targets.hosts[destination] != 0)
-          ways.widen(tree, planner.turns(destination), hops, load);
-        else
-          ways.list(tree, hops);
-      };
-      for (const SwitchIdx destination : planner.planned()) {
-        find(destination);
-        spread.serve(destination, hops, offset, result.lft);
-      }
-      // Who came first chose without knowing the rest; on several lanes nearly all have choices.
-      if (load != nullptr || (lanes == 1 && !spread.is_worth_another_turn())) continue;
-      for (const SwitchIdx destination : planner.planned()) {
-        find(destination);  // at least the ways of before
-        spread.serve_again(destination, hops, offset, result.lft);
-      }
-    }
-    set_lanes(planner, targets, lids.top, result);
+    const auto find = [&](SwitchIdx destination, NextHops& hops) {
+      planner.read(destination, tree);
+      if (on.targets.hosts[destination] != 0)
+        next_hops.widen(tree, planner.turns(destination), hops, load);
+      else
+        next_hops.list(tree, hops);
+    };
+    assign_offsets(balancer, on.targets, planner.planned(), result.lft, find, [&](unsigned offset) {
+      // On several layers nearly all have choices. What is found again is at least what was before.
+      if (load == nullptr && (layers != 1 || balancer.is_worth_second_pass()))
+        assign_again(balancer, planner.planned(), offset, result.lft, find);
+    });
+    set_layers(planner, on.targets, lids.top, result);
     return result;
   }
 
- private:
-  static void set_lanes(const NuePlanner& planner,
-                        const Targets& targets,
-                        Lid top,
-                        RoutingTables& result) {
-    std::vector<std::uint8_t> lane_of(top.value() + std::size_t{1}, 0);
-    unsigned lanes = 1;
+  static void set_layers(const NuePlanner& planner,
+                         const Targets& targets,
+                         Lid top,
+                         RoutingTables& result) {
+    std::vector<std::uint8_t> layer_of(top.value() + std::size_t{1}, 0);
+    unsigned layers = 1;
     for (const SwitchIdx destination : planner.planned()) {
-      const unsigned lane = planner.lane(destination);
-      lanes = std::max(lanes, lane + 1);
+      const unsigned layer = planner.layer(destination);
+      layers = std::max(layers, layer + 1);
       for (const Target& target : targets.of[destination]) {
-        const auto first = lane_of.begin() + target.base.value();
+        const auto first = layer_of.begin() + target.base.value();
         std::fill(
-            first, first + (std::ptrdiff_t{1} << target.lmc), static_cast<std::uint8_t>(lane));
+            first, first + (std::ptrdiff_t{1} << target.lmc), static_cast<std::uint8_t>(layer));
       }
     }
-    set_lane_sls(targets.of.size(), top, lanes, lane_of, result);
+    set_layer_sls(targets.of.size(), top, layers, layer_of, result);
   }
 };
 

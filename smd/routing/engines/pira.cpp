@@ -4,9 +4,9 @@
 #include <queue>
 #include <vector>
 
-#include "smd/routing/default_ports.h"
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/oriented_fabric.h"
+#include "smd/routing/tables.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {
@@ -43,7 +43,7 @@ class Exploration {
  private:
   struct Node {
     std::uint32_t place;  // LID; switches without one come after all LIDs
-    SwitchIdx sw;         // itself, or what the host is cabled to
+    SwitchIdx sw;         // itself, or what the host is linked to
     const Target* target;
 
     friend bool operator>(const Node& a, const Node& b) { return a.place > b.place; }
@@ -57,7 +57,7 @@ class Exploration {
 
   struct Entry {
     SwitchIdx at;
-    PortNum exit;
+    PortNum egress;
   };
 
   void offer_switch(SwitchIdx sw) {
@@ -90,15 +90,15 @@ class Exploration {
     for (const Target& target : oriented_.targets.of[sw]) {
       if (target.host) ready_.push({target.base.value(), sw, &target});
     }
-    for (const UpDownGraph::Way& way : oriented_.up_down.down(sw)) {
-      if (--waits_for_[way.to] == 0) offer_switch(way.to);
+    for (const UpDownGraph::Link& link : oriented_.up_down.down(sw)) {
+      if (--waits_for_[link.to] == 0) offer_switch(link.to);
     }
   }
 
   void explore_host(SwitchIdx sw, const Target& host) {
-    above_.assign(1, {.sw = sw, .up = PortNum{0}, .down = host.exit});
+    above_.assign(1, {.sw = sw, .up = PortNum{0}, .down = host.egress});
     std::vector<Entry> unused;
-    write(unused, {sw, host.exit}, &host);
+    write(unused, {sw, host.egress}, &host);
     copy_entries(sw, unused, &host);
   }
 
@@ -117,8 +117,8 @@ class Exploration {
     if (target == nullptr) return;
     for (unsigned offset = 0; offset < 1u << target->lmc; ++offset) {
       const Lid lid{static_cast<std::uint16_t>(target->base.value() + offset)};
-      out_.lft.set_route(entry.at, lid, entry.exit);
-      out_.sequence.push_back({.sw = entry.at, .lid = lid, .egress = entry.exit});
+      out_.lft.set_route(entry.at, lid, entry.egress);
+      out_.sequence.push_back({.sw = entry.at, .lid = lid, .egress = entry.egress});
     }
   }
 
@@ -132,14 +132,14 @@ class Exploration {
   // Each upper neighbour once, by the lowest port on either side.
   void find_above(SwitchIdx sw) {
     above_.clear();
-    for (const UpDownGraph::Way& way : oriented_.up_down.up(sw)) {
-      const SwitchEdge& edge = oriented_.graph.edge(way.edge);
+    for (const UpDownGraph::Link& link : oriented_.up_down.up(sw)) {
+      const SwitchEdge& edge = oriented_.graph.edge(link.edge);
       Above* known = nullptr;
       for (Above& above : above_) {
-        if (above.sw == way.to) known = &above;
+        if (above.sw == link.to) known = &above;
       }
       if (known == nullptr) {
-        above_.push_back({.sw = way.to, .up = edge.port, .down = edge.far});
+        above_.push_back({.sw = link.to, .up = edge.port, .down = edge.far});
       } else {
         known->down = std::min(known->down, edge.far);
       }
@@ -170,9 +170,10 @@ class Pira final : public Engine {
            "deadlock as updn is. RoutingTables::sequence holds the explicit entries.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+ private:
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     OrientedFabric oriented{fabric, lids, roots_or_manager(fabric, request), request.previous};
     RoutingTables result = begin_tables(name(), {fabric.switch_count(), lids.top}, oriented);
     Exploration{oriented, result}.run();

@@ -1,12 +1,13 @@
 // up*/down*, in the two-phase form that a table without input ports allows.
+#include <optional>
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/keep/even_legal.h"
-#include "smd/routing/keep/keep_routes.h"
-#include "smd/routing/oriented_fabric.h"
-#include "smd/routing/traffic.h"
-#include "smd/routing/up_down.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/incremental/update_up_down.h"
+#include "smd/routing/trees/load_balancer.h"
+#include "smd/routing/updn/orientation.h"
+#include "smd/routing/updn/up_down.h"
 
 namespace smd {
 namespace {
@@ -27,49 +28,64 @@ class UpDown final : public Engine {
            "Autonet, as FERa; depth first: Sancho, Robles and Duato, 2000.";
   }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
-    // Only this engine's own routes are known to be legal and spread.
-    const PreviousRoutes* const in_force =
-        request.in_force != nullptr && request.in_force->routing->engine == name()
-            ? request.in_force
-            : nullptr;
-    const Orientation* const previous = request.previous == nullptr && in_force != nullptr
-                                            ? &in_force->routing->orientation
-                                            : request.previous;
+ private:
+  std::optional<Result<RoutingTables>> update(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request,
+                                              const PreviousRoutes& previous) const override {
+    OrientedFabric oriented = orient_fabric(
+        fabric,
+        lids,
+        request,
+        request.previous != nullptr ? request.previous : &previous.routing->orientation);
+    auto kept = update_up_down(fabric, lids, oriented, previous, request);
+    if (!kept) return compute_all(fabric, lids, oriented);
+    RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
+    result.recomputed = std::move(kept->recomputed);
+    result.load = std::move(kept->load);
+    return result;
+  }
+
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
+    OrientedFabric oriented = orient_fabric(fabric, lids, request, request.previous);
+    return compute_all(fabric, lids, oriented);
+  }
+
+  static OrientedFabric orient_fabric(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const RoutingRequest& request,
+                                      const Orientation* previous) {
     OrientedFabric oriented{fabric,
                             lids,
-                            {.roots = request.roots,
+                            {.roots = request.options.roots,
                              .previous = previous,
-                             .search = request.orientation_search,
-                             .root_choice = request.root_choice}};
-    apply_weights(fabric, request.weights, oriented.targets);
-    if (in_force != nullptr) {
-      if (auto kept = keep_routes(fabric, lids, oriented, *in_force, request)) {
-        RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
-        result.recomputed = std::move(kept->recomputed);
-        result.load = std::move(kept->load);
-        return result;
-      }
-    }
+                             .search = request.options.orientation_search,
+                             .root_choice = request.options.root_choice}};
+    apply_weights(fabric, request.options.weights, oriented.targets);
+    return oriented;
+  }
+
+  RoutingTables compute_all(const Fabric& fabric,
+                            const LidMap& lids,
+                            OrientedFabric& oriented) const {
     ForwardingTables lft{fabric.switch_count(), lids.top};
     LoadRecord load;
     UpDownSearch search{oriented.up_down};
-    Spread spread{oriented.graph, oriented.targets, oriented.costs};
-    NextHops hops;
-    for (unsigned offset = 0; offset < 1u << highest_lmc(oriented.targets); ++offset) {
-      spread.begin_offset();
-      for (const SwitchIdx sw : oriented.targets.of.indices()) {
-        if (oriented.targets.of[sw].empty()) continue;
-        search.find(sw, hops);
-        spread.serve(sw, hops, offset, lft);
-      }
-      if (offset == 0)
-        load = record_legal_loads(oriented,
-                                  list_destinations(oriented.targets, lids.top),
-                                  {spread.loads().begin(), spread.loads().end()});
-    }
+    LoadBalancer balancer{oriented.graph, oriented.targets, oriented.costs};
+    assign_offsets(
+        balancer,
+        oriented.targets,
+        list_served_switches(oriented.targets),
+        lft,
+        [&](SwitchIdx sw, NextHops& hops) { search.find(sw, hops); },
+        [&](unsigned offset) {
+          if (offset == 0)
+            load = record_legal_loads(oriented,
+                                      list_destinations(oriented.targets, lids.top),
+                                      {balancer.loads().begin(), balancer.loads().end()});
+        });
     RoutingTables result = begin_tables(name(), std::move(lft), oriented);
     result.load = std::move(load);
     return result;

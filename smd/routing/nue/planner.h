@@ -1,16 +1,28 @@
-// Which lane carries the routes to each destination switch, and by which tree.
+// Plans nue routes from scratch: which layer carries the routes to each destination switch, and by
+// which tree.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "smd/routing/nue/escape_tree.h"
-#include "smd/routing/nue/priced_growth.h"
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/nue/tree_growth.h"
-#include "smd/routing/nue/turn_counts.h"
 #include "smd/routing/nue/turn_set.h"
 
 namespace smd {
+
+// Destinations by neighbourhood: routes to switches near each other take much the same turns, so
+// they get along on one layer.
+
+/// Parts of as equal a size as can be, each of switches near to each other, the one in their midst
+/// first and the others by their distance from it. Parts beyond the number of switches are empty.
+/// Requires: the switches are of one island.
+[[nodiscard]] std::vector<std::vector<SwitchIdx>> split_by_locality(const SwitchGraph& graph,
+                                                                    std::vector<SwitchIdx> switches,
+                                                                    std::size_t parts);
+
+// Which layer carries the routes to each destination switch, and by which tree.
 
 class NuePlanner {
  public:
@@ -20,10 +32,10 @@ class NuePlanner {
              const Targets& targets,
              const std::vector<std::uint32_t>& costs);
 
-  /// A tree to every switch with LIDs, on at most so many lanes. With `shortest` it is false, and
-  /// there is no plan, as soon as a switch with hosts has no tree of shortest routes on the lane of
-  /// its neighbourhood. Requires: lanes >= 1.
-  bool plan(unsigned lanes, bool shortest);
+  /// A tree to every switch with LIDs, on at most so many layers. With `shortest` it is false, and
+  /// there is no plan, as soon as a switch with hosts has no tree of shortest routes on the layer
+  /// of its neighbourhood. Requires: layers >= 1.
+  bool plan(unsigned layers, bool shortest);
 
   /// As plan(1, false), but destinations so many switches apart follow each other: neighbours,
   /// which want the same turns, do not. False, and there is no plan, as soon as there are more
@@ -37,32 +49,30 @@ class NuePlanner {
 
   /// Gives up the escape routes that no tree takes. Then grows every tree again where that makes
   /// loads even enough for the links it costs, or saves links. Requires: a plan.
-  void relieve();
+  void rebalance();
 
-  [[nodiscard]] bool is_relieved() const { return !price_.empty(); }
+  [[nodiscard]] bool is_rebalanced() const { return !price_.empty(); }
 
   /// Of all paths between hosts together.
   [[nodiscard]] std::uint64_t count_links() const { return links_; }
 
-  /// What channels carry: paths, by what they draw and cost.
+  /// What channels carry: paths, by their demand and cost.
   [[nodiscard]] const std::vector<std::uint64_t>& load() const { return load_; }
 
   /// Destinations in the order in which they were planned.
   [[nodiscard]] const std::vector<SwitchIdx>& planned() const { return planned_; }
 
-  [[nodiscard]] unsigned lane(SwitchIdx destination) const { return lane_of_[destination]; }
+  [[nodiscard]] unsigned layer(SwitchIdx destination) const { return layer_of_[destination]; }
 
   [[nodiscard]] TurnSet& turns(SwitchIdx destination) {
-    return lanes_[lane_of_[destination]].turns;
+    return layers_[layer_of_[destination]].turns;
   }
 
   /// The planned tree. Requires: planned.
   void read(SwitchIdx destination, GrownTree& tree) const;
 
  private:
-  static constexpr std::uint8_t kNoSlot = 255;  // a switch has at most 254 ports
-
-  struct Lane {
+  struct Layer {
     TurnSet turns;
     EscapeTree escape;
     TurnCounts counts;
@@ -70,24 +80,24 @@ class NuePlanner {
 
   /// Destinations without hosts carry no traffic that counts.
   struct Homes {
-    std::vector<std::vector<SwitchIdx>> by_lane;
+    std::vector<std::vector<SwitchIdx>> by_layer;
     std::vector<SwitchIdx> without_hosts;
   };
 
-  /// Makes the lanes, empty but for the escape routes.
-  Homes begin(unsigned lanes);
+  /// Makes the layers, empty but for the escape routes.
+  Homes begin(unsigned layers);
   bool plan(const Homes& homes, bool shortest, std::uint64_t most_links);
-  bool plan_shortest(SwitchIdx destination, unsigned lane);
+  bool plan_shortest(SwitchIdx destination, unsigned layer);
   void plan_least_detour(SwitchIdx destination);
-  void complete(SwitchIdx destination, Lane& lane);
+  void complete(SwitchIdx destination, Layer& layer);
   void settle_along(const EscapeTree& escape, SwitchIdx sw);
 
-  void accept(SwitchIdx destination, unsigned lane) { accept(destination, lane, growth_.tree()); }
+  void accept(SwitchIdx destination, unsigned layer) { accept(destination, layer, growth_.tree()); }
 
-  void accept(SwitchIdx destination, unsigned lane, const GrownTree& tree);
+  void accept(SwitchIdx destination, unsigned layer, const GrownTree& tree);
 
   void give_up_escapes();
-  void relieve(SwitchIdx destination);
+  void rebalance(SwitchIdx destination);
   void read_unordered(SwitchIdx destination, GrownTree& tree) const;
   bool reroute(SwitchIdx destination);
   void remove(SwitchIdx destination, const GrownTree& tree);
@@ -105,26 +115,36 @@ class NuePlanner {
   std::vector<std::vector<SwitchIdx>> islands_;
   IndexVector<SwitchIdx, std::uint32_t> island_of_;
 
-  std::vector<Lane> lanes_;
+  std::vector<Layer> layers_;
   std::vector<SwitchIdx> planned_;
   IndexVector<SwitchIdx, std::size_t> row_of_;  // place in planned_
-  IndexVector<SwitchIdx, std::uint8_t> lane_of_;
-  std::vector<std::uint8_t> slots_;                // of the way out, destination-major
-  std::vector<std::uint64_t> load_;                // by channel: paths, by what they draw and cost
+  IndexVector<SwitchIdx, std::uint8_t> layer_of_;
+  std::vector<std::uint8_t> slots_;                // of the channel out, destination-major
+  std::vector<std::uint64_t> load_;                // by channel: paths, by their demand and cost
   std::uint64_t links_ = 0;                        // of all paths together
   IndexVector<SwitchIdx, std::uint64_t> detours_;  // links above the least, over its paths
 
   bool even_ = false;                      // see GrowthRules
-  double unit_load_ = 1, unit_links_ = 1;  // of a channel on average, before relieve()
+  double unit_load_ = 1, unit_links_ = 1;  // of a channel on average, before rebalance()
 
   // Scratch.
   GrownTree old_;
   TreeGrowth growth_;
   PricedGrowth priced_;
-  std::vector<std::uint32_t> price_;               // by channel; none before relieve()
+  std::vector<std::uint32_t> price_;               // by channel; none before rebalance()
   IndexVector<SwitchIdx, std::uint32_t> settled_;  // depth
   std::vector<SwitchIdx> walk_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };
+
+// Routes where there is one layer for all destinations.
+
+/// Shortest routes where they go together. Else, of plans with destinations in different orders,
+/// the one with fewest links, rebalanced. All arguments outlive it.
+[[nodiscard]] std::unique_ptr<NuePlanner> plan_single_layer(
+    const SwitchGraph& graph,
+    const Channels& channels,
+    const Targets& targets,
+    const std::vector<std::uint32_t>& costs);
 
 }  // namespace smd

@@ -1,22 +1,57 @@
-// Routes to one destination switch as a tree, grown outwards from it: every switch takes a way to
-// one that is in the tree already, if the turn at that one's end is free on the lane.
+// Routes to one destination grown as trees under turn restrictions, and the escape paths that
+// always remain (Domke, Hoefler and Matsuoka, 2016).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "smd/routing/graph/channels.h"
 #include "smd/routing/nue/turn_set.h"
 
 namespace smd {
 
+// A spanning tree of every island: the path that is always free. All turns between its channels
+// together close no cycle, so a layer that lets them in first can serve any destination.
+
+class EscapeTree {
+ public:
+  /// Breadth-first from each root. Requires: one root per island.
+  EscapeTree(const Channels& channels, const std::vector<SwitchIdx>& roots);
+
+  /// Channels from the leaves up to the roots and down again, each island's links outside its tree
+  /// taken likewise: every turn of the tree agrees with this order.
+  [[nodiscard]] std::vector<Channel> list_channels() const;
+
+  /// Every turn that some route along the tree takes.
+  [[nodiscard]] std::vector<std::pair<Channel, Channel>> list_turns() const;
+
+  /// Sets what egress() answers.
+  void aim_at(SwitchIdx destination);
+
+  /// The first channel from `sw` to the destination. Requires: they differ, and share an island.
+  [[nodiscard]] Channel egress(SwitchIdx sw) const {
+    return down_[sw] != kNoChannel ? down_[sw] : up_[sw];
+  }
+
+ private:
+  const Channels* channels_;
+  std::vector<SwitchIdx> order_;          // near to far, island by island
+  IndexVector<SwitchIdx, Channel> up_;    // to the parent; kNoChannel at roots
+  IndexVector<SwitchIdx, Channel> down_;  // to the child that the destination is below
+  std::vector<SwitchIdx> above_;          // switches with a path down
+};
+
+// Routes to one destination switch as a tree, grown outwards from it: every switch takes a channel
+// to one that is in the tree already, if the turn at that one's end is free on the layer.
+
 struct GrownTree {
-  IndexVector<SwitchIdx, Channel> exit;  // kNoChannel at the destination and outside the tree
+  IndexVector<SwitchIdx, Channel> egress;  // kNoChannel at the destination and outside the tree
   IndexVector<SwitchIdx, std::uint32_t> depth;  // kUnreached outside the tree
   std::vector<SwitchIdx> order;                 // near to far, the destination first
 };
 
 struct GrowthRules {
-  bool shortest = false;  // no tree rather than one with a longer way than the graph allows
+  bool shortest = false;  // no tree rather than one with a longer path than the graph allows
   bool fitting = false;   // new turns only where they agree with the order of the set: fast
   bool even = false;      // a turn that fits is as good as one in the set: the load decides
 };
@@ -25,16 +60,16 @@ class TreeGrowth {
  public:
   explicit TreeGrowth(const Channels& channels);
 
-  /// Switches whose way is settled beforehand; their turns are in the set. Requires: the way leads
-  /// to the destination or another such switch, one step nearer.
-  void settle(SwitchIdx sw, Channel exit, std::uint32_t depth);
+  /// Switches whose channel is settled beforehand; their turns are in the set. Requires: the
+  /// channel leads to the destination or another such switch, one step nearer.
+  void settle(SwitchIdx sw, Channel egress, std::uint32_t depth);
 
   void forget_settled() { settled_.clear(); }
 
   /// Lets every turn of the tree into the set. Of equally near switches one whose turn is in the
-  /// set comes first, then one whose turn fits, then the way with the smaller load. False, and the
-  /// tree of no use, when it is not the shortest and has to be. Otherwise it may leave out switches
-  /// that no free turn leads from.
+  /// set comes first, then one whose turn fits, then the channel with the smaller load. False, and
+  /// the tree of no use, when it is not the shortest and has to be. Otherwise it may leave out
+  /// switches that no free turn leads from.
   bool grow(TurnSet& turns,
             SwitchIdx destination,
             const std::vector<std::uint64_t>& load,
@@ -45,7 +80,7 @@ class TreeGrowth {
  private:
   struct Settled {
     SwitchIdx sw;
-    Channel exit;
+    Channel egress;
     std::uint32_t depth;
   };
 
@@ -64,6 +99,58 @@ class TreeGrowth {
   IndexVector<SwitchIdx, std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::vector<Channel> choices_;
+};
+
+// Routes to one destination switch as a tree of least price (Dijkstra), grown outwards from it like
+// those of TreeGrowth: every turn is in the set, or is let in because it closes no cycle.
+
+class PricedGrowth {
+ public:
+  explicit PricedGrowth(const Channels& channels);
+
+  /// `price` by channel, more than 0; no path may cost 2^32 or more. May leave out switches that no
+  /// free turn leads from. Requires: nobody has turns in the set that are neither kept nor taken
+  /// back.
+  void grow(TurnSet& turns, SwitchIdx destination, const std::vector<std::uint32_t>& price);
+
+  /// Its order is by price: whoever hands over to another stands behind that one.
+  [[nodiscard]] const GrownTree& tree() const { return tree_; }
+
+ private:
+  void attach(SwitchIdx sw, Channel egress);
+  void offer(SwitchIdx sw, Channel channel);
+  void offer_to_all(const TurnSet& turns, SwitchIdx near);
+  void look_again(const TurnSet& turns, SwitchIdx sw);
+
+  const Channels& channels_;
+  const std::vector<std::uint32_t>* price_ = nullptr;
+  GrownTree tree_;
+  IndexVector<SwitchIdx, std::uint32_t> cost_;  // the least so far; final in the tree
+  IndexVector<SwitchIdx, Channel> offered_;     // that costs it
+  std::vector<std::uint64_t> due_;              // a heap of costs, each with its channel below
+};
+
+// How many trees take each turn of a layer, so that a turn nobody takes any more can leave.
+
+class TurnCounts {
+ public:
+  explicit TurnCounts(const Channels& channels);
+
+  void add(const GrownTree& tree);
+
+  /// Takes the turns that no other tree takes out of the set. Requires: the tree was added.
+  void remove(const GrownTree& tree, TurnSet& turns);
+
+  [[nodiscard]] bool is_taken(Channel in, Channel out) const { return counts_[at(in, out)] != 0; }
+
+ private:
+  [[nodiscard]] std::size_t at(Channel in, Channel out) const {
+    return first_[out] + channels_->slot(channels_->reverse[in]);
+  }
+
+  const Channels* channels_;
+  std::vector<std::size_t> first_;     // by out channel
+  std::vector<std::uint16_t> counts_;  // trees are fewer than LIDs
 };
 
 }  // namespace smd

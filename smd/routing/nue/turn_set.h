@@ -1,5 +1,5 @@
-// The turns that the routes of one lane take: from a channel into a switch to a channel out of it.
-// A turn that would close a cycle is not let in, so that the lane is free of deadlock at any time
+// The turns that the routes of one layer take: from a channel into a switch to a channel out of it.
+// A turn that would close a cycle is not let in, so that the layer is free of deadlock at any time
 // (Dally and Seitz).
 //
 // A topological order of the channels is kept up to date while turns come in (Pearce and Kelly,
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "smd/routing/nue/channels.h"
+#include "smd/routing/graph/channels.h"
 
 namespace smd {
 
@@ -33,11 +33,11 @@ class TurnSet {
     return test(barred_, out, channels_->slot(channels_->reverse[in]));
   }
 
-  /// False, and the turn stays out, when it would close a cycle, or leads back into its own cable.
+  /// False, and the turn stays out, when it would close a cycle, or leads back into its own link.
   bool add(Channel in, Channel out);
 
-  /// Turns from `in`, as bits by slot of the way out; turns into `out`, and those known to close a
-  /// cycle, by slot of the way back to where they come from.
+  /// Turns from `in`, as bits by slot of the channel out; turns into `out`, and those known to
+  /// close a cycle, by slot of the channel back to where they come from.
   [[nodiscard]] std::span<const std::uint64_t> after(Channel in) const { return row(after_, in); }
 
   [[nodiscard]] std::span<const std::uint64_t> before(Channel out) const {

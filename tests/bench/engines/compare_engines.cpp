@@ -10,11 +10,11 @@
 //   bisection  share of its full rate that a flow gets, mean of 50 random permutations
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 
 #include "sim-backend/topology/snapshot.h"
+#include "smd/base/command_line.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 #include "tests/bench/engines/opensm_routes.h"
@@ -234,17 +234,17 @@ int run(const Wishes& wishes) {
 int main(int argc, char** argv) {
   using namespace smd::bench;
   Wishes wishes;
-  CLI::App app{"Routing engines beside OpenSM's of the same name: time and quality"};
-  app.add_option("--fabrics", wishes.fabrics, "Files or generators")->capture_default_str();
-  app.add_option("--engines",
-                 wishes.engines,
-                 "minhop, updn, ftree, dor, dfsssp, lash, nue-1vl, nue; all unless named");
-  app.add_option("--runs", wishes.runs, "Runs of ours; OpenSM runs once")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--limit", wishes.limit_s, "Seconds that OpenSM may compute")
-      ->check(CLI::Range(1, 86400))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"Routing engines beside OpenSM's of the same name: time and quality"};
+  line.option("--fabrics", wishes.fabrics, "Files or generators").show_default();
+  line.option("--engines",
+              wishes.engines,
+              "minhop, updn, ftree, dor, dfsssp, lash, nue-1vl, nue; all unless named");
+  line.option("--runs", wishes.runs, "Runs of ours; OpenSM runs once")
+      .range(1, 1000)
+      .show_default();
+  line.option("--limit", wishes.limit_s, "Seconds that OpenSM may compute")
+      .range(1, 86400)
+      .show_default();
+  if (const auto code = line.parse(argc, argv)) return *code;
   return run(wishes);
 }

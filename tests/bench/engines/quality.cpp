@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "smd/routing/check.h"
-#include "smd/routing/pattern_load.h"
-#include "smd/routing/walk.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/patterns.h"
+#include "smd/routing/verify/walk.h"
 
 namespace smd::bench {
 namespace {

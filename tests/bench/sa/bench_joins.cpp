@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,12 +13,12 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/app/administration.h"
-#include "smd/multicast/mgid.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/base/command_line.h"
+#include "smd/daemon/administration.h"
+#include "smd/multicast/group.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/server.h"
-#include "smd/transport/class_split.h"
+#include "smd/transport/transport.h"
 #include "tests/support/flood.h"
 #include "tests/support/world.h"
 
@@ -73,10 +72,10 @@ class Site {
         split_(transport_),
         server_(runtime_, split_.general()),
         manager_(runtime_, split_.subnet(), settings(options.engine), {}, {}),
-        keeper_(app::group_parts(manager_)) {
-    server_.add_keeper(keeper_);
+        keeper_(smd::group_parts(manager_)) {
+    server_.add_manager(keeper_);
     manager_.active().subscribe(
-        [this](const auto&) { server_.adopt(app::make_view(manager_, {})); });
+        [this](const auto&) { server_.adopt(smd::make_view(manager_, {})); });
   }
 
   bool bring_up() {
@@ -99,7 +98,7 @@ class Site {
   /// Host h joins group h mod `groups`; whoever is first creates it.
   Cost join_all(std::size_t groups) {
     Cost cost{.rss_before_mb = rss_mb()};
-    const app::MulticastStats& stats = manager_.multicast().stats();
+    const smd::MulticastStats& stats = manager_.multicast().stats();
     const std::uint64_t smps = manager_.smp_stats().sent;
     const std::uint64_t rounds = stats.rounds;
     const double cpu = cpu_ms();
@@ -124,8 +123,8 @@ class Site {
   }
 
  private:
-  static app::Settings settings(const std::string& engine) {
-    app::Settings out = test::WorldOptions::default_settings();
+  static smd::Settings settings(const std::string& engine) {
+    smd::Settings out = test::WorldOptions::default_settings();
     out.sweep_interval = Duration{0};
     out.engine = engine;
     return out;
@@ -204,8 +203,8 @@ class Site {
   sim::SimTransport transport_;
   ClassSplit split_;
   sa::Server server_;
-  app::SubnetManager manager_;
-  sa::GroupKeeper keeper_;
+  smd::SubnetManager manager_;
+  sa::GroupManager keeper_;
   std::vector<std::unique_ptr<sim::SimTransport>> hosts_;
   std::size_t answered_ = 0;
 };
@@ -264,13 +263,13 @@ int measure(const Options& options) {
 
 int main(int argc, char** argv) {
   smd::bench::Options options;
-  CLI::App app{"many hosts join multicast groups"};
-  app.add_option("--fabric", options.fabric, "Fabric file or generator");
-  app.add_option("--engine", options.engine, "Routing engine");
-  app.add_option("--joins", options.joins, "Hosts that join")->check(CLI::PositiveNumber);
-  app.add_option("--groups", options.groups, "Numbers of groups that they join")->delimiter(',');
-  app.add_option("--runs", options.runs, "Runs of each")->check(CLI::PositiveNumber);
-  app.add_option("--apart-us", options.apart_us, "Virtual time between two requests");
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"many hosts join multicast groups"};
+  line.option("--fabric", options.fabric, "Fabric file or generator");
+  line.option("--engine", options.engine, "Routing engine");
+  line.option("--joins", options.joins, "Hosts that join").positive();
+  line.option("--groups", options.groups, "Numbers of groups that they join").separator(',');
+  line.option("--runs", options.runs, "Runs of each").positive();
+  line.option("--apart-us", options.apart_us, "Virtual time between two requests");
+  if (const auto code = line.parse(argc, argv)) return *code;
   return smd::bench::measure(options);
 }

@@ -6,11 +6,11 @@
 // Every answer is compared with what was asked: both GUIDs, both LIDs, status 0.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <csignal>
 #include <thread>
 
+#include "smd/base/command_line.h"
 #include "tests/bench/sa/feed_client.h"
 #include "tests/bench/sa/managers.h"
 #include "tests/cross/smd_on_ibsim.h"
@@ -174,12 +174,12 @@ int compare(const Wishes& wishes, const std::string& fabric) {
 int main(int argc, char** argv) {
   using namespace smd::bench;
   Wishes wishes;
-  CLI::App app{"smd and OpenSM asked for paths from within their own processes"};
-  app.add_option("--fabrics", wishes.fabrics, "Files or generators")->capture_default_str();
-  app.add_option("--runs", wishes.runs, "Runs of each")->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", wishes.seconds, "Of asking, each time")->check(CLI::PositiveNumber);
-  app.add_option("--who", wishes.who, "Managers")->check(CLI::IsMember({"smd", "opensm"}));
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"smd and OpenSM asked for paths from within their own processes"};
+  line.option("--fabrics", wishes.fabrics, "Files or generators").show_default();
+  line.option("--runs", wishes.runs, "Runs of each").range(1, 1000);
+  line.option("--seconds", wishes.seconds, "Of asking, each time").positive();
+  line.option("--who", wishes.who, "Managers").one_of({"smd", "opensm"});
+  if (const auto code = line.parse(argc, argv)) return *code;
   for (const std::string& fabric : wishes.fabrics) {
     if (const int failed = compare(wishes, fabric); failed != 0) return failed;
   }

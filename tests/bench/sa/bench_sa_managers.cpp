@@ -7,13 +7,13 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
+#include "smd/base/command_line.h"
 #include "tests/bench/sa/managers.h"
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/paths.h"
@@ -163,12 +163,12 @@ int compare(const Wishes& wishes) {
 int main(int argc, char** argv) {
   using namespace smd::bench;
   Wishes wishes;
-  CLI::App app{"smd and OpenSM side by side on ibsim: subnet administration"};
-  app.add_option("--fabric", wishes.fabric, "File or generator")->capture_default_str();
-  app.add_option("--runs", wishes.runs, "Runs of each")->check(CLI::Range(1, 1000));
-  app.add_option("--window", wishes.window, "Requests in flight")->check(CLI::Range(1, 128));
-  app.add_option("--seconds", wishes.seconds, "Of asking, at rest and again while it sweeps")
-      ->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"smd and OpenSM side by side on ibsim: subnet administration"};
+  line.option("--fabric", wishes.fabric, "File or generator").show_default();
+  line.option("--runs", wishes.runs, "Runs of each").range(1, 1000);
+  line.option("--window", wishes.window, "Requests in flight").range(1, 128);
+  line.option("--seconds", wishes.seconds, "Of asking, at rest and again while it sweeps")
+      .positive();
+  if (const auto code = line.parse(argc, argv)) return *code;
   return compare(wishes);
 }

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "smd/base/rng.h"
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 #include "smd/sa/sa_mad.h"
 
 namespace smd::bench {

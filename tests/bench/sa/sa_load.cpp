@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <infiniband/umad.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -15,8 +14,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "smd/base/command_line.h"
 #include "smd/base/rng.h"
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 
 namespace smd::bench {
 namespace {
@@ -161,12 +161,12 @@ class Load {
 int main(int argc, char** argv) {
   using namespace smd::bench;
   Options options;
-  CLI::App app{"asks the subnet administration for paths"};
-  app.add_option("--guids", options.guids, "File of port GUIDs, one a line")->required();
-  app.add_option("--window", options.window, "Requests in flight")->check(CLI::Range(1, 128));
-  app.add_option("--seconds", options.seconds, "How long")->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.seed, "Seed of the pairs");
-  CLI11_PARSE(app, argc, argv);
+  smd::CommandLine line{"asks the subnet administration for paths"};
+  line.option("--guids", options.guids, "File of port GUIDs, one a line").required();
+  line.option("--window", options.window, "Requests in flight").range(1, 128);
+  line.option("--seconds", options.seconds, "How long").positive();
+  line.option("--seed", options.seed, "Seed of the pairs");
+  if (const auto code = line.parse(argc, argv)) return *code;
   std::vector<smd::Guid> guids;
   std::ifstream file(options.guids);
   for (std::uint64_t guid = 0; file >> std::hex >> guid;) guids.emplace_back(guid);

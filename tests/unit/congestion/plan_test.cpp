@@ -187,8 +187,8 @@ TEST(Wishes, MakeVictimsOfPortsBeforeHostsAlone) {
   for (const NodeIdx node : fabric->switch_node) {
     const SwitchSetting setting = switch_setting(plan, {}, *fabric, node);
     for (const PortIdx port : fabric->external_ports(node)) {
-      const PortIdx far = fabric->peer[port];
-      const bool host = far != kNone<PortIdx> && !fabric->is_switch(fabric->node_of[far]);
+      const PortIdx peer = fabric->peer[port];
+      const bool host = peer != kNone<PortIdx> && !fabric->is_switch(fabric->node_of[peer]);
       EXPECT_EQ(setting.victim_mask.test(fabric->number_of(port)), host);
       victims += host;
     }
@@ -212,10 +212,10 @@ TEST(Wishes, DifferWhereANodeIsNamed) {
   EXPECT_EQ(
       switch_setting(plan, options, *fabric, *std::next(fabric->switch_node.begin())).threshold,
       11);
-  const auto wish = ca_wish(plan, options, *fabric, fabric->port_of(host, PortNum{1}));
-  ASSERT_TRUE(wish.has_value());
-  EXPECT_EQ(wish->setting.entries[0].timer, 5);
-  EXPECT_EQ(wish->setting.entries[15].min, 1);
+  const auto target = ca_target(plan, options, *fabric, fabric->port_of(host, PortNum{1}));
+  ASSERT_TRUE(target.has_value());
+  EXPECT_EQ(target->setting.entries[0].timer, 5);
+  EXPECT_EQ(target->setting.entries[15].min, 1);
 }
 
 TEST(Tables, GoOutInBlocksThatAllCarryTheLimit) {

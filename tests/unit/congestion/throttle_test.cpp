@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "smd/congestion/window.h"
-
 namespace smd::cc {
 namespace {
 

@@ -101,7 +101,7 @@ TEST(Discovery, ParallelLinksAreAllKept) {
 
 TEST(Discovery, LoopbackCablesAreLinksOfTheirOwnNode) {
   FabricSpec spec = one_switch();
-  connect(spec, 1, port(3), 1, port(4));  // a cable from the switch to itself
+  connect(spec, 1, port(3), 1, port(4));  // a link from the switch to itself
   spec.nodes[1].ports[5].peer_node = 1;   // a loop-back plug
   spec.nodes[1].ports[5].peer_port = port(5);
   Lab lab(spec);
@@ -133,7 +133,7 @@ TEST(Discovery, TwoPortsOfOneHostInTheSameSubnetAreOneNode) {
   EXPECT_EQ(fabric.node_count(), 4u);
   EXPECT_EQ(fabric.link_count(), 5u);
   EXPECT_TRUE(found->duplicates.empty());
-  // Each port of an adapter is reached through its own cable, the manager's second port too.
+  // Each port of an adapter is reached through its own link, the manager's second port too.
   EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(1))), HopPath{});
   EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(2))),
             (HopPath{port(1), port(2), port(1)}));

@@ -5,8 +5,6 @@
 
 #include <set>
 
-#include "smd/ha/sm_requests.h"
-
 namespace smd {
 namespace {
 
@@ -59,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, Transitions, testing::ValuesIn(kTransitions), [](
 TEST(StateMachine, HasNoOtherTransition) {
   std::set<std::pair<S, E>> allowed;
   for (const Transition& row : kTransitions) allowed.insert({row.from, row.event});
-  EXPECT_EQ(sm_rows().size(), allowed.size());
+  EXPECT_EQ(sm_transitions().size(), allowed.size());
   for (int s = 0; s <= 3; ++s) {
     for (int e = 0; e <= static_cast<int>(E::Stalled); ++e) {
       const auto state = static_cast<S>(s);
@@ -85,35 +83,35 @@ TEST(Rank, PriorityGoesBeforeTheLowerGuid) {
 
 TEST(Judgement, OfOneThatDiscovers) {
   const SmInfo own = manager(5, 5, S::Discovering);
-  const auto judge = [&](std::vector<SmInfo> others) { return judge_others(own, others); };
-  EXPECT_EQ(judge({}), (SmJudgement{E::NobodyAbove, std::nullopt}));
-  EXPECT_EQ(judge({manager(1, 4, S::Standby), manager(2, 9, S::NotActive)}),
-            (SmJudgement{E::NobodyAbove, std::nullopt}));
-  EXPECT_EQ(judge({manager(1, 4, S::Standby), manager(2, 5, S::Discovering)}),
-            (SmJudgement{E::HigherFound, 1}));
-  EXPECT_EQ(judge({manager(1, 6, S::Standby), manager(2, 9, S::Standby)}),
-            (SmJudgement{E::HigherFound, 1}))
+  const auto assess = [&](std::vector<SmInfo> others) { return assess_others(own, others); };
+  EXPECT_EQ(assess({}), (SmAssessment{E::NobodyAbove, std::nullopt}));
+  EXPECT_EQ(assess({manager(1, 4, S::Standby), manager(2, 9, S::NotActive)}),
+            (SmAssessment{E::NobodyAbove, std::nullopt}));
+  EXPECT_EQ(assess({manager(1, 4, S::Standby), manager(2, 5, S::Discovering)}),
+            (SmAssessment{E::HigherFound, 1}));
+  EXPECT_EQ(assess({manager(1, 6, S::Standby), manager(2, 9, S::Standby)}),
+            (SmAssessment{E::HigherFound, 1}))
       << "the highest of them";
-  EXPECT_EQ(judge({manager(1, 9, S::Standby), manager(2, 0, S::Master)}),
-            (SmJudgement{E::LowerMasterFound, 1}))
+  EXPECT_EQ(assess({manager(1, 9, S::Standby), manager(2, 0, S::Master)}),
+            (SmAssessment{E::LowerMasterFound, 1}))
       << "who rules goes on until it hands over";
-  EXPECT_EQ(judge({manager(1, 9, S::Master)}), (SmJudgement{E::HigherMasterFound, 0}));
+  EXPECT_EQ(assess({manager(1, 9, S::Master)}), (SmAssessment{E::HigherMasterFound, 0}));
 }
 
 TEST(Judgement, OfAMaster) {
   const SmInfo own = manager(5, 5, S::Master);
-  const auto judge = [&](std::vector<SmInfo> others) { return judge_others(own, others); };
-  EXPECT_EQ(judge({manager(1, 4, S::Standby), manager(2, 9, S::NotActive)}),
-            (SmJudgement{E::NobodyAbove, std::nullopt}));
-  EXPECT_EQ(judge({manager(2, 9, S::Discovering)}), (SmJudgement{E::NobodyAbove, std::nullopt}))
+  const auto assess = [&](std::vector<SmInfo> others) { return assess_others(own, others); };
+  EXPECT_EQ(assess({manager(1, 4, S::Standby), manager(2, 9, S::NotActive)}),
+            (SmAssessment{E::NobodyAbove, std::nullopt}));
+  EXPECT_EQ(assess({manager(2, 9, S::Discovering)}), (SmAssessment{E::NobodyAbove, std::nullopt}))
       << "it will be standby before it may be handed anything";
-  EXPECT_EQ(judge({manager(1, 9, S::Standby)}), (SmJudgement{E::HigherFound, 0}));
-  EXPECT_EQ(judge({manager(1, 9, S::Standby), manager(2, 8, S::Master)}),
-            (SmJudgement{E::HigherMasterFound, 1}))
+  EXPECT_EQ(assess({manager(1, 9, S::Standby)}), (SmAssessment{E::HigherFound, 0}));
+  EXPECT_EQ(assess({manager(1, 9, S::Standby), manager(2, 8, S::Master)}),
+            (SmAssessment{E::HigherMasterFound, 1}))
       << "two that rule come first";
-  EXPECT_EQ(judge({manager(1, 4, S::Master)}), (SmJudgement{E::LowerMasterFound, 0}));
-  EXPECT_EQ(judge({manager(1, 4, S::Master), manager(2, 9, S::Standby)}),
-            (SmJudgement{E::HigherFound, 1}));
+  EXPECT_EQ(assess({manager(1, 4, S::Master)}), (SmAssessment{E::LowerMasterFound, 0}));
+  EXPECT_EQ(assess({manager(1, 4, S::Master), manager(2, 9, S::Standby)}),
+            (SmAssessment{E::HigherFound, 1}));
 }
 
 TEST(Standby, StaysWhileItsMasterRulesOrIsAboutTo) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "smd/mad/congestion.h"
-#include "smd/mad/extended_port_info.h"
 #include "smd/mad/header.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/notice.h"
@@ -10,7 +9,6 @@
 #include "smd/mad/port_info.h"
 #include "smd/mad/sm_info.h"
 #include "smd/mad/smp.h"
-#include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
 #include "tests/unit/mad/attribute_spec.h"
 

@@ -1,4 +1,4 @@
-#include "smd/mad/modifiers.h"
+#include "smd/mad/tables.h"
 
 #include <gtest/gtest.h>
 

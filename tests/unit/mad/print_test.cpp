@@ -1,11 +1,11 @@
 // The lines that people read in logs and tools.
 #include <gtest/gtest.h>
 
-#include "smd/mad/extended_port_info.h"
 #include "smd/mad/header.h"
+#include "smd/mad/node_info.h"
 #include "smd/mad/port_counters.h"
+#include "smd/mad/port_info.h"
 #include "smd/mad/sm_info.h"
-#include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
 
 namespace smd {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "smd/multicast/check_tree.h"
-#include "smd/routing/check.h"
-#include "smd/routing/orientation_repair.h"
-#include "smd/routing/table_turns.h"
+#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/verify/channel_dependencies.h"
+#include "smd/routing/verify/check.h"
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
@@ -101,17 +101,17 @@ TEST(Forest, HangsWhereTheHopsAreFewest) {
 }
 
 TEST(Forest, ParallelCablesAndEqualSwitchesTakeTurns) {
-  //  two spines, each with two cables to either leaf
+  //  two spines, each with two links to either leaf
   Woods woods("H1-S1 H2-S2 S1-S3 S1-S3 S1-S4 S1-S4 S2-S3 S2-S3 S2-S4 S2-S4");
   const auto members = woods.hosts({"H1", "H2"});
-  std::set<PortIdx> cables;
+  std::set<PortIdx> links;
   for (unsigned i = 0; i < 4; ++i) {
     static_cast<void>(woods.masks(nth(i), members));
     for (const Branch& branch : woods.forest.find(nth(i))->branches) {
-      if (branch.up != kNone<PortIdx>) cables.insert(branch.up);
+      if (branch.up != kNone<PortIdx>) links.insert(branch.up);
     }
   }
-  EXPECT_GE(cables.size(), 4u);
+  EXPECT_GE(links.size(), 4u);
 }
 
 TEST(Forest, ASwitchWithoutRoomIsPassedBy) {
@@ -125,11 +125,11 @@ TEST(Forest, ASwitchWithoutRoomIsPassedBy) {
   const SwitchIdx top = test::switch_named(*woods.fabric, "S4");
   woods.ranks.rank = compute_distances(SwitchGraph(*woods.fabric), {&top, 1});
   woods.forest.adopt(woods.fabric, woods.ranks.rank);
-  const auto far = woods.hosts({"H1", "H3"});
-  EXPECT_EQ(woods.find_fault(woods.masks(kMlid, far), far), "");
-  EXPECT_THAT(woods.masks(kMlid, far), SizeIs(3)) << "by S2";
-  EXPECT_EQ(woods.find_fault(woods.masks(nth(32), far), far), "");
-  EXPECT_THAT(woods.masks(nth(32), far), SizeIs(4)) << "round it";
+  const auto peer = woods.hosts({"H1", "H3"});
+  EXPECT_EQ(woods.find_fault(woods.masks(kMlid, peer), peer), "");
+  EXPECT_THAT(woods.masks(kMlid, peer), SizeIs(3)) << "by S2";
+  EXPECT_EQ(woods.find_fault(woods.masks(nth(32), peer), peer), "");
+  EXPECT_THAT(woods.masks(nth(32), peer), SizeIs(4)) << "round it";
   const auto at = woods.hosts({"H1", "H2", "H3"});
   static_cast<void>(woods.masks(nth(32), at));
   EXPECT_EQ(woods.forest.find(nth(32))->stranded, std::vector{end_port(*woods.fabric, "H2")});
@@ -322,10 +322,10 @@ TEST_F(Judge, FindsCreditLoops) {
     EXPECT_TRUE(graph.find_cycle().empty());
     for (const PortNum out : {PortNum{1}, PortNum{2}}) {
       round[middle.value()].ports.set(out);
-      const PortIdx far =
+      const PortIdx peer =
           ring.fabric->peer[ring.fabric->port_of(ring.fabric->switch_node[middle], out)];
-      round[ring.fabric->switch_of[ring.fabric->node_of[far]].value()].ports.set(
-          ring.fabric->number_of(far));
+      round[ring.fabric->switch_of[ring.fabric->node_of[peer]].value()].ports.set(
+          ring.fabric->number_of(peer));
     }
     EXPECT_TRUE(is_forest(*ring.fabric, round));
     add_tree_turns(*ring.fabric, round, 0, graph);

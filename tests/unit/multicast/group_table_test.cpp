@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "smd/base/rng.h"
-#include "smd/multicast/mgid.h"
+#include "smd/multicast/group.h"
 
 namespace smd {
 namespace {
@@ -22,7 +22,7 @@ using ::testing::Pair;
 constexpr PKey kOther{0x8123};
 
 /// Ports 1 … 9; 9 is slow, 7 and 8 are of another partition, 8 limited.
-class FakeRealm final : public Realm {
+class FakeRealm final : public SubnetLimits {
  public:
   [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
     if (port.value() < 1 || port.value() > 9) return std::nullopt;
@@ -71,11 +71,11 @@ GroupRequest joining(std::uint64_t port, std::uint8_t state = join_state::kFull)
 class Groups : public ::testing::Test {
  protected:
   GroupTable::Answer join(const GroupRequest& request) {
-    return table.join(realm, request, request.port_gid->guid);
+    return table.join(subnet, request, request.port_gid->guid);
   }
 
   GroupTable::Answer leave(const GroupRequest& request) {
-    return table.leave(realm, request, request.port_gid->guid);
+    return table.leave(subnet, request, request.port_gid->guid);
   }
 
   /// The refusal; fails where there is none.
@@ -84,7 +84,7 @@ class Groups : public ::testing::Test {
     return answer ? Refusal{} : answer.error();
   }
 
-  FakeRealm realm;
+  FakeRealm subnet;
   GroupTable table;
 };
 
@@ -119,10 +119,10 @@ TEST_F(Groups, WhatACreationMustSay) {
                                       without([](GroupRequest& r) { r.flow_label.reset(); }),
                                       without([](GroupRequest& r) { r.sl.reset(); }),
                                       without([](GroupRequest& r) { r.join_state.reset(); })})
-    EXPECT_EQ(refusal(table.join(realm, request, Guid{1})), Refusal::InsufficientComponents);
+    EXPECT_EQ(refusal(table.join(subnet, request, Guid{1})), Refusal::InsufficientComponents);
   GroupRequest nobody = creation();
   nobody.port_gid.reset();
-  EXPECT_EQ(refusal(table.join(realm, nobody, Guid{1})), Refusal::InsufficientComponents);
+  EXPECT_EQ(refusal(table.join(subnet, nobody, Guid{1})), Refusal::InsufficientComponents);
   EXPECT_THAT(table.groups(), IsEmpty());
 }
 
@@ -142,7 +142,7 @@ TEST_F(Groups, PortsMustBeHere) {
   GroupRequest elsewhere = creation();
   elsewhere.port_gid->prefix = 0xfec0000000000099u;
   EXPECT_EQ(refusal(join(elsewhere)), Refusal::InvalidGid);
-  elsewhere.port_gid->prefix = realm.subnet_prefix();
+  elsewhere.port_gid->prefix = subnet.subnet_prefix();
   EXPECT_TRUE(join(elsewhere));
 }
 
@@ -200,10 +200,10 @@ TEST_F(Groups, MtuOfANewOne) {
                                    BoundCase{{Selector::Exactly, 6}, 0},
                                    BoundCase{{Selector::Exactly, 0}, 0},
                                    BoundCase{{Selector::Best, 0}, 5}}) {
-    GroupTable fresh;
+    GroupTable unwritten;
     GroupRequest request = creation();
     request.mtu = asked;
-    const auto made = fresh.join(realm, request, Guid{1});
+    const auto made = unwritten.join(subnet, request, Guid{1});
     EXPECT_EQ(made ? int{made->traits.mtu} : 0, got) << int{asked.value};
   }
 }
@@ -219,10 +219,10 @@ TEST_F(Groups, RateOfANewOneInTheOrderOfSpeed) {
                                    BoundCase{{Selector::Exactly, 17}, 0},
                                    BoundCase{{Selector::Exactly, 1}, 0},
                                    BoundCase{{Selector::Best, 0}, 16}}) {
-    GroupTable fresh;
+    GroupTable unwritten;
     GroupRequest request = creation();
     request.rate = asked;
-    const auto made = fresh.join(realm, request, Guid{1});
+    const auto made = unwritten.join(subnet, request, Guid{1});
     EXPECT_EQ(made ? int{made->traits.rate} : 0, got) << int{asked.value};
   }
 }
@@ -236,10 +236,10 @@ TEST_F(Groups, LifetimeOfANewOne) {
                                    BoundCase{{Selector::Exactly, 20}, 20},
                                    BoundCase{{Selector::Exactly, 17}, 0},
                                    BoundCase{{Selector::Best, 0}, 18}}) {
-    GroupTable fresh;
+    GroupTable unwritten;
     GroupRequest request = creation();
     request.life_time = asked;
-    const auto made = fresh.join(realm, request, Guid{1});
+    const auto made = unwritten.join(subnet, request, Guid{1});
     EXPECT_EQ(made ? int{made->traits.life_time} : 0, got) << int{asked.value};
   }
 }
@@ -323,18 +323,18 @@ TEST_F(Groups, PartitionsAreKeptApart) {
 
 TEST_F(Groups, JoiningForSomebodyElse) {
   ASSERT_TRUE(join(creation()));
-  EXPECT_EQ(refusal(table.join(realm, joining(2), Guid{7})), Refusal::RequestInvalid)
+  EXPECT_EQ(refusal(table.join(subnet, joining(2), Guid{7})), Refusal::RequestInvalid)
       << "no common partition";
-  const auto joined = table.join(realm, joining(2), Guid{3});
+  const auto joined = table.join(subnet, joining(2), Guid{3});
   ASSERT_TRUE(joined);
   EXPECT_TRUE(joined->member.proxy_join);
   // Whoever is of the partition may change it, also somebody else.
-  EXPECT_EQ(refusal(table.leave(realm, joining(2), Guid{7})), Refusal::RequestInvalid);
-  EXPECT_TRUE(table.leave(realm, joining(2), Guid{4}));
+  EXPECT_EQ(refusal(table.leave(subnet, joining(2), Guid{7})), Refusal::RequestInvalid);
+  EXPECT_TRUE(table.leave(subnet, joining(2), Guid{4}));
   // What the port did itself is its own affair.
   ASSERT_TRUE(join(joining(2)));
-  EXPECT_EQ(refusal(table.leave(realm, joining(2), Guid{3})), Refusal::RequestInvalid);
-  EXPECT_EQ(refusal(table.join(realm, joining(2, join_state::kNonMember), Guid{3})),
+  EXPECT_EQ(refusal(table.leave(subnet, joining(2), Guid{3})), Refusal::RequestInvalid);
+  EXPECT_EQ(refusal(table.join(subnet, joining(2, join_state::kNonMember), Guid{3})),
             Refusal::RequestInvalid);
 }
 
@@ -366,8 +366,8 @@ TEST_F(Groups, TheLastFullMemberTakesTheGroupWithIt) {
 }
 
 TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
-  const GroupWish wish{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
-  EXPECT_THAT(table.keep(realm, {wish}), IsEmpty());
+  const PreconfiguredGroup preconfigured{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  EXPECT_THAT(table.keep(subnet, {preconfigured}), IsEmpty());
   ASSERT_NE(table.find(kMgid), nullptr);
   EXPECT_EQ(table.find(kMgid)->traits.mtu, 4);
   EXPECT_EQ(table.find(kMgid)->traits.hop_limit, 0);
@@ -378,7 +378,7 @@ TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
   EXPECT_NE(table.find(kMgid), nullptr);
   // No longer wanted: gone with its last member.
   ASSERT_TRUE(join(joining(2)));
-  EXPECT_THAT(table.keep(realm, {}), IsEmpty());
+  EXPECT_THAT(table.keep(subnet, {}), IsEmpty());
   EXPECT_NE(table.find(kMgid), nullptr);
   ASSERT_TRUE(leave(joining(2)));
   EXPECT_EQ(table.find(kMgid), nullptr);
@@ -442,19 +442,19 @@ TEST_F(Groups, APortIsInSoManyAndNoMore) {
 TEST_F(Groups, WhoAsksForOthersUsesUpItsOwn) {
   table.set_limits({.groups_of_one_port = 2, .joins_of_one_port = 3});
   const auto as_port_2 = [&](std::uint64_t group) {
-    return table.join(realm, creation(2, numbered(group)), Guid{1});
+    return table.join(subnet, creation(2, numbered(group)), Guid{1});
   };
   ASSERT_TRUE(as_port_2(0));
   ASSERT_TRUE(as_port_2(1));
   EXPECT_EQ(refusal(as_port_2(2)), Refusal::NoResources);
   EXPECT_TRUE(join(creation(2, numbered(2)))) << "port 2 has all of its own left";
   EXPECT_TRUE(join(creation(2, numbered(3))));
-  ASSERT_TRUE(table.join(realm, joining_group(3, numbered(2)), Guid{1}));
-  EXPECT_EQ(refusal(table.join(realm, joining_group(3, numbered(3)), Guid{1})),
+  ASSERT_TRUE(table.join(subnet, joining_group(3, numbered(2)), Guid{1}));
+  EXPECT_EQ(refusal(table.join(subnet, joining_group(3, numbered(3)), Guid{1})),
             Refusal::NoResources);
   // Somebody else takes the membership back: port 1 is given what it used.
-  ASSERT_TRUE(table.leave(realm, joining_group(3, numbered(2)), Guid{4}));
-  EXPECT_TRUE(table.join(realm, joining_group(3, numbered(3)), Guid{1}));
+  ASSERT_TRUE(table.leave(subnet, joining_group(3, numbered(2)), Guid{4}));
+  EXPECT_TRUE(table.join(subnet, joining_group(3, numbered(3)), Guid{1}));
 }
 
 TEST_F(Groups, ThereIsRoomForSoManyInAll) {
@@ -471,18 +471,18 @@ TEST_F(Groups, ThereIsRoomForSoManyInAll) {
 }
 
 TEST_F(Groups, WhatTheSiteWantsDoesNotCount) {
-  const GroupWish broadcast{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  const PreconfiguredGroup broadcast{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
   table.set_limits({.groups = 1, .groups_of_one_port = 1, .joins = 1, .joins_of_one_port = 1});
-  ASSERT_THAT(table.keep(realm, {broadcast}), IsEmpty());
+  ASSERT_THAT(table.keep(subnet, {broadcast}), IsEmpty());
   ASSERT_TRUE(join(creation(1, numbered(0))));
   for (std::uint64_t port = 1; port <= 6; ++port) EXPECT_TRUE(join(joining(port))) << port;
   EXPECT_EQ(refusal(join(creation(2, numbered(1)))), Refusal::NoResources);
   // Once the site wants it no more it counts, with all who are in it; and not when it does again.
-  ASSERT_THAT(table.keep(realm, {}), IsEmpty());
+  ASSERT_THAT(table.keep(subnet, {}), IsEmpty());
   ASSERT_TRUE(leave(joining_group(1, numbered(0))));
   EXPECT_EQ(refusal(join(creation(7, numbered(1)))), Refusal::RequestInvalid) << "its partition";
   EXPECT_EQ(refusal(join(creation(9, numbered(1)))), Refusal::NoResources);
-  ASSERT_THAT(table.keep(realm, {broadcast}), IsEmpty());
+  ASSERT_THAT(table.keep(subnet, {broadcast}), IsEmpty());
   EXPECT_TRUE(join(creation(9, numbered(1))));
 }
 
@@ -492,19 +492,19 @@ TEST_F(Groups, WhatWasRestoredCountsAndStays) {
   left[2].creator = Guid{};  // of an smd that did not say
   GroupTable next;
   next.set_limits({.groups_of_one_port = 2});
-  next.restore(realm, left);
+  next.restore(subnet, left);
   EXPECT_EQ(next.groups().size(), 3u);
   EXPECT_EQ(next.find(numbered(2))->creator, Guid{1});
-  EXPECT_EQ(refusal(next.join(realm, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
-  ASSERT_TRUE(next.leave(realm, joining_group(1, numbered(0)), Guid{1}));
-  EXPECT_EQ(refusal(next.join(realm, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
-  ASSERT_TRUE(next.leave(realm, joining_group(1, numbered(1)), Guid{1}));
-  EXPECT_TRUE(next.join(realm, creation(1, numbered(3)), Guid{1}));
+  EXPECT_EQ(refusal(next.join(subnet, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
+  ASSERT_TRUE(next.leave(subnet, joining_group(1, numbered(0)), Guid{1}));
+  EXPECT_EQ(refusal(next.join(subnet, creation(1, numbered(3)), Guid{1})), Refusal::NoResources);
+  ASSERT_TRUE(next.leave(subnet, joining_group(1, numbered(1)), Guid{1}));
+  EXPECT_TRUE(next.join(subnet, creation(1, numbered(3)), Guid{1}));
 }
 
 TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
-  realm.room = 4;
-  static_cast<void>(table.keep(realm, {{.mgid = kMgid, .p_key = kDefaultPKey}}));  // 0xc000
+  subnet.room = 4;
+  static_cast<void>(table.keep(subnet, {{.mgid = kMgid, .p_key = kDefaultPKey}}));  // 0xc000
   const auto make = [&](std::uint64_t id, std::uint8_t mtu) {
     GroupRequest request = creation(1, {0xff12401bffff0000u, Guid{id}});
     request.mtu = Bound{Selector::Exactly, mtu};
@@ -524,7 +524,7 @@ TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
   ASSERT_TRUE(join(other));
   EXPECT_THAT(table.members_of(Lid{0xc001}),
               ElementsAre(MlidMember{Guid{1}, true}, MlidMember{Guid{2}, false}));
-  realm.room = 0;
+  subnet.room = 0;
   EXPECT_EQ(refusal(join(creation(1, {0xff12401bffff0000u, Guid{0x300}}))), Refusal::NoResources);
 }
 
@@ -546,12 +546,13 @@ Lid find_best_company(const GroupTable& table, const GroupTraits& traits) {
 }
 
 TEST_F(Groups, TheBestCompanyIsFoundAmongMany) {
-  realm.room = 12;
+  subnet.room = 12;
   Rng rng(5);
-  std::vector<GroupWish> wishes;
+  std::vector<PreconfiguredGroup> preconfigured_groups;
   for (std::uint64_t id = 0; id < 2; ++id)
-    wishes.push_back({.mgid = {kMgid.prefix, Guid{0x900 + id}}, .p_key = kDefaultPKey});
-  static_cast<void>(table.keep(realm, wishes));
+    preconfigured_groups.push_back(
+        {.mgid = {kMgid.prefix, Guid{0x900 + id}}, .p_key = kDefaultPKey});
+  static_cast<void>(table.keep(subnet, preconfigured_groups));
   unsigned shared = 0;
   for (std::uint64_t id = 0; id < 600; ++id) {
     if (rng.below(4) == 0 && id > 0) {
@@ -566,7 +567,8 @@ TEST_F(Groups, TheBestCompanyIsFoundAmongMany) {
     for (const auto& [mgid, group] : table.groups()) used.insert(group.mlid);
     const GroupTraits traits{
         .p_key = kDefaultPKey, .mtu = request.mtu->value, .rate = 16, .sl = *request.sl};
-    const Lid wanted = used.size() < realm.room ? kUnassignedLid : find_best_company(table, traits);
+    const Lid wanted =
+        used.size() < subnet.room ? kUnassignedLid : find_best_company(table, traits);
     const auto made = join(request);
     ASSERT_TRUE(made);
     if (wanted == kUnassignedLid) continue;
@@ -581,12 +583,12 @@ TEST_F(Groups, WhatIsKeptComesBack) {
   ASSERT_TRUE(join(joining(2, join_state::kSendOnly)));
   ASSERT_TRUE(join(creation(3, {0xff12401bffff0000u, Guid{0x102}})));
   GroupTable later;
-  later.restore(realm, table.snapshot());
+  later.restore(subnet, table.snapshot());
   EXPECT_EQ(later.groups(), table.groups());
   EXPECT_THAT(later.take_changes(), IsEmpty());
   EXPECT_THAT(later.take_touched(), ElementsAre(Lid{0xc000}, Lid{0xc001}));
   // MLIDs in use are not given again.
-  EXPECT_EQ(later.join(realm, creation(1, {0xff12401bffff0000u, Guid{0x103}}), Guid{1})->mlid,
+  EXPECT_EQ(later.join(subnet, creation(1, {0xff12401bffff0000u, Guid{0x103}}), Guid{1})->mlid,
             Lid{0xc002});
 }
 
@@ -605,7 +607,7 @@ TEST_F(Groups, WhatCannotBeIsNotBroughtBack) {
   stateless.mgid.guid = Guid{4};
   stateless.members.begin()->second.join_state = 0;
   GroupTable later;
-  later.restore(realm, {nowhere, unicast, empty, stateless, good, good});
+  later.restore(subnet, {nowhere, unicast, empty, stateless, good, good});
   EXPECT_EQ(later.groups().size(), 2u);
   EXPECT_EQ(later.find(kMgid)->mlid, Lid{0xc000});
   EXPECT_EQ(later.find(nowhere.mgid)->mlid, Lid{0xc001});

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "smd/multicast/check_tree.h"
-#include "smd/routing/table_turns.h"
+#include "smd/routing/verify/channel_dependencies.h"
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
@@ -23,12 +23,12 @@ using ::testing::IsEmpty;
 
 constexpr Lid kMlid{0xc000};
 
-/// Switch S1 … row by row, each with a host of the same number; `cables` of each link.
-std::string mesh_text(unsigned rows, unsigned columns, unsigned cables = 1, bool torus = false) {
+/// Switch S1 … row by row, each with a host of the same number; `links` of each link.
+std::string mesh_text(unsigned rows, unsigned columns, unsigned links = 1, bool torus = false) {
   std::string text;
   for (unsigned s = 1; s <= rows * columns; ++s) text += fmt::format("H{}-S{} ", s, s);
   const auto link = [&](unsigned a, unsigned b) {
-    for (unsigned c = 0; c < cables; ++c) text += fmt::format("S{}-S{} ", a + 1, b + 1);
+    for (unsigned c = 0; c < links; ++c) text += fmt::format("S{}-S{} ", a + 1, b + 1);
   };
   for (unsigned y = 0; y < rows; ++y) {
     for (unsigned x = 0; x < columns; ++x) {
@@ -188,14 +188,14 @@ TEST(LabelPaths, RandomGroupsCloseNoLoopWithUnicastRoutes) {
 TEST(LabelPaths, CablesBesideThePathMoveNoLabel) {
   Walks walks(mesh_text(4, 4), TreeShape::DualPath);
   const auto before = walks.paths.labels();
-  // A cable that leads past labels, not to the next one.
+  // A link that leads past labels, not to the next one.
   for (const SwitchIdx sw : walks.fabric->switch_node.indices()) {
     Fabric cut = *walks.fabric;
     PortIdx port = kNone<PortIdx>;
     for (const PortIdx each : cut.ports_of(cut.switch_node[sw])) {
-      const PortIdx far = cut.peer[each];
-      if (far == kNone<PortIdx> || !cut.is_switch(cut.node_of[far])) continue;
-      if (walks.label(cut.switch_of[cut.node_of[far]]) > walks.label(sw) + 1) port = each;
+      const PortIdx peer = cut.peer[each];
+      if (peer == kNone<PortIdx> || !cut.is_switch(cut.node_of[peer])) continue;
+      if (walks.label(cut.switch_of[cut.node_of[peer]]) > walks.label(sw) + 1) port = each;
     }
     if (port == kNone<PortIdx>) continue;
     cut.peer[cut.peer[port]] = kNone<PortIdx>;

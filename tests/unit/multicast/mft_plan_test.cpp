@@ -284,14 +284,14 @@ TEST(MftMemory, WhatWasSentMayBeHeld) {
 
 TEST(MftMemory, AFreshSwitchIsBelievedOnce) {
   MftMemory memory;
-  memory.note_fresh(Guid{1});
+  memory.note_restarted(Guid{1});
   EXPECT_TRUE(memory.find(Guid{1}, {}).sure);
-  memory.note_fresh(Guid{1});
+  memory.note_restarted(Guid{1});
   EXPECT_TRUE(memory.find(Guid{1}, {}).sure) << "it was not written meanwhile";
   memory.send(Guid{1}, {}, MftBlock{1});
-  memory.note_fresh(Guid{1});
+  memory.note_restarted(Guid{1});
   EXPECT_FALSE(memory.find(Guid{1}, {}).sure) << "off and on, or its LinearFDBTop was not set";
-  memory.note_fresh(Guid{1});
+  memory.note_restarted(Guid{1});
   EXPECT_FALSE(memory.find(Guid{1}, {}).sure);
   memory.confirm(Guid{1}, {}, MftBlock{});
   EXPECT_TRUE(memory.find(Guid{1}, {}).sure);

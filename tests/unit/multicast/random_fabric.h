@@ -10,14 +10,14 @@
 
 #include "smd/base/rng.h"
 #include "smd/multicast/forest.h"
-#include "smd/multicast/tree_ranks.h"
+#include "smd/multicast/tree.h"
 #include "smd/routing/engine.h"
 #include "tests/support/fabric_text.h"
 #include "tests/support/flood.h"
 
 namespace smd::test {
 
-/// Connected, with circles, parallel cables and now and then a loop-back cable; one to three hosts
+/// Connected, with circles, parallel links and now and then a loopback link; one to three hosts
 /// at every switch.
 inline std::string random_text(Rng& rng, unsigned switches) {
   std::string text;

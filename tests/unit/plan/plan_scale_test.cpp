@@ -6,8 +6,8 @@
 #include <ctime>
 
 #include "smd/fabric/builder.h"
-#include "smd/plan/check_transition.h"
-#include "smd/plan/planner.h"
+#include "smd/plan/make/planner.h"
+#include "smd/plan/verify/check_transition.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 
@@ -24,7 +24,7 @@ struct Ends {
 };
 
 /// Without the cable between the first pod's switches `aggregate` and core 0, when asked to.
-std::shared_ptr<const Fabric> build_fat_tree(bool cut) {
+std::shared_ptr<const Fabric> build_fat_tree(bool blocked_sls) {
   FabricBuilder builder;
   std::uint64_t guid = 0;
   const auto add = [&](NodeType type, unsigned ports) {
@@ -46,7 +46,7 @@ std::shared_ptr<const Fabric> build_fat_tree(bool cut) {
     for (unsigned a = 0; a < kHalf; ++a) {
       aggregates.push_back(add(NodeType::Switch, kRadix));
       for (unsigned c = 0; c < kHalf; ++c) {
-        if (cut && pod == 0 && a == 0 && c == 0) continue;
+        if (blocked_sls && pod == 0 && a == 0 && c == 0) continue;
         builder.add_link(
             aggregates[a], number(kHalf + c + 1), cores[a * kHalf + c], number(pod + 1));
       }
@@ -97,17 +97,17 @@ void plan_and_check(const char* what, const TransitionTask& task) {
 }
 
 TEST(PlanScale, OneCableOfAFatTree) {
-  const auto whole = build_fat_tree(false), cut = build_fat_tree(true);
+  const auto whole = build_fat_tree(false), blocked_sls = build_fat_tree(true);
   const LidMap lids = assign_lids(*whole, {}, {}).value().map;
   const Engine& engine = *find_engine("updn");
   const RoutingTables before = engine.compute(*whole, lids, {}).value();
   const Orientation* orientation = before.orientation.rank.empty() ? nullptr : &before.orientation;
   const PreviousRoutes in_force{whole.get(), &lids, &before};
-  const RoutingTables fresh = engine.compute(*cut, lids, {.previous = orientation}).value();
+  const RoutingTables fresh = engine.compute(*blocked_sls, lids, {.previous = orientation}).value();
   const RoutingTables sticky =
-      engine.compute(*cut, lids, {.previous = orientation, .in_force = &in_force}).value();
+      engine.compute(*blocked_sls, lids, {.previous = orientation, .in_force = &in_force}).value();
   const auto task = [&](const RoutingTables& wanted) {
-    return TransitionTask{.fabric = cut.get(),
+    return TransitionTask{.fabric = blocked_sls.get(),
                           .lids = &lids,
                           .held = &before.lft,
                           .wanted = &wanted.lft,

@@ -78,8 +78,9 @@ inline std::optional<Change> try_change(const ChangeSpec& spec) {
   Change change{.before = fabric_from_shared(spec.before), .after = fabric_from_shared(spec.after)};
   change.lids_before = steady_lids(*change.before, spec.switches, spec.ports_per_host);
   change.lids_after = steady_lids(*change.after, spec.switches, spec.ports_per_host);
-  auto old_routes = find_engine(spec.old_engine)
-                        ->compute(*change.before, change.lids_before, {.roots = spec.old_roots});
+  auto old_routes =
+      find_engine(spec.old_engine)
+          ->compute(*change.before, change.lids_before, {.options = {.roots = spec.old_roots}});
   if (!old_routes) return std::nullopt;
   change.old_routes = std::move(*old_routes);
   const Orientation* kept = spec.keep_orientation ? &change.old_routes.orientation : nullptr;
@@ -88,7 +89,7 @@ inline std::optional<Change> try_change(const ChangeSpec& spec) {
       find_engine(spec.new_engine)
           ->compute(*change.after,
                     change.lids_after,
-                    {.roots = spec.new_roots,
+                    {.options = {.roots = spec.new_roots},
                      .previous = kept != nullptr && !kept->by_guid.empty() ? kept : nullptr,
                      .in_force = spec.keep_routes ? &in_force : nullptr});
   if (!new_routes) return std::nullopt;

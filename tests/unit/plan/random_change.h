@@ -120,7 +120,7 @@ inline unsigned switch_of(const std::string& end) {
   return end[0] == 'S' ? static_cast<unsigned>(std::stoul(end.substr(1))) : 0;
 }
 
-enum class State : std::uint8_t { There, Gone, Fresh };
+enum class State : std::uint8_t { There, Gone, Settled };
 
 inline std::string text_of(const Network& net,
                            const std::vector<State>& cables,
@@ -137,9 +137,10 @@ inline std::string text_of(const Network& net,
     for (const std::string& end : {cable.a, cable.b}) {
       const unsigned sw = switch_of(end);
       if (sw != 0 && switches[sw] != State::There)
-        state = switches[sw] == State::Gone || state == State::Gone ? State::Gone : State::Fresh;
+        state = switches[sw] == State::Gone || state == State::Gone ? State::Gone : State::Settled;
     }
-    if (state != State::Gone) text += cable.a + (state == State::Fresh ? "~" : "-") + cable.b + " ";
+    if (state != State::Gone)
+      text += cable.a + (state == State::Settled ? "~" : "-") + cable.b + " ";
   }
   return text;
 }
@@ -166,12 +167,12 @@ inline Drawn draw_change(Draw& draw) {
     if (kind == 3 || kind == 6) {
       const unsigned other = draw.below(static_cast<unsigned>(net.cables.size()));
       cables_before[other] = State::Gone;
-      cables_after[other] = State::Fresh;
+      cables_after[other] = State::Settled;
     }
     if (kind == 4) after[sw] = State::Gone;
     if (kind == 5) {
       before[sw] = State::Gone;
-      after[sw] = State::Fresh;
+      after[sw] = State::Settled;
     }
   }
   const auto root = [&] { return switch_guid(1 + draw.below(net.switches)); };

@@ -11,9 +11,9 @@
 #include <set>
 #include <sstream>
 
-#include "smd/plan/check_transition.h"
-#include "smd/plan/planner.h"
-#include "smd/routing/cut_nodes.h"
+#include "smd/plan/make/planner.h"
+#include "smd/plan/verify/check_transition.h"
+#include "smd/routing/updn/forbidden_turns.h"
 #include "tests/unit/plan/plan_world.h"
 
 namespace smd::test {
@@ -109,13 +109,13 @@ std::set<Turn> new_rows(const Fabric& fabric) {
   return rows;
 }
 
-std::size_t count_smps(const std::string& dead, bool comes, Deactivation way) {
+std::size_t count_smps(const std::string& dead, bool comes, Deactivation turn) {
   const Change change = make(dead, comes);
   TransitionTask task = change.task();
-  if (way == Deactivation::CutDependencies) task.blocked = blocked_before(change);
-  const TransitionPlan plan = plan_transition(task, {.first = way, .whole_tables = true});
+  if (turn == Deactivation::CutDependencies) task.blocked = blocked_before(change);
+  const TransitionPlan plan = plan_transition(task, {.first = turn, .whole_tables = true});
   EXPECT_EQ(check_transition(task, plan).fault, "") << dead;
-  EXPECT_EQ(plan.certified(), way != Deactivation::None) << dead << " " << plan.why;
+  EXPECT_EQ(plan.certified(), turn != Deactivation::None) << dead << " " << plan.why;
   std::set<Turn> rows = new_rows(*change.after);
   std::size_t smps = kBlocks * change.after->switch_count();
   for (const TransitionPhase& phase : plan.phases) {
@@ -126,10 +126,10 @@ std::size_t count_smps(const std::string& dead, bool comes, Deactivation way) {
   return smps + rows.size();
 }
 
-std::vector<std::size_t> row(bool comes, Deactivation way) {
+std::vector<std::size_t> row(bool comes, Deactivation turn) {
   std::vector<std::size_t> counts;
   for (const unsigned number : kSwitches)
-    counts.push_back(count_smps("S" + std::to_string(number), comes, way));
+    counts.push_back(count_smps("S" + std::to_string(number), comes, turn));
   return counts;
 }
 

@@ -7,12 +7,12 @@
 #include <optional>
 #include <set>
 
-#include "smd/plan/check_transition.h"
-#include "smd/plan/planner.h"
-#include "smd/routing/check.h"
-#include "smd/routing/cut_nodes.h"
-#include "tests/unit/plan/mixture_oracle.h"
+#include "smd/plan/make/planner.h"
+#include "smd/plan/verify/check_transition.h"
+#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/verify/check.h"
 #include "tests/unit/plan/random_change.h"
+#include "tests/unit/plan/transient_oracle.h"
 
 namespace smd::test {
 namespace {
@@ -50,9 +50,9 @@ void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng)
   }
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
     for (std::uint16_t lid = 1; lid <= task.held->top().value(); ++lid) {
-      const bool beyond = Lid{lid} > task.wanted->top();
+      const bool peer_switch = Lid{lid} > task.wanted->top();
       ASSERT_EQ(moment.tables.route(sw, Lid{lid}),
-                beyond ? kNoRoute : task.wanted->route(sw, Lid{lid}));
+                peer_switch ? kNoRoute : task.wanted->route(sw, Lid{lid}));
     }
   }
 }
@@ -149,11 +149,11 @@ std::set<Turn> find_turns(const Fabric& fabric, const ForwardingTables& tables) 
   std::set<Turn> turns;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) continue;
-      const SwitchIdx from = fabric.switch_of[fabric.node_of[far]];
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
+      const SwitchIdx from = fabric.switch_of[fabric.node_of[peer]];
       for (std::uint16_t lid = 1; lid <= tables.top().value(); ++lid) {
-        if (tables.route(from, Lid{lid}) == fabric.number_of(far))
+        if (tables.route(from, Lid{lid}) == fabric.number_of(peer))
           turns.insert({sw, fabric.number_of(port), tables.route(sw, Lid{lid})});
       }
     }

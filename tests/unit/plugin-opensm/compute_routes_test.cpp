@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "smd/routing/check.h"
+#include "smd/routing/verify/check.h"
 #include "tests/support/fabric_text.h"
 #include "tests/support/paths.h"
 
@@ -36,9 +36,9 @@ class Scripted final : public Engine {
 
   std::string_view contract() const override { return "For tests."; }
 
-  Result<RoutingTables> compute(const Fabric& fabric,
-                                const LidMap& lids,
-                                const RoutingRequest& request) const override {
+  Result<RoutingTables> compute_new(const Fabric& fabric,
+                                    const LidMap& lids,
+                                    const RoutingRequest& request) const override {
     asked.push_back(request);
     if (refuses_routes_in_force && request.in_force != nullptr)
       return fail(Errc::Unsupported, "not near these");
@@ -90,14 +90,14 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
                      .shorten_detours = true};
   ASSERT_TRUE(compute_routes(engine, request));
   const RoutingRequest& asked = engine.asked.at(0);
-  EXPECT_EQ(asked.roots, request.options.roots);
+  EXPECT_EQ(asked.options.roots, request.options.roots);
   EXPECT_EQ(asked.seed, 9u);
-  EXPECT_EQ(asked.orientation_search, OrientationSearch::DepthFirst);
-  EXPECT_EQ(asked.lane_cut, LaneCut::MinimalCycles);
-  EXPECT_EQ(asked.gateways, GatewayChoice::Uniform);
-  EXPECT_EQ(asked.weights, request.options.weights);
-  EXPECT_TRUE(asked.shorten_detours);
-  EXPECT_TRUE(asked.relieve);
+  EXPECT_EQ(asked.options.orientation_search, OrientationSearch::DepthFirst);
+  EXPECT_EQ(asked.options.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(asked.options.gateways, GatewayChoice::Uniform);
+  EXPECT_EQ(asked.options.weights, request.options.weights);
+  EXPECT_TRUE(asked.options.shorten_detours);
+  EXPECT_TRUE(asked.rebalance);
   EXPECT_EQ(asked.in_force, nullptr);
 }
 
@@ -111,7 +111,7 @@ TEST(ComputeRoutes, AllowsAsManyLanesAsWillWork) {
     return engine.asked.at(0).max_vls;
   };
   SweepRequest request = sweep_of(kTree);
-  const unsigned common = count_common_lanes(*request.fabric);
+  const unsigned common = count_common_vls(*request.fabric);
   EXPECT_EQ(allowed(request), common);
   request.usable_vls = 0;
   EXPECT_EQ(allowed(request), 1u) << "a code that means nothing";

@@ -64,8 +64,8 @@ TEST(Lanes, OneLaneNeedsNoTables) {
   routes.tables.vls = 2;
   EXPECT_TRUE(needs_lanes(routes.tables));
   routes.tables.vls = 1;
-  routes.tables.lanes = LaneMaps{*routes.fabric};
-  routes.tables.lanes.add_row({});
+  routes.tables.sl_to_vl = SlToVlMaps{*routes.fabric};
+  routes.tables.sl_to_vl.add_row({});
   EXPECT_TRUE(needs_lanes(routes.tables)) << "turns may be blocked";
 }
 
@@ -82,13 +82,13 @@ TEST(Lanes, WithoutMapsSlsGoRound) {
 TEST(Lanes, MapsSpeakForTheirPairOfPorts) {
   Routes routes = two_switches();
   routes.tables.vls = 2;
-  routes.tables.lanes = LaneMaps{*routes.fabric};
+  routes.tables.sl_to_vl = SlToVlMaps{*routes.fabric};
   SlToVl zeros{}, ones;
   ones.fill(Vl{1});
-  routes.tables.lanes.add_row(zeros);
-  const std::uint16_t other = routes.tables.lanes.add_row(ones);
+  routes.tables.sl_to_vl.add_row(zeros);
+  const std::uint16_t other = routes.tables.sl_to_vl.add_row(ones);
   const SwitchIdx s2 = switch_named(*routes.fabric, "S2");
-  routes.tables.lanes.set_row(s2, PortNum{1}, PortNum{2}, other);
+  routes.tables.sl_to_vl.set_row(s2, PortNum{1}, PortNum{2}, other);
   EXPECT_EQ(find_lanes(routes, s2, PortNum{1}, PortNum{2}), ones);
   EXPECT_EQ(find_lanes(routes, s2, PortNum{2}, PortNum{1}), zeros);
 }

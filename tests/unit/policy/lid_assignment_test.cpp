@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/policy/foreign_keys.h"
-#include "smd/policy/lid_takeover.h"
+#include "smd/policy/port_policy.h"
 #include "tests/support/fabric_text.h"
 
 namespace smd::test {

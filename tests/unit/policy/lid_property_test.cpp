@@ -10,7 +10,7 @@
 namespace smd::test {
 namespace {
 
-// Ten hosts on three switches; some cables are fresh, so that there are several sides.
+// Ten hosts on three switches; some links are fresh, so that there are several sides.
 Fabric random_fabric() {
   std::string text;
   for (int i = 1; i <= 10; ++i) {

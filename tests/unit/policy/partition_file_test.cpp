@@ -112,10 +112,10 @@ Default=0x7fff,ipoib:
   const auto& groups = reading.rules.groups;
   ASSERT_THAT(groups, SizeIs(7));
   EXPECT_EQ(groups[0],
-            (GroupWish{.mgid = {0xff12401b80010000, Guid{0xffffffff}},
-                       .p_key = PKey{0x8001},
-                       .q_key = 0x0b1b,
-                       .partition = "NewPartition"}));
+            (PreconfiguredGroup{.mgid = {0xff12401b80010000, Guid{0xffffffff}},
+                                .p_key = PKey{0x8001},
+                                .q_key = 0x0b1b,
+                                .partition = "NewPartition"}));
   EXPECT_EQ(groups[1].mgid, (Gid{0xff12401bffff0000, Guid{0xffffffff}}));
   EXPECT_EQ(groups[1].p_key, kDefaultPKey);
   EXPECT_EQ(groups[2].mgid, (Gid{0xff12401bffff0000, Guid{0x0707}}));
@@ -123,13 +123,13 @@ Default=0x7fff,ipoib:
   EXPECT_EQ(groups[2].q_key, 0x0b1bu) << "that of IP groups";
   EXPECT_EQ(groups[3].mgid, (Gid{0xff12601bffff0000, Guid{0x16}}));
   EXPECT_EQ(groups[6],
-            (GroupWish{.mgid = {0xff12000000000000, Guid{1}},
-                       .p_key = kDefaultPKey,
-                       .q_key = 0xdeadbeef,
-                       .mtu = 2,
-                       .rate = 3,
-                       .sl = 1,
-                       .partition = "Default"}));
+            (PreconfiguredGroup{.mgid = {0xff12000000000000, Guid{1}},
+                                .p_key = kDefaultPKey,
+                                .q_key = 0xdeadbeef,
+                                .mtu = 2,
+                                .rate = 3,
+                                .sl = 1,
+                                .partition = "Default"}));
 }
 
 TEST(PartitionFile, FlagsOfAPartitionAreThoseOfItsGroups) {
@@ -139,16 +139,16 @@ TEST(PartitionFile, FlagsOfAPartitionAreThoseOfItsGroups) {
                           "mgid=ff15::8,TClass=7,scope=5; B=0x11: mgid=ff18:601b:8011::5;")
                           .rules.groups;
   ASSERT_THAT(groups, SizeIs(6));
-  const GroupWish wide{.mgid = {0xff1e401b80100000, Guid{0xffffffff}},
-                       .p_key = PKey{0x8010},
-                       .q_key = 0x99,
-                       .mtu = 5,
-                       .rate = 7,
-                       .sl = 3,
-                       .scope = 14,
-                       .tclass = 4,
-                       .flow_label = 0x12345,
-                       .partition = "A"};
+  const PreconfiguredGroup wide{.mgid = {0xff1e401b80100000, Guid{0xffffffff}},
+                                .p_key = PKey{0x8010},
+                                .q_key = 0x99,
+                                .mtu = 5,
+                                .rate = 7,
+                                .sl = 3,
+                                .scope = 14,
+                                .tclass = 4,
+                                .flow_label = 0x12345,
+                                .partition = "A"};
   EXPECT_EQ(groups[0].scope, 2);
   EXPECT_EQ(groups[0].mgid, (Gid{0xff12401b80100000, Guid{0xffffffff}}));
   EXPECT_EQ(groups[1], wide);

@@ -1,7 +1,7 @@
 // Rules on a fabric: who gets which keys, who fits, where keys stand.
 #include <gmock/gmock.h>
 
-#include "smd/policy/key_table.h"
+#include "smd/policy/p_key_tables.h"
 #include "smd/policy/partition_map.h"
 #include "tests/support/fabric_text.h"
 
@@ -133,8 +133,8 @@ TEST_F(PartitionsOnFabric, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(find_overflows(fabric, all, policy), IsEmpty());
 }
 
-KeyTable arranged(const KeyTable& now, KeyTableWish wish) {
-  return arrange_keys(now, wish).value_or(KeyTable{});
+KeyTable arranged(const KeyTable& now, WantedKeyTable wanted) {
+  return arrange_keys(now, wanted).value_or(KeyTable{});
 }
 
 TEST(KeyTables, AFreshTableHasTheDefaultFirst) {

@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "smd/mad/modifiers.h"
-#include "smd/policy/partitions.h"
+#include "smd/mad/tables.h"
+#include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
 #include "tests/support/fabric_text.h"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "smd/program/port_judge.h"
+#include "smd/program/port_setter.h"
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
@@ -68,7 +68,7 @@ TEST_P(LostField, IsNamedOnceIsNoFaultAndIsNotSetAgain) {
   EXPECT_THAT(first.not_kept[0].what, testing::HasSubstr(GetParam().name));
   // Each port is set twice, to Armed and to Active, and named once.
   std::uint64_t ports = 0;
-  for (const NotKept& each : first.not_kept) ports += each.ports;
+  for (const RefusedSetting& each : first.not_kept) ports += each.ports;
   EXPECT_EQ(ports, first.not_kept_count);
   EXPECT_LE(ports, lab.snapshot().port_count());
   EXPECT_EQ(sets_of_next_cycle(), 0u);
@@ -151,14 +151,14 @@ TEST_F(Forgetful, LinearFdbTopThatIsNotKeptIsAFaultAndIsSetAgain) {
   EXPECT_EQ(last.fault_count, lab.snapshot().switch_count());
 }
 
-TEST(NotKept, ShowsNoKeys) {
+TEST(RefusedSetting, ShowsNoKeys) {
   PortInfo wanted;
   wanted.m_key = MKey{0x5ec7e7};
   EXPECT_EQ(find_not_kept(wanted, {}), "M_Key");
   EXPECT_EQ(find_not_kept(wanted, wanted), "");
 }
 
-TEST(NotKept, ListsEveryField) {
+TEST(RefusedSetting, ListsEveryField) {
   PortInfo wanted;
   wanted.neighbor_mtu = 4;
   wanted.vl_high_limit = 3;
@@ -171,7 +171,7 @@ TEST(NotKept, ListsEveryField) {
 }
 
 // However many there are: operators read a line for each.
-TEST(NotKept, IsOneEntryForEachKindOfDeviceAndValue) {
+TEST(RefusedSetting, IsOneEntryForEachKindOfDeviceAndValue) {
   ProgramLab lab("fat-tree:k=8,levels=2");
   lab.tap.on_answer = [](Smp& smp) {
     if (smp.attribute_id != kPortInfo) return;
@@ -184,7 +184,7 @@ TEST(NotKept, IsOneEntryForEachKindOfDeviceAndValue) {
   EXPECT_GT(report.not_kept_count, 100u);
   EXPECT_EQ(report.not_kept[0].ports + report.not_kept[1].ports, report.not_kept_count);
   EXPECT_NE(report.not_kept[0].device_id, report.not_kept[1].device_id);
-  for (const NotKept& each : report.not_kept) {
+  for (const RefusedSetting& each : report.not_kept) {
     EXPECT_THAT(each.what, testing::HasSubstr("OverrunErrors"));
     const auto node = lab.snapshot().find_node(each.node);
     ASSERT_TRUE(node);
@@ -194,7 +194,7 @@ TEST(NotKept, IsOneEntryForEachKindOfDeviceAndValue) {
   }
 }
 
-TEST(NotKept, KeepsTheFirstHundredKindsAndCountsTheRest) {
+TEST(RefusedSetting, KeepsTheFirstHundredKindsAndCountsTheRest) {
   ProgramLab lab("fat-tree:k=8,levels=2");
   std::uint64_t prefix = 0;
   lab.tap.on_answer = [&prefix](Smp& smp) {

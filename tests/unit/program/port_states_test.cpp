@@ -117,7 +117,7 @@ TEST_F(Ports, AreLookedAtWhenTheAnswerToDownIsLost) {
 }
 
 TEST_F(Ports, ThatAreStillTrainingAreWaitedFor) {
-  // The agent shows Down for a while: the cable trains.
+  // The agent shows Down for a while: the link trains.
   unsigned rounds = 0;
   lab.tap.on_send = [&](const Smp& smp) {
     if (smp.method == Method::Set && smp.attribute_id == kPortInfo &&

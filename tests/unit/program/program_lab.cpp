@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "smd/discovery/discovery.h"
-#include "smd/fabric/describe.h"
+#include "smd/fabric/builder.h"
 
 namespace smd::test {
 namespace {

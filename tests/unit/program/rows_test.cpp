@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/program/row_reader.h"
-#include "smd/routing/switch_rows.h"
+#include "smd/program/sl2vl_writer.h"
+#include "smd/routing/sl_to_vl.h"
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
@@ -19,15 +19,15 @@ struct LaneRows : testing::Test {
 
   ProgramReport run() {
     ProgramInput input = lab.input();
-    input.rows = &rows;
+    input.sl_to_vl = &rows;
     return lab.program(input);
   }
 
   /// Every cabled way of every switch.
-  [[nodiscard]] std::vector<Turn> ways() const {
+  [[nodiscard]] std::vector<Turn> turns() const {
     std::vector<Turn> all;
     for (const SwitchIdx sw : lab.snapshot().switch_node.indices()) {
-      for_each_way(lab.snapshot(), sw, [&](PortNum in, PortNum out) {
+      for_each_turn(lab.snapshot(), sw, [&](PortNum in, PortNum out) {
         all.push_back({sw, in, out});
       });
     }
@@ -35,43 +35,43 @@ struct LaneRows : testing::Test {
     return all;
   }
 
-  [[nodiscard]] SlToVl held(const Turn& way) const {
-    return lab.fabric.sl_to_vl(lab.sim_switch(way.sw), way.in, way.out);
+  [[nodiscard]] SlToVl held(const Turn& of) const {
+    return lab.fabric.sl_to_vl(lab.sim_switch(of.sw), of.in, of.out);
   }
 
-  [[nodiscard]] const SlToVl* believed(const Turn& way) const {
-    return lab.state.rows.find(
-        lab.snapshot().node_guid[lab.snapshot().switch_node[way.sw]], way.in, way.out);
+  [[nodiscard]] const SlToVl* believed(const Turn& of) const {
+    return lab.state.sl_to_vl.find(
+        lab.snapshot().node_guid[lab.snapshot().switch_node[of.sw]], of.in, of.out);
   }
 
   /// Rows that the memory has otherwise than the registers.
   [[nodiscard]] std::size_t count_false_claims() const {
-    return static_cast<std::size_t>(std::ranges::count_if(ways(), [&](const Turn& way) {
-      return believed(way) != nullptr && *believed(way) != held(way);
+    return static_cast<std::size_t>(std::ranges::count_if(turns(), [&](const Turn& of) {
+      return believed(of) != nullptr && *believed(of) != held(of);
     }));
   }
 
   [[nodiscard]] std::size_t count_unwanted() const {
     return static_cast<std::size_t>(std::ranges::count_if(
-        ways(), [&](const Turn& way) { return held(way) != rows.row(way.sw, way.in, way.out); }));
+        turns(), [&](const Turn& of) { return held(of) != rows.row(of.sw, of.in, of.out); }));
   }
 
-  void want(const Turn& way, unsigned vls) {
-    rows.set_row(way.sw, way.in, way.out, rows.add_row(modulo_row(vls)));
+  void want(const Turn& of, unsigned vls) {
+    rows.set_row(of.sw, of.in, of.out, rows.add_row(modulo_row(vls)));
   }
 
   ProgramLab lab{"fat-tree:k=4,levels=2"};
-  LaneMaps rows;
+  SlToVlMaps rows;
   Turn turn{SwitchIdx{1}, PortNum{1}, PortNum{2}};
 };
 
 TEST_F(LaneRows, AreWrittenOnceAndThenOnlyWhereTheyDiffer) {
-  EXPECT_EQ(run().rows_written, ways().size());
+  EXPECT_EQ(run().sl_to_vl_written, turns().size());
   EXPECT_EQ(count_unwanted(), 0u);
   EXPECT_EQ(count_false_claims(), 0u);
-  EXPECT_EQ(run().rows_written, 0u);
+  EXPECT_EQ(run().sl_to_vl_written, 0u);
   want(turn, 2);
-  EXPECT_EQ(run().rows_written, 1u);
+  EXPECT_EQ(run().sl_to_vl_written, 1u);
   EXPECT_EQ(held(turn), modulo_row(2));
 }
 
@@ -84,7 +84,7 @@ TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
   };
   const ProgramReport report = run();
   EXPECT_EQ(bad, 2u) << "the answer to the Set, and what the switch says when asked";
-  EXPECT_EQ(report.rows_written, 1u);
+  EXPECT_EQ(report.sl_to_vl_written, 1u);
   EXPECT_EQ(report.fault_count, 0u);
   EXPECT_EQ(*believed(turn), modulo_row(2));
 }
@@ -96,7 +96,7 @@ TEST_F(LaneRows, ThatASwitchKeepsOtherwiseAreAFaultAndKnownAsTheyAre) {
     if (smp.attribute_id == kRows) encode_sl_to_vl(modulo_row(5), smp.data);
   };
   const ProgramReport report = run();
-  EXPECT_EQ(report.rows_written, 0u);
+  EXPECT_EQ(report.sl_to_vl_written, 0u);
   ASSERT_EQ(report.faults.size(), 1u);
   EXPECT_THAT(report.faults[0].what, testing::HasSubstr("in port 1, out port 2"));
   ASSERT_NE(believed(turn), nullptr);
@@ -117,7 +117,7 @@ TEST_F(LaneRows, InDoubtAreNotBelievedToBeAsBefore) {
 
   lab.tap.on_answer = nullptr;
   rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
-  EXPECT_EQ(run().rows_written, 1u);
+  EXPECT_EQ(run().sl_to_vl_written, 1u);
   EXPECT_EQ(held(turn), before) << "wanted as before, so written again";
 }
 
@@ -127,37 +127,37 @@ TEST_F(LaneRows, OfBlockedTurnsAreLeftAlone) {
   plan.phases[0].block = {turn};
   ProgramInput input = lab.input();
   input.plan = &plan;
-  input.rows = &rows;
+  input.sl_to_vl = &rows;
   EXPECT_EQ(lab.program(input).turns_blocked, 1u);
-  EXPECT_EQ(run().rows_written, 0u);
+  EXPECT_EQ(run().sl_to_vl_written, 0u);
   EXPECT_EQ(held(turn)[0], kManagementVl);
 }
 
 TEST_F(LaneRows, AreReadBackByTheNextLife) {
   run();
-  const RowMemory nothing;
-  const std::vector<Turn> unread = find_unread_rows(lab.snapshot(), nothing);
-  EXPECT_EQ(unread, ways());
-  EXPECT_THAT(find_unread_rows(lab.snapshot(), lab.state.rows), testing::IsEmpty());
+  const ConfirmedSlToVl nothing;
+  const std::vector<Turn> unread = find_unread_sl_to_vl(lab.snapshot(), nothing);
+  EXPECT_EQ(unread, turns());
+  EXPECT_THAT(find_unread_sl_to_vl(lab.snapshot(), lab.state.sl_to_vl), testing::IsEmpty());
 
   // One way answers with a status, which says nothing of its row.
-  lab.state.rows = {};
+  lab.state.sl_to_vl = {};
   unsigned answers = 0;
   lab.tap.on_answer = [&](Smp& smp) {
     if (smp.attribute_id == kRows && answers++ == 3) smp.status = 7 << 2;
   };
   bool done = false;
-  RowReader reader(lab.client, lab.policy.m_key);
-  reader.start(lab.sweep, unread, lab.state.rows, [&] { done = true; });
+  SlToVlReader reader(lab.client, lab.policy.m_key);
+  reader.start(lab.sweep, unread, lab.state.sl_to_vl, [&] { done = true; });
   ASSERT_TRUE(lab.runtime.run_while_not([&] { return done; },
                                         lab.runtime.now() + Duration(std::chrono::minutes(1))));
-  EXPECT_THAT(find_unread_rows(lab.snapshot(), lab.state.rows), testing::SizeIs(1));
+  EXPECT_THAT(find_unread_sl_to_vl(lab.snapshot(), lab.state.sl_to_vl), testing::SizeIs(1));
   EXPECT_EQ(count_false_claims(), 0u);
   EXPECT_EQ(count_unwanted(), 0u);
 }
 
-TEST(RowMemory, KeepsWhatItKnowsWhenAPortOfAHigherNumberComes) {
-  RowMemory memory;
+TEST(ConfirmedSlToVl, KeepsWhatItKnowsWhenAPortOfAHigherNumberComes) {
+  ConfirmedSlToVl memory;
   memory.confirm(Guid{1}, PortNum{1}, PortNum{2}, modulo_row(2));
   memory.confirm(Guid{1}, PortNum{9}, PortNum{4}, modulo_row(4));
   ASSERT_NE(memory.find(Guid{1}, PortNum{1}, PortNum{2}), nullptr);

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/program/read_back.h"
+#include "smd/program/lft_writer.h"
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {

@@ -1,5 +1,5 @@
 // Frames: whole, in pieces, cut, changed, foreign.
-#include "smd/replica/frame.h"
+#include "smd/replica/link.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

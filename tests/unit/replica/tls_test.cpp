@@ -15,8 +15,8 @@
 
 #include "smd/base/host_port.h"
 #include "smd/replica/client.h"
-#include "smd/replica/peer.h"
 #include "smd/replica/server.h"
+#include "smd/replica/stream.h"
 #include "tests/support/certificates.h"
 
 namespace smd::replica {

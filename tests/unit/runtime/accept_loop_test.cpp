@@ -1,5 +1,5 @@
 // Once with an acceptor of the test's own in virtual time, once with the kernel out of descriptors.
-#include "smd/runtime/accept_loop.h"
+#include "smd/runtime/tcp_listener.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>

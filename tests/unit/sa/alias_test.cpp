@@ -1,7 +1,7 @@
 // Further GUIDs of ports: who may ask for them, what is declined, what Get shows.
 #include <gtest/gtest.h>
 
-#include "smd/sa/alias_keeper.h"
+#include "smd/sa/alias_manager.h"
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {
@@ -14,7 +14,7 @@ constexpr std::uint64_t guid_bit(unsigned n) { return component_bit(4 + n); }
 
 struct AliasBench : KeptBench {
   explicit AliasBench(AliasLimits limits = {}) : aliases([this] { ++told; }, AliasTable(limits)) {
-    server.add_keeper(aliases);
+    server.add_manager(aliases);
     renew();
   }
 
@@ -37,7 +37,7 @@ struct AliasBench : KeptBench {
     return *decode_guid_info_record(body);
   }
 
-  AliasKeeper aliases;
+  AliasManager aliases;
   int told = 0;
 };
 

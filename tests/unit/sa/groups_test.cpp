@@ -2,10 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/multicast/mgid.h"
-#include "smd/multicast/subnet_realm.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/multicast/group.h"
+#include "smd/multicast/subnet_limits.h"
+#include "smd/sa/group_manager.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
@@ -31,7 +30,7 @@ class GroupRecords : public ::testing::Test {
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 64;
     parts.fabric = fabric;
     view = std::make_shared<const SubnetView>(parts);
-    realm.emplace(SubnetRealm::Parts{.fabric = parts.fabric, .lids = parts.lids});
+    subnet.emplace(SnapshotLimits::Parts{.fabric = parts.fabric, .lids = parts.lids});
   }
 
   [[nodiscard]] Gid gid(std::string_view host) const {
@@ -57,7 +56,7 @@ class GroupRecords : public ::testing::Test {
   Answer put(const Asked& asked, std::string_view from, bool trusted = false) {
     Query query = asked.query(trusted);
     query.client.lid = from.empty() ? Lid{99} : lid_of(*view, from);
-    return keeper.answer(*view, query).value_or(Answer{.status = Status::BadMethodAttribute});
+    return manager.answer(*view, query).value_or(Answer{.status = Status::BadMethodAttribute});
   }
 
   static std::vector<McMemberRecord> records(const Answer& answer) {
@@ -69,14 +68,15 @@ class GroupRecords : public ::testing::Test {
   }
 
   std::shared_ptr<const SubnetView> view;
-  std::optional<SubnetRealm> realm;
+  std::optional<SnapshotLimits> subnet;
   GroupTable groups;
   MftMemory tables;
   unsigned changes = 0;
-  GroupKeeper keeper{{.groups = groups,
-                      .tables = tables,
-                      .realm = [this]() -> const Realm* { return realm ? &*realm : nullptr; },
-                      .on_changed = [this] { ++changes; }}};
+  GroupManager manager{
+      {.groups = groups,
+       .tables = tables,
+       .subnet = [this]() -> const SubnetLimits* { return subnet ? &*subnet : nullptr; },
+       .on_changed = [this] { ++changes; }}};
 };
 
 TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
@@ -107,7 +107,7 @@ TEST_F(GroupRecords, EveryRefusalHasItsStatus) {
   EXPECT_EQ(ask(Method::Delete, kJoin, member("H1"), "H1").status, Status::RequestInvalid);
   EXPECT_EQ(ask(Method::GetTraceTable, kJoin, member("H1"), "H1").status,
             Status::BadMethodAttribute);
-  realm.reset();
+  subnet.reset();
   EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "H1").status, Status::Busy);
   EXPECT_EQ(changes, 0u);
 }
@@ -115,7 +115,7 @@ TEST_F(GroupRecords, EveryRefusalHasItsStatus) {
 TEST_F(GroupRecords, NoMlidsNoGroup) {
   auto fabric = std::make_shared<Fabric>(view->fabric());
   for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 0;
-  realm.emplace(SubnetRealm::Parts{.fabric = fabric, .lids = view->parts().lids});
+  subnet.emplace(SnapshotLimits::Parts{.fabric = fabric, .lids = view->parts().lids});
   EXPECT_EQ(ask(Method::Set, kCreate, member("H1"), "H1").status, Status::NoResources);
 }
 
@@ -177,7 +177,7 @@ TEST_F(GroupRecords, OthersSeeGroupsAndNobodyInThem) {
 }
 
 TEST_F(GroupRecords, GroupsOfOtherPartitionsAreNotThere) {
-  static_cast<void>(groups.keep(*realm, {{.mgid = kMgid, .p_key = PKey{0x8123}}}));
+  static_cast<void>(groups.keep(*subnet, {{.mgid = kMgid, .p_key = PKey{0x8123}}}));
   EXPECT_THAT(records(ask(Method::GetTable, 0, {}, "H1")), IsEmpty());
 }
 

@@ -287,14 +287,14 @@ TEST(Inform, WhoCameAndWhoWentIsToldAfterTheCycleThatFindsIt) {
   bench.adopt(view_of(kWithoutH3));
   bench.run();
   ASSERT_THAT(told(bench), ElementsAre(bench.lid("H1")));
-  const MadPacket gone = bench.reports()[0];
-  EXPECT_EQ(subject(gone), h3);
-  const Notice notice = *decode_notice(std::span(gone.mad).subspan(kHeaderSize, 64));
+  const MadPacket ended = bench.reports()[0];
+  EXPECT_EQ(subject(ended), h3);
+  const Notice notice = *decode_notice(std::span(ended.mad).subspan(kHeaderSize, 64));
   EXPECT_EQ(notice.trap_or_device, 65);
   EXPECT_EQ(notice.producer_or_vendor, 4u);
   EXPECT_EQ(notice.type, 3);
   EXPECT_EQ(notice.issuer_lid, bench.view->lid_of(bench.view->fabric().sm_port));
-  bench.confirm(gone);
+  bench.confirm(ended);
   bench.transport.sent.clear();
   bench.adopt(view_of(kWithoutH3));
   bench.run();

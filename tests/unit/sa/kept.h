@@ -1,8 +1,8 @@
 // The service with what clients leave there.
 #pragma once
 
-#include "smd/sa/inform_keeper.h"
-#include "smd/sa/service_keeper.h"
+#include "smd/sa/inform_manager.h"
+#include "smd/sa/service_manager.h"
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -16,8 +16,8 @@ struct KeptBench : ServerBench {
             limits),
         services(
             runtime, [this] { ++changes; }, service_limits) {
-    server.add_keeper(inform);
-    server.add_keeper(services);
+    server.add_manager(inform);
+    server.add_manager(services);
     server.on_answer([this](const MadPacket& packet) { inform.on_answer(packet); });
     inform.adopt(view);
   }
@@ -68,8 +68,8 @@ struct KeptBench : ServerBench {
     run();
   }
 
-  InformKeeper inform;
-  ServiceKeeper services;
+  InformManager inform;
+  ServiceManager services;
   int changes = 0;
   std::uint64_t transaction = 1000;
   SaHeader answered;

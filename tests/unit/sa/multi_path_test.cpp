@@ -6,7 +6,7 @@
 #include <set>
 
 #include "smd/sa/multi_path.h"
-#include "smd/sa/rmpp_sender.h"
+#include "smd/sa/rmpp.h"
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -100,7 +100,7 @@ std::shared_ptr<const SubnetView> two_ways() {
   return std::make_shared<const SubnetView>(parts);
 }
 
-/// Cables that more than one of the paths passes, hosts' own aside.
+/// Links that more than one of the paths passes, hosts' own aside.
 std::size_t count_shared(const SubnetView& view, const Answer& answer) {
   const Fabric& fabric = view.fabric();
   std::map<PortIdx, unsigned> paths_over;

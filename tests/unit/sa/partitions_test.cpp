@@ -2,11 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/sa/link_records.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/path_keys.h"
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {

@@ -2,9 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/sa/class_port_info.h"
-#include "smd/sa/link_records.h"
 #include "smd/sa/node_records.h"
+#include "smd/sa/sa_mad.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {

@@ -6,15 +6,13 @@
 #include <cstring>
 #include <functional>
 
-#include "smd/sa/class_port_info.h"
-#include "smd/sa/inform_info.h"
-#include "smd/sa/link_records.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/path_record.h"
-#include "smd/sa/report_event.h"
-#include "smd/sa/service_record.h"
-#include "smd/sa/table_records.h"
+#include "smd/sa/path_finder.h"
+#include "smd/sa/port_tables.h"
+#include "smd/sa/sa_mad.h"
+#include "smd/sa/service_manager.h"
+#include "smd/sa/subscriptions.h"
 
 namespace smd::sa {
 namespace {

@@ -3,8 +3,7 @@
 
 #include <random>
 
-#include "smd/sa/rmpp_receiver.h"
-#include "smd/sa/rmpp_sender.h"
+#include "smd/sa/rmpp.h"
 
 namespace smd::sa {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "smd/sa/rmpp_sender.h"
+#include "smd/sa/rmpp.h"
 
 namespace smd::sa {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "smd/sa/path_record.h"
+#include "smd/sa/path_finder.h"
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -42,7 +42,7 @@ TEST(SaFlood, DearRequestsShareTheLoop) {
 }
 
 /// Every request takes `each`, by a clock of its own.
-struct SlowKeeper final : RecordKeeper {
+struct SlowKeeper final : RecordManager {
   explicit SlowKeeper(Duration how_long) : each(how_long) {}
 
   std::optional<Answer> answer(const SubnetView&, const Query&) override {
@@ -60,7 +60,7 @@ TEST(SaFlood, AfterALongTurnTheLoopIsLeftToOthersThreeTimesAsLong) {
   for (const Duration each : {Duration(20ms), Duration(20us)}) {
     ServerBench bench({.requests_per_turn = 1});
     SlowKeeper slow(each);
-    bench.server.add_keeper(slow);
+    bench.server.add_manager(slow);
     bench.server.set_wall([&] { return slow.wall; });
     for (std::uint64_t i = 0; i < 3; ++i) bench.give(all_nodes(), Lid{66}, i);
     bench.run();

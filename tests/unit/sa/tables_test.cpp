@@ -4,10 +4,9 @@
 
 #include <utility>
 
-#include "smd/sa/class_port_info.h"
-#include "smd/sa/held_tables.h"
-#include "smd/sa/path_record.h"
-#include "smd/sa/table_records.h"
+#include "smd/sa/path_finder.h"
+#include "smd/sa/port_tables.h"
+#include "smd/sa/sa_mad.h"
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -111,7 +110,7 @@ TEST_F(PortTables, OfRowsAreThoseThatTheSiteWants) {
   EXPECT_EQ(host[0].vls[6], Vl{2}) << "four lanes";
   EXPECT_EQ(host[0].in, PortNum{0});
   EXPECT_EQ(host[0].out, PortNum{0});
-  // S1 has three cables; port 0 carries no data here.
+  // S1 has three links; port 0 carries no data here.
   EXPECT_THAT(rows(component_bit(0), {.lid = lid("S1")}), SizeIs(4 * 3));
   const auto one = rows(component_bit(0) | component_bit(1) | component_bit(2),
                         {.lid = lid("S1"), .in = PortNum{1}, .out = PortNum{3}});
@@ -120,7 +119,7 @@ TEST_F(PortTables, OfRowsAreThoseThatTheSiteWants) {
 }
 
 TEST_F(PortTables, OfRowsAreThoseThatRoutesNeed) {
-  auto rows = std::make_shared<LaneMaps>(*parts.fabric);
+  auto rows = std::make_shared<SlToVlMaps>(*parts.fabric);
   SlToVl row;
   row.fill(Vl{3});
   rows->add_row(row);
@@ -308,7 +307,7 @@ struct UnsetTables : PortTables {
   UnsetTables() {
     parts.held = &held;
     bench.server.adopt(std::make_shared<const SubnetView>(parts));
-    bench.server.add_keeper(keeper);
+    bench.server.add_manager(manager);
   }
 
   static Asked row(Method method, std::uint64_t mask, const SlToVlTableRecord& wanted) {
@@ -328,9 +327,9 @@ struct UnsetTables : PortTables {
 
   HeldTables held;
   std::vector<TableBlock> wanted;
-  TableReadKeeper keeper{held, [this](const std::vector<TableBlock>& blocks) {
-                           wanted.insert(wanted.end(), blocks.begin(), blocks.end());
-                         }};
+  TableReadManager manager{held, [this](const std::vector<TableBlock>& blocks) {
+                             wanted.insert(wanted.end(), blocks.begin(), blocks.end());
+                           }};
   ServerBench bench{{.requests_of_one_port = 4}};
 };
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "smd/sa/node_records.h"
-#include "smd/sa/path_record.h"
-#include "smd/sa/trace.h"
+#include "smd/sa/path_finder.h"
+#include "smd/sa/path_query.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {

@@ -8,9 +8,8 @@
 #include <random>
 #include <set>
 
-#include "smd/multicast/subnet_realm.h"
-#include "smd/sa/group_keeper.h"
-#include "smd/sa/multicast_records.h"
+#include "smd/multicast/subnet_limits.h"
+#include "smd/sa/group_manager.h"
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {
@@ -30,7 +29,7 @@ struct Desk : KeptBench {
   Desk()
       : KeptBench({.table = {.all = kMostSubscriptions, .of_one_port = 6}},
                   {.all = kMostServices, .of_one_port = 8}) {
-    server.add_keeper(keeper);
+    server.add_manager(manager);
     move_to(kWhole);
   }
 
@@ -41,18 +40,18 @@ struct Desk : KeptBench {
     for (PortInfo& info : fabric->port_info) info.mtu_cap = 5;
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = kMlids;
     parts.fabric = fabric;
-    realm.emplace(SubnetRealm::Parts{.fabric = parts.fabric, .lids = parts.lids});
-    groups.drop([this](Guid port) { return realm->port_of(port) == kNone<PortIdx>; });
+    subnet.emplace(SnapshotLimits::Parts{.fabric = parts.fabric, .lids = parts.lids});
+    groups.drop([this](Guid port) { return subnet->port_of(port) == kNone<PortIdx>; });
     adopt(std::make_shared<const SubnetView>(parts));
   }
 
-  std::optional<SubnetRealm> realm;
+  std::optional<SnapshotLimits> subnet;
   GroupTable groups;
   MftMemory tables;
-  GroupKeeper keeper{{.groups = groups,
-                      .tables = tables,
-                      .realm = [this]() -> const Realm* { return &*realm; },
-                      .on_changed = [] {}}};
+  GroupManager manager{{.groups = groups,
+                        .tables = tables,
+                        .subnet = [this]() -> const SubnetLimits* { return &*subnet; },
+                        .on_changed = [] {}}};
 };
 
 /// Empty, or what is not as it must be.
@@ -63,7 +62,7 @@ std::string find_flaw(const Desk& desk) {
       return "an MLID that switches have no room for";
     bool kept = group.permanent;
     for (const auto& [port, member] : group.members) {
-      if (desk.realm->port_of(port) == kNone<PortIdx>) return "a member that does not exist";
+      if (desk.subnet->port_of(port) == kNone<PortIdx>) return "a member that does not exist";
       if (member.join_state == 0 || member.join_state > 15) return "a member without a JoinState";
       kept = kept || join_state::keeps_group(member.join_state);
     }

@@ -75,7 +75,7 @@ TEST(IbRun, SourcesOfCongestionAreSlowedDown) {
   const NetStats& stats = rig.net->stats();
   EXPECT_EQ(stats.delivered, 600u);
   std::uint64_t marked = 0;
-  for (const Arrival& arrival : script.arrivals) marked += arrival.marks != 0;
+  for (const Delivery& arrival : script.arrivals) marked += arrival.marks != 0;
   EXPECT_GT(marked, 0u);
   EXPECT_LT(marked, 600u);
   EXPECT_EQ(stats.notices.made, marked);

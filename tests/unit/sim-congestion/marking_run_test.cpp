@@ -27,7 +27,7 @@ struct Flood {
     rig.net->start();
     rig.net->run_until(kSecond);
     EXPECT_EQ(script.arrivals.size(), kPackets);
-    for (const Arrival& arrival : script.arrivals) ++by_marks[arrival.marks];
+    for (const Delivery& arrival : script.arrivals) ++by_marks[arrival.marks];
   }
 
   static PacketOptions options() {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "smd/congestion/window.h"
+#include "smd/congestion/throttle.h"
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
@@ -138,7 +138,7 @@ TEST_P(EveryPreset, CarriesAllOfAFlood) {
   EXPECT_EQ(stats.notices.in_flight, 0u);
   EXPECT_EQ(stats.notices.lost, 0u);
   std::uint64_t marked = 0;
-  for (const Arrival& arrival : script.arrivals) marked += arrival.marks != 0;
+  for (const Delivery& arrival : script.arrivals) marked += arrival.marks != 0;
   const std::string name = GetParam();
   if (name == "none") {
     EXPECT_EQ(marked, 0u);
@@ -224,7 +224,7 @@ std::vector<HostNum> order(SourceQueues queues, unsigned count, unsigned pool) {
   rig.net->set_congestion_control(control.hooks());
   rig.run(script);
   std::vector<HostNum> out;
-  for (const Arrival& arrival : script.arrivals) out.push_back(arrival.destination);
+  for (const Delivery& arrival : script.arrivals) out.push_back(arrival.destination);
   return out;
 }
 

@@ -61,7 +61,7 @@ Shares measure(std::string_view mechanism, bool with_victim) {
   rig.net->run_until(1500 * kMicro);
   EXPECT_EQ(rig.net->audit(), "");
   Shares out;
-  for (const Arrival& arrival : seen.arrivals) out.of[arrival.source] += 278e3 / (1000 * kMicro);
+  for (const Delivery& arrival : seen.arrivals) out.of[arrival.source] += 278e3 / (1000 * kMicro);
   return out;
 }
 

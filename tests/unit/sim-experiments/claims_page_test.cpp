@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sim-backend/experiments/experiment.h"
+#include "sim-backend/experiments/registry.h"
 #include "tests/support/claims_page.h"
 
 namespace smd::sim {

@@ -1,9 +1,9 @@
 // Windows from runs: the round trip of an empty path in the networks of the study, to a cycle.
-#include "sim-backend/experiments/empty_run.h"
+#include "sim-backend/experiments/congestion/empty_run.h"
 
 #include <gtest/gtest.h>
 
-#include "smd/congestion/window.h"
+#include "smd/congestion/throttle.h"
 
 namespace smd::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "sim-backend/experiments/result_text.h"
-#include "sim-backend/experiments/svg_plot.h"
+#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/svg_plot.h"
 
 namespace smd::sim {
 namespace {

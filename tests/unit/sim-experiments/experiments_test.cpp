@@ -2,9 +2,9 @@
 // nothing.
 #include <gtest/gtest.h>
 
-#include "sim-backend/experiments/experiment.h"
-#include "sim-backend/experiments/result_text.h"
-#include "sim-backend/experiments/svg_plot.h"
+#include "sim-backend/experiments/registry.h"
+#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/svg_plot.h"
 #include "smd/base/log.h"
 
 namespace smd::sim {

@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "sim-backend/experiments/experiment.h"
-#include "sim-backend/experiments/result_text.h"
+#include "sim-backend/experiments/registry.h"
+#include "sim-backend/lab/result_text.h"
 #include "tests/support/claims_page.h"
 
 namespace smd::sim {

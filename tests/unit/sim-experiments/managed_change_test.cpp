@@ -1,6 +1,6 @@
 // Data while a change is taken in: the time line and the totals are of the same packets, and
 // looking at it changes nothing.
-#include "sim-backend/experiments/managed_change.h"
+#include "sim-backend/experiments/change/managed_change.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 AssimilationCost measure(const char* mode, bool comes, Duration sample) {
   auto cost = measure_change({.fabric = "example:name=fig76",
                               .preset = kPresets[0],
-                              .how = *parse_assimilation(mode),
+                              .how = *parse_reconfiguration_mode(mode),
                               .node = 1,
                               .comes = comes,
                               .load = 0.25,
@@ -69,7 +69,7 @@ TEST(ManagedChange, TellsLossesThatTheChangeExplainsFromOthers) {
 TEST(ManagedChange, ChargesAnEngineThatKeepsEntriesForThoseThatItMakes) {
   ManagedChange change{.fabric = "example:name=fig76", .preset = kPresets[0], .node = 1};
   const auto computing = [&](const char* mode, bool all) {
-    change.how = *parse_assimilation(mode);
+    change.how = *parse_reconfiguration_mode(mode);
     change.charge_all = all;
     return measure_change(change).value().computing;
   };
@@ -95,7 +95,7 @@ TEST(ManagedChange, CountsUntilProvisionalRoutesAreIn) {
 TEST(ManagedChange, ComesWhenBetweenTwoSweepsItIsAskedTo) {
   ManagedChange change{.fabric = "example:name=fig76",
                        .preset = kPresets[0],
-                       .how = *parse_assimilation("certified"),
+                       .how = *parse_reconfiguration_mode("certified"),
                        .node = 1};
   const auto detected = [&](double phase) {
     change.phase = phase;

@@ -1,7 +1,7 @@
 // What each way of marking marks during a pulse that nobody reacts to, in 64 hosts.
 #include <gtest/gtest.h>
 
-#include "sim-backend/experiments/pulse_set.h"
+#include "sim-backend/experiments/congestion/pulse_set.h"
 
 namespace smd::sim {
 namespace {

@@ -1,14 +1,14 @@
 // Means, deviations and growth against values worked out by hand; the charge of computing against
 // the published points.
-#include "sim-backend/experiments/statistics.h"
+#include "sim-backend/lab/statistics.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "sim-backend/experiments/compute_model.h"
-#include "sim-backend/experiments/experiment.h"
-#include "sim-backend/experiments/parallel.h"
+#include "sim-backend/experiments/change/compute_model.h"
+#include "sim-backend/experiments/registry.h"
+#include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {
 namespace {

@@ -1,5 +1,5 @@
 // The run that thresholds are calibrated by, against what queueing says of so little traffic.
-#include "sim-backend/experiments/uniform_run.h"
+#include "sim-backend/experiments/congestion/uniform_run.h"
 
 #include <gtest/gtest.h>
 

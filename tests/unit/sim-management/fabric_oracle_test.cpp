@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/management/fabric_timeline.h"
-#include "smd/mad/modifiers.h"
+#include "smd/mad/tables.h"
 #include "tests/unit/sim-management/rig.h"
 
 namespace smd::sim {

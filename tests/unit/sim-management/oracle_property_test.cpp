@@ -8,7 +8,7 @@
 
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/rng.h"
-#include "smd/mad/modifiers.h"
+#include "smd/mad/tables.h"
 #include "tests/unit/sim-management/rig.h"
 
 namespace smd::sim {

@@ -12,7 +12,6 @@
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/smp.h"
-#include "smd/mad/switch_info.h"
 #include "smd/mad/tables.h"
 
 namespace smd::sim::test {

@@ -2,8 +2,8 @@
 // know.
 #include <gtest/gtest.h>
 
-#include "smd/mad/extended_port_info.h"
-#include "smd/mad/modifiers.h"
+#include "smd/mad/port_info.h"
+#include "smd/mad/tables.h"
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {

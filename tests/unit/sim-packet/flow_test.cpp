@@ -50,7 +50,7 @@ TEST(PacketFlow, AdaptersAtOneSwitchGetTheSame) {
   rig.net->start();
   rig.net->run_until(80 * kMicro);
   std::map<HostNum, int> got;
-  for (const Arrival& arrival : script.arrivals) ++got[arrival.source];
+  for (const Delivery& arrival : script.arrivals) ++got[arrival.source];
   ASSERT_EQ(got.size(), 4u);
   for (const auto& [host, packets] : got)
     EXPECT_NEAR(packets, static_cast<double>(script.arrivals.size()) / 4, 1.01);
@@ -109,7 +109,7 @@ TEST(PacketFlow, AHeadBlocksWhatIsBehindItButNotOtherLanes) {
     lines.push_back({.at = 20 * kMicro, .source = 0, .what = rig.to(h3, 256, own_lane ? 1 : 0)});
     Script script(lines);
     rig.run(script);
-    const auto found = std::ranges::find(script.arrivals, h3, &Arrival::destination);
+    const auto found = std::ranges::find(script.arrivals, h3, &Delivery::destination);
     ASSERT_NE(found, script.arrivals.end());
     const Picos took = found->tail - found->generated;
     if (own_lane) {
@@ -138,8 +138,8 @@ TEST(PacketFlow, LanesShareALinkByTheirWeights) {
   rig.net->set_observer(&script);
   rig.net->start();
   rig.net->run_until(120 * kMicro);
-  const auto first = std::ranges::count(script.arrivals, 0, &Arrival::sl);
-  const auto second = std::ranges::count(script.arrivals, 1, &Arrival::sl);
+  const auto first = std::ranges::count(script.arrivals, 0, &Delivery::sl);
+  const auto second = std::ranges::count(script.arrivals, 1, &Delivery::sl);
   // 960 and 320 bytes: 4 and 2 packets.
   EXPECT_NEAR(static_cast<double>(first) / static_cast<double>(second), 2.0, 0.1);
 }
@@ -159,7 +159,7 @@ TEST(PacketFlow, CrossbarsWithOneWayInSendOneVlAtATime) {
                    {.at = 10 * kNano, .source = 0, .what = rig.to(2, 256, 1)}});
     rig.run(script);
     ASSERT_EQ(script.arrivals.size(), 3u);
-    const auto found = std::ranges::find(script.arrivals, HostNum{2}, &Arrival::destination);
+    const auto found = std::ranges::find(script.arrivals, HostNum{2}, &Delivery::destination);
     const Picos crosses = multiplexed ? 33240 : 16758;
     EXPECT_EQ(found->head, (crosses + 2 + 4 + 40 + 100) * kNano);
   }
@@ -183,7 +183,7 @@ TEST(PacketFlow, ASourceWithAQueuePerDestinationPassesASlowOne) {
                    {.at = 0, .source = 0, .what = rig.to(2, 256)}});
     rig.run(script);
     std::map<HostNum, Picos> last;
-    for (const Arrival& arrival : script.arrivals) last[arrival.destination] = arrival.injected;
+    for (const Delivery& arrival : script.arrivals) last[arrival.destination] = arrival.injected;
     EXPECT_EQ(last[1], (60 + 4 * 282) * kNano);
     const bool passes = waiting == SourceQueues::PerDestination;
     EXPECT_EQ(last[2], (passes ? 60 + 282 : 60 + 5 * 282) * kNano);
@@ -236,7 +236,7 @@ TEST(PacketFlow, MulticastPacketsAreCopied) {
                    {.at = 2, .source = 0, .what = {.dlid = Lid{0xC000}, .payload = 256}}});
     rig.run(script);
     std::map<HostNum, std::vector<HostNum>> got;
-    for (const Arrival& arrival : script.arrivals)
+    for (const Delivery& arrival : script.arrivals)
       got[arrival.source].push_back(arrival.destination);
     EXPECT_THAT(got[0], testing::UnorderedElementsAre(1, 2, 3)) << "all but the sender";
     EXPECT_THAT(got[3], testing::UnorderedElementsAre(0, 1, 2));

@@ -55,7 +55,7 @@ class Script final : public Workload, public PacketObserver {
   struct Line {
     Picos at = 0;
     HostNum source = 0;
-    Sending what;
+    PacketRequest what;
   };
 
   explicit Script(std::vector<Line> lines) : lines_(std::move(lines)) {}
@@ -75,11 +75,11 @@ class Script final : public Workload, public PacketObserver {
   using PacketObserver::on_delivered;
   using Workload::on_delivered;
 
-  void on_delivered(const Arrival& arrival) override { arrivals.push_back(arrival); }
+  void on_delivered(const Delivery& arrival) override { arrivals.push_back(arrival); }
 
   void on_discarded(const Loss& loss) override { losses.push_back(loss); }
 
-  std::vector<Arrival> arrivals;
+  std::vector<Delivery> arrivals;
   std::vector<Loss> losses;
 
  private:
@@ -111,7 +111,7 @@ struct Rig {
   }
 
   /// From the first host to the last one, `payload` bytes.
-  [[nodiscard]] Sending to(HostNum host, std::uint16_t payload, std::uint8_t sl = 0) const {
+  [[nodiscard]] PacketRequest to(HostNum host, std::uint16_t payload, std::uint8_t sl = 0) const {
     return {.dlid = fabric.host_lids[host], .sl = sl, .payload = payload};
   }
 

@@ -1,4 +1,4 @@
-// Arrival times against sums worked out by hand.
+// Delivery times against sums worked out by hand.
 //
 // Preset "thesis": a byte takes 4 ns on 1x SDR. A packet of 256 bytes is 282 bytes long: 1,128 ns.
 //   adapter: mapping 20 + link arbitration 40                                  =    60 ns
@@ -18,7 +18,7 @@ TEST(PacketTiming, OneSwitch) {
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
-  const Arrival& arrival = script.arrivals[0];
+  const Delivery& arrival = script.arrivals[0];
   EXPECT_EQ(arrival.injected, 60 * kNano);
   EXPECT_EQ(arrival.head, (60 + 100 + 146 + 100) * kNano);
   EXPECT_EQ(arrival.tail, (60 + 100 + 146 + 100 + 1128) * kNano);

@@ -33,7 +33,7 @@ TEST(Contention, ContributorsSendAllTheyCanAndVictimsToEachOther) {
   EXPECT_EQ(rig.net->audit(), "");
   std::map<HostNum, unsigned> contended;
   unsigned victims = 0;
-  for (const Arrival& arrival : seen.arrivals) {
+  for (const Delivery& arrival : seen.arrivals) {
     const bool contributes = std::ranges::count(traffic.contributors(), arrival.source) == 1;
     EXPECT_EQ(arrival.tag, contributes ? kContendingPacket : kVictimPacket);
     if (contributes) {

@@ -100,7 +100,7 @@ TEST(PhaseTrace, TheReaderTakesWhatIsPrinted) {
 }
 
 struct Carried final : PacketObserver {
-  void on_delivered(const Arrival& arrival) override {
+  void on_delivered(const Delivery& arrival) override {
     bytes[{arrival.source, arrival.destination}] += arrival.payload;
   }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim-backend/experiments/pulse_run.h"
+#include "sim-backend/experiments/congestion/pulse_run.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 
 namespace smd::sim::test {
@@ -16,7 +16,7 @@ constexpr PulseOptions kPulse{
     .load = 0.1, .hot_share = 0.2, .hot_spot = 3, .warm_packets = 500, .batch = 7, .seed = 5};
 
 struct Seen final : PacketObserver {
-  void on_delivered(const Arrival& arrival) override {
+  void on_delivered(const Delivery& arrival) override {
     if (arrival.tag == kColdPacket) {
       cold.push_back(arrival);
     } else {
@@ -24,7 +24,7 @@ struct Seen final : PacketObserver {
     }
   }
 
-  std::vector<Arrival> cold, hot;
+  std::vector<Delivery> cold, hot;
 };
 
 TEST(Pulse, HotSourcesAreSilentThenSendTheirBatch) {
@@ -47,7 +47,7 @@ TEST(Pulse, HotSourcesAreSilentThenSendTheirBatch) {
   EXPECT_EQ(traffic.hot_packets(), 21u);
   ASSERT_EQ(seen.hot.size(), 21u);
   std::map<HostNum, unsigned> made;
-  for (const Arrival& arrival : seen.hot) {
+  for (const Delivery& arrival : seen.hot) {
     ++made[arrival.source];
     EXPECT_EQ(arrival.destination, 3u);
     EXPECT_GE(arrival.generated, traffic.began());
@@ -56,7 +56,7 @@ TEST(Pulse, HotSourcesAreSilentThenSendTheirBatch) {
   // The 500th packet began it, and those who send uniformly are never those of the pulse.
   ASSERT_GE(seen.cold.size(), 500u);
   EXPECT_EQ(seen.cold[499].tail, traffic.began());
-  for (const Arrival& arrival : seen.cold) {
+  for (const Delivery& arrival : seen.cold) {
     EXPECT_EQ(std::ranges::count(traffic.hot_sources(), arrival.source), 0);
     EXPECT_NE(arrival.destination, arrival.source);
   }
@@ -93,7 +93,7 @@ TEST(Pulse, TheOthersMayBurstToTheHotSpot) {
   options.burst = 5;
   const Seen seen = run("bmin:k=4,stages=2", options);
   std::map<HostNum, unsigned> made;
-  for (const Arrival& arrival : seen.hot) ++made[arrival.source];
+  for (const Delivery& arrival : seen.hot) ++made[arrival.source];
   EXPECT_EQ(made.size(), 15u);
   EXPECT_EQ(std::ranges::count_if(made, [](const auto& each) { return each.second == 5; }), 12);
   EXPECT_EQ(std::ranges::count_if(made, [](const auto& each) { return each.second == 7; }), 3);
@@ -105,12 +105,13 @@ TEST(Pulse, SizesAreMixedEvenlyAndTheLoadStays) {
   options.other_payload = 512;
   options.warm_packets = 4000;
   const Seen seen = run("bmin:k=4,stages=2", options);
-  const auto small = std::ranges::count(seen.cold, 64, &Arrival::payload);
-  EXPECT_EQ(static_cast<std::size_t>(small + std::ranges::count(seen.cold, 512, &Arrival::payload)),
-            seen.cold.size());
+  const auto small = std::ranges::count(seen.cold, 64, &Delivery::payload);
+  EXPECT_EQ(
+      static_cast<std::size_t>(small + std::ranges::count(seen.cold, 512, &Delivery::payload)),
+      seen.cold.size());
   EXPECT_NEAR(double(small) / double(seen.cold.size()), 0.5, 0.03);
   double bytes = 0;
-  for (const Arrival& arrival : seen.cold) bytes += arrival.payload + 22;
+  for (const Delivery& arrival : seen.cold) bytes += arrival.payload + 22;
   // Of thirteen hosts that send, in cycles of a byte each.
   EXPECT_NEAR(bytes / 13 / (double(seen.cold.back().tail) / kNano), 0.1, 0.005);
 }
@@ -122,7 +123,7 @@ TEST(Pulse, UnidirectionalNetworksArePassedFromTheFirstStageToTheLast) {
   const Seen seen = run("umin:k=2,stages=3", options);
   ASSERT_FALSE(seen.cold.empty());
   for (const auto* arrivals : {&seen.cold, &seen.hot}) {
-    for (const Arrival& arrival : *arrivals) {
+    for (const Delivery& arrival : *arrivals) {
       EXPECT_EQ(arrival.source % 2, 0u);
       EXPECT_EQ(arrival.destination % 2, 1u);
       EXPECT_NE(arrival.source / 2, arrival.destination / 2);

@@ -106,7 +106,7 @@ TEST(Synthetic, ChoosesServiceLevels) {
   Rig rig(draw("H1-S1 H2-S1"), options);
 
   struct Levels final : PacketObserver {
-    void on_delivered(const Arrival& arrival) override { ++count[arrival.sl]; }
+    void on_delivered(const Delivery& arrival) override { ++count[arrival.sl]; }
 
     std::array<int, 16> count{};
   };
@@ -183,9 +183,9 @@ TEST(Trace, IsReplayed) {
   TraceTraffic traffic(*rig.net, std::move(copies), "t", 256);
 
   struct Seen final : PacketObserver {
-    void on_delivered(const Arrival& arrival) override { all.push_back(arrival); }
+    void on_delivered(const Delivery& arrival) override { all.push_back(arrival); }
 
-    std::vector<Arrival> all;
+    std::vector<Delivery> all;
   };
 
   Seen seen;
@@ -195,9 +195,9 @@ TEST(Trace, IsReplayed) {
   rig.net->run_until(kMilli);
   EXPECT_TRUE(traffic.finished());
   ASSERT_EQ(seen.all.size(), 5u);
-  EXPECT_EQ(std::ranges::count(seen.all, 1'000'500, &Arrival::generated), 4);
-  EXPECT_EQ(std::ranges::count(seen.all, 1, &Arrival::sl), 1);
-  EXPECT_EQ(std::ranges::count(seen.all, 88, &Arrival::payload), 1);
+  EXPECT_EQ(std::ranges::count(seen.all, 1'000'500, &Delivery::generated), 4);
+  EXPECT_EQ(std::ranges::count(seen.all, 1, &Delivery::sl), 1);
+  EXPECT_EQ(std::ranges::count(seen.all, 88, &Delivery::payload), 1);
 }
 
 TEST(Trace, FaultsHaveTheirLine) {

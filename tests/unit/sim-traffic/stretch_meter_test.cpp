@@ -45,7 +45,7 @@ TEST(StretchMeter, AMissingRouteIsNoFaultsDoing) {
   StretchMeter meter(*rig.net);
   meter.blame(rig.node("S1"));
   meter.blame(rig.node("S2"));
-  Sending nowhere = rig.to(1, 256);
+  PacketRequest nowhere = rig.to(1, 256);
   nowhere.dlid = Lid{999};
   Script script({{.at = 0, .source = 0, .what = nowhere}});
   rig.net->set_workload(&script);

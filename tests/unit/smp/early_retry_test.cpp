@@ -113,10 +113,10 @@ TEST_F(EarlyRetry, WhileNothingIsHeardOnlyTheOldestIsAskedAgain) {
 
 TEST_F(EarlyRetry, TheAnswerToTheProbeFreesTheRestOfALostCrowd) {
   lost_ = [](const Smp&, unsigned attempt) { return attempt == 0; };
-  std::vector<decltype(ask(node_info()))> crowd;
-  for (std::uint8_t i = 10; i < 30; ++i) crowd.push_back(ask(node_info(i)));
+  std::vector<decltype(ask(node_info()))> burst;
+  for (std::uint8_t i = 10; i < 30; ++i) burst.push_back(ask(node_info(i)));
   run_for(10ms);
-  for (const auto& outcome : crowd) EXPECT_TRUE(*outcome && outcome->value());
+  for (const auto& outcome : burst) EXPECT_TRUE(*outcome && outcome->value());
   EXPECT_EQ(retried_.size(), 20u);
   EXPECT_EQ(client_->stats().late, 0u);
 }
@@ -125,18 +125,18 @@ TEST_F(EarlyRetry, AProbeGoesOutThoughTheLostFillAWindowThatWasHalved) {
   lost_ = [](const Smp& smp, unsigned attempt) {
     return attempt == 0 && smp.initial_path[1] >= 7 && smp.initial_path[1] < 40;
   };
-  std::vector<decltype(ask(node_info()))> crowd{ask(node_info(7))};
+  std::vector<decltype(ask(node_info()))> burst{ask(node_info(7))};
   run_for(1500us);
-  for (std::uint8_t i = 10; i < 38; ++i) crowd.push_back(ask(node_info(i)));
+  for (std::uint8_t i = 10; i < 38; ++i) burst.push_back(ask(node_info(i)));
   run_for(600us);
   // Overtakes the first, not yet the others: they are more than half of the window now.
   ask(node_info(1));
   run_for(200us);
   ASSERT_LT(client_->window(), client_->outstanding());
   run_for(20ms);
-  for (const auto& outcome : crowd) EXPECT_TRUE(*outcome && outcome->value());
+  for (const auto& outcome : burst) EXPECT_TRUE(*outcome && outcome->value());
   EXPECT_EQ(client_->stats().timeouts, 0u);
-  EXPECT_EQ(retried_.size(), crowd.size());
+  EXPECT_EQ(retried_.size(), burst.size());
 }
 
 TEST_F(EarlyRetry, APauseOfTheWholeFabricCostsOneSmp) {

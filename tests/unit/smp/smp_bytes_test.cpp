@@ -3,8 +3,7 @@
 
 #include <cstring>
 
-#include "smd/smp/reply.h"
-#include "smd/smp/request.h"
+#include "smd/smp/messages.h"
 #include "smd/smp/timing.h"
 
 namespace smd {

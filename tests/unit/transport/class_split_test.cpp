@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "smd/transport/class_split.h"
+#include "smd/transport/transport.h"
 #include "tests/unit/smp/fake_transport.h"
 
 namespace smd {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 
-#include "smd/transport/umad_errors.h"
 #include "smd/transport/umad_ports.h"
 
 namespace smd {

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "sim-backend/experiments/experiment.h"
-
-namespace smd::sim {
-
-[[nodiscard]] Experiment detection();
-
-}  // namespace smd::sim

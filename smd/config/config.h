@@ -1,0 +1,251 @@
+// What an operator can set. The names of the fields are the keys of the file: sm.lmc is
+// Config::sm.lmc. Meaning, unit, default and range of each stand in one table
+// (config_options.cpp) that also drives parsing, etc/smd.toml and docs/formats/config.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smd/base/result.h"
+#include "smd/congestion/options.h"
+#include "smd/ib/types.h"
+#include "smd/multicast/tree.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/qos_file.h"
+#include "smd/routing/engine.h"
+
+namespace smd {
+
+enum class TransportKind : std::uint8_t { Umad, Sim };
+
+struct TransportConfig {
+  TransportKind kind = TransportKind::Umad;
+  std::string device;  // "": the first usable
+  unsigned port = 0;   // 0: the first usable
+  Guid port_guid;      // 0: by device and port
+  std::string fabric;  // of kind sim: a file or a generator
+  unsigned retry_backoff_min_s = 1;
+  unsigned retry_backoff_max_s = 30;
+
+  friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
+};
+
+struct SmpConfig {
+  unsigned window_min = 4;
+  unsigned window_start = 32;
+  unsigned window_max = 256;
+  unsigned retries = 3;
+  unsigned timeout_ms = 200;
+  unsigned max_per_second = 0;  // 0: no limit
+
+  friend bool operator==(const SmpConfig&, const SmpConfig&) = default;
+};
+
+struct SmConfig {
+  unsigned priority = 0;
+  unsigned master_priority = 0;
+  SmKey sm_key;
+  unsigned poll_interval_ms = 1000;
+  unsigned poll_retries = 4;
+  MKey m_key;
+  unsigned m_key_protect = 0;
+  unsigned m_key_lease_s = 0;
+  std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
+  std::string state_dir = "/var/lib/smd";
+  std::string engine = "updn";
+  std::vector<Guid> roots;
+  std::string roots_file;  // "": none; load_config() adds what it names to `roots`
+  RootChoice root_choice = RootChoice::Trial;
+  OrientationSearch orientation = OrientationSearch::BreadthFirst;
+  LaneCut lane_cut = LaneCut::UpDown;
+  GatewayChoice gateways = GatewayChoice::OwnFirst;
+  TreeShape multicast_trees = TreeShape::UpDown;
+  std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
+  unsigned lmc = 0;
+  unsigned lmc_enhanced_port0 = 0;
+  Lid lid_min{1};
+  Lid lid_max = kTopUnicastLid;
+  std::string mode = "certified";  // see assimilation.h
+  unsigned drain_us = 1000;
+
+  friend bool operator==(const SmConfig&, const SmConfig&) = default;
+};
+
+struct SweepConfig {
+  unsigned interval_s = 10;  // 0: only on traps and commands
+  unsigned factor = 0;       // not 0: goes before interval_s
+  unsigned debounce_ms = 3;
+  unsigned debounce_max_ms = 200;
+  unsigned relief_s = 10;  // 0: never
+
+  friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
+};
+
+struct PortConfig {
+  unsigned mtu_max = 4096;            // bytes: 256, 512, 1024, 2048 or 4096
+  unsigned max_operational_vls = 15;  // 1, 2, 4, 8 or 15
+  unsigned subnet_timeout = 18;
+  unsigned packet_life_time = 18;
+  unsigned hoq_life = 18;
+  unsigned leaf_hoq_life = 16;
+  unsigned vl_stall_count = 7;
+  unsigned leaf_vl_stall_count = 7;
+  unsigned local_phy_errors = 8;
+  unsigned overrun_errors = 8;
+
+  friend bool operator==(const PortConfig&, const PortConfig&) = default;
+};
+
+struct VlWeight {
+  Vl vl;
+  std::uint8_t weight = 0;
+
+  friend bool operator==(const VlWeight&, const VlWeight&) = default;
+};
+
+/// Nothing here is written to a port unless it is set.
+struct QosTableConfig {
+  std::optional<std::array<Vl, 16>> sl2vl;
+  std::optional<unsigned> vl_high_limit;
+  std::optional<std::vector<VlWeight>> vl_arb_high;  // at most 64 entries
+  std::optional<std::vector<VlWeight>> vl_arb_low;
+
+  friend bool operator==(const QosTableConfig&, const QosTableConfig&) = default;
+};
+
+/// Its own tables are those of every kind of port that has none.
+struct QosConfig : QosTableConfig {
+  QosTableConfig ca;
+  QosTableConfig rtr;            // routers
+  QosTableConfig sw0;            // enhanced switch ports 0
+  QosTableConfig swe;            // external switch ports
+  std::string policy_file;       // "": none; load_config() reads it
+  std::optional<QosFile> rules;  // what it says
+  Faults remarks;                // on it
+
+  friend bool operator==(const QosConfig&, const QosConfig&) = default;
+};
+
+struct PartitionsConfig {
+  std::string file;  // "": none; load_config() reads it
+  PartitionEnforcement enforcement = PartitionEnforcement::Both;
+  bool allow_both = false;
+  std::optional<PartitionFile> rules;  // what the file says
+  Faults remarks;                      // on it
+
+  friend bool operator==(const PartitionsConfig&, const PartitionsConfig&) = default;
+};
+
+/// What ports can make the subnet administration keep: each by itself, and all together.
+struct SaConfig {
+  unsigned groups = 65536;
+  unsigned groups_per_port = 512;
+  unsigned joins = 262144;
+  unsigned joins_per_port = 2048;
+  unsigned services = 65536;
+  unsigned services_per_port = 256;
+  unsigned subscriptions = 65536;
+  unsigned subscriptions_per_port = 64;
+  unsigned aliases = 65536;
+  unsigned aliases_per_port = 128;
+  unsigned reports = 64;
+  unsigned reports_per_port = 4;
+  unsigned requests = 65536;
+  unsigned requests_per_port = 64;
+  unsigned segmented_requests = 256;
+  unsigned segmented_requests_per_port = 4;
+  unsigned transfers = 1024;
+  unsigned transfers_per_port = 32;
+  unsigned transfer_mib = 256;
+  unsigned transfer_mib_per_port = 16;
+
+  friend bool operator==(const SaConfig&, const SaConfig&) = default;
+};
+
+struct LogConfig {
+  std::string level = "info";
+  std::string sink = "stderr";
+
+  friend bool operator==(const LogConfig&, const LogConfig&) = default;
+};
+
+struct AdminConfig {
+  std::string socket = "/run/smd/smd.sock";
+  unsigned socket_mode = 0660;
+
+  friend bool operator==(const AdminConfig&, const AdminConfig&) = default;
+};
+
+struct MetricsConfig {
+  std::string listen;  // HOST:PORT or the path of a Unix socket; "": nobody reads them
+
+  friend bool operator==(const MetricsConfig&, const MetricsConfig&) = default;
+};
+
+struct ReplicaConfig {
+  std::string listen;  // HOST:PORT; "": nobody reads from us
+  std::vector<std::string> peers;
+  std::string certificate, key, ca;  // PEM files
+
+  [[nodiscard]] bool enabled() const { return !listen.empty() || !peers.empty(); }
+
+  friend bool operator==(const ReplicaConfig&, const ReplicaConfig&) = default;
+};
+
+struct Config {
+  TransportConfig transport;
+  SmpConfig smp;
+  SmConfig sm;
+  SweepConfig sweep;
+  PortConfig port;
+  QosConfig qos;
+  PartitionsConfig partitions;
+  cc::Options congestion;
+  SaConfig sa;
+  LogConfig log;
+  AdminConfig admin;
+  MetricsConfig metrics;
+  ReplicaConfig replica;
+
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+/// The file at `path`, or every fault in it. Nothing is half-applied: what the file does not name
+/// has its default.
+[[nodiscard]] Parsed<Config> load_config(const std::string& path);
+
+/// The same from text; `file` names it in faults.
+[[nodiscard]] Parsed<Config> parse_config(std::string_view text, const std::string& file);
+
+/// TOML that parse_config turns back into `config`.
+[[nodiscard]] std::string print_config(const Config& config);
+
+/// etc/smd.toml: every option commented out at its default, with meaning, unit and range.
+[[nodiscard]] std::string print_default_config();
+
+/// The table of docs/formats/config.md.
+[[nodiscard]] std::string print_config_reference();
+
+/// An option that two configurations disagree on.
+struct ConfigChange {
+  std::string key;             // "sm.lmc"
+  bool needs_restart = false;  // a running daemon cannot adopt it
+
+  friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
+};
+
+/// In the order of the table; empty when `before == after`.
+[[nodiscard]] std::vector<ConfigChange> diff_config(const Config& before, const Config& after);
+
+// The file of sm.roots_file: GUIDs of switches, one a line.
+
+/// In the order of the file; a GUID is "0x" and up to 16 digits, "#" begins a remark. Every line
+/// that is neither is a fault.
+[[nodiscard]] Parsed<std::vector<Guid>> parse_root_file(std::string_view text,
+                                                        const std::string& file);
+
+}  // namespace smd

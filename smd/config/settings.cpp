@@ -1,0 +1,103 @@
+#include "smd/config/settings.h"
+
+#include <bit>
+
+#include "smd/policy/partition_file.h"
+
+namespace smd {
+namespace {
+
+/// 256 … 4096 bytes to the specification's code 1 … 5.
+Mtu mtu_code(unsigned bytes) { return static_cast<Mtu>(std::bit_width(bytes) - 8); }
+
+/// 1, 2, 4, 8, 15 VLs to the specification's code 1 … 5.
+std::uint8_t vl_code(unsigned vls) {
+  return static_cast<std::uint8_t>(vls == 15 ? 5 : std::bit_width(vls));
+}
+
+std::uint8_t u8(unsigned value) { return static_cast<std::uint8_t>(value); }
+
+std::optional<std::vector<VlArbEntry>> arbitration(
+    const std::optional<std::vector<VlWeight>>& weights) {
+  if (!weights) return std::nullopt;
+  std::vector<VlArbEntry> out;
+  for (const VlWeight& each : *weights) out.push_back({.vl = each.vl, .weight = each.weight});
+  return out;
+}
+
+QosTables tables(const QosTableConfig& config) {
+  return {.sl_to_vl = config.sl2vl,
+          .high = arbitration(config.vl_arb_high),
+          .low = arbitration(config.vl_arb_low)};
+}
+
+}  // namespace
+
+Settings make_settings(const Config& config) {
+  Settings out;
+  out.smp = {.window_min = config.smp.window_min,
+             .window_start = config.smp.window_start,
+             .window_max = config.smp.window_max,
+             .retries = config.smp.retries,
+             .timeout = std::chrono::milliseconds(config.smp.timeout_ms),
+             .max_per_second = config.smp.max_per_second};
+  out.ports.mtu_max = mtu_code(config.port.mtu_max);
+  out.ports.max_operational_vls = vl_code(config.port.max_operational_vls);
+  out.ports.subnet_timeout = u8(config.port.subnet_timeout);
+  out.ports.packet_life_time = u8(config.port.packet_life_time);
+  out.ports.hoq_life = u8(config.port.hoq_life);
+  out.ports.leaf_hoq_life = u8(config.port.leaf_hoq_life);
+  out.ports.vl_stall_count = u8(config.port.vl_stall_count);
+  out.ports.leaf_vl_stall_count = u8(config.port.leaf_vl_stall_count);
+  out.ports.local_phy_errors = u8(config.port.local_phy_errors);
+  out.ports.overrun_errors = u8(config.port.overrun_errors);
+  out.ports.m_key = config.sm.m_key;
+  out.ports.m_key_protect = u8(config.sm.m_key_protect);
+  out.ports.m_key_lease_s = static_cast<std::uint16_t>(config.sm.m_key_lease_s);
+  out.ports.subnet_prefix = config.sm.subnet_prefix;
+  static_cast<QosTables&>(out.qos) = tables(config.qos);
+  const QosTableConfig* kinds[] = {
+      &config.qos.ca, &config.qos.rtr, &config.qos.sw0, &config.qos.swe};  // as PortKind counts
+  for (std::size_t kind = 0; kind < kPortKinds; ++kind) {
+    out.qos.kinds[kind] = tables(*kinds[kind]);
+    const auto limit =
+        kinds[kind]->vl_high_limit ? kinds[kind]->vl_high_limit : config.qos.vl_high_limit;
+    if (limit) out.ports.vl_high_limit[kind] = u8(*limit);
+  }
+  out.qos_rules = config.qos.rules;
+  if (config.partitions.rules) {
+    out.partitions = PartitionPolicy{.rules = *config.partitions.rules,
+                                     .enforcement = config.partitions.enforcement,
+                                     .allow_both = config.partitions.allow_both};
+  }
+  out.lids = {.lmc = u8(config.sm.lmc),
+              .lmc_enhanced_port0 = u8(config.sm.lmc_enhanced_port0),
+              .min = config.sm.lid_min,
+              .max = config.sm.lid_max};
+  out.engine = config.sm.engine;
+  out.engine_options = {.roots = config.sm.roots,
+                        .orientation_search = config.sm.orientation,
+                        .root_choice = config.sm.root_choice,
+                        .lane_cut = config.sm.lane_cut,
+                        .gateways = config.sm.gateways,
+                        .weights = config.sm.weights};
+  out.multicast_trees = config.sm.multicast_trees;
+  out.mode = parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{});
+  out.drain_time = std::chrono::microseconds(config.sm.drain_us);
+  out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
+  out.sweep_factor = config.sweep.factor;
+  out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
+  out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
+  out.rebalance_delay = std::chrono::seconds(config.sweep.relief_s);
+  out.groups = config.partitions.rules.value_or(default_partitions()).groups;
+  out.election = {.priority = u8(config.sm.priority),
+                  .master_priority = u8(config.sm.master_priority),
+                  .sm_key = config.sm.sm_key,
+                  .m_key = config.sm.m_key,
+                  .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
+                  .poll_retries = config.sm.poll_retries};
+  out.congestion = config.congestion;
+  return out;
+}
+
+}  // namespace smd

@@ -1,0 +1,62 @@
+// What the manager needs to know of the configuration, in the types of the layers it wires.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/config/config.h"
+#include "smd/config/reconfiguration_mode.h"
+#include "smd/congestion/options.h"
+#include "smd/ha/election.h"
+#include "smd/policy/lid_assignment.h"
+#include "smd/policy/partition_file.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/port_policy.h"
+#include "smd/policy/qos.h"
+#include "smd/policy/qos_file.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
+/// Routes of a cycle, as far as their making costs time.
+struct ComputedRoutes {
+  std::string engine;
+  std::size_t nodes = 0;
+  double share = 1;  // of all entries, made anew; the rest was kept
+};
+
+struct Settings {
+  SmpClientConfig smp;
+  PortPolicy ports;
+  QosPolicy qos;
+  std::optional<PartitionPolicy> partitions;
+  std::optional<QosFile> qos_rules;
+  LidPolicy lids;
+  std::string engine = "updn";
+  bool engine_fallback =
+      true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
+  EngineOptions engine_options;
+  ReconfigurationMode mode;
+  Duration drain_time = std::chrono::milliseconds(1);  // see ProgramInput; 0 with `literal`
+  bool one_set_activation = false;  // simulations of agents that go to Active without Armed
+  bool statistics = true;           // measure lengths and loads of the routes of every cycle
+
+  /// Simulations that charge for computing: the time that it takes.
+  std::function<Duration(const ComputedRoutes&)> computing_time;
+  Duration sweep_interval{0};  // 0: only traps and commands
+  unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
+  Duration debounce = std::chrono::milliseconds(3);
+  Duration debounce_max = std::chrono::milliseconds(200);
+  Duration rebalance_delay{
+      0};  // at rest after a change, before loads that it left unbalanced are rebalanced; 0: never
+  TreeShape multicast_trees = TreeShape::UpDown;
+  std::vector<PreconfiguredGroup> groups;  // multicast, that exist before anybody joins
+  ElectionConfig election;
+  cc::Options congestion;
+};
+
+[[nodiscard]] Settings make_settings(const Config& config);
+
+}  // namespace smd

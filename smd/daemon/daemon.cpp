@@ -1,0 +1,436 @@
+#include "smd/daemon/daemon.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/replica/stream.h"
+#include "smd/report/admin_commands.h"
+#include "smd/report/cycle_text.h"
+#include "smd/report/metrics.h"
+#include "smd/routing/engine.h"
+#include "smd/state/persistent_state.h"
+
+namespace smd {
+namespace {
+
+/// Between two checks whether what --once waits for is done.
+constexpr Duration kFinishPause = std::chrono::milliseconds(5);
+
+/// Between two checks for log lines that were left out in a period that is over.
+constexpr Duration kLogPause = std::chrono::seconds(1);
+
+/// Why a running daemon cannot go on with `fresh`; empty when it can.
+std::string find_unusable(const Config& running, const Config& fresh) {
+  if (find_engine(fresh.sm.engine) == nullptr)
+    return fmt::format("no engine is called '{}'", fresh.sm.engine);
+  if (fresh.sm.m_key != running.sm.m_key) {
+    return "sm.m_key differs from what protects the ports now; they would refuse the new one";
+  }
+  return "";
+}
+
+/// What a running daemon cannot change stays as it is, so that the next reload names it again.
+void keep_until_restart(const Config& running, Config& fresh) {
+  fresh.transport = running.transport;
+  fresh.smp = running.smp;
+  fresh.admin = running.admin;
+  fresh.metrics = running.metrics;
+  fresh.sm.state_dir = running.sm.state_dir;
+  fresh.replica = running.replica;
+}
+
+std::int64_t wall_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void log_remarks(const Config& config) {
+  for (const Fault& each : config.partitions.remarks)
+    log::warn("partition.remark", "{}", print_fault(each));
+  for (const Fault& each : config.qos.remarks) log::warn("qos.remark", "{}", print_fault(each));
+}
+
+}  // namespace
+
+Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
+    : runtime_(runtime),
+      options_(std::move(options)),
+      open_(std::move(open)),
+      records_(runtime, options_.config.sm.state_dir, wall_ms),
+      started_(runtime.now()) {}
+
+Daemon::~Daemon() = default;
+
+/// Before anything of the state is read. False: another process has it.
+bool Daemon::lock_state() {
+  auto lock = StateLock::take(options_.config.sm.state_dir);
+  if (lock) {
+    lock_.emplace(std::move(*lock));
+    return true;
+  }
+  if (lock.error().code == Errc::Busy) {
+    fmt::print(stderr, "smd: {}\n", lock.error().context);
+    return false;
+  }
+  // A manager that forgets is better than none.
+  log::warn("state.lock",
+            "why=\"{}\"; nothing is kept over a restart: let this user write there, or set "
+            "sm.state_dir",
+            lock.error().context);
+  return true;
+}
+
+int Daemon::run() {
+  if (!lock_state()) return 2;
+  auto book = load_lids(options_.config.sm.state_dir);
+  auto turns = load_turns(options_.config.sm.state_dir);
+  auto rows = load_rows_mark(options_.config.sm.state_dir);
+  auto keys = load_cc_keys(options_.config.sm.state_dir);
+  if (!book || !turns || !rows || !keys) {
+    for (const Faults& faults : {book ? Faults{} : book.error(),
+                                 turns ? Faults{} : turns.error(),
+                                 rows ? Faults{} : rows.error(),
+                                 keys ? Faults{} : keys.error()})
+      for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
+    return 2;
+  }
+  left_ = records_.load();
+  cc_keys_ = std::move(*keys);
+  kept_ = {.book = std::move(*book), .turns = std::move(*turns), .rows = *rows};
+  for (int signal : {SIGTERM, SIGINT}) {
+    runtime_.on_signal(signal, [this, signal] {
+      log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
+      stop(options_.once ? 1 : 0);
+    });
+  }
+  runtime_.on_signal(SIGHUP, [this] { reload(); });
+  if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
+  log_remarks(options_.config);
+  feed_watchdog();
+  report_suppressed_lines();
+  runtime_.post([this] { open(); });
+  runtime_.run();
+  records_.flush();
+  notify_.stopping();
+  fmt::print("{}", answer_);
+  return exit_code_;
+}
+
+bool Daemon::start_admin() {
+  register_commands(commands_,
+                    {.manager = [this] { return opened_ ? &opened_->session->manager() : nullptr; },
+                     .transport = [this] { return opened_ ? opened_->transport.get() : nullptr; },
+                     .shutdown = [this] { stop(0); },
+                     .uptime = [this] { return runtime_.now() - started_; },
+                     .sa = [this]() -> std::optional<SaView> {
+                       if (!opened_) return std::nullopt;
+                       return opened_->session->administration().view();
+                     },
+                     .congestion = [this]() -> const CcManager* {
+                       return opened_ ? &opened_->session->congestion() : nullptr;
+                     },
+                     .replica = [this] { return replica_view(); }});
+  const AdminConfig& config = options_.config.admin;
+  auto server = SocketServer::listen(
+      runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
+  if (!server) {
+    log::error("admin.listen", "why=\"{}\"", server.error().context);
+    return false;
+  }
+  admin_ = std::move(*server);
+  return true;
+}
+
+bool Daemon::start_metrics() {
+  const std::string& at = options_.config.metrics.listen;
+  if (at.empty()) return true;
+  const auto numbers = [this] {
+    return print_metrics(
+        {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
+         .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
+         .replica = replica_view(),
+         .uptime = runtime_.now() - started_});
+  };
+  auto server = MetricsServer::listen(runtime_, numbers, {.listen = at});
+  if (!server) {
+    log::error("metrics.listen", "why=\"{}\"", server.error().context);
+    return false;
+  }
+  metrics_ = std::move(*server);
+  return true;
+}
+
+std::optional<ReplicaView> Daemon::replica_view() const {
+  if (!replica_) return std::nullopt;
+  return ReplicaView{
+      .server = replica_->server(), .client = replica_->client(), .refused = network_->refused()};
+}
+
+bool Daemon::start_replica() {
+  const ReplicaConfig& config = options_.config.replica;
+  if (!config.enabled()) return true;
+  auto network =
+      replica::TlsNetwork::open(runtime_,
+                                {.listen = config.listen,
+                                 .certificate = config.certificate,
+                                 .key = config.key,
+                                 .ca = config.ca,
+                                 .names = replica::names_of(config.peers)},
+                                [this](auto stream) { replica_->accept(std::move(stream)); });
+  if (!network) {
+    log::error("replica.open", "why=\"{}\"", network.error().context);
+    return false;
+  }
+  network_ = std::move(*network);
+  const auto manager = [this]() -> SubnetManager& { return opened_->session->manager(); };
+  replica_ = std::make_unique<StandbyReplication>(
+      runtime_,
+      *network_,
+      config.peers,
+      wall_ms,
+      StandbyReplication::Hooks{
+          .own = [this]() -> const PersistentState& { return kept_; },
+          .records = record_source(),
+          .take_lids = [manager](LidBook book) { manager().take_lids(std::move(book)); },
+          .take_turns =
+              [manager](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
+          .take_rows_mark = [manager] { manager().take_rows_mark(); },
+          .take_records =
+              [this](const ClientRecords& records) {
+                opened_->session->take_records(records);
+                records_.note_change();
+              },
+          .take_record_changes =
+              [this](std::string_view changes, std::int64_t ahead_ms) {
+                records_.note_change();
+                return opened_->session->take_record_changes(changes, ahead_ms);
+              },
+          .settle = [manager] { manager().settle_handover(); }});
+  return true;
+}
+
+/// The election is asked while it lives: the replication is told before it goes.
+void Daemon::note_role() {
+  if (!replica_) return;
+  replica_->note_role(opened_ ? &opened_->session->manager().election() : nullptr,
+                      options_.config.sm.subnet_prefix);
+}
+
+void Daemon::note_kept() {
+  if (replica_) replica_->note_change();
+}
+
+void Daemon::open() {
+  auto transport = open_(runtime_, options_.config);
+  if (!transport) return retry_later("transport.open", transport.error());
+  backoff_ = Duration{0};
+  const LocalPort port = (*transport)->local_port();
+  log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
+  opened_.emplace();
+  opened_->transport = std::move(*transport);
+  opened_->session = std::make_unique<Session>(runtime_,
+                                               *opened_->transport,
+                                               make_settings(options_.config),
+                                               options_.config.sa,
+                                               kept_,
+                                               left_,
+                                               Session::Hooks{.observer = observe(),
+                                                              .on_records =
+                                                                  [this] {
+                                                                    records_.note_change();
+                                                                    note_kept();
+                                                                  },
+                                                              .wall_ms = wall_ms});
+  records_.set_source(record_source());
+  opened_->session->congestion().keep_keys(
+      cc_keys_, [this](const CcManager::Keys& keys) { note_cc_keys(keys); });
+  opened_->session->start();
+}
+
+/// What clients left with the session that is open.
+RecordSource Daemon::record_source() {
+  return {.collect = [this] { return opened_->session->collect(); },
+          .position = [this] { return opened_->session->record_position(); },
+          .since = [this](std::uint64_t at) { return opened_->session->record_changes(at); }};
+}
+
+SubnetManager::Observer Daemon::observe() {
+  SubnetManager::Observer observer;
+  observer.wall = [] {
+    return std::chrono::duration_cast<Duration>(
+        std::chrono::steady_clock::now().time_since_epoch());
+  };
+  observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
+  observer.on_phase = [this](Phase phase) { on_phase(phase); };
+  observer.on_lost = [this](const Error& error) { on_lost(error); };
+  observer.on_role = [this](SmState) { note_role(); };
+  observer.standby_is_behind = [this] { return replica_ && replica_->standby_is_behind(); };
+  observer.on_lids = [this](const LidBook& book) {
+    kept_.book = book;
+    note_kept();
+    if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
+      log::error("lids.save", "why=\"{}\"; LIDs will not survive a restart", saved.error().context);
+    }
+  };
+  observer.on_turns = [this](const std::vector<TurnRef>& turns) {
+    kept_.turns = turns;
+    note_kept();
+    if (auto saved = save_turns(options_.config.sm.state_dir, turns); !saved) {
+      log::error("turns.save",
+                 "why=\"{}\"; after a restart, blocked turns stay blocked",
+                 saved.error().context);
+    }
+  };
+  observer.on_rows = [this] {
+    kept_.rows = true;
+    note_kept();
+    if (auto saved = save_rows_mark(options_.config.sm.state_dir); !saved) {
+      log::error("rows.save",
+                 "why=\"{}\"; after a restart with another engine, SL-to-VL rows stay as they are",
+                 saved.error().context);
+    }
+  };
+  return observer;
+}
+
+void Daemon::note_cc_keys(const CcManager::Keys& keys) {
+  cc_keys_ = keys;
+  if (auto saved = save_cc_keys(options_.config.sm.state_dir, keys); !saved) {
+    log::error("cc_keys.save",
+               "why=\"{}\"; after a restart with another cc_key, agents stay under this one",
+               saved.error().context);
+  }
+}
+
+void Daemon::retry_later(std::string_view event, const Error& error) {
+  if (options_.once) {
+    fmt::print(stderr, "smd: {}\n", error.context);
+    return stop(1);
+  }
+  const TransportConfig& config = options_.config.transport;
+  const Duration least = std::chrono::seconds(config.retry_backoff_min_s);
+  const Duration most = std::chrono::seconds(config.retry_backoff_max_s);
+  backoff_ = backoff_ == Duration{0} ? least : std::min(2 * backoff_, most);
+  log::error(event,
+             "why=\"{}\" retry_in={}s",
+             error.context,
+             std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
+  reopen_ = Timer(runtime_, runtime_.now() + backoff_, [this] { open(); });
+}
+
+void Daemon::on_lost(const Error& error) {
+  // Called from inside the session: it dies on the next turn of the loop.
+  reopen_ = Timer(runtime_, runtime_.now(), [this, error] {
+    close();
+    retry_later("transport.lost", error);
+  });
+}
+
+void Daemon::close() {
+  finish_.reset();
+  left_ = opened_->session->collect();
+  records_.set_source({.collect = [this] { return left_; }, .position = {}, .since = {}});
+  if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
+  opened_.reset();
+}
+
+void Daemon::on_phase(Phase phase) {
+  if (phase != Phase::Standby && phase != Phase::NotActive) return;
+  notify_.status(std::string(print_phase(phase)));
+  notify_.ready();
+  if (!options_.once) return;
+  fmt::print(stderr, "smd: another manager rules this subnet\n");
+  stop(1);
+}
+
+void Daemon::on_cycle(const CycleReport& cycle) {
+  notify_.status(cycle.error ? "failed: " + cycle.error->context
+                             : fmt::format("{} switches, {} adapters, engine {}",
+                                           cycle.counts.switches,
+                                           cycle.counts.cas,
+                                           cycle.engine));
+  if (!cycle.error) notify_.ready();
+  if (options_.once) finish_once(cycle);
+}
+
+void Daemon::finish_once(const CycleReport& cycle) {
+  if (!opened_->session->congestion().at_rest()) {
+    finish_ = Timer(runtime_, runtime_.now() + kFinishPause, [this, cycle] { finish_once(cycle); });
+    return;
+  }
+  if (options_.json) {
+    nlohmann::ordered_json json = run_json(cycle);
+    json["rss_mb"] = peak_rss_mb();
+    answer_ = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  } else {
+    answer_ = print_bring_up(cycle);
+  }
+  stop(cycle.up() ? 0 : 1);
+}
+
+void Daemon::reload() {
+  if (options_.config_path.empty())
+    return log::warn("config.reload", "no file was given at start; nothing to re-read");
+  notify_.reloading();
+  auto fresh = load_config(options_.config_path);
+  if (!fresh) {
+    for (const Fault& each : fresh.error()) log::error("config.fault", "{}", print_fault(each));
+    log::error("config.reload",
+               "file={0} kept=old why=\"it has faults; smd check-config -c {0} shows them\"",
+               options_.config_path);
+    return notify_.ready();
+  }
+  if (options_.override_config) options_.override_config(*fresh);
+  if (const std::string why = find_unusable(options_.config, *fresh); !why.empty()) {
+    log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
+    return notify_.ready();
+  }
+  for (const ConfigChange& change : diff_config(options_.config, *fresh)) {
+    log::info("config.change",
+              "key={}{}",
+              change.key,
+              change.needs_restart ? " effect=after_restart" : "");
+  }
+  if (fresh->partitions.file == options_.config.partitions.file &&
+      fresh->partitions.rules != options_.config.partitions.rules) {
+    log::info("config.change", "key=partitions.file what=content");
+  }
+  if (fresh->qos.policy_file == options_.config.qos.policy_file &&
+      fresh->qos.rules != options_.config.qos.rules) {
+    log::info("config.change", "key=qos.policy_file what=content");
+  }
+  log_remarks(*fresh);
+  keep_until_restart(options_.config, *fresh);
+  options_.config = std::move(*fresh);
+  if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
+  if (opened_) {
+    opened_->session->set_limits(options_.config.sa);
+    opened_->session->manager().adopt(make_settings(options_.config));
+    opened_->session->manager().request_sweep("configuration");
+  }
+  notify_.ready();
+}
+
+void Daemon::report_suppressed_lines() {
+  log::report_suppressed();
+  log_period_ = Timer(runtime_, runtime_.now() + kLogPause, [this] { report_suppressed_lines(); });
+}
+
+void Daemon::feed_watchdog() {
+  const auto interval = notify_.watchdog_interval();
+  if (!interval) return;
+  notify_.watchdog();
+  watchdog_ = Timer(runtime_, runtime_.now() + *interval / 3, [this] { feed_watchdog(); });
+}
+
+void Daemon::stop(int exit_code) {
+  exit_code_ = exit_code;
+  runtime_.stop();
+}
+
+}  // namespace smd

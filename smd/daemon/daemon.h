@@ -1,0 +1,100 @@
+// `smd run`: keeps a manager and the administration of its subnet alive on a transport. Opens the
+// device and waits with back-off while it cannot, answers the admin socket, feeds the watchdog,
+// re-reads the configuration on SIGHUP. SIGTERM leaves the fabric running.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "smd/admin/commands.h"
+#include "smd/admin/metrics_server.h"
+#include "smd/admin/socket_server.h"
+#include "smd/config/config.h"
+#include "smd/daemon/service_notify.h"
+#include "smd/daemon/session.h"
+#include "smd/daemon/standby_replication.h"
+#include "smd/replica/tls.h"
+#include "smd/runtime/asio_runtime.h"
+#include "smd/state/record_store.h"
+#include "smd/state/state_directory.h"
+
+namespace smd {
+
+struct DaemonOptions {
+  Config config;
+  std::string config_path;                       // re-read on SIGHUP; empty: nothing to re-read
+  std::function<void(Config&)> override_config;  // what the command line says on top of the file
+  bool once = false;                             // one bring-up, then the exit code
+  bool json = false;
+};
+
+class Daemon {
+ public:
+  using OpenTransport =
+      std::function<Result<std::unique_ptr<Transport>>(AsioRuntime&, const Config&)>;
+
+  Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+
+  /// Runs until a signal, a shutdown command, or the end of --once; returns the exit code.
+  [[nodiscard]] int run();
+
+ private:
+  /// What lives exactly as long as one opened device. Destroyed in reverse order.
+  struct Opened {
+    std::unique_ptr<Transport> transport;
+    std::unique_ptr<Session> session;
+  };
+
+  void open();
+  void close();
+  [[nodiscard]] SubnetManager::Observer observe();
+  [[nodiscard]] RecordSource record_source();
+  void retry_later(std::string_view event, const Error& error);
+  void on_lost(const Error& error);
+  void on_phase(Phase phase);
+  void on_cycle(const CycleReport& cycle);
+  void finish_once(const CycleReport& cycle);
+  void reload();
+  void feed_watchdog();
+  void report_suppressed_lines();
+  void stop(int exit_code);
+  [[nodiscard]] bool lock_state();
+  [[nodiscard]] bool start_admin();
+  [[nodiscard]] bool start_metrics();
+  [[nodiscard]] bool start_replica();
+  [[nodiscard]] std::optional<ReplicaView> replica_view() const;
+  void note_role();
+  void note_cc_keys(const CcManager::Keys& keys);
+  void note_kept();
+
+  AsioRuntime& runtime_;
+  DaemonOptions options_;
+  OpenTransport open_;
+  ServiceNotify notify_;
+  CommandTable commands_;
+  std::unique_ptr<SocketServer> admin_;
+  std::unique_ptr<MetricsServer> metrics_;
+  std::optional<StateLock> lock_;  // of the state directory
+  PersistentState kept_;
+  RecordStore records_;
+  std::vector<cc::CcKey> cc_keys_;
+  ClientRecords left_;  // by clients, when the last session ended
+  std::unique_ptr<replica::TlsNetwork> network_;
+  std::unique_ptr<StandbyReplication> replica_;
+  std::optional<Opened> opened_;
+  Duration backoff_{0};
+  Timer reopen_;
+  Timer watchdog_;
+  Timer log_period_;
+  Timer finish_;
+  TimePoint started_;
+  std::string answer_;  // of --once
+  int exit_code_ = 0;
+};
+
+}  // namespace smd

@@ -1,0 +1,184 @@
+#include "smd/daemon/session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace smd {
+
+Session::Session(Runtime& runtime,
+                 Transport& transport,
+                 Settings settings,
+                 const SaConfig& limits,
+                 PersistentState kept,
+                 const ClientRecords& left,
+                 Hooks hooks)
+    : runtime_(runtime),
+      on_records_(std::move(hooks.on_records)),
+      wall_ms_(std::move(hooks.wall_ms)),
+      split_(transport),
+      administration_(runtime,
+                      split_.general(),
+                      Administration::Hooks{.on_change = [this] { on_records_(); },
+                                            .on_aliases = [this] { adopt_view(); }}),
+      congestion_(runtime, split_.congestion()),
+      manager_(
+          runtime, split_.subnet(), std::move(settings), std::move(kept), observe(hooks.observer)),
+      aliases_(manager_.client()),
+      clients_(manager_.client()),
+      groups_(group_parts(manager_)),
+      tables_(runtime, manager_.client(), held_, [this] { administration_.server().go_on(); }),
+      table_reads_(held_, [this](const auto& blocks) { tables_.read(blocks); }) {
+  set_limits(limits);
+  administration_.server().add_manager(groups_);
+  administration_.server().add_manager(table_reads_);
+  administration_.server().set_wall(hooks.observer.wall);
+  connect();
+  restore(left);
+}
+
+void Session::set_limits(const SaConfig& limits) {
+  administration_.set_limits(limits);
+  manager_.multicast().groups().set_limits(group_limits(limits));
+}
+
+SubnetManager::Observer Session::observe(SubnetManager::Observer observer) {
+  observer.on_role = [this, then = std::move(observer.on_role)](SmState state) {
+    // Before anything is done in the new role.
+    if (state == SmState::Master) restore_copy();
+    then(state);
+  };
+  return observer;
+}
+
+/// Who hears of what.
+void Session::connect() {
+  manager_.cycle_ended().subscribe([this](const CycleReport& cycle) { on_cycle(cycle); });
+  manager_.active().subscribe([this](const auto& change) { on_active(change); });
+  manager_.noticed().subscribe([this](const Notice& notice) {
+    counters_.note(notice);
+    administration_.tell(sa::TrapEvent{notice});
+  });
+  manager_.multicast().on_change([this](const std::vector<GroupChange>& changes) {
+    for (const GroupChange& each : changes)
+      administration_.tell(sa::GroupEvent{each.mgid, each.p_key, each.created});
+    on_records_();
+  });
+}
+
+void Session::on_cycle(const CycleReport& cycle) {
+  const std::uint64_t changes = manager_.change_count();
+  counters_.note(cycle, std::exchange(changes_seen_, changes) != changes);
+  if (cycle.error) return;
+  const Fabric& fabric = manager_.in_force()->fabric();
+  aliases_.forget(fabric, cycle.came_up);
+  clients_.note_came_up(fabric, cycle.came_up);
+  for (const PortIdx port : cycle.came_up) held_.forget(fabric.node_guid[fabric.node_of[port]]);
+}
+
+void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
+  if (!change.now) {
+    congestion_.stop();
+  } else if (change.before && change.now->has_routes_of(*change.before)) {
+    congestion_.refresh(change.now);
+  } else {
+    const CycleReport& cycle = *manager_.last_cycle();
+    const bool measured = manager_.settings().statistics;
+    congestion_.adopt(
+        change.now, manager_.settings(), measured ? cycle.routes.max_hops + 1 : 0, cycle.came_up);
+  }
+  adopt_view();
+}
+
+/// The subnet is another or better known, or ports have other GUIDs.
+void Session::adopt_view() {
+  const auto& aliases = administration_.aliases();
+  const std::vector<Guid> before = administration_.inform().in_service();
+  administration_.adopt(make_view(manager_, aliases, &held_));
+  const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
+  tables_.adopt(now, manager_.settings().ports.m_key);
+  held_.forget_unanswered();
+  if (!now) return;
+  const MKey m_key = manager_.settings().ports.m_key;
+  aliases_.write(*now, aliases, m_key);
+  clients_.call(*now, before, administration_.inform().in_service(), m_key);
+}
+
+/// Of the copy: the world's clock may be set while it waits for its use.
+Moment Session::runtime_moment() const {
+  const auto since_start =
+      std::chrono::duration_cast<std::chrono::milliseconds>(runtime_.now() - TimePoint{});
+  return {runtime_.now(), since_start.count()};
+}
+
+Moment Session::now() const {
+  const Moment own = runtime_moment();
+  return {own.runtime, wall_ms_ ? wall_ms_() : own.wall_ms};
+}
+
+ClientRecords Session::collect() const {
+  if (copy_)
+    return parse_records(copy_->print(), "copy", runtime_moment()).value_or(ClientRecords{});
+  ClientRecords kept = administration_.collect();
+  kept.in_service = clients_.without_owed(kept.in_service);
+  kept.groups = manager_.multicast().to_restore();
+  return kept;
+}
+
+/// Into the log, whatever changed that it does not have.
+void Session::note_changes() {
+  if (copy_) return;  // it comes through the log
+  std::string changes;
+  const bool administration = administration_.take_changes(now(), changes);
+  const bool groups = take_changes(manager_.multicast().groups(), changes);
+  const std::vector<Guid> before =
+      std::exchange(in_service_, clients_.without_owed(administration_.inform().in_service()));
+  print_changes(before, in_service_, changes);
+  if (administration && groups) {
+    log_.append(std::move(changes));
+  } else {
+    log_.restart();
+  }
+}
+
+std::uint64_t Session::record_position() {
+  note_changes();
+  return log_.end();
+}
+
+std::optional<std::string> Session::record_changes(std::uint64_t position) {
+  note_changes();
+  return log_.since(position);
+}
+
+void Session::restore(const ClientRecords& records) {
+  administration_.restore(records);
+  manager_.multicast().restore(records.groups);
+}
+
+void Session::take_records(const ClientRecords& records) {
+  copy_.reset();
+  restore(records);
+}
+
+bool Session::take_record_changes(std::string_view changes, std::int64_t ahead_ms) {
+  if (!copy_) {
+    copy_ = RecordLines::read(print_records(collect(), runtime_moment()));
+    if (!copy_) return false;
+    log_.restart();
+  }
+  std::string ours = shift_leases(changes, -ahead_ms);
+  const auto all = static_cast<std::size_t>(std::ranges::count(ours, '\n'));
+  const std::int64_t to_copy_ms = runtime_moment().wall_ms - now().wall_ms;
+  if (copy_->apply(shift_leases(ours, to_copy_ms)) < all) return false;
+  log_.append(std::move(ours));
+  return true;
+}
+
+/// What was the master's is ours.
+void Session::restore_copy() {
+  if (!copy_) return;
+  const ClientRecords records = collect();
+  take_records(records);
+}
+
+}  // namespace smd

@@ -1,0 +1,57 @@
+// The periodic look at every switch: one Get(SwitchInfo) each. A raised PortStateChange or a switch
+// that does not answer means that something changed. Once one reports a change, those that are out
+// of reach for it are not waited for: when nothing has come for as long as the slowest answer took,
+// the look ends, and who has not answered is silent.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "smd/discovery/sweep_report.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/smp/smp_client.h"
+
+namespace smd {
+
+struct LightSweepReport {
+  std::vector<NodeIdx> changed;  // PortStateChange was set
+  std::vector<NodeIdx> silent;   // no answer by LID, or not in time
+  unsigned polled = 0;
+
+  [[nodiscard]] bool quiet() const { return changed.empty() && silent.empty(); }
+};
+
+class LightSweep {
+ public:
+  using Done = std::function<void(LightSweepReport)>;
+
+  /// Literal: the first switch that reports a change is told to forget it and ends the look; what
+  /// others say is not waited for. (Full discovery as in the thesis: 8 + 1 requests of its 123.)
+  LightSweep(Runtime& runtime, SmpClient& client, MKey m_key, bool literal = false)
+      : runtime_(runtime), scope_(client), m_key_(m_key), literal_(literal) {}
+
+  LightSweep(const LightSweep&) = delete;
+
+  /// Asks by LID, all switches at once. Requires: the report and map that the tables in force were
+  /// made from.
+  void start(const Fabric& fabric, const LidMap& lids, Done done);
+
+ private:
+  void on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply);
+  void clear_and_end(Lid lid, const SwitchInfo& info);
+  void give_up_the_rest();
+  void end();
+
+  Runtime& runtime_;
+  SmpScope scope_;
+  MKey m_key_;
+  bool literal_;
+  Done done_;
+  LightSweepReport report_;
+  std::set<NodeIdx> asked_;  // and did not answer yet
+  Duration slowest_{0};      // round trip of an answer
+  Timer quiet_;              // runs from the last answer on, once a change is reported
+};
+
+}  // namespace smd

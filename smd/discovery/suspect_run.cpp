@@ -1,0 +1,302 @@
+#include "smd/discovery/suspect_run.h"
+
+#include <utility>
+
+namespace smd {
+
+SuspectRun::SuspectRun(SmpClient& client,
+                       const PartialOptions& options,
+                       Epoch epoch,
+                       const KnownSubnet& known,
+                       std::vector<Guid> suspects,
+                       PartialDiscovery::Done done)
+    : PartialRun(client, options, epoch, known, std::move(done)),
+      first_suspects_(std::move(suspects)),
+      tree_(survey_) {}
+
+void SuspectRun::start() { check_own_port(); }
+
+/// The manager's adapter reports nothing about itself, and everything else hangs on it.
+void SuspectRun::check_own_port() {
+  const LinkEnd end{0, survey_.local_port()};
+  ask({.route = SmpRoute::directed({}),
+       .attribute = AttributeId::PortInfo,
+       .modifier = end.port.value()},
+      [this, end](const Result<SmpReply>& reply) {
+        const auto info = answered(reply) ? decode_port_info(reply->data)
+                                          : Result<PortInfo>(fail(Errc::Timeout, describe(reply)));
+        if (!info) return fail_locally(info.error().code, info.error().context);
+        Survey::Port& own = survey_.port(end);
+        const PortState before = own.info.state();
+        own.info = *info;
+        own.read = own.fresh = true;
+        const bool retrained =
+            before > PortState::Initialize && own.info.state() == PortState::Initialize;
+        if (own_link() && (survey_.is_up(end) != survey_.peer(end).has_value() || retrained)) {
+          return need_full("the manager's own link changed");
+        }
+        add_first_suspects();
+        started_ = true;
+      });
+}
+
+void SuspectRun::add_first_suspects() {
+  for (const Guid guid : first_suspects_) {
+    const auto node = survey_.find(guid);
+    if (!node) continue;  // it may yet be found
+    if (survey_.node(*node).info.is_switch()) {
+      suspect(*node);
+      continue;
+    }
+    // An adapter is seen by the switches that it hangs on.
+    for (unsigned p = 1; p < survey_.node(*node).ports.size(); ++p) {
+      const auto peer = survey_.peer({*node, PortNum{static_cast<std::uint8_t>(p)}});
+      if (peer) suspect_end(*peer);
+    }
+  }
+}
+
+/// Order matters: a switch is read before anything behind it is explored, and what was found is
+/// read before what is missing is given up.
+void SuspectRun::on_step() {
+  if (finish_early()) return;
+  if (!started_ || is_reading()) return;
+  if ((new_suspects_ || !is_asking()) && start_reading()) return;
+  explore();
+  if (is_asking()) return;
+  do {
+    if (start_reading() || read_lost_and_found()) return;
+    probe_stranded();
+    const bool settling = settle_links();
+    explore();
+    if (is_asking()) return;
+    if (!settling) break;
+  } while (true);
+  if (!knows_all_suspects()) {
+    finish_early();
+    return;
+  }
+  finish();
+}
+
+bool SuspectRun::is_unread(std::uint32_t node) const {
+  const Survey::Node& at = survey_.node(node);
+  return is_known(node) && at.info.is_switch() && !at.broken && !read_.contains(node) &&
+         !is_reading(node);
+}
+
+void SuspectRun::suspect(std::uint32_t node) {
+  if (!is_unread(node)) return;
+  suspects_[node];
+  new_suspects_ = true;
+}
+
+/// The link at this port came or went.
+void SuspectRun::suspect_end(LinkEnd end) {
+  if (!is_unread(end.node)) return;
+  suspect(end.node);
+  suspects_[end.node].ports.insert(end.port);
+  suspects_[end.node].last_hop_too = true;
+}
+
+/// Those whose route leads through no other suspect: what a switch on the way says of its links
+/// comes first.
+bool SuspectRun::start_reading() {
+  if (suspects_.empty()) return false;
+  const RouteTree& tree = current_tree();
+  std::vector<std::uint32_t> last_hops;
+  for (const auto& [node, hint] : suspects_) {
+    if (hint.last_hop_too && node != 0 && tree.reaches(node)) {
+      last_hops.push_back(tree.last_hop(node).node);
+    }
+  }
+  for (const std::uint32_t node : last_hops) suspect(node);
+  new_suspects_ = false;
+  std::vector<std::uint32_t> ready;
+  for (const auto& [node, hint] : suspects_) {
+    if (tree.reaches(node) && !has_suspect_before(node)) ready.push_back(node);
+  }
+  for (const std::uint32_t node : ready) {
+    const ChangeHint hint = std::move(suspects_.extract(node).mapped());
+    read_switch(node,
+                {.route = SmpRoute::directed(tree.path(node)),
+                 .arrival = tree.arrival(node),
+                 .anyway = {hint.ports.begin(), hint.ports.end()}});
+  }
+  return is_reading();
+}
+
+bool SuspectRun::has_suspect_before(std::uint32_t node) const {
+  for (std::uint32_t at = node; at != 0;) {
+    at = tree_.last_hop(at).node;
+    if (suspects_.contains(at) || is_reading(at)) return true;
+  }
+  return false;
+}
+
+/// The route leads elsewhere: a link on it was moved. Every switch on it is asked, or, when all
+/// were, its last link is given up.
+void SuspectRun::on_unknown_switch(std::uint32_t node) {
+  bool asks_on_the_route = false;
+  for (std::uint32_t at = node; at != 0;) {
+    at = tree_.last_hop(at).node;
+    asks_on_the_route = asks_on_the_route || is_unread(at) || is_reading(at);
+    suspect(at);
+  }
+  if (!asks_on_the_route) {
+    const LinkEnd last = tree_.last_hop(node);
+    on_contradiction(last);
+    unlink(last);
+  }
+  suspect(node);
+}
+
+void SuspectRun::on_read(std::uint32_t node, const SwitchReader::Reading& reading) {
+  if (reading.unknown) return on_unknown_switch(node);
+  if (reading.restarted) return forget_restarted(node);
+  read_.insert(node);
+  suspects_.erase(node);
+  const bool explained = apply(node, reading);
+  if (reading.raised && !explained) recheck_links(node);
+}
+
+/// Something happened here, and what it was does not show any more.
+void SuspectRun::recheck_links(std::uint32_t node) {
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    const auto peer = survey_.peer(end);
+    if (!peer || survey_.port(end).joined || peer == own_link()) continue;
+    unlink(end);
+  }
+}
+
+/// Perhaps the switch is gone, perhaps only the route to it: every neighbour is asked who is there.
+void SuspectRun::on_silent(std::uint32_t node, std::string why) {
+  if (!failed_.insert(node).second) {
+    anomalies_.silent.push_back({survey_.node(node).info.node_guid, PortNum{0}, std::move(why)});
+    survey_.node(node).broken = true;
+    tree_is_old_ = true;
+    return;
+  }
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    const auto peer = survey_.peer(end);
+    if (!peer) continue;
+    if (peer == own_link()) return need_full("the manager's neighbour does not answer");
+    unlink(end);
+  }
+}
+
+void SuspectRun::explore() {
+  if (!unreachable_.empty()) {
+    const RouteTree& tree = current_tree();
+    for (const std::uint32_t node : std::exchange(unreachable_, {})) {
+      if (!tree.reaches(node)) lost_.insert(node);
+    }
+  }
+  for (const LinkEnd end : std::exchange(held_, {})) probe(end);
+  if (!is_asking()) one_by_one_ = probes().size() <= 2;
+  pump_probes();
+}
+
+/// The two ends of one new link are not both asked: the second waits for what the first learns.
+std::size_t SuspectRun::room() { return one_by_one_ ? 1 : PartialRun::room(); }
+
+/// What was out of reach could not report: it is asked once it is found again.
+bool SuspectRun::read_lost_and_found() {
+  if (lost_.empty()) return false;
+  const RouteTree& tree = current_tree();
+  std::erase_if(lost_, [&](std::uint32_t node) {
+    if (!tree.reaches(node)) return false;
+    suspect(node);
+    return true;
+  });
+  return start_reading();
+}
+
+void SuspectRun::probe_stranded() {
+  const RouteTree& tree = current_tree();
+  std::erase_if(stranded_, [&](LinkEnd from) {
+    if (!tree.reaches(from.node)) return false;
+    probe(from);
+    return true;
+  });
+}
+
+/// A switch unknown so far that reports a change is somewhere behind a change that nobody saw.
+bool SuspectRun::knows_all_suspects() {
+  for (const Guid guid : first_suspects_) {
+    if (survey_.find(guid) || known_.sweep->fabric->find_node(guid)) continue;
+    need_full(fmt::format("{} reports a change, but nothing leads to it", guid));
+    return false;
+  }
+  return true;
+}
+
+bool SuspectRun::may_join(LinkEnd from, LinkEnd arrival) {
+  const auto older = survey_.peer(arrival);
+  if (!older || *older == from) return true;
+  // The switch that claims the link says whether it still has it, unless it is lost itself.
+  const LinkEnd claim = survey_.node(older->node).info.is_switch() ? *older : arrival;
+  if (!current_tree().reaches(older->node) || !tree_.reaches(claim.node)) {
+    unlink(arrival);
+    return true;
+  }
+  if (!is_unread(claim.node) && !is_reading(claim.node)) return true;
+  suspect_end(claim);
+  held_.push_back(from);
+  return false;
+}
+
+void SuspectRun::on_joined(LinkEnd a, LinkEnd b) {
+  tree_is_old_ = true;
+  suspect_end(a);
+  suspect_end(b);
+}
+
+bool SuspectRun::is_stale(std::uint32_t node) {
+  if (!is_known(node) || node == 0 || read_.contains(node)) return false;
+  for (const Survey::Port& port : survey_.node(node).ports) {
+    if (port.joined) return false;
+  }
+  return true;
+}
+
+void SuspectRun::unlink(LinkEnd end) {
+  const auto peer = survey_.peer(end);
+  if (!peer) return;
+  const std::vector<std::uint32_t> cut = tree_.cut(end);
+  survey_.unlink(end);
+  if (!cut.empty()) tree_is_old_ = true;
+  for (const std::uint32_t node : cut) {
+    unreachable_.push_back(node);
+    if (!is_reading(node)) continue;
+    cancel_reading(node);
+    suspect(node);
+  }
+  // Either end may be the one that is still in reach. A port that is found Down is not asked.
+  for (const LinkEnd at : {end, *peer}) {
+    suspect_end(at);
+    if (survey_.node(at.node).info.is_switch()) probe(at);
+  }
+  if (survey_.node(peer->node).info.is_switch()) return;
+  // Whether an adapter is still the same one is known where its other ports lead.
+  for (unsigned p = 1; p < survey_.node(peer->node).ports.size(); ++p) {
+    const auto other = survey_.peer({peer->node, PortNum{static_cast<std::uint8_t>(p)}});
+    if (other && other != own_link()) suspect_end(*other);
+  }
+}
+
+RouteTree& SuspectRun::current_tree() {
+  if (std::exchange(tree_is_old_, false)) tree_ = RouteTree(survey_);
+  return tree_;
+}
+
+std::optional<SmpRoute> SuspectRun::route_to(std::uint32_t node) {
+  if (tree_.reaches(node)) return SmpRoute::directed(tree_.path(node));
+  if (!is_known(node)) return survey_.node(node).route;
+  if (current_tree().reaches(node)) return SmpRoute::directed(tree_.path(node));
+  return std::nullopt;
+}
+
+}  // namespace smd

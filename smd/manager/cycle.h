@@ -1,0 +1,155 @@
+// One cycle: from a trigger to a fabric that is as wanted.
+//
+//   Sweep -> SweepReport -> assign_lids -> LidMap -> (ReadBack)
+//     -> compute_routed (offloaded) -> RoutingTables, verified
+//     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
+//
+// What could not be confirmed in one phase of a plan ends the plan there; it is made again around
+// what is confirmed, a few times. A switch that none of them got past is left out as if it were
+// silent, and the cycle goes on without it from assign_lids. A rebalance of loads is a
+// cycle without a change; it ends where its plan would block anything. PIRa and then FERa are two
+// rounds of the last two lines.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "smd/config/settings.h"
+#include "smd/manager/deferred_work.h"
+#include "smd/manager/manager_state.h"
+#include "smd/manager/plan_job.h"
+#include "smd/manager/route_job.h"
+#include "smd/manager/sweep.h"
+#include "smd/program/lft_writer.h"
+#include "smd/program/programmer.h"
+#include "smd/program/sl2vl_writer.h"
+#include "smd/program/switch_setter.h"
+#include "smd/program/takeover.h"
+#include "smd/subnet/active_subnet.h"
+#include "smd/subnet/cycle_report.h"
+
+namespace smd {
+
+/// Sees each plan before its first SMP goes out.
+using PlanWatcher = std::function<void(const Fabric&, const TransitionPlan&)>;
+
+class Cycle {
+ public:
+  struct Hooks {
+    std::function<void(Phase)> on_phase;
+    std::function<void(const LidBook&)> on_lids;         // changed: to be kept
+    std::function<void(std::vector<TurnRef>)> on_turns;  // all that a plan may leave blocked
+    std::function<void()> on_rows;  // rows of switches are about to be set for the first time
+    PlanWatcher on_plan;
+
+    /// The sweep is over, and nothing was written yet that others rely on: proceed() goes on.
+    std::function<void(const SweepReport&)> on_found;
+    std::function<void(CycleReport)> done;  // once, last; not from inside start()
+  };
+
+  /// All outlive the cycle.
+  struct Parts {
+    Runtime& runtime;
+    SmpClient& client;
+    const Settings& settings;
+    ManagerState& state;
+    const DeferredWork& deferred_work;
+    CostMeter& meter;
+    bool read_only = false;  // until proceed(): whether we may write is not settled
+
+    /// Asked for by command: in place of the engine of `settings`, unless the fabric does not suit
+    /// it, or, without `engine_by_force`, its tables cannot be reached without blocking turns or
+    /// taking ports down. Empty: none.
+    std::string trial_engine{};
+    bool engine_by_force = false;
+  };
+
+  Cycle(const Parts& parts, Hooks hooks);
+  Cycle(const Cycle&) = delete;
+
+  void start(SweepTrigger why);
+
+  /// Requires: on_found ran.
+  void proceed();
+
+ private:
+  void on_swept(SweepResult swept);
+  void probe_refusing();
+  void take_in();
+  void count_found();
+  void take_keys();
+  void follow_other_master();
+  void address();
+  void read_back(void (Cycle::*then)());
+  void route();
+  void rebalance(RouteJob job);
+  [[nodiscard]] double share_of(const Routed& routed) const;
+  void on_routed(Routed routed);
+  [[nodiscard]] std::string engine() const;
+  [[nodiscard]] bool is_on_trial() const;
+  void end_trial(std::string why, bool needs_force);
+  void mark_verified();
+  void set_target(RoutingTables goal);
+  void await_part();
+  void read_rows();
+  [[nodiscard]] PlanJob plan_job(std::shared_ptr<const ActiveSubnet> goal) const;
+  void plan();
+  void program(TransitionPlan plan);
+  void on_programmed(ProgramReport report);
+  [[nodiscard]] bool has_refusing() const;
+  void leave_out_refusing();
+  void announce_turns(const TransitionPlan& plan);
+  void note_plan(const TransitionPlan& plan);
+  void tell_clients();
+  void measure();
+  void fail(Error error);
+  void drop_rebalance(std::string_view why);
+  void finish();
+
+  [[nodiscard]] PortPolicy port_policy() const;
+
+  template <class Stage, class Value>
+  void leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value));
+
+  Parts parts_;
+  Hooks hooks_;
+  CycleReport report_;
+  SweepReport found_;  // until its routes are verified
+  LidMap lids_;        // likewise
+  bool new_silence_ = false;
+  bool rebalancing_ = false;  // nothing has changed, and nothing need
+
+  /// Of the state, before a rebalance or the trial of an engine.
+  struct Before {
+    std::shared_ptr<const ActiveSubnet> in_force;
+    std::shared_ptr<const ActiveSubnet> extended;
+    Orientation orientation;
+  };
+
+  Before before_;
+
+  unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
+  unsigned replans_ = 0;
+  PlanInterruption refusal_;  // what every attempt at the plan met
+  bool first_plan_ = true;
+  RoutingTables final_;  // of round 1
+  unsigned part_ = 0;    // of the final routes, the one under way
+  TimePoint part_began_;
+  TransitionPlan plan_;
+  SlToVlMaps rows_;  // that it writes
+  std::vector<PortIdx>
+      ours_already_;  // ports that named us master, and whose clients are to register again
+
+  std::optional<Sweep> sweep_;
+  std::optional<SetProbe> set_probe_;
+  std::optional<MKeyTakeover> key_taker_;
+  std::optional<ReadBack> read_back_;
+  std::optional<SlToVlReader> sl_to_vl_reader_;
+  std::optional<Programmer> programmer_;
+  std::optional<Reregistration> reregistration_;
+  OffloadOwner work_;
+  Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+};
+
+}  // namespace smd

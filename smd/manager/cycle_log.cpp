@@ -1,0 +1,151 @@
+#include "smd/manager/cycle_log.h"
+
+#include <algorithm>
+
+#include "smd/base/log.h"
+
+namespace smd {
+namespace {
+
+/// "12 ports carry an M_Key that is not sm.m_key; …"; empty when none does.
+std::string print_foreign_keys(const ForeignKeys& keys) {
+  if (keys.ports == 0) return "";
+  std::string out = fmt::format(
+      "{} ports carry an M_Key that is not sm.m_key and take no Set from this manager", keys.ports);
+  if (keys.forever < keys.ports)
+    out += fmt::format("; their leases end after at most {} s", keys.longest_lease_s);
+  if (keys.forever > 0)
+    out += fmt::format("; {} never give it up: set sm.m_key to it, or reset them", keys.forever);
+  return out;
+}
+
+}  // namespace
+
+void log_cycle(const CycleReport& cycle) {
+  for (const SilentPort& port : cycle.silent) {
+    if (port.out_of_reach) continue;
+    log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
+  }
+  if (const std::string far = print_out_of_reach(cycle); !far.empty())
+    log::error("discovery.out_of_reach", "why=\"{}\"", far);
+  for (const DuplicateGuid& twice : cycle.duplicates) {
+    log::error("discovery.duplicate_guid",
+               "guid={} first={} second={}; the second is left out",
+               twice.guid,
+               print_path(twice.first),
+               print_path(twice.second));
+  }
+  if (!cycle.lid_shortage.empty()) log::error("lid.none_left", "what=\"{}\"", cycle.lid_shortage);
+  if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
+  if (const std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
+    log::warn("m_key.foreign", "what=\"{}\"", keys);
+  for (const ProgramFault& fault : cycle.faults) {
+    log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
+  }
+  if (cycle.error) {
+    log::error("cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
+    return log::info(
+        "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());
+  }
+  if (!cycle.transition.why.empty()) {
+    log::warn("transition.fallback",
+              "kind={} why=\"{}\"",
+              print_transition_kind(cycle.transition.kind),
+              cycle.transition.why);
+  }
+  if (!cycle.full_why.empty()) log::info("discovery.full", "why=\"{}\"", cycle.full_why);
+  log::info(
+      "cycle.end",
+      "reason=\"{}\" result={} discovery={} engine={} transition={} phases={} switches={} nodes={} "
+      "smps={} blocks={} faults={}",
+      cycle.reason,
+      cycle.up() ? "up" : "not_up",
+      cycle.partial ? "partial" : "full",
+      cycle.engine,
+      print_transition_kind(cycle.transition.kind),
+      cycle.transition.phases,
+      cycle.counts.switches,
+      cycle.counts.switches + cycle.counts.cas,
+      cycle.smps(),
+      cycle.blocks_written,
+      cycle.fault_count);
+}
+
+void log_not_kept(const std::vector<RefusedSetting>& values) {
+  for (const RefusedSetting& each : values)
+    log::warn("port.not_kept",
+              "vendor=0x{:06x} device=0x{:04x} what=\"{}\" ports={} node={} port={}",
+              each.vendor_id,
+              each.device_id,
+              each.what,
+              each.ports,
+              each.node,
+              each.port);
+}
+
+void log_delta(const Delta& delta) {
+  for (const PortRef& port : delta.ports_down)
+    log::debug("change.port_down", "node={} port={}", port.node, port.port);
+  for (const PortRef& port : delta.ports_up)
+    log::debug("change.port_up", "node={} port={}", port.node, port.port);
+  for (const Guid node : delta.nodes_gone) log::debug("change.node_gone", "node={}", node);
+  for (const Guid node : delta.nodes_new) log::debug("change.node_new", "node={}", node);
+  for (const Guid node : delta.restarted) log::debug("change.restarted", "node={}", node);
+}
+
+void log_plan(const Fabric& fabric, const TransitionPlan& plan) {
+  std::size_t number = 0;
+  for (const TransitionPhase& phase : plan.phases) {
+    ++number;
+    log::debug("plan.phase",
+               "phase={} block={} restore={} entries={} proved={}",
+               number,
+               phase.block.size(),
+               phase.restore.size(),
+               phase.to_wanted ? "all" : fmt::format("{}", phase.entries.size()),
+               phase.certificate.size() != 0);
+    for (const PortIdx port : phase.deactivate)
+      log::debug("plan.deactivate", "phase={} port={}", number, print_port(fabric, port));
+    for (const PortIdx port : phase.activate)
+      log::debug("plan.activate", "phase={} port={}", number, print_port(fabric, port));
+  }
+}
+
+void log_unresponsive(const Fabric& found, const Fabric& extended) {
+  for (std::size_t node = found.node_count(); node < extended.node_count(); ++node) {
+    const Guid guid = extended.node_guid[NodeIdx{static_cast<std::uint32_t>(node)}];
+    log::info("plan.lingering", "node={} why=\"answers nothing, may still forward\"", guid);
+  }
+}
+
+std::vector<std::string> alarms_of(const CycleReport& cycle) {
+  std::vector<std::string> alarms;
+  if (cycle.error) alarms.push_back(cycle.error->context);
+  if (!cycle.engine_refused.empty())
+    alarms.push_back(fmt::format("engine {} requested, {} in force: {}",
+                                 cycle.engine_asked,
+                                 cycle.engine,
+                                 cycle.engine_refused));
+  if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
+  if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
+  for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);
+  if (std::string far = print_out_of_reach(cycle); !far.empty()) alarms.push_back(std::move(far));
+  for (const SilentPort& port : cycle.silent) {
+    if (port.out_of_reach) continue;
+    alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));
+  }
+  for (const DuplicateGuid& twice : cycle.duplicates) {
+    alarms.push_back(fmt::format("GUID {} twice: at {} and {}",
+                                 twice.guid,
+                                 print_path(twice.first),
+                                 print_path(twice.second)));
+  }
+  if (std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
+    alarms.push_back(std::move(keys));
+  for (const ProgramFault& fault : cycle.faults) {
+    alarms.push_back(fmt::format("{} port {}: {}", fault.node, fault.port, fault.what));
+  }
+  return alarms;
+}
+
+}  // namespace smd

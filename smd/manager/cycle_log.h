@@ -1,0 +1,28 @@
+// What a cycle has to say: lines for the log, alarms for the status screen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smd/fabric/delta.h"
+#include "smd/subnet/cycle_report.h"
+
+namespace smd {
+
+void log_cycle(const CycleReport& cycle);
+
+/// Values that ports did not keep: each once, when it is news.
+void log_not_kept(const std::vector<RefusedSetting>& values);
+
+void log_delta(const Delta& delta);
+
+/// Phase by phase, what is about to be written.
+void log_plan(const Fabric& fabric, const TransitionPlan& plan);
+
+/// Switches of `extended` that `found` has not.
+void log_unresponsive(const Fabric& found, const Fabric& extended);
+
+/// What is not as it should be, one line each; empty when all is well.
+[[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle);
+
+}  // namespace smd

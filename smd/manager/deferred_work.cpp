@@ -1,0 +1,227 @@
+// SMPs that no cycle waits for.
+#include "smd/manager/deferred_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/fabric/builder.h"
+#include "smd/mad/tables.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/port_policy.h"
+
+namespace smd {
+
+namespace {
+
+PortRef ref_of(const Fabric& fabric, PortIdx port) {
+  return {fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)};
+}
+
+}  // namespace
+
+std::shared_ptr<const Fabric> DeferredWork::with_known(const Fabric& fabric) const {
+  auto named = with_descriptions(fabric, descriptions_);
+  std::vector<PortIdx> slow;
+  for (const PortRef& each : fdr10_known_) {
+    const auto node = fabric.find_node(each.node);
+    if (!node || each.port.value() > fabric.num_ports(*node)) continue;
+    const PortIdx port = fabric.port_of(*node, each.port);
+    if (may_run_fdr10(fabric, port)) slow.push_back(port);
+  }
+  if (slow.empty()) return named;
+  std::ranges::sort(slow);
+  return with_fdr10(*named, std::move(slow));
+}
+
+void DeferredWork::note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports) {
+  for (const PortIdx port : ports) {
+    const PortRef ref = ref_of(fabric, port);
+    unaudited_.insert(ref);
+    untimed_.insert(ref);
+    fdr10_known_.erase(ref);
+  }
+}
+
+void DeferredWork::note_changed(Guid node) {
+  changed_.insert(node);
+  descriptions_.erase(node);
+}
+
+void DeferredWork::start(std::shared_ptr<const ActiveSubnet> now,
+                         MKey m_key,
+                         Learned learned,
+                         std::function<void()> done) {
+  now_ = std::move(now);
+  m_key_ = m_key;
+  learned_ = std::move(learned);
+  done_ = std::move(done);
+  running_ = true;
+  audit_pkeys();
+}
+
+void DeferredWork::stop() {
+  pkeys_.reset();
+  reread_.reset();
+  describer_.reset();
+  fdr10_.reset();
+  now_.reset();
+  running_ = false;
+}
+
+void DeferredWork::learn(std::shared_ptr<const Fabric> fabric) {
+  now_ = with_fabric(*now_, std::move(fabric));
+  learned_(now_);
+}
+
+std::vector<PortIdx> DeferredWork::ports_to_ask(const std::set<PortRef>& wanted) const {
+  std::vector<PortIdx> out;
+  const Fabric& fabric = now_->fabric();
+  for (const PortRef& each : wanted) {
+    const auto node = fabric.find_node(each.node);
+    if (node && each.port.value() <= fabric.num_ports(*node))
+      out.push_back(fabric.port_of(*node, each.port));
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+void DeferredWork::audit_pkeys() {
+  // Where there are partitions, the tables were set before the ports came up.
+  std::vector<TableCheck> checks;
+  if (!now_->partitions) checks = build_default_pkey_checks(now_->fabric());
+  if (everybody_audited_) {
+    const std::vector<PortIdx> since = ports_to_ask(unaudited_);
+    std::erase_if(checks, [&](const TableCheck& check) {
+      return !std::ranges::binary_search(since, check.port);
+    });
+  }
+  for (TableCheck& check : checks) {
+    // The last read of a table is the one after it was repaired.
+    check.repair = [this, look = std::move(check.repair), port = check.port](const SmpData& now) {
+      const std::size_t room = key_capacity(now_->fabric(), port);
+      const PKeyBlock block = *decode_p_key_block(now);
+      keys_.remember_part(
+          ref_of(now_->fabric(), port),
+          {block.begin(),
+           block.begin() + static_cast<std::ptrdiff_t>(std::min(room, block.size()))});
+      return look(now);
+    };
+  }
+  pkeys_.emplace(client_, m_key_);
+  pkeys_->start(now_->sweep, std::move(checks), [this](AuditReport audit) {
+    everybody_audited_ = true;
+    unaudited_.clear();
+    for (const ProgramFault& fault : audit.faults) {
+      log::warn("pkey.audit", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
+    }
+    if (audit.repaired > 0)
+      log::info("pkey.audit", "repaired={} of={}", audit.repaired, audit.looked_at);
+    reread_ports();
+  });
+}
+
+/// A trap 144 names a node: its ports are read again, so that the snapshot says what they now can.
+void DeferredWork::reread_ports() {
+  std::vector<PortIdx> ports;
+  const Fabric& fabric = now_->fabric();
+  for (const Guid guid : std::exchange(changed_, {})) {
+    const auto node = fabric.find_node(guid);
+    if (!node) continue;
+    renamed_.insert(guid);
+    for (const PortIdx port : fabric.ports_of(*node)) {
+      if (fabric.is_end_port(port)) ports.push_back(port);
+    }
+  }
+  auto info = std::make_shared<IndexVector<PortIdx, PortInfo>>(fabric.port_info);
+  const bool any = !ports.empty();
+  reread_.emplace(client_);
+  reread_->start(
+      [this, info, ports = std::move(ports), at = std::size_t{0}]() mutable {
+        if (at == ports.size()) return false;
+        const PortIdx port = ports[at++];
+        reread_->send({.route = SmpRoute::directed(path_to(now_->sweep, port)),
+                       .attribute = AttributeId::PortInfo,
+                       .modifier = now_->fabric().number_of(port).value(),
+                       .m_key = m_key_},
+                      [info, port](const Result<SmpReply>& reply) {
+                        if (!reply || reply->status != 0) return;  // the next sweep sees to it
+                        if (const auto now = decode_port_info(reply->data)) (*info)[port] = *now;
+                      });
+        return true;
+      },
+      [this, info, any] {
+        if (any) learn(with_port_info(now_->fabric(), std::move(*info)));
+        fetch_descriptions();
+      });
+}
+
+void DeferredWork::fetch_descriptions() {
+  describer_.emplace(client_, m_key_);
+  describer_->start(now_->sweep, renamed_, [this](std::map<Guid, std::string> found) {
+    for (auto& [guid, text] : found) {
+      descriptions_[guid] = std::move(text);
+      renamed_.erase(guid);
+    }
+    if (!found.empty()) learn(with_descriptions(now_->fabric(), descriptions_));
+    fetch_fdr10();
+  });
+}
+
+void DeferredWork::fetch_fdr10() {
+  const auto every_port = now_->fabric().peer.indices();
+  std::vector<PortIdx> ports = everybody_timed_
+                                   ? ports_to_ask(untimed_)
+                                   : std::vector<PortIdx>{every_port.begin(), every_port.end()};
+  fdr10_.emplace(client_, m_key_);
+  fdr10_->start(now_->sweep, std::move(ports), [this](const std::vector<PortIdx>& found) {
+    everybody_timed_ = true;
+    untimed_.clear();
+    for (const PortIdx port : found) fdr10_known_.insert(ref_of(now_->fabric(), port));
+    if (!found.empty()) learn(with_known(now_->fabric()));
+    now_.reset();
+    running_ = false;
+    std::exchange(done_, nullptr)();
+  });
+}
+
+void MKeyLeaseRefresher::set_ports(std::shared_ptr<const ActiveSubnet> in_force,
+                                   MKey m_key,
+                                   Duration lease) {
+  const bool runs = in_force_ != nullptr;
+  if (!in_force || m_key == MKey{} || lease == Duration{0}) return stop();
+  in_force_ = std::move(in_force);
+  m_key_ = m_key;
+  pause_ = lease / 2;
+  if (!runs) timer_ = Timer(runtime_, runtime_.now() + pause_, [this] { ask_all(); });
+}
+
+void MKeyLeaseRefresher::stop() {
+  round_.reset();
+  timer_.reset();
+  in_force_.reset();
+}
+
+void MKeyLeaseRefresher::ask_all() {
+  timer_ = Timer(runtime_, runtime_.now() + pause_, [this] { ask_all(); });
+  round_.emplace(client_);
+  round_->start(
+      [this, now = in_force_, at = std::uint32_t{0}]() mutable {
+        const Fabric& fabric = now->fabric();
+        while (at < fabric.port_count()) {
+          const PortIdx port{at++};
+          const bool asked = fabric.is_end_port(port) && !fabric.is_switch(fabric.node_of[port]);
+          if (!asked) continue;
+          round_->send({.route = SmpRoute::directed(path_to(now->sweep, port)),
+                        .attribute = AttributeId::PortInfo,
+                        .modifier = fabric.number_of(port).value(),
+                        .m_key = m_key_},
+                       [](const Result<SmpReply>&) {});
+          return true;
+        }
+        return false;
+      },
+      [] {});
+}
+
+}  // namespace smd

@@ -1,0 +1,246 @@
+// Settings of the site, on the fabric that was found.
+#include "smd/manager/effective_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/program/agent_memory.h"
+#include "smd/routing/sl_to_vl.h"
+
+namespace smd {
+
+namespace {
+
+using Routes = ReconfigurationMode::Routes;
+using Safety = ReconfigurationMode::Safety;
+
+Deactivation first_choice(Safety safety) {
+  switch (safety) {
+    case Safety::Certified:
+      return Deactivation::Certified;
+    case Safety::CutDependencies:
+      return Deactivation::CutDependencies;
+    case Safety::CutPorts:
+      return Deactivation::CutPorts;
+    case Safety::DeactivateAll:
+      return Deactivation::All;
+    case Safety::None:
+      return Deactivation::None;
+  }
+  return Deactivation::Certified;
+}
+
+/// LIDs below this have a place in the linear forwarding table; 0: there is none.
+unsigned count_linear_entries(const SwitchInfo& info) {
+  return has_random_table(info) ? 0 : info.linear_fdb_cap;
+}
+
+std::vector<std::string> describe(const Fabric& fabric, const std::vector<KeyOverflow>& overflows) {
+  std::vector<std::string> lines;
+  for (const KeyOverflow& each : overflows) lines.push_back(print_overflow(fabric, each));
+  return lines;
+}
+
+/// Tables that the rules in force already do not fit say nothing against new ones.
+bool is_news(const std::vector<KeyOverflow>& wanted, const std::vector<KeyOverflow>& now) {
+  return std::ranges::any_of(wanted, [&](const KeyOverflow& each) {
+    return std::ranges::find(now, each.port, &KeyOverflow::port) == now.end();
+  });
+}
+
+bool sets_any_row(const QosPolicy& qos) {
+  return qos.sl_to_vl || std::ranges::any_of(qos.kinds, [](const QosTables& kind) {
+           return kind.sl_to_vl.has_value();
+         });
+}
+
+/// SLs that adapters or switches discard.
+std::vector<std::uint8_t> discarded_sls(const QosPolicy& qos) {
+  std::vector<std::uint8_t> sls;
+  for (const PortKind kind : {PortKind::Ca, PortKind::SwitchExternal}) {
+    const auto& row = qos.row_of(kind);
+    for (std::uint8_t sl = 0; row && sl < row->size(); ++sl) {
+      if ((*row)[sl] == kManagementVl) sls.push_back(sl);
+    }
+  }
+  return sls;
+}
+
+}  // namespace
+
+unsigned count_rounds(const ReconfigurationMode& how) {
+  return how.routes == Routes::PiraThenFera ? 2 : 1;
+}
+
+std::string engine_of_round(const Settings& settings, unsigned round) {
+  switch (settings.mode.routes) {
+    case Routes::Engine:
+      return settings.engine;
+    case Routes::Fera:
+      return "fera";
+    case Routes::Pira:
+      return "pira";
+    case Routes::PiraThenFera:
+      return round == 0 ? "pira" : "fera";
+  }
+  return settings.engine;
+}
+
+std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric) {
+  if (!settings.engine_options.roots.empty() || !settings.mode.literal)
+    return settings.engine_options.roots;
+  NodeIdx root = fabric.sm_node;
+  if (!fabric.is_switch(root) && fabric.peer[fabric.sm_port] != kNone<PortIdx>)
+    root = fabric.node_of[fabric.peer[fabric.sm_port]];
+  return {fabric.node_guid[root]};
+}
+
+bool is_indispensable(const SweepReport& found, NodeIdx node) {
+  const Fabric& fabric = *found.fabric;
+  if (node == fabric.sm_node) return true;
+  const SweepReport rest = leave_out(found, {{fabric.node_guid[node], {}}});
+  const std::size_t own = fabric.is_switch(node) ? 1 : 0;
+  const bool had_link = fabric.peer[fabric.sm_port] != kNone<PortIdx>;
+  return rest.fabric->switch_count() + own < fabric.switch_count() ||
+         (had_link && rest.fabric->peer[rest.fabric->sm_port] == kNone<PortIdx>);
+}
+
+LidPolicy choose_lids(const Settings& settings, const SweepReport& found) {
+  LidPolicy lids = settings.lids;
+  const Fabric& fabric = *found.fabric;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const unsigned entries = count_linear_entries(fabric.switch_info[sw]);
+    if (entries > 0 && entries <= lids.max.value() &&
+        is_indispensable(found, fabric.switch_node[sw]))
+      lids.max = Lid{static_cast<std::uint16_t>(entries - 1)};
+  }
+  return lids;
+}
+
+std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found, Lid top) {
+  const Fabric& fabric = *found.fabric;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const unsigned entries = count_linear_entries(fabric.switch_info[sw]);
+    const NodeIdx node = fabric.switch_node[sw];
+    if (entries == 0 || entries > top.value() || is_indispensable(found, node)) continue;
+    return std::pair(
+        fabric.node_guid[node],
+        fmt::format(
+            "left out: its forwarding table holds LIDs below {}, {} is in use", entries, top));
+  }
+  return std::nullopt;
+}
+
+PlannerOptions planner_options(const ReconfigurationMode& how) {
+  return {.first = first_choice(how.safety), .whole_tables = how.whole_tables};
+}
+
+QosPolicy choose_qos(const Settings& settings,
+                     unsigned route_vls,
+                     const std::optional<MulticastVl>& apart) {
+  QosPolicy qos = settings.qos;
+  if (route_vls > 1) {
+    qos.sl_to_vl = modulo_row(route_vls);
+    for (QosTables& kind : qos.kinds) kind.sl_to_vl.reset();
+  }
+  if (!apart) return qos;
+  if (!qos.sl_to_vl) qos.sl_to_vl = modulo_row(apart->vl.value());
+  (*qos.sl_to_vl)[apart->sl] = apart->vl;
+  for (QosTables& kind : qos.kinds) {
+    if (kind.sl_to_vl) (*kind.sl_to_vl)[apart->sl] = apart->vl;
+  }
+  return qos;
+}
+
+Duration charge(const Settings& settings, unsigned round, std::size_t nodes, double share) {
+  if (!settings.computing_time) return Duration{0};
+  return settings.computing_time(
+      {.engine = engine_of_round(settings, round), .nodes = nodes, .share = share});
+}
+
+std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
+                                                       const Fabric& fabric,
+                                                       PartitionState& state) {
+  std::optional<PartitionPolicy> wanted = settings.partitions;
+  if (!wanted && state.in_force) {
+    wanted = {.rules = default_partitions(), .enforcement = PartitionEnforcement::Off};
+  }
+  if (!wanted) return nullptr;
+  const std::set<std::string> said(state.faults.begin(), state.faults.end());
+  const auto say = [&said](const std::vector<std::string>& faults, std::string_view effect) {
+    for (const std::string& each : faults) {
+      if (!said.contains(each)) log::error("partition.too_small", "{}; {}", each, effect);
+    }
+  };
+
+  if (!state.in_force) state.in_force = wanted;
+  PartitionMap map = build_partition_map(fabric, *state.in_force);
+  std::vector<KeyOverflow> overflows = find_overflows(fabric, map, *state.in_force);
+  state.faults = describe(fabric, overflows);
+  say(state.faults, "this table is left as it is");
+  if (wanted != state.in_force) {
+    PartitionMap next = build_partition_map(fabric, *wanted);
+    std::vector<KeyOverflow> beyond = find_overflows(fabric, next, *wanted);
+    if (is_news(beyond, overflows)) {
+      const std::vector<std::string> refused = describe(fabric, beyond);
+      say(refused, "the partitions in force stay");
+      state.faults.insert(state.faults.end(), refused.begin(), refused.end());
+    } else {
+      log::info("partition.adopted", "partitions={}", wanted->rules.partitions.size());
+      state.in_force = wanted;
+      state.faults = describe(fabric, beyond);
+      map = std::move(next);
+      overflows = std::move(beyond);
+    }
+  }
+  PartitionPlan plan;
+  plan.map = std::move(map);
+  plan.enforcement = state.in_force->enforcement;
+  for (const Partition& each : state.in_force->rules.partitions) {
+    if (each.sl) plan.sls.emplace(each.key, *each.sl);
+  }
+  for (const KeyOverflow& each : overflows) plan.too_small.push_back(each.port);
+  return std::make_shared<const PartitionPlan>(std::move(plan));
+}
+
+std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const ActiveSubnet& now) {
+  if (!settings.qos_rules) return nullptr;
+  return std::make_shared<const QosRules>(
+      now.fabric(),
+      *settings.qos_rules,
+      now.partitions ? &now.partitions->map : nullptr,
+      settings.partitions ? settings.partitions->rules : default_partitions());
+}
+
+void report_qos_conflicts(const Settings& settings,
+                          const RoutingTables& routing,
+                          std::vector<std::string>& said) {
+  const bool routes_choose = routing.vls > 1 || !routing.path_sls.empty();
+  std::vector<std::string> lines;
+  if (routes_choose && sets_any_row(settings.qos))
+    lines.emplace_back("qos.sl2vl is not written; the routes need rows of their own");
+  if (settings.qos_rules) {
+    std::ranges::move(
+        find_qos_conflicts(*settings.qos_rules, discarded_sls(settings.qos), routes_choose),
+        std::back_inserter(lines));
+  }
+  if (routes_choose && settings.partitions) {
+    for (const Partition& each : settings.partitions->rules.partitions) {
+      if (each.sl.value_or(0) == 0) continue;
+      lines.push_back(
+          fmt::format("partition '{}': SL {} is not given out; the routes need SLs of their own",
+                      each.name,
+                      *each.sl));
+    }
+  }
+  for (const std::string& line : lines) {
+    if (std::ranges::find(said, line) == said.end()) log::warn("qos.conflict", "{}", line);
+  }
+  said = std::move(lines);
+}
+
+}  // namespace smd

@@ -1,0 +1,84 @@
+// What the settings of the site mean on the fabric that was found: engine, roots, LIDs and VLs of
+// a cycle, the partitions that are in force, and what of the QoS rules can be kept.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/config/settings.h"
+#include "smd/discovery/sweep_report.h"
+#include "smd/fabric/fabric.h"
+#include "smd/plan/make/planner.h"
+#include "smd/policy/partition_map.h"
+#include "smd/policy/qos_rules.h"
+#include "smd/subnet/active_subnet.h"
+
+namespace smd {
+
+/// Rounds of routes: provisional ones may come before the final ones.
+[[nodiscard]] unsigned count_rounds(const ReconfigurationMode& how);
+
+/// The engine of a round, from 0.
+[[nodiscard]] std::string engine_of_round(const Settings& settings, unsigned round);
+
+/// As configured; the thesis orients from the switch that the manager sits on.
+[[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
+
+/// The manager's own node, or a switch that others are reached through alone: leaving it out would
+/// cost more than itself and its adapters.
+[[nodiscard]] bool is_indispensable(const SweepReport& found, NodeIdx node);
+
+/// Those of `settings`, as far as the forwarding table of an indispensable switch has room for
+/// them.
+[[nodiscard]] LidPolicy choose_lids(const Settings& settings, const SweepReport& found);
+
+/// A switch that others can do without and whose linear forwarding table has no room for the LIDs
+/// up to `top`, and a line that says so.
+[[nodiscard]] std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found,
+                                                                           Lid top);
+
+[[nodiscard]] PlannerOptions planner_options(const ReconfigurationMode& how);
+
+/// As configured; where routes need several VLs, SL s goes to VL s modulo their number instead.
+/// `apart` keeps its VL to itself.
+[[nodiscard]] QosPolicy choose_qos(const Settings& settings,
+                                   unsigned route_vls,
+                                   const std::optional<MulticastVl>& apart);
+
+/// The time that a simulation charges for the routes of a round, of which `share` was made anew; 0
+/// elsewhere.
+[[nodiscard]] Duration charge(const Settings& settings,
+                              unsigned round,
+                              std::size_t nodes,
+                              double share = 1);
+
+// Which rules of partitions are in force. New rules that do not fit the fabric are not taken: the
+// old ones stay. Ports that are too small for the rules in force are left as they are.
+
+struct PartitionState {
+  std::optional<PartitionPolicy> in_force;
+  std::vector<std::string> faults;  // of the latest snapshot: what does not fit, one line each
+};
+
+/// The plan for this snapshot; null while nobody has configured partitions. Who takes the file away
+/// from a running manager gets everybody back into the default partition.
+[[nodiscard]] std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
+                                                                     const Fabric& fabric,
+                                                                     PartitionState& state);
+
+// The site's QoS rules on what is in force, and what of them cannot be kept.
+
+/// Null where the site has none.
+[[nodiscard]] std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings,
+                                                             const ActiveSubnet& now);
+
+/// Levels and tables that routes on several VLs overrule, levels whose SL is discarded: one line
+/// each in the log, when it is news.
+void report_qos_conflicts(const Settings& settings,
+                          const RoutingTables& routing,
+                          std::vector<std::string>& said);
+
+}  // namespace smd

@@ -1,0 +1,67 @@
+// What the manager carries from one cycle to the next.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/manager/effective_settings.h"
+#include "smd/manager/plan_job.h"
+#include "smd/policy/lid_assignment.h"
+#include "smd/program/programmer.h"
+#include "smd/state/persistent_state.h"
+#include "smd/subnet/active_subnet.h"
+
+namespace smd {
+
+struct ManagerState {
+  LidBook book;
+  Orientation orientation;
+  ProgramState program;
+  std::shared_ptr<const ActiveSubnet> in_force;  // null until a cycle has verified routes
+
+  /// `in_force`, on its fabric and on the unresponsive switches beside it that may still forward.
+  std::shared_ptr<const ActiveSubnet> extended;
+
+  AdvertisedSls advertised;  // SLs that hosts may be using
+  bool rows = false;         // of switches are set turn by turn, now and from now on
+
+  /// Multicast packets need a VL of their own, where there is one.
+  bool wants_multicast_vl = false;
+
+  bool imbalanced = false;  // routes were kept over a change, and loads not rebalanced since
+
+  PartitionState partitions;
+  std::vector<std::string> qos_conflicts;  // as last logged
+  /// Another manager may have been master since: clients are asked to register again.
+  bool reregister = false;
+
+  std::uint64_t next_epoch = 1;
+
+  /// Until then switches may report links that a plan took down on purpose.
+  TimePoint self_inflicted_traps_until;
+
+  /// Ports that led to silence in the latest discovery. New silence may be a change that came while
+  /// we swept, so it is swept once more in full; silence that stays is believed.
+  std::vector<SilentPort> silence;
+
+  /// Switches that did not take what routes need, and why: left out as if they were silent, until
+  /// one takes a Set again.
+  std::map<Guid, std::string> refusing;
+
+  /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
+  std::string stale = "nothing is known yet";
+
+  /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may
+  /// keep it.
+  void replace_in_force(std::shared_ptr<const ActiveSubnet> better) {
+    if (extended == in_force) extended = better;
+    advertised.refresh(better);
+    in_force = std::move(better);
+  }
+};
+
+}  // namespace smd

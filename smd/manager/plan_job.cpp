@@ -1,0 +1,326 @@
+// What traffic may use meanwhile, a plan that reckons with it, and its check.
+#include "smd/manager/plan_job.h"
+
+#include <algorithm>
+
+#include "smd/fabric/unresponsive.h"
+#include "smd/plan/verify/check_transition.h"
+#include "smd/routing/sl_to_vl.h"
+
+namespace smd {
+
+namespace {
+
+std::uint32_t rank_of(const Orientation& orientation, Guid guid) {
+  const auto found = std::ranges::lower_bound(
+      orientation.by_guid, guid, {}, [](const auto& e) { return e.first; });
+  return found != orientation.by_guid.end() && found->first == guid ? found->second : 0;
+}
+
+// Hosts at unresponsive switches use the SLs that were advertised to them.
+PathSls sls_with_unresponsive(const Fabric& fabric,
+                              const ActiveSubnet& now,
+                              const ActiveSubnet& before) {
+  PathSls sls{fabric.switch_count(), now.routing->lft.top()};
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const bool known = sw.value() < now.fabric().switch_count();
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const ActiveSubnet& from = known ? now : before;
+    if (from.routing->path_sls.empty()) continue;
+    const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
+    const auto row = from.routing->path_sls.row(there);
+    const auto to = sls.row(sw);
+    std::copy_n(row.begin(), std::min(row.size(), to.size()), to.begin());
+  }
+  return sls;
+}
+
+// SL-to-VL entries of unresponsive switches are those that were set last.
+SlToVlMaps rows_with_unresponsive(const Fabric& fabric,
+                                  const ActiveSubnet& now,
+                                  const ActiveSubnet& before) {
+  SlToVlMaps rows{fabric};
+  rows.add_row(now.rows->rows().front());
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const bool known = sw.value() < now.fabric().switch_count();
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const ActiveSubnet& from = known ? now : before;
+    if (from.rows->empty()) continue;
+    const SwitchIdx there = known ? sw : from.fabric().switch_of[*from.fabric().find_node(guid)];
+    const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
+    for (unsigned in = 0; in <= ports; ++in) {
+      for (unsigned out = 0; out <= ports; ++out) {
+        const PortNum i{static_cast<std::uint8_t>(in)}, o{static_cast<std::uint8_t>(out)};
+        rows.set_row(sw, i, o, rows.add_row(from.rows->row(there, i, o)));
+      }
+    }
+  }
+  return rows;
+}
+
+constexpr std::uint8_t kSls = 16;
+
+constexpr Duration kHostsAskAgainWithin = std::chrono::seconds(60);
+
+/// So many sets of routes are remembered; hosts that may use those of more may use any SL.
+constexpr std::size_t kMostAdvertised = 8;
+
+// By `routing`, of the fabric `then`, from every switch that is on `now`.
+void add_sls(
+    const Fabric& then, const RoutingTables& routing, const Fabric& now, Lid top, SlSets& out) {
+  const std::size_t switches = then.switch_count();
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    const auto node = then.find_node(now.node_guid[now.switch_node[sw]]);
+    if (!node || !then.is_switch(*node)) continue;
+    for (std::uint16_t l = 1; l <= top.value(); ++l) {
+      const Lid lid{l};
+      if (lid > routing.lft.top()) break;
+      if (routing.path_sls.covers(switches, lid)) {
+        out.add(sw, lid, routing.path_sls.sl(then.switch_of[*node], lid) & 15);
+      } else {
+        for (std::uint8_t sl = 0; sl < kSls; ++sl) out.add(sw, lid, sl);
+      }
+    }
+  }
+}
+
+void add_all(const Fabric& fabric, Lid top, SlSets& out) {
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (std::uint16_t l = 1; l <= top.value(); ++l) {
+      for (std::uint8_t sl = 0; sl < kSls; ++sl) out.add(sw, Lid{l}, sl);
+    }
+  }
+}
+
+/// A host's link may have fewer VLs; nothing waits in a circle there.
+void set_apart(const Fabric& fabric, const MulticastVl& lane, SlToVlMaps& rows) {
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
+      const unsigned lanes = count_vls(fabric, fabric.port_of(fabric.switch_node[sw], out));
+      SlToVl row = rows.row(sw, in, out);
+      row[lane.sl] = Vl{static_cast<std::uint8_t>(lane.vl.value() % lanes)};
+      rows.set_row(sw, in, out, rows.add_row(row));
+    });
+  }
+}
+
+TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_options) {
+  std::optional<SlToVlTask> lanes;
+  if (!job.goal->rows->empty())
+    lanes = build_lane_task(*job.goal, job.advertised, job.rows, job.found, job.blocked);
+  const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
+                            .lids = &*job.goal->lids,
+                            .held = &job.held.lft,
+                            .wanted = &job.goal->routing->lft,
+                            .unknown = job.held.unknown,
+                            .blocked = job.blocked,
+                            .orientation = &job.goal->routing->orientation,
+                            .sl_to_vl = lanes ? &*lanes : nullptr};
+  // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
+  // sweep after ports were retrained on purpose must come to an end.
+  const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;
+  const PlannerOptions options = settled ? PlannerOptions{} : wanted_options;
+  TransitionPlan plan =
+      job.next_hop_first ? plan_next_hop_first(task, options) : plan_transition(task, options);
+  const TransitionVerdict verdict = check_transition(task, plan);
+  if (verdict.ok()) return plan;
+  PlannerOptions safest = wanted_options;
+  safest.first = Deactivation::All;
+  TransitionPlan last = plan_transition(task, safest);
+  last.why =
+      fmt::format("the {} plan was refused: {}", print_transition_kind(plan.kind), verdict.fault);
+  return last;
+}
+
+}  // namespace
+
+std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const ActiveSubnet> now,
+                                                     const ActiveSubnet& before) {
+  if (now.get() == &before) return now;
+  std::optional<Fabric> fabric = with_unresponsive(now->fabric(), before.fabric());
+  if (!fabric) return now;
+  LidMap lids = now->lids;
+  lids.base.resize(fabric->port_count(), kUnassignedLid);
+  lids.lmc.resize(fabric->port_count());
+  RoutingTables routing = now->routing;
+  const bool oriented = !routing.orientation.by_guid.empty();
+  const ForwardingTables& known = before.routing->lft;
+  ForwardingTables lft(fabric->switch_count(), routing.lft.top());
+  const std::size_t blocks = std::min(lft.blocks(), known.blocks());
+  for (const SwitchIdx sw : fabric->switch_node.indices()) {
+    if (sw.value() < routing.lft.switches()) {
+      std::ranges::copy(routing.lft.row(sw), lft.row(sw).begin());
+      continue;
+    }
+    const Guid guid = fabric->node_guid[fabric->switch_node[sw]];
+    const SwitchIdx then = before.fabric().switch_of[*before.fabric().find_node(guid)];
+    for (std::size_t block = 0; block < blocks; ++block)
+      lft.set_block(sw, block, known.block(then, block));
+    if (oriented) routing.orientation.rank.push_back(rank_of(before.routing->orientation, guid));
+    if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
+  }
+  routing.lft = std::move(lft);
+  if (!routing.path_sls.empty()) routing.path_sls = sls_with_unresponsive(*fabric, *now, before);
+  if (oriented) {
+    // By GUID too, so that the next plan finds the place of unresponsive switches.
+    routing.orientation.by_guid.clear();
+    for (const SwitchIdx sw : fabric->switch_node.indices())
+      routing.orientation.by_guid.emplace_back(fabric->node_guid[fabric->switch_node[sw]],
+                                               routing.orientation.rank[sw]);
+    std::ranges::sort(routing.orientation.by_guid);
+  }
+  Shared<SlToVlMaps> rows = now->rows;
+  if (!rows->empty()) rows = rows_with_unresponsive(*fabric, *now, before);
+  SweepReport sweep = now->sweep;
+  sweep.fabric = std::make_shared<const Fabric>(std::move(*fabric));
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = std::move(sweep),
+                                                           .lids = std::move(lids),
+                                                           .routing = std::move(routing),
+                                                           .rows = rows,
+                                                           .partitions = now->partitions,
+                                                           .multicast_vl = now->multicast_vl});
+}
+
+std::shared_ptr<const ActiveSubnet> freeze_unresponsive(SwitchIdx first,
+                                                        const ActiveSubnet& extended,
+                                                        HeldTables& held) {
+  RoutingTables routing = extended.routing;
+  ForwardingTables& wanted = routing.lft;
+  const auto is_unresponsive = [first](const TableBlock& block) { return block.sw >= first; };
+  for (const TableBlock& block : held.unknown) {
+    if (is_unresponsive(block))
+      held.lft.set_block(block.sw, block.block, wanted.block(block.sw, block.block));
+  }
+  std::erase_if(held.unknown, is_unresponsive);
+  for (SwitchIdx sw = first; sw.value() < wanted.switches(); sw = next(sw))
+    std::ranges::copy(held.lft.row(sw), wanted.row(sw).begin());
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = extended.sweep,
+                                                           .lids = extended.lids,
+                                                           .routing = std::move(routing),
+                                                           .rows = extended.rows,
+                                                           .partitions = extended.partitions,
+                                                           .multicast_vl = extended.multicast_vl});
+}
+
+std::vector<PortIdx> find_ports_to_unresponsive(const Fabric& found, const Fabric& extended) {
+  std::vector<PortIdx> ends;
+  for (const PortIdx port : found.peer.indices()) {
+    if (found.peer[port] == kNone<PortIdx> && extended.peer[port] != kNone<PortIdx>)
+      ends.push_back(port);
+  }
+  return ends;
+}
+
+bool reaches_beyond(const Fabric& fabric, const TransitionPlan& plan) {
+  const auto is_beyond = [&](const auto& item) { return item.sw.value() >= fabric.switch_count(); };
+  const auto is_far_port = [&](PortIdx port) { return port.value() >= fabric.port_count(); };
+  return std::ranges::any_of(plan.phases, [&](const TransitionPhase& phase) {
+    return std::ranges::any_of(phase.block, is_beyond) ||
+           std::ranges::any_of(phase.restore, is_beyond) ||
+           std::ranges::any_of(phase.entries, is_beyond) ||
+           std::ranges::any_of(phase.deactivate, is_far_port) ||
+           std::ranges::any_of(phase.activate, is_far_port);
+  });
+}
+
+AdvertisedRoutes AdvertisedSls::at(TimePoint now) const {
+  std::vector<std::shared_ptr<const ActiveSubnet>> advertised;
+  for (const Entry& entry : entries_) {
+    if (entry.replaced && *entry.replaced + kHostsAskAgainWithin <= now) continue;
+    if (!entry.routes) return std::nullopt;
+    advertised.push_back(entry.routes);
+  }
+  return advertised;
+}
+
+void AdvertisedSls::advertise(std::shared_ptr<const ActiveSubnet> routes,
+                              bool complete,
+                              bool silent,
+                              TimePoint now) {
+  std::erase_if(entries_, [&](const Entry& entry) {
+    return (complete && silent) || (entry.routes && entry.routes->has_routes_of(*routes)) ||
+           (entry.replaced && *entry.replaced + kHostsAskAgainWithin <= now);
+  });
+  for (Entry& entry : entries_) {
+    if (complete && !entry.replaced) entry.replaced = now;
+  }
+  if (entries_.size() >= kMostAdvertised) entries_ = {{.routes = nullptr, .replaced = now}};
+  entries_.push_back({std::move(routes), std::nullopt});
+}
+
+void AdvertisedSls::refresh(const std::shared_ptr<const ActiveSubnet>& better) {
+  for (Entry& entry : entries_) {
+    if (entry.routes && entry.routes->has_routes_of(*better)) entry.routes = better;
+  }
+}
+
+SlToVlMaps choose_rows(const Fabric& fabric,
+                       const RoutingTables& routing,
+                       const QosPolicy& qos,
+                       const std::optional<MulticastVl>& apart) {
+  const bool one_lane = routing.sl_to_vl.empty() && routing.vls <= 1;
+  const SlToVl free_choice = modulo_row(apart ? apart->vl.value() : 15u);
+  const SlToVl common = one_lane ? qos.row_of(PortKind::SwitchExternal).value_or(free_choice)
+                                 : modulo_row(std::clamp(routing.vls, 1u, 15u));
+  SlToVlMaps rows = build_switch_rows(fabric, routing.sl_to_vl, common);
+  if (apart) set_apart(fabric, *apart, rows);
+  return rows;
+}
+
+SlToVlTask build_lane_task(const ActiveSubnet& goal,
+                           const AdvertisedRoutes& advertised,
+                           const ConfirmedSlToVl& known,
+                           std::size_t found,
+                           const std::vector<Turn>& blocked) {
+  const Fabric& fabric = goal.fabric();
+  const Lid top = goal.routing->lft.top();
+  SlToVlTask task{.advertised = {fabric.switch_count(), top},
+                  .wanted_sls = {fabric.switch_count(), top},
+                  .held = goal.rows,
+                  .wanted = goal.rows,
+                  .unknown = {}};
+  add_sls(fabric, goal.routing, fabric, top, task.wanted_sls);
+  if (advertised) {
+    for (const auto& routes : *advertised)
+      add_sls(routes->fabric(), routes->routing, fabric, top, task.advertised);
+  } else {
+    add_all(fabric, top, task.advertised);
+  }
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (sw.value() >= found) continue;
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
+    for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl* row = known.find(guid, in, out);
+      if (std::ranges::binary_search(blocked, Turn{sw, in, out})) return;
+      if (row != nullptr) {
+        task.held.set_row(sw, in, out, task.held.add_row(*row));
+      } else if (forwards) {
+        task.unknown.push_back({sw, in, out});
+      } else {
+        task.fresh = true;
+      }
+    });
+  }
+  std::ranges::sort(task.unknown);
+  return task;
+}
+
+TransitionPlan compute_plan(const PlanJob& job) { return plan_and_check(job, job.options); }
+
+TransitionPlan compute_plan(const UnresponsiveJob& job) {
+  const Fabric& found = job.without.goal->fabric();
+  PlannerOptions options = job.job.options;
+  options.detours = false;  // unresponsive switches take no entries
+  TransitionPlan plan = plan_and_check(job.job, options);
+  if (plan.certified() && !reaches_beyond(found, plan)) return plan;
+  TransitionPlan other = compute_plan(job.without);
+  std::vector<PortIdx> ends = find_ports_to_unresponsive(found, job.job.goal->fabric());
+  const std::string why =
+      fmt::format("{} ports to switches that answer nothing are taken down", ends.size());
+  other.why = other.why.empty() ? why : why + "; " + other.why;
+  other.phases.insert(other.phases.begin(), TransitionPhase{.deactivate = std::move(ends)});
+  return other;
+}
+
+}  // namespace smd

@@ -1,0 +1,203 @@
+// An engine's tables and their check; what another manager's tables are worth.
+#include "smd/manager/route_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/routing/nue/paths_of_switches.h"
+
+namespace smd {
+namespace {
+
+/// The fullest channel against that of routes from scratch, at rest.
+constexpr double kEven = 1.05;
+
+/// Where one switch is left at most, as when the manager's own cable is pulled, there is no shape
+/// to find, and none is needed.
+const Engine* engine_for(const Fabric& fabric, const std::string& name) {
+  const Engine* const asked = find_engine(name);
+  return asked != nullptr && fabric.switch_count() <= 1 ? find_engine("updn") : asked;
+}
+
+enum class Keep : std::uint8_t { Nothing, Routes, RoutesRebalanced };
+
+bool made_by(const RoutingTables& tables, const std::string& engine) {
+  return tables.engine == engine || tables.chosen_by == engine;
+}
+
+Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
+  Routed out;
+  const Engine* chosen = engine_for(*job.fabric, engine);
+  if (chosen == nullptr) {
+    out.error = Error{Errc::Invalid, fmt::format("no engine '{}'", engine)};
+    return out;
+  }
+  PreviousRoutes previous;
+  RoutingRequest request{.options = job.engine_options,
+                         .max_vls = std::min(job.max_vls, count_common_vls(*job.fabric)),
+                         .rebalance = keep == Keep::RoutesRebalanced};
+  if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
+  // Routes over other directions than those of the request are no help.
+  const bool same_directions =
+      keep != Keep::Nothing && job.in_force &&
+      (job.in_force->routing->orientation.by_guid.empty() ||
+       job.in_force->routing->orientation.by_guid == job.orientation.by_guid);
+  if (same_directions && made_by(job.in_force->routing, engine)) {
+    previous = {.fabric = job.in_force->sweep.fabric.get(),
+                .lids = &*job.in_force->lids,
+                .routing = &*job.in_force->routing};
+    request.in_force = &previous;
+  }
+  auto tables = chosen->compute(*job.fabric, job.lids, request);
+  if (!tables) {
+    out.error = tables.error();
+    return out;
+  }
+  out.tables = std::move(*tables);
+  out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
+    out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  if (!out.routes.ok()) {
+    std::string why = "unverified tables: ";
+    if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
+    if (!out.routes.acyclic) why += "credit loop " + print_cycle(*job.fabric, out.routes.cycle);
+    out.error = Error{Errc::Unsupported, engine + ": " + why};
+  }
+  return out;
+}
+
+/// Follows the entries of one LID from every switch at most once.
+class Column {
+ public:
+  Column(const Fabric& fabric, const ForwardingTables& tables, Lid lid)
+      : fabric_(fabric), tables_(tables), lid_(lid), leads_(tables.switches(), Mark::Unknown) {}
+
+  /// True when a packet at `sw` leaves for good: to a host, or to port 0.
+  bool arrives(SwitchIdx start, PortIdx owner) {
+    std::vector<SwitchIdx> way;
+    Mark mark = Mark::Unknown;
+    for (SwitchIdx sw = start; mark == Mark::Unknown;) {
+      if (leads_[sw.value()] != Mark::Unknown) {
+        mark = leads_[sw.value()] == Mark::Arrives ? Mark::Arrives : Mark::Lost;
+        break;
+      }
+      leads_[sw.value()] = Mark::OnTheWay;  // met again: a loop
+      way.push_back(sw);
+      mark = step(sw, owner);
+    }
+    for (const SwitchIdx sw : way) leads_[sw.value()] = mark;
+    return mark == Mark::Arrives;
+  }
+
+ private:
+  enum class Mark : std::uint8_t { Unknown, OnTheWay, Arrives, Lost };
+
+  /// Moves on to the next switch, or says how it ended.
+  Mark step(SwitchIdx& sw, PortIdx owner) const {
+    const NodeIdx node = fabric_.switch_node[sw];
+    const PortNum exit = tables_.route(sw, lid_);
+    if (exit == kNoRoute || exit.value() > fabric_.num_ports(node)) return Mark::Lost;
+    const PortIdx port = fabric_.port_of(node, exit);
+    if (exit == PortNum{0}) return port == owner ? Mark::Arrives : Mark::Lost;
+    const PortIdx peer = fabric_.peer[port];
+    if (peer == kNone<PortIdx>) return Mark::Lost;
+    if (peer == owner) return Mark::Arrives;
+    const SwitchIdx next = fabric_.switch_of[fabric_.node_of[peer]];
+    if (next == kNone<SwitchIdx>) return Mark::Lost;
+    sw = next;
+    return Mark::Unknown;
+  }
+
+  const Fabric& fabric_;
+  const ForwardingTables& tables_;
+  Lid lid_;
+  std::vector<Mark> leads_;
+};
+
+/// `fresh`, with every LID's entries replaced by those of `found` where they lead from all
+/// switches that `fresh` serves to the same end; verified. Nothing where that is not free of
+/// deadlock, or where routes need several VLs.
+std::optional<Routed> keep_found(const RouteJob& job,
+                                 const ForwardingTables& found,
+                                 const Routed& fresh) {
+  const RoutingTables& made = fresh.tables;
+  const bool lanes = made.vls > 1 || !made.sl_to_vl.empty() || !made.path_sls.empty();
+  if (fresh.error || lanes || made.default_port.size() != 0 ||
+      found.switches() != made.lft.switches())
+    return std::nullopt;
+  Routed out = fresh;
+  bool kept_any = false;
+  for (unsigned value = 1; value <= std::min(made.lft.top(), found.top()).value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    const PortIdx owner = job.lids.owner_of(lid);
+    if (owner == kNone<PortIdx>) continue;
+    Column column{*job.fabric, found, lid};
+    bool good = true;
+    for (std::uint32_t sw = 0; good && sw < made.lft.switches(); ++sw)
+      good = made.lft.route(SwitchIdx{sw}, lid) == kNoRoute || column.arrives(SwitchIdx{sw}, owner);
+    if (!good) continue;
+    kept_any = true;
+    for (std::uint32_t sw = 0; sw < made.lft.switches(); ++sw)
+      out.tables.lft.set_route(SwitchIdx{sw}, lid, found.route(SwitchIdx{sw}, lid));
+  }
+  if (!kept_any) return std::nullopt;
+  out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  if (!out.routes.ok()) return std::nullopt;
+  out.tables.recomputed.reset();
+  return out;
+}
+
+}  // namespace
+
+Routed compute_routed(const RouteJob& job) {
+  if (!job.found) {
+    Routed kept = compute_with(job, job.engine, Keep::Routes);
+    if (!kept.error) return kept;
+  }
+  Routed fresh = compute_with(job, job.engine, Keep::Nothing);
+  if (job.found) {
+    if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
+  }
+  if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
+  Routed other = compute_with(job, "updn", Keep::Routes);
+  if (other.error) other = compute_with(job, "updn", Keep::Nothing);
+  other.fallback_reason = fresh.error->context;
+  return other;
+}
+
+std::optional<Routed> compute_rebalance(const RouteJob& job) {
+  const RoutingTables& now = job.in_force->routing;
+  if (!made_by(now, job.engine)) return std::nullopt;
+  RouteJob without_past = job;
+  without_past.orientation = {};
+  Routed fresh = compute_with(without_past, job.engine, Keep::Nothing);
+  if (fresh.error) return std::nullopt;
+  const auto peak_of = [&](const RoutingTables& tables) {
+    return measure_load(*job.fabric, job.lids, tables.lft).max;
+  };
+  const std::uint64_t least = peak_of(fresh.tables);
+  const auto is_even = [&](const RoutingTables& tables) {
+    return kEven * static_cast<double>(least) >= static_cast<double>(peak_of(tables));
+  };
+  if (is_even(now)) return std::nullopt;
+  Routed rebalanced = compute_with(job, job.engine, Keep::RoutesRebalanced);
+  return !rebalanced.error && is_even(rebalanced.tables) ? rebalanced : fresh;
+}
+
+RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {
+  RoutingTables out = next;
+  for (std::uint32_t sw = 0; sw < next.lft.switches(); ++sw) {
+    for (unsigned lid = last.value() + 1u; lid <= next.lft.top().value(); ++lid) {
+      const Lid destination{static_cast<std::uint16_t>(lid)};
+      out.lft.set_route(SwitchIdx{sw}, destination, now.lft.route(SwitchIdx{sw}, destination));
+    }
+  }
+  return out;
+}
+
+RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
+  return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
+          .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing->lft)};
+}
+
+}  // namespace smd

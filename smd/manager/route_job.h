@@ -1,0 +1,58 @@
+// Routes, off the loop: the tables of an engine, and the check that did not make them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/routing/engine.h"
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check.h"
+#include "smd/subnet/active_subnet.h"
+
+namespace smd {
+
+struct RouteJob {
+  std::shared_ptr<const Fabric> fabric;
+  LidMap lids;
+  std::string engine;
+  bool fallback = false;  // updn takes the place of an engine that refuses or fails the check
+  unsigned max_vls = 15;  // that the site lets ports use
+  EngineOptions engine_options;
+  Orientation orientation;                       // empty: from scratch
+  std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
+  std::optional<ForwardingTables> found;  // of another manager: kept as far as they lead somewhere
+};
+
+struct Routed {
+  RoutingTables tables;
+  RouteReport routes;
+  std::string
+      fallback_reason;  // why another engine than the asked one was used; empty when it was not
+  std::optional<Error> error;  // refused, or not verified: `tables` must not be written
+};
+
+[[nodiscard]] Routed compute_routed(const RouteJob& job);
+
+/// For a fabric that is as it was, where the fullest channel carries over 5 % more than from
+/// scratch: the routes in force, rebalanced as far as that; where the engine does not get there,
+/// those from scratch. Nothing where the routes in force are balanced enough, or of another engine
+/// than the one asked for.
+[[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);
+
+/// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.
+[[nodiscard]] RoutingTables take_over(const RoutingTables& now,
+                                      const RoutingTables& next,
+                                      Lid last);
+
+/// For reports: lengths and loads of the routes in force.
+struct RouteStatistics {
+  RouteReport routes;
+  LoadReport load;
+};
+
+[[nodiscard]] RouteStatistics compute_statistics(const ActiveSubnet& in_force);
+
+}  // namespace smd

@@ -1,0 +1,541 @@
+#include "smd/manager/subnet_manager.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/manager/cycle_log.h"
+
+namespace smd {
+namespace {
+
+/// Changes kept for `smctl changes`.
+constexpr std::size_t kChangesKept = 100;
+
+/// The first sweep after trouble where periodic sweeps are off.
+constexpr Duration kFirstRetry = std::chrono::seconds(10);
+
+/// The reason of those that come at intervals.
+constexpr const char* kSweep = "sweep";
+
+/// Between two sweeps, however short they are.
+constexpr Duration kShortestPause = std::chrono::milliseconds(1);
+
+/// Between two passes of deferred work that nodes asked for by traps: each makes a new snapshot.
+constexpr Duration kRereadPause = std::chrono::milliseconds(500);
+
+/// Deferred work waits for a fabric at rest, but no longer than this.
+constexpr Duration kLongestDeferral = std::chrono::seconds(30);
+
+bool found_something(const CycleReport& cycle, const CycleReport& before) {
+  return cycle.error || cycle.sets() > 0 || cycle.counts != before.counts ||
+         cycle.silent != before.silent;
+}
+
+}  // namespace
+
+SubnetManager::SubnetManager(Runtime& runtime,
+                             Transport& transport,
+                             Settings settings,
+                             PersistentState kept,
+                             Observer observer)
+    : runtime_(runtime),
+      transport_(transport),
+      settings_(std::move(settings)),
+      observer_(std::move(observer)),
+      gate_(transport,
+            [this] {
+              // The thesis sets LIDs while it sweeps, and knows of one manager only.
+              return election_.may_write() ||
+                     (settings_.mode.literal && election_.state() == SmState::Discovering);
+            }),
+      client_(runtime, gate_, settings_.smp),
+      election_(runtime, client_, transport.local_port(), settings_.election, election_hooks()),
+      traps_(runtime,
+             client_,
+             {.in_force = [this]() -> const ActiveSubnet* { return state_.in_force.get(); },
+              .on_batch = [this](TrapBatch batch) { on_traps(std::move(batch)); },
+              .on_sm_info = [this](const Smp& smp,
+                                   const MadPacket& packet) { election_.receive(smp, packet); },
+              .on_manager = [this](Lid lid) { election_.hear_of(lid); }}),
+      state_{.book = std::move(kept.book), .rows = kept.rows},
+      deferred_work_(client_, state_.program.keys),
+      leases_(runtime, client_),
+      meter_(runtime, client_, observer_.wall),
+      multicast_(runtime, client_, state_.program.multicast, meter_),
+      turns_(std::move(kept.turns)) {
+  traps_.adopt(settings_);
+  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
+  connect();
+}
+
+/// Who in here hears of what.
+void SubnetManager::connect() {
+  traps_.on_notice([this](const Notice& notice) { noticed_.emit(notice); });
+  client_.on_lost([this](const Error& error) { observer_.on_lost(error); });
+  multicast_.on_credit_loop([this] { return request_multicast_vl(); });
+  active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
+    if (!change.now) return multicast_.stop();
+    // A manager that lost its own cable knows nothing of the others, and they go on as they are.
+    if (multicast_.realm() == nullptr || !is_cut_off(change.now->fabric()))
+      multicast_.adopt(change.now, settings_);
+  });
+  active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
+    leases_.set_ports(
+        change.now, settings_.ports.m_key, std::chrono::seconds(settings_.ports.m_key_lease_s));
+  });
+}
+
+SubnetManager::~SubnetManager() { drop_cycle("the manager ends"); }
+
+void SubnetManager::start() {
+  if (const auto shown = transport_.set_is_sm(true); !shown) {
+    log::warn("transport.is_sm", "why=\"{}\"", shown.error().context);
+  }
+  election_.start();
+  begin_cycle(SweepTrigger::of_everything("start"));
+}
+
+Election::Hooks SubnetManager::election_hooks() {
+  return {.look =
+              [this](std::string reason) {
+                drop_work();
+                begin_cycle(SweepTrigger::of_everything(std::move(reason)));
+              },
+          .hold =
+              [this] {
+                drop_work();
+                enter(Phase::HandingOver);
+              },
+          .rule =
+              [this](std::string reason) {
+                drop_work();
+                begin_cycle(SweepTrigger::of_everything(std::move(reason)));
+              },
+          .on_state = [this](SmState state) { on_sm_state(state); },
+          .on_others =
+              [this] {
+                if (active_.current()) active_.publish(active_.current());
+              },
+          .busy =
+              [this] {
+                return phase_ == Phase::Routing || phase_ == Phase::Programming ||
+                       observer_.standby_is_behind();
+              }};
+}
+
+void SubnetManager::on_sm_state(SmState state) {
+  using Listen = TrapHandler::Listen;
+  traps_.listen(state == SmState::Master        ? Listen::AsMaster
+                : state == SmState::Discovering ? Listen::WithoutRepress
+                                                : Listen::Off);
+  observer_.on_role(state);
+  if (state == SmState::Master) return;
+  if (active_.current()) active_.publish(nullptr);
+  if (state == SmState::Discovering) return;
+  drop_work();
+  if (next_settings_) take_settings();
+  enter(state == SmState::Standby ? Phase::Standby : Phase::NotActive);
+}
+
+/// What another manager may change meanwhile is forgotten: it will be read from the fabric.
+void SubnetManager::drop_work() {
+  drop_cycle("another manager, or an order of one");
+  deferred_work_.stop();
+  leases_.stop();
+  light_sweep_.reset();
+  for (Timer* timer :
+       {&deferred_, &light_sweep_ended_, &sweep_timer_, &rebalance_timer_, &reread_timer_})
+    timer->reset();
+  reread_armed_ = false;
+  pending_ = {};
+  light_sweep_wanted_.clear();
+  deferred_work_due_since_.reset();
+  alarms_.clear();
+  if (std::exchange(is_trying_, false)) trial_.reset();
+  state_ = {.book = std::move(state_.book),
+            .rows = state_.rows,
+            .reregister = true,
+            .next_epoch = state_.next_epoch};
+  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
+}
+
+void SubnetManager::drop_cycle(std::string_view why) {
+  if (cycle_) log::info("cycle.end", "reason=\"{}\" result=dropped why=\"{}\"", reason_, why);
+  cycle_.reset();
+}
+
+void SubnetManager::take_lids(LidBook book) {
+  state_.book = std::move(book);
+  observer_.on_lids(state_.book);
+}
+
+void SubnetManager::take_turns(std::vector<TurnRef> turns) {
+  keep_turns(std::move(turns));
+  state_.program.turns = {};
+  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
+}
+
+void SubnetManager::take_rows_mark() {
+  if (!std::exchange(state_.rows, true)) observer_.on_rows();
+}
+
+void SubnetManager::adopt(Settings settings) {
+  election_.adopt(settings.election);
+  next_settings_ = std::move(settings);
+  trial_.reset();
+  is_trying_ = false;
+  if (is_standby()) take_settings();
+}
+
+Result<void> SubnetManager::request_engine(const std::string& name, bool force) {
+  if (is_standby()) return fail(Errc::Busy, "this manager does not rule the subnet");
+  const Settings& settings = next_settings_ ? *next_settings_ : settings_;
+  if (settings.mode.routes != ReconfigurationMode::Routes::Engine)
+    return fail(Errc::Invalid, "sm.mode has routes of its own, and no engine");
+  trial_ = {.engine = name, .why = {}};
+  is_trying_ = true;
+  engine_by_force_ = force;
+  request_sweep(fmt::format("command: engine {}", name));
+  return {};
+}
+
+/// One that was asked for while the cycle ran waits for the next.
+void SubnetManager::note_trial(const CycleReport& report) {
+  if (report.trial && report.trial->taken) settings_.engine = report.trial->engine;
+  if (!is_trying_ || trial_->engine != tried_) return;
+  is_trying_ = false;
+  if (report.trial) {
+    trial_ = report.trial;
+  } else {
+    trial_->why = report.error ? report.error->context : "the cycle ended before its routes";
+  }
+}
+
+std::vector<std::string> SubnetManager::alarms() const {
+  std::vector<std::string> out = alarms_;
+  if (trial_ && !is_trying_ && !trial_->taken)
+    out.push_back(fmt::format("engine {} requested, {} in force: {}",
+                              trial_->engine,
+                              last_ ? last_->engine : settings_.engine,
+                              trial_->why));
+  if (!election_.trouble().empty()) out.push_back(election_.trouble());
+  if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
+  if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
+    out.push_back("multicast and unicast packets may block each other: " + why);
+  return out;
+}
+
+/// Who else manages here is asked before anything is written.
+void SubnetManager::survey(const SweepReport& found) {
+  const Fabric& fabric = *found.fabric;
+  std::vector<ManagerAddress> managers;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const std::uint32_t can = fabric.port_info[port].capability_mask;
+    if (!fabric.is_end_port(port) || port == fabric.sm_port || (can & port_cap::kIsSm) == 0 ||
+        (can & port_cap::kIsSmDisabled) != 0)
+      continue;
+    managers.push_back({.guid = fabric.port_guid[port],
+                        .route = SmpRoute::directed(path_to(found, port)),
+                        .lid = fabric.port_info[port].lid});
+  }
+  election_.survey(std::move(managers), [this] {
+    if (cycle_) cycle_->proceed();
+  });
+}
+
+tl::expected<MulticastVl, std::string> SubnetManager::request_multicast_vl() {
+  if (!state_.in_force) return tl::unexpected(std::string("no routes are in force"));
+  const ActiveSubnet& now = *state_.in_force;
+  auto vl = choose_multicast_vl(now.fabric(), now.routing, settings_);
+  if (vl && !std::exchange(state_.wants_multicast_vl, true))
+    request_sweep("multicast packets need a lane of their own");
+  return vl;
+}
+
+void SubnetManager::request_sweep(std::string reason) {
+  trigger(SweepTrigger::of_everything(std::move(reason)));
+}
+
+void SubnetManager::request_light_sweep() {
+  if (is_standby()) return;
+  if (phase_ == Phase::Idle || phase_ == Phase::Up) return light_sweep("command");
+  light_sweep_wanted_ = "command";
+}
+
+void SubnetManager::trigger(SweepTrigger why) {
+  if (is_standby() || phase_ == Phase::HandingOver) return;  // a full sweep follows
+  const bool busy = (phase_ != Phase::Idle && phase_ != Phase::Up) ||
+                    (deferred_work_.running() && deferred_work_is_overdue());
+  if (busy) return pending_.merge(std::move(why));
+  begin_cycle(std::move(why));
+}
+
+void SubnetManager::enter(Phase phase) {
+  phase_ = phase;
+  observer_.on_phase(phase);
+}
+
+void SubnetManager::take_settings() {
+  // Kept directions outrank what is asked of new ones.
+  const auto asked = [](const Settings& settings) {
+    return std::tie(settings.engine_options.roots,
+                    settings.engine_options.root_choice,
+                    settings.engine_options.orientation_search,
+                    settings.engine_options.lane_cut);
+  };
+  if (asked(*next_settings_) != asked(settings_)) state_.orientation = {};
+  settings_ = *std::exchange(next_settings_, std::nullopt);
+  traps_.adopt(settings_);
+}
+
+void SubnetManager::begin_cycle(SweepTrigger why) {
+  if (next_settings_) take_settings();
+  sweep_timer_.reset();
+  rebalance_timer_.reset();
+  // What one that is cut short was asked for is still to be found out.
+  if (light_sweep_ && light_sweep_reason_ != kSweep)
+    light_sweep_wanted_ = std::move(light_sweep_reason_);
+  light_sweep_.reset();
+  deferred_work_.stop();
+  traps_.begin_sweep();
+  tried_ = is_trying_ ? trial_->engine : std::string{};
+  reason_ = why.reason;
+  log::info("cycle.begin",
+            "reason=\"{}\" epoch={} suspects={}",
+            why.reason,
+            state_.next_epoch,
+            why.full.empty() ? fmt::format("{}", why.switches.size()) : "all");
+  cycle_.emplace(
+      Cycle::Parts{.runtime = runtime_,
+                   .client = client_,
+                   .settings = settings_,
+                   .state = state_,
+                   .deferred_work = deferred_work_,
+                   .meter = meter_,
+                   // Also of one that was handed the subnet: the order may be an old one.
+                   .read_only = !state_.in_force && !settings_.mode.literal,
+                   .trial_engine = tried_,
+                   .engine_by_force = engine_by_force_},
+      Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
+                   .on_lids = observer_.on_lids,
+                   .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
+                   .on_rows = observer_.on_rows,
+                   .on_plan = observer_.on_plan,
+                   .on_found = [this](const SweepReport& found) { survey(found); },
+                   .done =
+                       [this](CycleReport report) {
+                         deferred_ = Timer(runtime_,
+                                           runtime_.now(),
+                                           [this, report = std::move(report)]() mutable {
+                                             cycle_.reset();
+                                             on_cycle(std::move(report));
+                                           });
+                       }});
+  cycle_->start(std::move(why));
+}
+
+void SubnetManager::on_cycle(CycleReport report) {
+  meter_.lap();  // what follows belongs to the detection of the next change
+  note_trial(report);
+  if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
+  keep_turns(state_.program.turns.maybe_blocked());
+  traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
+  if (report.quiet) {
+    log::info("cycle.end", "reason=\"{}\" result=unchanged smps={}", report.reason, report.smps());
+    enter(Phase::Up);
+    election_.settle();
+    if (phase_ == Phase::HandingOver) return;
+    return next();
+  }
+  ++cycles_;
+  changed_ = runtime_.now();
+  keep(report);
+  if (!report.resweep.empty())
+    pending_.merge(SweepTrigger::of("a change while it was looked at", std::move(report.resweep)));
+  if (!report.error) {
+    deferred_work_.note_came_up(state_.in_force->fabric(), report.came_up);
+    if (!deferred_work_due_since_) deferred_work_due_since_ = runtime_.now();
+  }
+  enter(report.error ? Phase::Idle : Phase::Up);
+  cycle_ended_.emit(*last_);
+  if (!report.error) active_.publish(state_.in_force);
+  observer_.on_cycle(*last_);
+  election_.settle();
+  if (phase_ == Phase::HandingOver) return;
+  next();
+}
+
+/// The report goes where readers find it.
+void SubnetManager::keep(const CycleReport& report) {
+  log_cycle(report);
+  alarms_ = alarms_of(report);
+  CycleReport kept = report;
+  if (last_) {
+    kept.shrank =
+        kept.counts.links < last_->counts.links ||
+        kept.counts.switches + kept.counts.cas < last_->counts.switches + last_->counts.cas;
+  }
+  retry_.on_cycle(trouble_of(kept), runtime_.now(), sweep_pause());
+  if (bring_up_ && found_something(kept, *last_)) {
+    ++change_count_;
+    changes_.push_front(kept);
+    if (changes_.size() > kChangesKept) changes_.pop_back();
+  } else if (!bring_up_ && !kept.error) {
+    bring_up_ = kept;
+  }
+  last_ = std::move(kept);
+}
+
+void SubnetManager::keep_turns(std::vector<TurnRef> turns) {
+  if (turns == turns_) return;
+  turns_ = std::move(turns);
+  observer_.on_turns(turns_);
+}
+
+void SubnetManager::next() {
+  if (!pending_.empty() && !deferred_work_is_overdue())
+    return begin_cycle(std::exchange(pending_, {}));
+  if (phase_ == Phase::Up && deferred_work_due_since_) start_deferred_work();
+  reread_soon();
+  arm_rebalance();
+  if (!light_sweep_wanted_.empty()) return light_sweep(std::exchange(light_sweep_wanted_, {}));
+  arm_sweep();
+}
+
+bool SubnetManager::deferred_work_is_overdue() const {
+  return deferred_work_due_since_ && runtime_.now() - *deferred_work_due_since_ > kLongestDeferral;
+}
+
+void SubnetManager::start_deferred_work() {
+  deferred_work_began_ = runtime_.now();
+  const auto on_learned = [this](std::shared_ptr<const ActiveSubnet> better) {
+    state_.replace_in_force(std::move(better));
+  };
+  deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
+    deferred_work_due_since_.reset();
+    meter_.lap();
+    active_.publish(state_.in_force);
+    deferred_ = Timer(runtime_, runtime_.now(), [this] {
+      if (!pending_.empty() && phase_ == Phase::Up)
+        begin_cycle(std::exchange(pending_, {}));
+      else
+        reread_soon();
+    });
+  });
+}
+
+void SubnetManager::reread_soon() {
+  if (phase_ != Phase::Up || deferred_work_.running() || reread_armed_ ||
+      !deferred_work_.has_changed_nodes())
+    return;
+  reread_armed_ = true;
+  const TimePoint due = std::max(runtime_.now(), deferred_work_began_ + kRereadPause);
+  reread_timer_ = Timer(runtime_, due, [this] {
+    reread_armed_ = false;
+    if (phase_ == Phase::Up && !deferred_work_.running() && deferred_work_.has_changed_nodes())
+      start_deferred_work();
+  });
+}
+
+void SubnetManager::on_traps(TrapBatch batch) {
+  if (!state_.in_force) return request_sweep(std::move(batch.reason));
+  for (const Guid node : batch.redescribed) deferred_work_.note_changed(node);
+  if (!batch.changed.empty())
+    trigger(SweepTrigger::of(batch.reason, {batch.changed.begin(), batch.changed.end()}));
+  if (batch.unknown) return sweep_for_stranger(std::move(batch.reason));
+  reread_soon();
+}
+
+/// For somebody whom nobody knows. Where he came in, a switch reports a change; unless he is what
+/// was silent there before.
+void SubnetManager::sweep_for_stranger(std::string reason) {
+  if (is_standby() || phase_ == Phase::HandingOver) return;
+  if (last_ && (!last_->silent.empty() || !last_->duplicates.empty()))
+    return request_sweep(std::move(reason));
+  if (phase_ == Phase::Idle || phase_ == Phase::Up) return light_sweep(std::move(reason));
+  light_sweep_wanted_ = std::move(reason);
+}
+
+/// The time between two sweeps; also the first wait after trouble, for which "never" is no answer.
+Duration SubnetManager::sweep_pause() const {
+  return settings_.sweep_interval == Duration{0} ? kFirstRetry : settings_.sweep_interval;
+}
+
+void SubnetManager::arm_sweep() {
+  if (settings_.sweep_factor != 0) {
+    const TimePoint next = light_sweep_began_ + settings_.sweep_factor * light_sweep_length_;
+    sweep_timer_ = Timer(
+        runtime_, std::max(next, runtime_.now() + kShortestPause), [this] { on_sweep_timer(); });
+  } else if (settings_.sweep_interval != Duration{0}) {
+    sweep_timer_ =
+        Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { on_sweep_timer(); });
+  } else if (!retry_.trouble().empty()) {
+    sweep_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { on_sweep_timer(); });
+  }
+}
+
+/// A change writes no more than it must; what it leaves unbalanced is rebalanced when all is at
+/// rest.
+void SubnetManager::arm_rebalance() {
+  if (phase_ != Phase::Up || settings_.rebalance_delay == Duration{0} || settings_.mode.literal ||
+      !state_.imbalanced)
+    return;
+  const TimePoint due = changed_ + settings_.rebalance_delay;
+  rebalance_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
+    if (phase_ == Phase::Up) trigger(SweepTrigger::of_imbalance("relief after a change"));
+  });
+}
+
+void SubnetManager::on_sweep_timer() {
+  election_.look_around();
+  if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
+  if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_sweep();
+  light_sweep(kSweep);
+}
+
+void SubnetManager::light_sweep(std::string reason) {
+  // Without a switch nobody reports a change, and a full sweep costs next to nothing.
+  if (phase_ == Phase::Idle || last_->counts.switches == 0) return request_sweep(std::move(reason));
+  const ReconfigurationMode& how = settings_.mode;
+  if (how.literal && how.discovery == ReconfigurationMode::Discovery::Partial)
+    return trigger(SweepTrigger::of(std::move(reason), {}));  // its discovery begins with the sweep
+  start_light_sweep(std::move(reason));
+}
+
+void SubnetManager::start_light_sweep(std::string reason) {
+  light_sweep_reason_ = std::move(reason);
+  traps_.begin_sweep();
+  light_sweep_began_ = runtime_.now();
+  light_sweep_.emplace(runtime_, client_, settings_.ports.m_key);
+  light_sweep_->start(state_.in_force->fabric(),
+                      state_.in_force->lids,
+                      [this](LightSweepReport report) { on_light_sweep(std::move(report)); });
+}
+
+void SubnetManager::on_light_sweep(LightSweepReport report) {
+  light_sweep_length_ = runtime_.now() - light_sweep_began_;
+  last_sweep_ = {.ended = runtime_.now(), .took = light_sweep_length_};
+  SweepTrigger why;
+  const Fabric& fabric = state_.in_force->fabric();
+  for (const auto* list : {&report.changed, &report.silent}) {
+    for (const NodeIdx node : *list) why.switches.push_back(fabric.node_guid[node]);
+  }
+  if (!report.quiet()) {
+    why.reason = fmt::format("{}: {} {}",
+                             light_sweep_reason_,
+                             why.switches.front(),
+                             report.changed.empty() ? "is silent" : "reports a change");
+  }
+  light_sweep_ended_ = Timer(runtime_, runtime_.now(), [this, why = std::move(why)]() mutable {
+    light_sweep_.reset();
+    if (why.empty()) {
+      if (!cycle_) traps_.end_sweep(false);
+      return arm_sweep();
+    }
+    trigger(std::move(why));
+  });
+}
+
+}  // namespace smd

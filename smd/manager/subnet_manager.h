@@ -1,0 +1,252 @@
+// The manager: life cycle only. Traps, light sweeps, retries and commands become triggers; a
+// trigger becomes a cycle (cycle.h); what can wait comes after it (deferred_work.h).
+//
+// Among several managers of a subnet an election says whether this one is master: without it no
+// cycle goes further than its sweep.
+//
+// One cycle at a time. What is reported while one runs is remembered and starts one more when it
+// ends, so that a change is neither lost nor restarts the work without bound.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "smd/base/publisher.h"
+#include "smd/discovery/light_sweep.h"
+#include "smd/ha/election.h"
+#include "smd/ha/write_gate.h"
+#include "smd/manager/cycle.h"
+#include "smd/manager/deferred_work.h"
+#include "smd/manager/multicast_manager.h"
+#include "smd/manager/sweep.h"
+#include "smd/manager/trap_handler.h"
+
+namespace smd {
+
+class SubnetManager {
+ public:
+  struct Observer {
+    std::function<void(Phase)> on_phase = [](Phase) {};
+    std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};  // last of all
+    std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
+
+    /// Turns that may be blocked, before they are and when it changed: to be kept.
+    std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
+    std::function<void()> on_rows = [] {};  // see Kept::rows; before the first is set
+    std::function<void(SmState)> on_role = [](SmState) {};  // ours among the managers is another
+    /// Whoever is to take over from us does not have what we keep: a handover waits until it is
+    /// false and settle_handover() is called.
+    std::function<bool()> standby_is_behind = [] { return false; };
+    PlanWatcher on_plan;                                // none: nobody watches
+    WallClock wall;                                     // none: wall costs are 0
+    std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone
+  };
+
+  SubnetManager(Runtime& runtime,
+                Transport& transport,
+                Settings settings,
+                PersistentState kept,
+                Observer observer);
+  ~SubnetManager();
+  SubnetManager(const SubnetManager&) = delete;
+
+  /// Shows IsSM and begins the first cycle.
+  void start();
+
+  /// A cycle with a full sweep, now or after the one that runs.
+  void request_sweep(std::string reason);
+
+  /// Routes of another engine, in a cycle now or after the one that runs. The engine in force stays
+  /// where the fabric does not suit the other one, and, unless `force`, where its tables could be
+  /// reached only by blocking turns or taking ports down; engine_trial() says so. Busy without a
+  /// subnet to manage; Invalid where the mode has routes of its own.
+  [[nodiscard]] Result<void> request_engine(const std::string& name, bool force);
+
+  /// What was asked for last, by command; nothing since the configuration was read.
+  [[nodiscard]] const std::optional<EngineTrial>& engine_trial() const { return trial_; }
+
+  /// It has not been decided yet.
+  [[nodiscard]] bool is_trying_engine() const { return is_trying_; }
+
+  /// A light sweep of every switch, now or after the cycle that runs; one more only where a switch
+  /// reports a change. Everything where there is no switch, or the last cycle failed.
+  void request_light_sweep();
+
+  /// What the master keeps whom we may succeed, in place of our own. Requires: standby.
+  void take_lids(LidBook book);
+  void take_turns(std::vector<TurnRef> turns);
+  void take_rows_mark();
+
+  void settle_handover() { election_.settle(); }
+
+  /// From the next cycle on; transport and window settings need a restart.
+  void adopt(Settings settings);
+
+  [[nodiscard]] Phase phase() const { return phase_; }
+
+  [[nodiscard]] TimePoint now() const { return runtime_.now(); }
+
+  /// Nothing runs and nothing is asked for.
+  [[nodiscard]] bool at_rest() const {
+    if (is_standby()) return true;
+    return (phase_ == Phase::Idle || phase_ == Phase::Up) && pending_.empty() &&
+           light_sweep_wanted_.empty() && !traps_.waiting() && !deferred_work_.running() &&
+           multicast_.at_rest();
+  }
+
+  /// Master, standby…, the other managers, and how they see us.
+  [[nodiscard]] const Election& election() const { return election_; }
+
+  /// Null before the first cycle ended.
+  [[nodiscard]] const CycleReport* last_cycle() const { return last_ ? &*last_ : nullptr; }
+
+  /// Cycles after the first that found something different, newest first; the latest 100.
+  [[nodiscard]] const std::deque<CycleReport>& changes() const { return changes_; }
+
+  /// All of them, forgotten ones included.
+  [[nodiscard]] std::uint64_t change_count() const { return change_count_; }
+
+  /// A light sweep, or a cycle without error.
+  struct LastSweep {
+    TimePoint ended;
+    Duration took{0};
+  };
+
+  [[nodiscard]] const std::optional<LastSweep>& last_sweep() const { return last_sweep_; }
+
+  /// The first complete bring-up.
+  [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
+
+  /// What the last cycle without error reached, with what was learned since; null before, and while
+  /// another manager is master. Published anew also when the keys of ports or the other managers
+  /// are better known. Who subscribes outlives the manager.
+  [[nodiscard]] Publisher<ActiveSubnet>& active() { return active_; }
+
+  [[nodiscard]] const Publisher<ActiveSubnet>& active() const { return active_; }
+
+  /// Cycles that found something different, or failed. Before what they reached is published.
+  [[nodiscard]] Signal<CycleReport>& cycle_ended() { return cycle_ended_; }
+
+  /// Traps, as they came.
+  [[nodiscard]] Signal<Notice>& noticed() { return noticed_; }
+
+  /// What is wanted: ahead of active() while a cycle writes it. Null until a cycle has routes that
+  /// were verified.
+  [[nodiscard]] const ActiveSubnet* in_force() const { return state_.in_force.get(); }
+
+  /// The same, to be kept.
+  [[nodiscard]] std::shared_ptr<const ActiveSubnet> share_in_force() const {
+    return state_.in_force;
+  }
+
+  /// What switches confirmed, and the turns that are blocked in them.
+  [[nodiscard]] const ProgramState& program_state() const { return state_.program; }
+
+  [[nodiscard]] MulticastManager& multicast() { return multicast_; }
+
+  [[nodiscard]] const MulticastManager& multicast() const { return multicast_; }
+
+  [[nodiscard]] const TrapHandler& traps() const { return traps_; }
+
+  [[nodiscard]] const SmpStats& smp_stats() const { return client_.stats(); }
+
+  /// For what is asked of ports outside cycles. Whoever uses it goes before the manager.
+  [[nodiscard]] SmpClient& client() { return client_; }
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+  /// One line each; empty when all is well.
+  [[nodiscard]] std::vector<std::string> alarms() const;
+
+  [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
+
+ private:
+  [[nodiscard]] Election::Hooks election_hooks();
+
+  [[nodiscard]] bool is_standby() const {
+    return phase_ == Phase::Standby || phase_ == Phase::NotActive;
+  }
+
+  void connect();
+  void on_sm_state(SmState state);
+  void drop_work();
+  void drop_cycle(std::string_view why);
+  void take_settings();
+  void survey(const SweepReport& found);
+  void enter(Phase phase);
+  void trigger(SweepTrigger why);
+  void begin_cycle(SweepTrigger why);
+  void on_cycle(CycleReport report);
+  void note_trial(const CycleReport& report);
+  void keep(const CycleReport& report);
+  void keep_turns(std::vector<TurnRef> turns);
+  void next();
+  void start_deferred_work();
+  void reread_soon();
+  void on_traps(TrapBatch batch);
+  void sweep_for_stranger(std::string reason);
+  [[nodiscard]] Duration sweep_pause() const;
+  [[nodiscard]] bool deferred_work_is_overdue() const;
+  void arm_sweep();
+  void arm_rebalance();
+  void on_sweep_timer();
+  void light_sweep(std::string reason);
+  void start_light_sweep(std::string reason);
+  void on_light_sweep(LightSweepReport report);
+  tl::expected<MulticastVl, std::string> request_multicast_vl();
+
+  Runtime& runtime_;
+  Transport& transport_;
+  Settings settings_;
+  std::optional<Settings> next_settings_;
+  Observer observer_;
+  WriteGate gate_;
+  SmpClient client_;
+  Election election_;
+  TrapHandler traps_;
+  ManagerState state_;
+  DeferredWork deferred_work_;
+  MKeyLeaseRefresher leases_;
+  CostMeter meter_;
+  MulticastManager multicast_;
+  Publisher<ActiveSubnet> active_;
+  Signal<CycleReport> cycle_ended_;
+  Signal<Notice> noticed_;
+
+  Phase phase_ = Phase::Idle;
+  std::optional<EngineTrial> trial_;
+  bool is_trying_ = false;          // what trial_ names
+  bool engine_by_force_ = false;    // likewise
+  std::string tried_;               // by the cycle that runs
+  SweepTrigger pending_;            // of what was reported while a cycle ran
+  std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
+  std::string light_sweep_reason_;  // of the light sweep that runs
+  std::vector<TurnRef> turns_;      // as last announced
+  std::uint64_t cycles_ = 0;
+  TimePoint light_sweep_began_;     // of the last sweep
+  Duration light_sweep_length_{0};  // likewise
+  std::optional<TimePoint> deferred_work_due_since_;
+  TimePoint deferred_work_began_;  // of the last one
+  bool reread_armed_ = false;      // one is to come for nodes that changed
+  std::optional<CycleReport> last_;
+  std::optional<CycleReport> bring_up_;
+  std::deque<CycleReport> changes_;
+  std::uint64_t change_count_ = 0;
+  std::optional<LastSweep> last_sweep_;
+  std::vector<std::string> alarms_;
+
+  std::optional<Cycle> cycle_;
+  std::string reason_;  // of the latest cycle
+  std::optional<LightSweep> light_sweep_;
+  RetryClock retry_;
+  Timer sweep_timer_;
+  TimePoint changed_;  // end of the last cycle that had more to do than sweep
+  Timer rebalance_timer_;
+  Timer reread_timer_;
+  Timer deferred_;           // leaves the frame of a stage that is about to be destroyed
+  Timer light_sweep_ended_;  // likewise, of the light sweep: it may end while deferred work does
+};
+
+}  // namespace smd

@@ -1,0 +1,200 @@
+// One sweep: from a trigger to the fabric as it is.
+#include "smd/manager/sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/manager/cycle_log.h"
+#include "smd/smp/timing.h"
+
+namespace smd {
+
+namespace {
+
+/// A full window of answers waits in VL15 queues of about 150 us each: an answer is not late before
+/// that.
+constexpr Duration kTimeoutFloor = std::chrono::milliseconds(50);
+
+/// Propagation and switching of one SMP over one link, from the field: 100 ns of cable, 130 ns of
+/// switch.
+constexpr Duration kLinkDelayPerSmp{230};
+
+/// Full sweeps again at new silence within one cycle.
+constexpr unsigned kMostRepeats = 3;
+
+/// What was read again is as it was, and as it should be: every linked port that has its LIDs is
+/// Active. Requires: nodes and cables are the same.
+bool same_registers(const Fabric& a, const Fabric& b, const LidMap& lids) {
+  if (a.port_count() != b.port_count() || a.switch_count() != b.switch_count()) return false;
+  const auto plain = [](PortInfo info) {
+    info.client_reregister = false;  // shows in the answer to a Set alone
+    info.m_key_violations = info.p_key_violations = info.q_key_violations = 0;
+    return info;
+  };
+  for (const PortIdx port : a.port_info.indices()) {
+    if (plain(a.port_info[port]) != plain(b.port_info[port])) return false;
+    if (is_to_be_active(b, lids, port) && b.port_info[port].state() < PortState::Active)
+      return false;
+  }
+  for (const SwitchIdx sw : a.switch_info.indices()) {
+    SwitchInfo here = a.switch_info[sw];
+    here.port_state_change = b.switch_info[sw].port_state_change;
+    if (here != b.switch_info[sw]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FabricCounts count(const Fabric& fabric) {
+  FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
+  counts.cas = fabric.node_count() - fabric.switch_count();
+  return counts;
+}
+
+Duration answer_timeout(const SweepReport& found, Duration limit) {
+  SubnetExtent extent{.link_delay = kLinkDelayPerSmp};
+  std::uint8_t resp_time_code = 0;
+  for (const HopPath& path : *found.path)
+    extent.max_distance = std::max(extent.max_distance, static_cast<unsigned>(path.size()));
+  for (const PortInfo& info : found.fabric->port_info)
+    resp_time_code = std::max(resp_time_code, info.resp_time_value);
+  extent.max_resp_time = subnet_timeout(resp_time_code);
+  const Duration specified = response_timeout(compute_subnet_timeout_code(extent), resp_time_code);
+  return std::min(std::max(specified, kTimeoutFloor), std::max(limit, kTimeoutFloor));
+}
+
+std::string print_silence(std::size_t ports) {
+  return fmt::format("{} ports lead to silence", ports);
+}
+
+Sweep::Sweep(Runtime& runtime,
+             SmpClient& client,
+             const Settings& settings,
+             ManagerState& state,
+             bool read_only)
+    : runtime_(runtime),
+      client_(client),
+      settings_(settings),
+      state_(state),
+      read_only_(read_only) {}
+
+/// A stage calls from one of its own handlers: its frame is left before it is destroyed.
+template <class Stage, class Value>
+void Sweep::leave(std::optional<Stage>& stage, Value value, void (Sweep::*then)(Value)) {
+  deferred_ =
+      Timer(runtime_, runtime_.now(), [this, &stage, value = std::move(value), then]() mutable {
+        stage.reset();
+        (this->*then)(std::move(value));
+      });
+}
+
+void Sweep::start(SweepTrigger why, Done done) {
+  done_ = std::move(done);
+  rebalance_ = why.rebalance;
+  if (rebalance_ && state_.stale.empty()) return discover_partially({});
+  if (settings_.mode.discovery == ReconfigurationMode::Discovery::Full) return discover_fully("");
+  if (!state_.stale.empty()) return discover_fully(state_.stale);
+  if (!why.full.empty()) return discover_fully(std::move(why.full));
+  discover_partially(std::move(why.switches));
+}
+
+void Sweep::discover_fully(std::string why) {
+  result_.partial = false;
+  result_.full_why = std::move(why);
+  state_.stale = "the cycle before did not end";
+  DiscoveryOptions options{
+      .literal = settings_.mode.literal, .m_key = settings_.ports.m_key, .read_only = read_only_};
+  if (options.literal) {
+    // The thesis numbers anew in every full discovery. Not in those that our own deactivation of
+    // ports caused: numbers change with the order of answers, tables with the numbers, and the
+    // tables would be written, with ports deactivated, without end.
+    if (runtime_.now() >= state_.self_inflicted_traps_until) state_.book.clear();
+    next_literal_lid_ = settings_.lids.min.value();
+    options.set_end_port = literal_lids();
+  }
+  discovery_.emplace(client_, std::move(options), Epoch{state_.next_epoch++});
+  discovery_->start(
+      [this](Result<SweepReport> found) { leave(discovery_, std::move(found), &Sweep::on_found); });
+}
+
+void Sweep::discover_partially(std::vector<Guid> switches) {
+  const ActiveSubnet& now = *state_.in_force;
+  result_.partial = true;
+  state_.stale = "the cycle before did not end";
+  PartialOptions options{.m_key = settings_.ports.m_key, .literal = settings_.mode.literal};
+  if (options.literal) {
+    next_literal_lid_ = now.lids->top.value() + 1u;
+    options.set_end_port = literal_lids();
+  }
+  partial_.emplace(client_, std::move(options), Epoch{state_.next_epoch++});
+  partial_->start({.sweep = &now.sweep, .lids = &*now.lids, .lft = &now.routing->lft},
+                  std::move(switches),
+                  [this](Result<PartialReport> found) {
+                    leave(partial_, std::move(found), &Sweep::on_partially_found);
+                  });
+}
+
+/// Literal discoveries set LIDs as they go: the known ones as they were, then the next free.
+std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Sweep::literal_lids() {
+  return [this](Guid guid, const PortInfo& now) -> std::optional<PortInfo> {
+    LidBook& book = state_.book;
+    const auto known = book.find(guid);
+    const Lid lid = known != book.end() ? known->second.base
+                                        : Lid{static_cast<std::uint16_t>(next_literal_lid_++)};
+    book[guid] = {.base = lid};
+    if (lid == settings_.lids.min) client_.set_local_lid(lid);
+    PortInfo wanted = now;
+    wanted.lid = lid;
+    wanted.lmc = 0;
+    wanted.master_sm_lid = settings_.lids.min;
+    return set_body(wanted, PortState::NoChange);
+  };
+}
+
+void Sweep::on_partially_found(Result<PartialReport> found) {
+  if (!found) return on_found(tl::unexpected<Error>(found.error()));
+  if (!found->full_needed.empty()) return discover_fully(std::move(found->full_needed));
+  const bool nothing_new =
+      found->delta.empty() && found->look_again.empty() &&
+      (found->reread.empty() ||
+       (!settings_.mode.literal && found->sweep.silent == state_.in_force->sweep.silent &&
+        same_registers(*found->sweep.fabric, state_.in_force->fabric(), state_.in_force->lids)));
+  if (nothing_new && rebalance_) {
+    result_.rebalance = true;
+    return on_found(std::move(found->sweep));
+  }
+  if (nothing_new) {
+    state_.stale.clear();
+    result_.quiet = true;
+    return end();
+  }
+  log_delta(found->delta);
+  result_.resweep = std::move(found->look_again);
+  for (const Guid restarted : found->delta.restarted) {
+    state_.program.forget(restarted);
+    state_.program.multicast.forget(restarted);
+  }
+  on_found(std::move(found->sweep));
+}
+
+/// A switch that was lost on the way, but lives, still forwards by its old entries: while anything
+/// carries data, silence is believed only once it stays.
+void Sweep::on_found(Result<SweepReport> found) {
+  if (!found) {
+    result_.error = found.error();
+    return end();
+  }
+  result_.sweep = std::move(*found);
+  const std::vector<SilentPort>& silent = result_.sweep.silent;
+  result_.new_silence = !silent.empty() && silent != state_.silence;
+  if (result_.new_silence && state_.in_force && repeats_++ < kMostRepeats) {
+    state_.silence = silent;
+    return discover_fully(print_silence(silent.size()));
+  }
+  end();
+}
+
+void Sweep::end() { std::exchange(done_, nullptr)(std::move(result_)); }
+
+}  // namespace smd

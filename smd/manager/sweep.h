@@ -1,0 +1,150 @@
+// A sweep of the fabric: why it begins, and what it finds. Partial where that will do, full where
+// not, and why; repeated where it found new silence.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smd/config/settings.h"
+#include "smd/discovery/discovery.h"
+#include "smd/ib/types.h"
+#include "smd/manager/manager_state.h"
+#include "smd/runtime/runtime.h"
+#include "smd/subnet/cycle_report.h"
+
+namespace smd {
+
+struct SweepTrigger {
+  std::string reason;          // of the first: "trap 128 from lid 5"
+  std::vector<Guid> switches;  // where; may name one twice
+  std::string full;            // not empty: a full sweep is needed, and why
+  bool rebalance = false;      // loads are to be rebalanced where nothing has changed
+
+  static SweepTrigger of(std::string reason, std::vector<Guid> switches) {
+    return {.reason = std::move(reason),
+            .switches = std::move(switches),
+            .full = {},
+            .rebalance = false};
+  }
+
+  static SweepTrigger of_everything(std::string reason) {
+    std::string full = reason;
+    return {
+        .reason = std::move(reason), .switches = {}, .full = std::move(full), .rebalance = false};
+  }
+
+  static SweepTrigger of_imbalance(std::string reason) {
+    return {.reason = std::move(reason), .switches = {}, .full = {}, .rebalance = true};
+  }
+
+  [[nodiscard]] bool empty() const { return reason.empty(); }
+
+  void merge(SweepTrigger other) {
+    if (reason.empty()) reason = std::move(other.reason);
+    if (full.empty()) full = std::move(other.full);
+    switches.insert(switches.end(), other.switches.begin(), other.switches.end());
+  }
+};
+
+// When to sweep everything again although nothing was reported: after trouble, and ever more
+// rarely while it lasts.
+
+class RetryClock {
+ public:
+  static constexpr Duration kLongest = std::chrono::minutes(5);
+
+  /// `base` is the first wait; it doubles while the trouble stays the same, up to kLongest.
+  void on_cycle(const std::string& trouble, TimePoint now, Duration base) {
+    wait_ = trouble.empty()       ? Duration{0}
+            : trouble == trouble_ ? std::min(2 * wait_, kLongest)
+                                  : base;
+    trouble_ = trouble;
+    at_ = now + wait_;
+  }
+
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+  [[nodiscard]] bool due(TimePoint now) const { return !trouble_.empty() && now >= at_; }
+
+  [[nodiscard]] Duration wait() const { return wait_; }
+
+ private:
+  std::string trouble_;
+  Duration wait_{0};
+  TimePoint at_;
+};
+
+// A sweep of the fabric: partial where that will do, full where not, and why; repeated where it
+// found new silence. What a discovery says at first: how much there is, and how long an answer may
+// take.
+
+struct SweepResult {
+  std::optional<Error> error;  // and nothing below
+  SweepReport sweep;
+  bool partial = false;       // switches that the trigger named were swept, and no more
+  bool quiet = false;         // nothing is other than it was in force
+  bool rebalance = false;     // likewise, and loads are to be rebalanced
+  std::string full_why;       // of a full sweep where a partial one was wanted
+  std::vector<Guid> resweep;  // triggers of the next cycle
+  bool new_silence = false;   // ports lead to silence that did not before
+};
+
+/// "3 ports lead to silence".
+[[nodiscard]] std::string print_silence(std::size_t ports);
+
+class Sweep {
+ public:
+  using Done = std::function<void(SweepResult)>;
+
+  /// All outlive this. `read_only`: nothing is set, not even a bit cleared.
+  Sweep(Runtime& runtime,
+        SmpClient& client,
+        const Settings& settings,
+        ManagerState& state,
+        bool read_only = false);
+  Sweep(const Sweep&) = delete;
+
+  /// `done` runs once, last, from a frame of its own.
+  void start(SweepTrigger why, Done done);
+
+ private:
+  void discover_fully(std::string why);
+  void discover_partially(std::vector<Guid> switches);
+  void on_found(Result<SweepReport> found);
+  void on_partially_found(Result<PartialReport> found);
+  void end();
+
+  [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> literal_lids();
+
+  template <class Stage, class Value>
+  void leave(std::optional<Stage>& stage, Value value, void (Sweep::*then)(Value));
+
+  Runtime& runtime_;
+  SmpClient& client_;
+  const Settings& settings_;
+  ManagerState& state_;
+  bool read_only_;
+  bool rebalance_ = false;
+  Done done_;
+  SweepResult result_;
+  unsigned repeats_ = 0;  // again, at new silence
+  std::uint64_t next_literal_lid_ = 1;
+  std::optional<Discovery> discovery_;
+  std::optional<PartialDiscovery> partial_;
+  Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+};
+
+// What a discovery says at first glance: how much there is, and how long an answer may take.
+
+/// LIDs are counted later.
+[[nodiscard]] FabricCounts count(const Fabric& fabric);
+
+/// The waiting limit of the specification from what the ports report; at least a floor, and never
+/// above the configured limit.
+[[nodiscard]] Duration answer_timeout(const SweepReport& found, Duration limit);
+
+}  // namespace smd

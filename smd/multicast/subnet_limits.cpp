@@ -1,0 +1,81 @@
+#include "smd/multicast/subnet_limits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/ib/rates.h"
+
+namespace smd {
+namespace {
+
+constexpr std::uint16_t kPartitionBits = 0x7fff;
+constexpr std::uint8_t kSlowest = 3;  // 10 Gb/s: 4x SDR
+
+std::uint8_t smallest_mtu(const Fabric& fabric) {
+  auto smallest = static_cast<std::uint8_t>(Mtu::B4096);
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
+        !fabric.is_switch(fabric.node_of[peer]))
+      continue;
+    const std::uint8_t mtu = fabric.port_info[port].mtu_cap;
+    if (mtu != 0) smallest = std::min(smallest, mtu);
+  }
+  return smallest;
+}
+
+/// Switches without a multicast table are none that a tree could use.
+std::uint32_t count_mlids(const Fabric& fabric) {
+  std::uint32_t least = kMostMlids;
+  bool any = fabric.switch_count() == 0;
+  for (const SwitchInfo& info : fabric.switch_info) {
+    if (info.multicast_fdb_cap == 0) continue;
+    least = std::min<std::uint32_t>(least, info.multicast_fdb_cap);
+    any = true;
+  }
+  return any ? least : 0;
+}
+
+}  // namespace
+
+PartitionFacts PartitionFacts::only_default() {
+  return {.in_partition =
+              [](Guid, PKey p_key) {
+                return (p_key.value() & kPartitionBits) == (kDefaultPKey.value() & kPartitionBits);
+              },
+          .share_partition = [](Guid, Guid) { return true; }};
+}
+
+SnapshotLimits::SnapshotLimits(Parts parts)
+    : parts_(std::move(parts)),
+      mtu_(smallest_mtu(*parts_.fabric)),
+      mlids_(count_mlids(*parts_.fabric)) {
+  for (const PortIdx port : parts_.lids->base.indices()) {
+    if (parts_.lids->base[port] != kUnassignedLid)
+      by_guid_.emplace(parts_.fabric->port_guid[port], port);
+  }
+}
+
+PortIdx SnapshotLimits::port_of(Guid guid) const {
+  const auto found = by_guid_.find(guid);
+  return found == by_guid_.end() ? kNone<PortIdx> : found->second;
+}
+
+std::optional<SubnetLimits::Ability> SnapshotLimits::find_port(Guid port) const {
+  const PortIdx at = port_of(port);
+  if (at == kNone<PortIdx>) return std::nullopt;
+  const PortInfo& info = parts_.fabric->port_info[at];
+  // Port 0 of a switch has no link of its own, and need not say that it is fast.
+  const std::uint8_t rate = rate_code(active_width(info), link_speed(*parts_.fabric, at));
+  return Ability{.mtu = std::min(mtu_, info.mtu_cap), .rate = rate != 0 ? rate : kSlowest};
+}
+
+bool SnapshotLimits::in_partition(Guid port, PKey p_key) const {
+  return parts_.partitions.in_partition(port, p_key);
+}
+
+bool SnapshotLimits::share_partition(Guid a, Guid b) const {
+  return parts_.partitions.share_partition(a, b);
+}
+
+}  // namespace smd

@@ -1,0 +1,102 @@
+// What the subnet allows to multicast groups: MTU, rate, partitions, MLIDs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/ib/types.h"
+
+namespace smd {
+
+// What groups need to know of the subnet that they live in.
+
+/// MLIDs are 0xC000 … 0xFFFE.
+inline constexpr Lid kFirstMlid{0xc000};
+inline constexpr std::uint32_t kMostMlids = 0x3fff;
+
+class SubnetLimits {
+ public:
+  /// What a port can take part in: codes of its MTU and rate.
+  struct Ability {
+    std::uint8_t mtu = 0;
+    std::uint8_t rate = 0;
+  };
+
+  virtual ~SubnetLimits() = default;
+
+  /// Nothing for a port that is not in this subnet.
+  [[nodiscard]] virtual std::optional<Ability> find_port(Guid port) const = 0;
+
+  /// Of the partition, as a full or limited member.
+  [[nodiscard]] virtual bool in_partition(Guid port, PKey p_key) const = 0;
+
+  [[nodiscard]] virtual bool share_partition(Guid a, Guid b) const = 0;
+
+  [[nodiscard]] virtual std::uint64_t subnet_prefix() const = 0;
+
+  /// Code of PacketLifeTime.
+  [[nodiscard]] virtual std::uint8_t life_time() const = 0;
+
+  /// The SL that packets of a group have for which `asked` was asked.
+  [[nodiscard]] virtual std::uint8_t packet_sl(std::uint8_t asked) const { return asked; }
+
+  /// MLIDs that every switch has room for, from the first one on.
+  [[nodiscard]] virtual std::uint32_t mlids() const = 0;
+};
+
+// The subnet that groups live in, as a snapshot and its addressing show it.
+
+/// Who is of which partition.
+struct PartitionFacts {
+  std::function<bool(Guid port, PKey p_key)> in_partition;
+  std::function<bool(Guid a, Guid b)> share_partition;
+
+  /// Everybody is of the default partition, and of no other.
+  static PartitionFacts only_default();
+};
+
+class SnapshotLimits final : public SubnetLimits {
+ public:
+  struct Parts {
+    std::shared_ptr<const Fabric> fabric;
+    std::shared_ptr<const LidMap> lids;
+    PartitionFacts partitions = PartitionFacts::only_default();
+    std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
+    std::uint8_t life_time = 18;
+    std::optional<std::uint8_t> multicast_sl{};  // of all groups; nothing: what was asked for
+  };
+
+  explicit SnapshotLimits(Parts parts);
+
+  [[nodiscard]] std::optional<Ability> find_port(Guid port) const override;
+  [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override;
+  [[nodiscard]] bool share_partition(Guid a, Guid b) const override;
+
+  [[nodiscard]] std::uint64_t subnet_prefix() const override { return parts_.subnet_prefix; }
+
+  [[nodiscard]] std::uint8_t life_time() const override { return parts_.life_time; }
+
+  [[nodiscard]] std::uint8_t packet_sl(std::uint8_t asked) const override {
+    return parts_.multicast_sl.value_or(asked);
+  }
+
+  [[nodiscard]] std::uint32_t mlids() const override { return mlids_; }
+
+  /// The end port with that GUID and a LID; kNone when there is none.
+  [[nodiscard]] PortIdx port_of(Guid guid) const;
+
+  [[nodiscard]] const Fabric& fabric() const { return *parts_.fabric; }
+
+ private:
+  Parts parts_;
+  std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
+  std::uint8_t mtu_;                           // that every link between switches carries
+  std::uint32_t mlids_;
+};
+
+}  // namespace smd

@@ -1,0 +1,105 @@
+#include "smd/plan/make/initial_state.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "smd/routing/updn/forbidden_turns.h"
+
+namespace smd {
+namespace {
+
+bool is_up_or_to_activate(const Fabric& fabric, PortIdx port) {
+  return fabric.port_info[port].state() == PortState::Active || awaits_activation(fabric, port);
+}
+
+bool has_link(const Fabric& fabric, SwitchIdx sw, PortNum number) {
+  const NodeIdx node = fabric.switch_node[sw];
+  return number.value() <= fabric.num_ports(node) &&
+         fabric.peer[fabric.port_of(node, number)] != kNone<PortIdx>;
+}
+
+// Both tables' rows in steps of a block, unknown blocks included, until visit says to stop.
+template <class Visit>
+void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
+  const std::size_t blocks = std::max(task.held->blocks(), task.wanted->blocks());
+  std::vector<TableBlock> unknown = task.unknown;
+  std::ranges::sort(unknown, {}, [](const TableBlock& b) { return std::pair(b.sw, b.block); });
+  auto at = unknown.begin();
+  for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      bool is_unknown = false;
+      for (; at != unknown.end() && at->sw == sw && at->block == block; ++at) is_unknown = true;
+      const bool both = block < task.held->blocks() && block < task.wanted->blocks() &&
+                        sw.value() < task.held->switches();
+      if (!is_unknown && both &&
+          std::memcmp(task.held->block(sw, block).data(),
+                      task.wanted->block(sw, block).data(),
+                      kLftBlockSize) == 0)
+        continue;
+      if (!visit(sw, block, is_unknown)) return;
+    }
+  }
+}
+
+}  // namespace
+
+InitialState::InitialState(const TransitionTask& task)
+    : flow(task.fabric->port_count(), Flow::Never),
+      peer_switch(task.fabric->port_count(), kNone<SwitchIdx>),
+      idle(task.fabric->switch_count(), 1) {
+  const Fabric& fabric = *task.fabric;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx>) continue;
+    const SwitchIdx own = fabric.switch_of[fabric.node_of[port]];
+    const SwitchIdx other = fabric.switch_of[fabric.node_of[peer]];
+    const bool carries = carries_data(fabric, port);
+    const bool joins = own != kNone<SwitchIdx> && other != kNone<SwitchIdx>;
+    if (carries) silent = false;
+    if (carries && own != kNone<SwitchIdx>) idle[own] = 0;
+    if (joins) {
+      peer_switch[port] = other;
+      if (is_up_or_to_activate(fabric, port) && is_up_or_to_activate(fabric, peer))
+        flow[port] = carries ? Flow::Now : Flow::Later;
+    }
+    if (awaits_activation(fabric, port)) (joins ? activate_inner : activate_outer).push_back(port);
+  }
+
+  std::vector<ForbiddenTurn> forbidden;
+  if (task.orientation != nullptr && task.orientation->rank.size() == fabric.switch_count())
+    forbidden = find_forbidden_turns(fabric, *task.orientation);
+  for (const Turn& turn : task.blocked) {
+    // Nobody passes a port without a link; what it comes back as is looked at then.
+    const bool keep =
+        !has_link(fabric, turn.sw, turn.in) || !has_link(fabric, turn.sw, turn.out) ||
+        std::ranges::binary_search(forbidden, ForbiddenTurn{turn.sw, turn.in, turn.out});
+    (keep ? kept : restored).push_back(turn);
+  }
+}
+
+std::vector<EntryChange> find_changes(const TransitionTask& task) {
+  std::vector<EntryChange> changes;
+  for_each_differing_block(task, [&](SwitchIdx sw, std::uint32_t block, bool unknown) {
+    for (std::uint32_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
+      const Lid lid{static_cast<std::uint16_t>(block * kLftBlockSize + i)};
+      const PortNum wanted = entry_of(*task.wanted, sw, lid);
+      if (unknown || wanted != entry_of(*task.held, sw, lid)) changes.push_back({sw, lid, wanted});
+    }
+    return true;
+  });
+  return changes;
+}
+
+bool differ(const TransitionTask& task) {
+  bool found = false;
+  for_each_differing_block(task, [&](SwitchIdx sw, std::uint32_t block, bool unknown) {
+    for (std::uint32_t i = block == 0 ? 1 : 0; i < kLftBlockSize && !found; ++i) {
+      const Lid lid{static_cast<std::uint16_t>(block * kLftBlockSize + i)};
+      found = unknown || entry_of(*task.wanted, sw, lid) != entry_of(*task.held, sw, lid);
+    }
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace smd

@@ -1,0 +1,188 @@
+#include "smd/plan/make/planner.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "smd/plan/make/fallback_plans.h"
+#include "smd/plan/make/intermediate_routing.h"
+#include "smd/plan/make/ordered_phases.h"
+
+namespace smd {
+namespace {
+
+TransitionPlan plan_initial(const TransitionTask& task, PlanBuilder& builder) {
+  TransitionPlan plan = builder.begin(TransitionKind::Initial);
+  // Whatever the tables held, no packet met it.
+  const TransitionTask wanted{.fabric = task.fabric,
+                              .lids = task.lids,
+                              .held = task.wanted,
+                              .wanted = task.wanted,
+                              .unknown = {},
+                              .blocked = {},
+                              .orientation = task.orientation,
+                              .sl_to_vl = task.sl_to_vl};
+  TransientGraph transient{wanted, builder.initial(), {}};
+  builder.fill_at_once(plan, transient, {});
+  plan.phases[0].to_wanted = true;
+  prove_silent(builder, transient, plan);
+  return plan;
+}
+
+std::optional<OrderedPlan> find_detours(const PlannerOptions& options,
+                                        const PlanBuilder& builder,
+                                        const TurnGraph& empty) {
+  if (!options.detours) return std::nullopt;
+  return find_intermediate_phases(builder.task(), builder.initial(), empty, options.max_phases);
+}
+
+std::optional<TransitionPlan> plan_by_vl(const PlannerOptions& options,
+                                         const PlanBuilder& builder,
+                                         TransientGraph& transient) {
+  if (builder.task().sl_to_vl == nullptr) return std::nullopt;
+  auto found = find_vl_phases(builder.task(),
+                              builder.initial(),
+                              transient.changes(),
+                              builder.must_activate_first(transient),
+                              options.max_phases);
+  if (!found) return std::nullopt;
+  TransitionPlan plan = builder.begin(TransitionKind::Certified);
+  plan.vls = found->vls;
+  const std::size_t first = found->before ? 1 : 0;
+  builder.fill_phases(plan, transient, found->phases, found->before ? &*found->before : nullptr);
+  (found->advertised_last ? plan.phases.back() : plan.phases[first]).advertised = true;
+  if (plan.phases.size() > 1) plan.in_flight = InFlight::Drained;
+  return plan;
+}
+
+std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
+                                             const PlanBuilder& builder,
+                                             TransientGraph& transient) {
+  TransitionPlan plan = builder.begin(TransitionKind::Certified);
+  const TurnGraph empty = builder.empty_graph(true);
+  const bool activate_first = builder.must_activate_first(transient);
+  std::vector<OrderedPhase> phases;
+  // A proof that does not tell VLs apart does not see what SL-to-VL entries discard.
+  const bool blind = !sl_to_vl_discards(builder.task());
+  auto single = blind ? find_single_phase(transient, empty, activate_first) : std::nullopt;
+  if (single) {
+    phases.push_back(std::move(*single));
+  } else if (auto by_vl = plan_by_vl(options, builder, transient)) {
+    return by_vl;
+  } else if (!blind) {
+    return std::nullopt;
+  } else if (auto several = find_phases(transient, empty, options.max_phases)) {
+    phases = std::move(several->phases);
+    plan.in_flight = several->in_flight;
+  } else if (auto by_intermediate = find_detours(options, builder, empty)) {
+    phases = std::move(by_intermediate->phases);
+    plan.in_flight = by_intermediate->in_flight;
+  } else {
+    return std::nullopt;
+  }
+  if (!builder.fill(plan, transient, phases, activate_first)) return std::nullopt;
+  return plan;
+}
+
+bool has_orientation(const TransitionTask& task) {
+  return task.orientation != nullptr &&
+         task.orientation->rank.size() == task.fabric->switch_count();
+}
+
+class KindChooser {
+ public:
+  KindChooser(const TransitionTask& task, const PlannerOptions& options, PlanBuilder& builder)
+      : task_(task),
+        options_(options),
+        builder_(builder),
+        transient_(task, builder.initial(), find_changes(task)) {}
+
+  TransitionPlan run() {
+    TransitionPlan plan = choose();
+    plan.why = std::move(why_);
+    return plan;
+  }
+
+ private:
+  TransitionPlan choose() {
+    switch (options_.first) {
+      case Deactivation::Certified:
+        if (auto plan = plan_certified(options_, builder_, transient_)) return std::move(*plan);
+        note(transient_.changes().size() > kMostOrderedChanges
+                 ? fmt::format("{} entries are too many to look for an order (up to {})",
+                               transient_.changes().size(),
+                               kMostOrderedChanges)
+                 : fmt::format("no order of {} entries in {} phases or fewer keeps every mixture "
+                               "free of cycles",
+                               transient_.changes().size(),
+                               options_.max_phases));
+        [[fallthrough]];
+      case Deactivation::CutDependencies:
+        if (auto plan = cut_dependencies()) return std::move(*plan);
+        if (task_.sl_to_vl != nullptr) {
+          if (auto plan = block_sls()) return std::move(*plan);
+          note("no SL can be discarded instead");
+          return plan_deactivate_all(builder_, transient_);
+        }
+        note("the wanted routes close a cycle themselves");
+        break;
+      case Deactivation::CutPorts:
+        if (has_orientation(task_)) return plan_cut_ports(builder_, transient_);
+        note("the wanted routes have no orientation that names cut nodes");
+        [[fallthrough]];
+      case Deactivation::All:
+        return plan_deactivate_all(builder_, transient_);
+      case Deactivation::None:
+        break;
+    }
+    return plan_unordered(builder_, transient_);
+  }
+
+  std::optional<TransitionPlan> cut_dependencies() {
+    const bool asked = options_.first == Deactivation::CutDependencies;
+    if (asked && !has_orientation(task_))
+      note("without an orientation only turns that would close a cycle are blocked");
+    auto plan = plan_cut_dependencies(builder_, transient_, !asked);
+    if (plan && !asked) note(fmt::format("{} turns blocked", plan->phases.front().block.size()));
+    return plan;
+  }
+
+  std::optional<TransitionPlan> block_sls() {
+    auto found = find_blocked_sls(
+        task_, builder_.initial(), transient_.changes(), builder_.must_activate_first(transient_));
+    if (!found) return std::nullopt;
+    TransitionPlan plan = builder_.begin(TransitionKind::CutDependencies);
+    plan.vls = found->plan.vls;
+    plan.in_flight = InFlight::Drained;
+    const auto& before = found->plan.before;
+    builder_.fill_phases(plan, transient_, found->plan.phases, before ? &*before : nullptr);
+    plan.phases.front().sl_to_vl = true;
+    plan.phases.back().advertised = true;
+    plan.blocked_sls = std::move(found->blocked_sls);
+    note(plan.blocked_sls.empty()
+             ? std::string("no SL has to be discarded meanwhile")
+             : fmt::format("single SLs are discarded on {} ways", plan.blocked_sls.size()));
+    return plan;
+  }
+
+  void note(std::string_view what) {
+    if (!why_.empty()) why_ += "; ";
+    why_ += what;
+  }
+
+  const TransitionTask& task_;
+  const PlannerOptions& options_;
+  PlanBuilder& builder_;
+  TransientGraph transient_;
+  std::string why_;
+};
+
+}  // namespace
+
+TransitionPlan plan_transition(const TransitionTask& task, const PlannerOptions& options) {
+  PlanBuilder builder{task, options.whole_tables};
+  if (!builder.has_work()) return builder.begin(TransitionKind::Nothing);
+  if (builder.initial().silent) return plan_initial(task, builder);
+  return KindChooser{task, options, builder}.run();
+}
+
+}  // namespace smd

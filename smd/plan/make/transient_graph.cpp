@@ -1,0 +1,327 @@
+#include "smd/plan/make/transient_graph.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace smd {
+namespace {
+
+constexpr std::uint32_t kNoColumn = 0xffffffff;
+constexpr std::uint16_t kUnreached = 0xffff;
+
+std::size_t width_of(const TransitionTask& task) {
+  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
+}
+
+}  // namespace
+
+TransientGraph::TransientGraph(const TransitionTask& task,
+                               const InitialState& initial,
+                               std::vector<EntryChange> changes)
+    : task_(task),
+      initial_(initial),
+      fabric_(*task.fabric),
+      changes_(std::move(changes)),
+      column_of_(width_of(task), kNoColumn),
+      egresses_(256 * 256, 0),
+      no_row_(width_of(task), kNoRoute) {
+  nowhere_ = {no_row_.data(), egresses_.data()};  // port 0 leads to no switch
+  next_.fill(nowhere_);
+  for (const EntryChange& change : changes_) column_of_[change.lid.value()] = 0;
+  for (std::size_t lid = 0; lid < column_of_.size(); ++lid) {
+    if (column_of_[lid] == kNoColumn) continue;
+    column_of_[lid] = static_cast<std::uint32_t>(columns_.size());
+    columns_.push_back(Lid{static_cast<std::uint16_t>(lid)});
+  }
+  const std::size_t cells = fabric_.switch_count() * columns_.size();
+  stage_.assign(cells, EntryStage::Settled);
+  if (!task.unknown.empty()) unknown_.assign(cells, 0);
+  for (const TableBlock& block : task.unknown) {
+    for (std::size_t i = block.block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
+      const std::size_t lid = block.block * kLftBlockSize + i;
+      if (lid < column_of_.size())
+        unknown_[block.sw.value() * columns_.size() + column_of_[lid]] = 1;
+    }
+  }
+  cell_.reserve(changes_.size());
+  changed_.assign(cells, 0);
+  for (const EntryChange& change : changes_) {
+    cell_.push_back(change.sw.value() * columns_.size() + column_of_[change.lid.value()]);
+    changed_[cell_.back()] = 1;
+  }
+}
+
+void TransientGraph::set_stages(EntryStage stage) {
+  for (std::size_t i = 0; i < changes_.size(); ++i)
+    stage_[cell_[i]] = initial_.idle[changes_[i].sw] ? EntryStage::Settled : stage;
+}
+
+TransientGraph::Choice TransientGraph::choice(SwitchIdx sw, std::uint32_t column) const {
+  const std::size_t cell = sw.value() * columns_.size() + column;
+  const EntryStage stage = stage_[cell];
+  const PortNum wanted = entry_of(*task_.wanted, sw, columns_[column]);
+  if (stage == EntryStage::Settled) return {wanted, wanted, stage, false};
+  return {entry_of(*task_.held, sw, columns_[column]),
+          wanted,
+          stage,
+          !unknown_.empty() && unknown_[cell] != 0};
+}
+
+// The port when its link joins two switches and will carry data, else kNone.
+PortIdx TransientGraph::channel_of(SwitchIdx sw, PortNum egress) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (egress.value() > fabric_.num_ports(node)) return kNone<PortIdx>;
+  const PortIdx port = fabric_.port_of(node, egress);
+  return initial_.flow[port] == Flow::Never ? kNone<PortIdx> : port;
+}
+
+// Channels by which the entry may let packets leave. `new_only`: of the phase's end.
+template <class Visit>
+void TransientGraph::for_each_egress(SwitchIdx sw,
+                                     std::uint32_t column,
+                                     bool new_only,
+                                     Visit&& visit) const {
+  const Choice c = choice(sw, column);
+  const bool held = c.stage == EntryStage::Pending || (c.stage == EntryStage::Now && !new_only);
+  if (held && c.unknown) {
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (initial_.flow[port] != Flow::Never) visit(port);
+    }
+    return;
+  }
+  const PortIdx old = held ? channel_of(sw, c.held) : kNone<PortIdx>;
+  if (old != kNone<PortIdx>) visit(old);
+  const PortIdx wanted_out =
+      c.stage != EntryStage::Pending ? channel_of(sw, c.wanted) : kNone<PortIdx>;
+  if (wanted_out != kNone<PortIdx> && wanted_out != old) visit(wanted_out);
+}
+
+// Channels that packets which the entry sent may be in.
+template <class Visit>
+void TransientGraph::for_each_sender(SwitchIdx sw,
+                                     std::uint32_t column,
+                                     bool new_only,
+                                     Visit&& visit) const {
+  const Choice c = choice(sw, column);
+  if (c.stage != EntryStage::Done || new_only) return for_each_egress(sw, column, new_only, visit);
+  if (c.unknown) {
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (initial_.flow[port] != Flow::Never) visit(port);
+    }
+    return;
+  }
+  const PortIdx old = channel_of(sw, c.held), wanted_out = channel_of(sw, c.wanted);
+  if (old != kNone<PortIdx>) visit(old);
+  if (wanted_out != kNone<PortIdx> && wanted_out != old) visit(wanted_out);
+}
+
+bool TransientGraph::may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const {
+  bool found = false;
+  for_each_sender(sw, column, false, [&](PortIdx port) { found = found || port == out; });
+  return found;
+}
+
+// Rows side by side: for every LID the next row is the one of the switch that the first names.
+// Slice by slice, so that the rows stay in the cache while all neighbours read them.
+void TransientGraph::find_steady_turns() {
+  constexpr std::size_t kSlice = 4096;
+  const std::size_t width = width_of(task_);
+  std::vector<PortNum> steady(fabric_.switch_count() * width, kNoRoute);
+  for (const SwitchIdx sw : fabric_.switch_node.indices())
+    std::ranges::copy(task_.wanted->row(sw),
+                      steady.begin() + static_cast<std::ptrdiff_t>(sw.value() * width));
+  for (const EntryChange& change : changes_)
+    steady[change.sw.value() * width + change.lid.value()] = kNoRoute;
+  TurnGraph graph{fabric_};
+  for (std::size_t first = 0; first < width; first += kSlice) {
+    for (const SwitchIdx sw : fabric_.switch_node.indices())
+      mark_slice(graph, steady, sw, first, std::min(first + kSlice, width));
+  }
+  graph.for_each_turn([&](PortIdx in, PortIdx out) { steady_.emplace_back(in, out); });
+  has_steady_ = true;
+}
+
+void TransientGraph::mark_slice(TurnGraph& graph,
+                                const std::vector<PortNum>& steady,
+                                SwitchIdx sw,
+                                std::size_t first,
+                                std::size_t last) {
+  const std::size_t width = width_of(task_);
+  const NodeIdx node = fabric_.switch_node[sw];
+  bool any = false;
+  for (const PortIdx out : fabric_.external_ports(node)) {
+    if (initial_.flow[out] == Flow::Never) continue;
+    const std::size_t number = fabric_.number_of(out).value();
+    const SwitchIdx peer = initial_.peer_switch[out];
+    std::uint8_t* const egresses = egresses_.data() + number * 256;
+    std::memset(egresses, 0, (fabric_.num_ports(fabric_.switch_node[peer]) / 8 + 1) * 8);
+    next_[number] = {steady.data() + peer.value() * width, egresses};
+    any = true;
+  }
+  if (!any) return;
+  const PortNum* const row = steady.data() + sw.value() * width;
+  for (std::size_t lid = first; lid < last; ++lid) {
+    const Next& next = next_[row[lid].value()];
+    next.egresses[next.row[lid].value()] = 1;
+  }
+  for (const PortIdx out : fabric_.external_ports(node)) {
+    if (initial_.flow[out] == Flow::Never) continue;
+    const std::size_t number = fabric_.number_of(out).value();
+    const PortIdx in = fabric_.peer[out];
+    const NodeIdx peer = fabric_.node_of[in];
+    const unsigned ports = fabric_.num_ports(peer);
+    for (unsigned eight = 0; eight <= ports; eight += 8) {
+      std::uint64_t found = 0;
+      std::memcpy(&found, next_[number].egresses + eight, sizeof found);
+      if (found == 0) continue;
+      for (unsigned at = eight; at < eight + 8 && at <= ports; ++at) {
+        if (next_[number].egresses[at] == 0) continue;
+        const PortIdx egress = fabric_.port_of(peer, PortNum{static_cast<std::uint8_t>(at)});
+        if (initial_.flow[egress] != Flow::Never) graph.add(in, egress);
+      }
+    }
+    next_[number] = nowhere_;
+  }
+}
+
+// Packets of the column's LID in the channel that begins at `out`, sent there by some entry.
+void TransientGraph::mark_channel(TurnGraph& graph,
+                                  PortIdx out,
+                                  std::uint32_t column,
+                                  bool all_flow) const {
+  const PortIdx in = fabric_.peer[out];
+  const SwitchIdx peer = initial_.peer_switch[out];
+  // Links that open at the phase's end see its new entries only.
+  if (all_flow || initial_.flow[out] == Flow::Now) {
+    for_each_egress(peer, column, false, [&](PortIdx port) {
+      if (all_flow || initial_.flow[port] == Flow::Now) graph.add(in, port);
+    });
+    if (all_flow) return;
+  }
+  for_each_egress(peer, column, true, [&](PortIdx port) { graph.add(in, port); });
+}
+
+// Neighbour by neighbour over all changes of a switch, since those go along its rows.
+void TransientGraph::find_senders() {
+  std::vector<std::pair<std::uint32_t, PortIdx>> found;  // change within the switch, port
+  first_sender_.assign(1, 0);
+  for (std::size_t first = 0, last = 0; first < changes_.size(); first = last) {
+    const SwitchIdx sw = changes_[first].sw;
+    while (last < changes_.size() && changes_[last].sw == sw) ++last;
+    found.clear();
+    for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (initial_.flow[in] == Flow::Never) continue;
+      const SwitchIdx peer = initial_.peer_switch[in];
+      const PortNum number = fabric_.number_of(fabric_.peer[in]);
+      for (std::size_t i = first; i < last; ++i) {
+        const Lid lid = changes_[i].lid;
+        if (entry_of(*task_.wanted, peer, lid) == number ||
+            entry_of(*task_.held, peer, lid) == number ||
+            (!unknown_.empty() &&
+             unknown_[peer.value() * columns_.size() + column_of_[lid.value()]]))
+          found.emplace_back(static_cast<std::uint32_t>(i - first), in);
+      }
+    }
+    std::ranges::sort(found);
+    auto at = found.begin();
+    for (std::size_t i = first; i < last; ++i) {
+      for (; at != found.end() && at->first == i - first; ++at) senders_.push_back(at->second);
+      first_sender_.push_back(static_cast<std::uint32_t>(senders_.size()));
+    }
+  }
+}
+
+// Turns behind the entry and before it; those before it that start at an entry which changes too
+// are found there.
+void TransientGraph::mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const {
+  const SwitchIdx sw = changes_[change].sw;
+  const std::uint32_t column = column_of_[changes_[change].lid.value()];
+  for_each_sender(sw, column, false, [&](PortIdx out) {
+    if (!all_flow && initial_.flow[out] == Flow::Later) {
+      bool sends = false;
+      for_each_sender(sw, column, true, [&](PortIdx port) { sends = sends || port == out; });
+      if (!sends) return;
+    }
+    mark_channel(graph, out, column, all_flow);
+  });
+  for (const PortIdx in : senders(change)) {
+    if (!is_changed(initial_.peer_switch[in], column))
+      mark_channel(graph, fabric_.peer[in], column, all_flow);
+  }
+}
+
+void TransientGraph::mark(TurnGraph& graph, bool all_flow) {
+  if (!has_steady_) {
+    find_steady_turns();
+    find_senders();
+  }
+  for (const auto& [in, out] : steady_) graph.add(in, out);
+  for (std::size_t i = 0; i < changes_.size(); ++i) mark_change(graph, i, all_flow);
+}
+
+bool TransientGraph::insert(TurnGraph& graph, PortIdx in, PortIdx out) {
+  if (graph.has(in, out)) return true;
+  if (graph.is_forbidden(in, out) || !graph.insert(in, out)) return false;
+  inserted_.emplace_back(in, out);
+  return true;
+}
+
+bool TransientGraph::try_now(TurnGraph& graph, std::size_t change) {
+  const EntryChange& entry = changes_[change];
+  const std::uint32_t column = column_of_[entry.lid.value()];
+  const EntryStage before = stage(change);
+  set_stage(change, EntryStage::Now);
+  const PortIdx out = channel_of(entry.sw, entry.egress);
+  if (out == kNone<PortIdx>) return true;
+
+  inserted_.clear();
+  bool free = true;
+  for_each_egress(initial_.peer_switch[out], column, false, [&](PortIdx next) {
+    free = free && insert(graph, fabric_.peer[out], next);
+  });
+  for (const PortIdx in : senders(change)) {
+    if (!free) break;
+    if (may_send(initial_.peer_switch[in], column, fabric_.peer[in])) free = insert(graph, in, out);
+  }
+  if (free) return true;
+  for (const auto& [in, next] : inserted_) graph.remove(in, next);
+  set_stage(change, before);
+  return false;
+}
+
+std::vector<std::uint16_t> TransientGraph::measure_distances() const {
+  constexpr std::uint16_t kUnseen = 0xfffe;
+  std::vector<std::uint16_t> distances(changes_.size(), kUnreached);
+  std::vector<std::vector<std::size_t>> of_column(columns_.size());
+  for (std::size_t i = 0; i < changes_.size(); ++i)
+    of_column[column_of_[changes_[i].lid.value()]].push_back(i);
+  IndexVector<SwitchIdx, std::uint16_t> length;
+  std::vector<SwitchIdx> path;
+  for (std::uint32_t column = 0; column < columns_.size(); ++column) {
+    length.assign(fabric_.switch_count(), kUnseen);
+    for (const std::size_t i : of_column[column]) {
+      SwitchIdx sw = changes_[i].sw;
+      path.clear();
+      while (length[sw] == kUnseen) {
+        length[sw] = kUnreached;  // a loop, unless the walk ends
+        path.push_back(sw);
+        const PortNum egress = entry_of(*task_.wanted, sw, columns_[column]);
+        const PortIdx out = channel_of(sw, egress);
+        if (out == kNone<PortIdx>) {
+          length[sw] = egress == kNoRoute ? kUnreached : 0;
+          path.pop_back();
+          break;
+        }
+        sw = initial_.peer_switch[out];
+      }
+      for (std::uint16_t hops = length[sw]; !path.empty(); path.pop_back()) {
+        if (hops != kUnreached) ++hops;
+        length[path.back()] = hops;
+      }
+      distances[i] = length[changes_[i].sw];
+    }
+  }
+  return distances;
+}
+
+}  // namespace smd

@@ -1,0 +1,115 @@
+// What entries may be in force while a phase is under way, and the turns that come of it.
+//
+// Pairs of entries that both stay as they are are looked at once; LIDs that change anywhere have a
+// column with a stage for every switch.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "smd/plan/make/initial_state.h"
+#include "smd/plan/make/turn_graph.h"
+
+namespace smd {
+
+enum class EntryStage : std::uint8_t {
+  Pending,  // as held
+  Now,      // held or wanted
+  Done,     // as wanted; packets that the held entry sent may linger
+  Settled,  // as wanted; the held entry never met data, or what it sent is gone
+};
+
+class TransientGraph {
+ public:
+  /// Requires: all outlive this; `changes` is what find_changes() gives.
+  TransientGraph(const TransitionTask& task,
+                 const InitialState& initial,
+                 std::vector<EntryChange> changes);
+  TransientGraph(const TransientGraph&) = delete;
+
+  [[nodiscard]] const std::vector<EntryChange>& changes() const { return changes_; }
+
+  [[nodiscard]] EntryStage stage(std::size_t change) const { return stage_[cell_[change]]; }
+
+  void set_stage(std::size_t change, EntryStage stage) { stage_[cell_[change]] = stage; }
+
+  /// Every change at a switch with data; those at idle switches are always Fresh.
+  void set_stages(EntryStage stage);
+
+  /// Adds every turn that packets can take, over links where data flows now or later. With
+  /// `all_flow`, links of later are taken to carry data already.
+  void mark(TurnGraph& graph, bool all_flow);
+
+  /// Makes a change Now and adds its turns to a sorted graph; undoes it, and returns false, when a
+  /// cycle would close or a turn was forbidden. Takes all links to carry data already.
+  [[nodiscard]] bool try_now(TurnGraph& graph, std::size_t change);
+
+  /// Links to the destination along the wanted routes; the greatest number where there is no route.
+  [[nodiscard]] std::vector<std::uint16_t> measure_distances() const;
+
+ private:
+  struct Choice {
+    PortNum held, wanted;
+    EntryStage stage;
+    bool unknown;
+  };
+
+  [[nodiscard]] Choice choice(SwitchIdx sw, std::uint32_t column) const;
+  [[nodiscard]] PortIdx channel_of(SwitchIdx sw, PortNum egress) const;
+
+  template <class Visit>
+  void for_each_egress(SwitchIdx sw, std::uint32_t column, bool new_only, Visit&& visit) const;
+  template <class Visit>
+  void for_each_sender(SwitchIdx sw, std::uint32_t column, bool new_only, Visit&& visit) const;
+  [[nodiscard]] bool may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const;
+
+  [[nodiscard]] bool is_changed(SwitchIdx sw, std::uint32_t column) const {
+    return changed_[sw.value() * columns_.size() + column] != 0;
+  }
+
+  struct Next {  // from a switch: the next one's row, and where to note the ports it names
+    const PortNum* row = nullptr;
+    std::uint8_t* egresses = nullptr;
+  };
+
+  void find_steady_turns();
+  void mark_slice(TurnGraph& graph,
+                  const std::vector<PortNum>& steady,
+                  SwitchIdx sw,
+                  std::size_t first,
+                  std::size_t last);
+  void mark_channel(TurnGraph& graph, PortIdx out, std::uint32_t column, bool all_flow) const;
+  void mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const;
+  void find_senders();
+
+  /// Ports by which packets for the entry may come in, whatever the stages.
+  [[nodiscard]] std::span<const PortIdx> senders(std::size_t change) const {
+    return {senders_.data() + first_sender_[change], senders_.data() + first_sender_[change + 1]};
+  }
+
+  [[nodiscard]] bool insert(TurnGraph& graph, PortIdx in, PortIdx out);
+
+  const TransitionTask& task_;
+  const InitialState& initial_;
+  const Fabric& fabric_;
+  std::vector<EntryChange> changes_;
+  std::vector<std::size_t> cell_;  // of a change
+  std::vector<Lid> columns_;
+  std::vector<std::uint32_t> column_of_;     // by LID
+  std::vector<EntryStage> stage_;            // switch by column; Fresh where nothing changes
+  std::vector<char> unknown_;                // switch by column; empty when nothing is
+  std::vector<std::uint32_t> first_sender_;  // by change, one more at the end
+  std::vector<PortIdx> senders_;
+  std::vector<char> changed_;                        // switch by column
+  std::vector<std::pair<PortIdx, PortIdx>> steady_;  // turns of two entries that stay
+  bool has_steady_ = false;
+  std::vector<std::uint8_t>
+      egresses_;  // scratch: flags by port of one switch, and port of the peer
+  std::vector<PortNum> no_row_;
+  std::array<Next, 256> next_;
+  Next nowhere_;
+  std::vector<std::pair<PortIdx, PortIdx>> inserted_;  // by the try under way
+};
+
+}  // namespace smd

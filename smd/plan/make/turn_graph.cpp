@@ -1,0 +1,129 @@
+#include "smd/plan/make/turn_graph.h"
+
+#include <algorithm>
+
+namespace smd {
+
+TurnGraph::TurnGraph(const Fabric& fabric)
+    : fabric_(&fabric),
+      words_(fabric.port_count(), 0),
+      first_word_(fabric.port_count(), 0),
+      first_port_(fabric.port_count(), 0),
+      position_(fabric.port_count(), 0),
+      repair_(IndexVector<PortIdx, char>(fabric.port_count(), 0)) {
+  std::uint32_t at = 0;
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
+      first_word_[port] = at;
+      first_port_[port] = fabric.first_port[node];
+      words_[port] = fabric.num_ports(node) / 64 + 1;
+      at += words_[port];
+    }
+  }
+  turns_.assign(at, 0);
+  forbidden_.assign(at, 0);
+}
+
+void TurnGraph::forbid(PortIdx in, PortIdx out) {
+  forbidden_[word(in, out)] |= bit(in, out);
+  remove(in, out);
+}
+
+void TurnGraph::forbid_u_turns() {
+  for (const PortIdx port : words_.indices()) {
+    if (is_channel(port)) forbid(port, port);
+  }
+}
+
+bool TurnGraph::sort() {
+  IndexVector<PortIdx, std::uint32_t> waits(words_.size(), 0);
+  for_each_turn([&](PortIdx, PortIdx out) { ++waits[out]; });
+  std::vector<PortIdx> free;
+  std::size_t channels = 0;
+  for (const PortIdx port : words_.indices()) {
+    if (!is_channel(port)) continue;
+    ++channels;
+    if (waits[port] == 0) free.push_back(port);
+  }
+  for (std::size_t at = 0; at < free.size(); ++at) {
+    position_[free[at]] = static_cast<std::uint32_t>(at);
+    for_each_egress(fabric_->peer[free[at]], [&](PortIdx out) {
+      if (--waits[out] == 0) free.push_back(out);
+    });
+  }
+  return free.size() == channels;
+}
+
+bool TurnGraph::sort_by(const ChannelOrder& order) {
+  bool respecting = true;
+  for_each_turn([&](PortIdx in, PortIdx out) {
+    respecting = respecting && order[fabric_->peer[in]] < order[out];
+  });
+  if (!respecting) return false;
+  // insert() needs positions that are all different.
+  std::vector<PortIdx> channels;
+  for (const PortIdx port : words_.indices()) {
+    if (is_channel(port)) channels.push_back(port);
+  }
+  std::ranges::stable_sort(channels, {}, [&](PortIdx port) { return order[port]; });
+  for (std::size_t at = 0; at < channels.size(); ++at)
+    position_[channels[at]] = static_cast<std::uint32_t>(at);
+  return true;
+}
+
+bool TurnGraph::insert(PortIdx in, PortIdx out) {
+  if (has(in, out) || is_forbidden(in, out)) return true;
+  const auto after = [&](PortIdx channel, auto&& visit) {
+    for_each_egress(fabric_->peer[channel], visit);
+  };
+  const auto before = [&](PortIdx channel, auto&& visit) { for_each_entry(channel, visit); };
+  if (!repair_.repair(position_, fabric_->peer[in], out, after, before)) return false;
+  add(in, out);
+  return true;
+}
+
+bool VlTurnGraph::has(const Edge& edge) const {
+  return std::ranges::find(next_[edge.first], edge.second) != next_[edge.first].end();
+}
+
+void VlTurnGraph::add(const Edge& edge) {
+  if (has(edge)) return;
+  next_[edge.first].push_back(edge.second);
+  before_[edge.second].push_back(edge.first);
+}
+
+void VlTurnGraph::remove(const Edge& edge) {
+  next_[edge.first].erase(std::ranges::find(next_[edge.first], edge.second));
+  before_[edge.second].erase(std::ranges::find(before_[edge.second], edge.first));
+}
+
+bool VlTurnGraph::sort() {
+  std::vector<std::size_t> waits(next_.size(), 0);
+  std::vector<VlChannel> free;
+  for (VlChannel vl = 0; vl < next_.size(); ++vl) {
+    waits[vl] = before_[vl].size();
+    if (waits[vl] == 0) free.push_back(vl);
+  }
+  for (std::size_t at = 0; at < free.size(); ++at) {
+    place_[free[at]] = static_cast<std::uint32_t>(at);
+    for (const VlChannel next : next_[free[at]]) {
+      if (--waits[next] == 0) free.push_back(next);
+    }
+  }
+  return free.size() == next_.size();
+}
+
+bool VlTurnGraph::insert(const Edge& edge) {
+  if (has(edge)) return true;
+  const auto neighbours = [](const auto& lists) {
+    return [&lists](VlChannel vl, auto&& visit) { std::ranges::for_each(lists[vl], visit); };
+  };
+  if (!repair_.repair(place_, edge.first, edge.second, neighbours(next_), neighbours(before_)))
+    return false;
+  add(edge);
+  return true;
+}
+
+}  // namespace smd

@@ -1,0 +1,249 @@
+// Channel dependency graphs while a plan is being made: turns come and go, and a topological order
+// of the channels follows them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "smd/plan/transition.h"
+
+namespace smd {
+
+// An order in which every edge of a graph is respected, while edges come: only what lies between
+// the ends of an edge that violates it moves (Pearce and Kelly, a dynamic topological sort
+// algorithm for directed acyclic graphs, 2006).
+
+/// `Places` and `Marks` are indexed by `Node`: a place, all different, and a char for each.
+template <class Node, class Places, class Marks>
+class OrderRepair {
+ public:
+  explicit OrderRepair(Marks unmarked) : seen_(std::move(unmarked)) {}
+
+  /// Makes room in `place` for an edge from `from` to `to`. False, and nothing changed, when it
+  /// would close a cycle. after(node, visit) and before(node, visit) call visit for the neighbours.
+  template <class After, class Before>
+  [[nodiscard]] bool repair(Places& place, Node from, Node to, After&& after, Before&& before) {
+    if (from == to) return false;
+    if (place[from] < place[to]) return true;
+    const std::uint32_t floor = place[to];
+    const std::uint32_t ceiling = place[from];
+    if (!reach(ahead_, to, from, after, [&](Node node) { return place[node] <= ceiling; }))
+      return false;
+    // Nothing before `from` is `from`: this cannot fail.
+    (void)reach(behind_, from, from, before, [&](Node node) { return place[node] >= floor; });
+    reorder(place);
+    return true;
+  }
+
+ private:
+  // All that can be reached within bounds; false as soon as `goal` is.
+  template <class Neighbours, class Within>
+  bool reach(
+      std::vector<Node>& reached, Node start, Node goal, Neighbours&& neighbours, Within&& within) {
+    bool free = true;
+    reached.clear();
+    stack_.assign(1, start);
+    seen_[start] = 1;
+    while (!stack_.empty() && free) {
+      const Node node = stack_.back();
+      stack_.pop_back();
+      reached.push_back(node);
+      neighbours(node, [&](Node next) {
+        if (next == goal) free = false;
+        if (seen_[next] || !within(next)) return;
+        seen_[next] = 1;
+        stack_.push_back(next);
+      });
+    }
+    for (const Node node : stack_) seen_[node] = 0;
+    for (const Node node : reached) seen_[node] = 0;
+    return free;
+  }
+
+  // Gives the places that `behind_` and `ahead_` hold to all of `behind_`, then all of `ahead_`.
+  void reorder(Places& place) {
+    const auto by_place = [&](Node node) { return place[node]; };
+    std::ranges::sort(behind_, {}, by_place);
+    std::ranges::sort(ahead_, {}, by_place);
+    places_.clear();
+    for (const Node node : behind_) places_.push_back(place[node]);
+    for (const Node node : ahead_) places_.push_back(place[node]);
+    std::ranges::sort(places_);
+    std::size_t at = 0;
+    for (const Node node : behind_) place[node] = places_[at++];
+    for (const Node node : ahead_) place[node] = places_[at++];
+  }
+
+  Marks seen_;
+  std::vector<Node> ahead_, behind_, stack_;
+  std::vector<std::uint32_t> places_;
+};
+
+// The channel graph while a plan is being made: turns come and go, and an order of the channels
+// follows them.
+
+/// A turn leads from the channel that ends at port `in` of a switch to the one that begins at its
+/// port `out`. Only links between two switches have channels here.
+class TurnGraph {
+ public:
+  explicit TurnGraph(const Fabric& fabric);
+
+  [[nodiscard]] bool is_channel(PortIdx port) const { return words_[port] != 0; }
+
+  /// Requires of the functions below: `in` and `out` are channels and ports of one switch.
+  [[nodiscard]] bool has(PortIdx in, PortIdx out) const {
+    return turns_[word(in, out)] & bit(in, out);
+  }
+
+  void add(PortIdx in, PortIdx out) {
+    const Word mask = bit(in, out) & ~forbidden_[word(in, out)];
+    turns_[word(in, out)] |= mask;
+  }
+
+  void remove(PortIdx in, PortIdx out) { turns_[word(in, out)] &= ~bit(in, out); }
+
+  /// From now on this turn does not exist, however often it is added.
+  void forbid(PortIdx in, PortIdx out);
+
+  [[nodiscard]] bool is_forbidden(PortIdx in, PortIdx out) const {
+    return forbidden_[word(in, out)] & bit(in, out);
+  }
+
+  /// A packet that would leave by the port it came in by is discarded: forbids all such turns.
+  void forbid_u_turns();
+
+  /// Orders the channels anew; false when there is a cycle, and then there is no order.
+  [[nodiscard]] bool sort();
+
+  /// Takes the order instead of computing one; false, and no order, where a turn violates it.
+  [[nodiscard]] bool sort_by(const ChannelOrder& order);
+
+  [[nodiscard]] bool respects_order(PortIdx in, PortIdx out) const {
+    return position_[fabric_->peer[in]] < position_[out];
+  }
+
+  /// Adds a turn and repairs the order. False, and nothing changed, when a cycle would close.
+  /// Requires: sorted.
+  [[nodiscard]] bool insert(PortIdx in, PortIdx out);
+
+  /// Requires: sorted.
+  [[nodiscard]] const ChannelOrder& order() const { return position_; }
+
+  /// Calls visit(in, out) for every turn, in port order.
+  template <class Visit>
+  void for_each_turn(Visit&& visit) const {
+    for (const PortIdx in : words_.indices()) {
+      if (is_channel(in)) for_each_egress(in, [&](PortIdx out) { visit(in, out); });
+    }
+  }
+
+ private:
+  using Word = std::uint64_t;
+
+  [[nodiscard]] std::size_t word(PortIdx in, PortIdx out) const {
+    return first_word_[in] + (out.value() - first_port_[in]) / 64;
+  }
+
+  [[nodiscard]] Word bit(PortIdx in, PortIdx out) const {
+    return Word{1} << ((out.value() - first_port_[in]) % 64);
+  }
+
+  template <class Visit>
+  void for_each_egress(PortIdx in, Visit&& visit) const {
+    for (std::uint32_t i = 0; i < words_[in]; ++i) {
+      for (Word bits = turns_[first_word_[in] + i]; bits != 0; bits &= bits - 1) {
+        const auto offset = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        visit(PortIdx{first_port_[in] + offset});
+      }
+    }
+  }
+
+  /// Channels that lead to the one that begins at `out`.
+  template <class Visit>
+  void for_each_entry(PortIdx out, Visit&& visit) const {
+    const NodeIdx node = fabric_->node_of[out];
+    for (const PortIdx in : fabric_->external_ports(node)) {
+      if (is_channel(in) && has(in, out)) visit(fabric_->peer[in]);
+    }
+  }
+
+  const Fabric* fabric_;
+  IndexVector<PortIdx, std::uint32_t> words_;  // 0: no channel
+  IndexVector<PortIdx, std::uint32_t> first_word_;
+  IndexVector<PortIdx, std::uint32_t> first_port_;  // of its switch
+  std::vector<Word> turns_, forbidden_;
+  ChannelOrder position_;  // by the port a channel begins at
+  OrderRepair<PortIdx, ChannelOrder, IndexVector<PortIdx, char>> repair_;
+};
+
+// A turn graph whose latest turns can be taken back.
+
+class TrialGraph {
+ public:
+  explicit TrialGraph(TurnGraph graph) : graph_(std::move(graph)) {}
+
+  /// False when there is a cycle: then nothing can be tried.
+  [[nodiscard]] bool sort() { return graph_.sort(); }
+
+  /// False, and nothing changed, when a cycle would close or the turn was forbidden.
+  [[nodiscard]] bool insert(PortIdx in, PortIdx out) {
+    if (graph_.has(in, out)) return true;
+    if (graph_.is_forbidden(in, out) || !graph_.insert(in, out)) return false;
+    added_.emplace_back(in, out);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t mark() const { return added_.size(); }
+
+  /// As it was at that mark.
+  void undo(std::size_t mark) {
+    for (; added_.size() > mark; added_.pop_back())
+      graph_.remove(added_.back().first, added_.back().second);
+  }
+
+  [[nodiscard]] std::uint32_t position(PortIdx channel) const { return graph_.order()[channel]; }
+
+ private:
+  TurnGraph graph_;
+  std::vector<std::pair<PortIdx, PortIdx>> added_;
+};
+
+// Which VL of which channel may wait for which, while a plan is being made: kept in an order in
+// which every dependency is respected.
+
+class VlTurnGraph {
+ public:
+  using VlChannel = std::uint32_t;  // port times VLs plus VL
+  using Edge = std::pair<VlChannel, VlChannel>;
+
+  explicit VlTurnGraph(std::size_t vls)
+      : next_(vls), before_(vls), place_(vls, 0), repair_(std::vector<char>(vls, 0)) {}
+
+  [[nodiscard]] bool has(const Edge& edge) const;
+
+  /// Without looking at what it closes: sort() has to follow.
+  void add(const Edge& edge);
+
+  /// Requires: has(edge).
+  void remove(const Edge& edge);
+
+  /// Orders the channels anew; false when there is a cycle, and then there is no order.
+  [[nodiscard]] bool sort();
+
+  /// Adds an edge and repairs the order. False, and nothing changed, when a cycle would close.
+  /// Requires: sorted.
+  [[nodiscard]] bool insert(const Edge& edge);
+
+  /// By channel and VL. Requires: sorted.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return place_; }
+
+ private:
+  std::vector<std::vector<VlChannel>> next_, before_;
+  std::vector<std::uint32_t> place_;
+  OrderRepair<VlChannel, std::vector<std::uint32_t>, std::vector<char>> repair_;
+};
+
+}  // namespace smd

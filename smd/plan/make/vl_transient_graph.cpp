@@ -1,0 +1,254 @@
+#include "smd/plan/make/vl_transient_graph.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace smd {
+namespace {
+
+constexpr std::uint16_t kDiscarded = 1u << 15;
+
+std::array<std::uint16_t, 16> vls_of_entry(const SlToVl& row) {
+  std::array<std::uint16_t, 16> vls{};
+  for (std::size_t sl = 0; sl < row.size(); ++sl)
+    vls[sl] = static_cast<std::uint16_t>(1u << (row[sl].value() & 15));
+  return vls;
+}
+
+}  // namespace
+
+VlTransientGraph::VlTransientGraph(const TransitionTask& task,
+                                   const InitialState& initial,
+                                   const std::vector<EntryChange>& changes)
+    : task_(task),
+      initial_(initial),
+      fabric_(*task.fabric),
+      sl_to_vl_task_(*task.sl_to_vl),
+      changes_(changes),
+      stage_(changes.size(), EntryStage::Settled),
+      entrances_(fabric_.switch_count()),
+      next_hops_(fabric_.switch_count()),
+      sls_(fabric_.switch_count(), 0),
+      arrivals_(fabric_.switch_count()) {
+  const std::size_t lids = std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
+  first_change_.assign(lids + 1, 0);
+  for (const EntryChange& change : changes_) ++first_change_[change.lid.value() + 1u];
+  for (std::size_t lid = 0; lid < lids; ++lid) first_change_[lid + 1] += first_change_[lid];
+  by_lid_.resize(changes_.size());
+  std::vector<std::uint32_t> at(first_change_.begin(), first_change_.end() - 1);
+  for (std::uint32_t i = 0; i < changes_.size(); ++i) by_lid_[at[changes_[i].lid.value()]++] = i;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    entrances_[sw].push_back(PortNum{0});
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (fabric_.peer[port] != kNone<PortIdx> && initial_.peer_switch[port] == kNone<SwitchIdx>)
+        entrances_[sw].push_back(fabric_.number_of(port));
+    }
+  }
+  build_vl_sets();
+}
+
+void VlTransientGraph::build_vl_sets() {
+  for (const SlToVl& row : sl_to_vl_task_.held.rows()) held_vls_.push_back(vls_of_entry(row));
+  for (const SlToVl& row : sl_to_vl_task_.wanted.rows()) wanted_vls_.push_back(vls_of_entry(row));
+  for (const auto* rows : {&held_vls_, &wanted_vls_}) {
+    for (const VlSets& row : *rows) {
+      for (const std::uint16_t vls : row)
+        vls_ = std::max(
+            vls_,
+            static_cast<unsigned>(std::bit_width(static_cast<std::uint16_t>(vls & ~kDiscarded))));
+    }
+  }
+}
+
+void VlTransientGraph::set_sl_to_vl(SlToVlState rows) { sl_to_vl_ = rows; }
+
+void VlTransientGraph::set_silent() {
+  silent_ = advertised_ = true;
+  sl_to_vl_ = SlToVlState::Wanted;
+  std::ranges::fill(stage_, EntryStage::Settled);
+}
+
+void VlTransientGraph::set_stage(std::size_t change, EntryStage stage) {
+  stage_[change] = initial_.idle[changes_[change].sw] ? EntryStage::Settled : stage;
+}
+
+void VlTransientGraph::set_stages(EntryStage stage) {
+  for (std::size_t i = 0; i < changes_.size(); ++i) set_stage(i, stage);
+}
+
+std::uint16_t VlTransientGraph::offered(SwitchIdx sw, Lid lid) const {
+  std::uint16_t sls = 0;
+  if (!silent_ && sl_to_vl_task_.advertised.covers(fabric_.switch_count(), lid))
+    sls = sl_to_vl_task_.advertised.of(sw, lid);
+  if (advertised_ && sl_to_vl_task_.wanted_sls.covers(fabric_.switch_count(), lid))
+    sls = static_cast<std::uint16_t>(sls | sl_to_vl_task_.wanted_sls.of(sw, lid));
+  return sls;
+}
+
+void VlTransientGraph::add_next_hop(SwitchIdx sw, PortNum egress, bool is_now) {
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (egress.value() > fabric_.num_ports(node)) return;
+  const PortIdx out = fabric_.port_of(node, egress);
+  if (initial_.flow[out] == Flow::Never) return;
+  std::array<NextHop, 2>& turns = next_hops_[sw.value()];
+  NextHop& turn = turns[0].out == kNone<PortIdx> || turns[0].out == out ? turns[0] : turns[1];
+  if (turn.out == kNone<PortIdx>)
+    arrivals_[initial_.peer_switch[out].value()].push_back(fabric_.peer[out]);
+  turn = {out, turn.is_now || is_now};
+}
+
+void VlTransientGraph::find_next_hops(std::size_t lid) {
+  const Lid to{static_cast<std::uint16_t>(lid)};
+  for (std::vector<PortIdx>& ports : arrivals_) ports.clear();
+  std::ranges::fill(next_hops_, std::array<NextHop, 2>{});
+  const auto changes = changes_of(lid);
+  auto at = changes.begin();  // as changes are, by switch
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    const bool changes_here = at != changes.end() && changes_[*at].sw == sw;
+    if (!changes_here || initial_.idle[sw] || silent_) {
+      add_next_hop(sw, entry_of(*task_.wanted, sw, to), true);
+    } else {
+      const EntryStage stage = stage_[*at];
+      add_next_hop(sw, entry_of(*task_.held, sw, to), stage != EntryStage::Settled);
+      if (stage != EntryStage::Pending) add_next_hop(sw, entry_of(*task_.wanted, sw, to), true);
+    }
+    if (changes_here) ++at;
+  }
+}
+
+// From the switches where hosts send, along all routes, until nothing new arrives anywhere.
+void VlTransientGraph::spread_sls(std::size_t lid) {
+  const Lid to{static_cast<std::uint16_t>(lid)};
+  std::vector<SwitchIdx> open;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    sls_[sw.value()] = offered(sw, to);
+    if (sls_[sw.value()] != 0) open.push_back(sw);
+  }
+  while (!open.empty()) {
+    const SwitchIdx sw = open.back();
+    open.pop_back();
+    for (const NextHop& turn : next_hops_[sw.value()]) {
+      if (turn.out == kNone<PortIdx>) continue;
+      std::uint16_t& there = sls_[initial_.peer_switch[turn.out].value()];
+      if ((sls_[sw.value()] & ~there) == 0) continue;
+      there = static_cast<std::uint16_t>(there | sls_[sw.value()]);
+      open.push_back(initial_.peer_switch[turn.out]);
+    }
+  }
+}
+
+VlTransientGraph::VlSets VlTransientGraph::vls_of(SwitchIdx sw, PortNum in, PortNum out) const {
+  VlSets vls{};
+  if (sl_to_vl_ != SlToVlState::Wanted)
+    vls = held_vls_[sl_to_vl_task_.held.row_number(sw, in, out)];
+  if (sl_to_vl_ == SlToVlState::Held) return vls;
+  for (std::uint16_t& held : vls) held = static_cast<std::uint16_t>(held & ~kDiscarded);
+  const VlSets& wanted = wanted_vls_[sl_to_vl_task_.wanted.row_number(sw, in, out)];
+  for (std::size_t sl = 0; sl < vls.size(); ++sl)
+    vls[sl] = static_cast<std::uint16_t>(vls[sl] | wanted[sl]);
+  return vls;
+}
+
+// Where packets of each SL may be in the channel that begins at `out`.
+VlTransientGraph::VlSets VlTransientGraph::vls_on(SwitchIdx sw, PortIdx out, Lid lid) const {
+  VlSets on{};
+  const PortNum number = fabric_.number_of(out);
+  const auto add = [&](PortNum in, std::uint16_t sls) {
+    if (sls == 0) return;
+    const VlSets vls = vls_of(sw, in, number);
+    for (unsigned sl = 0; sl < on.size(); ++sl) {
+      if (sls >> sl & 1) on[sl] = static_cast<std::uint16_t>(on[sl] | vls[sl]);
+    }
+  };
+  for (const PortNum in : entrances_[sw]) add(in, offered(sw, lid));
+  for (const PortIdx in : arrivals_[sw.value()]) {
+    if (in != out) add(fabric_.number_of(in), sls_[initial_.peer_switch[in].value()]);
+  }
+  return on;
+}
+
+// A packet that would leave by the port it came in by is discarded by the switch.
+bool VlTransientGraph::add_edges(PortIdx from,
+                                 const VlSets& on,
+                                 std::uint16_t sls,
+                                 PortIdx to,
+                                 std::vector<VlTurnGraph::Edge>& edges) {
+  const PortIdx in = fabric_.peer[from];
+  if (in == to) return false;
+  const SwitchIdx sw = initial_.peer_switch[from];
+  if (std::ranges::binary_search(initial_.kept,
+                                 Turn{sw, fabric_.number_of(in), fabric_.number_of(to)}))
+    return false;
+  const VlSets row = vls_of(sw, fabric_.number_of(in), fabric_.number_of(to));
+  bool passes = true;
+  std::array<std::uint16_t, 16> wait{};  // by VL: VLs that its packets wait for
+  for (unsigned sl = 0; sl < on.size(); ++sl) {
+    if ((sls >> sl & 1) == 0) continue;
+    const std::uint16_t next = row[sl];
+    if (next & kDiscarded) passes = false;
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      if ((on[sl] >> vl & 1) == 0) continue;
+      wait[vl] = static_cast<std::uint16_t>(wait[vl] | next);
+      if (uses_ == nullptr) continue;
+      for (std::uint32_t left = next & ~std::uint32_t{kDiscarded}; left != 0; left &= left - 1) {
+        const auto there = static_cast<unsigned>(std::countr_zero(left));
+        uses_->push_back(
+            {{vl_channel_at(from, vl, vls_).value(), vl_channel_at(to, there, vls_).value()},
+             {sw, fabric_.number_of(in), fabric_.number_of(to)},
+             sl});
+      }
+    }
+  }
+  for (unsigned vl = 0; vl < vls_; ++vl) {
+    for (std::uint32_t left = wait[vl] & ~std::uint32_t{kDiscarded}; left != 0; left &= left - 1) {
+      const auto next = static_cast<unsigned>(std::countr_zero(left));
+      edges.emplace_back(vl_channel_at(from, vl, vls_).value(),
+                         vl_channel_at(to, next, vls_).value());
+    }
+  }
+  return passes;
+}
+
+// What the switch hands to its own hosts is not discarded at the last step.
+bool VlTransientGraph::delivers(SwitchIdx sw, std::size_t lid) const {
+  const Lid to{static_cast<std::uint16_t>(lid)};
+  const NodeIdx node = fabric_.switch_node[sw];
+  const PortNum egress = entry_of(*task_.wanted, sw, to);
+  if (egress.value() == 0 || egress.value() > fabric_.num_ports(node)) return true;
+  const PortIdx out = fabric_.port_of(node, egress);
+  if (fabric_.peer[out] == kNone<PortIdx> || initial_.peer_switch[out] != kNone<SwitchIdx>)
+    return true;
+  for (const PortIdx in : arrivals_[sw.value()]) {
+    const VlSets row = vls_of(sw, fabric_.number_of(in), egress);
+    const std::uint16_t sls = sls_[initial_.peer_switch[in].value()];
+    for (unsigned sl = 0; sl < row.size(); ++sl) {
+      if ((sls >> sl & 1) && (row[sl] & kDiscarded)) return false;
+    }
+  }
+  return true;
+}
+
+bool VlTransientGraph::collect(std::size_t lid, std::vector<VlTurnGraph::Edge>& edges) {
+  const Lid to{static_cast<std::uint16_t>(lid)};
+  find_next_hops(lid);
+  spread_sls(lid);
+  bool passes = true;
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    if (sls_[sw.value()] == 0) continue;
+    passes = passes && delivers(sw, lid);
+    for (const NextHop& turn : next_hops_[sw.value()]) {
+      if (turn.out == kNone<PortIdx> || !turn.is_now) continue;
+      const VlSets on = vls_on(sw, turn.out, to);
+      for (unsigned sl = 0; sl < on.size(); ++sl) {
+        if (on[sl] & kDiscarded) passes = false;
+      }
+      for (const NextHop& next : next_hops_[initial_.peer_switch[turn.out].value()]) {
+        if (next.out == kNone<PortIdx> || !next.is_now) continue;
+        passes = add_edges(turn.out, on, sls_[sw.value()], next.out, edges) && passes;
+      }
+    }
+  }
+  return passes;
+}
+
+}  // namespace smd

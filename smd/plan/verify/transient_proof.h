@@ -1,0 +1,136 @@
+// What the verifier believes: which turns packets can take while a phase is under way, from the
+// tables alone. Shares nothing with the planner.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smd/plan/transition.h"
+
+namespace smd {
+
+/// Tables of one width, whatever the width of those they come from: what those do not reach is
+/// kNoRoute. Copied only where they have to be.
+class TableView {
+ public:
+  /// Requires: `tables` outlives this, and ends at or before `lids`.
+  TableView(const ForwardingTables& tables, std::size_t switches, std::size_t lids);
+
+  [[nodiscard]] std::size_t lids() const { return lids_; }
+
+  [[nodiscard]] const PortNum* row(SwitchIdx sw) const { return entries() + sw.value() * lids_; }
+
+  void set(SwitchIdx sw, std::size_t lid, PortNum egress);
+
+ private:
+  [[nodiscard]] const PortNum* entries() const { return lent_ != nullptr ? lent_ : own_.data(); }
+
+  std::size_t switches_, lids_;
+  const PortNum* lent_ = nullptr;
+  std::vector<PortNum> own_;
+};
+
+using LidList = std::vector<std::uint16_t>;
+
+/// Of a port whose link joins two switches; all others are Closed.
+enum class LinkUse : std::uint8_t {
+  Closed,  // no data during the phase
+  Opens,   // activated once all entries of the phase are in
+  Open,    // carries data all the time
+};
+
+/// An entry that was in force, or may have been, besides those of the tables.
+struct LooseEntry {
+  SwitchIdx sw;
+  std::uint16_t lid = 0;
+  bool any = false;  // else: `port`
+  PortNum port;
+
+  friend auto operator<=>(const LooseEntry&, const LooseEntry&) = default;
+};
+
+/// One phase, as the proof needs it.
+struct PhaseView {
+  const TableView* before = nullptr;
+  const TableView* after = nullptr;
+  const LidList* written = nullptr;          // LIDs that the phase changes anywhere
+  const std::vector<LooseEntry>* unknown;    // before the phase, anything; sorted
+  const std::vector<LooseEntry>* lingering;  // of earlier phases; sorted
+  const IndexVector<PortIdx, LinkUse>* use = nullptr;
+  const std::vector<Turn>* blocked = nullptr;
+  bool u_turns = true;  // leaving by the port one came in by counts
+};
+
+class TransientProof {
+ public:
+  /// `constant`: LIDs for which every switch keeps, in the whole plan, what it has in `tables`.
+  /// `changing`: all others.
+  TransientProof(const Fabric& fabric,
+                 const TableView& tables,
+                 const LidList& constant,
+                 const LidList& changing);
+
+  /// Empty when every dependency of the phase respects `order`; else the first that violates it.
+  [[nodiscard]] std::string find_violation(const PhaseView& phase, const ChannelOrder& order);
+
+  /// The first turn of `blocked` that a packet from a switch or a host needs once the plan is done.
+  [[nodiscard]] std::string find_need(const std::vector<Turn>& blocked, const TableView& tables);
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr std::size_t kPorts = 256;  // values of a PortNum
+  static constexpr std::size_t kWords = kPorts / 64;
+
+  struct NextHop {  // from a switch: the next one's row, and where to note the ports it names
+    const PortNum* row = nullptr;
+    std::uint8_t* seen = nullptr;
+  };
+
+  [[nodiscard]] bool joins_switches(PortIdx port) const {
+    return peer_switch_[port] != kNone<SwitchIdx>;
+  }
+
+  [[nodiscard]] bool is_open(PortIdx port) const { return (*phase_->use)[port] == LinkUse::Open; }
+
+  [[nodiscard]] PortIdx find_port(SwitchIdx sw, PortNum number) const;
+
+  void mark(PortIdx in, PortNum out) {
+    turns_[in.value() * kWords + out.value() / 64] |= Word{1} << (out.value() % 64);
+  }
+
+  void mark_tables(const TableView& arrive,
+                   const TableView& leave,
+                   const LidList& lids,
+                   bool arrive_open,
+                   bool leave_open);
+  void mark_slice(const PortNum* row,
+                  const TableView& leave,
+                  std::span<const std::uint16_t> lids,
+                  SwitchIdx sw,
+                  bool arrive_open,
+                  bool leave_open);
+  void mark_loose();
+  void mark_arrival(SwitchIdx sw, std::uint16_t lid, PortNum port);
+  void mark_any_egress(SwitchIdx sw, std::uint16_t lid);
+  [[nodiscard]] bool may_arrive(SwitchIdx from, PortNum port, std::uint16_t lid) const;
+  void remove_blocked();
+  [[nodiscard]] std::string print_violation(PortIdx in,
+                                            PortIdx out,
+                                            const ChannelOrder& order) const;
+
+  const Fabric& fabric_;
+  const LidList& changing_;
+  const PhaseView* phase_ = nullptr;
+  IndexVector<PortIdx, SwitchIdx> peer_switch_;  // at the other end of a switch port
+  std::vector<Word> constant_;                   // turns of the constant LIDs
+  std::vector<Word> turns_;                      // by the port of entry: ports to leave by
+  std::vector<Word> open_;                       // by switch: ports that are Open
+  IndexVector<SwitchIdx, std::size_t> words_;    // that its ports take
+  std::vector<std::uint8_t> seen_;  // scratch: flags by port of one switch, and port of the peer
+  std::array<NextHop, kPorts> next_hops_;
+  NextHop nowhere_;
+};
+
+}  // namespace smd

@@ -1,0 +1,77 @@
+#include "smd/policy/p_key_tables.h"
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+constexpr std::uint16_t kKeyBits = 0x7fff;
+
+bool is_default(PKey key) { return (key.value() & kKeyBits) == (kDefaultPKey.value() & kKeyBits); }
+
+bool same_partition(PKey a, PKey b) { return (a.value() & kKeyBits) == (b.value() & kKeyBits); }
+
+PKey find_first(const WantedKeyTable& wanted) {
+  if (wanted.first != PKey{0}) return wanted.first;
+  // Of both memberships the full one.
+  PKey first{0};
+  for (const PKey key : wanted.keys) {
+    if (is_default(key)) first = std::max(first, key);
+  }
+  return first;
+}
+
+/// The entry of `now` that the key takes over: its own, or one that was of the other membership and
+/// is not wanted as such any more.
+std::optional<std::size_t> find_place(const KeyTable& now, const WantedKeyTable& wanted, PKey key) {
+  std::optional<std::size_t> place;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (now[i] == key) return i;
+    const bool freed = std::ranges::find(wanted.keys, now[i]) == wanted.keys.end();
+    if (!place && freed && now[i] != PKey{0} && same_partition(now[i], key)) place = i;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::optional<KeyTable> arrange_keys(const KeyTable& now, const WantedKeyTable& wanted) {
+  if (wanted.keys.size() > now.size()) return std::nullopt;
+  KeyTable table(now.size());
+  const PKey first = find_first(wanted);
+  if (first != PKey{0}) table[0] = first;
+  std::vector<PKey> homeless;
+  for (const PKey key : wanted.keys) {
+    if (key == first) continue;
+    const auto place = find_place(now, wanted, key);
+    if (place && table[*place] == PKey{0}) {
+      table[*place] = key;
+    } else {
+      homeless.push_back(key);
+    }
+  }
+  std::size_t fresh =
+      std::max({wanted.used, used_entries(now), used_entries(table), std::size_t{1}});
+  std::size_t any = first == PKey{0} ? 0 : 1;
+  for (const PKey key : homeless) {
+    if (fresh < table.size()) {
+      table[fresh++] = key;
+      continue;
+    }
+    while (table[any] != PKey{0}) ++any;
+    table[any] = key;
+  }
+  return table;
+}
+
+std::size_t used_entries(const KeyTable& table) {
+  std::size_t used = table.size();
+  while (used > 0 && table[used - 1] == PKey{0}) --used;
+  return used;
+}
+
+bool has_default_key(std::span<const PKey> entries) {
+  return std::ranges::any_of(entries, is_default);
+}
+
+}  // namespace smd

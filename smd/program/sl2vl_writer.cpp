@@ -1,0 +1,255 @@
+#include "smd/program/sl2vl_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/routing/sl_to_vl.h"
+
+namespace smd {
+namespace {
+
+std::string name_of(const Turn& turn) {
+  return fmt::format("SL-to-VL row of in port {}, out port {}", turn.in, turn.out);
+}
+
+using Held = TurnMemory::Held;
+
+const SlToVl kBlockedEntry = [] {
+  SlToVl row;
+  row.fill(kManagementVl);
+  return row;
+}();
+
+unsigned data_lanes(const Fabric& fabric, PortIdx port) {
+  return std::max(1u, data_vls(fabric.port_info[port].vl_cap));
+}
+
+}  // namespace
+
+std::vector<Turn> find_unread_sl_to_vl(const Fabric& fabric, const ConfirmedSlToVl& known) {
+  std::vector<Turn> turns;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (fabric.switch_info[sw].linear_fdb_top == 0) continue;
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
+      if (known.find(guid, in, out) == nullptr) turns.push_back({sw, in, out});
+    });
+  }
+  std::ranges::sort(turns);
+  return turns;
+}
+
+void SlToVlReader::start(const SweepReport& report,
+                         std::vector<Turn> turns,
+                         ConfirmedSlToVl& known,
+                         std::function<void()> done) {
+  turns_ = std::move(turns);
+  next_ = 0;
+  pump_.start(
+      [this, &report, &known] {
+        if (next_ == turns_.size()) return false;
+        const Turn turn = turns_[next_++];
+        SmpRequest request = sl_to_vl_smp(report, turn);
+        request.m_key = m_key_;
+        pump_.send(std::move(request), [&report, &known, turn](const Result<SmpReply>& reply) {
+          if (!reply || reply->status != 0) return;
+          const Guid guid = report.fabric->node_guid[report.fabric->switch_node[turn.sw]];
+          if (const auto held = decode_sl_to_vl(reply->data))
+            known.confirm(guid, turn.in, turn.out, *held);
+        });
+        return true;
+      },
+      std::move(done));
+}
+
+const SlToVl& SlToVlWriter::wanted(const Turn& turn) const {
+  return run_.input.sl_to_vl->row(turn.sw, turn.in, turn.out);
+}
+
+bool SlToVlWriter::is_settled(const Turn& turn) const {
+  const Guid guid = run_.guid_of(turn.sw);
+  const TurnMemory::Entry* known = run_.state.turns.find(guid, turn.in, turn.out);
+  if (known != nullptr && known->held == TurnMemory::Held::Blocked) return true;
+  const SlToVl* row = run_.state.sl_to_vl.find(guid, turn.in, turn.out);
+  return row != nullptr && *row == wanted(turn);
+}
+
+void SlToVlWriter::write(Done done) {
+  unconfirmed_ = {};
+  if (!run_.input.writes_sl_to_vl()) return done({});
+  std::vector<Turn> turns;
+  for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
+    for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
+      if (!is_settled({sw, in, out})) turns.push_back({sw, in, out});
+    });
+  }
+  if (turns.empty()) return done({});
+  spread_over_agents(turns, [](const Turn& turn) { return turn.sw; });
+  batch_.each<Turn>(
+      run_.report.turns,
+      std::move(turns),
+      [this](const Turn& turn) { send(turn); },
+      [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
+}
+
+std::string SlToVlWriter::find_unwanted() const {
+  if (!run_.input.writes_sl_to_vl()) return "";
+  std::string found;
+  for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
+    for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
+      if (found.empty() && !is_settled({sw, in, out}))
+        found = fmt::format("{} at {}", name_of({sw, in, out}), run_.guid_of(sw));
+    });
+  }
+  return found;
+}
+
+void SlToVlWriter::send(const Turn& turn) {
+  SmpData data{};
+  encode_sl_to_vl(wanted(turn), data);
+  run_.state.sl_to_vl.forget_entry(run_.guid_of(turn.sw), turn.in, turn.out);
+  batch_.ask(sl_to_vl_smp(*run_.input.report, turn, Method::Set, data),
+             [this, turn](const Result<SmpReply>& reply) {
+               if (!confirm(turn, reply))
+                 read_again(
+                     turn,
+                     accepted(reply) ? "the switch kept something else" : describe_failure(reply));
+             });
+}
+
+/// It may have arrived all the same: what the switch says of itself decides.
+void SlToVlWriter::read_again(const Turn& turn, std::string why) {
+  batch_.ask(sl_to_vl_smp(*run_.input.report, turn),
+             [this, turn, why = std::move(why)](const Result<SmpReply>& reply) {
+               if (confirm(turn, reply)) return;
+               const std::string what = fmt::format("{}: {}", name_of(turn), why);
+               run_.fault(run_.node_of(turn.sw), turn.out, what);
+               unconfirmed_.add(run_.guid_of(turn.sw), what);
+             });
+}
+
+/// True when the answer shows the wanted entry.
+bool SlToVlWriter::confirm(const Turn& turn, const Result<SmpReply>& reply) {
+  if (!accepted(reply)) return false;
+  const auto now = decode_sl_to_vl(reply->data);
+  if (!now) return false;
+  run_.state.sl_to_vl.confirm(run_.guid_of(turn.sw), turn.in, turn.out, *now);
+  if (*now != wanted(turn)) return false;
+  ++run_.report.sl_to_vl_written;
+  return true;
+}
+
+void TurnSetter::block(const std::vector<Turn>& turns, Done done) {
+  start(turns, Held::Blocked, std::move(done));
+}
+
+void TurnSetter::restore(const std::vector<Turn>& turns, Done done) {
+  start(turns, Held::Open, std::move(done));
+}
+
+void TurnSetter::start(std::vector<Turn> turns, Held wanted, Done done) {
+  unconfirmed_ = {};
+  std::erase_if(turns, [&](const Turn& turn) {
+    const TurnMemory::Entry* row = run_.state.turns.find(run_.guid_of(turn.sw), turn.in, turn.out);
+    return row != nullptr && row->held == wanted;
+  });
+  if (turns.empty()) return done({});
+  spread_over_agents(turns, [](const Turn& turn) { return turn.sw; });
+  batch_.each<Turn>(
+      run_.report.turns,
+      std::move(turns),
+      [this, wanted](const Turn& turn) {
+        wanted == Held::Blocked ? block_one(turn) : set_row(turn, wanted);
+      },
+      [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
+}
+
+/// An entry that the configuration does not tell is read before it is overwritten.
+void TurnSetter::block_one(const Turn& turn) {
+  const TurnMemory::Entry* row = run_.state.turns.find(run_.guid_of(turn.sw), turn.in, turn.out);
+  const bool known = run_.input.writes_sl_to_vl() || site_entry() || (row != nullptr && row->open);
+  if (known || run_.input.literal) return set_row(turn, Held::Blocked);
+  batch_.ask(sl_to_vl_smp(*run_.input.report, turn), [this, turn](const Result<SmpReply>& reply) {
+    const auto now =
+        accepted(reply) ? decode_sl_to_vl(reply->data) : Result<SlToVl>(fail(Errc::Timeout, ""));
+    if (!now) {
+      const std::string what = "SL-to-VL row: " + describe_failure(reply);
+      run_.fault(run_.node_of(turn.sw), turn.out, what);
+      return unconfirmed_.add(run_.guid_of(turn.sw), what);
+    }
+    if (*now != kBlockedEntry) row_of(turn).open = *now;
+    set_row(turn, Held::Blocked);
+  });
+}
+
+void TurnSetter::set_row(const Turn& turn, Held wanted) {
+  SmpData data{};
+  encode_sl_to_vl(wanted == Held::Blocked ? kBlockedEntry : open_entry(turn), data);
+  row_of(turn).held = Held::Unknown;
+  run_.state.sl_to_vl.forget_entry(run_.guid_of(turn.sw), turn.in, turn.out);
+  batch_.ask(sl_to_vl_smp(*run_.input.report, turn, Method::Set, data),
+             [this, turn, wanted](const Result<SmpReply>& reply) {
+               if (!note(turn, wanted, reply))
+                 read_again(
+                     turn,
+                     wanted,
+                     accepted(reply) ? "the switch kept something else" : describe_failure(reply));
+             });
+}
+
+/// It may have arrived all the same: what the switch says of itself decides.
+void TurnSetter::read_again(const Turn& turn, Held wanted, std::string why) {
+  batch_.ask(sl_to_vl_smp(*run_.input.report, turn),
+             [this, turn, wanted, why = std::move(why)](const Result<SmpReply>& reply) {
+               if (note(turn, wanted, reply)) return;
+               const std::string what = fmt::format(
+                   "SL-to-VL row of in port {}, out port {}: {}", turn.in, turn.out, why);
+               run_.fault(run_.node_of(turn.sw), turn.out, what);
+               unconfirmed_.add(run_.guid_of(turn.sw), what);
+             });
+}
+
+/// True when the answer shows the wanted entry.
+bool TurnSetter::note(const Turn& turn, Held wanted, const Result<SmpReply>& reply) {
+  if (!accepted(reply)) return false;
+  const auto now = decode_sl_to_vl(reply->data);
+  if (!now) return false;
+  if (run_.input.writes_sl_to_vl())
+    run_.state.sl_to_vl.confirm(run_.guid_of(turn.sw), turn.in, turn.out, *now);
+  TurnMemory::Entry& row = row_of(turn);
+  if (*now == kBlockedEntry) {
+    row.held = Held::Blocked;
+  } else {
+    row.held = *now == open_entry(turn) ? Held::Open : Held::Unknown;
+  }
+  if (row.held != wanted) return false;
+  ++(wanted == Held::Blocked ? run_.report.turns_blocked : run_.report.turns_restored);
+  return true;
+}
+
+TurnMemory::Entry& TurnSetter::row_of(const Turn& turn) {
+  return run_.state.turns.at(run_.guid_of(turn.sw), turn.in, turn.out);
+}
+
+/// What routes need, or what the site configured, or what was there before, or every SL on a VL
+/// of its own; a VL that the link does not have would discard the packets.
+SlToVl TurnSetter::open_entry(const Turn& turn) {
+  if (run_.input.writes_sl_to_vl()) return run_.input.sl_to_vl->row(turn.sw, turn.in, turn.out);
+  const std::optional<SlToVl>& site = site_entry();
+  if (!site && row_of(turn).open) return *row_of(turn).open;
+  const Fabric& fabric = run_.fabric();
+  const PortIdx out = fabric.port_of(run_.node_of(turn.sw), turn.out);
+  const PortIdx peer = fabric.peer[out];
+  unsigned lanes = data_lanes(fabric, out);
+  if (peer != kNone<PortIdx>) lanes = std::min(lanes, data_lanes(fabric, peer));
+  SlToVl row;
+  for (std::size_t sl = 0; sl < row.size(); ++sl) {
+    const Vl wanted = site ? (*site)[sl] : Vl{static_cast<std::uint8_t>(sl)};
+    row[sl] = wanted == kManagementVl && site
+                  ? wanted
+                  : Vl{static_cast<std::uint8_t>(wanted.value() % lanes)};
+  }
+  return row;
+}
+
+}  // namespace smd

@@ -1,0 +1,378 @@
+#include "smd/report/admin_commands.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/report/cycle_text.h"
+#include "smd/report/sa_query.h"
+#include "smd/report/subnet_json.h"
+
+namespace smd {
+namespace {
+
+double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
+
+Result<const ActiveSubnet*> in_force(const AdminContext& context) {
+  SubnetManager* manager = context.manager();
+  if (manager == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
+  if (manager->active().current() == nullptr) {
+    const bool waits = manager->election().state() == SmState::Standby;
+    return fail(Errc::Busy,
+                waits ? fmt::format("this manager is standby; ask the master, {}",
+                                    manager->election().counterpart())
+                      : std::string("the subnet is not up yet"));
+  }
+  return manager->active().current().get();
+}
+
+Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
+  if (!args.is_object() || !args.contains(key) || !args.at(key).is_string()) {
+    return fail(Errc::Invalid, fmt::format("argument '{}' is missing, or not a text", key));
+  }
+  return args.at(key).get<std::string>();
+}
+
+nlohmann::json cycle_summary(const CycleReport& cycle, TimePoint now_is) {
+  return {{"reason", cycle.reason},
+          {"ok", cycle.up()},
+          {"smps", cycle.smps()},
+          {"blocks_written", cycle.blocks_written},
+          {"lft_entries_changed_pct", cycle.lft_entries_changed_pct},
+          {"seconds_ago", seconds(now_is - cycle.ended)}};
+}
+
+nlohmann::json smp_json(const SmpStats& stats) {
+  return {{"sent", stats.sent},
+          {"answered", stats.answered},
+          {"retries", stats.retries},
+          {"timeouts", stats.timeouts},
+          {"late", stats.late},
+          {"malformed", stats.malformed},
+          {"refused", stats.refused},
+          {"send_errors", stats.send_errors},
+          {"unsolicited", stats.unsolicited}};
+}
+
+nlohmann::json traps_json(const TrapHandler& traps) {
+  const TrapStats& stats = traps.stats();
+  return {{"received", stats.received},
+          {"malformed", stats.malformed},
+          {"unknown_issuer", stats.unknown_issuer},
+          {"wrong_issuer", stats.wrong_issuer},
+          {"held_back", stats.held_back},
+          {"no_room", stats.no_room},
+          {"unrepressed", stats.unrepressed},
+          {"sources_now", traps.sources()}};
+}
+
+/// MADs that found no room between the receiving thread and the loop.
+nlohmann::json receive_queue_json(const ReceiveStats& stats) {
+  return {{"traps_dropped", stats.dropped_of(MadKind::Trap)},
+          {"requests_dropped", stats.dropped_of(MadKind::Request)},
+          {"of_managers_dropped", stats.dropped_of(MadKind::Manager)},
+          {"answers_dropped", stats.dropped_of(MadKind::Answer)}};
+}
+
+nlohmann::json reports_json(const sa::ReporterStats& stats) {
+  return {{"events", stats.events},
+          {"sent", stats.reports},
+          {"resent", stats.resent},
+          {"answered", stats.answered},
+          {"failed", stats.failed},
+          {"missed", stats.missed},
+          {"subscribers_given_up", stats.given_up},
+          {"unasked", stats.unasked}};
+}
+
+nlohmann::json administration_json(const SaView& sa) {
+  const sa::Server& server = sa.server;
+  const sa::ServerStats& stats = server.stats();
+  return {{"requests", stats.requests},
+          {"answered", stats.answered},
+          {"refused", stats.refused},
+          {"busy", stats.busy},
+          {"records", stats.records},
+          {"malformed", stats.malformed},
+          {"unasked", stats.unasked},
+          {"wrong_key", stats.wrong_key},
+          {"flooded", stats.flooded},
+          {"repeated", stats.repeated},
+          {"tables", stats.transfers},
+          {"tables_failed", stats.transfers_failed},
+          {"segments_resent", stats.segments_resent},
+          {"send_errors", stats.send_errors},
+          {"tables_now", server.transfers()},
+          {"waiting_now", server.waiting()},
+          {"subscribers", sa.inform.table().all().size()},
+          {"subscriptions", sa.inform.table().count()},
+          {"reports", reports_json(sa.inform.reporter().stats())},
+          {"services", sa.services.table().all().size()}};
+}
+
+/// The other managers as they last answered.
+nlohmann::json managers_json(const Election& election) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& [guid, known] : election.others()) {
+    out.push_back({{"guid", fmt::format("{}", guid)},
+                   {"lid", known.at.lid.value()},
+                   {"state", known.info ? print_sm_state(state_of(*known.info)) : "silent"},
+                   {"priority", known.info ? nlohmann::json(known.info->priority) : nullptr},
+                   {"activity", known.info ? nlohmann::json(known.info->act_count) : nullptr},
+                   {"foreign_key", known.foreign}});
+  }
+  return out;
+}
+
+nlohmann::json standbys_json(const Election& election) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const auto& [guid, known] : election.others()) {
+    if (known.info && state_of(*known.info) == SmState::Standby)
+      out.push_back(fmt::format("{} (priority {})", guid, known.info->priority));
+  }
+  return out;
+}
+
+/// Who reads from us, and whom we read from.
+nlohmann::json replica_json(const ReplicaView& replica) {
+  nlohmann::json sources = nlohmann::json::array();
+  for (const replica::PeerView& peer : replica.client.peers()) {
+    sources.push_back(
+        {{"peer", peer.peer},
+         {"connected", peer.connected},
+         {"state", peer.hello ? nlohmann::json(print_sm_state(peer.hello->state)) : nullptr},
+         {"parts", peer.parts},
+         {"failures", peer.failures},
+         {"trouble", peer.connected ? "" : peer.trouble}});
+  }
+  return {{"readers", replica.server.peers()},
+          {"readers_current", replica.server.is_current()},
+          {"refused", replica.refused},
+          {"cut", replica.server.cut()},
+          {"sources", sources}};
+}
+
+/// The engine in force, the one that was asked for last, and why they are not the same.
+nlohmann::json engine_state_json(const SubnetManager& manager) {
+  const CycleReport* last = manager.last_cycle();
+  const std::optional<EngineTrial>& trial = manager.engine_trial();
+  const bool routed = last != nullptr && !last->engine.empty();
+  std::string refused = routed ? last->engine_refused : "";
+  if (trial && !manager.is_trying_engine() && !trial->taken) refused = trial->why;
+  const std::string& configured = manager.settings().engine;
+  const ActiveSubnet* now = manager.in_force();
+  nlohmann::json out = {{"engine", now != nullptr ? now->routing->engine : configured},
+                        {"engine_requested", trial ? trial->engine : configured}};
+  if (manager.is_trying_engine()) out["engine_undecided"] = true;
+  if (!refused.empty()) out["engine_refused"] = refused;
+  if (!refused.empty() && trial && trial->needs_force) out["engine_needs_force"] = true;
+  return out;
+}
+
+nlohmann::json status(const AdminContext& context) {
+  nlohmann::json out = {{"state", "waiting for a device"},
+                        {"uptime_s", seconds(context.uptime())},
+                        {"standbys", nlohmann::json::array()},
+                        {"alarms", nlohmann::json::array()}};
+  if (const auto replica = context.replica ? context.replica() : std::nullopt)
+    out["replica"] = replica_json(*replica);
+  SubnetManager* manager = context.manager();
+  if (manager == nullptr) return out;
+  const LocalPort port = context.transport()->local_port();
+  out["state"] = print_phase(manager->phase());
+  out["device"] = port.device;
+  out["port"] = port.port.value();
+  out["port_guid"] = fmt::format("{}", port.port_guid);
+  out["alarms"] = manager->alarms();
+  if (const auto* cc_manager = context.congestion ? context.congestion() : nullptr) {
+    for (std::string& line : cc_manager->alarms()) out["alarms"].push_back(std::move(line));
+  }
+  const Election& election = manager->election();
+  out["priority"] = election.info().priority;
+  out["standbys"] = standbys_json(election);
+  out["managers"] = managers_json(election);
+  if (election.state() == SmState::Standby) {
+    out["master"] = fmt::format("{}", election.counterpart());
+    out["missed_polls"] = election.missed_polls();
+  }
+  out["smp"] = smp_json(manager->smp_stats());
+  out["traps"] = traps_json(manager->traps());
+  out["receive_queue"] = receive_queue_json(context.transport()->receive_stats());
+  if (const auto sa = context.sa ? context.sa() : std::nullopt)
+    out["sa"] = administration_json(*sa);
+  out.update(engine_state_json(*manager));
+  const CycleReport* last = manager->last_cycle();
+  if (last == nullptr) return out;
+  const TimePoint now_is = manager->now();
+  out["nodes"] = last->counts.switches + last->counts.cas;
+  out["switches"] = last->counts.switches;
+  out["cas"] = last->counts.cas;
+  out["links"] = last->counts.links;
+  out["lids"] = last->counts.lids;
+  out["last_sweep"] = cycle_summary(*last, now_is);
+  if (!manager->changes().empty())
+    out["last_change"] = cycle_summary(manager->changes().front(), now_is);
+  return out;
+}
+
+Result<nlohmann::json> port_json(const ActiveSubnet& now, const nlohmann::json& args) {
+  const auto name = text_arg(args, "node");
+  if (!name) return tl::unexpected<Error>(name.error());
+  const auto node = find_node(now, *name);
+  if (!node) return tl::unexpected<Error>(node.error());
+  const Fabric& fabric = now.fabric();
+  if (!args.contains("port") || !args.at("port").is_number_unsigned() ||
+      args.at("port").get<std::uint64_t>() > fabric.num_ports(*node)) {
+    return fail(Errc::Invalid,
+                fmt::format("'port' is a number from 0 to {}", fabric.num_ports(*node)));
+  }
+  const PortIdx port = fabric.port_of(*node, PortNum{args.at("port").get<std::uint8_t>()});
+  nlohmann::json out = {{"node", name_of(fabric, *node)},
+                        {"port", fabric.number_of(port).value()},
+                        {"lid", now.lids->base[port].value()},
+                        {"info", print_port_info(fabric.port_info[port])}};
+  if (fabric.peer[port] != kNone<PortIdx>) out["link"] = link_json(now, port);
+  return out;
+}
+
+Result<nlohmann::json> route_args_json(const ActiveSubnet& now, const nlohmann::json& args) {
+  const auto from = text_arg(args, "from");
+  if (!from) return tl::unexpected<Error>(from.error());
+  const auto to = text_arg(args, "to");
+  if (!to) return tl::unexpected<Error>(to.error());
+  return route_json(now, *from, *to);
+}
+
+/// What is in use, or the order to use another.
+Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json& args) {
+  nlohmann::json out = {{"engines", nlohmann::json::array()}};
+  for (std::string_view name : engine_names()) out["engines"].push_back(name);
+  if (!args.contains("name")) {
+    if (manager == nullptr) return out;
+    out.update(engine_state_json(*manager));
+    if (const Engine* engine = find_engine(out["engine"].get<std::string>()))
+      out["contract"] = engine->contract();
+    return out;
+  }
+  const auto name = text_arg(args, "name");
+  if (!name) return tl::unexpected<Error>(name.error());
+  const Engine* engine = find_engine(*name);
+  if (engine == nullptr) {
+    std::string known;
+    for (std::string_view each : engine_names()) known += fmt::format(" {}", each);
+    return fail(Errc::Invalid, fmt::format("there is no engine '{}'; there are:{}", *name, known));
+  }
+  if (manager == nullptr) return fail(Errc::Busy, "no device is open");
+  if (args.contains("force") && !args.at("force").is_boolean())
+    return fail(Errc::Invalid, "'force' is true or false");
+  const bool force = args.contains("force") && args.at("force").get<bool>();
+  if (const auto asked = manager->request_engine(*name, force); !asked)
+    return tl::unexpected<Error>(asked.error());
+  out["engine"] = *name;
+  out["force"] = force;
+  out["contract"] = engine->contract();
+  out["requested"] = true;
+  return out;
+}
+
+nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const CycleReport& cycle : manager.changes()) {
+    if (out.size() == most) break;
+    nlohmann::json change = nlohmann::json::parse(
+        change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump());
+    change["seconds_ago"] = seconds(manager.now() - cycle.ended);
+    change["ok"] = cycle.up();
+    out.push_back(std::move(change));
+  }
+  return {{"changes", out}};
+}
+
+}  // namespace
+
+void register_commands(CommandTable& table, AdminContext context) {
+  using Json = nlohmann::json;
+  const auto ctx = std::make_shared<AdminContext>(std::move(context));
+  /// A command that only reads what is in force.
+  const auto reads = [ctx](auto read) {
+    return [ctx, read](const Json& args) -> Result<Json> {
+      const auto now = in_force(*ctx);
+      if (!now) return tl::unexpected<Error>(now.error());
+      return read(**now, args);
+    };
+  };
+  table.add("status",
+            "state, engine, counts, last sweep, alarms",
+            [ctx](const Json&) -> Result<Json> { return status(*ctx); });
+  table.add("fabric",
+            "switches and links",
+            reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
+              return Json{{"switches", nodes_json(now, true)}, {"links", links_json(now)}};
+            }));
+  table.add("nodes", "every node", reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
+              return Json{{"nodes", nodes_json(now, false)}};
+            }));
+  table.add("links", "every link", reads([](const ActiveSubnet& now, const Json&) -> Result<Json> {
+              return Json{{"links", links_json(now)}};
+            }));
+  table.add("port", "one port: node, port", reads(port_json));
+  table.add("route", "hops of a route: from, to", reads(route_args_json));
+  table.add("sweep",
+            "look at every switch and take in what changed; or discover everything: full",
+            [ctx](const Json& args) -> Result<Json> {
+              if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");
+              const bool given = args.is_object() && args.contains("full");
+              if (given && !args.at("full").is_boolean())
+                return fail(Errc::Invalid, "'full' is true or false");
+              const bool full = given && args.at("full").get<bool>();
+              full ? ctx->manager()->request_sweep("command")
+                   : ctx->manager()->request_light_sweep();
+              return Json{{"requested", true}, {"full", full}};
+            });
+  table.add("engine",
+            "the engine in use, its contract, and those there are; or use another where that takes "
+            "nothing down: name, force",
+            [ctx](const Json& args) { return engine_json(ctx->manager(), args); });
+  table.add(
+      "changes", "the latest changes, newest first: n", [ctx](const Json& args) -> Result<Json> {
+        if (ctx->manager() == nullptr) return fail(Errc::Busy, "no device is open");
+        std::size_t most = 10;
+        if (args.is_object() && args.contains("n")) {
+          if (!args.at("n").is_number_unsigned())
+            return fail(Errc::Invalid, "'n' is a number from 0");
+          most = args.at("n").get<std::size_t>();
+        }
+        return changes_json(*ctx->manager(), most);
+      });
+  table.add("congestion",
+            "congestion control: agents, the plan, hot ports",
+            [ctx](const Json&) -> Result<Json> {
+              const auto* cc_manager = ctx->congestion ? ctx->congestion() : nullptr;
+              if (cc_manager == nullptr) return fail(Errc::Busy, "no device is open");
+              return congestion_json(*cc_manager, ctx->manager()->active().current().get());
+            });
+  table.add("log", "set the log level: level", [](const Json& args) -> Result<Json> {
+    const auto name = text_arg(args, "level");
+    if (!name) return tl::unexpected<Error>(name.error());
+    const auto level = log::parse_level(*name);
+    if (!level) return tl::unexpected<Error>(level.error());
+    log::set_level(*level);
+    return Json{{"level", *name}};
+  });
+  table.add("sa",
+            "records of the subnet administration: record, where, limit",
+            [ctx](const Json& args) -> Result<Json> {
+              const auto sa = ctx->sa ? ctx->sa() : std::nullopt;
+              if (!sa) return fail(Errc::Busy, "no device is open");
+              return answer_sa_command(sa->server, args);
+            });
+  table.add(
+      "shutdown", "stop the daemon; the fabric stays as it is", [ctx](const Json&) -> Result<Json> {
+        ctx->shutdown();
+        return Json{{"stopping", true}};
+      });
+}
+
+}  // namespace smd

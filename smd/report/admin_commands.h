@@ -1,0 +1,29 @@
+// The daemon's side of smctl: each command reads what is in force, or asks the manager for
+// something.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "smd/admin/commands.h"
+#include "smd/report/session_view.h"
+
+namespace smd {
+
+struct AdminContext {
+  std::function<SubnetManager*()> manager;  // null while no device is open
+  std::function<Transport*()> transport;
+  std::function<void()> shutdown;
+  std::function<Duration()> uptime;
+
+  /// May be empty, and may give nothing: then it is left out.
+  std::function<std::optional<SaView>()> sa;
+  std::function<const CcManager*()> congestion;
+  std::function<std::optional<ReplicaView>()> replica;
+};
+
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa,
+/// shutdown.
+void register_commands(CommandTable& table, AdminContext context);
+
+}  // namespace smd

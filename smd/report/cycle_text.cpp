@@ -1,0 +1,330 @@
+// Reports of cycles as JSON, text and CSV.
+#include "smd/report/cycle_text.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "smd/base/printable.h"
+
+namespace smd {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Three decimals are what a reader can use; more would only make diffs noisy.
+double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
+
+double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>(d).count()); }
+
+using Part = std::pair<const char*, PhaseCost>;
+
+Json costs(const std::vector<Part>& parts) {
+  Json smps, virtual_ms, wall_ms;
+  PhaseCost total;
+  for (const auto& [name, cost] : parts) {
+    smps[name] = cost.smps;
+    virtual_ms[name] = ms(cost.time);
+    wall_ms[name] = ms(cost.wall);
+    total += cost;
+  }
+  smps["total"] = total.smps;
+  virtual_ms["total"] = ms(total.time);
+  wall_ms["total"] = ms(total.wall);
+  return {{"smps", smps}, {"virtual_ms", virtual_ms}, {"wall_ms", wall_ms}};
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 100.0
+                    : rounded(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Where no tables were made there is nothing to say of them: the keys stay, without a value.
+void add_error(const CycleReport& cycle, std::initializer_list<const char*> of_tables, Json& out) {
+  out["error"] = cycle.error->context;
+  if (cycle.routed) return;
+  for (const char* key : of_tables) out[key] = nullptr;
+}
+
+double exact_ms(Duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+
+std::string cost_line(const char* name, const PhaseCost& cost) {
+  return fmt::format("  {:<10} {:>9} SMPs {:>11.3f} ms\n", name, cost.smps, exact_ms(cost.time));
+}
+
+std::string verdict(const CycleReport& cycle) {
+  if (cycle.error && !cycle.routed && !cycle.engine.empty())
+    return fmt::format("FAILED: engine {}: {}", cycle.engine, printable(cycle.error->context));
+  if (cycle.error) return fmt::format("FAILED: {}", printable(cycle.error->context));
+  if (const std::string far = print_out_of_reach(cycle); !far.empty()) return "NOT UP: " + far;
+  if (!cycle.up()) {
+    std::string out =
+        fmt::format("NOT UP: {} unreachable pairs, {} loops, {} ports not active, {} faults",
+                    cycle.routes.unreachable,
+                    cycle.routes.loops,
+                    cycle.ports_down_after,
+                    cycle.fault_count);
+    return cycle.lid_shortage.empty() ? out : out + "; " + cycle.lid_shortage;
+  }
+  if (cycle.cut_off) return "the manager's own port has no link: it manages itself only";
+  return "up and verified";
+}
+
+std::string trouble(const CycleReport& cycle) {
+  std::string out;
+  for (const SilentPort& port : cycle.silent)
+    out += fmt::format("  {:<10} {} port {}: {}\n",
+                       port.out_of_reach ? "too far" : "silent",
+                       port.node,
+                       port.port,
+                       port.why);
+  for (const DuplicateGuid& twice : cycle.duplicates) {
+    out += fmt::format("  duplicate  GUID {} at {} and {}\n",
+                       twice.guid,
+                       print_path(twice.first),
+                       print_path(twice.second));
+  }
+  for (const ProgramFault& fault : cycle.faults)
+    out +=
+        fmt::format("  fault      {} port {}: {}\n", fault.node, fault.port, printable(fault.what));
+  for (const std::string& fault : cycle.routes.first_faults)
+    out += fmt::format("  route      {}\n", printable(fault));
+  if (!cycle.cycle_text.empty()) out += fmt::format("  loop       {}\n", cycle.cycle_text);
+  return out;
+}
+
+using Row = std::map<std::string, std::string>;  // by column
+
+std::string print_scalar(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+/// Columns that are new are appended to `columns`.
+void flatten(const std::string& prefix,
+             const Json& value,
+             std::vector<std::string>& columns,
+             Row& row) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items())
+      flatten(prefix.empty() ? key : prefix + "." + key, inner, columns, row);
+    return;
+  }
+  std::string text;
+  if (value.is_array()) {
+    for (const Json& each : value) text += (text.empty() ? "" : "; ") + print_scalar(each);
+  } else {
+    text = print_scalar(value);
+  }
+  if (std::ranges::find(columns, prefix) == columns.end()) columns.push_back(prefix);
+  row[prefix] = std::move(text);
+}
+
+template <class Cells>
+void append_line(const Cells& cells, std::string& out) {
+  bool first = true;
+  for (const std::string& cell : cells) {
+    if (!first) out += ',';
+    out += quoted(cell);
+    first = false;
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+Json to_json(const FabricCounts& counts) {
+  return {{"switches", counts.switches},
+          {"cas", counts.cas},
+          {"links", counts.links},
+          {"lids", counts.lids}};
+}
+
+Json routes_json(const RouteReport& routes) {
+  const std::uint64_t arriving = routes.pairs - routes.unreachable - routes.loops;
+  const double mean =
+      arriving == 0 ? 0.0 : static_cast<double>(routes.hops) / static_cast<double>(arriving);
+  return {{"pairs", routes.pairs},
+          {"unreachable", routes.unreachable},
+          {"loops", routes.loops},
+          {"minimal_pct", percent(routes.minimal, routes.pairs)},
+          {"mean_hops", rounded(mean)},
+          {"max_hops", routes.max_hops}};
+}
+
+Json deadlock_json(const CycleReport& cycle) {
+  Json steps = Json::array();
+  if (!cycle.cycle_text.empty()) steps.push_back(cycle.cycle_text);
+  return {{"acyclic", cycle.routes.acyclic}, {"vls", cycle.routes.vls}, {"cycle", steps}};
+}
+
+Json bring_up_json(const CycleReport& cycle) {
+  return costs({{"discovery", cycle.discovery},
+                {"routing", cycle.routing},
+                {"configure", cycle.configure},
+                {"tables", cycle.tables},
+                {"activate", cycle.activate}});
+}
+
+Json change_json(const CycleReport& cycle, const std::string& what, const std::string& kind) {
+  Json out = {{"what", what}, {"kind", kind}, {"reason", cycle.reason}};
+  out.update(costs({{"detection", cycle.detection},
+                    {"discovery", cycle.discovery},
+                    {"routing", cycle.routing},
+                    {"configure", cycle.configure},
+                    {"turns", cycle.turns},
+                    {"deactivate", cycle.deactivate},
+                    {"tables", cycle.tables},
+                    {"activate", cycle.activate}}));
+  out["lft_blocks_written"] = cycle.blocks_written;
+  out["lft_entries_changed_pct"] = rounded(cycle.lft_entries_changed_pct);
+  out["assimilation"] = {{"discovery", cycle.partial ? "partial" : "full"}};
+  if (!cycle.full_why.empty()) out["assimilation"]["full_why"] = cycle.full_why;
+  if (cycle.provisional) out["assimilation"]["provisional_ms"] = ms(*cycle.provisional);
+  const TransitionReport& transition = cycle.transition;
+  out["transition"] = {{"kind", print_transition_kind(transition.kind)},
+                       {"phases", transition.phases},
+                       {"certified", transition.certified},
+                       {"blocked_turns", transition.blocked},
+                       {"replans", transition.replans}};
+  if (!transition.why.empty()) out["transition"]["why"] = transition.why;
+  out["routes"] = routes_json(cycle.routes);
+  out["deadlock"] = deadlock_json(cycle);
+  out["ports_out_of_reach"] = cycle.out_of_reach();
+  if (cycle.error)
+    add_error(cycle, {"lft_entries_changed_pct", "transition", "routes", "deadlock"}, out);
+  return out;
+}
+
+Json service_json(const ServiceReport& service) {
+  const auto share = [](double value) { return std::round(value * 1e6) / 1e6; };
+  return {{"lowest_connectivity", share(service.lowest_connectivity)},
+          {"below_possible_ms", ms(service.below_possible)},
+          {"highest_deadlock", share(service.highest_deadlock)},
+          {"forwarding_loop", service.forwarding_loop}};
+}
+
+Json run_json(const CycleReport& cycle) {
+  Json out = {{"fabric", to_json(cycle.counts)},
+              {"engine", cycle.engine},
+              {"up", cycle.up()},
+              {"bring_up", bring_up_json(cycle)},
+              {"routes", routes_json(cycle.routes)},
+              {"deadlock", deadlock_json(cycle)},
+              {"load",
+               {{"max", cycle.load.max},
+                {"mean", rounded(cycle.load.mean)},
+                {"stddev", rounded(cycle.load.stddev)}}},
+              {"ports_out_of_reach", cycle.out_of_reach()}};
+  if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
+  return out;
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return rounded(static_cast<double>(usage.ru_maxrss) / 1024.0);
+}
+
+std::string print_bring_up(const CycleReport& cycle) {
+  if (cycle.error && !cycle.routed) return trouble(cycle) + verdict(cycle) + "\n";
+  const RouteReport& routes = cycle.routes;
+  const auto arriving = static_cast<double>(routes.pairs - routes.unreachable - routes.loops);
+  PhaseCost total = cycle.discovery;
+  for (const PhaseCost& part : {cycle.routing, cycle.configure, cycle.tables, cycle.activate})
+    total += part;
+  std::string out = fmt::format("{} switches, {} adapters, {} links, {} LIDs; engine {}\n",
+                                cycle.counts.switches,
+                                cycle.counts.cas,
+                                cycle.counts.links,
+                                cycle.counts.lids,
+                                cycle.engine);
+  out += cost_line("discovery", cycle.discovery);
+  out += cost_line("routing", cycle.routing);
+  out += cost_line("configure", cycle.configure);
+  out += cost_line("tables", cycle.tables);
+  out += cost_line("activate", cycle.activate);
+  out += cost_line("total", total);
+  out += fmt::format(
+      "  routes     {} pairs, {:.1f} % minimal, {:.2f} hops on average, {} at most; deadlock-free "
+      "on {} VL: {}\n",
+      routes.pairs,
+      routes.pairs == 0
+          ? 100.0
+          : 100.0 * static_cast<double>(routes.minimal) / static_cast<double>(routes.pairs),
+      arriving > 0 ? static_cast<double>(routes.hops) / arriving : 0.0,
+      routes.max_hops,
+      routes.vls,
+      routes.acyclic ? "yes" : "NO");
+  out += fmt::format(
+      "  load       {} paths on the fullest link, {:.1f} on average, deviation {:.1f}\n",
+      cycle.load.max,
+      cycle.load.mean,
+      cycle.load.stddev);
+  return out + trouble(cycle) + verdict(cycle) + "\n";
+}
+
+std::string print_change(const CycleReport& cycle,
+                         const std::string& what,
+                         const std::string& kind) {
+  if (cycle.error && !cycle.routed)
+    return fmt::format("{} {}: {}\n{}", what, kind, verdict(cycle), trouble(cycle));
+  PhaseCost total = cycle.detection;
+  for (const PhaseCost& part : {cycle.discovery,
+                                cycle.routing,
+                                cycle.configure,
+                                cycle.turns,
+                                cycle.deactivate,
+                                cycle.tables,
+                                cycle.activate})
+    total += part;
+  return fmt::format(
+      "{} {}: {} SMPs, {:.3f} ms ({:.3f} ms to notice), {} discovery, {:.2f} % of table entries "
+      "changed in {} phases ({}{}); {}\n{}",
+      what,
+      kind,
+      total.smps,
+      exact_ms(total.time),
+      exact_ms(cycle.detection.time),
+      cycle.partial ? "partial" : "full",
+      cycle.lft_entries_changed_pct,
+      cycle.transition.phases,
+      print_transition_kind(cycle.transition.kind),
+      cycle.transition.certified ? ", proved" : "",
+      verdict(cycle),
+      trouble(cycle));
+}
+
+std::string print_csv(const std::vector<Json>& objects) {
+  std::vector<std::string> columns;
+  std::vector<Row> rows;
+  for (const Json& object : objects) flatten("", object, columns, rows.emplace_back());
+  std::string out;
+  append_line(columns, out);
+  for (const Row& row : rows) {
+    std::vector<std::string> cells;
+    for (const std::string& column : columns) {
+      const auto cell = row.find(column);
+      cells.push_back(cell == row.end() ? "" : cell->second);
+    }
+    append_line(cells, out);
+  }
+  return out;
+}
+
+}  // namespace smd

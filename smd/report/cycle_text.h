@@ -1,0 +1,66 @@
+// Reports of cycles: as the JSON that the command lines promise (docs/formats/json.md), as lines
+// for people, and as tables for spreadsheets.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <vector>
+
+#include "smd/runtime/runtime.h"
+#include "smd/subnet/cycle_report.h"
+
+namespace smd {
+
+/// Connectivity counts where it lasted for some time; danger also where it passed at once.
+struct ServiceReport {
+  double lowest_connectivity = 1;  // share of the pairs of hosts that cables allow
+  Duration below_possible{0};      // for so long fewer pairs were connected than cables allowed
+  double highest_deadlock = 0;     // share of the channels that could wait for each other
+  bool forwarding_loop = false;    // seen at least once
+};
+
+// Reports as the JSON that the command lines promise (docs/formats/json.md).
+
+/// {"switches", "cas", "links", "lids"}
+[[nodiscard]] nlohmann::ordered_json to_json(const FabricCounts& counts);
+
+/// {"pairs", "unreachable", "loops", "minimal_pct", "mean_hops", "max_hops"}
+[[nodiscard]] nlohmann::ordered_json routes_json(const RouteReport& routes);
+
+/// {"acyclic", "vls", "cycle"}
+[[nodiscard]] nlohmann::ordered_json deadlock_json(const CycleReport& cycle);
+
+/// {"smps", "virtual_ms", "wall_ms"} with the phases as keys.
+[[nodiscard]] nlohmann::ordered_json bring_up_json(const CycleReport& cycle);
+
+/// One element of "changes". `what` and `kind` ("down", "up") say what was done to the fabric.
+[[nodiscard]] nlohmann::ordered_json change_json(const CycleReport& cycle,
+                                                 const std::string& what,
+                                                 const std::string& kind);
+
+/// "service" of a change. Times in milliseconds.
+[[nodiscard]] nlohmann::ordered_json service_json(const ServiceReport& service);
+
+/// The object of `smd run --once --json`: everything but "changes".
+[[nodiscard]] nlohmann::ordered_json run_json(const CycleReport& bring_up);
+
+/// Peak resident memory of this process, MB.
+[[nodiscard]] double peak_rss_mb();
+
+// Reports for people: one screen.
+
+[[nodiscard]] std::string print_bring_up(const CycleReport& cycle);
+
+/// One line: what happened, what it cost, what came out.
+[[nodiscard]] std::string print_change(const CycleReport& cycle,
+                                       const std::string& what,
+                                       const std::string& kind);
+
+// Reports as tables for spreadsheets and plots: RFC 4180, one header line.
+
+/// One row per object and one column per scalar that any of them has, in the order of their first
+/// appearance: {"a": {"b": 1}} gives column "a.b". Elements of arrays are joined by "; ".
+[[nodiscard]] std::string print_csv(const std::vector<nlohmann::ordered_json>& objects);
+
+}  // namespace smd

@@ -1,0 +1,253 @@
+// Nodes, links, routes, agents and hot ports as JSON.
+#include "smd/report/subnet_json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace smd {
+
+namespace {
+
+using Json = nlohmann::json;
+
+PortIdx first_end_port(const ActiveSubnet& now, NodeIdx node) {
+  for (PortIdx port : now.fabric().ports_of(node)) {
+    if (now.lids->base[port] != kUnassignedLid) return port;
+  }
+  return kNone<PortIdx>;
+}
+
+Lid lid_of(const ActiveSubnet& now, NodeIdx node) {
+  const PortIdx port = first_end_port(now, node);
+  return port == kNone<PortIdx> ? kUnassignedLid : now.lids->base[port];
+}
+
+/// kUnassignedLid when the text is no LID that somebody has.
+Lid parse_lid(const ActiveSubnet& now, const std::string& text) {
+  std::uint16_t lid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lid);
+  if (error != std::errc{} || end != text.data() + text.size()) return kUnassignedLid;
+  return now.lids->owner_of(Lid{lid}) == kNone<PortIdx> ? kUnassignedLid : Lid{lid};
+}
+
+/// kNone when no node is called so; the name of two nodes is an error.
+Result<NodeIdx> find_named(const Fabric& fabric, const std::string& name) {
+  NodeIdx found = kNone<NodeIdx>;
+  for (NodeIdx node : fabric.node_guid.indices()) {
+    if (fabric.description[node] != name && fmt::format("{}", fabric.node_guid[node]) != name) {
+      continue;
+    }
+    if (found != kNone<NodeIdx>) {
+      return fail(Errc::Invalid,
+                  fmt::format("more than one node is called '{}'; use its GUID", name));
+    }
+    found = node;
+  }
+  return found;
+}
+
+Json node_json(const ActiveSubnet& now, NodeIdx node) {
+  const Fabric& fabric = now.fabric();
+  unsigned linked = 0;
+  for (PortIdx port : fabric.external_ports(node)) {
+    linked += fabric.peer[port] != kNone<PortIdx> ? 1 : 0;
+  }
+  return {{"guid", fmt::format("{}", fabric.node_guid[node])},
+          {"type", print_node_type(static_cast<NodeType>(fabric.node_info[node].node_type))},
+          {"description", fabric.description[node]},
+          {"lid", lid_of(now, node).value()},
+          {"ports", fabric.num_ports(node)},
+          {"linked_ports", linked}};
+}
+
+/// Of a port: its own, else that of its node.
+Lid lid_at(const ActiveSubnet& now, PortIdx port) {
+  const Lid own = now.lids->base[port];
+  return own != kUnassignedLid ? own : lid_of(now, now.fabric().node_of[port]);
+}
+
+struct RouteEnd {
+  NodeIdx node;
+  PortIdx port;
+  Lid lid;
+};
+
+Result<RouteEnd> find_end(const ActiveSubnet& now, const std::string& name) {
+  const auto node = find_node(now, name);
+  if (!node) return tl::unexpected<Error>(node.error());
+  const auto named = find_named(now.fabric(), name);
+  const bool by_lid = named && *named == kNone<NodeIdx>;
+  const Lid lid = by_lid ? parse_lid(now, name) : lid_of(now, *node);
+  if (lid == kUnassignedLid) {
+    return fail(Errc::Unreachable, fmt::format("{} has no LID", name_of(now.fabric(), *node)));
+  }
+  return RouteEnd{*node, now.lids->owner_of(lid), lid};
+}
+
+/// The port by which data for the LID leaves; kNone when it is discarded.
+PortIdx exit_port(const ActiveSubnet& now, NodeIdx node, const RouteEnd& from, Lid lid) {
+  const Fabric& fabric = now.fabric();
+  if (!fabric.is_switch(node)) return node == from.node ? from.port : kNone<PortIdx>;
+  const SwitchIdx sw = fabric.switch_of[node];
+  PortNum egress = now.routing->lft.route(sw, lid);
+  if (egress == kNoRoute && now.routing->default_port.size() > 0) {
+    egress = now.routing->default_port[sw];
+  }
+  return egress.value() == 0 || egress.value() > fabric.num_ports(node)
+             ? kNone<PortIdx>
+             : fabric.port_of(node, egress);
+}
+
+constexpr std::size_t kMostListed = 100;
+
+Json hot_json(const CcManager& cc_manager, const ActiveSubnet& now) {
+  using Item = std::pair<CcPort, HotPort>;
+  std::vector<Item> items(cc_manager.hot().begin(), cc_manager.hot().end());
+  std::ranges::stable_sort(
+      items, std::ranges::greater{}, [](const Item& item) { return item.second.readings; });
+  if (items.size() > kMostListed) items.resize(kMostListed);
+  Json out = Json::array();
+  for (const auto& [key, hot] : items) {
+    const auto node = now.fabric().find_node(key.first);
+    if (!node) continue;
+    const Duration ago = cc_manager.now() - hot.last;
+    out.push_back({{"node", name_of(now.fabric(), *node)},
+                   {"guid", fmt::format("{}", key.first)},
+                   {"port", key.second.value()},
+                   {"readings", hot.readings},
+                   {"events", hot.events},
+                   {"seconds_ago", std::chrono::duration<double>(ago).count()}});
+  }
+  return out;
+}
+
+Json others_json(const CcManager& cc_manager) {
+  Json out = Json::array();
+  for (const auto& [key, known] : cc_manager.agents()) {
+    if (known.agent.is_confirmed() || out.size() == kMostListed) continue;
+    out.push_back({{"node", known.name},
+                   {"guid", fmt::format("{}", key.first)},
+                   {"port", key.second.value()},
+                   {"standing", print_cc_agent_status(known.agent.status())},
+                   {"trouble", known.agent.trouble()}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string name_of(const Fabric& fabric, NodeIdx node) {
+  return fabric.description[node].empty() ? fmt::format("{}", fabric.node_guid[node])
+                                          : fabric.description[node];
+}
+
+Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name) {
+  const auto named = find_named(now.fabric(), name);
+  if (!named || *named != kNone<NodeIdx>) return named;
+  if (const Lid lid = parse_lid(now, name); lid != kUnassignedLid) {
+    return now.fabric().node_of[now.lids->owner_of(lid)];
+  }
+  return fail(Errc::Invalid,
+              fmt::format("no node is called '{}'; a description, GUID or LID would be", name));
+}
+
+Json link_json(const ActiveSubnet& now, PortIdx port) {
+  const Fabric& fabric = now.fabric();
+  const PortIdx peer = fabric.peer[port];
+  const PortInfo& info = fabric.port_info[port];
+  const PortState state = std::min(info.state(), fabric.port_info[peer].state());
+  return {{"from", name_of(fabric, fabric.node_of[port])},
+          {"from_port", fabric.number_of(port).value()},
+          {"from_lid", lid_at(now, port).value()},
+          {"to", name_of(fabric, fabric.node_of[peer])},
+          {"to_port", fabric.number_of(peer).value()},
+          {"to_lid", lid_at(now, peer).value()},
+          {"width", print_link_width(active_width(info))},
+          {"speed", print_link_speed(link_speed(fabric, port))},
+          {"state", print_port_state(state)}};
+}
+
+Json nodes_json(const ActiveSubnet& now, bool switches_only) {
+  Json out = Json::array();
+  for (NodeIdx node : now.fabric().node_guid.indices()) {
+    if (!switches_only || now.fabric().is_switch(node)) out.push_back(node_json(now, node));
+  }
+  return out;
+}
+
+Json links_json(const ActiveSubnet& now) {
+  Json out = Json::array();
+  const Fabric& fabric = now.fabric();
+  for (PortIdx port : fabric.peer.indices()) {
+    if (fabric.peer[port] != kNone<PortIdx> && port <= fabric.peer[port]) {
+      out.push_back(link_json(now, port));
+    }
+  }
+  return out;
+}
+
+Result<Json> route_json(const ActiveSubnet& now, const std::string& from, const std::string& to) {
+  const auto start = find_end(now, from);
+  if (!start) return tl::unexpected<Error>(start.error());
+  const auto end = find_end(now, to);
+  if (!end) return tl::unexpected<Error>(end.error());
+
+  const Fabric& fabric = now.fabric();
+  Json hops = Json::array();
+  NodeIdx at = start->node;
+  while (at != end->node) {
+    const PortIdx out = exit_port(now, at, *start, end->lid);
+    if (out == kNone<PortIdx> || fabric.peer[out] == kNone<PortIdx>) {
+      return fail(Errc::Unreachable,
+                  fmt::format("the route to lid {} ends at {}", end->lid, name_of(fabric, at)));
+    }
+    if (hops.size() > fabric.switch_count() + 1) {
+      return fail(Errc::Unreachable, fmt::format("the route to lid {} goes round", end->lid));
+    }
+    hops.push_back(link_json(now, out));
+    at = fabric.node_of[fabric.peer[out]];
+  }
+  return Json{{"from", name_of(fabric, start->node)},
+              {"from_lid", start->lid.value()},
+              {"to", name_of(fabric, end->node)},
+              {"lid", end->lid.value()},
+              {"hops", hops}};
+}
+
+Json congestion_json(const CcManager& cc_manager, const ActiveSubnet* now) {
+  Json out = {{"enabled", cc_manager.enabled()}};
+  if (!cc_manager.enabled()) return out;
+  std::size_t confirmed = 0;
+  std::size_t disobeying = 0;
+  std::size_t refusing = 0;
+  for (const auto& [key, known] : cc_manager.agents()) {
+    confirmed += known.agent.is_confirmed() ? 1 : 0;
+    disobeying += known.agent.disobeys() ? 1 : 0;
+    refusing += known.agent.refuses() ? 1 : 0;
+  }
+  const CcStats& stats = cc_manager.stats();
+  out["agents"] = {{"all", cc_manager.agents().size()},
+                   {"managed", cc_manager.count(CcAgentStatus::Managed)},
+                   {"confirmed", confirmed},
+                   {"unsupported", cc_manager.count(CcAgentStatus::Unsupported)},
+                   {"silent", cc_manager.count(CcAgentStatus::Silent)},
+                   {"foreign_key", cc_manager.count(CcAgentStatus::ForeignKey)},
+                   {"disobeying", disobeying},
+                   {"refusing", refusing}};
+  out["mads"] = {{"gets", stats.gets},
+                 {"sets", stats.sets},
+                 {"logs", stats.logs},
+                 {"sent", cc_manager.mads().sent},
+                 {"timeouts", cc_manager.mads().timeouts}};
+  out["key_violations"] = stats.violations;
+  out["plan"] = cc::print_plan(cc_manager.plan());
+  out["refusal"] = cc_manager.plan().refusal;
+  out["others"] = others_json(cc_manager);
+  out["hot"] = now == nullptr ? Json::array() : hot_json(cc_manager, *now);
+  return out;
+}
+
+}  // namespace smd

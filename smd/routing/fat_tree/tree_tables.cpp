@@ -1,0 +1,331 @@
+#include "smd/routing/fat_tree/tree_tables.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace smd {
+namespace {
+
+constexpr std::uint8_t kUp = 0, kDown = 1, kLevel = 2;
+
+// The i-th slot to try of `count`: first the one that the number says, then all others, beginning
+// with one that depends on what the number says besides.
+std::uint64_t probe(std::uint64_t number, std::uint64_t count, std::uint64_t i) {
+  const std::uint64_t first = number % count;
+  if (i == 0) return first;
+  return (first + 1 + (number / count + i - 1) % (count - 1)) % count;
+}
+
+}  // namespace
+
+BatchSearch::BatchSearch(const SwitchGraph& graph, const UpDownGraph& up_down)
+    : order_(up_down.order()),
+      link_of_(graph.edge_count()),
+      descends_(graph.switches(), 0),
+      entered_(graph.switches(), 0) {
+  IndexVector<SwitchIdx, std::uint32_t> known(graph.switches(), 0);  // one past the link
+  const auto add = [&](std::uint32_t begin, std::span<const UpDownGraph::Link> links) {
+    for (const UpDownGraph::Link& link : links) {
+      if (known[link.to] <= begin) {
+        links_.push_back({.to = link.to, .edge = link.edge, .cables = 0});
+        known[link.to] = static_cast<std::uint32_t>(links_.size());
+      }
+      ++links_[known[link.to] - 1].cables;
+      link_of_[link.edge] = known[link.to] - 1;
+    }
+  };
+  for (const SwitchIdx sw : descends_.indices()) {
+    const auto begin = static_cast<std::uint32_t>(links_.size());
+    first_.push_back(begin);
+    add(begin, up_down.up(sw));
+    middle_.push_back(static_cast<std::uint32_t>(links_.size()));
+    add(begin, up_down.down(sw));
+  }
+  first_.push_back(static_cast<std::uint32_t>(links_.size()));
+  wanted_.resize(links_.size());
+}
+
+void BatchSearch::find(std::span<const SwitchIdx> destinations) {
+  while (!find_within(destinations)) room_ *= 2;
+}
+
+bool BatchSearch::find_within(std::span<const SwitchIdx> destinations) {
+  at_.assign(descends_.size() * room_, 0);
+  wanted_.assign(wanted_.size(), 0);
+  descends_.assign(descends_.size(), 0);
+  entered_.assign(entered_.size(), 0);
+  lengths_.resize(room_);
+  return find_descents(destinations) && find_climbs();
+}
+
+bool BatchSearch::find_descents(std::span<const SwitchIdx> destinations) {
+  all_ = 0;
+  reached_.clear();
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    const SwitchIdx sw = destinations[i];
+    if (sw == kNone<SwitchIdx>) continue;
+    at(sw)[0] = descends_[sw] = std::uint64_t{1} << i;
+    all_ |= descends_[sw];
+    reached_.push_back(sw);
+  }
+  for (std::size_t length = 0; !reached_.empty(); ++length) {
+    next_.clear();
+    for (const SwitchIdx sw : reached_) {
+      const std::uint64_t here = at(sw)[length];
+      for (std::uint32_t up = first_link(sw); up < first_down(sw); ++up) {
+        const SwitchIdx above = links_[up].to;
+        const std::uint64_t fresh = here & ~descends_[above];
+        if (fresh == 0) continue;
+        if (length + 1 == room_) return false;
+        std::uint64_t& there = at(above)[length + 1];
+        if (there == 0) next_.push_back(above);
+        there |= fresh;
+      }
+    }
+    for (const SwitchIdx sw : next_) {
+      const std::uint64_t fresh = at(sw)[length + 1];
+      descends_[sw] |= fresh;
+      for (std::uint32_t down = first_down(sw); down < end_link(sw); ++down)
+        wanted_[down] |= fresh & at(links_[down].to)[length];
+    }
+    reached_.swap(next_);
+  }
+  return true;
+}
+
+// When a switch's turn comes, all above it are as they will stay.
+bool BatchSearch::find_climbs() {
+  for (const SwitchIdx sw : order_) {
+    std::uint64_t* const own = at(sw);
+    std::uint64_t rest = all_ & ~entered_[sw];
+    std::fill(lengths_.begin(), lengths_.end(), 0);
+    std::uint64_t climbs = 0, only_climbs = 0;
+    if (rest != 0) {
+      for (std::uint32_t up = first_link(sw); up < first_down(sw); ++up) {
+        const std::uint64_t* const above = at(links_[up].to);
+        for (std::size_t length = 0; length < room_; ++length) lengths_[length] |= above[length];
+      }
+      for (std::size_t length = 0; length + 1 < room_; ++length) {
+        rest &= ~own[length];
+        lengths_[length] &= rest;
+        rest &= ~lengths_[length];
+        climbs |= lengths_[length];
+        only_climbs |= lengths_[length] & ~own[length + 1];
+      }
+      if ((lengths_[room_ - 1] & rest) != 0) return false;
+      lengths_[room_ - 1] = 0;
+    }
+    if (climbs != 0) {
+      for (std::size_t length = room_ - 1; length > 0; --length)
+        own[length] = (own[length] & ~only_climbs) | lengths_[length - 1];
+      for (std::uint32_t up = first_link(sw); up < first_down(sw); ++up) {
+        const std::uint64_t* const above = at(links_[up].to);
+        std::uint64_t any = 0;
+        for (std::size_t length = 0; length < room_; ++length)
+          any |= above[length] & lengths_[length];
+        wanted_[up] = any;
+      }
+    }
+    if (descends_[sw] == 0) continue;
+    for (std::uint32_t down = first_down(sw); down < end_link(sw); ++down) {
+      wanted_[down] &= ~only_climbs;
+      entered_[links_[down].to] |= wanted_[down];
+    }
+  }
+  return true;
+}
+
+TreeWriter::TreeWriter(const TreeFabric& tree, const BatchSearch& search)
+    : tree_(tree),
+      search_(search),
+      slot_(tree.shape.levels.size()),
+      bit_(tree.graph.switches(), BatchSearch::kBatch),
+      changed_(tree.number.size(), 0) {
+  for (std::uint32_t level = 0; level < slot_.size(); ++level) {
+    const std::uint32_t count = tree.slots.count(level);
+    if (count == 0 || count > 256) continue;
+    for (const std::uint64_t number : tree.number)
+      slot_[level].push_back(static_cast<std::uint8_t>(number / tree.divider[level] % count));
+  }
+  for (const SwitchIdx sw : tree.guids.indices()) {
+    for (std::uint32_t link = search.first_link(sw); link < search.end_link(sw); ++link) {
+      const std::uint32_t own = tree.shape.level[sw];
+      const std::uint32_t far = tree.shape.level[search.link(link).to];
+      kind_.push_back(far == own ? kLevel : far > own ? kUp : kDown);
+    }
+  }
+}
+
+void TreeWriter::begin(std::span<const SwitchIdx> destinations) {
+  for (const SwitchIdx sw : destinations_) {
+    if (sw != kNone<SwitchIdx>) bit_[sw] = BatchSearch::kBatch;
+  }
+  destinations_.assign(destinations.begin(), destinations.end());
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    entries_[i].clear();
+    if (destinations[i] == kNone<SwitchIdx>) continue;
+    bit_[destinations[i]] = static_cast<std::uint8_t>(i);
+    for (const Target& target : tree_.targets.of[destinations[i]]) {
+      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+        entries_[i].push_back(
+            {Lid{static_cast<std::uint16_t>(target.base.value() + offset)}, target.egress});
+    }
+  }
+}
+
+template <bool kNote>
+void TreeWriter::put(std::span<PortNum> row, Lid lid, PortNum port) {
+  if constexpr (kNote) {
+    if (row[lid.value()] == port) return;
+    changed_[lid.value()] = 1;
+  }
+  row[lid.value()] = port;
+}
+
+template <bool kNote, class PortOf>
+void TreeWriter::put_all(std::uint64_t which, std::span<PortNum> row, PortOf&& port_of) {
+  for (; which != 0; which &= which - 1) {
+    const auto bit = static_cast<unsigned>(std::countr_zero(which));
+    for (const Entry& entry : entries_[bit]) put<kNote>(row, entry.lid, port_of(entry, bit));
+  }
+}
+
+template <bool kNote>
+void TreeWriter::write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row) {
+  if (bit_[sw] != BatchSearch::kBatch) {
+    const std::uint64_t own = which & std::uint64_t{1} << bit_[sw];
+    put_all<kNote>(own, row, [](const Entry& entry, unsigned) { return entry.egress; });
+    which &= ~own;
+  }
+  std::uint64_t once = 0, twice = 0;  // that one link leads to, and more than one
+  std::uint64_t up = 0, every_up = ~std::uint64_t{0}, other = 0;
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    const std::uint64_t wanted = search_.wanted(link) & which;
+    twice |= once & wanted;
+    once |= wanted;
+    if (kind_[link] == kUp) {
+      up |= wanted;
+      every_up &= wanted;
+    } else {
+      other |= wanted;
+    }
+  }
+  put_all<kNote>(which & ~once, row, [](const Entry&, unsigned) { return kNoRoute; });
+  // Down the only way there is, or up by any slot: no need to ask for each LID what is allowed.
+  std::uint64_t rest = twice;
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    const std::uint64_t alone = search_.wanted(link) & which & ~twice;
+    if (alone == 0) continue;
+    const BatchSearch::Link& only = search_.link(link);
+    if (only.cables == 1) {
+      const PortNum port = tree_.graph.edge(only.edge).port;
+      put_all<kNote>(alone, row, [&](const Entry&, unsigned) { return port; });
+    } else if (kind_[link] == kDown && is_regular(only.to)) {
+      descend<kNote>(sw, only, alone, row);
+    } else {
+      rest |= alone;
+    }
+  }
+  if (const std::uint64_t any = rest & up & every_up & ~other; any != 0 && is_regular(sw)) {
+    climb<kNote>(sw, any, row);
+    rest &= ~any;
+  }
+  put_all<kNote>(
+      rest, row, [&](const Entry& entry, unsigned bit) { return choose(sw, bit, entry.lid); });
+}
+
+bool TreeWriter::is_regular(SwitchIdx sw) const {
+  const std::uint32_t level = tree_.shape.level[sw];
+  return !slot_[level].empty() && tree_.slots.of(sw).size() == tree_.slots.count(level);
+}
+
+template <bool kNote>
+void TreeWriter::climb(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row) {
+  Ports ports;
+  std::size_t count = 0;
+  for (const UpSlots::Slot& slot : tree_.slots.of(sw)) ports[count++] = slot.port;
+  const std::uint8_t* const slot_of = slot_[tree_.shape.level[sw]].data();
+  put_all<kNote>(which, row, [&](const Entry& entry, unsigned bit) {
+    const PortNum port = ports[slot_of[entry.lid.value()]];
+    return port != kNoRoute ? port : choose_up(sw, bit, tree_.number[entry.lid.value()]);
+  });
+}
+
+// Over the cable by which the number would climb from the child.
+template <bool kNote>
+void TreeWriter::descend(SwitchIdx sw,
+                         const BatchSearch::Link& link,
+                         std::uint64_t which,
+                         std::span<PortNum> row) {
+  const std::span<const UpSlots::Slot> slots = tree_.slots.of(link.to);
+  Ports ports;
+  ports.fill(kNoRoute);
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    if (slots[slot].edge != kUnreached && tree_.graph.edge(slots[slot].edge).to == sw)
+      ports[slot] = tree_.graph.edge(slots[slot].edge).far;
+  }
+  const std::uint8_t* const slot_of = slot_[tree_.shape.level[link.to]].data();
+  put_all<kNote>(which, row, [&](const Entry& entry, unsigned) {
+    const PortNum port = ports[slot_of[entry.lid.value()]];
+    return port != kNoRoute ? port : choose_down(sw, link, tree_.number[entry.lid.value()]);
+  });
+}
+
+PortNum TreeWriter::choose(SwitchIdx sw, unsigned bit, Lid lid) const {
+  const std::uint64_t number = tree_.number[lid.value()];
+  std::array<std::uint64_t, 3> links{};
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link)
+    links[kind_[link]] += allows(link, bit);
+  const std::uint8_t kind = links[kDown] != 0 ? kDown : links[kUp] != 0 ? kUp : kLevel;
+  if (kind == kUp) return choose_up(sw, bit, number);
+  std::uint64_t skip = number / tree_.divider[tree_.shape.level[sw]] % links[kind];
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    if (kind_[link] != kind || !allows(link, bit) || skip-- != 0) continue;
+    const BatchSearch::Link& chosen = search_.link(link);
+    return kind == kDown ? choose_down(sw, chosen, number) : tree_.graph.edge(chosen.edge).port;
+  }
+  return kNoRoute;
+}
+
+PortNum TreeWriter::choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) const {
+  const std::span<const UpSlots::Slot> slots = tree_.slots.of(sw);
+  const std::uint64_t digits = number / tree_.divider[tree_.shape.level[sw]];
+  for (std::uint64_t i = 0; i < slots.size(); ++i) {
+    const UpSlots::Slot& slot = slots[probe(digits, slots.size(), i)];
+    if (slot.edge != kUnreached && allows(search_.link_of(slot.edge), bit)) return slot.port;
+  }
+  // Slots are those of a level as it mostly is; what is cabled otherwise may have none.
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    if (kind_[link] == kUp && allows(link, bit))
+      return tree_.graph.edge(search_.link(link).edge).port;
+  }
+  return kNoRoute;
+}
+
+PortNum TreeWriter::choose_down(SwitchIdx sw,
+                                const BatchSearch::Link& link,
+                                std::uint64_t number) const {
+  if (link.cables == 1) return tree_.graph.edge(link.edge).port;
+  // The child's slots to this parent: cables by round, missing ones included.
+  const std::span<const UpSlots::Slot> slots = tree_.slots.of(link.to);
+  const auto leads_here = [&](const UpSlots::Slot& slot) {
+    return slot.edge != kUnreached && tree_.graph.edge(slot.edge).to == sw;
+  };
+  const std::uint16_t parent = std::find_if(slots.begin(), slots.end(), leads_here)->parent;
+  std::array<const UpSlots::Slot*, 256> cables;
+  std::uint64_t count = 0;
+  for (const UpSlots::Slot& slot : slots) {
+    if (slot.parent == parent && count < cables.size()) cables[count++] = &slot;
+  }
+  const std::uint64_t digits = number / tree_.divider[tree_.shape.level[sw]];
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const UpSlots::Slot& slot = *cables[probe(digits, count, i)];
+    if (leads_here(slot)) return tree_.graph.edge(slot.edge).far;
+  }
+  return tree_.graph.edge(link.edge).port;
+}
+
+template void TreeWriter::write<true>(SwitchIdx, std::uint64_t, std::span<PortNum>);
+template void TreeWriter::write<false>(SwitchIdx, std::uint64_t, std::span<PortNum>);
+
+}  // namespace smd

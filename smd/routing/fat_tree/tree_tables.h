@@ -1,0 +1,135 @@
+// Entries of a fat tree by the modulo rule, 64 destination switches at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "smd/routing/fat_tree/tree_fabric.h"
+#include "smd/routing/updn/orientation.h"
+
+namespace smd {
+
+// Next hops of legal routes to up to 64 destination switches at a time: a bit per destination in
+// every word.
+//
+// Who may be entered from above descends, by the shortest path. All others take the shortest of all
+// ways, down or up. A packet that has come down meets only the former, so it never climbs again;
+// UpDownSearch, which lets everybody descend who can, leads more detours.
+
+class BatchSearch {
+ public:
+  static constexpr std::size_t kBatch = 64;
+
+  /// All cables from a switch to a neighbour.
+  struct Link {
+    SwitchIdx to;
+    std::uint32_t edge;    // the one with the lowest port: position in the switch graph
+    std::uint32_t cables;  // how many
+  };
+
+  BatchSearch(const SwitchGraph& graph, const UpDownGraph& up_down);
+
+  /// Bit i stands for destinations[i]; kNone: for nobody. Requires: no more than kBatch, all
+  /// different.
+  void find(std::span<const SwitchIdx> destinations);
+
+  /// Links of a switch: numbers first_link(sw) … first_link(next(sw)) - 1, upward ones first.
+  [[nodiscard]] std::uint32_t first_link(SwitchIdx sw) const { return first_[sw.value()]; }
+
+  [[nodiscard]] std::uint32_t first_down(SwitchIdx sw) const { return middle_[sw.value()]; }
+
+  [[nodiscard]] std::uint32_t end_link(SwitchIdx sw) const { return first_[sw.value() + 1]; }
+
+  [[nodiscard]] const Link& link(std::uint32_t number) const { return links_[number]; }
+
+  [[nodiscard]] std::uint32_t link_of(std::uint32_t edge) const { return link_of_[edge]; }
+
+  /// Destinations that a switch may send to over the link.
+  [[nodiscard]] std::uint64_t wanted(std::uint32_t link) const { return wanted_[link]; }
+
+ private:
+  /// False when some route is longer than there is room for.
+  [[nodiscard]] bool find_within(std::span<const SwitchIdx> destinations);
+  [[nodiscard]] bool find_descents(std::span<const SwitchIdx> destinations);
+  [[nodiscard]] bool find_climbs();
+
+  [[nodiscard]] std::uint64_t* at(SwitchIdx sw) { return at_.data() + sw.value() * room_; }
+
+  const std::vector<SwitchIdx>& order_;  // upmost first
+  std::vector<std::uint32_t> first_, middle_;
+  std::vector<Link> links_;
+  std::vector<std::uint32_t> link_of_;  // by edge
+  std::vector<std::uint64_t> wanted_;   // by link
+  std::size_t room_ = 8;                // lengths that at_ has room for
+  std::vector<std::uint64_t> at_;       // by switch and length: destinations that far away
+  IndexVector<SwitchIdx, std::uint64_t> descends_;  // has an all-down path
+  IndexVector<SwitchIdx, std::uint64_t> entered_;   // from above
+  std::uint64_t all_ = 0;
+  std::vector<SwitchIdx> reached_, next_;
+  std::vector<std::uint64_t> lengths_;
+};
+
+// Entries by the modulo rule: of the next hops that a search allows, the one whose slot the number
+// of the LID says. Where that one is missing or not allowed, the numbers that share it are spread
+// over all others, each by itself: no number moves for another's loss.
+
+class TreeWriter {
+ public:
+  /// Both outlive it.
+  TreeWriter(const TreeFabric& tree, const BatchSearch& search);
+
+  /// What the search was made for; kNone: nobody, as there.
+  void begin(std::span<const SwitchIdx> destinations);
+
+  /// Sets the entries of a switch to the LIDs of the destinations whose bits are set in `which`;
+  /// kNoRoute where there is no path. With kNote, changed()[lid] says what was not so before.
+  template <bool kNote>
+  void write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row);
+
+  [[nodiscard]] const std::vector<char>& changed() const { return changed_; }
+
+ private:
+  struct Entry {
+    Lid lid;
+    PortNum egress;
+  };
+
+  using Ports = std::array<PortNum, 256>;  // by slot; kNoRoute: no such cable
+
+  template <bool kNote>
+  void put(std::span<PortNum> row, Lid lid, PortNum port);
+  template <bool kNote, class PortOf>
+  void put_all(std::uint64_t which, std::span<PortNum> row, PortOf&& port_of);
+  template <bool kNote>
+  void climb(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row);
+  template <bool kNote>
+  void descend(SwitchIdx sw,
+               const BatchSearch::Link& link,
+               std::uint64_t which,
+               std::span<PortNum> row);
+
+  [[nodiscard]] bool is_regular(SwitchIdx sw) const;
+
+  [[nodiscard]] bool allows(std::uint32_t link, unsigned bit) const {
+    return (search_.wanted(link) >> bit & 1) != 0;
+  }
+
+  [[nodiscard]] PortNum choose(SwitchIdx sw, unsigned bit, Lid lid) const;
+  [[nodiscard]] PortNum choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) const;
+  [[nodiscard]] PortNum choose_down(SwitchIdx sw,
+                                    const BatchSearch::Link& link,
+                                    std::uint64_t number) const;
+
+  const TreeFabric& tree_;
+  const BatchSearch& search_;
+  std::vector<std::vector<std::uint8_t>> slot_;  // by level and LID; empty: too many slots
+  std::vector<std::uint8_t> kind_;               // by link: leads up, down or neither
+  std::array<std::vector<Entry>, BatchSearch::kBatch> entries_;
+  IndexVector<SwitchIdx, std::uint8_t> bit_;  // of destinations; kBatch: none
+  std::vector<SwitchIdx> destinations_;
+  std::vector<char> changed_;  // by LID
+};
+
+}  // namespace smd

@@ -1,0 +1,142 @@
+#include "smd/routing/graph/switch_graph.h"
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+constexpr std::uint32_t kFastest = 16;
+constexpr std::uint32_t kHeaviest = 0xffff;  // keeps loads of the largest subnet within 56 bits
+
+std::uint32_t measure_capacity(const Fabric& fabric, PortIdx port) {
+  return lanes(active_width(fabric.port_info[port])) * lane_mbps(link_speed(fabric, port));
+}
+
+}  // namespace
+
+SwitchGraph::SwitchGraph(const Fabric& fabric) {
+  first_edge_.reserve(fabric.switch_count() + 1);
+  for (const NodeIdx node : fabric.switch_node) {
+    first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      const NodeIdx far = fabric.node_of[peer];
+      if (far == node || !fabric.is_switch(far)) continue;
+      edges_.push_back({.to = fabric.switch_of[far],
+                        .port = fabric.number_of(port),
+                        .far = fabric.number_of(peer)});
+    }
+  }
+  first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
+}
+
+SwitchGraph SwitchGraph::without_parallels() const {
+  SwitchGraph simple;
+  IndexVector<SwitchIdx, SwitchIdx> seen_from(switches(), kNone<SwitchIdx>);
+  for (const SwitchIdx sw : seen_from.indices()) {
+    simple.first_edge_.push_back(static_cast<std::uint32_t>(simple.edges_.size()));
+    for (const SwitchEdge& edge : edges(sw)) {
+      if (seen_from[edge.to] == sw) continue;
+      seen_from[edge.to] = sw;
+      simple.edges_.push_back(edge);
+    }
+  }
+  simple.first_edge_.push_back(static_cast<std::uint32_t>(simple.edges_.size()));
+  return simple;
+}
+
+Targets find_targets(const Fabric& fabric, const LidMap& lids) {
+  Targets targets;
+  targets.of.resize(fabric.switch_count());
+  targets.hosts.resize(fabric.switch_count());
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (const PortIdx port : fabric.ports_of(fabric.switch_node[sw])) {
+      const bool zero = fabric.number_of(port) == PortNum{0};
+      const PortIdx end = zero ? port : fabric.peer[port];
+      if (end == kNone<PortIdx> || (!zero && fabric.is_switch(fabric.node_of[end]))) continue;
+      if (!zero) ++targets.hosts[sw];
+      if (lids.base[end] == kUnassignedLid) continue;
+      targets.of[sw].push_back({.base = lids.base[end],
+                                .lmc = lids.lmc[end],
+                                .egress = fabric.number_of(port),
+                                .host = !zero});
+    }
+  }
+  return targets;
+}
+
+IndexVector<SwitchIdx, Guid> list_switch_guids(const Fabric& fabric) {
+  IndexVector<SwitchIdx, Guid> guids;
+  guids.reserve(fabric.switch_count());
+  for (const NodeIdx node : fabric.switch_node) guids.push_back(fabric.node_guid[node]);
+  return guids;
+}
+
+IndexVector<SwitchIdx, std::uint32_t> compute_distances(const SwitchGraph& graph,
+                                                        std::span<const SwitchIdx> from) {
+  IndexVector<SwitchIdx, std::uint32_t> distance(graph.switches(), kUnreached);
+  std::vector<SwitchIdx> queue;
+  queue.reserve(graph.switches());
+  for (const SwitchIdx sw : from) {
+    if (distance[sw] == 0) continue;
+    distance[sw] = 0;
+    queue.push_back(sw);
+  }
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    for (const SwitchEdge& edge : graph.edges(queue[at])) {
+      if (distance[edge.to] != kUnreached) continue;
+      distance[edge.to] = distance[queue[at]] + 1;
+      queue.push_back(edge.to);
+    }
+  }
+  return distance;
+}
+
+void apply_weights(const Fabric& fabric,
+                   std::span<const std::pair<Guid, std::uint32_t>> weights,
+                   Targets& targets) {
+  if (weights.empty()) return;
+  const auto find = [&](Guid guid) -> std::uint32_t {
+    const auto at =
+        std::ranges::lower_bound(weights, guid, {}, &std::pair<Guid, std::uint32_t>::first);
+    return at != weights.end() && at->first == guid ? std::min(at->second, kHeaviest) : 1;
+  };
+  for (const SwitchIdx sw : targets.of.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    for (Target& target : targets.of[sw]) {
+      const PortIdx port = fabric.port_of(node, target.egress);
+      target.demand = find(fabric.port_guid[target.host ? fabric.peer[port] : port]);
+      if (target.host && target.demand == 0) --targets.hosts[sw];
+    }
+  }
+}
+
+std::vector<std::uint32_t> find_link_costs(const Fabric& fabric, const SwitchGraph& graph) {
+  std::vector<std::uint32_t> capacity;
+  capacity.reserve(graph.edge_count());
+  std::uint32_t slowest = kUnreached, fastest = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      capacity.push_back(
+          measure_capacity(fabric, fabric.port_of(fabric.switch_node[sw], edge.port)));
+      if (capacity.back() == 0) continue;
+      slowest = std::min(slowest, capacity.back());
+      fastest = std::max(fastest, capacity.back());
+    }
+  }
+  const bool even = slowest >= fastest;
+  for (std::uint32_t& entry : capacity) {
+    if (even) {
+      entry = 1;
+    } else {
+      entry =
+          entry == 0
+              ? kFastest
+              : static_cast<std::uint32_t>((std::uint64_t{kFastest} * fastest + entry / 2) / entry);
+    }
+  }
+  return capacity;
+}
+
+}  // namespace smd

@@ -1,0 +1,390 @@
+#include "smd/routing/incremental/update_shortest.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "smd/routing/incremental/changes.h"
+#include "smd/routing/incremental/entries.h"
+#include "smd/routing/incremental/rebalance_shortest.h"
+#include "smd/routing/trees/next_hops.h"
+
+namespace smd {
+namespace {
+
+// A search from each takes about as long as a search to each destination.
+constexpr std::size_t kMostSearches = 256;
+
+class ShortestUpdate {
+ public:
+  ShortestUpdate(const Fabric& fabric,
+                 const LidMap& lids,
+                 const SwitchGraph& graph,
+                 const Targets& targets,
+                 const std::vector<std::uint32_t>& costs,
+                 const PreviousRoutes& before)
+      : fabric_(fabric),
+        before_(before),
+        graph_(graph),
+        targets_(targets),
+        costs_(costs),
+        changes_(find_port_changes(*before.fabric, fabric, graph)),
+        old_(*before.fabric, graph, changes_),
+        tables_(copy_tables(before.routing->lft, changes_.before, lids.top)),
+        destinations_(list_destinations(
+            targets, Lid{static_cast<std::uint16_t>(tables_.blocks() * kLftBlockSize - 1)})),
+        fresh_(find_new_lids(fabric, lids, before, destinations_)),
+        entries_(graph, targets, costs, destinations_, tables_),
+        search_(graph),
+        gained_(graph.switches()),
+        passing_(graph.switches()) {
+    for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
+  }
+
+  bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
+
+  UpdatedRoutes run() {
+    withdraw();
+    for (const SwitchIdx last : targets_.of.indices()) {
+      list_lids(last);
+      if (lids_.empty()) continue;
+      const bool any_fresh =
+          std::ranges::any_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
+      if (any_fresh || !old_.hold(last)) {
+        route_anew(last);
+        continue;
+      }
+      for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
+      for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
+    }
+    LoadRecord load = rebalance_shortest(
+        list_switch_guids(fabric_),
+        {.graph = graph_,
+         .targets = targets_,
+         .costs = costs_,
+         .destinations = destinations_,
+         .tables = tables_},
+        {.graph = old_.graph_before(), .routing = *before_.routing, .changes = changes_},
+        entries_);
+    return {
+        .lft = std::move(tables_), .recomputed = entries_.list_touched(), .load = std::move(load)};
+  }
+
+ private:
+  // What is left of routes to nobody stays a part of a tree.
+  void withdraw() {
+    for (const SwitchIdx sw : old_.changed()) {
+      const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        if (destinations_[value].last == kNone<SwitchIdx> &&
+            changes_.suspect[sw][row[value].value()])
+          entries_.set(sw, Lid{static_cast<std::uint16_t>(value)}, kNoRoute);
+      }
+    }
+    for (const auto& [sw, port] : find_loopback_links(fabric_)) {
+      for (std::size_t value = 1; value < destinations_.size(); ++value) {
+        const Lid lid{static_cast<std::uint16_t>(value)};
+        if (tables_.route(sw, lid) == port) entries_.set(sw, lid, kNoRoute);
+      }
+    }
+  }
+
+  void list_lids(SwitchIdx last) {
+    lids_.clear();
+    for (const Target& target : targets_.of[last]) {
+      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+        lids_.push_back(Lid{static_cast<std::uint16_t>(target.base.value() + offset)});
+    }
+  }
+
+  // From the farthest switch on, so that what passes a switch is known when its turn comes.
+  void route_anew(SwitchIdx last) {
+    search_.find(last, hops_);
+    IndexVector<SwitchIdx, std::uint32_t> before;
+    if (!changes_.gained.empty()) before = old_.to(last);
+    const std::size_t width = lids_.size();
+    flows_.resize(graph_.switches() * width);
+    for (const SwitchIdx sw : targets_.of.indices())
+      std::fill_n(flows_.begin() + static_cast<std::ptrdiff_t>(sw.value() * width),
+                  width,
+                  entries_.own_paths(sw));
+    reached_.assign(graph_.switches(), 0);
+    reached_[last.value()] = 1;
+    for (const Lid lid : lids_) entries_.set(last, lid, destinations_[lid.value()].egress);
+    for (std::size_t i = 0; i < hops_.order.size(); ++i) {
+      const SwitchIdx sw = hops_.order[i];
+      reached_[sw.value()] = 1;
+      candidates_.assign(hops_.edges.data() + hops_.first[i],
+                         hops_.edges.data() + hops_.first[i + 1]);
+      new_candidates_.clear();
+      for (const std::uint32_t position : candidates_) {
+        const SwitchEdge& edge = graph_.edge(position);
+        if (gained_[sw][edge.port.value()] ||
+            (!before.empty() && before[edge.to] != search_.distance(edge.to)))
+          new_candidates_.push_back(position);
+      }
+      settle(sw, {flows_.data() + sw.value() * width, width});
+      hand_over(sw);
+    }
+    for (const SwitchIdx sw : targets_.of.indices()) {
+      if (reached_[sw.value()]) continue;
+      for (const Lid lid : lids_) entries_.set(sw, lid, kNoRoute);
+    }
+  }
+
+  void hand_over(SwitchIdx sw) {
+    std::array<std::uint32_t, 256> to;
+    for (const std::uint32_t edge : candidates_)
+      to[graph_.edge(edge).port.value()] = graph_.edge(edge).to.value();
+    for (std::size_t j = 0; j < lids_.size(); ++j)
+      flows_[to[tables_.route(sw, lids_[j]).value()] * lids_.size() + j] +=
+          flows_[sw.value() * lids_.size() + j];
+  }
+
+  // A port that leads elsewhere now might close a ring.
+  void drop_lost(SwitchIdx sw, SwitchIdx last) {
+    if (sw == last) return;
+    list_candidates_in_place(sw, last);
+    const std::bitset<256> shortest = list_ports();
+    for (const Lid lid : lids_) {
+      if (!shortest[tables_.route(sw, lid).value()]) entries_.set(sw, lid, kNoRoute);
+    }
+  }
+
+  [[nodiscard]] std::bitset<256> list_ports() const {
+    std::bitset<256> ports;
+    for (const std::uint32_t edge : candidates_) ports.set(graph_.edge(edge).port.value());
+    return ports;
+  }
+
+  void settle_in_place(SwitchIdx sw, SwitchIdx last) {
+    if (sw == last) return;
+    list_candidates_in_place(sw, last);
+    if (candidates_.size() > 1) {
+      own_flows_.clear();
+      for (const Lid lid : lids_) own_flows_.push_back(entries_.count_paths(sw, lid));
+      settle(sw, own_flows_);
+    } else if (candidates_.size() == 1) {
+      for (const Lid lid : lids_) entries_.set(sw, lid, graph_.edge(candidates_[0]).port);
+    }
+  }
+
+  void list_candidates_in_place(SwitchIdx sw, SwitchIdx last) {
+    candidates_.clear();
+    new_candidates_.clear();
+    if (old_(sw, last) == kUnreached) return;
+    std::uint32_t position = graph_.first_edge(sw);
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      if (old_(edge.to, last) + 1 == old_(sw, last)) {
+        candidates_.push_back(position);
+        if (gained_[sw][edge.port.value()]) new_candidates_.push_back(position);
+      }
+      ++position;
+    }
+  }
+
+  // `flows`: paths to each of the LIDs that pass the switch.
+  void settle(SwitchIdx sw, std::span<const std::uint32_t> flows) {
+    if (candidates_.size() == 1) {
+      for (const Lid lid : lids_) entries_.set(sw, lid, graph_.edge(candidates_[0]).port);
+      return;
+    }
+    const std::bitset<256> shortest = list_ports();
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      if (!shortest[tables_.route(sw, lids_[j]).value()])
+        entries_.set(sw, lids_[j], choose(sw, j, flows));
+    }
+    for (const std::uint32_t edge : new_candidates_) {
+      while (draw_one(sw, graph_.edge(edge).port, shortest, flows)) {
+      }
+    }
+  }
+
+  struct Uses {
+    std::array<std::uint16_t, 256> by_owner{};
+    std::array<std::uint64_t, 256> by_neighbours{};  // paths, by what their LIDs draw
+  };
+
+  // Of all LIDs at the destination but one.
+  [[nodiscard]] Uses count_uses(SwitchIdx sw,
+                                std::size_t without,
+                                std::span<const std::uint32_t> flows) const {
+    Uses uses;
+    const Lid base = destinations_[lids_[without].value()].base;
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      if (j == without) continue;
+      const Destination& other = destinations_[lids_[j].value()];
+      const std::size_t port = tables_.route(sw, lids_[j]).value();
+      uses.by_neighbours[port] += std::uint64_t{flows[j]} * other.demand;
+      uses.by_owner[port] += other.base == base;
+    }
+    return uses;
+  }
+
+  [[nodiscard]] PortNum choose(SwitchIdx sw, std::size_t j, std::span<const std::uint32_t> flows) {
+    const Uses uses = count_uses(sw, j, flows);
+    const std::span<const std::uint64_t> carried = entries_.carried(sw);
+    const std::uint64_t demand = destinations_[lids_[j].value()].demand;
+    const auto rank = [&](std::uint32_t edge) {
+      const PortNum port = graph_.edge(edge).port;
+      return std::tuple{uses.by_owner[port.value()],
+                        uses.by_neighbours[port.value()] * costs_[edge],
+                        (carried[port.value()] + demand) * costs_[edge],
+                        port};
+    };
+    return graph_.edge(std::ranges::min(candidates_, {}, rank)).port;
+  }
+
+  // One LID moves to the new way from the one that carries most to this destination, or most of
+  // all, if that makes the two evener.
+  bool draw_one(SwitchIdx sw,
+                PortNum to,
+                const std::bitset<256>& shortest,
+                std::span<const std::uint32_t> flows) {
+    std::vector<std::uint64_t>& all = count_passing(sw);
+    std::tuple<std::uint64_t, std::uint64_t> most{};
+    std::size_t best = lids_.size();
+    for (std::size_t j = 0; j < lids_.size(); ++j) {
+      const PortNum from = tables_.route(sw, lids_[j]);
+      const std::uint64_t weight = weigh(j, flows);
+      if (from == to || !shortest[from.value()] || weight == 0) continue;
+      const Uses uses = count_uses(sw, j, flows);
+      const std::uint64_t there = uses.by_neighbours[to.value()];
+      const std::uint64_t here = uses.by_neighbours[from.value()];
+      const bool evens =
+          here > there || (here == there && all[from.value()] > all[to.value()] + weight);
+      if (!evens || uses.by_owner[to.value()] > uses.by_owner[from.value()]) continue;
+      if (const std::tuple rank{here, all[from.value()]}; rank > most) {
+        most = rank;
+        best = j;
+      }
+    }
+    if (best == lids_.size()) return false;
+    std::uint64_t& relieved = all[tables_.route(sw, lids_[best]).value()];
+    relieved -= std::min(relieved, weigh(best, flows));
+    all[to.value()] += weigh(best, flows);
+    entries_.set(sw, lids_[best], to);
+    return true;
+  }
+
+  [[nodiscard]] std::uint64_t weigh(std::size_t j, std::span<const std::uint32_t> flows) const {
+    return std::uint64_t{flows[j]} * destinations_[lids_[j].value()].demand;
+  }
+
+  // By port: paths that begin at the switch or at a neighbour. Those from further off would take
+  // too long to count.
+  std::vector<std::uint64_t>& count_passing(SwitchIdx sw) {
+    std::vector<std::uint64_t>& sums = passing_[sw];
+    if (!sums.empty()) return sums;
+    sums.assign(256, 0);
+    const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+    if (const std::uint64_t own = entries_.own_paths(sw); own != 0) {
+      for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
+        sums[row[lid].value()] += own * destinations_[lid].demand;
+    }
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      const std::uint64_t own = entries_.own_paths(edge.to);
+      if (own == 0) continue;
+      const std::span<const PortNum> from = std::as_const(tables_).row(edge.to);
+      for (std::size_t lid = 0; lid < destinations_.size(); ++lid) {
+        if (from[lid] == edge.far) sums[row[lid].value()] += own * destinations_[lid].demand;
+      }
+    }
+    return sums;
+  }
+
+  const Fabric& fabric_;
+  const PreviousRoutes& before_;
+  const SwitchGraph& graph_;
+  const Targets& targets_;
+  const std::vector<std::uint32_t>& costs_;
+  const PortChanges changes_;
+  const PreviousDistances old_;
+  ForwardingTables tables_;
+  const std::vector<Destination> destinations_;
+  const std::vector<char> fresh_;
+  Entries entries_;
+  ShortestSearch search_;
+  IndexVector<SwitchIdx, std::bitset<256>> gained_;
+
+  // Of the destination, and of the switch, that is looked at.
+  std::vector<Lid> lids_;
+  NextHops hops_;
+  std::vector<char> reached_;
+  std::vector<std::uint32_t> flows_;  // switch-major
+  std::vector<std::uint32_t> own_flows_;
+  std::vector<std::uint32_t> candidates_, new_candidates_;
+  IndexVector<SwitchIdx, std::vector<std::uint64_t>> passing_;  // empty: not counted yet
+};
+
+}  // namespace
+
+PreviousDistances::PreviousDistances(const Fabric& before,
+                                     const SwitchGraph& graph,
+                                     const PortChanges& changes)
+    : graph_before_(before), graph_(graph), changes_(changes), from_(graph.switches()) {
+  std::vector<char> needed(graph.switches(), 0);
+  for (const SwitchIdx sw : changes.before.indices()) {
+    if (changes.before[sw] == kNone<SwitchIdx>) {
+      known_ = false;
+    } else if (changes.suspect[sw].any()) {
+      changed_.push_back(sw);
+      needed[sw.value()] = 1;
+      for (const SwitchEdge& edge : graph.edges(sw)) needed[edge.to.value()] = 1;
+    }
+  }
+  const auto searches = static_cast<std::size_t>(std::ranges::count(needed, 1));
+  known_ = known_ && searches <= std::min(kMostSearches, graph.switches());
+  if (!known_) return;
+  for (const SwitchIdx sw : from_.indices()) {
+    const SwitchIdx row = changes.before[sw];
+    if (needed[sw.value()]) from_[sw] = compute_distances(graph_before_, {&row, 1});
+  }
+}
+
+// So it is exactly when the old distances fall by one along a link from everybody but `last`, and
+// nowhere by more: who has kept all his links has kept that as well.
+bool PreviousDistances::hold(SwitchIdx last) const {
+  if (!known_ || changes_.before[last] == kNone<SwitchIdx>) return false;
+  for (const SwitchIdx sw : changed_) {
+    const std::uint32_t own = (*this)(sw, last);
+    bool reaches = sw == last || own == kUnreached;
+    for (const SwitchEdge& edge : graph_.edges(sw)) {
+      const std::uint32_t onward = (*this)(edge.to, last);
+      if ((own == kUnreached) != (onward == kUnreached)) return false;
+      if (own == kUnreached) continue;
+      if (own > onward + 1 || onward > own + 1) return false;
+      reaches = reaches || onward + 1 == own;
+    }
+    if (!reaches) return false;
+  }
+  return true;
+}
+
+IndexVector<SwitchIdx, std::uint32_t> PreviousDistances::to(SwitchIdx last) const {
+  IndexVector<SwitchIdx, std::uint32_t> distance(graph_.switches(), kUnreached);
+  if (changes_.before[last] == kNone<SwitchIdx>) return distance;
+  const auto before = compute_distances(graph_before_, {&changes_.before[last], 1});
+  for (const SwitchIdx sw : distance.indices()) {
+    if (changes_.before[sw] != kNone<SwitchIdx>) distance[sw] = before[changes_.before[sw]];
+  }
+  return distance;
+}
+
+std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
+                                             const LidMap& lids,
+                                             const SwitchGraph& graph,
+                                             const Targets& targets,
+                                             const std::vector<std::uint32_t>& costs,
+                                             const PreviousRoutes& in_force) {
+  const Fabric& before = *in_force.fabric;
+  if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
+    return std::nullopt;
+  ShortestUpdate keeper{fabric, lids, graph, targets, costs, in_force};
+  if (!keeper.is_worth_it()) return std::nullopt;
+  return keeper.run();
+}
+
+}  // namespace smd

@@ -1,0 +1,86 @@
+// Balanced in-trees to every LID, and what links cost them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/layered/tree_grower.h"
+#include "smd/routing/updn/orientation.h"
+#include "smd/routing/updn/up_down.h"
+
+namespace smd {
+
+// What a link costs a path, the same in both directions: trees of least price lead back over the
+// links that they came by. A pair of switches then has its turns twice, not two sets of turns, and
+// fits a layer more easily.
+
+/// How switches are numbered; a link costs as much as the numbers of its ends differ. Where
+/// numbers run along rows, equally long paths that close a ring cost more than those that do not.
+enum class Numbering : std::uint8_t {
+  Guids,  // ascending
+  Walk    // as a depth-first walk from the smallest GUID meets them, always by the lowest port
+};
+
+/// By edge of the graph.
+[[nodiscard]] std::vector<std::uint32_t> price_links(const Fabric& fabric,
+                                                     const SwitchGraph& graph,
+                                                     Numbering numbering);
+
+// Shortest paths to every LID as trees that share the load: the weight of a channel grows by the
+// paths that are laid over it, and each tree takes the next hops of least weight (SSSP; Hoefler,
+// Schneider and Lumsdaine 2009).
+
+struct TreeStyle {
+  TreePer per = TreePer::EachLid;
+  NextHopChoice choice = NextHopChoice::Load;
+};
+
+struct BalancedTrees {
+  TreePlan plan;
+  InTrees trees;
+  std::uint64_t heaviest_load = 0;  // of any channel, over the trees to base LIDs
+  Imbalance imbalance;              // over the same
+};
+
+/// Paths are counted from hosts to hosts: from every host alike, to each by
+/// EngineOptions::weights. LIDs of one port differ in their paths where they can; the LIDs of each
+/// offset are balanced for themselves. The LID of a switch carries nothing and has the tree of a
+/// host at it, if there is one.
+[[nodiscard]] BalancedTrees build_balanced_trees(const Fabric& fabric,
+                                                 const LidMap& lids,
+                                                 const SwitchGraph& graph,
+                                                 const Targets& targets,
+                                                 const RoutingRequest& request,
+                                                 TreeStyle style);
+
+/// Grows the trees to switches without hosts anew, along up*/down* paths.
+void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees);
+
+// Trees to switches without hosts that cost no layer of their own.
+//
+// Between two switches of the middle of a fat tree the shortest path goes down and up again, and
+// together such paths close cycles with everybody else's. Nobody sends there but management: along
+// up*/down* paths these few paths are longer, and all fit one layer.
+
+inline constexpr std::string_view kDetoursNote =
+    "paths between switches without hosts may take detours, so that one lane is enough";
+
+class DetourSearch {
+ public:
+  /// `oriented` outlives it.
+  explicit DetourSearch(const OrientedFabric& oriented) : search_(oriented.up_down) {}
+
+  /// Aims at an idle family's root along up*/down* paths.
+  void aim(TreeGrower& grower, SwitchIdx root) {
+    search_.find(root, hops_);
+    grower.aim_along(root, hops_);
+  }
+
+ private:
+  UpDownSearch search_;
+  NextHops hops_;
+};
+
+}  // namespace smd

@@ -1,0 +1,121 @@
+// Whole-path layering: every path on one layer from its first channel to its last, such that no
+// layer has a cycle of dependencies (Skeie, Lysne and Theiss 2002; Domke, Hoefler and Nagel 2011).
+//
+// Layer by layer: all paths without a layer are laid into it; where they close cycles the
+// dependencies with fewest paths are given up, and the paths that need them wait. What the layer
+// then still takes without a cycle joins it path by path. The rest goes on to the next layer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "smd/routing/graph/acyclic_graph.h"
+#include "smd/routing/trees/route_trees.h"
+
+namespace smd {
+
+/// What has one layer together.
+enum class Bundle : std::uint8_t {
+  Pair,  // all paths between two switches, in both directions
+  Path   // from one switch along one tree
+};
+
+class Layering {
+ public:
+  /// Both outlive it. Every path counts, from every switch that a tree reaches.
+  Layering(const SwitchGraph& graph, const InTrees& trees, Bundle bundle);
+
+  /// Gives every bundle a layer. Nothing: more than `most` layers would be needed.
+  [[nodiscard]] std::optional<unsigned> assign(unsigned most) { return assign(most, false); }
+
+  /// Gives up as soon as the rest looks like more than the layers that are left hold: each holds
+  /// less than the one before, since what is left is what did not go together.
+  [[nodiscard]] std::optional<unsigned> assign_if_likely(unsigned most) {
+    return assign(most, true);
+  }
+
+  /// Says what layer a path has had, before resume(). False: its bundle has had another one.
+  [[nodiscard]] bool put(std::uint32_t tree, SwitchIdx source, std::uint8_t layer);
+
+  /// Says that a path is not what it was: its bundle keeps its layer only if it still fits.
+  void reopen(std::uint32_t tree, SwitchIdx source);
+
+  /// Gives a layer to every bundle that has none or was reopened, and leaves the others where they
+  /// are. Nothing: what has its layer closes a cycle, or more than `most` layers would be needed.
+  [[nodiscard]] std::optional<unsigned> resume(unsigned most);
+
+  /// Requires: assign() or resume() has succeeded; the tree reaches the switch. 0 at its root.
+  [[nodiscard]] std::uint8_t layer(std::uint32_t tree, SwitchIdx source) const;
+
+ private:
+  [[nodiscard]] std::size_t row_of(std::uint32_t tree) const;
+
+  [[nodiscard]] std::uint8_t* row(std::size_t number) {
+    return layers_.data() + number * trees_.switches();
+  }
+
+  // Marks beside the numbers of layers.
+  static constexpr std::uint8_t kLeftOut = 253;  // of the layer that is being filled
+  static constexpr std::uint8_t kWaiting = 254;
+  static constexpr std::uint8_t kNoPath = 255;
+
+  [[nodiscard]] std::optional<unsigned> assign(unsigned most, bool only_if_likely);
+  void set_lane(std::size_t row, std::uint32_t source, std::uint8_t layer);
+
+  /// Calls use(dependency, paths) for what bundles with this mark need, tree by tree.
+  template <class Use>
+  void each_dependency(std::uint8_t mark, Use&& use);
+
+  [[nodiscard]] std::size_t count_waiting() const;
+  void leave_out_what_is_cut(const AcyclicGraph& layer);
+  void settle(std::uint8_t layer);
+  void fill_up(AcyclicGraph& layer, std::uint8_t number, std::uint64_t budget);
+  /// What the bundle needs, into needed_.
+  void list_dependencies(std::size_t row, std::uint32_t source);
+  void list_path(std::uint32_t tree, std::uint32_t source);
+
+  const InTrees& trees_;
+  Dependencies dependencies_;
+  Bundle bundle_;
+  std::vector<std::uint8_t> layers_;    // by root (Pair) or tree (Path), then by source
+  std::vector<std::uint32_t> waiting_;  // by row: bundles without a layer
+
+  struct Reopened {
+    std::size_t row;
+    std::uint32_t source;
+    std::uint8_t layer;
+  };
+
+  std::vector<Reopened> reopened_;
+
+  // Scratch.
+  std::vector<std::uint32_t> carried_;
+  std::vector<char> fits_;
+  std::vector<Dependency> needed_;
+};
+
+template <class Use>
+void Layering::each_dependency(std::uint8_t mark, Use&& use) {
+  for (std::uint32_t tree = 0; tree < trees_.count(); ++tree) {
+    const std::size_t number = row_of(tree);
+    if (mark == kWaiting && waiting_[number] == 0) continue;
+    const std::uint8_t* const marks = row(number);
+    const std::uint8_t* const slots = trees_.slots(tree).data();
+    const std::uint32_t root = trees_.root(tree).value();
+    const std::vector<std::uint32_t>& order = trees_.near_to_far(trees_.root(tree));
+    for (std::size_t at = order.size(); at-- > 1;) {
+      const std::uint32_t sw = order[at];
+      const std::uint32_t paths = carried_[sw] + (marks[sw] == mark);
+      carried_[sw] = 0;
+      if (paths == 0) continue;
+      const Channel channel = dependencies_.first_of(sw) + slots[sw];
+      const std::uint32_t next = dependencies_.to(channel);
+      if (next == root) continue;
+      use(dependencies_.at(channel, slots[next]), paths);
+      carried_[next] += paths;
+    }
+  }
+}
+
+}  // namespace smd

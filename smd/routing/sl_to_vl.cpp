@@ -1,0 +1,90 @@
+#include "smd/routing/sl_to_vl.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace smd {
+namespace {
+
+SlToVl fit(SlToVl row, unsigned lanes) {
+  for (Vl& vl : row) {
+    if (vl != kManagementVl) vl = Vl{static_cast<std::uint8_t>(vl.value() % lanes)};
+  }
+  return row;
+}
+
+}  // namespace
+
+SlToVlMaps::SlToVlMaps(const Fabric& fabric)
+    : first_(fabric.switch_count(), 0), width_(fabric.switch_count(), 0) {
+  std::size_t size = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    width_[sw] = static_cast<std::uint16_t>(fabric.num_ports(fabric.switch_node[sw]) + 1);
+    first_[sw] = static_cast<std::uint32_t>(size);
+    size += std::size_t{width_[sw]} * width_[sw];
+  }
+  index_.assign(size, 0);
+}
+
+std::uint16_t SlToVlMaps::add_row(const SlToVl& row) {
+  const auto at = std::ranges::lower_bound(
+      sorted_, row, std::less<>{}, [&](std::uint16_t number) -> const SlToVl& {
+        return rows_[number];
+      });
+  if (at != sorted_.end() && rows_[*at] == row) return *at;
+  rows_.push_back(row);
+  return *sorted_.insert(at, static_cast<std::uint16_t>(rows_.size() - 1));
+}
+
+void SlToVlMaps::set_row(SwitchIdx sw, PortNum in, PortNum out, std::uint16_t row) {
+  index_[at(sw, in, out)] = row;
+}
+
+bool SlToVlMaps::fits(const Fabric& fabric) const {
+  if (width_.size() != fabric.switch_count()) return false;
+  for (const SwitchIdx sw : width_.indices()) {
+    if (width_[sw] != fabric.num_ports(fabric.switch_node[sw]) + 1) return false;
+  }
+  return true;
+}
+
+unsigned count_common_vls(const Fabric& fabric) {
+  unsigned lanes = 15;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortIdx far = fabric.peer[port];
+    if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
+        !fabric.is_switch(fabric.node_of[far]))
+      continue;
+    lanes = std::min(lanes, std::max(1u, data_vls(fabric.port_info[port].vl_cap)));
+  }
+  return lanes;
+}
+
+unsigned count_vls(const Fabric& fabric, PortIdx out) {
+  const auto lanes = [&](PortIdx port) {
+    return std::max(1u, data_vls(fabric.port_info[port].vl_cap));
+  };
+  return std::min(lanes(out), lanes(fabric.peer[out]));
+}
+
+SlToVlMaps build_switch_rows(const Fabric& fabric, const SlToVlMaps& lanes, const SlToVl& common) {
+  SlToVlMaps rows{fabric};
+  rows.add_row(common);
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
+      const SlToVl& wanted = lanes.empty() ? common : lanes.row(sw, in, out);
+      rows.set_row(
+          sw, in, out, rows.add_row(fit(wanted, count_vls(fabric, fabric.port_of(node, out)))));
+    });
+  }
+  return rows;
+}
+
+SlToVl modulo_row(unsigned vls) {
+  SlToVl row;
+  for (unsigned sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl % vls)};
+  return row;
+}
+
+}  // namespace smd

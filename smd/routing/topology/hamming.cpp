@@ -1,0 +1,112 @@
+#include "smd/routing/topology/hamming.h"
+
+#include <fmt/core.h>
+#include <algorithm>
+#include <numeric>
+
+#include "smd/routing/topology/dimensions.h"
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kMostDimensions = 16;
+
+bool differ_once(const Lattice& lattice, std::uint32_t a, std::uint32_t b) {
+  unsigned differ = 0;
+  for (std::size_t d = lattice.dimensions(); d-- > 0;) {
+    differ += a % lattice.sides[d] != b % lattice.sides[d] ? 1 : 0;
+    a /= lattice.sides[d];
+    b /= lattice.sides[d];
+  }
+  return differ == 1;
+}
+
+std::uint64_t count_links(const Lattice& lattice) {
+  std::uint64_t ends = 0;
+  for (const std::uint32_t side : lattice.sides)
+    ends += (side - 1) * std::uint64_t{lattice.cells()};
+  return ends / 2;
+}
+
+// Half of the links may be gone; a torus of two dimensions has fewer in a large box.
+bool is_dense(const Lattice& lattice, const NeighbourGraph& graph) {
+  return graph.links() * 2 > count_links(lattice);
+}
+
+}  // namespace
+
+Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGraph& graph) {
+  if (graph.switches() < 2)
+    return fail(Errc::Unsupported, "a Hamming graph has two switches at least");
+  if (const SwitchIdx apart = graph.find_island(); apart != kNone<SwitchIdx>) {
+    return fail(Errc::Unsupported,
+                fmt::format("{} is not connected with the rest", print_switch(fabric, apart)));
+  }
+  const Result<LinkClasses> classes = classify_links(fabric, graph);
+  if (!classes) return tl::unexpected<Error>(classes.error());
+  const Dimensions found = keep_large(*classes, graph);
+  if (found.count == 0 || found.count > kMostDimensions)
+    return fail(Errc::Unsupported, fmt::format("links lie in {} dimensions", found.count));
+  const Planes planes = find_planes(graph, found, LineKind::Complete);
+
+  // Longest side first. Planes have the order of their lowest GUIDs.
+  std::vector<std::uint32_t> order(found.count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return planes.count[a] > planes.count[b];
+  });
+  Planes sorted{.count = {}, .of = planes.of};
+  std::vector<std::vector<std::uint32_t>> position;
+  for (const std::uint32_t d : order) {
+    sorted.count.push_back(planes.count[d]);
+    position.emplace_back(planes.count[d]);
+    std::iota(position.back().begin(), position.back().end(), 0u);
+  }
+  for (const SwitchIdx sw : graph.by_guid()) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+      sorted.of[sw.value() * order.size() + i] = planes.plane(sw, order[i]);
+  }
+  Result<Lattice> lattice =
+      place_switches(fabric, graph, sorted, position, [](const Lattice& placed) {
+        return [&placed](std::uint32_t a, std::uint32_t b) { return differ_once(placed, a, b); };
+      });
+  if (!lattice) return tl::unexpected<Error>(lattice.error());
+  if (!is_dense(*lattice, graph)) {
+    return fail(Errc::Unsupported,
+                fmt::format("{} links are less than half of the {} of its Hamming graph",
+                            graph.links(),
+                            count_links(*lattice)));
+  }
+
+  HammingShape hamming{.lattice = std::move(*lattice), .trunk = {}};
+  hamming.trunk.assign(hamming.lattice.dimensions(), 0);
+  for (const SwitchIdx sw : graph.by_guid()) {
+    std::uint32_t side = graph.first(sw);
+    for (const Neighbour& n : graph.around(sw)) {
+      std::size_t d = 0;
+      while (hamming.lattice.coordinate(sw, d) == hamming.lattice.coordinate(n.to, d)) ++d;
+      hamming.trunk[d] =
+          std::max(hamming.trunk[d], static_cast<std::uint32_t>(graph.ports(side++).size()));
+    }
+  }
+  return hamming;
+}
+
+Result<HammingShape> recognise_hamming(const Fabric& fabric) {
+  return recognise_hamming(fabric, NeighbourGraph{fabric});
+}
+
+std::string print_hamming(const HammingShape& hamming) {
+  std::string sides, trunks;
+  for (std::size_t d = 0; d < hamming.trunk.size(); ++d) {
+    const char* const between = d == 0 ? "" : " x ";
+    sides += fmt::format("{}{}", between, hamming.lattice.sides[d]);
+    trunks += fmt::format("{}{}", between, hamming.trunk[d]);
+  }
+  std::string text = fmt::format("Hamming graph {}, trunks {}", sides, trunks);
+  const std::size_t missing = hamming.lattice.cells() - hamming.lattice.cell.size();
+  if (missing != 0) text += fmt::format(", {} switch{} missing", missing, missing == 1 ? "" : "es");
+  return text;
+}
+
+}  // namespace smd

@@ -1,0 +1,104 @@
+// Next hops as closed forms give them, before they become ports, and detours round what is missing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "smd/base/result.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/tables.h"
+#include "smd/routing/topology/neighbour_graph.h"
+
+namespace smd {
+
+// Next hops as closed forms give them, before they become ports.
+
+/// A hop is a place among around(sw).
+inline constexpr std::uint8_t kHere = 254;
+inline constexpr std::uint8_t kNoHop = 255;
+
+/// Columns of the table. A switch has one for every way in which its LIDs may be reached.
+struct Columns {
+  IndexVector<SwitchIdx, std::uint32_t> first;
+  std::uint32_t count = 0;
+  std::uint32_t variants = 1;  // columns from first on
+
+  [[nodiscard]] std::uint32_t of(SwitchIdx destination, std::uint32_t variant) const {
+    return first[destination] + variant % variants;
+  }
+};
+
+class HopTable {
+ public:
+  HopTable(std::size_t switches, std::uint32_t columns, std::uint8_t value = kNoHop)
+      : columns_(columns), hops_(switches * columns, value) {}
+
+  [[nodiscard]] std::span<std::uint8_t> row(SwitchIdx sw) {
+    return {hops_.data() + std::size_t{sw.value()} * columns_, columns_};
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> row(SwitchIdx sw) const {
+    return {hops_.data() + std::size_t{sw.value()} * columns_, columns_};
+  }
+
+ private:
+  std::uint32_t columns_;
+  std::vector<std::uint8_t> hops_;
+};
+
+/// A LID and how it is reached. Parallel cables and variants take turns, host by host; the LIDs of
+/// one port are turns that follow each other.
+struct ColumnTarget {
+  Lid lid;
+  std::uint32_t column;
+  std::uint32_t turn;
+};
+
+/// Ascending by LID.
+[[nodiscard]] std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
+                                                            const Targets& targets,
+                                                            const Columns& columns);
+
+[[nodiscard]] ForwardingTables write_tables(const Fabric& fabric,
+                                            const LidMap& lids,
+                                            const NeighbourGraph& graph,
+                                            const Targets& targets,
+                                            const Columns& columns,
+                                            const HopTable& hops);
+
+/// `sls` has the SL from each switch, with the same columns as the hops.
+[[nodiscard]] PathSls write_sls(const LidMap& lids,
+                                const NeighbourGraph& graph,
+                                const Targets& targets,
+                                const Columns& columns,
+                                const HopTable& sls);
+
+// Paths where a closed form has none, because a link or a switch is missing: around the hole, on
+// VLs of their own.
+//
+// A switch without a next hop hands over to a neighbour whose own path arrives. Every pair of
+// switches whose path, either way, meets such a switch gets a VL beyond those of the closed form,
+// on which the paths of the pairs that share it have no cyclic dependencies: that is tried pair by
+// pair. What the closed form carries on its own VLs is left as its deadlock argument wants it.
+
+struct Detour {
+  SwitchIdx a, b;   // both ways
+  std::uint8_t vl;  // from 0
+};
+
+struct Detours {
+  std::vector<Detour> pairs;
+  unsigned vls = 0;
+};
+
+/// Fills what is missing in `hops`.
+/// Requires: hops that are there never lead round in a circle; all switches are connected.
+/// Ensures: every switch reaches every column. Fails when `most_lanes` are not enough.
+[[nodiscard]] Result<Detours> find_detours(const Fabric& fabric,
+                                           const NeighbourGraph& graph,
+                                           const Columns& columns,
+                                           unsigned most_lanes,
+                                           HopTable& hops);
+
+}  // namespace smd

@@ -1,0 +1,51 @@
+// From the next hops of a closed form to tables: detours where something is missing, service levels
+// and VLs, ports.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "smd/routing/engine.h"
+#include "smd/routing/topology/hop_table.h"
+
+namespace smd {
+
+/// Data VL of every SL on one kind of turn.
+using SlToVlLanes = std::array<std::uint8_t, 16>;
+
+struct ShapeRoutes {
+  std::string_view engine;
+  std::string shape;  // for the notes: "torus 8 x 8"
+  Columns columns;
+  HopTable hops;
+  std::optional<HopTable> sls;  // of every path; without: 0
+  unsigned regular_sls = 1;     // SLs and VLs of paths that follow the closed form
+  unsigned regular_vls = 1;
+
+  /// Rows for SLs below regular_sls, and which one holds for a turn: places among around(sw), in
+  /// being kHere for packets that begin there. Without rows: VL 0.
+  std::vector<SlToVlLanes> rows;
+  std::function<std::size_t(SwitchIdx sw, std::uint8_t in, std::uint8_t out)> row_of;
+};
+
+/// SLs and VLs from the regular ones on are the detours'. Unsupported when the request has fewer
+/// VLs than that takes.
+[[nodiscard]] Result<RoutingTables> finish_tables(const Fabric& fabric,
+                                                  const LidMap& lids,
+                                                  const RoutingRequest& request,
+                                                  const NeighbourGraph& graph,
+                                                  ShapeRoutes routes);
+
+/// Data VLs that routes may use.
+[[nodiscard]] unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request);
+
+/// LIDs that any switch sends elsewhere, or on another SL, than in the routes in force.
+[[nodiscard]] std::vector<Lid> find_recomputed(const Fabric& fabric,
+                                               const LidMap& lids,
+                                               const RoutingTables& tables,
+                                               const PreviousRoutes& before);
+
+}  // namespace smd

@@ -1,0 +1,336 @@
+#include "smd/routing/trees/rebalance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smd {
+namespace {
+
+bool says_something(const Imbalance& before, std::span<const std::uint64_t> load) {
+  return before.peak > 0 && load.size() <= before.channels;
+}
+
+// Channels that could not be rebalanced in one go.
+constexpr std::size_t kMostStuck = 16;
+
+// Looked at to rebalance one channel.
+constexpr std::size_t kMostTrees = 1024;
+
+// Moves that help only with a second one.
+constexpr std::size_t kMostPassedOn = 64;
+
+}  // namespace
+
+std::uint64_t find_least_peak(const SwitchGraph& graph,
+                              const Traffic& traffic,
+                              const std::vector<std::uint32_t>& costs,
+                              std::span<const std::uint64_t> load) {
+  const auto& [sources, demand] = traffic;
+  std::uint64_t all_sources = 0, all_draws = 0;
+  for (const SwitchIdx sw : sources.indices()) {
+    all_sources += sources[sw];
+    all_draws += demand[sw];
+  }
+  double least = 0, all_width = 0, all_paths = 0;  // widths in links that cost 1
+  for (const SwitchIdx sw : sources.indices()) {
+    const auto in = static_cast<double>(demand[sw] * (all_sources - sources[sw]));
+    const auto out = static_cast<double>(sources[sw] * (all_draws - demand[sw]));
+    double width = 0;
+    for (std::size_t at = 0; at < graph.edges(sw).size(); ++at) {
+      const std::size_t edge = graph.first_edge(sw) + at;
+      width += 1.0 / costs[edge];
+      all_paths += static_cast<double>(load[edge]) / costs[edge];
+    }
+    if (width > 0) least = std::max(least, std::max(in, out) / width);
+    all_width += width;
+  }
+  if (all_width > 0) least = std::max(least, all_paths / all_width);
+  return static_cast<std::uint64_t>(least);
+}
+
+Imbalance measure_imbalance(std::span<const std::uint64_t> load) {
+  std::uint64_t highest = 0, sum = 0;
+  for (const std::uint64_t paths : load) {
+    highest = std::max(highest, paths);
+    sum += paths;
+  }
+  if (sum == 0) return {};
+  return {.peak = static_cast<double>(highest) * static_cast<double>(load.size()) /
+                  static_cast<double>(sum),
+          .channels = static_cast<std::uint32_t>(load.size())};
+}
+
+LoadTarget find_load_target(std::uint64_t least_peak,
+                            const Imbalance& before,
+                            std::span<const std::uint64_t> load) {
+  const std::uint64_t best = least_peak + least_peak / 32;
+  if (!says_something(before, load)) return {best, best};
+  double sum = 0;
+  for (const std::uint64_t paths : load) sum += static_cast<double>(paths);
+  const double as_before = before.peak * sum / static_cast<double>(load.size());
+  return {best, std::max(best, static_cast<std::uint64_t>(std::llround(as_before)))};
+}
+
+Imbalance carry_imbalance(const Imbalance& before, std::span<const std::uint64_t> load) {
+  return says_something(before, load) ? before : measure_imbalance(load);
+}
+
+LoadRebalancer::LoadRebalancer(const SwitchGraph& graph,
+                               const IndexVector<SwitchIdx, std::uint32_t>& sources,
+                               const std::vector<std::uint32_t>& costs,
+                               std::vector<std::uint64_t>& load,
+                               MovableTrees& trees)
+    : graph_(graph),
+      sources_(sources),
+      costs_(costs),
+      load_(load),
+      trees_(trees),
+      from_(graph.edge_count()),
+      next_(graph.switches()),
+      depth_(graph.switches()),
+      flow_(graph.switches()),
+      passes_(graph.switches()) {
+  for (const SwitchIdx sw : sources.indices()) {
+    const auto edges = graph.edges(sw);
+    std::fill_n(from_.begin() + graph.first_edge(sw), edges.size(), sw.value());
+  }
+}
+
+void LoadRebalancer::run(const LoadTarget& aim) {
+  run(aim.best, Which::Changed);
+  run(aim.enough, Which::All);
+}
+
+void LoadRebalancer::run(std::uint64_t limit, Which which) {
+  which_ = which;
+  limit_ = limit;
+  passed_on_ = 0;
+  full_ = {};
+  for (std::uint32_t edge = 0; edge < load_.size(); ++edge) {
+    if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
+  }
+  std::size_t stuck = 0;
+  while (!full_.empty() && stuck < kMostStuck) {
+    const auto [load, place] = full_.top();
+    full_.pop();
+    const std::uint32_t edge = ~place;
+    if (load_[edge] != load) continue;  // queued again when that changed
+    only_evener_ = true;
+    lighten(edge, limit);
+    if (load_[edge] != load || which == Which::Changed) continue;
+    only_evener_ = false;
+    lighten(edge, limit);
+    if (load_[edge] == load && !pass_on(edge)) ++stuck;
+  }
+}
+
+void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
+  const SwitchIdx sw{from_[full]};
+  std::size_t tried = 0;
+  for (std::uint32_t tree = 0; tree < trees_.count() && load_[full] > limit; ++tree) {
+    if (trees_.demand(tree) == 0 || trees_.edge(tree, sw) != full) continue;
+    if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
+    if (++tried > kMostTrees) return;
+    read(tree);
+    relieve_tree(tree, full, limit);
+  }
+}
+
+void LoadRebalancer::relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit) {
+  const std::uint32_t before = from_[full];
+  const std::uint32_t demand = trees_.demand(tree);
+  passes_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size() && load_[full] > limit; ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    passes_[sw] = sw == before || passes_[graph_.edge(next_[sw]).to.value()];
+    if (!passes_[sw] || flow_[sw] == 0) continue;
+    if (which_ == Which::Changed && !trees_.has_changed(tree, SwitchIdx{sw})) continue;
+    const std::uint64_t paths = flow_[sw] * demand;
+    list_ways(SwitchIdx{sw}, paths, load_[full]);
+    const auto taken = std::ranges::find_if(candidates_, [&](const auto& edge) {
+      return trees_.take(tree, SwitchIdx{sw}, edge.second);
+    });
+    if (taken == candidates_.end()) continue;
+    move(SwitchIdx{sw}, taken->second, demand);
+    passes_[sw] = 0;
+  }
+}
+
+bool LoadRebalancer::pass_on(std::uint32_t full) {
+  const SwitchIdx before{from_[full]};
+  const std::uint64_t much = load_[full];
+  std::size_t tried = 0;
+  for (std::uint32_t tree = 0; tree < trees_.count(); ++tree) {
+    if (trees_.demand(tree) == 0 || trees_.edge(tree, before) != full) continue;
+    if (++tried > kMostTrees) return false;
+    read(tree);
+    mark_passing(full);
+    for (const std::uint32_t place : near_to_far_) {
+      const SwitchIdx sw{place};
+      if (!passes_[place] || flow_[place] == 0) continue;
+      const std::uint64_t paths = flow_[place] * trees_.demand(tree);
+      for (std::size_t at = 0; at < graph_.edges(sw).size(); ++at) {
+        const auto edge = static_cast<std::uint32_t>(graph_.first_edge(sw) + at);
+        if (!is_other_way(place, edge) || find_peak(sw, edge, paths, much + 1) != much) continue;
+        if (++passed_on_ > kMostPassedOn) return false;
+        if (pass_on(full, tree, sw, edge)) return true;
+        read(tree);
+        mark_passing(full);
+      }
+    }
+  }
+  return false;
+}
+
+bool LoadRebalancer::pass_on(std::uint32_t full,
+                             std::uint32_t tree,
+                             SwitchIdx sw,
+                             std::uint32_t edge) {
+  const std::uint64_t much = load_[full];
+  const std::uint32_t back = next_[sw.value()];
+  if (!trees_.take(tree, sw, edge)) return false;
+  std::vector<std::uint32_t> as_full;
+  move(sw, edge, trees_.demand(tree));
+  for (std::uint32_t at = sw.value(); next_[at] != kNoEdge;
+       at = graph_.edge(next_[at]).to.value()) {
+    if (load_[next_[at]] == much) as_full.push_back(next_[at]);
+  }
+  const auto is_below = [&](std::uint32_t channel) {
+    if (load_[channel] == much) lighten(channel, much - 1);
+    return load_[channel] < much;
+  };
+  if (std::ranges::all_of(as_full, is_below)) return true;
+  read(tree);
+  if (next_[sw.value()] == edge && trees_.take(tree, sw, back)) move(sw, back, trees_.demand(tree));
+  return false;
+}
+
+void LoadRebalancer::move(SwitchIdx sw, std::uint32_t edge, std::uint32_t demand) {
+  const std::uint64_t paths = flow_[sw.value()];
+  const auto shift = [&](std::uint32_t channel, bool is_new) {
+    const std::uint64_t moved = paths * demand * costs_[channel];
+    load_[channel] += is_new ? moved : ~moved + 1;
+    if (load_[channel] > limit_) full_.emplace(load_[channel], ~channel);
+  };
+  shift(next_[sw.value()], false);
+  shift(edge, true);
+  Fork fork = begin_fork(sw, edge);
+  next_[sw.value()] = edge;
+  while (!fork.met()) {
+    const auto [channel, is_new] = advance(fork);
+    flow_[from_[channel]] += is_new ? paths : ~paths + 1;
+    shift(channel, is_new);
+  }
+}
+
+// One tree as rebalancing sees it, and what another next hop of a switch would do.
+
+void LoadRebalancer::read(std::uint32_t tree) {
+  std::ranges::fill(depth_, kUnreached);
+  constexpr std::uint32_t kDead = kUnreached - 1;
+  const std::uint32_t root = trees_.root(tree).value();
+  depth_[root] = 0;
+  next_[root] = kNoEdge;
+  std::uint32_t deepest = 0;
+  for (std::uint32_t start = 0; start < depth_.size(); ++start) {
+    path_.clear();
+    std::uint32_t sw = start;
+    while (depth_[sw] == kUnreached) {
+      next_[sw] = trees_.edge(tree, SwitchIdx{sw});
+      depth_[sw] = kDead;
+      path_.push_back(sw);
+      if (next_[sw] == kNoEdge) break;
+      sw = graph_.edge(next_[sw]).to.value();
+    }
+    std::uint32_t depth = depth_[sw];
+    for (std::size_t at = path_.size(); at-- > 0 && depth != kDead;) depth_[path_[at]] = ++depth;
+    if (depth != kDead) deepest = std::max(deepest, depth);
+  }
+  std::vector<std::uint32_t> first(deepest + 2, 0);
+  for (const std::uint32_t depth : depth_) {
+    if (depth < kDead) ++first[depth + 1];
+  }
+  for (std::size_t depth = 1; depth < first.size(); ++depth) first[depth] += first[depth - 1];
+  near_to_far_.resize(first.back());
+  for (std::uint32_t sw = 0; sw < depth_.size(); ++sw) {
+    flow_[sw] = sources_[SwitchIdx{sw}];
+    if (depth_[sw] < kDead) near_to_far_[first[depth_[sw]]++] = sw;
+  }
+  for (std::size_t at = near_to_far_.size(); at-- > 1;) {
+    const std::uint32_t sw = near_to_far_[at];
+    flow_[graph_.edge(next_[sw]).to.value()] += flow_[sw];
+  }
+}
+
+// As long as its own at the most, and not over the channel that is too full. Depths are those that
+// read() found: every way leads to a lesser one, also after moves that made some shorter.
+bool LoadRebalancer::is_other_way(std::uint32_t sw, std::uint32_t edge) const {
+  const std::uint32_t to = graph_.edge(edge).to.value();
+  return edge != next_[sw] && depth_[to] < depth_[sw] && !passes_[to];
+}
+
+void LoadRebalancer::mark_passing(std::uint32_t full) {
+  passes_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size(); ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    passes_[sw] = sw == from_[full] || passes_[graph_.edge(next_[sw]).to.value()];
+  }
+}
+
+std::uint64_t LoadRebalancer::find_peak(SwitchIdx sw,
+                                        std::uint32_t edge,
+                                        std::uint64_t paths,
+                                        std::uint64_t bound) const {
+  std::uint64_t peak = load_[edge] + paths * costs_[edge];
+  Fork fork = begin_fork(sw, edge);
+  while (peak < bound && !fork.met()) {
+    if (const auto [channel, is_new] = advance(fork); is_new)
+      peak = std::max(peak, load_[channel] + paths * costs_[channel]);
+  }
+  return peak < bound ? peak : kNever;
+}
+
+void LoadRebalancer::list_ways(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound) {
+  candidates_.clear();
+  std::uint32_t edge = graph_.first_edge(sw);
+  const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(sw).size());
+  for (; edge != end; ++edge) {
+    if (!is_other_way(sw.value(), edge) || load_[edge] >= bound) continue;
+    const std::uint64_t peak = find_peak(sw, edge, paths, bound);
+    if (peak < bound && (!only_evener_ || is_evener(sw, edge, paths)))
+      candidates_.emplace_back(peak, edge);
+  }
+  std::ranges::sort(candidates_);
+}
+
+bool LoadRebalancer::is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const {
+  double grown = 0;
+  const auto count = [&](std::uint32_t channel, bool is_new) {
+    const auto moved = static_cast<double>(paths * costs_[channel]);
+    const auto now = static_cast<double>(load_[channel]);
+    grown += is_new ? moved * (2 * now + moved) : -moved * (2 * now - moved);
+  };
+  count(edge, true);
+  count(next_[sw.value()], false);
+  for (Fork fork = begin_fork(sw, edge); !fork.met();) {
+    const auto [channel, is_new] = advance(fork);
+    count(channel, is_new);
+  }
+  return grown < 0;
+}
+
+LoadRebalancer::Fork LoadRebalancer::begin_fork(SwitchIdx sw, std::uint32_t edge) const {
+  return {.on_new = graph_.edge(edge).to.value(),
+          .on_old = graph_.edge(next_[sw.value()]).to.value()};
+}
+
+// Where both ways meet, nothing changes.
+LoadRebalancer::Step LoadRebalancer::advance(Fork& fork) const {
+  const bool is_new = depth_[fork.on_new] > depth_[fork.on_old];
+  std::uint32_t& at = is_new ? fork.on_new : fork.on_old;
+  const std::uint32_t edge = next_[at];
+  at = graph_.edge(edge).to.value();
+  return {edge, is_new};
+}
+
+}  // namespace smd

@@ -1,0 +1,184 @@
+#include "smd/routing/verify/channel_dependencies.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kCycleStarts = 64;
+
+bool enters_switch(const Fabric& fabric, PortIdx out) {
+  const PortIdx far = fabric.peer[out];
+  return far != kNone<PortIdx> && fabric.is_switch(fabric.node_of[far]);
+}
+
+constexpr std::size_t kEntries = 256;  // that an LFT can name
+constexpr std::size_t kWords = kEntries / 64;
+
+// Entries may name ports that a switch does not have.
+void keep_ports(std::span<std::uint64_t> outs, unsigned last) {
+  for (std::size_t word = 0; word < outs.size(); ++word) {
+    if (last >= word * 64 + 63) continue;
+    const std::uint64_t kept = last < word * 64 ? 0 : (std::uint64_t{2} << (last % 64)) - 1;
+    outs[word] &= kept;
+  }
+}
+
+std::vector<std::uint16_t> find_owned(const LidMap& lids, const ForwardingTables& tables) {
+  std::vector<std::uint16_t> owned;
+  const std::size_t end = std::min(lids.owner.size(), tables.blocks() * kLftBlockSize);
+  for (std::size_t lid = 0; lid < end; ++lid) {
+    if (lids.owner[lid] != kNone<PortIdx>) owned.push_back(static_cast<std::uint16_t>(lid));
+  }
+  return owned;
+}
+
+}  // namespace
+
+ChannelGraph::ChannelGraph(const Fabric& fabric, unsigned vls) : fabric_(fabric), vls_(vls) {
+  first_word_.reserve(fabric.port_count());
+  words_.reserve(fabric.port_count());
+  std::uint32_t at = 0;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const NodeIdx node = fabric.node_of[port];
+    const bool row = fabric.is_switch(node) && enters_switch(fabric, port);
+    const std::uint32_t words = row ? ((fabric.num_ports(node) + 1) * vls + 63) / 64 : 0;
+    first_word_.push_back(at);
+    words_.push_back(words);
+    at += words * vls;
+  }
+  rows_.assign(at, 0);
+}
+
+void ChannelGraph::find_successors(Channel channel, std::vector<Channel>& found) const {
+  found.clear();
+  const PortIdx in = fabric_.peer[PortIdx{channel / vls_}];
+  const std::uint32_t first_port = fabric_.first_port[fabric_.node_of[in]];
+  const std::uint64_t* const row =
+      rows_.data() + first_word_[in.value()] + channel % vls_ * words_[in.value()];
+  for (std::uint32_t word = 0; word < words_[in.value()]; ++word) {
+    for (std::uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
+      const auto bit = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      const PortIdx out{first_port + bit / vls_};
+      // Port 0 and hosts take packets out of the network: nobody waits beyond them.
+      if (enters_switch(fabric_, out)) found.push_back(out.value() * vls_ + bit % vls_);
+    }
+  }
+}
+
+// What is left after taking away, again and again, channels that nothing waits for: empty exactly
+// when there is no cycle.
+std::vector<char> ChannelGraph::find_core() const {
+  const std::size_t channels = fabric_.port_count() * vls_;
+  std::vector<char> core(channels, 0);
+  std::vector<std::uint32_t> waiting(channels, 0);  // how many channels wait for one
+  std::vector<Channel> successors;
+  for (const PortIdx port : fabric_.peer.indices()) {
+    if (!fabric_.is_switch(fabric_.node_of[port]) || !enters_switch(fabric_, port)) continue;
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      const Channel channel = port.value() * vls_ + vl;
+      core[channel] = 1;
+      find_successors(channel, successors);
+      for (const Channel next : successors) ++waiting[next];
+    }
+  }
+  std::vector<Channel> free;
+  for (Channel channel = 0; channel < channels; ++channel) {
+    if (core[channel] && waiting[channel] == 0) free.push_back(channel);
+  }
+  while (!free.empty()) {
+    const Channel channel = free.back();
+    free.pop_back();
+    core[channel] = 0;
+    find_successors(channel, successors);
+    for (const Channel next : successors) {
+      if (--waiting[next] == 0) free.push_back(next);
+    }
+  }
+  return core;
+}
+
+std::vector<ChannelGraph::Channel> ChannelGraph::find_cycle_through(
+    Channel start, const std::vector<char>& core, std::size_t shorter_than) const {
+  constexpr Channel kUnseen = ~Channel{0};
+  std::vector<Channel> from(core.size(), kUnseen);
+  std::vector<std::pair<Channel, std::size_t>> queue{{start, 1}};
+  std::vector<Channel> successors;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const auto [channel, length] = queue[at];
+    if (length >= shorter_than) return {};
+    find_successors(channel, successors);
+    for (const Channel next : successors) {
+      if (next == start) {
+        std::vector<Channel> cycle;
+        for (Channel back = channel; back != start; back = from[back]) cycle.push_back(back);
+        cycle.push_back(start);
+        std::reverse(cycle.begin(), cycle.end());
+        return cycle;
+      }
+      if (!core[next] || from[next] != kUnseen) continue;
+      from[next] = channel;
+      queue.emplace_back(next, length + 1);
+    }
+  }
+  return {};
+}
+
+std::vector<ChannelStep> ChannelGraph::find_cycle() const {
+  const std::vector<char> core = find_core();
+  std::vector<Channel> best;
+  std::size_t starts = 0;
+  for (Channel channel = 0; channel < core.size(); ++channel) {
+    if (!core[channel]) continue;
+    // A channel of the core may only lead to a cycle; without a cycle yet, keep looking.
+    if (++starts > kCycleStarts && !best.empty()) break;
+    std::vector<Channel> cycle =
+        find_cycle_through(channel, core, best.empty() ? core.size() + 1 : best.size());
+    if (!cycle.empty()) best = std::move(cycle);
+  }
+  std::vector<ChannelStep> steps;
+  for (const Channel channel : best)
+    steps.push_back({PortIdx{channel / vls_}, Vl{static_cast<std::uint8_t>(channel % vls_)}});
+  return steps;
+}
+
+void add_table_turns(const Fabric& fabric,
+                     const LidMap& lids,
+                     const ForwardingTables& tables,
+                     ChannelGraph& graph) {
+  const std::vector<std::uint16_t> owned = find_owned(lids, tables);
+  const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
+  std::array<const PortNum*, kEntries> onward{};           // by exit: the next switch's entries
+  std::vector<std::uint64_t> turns(kEntries * kWords, 0);  // by exit: what the next one exits by
+  for (std::uint32_t sw = 0; sw < switches; ++sw) {
+    const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
+    const PortNum* const own = tables.row(SwitchIdx{sw}).data();
+    // Exits that lead to no switch get turns too, which nobody takes: no branch in the inner loop.
+    onward.fill(own);
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx far = fabric.peer[port];
+      if (far == kNone<PortIdx>) continue;
+      const SwitchIdx next = fabric.switch_of[fabric.node_of[far]];
+      if (next != kNone<SwitchIdx> && next.value() < switches)
+        onward[fabric.number_of(port).value()] = tables.row(next).data();
+    }
+    for (const std::uint16_t lid : owned) {
+      const std::size_t egress = own[lid].value();
+      const std::size_t then = onward[egress][lid].value();
+      turns[egress * kWords + then / 64] |= std::uint64_t{1} << (then % 64);
+    }
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx far = fabric.peer[port];
+      if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) continue;
+      const auto outs = std::span{turns}.subspan(fabric.number_of(port).value() * kWords, kWords);
+      keep_ports(outs, fabric.num_ports(fabric.node_of[far]));
+      graph.add_all(far, outs);
+    }
+    std::ranges::fill(turns, 0);
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,117 @@
+#include "smd/routing/verify/channel_load.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/patterns.h"
+
+namespace smd {
+
+std::vector<PortIdx> find_channels(const Fabric& fabric) {
+  std::vector<PortIdx> channels;
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx far = fabric.peer[port];
+      if (far == kNone<PortIdx> || fabric.node_of[far] == node) continue;
+      if (fabric.is_switch(fabric.node_of[far])) channels.push_back(port);
+    }
+  }
+  return channels;
+}
+
+ChannelLoad::ChannelLoad(const Fabric& fabric, const ForwardingTables& tables)
+    : fabric_(fabric),
+      tables_(tables),
+      walk_(fabric, tables),
+      load_(fabric.port_count(), 0),
+      passing_(fabric.switch_count(), 0) {}
+
+std::uint64_t ChannelLoad::add_tree(Lid lid,
+                                    PortIdx owner,
+                                    const IndexVector<SwitchIdx, std::uint64_t>& packets) {
+  walk_.follow(lid, owner);
+  for (std::vector<SwitchIdx>& some : by_hops_) some.clear();
+  std::uint64_t lost = 0;
+  for (const SwitchIdx sw : passing_.indices()) {
+    passing_[sw] = packets[sw];
+    if (walk_.fate(sw) != Fate::Arrives) {
+      lost += packets[sw];
+      continue;
+    }
+    if (by_hops_.size() <= walk_.hops(sw)) by_hops_.resize(walk_.hops(sw) + 1);
+    by_hops_[walk_.hops(sw)].push_back(sw);
+  }
+  // Farthest first: when a switch's turn comes, everything that passes it has arrived there. The
+  // destination itself never leaves the last switch, so it adds to no channel.
+  for (std::size_t hops = by_hops_.size(); hops-- > 1;) {
+    for (const SwitchIdx sw : by_hops_[hops]) {
+      load_[fabric_.port_of(fabric_.switch_node[sw], walk_.egress(sw))] += passing_[sw];
+      passing_[walk_.next(sw)] += passing_[sw];
+    }
+  }
+  return lost;
+}
+
+PortIdx ChannelLoad::find_exit(SwitchIdx sw, Lid lid) const {
+  if (sw.value() >= tables_.switches() || lid.value() / kLftBlockSize >= tables_.blocks())
+    return kNone<PortIdx>;
+  const NodeIdx node = fabric_.switch_node[sw];
+  const PortNum egress = tables_.route(sw, lid);
+  return egress.value() > fabric_.num_ports(node) ? kNone<PortIdx> : fabric_.port_of(node, egress);
+}
+
+bool ChannelLoad::find_path(SwitchIdx from,
+                            Lid lid,
+                            PortIdx owner,
+                            std::vector<PortIdx>& channels) const {
+  const std::size_t before = channels.size();
+  for (SwitchIdx sw = from; sw != kNone<SwitchIdx>;) {
+    const PortIdx egress = find_exit(sw, lid);
+    if (egress == owner) return true;  // the switch itself
+    if (egress == kNone<PortIdx> || fabric_.number_of(egress) == PortNum{0}) break;
+    const PortIdx far = fabric_.peer[egress];
+    if (far == owner) return true;
+    if (far == kNone<PortIdx> || channels.size() - before > fabric_.switch_count()) break;
+    sw = fabric_.switch_of[fabric_.node_of[far]];
+    channels.push_back(egress);
+  }
+  channels.resize(before);
+  return false;
+}
+
+void ChannelLoad::clear() { load_.assign(load_.size(), 0); }
+
+// measure_load(): how evenly tables spread the paths between hosts.
+
+LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const ForwardingTables& tables) {
+  IndexVector<SwitchIdx, std::uint64_t> hosts(fabric.switch_count(), 0);
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port) || fabric.is_switch(fabric.node_of[port])) continue;
+    const SwitchIdx sw = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
+    if (sw != kNone<SwitchIdx>) ++hosts[sw];
+  }
+  ChannelLoad load(fabric, tables);
+  for (const PortIdx destination : find_hosts(fabric, lids))
+    load.add_tree(lids.base[destination], destination, hosts);
+
+  LoadReport report;
+  const std::vector<PortIdx> channels = find_channels(fabric);
+  if (channels.empty()) return report;
+  const auto count = static_cast<double>(channels.size());
+  double sum = 0;
+  for (const PortIdx channel : channels) {
+    report.max = std::max(report.max, load.of(channel));
+    sum += static_cast<double>(load.of(channel));
+  }
+  report.mean = sum / count;
+  double squares = 0;
+  for (const PortIdx channel : channels) {
+    const double off = static_cast<double>(load.of(channel)) - report.mean;
+    squares += off * off;
+  }
+  report.stddev = std::sqrt(squares / count);
+  return report;
+}
+
+}  // namespace smd

@@ -1,0 +1,59 @@
+// How many packets cross each channel between switches when routes are followed. For measurement
+// only; tables may be any.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "smd/fabric/lid_map.h"
+#include "smd/routing/verify/walk.h"
+
+namespace smd {
+
+/// Paths per switch-to-switch channel over all pairs of host base LIDs.
+struct LoadReport {
+  std::uint64_t max = 0;
+  double mean = 0;
+  double stddev = 0;  // population
+};
+
+[[nodiscard]] LoadReport measure_load(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const ForwardingTables& tables);
+
+/// Ports of switches that lead to another switch, ascending.
+[[nodiscard]] std::vector<PortIdx> find_channels(const Fabric& fabric);
+
+class ChannelLoad {
+ public:
+  ChannelLoad(const Fabric& fabric, const ForwardingTables& tables);
+
+  /// Sends packets[s] from every switch s to the LID. Returns how many do not arrive; those load
+  /// nothing.
+  std::uint64_t add_tree(Lid lid,
+                         PortIdx owner,
+                         const IndexVector<SwitchIdx, std::uint64_t>& packets);
+
+  /// Appends the channels from a switch to the LID's owner. False, and nothing, where the path does
+  /// not end there.
+  bool find_path(SwitchIdx from, Lid lid, PortIdx owner, std::vector<PortIdx>& channels) const;
+
+  void add(PortIdx channel, std::uint64_t packets) { load_[channel] += packets; }
+
+  [[nodiscard]] std::uint64_t of(PortIdx channel) const { return load_[channel]; }
+
+  void clear();
+
+ private:
+  /// The port by which a switch sends packets to the LID on; kNone where it has none.
+  [[nodiscard]] PortIdx find_exit(SwitchIdx sw, Lid lid) const;
+
+  const Fabric& fabric_;
+  const ForwardingTables& tables_;
+  Walk walk_;
+  IndexVector<PortIdx, std::uint64_t> load_;
+  IndexVector<SwitchIdx, std::uint64_t> passing_;
+  std::vector<std::vector<SwitchIdx>> by_hops_;
+};
+
+}  // namespace smd

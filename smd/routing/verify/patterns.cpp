@@ -1,0 +1,300 @@
+#include "smd/routing/verify/patterns.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "smd/routing/verify/channel_load.h"
+
+namespace smd {
+namespace {
+
+// A set with senders on more of the switches than one in so many is followed as a whole tree.
+constexpr std::size_t kSparse = 8;
+
+double rate(const Fabric& fabric, PortIdx port) {
+  return static_cast<double>(lanes(active_width(fabric.port_info[port]))) *
+         lane_mbps(link_speed(fabric, port));
+}
+
+// Packets from each switch to every host of one set.
+struct Senders {
+  std::map<SwitchIdx, std::uint64_t> by_switch;
+  std::uint64_t all = 0;
+};
+
+class Measurer {
+ public:
+  Measurer(const Fabric& fabric,
+           const LidMap& lids,
+           const ForwardingTables& tables,
+           std::span<const PortIdx> hosts,
+           const TrafficPattern& pattern)
+      : fabric_(fabric),
+        lids_(lids),
+        hosts_(hosts),
+        pattern_(pattern),
+        counted_(fabric, tables),
+        packets_(fabric.switch_count(), 0),
+        received_(hosts.size() + 1, 0.0),
+        load_(fabric.port_count(), 0.0) {}
+
+  PatternLoad run() {
+    find_senders();
+    // Sets of one size share their packets alike, so that whole numbers are added up among them.
+    std::map<std::size_t, std::vector<std::size_t>> by_size;
+    for (std::size_t set = 0; set < pattern_.sets.size(); ++set) {
+      if (senders_[set].all != 0) by_size[pattern_.sets[set].size()].push_back(set);
+    }
+    for (const auto& [size, sets] : by_size) {
+      counted_.clear();
+      for (const std::size_t set : sets) send_to(set);
+      for (const PortIdx channel : load_.indices())
+        load_[channel] += static_cast<double>(counted_.of(channel)) / static_cast<double>(size);
+    }
+    sum_up();
+    return report_;
+  }
+
+ private:
+  void find_senders() {
+    senders_.resize(pattern_.sets.size());
+    for (HostNum host = 0; host < hosts_.size(); ++host) {
+      const std::uint32_t set = pattern_.target[host];
+      if (set == TrafficPattern::kSilent) continue;
+      ++senders_[set].by_switch[switch_of(hosts_[host])];
+      ++senders_[set].all;
+    }
+  }
+
+  [[nodiscard]] SwitchIdx switch_of(PortIdx host) const {
+    return fabric_.switch_of[fabric_.node_of[fabric_.peer[host]]];
+  }
+
+  void send_to(std::size_t set) {
+    const Senders& senders = senders_[set];
+    const std::size_t size = pattern_.sets[set].size();
+    const bool dense = senders.by_switch.size() * kSparse > fabric_.switch_count();
+    for (const auto& [sw, packets] : senders.by_switch) packets_[sw] = packets;
+    for (const HostNum host : pattern_.sets[set]) {
+      const PortIdx owner = hosts_[host];
+      const Lid lid = lids_.base[owner];
+      report_.flows += senders.all;
+      received_[host] += static_cast<double>(senders.all) / static_cast<double>(size);
+      if (dense) {
+        report_.lost += counted_.add_tree(lid, owner, packets_);
+        continue;
+      }
+      for (const auto& [sw, packets] : senders.by_switch) {
+        path_.clear();
+        if (!counted_.find_path(sw, lid, owner, path_)) report_.lost += packets;
+        for (const PortIdx channel : path_) counted_.add(channel, packets);
+      }
+    }
+    for (const auto& [sw, packets] : senders.by_switch) packets_[sw] = 0;
+  }
+
+  void sum_up() {
+    report_.max_host = *std::ranges::max_element(received_);
+    double host_rate = 0;
+    for (const PortIdx host : hosts_) {
+      if (const double own = rate(fabric_, host); own > 0 && (host_rate == 0 || own < host_rate))
+        host_rate = own;
+    }
+    const std::vector<PortIdx> channels = find_channels(fabric_);
+    double busiest = report_.max_host;
+    for (const PortIdx channel : channels) {
+      report_.max = std::max(report_.max, load_[channel]);
+      report_.mean += load_[channel] / static_cast<double>(channels.size());
+      const double own = rate(fabric_, channel);
+      const double capacity = own > 0 && host_rate > 0 ? own / host_rate : 1;
+      busiest = std::max(busiest, load_[channel] / capacity);
+    }
+    for (const PortIdx channel : channels) {
+      const double off = load_[channel] - report_.mean;
+      report_.stddev += off * off / static_cast<double>(channels.size());
+    }
+    report_.stddev = std::sqrt(report_.stddev);
+    report_.throughput = busiest > 1 ? 1 / busiest : 1;
+  }
+
+  const Fabric& fabric_;
+  const LidMap& lids_;
+  std::span<const PortIdx> hosts_;
+  const TrafficPattern& pattern_;
+  ChannelLoad counted_;
+  IndexVector<SwitchIdx, std::uint64_t> packets_;
+  std::vector<Senders> senders_;  // by set
+  std::vector<PortIdx> path_;
+  std::vector<double> received_;  // by host, and one that gets nothing
+  IndexVector<PortIdx, double> load_;
+  PatternLoad report_;
+};
+
+}  // namespace
+
+std::vector<PortIdx> find_hosts(const Fabric& fabric, const LidMap& lids) {
+  std::vector<PortIdx> hosts;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port) || fabric.is_switch(fabric.node_of[port])) continue;
+    if (!fabric.is_switch(fabric.node_of[fabric.peer[port]])) continue;
+    if (lids.base[port] != kUnassignedLid) hosts.push_back(port);
+  }
+  return hosts;
+}
+
+TrafficPattern uniform_pattern(HostNum hosts) {
+  TrafficPattern pattern;
+  pattern.target.assign(hosts, 0);
+  pattern.sets.emplace_back(hosts);
+  std::iota(pattern.sets[0].begin(), pattern.sets[0].end(), HostNum{0});
+  return pattern;
+}
+
+TrafficPattern permutation_pattern(std::span<const HostNum> to) {
+  TrafficPattern pattern;
+  pattern.target.assign(to.size(), TrafficPattern::kSilent);
+  for (HostNum host = 0; host < to.size(); ++host) {
+    if (to[host] == host) continue;
+    pattern.target[host] = static_cast<std::uint32_t>(pattern.sets.size());
+    pattern.sets.push_back({to[host]});
+  }
+  return pattern;
+}
+
+std::vector<HostNum> shift(HostNum hosts, HostNum by) {
+  std::vector<HostNum> to(hosts);
+  for (HostNum host = 0; host < hosts; ++host)
+    to[host] = static_cast<HostNum>((std::uint64_t{host} + by) % hosts);
+  return to;
+}
+
+std::vector<HostNum> bit_reversal(HostNum hosts) {
+  std::vector<HostNum> to(hosts);
+  std::iota(to.begin(), to.end(), HostNum{0});
+  if (hosts < 2) return to;
+  const int bits = std::bit_width(hosts) - 1;
+  for (HostNum host = 0; host < HostNum{1} << bits; ++host) {
+    HostNum reversed = 0;
+    for (int bit = 0; bit < bits; ++bit) reversed |= (host >> bit & 1u) << (bits - 1 - bit);
+    to[host] = reversed;
+  }
+  return to;
+}
+
+std::vector<HostNum> transpose(HostNum hosts) {
+  std::vector<HostNum> to(hosts);
+  std::iota(to.begin(), to.end(), HostNum{0});
+  HostNum side = 0;
+  while (std::uint64_t{side + 1} * (side + 1) <= hosts) ++side;
+  for (HostNum row = 0; row < side; ++row) {
+    for (HostNum column = 0; column < side; ++column) to[row * side + column] = column * side + row;
+  }
+  return to;
+}
+
+std::vector<HostNum> random_permutation(HostNum hosts, Rng& rng) {
+  std::vector<HostNum> to(hosts);
+  std::iota(to.begin(), to.end(), HostNum{0});
+  for (HostNum left = hosts; left > 1; --left) std::swap(to[left - 1], to[rng.below(left)]);
+  return to;
+}
+
+TrafficPattern group_pattern(const std::vector<std::vector<HostNum>>& groups,
+                             std::span<const std::uint32_t> next,
+                             HostNum hosts) {
+  TrafficPattern pattern{.target = std::vector(hosts, TrafficPattern::kSilent), .sets = groups};
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    for (const HostNum host : groups[group]) pattern.target[host] = next[group];
+  }
+  return pattern;
+}
+
+std::vector<std::vector<HostNum>> group_by_switch(const Fabric& fabric,
+                                                  std::span<const PortIdx> hosts) {
+  IndexVector<SwitchIdx, std::vector<HostNum>> at(fabric.switch_count());
+  for (HostNum host = 0; host < hosts.size(); ++host)
+    at[fabric.switch_of[fabric.node_of[fabric.peer[hosts[host]]]]].push_back(host);
+  std::vector<std::vector<HostNum>> groups;
+  std::ranges::copy_if(
+      at, std::back_inserter(groups), [](const auto& all) { return !all.empty(); });
+  return groups;
+}
+
+std::vector<std::uint32_t> next_group(std::uint32_t groups) { return shift(groups, 1); }
+
+std::vector<std::uint32_t> next_diagonally(std::span<const std::uint32_t> dims) {
+  std::uint32_t size = 1;
+  for (const std::uint32_t dim : dims) size *= dim;
+  std::vector<std::uint32_t> next(size, 0);
+  for (std::uint32_t group = 0; group < size; ++group) {
+    std::uint32_t stride = 1;
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      next[group] += (group / stride + 1) % dims[d] * stride;
+      stride *= dims[d];
+    }
+  }
+  return next;
+}
+
+PatternLoad measure_pattern(const Fabric& fabric,
+                            const LidMap& lids,
+                            const ForwardingTables& tables,
+                            std::span<const PortIdx> hosts,
+                            const TrafficPattern& pattern) {
+  return Measurer(fabric, lids, tables, hosts, pattern).run();
+}
+
+EffectiveBisection measure_effective_bisection(const Fabric& fabric,
+                                               const LidMap& lids,
+                                               const ForwardingTables& tables,
+                                               std::span<const PortIdx> hosts,
+                                               unsigned permutations,
+                                               std::uint64_t seed) {
+  const auto count = static_cast<HostNum>(hosts.size());
+  const auto switch_of = [&](HostNum host) {
+    return fabric.switch_of[fabric.node_of[fabric.peer[hosts[host]]]];
+  };
+  EffectiveBisection out;
+  Rng rng(seed);
+  ChannelLoad load(fabric, tables);
+  double sum = 0;
+  unsigned measured = 0;
+  std::vector<PortIdx> channels;   // flow by flow
+  std::vector<std::size_t> first;  // of each flow, and where the last one ends
+  for (unsigned i = 0; i < permutations; ++i) {
+    const std::vector<HostNum> to = random_permutation(count, rng);
+    load.clear();
+    channels.clear();
+    first.assign(1, 0);
+    for (HostNum host = 0; host < count; ++host) {
+      if (to[host] == host) continue;
+      const PortIdx owner = hosts[to[host]];
+      if (load.find_path(switch_of(host), lids.base[owner], owner, channels)) {
+        first.push_back(channels.size());
+      } else {
+        ++out.lost;
+      }
+    }
+    const std::size_t flows = first.size() - 1;
+    if (flows == 0) continue;
+    for (const PortIdx channel : channels) load.add(channel, 1);
+    double shares = 0;
+    for (std::size_t flow = 0; flow < flows; ++flow) {
+      std::uint64_t most = 1;
+      for (std::size_t at = first[flow]; at < first[flow + 1]; ++at)
+        most = std::max(most, load.of(channels[at]));
+      shares += 1 / static_cast<double>(most);
+    }
+    const double mean = shares / static_cast<double>(flows);
+    sum += mean;
+    out.worst = std::min(out.worst, mean);
+    ++measured;
+  }
+  if (measured != 0) out.mean = sum / measured;
+  return out;
+}
+
+}  // namespace smd

@@ -1,0 +1,220 @@
+#include "smd/state/opensm_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "smd/base/fault_list.h"
+
+namespace smd {
+
+namespace {
+
+constexpr std::string_view kBlank = " \t\r";
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// Runs `read` on every line that is not empty and no comment; what it returns is a fault.
+Faults for_lines(std::string_view text,
+                 const std::string& file,
+                 const std::function<std::string(std::string_view)>& read) {
+  FaultList faults(file);
+  int number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (std::string why = read(line); !why.empty()) faults.add(number, std::move(why));
+  }
+  return faults.take();
+}
+
+/// Hexadecimal values by their keys, in the order in which they stand; failure is sticky.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : rest_(line) {}
+
+  /// The digits after `key`, as in " lease=0x" or ":0x".
+  std::uint64_t hex(std::string_view key, std::uint64_t most) {
+    const std::size_t at = rest_.find(key);
+    if (at == std::string_view::npos) return bad();
+    rest_.remove_prefix(at + key.size());
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.begin(), rest_.end(), value, 16);
+    if (error != std::errc{} || value > most) return bad();
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.begin()));
+    return value;
+  }
+
+  template <class T>
+  T hex(std::string_view key) {
+    return static_cast<T>(hex(key, std::numeric_limits<T>::max()));
+  }
+
+  Gid gid(std::string_view key) {
+    const auto prefix = hex<std::uint64_t>(key);
+    return {prefix, Guid{hex<std::uint64_t>(":0x")}};
+  }
+
+  /// Sixteen bytes as two numbers.
+  template <std::size_t N>
+  void bytes(std::string_view key, std::array<std::uint8_t, N>& out, std::size_t at) {
+    for (const std::string_view part : {key, std::string_view(":0x")}) {
+      const auto value = hex<std::uint64_t>(part);
+      for (unsigned i = 0; i < 8; ++i)
+        out[at++] = static_cast<std::uint8_t>(value >> (56 - 8 * i) & 0xff);
+    }
+  }
+
+  /// Between quotes. It may hold anything: what follows is found behind the last quote.
+  std::string_view quoted(std::string_view key, std::string_view next_key) {
+    const std::size_t at = rest_.find(key);
+    const std::size_t end = rest_.rfind(next_key);
+    if (at == std::string_view::npos || end == std::string_view::npos || end < at + key.size()) {
+      ok_ = false;
+      return {};
+    }
+    const std::string_view text = rest_.substr(at + key.size(), end - at - key.size());
+    rest_.remove_prefix(end);
+    return text;
+  }
+
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  std::uint64_t bad() {
+    ok_ = false;
+    return 0;
+  }
+
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+std::string read_service(std::string_view line, const Moment& now, ClientRecords& out) {
+  Fields in(line);
+  sa::Service service;
+  sa::ServiceRecord& record = service.record;
+  record.id = in.hex<std::uint64_t>(" id=0x");
+  record.gid = in.gid(" gid=0x");
+  record.p_key = PKey{in.hex<std::uint16_t>(" pkey=0x")};
+  record.lease_s = in.hex<std::uint32_t>(" lease=0x");
+  in.bytes(" key=0x", record.key, 0);
+  const std::string_view name = in.quoted(" name='", "' data8=");
+  if (name.size() > record.name.size()) return "the service's name is too long";
+  std::ranges::copy(name, record.name.begin());
+  in.bytes(" data8=0x", record.data, 0);
+  in.bytes(" data16=0x", record.data, 16);
+  in.bytes(" data32=0x", record.data, 32);
+  in.bytes(" data64=0x", record.data, 48);
+  const auto left = in.hex<std::uint32_t>(" lease_period=0x");
+  if (!in.ok()) return "no service record as OpenSM 3.3 writes it";
+  service.owner = record.gid.guid;  // OpenSM does not remember who registered it
+  if (left == 0) return "";
+  if (left != sa::kForever) service.expires = now.runtime + std::chrono::seconds(left);
+  out.services.push_back(service);
+  return "";
+}
+
+std::string read_subscription(std::string_view line, ClientRecords& out) {
+  Fields in(line);
+  const Gid subscriber = in.gid(" subscriber_gid=0x");
+  sa::Subscription what;
+  what.info.gid = in.gid(" gid=0x");
+  what.info.lid_first = Lid{in.hex<std::uint16_t>(" lid_range_begin=0x")};
+  what.info.lid_last = Lid{in.hex<std::uint16_t>(" lid_range_end=0x")};
+  what.info.is_generic = static_cast<std::uint8_t>(in.hex(" is_generic=0x", 1));
+  what.info.type = in.hex<std::uint16_t>(" trap_type=0x");
+  what.info.trap_or_device = in.hex<std::uint16_t>(" trap_num=0x");
+  what.info.resp_time =
+      static_cast<std::uint8_t>(in.hex<std::uint32_t>(" qpn_resp_time_val=0x") & 31);
+  what.info.producer_or_vendor = static_cast<std::uint32_t>(in.hex(" node_type=0x", 0xffffff));
+  const auto qp = static_cast<std::uint32_t>(in.hex(" remote_qp=0x", 0xffffff));
+  what.pkey_index = in.hex<std::uint16_t>(" pkey_ix=0x");
+  what.sl = static_cast<std::uint8_t>(in.hex(" sl=0x", 15));
+  if (!in.ok()) return "no InformInfo record as OpenSM 3.3 writes it";
+  if (what.info.gid == Gid{} && what.info.lid_first != sa::kAnyLid &&
+      what.info.lid_last == kUnassignedLid)
+    what.info.lid_last = what.info.lid_first;
+  what.info.qpn = qp;
+  std::vector<sa::Subscription>& own = out.subscriptions[{subscriber.guid, qp}];
+  what.number = static_cast<std::uint16_t>(own.size());
+  own.push_back(what);
+  return "";
+}
+
+/// GUID, first and last LID.
+std::string read_lids(std::string_view line, LidBook& book) {
+  std::array<std::uint64_t, 3> values{};
+  for (std::uint64_t& value : values) {
+    line = trim(line);
+    if (!line.starts_with("0x")) return "a line is GUID FIRST_LID LAST_LID, each 0x…";
+    const auto [end, error] = std::from_chars(line.begin() + 2, line.end(), value, 16);
+    if (error != std::errc{}) return "a line is GUID FIRST_LID LAST_LID, each 0x…";
+    line.remove_prefix(static_cast<std::size_t>(end - line.begin()));
+  }
+  if (!trim(line).empty()) return "a line is GUID FIRST_LID LAST_LID, each 0x…";
+  const auto [guid, first, last] = values;
+  if (guid == 0) return "0 is no GUID";
+  if (first == 0 || last < first || last > kTopUnicastLid.value())
+    return "LIDs go from 0x0001 to 0xbfff, the last not below the first";
+  const std::uint64_t size = last - first + 1;
+  if (!std::has_single_bit(size) || size > 128 || first % size != 0)
+    return fmt::format("{} LIDs from 0x{:04x} are no range of an LMC", size, first);
+  const LidRecord record{Lid{static_cast<std::uint16_t>(first)},
+                         static_cast<std::uint8_t>(std::countr_zero(size))};
+  for (const auto& [other, taken] : book) {
+    const std::uint64_t taken_last = taken.base.value() + (std::uint64_t{1} << taken.lmc) - 1;
+    if (first <= taken_last && taken.base.value() <= last)
+      return fmt::format("LID 0x{:04x} belongs to {} already", first, other);
+  }
+  if (!book.emplace(Guid{guid}, record).second) return "this GUID has a line already";
+  return "";
+}
+
+}  // namespace
+
+Parsed<LidBook> parse_guid2lid(std::string_view text, const std::string& file) {
+  LidBook book;
+  Faults faults =
+      for_lines(text, file, [&](std::string_view line) { return read_lids(line, book); });
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return book;
+}
+
+Parsed<OpensmDump> parse_opensm_dump(std::string_view text,
+                                     const std::string& file,
+                                     const Moment& now) {
+  OpensmDump dump;
+  const auto read = [&](std::string_view line) -> std::string {
+    if (line.starts_with("Service Record:")) return read_service(line, now, dump.records);
+    if (line.starts_with("InformInfo Record:")) return read_subscription(line, dump.records);
+    if (line.starts_with("mcm_port:")) return "";
+    if (line.starts_with("MC Group ")) {
+      ++dump.groups;
+      return "";
+    }
+    if (line.starts_with("GUIDInfo Record:")) {
+      ++dump.aliases;
+      return "";
+    }
+    return "no record of opensm-sa.dump";
+  };
+  Faults faults = for_lines(text, file, read);
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return dump;
+}
+
+}  // namespace smd

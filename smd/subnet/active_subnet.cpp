@@ -1,0 +1,100 @@
+#include "smd/subnet/active_subnet.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "smd/config/settings.h"
+
+namespace smd {
+
+namespace {
+
+using tl::unexpected;
+
+constexpr unsigned kSls = 16;
+
+/// The VLs that SLs of paths need, counted from VL 0.
+unsigned count_used(const RoutingTables& routing, const QosPolicy& qos, unsigned lanes) {
+  const auto highest = [](const SlToVl& row, unsigned modulo) {
+    unsigned used = 1;
+    for (const Vl vl : row) {
+      if (vl < kManagementVl) used = std::max(used, vl.value() % modulo + 1u);
+    }
+    return used;
+  };
+  unsigned used = std::max(1u, routing.vls);
+  for (const SlToVl& row : routing.sl_to_vl.rows()) used = std::max(used, highest(row, kSls));
+  if (routing.vls > 1 || !routing.sl_to_vl.empty()) return used;
+  const auto& row = qos.row_of(PortKind::SwitchExternal);
+  // Without an SL-to-VL table of the site's the SLs of paths can do with one VL less.
+  return row ? highest(*row, lanes) : std::max(1u, lanes - 1);
+}
+
+std::array<bool, kSls> find_sls_given_out(const Fabric& fabric,
+                                          const RoutingTables& routing,
+                                          const Settings& settings) {
+  std::array<bool, kSls> given{};
+  given[0] = true;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (routing.path_sls.empty()) break;
+    for (const std::uint8_t sl : routing.path_sls.row(sw)) given[sl % kSls] = true;
+  }
+  if (settings.qos_rules) {
+    for (const QosLevel& level : settings.qos_rules->levels) given[level.sl % kSls] = true;
+  }
+  if (settings.partitions) {
+    for (const Partition& each : settings.partitions->rules.partitions)
+      given[each.sl.value_or(0) % kSls] = true;
+  }
+  return given;
+}
+
+/// Arbitration tables of the site that never let the VL send.
+bool starves(const QosPolicy& qos, Vl vl) {
+  const auto& high = qos.high_of(PortKind::SwitchExternal);
+  const auto& low = qos.low_of(PortKind::SwitchExternal);
+  if (!high || !low) return false;  // registers that the site leaves alone serve every VL
+  const auto serves = [&](const VlArbEntry& entry) { return entry.vl == vl && entry.weight > 0; };
+  return std::ranges::none_of(*high, serves) && std::ranges::none_of(*low, serves);
+}
+
+}  // namespace
+
+tl::expected<MulticastVl, std::string> choose_multicast_vl(const Fabric& fabric,
+                                                           const RoutingTables& routing,
+                                                           const Settings& settings) {
+  const unsigned lanes = std::min(count_common_vls(fabric),
+                                  std::max(1u, data_vls(settings.ports.max_operational_vls)));
+  const unsigned used = count_used(routing, settings.qos, lanes);
+  if (used >= lanes)
+    return unexpected(fmt::format("links have {} VLs, and unicast packets need {}", lanes, used));
+  const std::array<bool, kSls> given = find_sls_given_out(fabric, routing, settings);
+  const auto free = std::find(given.rbegin(), given.rend(), false);
+  if (free == given.rend()) return unexpected(std::string("every SL is given out"));
+  const MulticastVl chosen{.sl = static_cast<std::uint8_t>(given.rend() - free - 1),
+                           .vl = Vl{static_cast<std::uint8_t>(used)}};
+  if (starves(settings.qos, chosen.vl))
+    return unexpected(fmt::format("qos.vl_arb_high and qos.vl_arb_low leave VL {} out", used));
+  return chosen;
+}
+
+bool is_cut_off(const Fabric& fabric) {
+  return fabric.node_count() == 1 && !fabric.is_switch(fabric.sm_node);
+}
+
+std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,
+                                                std::shared_ptr<const Fabric> fabric) {
+  SweepReport sweep = now.sweep;
+  sweep.fabric = std::move(fabric);
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = std::move(sweep),
+                                                           .lids = now.lids,
+                                                           .routing = now.routing,
+                                                           .rows = now.rows,
+                                                           .partitions = now.partitions,
+                                                           .multicast_vl = now.multicast_vl});
+}
+
+}  // namespace smd

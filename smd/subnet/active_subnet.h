@@ -1,0 +1,72 @@
+// The subnet as the manager wants it: a snapshot, and the LIDs, routes and SL-to-VL tables that
+// belong to it.
+//
+// No member can be changed, so whoever holds one may read it on any thread. A change makes a new
+// value, which shares with the one before whatever is large and the same.
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "smd/base/shared.h"
+#include "smd/discovery/sweep_report.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/ib/types.h"
+#include "smd/policy/partition_map.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+struct Settings;
+
+struct MulticastVl {
+  std::uint8_t sl = 0;  // of the packets of every group, and of no path
+  Vl vl;                // that no other SL has on a link between switches
+
+  friend bool operator==(const MulticastVl&, const MulticastVl&) = default;
+};
+
+/// The highest SL that neither routes nor the site give out, and a VL that links between switches
+/// have and other SLs do without. Else why there is none, for people.
+[[nodiscard]] tl::expected<MulticastVl, std::string> choose_multicast_vl(
+    const Fabric& fabric, const RoutingTables& routing, const Settings& settings);
+
+// The subnet as the manager wants it: a snapshot, and the LIDs, routes and rows that belong to it.
+//
+// No member can be changed, so whoever holds one may read it on any thread. A change makes a new
+// value, which shares with the one before whatever is large and the same.
+
+struct ActiveSubnet {
+  const SweepReport sweep;
+  const Shared<LidMap> lids;
+  const Shared<RoutingTables> routing;
+
+  /// SL-to-VL rows that the switches shall hold; empty: nobody needs certain ones.
+  const Shared<SlToVlMaps> rows;
+
+  /// Of its fabric; null where nobody configured any.
+  const std::shared_ptr<const PartitionPlan> partitions{};
+
+  const std::optional<MulticastVl>
+      multicast_vl{};  // nothing: groups have the SLs that were asked for
+
+  [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
+
+  /// They came from one cycle: at most what is known of the fabric differs.
+  [[nodiscard]] bool has_routes_of(const ActiveSubnet& other) const {
+    return routing.is(other.routing);
+  }
+};
+
+/// The manager's own port has no link: it manages itself only.
+[[nodiscard]] bool is_cut_off(const Fabric& fabric);
+
+/// The same routes on `fabric`, which has the same nodes and cables and knows more of them.
+[[nodiscard]] std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,
+                                                              std::shared_ptr<const Fabric> fabric);
+
+}  // namespace smd

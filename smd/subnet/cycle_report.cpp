@@ -1,0 +1,98 @@
+#include "smd/subnet/cycle_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smd {
+namespace {
+
+void add(TransitionReport& sum, const TransitionReport& more) {
+  if (more.phases == 0) return;
+  sum.certified = sum.phases == 0 ? more.certified : sum.certified && more.certified;
+  sum.kind = sum.phases == 0 ? more.kind : std::max(sum.kind, more.kind);
+  sum.phases += more.phases;
+  sum.blocked = more.blocked;
+  sum.replans += more.replans;
+  if (!more.why.empty()) sum.why = more.why;
+}
+
+}  // namespace
+
+std::string_view print_phase(Phase phase) {
+  switch (phase) {
+    case Phase::Idle:
+      return "idle";
+    case Phase::Discovering:
+      return "discovering";
+    case Phase::Routing:
+      return "routing";
+    case Phase::Programming:
+      return "programming";
+    case Phase::Up:
+      return "master";
+    case Phase::HandingOver:
+      return "handing over";
+    case Phase::Standby:
+      return "standby";
+    case Phase::NotActive:
+      return "not active";
+  }
+  return "unknown";
+}
+
+std::string print_out_of_reach(const CycleReport& cycle) {
+  const std::uint64_t ports = cycle.out_of_reach();
+  if (ports == 0) return "";
+  const auto first = std::ranges::find(cycle.silent, true, &SilentPort::out_of_reach);
+  return fmt::format(
+      "{} port{}, of them {} port {}, {} to nodes beyond the 63 hops that a directed route may "
+      "have: they are not managed; a manager nearer to the middle of the fabric reaches more",
+      ports,
+      ports == 1 ? "" : "s",
+      first->node,
+      first->port,
+      ports == 1 ? "leads" : "lead");
+}
+
+std::string trouble_of(const CycleReport& cycle) {
+  if (cycle.error) return cycle.error->context;
+  if (cycle.fault_count > 0) return fmt::format("{} settings failed", cycle.fault_count);
+  if (cycle.ports_down_after > 0)
+    return fmt::format("{} ports are not active", cycle.ports_down_after);
+  if (cycle.ports_without_lid > 0)
+    return fmt::format("{} ports have no LID", cycle.ports_without_lid);
+  if (cycle.out_of_reach() > 0)
+    return fmt::format("{} ports lead out of reach", cycle.out_of_reach());
+  if (!cycle.silent.empty()) return fmt::format("{} ports lead to silence", cycle.silent.size());
+  if (!cycle.duplicates.empty())
+    return fmt::format("{} GUIDs stand twice", cycle.duplicates.size());
+  return "";
+}
+
+CycleReport sum_cycles(const std::vector<CycleReport>& cycles) {
+  CycleReport sum = cycles.back();
+  sum.reason = cycles.front().reason;
+  sum.began = cycles.front().began;
+  sum.full_why = cycles.front().full_why;
+  sum.partial = std::ranges::all_of(cycles, &CycleReport::partial);
+  sum.shrank = std::ranges::any_of(cycles, &CycleReport::shrank);
+  sum.provisional = cycles.front().provisional;
+  sum.transition = {.certified = true};
+  for (const CycleReport& each : cycles) add(sum.transition, each.transition);
+  for (auto part = cycles.begin(); part + 1 != cycles.end(); ++part) {
+    sum.detection += part->detection;
+    sum.discovery += part->discovery;
+    sum.routing += part->routing;
+    sum.configure += part->configure;
+    sum.turns += part->turns;
+    sum.deactivate += part->deactivate;
+    sum.tables += part->tables;
+    sum.activate += part->activate;
+    sum.blocks_written += part->blocks_written;
+    sum.lft_entries_changed_pct += part->lft_entries_changed_pct;
+  }
+  return sum;
+}
+
+}  // namespace smd

@@ -1,0 +1,700 @@
+#include "smd/config/config.h"
+#include "smd/base/log.h"
+#include "smd/config/options.h"
+#include "tests/support/paths.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace smd {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
+std::vector<std::string> faults_of(std::string_view text) {
+  const auto config = parse_config(text, "smd.toml");
+  std::vector<std::string> lines;
+  if (config) return lines;
+  for (const Fault& fault : config.error()) lines.push_back(print_fault(fault));
+  return lines;
+}
+
+Config config_of(std::string_view text) {
+  const auto config = parse_config(text, "smd.toml");
+  EXPECT_TRUE(config) << (config ? "" : print_fault(config.error().front()));
+  return config.value_or(Config{});
+}
+
+/// `section.key = value` as a document.
+std::string set(const std::string& name, const std::string& value) {
+  const std::size_t dot = name.find('.');
+  return "[" + name.substr(0, dot) + "]\n" + name.substr(dot + 1) + " = " + value + "\n";
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// SMD_UPDATE_GOLDEN=1 writes the file instead of judging it.
+void expect_file(const std::filesystem::path& path, const std::string& text) {
+  if (std::getenv("SMD_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(read_file(path), text) << path << " does not say what the table of options says; "
+                                   << "SMD_UPDATE_GOLDEN=1 rewrites it";
+}
+
+TEST(Config, EmptyFileIsAllDefaults) { EXPECT_EQ(config_of(""), Config{}); }
+
+TEST(Config, ReadsEveryKind) {
+  const Config config = config_of(R"(
+[transport]
+kind = "sim"
+fabric = "fat-tree:k=8"
+port_guid = "0x0002c90300000001"
+[sm]
+m_key = "0xffffffffffffffff"
+sm_key = 17
+roots = ["0x10", "0x0000000000000020"]
+roots_file = "/etc/smd/roots"
+root_choice = "central"
+orientation = "depth-first"
+lane_cut = "cycles"
+gateways = "least-loaded"
+multicast_trees = "dual-path"
+weights = ["0x20:0", "0x0000000000000010:65535"]
+lid_min = 0x10
+mode = "basic"
+[qos]
+sl2vl = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+vl_arb_high = ["0:4", "14:255"]
+vl_arb_low = []
+[log]
+sink = "/var/log/smd"
+[admin]
+socket_mode = "0600"
+)");
+  EXPECT_EQ(config.transport.kind, TransportKind::Sim);
+  EXPECT_EQ(config.transport.fabric, "fat-tree:k=8");
+  EXPECT_EQ(config.transport.port_guid, Guid{0x0002c90300000001});
+  EXPECT_EQ(config.sm.m_key, MKey{0xffffffffffffffff});
+  EXPECT_EQ(config.sm.sm_key, SmKey{17});
+  EXPECT_THAT(config.sm.roots, ElementsAre(Guid{0x10}, Guid{0x20}));
+  EXPECT_EQ(config.sm.roots_file, "/etc/smd/roots");
+  EXPECT_EQ(config.sm.root_choice, RootChoice::Central);
+  EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
+  EXPECT_EQ(config.sm.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(config.sm.gateways, GatewayChoice::LeastLoaded);
+  EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
+  EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
+      << "sorted by GUID, as engines want it";
+  EXPECT_EQ(config.sm.lid_min, Lid{16});
+  EXPECT_EQ(config.sm.mode, "basic");
+  ASSERT_TRUE(config.qos.sl2vl);
+  EXPECT_EQ((*config.qos.sl2vl)[14], Vl{14});
+  EXPECT_THAT(config.qos.vl_arb_high.value(),
+              ElementsAre(VlWeight{Vl{0}, 4}, VlWeight{Vl{14}, 255}));
+  EXPECT_TRUE(config.qos.vl_arb_low.value().empty()) << "an empty table is not an absent one";
+  EXPECT_FALSE(config.qos.vl_high_limit);
+  EXPECT_EQ(config.log.sink, "/var/log/smd");
+  EXPECT_EQ(config.admin.socket_mode, 0600u);
+}
+
+TEST(Config, TakesTablesAsOpensmWritesThem) {
+  const Config config = config_of(R"(
+[qos]
+sl2vl = "0,1,2,3,4,5,6,7,0, 1,2,3,4,5,6,15"
+vl_arb_low = "0:0,1:64, 14:255"
+ca_vl_high_limit = 6
+swe_sl2vl = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
+[partitions]
+enforcement = "in"
+allow_both = "yes"
+)");
+  EXPECT_EQ((*config.qos.sl2vl)[9], Vl{1});
+  EXPECT_EQ((*config.qos.sl2vl)[15], Vl{15});
+  EXPECT_THAT(config.qos.vl_arb_low.value(),
+              ElementsAre(VlWeight{Vl{0}, 0}, VlWeight{Vl{1}, 64}, VlWeight{Vl{14}, 255}));
+  EXPECT_EQ(config.qos.ca.vl_high_limit, 6u);
+  EXPECT_FALSE(config.qos.vl_high_limit);
+  EXPECT_EQ((*config.qos.swe.sl2vl)[15], Vl{1});
+  EXPECT_EQ(config.partitions.enforcement, PartitionEnforcement::In);
+  EXPECT_TRUE(config.partitions.allow_both);
+  for (const char* wrong : {"\"0,1\"", "\"0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,16\"", "\"\""})
+    EXPECT_THAT(faults_of(set("qos.sl2vl", wrong)), testing::SizeIs(1)) << wrong;
+  EXPECT_THAT(faults_of(set("qos.vl_arb_low", "\"0:4,15:1\"")), testing::SizeIs(1));
+  EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nswe_vl_arb_high = \"5:1\"\n"),
+              ElementsAre(HasSubstr("qos.swe_vl_arb_high names VL 5; a VL below")));
+}
+
+TEST(Config, TakesCongestionControlAsOpensmWritesIt) {
+  const Config config = config_of(R"(
+[congestion]
+enabled = true
+cc_key = 0x1122334455667788
+cc_max_outstanding_mads = 100
+cc_sw_cong_setting_control_map = 0x1f
+cc_sw_cong_setting_victim_mask = "0x000000000000000000000000000000000000000000000000000000000000011e"
+cc_sw_cong_setting_threshold = 0x0b
+cc_sw_cong_setting_packet_size = 8
+cc_sw_cong_setting_credit_starvation_return_delay = "1:9"
+cc_sw_cong_setting_marking_rate = 3
+cc_ca_cong_setting_port_control = 0x0001
+cc_ca_cong_setting_control_map = 0xffff
+cc_ca_cong_setting_ccti_timer = ["0 10", "15 150"]
+cc_ca_cong_setting_ccti_increase = 1
+cc_ca_cong_setting_ccti_min = "3 1"
+cc_cct = "0:0,1:3, 2:16383"
+host_threshold = 4
+nodes = ["0x20: threshold=3, marking_rate=0x7", "0x10: off"]
+)");
+  const cc::Options& options = config.congestion;
+  EXPECT_TRUE(options.enabled);
+  EXPECT_EQ(options.key, cc::CcKey{0x1122334455667788});
+  EXPECT_EQ(options.max_outstanding, 100u);
+  EXPECT_EQ(options.sw_control_map, 31u);
+  ASSERT_TRUE(options.victim_mask);
+  for (unsigned port = 0; port < 32; ++port) {
+    EXPECT_EQ(options.victim_mask->test(PortNum{static_cast<std::uint8_t>(port)}),
+              (port >= 1 && port <= 4) || port == 8);
+  }
+  EXPECT_EQ(options.threshold, 11u);
+  EXPECT_EQ(options.host_threshold, 4u);
+  EXPECT_EQ(options.cs_return_delay, (cc::CctEntry{1, 9}));
+  EXPECT_EQ(options.ccti_timer[15], 150u);
+  EXPECT_FALSE(options.ccti_timer[1]);
+  EXPECT_EQ(options.ccti_increase[7], 1u) << "a number is that of every SL";
+  EXPECT_EQ(options.ccti_min[3], 1u);
+  EXPECT_THAT(options.cct.value(),
+              ElementsAre(cc::CctEntry{0, 0}, cc::CctEntry{1, 3}, cc::CctEntry{2, 16383}));
+  ASSERT_EQ(options.nodes.size(), 2u);
+  EXPECT_TRUE(options.nodes[0].off);
+  EXPECT_EQ(options.nodes[1].marking_rate, 7u);
+  EXPECT_EQ(parse_config(print_config(config), "printed")->congestion, options);
+  EXPECT_FALSE(config_of("").congestion.enabled) << "nobody asked for it";
+}
+
+TEST(Config, MetricsAreReadAtAnAddressOrASocket) {
+  EXPECT_EQ(config_of("").metrics.listen, "") << "nobody asked for them";
+  for (const char* good : {"127.0.0.1:9684", "[::1]:9684", "/run/smd/metrics.sock", ""})
+    EXPECT_TRUE(faults_of(set("metrics.listen", std::string("\"") + good + "\"")).empty()) << good;
+  for (const char* bad : {"9684", "metrics.sock", "127.0.0.1:", "127.0.0.1:70000"})
+    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + bad + "\"")),
+                ElementsAre(testing::HasSubstr("HOST:PORT")))
+        << bad;
+}
+
+TEST(Config, RefusesCongestionControlThatIsNone) {
+  for (const auto& [key, wrong] : {std::pair{"enabled", "1"},
+                                   std::pair{"cc_sw_cong_setting_victim_mask", "\"1e\""},
+                                   std::pair{"cc_sw_cong_setting_threshold", "16"},
+                                   std::pair{"host_threshold", "16"},
+                                   std::pair{"host_marking_rate", "65536"},
+                                   std::pair{"cc_ca_cong_setting_ccti_timer", "[\"16 1\"]"},
+                                   std::pair{"cc_ca_cong_setting_ccti_timer", "\"5\""},
+                                   std::pair{"cc_ca_cong_setting_ccti_increase", "256"},
+                                   std::pair{"cc_cct", "\"4:1\""},
+                                   std::pair{"cc_cct", "\"0:16384\""},
+                                   std::pair{"nodes", "[\"0x10: speed=3\"]"},
+                                   std::pair{"nodes", "[\"0x10: off\", \"0x10: off\"]"},
+                                   std::pair{"nodes", "[\"10: off\"]"}}) {
+    EXPECT_THAT(faults_of(set(std::string("congestion.") + key, wrong)), testing::SizeIs(1))
+        << key << " = " << wrong;
+  }
+  EXPECT_THAT(
+      faults_of("[congestion]\nfloor_hosts = 24\ncc_cct = \"0:0,0:23,0:100\"\n"),
+      ElementsAre("smd.toml:3: entry 2 of congestion.cc_cct waits 100 packet times: a host falls "
+                  "to 0.9901 % of its link, below its floor of 4.167 %; at most 23, which is "
+                  "congestion.floor_hosts - 1"));
+  EXPECT_TRUE(faults_of("[congestion]\nfloor_hosts = 101\ncc_cct = \"0:0,0:100\"\n").empty());
+  EXPECT_THAT(faults_of(set("congestion.protect", "true")), ElementsAre(HasSubstr("cc_key")));
+  EXPECT_THAT(faults_of("[congestion]\ncc_cct = \"0:0,0:1\"\n"
+                        "cc_ca_cong_setting_ccti_min = \"7 2\"\n"),
+              ElementsAre(HasSubstr("of SL 7 is 2; at most 1")));
+}
+
+// Options that are a range of numbers, with the document that keeps rules between options quiet.
+struct Range {
+  std::string name;
+  unsigned long min;
+  unsigned long max;
+  std::string beside = "";
+};
+
+void PrintTo(const Range& range, std::ostream* out) { *out << range.name; }
+
+class ConfigRange : public testing::TestWithParam<Range> {};
+
+TEST_P(ConfigRange, TakesItsEdgesAndNothingBeyond) {
+  const auto& [name, min, max, beside] = GetParam();
+  for (const unsigned long edge : {min, max}) {
+    const auto faults = faults_of(set(name, std::to_string(edge)) + beside);
+    EXPECT_TRUE(faults.empty()) << edge << ": " << faults.front();
+  }
+  const std::string range = "a number from " + std::to_string(min) + " to " + std::to_string(max);
+  const std::string below = min == 0 ? "-1" : std::to_string(min - 1);
+  for (const std::string& beyond : {below, std::to_string(max + 1)}) {
+    EXPECT_THAT(faults_of(set(name, beyond) + beside),
+                ElementsAre("smd.toml:2: " + name + " is " + beyond + "; " + range));
+  }
+  EXPECT_THAT(faults_of(set(name, "1.5") + beside),
+              ElementsAre("smd.toml:2: " + name + " is 1.5; " + range));
+  EXPECT_THAT(faults_of(set(name, "\"1\"") + beside),
+              ElementsAre("smd.toml:2: " + name + " is \"1\"; " + range));
+  EXPECT_THAT(faults_of(set(name, "true") + beside),
+              ElementsAre("smd.toml:2: " + name + " is true; " + range));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options,
+    ConfigRange,
+    testing::Values(Range{"transport.port", 0, 254},
+                    Range{"transport.retry_backoff_min_s", 1, 3600, "retry_backoff_max_s = 3600\n"},
+                    Range{"transport.retry_backoff_max_s", 1, 3600},
+                    Range{"smp.window_min", 1, 4096, "window_start = 4096\nwindow_max = 4096\n"},
+                    Range{"smp.window_start", 1, 4096, "window_min = 1\nwindow_max = 4096\n"},
+                    Range{"smp.window_max", 1, 4096, "window_min = 1\nwindow_start = 1\n"},
+                    Range{"congestion.lease_s", 0, 65535},
+                    Range{"congestion.cc_max_outstanding_mads", 1, 4096},
+                    Range{"congestion.log_interval_s", 0, 86400},
+                    Range{"congestion.hop_ns", 1, 100000},
+                    Range{"congestion.occupancy_pct", 1, 100},
+                    Range{"congestion.floor_hosts", 0, 65535},
+                    Range{"smp.retries", 0, 20},
+                    Range{"smp.timeout_ms", 1, 60000},
+                    Range{"smp.max_per_second", 0, 10000000},
+                    Range{"sm.priority", 0, 15},
+                    Range{"sm.m_key_protect", 0, 3},
+                    Range{"sm.m_key_lease_s", 0, 65535},
+                    Range{"sm.lmc", 0, 7},
+                    Range{"sm.lmc_enhanced_port0", 0, 7},
+                    Range{"sm.lid_min", 1, 0xbfff},
+                    Range{"sm.lid_max", 1, 0xbfff},
+                    Range{"sweep.interval_s", 0, 86400},
+                    Range{"sweep.debounce_ms", 0, 60000, "debounce_max_ms = 600000\n"},
+                    Range{"sweep.debounce_max_ms", 0, 600000, "debounce_ms = 0\n"},
+                    Range{"port.subnet_timeout", 0, 31},
+                    Range{"port.packet_life_time", 0, 31},
+                    Range{"port.hoq_life", 0, 31},
+                    Range{"port.leaf_hoq_life", 0, 31},
+                    Range{"port.vl_stall_count", 1, 7},
+                    Range{"port.leaf_vl_stall_count", 1, 7},
+                    Range{"port.local_phy_errors", 0, 15},
+                    Range{"port.overrun_errors", 0, 15},
+                    Range{"qos.vl_high_limit", 0, 255},
+                    Range{"sa.groups", 1, 10000000},
+                    Range{"sa.groups_per_port", 1, 10000000},
+                    Range{"sa.transfer_mib", 1, 10000000},
+                    Range{"sa.transfer_mib_per_port", 1, 10000000}));
+
+// One value that is wrong, and what the message must say would be right.
+struct Wrong {
+  std::string name;
+  std::string value;
+  std::string range;
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name << " = " << wrong.value; }
+
+class ConfigWrongValue : public testing::TestWithParam<Wrong> {};
+
+TEST_P(ConfigWrongValue, IsOneFaultThatSaysWhatIsRight) {
+  const auto& [name, value, range] = GetParam();
+  EXPECT_THAT(faults_of(set(name, value)),
+              ElementsAre(AllOf(StartsWith("smd.toml:2: " + name + " is "), HasSubstr(range))));
+}
+
+constexpr const char* kHex = "64 bits as \"0x...\"";
+constexpr const char* kArb = "at most 64 entries \"VL:WEIGHT\", VL 0 to 14, weight 0 to 255";
+constexpr const char* kSl2vl = "16 numbers from 0 to 15";
+
+std::string list_of(int count, const std::string& item) {
+  std::string list = "[";
+  for (int i = 0; i < count; ++i) list += item + ",";
+  return list + "]";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Values,
+    ConfigWrongValue,
+    testing::Values(Wrong{"transport.kind", "\"verbs\"", "one of \"umad\", \"sim\""},
+                    Wrong{"transport.kind", "1", "one of \"umad\", \"sim\""},
+                    Wrong{"transport.device", "7", "the name of an adapter"},
+                    Wrong{"transport.device", "\"mlx5\\n0\"", "the name of an adapter"},
+                    Wrong{"transport.fabric", "[]", "a fabric file or a generator"},
+                    Wrong{"replica.listen", "\"7011\"", "HOST:PORT or [ADDRESS]:PORT"},
+                    Wrong{"replica.peers", "[\"sm2\"]", "a list of HOST:PORT"},
+                    Wrong{"replica.key", "\"own.key\"", "an absolute path"},
+                    Wrong{"transport.port_guid", "\"2c9\"", "a GUID as \"0x"},
+                    Wrong{"transport.port_guid", "\"0x\"", "a GUID as \"0x"},
+                    Wrong{"transport.port_guid", "\"0x10000000000000000\"", "a GUID as \"0x"},
+                    Wrong{"sm.sm_key", "-1", kHex},
+                    Wrong{"sm.m_key", "\"secret\"", kHex},
+                    Wrong{"sm.m_key", "\"0x12 \"", kHex},
+                    Wrong{"sm.m_key", "1.0", kHex},
+                    Wrong{"sm.subnet_prefix", "\"fe80::\"", kHex},
+                    Wrong{"sm.state_dir", "\"state\"", "an absolute path"},
+                    Wrong{"sm.engine", "\"\"", "the name of an engine"},
+                    Wrong{"sm.roots", "\"0x1\"", "a list of GUIDs"},
+                    Wrong{"sm.roots", "[\"0x1\", \"spine-1\"]", "a list of GUIDs"},
+                    Wrong{"sm.roots", "[\"0x0\"]", "a list of GUIDs"},
+                    Wrong{"sm.weights", "[\"0x1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:-1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:65536\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x0:1\"]", "GUID:WEIGHT"},
+                    Wrong{"sm.weights", "[\"0x1:2\", \"0x01:3\"]", "each port once"},
+                    Wrong{"sm.gateways", "\"any\"", "own-first"},
+                    Wrong{"sm.mode", "\"fast\"", "certified, basic or improved"},
+                    Wrong{"sm.lmc", "{ a = 1 }", "a number from 0 to 7"},
+                    Wrong{"sm.lmc", "2001-01-01", "a number from 0 to 7"},
+                    Wrong{"port.mtu_max", "1500", "one of 256, 512, 1024, 2048, 4096"},
+                    Wrong{"port.max_operational_vls", "3", "one of 1, 2, 4, 8, 15"},
+                    Wrong{"qos.sl2vl", list_of(15, "0"), kSl2vl},
+                    Wrong{"qos.sl2vl", list_of(17, "0"), kSl2vl},
+                    Wrong{"qos.sl2vl", list_of(16, "16"), kSl2vl},
+                    Wrong{"qos.vl_arb_high", list_of(65, "\"0:1\""), kArb},
+                    Wrong{"qos.vl_arb_high", "[\"15:1\"]", kArb},
+                    Wrong{"qos.vl_arb_high", "[\"0:256\"]", kArb},
+                    Wrong{"qos.vl_arb_low", "[\"0\"]", kArb},
+                    Wrong{"qos.vl_arb_low", "[\"0:\"]", kArb},
+                    Wrong{"qos.vl_arb_low", "[0]", kArb},
+                    Wrong{"log.level", "\"chatty\"", "one of \"debug\", \"info\", \"warn\""},
+                    Wrong{"log.sink", "\"smd.log\"", "\"stderr\", \"syslog\" or an absolute path"},
+                    Wrong{"admin.socket", "\"smd.sock\"", "an absolute path of at most 107 bytes"},
+                    Wrong{"admin.socket",
+                          "\"/" + std::string(107, 'x') + "\"",
+                          "an absolute path of at most 107 bytes"},
+                    Wrong{"admin.socket_mode", "0o1000", "an octal number from 0o000 to 0o777"},
+                    Wrong{"admin.socket_mode", "660", "an octal number from 0o000 to 0o777"},
+                    Wrong{"admin.socket_mode", "\"rw\"", "an octal number"}));
+
+TEST(Config, LongestSocketPathFits) {
+  EXPECT_TRUE(faults_of(set("admin.socket", "\"/" + std::string(106, 'x') + "\"")).empty());
+}
+
+TEST(Config, UnknownNamesComeWithTheNearestKnownOne) {
+  EXPECT_THAT(faults_of("[sm]\nlcm = 1\n"),
+              ElementsAre("smd.toml:2: unknown key sm.lcm; the nearest known one is sm.lmc"));
+  EXPECT_THAT(faults_of("[sm]\ninterval_s = 1\n"),
+              ElementsAre("smd.toml:2: unknown key sm.interval_s; the nearest known one is "
+                          "sweep.interval_s"));
+  EXPECT_THAT(faults_of("\n[sweeep]\ninterval_s = 1\n"),
+              ElementsAre("smd.toml:2: unknown section [sweeep]; the nearest known one is "
+                          "[sweep]"));
+  EXPECT_THAT(faults_of("priority = 1\n"),
+              ElementsAre("smd.toml:1: priority stands outside of every section; the nearest known "
+                          "key is sm.priority"));
+  EXPECT_THAT(faults_of("sm = 1\n"), ElementsAre("smd.toml:1: sm is no section; write [sm]"));
+  EXPECT_THAT(faults_of("[[sm]]\nlmc = 1\n"),
+              ElementsAre("smd.toml:1: sm is no section; write [sm]"));
+  EXPECT_THAT(faults_of("[sm]\n\"a\\nb\" = 1\n"),
+              ElementsAre(StartsWith("smd.toml:2: unknown key sm.\"a\\u000Ab\"; ")))
+      << "a fault is one line, whatever the key";
+}
+
+TEST(Config, EveryFaultIsReportedInTheOrderOfTheFile) {
+  EXPECT_THAT(faults_of("[sweep]\ninterval_s = -1\n[sm]\nlmc = 9\npriority = 16\nmude = 1\n"),
+              ElementsAre("smd.toml:2: sweep.interval_s is -1; a number from 0 to 86400",
+                          "smd.toml:4: sm.lmc is 9; a number from 0 to 7",
+                          "smd.toml:5: sm.priority is 16; a number from 0 to 15",
+                          "smd.toml:6: unknown key sm.mude; the nearest known one is sm.mode"));
+}
+
+TEST(Config, OneFaultAndNothingIsApplied) {
+  const auto config = parse_config("[sm]\npriority = 3\nlmc = 9\n", "f");
+  EXPECT_FALSE(config.has_value()) << "priority must not come out of a file that is wrong";
+}
+
+TEST(Config, RulesBetweenOptions) {
+  EXPECT_THAT(faults_of("[smp]\nwindow_min = 64\n"),
+              ElementsAre("smd.toml:2: smp.window_min is 64; a number up to smp.window_start, "
+                          "which is 32"));
+  EXPECT_THAT(faults_of("[smp]\nwindow_max = 16\n"),
+              ElementsAre("smd.toml:2: smp.window_start is 32; a number up to smp.window_max, "
+                          "which is 16"));
+  EXPECT_THAT(faults_of("[sm]\nlid_min = 100\nlid_max = 99\n"),
+              ElementsAre(HasSubstr(":2: sm.lid_min is 100; a number up to sm.lid_max")));
+  EXPECT_THAT(faults_of("[sm]\nlmc = 3\nlid_max = 14\n"),
+              ElementsAre("smd.toml:3: sm.lid_max is 14; at least 15, for the 8 LIDs of the "
+                          "manager's own port (sm.lmc)"));
+  EXPECT_TRUE(faults_of("[sm]\nlmc = 3\nlid_max = 15\n").empty());
+  EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
+              ElementsAre(HasSubstr("a number up to transport.retry_backoff_max_s")));
+  EXPECT_THAT(faults_of("[replica]\npeers = [\"sm2:7011\"]\nkey = \"/k\"\n"),
+              ElementsAre(HasSubstr("set replica.certificate, replica.key and replica.ca")));
+  EXPECT_THAT(faults_of("[sweep]\ndebounce_max_ms = 2\n"),
+              ElementsAre(HasSubstr("a number up to sweep.debounce_max_ms")));
+  EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_high = [\"4:1\"]\n"),
+              ElementsAre("smd.toml:4: qos.vl_arb_high names VL 4; a VL below "
+                          "port.max_operational_vls, which is 4"));
+  EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_low = [\"4:1\"]\n"),
+              ElementsAre(HasSubstr("qos.vl_arb_low names VL 4")));
+  const std::string sl2vl = "sl2vl = [0,0,0,0,0,0,0,0,0,0,0,0,0,0,2,15]\n";
+  EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 2\n[qos]\n" + sl2vl),
+              ElementsAre(HasSubstr("qos.sl2vl names VL 2")));
+  EXPECT_TRUE(faults_of("[port]\nmax_operational_vls = 4\n[qos]\n" + sl2vl).empty())
+      << "VL 15 discards, on any port";
+}
+
+TEST(Config, RulesKeepQuietAboutOptionsThatAreWrongThemselves) {
+  EXPECT_THAT(faults_of("[sm]\nlid_min = 0xbfff\nlid_max = 0\n"),
+              ElementsAre(HasSubstr("sm.lid_max is 0")));
+}
+
+TEST(Config, TextThatIsNoToml) {
+  EXPECT_THAT(faults_of("[sm]\nlmc = \n"), ElementsAre(StartsWith("smd.toml:2: not TOML: ")));
+  EXPECT_THAT(faults_of("[sm]\nlmc = 1\nlmc = 2\n"),
+              ElementsAre(StartsWith("smd.toml:3: not TOML: ")));
+  for (const char* header : {"[=", "[[[", "[", "[.]", "[]", "[sm", "[sm]]", "[[sm]", "[\"sm]"}) {
+    EXPECT_THAT(faults_of(header), ElementsAre(StartsWith("smd.toml:1: not TOML: "))) << header;
+  }
+  EXPECT_THAT(faults_of("[sm]\nlmc = " + std::string(100000, '[')),
+              ElementsAre(HasSubstr("not TOML: ")));
+}
+
+TEST(Config, CharactersBeyondAsciiStandInDoubleQuotesAndComments) {
+  const Config config = config_of(
+      "\xef\xbb\xbf# g\xc3\xa9n\xc3\xa9ral \"\n[transport]\n"
+      "device = \"d\\\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e\" # \"\"\"\nfabric = '\"\"\"'\n");
+  EXPECT_EQ(config.transport.device, "d\"\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e");
+  EXPECT_EQ(config.transport.fabric, "\"\"\"");
+  for (const char* stray : {"[s\xc3\xb6]\n",
+                            "[sm]\xc2\xa0\n",
+                            "x = \xc3\x9f\n",
+                            "x = '\xc3\x9f'\n",
+                            "[sm] 'a' \xc3\xa9",
+                            "x = \"\\\\\" \xc3\xa9"}) {
+    EXPECT_THAT(faults_of(stray),
+                ElementsAre("smd.toml:1: not TOML that smd reads: a character beyond ASCII outside "
+                            "of double quotes and comments"))
+        << stray;
+  }
+  EXPECT_THAT(faults_of("\nx = \"\\\xc3\xa9\""),
+              ElementsAre(HasSubstr(":2: not TOML that smd reads: a backslash before")));
+}
+
+TEST(Config, BytesThatAreNoUtf8) {
+  for (const char* bytes : {"\xff\xfe",
+                            "\xc3",              // cut
+                            "\xc0\x80",          // overlong
+                            "\xe0\x82\x80",      // overlong
+                            "\xf0\x82\x82\xac",  // overlong
+                            "\xf4\x90\x80\x80",  // beyond Unicode
+                            "\xed\xa0\x80"}) {   // a surrogate
+    for (const char* before : {"#", "x = \""}) {
+      if (std::string_view(bytes) == "\xed\xa0\x80" && *before == '#') continue;
+      EXPECT_THAT(faults_of("\n" + std::string(before) + bytes + "\"\n"),
+                  ElementsAre(StartsWith("smd.toml:2: not TOML")))
+          << before << bytes;
+    }
+  }
+}
+
+TEST(Config, StringsOfSeveralLinesAreForNoOption) {
+  for (const char* quote : {"\"\"\"", "'''"}) {
+    EXPECT_THAT(faults_of(std::string("[sm]\nengine = ") + quote + "x\n\\ \xc3\x9f" + quote),
+                ElementsAre("smd.toml:2: not TOML that smd reads: a string of several lines; no "
+                            "option takes it"));
+  }
+  EXPECT_TRUE(faults_of("[transport]\ndevice = \"\"\nfabric = ''\n").empty());
+}
+
+TEST(Config, FaultsOfTheSyntaxStayOneLine) {
+  EXPECT_THAT(faults_of("[sm]\nlmc = t\n"),
+              ElementsAre(AllOf(StartsWith("smd.toml:2: not TOML: "), Not(HasSubstr("\n")))));
+}
+
+TEST(Config, TheFirstHundredFaultsOfAFileAndHowManyMoreThereAre) {
+  std::string text = "[sm]\n";
+  for (int i = 0; i < 100000; ++i) text += fmt::format("k{}=1\n", i);
+  const auto faults = faults_of(text);
+  ASSERT_EQ(faults.size(), 101u);
+  EXPECT_THAT(faults.front(), StartsWith("smd.toml:2: unknown key sm.k0; "));
+  EXPECT_THAT(faults[99], StartsWith("smd.toml:101: unknown key sm.k99; "));
+  EXPECT_EQ(faults.back(), "smd.toml: and 99900 more faults");
+}
+
+TEST(Config, NumbersAreShownInTheBaseInWhichTheyWereWritten) {
+  EXPECT_THAT(faults_of("[admin]\nsocket_mode = 0o1777\n"),
+              ElementsAre("smd.toml:2: admin.socket_mode is 0o1777; an octal number from 0o000 to "
+                          "0o777"));
+  EXPECT_THAT(faults_of("[sm]\nlmc = 0xff\n"), ElementsAre(HasSubstr("sm.lmc is 0xff; ")));
+}
+
+TEST(Config, TheLongWordForWarnIsTakenForOneRelease) {
+  EXPECT_TRUE(faults_of("[log]\nlevel = \"warning\"\n").empty());
+  EXPECT_EQ(log::parse_level("warning").value(), log::Level::Warn);
+}
+
+TEST(Config, LongValuesAreCutInMessages) {
+  const auto faults = faults_of(set("sm.roots", list_of(5000, "\"\xc3\xa9t\xc3\xa9\"")));
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_LT(faults[0].size(), 300u);
+}
+
+TEST(Config, FilesThatCannotBeRead) {
+  const auto missing = load_config("/nonexistent/smd.toml");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(print_fault(missing.error()[0]), "/nonexistent/smd.toml: no such file");
+  const auto folder = load_config("/");
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(print_fault(folder.error()[0]), "/: is a directory: name a file in it");
+  EXPECT_FALSE(load_config("/dev/zero")) << "must not read for ever";
+}
+
+class ConfigFile : public testing::Test {
+ protected:
+  ConfigFile()
+      : path_(testing::TempDir() + "config_test_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml") {}
+
+  ~ConfigFile() override { std::filesystem::remove(path_); }
+
+  void write(const std::string& text) const { std::ofstream(path_) << text; }
+
+  std::string path_;
+};
+
+TEST_F(ConfigFile, FaultsNameTheFile) {
+  write("[sm]\nlmc = 9\n");
+  const auto config = load_config(path_);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2: sm.lmc is 9; a number from 0 to 7");
+}
+
+TEST_F(ConfigFile, EmptyIsAllDefaults) {
+  write("");
+  EXPECT_EQ(load_config(path_).value(), Config{});
+}
+
+TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
+  const std::string partitions = path_ + ".partitions";
+  const std::string policy = path_ + ".qos";
+  write("[partitions]\nfile = \"" + partitions + "\"\n[qos]\npolicy_file = \"" + policy + "\"\n");
+  std::ofstream(partitions) << "A=1: ALL;\nA=1: ALL=full;\n";
+  std::ofstream(policy) << "qos-ulps\ndefault: 3\nend-qos-ulps\n";
+  const auto config = load_config(path_);
+  ASSERT_TRUE(config) << print_fault(config.error()[0]);
+  EXPECT_EQ(config->partitions.rules.value().partitions.size(), 2u);
+  EXPECT_EQ(config->partitions.remarks.size(), 1u);
+  EXPECT_EQ(config->qos.rules.value().levels.at(0).sl, 3);
+
+  std::ofstream(partitions) << "A=1: x;\n";
+  std::ofstream(policy) << "\nqos\n";
+  const auto wrong = load_config(path_);
+  ASSERT_FALSE(wrong);
+  ASSERT_GE(wrong.error().size(), 2u) << "those of every file";
+  EXPECT_THAT(print_fault(wrong.error()[0]), HasSubstr(partitions + ":1: 'x' is no port"));
+  EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2: "));
+  std::filesystem::remove(partitions);
+  EXPECT_FALSE(load_config(path_)) << "a file that is named must be there";
+  std::filesystem::remove(policy);
+}
+
+TEST_F(ConfigFile, OversizeIsRefused) {
+  write(std::string((1 << 20) + 1, '\n'));
+  const auto config = load_config(path_);
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error()[0].message, HasSubstr("1 MiB at most"));
+}
+
+TEST(ConfigText, PrintedConfigReadsBack) {
+  Config config;
+  config.transport.kind = TransportKind::Sim;
+  config.transport.device = "a\"b\\c";
+  config.sm.m_key = MKey{0xfedcba9876543210};
+  config.sm.roots = {Guid{1}, Guid{2}};
+  config.qos.vl_high_limit = 255;
+  config.qos.vl_arb_low = {{Vl{0}, 1}, {Vl{3}, 0}};
+  config.qos.sl2vl.emplace().fill(Vl{2});
+  config.admin.socket_mode = 0600;
+  EXPECT_EQ(config_of(print_config(config)), config);
+  EXPECT_EQ(config_of(print_config(Config{})), Config{});
+}
+
+TEST(ConfigText, InstalledFileIsTheTable) {
+  expect_file(test::source_path("etc/smd.toml"), print_default_config());
+}
+
+TEST(ConfigText, ReferenceIsTheTable) {
+  const std::filesystem::path path = test::source_path("docs/formats/config.md");
+  const std::string text = read_file(path);
+  const std::string mark = "<!-- generated from the table of options -->\n";
+  ASSERT_THAT(text, HasSubstr(mark));
+  const std::string head = text.substr(0, text.find(mark) + mark.size());
+  expect_file(path, head + print_config_reference());
+}
+
+TEST(ConfigText, InstalledFileIsAllDefaultsWithAndWithoutItsComments) {
+  const std::string text = print_default_config();
+  EXPECT_EQ(config_of(text), Config{});
+
+  std::istringstream in(text);
+  std::string uncommented;
+  for (std::string line; std::getline(in, line);) {
+    // "# words" is prose, "#key = value" an option.
+    const bool option = line.size() > 1 && line[0] == '#' && line[1] != ' ';
+    uncommented += (option ? line.substr(1) : line) + "\n";
+  }
+  Config config = config_of(uncommented);
+  EXPECT_TRUE(config.qos.sl2vl && config.qos.vl_high_limit && config.qos.vl_arb_high &&
+              config.qos.vl_arb_low)
+      << "examples of options without a default must be right too";
+  const cc::Options& congestion = config.congestion;
+  EXPECT_TRUE(congestion.cct && congestion.victim_mask && congestion.credit_mask &&
+              congestion.cs_return_delay && congestion.marking_rate && congestion.ccti_timer[1]);
+  config.qos = {};
+  config.congestion = {};
+  EXPECT_EQ(config, Config{});
+}
+
+TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
+  const std::string text = read_file(test::source_path("docs/operations.md"));
+  const std::size_t from = text.find("## What one host can do to you");
+  ASSERT_NE(from, std::string::npos);
+  std::istringstream section(text.substr(from, text.find("\n## ", from) - from));
+  std::size_t named = 0;
+  for (std::string line; std::getline(section, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| what the host sends")) continue;
+    // The last column: `section.key`, `section.key`
+    std::string options = line.substr(line.rfind('|', line.size() - 2));
+    for (std::size_t at = 0; (at = options.find('`', at)) != std::string::npos; ++named) {
+      const std::size_t end = options.find('`', at + 1);
+      const std::string name = options.substr(at + 1, end - at - 1);
+      EXPECT_NE(std::ranges::find(config_options(), name, &ConfigOption::name),
+                config_options().end())
+          << name << " in: " << line;
+      at = end + 1;
+    }
+  }
+  EXPECT_GT(named, 20u);
+}
+
+TEST(ConfigDiff, NamesWhatChangedAndWhetherItNeedsARestart) {
+  Config before;
+  Config after = before;
+  EXPECT_TRUE(diff_config(before, after).empty());
+  after.sm.lmc = 1;
+  after.transport.port = 2;
+  after.qos.vl_arb_high.emplace();
+  EXPECT_THAT(diff_config(before, after),
+              ElementsAre(ConfigChange{"transport.port", true},
+                          ConfigChange{"sm.lmc", false},
+                          ConfigChange{"qos.vl_arb_high", false}));
+}
+
+}  // namespace
+}  // namespace smd

@@ -1,0 +1,105 @@
+#include "smd/manager/route_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fabric_text.h"
+
+namespace smd {
+namespace {
+
+using test::fabric_from_shared;
+using test::lids_in_order;
+using test::switch_named;
+
+RouteJob job_for(std::shared_ptr<const Fabric> fabric, const std::string& engine) {
+  return {.fabric = fabric, .lids = lids_in_order(*fabric), .engine = engine};
+}
+
+std::shared_ptr<const ActiveSubnet> in_force(const RouteJob& job, const Routed& routed) {
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = {.fabric = job.fabric}, .lids = job.lids, .routing = routed.tables});
+}
+
+constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4";
+
+TEST(RouteJob, KeepsRoutesThatAutoMade) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "auto");
+  Routed first = compute_routed(job);
+  ASSERT_FALSE(first.error) << first.error->context;
+  EXPECT_EQ(first.tables.chosen_by, "auto");
+  job.orientation = first.tables.orientation;
+  job.in_force = in_force(job, first);
+  const Routed again = compute_routed(job);
+  ASSERT_FALSE(again.error);
+  EXPECT_EQ(again.tables.lft, first.tables.lft);
+  EXPECT_THAT(again.tables.notes.at(0), testing::HasSubstr("which made the routes in force"));
+}
+
+TEST(RouteJob, DoesNotKeepRoutesOfAnotherEngine) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "updn");
+  const Routed first = compute_routed(job);
+  job.in_force = in_force(job, first);
+  job.engine = "auto";
+  const Routed other = compute_routed(job);
+  ASSERT_FALSE(other.error);
+  EXPECT_THAT(other.tables.notes.at(0), testing::Not(testing::HasSubstr("in force")));
+}
+
+TEST(RouteJob, RoutesOfTheFallbackAreKeptAsAnyOthers) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "ftree");
+  job.fallback = true;
+  const Routed first = compute_routed(job);
+  ASSERT_FALSE(first.error);
+  EXPECT_EQ(first.tables.engine, "updn");
+  EXPECT_NE(first.fallback_reason, "");
+  EXPECT_FALSE(first.tables.recomputed);
+  job.orientation = first.tables.orientation;
+  job.in_force = in_force(job, first);
+  const Routed again = compute_routed(job);
+  EXPECT_EQ(again.fallback_reason, first.fallback_reason);
+  EXPECT_TRUE(again.tables.recomputed) << "made from those in force";
+  EXPECT_EQ(again.tables.lft, first.tables.lft);
+}
+
+TEST(RouteJob, WhatIsLeftOfAFabricNeedsNoShape) {
+  for (const char* rest : {"H1~H2", "S1-H1", "S1-H1 S1-H2"}) {
+    for (const char* engine : {"dor", "hamming", "dragonfly", "ftree", "hamiltonian"}) {
+      const Routed routed = compute_routed(job_for(fabric_from_shared(rest), engine));
+      EXPECT_FALSE(routed.error) << engine << " on " << rest << ": " << routed.error->context;
+    }
+  }
+  EXPECT_TRUE(compute_routed(job_for(fabric_from_shared("S1-H1"), "door")).error);
+}
+
+TEST(RouteJob, PassesOnHowToOrient) {
+  RouteJob job = job_for(fabric_from_shared("S1-S2 S1-S3 S2-S3 S2-S4 S3-S4 S4-S5 H1-S1"), "updn");
+  job.engine_options.roots = {job.fabric->node_guid[test::node(*job.fabric, "S1")]};
+  job.engine_options.orientation_search = OrientationSearch::DepthFirst;
+  EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S5")], 4u);
+
+  job = job_for(fabric_from_shared("S1-S2 S2-S3 S3-S4 S4-S5 H1-S1"), "updn");
+  job.engine_options.root_choice = RootChoice::Central;
+  EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S3")], 0u);
+}
+
+TEST(RouteJob, PassesOnWhatPortsDraw) {
+  //  Two cables from S1 to S2. What H1 draws fills one of them.
+  RouteJob job =
+      job_for(fabric_from_shared("S1:1-S2:1 S1:2-S2:2 H1-S2 H2-S2 H3-S2 H4-S2 H5-S1"), "minhop");
+  const Fabric& f = *job.fabric;
+  const PortIdx heavy = test::end_port(f, "H1");
+  const auto beside = [&](const RoutingTables& tables) {
+    unsigned count = 0;
+    for (const char* name : {"H2", "H3", "H4"})
+      count += tables.lft.route(switch_named(f, "S1"), job.lids.base[test::end_port(f, name)]) ==
+               tables.lft.route(switch_named(f, "S1"), job.lids.base[heavy]);
+    return count;
+  };
+  EXPECT_EQ(beside(compute_routed(job).tables), 1u);
+  job.engine_options.weights = {{f.port_guid[heavy], 10}};
+  EXPECT_EQ(beside(compute_routed(job).tables), 0u);
+}
+
+}  // namespace
+}  // namespace smd

@@ -1,0 +1,144 @@
+// Plans beside switches that answer nothing but may still forward.
+#include "smd/manager/plan_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/manager/route_job.h"
+#include "smd/routing/engine.h"
+#include "tests/support/fabric_text.h"
+
+namespace smd {
+namespace {
+
+using test::fabric_from;
+using test::node;
+using test::port;
+using test::switch_named;
+
+using Subnet = std::shared_ptr<const ActiveSubnet>;
+
+Subnet make_subnet(const SweepReport& sweep, const Shared<LidMap>& lids, RoutingTables routing) {
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = sweep, .lids = lids, .routing = std::move(routing), .rows = {}});
+}
+
+Subnet in_force_on(Fabric fabric) {
+  const LidMap lids = test::lids_in_order(fabric);
+  RoutingTables routing = *find_engine("updn")->compute(fabric, lids, {});
+  return make_subnet(
+      {.fabric = std::make_shared<const Fabric>(std::move(fabric))}, lids, std::move(routing));
+}
+
+ConfirmedTables held_by(const ActiveSubnet& before) {
+  ConfirmedTables held;
+  for (const SwitchIdx sw : before.fabric().switch_node.indices()) {
+    LftBlock block;
+    std::ranges::copy(before.routing->lft.block(sw, 0), block.begin());
+    held.confirm(before.fabric().node_guid[before.fabric().switch_node[sw]], 0, block);
+  }
+  return held;
+}
+
+/// A ring of four with a host each; S3 went silent, its two cables are Active.
+struct Silent {
+  Subnet before = in_force_on(fabric_from(
+      "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3"));
+  Subnet now = [] {
+    Fabric fabric = fabric_from("S1:1-S2:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 S2/3");
+    for (const char* end : {"S2:2", "S4:1"})
+      fabric.port_info[port(fabric, end)].port_state = static_cast<std::uint8_t>(PortState::Active);
+    return in_force_on(std::move(fabric));
+  }();
+};
+
+TEST(UnresponsiveSwitches, IsWhatIsInForceWhenNothingLingers) {
+  Silent net;
+  EXPECT_EQ(add_unresponsive(net.before, *net.before), net.before);
+  EXPECT_EQ(add_unresponsive(net.before, *net.now), net.before);
+}
+
+TEST(UnresponsiveSwitches, ASilentSwitchKeepsItsRowAndItsPlaceInTheOrientation) {
+  Silent net;
+  const auto extended = add_unresponsive(net.now, *net.before);
+  ASSERT_NE(extended, net.now);
+  const SwitchIdx then = switch_named(net.before->fabric(), "S3");
+  const SwitchIdx here = switch_named(extended->fabric(), "S3");
+  EXPECT_EQ(here.value(), net.now->fabric().switch_count());
+  EXPECT_TRUE(std::ranges::equal(extended->routing->lft.block(here, 0),
+                                 net.before->routing->lft.block(then, 0)));
+  EXPECT_EQ(extended->routing->orientation.rank[here], net.before->routing->orientation.rank[then]);
+  EXPECT_EQ(extended->lids->base.size(), extended->fabric().port_count());
+}
+
+TEST(UnresponsiveSwitches, WhatLingersIsWantedToDoWhatItDoes) {
+  Silent net;
+  const auto extended = add_unresponsive(net.now, *net.before);
+  const SwitchIdx silent = switch_named(extended->fabric(), "S3");
+  ConfirmedTables confirmed = held_by(*net.before);
+  const Guid guid = extended->fabric().node_guid[extended->fabric().switch_node[silent]];
+  LftBlock other;
+  other.fill(PortNum{2});
+  confirmed.confirm(guid, 0, other);
+  HeldTables held =
+      collect_held_tables(extended->fabric(), extended->routing->lft.top(), confirmed);
+  const Subnet left = freeze_unresponsive(silent, *extended, held);
+  EXPECT_THAT(left->routing->lft.block(silent, 0), testing::Each(PortNum{2}));
+  EXPECT_TRUE(held.unknown.empty());
+}
+
+UnresponsiveJob job_of(const Silent& net, const Subnet& extended) {
+  const ConfirmedTables confirmed = held_by(*net.before);
+  UnresponsiveJob job{.job = {.goal = extended}, .without = {.goal = net.now}};
+  for (PlanJob* each : {&job.job, &job.without})
+    each->held =
+        collect_held_tables(each->goal->fabric(), each->goal->routing->lft.top(), confirmed);
+  job.job.goal =
+      freeze_unresponsive(SwitchIdx{static_cast<std::uint32_t>(net.now->fabric().switch_count())},
+                          *extended,
+                          job.job.held);
+  return job;
+}
+
+TEST(UnresponsiveSwitches, APlanIsProvedWithTheSilentSwitchAndWritesNothingThere) {
+  Silent net;
+  const TransitionPlan plan = compute_plan(job_of(net, add_unresponsive(net.now, *net.before)));
+  EXPECT_FALSE(plan.phases.empty());
+  EXPECT_TRUE(plan.certified());
+  EXPECT_FALSE(reaches_beyond(net.now->fabric(), plan));
+  EXPECT_EQ(plan.phases.front().certificate.size(), net.now->fabric().port_count() + 4);
+}
+
+// Its entries and those of the rest close a cycle, whatever is done.
+TEST(UnresponsiveSwitches, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
+  Silent net;
+  const auto extended = add_unresponsive(net.now, *net.before);
+  UnresponsiveJob job = job_of(net, extended);
+  // A turn around the ring at every switch: LIDs 1 and 2 chase each other through S3.
+  const auto turn = [&](ForwardingTables& lft, const char* at, unsigned lid, unsigned out) {
+    lft.set_route(switch_named(extended->fabric(), at),
+                  Lid{static_cast<std::uint16_t>(lid)},
+                  PortNum{static_cast<std::uint8_t>(out)});
+  };
+  RoutingTables routing = job.job.goal->routing;
+  for (ForwardingTables* lft : {&routing.lft, &job.job.held.lft}) {
+    for (const unsigned lid : {1u, 2u, 3u, 4u}) {
+      turn(*lft, "S1", lid, 1);
+      turn(*lft, "S2", lid, 2);
+      turn(*lft, "S3", lid, 2);
+      turn(*lft, "S4", lid, 2);
+    }
+  }
+  job.job.goal = make_subnet(extended->sweep, extended->lids, std::move(routing));
+  turn(job.job.held.lft, "S1", 5, 1);
+  const TransitionPlan plan = compute_plan(job);
+  ASSERT_GE(plan.phases.size(), 1u);
+  EXPECT_THAT(
+      plan.phases.front().deactivate,
+      testing::ElementsAre(port(net.now->fabric(), "S2:2"), port(net.now->fabric(), "S4:1")));
+  EXPECT_FALSE(plan.certified());
+  EXPECT_THAT(plan.why, testing::HasSubstr("2 ports to switches that answer nothing"));
+}
+
+}  // namespace
+}  // namespace smd

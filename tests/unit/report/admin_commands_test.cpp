@@ -1,0 +1,356 @@
+// The daemon's side of smctl, on a simulated subnet that is up.
+#include "smd/report/admin_commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "smd/mad/notice.h"
+#include "smd/routing/engine.h"
+#include "tests/support/world.h"
+
+namespace smd {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class AdminCommands : public testing::Test {
+ protected:
+  explicit AdminCommands(const std::string& fabric = "example:name=fig67")
+      : world(test::spec_of(fabric)) {
+    register_commands(table,
+                      {.manager = [this] { return present ? &world.manager : nullptr; },
+                       .transport = [this]() -> Transport* { return &world.transport; },
+                       .shutdown = [] {},
+                       .uptime = [] { return Duration{0}; }});
+  }
+
+  void bring_up() {
+    world.manager.start();
+    ASSERT_TRUE(world.settle_up());
+  }
+
+  Json answer(const std::string& command, const Json& args = Json::object()) {
+    return Json::parse(table.answer(Json{{"command", command}, {"args", args}}.dump()));
+  }
+
+  /// The result of a command that has one.
+  Json ask(const std::string& command, const Json& args = Json::object()) {
+    const Json got = answer(command, args);
+    EXPECT_TRUE(got.at("ok").get<bool>()) << got;
+    return got.value("result", Json());
+  }
+
+  std::string refusal(const std::string& command, const Json& args = Json::object()) {
+    const Json got = answer(command, args);
+    EXPECT_FALSE(got.at("ok").get<bool>()) << got;
+    return got.value("error", "");
+  }
+
+  unsigned lid(const std::string& name) {
+    const std::uint32_t node = world.node(name);
+    const bool is_switch = world.fabric.spec().nodes[node].type == NodeType::Switch;
+    return world.fabric.port_info(node, PortNum{is_switch ? std::uint8_t{0} : std::uint8_t{1}})
+        .lid.value();
+  }
+
+  bool present = true;
+  test::World world;
+  CommandTable table;
+};
+
+TEST_F(AdminCommands, NothingIsShownBeforeTheSubnetIsUp) {
+  for (const char* command : {"links", "nodes", "fabric"}) {
+    EXPECT_EQ(refusal(command), "the subnet is not up yet") << command;
+  }
+  EXPECT_EQ(refusal("route", {{"from", "a"}, {"to", "b"}}), "the subnet is not up yet");
+  present = false;
+  EXPECT_EQ(refusal("engine", {{"name", "updn"}}), "no device is open");
+  EXPECT_EQ(refusal("sweep"), "no device is open");
+  EXPECT_EQ(refusal("changes"), "no device is open");
+}
+
+TEST_F(AdminCommands, ARouteIsTheWayThroughTheRegisters) {
+  bring_up();
+  const Json route = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
+  EXPECT_EQ(route.at("lid"), lid("node-13"));
+  EXPECT_EQ(route.at("from_lid"), lid("node-11"));
+  // Walk the simulated switches.
+  std::uint32_t at = world.node("node-11");
+  PortNum out{1};
+  for (const Json& hop : route.at("hops")) {
+    const sim::NodeSpec& here = world.fabric.spec().nodes[at];
+    EXPECT_EQ(hop.at("from"), here.description);
+    EXPECT_EQ(hop.at("from_port"), out.value());
+    EXPECT_EQ(hop.at("from_lid"), lid(here.description));
+    EXPECT_EQ(hop.at("state"), "Active");
+    const sim::PortSpec& cable = here.ports[out.value()];
+    at = cable.peer_node;
+    EXPECT_EQ(hop.at("to"), world.fabric.spec().nodes[at].description);
+    EXPECT_EQ(hop.at("to_port"), cable.peer_port.value());
+    EXPECT_EQ(hop.at("to_lid"), lid(hop.at("to").get<std::string>()));
+    if (at != world.node("node-13")) {
+      out = world.fabric.lft(at, Lid{static_cast<std::uint16_t>(lid("node-13"))});
+    }
+  }
+  EXPECT_EQ(at, world.node("node-13"));
+  EXPECT_GE(route.at("hops").size(), 4u);
+}
+
+TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
+  bring_up();
+  const Json by_name = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
+  const auto guid = [&](const char* name) {
+    return fmt::format("{}", world.fabric.spec().nodes[world.node(name)].guid);
+  };
+  EXPECT_EQ(ask("route", {{"from", guid("node-11")}, {"to", guid("node-13")}}), by_name);
+  EXPECT_EQ(ask("route",
+                {{"from", std::to_string(lid("node-11"))}, {"to", std::to_string(lid("node-13"))}}),
+            by_name);
+  EXPECT_EQ(ask("route", {{"from", "node-11"}, {"to", "node-11"}}).at("hops").size(), 0u);
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}, {"to", "nobody"}}),
+              AllOf(HasSubstr("'nobody'"), HasSubstr("GUID or LID")));
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}, {"to", "999"}}), HasSubstr("'999'"));
+  EXPECT_THAT(refusal("route", {{"from", "node-11"}}), HasSubstr("'to'"));
+  EXPECT_THAT(refusal("route", {{"from", 3}, {"to", "node-11"}}), HasSubstr("'from'"));
+}
+
+TEST_F(AdminCommands, TheStatusCountsTrapsAndWhatFoundNoRoom) {
+  bring_up();
+  const std::uint32_t node = world.node("node-8");
+  const Lid own{static_cast<std::uint16_t>(lid("node-8"))};
+  const auto client = world.fabric.attach(node, PortNum{0}, [](const MadPacket&) {});
+  for (const Lid issuer : {own, Lid{40'000}, Lid{static_cast<std::uint16_t>(lid("node-11"))}}) {
+    Notice notice = link_state_notice(issuer);
+    notice.issuer_lid = issuer;
+    Smp smp;
+    smp.method = Method::Trap;
+    smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+    encode_notice(notice, smp.data);
+    MadPacket packet{
+        .remote_lid =
+            world.fabric.port_info(world.fabric.spec().sm_node, world.fabric.spec().sm_port).lid};
+    encode_smp(smp, packet.mad);
+    world.fabric.inject(client, packet);
+  }
+  world.run_for(std::chrono::seconds(1));
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("traps").at("received"), 3);
+  EXPECT_EQ(status.at("traps").at("unknown_issuer"), 1);
+  EXPECT_EQ(status.at("traps").at("wrong_issuer"), 1);
+  EXPECT_EQ(status.at("traps").at("held_back"), 0);
+  EXPECT_EQ(status.at("receive_queue").at("traps_dropped"), 0);
+  EXPECT_EQ(status.at("receive_queue").at("answers_dropped"), 0);
+}
+
+TEST_F(AdminCommands, ASwitchIsAnEndToo) {
+  bring_up();
+  const Json route = ask("route", {{"from", "node-8"}, {"to", "node-5"}});
+  EXPECT_EQ(route.at("from_lid"), lid("node-8"));
+  EXPECT_EQ(route.at("hops").front().at("from"), "node-8");
+  EXPECT_EQ(route.at("hops").back().at("to"), "node-5");
+}
+
+TEST_F(AdminCommands, ANameOfTwoNodesNeedsAGuid) {
+  world.fabric.set_description(world.node("node-11"), "twin");
+  world.fabric.set_description(world.node("node-12"), "twin");
+  bring_up();
+  EXPECT_THAT(refusal("route", {{"from", "twin"}, {"to", "node-13"}}),
+              AllOf(HasSubstr("more than one"), HasSubstr("GUID")));
+}
+
+TEST_F(AdminCommands, EveryLinkOnceWithBothEnds) {
+  bring_up();
+  const Json links = ask("links").at("links");
+  EXPECT_EQ(links.size(), 16u);
+  std::set<std::pair<std::string, int>> ends;
+  for (const Json& link : links) {
+    EXPECT_TRUE(ends.emplace(link.at("from"), link.at("from_port")).second) << link;
+    EXPECT_TRUE(ends.emplace(link.at("to"), link.at("to_port")).second) << link;
+    const std::uint32_t node = world.node(link.at("from"));
+    const sim::PortSpec& cable =
+        world.fabric.spec().nodes[node].ports[link.at("from_port").get<std::size_t>()];
+    EXPECT_EQ(world.node(link.at("to")), cable.peer_node);
+    EXPECT_EQ(link.at("to_port"), cable.peer_port.value());
+    EXPECT_EQ(link.at("state"), "Active");
+    EXPECT_EQ(link.at("width"), print_link_width(cable.width));
+    EXPECT_EQ(link.at("speed"), print_link_speed(cable.speed));
+  }
+}
+
+TEST_F(AdminCommands, TheEngineInForceShowsItsContract) {
+  bring_up();
+  const Json engine = ask("engine");
+  EXPECT_EQ(engine.at("engine"), world.manager.last_cycle()->engine);
+  EXPECT_EQ(engine.at("contract"), find_engine(engine.at("engine").get<std::string>())->contract());
+  EXPECT_EQ(engine.at("engines").size(), engine_names().size());
+}
+
+TEST_F(AdminCommands, ANamedEngineIsUsedFromTheNextCycleOn) {
+  bring_up();
+  const std::string before = ask("engine").at("engine");
+  std::string other;
+  for (std::string_view name : engine_names()) {
+    if (name == "minhop") other = name;
+  }
+  ASSERT_FALSE(other.empty());
+  ASSERT_NE(other, before);
+  const Json answer = ask("engine", {{"name", other}});
+  EXPECT_EQ(answer.at("engine"), other);
+  EXPECT_EQ(answer.at("contract"), find_engine(other)->contract());
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.settings().engine, other);
+  EXPECT_THAT(world.reports.back().reason, HasSubstr("command: engine"));
+}
+
+TEST_F(AdminCommands, AnEngineThatTheFabricRefusesLeavesTheOneInForce) {
+  bring_up();
+  ask("engine", {{"name", "dor"}});
+  EXPECT_TRUE(ask("engine").at("engine_undecided"));
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  for (const char* command : {"engine", "status"}) {
+    const Json now = ask(command);
+    EXPECT_EQ(now.at("engine"), "updn") << command;
+    EXPECT_EQ(now.at("engine_requested"), "dor") << command;
+    EXPECT_THAT(now.at("engine_refused").get<std::string>(), HasSubstr("no mesh or torus"));
+    EXPECT_FALSE(now.contains("engine_undecided"));
+    EXPECT_FALSE(now.contains("engine_needs_force"));
+  }
+  EXPECT_THAT(ask("status").at("alarms").at(0).get<std::string>(),
+              testing::StartsWith("engine dor requested, updn in force: no mesh or torus"));
+  EXPECT_EQ(world.manager.settings().engine, "updn");
+
+  ask("engine", {{"name", "updn"}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_TRUE(ask("status").at("alarms").empty());
+  EXPECT_FALSE(ask("status").contains("engine_refused"));
+}
+
+TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {
+  Settings settings = world.manager.settings();
+  settings.engine = "dor";
+  settings.engine_fallback = true;
+  world.manager.adopt(settings);
+  bring_up();
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("engine"), "updn");
+  EXPECT_EQ(status.at("engine_requested"), "dor");
+  EXPECT_THAT(status.at("engine_refused").get<std::string>(), HasSubstr("no mesh or torus"));
+  EXPECT_THAT(status.at("alarms").at(0).get<std::string>(),
+              testing::StartsWith("engine dor requested, updn in force: no mesh or torus"));
+}
+
+/// A manager that takes everything down for every change of tables.
+struct CostlyChanges : AdminCommands {
+  CostlyChanges() {
+    Settings settings = world.manager.settings();
+    settings.mode = parse_reconfiguration_mode("partial+engine+deactivate-all+delta").value();
+    world.manager.adopt(settings);
+    bring_up();
+  }
+};
+
+TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
+  const ForwardingTables before = world.manager.in_force()->routing->lft;
+  ask("engine", {{"name", "nue"}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.manager.in_force()->routing->lft, before);
+  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_EQ(world.manager.last_cycle()->deactivate.smps, 0u);
+  const Json now = ask("engine");
+  EXPECT_EQ(now.at("engine"), "updn");
+  EXPECT_TRUE(now.at("engine_needs_force"));
+  EXPECT_THAT(now.at("engine_refused").get<std::string>(),
+              testing::MatchesRegex("the change \\(deactivate-all\\) would take [1-9][0-9]* ports "
+                                    "down, block 0 turns and discard an SL on 0 more"));
+
+  EXPECT_EQ(refusal("engine", {{"name", "nue"}, {"force", 1}}), "'force' is true or false");
+  ask("engine", {{"name", "nue"}, {"force", true}});
+  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(world.settle_up());
+  EXPECT_EQ(ask("engine").at("engine"), "nue");
+  EXPECT_FALSE(ask("engine").contains("engine_refused"));
+  EXPECT_TRUE(ask("status").at("alarms").empty());
+  EXPECT_EQ(world.manager.settings().engine, "nue");
+}
+
+TEST_F(AdminCommands, AnUnknownEngineIsRefusedWithThoseThereAre) {
+  bring_up();
+  const std::uint64_t cycles = world.manager.cycles();
+  const std::string text = refusal("engine", {{"name", "frob"}});
+  EXPECT_THAT(text, HasSubstr("'frob'"));
+  for (std::string_view name : engine_names()) EXPECT_THAT(text, HasSubstr(std::string(name)));
+  EXPECT_THAT(refusal("engine", {{"name", 7}}), HasSubstr("'name'"));
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(world.manager.cycles(), cycles);
+}
+
+TEST_F(AdminCommands, ASweepAsksTheSwitchesAndTakesInOnlyAChange) {
+  bring_up();
+  const std::uint64_t cycles = world.manager.cycles();
+  const std::uint64_t smps = world.manager.smp_stats().sent;
+  EXPECT_EQ(ask("sweep").at("full"), false);
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(world.manager.cycles(), cycles);
+  EXPECT_EQ(world.manager.smp_stats().sent - smps, world.manager.last_cycle()->counts.switches);
+
+  world.fabric.set_wire_faults({.drop = 1.0});  // the trap is lost
+  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
+  world.run_for(std::chrono::milliseconds(1));
+  world.fabric.set_wire_faults({});
+  ask("sweep", {{"full", false}});
+  ASSERT_TRUE(world.settle());
+  EXPECT_THAT(world.reports.back().reason, HasSubstr("reports a change"));
+  EXPECT_TRUE(world.reports.back().partial) << world.reports.back().full_why;
+}
+
+TEST_F(AdminCommands, AFullSweepDiscoversEverything) {
+  bring_up();
+  EXPECT_EQ(ask("sweep", {{"full", true}}).at("full"), true);
+  ASSERT_TRUE(world.settle());
+  EXPECT_EQ(world.reports.back().reason, "command");
+  EXPECT_FALSE(world.reports.back().partial);
+  EXPECT_THAT(refusal("sweep", {{"full", "yes"}}), HasSubstr("'full'"));
+}
+
+TEST_F(AdminCommands, ASweepDuringACycleFollowsIt) {
+  bring_up();
+  ask("sweep", {{"full", true}});
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::seconds(1));
+  const auto cost = [this](bool sweep) {
+    const std::uint64_t before = world.manager.smp_stats().sent;
+    ask("sweep", {{"full", true}});
+    if (sweep) ask("sweep");
+    EXPECT_TRUE(world.settle());
+    world.run_for(std::chrono::seconds(1));
+    return world.manager.smp_stats().sent - before;
+  };
+  const std::uint64_t alone = cost(false);
+  EXPECT_EQ(cost(true), alone + world.manager.last_cycle()->counts.switches);
+}
+
+TEST_F(AdminCommands, ChangesSayWhenAndHow) {
+  bring_up();
+  EXPECT_EQ(ask("changes").at("changes").size(), 0u);
+  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
+  world.manager.request_sweep("command");
+  ASSERT_TRUE(world.settle());
+  world.run_for(std::chrono::seconds(5));
+  const Json changes = ask("changes").at("changes");
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_GE(changes.front().at("seconds_ago").get<double>(), 4.0);
+  EXPECT_EQ(changes.front().at("kind"), "down");
+  EXPECT_EQ(changes.front().at("ok"), true);
+  EXPECT_TRUE(changes.front().at("transition").contains("kind"));
+  EXPECT_EQ(ask("changes", {{"n", 0}}).at("changes").size(), 0u);
+  EXPECT_THAT(refusal("changes", {{"n", "many"}}), HasSubstr("'n'"));
+}
+
+}  // namespace
+}  // namespace smd

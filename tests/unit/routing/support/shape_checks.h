@@ -1,0 +1,38 @@
+// What every engine for a regular fabric must hold.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "smd/routing/verify/check.h"
+#include "tests/unit/routing/support/paths.h"
+#include "tests/unit/routing/support/reshaped.h"
+
+namespace smd::test {
+
+/// Complete, free of loops and of credit loops, within the lanes stated.
+inline RouteReport expect_sound(const Fabric& f, const LidMap& lids, const RoutingTables& tables) {
+  const RouteReport report = check_routes(f, lids, tables);
+  EXPECT_EQ(report.first_faults, std::vector<std::string>{}) << tables.engine;
+  EXPECT_TRUE(report.ok()) << print_cycle(f, report.cycle);
+  EXPECT_LE(report.vls, tables.vls);
+  return report;
+}
+
+/// Answers travel on the SL of the question, so both ways have the same.
+inline void expect_same_sl_both_ways(const Fabric& f,
+                                     const LidMap& lids,
+                                     const RoutingTables& tables) {
+  if (tables.path_sls.empty()) return;
+  const auto lid_of = [&](SwitchIdx sw) {
+    return lids.base[f.port_of(f.switch_node[sw], PortNum{0})];
+  };
+  for (const SwitchIdx a : f.switch_node.indices()) {
+    for (const SwitchIdx b : f.switch_node.indices()) {
+      if (a.value() >= b.value()) continue;
+      EXPECT_EQ(tables.path_sls.sl(a, lid_of(b)), tables.path_sls.sl(b, lid_of(a)))
+          << f.description[f.switch_node[a]] << " " << f.description[f.switch_node[b]];
+    }
+  }
+}
+
+}  // namespace smd::test

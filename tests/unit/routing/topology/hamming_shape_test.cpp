@@ -1,0 +1,97 @@
+// Hamming graphs are found by their cables alone, whole and damaged.
+#include "smd/routing/topology/hamming.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/routing/support/reshaped.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+void expect_hamming(const Fabric& f, const HammingShape& shape) {
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    ASSERT_EQ(shape.lattice.at[shape.lattice.cell[sw]], sw);
+    for (const PortIdx port : f.external_ports(f.switch_node[sw])) {
+      if (f.peer[port] == kNone<PortIdx>) continue;
+      const SwitchIdx far = f.switch_of[f.node_of[f.peer[port]]];
+      if (far == kNone<SwitchIdx>) continue;
+      unsigned differ = 0;
+      for (std::size_t d = 0; d < shape.lattice.dimensions(); ++d)
+        differ += shape.lattice.coordinate(sw, d) != shape.lattice.coordinate(far, d);
+      EXPECT_EQ(differ, 1u) << print_port(f, port);
+    }
+  }
+}
+
+struct Row {
+  const char* call;
+  const char* text;
+};
+
+class EveryHamming : public ::testing::TestWithParam<Row> {};
+
+TEST_P(EveryHamming, IsFoundWhateverItsLabels) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    Reshaped drawn{GetParam().call};
+    if (seed != 0) drawn.relabel(seed);
+    const Fabric f = drawn.build();
+    const Result<HammingShape> shape = recognise_hamming(f);
+    ASSERT_TRUE(shape) << shape.error().context;
+    EXPECT_EQ(print_hamming(*shape), GetParam().text);
+    expect_hamming(f, *shape);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    EveryHamming,
+    ::testing::Values(Row{"hamming:dims=2", "Hamming graph 2, trunks 1"},
+                      Row{"hamming:dims=7", "Hamming graph 7, trunks 1"},
+                      Row{"hamming:dims=4.4", "Hamming graph 4 x 4, trunks 1 x 1"},
+                      Row{"hamming:dims=6.16,trunk=3.1", "Hamming graph 16 x 6, trunks 1 x 3"},
+                      Row{"hamming:dims=3.5.2", "Hamming graph 5 x 3 x 2, trunks 1 x 1 x 1"},
+                      Row{"hamming:dims=4.4.7,trunk=2.2.1",
+                          "Hamming graph 7 x 4 x 4, trunks 1 x 2 x 2"},
+                      Row{"torus:dims=3.3", "Hamming graph 3 x 3, trunks 1 x 1"},
+                      Row{"hypercube:dim=3", "Hamming graph 2 x 2 x 2, trunks 1 x 1 x 1"}));
+
+TEST(HammingShape, SurvivesTheLossOfAnyCable) {
+  for (const char* call : {"hamming:dims=4.5", "hamming:dims=3.3.4"}) {
+    const Reshaped whole = Reshaped{call}.relabel(5);
+    const HammingShape before = recognise_hamming(whole.build()).value();
+    for (const auto& [a, b] : whole.cables()) {
+      const Result<HammingShape> shape =
+          recognise_hamming(Reshaped{whole}.without_cable(a, b).build());
+      ASSERT_TRUE(shape) << a << " " << b << ": " << shape.error().context;
+      EXPECT_EQ(shape->lattice.cell, before.lattice.cell) << a << " " << b;
+    }
+  }
+}
+
+TEST(HammingShape, SurvivesTheLossOfAnySwitch) {
+  const Reshaped whole = Reshaped{"hamming:dims=4.5"}.relabel(6);
+  for (const std::string& name : whole.switches()) {
+    const Fabric f = Reshaped{whole}.without_switch(name).build();
+    const Result<HammingShape> shape = recognise_hamming(f);
+    ASSERT_TRUE(shape) << name << ": " << shape.error().context;
+    EXPECT_EQ(print_hamming(*shape), "Hamming graph 5 x 4, trunks 1 x 1, 1 switch missing");
+    expect_hamming(f, *shape);
+  }
+}
+
+TEST(HammingShape, SaysWhatDoesNotFit) {
+  const auto why = [](const Fabric& f) { return recognise_hamming(f).error().context; };
+  EXPECT_THAT(why(fabric_from("S1-H1")), HasSubstr("two switches at least"));
+  EXPECT_THAT(why(fabric_from("S1-S2 S3-S4")), HasSubstr("not connected"));
+  EXPECT_THAT(why(Reshaped{"fat-tree:k=4,levels=3"}.build()), HasSubstr("neighbours in common"));
+  EXPECT_FALSE(recognise_hamming(Reshaped{"torus:dims=6.6"}.build()));
+  EXPECT_FALSE(recognise_hamming(Reshaped{"torus:dims=4.4,mesh=1"}.build()));
+  EXPECT_FALSE(recognise_hamming(Reshaped{"dragonfly:a=4,h=2"}.build()));
+  EXPECT_FALSE(recognise_hamming(Reshaped{"irregular:switches=40,links=4,seed=3"}.build()));
+}
+
+}  // namespace
+}  // namespace smd::test

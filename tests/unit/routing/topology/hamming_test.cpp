@@ -1,0 +1,152 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <set>
+
+#include "tests/unit/routing/support/shape_checks.h"
+
+namespace smd::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<RoutingTables> hamming(const Fabric& f, const LidMap& lids, unsigned max_vls = 0) {
+  return find_engine("hamming")->compute(f, lids, {.max_vls = max_vls});
+}
+
+class EveryHamming : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryHamming, HasShortestRoutesOnOneLane) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    Reshaped drawn{GetParam()};
+    if (seed != 0) drawn.relabel(seed);
+    const Fabric f = drawn.build();
+    const LidMap lids = lids_in_order(f);
+    const Result<RoutingTables> tables = hamming(f, lids, 1);
+    ASSERT_TRUE(tables) << tables.error().context;
+    EXPECT_EQ(tables->vls, 1u);
+    EXPECT_TRUE(tables->path_sls.empty());
+    const RouteReport report = expect_sound(f, lids, *tables);
+    EXPECT_EQ(report.minimal, report.pairs);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         EveryHamming,
+                         ::testing::Values("hamming:dims=6",
+                                           "hamming:dims=4.4",
+                                           "hamming:dims=3.6,trunk=3.1",
+                                           "hamming:dims=3.3.4,trunk=2.2.1",
+                                           "hamming:dims=2.3.2.3"));
+
+TEST(Hamming, TakesOneHopForEveryCoordinate) {
+  const Fabric f = Reshaped{"hamming:dims=5.4"}.build();
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables t = compute("hamming", f, lids);
+  EXPECT_THAT(path(f, lids, t.lft, "sw-0-0", "sw-3-2"), ElementsAre("sw-0-0", "sw-3-0", "sw-3-2"));
+}
+
+TEST(Hamming, CablesOfATrunkTakeTurns) {
+  const Fabric f = Reshaped{"hamming:dims=2,hosts=6,trunk=3"}.build();
+  const LidMap lids = lids_in_order(f, 1);
+  const RoutingTables tables = compute("hamming", f, lids);
+  const SwitchIdx sw = switch_named(f, "sw-0");
+  std::map<unsigned, unsigned> uses;
+  for (const PortIdx port : f.external_ports(f.switch_node[switch_named(f, "sw-1")])) {
+    if (f.peer[port] == kNone<PortIdx> || f.is_switch(f.node_of[f.peer[port]])) continue;
+    const Lid lid = lids.base[f.peer[port]];
+    ++uses[tables.lft.route(sw, lid).value()];
+    EXPECT_NE(tables.lft.route(sw, lid), tables.lft.route(sw, Lid(std::uint16_t(lid.value() + 1))));
+  }
+  EXPECT_EQ(uses.size(), 3u);
+  for (const auto& [port, times] : uses) EXPECT_EQ(times, 2u) << port;
+}
+
+class EveryLoss : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryLoss, OfACableIsRoutedAround) {
+  const Reshaped whole{GetParam()};
+  for (const auto& [a, b] : whole.cables()) {
+    SCOPED_TRACE(a + " " + b);
+    const Fabric f = Reshaped{whole}.without_cable(a, b).build();
+    const LidMap lids = lids_in_order(f);
+    const Result<RoutingTables> tables = hamming(f, lids, 2);
+    ASSERT_TRUE(tables) << tables.error().context;
+    // One hop more than without the loss.
+    EXPECT_LE(expect_sound(f, lids, *tables).max_hops, a.size() == 6 ? 3u : 4u);
+    expect_same_sl_both_ways(f, lids, *tables);
+  }
+}
+
+TEST_P(EveryLoss, OfASwitchIsRoutedAround) {
+  const Reshaped whole{GetParam()};
+  for (const std::string& name : whole.switches()) {
+    SCOPED_TRACE(name);
+    const Fabric f = Reshaped{whole}.without_switch(name).build();
+    const LidMap lids = lids_in_order(f);
+    const Result<RoutingTables> tables = hamming(f, lids, 2);
+    ASSERT_TRUE(tables) << tables.error().context;
+    expect_sound(f, lids, *tables);
+    expect_same_sl_both_ways(f, lids, *tables);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         EveryLoss,
+                         ::testing::Values("hamming:dims=4.5", "hamming:dims=3.3.4"));
+
+TEST(Hamming, OneCableLeftOfATrunkCarriesItAll) {
+  const Fabric f = Reshaped{"hamming:dims=3.4,trunk=2.1"}.without_cable("sw-0-0", "sw-1-0").build();
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = hamming(f, lids, 1).value();
+  const RouteReport report = expect_sound(f, lids, tables);
+  EXPECT_EQ(report.minimal, report.pairs);
+}
+
+TEST(Hamming, RefusesWhatItCannotServeOnTheLanesThereAre) {
+  const Fabric f = Reshaped{"hamming:dims=4.4"}.without_cable("sw-0-0", "sw-0-1").build();
+  const Result<RoutingTables> tables = hamming(f, lids_in_order(f), 1);
+  ASSERT_FALSE(tables);
+  EXPECT_EQ(tables.error().code, Errc::Unsupported);
+  EXPECT_THAT(tables.error().context, HasSubstr("sw-0-0"));
+}
+
+TEST(Hamming, RefusesOtherFabrics) {
+  const Fabric f = Reshaped{"torus:dims=6.6"}.build();
+  EXPECT_THAT(hamming(f, lids_in_order(f)).error().context, HasSubstr("no Hamming graph"));
+}
+
+RC_GTEST_PROP(Hamming, ServesDamagedGraphsOrSaysWhyNot, ()) {
+  Reshaped drawn{*rc::gen::element<std::string>(
+      "hamming:dims=4.4", "hamming:dims=3.3.3", "hamming:dims=3.5,trunk=2.1", "hamming:dims=8")};
+  Rng rng{*rc::gen::arbitrary<std::uint64_t>()};
+  const std::uint64_t cables = rng.below(7), switches = rng.below(3);
+  for (std::uint64_t i = 0; i < cables; ++i) {
+    const auto all = drawn.cables();
+    const auto& [a, b] = all[rng.below(all.size())];
+    drawn.without_cable(a, b);
+  }
+  for (std::uint64_t i = 0; i < switches; ++i) {
+    const auto all = drawn.switches();
+    drawn.without_switch(all[rng.below(all.size())]);
+  }
+  drawn.relabel(rng.next());
+  const Fabric f = drawn.build();
+  const LidMap lids = lids_in_order(f, static_cast<std::uint8_t>(rng.below(3)));
+  const Result<RoutingTables> tables = hamming(f, lids);
+  RC_TAG(tables ? "served" : "refused");
+  if (!tables) {
+    RC_ASSERT(tables.error().code == Errc::Unsupported);
+    RC_ASSERT(!tables.error().context.empty());
+    return;
+  }
+  const RouteReport report = check_routes(f, lids, *tables);
+  RC_ASSERT(report.first_faults == std::vector<std::string>{});
+  RC_ASSERT(report.ok());
+}
+
+}  // namespace
+}  // namespace smd::test
