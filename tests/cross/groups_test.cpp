@@ -46,6 +46,24 @@ Words lines_of(const std::string& text, const Fields& ignored = {}) {
   return lines;
 }
 
+/// The records of an answer, each once. A host that subscribes again is found by OpenSM when every
+/// byte of its address is as before, and among them are some that nobody sets: at times it is
+/// listed twice.
+std::set<Words> distinct_records(const Words& lines) {
+  std::set<Words> records;
+  Words record;
+  const auto end = [&] {
+    if (!record.empty()) records.insert(std::move(record));
+    record.clear();
+  };
+  for (const std::string& line : lines) {
+    if (line.starts_with("InformInfoRecord dump")) end();
+    record.push_back(line);
+  }
+  end();
+  return records;
+}
+
 Fields all_but_the_status() {
   Fields out;
   for (const SaField& field : find_sa_record("MCMR")->fields)
@@ -254,9 +272,14 @@ TEST_P(GroupsAsked, AnswersAsOpensmDoes) {
         << each.name << ours.acts.at(each.name).err << theirs.acts.at(each.name).err;
   }
   for (const Question& each : questions()) {
-    EXPECT_EQ(lines_of(ours.answers.at(each.name).out, each.ignored),
-              lines_of(theirs.answers.at(each.name).out, each.ignored))
-        << each.name;
+    const Words mine = lines_of(ours.answers.at(each.name).out, each.ignored);
+    const Words others = lines_of(theirs.answers.at(each.name).out, each.ignored);
+    if (each.name != "subscriptions") {
+      EXPECT_EQ(mine, others) << each.name;
+      continue;
+    }
+    EXPECT_EQ(distinct_records(mine), distinct_records(others));
+    EXPECT_EQ(std::ranges::count(mine, "InformInfoRecord dump:"), 1) << "subscribed twice, listed once";
   }
 }
 
