@@ -204,6 +204,7 @@ TEST(Multicast, ASwitchThatWasOffIsWrittenAgain) {
 }
 
 TEST(Multicast, WiresThatLoseSmps) {
+  unsigned all_seen = 0;  // runs in which every sweep found every switch
   for (const std::uint64_t seed : {1, 2, 3}) {
     SCOPED_TRACE(seed);
     Site site(kFabric);
@@ -228,10 +229,13 @@ TEST(Multicast, WiresThatLoseSmps) {
     EXPECT_EQ(site.manager.multicast().stats().unmet, 0u);
     EXPECT_EQ(site.find_misdelivery(), "");
     // What a switch holds that no sweep has found is not counted with.
-    const bool all_seen = std::ranges::all_of(
-        site.reports, [](const CycleReport& each) { return each.counts.switches == 20; });
-    EXPECT_TRUE(!all_seen || site.repetition.empty()) << site.repetition;
+    if (std::ranges::all_of(site.reports,
+                            [](const CycleReport& each) { return each.counts.switches == 20; })) {
+      ++all_seen;
+      EXPECT_EQ(site.repetition, "");
+    }
   }
+  EXPECT_GT(all_seen, 0u);
 }
 
 TEST(Multicast, EnginesWithoutDirections) {
