@@ -226,23 +226,18 @@ class Subnet {
   }
 
   [[nodiscard]] ProcessOptions attack(const Attack& how, double seconds) {
-    return {.argv = {build_path("bin/hostile_host"),
-                     "--fabric",
-                     fabric_,
-                     "--socket",
-                     served_.name,
-                     "--host",
-                     served_.host(hosts_ - 1),
-                     "--manager",
-                     manager_host(),
-                     "--sm-lid",
-                     std::to_string(manager_lid()),
-                     "--attack",
-                     how.sends,
-                     "--rate",
-                     std::to_string(how.rate),
-                     "--seconds",
-                     std::to_string(seconds)}};
+    // Elsewhere it would have a machine of its own: here it gets what the others leave of this one,
+    // so that what is measured is the manager and not whose turn it is.
+    return {.argv = {"nice",      "-n",
+                     "19",        build_path("bin/hostile_host"),
+                     "--fabric",  fabric_,
+                     "--socket",  served_.name,
+                     "--host",    served_.host(hosts_ - 1),
+                     "--manager", manager_host(),
+                     "--sm-lid",  std::to_string(manager_lid()),
+                     "--attack",  how.sends,
+                     "--rate",    std::to_string(how.rate),
+                     "--seconds", std::to_string(seconds)}};
   }
 
   /// As the state directory has it: GUID, LID, LMC of every port.
@@ -335,10 +330,6 @@ class Hostile : public testing::TestWithParam<Case> {
   void SetUp() override { ASSERT_FALSE(umad2sim().empty()) << "install ibsim-utils"; }
 };
 
-/// Discovery of everything for the sake of what no switch can have said: a bring-up's worth of SMPs
-/// so often at most.
-constexpr double kSecondsPerFullLook = 10;
-
 TEST_P(Hostile, OneHostDoesNotStopTheManager) {
   const Scale& scale = *GetParam().scale;
   const Attack& attack = *GetParam().attack;
@@ -392,11 +383,11 @@ TEST_P(Hostile, OneHostDoesNotStopTheManager) {
   EXPECT_EQ(subnet.status().value("state", ""), "master");
   EXPECT_THAT(subnet.lids(), testing::IsSupersetOf(lids));
   EXPECT_LT(m.grew_mb, kGrowsMb);
-  // What was pulled and put back, twice over; a question to each switch in each sweep, and every
-  // now and then a look at everything.
+  // What was pulled and put back, twice over; of each switch a question in every sweep, and those
+  // for the sake of senders whom nobody knows: four at once, then one in 5 s (docs/operations.md).
   const double most = 2 * m.smps_of_a_change * static_cast<double>(m.fails.size()) +
                       static_cast<double>(subnet.switches()) * (m.seconds / 10 + 1) +
-                      static_cast<double>(bring_up) * (m.seconds / kSecondsPerFullLook + 1);
+                      static_cast<double>(subnet.switches()) * (m.seconds / 5 + 4);
   EXPECT_LT(static_cast<double>(m.smps), most);
   EXPECT_LT(largest(m.fails), kLongestFailure.count()) << "a failure that nobody noticed";
   if (!scale.judges_times) return;
