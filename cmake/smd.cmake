@@ -190,15 +190,15 @@ function(smd_test_program out name label threads alone)
   set(${out} ${program} PARENT_SCOPE)
 endfunction()
 
-# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] [ALONE] SOURCES a.cpp… DEPS targets… [TIMEOUT s])
+# Seconds; for what hangs, not for what is slow beside other work.
+set(SMD_TEST_TIMEOUT 1800)
+
+# smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] [ALONE] SOURCES a.cpp… DEPS targets…)
 # The tests of a folder share a program, which runs those of the named sources (tests/support/test_main.cpp);
 # NAME builds it. ALONE: a program of its own, called NAME, since it needs other flags or a suite's name is taken.
 # SMD_TEST_HEADERS, set in a folder: costly headers that most of its tests read.
 function(smd_add_test name)
-  cmake_parse_arguments(ARG "THREADS;ALONE" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
-  endif()
+  cmake_parse_arguments(ARG "THREADS;ALONE" "LABEL" "SOURCES;DEPS" ${ARGN})
   smd_test_program(program ${name} ${ARG_LABEL} ${ARG_THREADS} ${ARG_ALONE})
   get_target_property(present ${program} SOURCES)
   if(present)
@@ -216,7 +216,7 @@ function(smd_add_test name)
     list(JOIN ARG_SOURCES "," sources)
     add_test(NAME ${name} COMMAND ${program} --sources=${sources})
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${SMD_TEST_TIMEOUT})
   if(ARG_LABEL MATCHES "cross")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)  # other people's timeouts are short
   endif()
@@ -241,7 +241,7 @@ function(smd_add_fuzzer name)
     target_link_libraries(${name} PRIVATE smd_flags smd_test_flags_${SMD_TEST_OPTIMIZE} ${ARG_DEPS} GTest::gmock)
     smd_precompile_gmock(${name})
     add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
-    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT 60)
+    set_tests_properties(${name} PROPERTIES LABELS fuzz TIMEOUT ${SMD_TEST_TIMEOUT})
     add_dependencies(inner_tests ${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

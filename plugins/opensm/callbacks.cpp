@@ -43,12 +43,12 @@ void update_sl2vl(void* context,
                   ib_slvl_table_t* table) noexcept {
   EngineSlot& slot = slot_of(context);
   guarded(slot.osm(), slot.name(), 0, [&] {
-    slot.fill_lanes(*port, in, out, *table);
+    slot.fill_sl_to_vl(*port, in, out, *table);
     return 0;
   });
 }
 
-// Left to OpenSM: dumps, VL arbitration (its tables serve every lane), multicast trees (by the LID
+// Left to OpenSM: dumps, VL arbitration (its tables serve every VL), multicast trees (by the LID
 // matrices), and destruction, since the slot is the plugin's.
 int set_up_callbacks(osm_routing_engine_t* engine, osm_opensm_t*) noexcept {
   engine->build_lid_matrices = build_lid_matrices;

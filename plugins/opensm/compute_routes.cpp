@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "smd/routing/nue/paths_of_switches.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 
 namespace smd::opensm {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view kQosIsOff =
     " (OpenSM's qos is off, so that it writes no SL-to-VL tables; say qos TRUE to use more)";
 
 unsigned count_allowed_vls(const SweepRequest& request) {
-  if (!request.writes_lanes) return 1;
+  if (!request.writes_sl_to_vl) return 1;
   unsigned vls = std::min(request.usable_vls, count_common_vls(*request.fabric));
   if (request.options.vls != 0) vls = std::min(vls, request.options.vls);
   return std::max(1u, vls);
@@ -38,7 +38,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                  .shorten_detours = request.options.shorten_detours},
                      .seed = request.options.seed,
                      .max_vls = count_allowed_vls(request),
-                     .rebalance = request.options.relieve};
+                     .rebalance = request.options.rebalance};
   PreviousRoutes previous;
   if (before != nullptr) {
     previous = {.fabric = before->fabric.get(), .lids = &before->lids, .routing = &before->tables};
@@ -46,9 +46,9 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
     if (!before->tables.orientation.by_guid.empty()) ask.previous = &before->tables.orientation;
   }
   auto tables = engine.compute(*request.fabric, request.lids, ask);
-  const std::string_view qos = request.writes_lanes ? std::string_view{} : kQosIsOff;
+  const std::string_view qos = request.writes_sl_to_vl ? std::string_view{} : kQosIsOff;
   if (!tables) return fail(tables.error().code, tables.error().context + std::string(qos));
-  if (tables->vls > ask.max_vls || (!request.writes_lanes && needs_lanes(*tables)))
+  if (tables->vls > ask.max_vls || (!request.writes_sl_to_vl && needs_sl_to_vl(*tables)))
     return fail(
         Errc::Unsupported,
         fmt::format("the routes need {} VLs with SL-to-VL tables of their own, {} allowed{}",

@@ -16,8 +16,8 @@ struct SweepRequest {
   /// Data VLs that OpenSM will let ports use.
   unsigned usable_vls = 15;
 
-  /// Whether OpenSM will write SL-to-VL tables: its `qos`. Without them one lane is all there is.
-  bool writes_lanes = true;
+  /// Whether OpenSM will write SL-to-VL tables: its `qos`. Without them one VL is all there is.
+  bool writes_sl_to_vl = true;
 
   std::shared_ptr<const Routes> in_force;  // null: none of ours are
 };

@@ -32,12 +32,12 @@ std::string describe(const Routes& routes) {
 }
 
 /// Data VLs that the table sends to.
-unsigned count_lanes(const SlToVl& row) {
-  unsigned lanes = 1;
+unsigned count_used_vls(const SlToVl& row) {
+  unsigned vls = 1;
   for (const Vl vl : row) {
-    if (vl != kManagementVl) lanes = std::max(lanes, vl.value() + 1u);
+    if (vl != kManagementVl) vls = std::max(vls, vl.value() + 1u);
   }
-  return lanes;
+  return vls;
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<EngineSlot::Prepared> EngineSlot::compute() {
                                 .lids = snapshot->lids,
                                 .options = state_.options,
                                 .usable_vls = data_vls(opt.max_op_vls),
-                                .writes_lanes = opt.qos != FALSE,
+                                .writes_sl_to_vl = opt.qos != FALSE,
                                 .in_force = state_.in_force.get()});
   if (!routes) return tl::unexpected(routes.error());
   return Prepared{.snapshot = std::move(*snapshot), .routes = std::move(*routes)};
@@ -67,7 +67,7 @@ Result<EngineSlot::Prepared> EngineSlot::compute() {
 
 bool EngineSlot::prepare() {
   prepared_.reset();
-  state_.lanes_cut = false;
+  state_.vls_missing = false;
   const auto start = Clock::now();
   auto prepared = compute();
   if (!prepared) {
@@ -96,7 +96,7 @@ bool EngineSlot::prepare() {
 bool EngineSlot::hand_over() {
   if (!prepared_) return false;
   write_tables(prepared_->snapshot, prepared_->routes->tables.lft);
-  ask_for_lanes(needs_lanes(prepared_->routes->tables));
+  ask_for_sl_to_vl(needs_sl_to_vl(prepared_->routes->tables));
   state_.in_force.set(std::move(prepared_->routes));
   prepared_.reset();
   return true;
@@ -104,7 +104,7 @@ bool EngineSlot::hand_over() {
 
 // Where an engine has the callback, OpenSM sends SL-to-VL tables for every pair of ports of every
 // switch; without it the operator's own mapping stands, in one SMP where a switch can do that.
-void EngineSlot::ask_for_lanes(bool needed) {
+void EngineSlot::ask_for_sl_to_vl(bool needed) {
   for (osm_routing_engine_t* engine = state_.osm.routing_engine_list; engine != nullptr;
        engine = engine->next) {
     if (engine->context == this) engine->update_sl2vl = needed ? update_sl2vl : nullptr;
@@ -116,10 +116,10 @@ std::uint8_t EngineSlot::path_sl(std::uint8_t hint, Lid source, Lid destination)
   return routes == nullptr ? hint : find_path_sl(*routes, source, destination, hint);
 }
 
-void EngineSlot::fill_lanes(const osm_physp_t& port,
-                            std::uint8_t in,
-                            std::uint8_t out,
-                            ib_slvl_table_t& table) {
+void EngineSlot::fill_sl_to_vl(const osm_physp_t& port,
+                               std::uint8_t in,
+                               std::uint8_t out,
+                               ib_slvl_table_t& table) {
   const std::shared_ptr<const Routes> routes = state_.in_force.get();
   if (routes == nullptr) return;
   const Fabric& fabric = *routes->fabric;
@@ -127,21 +127,21 @@ void EngineSlot::fill_lanes(const osm_physp_t& port,
   if (!node) return;
   const SwitchIdx sw = fabric.switch_of[*node];
   if (sw == kNone<SwitchIdx>) {
-    table = to_opensm(find_entry_lanes(*routes));
+    table = to_opensm(find_entry_sl_to_vl(*routes));
   } else if (in <= fabric.num_ports(*node) && out <= fabric.num_ports(*node)) {
-    const SlToVl row = find_lanes(*routes, sw, PortNum{in}, PortNum{out});
+    const SlToVl row = find_sl_to_vl(*routes, sw, PortNum{in}, PortNum{out});
     table = to_opensm(row);
-    const PortIdx far = fabric.peer[fabric.port_of(*node, PortNum{out})];
-    const bool to_switch = far != kNone<PortIdx> && fabric.is_switch(fabric.node_of[far]);
-    if (to_switch && count_lanes(row) > data_vls(ib_port_info_get_op_vls(&port.port_info)))
-      state_.lanes_cut = true;
+    const PortIdx peer = fabric.peer[fabric.port_of(*node, PortNum{out})];
+    const bool to_switch = peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer]);
+    if (to_switch && count_used_vls(row) > data_vls(ib_port_info_get_op_vls(&port.port_info)))
+      state_.vls_missing = true;
   }
 }
 
-// OpenSM cuts SL-to-VL tables to the lanes that ports have, and gives ports their lanes later in
+// OpenSM cuts SL-to-VL tables to the VLs that ports have, and gives ports their VLs later in
 // the same sweep: after a port came up, the tables are right from the sweep after that.
 void EngineSlot::finish_sweep() {
-  const bool cut = std::exchange(state_.lanes_cut, false);
+  const bool cut = std::exchange(state_.vls_missing, false);
   const bool again = std::exchange(state_.asked_again, cut);
   if (!cut) return;
   if (again) {

@@ -19,8 +19,8 @@ struct PluginState {
 
   // The sweep thread's.
   std::uint64_t sweeps = 0;
-  bool lanes_cut = false;    // in this sweep a port had fewer lanes than its SL-to-VL table wants
-  bool asked_again = false;  // for this sweep, after one that cut lanes
+  bool vls_missing = false;  // in this sweep a port had fewer VLs than its SL-to-VL table wants
+  bool asked_again = false;  // for this sweep, after one that cut VLs
 };
 
 /// OpenSM keeps its address as the engine's context, from registration to its own end.
@@ -48,12 +48,12 @@ class EngineSlot {
   [[nodiscard]] std::uint8_t path_sl(std::uint8_t hint, Lid source, Lid destination) const;
 
   /// SL to VL of a switch from `in` to `out`, or of an end port.
-  void fill_lanes(const osm_physp_t& port,
-                  std::uint8_t in,
-                  std::uint8_t out,
-                  ib_slvl_table_t& table);
+  void fill_sl_to_vl(const osm_physp_t& port,
+                     std::uint8_t in,
+                     std::uint8_t out,
+                     ib_slvl_table_t& table);
 
-  /// After SUBNET UP: OpenSM sweeps once more when this sweep cut lanes.
+  /// After SUBNET UP: OpenSM sweeps once more when this sweep cut VLs.
   void finish_sweep();
 
  private:
@@ -63,7 +63,7 @@ class EngineSlot {
   };
 
   [[nodiscard]] Result<Prepared> compute();
-  void ask_for_lanes(bool needed);
+  void ask_for_sl_to_vl(bool needed);
 
   PluginState& state_;
   const Engine& engine_;

@@ -21,10 +21,10 @@ struct Options {
   unsigned vls = 0;         // vls=1 … 15; 0: what the links have
   std::uint64_t seed = 1;   // seed=N
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // orientation=bfs|dfs
-  LaneCut lane_cut = LaneCut::UpDown;                   // lane_cut=updown|dfs|cycles
+  VlChangeRule lane_cut = VlChangeRule::UpDown;         // lane_cut=updown|dfs|cycles
   GatewayChoice gateways = GatewayChoice::OwnFirst;     // gateways=own|uniform|least
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // weights=GUID:N,…, sorted by GUID
-  bool relieve = false;                                 // relieve=yes|no
+  bool rebalance = false;                               // relieve=yes|no
   bool shorten_detours = false;                         // shorten_detours=yes|no
   bool keep = true;                                     // keep=yes|no
   bool any_sl = false;                                  // any_sl=yes|no

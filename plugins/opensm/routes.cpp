@@ -23,14 +23,16 @@ std::uint8_t find_path_sl(const Routes& routes, Lid source, Lid destination, std
   return sw == kNone<SwitchIdx> ? hint : sls.sl(sw, destination);
 }
 
-bool needs_lanes(const RoutingTables& tables) { return tables.vls > 1 || !tables.sl_to_vl.empty(); }
+bool needs_sl_to_vl(const RoutingTables& tables) {
+  return tables.vls > 1 || !tables.sl_to_vl.empty();
+}
 
-SlToVl find_lanes(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out) {
-  return routes.tables.sl_to_vl.empty() ? find_entry_lanes(routes)
+SlToVl find_sl_to_vl(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out) {
+  return routes.tables.sl_to_vl.empty() ? find_entry_sl_to_vl(routes)
                                         : routes.tables.sl_to_vl.row(sw, in, out);
 }
 
-SlToVl find_entry_lanes(const Routes& routes) {
+SlToVl find_entry_sl_to_vl(const Routes& routes) {
   const unsigned vls = std::max(1u, routes.tables.vls);
   SlToVl row{};
   for (unsigned sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl % vls)};

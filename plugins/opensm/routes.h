@@ -21,14 +21,14 @@ struct Routes {
                                         Lid destination,
                                         std::uint8_t hint);
 
-/// Whether the routes stand only with SL-to-VL tables of theirs. One lane is free of deadlock under
-/// any tables: whatever lanes packets are given, they wait for channels in the same order.
-[[nodiscard]] bool needs_lanes(const RoutingTables& tables);
+/// Whether the routes stand only with SL-to-VL tables of theirs. One VL is free of deadlock under
+/// any tables: whatever VLs packets are given, they wait for channels in the same order.
+[[nodiscard]] bool needs_sl_to_vl(const RoutingTables& tables);
 
 /// SL to VL at a switch. Requires: the ports exist.
-[[nodiscard]] SlToVl find_lanes(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out);
+[[nodiscard]] SlToVl find_sl_to_vl(const Routes& routes, SwitchIdx sw, PortNum in, PortNum out);
 
 /// SL to VL where packets enter the subnet.
-[[nodiscard]] SlToVl find_entry_lanes(const Routes& routes);
+[[nodiscard]] SlToVl find_entry_sl_to_vl(const Routes& routes);
 
 }  // namespace smd::opensm

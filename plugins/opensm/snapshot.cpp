@@ -100,11 +100,11 @@ class SnapshotTaker {
     for (unsigned p = 1; p < node.physp_tbl_size; ++p) {
       const osm_physp_t* const near = osm_node_get_physp_ptr(&node, p);
       if (near == nullptr || near->p_remote_physp == nullptr) continue;
-      const osm_physp_t* const far = near->p_remote_physp;
-      const auto other = index_.find(far->p_node);
-      if (other == index_.end() || far->p_remote_physp != near || far->port_num == 0) continue;
-      if (!osm_physp_is_healthy(near) || !osm_physp_is_healthy(far)) continue;
-      builder_.add_link(index_.at(&node), port_num(p), other->second, port_num(far->port_num));
+      const osm_physp_t* const peer = near->p_remote_physp;
+      const auto other = index_.find(peer->p_node);
+      if (other == index_.end() || peer->p_remote_physp != near || peer->port_num == 0) continue;
+      if (!osm_physp_is_healthy(near) || !osm_physp_is_healthy(peer)) continue;
+      builder_.add_link(index_.at(&node), port_num(p), other->second, port_num(peer->port_num));
     }
   }
 

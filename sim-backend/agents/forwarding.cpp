@@ -17,7 +17,7 @@ PortNum find_route(const NodeState& node, Lid dlid) {
   return node.lft[dlid.value()];
 }
 
-RelayExit relay_unicast(const NodeState& node, Lid dlid, PortNum in) {
+RelayEgress relay_unicast(const NodeState& node, Lid dlid, PortNum in) {
   const PortNum out = find_route(node, dlid);
   if (out.value() > node.num_ports()) return {kNoRoute, RelayFault::Unroutable};
   // From port 0 to port 0 is the switch talking to itself, not a bounce.

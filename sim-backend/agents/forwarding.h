@@ -8,13 +8,13 @@ namespace smd::sim {
 
 enum class RelayFault : std::uint8_t { None, Unroutable, BackToInput };
 
-struct RelayExit {
+struct RelayEgress {
   PortNum port;  // 0: the switch itself
   RelayFault fault = RelayFault::None;
 };
 
 /// Requires: a switch and a unicast LID. `in` is 0 for what the switch itself sends.
-[[nodiscard]] RelayExit relay_unicast(const NodeState& node, Lid dlid, PortNum in);
+[[nodiscard]] RelayEgress relay_unicast(const NodeState& node, Lid dlid, PortNum in);
 
 /// What the table says: the entry of the LFT, or the match in the RFT or its default port.
 /// kNoRoute when there is none.

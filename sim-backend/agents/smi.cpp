@@ -30,9 +30,9 @@ struct Hops {
   void set(std::size_t offset, unsigned value) { mad[offset] = static_cast<std::byte>(value); }
 };
 
-SmiVerdict leave(SmiNode node, SmiSource source, PortNum port, unsigned exit) {
-  if (exit == 0 || exit > node.num_ports) return {};
-  const PortNum out{static_cast<std::uint8_t>(exit)};
+SmiVerdict leave(SmiNode node, SmiSource source, PortNum port, unsigned egress) {
+  if (egress == 0 || egress > node.num_ports) return {};
+  const PortNum out{static_cast<std::uint8_t>(egress)};
   // An adapter does not forward, and its ports do not lend their wire to each other.
   if (!node.is_switch && (source != SmiSource::Local || out != port)) return {};
   return {Kind::Exit, out, {}};

@@ -12,7 +12,7 @@
 
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/experiments/registry.h"
-#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/findings_text.h"
 #include "sim-backend/lab/svg_plot.h"
 #include "smd/base/progress.h"
 
@@ -67,7 +67,7 @@ int run_one(const Experiment& experiment, const Options& line) {
   }
   std::string text;
   for (std::size_t i = 0; i < experiment.claims.size(); ++i) {
-    text += print_claim(experiment, experiment.claims[i], findings->judgements[i]);
+    text += print_claim(experiment, experiment.claims[i], findings->verdicts[i]);
   }
   fmt::print("{}", text);
   std::fflush(stdout);  // the next one takes its time

@@ -69,8 +69,7 @@ bool write_result(const fs::path& folder, const JoinedResult& result) {
   return make_folder(folder) && write_file(folder / "result.json", result.json) &&
          write_file(folder / "result.csv", result.points_csv) &&
          write_file(folder / "series.csv", result.series_csv) &&
-         (result.stretches_csv.empty() ||
-          write_file(folder / "stretches.csv", result.stretches_csv)) &&
+         (result.periods_csv.empty() || write_file(folder / "stretches.csv", result.periods_csv)) &&
          write_file(folder / "plot.svg", result.svg);
 }
 

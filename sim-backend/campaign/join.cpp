@@ -93,10 +93,10 @@ Parsed<JoinedResult> join_parts(std::vector<NamedPart> parts) {
     }
     out.points_csv += part.row;
     out.series_csv += part.series;
-    if (!part.stretches.empty() && out.stretches_csv.empty()) {
-      out.stretches_csv = print_stretches_csv({});
+    if (!part.periods.empty() && out.periods_csv.empty()) {
+      out.periods_csv = print_periods_csv({});
     }
-    out.stretches_csv += part.stretches;
+    out.periods_csv += part.periods;
     out.interrupted = out.interrupted || part.interrupted;
     out.lines += part.lines;
     out.sound = out.sound && part.sound;

@@ -17,7 +17,7 @@ struct JoinedResult {
   std::string json;        // result.json
   std::string points_csv;  // result.csv
   std::string series_csv;
-  std::string stretches_csv;  // empty where nothing changed
+  std::string periods_csv;  // empty where nothing changed
   std::string svg;
   std::string lines;
   bool sound = true;

@@ -73,7 +73,7 @@ Part make_part(const PreparedScenario& scenario,
                 !out.interrupted;
     out.row = without_header(print_points_csv(result));
     out.series = without_header(print_series_csv(result));
-    if (point.managed) out.stretches = without_header(print_stretches_csv(result));
+    if (point.managed) out.periods = without_header(print_periods_csv(result));
     out.plot = draw(scenario.scenario(), point);
   }
   out.result = print_scenario_json(scenario, result);

@@ -48,7 +48,7 @@ Part read_part(const Json& json) {
           .result = json.at("result").dump(2) + "\n",
           .row = json.at("row"),
           .series = json.at("series"),
-          .stretches = json.at("stretches"),
+          .periods = json.at("stretches"),
           .lines = json.at("lines"),
           .plot = read_plot(json.at("plot"))};
 }
@@ -99,7 +99,7 @@ std::string print_part(const Part& part) {
   json["result"] = Json::parse(part.result);
   json["row"] = part.row;
   json["series"] = part.series;
-  json["stretches"] = part.stretches;
+  json["stretches"] = part.periods;
   json["lines"] = part.lines;
   json["plot"] = to_json(part.plot);
   return json.dump(1) + "\n";

@@ -42,13 +42,13 @@ struct Part {
   std::string scenario;  // ScenarioDigest of what it was run from
   CampaignPlan plan;
   RunKey key;
-  bool sound = true;      // as docs/formats/scenario.md has it for exit code 0
-  std::string audit;      // what does not add up; empty
-  std::string result;     // as print_scenario_json says it, of this run alone
-  std::string row;        // of result.csv; empty of a search
-  std::string series;     // rows of series.csv
-  std::string stretches;  // rows of stretches.csv; none without faults
-  std::string lines;      // for people
+  bool sound = true;    // as docs/formats/scenario.md has it for exit code 0
+  std::string audit;    // what does not add up; empty
+  std::string result;   // as print_scenario_json says it, of this run alone
+  std::string row;      // of result.csv; empty of a search
+  std::string series;   // rows of series.csv
+  std::string periods;  // rows of stretches.csv; none without faults
+  std::string lines;    // for people
   Plot plot;
   bool interrupted = false;  // before its end: part of one result, and of no file
 };

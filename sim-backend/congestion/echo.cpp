@@ -8,12 +8,12 @@ class Answer final : public Echo {
   Answer(bool every, std::uint16_t payload, ReplySl sl)
       : every_(every), payload_(payload), sl_(std::move(sl)) {}
 
-  std::optional<Notice> on_data(const Flow& flow, Marks marks) override {
+  std::optional<Feedback> on_data(const Flow& flow, Marks marks) override {
     if (!every_ && marks == 0) return std::nullopt;
-    return Notice{.marks = marks,
-                  .acknowledges = every_,
-                  .payload = payload_,
-                  .sl = sl_ ? sl_(flow.destination, flow.source) : flow.sl};
+    return Feedback{.marks = marks,
+                    .acknowledges = every_,
+                    .payload = payload_,
+                    .sl = sl_ ? sl_(flow.destination, flow.source) : flow.sl};
   }
 
  private:

@@ -55,7 +55,7 @@ void IbMarking::on_departure(const MarkPoint& point, Marks& marks) {
   marks |= kFirstMark;
   if (marked_.empty()) marked_.resize(registers_.size(), 0);
   ++marked_[point.node];
-  if (told_) told_(point);
+  if (observer_) observer_(point);
 }
 
 }  // namespace smd::sim

@@ -28,10 +28,10 @@ class IbMarking final : public Marking {
 
   void set(std::uint32_t node, const IbSwitchRegisters& registers);
 
-  /// Told of every packet that is marked, also of one that was before; empty: nobody.
-  using Told = std::function<void(const MarkPoint&)>;
+  /// Called for every packet that is marked, also of one that was before; empty: nobody.
+  using Observer = std::function<void(const MarkPoint&)>;
 
-  void tell(Told told) { told_ = std::move(told); }
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   void on_departure(const MarkPoint& point, Marks& marks) override;
 
@@ -45,8 +45,8 @@ class IbMarking final : public Marking {
 
   std::vector<IbSwitchRegisters> registers_;
   std::vector<std::uint64_t> marked_;        // by node
-  std::vector<std::uint32_t> since_marked_;  // by output lane; counts down to 0
-  Told told_;
+  std::vector<std::uint32_t> since_marked_;  // by output VL; counts down to 0
+  Observer observer_;
 };
 
 }  // namespace smd::sim

@@ -58,8 +58,8 @@ void IbReaction::on_injected(const Flow& flow, Picos begin, Picos end) {
   at.allowed += std::llround(delay * static_cast<double>(end - begin));
 }
 
-void IbReaction::on_notice(const Flow& flow, const Notice& notice, Picos now) {
-  if ((notice.marks & kFirstMark) == 0) return;
+void IbReaction::on_feedback(const Flow& flow, const Feedback& feedback, Picos now) {
+  if ((feedback.marks & kFirstMark) == 0) return;
   Port& port = ports_[flow.source];
   Throttle& at = find(flow);
   const cc::CaEntry& entry = port.registers.setting.entries[flow.sl];
@@ -70,7 +70,7 @@ void IbReaction::on_notice(const Flow& flow, const Notice& notice, Picos now) {
       static_cast<std::uint16_t>(std::min<unsigned>(before + entry.increase, port.registers.limit));
   if (entry.trigger == 0 || before >= entry.trigger || at.index < entry.trigger) return;
   ++port.triggered;
-  if (told_) told_(flow, now);
+  if (observer_) observer_(flow, now);
 }
 
 unsigned IbReaction::index(const Flow& flow, Picos now) {

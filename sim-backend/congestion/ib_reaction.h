@@ -24,17 +24,17 @@ class IbReaction final : public Reaction {
   /// Indices stay; they come within the new bounds when they are next looked at.
   void set(HostNum host, const IbCaRegisters& registers);
 
-  /// Told when the index of a flow comes to its Trigger_Threshold; empty: nobody.
-  using Told = std::function<void(const Flow&, Picos)>;
+  /// Called when the index of a flow comes to its Trigger_Threshold; empty: nobody.
+  using Observer = std::function<void(const Flow&, Picos)>;
 
-  void tell(Told told) { told_ = std::move(told); }
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   /// The host has an index per SL, not per QP.
   [[nodiscard]] bool is_per_sl(HostNum host) const;
 
   Picos allowed_at(const Flow& flow, Picos now) override;
   void on_injected(const Flow& flow, Picos begin, Picos end) override;
-  void on_notice(const Flow& flow, const Notice& notice, Picos now) override;
+  void on_feedback(const Flow& flow, const Feedback& feedback, Picos now) override;
 
   /// As it is at `now`.
   [[nodiscard]] unsigned index(const Flow& flow, Picos now);
@@ -63,7 +63,7 @@ class IbReaction final : public Reaction {
 
   HostNum hosts_;
   std::vector<Port> ports_;
-  Told told_;
+  Observer observer_;
 };
 
 }  // namespace smd::sim

@@ -79,17 +79,17 @@ std::unique_ptr<Marking> make_marking(const CongestionSpec& spec, std::uint32_t 
   return nullptr;
 }
 
-std::unique_ptr<Pace> make_pace(const CongestionSpec& spec, const Surroundings& around) {
-  const unsigned hot = spec.hot_sources > 0 ? spec.hot_sources : around.hosts / 5;
+std::unique_ptr<Pace> make_pace(const CongestionSpec& spec, const FabricFacts& facts) {
+  const unsigned hot = spec.hot_sources > 0 ? spec.hot_sources : facts.hosts / 5;
   switch (spec.pace) {
     case PaceKind::None:
       return nullptr;
     case PaceKind::Slots:
       return pace_by_slots(
-          {.radix = spec.radix > 0 ? spec.radix : around.radix,
-           .stages = spec.stages > 0 ? spec.stages : around.stages,
+          {.radix = spec.radix > 0 ? spec.radix : facts.radix,
+           .stages = spec.stages > 0 ? spec.stages : facts.stages,
            .cap = spec.cap,
-           .round_trip = spec.round_trip > 0 ? spec.round_trip : around.round_trip});
+           .round_trip = spec.round_trip > 0 ? spec.round_trip : facts.round_trip});
     case PaceKind::Fimd:
       return pace_fimd();
     case PaceKind::Aimd:
@@ -97,7 +97,7 @@ std::unique_ptr<Pace> make_pace(const CongestionSpec& spec, const Surroundings& 
     case PaceKind::Lipd:
       return pace_lipd();
     case PaceKind::Pfister:
-      return pace_pfister(pfister_slot(hot, around.switch_ports));
+      return pace_pfister(pfister_slot(hot, facts.switch_ports));
   }
   return nullptr;
 }
@@ -139,45 +139,45 @@ bool find_mechanism(std::string_view name, CongestionSpec& out) {
   return true;
 }
 
-CongestionControl::CongestionControl(const CongestionSpec& spec, const Surroundings& around)
-    : marking_(make_marking(spec, around.nodes)) {
+CongestionControl::CongestionControl(const CongestionSpec& spec, const FabricFacts& facts)
+    : marking_(make_marking(spec, facts.nodes)) {
   if (spec.marking == MarkingKind::Iba) iba_marking_ = static_cast<IbMarking*>(marking_.get());
   if (spec.echo != EchoKind::None) {
-    echo_ = spec.echo == EchoKind::Acknowledgements ? acknowledge(kAckPayload, around.reply_sl)
-                                                    : notify(kCnpPayload, around.reply_sl);
+    echo_ = spec.echo == EchoKind::Acknowledgements ? acknowledge(kAckPayload, facts.reply_sl)
+                                                    : notify(kCnpPayload, facts.reply_sl);
   }
   if (spec.reaction == ReactionKind::Window) {
     WindowRule rule = spec.window;
-    if (rule.most == 0) rule.most = around.window;
+    if (rule.most == 0) rule.most = facts.window;
     auto window = std::make_unique<WindowReaction>(
-        around.hosts,
+        facts.hosts,
         WindowOptions{
             .window = rule,
-            .pace = make_pace(spec, around),
+            .pace = make_pace(spec, facts),
             .recovery = spec.recovery,
             .scope = spec.scope,
             .two_bits = spec.marking == MarkingKind::Iopm || spec.marking == MarkingKind::Mvpm});
     window_ = window.get();
     reaction_ = std::move(window);
   } else if (spec.reaction == ReactionKind::Iba) {
-    auto iba = std::make_unique<IbReaction>(around.hosts);
+    auto iba = std::make_unique<IbReaction>(facts.hosts);
     iba_reaction_ = iba.get();
     reaction_ = std::move(iba);
   }
-  set_registers(spec.iba, around);
+  set_registers(spec.iba, facts);
 }
 
-void CongestionControl::set_registers(const IbaSpec& spec, const Surroundings& around) {
+void CongestionControl::set_registers(const IbaSpec& spec, const FabricFacts& facts) {
   if (iba_marking_ != nullptr) {
     IbSwitchRegisters registers;
     registers.setting.threshold = static_cast<std::uint8_t>(spec.threshold);
     registers.setting.packet_size = static_cast<std::uint8_t>(spec.packet_size);
     registers.setting.marking_rate = static_cast<std::uint16_t>(spec.marking_rate);
-    std::vector<IbSwitchRegisters> each(around.nodes, registers);
-    for (const auto& [node, port] : around.host_ports) {
+    std::vector<IbSwitchRegisters> each(facts.nodes, registers);
+    for (const auto& [node, port] : facts.host_ports) {
       if (spec.victims) each[node].setting.victim_mask.set(PortNum{port});
     }
-    for (std::uint32_t node = 0; node < around.nodes; ++node) iba_marking_->set(node, each[node]);
+    for (std::uint32_t node = 0; node < facts.nodes; ++node) iba_marking_->set(node, each[node]);
   }
   if (iba_reaction_ == nullptr) return;
   IbCaRegisters registers;
@@ -187,7 +187,7 @@ void CongestionControl::set_registers(const IbaSpec& spec, const Surroundings& a
   registers.setting.entries.fill({.timer = static_cast<std::uint16_t>(spec.timer),
                                   .increase = static_cast<std::uint8_t>(spec.increase),
                                   .min = static_cast<std::uint8_t>(spec.least)});
-  for (HostNum host = 0; host < around.hosts; ++host) iba_reaction_->set(host, registers);
+  for (HostNum host = 0; host < facts.hosts; ++host) iba_reaction_->set(host, registers);
 }
 
 CongestionHooks CongestionControl::hooks() const {

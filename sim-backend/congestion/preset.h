@@ -69,7 +69,7 @@ struct CongestionSpec {
 [[nodiscard]] std::string list_mechanisms();
 
 /// What a mechanism has to know of the fabric that it works in.
-struct Surroundings {
+struct FabricFacts {
   std::uint32_t nodes = 0;
   HostNum hosts = 0;
   unsigned radix = 2;    // hosts of a leaf switch
@@ -83,7 +83,7 @@ struct Surroundings {
 
 class CongestionControl {
  public:
-  CongestionControl(const CongestionSpec& spec, const Surroundings& around);
+  CongestionControl(const CongestionSpec& spec, const FabricFacts& facts);
 
   /// Valid as long as this lives.
   [[nodiscard]] CongestionHooks hooks() const;
@@ -96,7 +96,7 @@ class CongestionControl {
   [[nodiscard]] IbReaction* iba_reaction() const { return iba_reaction_; }
 
  private:
-  void set_registers(const IbaSpec& spec, const Surroundings& around);
+  void set_registers(const IbaSpec& spec, const FabricFacts& facts);
 
   std::unique_ptr<Marking> marking_;
   std::unique_ptr<Echo> echo_;

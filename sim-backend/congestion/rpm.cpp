@@ -13,7 +13,7 @@ class FullInputMarking final : public Marking {
   void on_input(const MarkPoint& at, const SwitchQueues& queues, Marks&) override {
     if (at.used < at.capacity) return;
     wanted_.assign(1, at.out);
-    queues.list_wanted(at.lane, wanted_);
+    queues.list_wanted(at.port_vl, wanted_);
     std::ranges::sort(wanted_);
     const auto rest = std::ranges::unique(wanted_);
     wanted_.erase(rest.begin(), rest.end());
@@ -32,7 +32,7 @@ class FullInputMarking final : public Marking {
   [[nodiscard]] bool may_occur(Marks marks) const override { return marks <= kFirstMark; }
 
  private:
-  std::vector<unsigned> to_mark_;  // by output lane: of those that leave next
+  std::vector<unsigned> to_mark_;  // by output VL: of those that leave next
   std::vector<std::uint32_t> wanted_;
 };
 

@@ -43,18 +43,18 @@ void WindowReaction::on_lost(const Flow& flow) {
   --at.outstanding;
 }
 
-void WindowReaction::on_notice(const Flow& flow, const Notice& notice, Picos) {
+void WindowReaction::on_feedback(const Flow& flow, const Feedback& feedback, Picos) {
   State& at = find(flow);
-  if (notice.acknowledges) {
+  if (feedback.acknowledges) {
     SMD_CHECK(at.outstanding > 0, "more acknowledgements came than packets were sent");
     --at.outstanding;
   }
   const Pace* pace = options_.pace.get();
-  if (notice.marks == 0) {
+  if (feedback.marks == 0) {
     if (pace == nullptr || !pace->on_clean(at.pace)) widen_window(options_.window, at.window);
     return;
   }
-  const bool severe = !options_.two_bits || notice.marks == (kFirstMark | kSecondMark);
+  const bool severe = !options_.two_bits || feedback.marks == (kFirstMark | kSecondMark);
   const bool narrowed = narrow_window(options_.window, at.window);
   if (severe && !narrowed && pace != nullptr) pace->on_marked(at.pace);
 }

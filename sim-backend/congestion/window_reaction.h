@@ -41,7 +41,7 @@ class WindowReaction final : public Reaction {
   void on_queued(const Flow& flow) override;
   void on_unqueued(const Flow& flow) override;
   void on_injected(const Flow& flow, Picos begin, Picos end) override;
-  void on_notice(const Flow& flow, const Notice& notice, Picos now) override;
+  void on_feedback(const Flow& flow, const Feedback& feedback, Picos now) override;
   void on_lost(const Flow& flow) override;
 
   /// What a flow is held to, for those who look on.

@@ -1,46 +1,35 @@
-// A new experiment is a file of its own, a line in the experiments.h beside it and a line here.
+// A new table of experiments is a file of its own, a line in tables.h and a line here.
 #include "sim-backend/experiments/registry.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "sim-backend/experiments/change/experiments.h"
-#include "sim-backend/experiments/congestion/experiments.h"
+#include "sim-backend/experiments/tables.h"
 
 namespace smd::sim {
 
 std::span<const Experiment> experiments() {
   static const std::vector<Experiment> all = [] {
-    std::vector<Experiment> out = {ablations(),
-                                   accelerations(),
-                                   assimilation(),
-                                   clos_change(),
-                                   data_loss(),
-                                   delta_gain(),
-                                   detection(),
-                                   distribution(),
-                                   double_load(),
-                                   fast_links(),
-                                   flit_level_points(),
-                                   full_discovery(),
-                                   hot_spot_pulse(),
-                                   loss_course(),
-                                   modern(),
-                                   multiple_changes(),
-                                   networks(),
-                                   open_parameters(),
-                                   partial_discovery(),
-                                   phases(),
-                                   route_entries(),
-                                   route_quality(),
-                                   service_gap(),
-                                   source_sizes(),
-                                   sweep_time(),
-                                   sweeping_load(),
-                                   technique_losses(),
-                                   trap_gain(),
-                                   victim(),
-                                   windows()};
+    std::vector<Experiment> out;
+    for (const auto& tables : {ablation_tables(),
+                               assimilation_tables(),
+                               discovery_tables(),
+                               distribution_tables(),
+                               flit_level_tables(),
+                               hot_spot_tables(),
+                               loss_tables(),
+                               modern_tables(),
+                               network_tables(),
+                               open_parameter_tables(),
+                               phases_tables(),
+                               route_tables(),
+                               source_memory_tables(),
+                               sweep_tables(),
+                               technique_tables(),
+                               victim_tables(),
+                               window_tables()}) {
+      out.insert(out.end(), tables.begin(), tables.end());
+    }
     std::ranges::sort(out, {}, &Experiment::name);
     return out;
   }();

@@ -6,9 +6,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
+#include "sim-backend/lab/claim.h"
 #include "smd/base/result.h"
 
 namespace smd::sim {
@@ -18,23 +20,24 @@ struct ExperimentOptions {
   unsigned jobs = 1;   // threads; results do not depend on it
 };
 
-/// What is to be shown. Known before anything is measured.
-struct ClaimSpec {
-  std::string_view id;      // "H3"
-  std::string_view text;    // one sentence
-  std::string_view source;  // "thesis, Table 11"
-  bool must_hold = false;   // the program fails when it does not
-};
-
-/// What came out. Both texts have their units.
-struct Judgement {
-  std::string_view id;
-  std::string measured;
-  std::string expected;
-  bool holds = false;
-};
-
 using TableCell = std::variant<std::string, double>;
+
+/// A cell and the name of its column.
+struct NamedCell {
+  template <class Value>
+  NamedCell(std::string_view column, const Value& value) : name(column) {
+    if constexpr (std::is_arithmetic_v<Value>) {
+      cell = static_cast<double>(value);
+    } else if constexpr (std::is_same_v<Value, TableCell>) {
+      cell = value;
+    } else {
+      cell = std::string(value);
+    }
+  }
+
+  std::string name;
+  TableCell cell;
+};
 
 struct Series {
   std::string name;
@@ -48,13 +51,23 @@ struct Plot {
   bool log_x = false;
   bool log_y = false;
   std::vector<Series> series;
+
+  /// To the line of that name, which the first point begins.
+  void add_point(std::string_view line, double x, double y);
 };
 
 struct Findings {
   std::vector<std::string> columns;
   std::vector<std::vector<TableCell>> rows;
-  std::vector<Judgement> judgements;  // one for each claim, in the order of the claims
+  std::vector<Verdict> verdicts;  // one for each claim, in the order of the claims
   Plot plot;
+
+  /// The first row names the columns of all.
+  void add_row(std::span<const NamedCell> row);
+
+  void add_row(std::initializer_list<NamedCell> row) {
+    add_row(std::span(row.begin(), row.size()));
+  }
 };
 
 struct Experiment {
@@ -65,7 +78,7 @@ struct Experiment {
   std::function<Result<Findings>(const ExperimentOptions&)> run;
 };
 
-/// What a run must deliver: as many cells as columns in each row, a judgement for each claim.
+/// What a run must deliver: as many cells as columns in each row, a verdict for each claim.
 /// Empty when all is well.
 [[nodiscard]] std::string check_findings(const Experiment& experiment, const Findings& findings);
 

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
+#include "sim-backend/lab/statistics.h"
 #include "smd/base/progress.h"
 #include "smd/base/result.h"
 
@@ -32,6 +34,22 @@ Result<std::vector<T>> collect(unsigned jobs,
     values.push_back(std::move(**result));
   }
   return values;
+}
+
+/// run(group, seed) for each: groups of runs that differ by their seed alone, from 1 on. Those of a
+/// group are added up.
+template <class Sum, class Run>
+Result<std::vector<Sum>> collect_groups(unsigned jobs,
+                                        std::size_t groups,
+                                        std::size_t seeds,
+                                        const Run& run) {
+  using Value = typename std::invoke_result_t<Run, std::size_t, std::size_t>::value_type;
+  const auto runs = collect<Value>(
+      jobs, groups * seeds, [&](std::size_t i) { return run(i / seeds, 1 + i % seeds); });
+  if (!runs) return tl::unexpected<Error>(runs.error());
+  std::vector<Sum> sums(groups);
+  for (std::size_t i = 0; i < runs->size(); ++i) add_up(sums[i / seeds], (*runs)[i]);
+  return sums;
 }
 
 }  // namespace smd::sim

@@ -1,11 +1,10 @@
 // Mean and deviation of a sample.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,26 +47,52 @@ class Sample {
   std::vector<double> values_;
 };
 
-/// Of several ratios of measured to published the one that is farthest from 1.
-class Farthest {
+template <class Sum, class Run>
+  requires requires(Sum& sum, const Run& run) { sum.add(run); }
+void add_up(Sum& sum, const Run& run) {
+  sum.add(run);
+}
+
+/// Place by place.
+template <class Sum, class Run, std::size_t kCount>
+void add_up(std::array<Sum, kCount>& sum, const std::array<Run, kCount>& run) {
+  for (std::size_t i = 0; i < kCount; ++i) add_up(sum[i], run[i]);
+}
+
+/// The ends of some values. What is no number (nothing of nothing) is none of them.
+class Range {
  public:
-  void add(double ratio) {
-    if (ratio_ == 0 || distance(ratio) > distance(ratio_)) ratio_ = ratio;
+  Range() = default;
+
+  Range(double value) { add(value); }
+
+  void add(double value) {
+    if (std::isnan(value)) return;
+    least_ = empty_ ? value : std::min(least_, value);
+    most_ = empty_ ? value : std::max(most_, value);
+    empty_ = false;
   }
 
-  [[nodiscard]] bool within(double share) const { return std::abs(ratio_ - 1) <= share; }
+  [[nodiscard]] bool empty() const { return empty_; }
 
-  [[nodiscard]] std::string value() const { return fmt::format("{:.3f}", ratio_); }
+  /// 0 for no values.
+  [[nodiscard]] double least() const { return least_; }
 
-  [[nodiscard]] std::string print() const {
-    return fmt::format("{:.3f} times the published where it fits worst", ratio_);
+  [[nodiscard]] double most() const { return most_; }
+
+  /// Of ratios, the one that is farthest from 1.
+  [[nodiscard]] double farthest() const {
+    return std::abs(most_ - 1) > std::abs(least_ - 1) ? most_ : least_;
   }
 
  private:
-  static double distance(double ratio) { return std::abs(ratio - 1); }
-
-  double ratio_ = 0;
+  double least_ = 0, most_ = 0;
+  bool empty_ = true;
 };
+
+/// Of ratios of measured to published: the claim's format.
+inline constexpr std::string_view kFitsWorst =
+    "{farthest:.3f} times the published where it fits worst";
 
 /// Exponent of the power law that fits the points best, by least squares of the logarithms.
 /// Requires: positive values.

@@ -82,7 +82,7 @@ struct SimFabric::Impl {
   void transit(Packet* packet, PortNum out);
   void drop_unroutable(Packet* packet);
 
-  // carried.cpp: SMPs over a carrier's links
+  // smp_carrier.cpp: SMPs over a carrier's links
   void hand_over(Packet* packet, PortNum out, TimePoint earliest);
   Packet* find_carried(SmpCarrier::Ticket ticket);  // who carries it no more
 

@@ -30,7 +30,7 @@ void FabricOracle::rebuild() {
   arrivals_.clear();
   dirty_.clear();
   connectivity_ = {};
-  cables_changed_ = graph_changed_ = true;
+  links_changed_ = graph_changed_ = true;
 
   const FabricSpec& spec = fabric_.spec();
   place_.assign(spec.nodes.size(), 0);
@@ -43,7 +43,7 @@ void FabricOracle::rebuild() {
       sw.ports = ports;
       sw.first = static_cast<std::uint32_t>(ports_.size());
       sw.turns.assign(std::size_t{ports + 1} * (ports + 1), 0);
-      sw.rows.assign(sw.turns.size(), kAllDropped);
+      sw.sl_to_vl.assign(sw.turns.size(), kAllDropped);
       ports_.resize(ports_.size() + ports + 1);
     } else {
       place_[n] = static_cast<std::uint32_t>(hosts_.size());
@@ -52,7 +52,7 @@ void FabricOracle::rebuild() {
       }
     }
   }
-  fates_.assign(ports_.size(), Fate::Unknown);
+  outcomes_.assign(ports_.size(), Outcome::Unknown);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
       const auto port = static_cast<std::uint8_t>(p);
@@ -61,7 +61,7 @@ void FabricOracle::rebuild() {
   }
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) read_ports(n);
   for (std::uint32_t s = 0; s < switches_.size(); ++s) {
-    read_rows(s);
+    read_sl_to_vl(s);
     read_table(s);
   }
 }
@@ -74,7 +74,7 @@ void FabricOracle::update(std::uint32_t node, FabricChange what) {
       if (is_switch) read_table(place_[node]);
       return;
     case FabricChange::SlToVl:
-      if (is_switch) read_rows(place_[node]);
+      if (is_switch) read_sl_to_vl(place_[node]);
       return;
     case FabricChange::Congestion:
       return;
@@ -82,7 +82,7 @@ void FabricOracle::update(std::uint32_t node, FabricChange what) {
     case FabricChange::Ports:
       read_ports(node);
       if (!is_switch) return;
-      read_rows(place_[node]);
+      read_sl_to_vl(place_[node]);
       // A node that was off comes back with empty tables.
       if (what == FabricChange::Wiring) read_table(place_[node]);
       return;
@@ -145,7 +145,7 @@ void FabricOracle::read_port(std::uint32_t node, std::uint8_t number_here) {
     carries =
         here.state() == PortState::Active && (far == PortState::Armed || far == PortState::Active);
   }
-  if (up != port.up) cables_changed_ = graph_changed_ = true;
+  if (up != port.up) links_changed_ = graph_changed_ = true;
   port.up = up;
   if (carries == port.carries) return;
   if (!is_switch) {
@@ -237,7 +237,7 @@ void FabricOracle::change_entry(std::uint32_t sw, std::uint16_t lid, std::uint8_
   mark(lid);
 }
 
-void FabricOracle::read_rows(std::uint32_t sw) {
+void FabricOracle::read_sl_to_vl(std::uint32_t sw) {
   Switch& at = switches_[sw];
   const NodeState& state = fabric_.node_state(at.node);
   for (unsigned out = 1; out <= at.ports; ++out) {
@@ -251,7 +251,7 @@ void FabricOracle::read_rows(std::uint32_t sw) {
         row |= vl << (4 * sl);
       }
       std::uint64_t& known =
-          at.rows[turn(at, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out))];
+          at.sl_to_vl[turn(at, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out))];
       changed = changed || known != row;
       known = row;
     }
@@ -289,10 +289,10 @@ std::string find_shared_lid(const SimFabric& fabric) {
   std::map<std::uint16_t, std::string> owners;
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const bool is_switch = spec.nodes[n].type == NodeType::Switch;
-    bool told = false;
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports() && !told; ++p) {
+    bool found = false;
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports() && !found; ++p) {
       if (!fabric.link_up(n, number(p))) continue;
-      told = is_switch;  // one LID for all of its ports
+      found = is_switch;  // one LID for all of its ports
       const PortInfo info = fabric.port_info(n, number(is_switch ? 0 : p));
       if (info.lid == kUnassignedLid) continue;
       for (unsigned l = info.lid.value(); l < info.lid.value() + (1u << info.lmc); ++l) {

@@ -81,8 +81,9 @@ class FabricOracle {
     std::uint32_t node = 0;
     std::uint32_t first = 0;  // place of its port 0 in ports_
     unsigned ports = 0;
-    std::vector<std::uint8_t> table;   // by LID
-    std::vector<std::uint64_t> rows;   // by in and out: SL to VL in nibbles; 15 where it is dropped
+    std::vector<std::uint8_t> table;  // by LID
+    std::vector<std::uint64_t>
+        sl_to_vl;                      // by in and out: SL to VL in nibbles; 15 where it is dropped
     std::vector<std::uint32_t> turns;  // by in and out: LIDs that come in here and leave there
   };
 
@@ -101,7 +102,7 @@ class FabricOracle {
   };
 
   /// A data VL of a channel, which is named by the port that it leaves from.
-  struct Lane {
+  struct VirtualChannel {
     std::uint32_t port = 0;
     std::uint8_t vl = 0;
   };
@@ -112,7 +113,7 @@ class FabricOracle {
   void read_ports(std::uint32_t node);
   void read_port(std::uint32_t node, std::uint8_t port);
   void read_table(std::uint32_t sw);
-  void read_rows(std::uint32_t sw);
+  void read_sl_to_vl(std::uint32_t sw);
   void grow(std::size_t lids);
   void set_lid(Host& host, std::uint16_t lid, std::uint8_t lmc);
   void change_entry(std::uint32_t sw, std::uint16_t lid, std::uint8_t egress);
@@ -133,27 +134,27 @@ class FabricOracle {
   [[nodiscard]] std::string name(std::uint32_t sw, std::uint8_t port) const;
 
   // oracle_connectivity.cpp
-  enum class Fate : std::uint8_t { Unknown, Walking, Arrives, Lost, Loops };
+  enum class Outcome : std::uint8_t { Unknown, Walking, Arrives, Lost, Loops };
 
   void refresh_routes();
   void refresh_lid(std::uint16_t lid);
   void count_possible();
   void on_source(const Host& host, bool live);
-  [[nodiscard]] Fate follow(Place at, std::uint16_t lid);
+  [[nodiscard]] Outcome follow(Place at, std::uint16_t lid);
   [[nodiscard]] std::uint32_t owner(std::uint16_t lid) const;
   [[nodiscard]] std::uint8_t leave(Place at, std::uint16_t lid) const;
 
   // oracle_cycle.cpp
   struct Graph {
-    std::vector<Lane> lanes;
-    std::vector<std::uint32_t> first;  // into `next`, one more than there are lanes
+    std::vector<VirtualChannel> virtual_channels;
+    std::vector<std::uint32_t> first;  // into `next`, one more than there are virtual channels
     std::vector<std::uint32_t> next;
   };
 
   void refresh_graph();
-  [[nodiscard]] bool same_lanes() const;
+  [[nodiscard]] bool same_on_every_vl() const;
   [[nodiscard]] Graph channels() const;
-  [[nodiscard]] Graph channel_lanes() const;
+  [[nodiscard]] Graph virtual_channels_of_each() const;
   void find_components(const Graph& graph);
   void trace_cycle(const Graph& graph, const std::vector<std::uint32_t>& component);
   [[nodiscard]] std::vector<std::uint16_t> arriving_vls(std::uint32_t sw, std::uint8_t out) const;
@@ -168,10 +169,10 @@ class FabricOracle {
   std::vector<bool> dirty_;              // LID
   std::vector<std::uint16_t> dirty_lids_;
   std::map<std::uint16_t, Place> loops_;  // LID: a place on its loop
-  std::vector<Fate> fates_;               // by port: scratch of one LID
+  std::vector<Outcome> outcomes_;         // by port: scratch of one LID
   std::vector<std::uint32_t> touched_;    // likewise
   Connectivity connectivity_;
-  bool cables_changed_ = true;
+  bool links_changed_ = true;
   bool graph_changed_ = true;
   DeadlockLevel deadlock_;
   std::string cycle_;

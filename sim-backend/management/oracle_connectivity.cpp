@@ -24,36 +24,36 @@ std::uint8_t FabricOracle::leave(Place at, std::uint16_t lid) const {
   if (out == 0 || out > sw.ports || out == at.in) return kStays;
   if (!ports_[sw.first + out].carries) return kStays;
   constexpr std::uint64_t kSl0 = 15;
-  return (sw.rows[turn(sw, at.in, out)] & kSl0) == 15 ? kStays : out;
+  return (sw.sl_to_vl[turn(sw, at.in, out)] & kSl0) == 15 ? kStays : out;
 }
 
-/// Remembers the fate of every place on the way.
-FabricOracle::Fate FabricOracle::follow(Place at, std::uint16_t lid) {
+/// Remembers the outcome of every place on the way.
+FabricOracle::Outcome FabricOracle::follow(Place at, std::uint16_t lid) {
   const std::size_t from = touched_.size();
-  Fate fate = Fate::Unknown;
-  while (fate == Fate::Unknown) {
+  Outcome outcome = Outcome::Unknown;
+  while (outcome == Outcome::Unknown) {
     const std::uint32_t here = switches_[at.sw].first + at.in;
-    if (fates_[here] != Fate::Unknown) {
-      fate = fates_[here] == Fate::Walking ? Fate::Loops : fates_[here];
-      if (fates_[here] == Fate::Walking) loops_[lid] = at;
+    if (outcomes_[here] != Outcome::Unknown) {
+      outcome = outcomes_[here] == Outcome::Walking ? Outcome::Loops : outcomes_[here];
+      if (outcomes_[here] == Outcome::Walking) loops_[lid] = at;
       break;
     }
-    fates_[here] = Fate::Walking;
+    outcomes_[here] = Outcome::Walking;
     touched_.push_back(here);
     const std::uint8_t out = leave(at, lid);
     if (out == kStays) {
-      fate = Fate::Lost;
+      outcome = Outcome::Lost;
       break;
     }
     const Peer& peer = ports_[switches_[at.sw].first + out].peer;
     if (peer.kind == Kind::Host) {
-      fate = peer.index == owner(lid) ? Fate::Arrives : Fate::Lost;
+      outcome = peer.index == owner(lid) ? Outcome::Arrives : Outcome::Lost;
     } else {
       at = {peer.index, peer.port};
     }
   }
-  for (std::size_t i = from; i < touched_.size(); ++i) fates_[touched_[i]] = fate;
-  return fate;
+  for (std::size_t i = from; i < touched_.size(); ++i) outcomes_[touched_[i]] = outcome;
+  return outcome;
 }
 
 void FabricOracle::refresh_lid(std::uint16_t lid) {
@@ -68,7 +68,7 @@ void FabricOracle::refresh_lid(std::uint16_t lid) {
     const Peer& peer = from.link.peer;
     const bool arrives = peer.kind == Kind::Host
                              ? peer.index == to
-                             : follow({peer.index, peer.port}, lid) == Fate::Arrives;
+                             : follow({peer.index, peer.port}, lid) == Outcome::Arrives;
     if (arrives) ++arrivals_[lid];
   }
   connectivity_.connected += arrivals_[lid];
@@ -79,7 +79,7 @@ void FabricOracle::refresh_lid(std::uint16_t lid) {
     const Peer& peer = ports_[switches_[s].first + out].peer;
     if (peer.kind == Kind::Switch) (void)follow({peer.index, peer.port}, lid);
   }
-  for (const std::uint32_t place : touched_) fates_[place] = Fate::Unknown;
+  for (const std::uint32_t place : touched_) outcomes_[place] = Outcome::Unknown;
   touched_.clear();
 }
 
@@ -101,8 +101,8 @@ void FabricOracle::on_source(const Host& host, bool live) {
     if (owner_[to.lid] != static_cast<std::uint32_t>(&to - hosts_.data())) continue;
     const bool arrives = peer.kind == Kind::Host
                              ? peer.index == owner_[to.lid]
-                             : follow({peer.index, peer.port}, to.lid) == Fate::Arrives;
-    for (const std::uint32_t place : touched_) fates_[place] = Fate::Unknown;
+                             : follow({peer.index, peer.port}, to.lid) == Outcome::Arrives;
+    for (const std::uint32_t place : touched_) outcomes_[place] = Outcome::Unknown;
     touched_.clear();
     if (!arrives) continue;
     arrivals_[to.lid] += live ? 1u : ~0u;
@@ -149,8 +149,8 @@ void FabricOracle::count_possible() {
 
 const Connectivity& FabricOracle::connectivity() {
   refresh_routes();
-  if (cables_changed_) count_possible();
-  cables_changed_ = false;
+  if (links_changed_) count_possible();
+  links_changed_ = false;
   return connectivity_;
 }
 

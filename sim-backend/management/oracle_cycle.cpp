@@ -20,15 +20,15 @@ unsigned vl_of(std::uint64_t row, unsigned sl) {
 
 }  // namespace
 
-/// Every turn that is taken maps all SLs alike or drops them all: then the lanes are copies of one
-/// graph.
-bool FabricOracle::same_lanes() const {
+/// Every turn that is taken maps all SLs alike or drops them all: then the virtual channels are
+/// copies of one graph.
+bool FabricOracle::same_on_every_vl() const {
   std::uint64_t row = kAllDropped;
   for (const Switch& sw : switches_) {
     for (std::size_t t = 0; t < sw.turns.size(); ++t) {
-      if (sw.turns[t] == 0 || sw.rows[t] == kAllDropped) continue;
-      if (row != kAllDropped && sw.rows[t] != row) return false;
-      row = sw.rows[t];
+      if (sw.turns[t] == 0 || sw.sl_to_vl[t] == kAllDropped) continue;
+      if (row != kAllDropped && sw.sl_to_vl[t] != row) return false;
+      row = sw.sl_to_vl[t];
     }
   }
   return true;
@@ -36,23 +36,23 @@ bool FabricOracle::same_lanes() const {
 
 FabricOracle::Graph FabricOracle::channels() const {
   Graph graph;
-  std::vector<std::uint32_t> lane_of(ports_.size(), kUnseen);
+  std::vector<std::uint32_t> vertex_of(ports_.size(), kUnseen);
   for (const Switch& sw : switches_) {
     for (unsigned p = 1; p <= sw.ports; ++p) {
       const Port& port = ports_[sw.first + p];
       if (!port.carries || port.peer.kind != Kind::Switch) continue;
-      lane_of[sw.first + p] = static_cast<std::uint32_t>(graph.lanes.size());
-      graph.lanes.push_back({sw.first + p, 0});
+      vertex_of[sw.first + p] = static_cast<std::uint32_t>(graph.virtual_channels.size());
+      graph.virtual_channels.push_back({sw.first + p, 0});
     }
   }
-  for (const Lane& lane : graph.lanes) {
+  for (const VirtualChannel& vertex : graph.virtual_channels) {
     graph.first.push_back(static_cast<std::uint32_t>(graph.next.size()));
-    const Peer& peer = ports_[lane.port].peer;
+    const Peer& peer = ports_[vertex.port].peer;
     const Switch& there = switches_[peer.index];
     for (unsigned out = 1; out <= there.ports; ++out) {
-      const std::uint32_t to = lane_of[there.first + out];
+      const std::uint32_t to = vertex_of[there.first + out];
       const std::size_t t = turn(there, peer.port, static_cast<std::uint8_t>(out));
-      if (to == kUnseen || there.turns[t] == 0 || there.rows[t] == kAllDropped) continue;
+      if (to == kUnseen || there.turns[t] == 0 || there.sl_to_vl[t] == kAllDropped) continue;
       graph.next.push_back(to);
     }
   }
@@ -66,7 +66,7 @@ std::vector<std::uint16_t> FabricOracle::arriving_vls(std::uint32_t sw, std::uin
   std::vector<std::uint16_t> vls(16, 0);
   for (unsigned in = 0; in <= at.ports; ++in) {
     if (in == out || (in != 0 && !ports_[at.first + in].up)) continue;
-    const std::uint64_t row = at.rows[turn(at, static_cast<std::uint8_t>(in), out)];
+    const std::uint64_t row = at.sl_to_vl[turn(at, static_cast<std::uint8_t>(in), out)];
     for (unsigned sl = 0; sl < 16; ++sl) {
       if (vl_of(row, sl) != 15) vls[sl] |= static_cast<std::uint16_t>(1u << vl_of(row, sl));
     }
@@ -74,17 +74,17 @@ std::vector<std::uint16_t> FabricOracle::arriving_vls(std::uint32_t sw, std::uin
   return vls;
 }
 
-FabricOracle::Graph FabricOracle::channel_lanes() const {
+FabricOracle::Graph FabricOracle::virtual_channels_of_each() const {
   const Graph plain = channels();
   Graph graph;
   constexpr unsigned kVls = 15;
-  for (const Lane& lane : plain.lanes) {
+  for (const VirtualChannel& vertex : plain.virtual_channels) {
     for (unsigned vl = 0; vl < kVls; ++vl) {
-      graph.lanes.push_back({lane.port, static_cast<std::uint8_t>(vl)});
+      graph.virtual_channels.push_back({vertex.port, static_cast<std::uint8_t>(vl)});
     }
   }
-  for (std::uint32_t c = 0; c < plain.lanes.size(); ++c) {
-    const std::uint32_t port = plain.lanes[c].port;
+  for (std::uint32_t c = 0; c < plain.virtual_channels.size(); ++c) {
+    const std::uint32_t port = plain.virtual_channels[c].port;
     const auto from = std::ranges::upper_bound(switches_, port, {}, &Switch::first) - 1;
     const std::vector<std::uint16_t> arriving =
         arriving_vls(static_cast<std::uint32_t>(from - switches_.begin()),
@@ -94,20 +94,20 @@ FabricOracle::Graph FabricOracle::channel_lanes() const {
     std::array<std::vector<std::uint32_t>, kVls> next;
     for (std::uint32_t e = plain.first[c]; e < plain.first[c + 1]; ++e) {
       const std::uint32_t to = plain.next[e];
-      const auto out = static_cast<std::uint8_t>(plain.lanes[to].port - there.first);
-      const std::uint64_t row = there.rows[turn(there, peer.port, out)];
-      std::array<std::uint16_t, kVls> lanes{};
+      const auto out = static_cast<std::uint8_t>(plain.virtual_channels[to].port - there.first);
+      const std::uint64_t row = there.sl_to_vl[turn(there, peer.port, out)];
+      std::array<std::uint16_t, kVls> next_vls{};
       for (unsigned sl = 0; sl < 16; ++sl) {
         if (vl_of(row, sl) == 15) continue;
         for (unsigned vl = 0; vl < kVls; ++vl) {
           if ((arriving[sl] >> vl & 1) != 0) {
-            lanes[vl] |= static_cast<std::uint16_t>(1u << vl_of(row, sl));
+            next_vls[vl] |= static_cast<std::uint16_t>(1u << vl_of(row, sl));
           }
         }
       }
       for (unsigned vl = 0; vl < kVls; ++vl) {
         for (unsigned w = 0; w < kVls; ++w) {
-          if ((lanes[vl] >> w & 1) != 0) next[vl].push_back(to * kVls + w);
+          if ((next_vls[vl] >> w & 1) != 0) next[vl].push_back(to * kVls + w);
         }
       }
     }
@@ -123,37 +123,38 @@ FabricOracle::Graph FabricOracle::channel_lanes() const {
 /// Tarjan's strongly connected components, without recursion.
 void FabricOracle::find_components(const Graph& graph) {
   struct Frame {
-    std::uint32_t lane;
+    std::uint32_t vertex;
     std::uint32_t edge;
   };
 
-  const std::size_t n = graph.lanes.size();
+  const std::size_t n = graph.virtual_channels.size();
   std::vector<std::uint32_t> order(n, kUnseen), low(n, 0), stack;
   std::vector<bool> on_stack(n, false), on_cycle(ports_.size(), false);
   std::vector<Frame> frames;
   std::uint32_t seen = 0;
-  const auto open = [&](std::uint32_t lane) {
-    order[lane] = low[lane] = seen++;
-    stack.push_back(lane);
-    on_stack[lane] = true;
-    frames.push_back({lane, graph.first[lane]});
+  const auto open = [&](std::uint32_t vertex) {
+    order[vertex] = low[vertex] = seen++;
+    stack.push_back(vertex);
+    on_stack[vertex] = true;
+    frames.push_back({vertex, graph.first[vertex]});
   };
   for (std::uint32_t root = 0; root < n; ++root) {
     if (order[root] == kUnseen) open(root);
     while (!frames.empty()) {
       Frame& frame = frames.back();
-      if (frame.edge < graph.first[frame.lane + 1]) {
+      if (frame.edge < graph.first[frame.vertex + 1]) {
         const std::uint32_t to = graph.next[frame.edge++];
         if (order[to] == kUnseen) {
           open(to);
         } else if (on_stack[to]) {
-          low[frame.lane] = std::min(low[frame.lane], order[to]);
+          low[frame.vertex] = std::min(low[frame.vertex], order[to]);
         }
         continue;
       }
-      const std::uint32_t done = frame.lane;
+      const std::uint32_t done = frame.vertex;
       frames.pop_back();
-      if (!frames.empty()) low[frames.back().lane] = std::min(low[frames.back().lane], low[done]);
+      if (!frames.empty())
+        low[frames.back().vertex] = std::min(low[frames.back().vertex], low[done]);
       if (low[done] != order[done]) continue;
       std::vector<std::uint32_t> component;
       do {
@@ -166,7 +167,8 @@ void FabricOracle::find_components(const Graph& graph) {
                                                             begin + graph.first[done + 1],
                                                             done) == begin + graph.first[done + 1];
       if (alone) continue;
-      for (const std::uint32_t lane : component) on_cycle[graph.lanes[lane].port] = true;
+      for (const std::uint32_t vertex : component)
+        on_cycle[graph.virtual_channels[vertex].port] = true;
       if (cycle_.empty()) trace_cycle(graph, component);
     }
   }
@@ -174,10 +176,10 @@ void FabricOracle::find_components(const Graph& graph) {
       static_cast<std::uint64_t>(std::count(on_cycle.begin(), on_cycle.end(), true));
 }
 
-/// A shortest circle through the component's first lane.
+/// A shortest circle through the component's first vertex.
 void FabricOracle::trace_cycle(const Graph& graph, const std::vector<std::uint32_t>& component) {
   const std::uint32_t start = *std::ranges::min_element(component);
-  std::vector<std::uint32_t> before(graph.lanes.size(), kUnseen);
+  std::vector<std::uint32_t> before(graph.virtual_channels.size(), kUnseen);
   std::deque<std::uint32_t> queue{start};
   while (before[start] == kUnseen) {
     const std::uint32_t at = queue.front();
@@ -192,14 +194,14 @@ void FabricOracle::trace_cycle(const Graph& graph, const std::vector<std::uint32
   for (std::uint32_t at = before[start]; at != start; at = before[at]) circle.push_back(at);
   circle.push_back(start);
   std::ranges::reverse(circle);
-  for (const std::uint32_t lane : circle) {
-    const std::uint32_t port = graph.lanes[lane].port;
+  for (const std::uint32_t vertex : circle) {
+    const std::uint32_t port = graph.virtual_channels[vertex].port;
     const auto sw = std::ranges::upper_bound(switches_, port, {}, &Switch::first) - 1;
     cycle_ += fmt::format("{}{}(VL{})",
                           cycle_.empty() ? "" : " -> ",
                           name(static_cast<std::uint32_t>(sw - switches_.begin()),
                                static_cast<std::uint8_t>(port - sw->first)),
-                          graph.lanes[lane].vl);
+                          graph.virtual_channels[vertex].vl);
   }
 }
 
@@ -211,7 +213,7 @@ void FabricOracle::refresh_graph() {
   for (const Port& port : ports_) {
     if (port.carries && port.peer.kind == Kind::Switch) ++deadlock_.channels;
   }
-  find_components(same_lanes() ? channels() : channel_lanes());
+  find_components(same_on_every_vl() ? channels() : virtual_channels_of_each());
 }
 
 const DeadlockLevel& FabricOracle::deadlock() {

@@ -155,10 +155,10 @@ void SimFabric::Impl::route_local(Packet* packet) {
   }
   packet->port = PortNum{};
   if (!is_unicast(packet->dlid)) return drop_unroutable(packet);
-  const RelayExit exit = relay_unicast(node.state, packet->dlid, PortNum{});
+  const RelayEgress egress = relay_unicast(node.state, packet->dlid, PortNum{});
   // Port 0 has no wire: an entry that points there for somebody else's LID leads nowhere.
-  if (exit.fault != RelayFault::None || exit.port.value() == 0) return drop_unroutable(packet);
-  return transit(packet, exit.port);
+  if (egress.fault != RelayFault::None || egress.port.value() == 0) return drop_unroutable(packet);
+  return transit(packet, egress.port);
 }
 
 void SimFabric::Impl::reach_agent(Packet* packet) {

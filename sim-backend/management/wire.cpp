@@ -103,9 +103,9 @@ void SimFabric::Impl::arrive_smp(Packet* packet) {
     return state.owns_lid(packet->port, packet->dlid) ? enqueue_smi(packet)
                                                       : drop_unroutable(packet);
   }
-  const RelayExit exit = relay_unicast(state, packet->dlid, packet->port);
-  if (exit.fault != RelayFault::None) return drop_unroutable(packet);
-  return exit.port.value() == 0 ? enqueue_smi(packet) : transit(packet, exit.port);
+  const RelayEgress egress = relay_unicast(state, packet->dlid, packet->port);
+  if (egress.fault != RelayFault::None) return drop_unroutable(packet);
+  return egress.port.value() == 0 ? enqueue_smi(packet) : transit(packet, egress.port);
 }
 
 void SimFabric::Impl::arrive_gmp(Packet* packet) {
@@ -116,13 +116,13 @@ void SimFabric::Impl::arrive_gmp(Packet* packet) {
   if (!state.is_switch()) {
     return state.owns_lid(in, packet->dlid) ? reach_gsi(packet) : drop_unroutable(packet);
   }
-  const RelayExit exit = relay_unicast(state, packet->dlid, in);
-  if (exit.fault != RelayFault::None) return drop_unroutable(packet);
-  if (exit.port.value() == 0) {
+  const RelayEgress egress = relay_unicast(state, packet->dlid, in);
+  if (egress.fault != RelayFault::None) return drop_unroutable(packet);
+  if (egress.port.value() == 0) {
     return takes_data(state.ports[0].state()) ? reach_gsi(packet)
                                               : drop(packet, stats_.dropped_link);
   }
-  return transit(packet, exit.port);
+  return transit(packet, egress.port);
 }
 
 void SimFabric::Impl::transit(Packet* packet, PortNum out) {

@@ -5,13 +5,13 @@
 
 namespace smd::sim {
 
-Meter::Meter(PacketNet& net) : net_(net), tallies_(net.partitions()) {
-  for (Tally& tally : tallies_) tally.bytes_of.resize(net.host_count());
+Meter::Meter(PacketNet& net) : net_(net), counts_(net.partitions()) {
+  for (PartitionCounts& counts : counts_) counts.bytes_of.resize(net.host_count());
   restart();
 }
 
 void Meter::on_delivered(const Delivery& arrival) {
-  Tally& here = tallies_[arrival.partition];
+  PartitionCounts& here = counts_[arrival.partition];
   const auto total = static_cast<std::uint64_t>(arrival.tail - arrival.generated);
   const auto network = static_cast<std::uint64_t>(arrival.tail - arrival.injected);
   here.latency.add(total);
@@ -33,15 +33,15 @@ Interval Meter::cut() {
                .delivered_bytes = now.delivered_bytes - at_begin_.delivered_bytes,
                .in_flight = now.in_flight,
                .waiting = now.waiting};
-  out.wire_bytes = out.delivered_bytes + out.delivered * net_.options().cables.header_bytes;
+  out.wire_bytes = out.delivered_bytes + out.delivered * net_.options().links.header_bytes;
   for (std::size_t i = 0; i < kDiscards; ++i) {
     out.discarded[i] = now.discarded[i] - at_begin_.discarded[i];
   }
   const double delivered = static_cast<double>(std::max<std::uint64_t>(1, out.delivered));
   ExactSum latency, network;
-  for (Tally& tally : tallies_) {
-    latency.add(std::exchange(tally.interval_latency, {}));
-    network.add(std::exchange(tally.interval_network, {}));
+  for (PartitionCounts& counts : counts_) {
+    latency.add(std::exchange(counts.interval_latency, {}));
+    network.add(std::exchange(counts.interval_network, {}));
   }
   out.latency = latency.value() / delivered;
   out.network_latency = network.value() / delivered;
@@ -52,35 +52,35 @@ Interval Meter::cut() {
 
 void Meter::restart() {
   cut();
-  for (Tally& tally : tallies_) {
-    tally.latency.clear();
-    tally.network_latency.clear();
-    tally.head_latency.clear();
-    tally.hops = 0;
-    std::ranges::fill(tally.bytes_of, 0);
+  for (PartitionCounts& counts : counts_) {
+    counts.latency.clear();
+    counts.network_latency.clear();
+    counts.head_latency.clear();
+    counts.hops = 0;
+    std::ranges::fill(counts.bytes_of, 0);
   }
 }
 
-Histogram Meter::join(Histogram Tally::*of) const {
+Histogram Meter::join(Histogram PartitionCounts::*of) const {
   Histogram out;
-  for (const Tally& tally : tallies_) out.add(tally.*of);
+  for (const PartitionCounts& counts : counts_) out.add(counts.*of);
   return out;
 }
 
 double Meter::mean_hops() const {
   std::uint64_t hops = 0, packets = 0;
-  for (const Tally& tally : tallies_) {
-    hops += tally.hops;
-    packets += tally.latency.count();
+  for (const PartitionCounts& counts : counts_) {
+    hops += counts.hops;
+    packets += counts.latency.count();
   }
   return packets == 0 ? 0 : static_cast<double>(hops) / static_cast<double>(packets);
 }
 
 std::vector<double> Meter::bytes_of() const {
   std::vector<double> out(net_.host_count());
-  for (const Tally& tally : tallies_) {
+  for (const PartitionCounts& counts : counts_) {
     for (HostNum host = 0; host < out.size(); ++host) {
-      out[host] += static_cast<double>(tally.bytes_of[host]);
+      out[host] += static_cast<double>(counts.bytes_of[host]);
     }
   }
   return out;
@@ -95,14 +95,14 @@ Occupancy read_occupancy(const PacketNet& net) {
     for (unsigned port = 1; port <= wiring.num_ports[node]; ++port) {
       if (wiring.wires[wiring.port_of(node, port)].peer == kNowhere) continue;
       for (unsigned vl = 0; vl < net.options().vls; ++vl) {
-        const LaneView lane = net.view_lane(
+        const VlOccupancy buffers = net.read_vl_occupancy(
             node, PortNum{static_cast<std::uint8_t>(port)}, Vl{static_cast<std::uint8_t>(vl)});
-        const double in = double(lane.input_used) / lane.input_capacity;
+        const double in = double(buffers.input_used) / buffers.input_capacity;
         out.mean_input += in;
         out.max_input = std::max(out.max_input, in);
         ++inputs;
-        if (lane.output_capacity == 0) continue;
-        const double used = double(lane.output_used) / lane.output_capacity;
+        if (buffers.output_capacity == 0) continue;
+        const double used = double(buffers.output_used) / buffers.output_capacity;
         out.mean_output += used;
         out.max_output = std::max(out.max_output, used);
         ++outputs;

@@ -39,11 +39,13 @@ class Meter final : public PacketObserver {
   /// Forgets everything but where the net is: the transient is over.
   void restart();
 
-  [[nodiscard]] Histogram latency() const { return join(&Tally::latency); }
+  [[nodiscard]] Histogram latency() const { return join(&PartitionCounts::latency); }
 
-  [[nodiscard]] Histogram network_latency() const { return join(&Tally::network_latency); }
+  [[nodiscard]] Histogram network_latency() const {
+    return join(&PartitionCounts::network_latency);
+  }
 
-  [[nodiscard]] Histogram head_latency() const { return join(&Tally::head_latency); }
+  [[nodiscard]] Histogram head_latency() const { return join(&PartitionCounts::head_latency); }
 
   /// Switches passed, on average.
   [[nodiscard]] double mean_hops() const;
@@ -53,7 +55,7 @@ class Meter final : public PacketObserver {
 
  private:
   /// What arrives in one partition. Whole numbers: joined, they are those of one partition.
-  struct alignas(64) Tally {
+  struct alignas(64) PartitionCounts {
     Histogram latency;
     Histogram network_latency;
     Histogram head_latency;
@@ -63,12 +65,12 @@ class Meter final : public PacketObserver {
     std::vector<std::uint64_t> bytes_of;
   };
 
-  [[nodiscard]] Histogram join(Histogram Tally::*of) const;
+  [[nodiscard]] Histogram join(Histogram PartitionCounts::*of) const;
 
   PacketNet& net_;
   NetStats at_begin_;
   Picos began_ = 0;
-  std::vector<Tally> tallies_;  // by partition
+  std::vector<PartitionCounts> counts_;  // by partition
 };
 
 /// What stands in the input buffers of all switches, in shares of their size.

@@ -18,10 +18,10 @@ using Marks = std::uint8_t;
 inline constexpr Marks kFirstMark = 1;   // FECN; MB; MBin
 inline constexpr Marks kSecondMark = 2;  // VB; MBout
 
-/// A data packet at a place where it may be marked. `lane` is port * VLs + VL.
+/// A data packet at a place where it may be marked. `port_vl` is port * VLs + VL.
 struct MarkPoint {
   std::uint32_t node = 0;
-  std::uint32_t lane = 0;     // of the buffer
+  std::uint32_t port_vl = 0;  // of the buffer
   std::uint32_t out = 0;      // by which the packet leaves
   std::uint8_t out_port = 0;  // that one's port
   unsigned used = 0;          // blocks of 64 bytes in the buffer, this packet's among them
@@ -41,10 +41,10 @@ class SwitchQueues {
  public:
   virtual ~SwitchQueues() = default;
 
-  /// Lanes that the packets of an input lane want to leave by, once for each packet.
+  /// VLs that the packets of an input VL want to leave by, once for each packet.
   virtual void list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const = 0;
 
-  /// Packets in the buffers of a switch that leave by this lane.
+  /// Packets in the buffers of a switch that leave by this VL.
   [[nodiscard]] virtual unsigned count_bound(std::uint32_t output) const = 0;
 };
 
@@ -73,7 +73,7 @@ struct Flow {
 };
 
 /// A small packet back to the source of a flow. Never marked; goes before the data of its VL.
-struct Notice {
+struct Feedback {
   Marks marks = 0;
   bool acknowledges = false;  // one packet of the flow has arrived
   std::uint16_t payload = 0;  // bytes, besides headers and CRCs
@@ -85,14 +85,14 @@ class Echo {
   virtual ~Echo() = default;
 
   /// What the destination sends back for a packet of the flow.
-  [[nodiscard]] virtual std::optional<Notice> on_data(const Flow& flow, Marks marks) = 0;
+  [[nodiscard]] virtual std::optional<Feedback> on_data(const Flow& flow, Marks marks) = 0;
 };
 
 class Reaction {
  public:
   virtual ~Reaction() = default;
 
-  /// When the first packet of the flow may go; kNever: a notice has to come first. `now` or
+  /// When the first packet of the flow may go; kNever: feedback has to come first. `now` or
   /// earlier: at once.
   [[nodiscard]] virtual Picos allowed_at(const Flow& flow, Picos now) = 0;
 
@@ -104,8 +104,8 @@ class Reaction {
   /// On the link, from `begin` to `end`.
   virtual void on_injected(const Flow&, Picos begin, Picos end) = 0;
 
-  /// Requires: the notice came back to the flow's source.
-  virtual void on_notice(const Flow&, const Notice&, Picos now) = 0;
+  /// Requires: the feedback came back to the flow's source.
+  virtual void on_feedback(const Flow&, const Feedback&, Picos now) = 0;
 
   /// A packet of the flow, or its acknowledgement, was thrown away: what the transport's timeout
   /// would find out, told after the propagation of the fabric's longest cable.
@@ -119,7 +119,7 @@ struct CongestionHooks {
   Reaction* reaction = nullptr;
 };
 
-struct NoticeStats {
+struct FeedbackStats {
   std::uint64_t made = 0;
   std::uint64_t delivered = 0;
   std::uint64_t lost = 0;

@@ -14,24 +14,24 @@ void ask_for(const T& value) {
 
 }  // namespace
 
-void NetPart::look_ahead(std::span<const Event> soon) const {
+void look_ahead(const PartState& net, std::span<const Event> soon) {
   for (const Event& event : soon) {
     switch (step_of(event)) {
       case NetStep::Deliver:
-        ask_for(origins_[cell_of(event)]);
+        ask_for(net.origins[packet_of(event)]);
         [[fallthrough]];
       case NetStep::Arrive:
-        ask_for(cells_[cell_of(event)]);
-        ask_for(ports_[port_of(event)]);
-        ask_for(wiring_.wires[port_of(event)]);
-        ask_for(ins_[port_of(event) * vls_]);
+        ask_for(net.packets[packet_of(event)]);
+        ask_for(net.ports[port_of(event)]);
+        ask_for(net.wires[port_of(event)]);
+        ask_for(net.ins[port_of(event) * net.vls]);
         break;
       case NetStep::LinkDone:
       case NetStep::CrossDone:
       case NetStep::Wake:
-        ask_for(ports_[index_of(event)]);
-        ask_for(outs_[index_of(event) * vls_]);
-        ask_for(wiring_.wires[index_of(event)]);
+        ask_for(net.ports[index_of(event)]);
+        ask_for(net.outs[index_of(event) * net.vls]);
+        ask_for(net.wires[index_of(event)]);
         break;
       default:
         break;
@@ -39,26 +39,29 @@ void NetPart::look_ahead(std::span<const Event> soon) const {
   }
   for (const Event& event : soon) {
     switch (step_of(event)) {
-      case NetStep::Arrive:
-        ask_for_route(cells_[cell_of(event)], port_of(event));
+      case NetStep::Arrive: {
+        const NodeTables& tables = net.nodes[net.wires[port_of(event)].node].tables;
+        const std::uint8_t* entry = tables.entry_of(net.packets[packet_of(event)].dlid);
+        if (entry != nullptr) ask_for(*entry);
         break;
+      }
       case NetStep::Deliver: {
-        const PortAt peer = wiring_.wires[port_of(event)].peer;
-        if (peer != kNowhere) ask_for(outs_[peer * vls_]);
+        const PortAt peer = net.wires[port_of(event)].peer;
+        if (peer != kNowhere) ask_for(net.outs[peer * net.vls]);
         break;
       }
       case NetStep::CrossDone: {
-        const LaneAt from = ports_[index_of(event)].cross_lane;
+        const PortVl from = net.ports[index_of(event)].cross_vl;
         if (from == kNowhere) break;
-        ask_for(ins_[from]);
-        ask_for(ports_[port_of_lane(from)]);
-        ask_for(wiring_.wires[port_of_lane(from)]);
+        ask_for(net.ins[from]);
+        ask_for(net.ports[net.port_of_vl(from)]);
+        ask_for(net.wires[net.port_of_vl(from)]);
         break;
       }
       case NetStep::LinkDone:
       case NetStep::Wake: {
-        const CellAt head = outs_[index_of(event) * vls_].head;
-        if (head < cells_.size()) ask_for(cells_[head]);
+        const PacketAt head = net.outs[index_of(event) * net.vls].head;
+        if (head < net.packets.size()) ask_for(net.packets[head]);
         break;
       }
       default:
@@ -68,32 +71,27 @@ void NetPart::look_ahead(std::span<const Event> soon) const {
   for (const Event& event : soon) {
     switch (step_of(event)) {
       case NetStep::Arrive: {
-        const Wire& wire = wiring_.wires[port_of(event)];
-        const unsigned out = nodes_[wire.node].tables.route(cells_[cell_of(event)].dlid);
+        const Wire& wire = net.wires[port_of(event)];
+        const unsigned out = net.nodes[wire.node].tables.route(net.packets[packet_of(event)].dlid);
         if (out > wire.last_number) break;
-        const PortAt exit = wire.first + out;
-        ask_for(ports_[exit]);
-        ask_for(outs_[exit * vls_]);
-        ask_for(wiring_.wires[exit]);
+        const PortAt egress = wire.first + out;
+        ask_for(net.ports[egress]);
+        ask_for(net.outs[egress * net.vls]);
+        ask_for(net.wires[egress]);
         break;
       }
       case NetStep::CrossDone: {
-        const LaneAt from = ports_[index_of(event)].cross_lane;
+        const PortVl from = net.ports[index_of(event)].cross_vl;
         if (from == kNowhere) break;
-        const PortAt peer = wiring_.wires[port_of_lane(from)].peer;
-        if (peer != kNowhere) ask_for(outs_[peer * vls_]);
-        if (ins_[from].head != kNowhere) ask_for(cells_[ins_[from].head]);
+        const PortAt peer = net.wires[net.port_of_vl(from)].peer;
+        if (peer != kNowhere) ask_for(net.outs[peer * net.vls]);
+        if (net.ins[from].head != kNowhere) ask_for(net.packets[net.ins[from].head]);
         break;
       }
       default:
         break;
     }
   }
-}
-
-void NetPart::ask_for_route(const Cell& cell, PortAt port) const {
-  const NodeTables& tables = nodes_[wiring_.wires[port].node].tables;
-  if (const std::uint8_t* entry = tables.entry_of(cell.dlid)) ask_for(*entry);
 }
 
 }  // namespace smd::sim

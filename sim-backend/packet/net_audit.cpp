@@ -25,37 +25,38 @@ std::string PacketNet::Impl::audit() const {
   std::vector<unsigned> input(state_.ins.size()), output(state_.outs.size()),
       wire(state_.ins.size());
   for (const auto& part : parts_) {
-    for (const Cell& cell : part->cells_) {
-      const Marking* marking = part->hooks_.marking;
-      const bool exists = cell.place != Place::Free && cell.place != Place::Dead;
-      if (exists && cell.notice != NoticeKind::None) {
+    for (const DataPacket& packet : part->state.packets) {
+      const Marking* marking = part->state.hooks.marking;
+      const bool exists = packet.place != Place::Free && packet.place != Place::Dead;
+      if (exists && packet.feedback != FeedbackKind::None) {
         ++notices;
       } else {
-        waiting += cell.place == Place::Source;
+        waiting += packet.place == Place::Source;
         alive += exists;
       }
-      if (exists && marking != nullptr && !marking->may_occur(cell.marks)) ++impossible;
-      const bool inside =
-          cell.place == Place::Input || cell.place == Place::Pending || cell.place == Place::Dead;
-      if (inside && cell.epoch == state_.ports[port_of_lane(cell.in)].serial)
-        input[cell.in] += cell.blocks;
-      if (cell.place == Place::Output) output[cell.out] += cell.blocks;
-      if (cell.place == Place::Wire && cell.epoch == state_.ports[port_of_lane(cell.in)].epoch) {
-        wire[cell.in] += cell.blocks;
+      if (exists && marking != nullptr && !marking->may_occur(packet.marks)) ++impossible;
+      const bool inside = packet.place == Place::Input || packet.place == Place::Pending ||
+                          packet.place == Place::Dead;
+      if (inside && packet.epoch == state_.ports[port_of_vl(packet.in)].serial)
+        input[packet.in] += packet.blocks;
+      if (packet.place == Place::Output) output[packet.out] += packet.blocks;
+      if (packet.place == Place::Wire &&
+          packet.epoch == state_.ports[port_of_vl(packet.in)].epoch) {
+        wire[packet.in] += packet.blocks;
       }
     }
   }
   if (alive != s.in_flight) {
     return fmt::format("{} packets exist, {} are said to be in flight", alive, s.in_flight);
   }
-  if (notices != s.notices.in_flight ||
-      s.notices.made != s.notices.delivered + s.notices.lost + s.notices.in_flight) {
+  if (notices != s.feedback.in_flight ||
+      s.feedback.made != s.feedback.delivered + s.feedback.lost + s.feedback.in_flight) {
     return fmt::format("{} notices exist; {} made, but {} delivered, {} lost, {} in flight",
                        notices,
-                       s.notices.made,
-                       s.notices.delivered,
-                       s.notices.lost,
-                       s.notices.in_flight);
+                       s.feedback.made,
+                       s.feedback.delivered,
+                       s.feedback.lost,
+                       s.feedback.in_flight);
   }
   if (impossible != 0) {
     return fmt::format("{} packets bear marks that cannot occur", impossible);
@@ -70,8 +71,8 @@ std::string PacketNet::Impl::audit() const {
     const NetPort& here = state_.ports[port];
     const Wire& out_wire = wiring_.wires[port];
     for (unsigned vl = 0; vl < vls_; ++vl) {
-      const LaneAt at = port * vls_ + vl;
-      const InLane& in = state_.ins[at];
+      const PortVl at = port * vls_ + vl;
+      const InputVl& in = state_.ins[at];
       const auto where = [&](std::string_view what, unsigned is, unsigned should) {
         return fmt::format("node {} port {} VL{}: {} is {}, should be {}",
                            out_wire.node,
@@ -84,7 +85,7 @@ std::string PacketNet::Impl::audit() const {
       const unsigned used = input[at] + in.moving;
       if (in.free + used != in.capacity) return where("input room", in.free, in.capacity - used);
       if (buffered && is_switch_port(port)) {
-        const unsigned leaving = here.link_running && here.link_lane == at ? here.link_blocks : 0;
+        const unsigned leaving = here.link_running && here.link_vl == at ? here.link_blocks : 0;
         const unsigned held = output[at] + leaving;
         if (state_.outs[at].room + held != output_capacity) {
           return where("output room", state_.outs[at].room, output_capacity - held);
@@ -95,7 +96,7 @@ std::string PacketNet::Impl::audit() const {
         continue;
       }
       // What may be sent and what is on the way is what the far end has room for.
-      const LaneAt far = out_wire.peer * vls_ + vl;
+      const PortVl far = out_wire.peer * vls_ + vl;
       const unsigned credit = credit_left(known_limit(at), state_.outs[at].fctbs);
       if (credit + wire[far] != state_.ins[far].free) {
         return where("credit", credit, state_.ins[far].free - wire[far]);

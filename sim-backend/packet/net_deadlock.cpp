@@ -9,41 +9,42 @@
 namespace smd::sim {
 
 /// The newest FCCL, on its way or here.
-std::uint16_t PacketNet::Impl::known_limit(LaneAt out) const {
-  const PortAt peer = wiring_.wires[port_of_lane(out)].peer;
-  return peer == kNowhere ? state_.outs[out].fccl : state_.ins[peer * vls_ + vl_of_lane(out)].told;
+std::uint16_t PacketNet::Impl::known_limit(PortVl out) const {
+  const PortAt peer = wiring_.wires[port_of_vl(out)].peer;
+  return peer == kNowhere ? state_.outs[out].fccl : state_.ins[peer * vls_ + vl_of(out)].advertised;
 }
 
 std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
-  const auto lanes = static_cast<std::uint32_t>(state_.ins.size());
+  const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
   const bool buffered = options_.switches.output_buffers;
-  // Node i is input lane i; with output buffers, node lanes + j is output lane j.
-  const auto waits_for_credit = [&](LaneAt lane, LaneAt from, CellAt head) {
-    const NetPort& port = state_.ports[port_of_lane(lane)];
-    const PortAt peer = wiring_.wires[port_of_lane(lane)].peer;
+  // Node i is input VL i; with output buffers, node `port_vls` + j is output VL j.
+  const auto waits_for_credit = [&](PortVl port_vl, PortVl from, PacketAt head) {
+    const NetPort& port = state_.ports[port_of_vl(port_vl)];
+    const PortAt peer = wiring_.wires[port_of_vl(port_vl)].peer;
     if (!port.sends() || port.link_running || peer == kNowhere || !is_switch_port(peer)) {
       return kNowhere;
     }
-    const Cell& first = cell(from, head);
+    const DataPacket& first = packet(from, head);
     const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
-    if (has_credit(known_limit(lane), state_.outs[lane].fctbs, blocks)) return kNowhere;
-    return peer * vls_ + vl_of_lane(lane);
+    if (has_credit(known_limit(port_vl), state_.outs[port_vl].fctbs, blocks)) return kNowhere;
+    return peer * vls_ + vl_of(port_vl);
   };
   const auto next = [&](std::uint32_t at) -> std::uint32_t {
-    if (at >= lanes) {
-      const OutLane& out = state_.outs[at - lanes];
-      return out.head == kNowhere ? kNowhere : waits_for_credit(at - lanes, at - lanes, out.head);
+    if (at >= port_vls) {
+      const OutputVl& out = state_.outs[at - port_vls];
+      return out.head == kNowhere ? kNowhere
+                                  : waits_for_credit(at - port_vls, at - port_vls, out.head);
     }
-    const InLane& in = state_.ins[at];
+    const InputVl& in = state_.ins[at];
     if (in.wants == kNowhere || in.busy) return kNowhere;
     if (!buffered) return waits_for_credit(in.wants, at, in.head);
-    const Cell& first = cell(at, in.head);
+    const DataPacket& first = packet(at, in.head);
     const bool room = state_.outs[in.wants].room >= unsigned{first.blocks} + first.copy_blocks;
-    return room ? kNowhere : lanes + in.wants;
+    return room ? kNowhere : port_vls + in.wants;
   };
 
-  std::vector<std::uint32_t> seen(buffered ? 2 * lanes : lanes, 0);
-  for (std::uint32_t start = 0; start < lanes; ++start) {
+  std::vector<std::uint32_t> seen(buffered ? 2 * port_vls : port_vls, 0);
+  for (std::uint32_t start = 0; start < port_vls; ++start) {
     std::uint32_t at = start;
     while (at != kNowhere && seen[at] == 0) {
       seen[at] = start + 1;
@@ -53,12 +54,12 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
     std::vector<WaitingHop> circle;
     const std::uint32_t first = at;
     do {
-      if (at < lanes) {
-        const LaneAt wants = state_.ins[at].wants;
-        const Wire& wire = wiring_.wires[port_of_lane(wants)];
+      if (at < port_vls) {
+        const PortVl wants = state_.ins[at].wants;
+        const Wire& wire = wiring_.wires[port_of_vl(wants)];
         circle.push_back({.node = wire.node,
                           .port = PortNum{wire.number},
-                          .vl = Vl{static_cast<std::uint8_t>(vl_of_lane(wants))}});
+                          .vl = Vl{static_cast<std::uint8_t>(vl_of(wants))}});
       }
       at = next(at);
     } while (at != first);

@@ -28,18 +28,18 @@ struct PacketNet::Impl {
   // net_audit.cpp, net_deadlock.cpp
   [[nodiscard]] std::string audit() const;
   [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
-  [[nodiscard]] std::uint16_t known_limit(LaneAt out) const;
+  [[nodiscard]] std::uint16_t known_limit(PortVl out) const;
   [[nodiscard]] const NetStats& stats() const;
 
-  [[nodiscard]] PortAt port_of_lane(LaneAt lane) const { return lane / vls_; }
+  [[nodiscard]] PortAt port_of_vl(PortVl port_vl) const { return port_vl / vls_; }
 
-  [[nodiscard]] unsigned vl_of_lane(LaneAt lane) const { return lane % vls_; }
+  [[nodiscard]] unsigned vl_of(PortVl port_vl) const { return port_vl % vls_; }
 
   [[nodiscard]] bool is_switch_port(PortAt port) const { return wiring_.wires[port].on_switch; }
 
-  /// A packet that stands in a queue of this lane's node.
-  [[nodiscard]] const Cell& cell(LaneAt lane, CellAt at) const {
-    return part_of(wiring_.wires[port_of_lane(lane)].node).cells_[at];
+  /// A packet that stands in a queue of this VL's node.
+  [[nodiscard]] const DataPacket& packet(PortVl port_vl, PacketAt at) const {
+    return part_of(wiring_.wires[port_of_vl(port_vl)].node).state.packets[at];
   }
 
   PacketOptions options_;

@@ -1,166 +1,178 @@
-// A partition: its events, its cells and what it counts.
+// A partition: who handles an event, and what registers that change, links that come and go, nodes
+// that die do to packets under way.
 #include "sim-backend/packet/net_part.h"
 
 #include <algorithm>
 
-#include "smd/base/check.h"
+#include "sim-backend/packet/congestion_point.h"
+#include "sim-backend/packet/crossbar.h"
+#include "sim-backend/packet/flow_control.h"
+#include "sim-backend/packet/input_buffers.h"
+#include "sim-backend/packet/output_link.h"
+#include "sim-backend/packet/sources.h"
+#include "sim-backend/packet/vl15.h"
+#include "smd/mad/port_info.h"
 
 namespace smd::sim {
+
 NetPart::NetPart(PacketNet& self,
-                 NetState& state,
+                 NetState& fabric,
                  const Wiring& wiring,
                  const PacketOptions& options,
                  const std::vector<std::uint32_t>& part_of_node,
                  unsigned number)
-    : self_(self),
-      number_(number),
-      options_(options),
-      wiring_(wiring),
-      vls_(options.vls),
-      nodes_(state.nodes),
-      ports_(state.ports),
-      extras_(state.extras),
-      outs_(state.outs),
-      ins_(state.ins),
-      hosts_(state.hosts),
-      host_lids_(state.host_lids),
-      source_queues_(state.source_queues),
-      queues_per_lane_(state.queues_per_lane),
-      allowed_(state.allowed),
-      lid_owner_(state.lid_owner),
-      part_of_node_(part_of_node) {
-  SMD_CHECK(ports_.size() <= kPortMask && outs_.size() <= kIndexMask,
-            "a fabric of too many ports for one net");
-  const SwitchModel& sw = options_.switches;
-  input_latency_ = sw.routing + sw.mapping + sw.crossbar_arbitration;
-  arbitration_.push_back({});
-  const std::size_t bytes = ports_.size_bytes() + outs_.size_bytes() + ins_.size_bytes() +
-                            wiring_.wires.size() * sizeof(Wire);
-  looks_ahead_ = bytes > options_.cache_bytes;
-  for (const Wire& wire : wiring_.wires) {
-    longest_cable_ = std::max<Picos>(longest_cable_, wire.propagation);
-  }
+    : state(self, fabric, wiring, options, part_of_node, number) {
+  const std::size_t bytes = state.ports.size_bytes() + state.outs.size_bytes() +
+                            state.ins.size_bytes() + state.wires.size_bytes();
+  looks_ahead_ = bytes > options.cache_bytes;
 }
 
 void NetPart::run_before(Picos horizon) {
-  while (!queue_.empty()) {
-    if (const auto soon = queue_.refill(); looks_ahead_ && !soon.empty()) look_ahead(soon);
-    const Event event = queue_.top();
+  EventWheel& queue = state.queue;
+  while (!queue.empty()) {
+    if (const auto soon = queue.refill(); looks_ahead_ && !soon.empty()) look_ahead(state, soon);
+    const Event event = queue.top();
     if (event.at >= horizon) return;
-    queue_.pop();
-    now_ = event.at;
+    queue.pop();
+    state.now = event.at;
     run(event);
   }
 }
 
+bool NetPart::run_one() {
+  if (state.queue.empty()) return false;
+  const Event event = state.queue.top();
+  state.queue.pop();
+  state.now = event.at;
+  run(event);
+  return true;
+}
+
 Picos NetPart::next_due() {
-  return std::min(queue_.empty() ? kNever : queue_.top().at, least_posted_);
-}
-
-void NetPart::push(Picos at, NetStep step, std::uint32_t index, std::uint32_t argument) {
-  queue_.push({at,
-               std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
-                   std::uint64_t{index} << kIndexShift | argument});
-}
-
-void NetPart::push_cell(Picos at, NetStep step, PortAt port, std::uint16_t sequence, CellAt cell) {
-  queue_.push({at,
-               std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
-                   std::uint64_t{port} << kPortShift |
-                   (sequence & kSequenceMask) << kSequenceShift | cell});
+  return std::min(state.queue.empty() ? kNever : state.queue.top().at, state.least_posted);
 }
 
 void NetPart::run(const Event& event) {
   const std::uint32_t index = index_of(event);
   const auto argument = static_cast<std::uint32_t>(event.what);
   const PortAt port = port_of(event);
-  const CellAt cell = cell_of(event);
-  ++stats_.events;
+  const PacketAt packet = packet_of(event);
+  ++state.stats.events;
   switch (step_of(event)) {
     case NetStep::CreditLeaves:
-      --stats_.events;
-      return on_credit_leaves(index, static_cast<std::uint16_t>(argument));
+      --state.stats.events;
+      return on_credit_leaves(state, index, static_cast<std::uint16_t>(argument));
     case NetStep::CreditArrives:
-      --stats_.events;
-      return on_credit_arrives(index, argument);
+      --state.stats.events;
+      return on_credit_arrives(state, index, argument);
     case NetStep::LinkDone:
-      return on_link_done(index, static_cast<std::uint16_t>(argument));
+      return on_link_done(state, index, static_cast<std::uint16_t>(argument));
     case NetStep::CrossDone:
-      return on_cross_done(index, static_cast<std::uint16_t>(argument));
+      return on_cross_done(state, index, static_cast<std::uint16_t>(argument));
     case NetStep::FreeInput:
-      return on_free_input(cell);
+      return on_free_input(state, packet);
     case NetStep::Management:
-      return on_management(index, argument);
+      return on_management(state, index, argument);
     case NetStep::Enqueue:
-      return on_enqueue(cell);
+      return on_enqueue(state, packet);
     case NetStep::Arrive:
-      return on_arrive(port, cell);
+      return on_arrive(state, port, packet);
     case NetStep::Deliver:
-      return on_deliver(port, cell);
-    case NetStep::Told:
-      return on_told(index, argument);
+      return on_deliver(state, port, packet);
+    case NetStep::LossKnown:
+      return on_loss_known(state, index, argument);
     case NetStep::Emit:
-      return on_emit(index, event.at);
+      return on_emit(state, index, event.at);
     case NetStep::Expire:
-      --stats_.events;
-      return on_expire(index);
+      --state.stats.events;
+      return on_expire(state, index);
     case NetStep::Wake:
-      --stats_.events;
-      if (ports_[index].wake_at <= now_) ports_[index].wake_at = kNever;
-      return try_link(index);
+      --state.stats.events;
+      return on_wake(state, index);
   }
 }
 
-CellAt NetPart::take_cell() {
-  if (free_cells_ == kNowhere) {
-    cells_.emplace_back();
-    origins_.emplace_back();
-    SMD_CHECK(cells_.size() <= kCellMask, "more packets in flight than events can name");
-    return static_cast<CellAt>(cells_.size() - 1);
+void NetPart::load(std::uint32_t node, const NodeState& registers) {
+  NetNode& here = state.nodes[node];
+  here.tables = NodeTables(registers);
+  here.on = true;
+  for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
+    load_port(state.wiring.port_of(node, number), registers, number);
   }
-  const CellAt at = free_cells_;
-  free_cells_ = cells_[at].next;
-  cells_[at] = {};
-  origins_[at] = {};
-  return at;
 }
 
-void NetPart::free_cell(CellAt at) {
-  cells_[at].place = Place::Free;
-  cells_[at].next = free_cells_;
-  free_cells_ = at;
+void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number) {
+  const PortRegs& from = registers.ports[number];
+  NetPort& here = state.ports[port];
+  const unsigned vls = std::clamp(data_vls(from.info.operational_vls), 1u, state.vls);
+  here.vls = static_cast<std::uint8_t>(vls);
+  here.mtu = static_cast<std::uint16_t>(mtu_bytes(static_cast<Mtu>(from.info.neighbor_mtu)));
+  state.extras[port].head_life = state.options.lifetimes ? life_time(from.info.hoq_life) : kNever;
+  const PortNum port_number{static_cast<std::uint8_t>(number)};
+  set_arbitration(
+      state,
+      port,
+      build_arbitration(registers.read_vl_arb(port_number), from.info.vl_high_limit, vls));
+  if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) {
+    const HostLid& own =
+        state.host_lids[host] = {.lid = from.info.lid.value(), .lmc = from.info.lmc};
+    const std::size_t end = std::size_t{own.lid} + (std::size_t{1} << own.lmc);
+    for (std::size_t lid = own.lid; lid < end; ++lid) state.lid_owner[lid] = host;
+  }
+  // A port without a cable carries nothing, whatever its registers say.
+  set_state(port, state.wires[port].peer == kNowhere ? PortState::Down : from.state());
 }
 
-/// Counts the loss; the cell stays with the caller.
-void NetPart::lose(CellAt at, std::uint32_t node, Discard cause) {
-  const Cell& cell = cells_[at];
-  const Origin& origin = origins_[at];
-  if (cell.notice != NoticeKind::None) return lose_notice(cell, origin.tag);
-  if (hooks_.reaction != nullptr && cell.to != kNowhere && cell.place != Place::Source) {
-    tell_loss(flow_of(cell));
+void NetPart::set_state(PortAt port, PortState port_state) {
+  NetPort& here = state.ports[port];
+  const PortState before = here.state;
+  if (before == port_state) return;
+  here.state = port_state;
+  if (port_state == PortState::Down) {
+    cut(port);
+    drain_output(state, port);
+    return drop_management(state, port);
   }
-  ++stats_.discarded[static_cast<std::size_t>(cause)];
-  --stats_.in_flight;
-  digest(std::uint64_t{node} << 32 | cell.source,
-         static_cast<std::uint64_t>(origin.generated) << 4 | static_cast<std::uint64_t>(cause));
-  if (observer_ == nullptr) return;
-  observer_->on_discarded({.source = cell.source,
-                           .node = node,
-                           .cause = cause,
-                           .at = now_,
-                           .generated = origin.generated,
-                           .tag = origin.tag,
-                           .partition = static_cast<std::uint8_t>(number_)});
+  // A new link, which counts its credits from 0 and has nothing on it.
+  if (before == PortState::Down) cut(port);
+  if (!here.sends()) return drain_output(state, port);
+  if (!here.link_running) try_link(state, port);
 }
 
-/// A sum: what happens at one instant in two places has no order.
-void NetPart::digest(std::uint64_t place, std::uint64_t what) {
-  std::uint64_t word = 0;
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(now_), place, what}) {
-    word = (word ^ part) * 0x9e3779b97f4a7c15u;
-    word ^= word >> 29;
+/// What is on the link, in either direction, does not arrive.
+void NetPart::cut(PortAt port) {
+  const PortAt peer = state.wires[port].peer;
+  ++state.ports[port].epoch;
+  if (peer == kNowhere) return;
+  // Both ends carry the epoch of what they send; the far end compares with its own.
+  if (peer != port) state.ports[peer].epoch = state.ports[port].epoch;
+  reset_credits(state, port);
+  reset_credits(state, peer);
+}
+
+void NetPart::switch_off(std::uint32_t node) {
+  NetNode& at = state.nodes[node];
+  at.on = false;
+  at.tables = {};
+  at.routing_free = 0;
+  for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
+    const PortAt port = state.wiring.port_of(node, number);
+    NetPort& here = state.ports[port];
+    for (unsigned vl = 0; vl < state.vls; ++vl) {
+      clear_input(state, port * state.vls + vl);
+      clear_output(state, port * state.vls + vl);
+    }
+    ++here.serial;
+    here.state = PortState::Down;
+    here.waiting = here.asking = here.held = 0;
+    here.link_running = here.cross_running = here.input_busy = false;
+    here.link_vl = here.cross_vl = kNowhere;
+    here.busy_until = state.now;
+    here.blocked = false;
+    state.extras[port].arbiter.reset();
+    drop_management(state, port);
+    cut(port);
   }
-  stats_.digest += word;
 }
 
 }  // namespace smd::sim

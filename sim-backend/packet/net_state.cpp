@@ -25,7 +25,7 @@ NetState::NetState(const Wiring& wiring, const PacketOptions& options)
     const bool on_switch = wiring.wires[port].on_switch;
     const unsigned bytes = on_switch ? sw.input_buffer_bytes : options.adapters.buffer_bytes;
     for (unsigned vl = 0; vl < options.vls; ++vl) {
-      InLane& in = ins[port * options.vls + vl];
+      InputVl& in = ins[port * options.vls + vl];
       in.capacity = in.free = static_cast<std::uint16_t>(bytes / kBlockBytes);
       outs[port * options.vls + vl].room =
           static_cast<std::uint16_t>(on_switch ? sw.output_buffer_bytes / kBlockBytes : 0);
@@ -33,10 +33,10 @@ NetState::NetState(const Wiring& wiring, const PacketOptions& options)
   }
   const AdapterModel& adapters = options.adapters;
   if (adapters.waiting != SourceQueues::Shared && adapters.waiting != SourceQueues::Pool) {
-    queues_per_lane = adapters.waiting == SourceQueues::Hashed
-                          ? adapters.queues
-                          : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(hosts.size()));
-    source_queues.resize(hosts.size() * options.vls * queues_per_lane);
+    queues_per_vl = adapters.waiting == SourceQueues::Hashed
+                        ? adapters.queues
+                        : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(hosts.size()));
+    source_queues.resize(hosts.size() * options.vls * queues_per_vl);
   }
   if (adapters.static_rate) allowed.assign(hosts.size() * hosts.size(), 0);
 }

@@ -1,7 +1,7 @@
-// What a net is made of: packets, lanes, ports, nodes. Partitions share the arrays; each reads and
+// What a net is made of: packets, VLs, ports, nodes. Partitions share the arrays; each reads and
 // writes what belongs to its own nodes.
 //
-// A lane is one VL of one port: lane = port * vls + vl. All state belongs to one node, but for the
+// A PortVl numbers one VL of one port: port * vls + vl. All state belongs to one node, but for the
 // ring of credits, which the far end of the link writes where it is of the same partition.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace smd::sim {
 
-using CellAt = std::uint32_t;
-using LaneAt = std::uint32_t;
+using PacketAt = std::uint32_t;
+using PortVl = std::uint32_t;
 
 /// In this order at one instant: what gives way comes before what needs it.
 enum class NetStep : std::uint8_t {
@@ -29,7 +29,7 @@ enum class NetStep : std::uint8_t {
   Enqueue,
   Arrive,
   Deliver,
-  Told,
+  LossKnown,
   Emit,
   Expire,
   Wake
@@ -39,16 +39,16 @@ enum class NetStep : std::uint8_t {
 enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead };
 
 /// Data, or a packet that answers it.
-enum class NoticeKind : std::uint8_t { None, Plain, Acknowledges };
+enum class FeedbackKind : std::uint8_t { None, Cnp, Ack };
 
 /// What moving a packet reads and writes: one cache line.
-struct alignas(64) Cell {
+struct alignas(64) DataPacket {
   Picos ready = 0;    // for the link; of a waiting one also since when it is at the head
   Picos tail = 0;     // its last byte is in, at the node where it is
   Picos entered = 0;  // the switch where it is
-  CellAt next = kNowhere;
-  LaneAt in = kNowhere;   // the input lane that it is in, or on the way to
-  LaneAt out = kNowhere;  // the output lane that it is to leave by
+  PacketAt next = kNowhere;
+  PortVl in = kNowhere;   // the input VL that it is in, or on the way to
+  PortVl out = kNowhere;  // the output VL that it is to leave by
   HostNum source = 0;
   HostNum to = kNowhere;    // of a flow; nobody's where it is none
   std::uint16_t bytes = 0;  // on the wire
@@ -61,33 +61,37 @@ struct alignas(64) Cell {
   std::uint8_t copy_blocks = 0;  // of a multicast packet whose earlier copies hold none
   Place place = Place::Free;
   Marks marks = 0;
-  NoticeKind notice = NoticeKind::None;
+  FeedbackKind feedback = FeedbackKind::None;
 };
+
+[[nodiscard]] inline Flow flow_of(const DataPacket& packet) {
+  return {.source = packet.source, .destination = packet.to, .sl = packet.sl};
+}
 
 /// The rest of it: where it comes from.
 struct Origin {
   Picos generated = 0;
   Picos injected = 0;
-  std::uint32_t tag = 0;  // of a notice: its flow's SL
+  std::uint32_t tag = 0;  // of feedback: its flow's SL
 };
 
-struct ManagementCell {
+struct ManagementPacket {
   std::uint64_t cookie = 0;
   Picos ready = 0;
   Picos tail = 0;
-  CellAt next = kNowhere;
+  PacketAt next = kNowhere;
   std::uint32_t bytes = 0;
   std::uint16_t epoch = 0;
 };
 
 inline constexpr unsigned kCreditRing = 4;
 
-/// The side of a lane that sends: one cache line.
-struct alignas(64) OutLane {
-  CellAt head = kNowhere;  // output buffer, or the packets of a source; with several queues per
-  CellAt tail = kNowhere;  // source, a ring of those that hold something
-  LaneAt asks_head = kNowhere;  // input lanes whose first packet wants to come out here
-  LaneAt asks_tail = kNowhere;
+/// The side of a VL that sends: one cache line.
+struct alignas(64) OutputVl {
+  PacketAt head = kNowhere;  // output buffer, or the packets of a source; with several queues per
+  PacketAt tail = kNowhere;  // source, a ring of those that hold something
+  PortVl asks_head = kNowhere;  // input VLs whose first packet wants to come out here
+  PortVl asks_tail = kNowhere;
   std::uint16_t fctbs = 0;
   std::uint16_t fccl = 0;
   std::uint16_t room = 0;       // blocks free in the output buffer
@@ -97,19 +101,19 @@ struct alignas(64) OutLane {
   std::array<std::uint16_t, kCreditRing> ring_fccl{};
 };
 
-/// The side of a lane that receives.
-struct alignas(32) InLane {
-  CellAt head = kNowhere;
-  CellAt tail = kNowhere;
-  LaneAt next_ask = kNowhere;
-  LaneAt wants = kNowhere;  // the output lane that it stands in line for
+/// The side of a VL that receives.
+struct alignas(32) InputVl {
+  PacketAt head = kNowhere;
+  PacketAt tail = kNowhere;
+  PortVl next_ask = kNowhere;
+  PortVl wants = kNowhere;  // the output VL that it stands in line for
   std::uint16_t abr = 0;
   std::uint16_t free = 0;  // blocks
   std::uint16_t capacity = 0;
-  std::uint16_t moving = 0;  // blocks of the packet that is leaving
-  std::uint16_t told = 0;    // the newest FCCL for the far end
-  bool busy = false;         // one is leaving
-  bool unsent = false;       // `told` waits for the link, in an event
+  std::uint16_t moving = 0;      // blocks of the packet that is leaving
+  std::uint16_t advertised = 0;  // the newest FCCL for the far end
+  bool busy = false;             // one is leaving
+  bool unsent = false;           // `advertised` waits for the link, in an event
 };
 
 /// What moving a packet reads and writes of a port: one cache line.
@@ -117,9 +121,9 @@ struct alignas(64) NetPort {
   Picos busy_until = 0;  // the link that goes out
   Picos wake_at = kNever;
   std::uint64_t sent_bytes = 0;
-  LaneAt link_lane = kNowhere;   // that the packet on the link holds a buffer of
-  LaneAt cross_lane = kNowhere;  // input lane that crosses to here
-  CellAt management_head = kNowhere;
+  PortVl link_vl = kNowhere;   // that the packet on the link holds a buffer of
+  PortVl cross_vl = kNowhere;  // input VL that crosses to here
+  PacketAt management_head = kNowhere;
   std::uint16_t waiting = 0;  // VLs with something for the link, by bit
   std::uint16_t asking = 0;   // VLs with something for the crossbar
   std::uint16_t held = 0;     // VLs whose next packet had the link but no credit
@@ -151,16 +155,16 @@ struct PortExtra {
   Picos blocked_since = 0;  // where it is
   Picos blocked = 0;
   Picos head_life = kNever;  // HOQLife
-  CellAt management_tail = kNowhere;
+  PacketAt management_tail = kNowhere;
   std::uint32_t management_bytes = 0;
   VlArbiter arbiter;
 };
 
 /// One of several queues of a source, where it has several per VL.
 struct SourceQueue {
-  CellAt head = kNowhere;
-  CellAt tail = kNowhere;
-  std::uint32_t next = kNowhere;  // in the ring of its lane
+  PacketAt head = kNowhere;
+  PacketAt tail = kNowhere;
+  std::uint32_t next = kNowhere;  // in the ring of its VL
 };
 
 struct NetHost {
@@ -181,14 +185,14 @@ struct NetNode {
   bool on = false;
 };
 
-/// Notices that wait for the link, by host and VL.
-struct NoticeQueue {
-  CellAt head = kNowhere;
-  CellAt tail = kNowhere;
+/// Acknowledgements and CNPs that wait for the link, by host and VL.
+struct FeedbackQueue {
+  PacketAt head = kNowhere;
+  PacketAt tail = kNowhere;
 };
 
-static_assert(sizeof(Cell) == 64 && sizeof(OutLane) == 64 && sizeof(NetPort) == 64);
-static_assert(sizeof(InLane) == 32 && sizeof(Wire) == 32);
+static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64);
+static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32);
 
 /// Those of the whole fabric. Sizes stay.
 struct NetState {
@@ -197,15 +201,15 @@ struct NetState {
   std::vector<NetNode> nodes;
   PagedVector<NetPort> ports;
   PagedVector<PortExtra> extras;  // by port
-  PagedVector<OutLane> outs;
-  PagedVector<InLane> ins;
+  PagedVector<OutputVl> outs;
+  PagedVector<InputVl> ins;
   std::vector<NetHost> hosts;
   std::vector<HostLid> host_lids;
-  std::vector<SourceQueue> source_queues;  // by out lane of an adapter's port, then queue
-  std::uint32_t queues_per_lane = 1;
+  std::vector<SourceQueue> source_queues;  // by out VL of an adapter's port, then queue
+  std::uint32_t queues_per_vl = 1;
   std::vector<Picos> allowed;      // by source, then destination; empty without static rates
   std::vector<HostNum> lid_owner;  // by LID
-  std::vector<NoticeQueue> notices;
+  std::vector<FeedbackQueue> feedback;
 };
 
 }  // namespace smd::sim

@@ -25,8 +25,8 @@ void PacketNet::Impl::run_windows(Picos until) {
   for (Picos begin = least(); begin <= until; begin = least()) {
     const Picos horizon = lookahead_ > until - begin ? until + 1 : begin + lookahead_;
     for (const auto& part : parts_) part->run_before(horizon);
-    for (const auto& part : parts_) part->close_links();
-    for (const auto& part : parts_) part->take_in();
+    for (const auto& part : parts_) part->state.close_links();
+    for (const auto& part : parts_) part->state.take_in();
   }
 }
 
@@ -37,9 +37,9 @@ void PacketNet::Impl::run_team(Picos until) {
     while (begin <= until) {
       part.run_before(lookahead_ > until - begin ? until + 1 : begin + lookahead_);
       const Picos next = part.next_due();
-      part.close_links();
+      part.state.close_links();
       begin = team_->least(next);
-      part.take_in();
+      part.state.take_in();
     }
   });
 }

@@ -5,6 +5,8 @@
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/net_impl.h"
 #include "sim-backend/packet/partition_split.h"
+#include "sim-backend/packet/sources.h"
+#include "sim-backend/packet/vl15.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
@@ -27,12 +29,12 @@ NetStats& NetStats::operator+=(const NetStats& other) {
     this->*count += other.*count;
   }
   for (std::size_t i = 0; i < discarded.size(); ++i) discarded[i] += other.discarded[i];
-  for (std::uint64_t NoticeStats::*count : {&NoticeStats::made,
-                                            &NoticeStats::delivered,
-                                            &NoticeStats::lost,
-                                            &NoticeStats::in_flight,
-                                            &NoticeStats::bytes}) {
-    notices.*count += other.notices.*count;
+  for (std::uint64_t FeedbackStats::*count : {&FeedbackStats::made,
+                                              &FeedbackStats::delivered,
+                                              &FeedbackStats::lost,
+                                              &FeedbackStats::in_flight,
+                                              &FeedbackStats::bytes}) {
+    feedback.*count += other.feedback.*count;
   }
   return *this;
 }
@@ -52,24 +54,24 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
   const unsigned count = options.partitions;
   for (unsigned i = 0; i < count; ++i) {
     parts_.push_back(std::make_unique<NetPart>(self, state_, wiring_, options_, part_of_node_, i));
-    parts_.back()->outgoing_.resize(count);
-    parts_.back()->incoming_.resize(count);
+    parts_.back()->state.outgoing.resize(count);
+    parts_.back()->state.incoming.resize(count);
   }
   for (unsigned from = 0; from < count; ++from) {
     for (unsigned to = 0; to < count; ++to) {
       if (from == to) continue;
       links_.push_back(std::make_unique<MemoryLink>());
-      parts_[from]->outgoing_[to] = links_.back().get();
-      parts_[to]->incoming_[from] = links_.back().get();
+      parts_[from]->state.outgoing[to] = links_.back().get();
+      parts_[to]->state.incoming[from] = links_.back().get();
     }
   }
 }
 
 /// What each has counted. Sums of differences modulo 2^64 are right.
 const NetStats& PacketNet::Impl::stats() const {
-  if (!is_split()) return parts_[0]->stats_;
+  if (!is_split()) return parts_[0]->state.stats;
   sum_ = {};
-  for (const auto& part : parts_) sum_ += part->stats_;
+  for (const auto& part : parts_) sum_ += part->state.stats;
   return sum_;
 }
 
@@ -82,17 +84,14 @@ void PacketNet::load(std::uint32_t node, const NodeState& registers) {
   impl_->part_of(node).load(node, registers);
 }
 
-void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).clear_node(node); }
+void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).switch_off(node); }
 
 void PacketNet::set_workload(Workload* workload) {
-  for (const auto& part : impl_->parts_) {
-    part->workload_ = workload;
-    part->times_given_ = workload != nullptr && workload->keeps_times();
-  }
+  for (const auto& part : impl_->parts_) part->state.workload = workload;
 }
 
 void PacketNet::set_observer(PacketObserver* observer) {
-  for (const auto& part : impl_->parts_) part->observer_ = observer;
+  for (const auto& part : impl_->parts_) part->state.observer = observer;
 }
 
 void PacketNet::set_team(Team* team) { impl_->team_ = team; }
@@ -105,22 +104,22 @@ void PacketNet::set_congestion_control(std::span<const CongestionHooks> hooks) {
   SMD_CHECK(stats().generated == 0, "congestion control is set before the first packet");
   SMD_CHECK(hooks.size() == partitions(), "each partition has mechanisms of its own");
   NetState& state = impl_->state_;
-  state.notices.clear();
-  if (hooks[0].echo != nullptr) state.notices.resize(state.hosts.size() * impl_->vls_);
+  state.feedback.clear();
+  if (hooks[0].echo != nullptr) state.feedback.resize(state.hosts.size() * impl_->vls_);
   for (std::size_t i = 0; i < hooks.size(); ++i) {
-    impl_->parts_[i]->hooks_ = hooks[i];
-    impl_->parts_[i]->notices_ = state.notices;
+    impl_->parts_[i]->state.hooks = hooks[i];
+    impl_->parts_[i]->state.feedback = state.feedback;
   }
 }
 
 void PacketNet::set_management_handler(ManagementHandler* handler) {
   SMD_CHECK(!impl_->is_split() || handler == nullptr, "management packets need one partition");
-  impl_->parts_[0]->management_handler_ = handler;
+  impl_->parts_[0]->state.management_handler = handler;
 }
 
 void PacketNet::start() {
   const auto& parts = impl_->parts_;
-  Workload* workload = parts[0]->workload_;
+  Workload* workload = parts[0]->state.workload;
   SMD_CHECK(workload != nullptr, "a net that starts has a workload");
   SMD_CHECK(!impl_->is_split() || workload->splits(), "a workload that needs one partition");
   for (HostNum host = 0; host < host_count(); ++host) wake(host, workload->first(host));
@@ -134,18 +133,12 @@ void PacketNet::run_until(Picos until) {
   } else {
     impl_->run_team(until);
   }
-  for (const auto& part : impl_->parts_) part->now_ = std::max(part->now_, until);
+  for (const auto& part : impl_->parts_) part->state.now = std::max(part->state.now, until);
 }
 
 bool PacketNet::run_one() {
   SMD_CHECK(!impl_->is_split(), "one event at a time needs one partition");
-  NetPart& part = *impl_->parts_[0];
-  if (part.queue_.empty()) return false;
-  const Event event = part.queue_.top();
-  part.queue_.pop();
-  part.now_ = event.at;
-  part.run(event);
-  return true;
+  return impl_->parts_[0]->run_one();
 }
 
 Picos PacketNet::next_event() const {
@@ -154,18 +147,20 @@ Picos PacketNet::next_event() const {
   return out;
 }
 
-Picos PacketNet::now() const { return impl_->parts_[0]->now_; }
+Picos PacketNet::now() const { return impl_->parts_[0]->state.now; }
 
 void PacketNet::send(HostNum source, const PacketRequest& sending) {
-  impl_->part_of_host(source).send(source, sending);
+  send_packet(impl_->part_of_host(source).state, source, sending);
 }
 
-void PacketNet::wake(HostNum host, Picos at) { impl_->part_of_host(host).wake_host(host, at); }
+void PacketNet::wake(HostNum host, Picos at) {
+  wake_host(impl_->part_of_host(host).state, host, at);
+}
 
 unsigned PacketNet::partitions() const { return static_cast<unsigned>(impl_->parts_.size()); }
 
 std::uint32_t PacketNet::partition_of(HostNum host) const {
-  return impl_->part_of_host(host).number_;
+  return impl_->part_of_host(host).state.number;
 }
 
 bool PacketNet::send_management(std::uint32_t node,
@@ -174,12 +169,16 @@ bool PacketNet::send_management(std::uint32_t node,
                                 Picos ready,
                                 Picos tail_in,
                                 std::uint64_t cookie) {
-  return impl_->part_of(node).send_management(
-      impl_->wiring_.port_of(node, port.value()), bytes, ready, tail_in, cookie);
+  return send_vl15(impl_->part_of(node).state,
+                   impl_->wiring_.port_of(node, port.value()),
+                   bytes,
+                   ready,
+                   tail_in,
+                   cookie);
 }
 
 Picos PacketNet::management_due(std::uint32_t node, PortNum port) const {
-  return impl_->part_of(node).management_due(impl_->wiring_.port_of(node, port.value()));
+  return vl15_due(impl_->part_of(node).state, impl_->wiring_.port_of(node, port.value()));
 }
 
 const NetStats& PacketNet::stats() const { return impl_->stats(); }
@@ -192,10 +191,10 @@ HostNum PacketNet::host_count() const { return static_cast<HostNum>(impl_->state
 
 Lid PacketNet::host_lid(HostNum host) const { return Lid{impl_->state_.host_lids[host].lid}; }
 
-LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
-  const LaneAt lane = impl_->wiring_.port_of(node, port.value()) * impl_->vls_ + vl.value();
-  const InLane& in = impl_->state_.ins[lane];
-  const OutLane& out = impl_->state_.outs[lane];
+VlOccupancy PacketNet::read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl) const {
+  const PortVl port_vl = impl_->wiring_.port_of(node, port.value()) * impl_->vls_ + vl.value();
+  const InputVl& in = impl_->state_.ins[port_vl];
+  const OutputVl& out = impl_->state_.outs[port_vl];
   const bool buffered =
       impl_->wiring_.is_switch[node] != 0 && impl_->options_.switches.output_buffers;
   const unsigned capacity =
@@ -204,7 +203,7 @@ LaneView PacketNet::view_lane(std::uint32_t node, PortNum port, Vl vl) const {
           .input_capacity = in.capacity,
           .output_used = buffered ? capacity - out.room : 0,
           .output_capacity = capacity,
-          .credit = credit_left(impl_->known_limit(lane), out.fctbs)};
+          .credit = credit_left(impl_->known_limit(port_vl), out.fctbs)};
 }
 
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
@@ -229,7 +228,7 @@ std::size_t PacketNet::memory() const {
   std::size_t out = of(state.nodes) + of(state.ports) + of(state.extras) + of(state.outs) +
                     of(state.ins) + of(state.hosts) + of(state.source_queues) + of(state.allowed) +
                     of(impl_->wiring_.wires);
-  for (const auto& part : impl_->parts_) out += of(part->cells_) + of(part->origins_);
+  for (const auto& part : impl_->parts_) out += of(part->state.packets) + of(part->state.origins);
   return out;
 }
 

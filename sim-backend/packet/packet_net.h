@@ -123,7 +123,7 @@ struct NetStats {
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
   std::uint64_t marked = 0;  // of those delivered
-  NoticeStats notices;
+  FeedbackStats feedback;
   std::uint64_t impossible_marks = 0;  // packets with marks that Marking::may_occur denies
   std::uint64_t digest = 0;            // of every delivery and discard, with its time and place
 
@@ -139,7 +139,7 @@ struct WaitingHop {
 };
 
 /// What stands in the buffers of one port and VL, in blocks of 64 bytes.
-struct LaneView {
+struct VlOccupancy {
   unsigned input_used = 0;
   unsigned input_capacity = 0;
   unsigned output_used = 0;
@@ -221,7 +221,7 @@ class PacketNet {
   [[nodiscard]] HostNum host_count() const;
   [[nodiscard]] Lid host_lid(HostNum host) const;
 
-  [[nodiscard]] LaneView view_lane(std::uint32_t node, PortNum port, Vl vl) const;
+  [[nodiscard]] VlOccupancy read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl) const;
 
   /// How long the port has had packets to send and no credit for any of them.
   [[nodiscard]] Picos blocked_time(std::uint32_t node, PortNum port) const;

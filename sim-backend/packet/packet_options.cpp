@@ -32,7 +32,7 @@ PacketOptions PacketOptions::thesis() {
       // Mapping and link arbitration, as in a switch's port.
       .adapters = {.latency = 60 * kNano},
       // 20 m at 5 ns per metre.
-      .cables = {.propagation = 100 * kNano},
+      .links = {.propagation = 100 * kNano},
       .vls = 2,
   };
 }
@@ -50,7 +50,7 @@ PacketOptions PacketOptions::modern() {
                    .output_buffer_bytes = 16384},
       .adapters = {.latency = 0},
       // 10 m.
-      .cables = {.propagation = 50 * kNano},
+      .links = {.propagation = 50 * kNano},
       .vls = 1,
   };
 }
@@ -63,10 +63,10 @@ PacketOptions PacketOptions::cycles() {
                    .turns_back = true,
                    .input_buffer_bytes = 4096},
       .adapters = {},
-      .cables = {.propagation = kCycle,
-                 .header_bytes = 0,
-                 .flow_control_packets = false,
-                 .byte_time = kCycle / kBlockBytes},
+      .links = {.propagation = kCycle,
+                .header_bytes = 0,
+                .flow_control_packets = false,
+                .byte_time = kCycle / kBlockBytes},
       .vls = 2,
   };
 }
@@ -83,10 +83,10 @@ PacketOptions PacketOptions::multistage() {
                    .input_buffer_bytes = 1024,
                    .output_buffer_bytes = 1024},
       .adapters = {.waiting = SourceQueues::PerDestination},
-      .cables = {.propagation = kByte,
-                 .header_bytes = 22,
-                 .flow_control_packets = false,
-                 .byte_time = kByte},
+      .links = {.propagation = kByte,
+                .header_bytes = 22,
+                .flow_control_packets = false,
+                .byte_time = kByte},
       .vls = 1,
   };
 }

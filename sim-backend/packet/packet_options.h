@@ -50,7 +50,7 @@ struct AdapterModel {
   bool static_rate = false;        // keep the pace of destinations with slower links (IPD)
 };
 
-struct CableModel {
+struct LinkModel {
   Picos propagation = 0;
   /// Groups of so many switches each, in the order of the fabric's nodes; 0: there are none, and
   /// all cables are alike. Else `propagation` is that of adapters' cables only.
@@ -67,7 +67,7 @@ struct CableModel {
 struct PacketOptions {
   SwitchModel switches;
   AdapterModel adapters;
-  CableModel cables;
+  LinkModel links;
   unsigned vls = 1;  // data VLs that there is room for, 1 to 15
   /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
   bool lifetimes = false;

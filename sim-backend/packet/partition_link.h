@@ -16,9 +16,9 @@ namespace smd::sim {
 struct Crossing {
   Picos at = 0;
   NetStep step{};
-  std::uint32_t index = 0;     // a port; of credits a lane, of a loss a host
+  std::uint32_t index = 0;     // a port; of credits a VL, of a loss a host
   std::uint32_t argument = 0;  // of a packet its sequence
-  Cell cell;                   // of Arrive and Deliver
+  DataPacket packet;           // of Arrive and Deliver
   Origin origin;
 };
 

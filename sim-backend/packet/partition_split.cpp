@@ -53,9 +53,9 @@ SwitchGraph draw_switches(const FabricSpec& spec, std::vector<std::uint32_t>& sw
   return graph;
 }
 
-class Halver {
+class RecursiveBisection {
  public:
-  Halver(const SwitchGraph& graph, std::vector<std::uint32_t>& part)
+  RecursiveBisection(const SwitchGraph& graph, std::vector<std::uint32_t>& part)
       : graph_(graph), part_(part), inside_(graph.nodes.size(), kNowhere) {}
 
   /// Gives `members` the numbers first … first + parts - 1.
@@ -177,7 +177,7 @@ std::vector<std::uint32_t> split_nodes(const FabricSpec& spec, unsigned parts) {
   std::vector<std::uint32_t> part(graph.nodes.size());
   std::vector<std::uint32_t> all(graph.nodes.size());
   std::iota(all.begin(), all.end(), 0u);
-  Halver(graph, part).share_out(all, 0, parts);
+  RecursiveBisection(graph, part).share_out(all, 0, parts);
   for (std::uint32_t n = 0; n < out.size(); ++n) {
     if (switch_of[n] != kNowhere) out[n] = part[switch_of[n]];
   }

@@ -20,7 +20,7 @@ std::uint64_t pack(const SlToVl& map) {
 }  // namespace
 
 NodeTables::NodeTables(const NodeState& node) {
-  compile_lanes(node);
+  compile_sl_to_vl(node);
   if (!node.is_switch()) return;
   compile_routes(node);
   compile_groups(node);
@@ -63,21 +63,22 @@ PortMask NodeTables::find_group(std::uint16_t dlid) const {
   return at == groups_.end() || at->mlid != dlid ? PortMask{} : at->ports;
 }
 
-void NodeTables::compile_lanes(const NodeState& node) {
+void NodeTables::compile_sl_to_vl(const NodeState& node) {
   width_ = node.is_switch() ? node.ports.size() : 1;
   const PortNum first{0};
-  every_row_ = pack(node.read_sl_to_vl(first, first));
+  uniform_sl_to_vl_ = pack(node.read_sl_to_vl(first, first));
   if (node.sl_to_vl.empty()) return;
   const std::size_t n = node.ports.size();
   for (std::size_t in = 0; in < n; ++in) {
     for (std::size_t out = 0; out < width_; ++out) {
-      rows_.push_back(pack(node.read_sl_to_vl(PortNum{static_cast<std::uint8_t>(in)},
-                                              PortNum{static_cast<std::uint8_t>(out)})));
+      sl_to_vl_.push_back(pack(node.read_sl_to_vl(PortNum{static_cast<std::uint8_t>(in)},
+                                                  PortNum{static_cast<std::uint8_t>(out)})));
     }
   }
-  if (std::ranges::all_of(rows_, [this](std::uint64_t row) { return row == rows_.front(); })) {
-    every_row_ = rows_.front();
-    rows_.clear();
+  if (std::ranges::all_of(sl_to_vl_,
+                          [this](std::uint64_t row) { return row == sl_to_vl_.front(); })) {
+    uniform_sl_to_vl_ = sl_to_vl_.front();
+    sl_to_vl_.clear();
   }
 }
 

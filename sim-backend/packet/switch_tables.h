@@ -34,7 +34,7 @@ class NodeTables {
 
   /// Of an adapter `in` is the port that the packet leaves by, and `out` is not looked at.
   [[nodiscard]] unsigned map_sl(unsigned in, unsigned out, unsigned sl) const {
-    const std::uint64_t row = rows_.empty() ? every_row_ : rows_[in * width_ + out];
+    const std::uint64_t row = sl_to_vl_.empty() ? uniform_sl_to_vl_ : sl_to_vl_[in * width_ + out];
     return static_cast<unsigned>(row >> (4 * sl) & 15);
   }
 
@@ -43,7 +43,7 @@ class NodeTables {
  private:
   void compile_routes(const NodeState& node);
   void compile_groups(const NodeState& node);
-  void compile_lanes(const NodeState& node);
+  void compile_sl_to_vl(const NodeState& node);
 
   struct Group {
     std::uint16_t mlid = 0;
@@ -52,8 +52,8 @@ class NodeTables {
 
   std::vector<std::uint8_t> lft_;
   unsigned beyond_ = 255;
-  std::vector<std::uint64_t> rows_;  // of 16 nibbles; empty: the same one everywhere
-  std::uint64_t every_row_ = 0;
+  std::vector<std::uint64_t> sl_to_vl_;  // of 16 nibbles; empty: the same one everywhere
+  std::uint64_t uniform_sl_to_vl_ = 0;
   std::size_t width_ = 0;
   std::vector<Group> groups_;  // by MLID
   Picos switch_life_ = kNever;

@@ -17,9 +17,9 @@ std::vector<std::uint32_t> find_groups(const FabricSpec& spec, unsigned group_sw
   return group;
 }
 
-Picos propagation_of(const CableModel& cables, std::uint32_t group, std::uint32_t far_group) {
-  if (group == kNowhere || far_group == kNowhere) return cables.propagation;
-  return group == far_group ? cables.within_groups : cables.between_groups;
+Picos propagation_of(const LinkModel& links, std::uint32_t group, std::uint32_t far_group) {
+  if (group == kNowhere || far_group == kNowhere) return links.propagation;
+  return group == far_group ? links.within_groups : links.between_groups;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed) {
 }
 
 Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
-  const CableModel& cables = options.cables;
+  const LinkModel& links = options.links;
   for (const NodeSpec& node : spec.nodes) {
     const bool sw = node.type == NodeType::Switch;
     const auto at = static_cast<std::uint32_t>(wires.size());
@@ -47,7 +47,7 @@ Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
     }
   }
   host_of.assign(wires.size(), kNowhere);
-  const std::vector<std::uint32_t> group = find_groups(spec, cables.group_switches);
+  const std::vector<std::uint32_t> group = find_groups(spec, links.group_switches);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     for (unsigned p = 1; p <= num_ports[n]; ++p) {
       const PortSpec& port = spec.nodes[n].ports[p];
@@ -58,10 +58,10 @@ Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
       wire.peer = port_of(port.peer_node, port.peer_port.value());
       wire.to_switch = is_switch[port.peer_node] != 0;
       wire.propagation =
-          static_cast<std::uint32_t>(propagation_of(cables, group[n], group[port.peer_node]));
+          static_cast<std::uint32_t>(propagation_of(links, group[n], group[port.peer_node]));
       const LinkWidth width = lanes(far.width) < lanes(port.width) ? far.width : port.width;
-      wire.byte_time = cables.byte_time > 0 ? static_cast<std::uint32_t>(cables.byte_time << 16)
-                                            : byte_time_of(width, std::min(port.speed, far.speed));
+      wire.byte_time = links.byte_time > 0 ? static_cast<std::uint32_t>(links.byte_time << 16)
+                                           : byte_time_of(width, std::min(port.speed, far.speed));
       if (is_switch[n]) continue;
       host_of[at] = static_cast<HostNum>(host_port.size());
       host_port.push_back(at);

@@ -11,13 +11,13 @@ LatencyFigures read_latency(const Histogram& values) {
           .max = values.max()};
 }
 
-std::string_view print_stretch(StretchKind kind) {
+std::string_view print_period(PeriodKind kind) {
   switch (kind) {
-    case StretchKind::Before:
+    case PeriodKind::Before:
       return "before";
-    case StretchKind::During:
+    case PeriodKind::During:
       return "during";
-    case StretchKind::After:
+    case PeriodKind::After:
       return "after";
   }
   return "";

@@ -35,18 +35,18 @@ struct ChangeResult {
   bool certified = true;     // all of them
 };
 
-enum class StretchKind : std::uint8_t {
+enum class PeriodKind : std::uint8_t {
   Before,  // the first fault
   During,  // from a fault until it is taken in
   After
 };
 
 /// "before", "during", "after".
-[[nodiscard]] std::string_view print_stretch(StretchKind kind);
+[[nodiscard]] std::string_view print_period(PeriodKind kind);
 
 /// What happened to packets between two such moments. Latencies are of what arrived in it.
-struct Stretch {
-  StretchKind kind = StretchKind::Before;
+struct Period {
+  PeriodKind kind = PeriodKind::Before;
   Picos begin = 0;
   Picos end = 0;
   std::uint64_t generated = 0;

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "sim-backend/management/sim_fabric.h"
-#include "sim-backend/topology/nearest.h"
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {

@@ -5,16 +5,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
-#include "sim-backend/management/sim_transport.h"
 #include "sim-backend/scenario/computing_runtime.h"
-#include "sim-backend/scenario/followed_fabric.h"
+#include "sim-backend/scenario/coupled_fabric.h"
 #include "sim-backend/scenario/offered_traffic.h"
-#include "sim-backend/scenario/stretch_meter.h"
-#include "smd/cc/cc_manager.h"
-#include "smd/manager/subnet_manager.h"
-#include "smd/transport/transport.h"
+#include "sim-backend/scenario/period_meter.h"
+#include "sim-backend/subnet/simulated_subnet.h"
 
 namespace smd::sim {
 namespace {
@@ -34,22 +29,17 @@ class ManagedRun {
         scenario_(prepared.scenario()),
         load_(load),
         seed_(seed),
-        computing_(runtime_, scenario_.manager.computing),
-        fabric_(runtime_, prepared.spec(), timing(), seed, agents()),
-        port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
-        split_(port_),
+        network_(prepared.spec(), timing(), seed, agents()),
+        computing_(network_.runtime, scenario_.manager.computing),
         net_(prepared.spec(), options()),
         control_(std::move(prepared.control_congestion(net_, reply_sl()).front())),
-        desk_(runtime_, split_.congestion()),
-        manager_(computing_, split_.subnet(), settings(), {}, observer()) {
+        managed_(network_, {.settings = settings(), .runtime = &computing_}) {
     net_.set_congestion_control(control_.hooks());
     for (const FaultPlace& place : prepared.faults().absent) set(place, false);
   }
 
   Result<void> bring_up() {
-    manager_.start();
-    if (!runtime_.run_while_not([this] { return rests() && manager_.last_cycle()->up(); },
-                                runtime_.now() + kPatience)) {
+    if (!managed_.bring_up(kPatience)) {
       const smd::CycleReport* last = manager_.last_cycle();
       return fail(Errc::Io,
                   fmt::format("the manager does not bring the network up: {}",
@@ -57,29 +47,29 @@ class ManagedRun {
                               : last->error   ? last->error->context
                                               : "not every port is Active, or a route is missing"));
     }
-    runtime_.run_until(runtime_.now() + kCalm);
-    runtime_.run_while_not([this] { return rests(); }, runtime_.now() + kPatience);
+    network_.run_for(kCalm);
+    managed_.settle(0, kPatience);
     cycles_.clear();
     return {};
   }
 
   PointResult carry(const RunControl& control) {
-    origin_ = runtime_.now();
-    follow_.emplace(runtime_, fabric_, net_, origin_);
+    origin_ = network_.runtime.now();
+    follow_.emplace(network_.runtime, network_.fabric, net_, origin_);
     if (has_registers())
       follow_->follow_congestion(*control_.iba_marking(), *control_.iba_reaction());
     OfferedTraffic traffic(net_, scenario_.traffic, traffic_input());
-    StretchMeter meter(net_);
+    PeriodMeter meter(net_);
     net_.start();
     const MeasureSpec& measure = scenario_.measure;
     run_to(measure.plan.warm_up);
-    meter.begin(StretchKind::Before);
+    meter.begin(PeriodKind::Before);
     const std::vector<PlannedFault>& faults = prepared_.faults().faults;
     PointResult out{.load = load_, .seed = seed_};
     Picos interval_end = net_.now() + measure.plan.interval;
     Picos end = kNever;  // of the run, once everything is in
     while (net_.now() < std::min(end, measure.limit)) {
-      const bool waits = meter.kind() == StretchKind::During;
+      const bool waits = meter.kind() == PeriodKind::During;
       const Picos next_fault = out.changes.size() < faults.size()
                                    ? std::max(faults[out.changes.size()].at, net_.now())
                                    : kNever;
@@ -87,10 +77,10 @@ class ManagedRun {
              waits ? out.changes.back().at : kNever);
       if (waits && is_in(out.changes.back().at)) {
         account(out);
-        meter.turn(StretchKind::After);
+        meter.turn(PeriodKind::After);
       }
       if (net_.now() >= next_fault) {
-        meter.turn(StretchKind::During);
+        meter.turn(PeriodKind::During);
         const PlannedFault& fault = faults[out.changes.size()];
         blame(fault, meter);
         set(fault.place, fault.up);
@@ -98,7 +88,7 @@ class ManagedRun {
         end = kNever;
       }
       // The last change has as long to show what it left as a run has at least.
-      if (out.changes.size() == faults.size() && meter.kind() == StretchKind::After &&
+      if (out.changes.size() == faults.size() && meter.kind() == PeriodKind::After &&
           end == kNever) {
         end = net_.now() + measure.plan.least_intervals * measure.plan.interval;
       }
@@ -124,7 +114,7 @@ class ManagedRun {
     out.complete = traffic.is_closed() && traffic.finished();
     out.completed_at = traffic.completed_at();
     out.steady.intervals = meter.intervals();
-    out.stretches = meter.stretches();
+    out.periods = meter.periods();
     out.latency = read_latency(meter.latency());
     out.network_latency = read_latency(meter.network_latency());
     out.head_latency = read_latency(meter.head_latency());
@@ -134,13 +124,6 @@ class ManagedRun {
   }
 
  private:
-  struct CycleSeen {
-    Picos began = 0;
-    Picos ended = 0;
-    std::uint64_t smps = 0;
-    smd::TransitionReport transition;
-  };
-
   [[nodiscard]] Timing timing() const {
     return scenario_.preset == "thesis" ? Timing::thesis() : Timing::modern();
   }
@@ -160,11 +143,9 @@ class ManagedRun {
 
   [[nodiscard]] smd::Settings settings() const {
     const ManagerSpec& spec = scenario_.manager;
-    smd::Settings out = smd::make_settings(Config{});
+    smd::Settings out = default_settings();
     out.engine = scenario_.program.engine;
-    out.engine_fallback = false;
-    out.mode = spec.how;
-    out.drain_time = spec.drain;
+    out.strategy = smd::make_strategy(spec.how, spec.drain);
     out.debounce = spec.debounce;
     out.debounce_max = std::max(out.debounce_max, out.debounce);
     out.sweep_interval = spec.sweep_interval;
@@ -183,48 +164,33 @@ class ManagedRun {
     return [this](HostNum from, HostNum to) { return path_sl(from, to); };
   }
 
-  smd::SubnetManager::Observer observer() {
-    smd::SubnetManager::Observer out;
-    out.on_cycle = [this](const smd::CycleReport& cycle) {
-      cycles_.push_back({since(cycle.began), since(cycle.ended), cycle.smps(), cycle.transition});
-      if (cycle.error) return;
-      desk_.adopt(
-          manager_.share_in_force(), manager_.settings(), cycle.routes.max_hops + 1, cycle.came_up);
-    };
-    return out;
-  }
-
   [[nodiscard]] Picos since(TimePoint when) const { return to_picos(when - origin_); }
-
-  [[nodiscard]] bool rests() const {
-    return manager_.last_cycle() != nullptr && manager_.at_rest() && desk_.at_rest();
-  }
 
   /// A cycle that began after `fault` has ended, and nothing is left to do.
   [[nodiscard]] bool is_in(Picos fault) const {
-    return rests() && !cycles_.empty() && cycles_.back().began >= fault;
+    return managed_.at_rest() && !cycles_.empty() && since(cycles_.back().began) >= fault;
   }
 
   /// Advances both clocks; ends early when the change that came at `fault` is in.
   void run_to(Picos until, Picos fault = kNever) {
     const TimePoint limit = origin_ + nanos(until);
-    if (!runtime_.run_while_not([&] { return fault != kNever && is_in(fault); }, limit)) {
-      runtime_.run_until(limit);
+    if (!network_.runtime.run_while_not([&] { return fault != kNever && is_in(fault); }, limit)) {
+      network_.runtime.run_until(limit);
     }
     follow_->catch_up();
   }
 
   void set(const FaultPlace& place, bool up) {
     if (!follow_) {
-      if (place.is_link()) return fabric_.set_link(place.node, place.port, up);
-      return fabric_.set_node(place.node, up);
+      if (place.is_link()) return network_.fabric.set_link(place.node, place.port, up);
+      return network_.fabric.set_node(place.node, up);
     }
     if (place.is_link()) return follow_->set_link(place.node, place.port, up);
     follow_->set_node(place.node, up);
   }
 
   /// Who may lose packets for a fault: both ends of every link that goes.
-  void blame(const PlannedFault& fault, StretchMeter& meter) const {
+  void blame(const PlannedFault& fault, PeriodMeter& meter) const {
     if (fault.up) return;
     const NodeSpec& node = prepared_.spec().nodes[fault.place.node];
     meter.blame(fault.place.node);
@@ -237,19 +203,20 @@ class ManagedRun {
   /// Cycles go to the latest fault before they began; a fault that comes while another is being
   /// taken in is taken in with it.
   void account(PointResult& out) {
-    for (const CycleSeen& cycle : cycles_) {
-      const auto after = std::ranges::upper_bound(out.changes, cycle.began, {}, &ChangeResult::at);
+    for (const smd::CycleReport& cycle : cycles_) {
+      const Picos began = since(cycle.began);
+      const auto after = std::ranges::upper_bound(out.changes, began, {}, &ChangeResult::at);
       if (after == out.changes.begin()) continue;
       ChangeResult& change = *std::prev(after);
       if (change.taken_in != kNever) continue;
-      change.noticed = std::min(change.noticed, cycle.began);
+      change.noticed = std::min(change.noticed, began);
       ++change.cycles;
-      change.smps += cycle.smps;
+      change.smps += cycle.smps();
       if (cycle.transition.kind == TransitionKind::Nothing) continue;
       change.phases += cycle.transition.phases;
       change.certified = change.certified && cycle.transition.certified;
     }
-    const Picos last = cycles_.empty() ? kNever : cycles_.back().ended;
+    const Picos last = cycles_.empty() ? kNever : since(cycles_.back().ended);
     const bool all = !out.changes.empty() && is_in(out.changes.back().at);
     for (ChangeResult& change : out.changes) {
       if (all && change.taken_in == kNever) change.taken_in = last;
@@ -299,20 +266,17 @@ class ManagedRun {
   const Scenario& scenario_;
   double load_;
   std::uint64_t seed_;
-  SimRuntime runtime_;
+  TimedFabric network_;
   ComputingRuntime computing_;
-  SimFabric fabric_;
-  SimTransport port_;
-  ClassSplit split_;
   PacketNet net_;
   CongestionControl control_;
-  smd::CcManager desk_;
+  SimulatedManager managed_;
+  smd::SubnetManager& manager_ = managed_.manager;
+  std::vector<smd::CycleReport>& cycles_ = managed_.reports;  // not yet accounted for
   TimePoint origin_;
-  std::vector<CycleSeen> cycles_;  // not yet accounted for
   std::shared_ptr<const smd::ActiveSubnet> known_;
   std::vector<std::optional<SwitchIdx>> leaf_;
-  smd::SubnetManager manager_;
-  std::optional<FollowedFabric> follow_;
+  std::optional<CoupledFabric> follow_;
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficI
                          .arrivals = spec.arrivals,
                          .sizes = spec.sizes,
                          .mtu = input.mtu,
-                         .header_bytes = net.options().cables.header_bytes,
+                         .header_bytes = net.options().links.header_bytes,
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
                          .seed = input.seed},

@@ -8,7 +8,7 @@
 #include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 
 namespace smd::sim {
 namespace {
@@ -22,7 +22,7 @@ void set_port(NodeState& node, unsigned number, const PortSpec& cable, const Pro
   set_active(info, {cable.width, cable.speed});
 }
 
-void set_lanes(NodeState& node, SwitchIdx sw, const RoutingTables& routing, unsigned vls) {
+void set_sl_to_vl(NodeState& node, SwitchIdx sw, const RoutingTables& routing, unsigned vls) {
   const std::size_t ports = node.ports.size();
   for (std::size_t in = 0; in < ports; ++in) {
     for (std::size_t out = 0; out < ports; ++out) {
@@ -42,7 +42,7 @@ void set_lanes(NodeState& node, SwitchIdx sw, const RoutingTables& routing, unsi
   }
 }
 
-void set_adapter_lanes(NodeState& node, unsigned vls) {
+void set_adapter_sl_to_vl(NodeState& node, unsigned vls) {
   for (std::size_t in = 0; in < node.ports.size(); ++in) {
     SlToVl row{};
     for (unsigned sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl % vls)};
@@ -90,8 +90,8 @@ Result<ProgrammedFabric> program_nodes(const FabricSpec& spec, const ProgramOpti
   ProgrammedFabric out{.routing = std::move(*routing)};
   AgentOptions agents = options.agents;
   if (options.vls > data_vls(agents.vl_cap)) agents.vl_cap = vl_code(options.vls);
-  // Without layers any SL may take any path: all lanes are used.
-  const unsigned lanes = out.routing.path_sls.empty() ? options.vls : out.routing.vls;
+  // Without layers any SL may take any path: all VLs are used.
+  const unsigned vls = out.routing.path_sls.empty() ? options.vls : out.routing.vls;
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const NodeIdx idx{n};
     NodeState node = power_on(spec.nodes[n], agents, 0);
@@ -110,9 +110,9 @@ Result<ProgrammedFabric> program_nodes(const FabricSpec& spec, const ProgramOpti
       const auto row = out.routing.lft.row(sw);
       node.lft.assign(row.begin(), row.end());
       node.switch_info.linear_fdb_top = out.routing.lft.top().value();
-      set_lanes(node, sw, out.routing, lanes);
+      set_sl_to_vl(node, sw, out.routing, vls);
     } else {
-      set_adapter_lanes(node, lanes);
+      set_adapter_sl_to_vl(node, vls);
     }
     out.nodes.push_back(std::move(node));
   }

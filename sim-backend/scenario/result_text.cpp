@@ -59,18 +59,18 @@ Json to_json(const ChangeResult& change) {
   return out;
 }
 
-Json to_json(const Stretch& stretch) {
+Json to_json(const Period& period) {
   Json out;
-  out["when"] = print_stretch(stretch.kind);
-  out["begin_us"] = micros(stretch.begin);
-  out["end_us"] = micros(stretch.end);
-  out["generated"] = stretch.generated;
-  out["delivered"] = stretch.delivered;
-  out["accepted_load"] = stretch.accepted_load;
-  out["discarded"] = discards_to_json(stretch.discarded);
-  out["unexplained"] = stretch.unexplained;
-  out["latency"] = to_json(stretch.latency);
-  out["network_latency"] = to_json(stretch.network_latency);
+  out["when"] = print_period(period.kind);
+  out["begin_us"] = micros(period.begin);
+  out["end_us"] = micros(period.end);
+  out["generated"] = period.generated;
+  out["delivered"] = period.delivered;
+  out["accepted_load"] = period.accepted_load;
+  out["discarded"] = discards_to_json(period.discarded);
+  out["unexplained"] = period.unexplained;
+  out["latency"] = to_json(period.latency);
+  out["network_latency"] = to_json(period.network_latency);
   return out;
 }
 
@@ -81,7 +81,7 @@ void add_changes(const PointResult& point, Json& out) {
   out["changes"] = Json::array();
   for (const ChangeResult& change : point.changes) out["changes"].push_back(to_json(change));
   out["stretches"] = Json::array();
-  for (const Stretch& stretch : point.stretches) out["stretches"].push_back(to_json(stretch));
+  for (const Period& period : point.periods) out["stretches"].push_back(to_json(period));
 }
 
 std::string print_changes(const PointResult& point) {
@@ -99,18 +99,18 @@ std::string print_changes(const PointResult& point) {
                        change.phases,
                        change.certified ? ", certified" : "");
   }
-  for (const Stretch& stretch : point.stretches) {
+  for (const Period& period : point.periods) {
     out += fmt::format(
         "  {}, {:.3f} to {:.3f} us: accepted {:.4f}, latency {:.1f} ns, p99 {:.1f} ns, {}\n",
-        print_stretch(stretch.kind),
-        micros(stretch.begin),
-        micros(stretch.end),
-        stretch.accepted_load,
-        nanos(stretch.latency.mean),
-        nanos(static_cast<double>(stretch.latency.p99)),
-        print_discards(stretch.discarded));
-    if (stretch.unexplained > 0) {
-      out.insert(out.size() - 1, fmt::format("; {} not for a fault", stretch.unexplained));
+        print_period(period.kind),
+        micros(period.begin),
+        micros(period.end),
+        period.accepted_load,
+        nanos(period.latency.mean),
+        nanos(static_cast<double>(period.latency.p99)),
+        print_discards(period.discarded));
+    if (period.unexplained > 0) {
+      out.insert(out.size() - 1, fmt::format("; {} not for a fault", period.unexplained));
     }
   }
   return out;
@@ -154,9 +154,9 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
                     {"discarded", discards_to_json(stats.discarded)},
                     {"in_flight", stats.in_flight}};
   out["congestion"] = {{"marked", stats.marked},
-                       {"notices", stats.notices.made},
-                       {"notices_lost", stats.notices.lost},
-                       {"notice_bytes", stats.notices.bytes}};
+                       {"notices", stats.feedback.made},
+                       {"notices_lost", stats.feedback.lost},
+                       {"notice_bytes", stats.feedback.bytes}};
   out["packet_hops"] = stats.hops;
   out["events"] = stats.events;
   out["deadlock"] = print_deadlock(scenario.spec(), point.steady.deadlock);
@@ -220,7 +220,7 @@ std::string print_points_csv(const ScenarioResult& result) {
   return out;
 }
 
-std::string print_stretches_csv(const ScenarioResult& result) {
+std::string print_periods_csv(const ScenarioResult& result) {
   std::string out =
       "load,seed,when,begin_us,end_us,generated,delivered,accepted_load,latency_ns,p50_ns,p99_ns,"
       "max_ns,discarded,unexplained";
@@ -229,13 +229,13 @@ std::string print_stretches_csv(const ScenarioResult& result) {
   }
   out += "\n";
   for (const PointResult& p : result.points) {
-    for (const Stretch& s : p.stretches) {
+    for (const Period& s : p.periods) {
       std::uint64_t discarded = 0;
       for (const std::uint64_t count : s.discarded) discarded += count;
       out += fmt::format("{},{},{},{:.3f},{:.3f},{},{},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{},{}",
                          p.load,
                          p.seed,
-                         print_stretch(s.kind),
+                         print_period(s.kind),
                          micros(s.begin),
                          micros(s.end),
                          s.generated,

@@ -27,8 +27,8 @@ struct ScenarioResult {
 /// A row per load and seed.
 [[nodiscard]] std::string print_points_csv(const ScenarioResult& result);
 
-/// A row per stretch of each load and seed: before, during and after changes.
-[[nodiscard]] std::string print_stretches_csv(const ScenarioResult& result);
+/// A row per period of each load and seed: before, during and after changes.
+[[nodiscard]] std::string print_periods_csv(const ScenarioResult& result);
 
 /// A row per interval of each load and seed.
 [[nodiscard]] std::string print_series_csv(const ScenarioResult& result);

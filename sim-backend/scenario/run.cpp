@@ -8,9 +8,9 @@
 
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/partition_split.h"
+#include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
-#include "sim-backend/scenario/surroundings.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
 
@@ -206,8 +206,8 @@ ReplySl PreparedScenario::path_sl() const {
 std::vector<CongestionControl> PreparedScenario::control_congestion(const PacketNet& net,
                                                                     ReplySl reply_sl) const {
   const CongestionSpec& spec = scenario_.congestion;
-  Surroundings around{.nodes = static_cast<std::uint32_t>(spec_.nodes.size()),
-                      .hosts = net.host_count()};
+  FabricFacts around{.nodes = static_cast<std::uint32_t>(spec_.nodes.size()),
+                     .hosts = net.host_count()};
   const bool is_off = spec.marking == MarkingKind::None && spec.echo == EchoKind::None &&
                       spec.reaction == ReactionKind::None;
   if (!is_off) around = survey(net, fabric_, scenario_.largest_packet());

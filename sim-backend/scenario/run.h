@@ -32,7 +32,7 @@ struct PointResult {
   // Of a network that changes:
   bool managed = false;
   std::vector<ChangeResult> changes;
-  std::vector<Stretch> stretches;
+  std::vector<Period> periods;
   std::string failure;  // why nothing was run; empty
 
   /// Every change that came was taken in.

@@ -7,60 +7,10 @@
 #include <map>
 
 #include "sim-backend/scenario/scenario_keys.h"
-#include "sim-backend/topology/nearest.h"
-#include "smd/base/printable.h"
-#include "smd/config/config_text.h"
-
-// The only file here that sees the TOML library; how it is made safe: smd/config/config.cpp.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {
-
-int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
-
-std::optional<ScenarioSize> to_size(const toml::node& node) {
-  const toml::table* table = node.as_table();
-  if (table == nullptr) return std::nullopt;
-  ScenarioSize size;
-  for (const auto& [key, value] : *table) {
-    if (key.str() == "bytes" && value.is_integer()) {
-      size.bytes = value.as_integer()->get();
-    } else if (key.str() == "weight" && value.is_number()) {
-      size.weight = *value.value<double>();
-    } else {
-      return std::nullopt;
-    }
-  }
-  return size;
-}
-
-ScenarioValue to_value(const toml::node& node) {
-  if (const auto* v = node.as_boolean()) return v->get();
-  if (const auto* v = node.as_integer()) return v->get();
-  if (const auto* v = node.as_floating_point()) return v->get();
-  if (const auto* v = node.as_string()) return v->get();
-  const toml::array* array = node.as_array();
-  if (array == nullptr) return std::monostate{};
-  std::vector<double> numbers;
-  std::vector<ScenarioSize> sizes;
-  for (const toml::node& item : *array) {
-    if (item.is_number()) {
-      numbers.push_back(*item.value<double>());
-    } else if (const auto size = to_size(item)) {
-      sizes.push_back(*size);
-    } else {
-      return std::monostate{};
-    }
-  }
-  if (!numbers.empty() && !sizes.empty()) return std::monostate{};
-  if (!sizes.empty()) return sizes;
-  return numbers;
-}
 
 std::string nearest_key(std::string_view section, std::string_view key) {
   std::vector<std::string_view> names;
@@ -82,12 +32,12 @@ class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) { out_.file = file; }
 
-  Parsed<Scenario> read(const toml::table& document) {
-    for (const auto& [name, node] : document) {
-      if (name.str() == "fault") {
-        read_faults(name, node);
+  Parsed<Scenario> read(const OptionTable& document) {
+    for (const OptionPair& entry : document) {
+      if (entry.key == "fault") {
+        read_faults(entry);
       } else {
-        check_section(name, node);
+        check_section(entry);
       }
     }
     // In the order of the table: a preset comes before what changes it.
@@ -103,91 +53,92 @@ class Reader {
     faults_.push_back({file_, line, std::move(message)});
   }
 
-  void check_section(const toml::key& name, const toml::node& node) {
-    const int line = line_of(name.source());
+  void check_section(const OptionPair& entry) {
+    const std::string& name = entry.key;
     const auto names = section_names();
-    if (std::ranges::find(names, name.str()) == names.end()) {
-      return complain(line,
+    if (std::ranges::find(names, name) == names.end()) {
+      return complain(entry.line,
                       fmt::format("unknown section [{}]; the nearest known one is [{}]",
-                                  name.str(),
-                                  find_nearest(name.str(), names)));
+                                  name,
+                                  find_nearest(name, names)));
     }
-    if (!node.is_table()) {
-      return complain(line, fmt::format("{} is no section; write [{}]", name.str(), name.str()));
+    const auto* section = as<OptionTable>(entry.value);
+    if (section == nullptr) {
+      return complain(entry.line, fmt::format("{} is no section; write [{}]", name, name));
     }
-    for (const auto& [key, value] : *node.as_table()) {
+    for (const OptionPair& each : *section) {
       const bool known = std::ranges::any_of(scenario_keys(), [&](const ScenarioKey& row) {
-        return row.section == name.str() && row.key == key.str();
+        return row.section == name && row.key == each.key;
       });
       if (known) continue;
-      complain(line_of(key.source()),
+      complain(each.line,
                fmt::format("unknown key {}.{}; the nearest known one is {}.{}",
-                           name.str(),
-                           key.str(),
-                           name.str(),
-                           nearest_key(name.str(), key.str())));
+                           name,
+                           each.key,
+                           name,
+                           nearest_key(name, each.key)));
     }
   }
 
-  void read_faults(const toml::key& name, const toml::node& node) {
-    const toml::array* array = node.as_array();
-    if (array == nullptr) {
-      return complain(line_of(name.source()), "fault is a list of tables; write [[fault]]");
-    }
-    for (const toml::node& item : *array) {
-      const toml::table* table = item.as_table();
-      if (table == nullptr) {
-        complain(line_of(item.source()), "fault is a list of tables; write [[fault]]");
-        continue;
+  void read_faults(const OptionPair& entry) {
+    constexpr const char* kRight = "fault is a list of tables; write [[fault]]";
+    const auto* list = as<OptionList>(entry.value);
+    if (list == nullptr) return complain(entry.line, kRight);
+    for (const OptionValue& item : *list) {
+      if (const auto* table = as<OptionTable>(item)) {
+        read_fault(*table, item.line);
+      } else {
+        complain(item.line, kRight);
       }
-      read_fault(*table);
     }
   }
 
-  void read_fault(const toml::table& table) {
-    const int here = line_of(table.source());
+  void read_fault(const OptionTable& table, int here) {
+    constexpr double kMostMicros = 1e9;
     FaultText fault{.line = here};
-    for (const auto& [key, value] : table) {
-      const int line = line_of(key.source());
-      const std::optional<std::string> text = value.value<std::string>();
-      if (key.str() == "at_us") {
-        const auto at = value.is_number() ? value.value<double>() : std::nullopt;
-        if (!at || !(*at >= 0 && *at <= 1e9)) {
-          complain(line, "fault.at_us must be 0 to 1e9");
+    for (const auto& [key, line, value] : table) {
+      const auto* text = as<std::string>(value);
+      if (key == "at_us") {
+        const auto* whole = as<std::int64_t>(value);
+        const auto* real = as<double>(value);
+        const double at = whole != nullptr  ? static_cast<double>(*whole)
+                          : real != nullptr ? *real
+                                            : -1;
+        if (at >= 0 && at <= kMostMicros) {
+          fault.at = static_cast<Picos>(std::llround(at * static_cast<double>(kMicro)));
         } else {
-          fault.at = static_cast<Picos>(std::llround(*at * static_cast<double>(kMicro)));
+          complain(line, "fault.at_us must be 0 to 1e9");
         }
-      } else if (key.str() == "what") {
-        fault.what = text.value_or("");
+      } else if (key == "what") {
+        fault.what = text == nullptr ? "" : *text;
         if (!is_fault_word(fault.what)) {
           complain(line, fmt::format("fault.what must be {}", fault_grammar()));
         }
-      } else if (key.str() == "where") {
-        fault.where = text.value_or("");
+      } else if (key == "where") {
+        fault.where = text == nullptr ? "" : *text;
         if (fault.where.empty()) complain(line, "fault.where must be a node, or NODE:PORT");
       } else {
-        complain(line,
-                 fmt::format("unknown key fault.{}; known are at_us, what, where", key.str()));
+        complain(line, fmt::format("unknown key fault.{}; known are at_us, what, where", key));
       }
     }
     for (const char* key : {"at_us", "what", "where"}) {
-      if (table.get(key) == nullptr) complain(here, fmt::format("a fault needs {}", key));
+      if (find_value(table, key) == nullptr) complain(here, fmt::format("a fault needs {}", key));
     }
     out_.faults.push_back(std::move(fault));
   }
 
-  void read_key(const ScenarioKey& row, const toml::table& document) {
-    const toml::node* section = document.get(row.section);
-    if (section == nullptr || !section->is_table()) return;
-    const toml::node* node = section->as_table()->get(row.key);
-    if (node == nullptr) return;
-    const int line = line_of(node->source());
-    lines_[fmt::format("{}.{}", row.section, row.key)] = line;
+  void read_key(const ScenarioKey& row, const OptionTable& document) {
+    const OptionValue* section = find_value(document, row.section);
+    if (section == nullptr || as<OptionTable>(*section) == nullptr) return;
+    const OptionValue* value = find_value(*as<OptionTable>(*section), row.key);
+    if (value == nullptr) return;
+    const int line = value->line;
+    lines_[row.name()] = line;
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
     if (row.section == "manager" && manager_line_ == 0) manager_line_ = line;
-    if (row.apply(to_value(*node), out_)) return;
-    complain(line, fmt::format("{}.{} must be {}", row.section, row.key, row.range));
+    if (row.apply(*value, out_)) return;
+    complain(line, fmt::format("{} must be {}", row.name(), row.range));
   }
 
   [[nodiscard]] int line(const char* key) const {
@@ -283,19 +234,9 @@ unsigned Scenario::largest_packet() const {
 }
 
 Parsed<Scenario> parse_scenario(std::string_view text, const std::string& file) {
-  const auto ascii = to_ascii_toml(text);
-  if (!ascii) {
-    return fault(file,
-                 ascii.error().line,
-                 fmt::format("not TOML that smsim reads: {}", ascii.error().message));
-  }
-  const toml::parse_result document = toml::parse(*ascii);
-  if (!document) {
-    const toml::parse_error& error = document.error();
-    return fault(
-        file, line_of(error.source()), fmt::format("not TOML: {}", printable(error.description())));
-  }
-  return Reader(file).read(document.table());
+  const auto document = parse_toml(text, file, "smsim");
+  if (!document) return tl::unexpected(document.error());
+  return Reader(file).read(*document);
 }
 
 std::string list_scenario_keys() {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim-backend/serve/console_context.h"
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {
@@ -17,13 +17,13 @@ using Context = ConsoleContext;
 using Answer = ConsoleAnswer;
 
 /// The external ports that the next target means: one, or all that have cables.
-Result<std::vector<PortAt>> next_ports(Context& context) {
+Result<std::vector<ConsolePort>> next_ports(Context& context) {
   const Result<ConsoleTarget> target = context.words.next_target();
   if (!target) return fail(target.error().code, target.error().context);
   const Result<std::uint32_t> node = find_named(context, target->node);
   if (!node) return fail(node.error().code, node.error().context);
   const NodeSpec& spec = context.fabric.spec().nodes[*node];
-  std::vector<PortAt> ports;
+  std::vector<ConsolePort> ports;
   if (target->has_port) {
     if (target->port < 1 || target->port > spec.num_ports()) {
       return fail(Errc::Invalid,
@@ -51,10 +51,10 @@ Result<void> check_end(Context& context) {
 }
 
 Answer set_links(Context& context, bool up) {
-  const Result<std::vector<PortAt>> ports = next_ports(context);
+  const Result<std::vector<ConsolePort>> ports = next_ports(context);
   if (!ports) return fail(ports.error().code, ports.error().context);
   if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
-  for (const PortAt& at : *ports) context.fabric.set_link(at.node, at.port, up);
+  for (const ConsolePort& at : *ports) context.fabric.set_link(at.node, at.port, up);
   return fmt::format(
       "{} link{} {}\n", ports->size(), ports->size() == 1 ? "" : "s", up ? "up" : "down");
 }
@@ -80,11 +80,11 @@ Answer run_unlink(Context& context) { return set_links(context, false); }
 Answer run_relink(Context& context) { return set_links(context, true); }
 
 /// A cable between two ports: the one that either has already, with its other end moved.
-Answer join(Context& context, PortAt a, PortAt b) {
+Answer join(Context& context, ConsolePort a, ConsolePort b) {
   if (a.node == b.node && a.port == b.port) {
     return fail(Errc::Invalid, "a cable has two different ports: \"A\"[1] \"B\"[2]");
   }
-  const auto cable = [&](PortAt at) {
+  const auto cable = [&](ConsolePort at) {
     return context.fabric.spec().nodes[at.node].ports[at.port.value()];
   };
   if (cable(a).peer_node == kNoNode) std::swap(a, b);
@@ -107,9 +107,9 @@ Answer run_link(Context& context) {
     context.words = ahead;
     return set_links(context, word == "up");
   }
-  std::array<PortAt, 2> ends;
-  for (PortAt& end : ends) {
-    const Result<std::vector<PortAt>> ports = next_ports(context);
+  std::array<ConsolePort, 2> ends;
+  for (ConsolePort& end : ends) {
+    const Result<std::vector<ConsolePort>> ports = next_ports(context);
     if (!ports) return fail(ports.error().code, ports.error().context);
     if (ports->size() != 1) return fail(Errc::Invalid, "a cable has two ports: \"A\"[1] \"B\"[2]");
     end = ports->front();
@@ -129,11 +129,11 @@ Answer run_clear(Context& context) {
   ConsoleWords ahead = context.words;
   const Result<ConsoleTarget> target = ahead.next_target();
   if (target && target->has_port) return set_links(context, false);
-  const Result<std::vector<PortAt>> ports = next_ports(context);
+  const Result<std::vector<ConsolePort>> ports = next_ports(context);
   if (!ports) return fail(ports.error().code, ports.error().context);
   const std::uint32_t node = *find_named(context, target->node);
   context.fabric.set_node(node, false);
-  for (const PortAt& at : *ports) context.fabric.set_link(at.node, at.port, false);
+  for (const ConsolePort& at : *ports) context.fabric.set_link(at.node, at.port, false);
   context.fabric.set_node(node, true);
   return fmt::format("{} is reset, {} links down\n", name_of(context, node), ports->size());
 }

@@ -18,7 +18,7 @@ struct ConsoleContext {
 /// What a command prints, or what is wrong with its line.
 using ConsoleAnswer = Result<std::string>;
 
-struct PortAt {
+struct ConsolePort {
   std::uint32_t node = kNoNode;
   PortNum port;
 };

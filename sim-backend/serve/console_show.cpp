@@ -11,7 +11,7 @@
 namespace smd::sim {
 namespace {
 
-std::optional<PortAt> find_lid(const ConsoleContext& context, Lid lid) {
+std::optional<ConsolePort> find_lid(const ConsoleContext& context, Lid lid) {
   const FabricSpec& spec = context.fabric.spec();
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const bool is_switch = spec.nodes[n].type == NodeType::Switch;
@@ -21,7 +21,8 @@ std::optional<PortAt> find_lid(const ConsoleContext& context, Lid lid) {
       const PortInfo info = context.fabric.port_info(n, port);
       if (info.lid == kUnassignedLid) continue;
       const unsigned first = info.lid.value();
-      if (lid.value() >= first && lid.value() < first + (1u << info.lmc)) return PortAt{n, port};
+      if (lid.value() >= first && lid.value() < first + (1u << info.lmc))
+        return ConsolePort{n, port};
     }
   }
   return std::nullopt;
@@ -60,7 +61,7 @@ void dump_node(const ConsoleContext& context, std::uint32_t node, std::string& t
 }
 
 /// The registers of one agent, a line each.
-void show_congestion(const ConsoleContext& context, PortAt at, std::string& text) {
+void show_congestion(const ConsoleContext& context, ConsolePort at, std::string& text) {
   const NodeState& node = context.fabric.node_state(at.node);
   const CongestionState& state = node.congestion(at.port);
   text += fmt::format("\n\"{}\"[{}]\n{}\n",
@@ -87,7 +88,7 @@ void show_congestion(const ConsoleContext& context, std::uint32_t node, std::str
   if (spec.type == NodeType::Switch) return show_congestion(context, {node, PortNum{}}, text);
   for (unsigned p = 1; p <= spec.num_ports(); ++p) {
     if (spec.ports[p].peer_node == kNoNode) continue;
-    show_congestion(context, PortAt{node, PortNum{static_cast<std::uint8_t>(p)}}, text);
+    show_congestion(context, ConsolePort{node, PortNum{static_cast<std::uint8_t>(p)}}, text);
   }
 }
 
@@ -109,12 +110,12 @@ ConsoleAnswer run_congestion(ConsoleContext& context) {
 /// Walks the tables of the switches from one LID to another.
 ConsoleAnswer run_route(ConsoleContext& context) {
   std::array<Lid, 2> lids;
-  std::array<PortAt, 2> ends;
+  std::array<ConsolePort, 2> ends;
   for (std::size_t i = 0; i < 2; ++i) {
     const Result<unsigned> number = context.words.next_number(kTopUnicastLid.value());
     if (!number) return fail(Errc::Malformed, "write 'Route FROM-LID TO-LID'");
     lids[i] = Lid{static_cast<std::uint16_t>(*number)};
-    const std::optional<PortAt> end = find_lid(context, lids[i]);
+    const std::optional<ConsolePort> end = find_lid(context, lids[i]);
     if (!end) return fail(Errc::Invalid, fmt::format("no port has LID {}", lids[i].value()));
     ends[i] = *end;
   }
@@ -125,19 +126,20 @@ ConsoleAnswer run_route(ConsoleContext& context) {
       "From node \"{}\" port {} lid {}\n", name_of(context, node), port.value(), lids[0].value());
   for (std::size_t hops = 0; node != ends[1].node; ++hops) {
     if (hops > spec.nodes.size()) return text + "# the tables lead in a circle\n";
-    const PortNum exit =
+    const PortNum egress =
         spec.nodes[node].type == NodeType::Switch ? context.fabric.lft(node, lids[1]) : port;
-    const bool cabled = exit.value() >= 1 && exit.value() <= spec.nodes[node].num_ports() &&
-                        spec.nodes[node].ports[exit.value()].peer_node != kNoNode;
-    if (!cabled || !context.fabric.link_up(node, exit)) {
+    const bool cabled = egress.value() >= 1 && egress.value() <= spec.nodes[node].num_ports() &&
+                        spec.nodes[node].ports[egress.value()].peer_node != kNoNode;
+    if (!cabled || !context.fabric.link_up(node, egress)) {
       return text + fmt::format("# \"{}\" sends it to port {}, which leads nowhere\n",
                                 name_of(context, node),
-                                exit.value());
+                                egress.value());
     }
-    const PortSpec& out = spec.nodes[node].ports[exit.value()];
+    const PortSpec& out = spec.nodes[node].ports[egress.value()];
     node = out.peer_node;
     port = out.peer_port;
-    text += fmt::format("[{}] -> \"{}\"[{}]\n", exit.value(), name_of(context, node), port.value());
+    text +=
+        fmt::format("[{}] -> \"{}\"[{}]\n", egress.value(), name_of(context, node), port.value());
   }
   return text + fmt::format("To node \"{}\" port {} lid {}\n",
                             name_of(context, node),

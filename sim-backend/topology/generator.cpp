@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
-#include "sim-backend/topology/nearest.h"
 #include "smd/base/check.h"
+#include "smd/base/options.h"
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {
+
+using option_kinds::parse_digits;
+using option_kinds::split;
 
 // Every generator has these two; their defaults stand in its row.
 constexpr std::string_view kWidth = "width";
@@ -19,22 +22,6 @@ constexpr std::string_view kSpeed = "speed";
 constexpr std::string_view kWidths = "1x, 2x, 4x, 8x or 12x";
 constexpr std::string_view kSpeeds = "SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or XDR";
 constexpr std::size_t kMaxListLength = 16;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-/// Digits only; false when the text is no number that fits.
-bool read_number(std::string_view text, std::uint32_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 /// Puts the value into `arguments`, or returns what would be right.
 std::string take(const Key& key, std::string_view value, Arguments& arguments) {
@@ -52,8 +39,8 @@ std::string take(const Key& key, std::string_view value, Arguments& arguments) {
   }
   std::vector<std::uint32_t> numbers;
   for (const std::string_view part : parts) {
-    std::uint32_t number = 0;
-    if (!read_number(part, number) || number < key.min || number > key.max) {
+    const auto number = parse_digits(part);
+    if (!number || *number < key.min || *number > key.max) {
       return fmt::format("{}={} is not possible: {} from {} to {}",
                          key.name,
                          value,
@@ -61,7 +48,7 @@ std::string take(const Key& key, std::string_view value, Arguments& arguments) {
                          key.min,
                          key.max);
     }
-    numbers.push_back(number);
+    numbers.push_back(static_cast<std::uint32_t>(*number));
   }
   arguments.set_number(key.name, std::move(numbers));
   return {};

@@ -23,7 +23,34 @@ struct Key {
   std::uint32_t max = 0;      // of the same
   std::string_view words;     // the choices of a Word, separated by '|'
   std::string_view meaning;
+
+  [[nodiscard]] constexpr Key means(std::string_view text) const {
+    Key key = *this;
+    key.meaning = text;
+    return key;
+  }
 };
+
+[[nodiscard]] constexpr Key number_key(std::string_view name,
+                                       std::string_view fallback,
+                                       std::uint32_t min,
+                                       std::uint32_t max) {
+  return {.name = name, .kind = KeyKind::Number, .fallback = fallback, .min = min, .max = max};
+}
+
+/// Numbers joined by dots.
+[[nodiscard]] constexpr Key list_key(std::string_view name,
+                                     std::string_view fallback,
+                                     std::uint32_t min,
+                                     std::uint32_t max) {
+  return {.name = name, .kind = KeyKind::List, .fallback = fallback, .min = min, .max = max};
+}
+
+[[nodiscard]] constexpr Key word_key(std::string_view name,
+                                     std::string_view fallback,
+                                     std::string_view words) {
+  return {.name = name, .kind = KeyKind::Word, .fallback = fallback, .words = words};
+}
 
 /// The values of one call, checked against the keys: every key has one.
 class Arguments {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "sim-backend/topology/limits.h"
-#include "sim-backend/topology/nearest.h"
 #include "sim-backend/topology/net_lines.h"
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {
@@ -24,7 +24,7 @@ struct End {
 
 /// One line of the file, resolved.
 struct Claim {
-  const CableRecord* record = nullptr;
+  const PortRecord* record = nullptr;
   End peer;
 };
 
@@ -60,7 +60,7 @@ class Builder {
   Parsed<FabricSpec> run() {
     take_nodes();
     for (std::uint32_t n = 0; n < records_.nodes.size(); ++n) {
-      for (const CableRecord& cable : records_.nodes[n].cables) take_claim(n, cable);
+      for (const PortRecord& cable : records_.nodes[n].ports) take_claim(n, cable);
     }
     for (std::uint32_t n = 0; n < claims_.size(); ++n) {
       for (unsigned p = 1; p < claims_[n].size(); ++p) {
@@ -80,7 +80,7 @@ class Builder {
 
  private:
   void take_nodes();
-  void take_claim(std::uint32_t node, const CableRecord& cable);
+  void take_claim(std::uint32_t node, const PortRecord& cable);
   void settle(End end);
   void set_rate(End a, const Claim& mine, End b, const Claim* theirs);
   void check_guids();
@@ -92,7 +92,7 @@ class Builder {
     return fmt::format("\"{}\"[{}]", spec_.nodes[end.node].id, end.port);
   }
 
-  [[nodiscard]] std::string line_of(Place place) const {
+  [[nodiscard]] std::string line_of(FilePlace place) const {
     return place.file == 0 ? fmt::format("line {}", place.line)
                            : fmt::format("{}:{}", records_.files[place.file], place.line);
   }
@@ -119,7 +119,7 @@ void Builder::take_nodes() {
   }
 }
 
-void Builder::take_claim(std::uint32_t node, const CableRecord& cable) {
+void Builder::take_claim(std::uint32_t node, const PortRecord& cable) {
   const End here{node, cable.port};
   const auto found = by_id_.find(cable.peer_id);
   if (found == by_id_.end()) {
@@ -187,8 +187,8 @@ void Builder::settle(End end) {
 
 /// The comment's rate, else the best that ibsim's masks have in common, else the usual one.
 void Builder::set_rate(End a, const Claim& mine, End b, const Claim* theirs) {
-  const CableRecord& x = *mine.record;
-  const CableRecord& y = theirs == nullptr ? x : *theirs->record;
+  const PortRecord& x = *mine.record;
+  const PortRecord& y = theirs == nullptr ? x : *theirs->record;
   LinkWidth width = x.width != LinkWidth::None ? x.width : y.width;
   LinkSpeed speed = x.speed != LinkSpeed::None ? x.speed : y.speed;
   if ((y.width != LinkWidth::None && y.width != width) ||

@@ -29,7 +29,7 @@ std::string take_address(std::string_view text, Address& address) {
 }
 
 /// "4xEDR".
-void take_rate(std::string_view word, CableComment& said) {
+void take_rate(std::string_view word, PortComment& said) {
   const std::size_t x = word.find('x');
   if (x == std::string_view::npos || x == 0) return;
   const LinkWidth width = parse_link_width(word.substr(0, x + 1));
@@ -73,8 +73,8 @@ HeaderComment parse_header_comment(std::string_view text) {
   return said;
 }
 
-CableComment parse_cable_comment(std::string_view text) {
-  CableComment said;
+PortComment parse_port_comment(std::string_view text) {
+  PortComment said;
   const std::size_t open = text.find('"');
   const std::size_t close = text.rfind('"');
   const bool has_name = open != close;

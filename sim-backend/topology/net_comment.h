@@ -27,14 +27,14 @@ struct HeaderComment {
 
 /// At a switch `"peer" lid 4 4xEDR`, at an adapter `lid 4 lmc 0 "peer" lid 3 4xEDR`: what stands
 /// before the name is about this port, what stands behind it about the peer, and the rate is last.
-struct CableComment {
+struct PortComment {
   Address address;
   LinkWidth width = LinkWidth::None;  // None: not said, or not known
   LinkSpeed speed = LinkSpeed::None;
   std::string fault;
 };
 
-[[nodiscard]] CableComment parse_cable_comment(std::string_view text);
+[[nodiscard]] PortComment parse_port_comment(std::string_view text);
 
 /// Lines that ibnetdiscover prints between nodes and that say nothing about the graph.
 [[nodiscard]] bool is_decoration(std::string_view line);

@@ -70,7 +70,7 @@ class LineReader {
   void read_comment(std::string_view text);
   void start_node(NodeType type, unsigned ports, std::string_view id, std::string_view comment);
   void read_cable(std::string_view line);
-  bool read_options(Cursor& in, CableRecord& cable);
+  bool read_options(Cursor& in, PortRecord& cable);
   void report_no_nodes();
 
   void add_fault(std::string message) { records_.add_fault(place_, std::move(message)); }
@@ -79,7 +79,7 @@ class LineReader {
 
   const Includer& include_;
   NetRecords records_;
-  Place place_;
+  FilePlace place_;
   int depth_ = 0;
   std::array<GuidSource, 3> guids_{
       {{0x100000, 0x100000}, {0x200000, 0x200000}, {0x300000, 0x300000}}};
@@ -91,7 +91,7 @@ class LineReader {
 };
 
 void LineReader::read_file(std::string_view text, const std::string& file) {
-  const Place outer = place_;
+  const FilePlace outer = place_;
   place_ = {static_cast<std::uint32_t>(records_.files.size()), 0};
   records_.files.push_back(file);
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
@@ -288,7 +288,7 @@ void LineReader::read_comment(std::string_view text) {
 void LineReader::read_cable(std::string_view line) {
   if (!in_node_) return add_fault("a port without a node: a Switch or Ca line comes first");
   NodeRecord& node = records_.nodes.back();
-  CableRecord cable{.place = place_, .masks = masks_};
+  PortRecord cable{.place = place_, .masks = masks_};
   Cursor in(line);
   in.eat('[');
   const auto port = in.number();
@@ -314,7 +314,7 @@ void LineReader::read_cable(std::string_view line) {
   skip_external_port(in);
   cable.peer_guid = take_guid(in);
   if (!read_options(in, cable)) return;
-  const CableComment said = parse_cable_comment(in.rest());
+  const PortComment said = parse_port_comment(in.rest());
   if (!said.fault.empty()) return add_fault(said.fault);
   cable.width = said.width;
   cable.speed = said.speed;
@@ -322,11 +322,11 @@ void LineReader::read_cable(std::string_view line) {
     cable.lid = said.address.lid;
     cable.lmc = said.address.lmc;
   }
-  node.cables.push_back(std::move(cable));
+  node.ports.push_back(std::move(cable));
 }
 
 /// Leaves `in` behind the #, or at the end.
-bool LineReader::read_options(Cursor& in, CableRecord& cable) {
+bool LineReader::read_options(Cursor& in, PortRecord& cable) {
   while (true) {
     in.skip_space();
     if (in.at_end() || in.eat('#')) return true;
@@ -357,7 +357,7 @@ void LineReader::report_no_nodes() {
 
 }  // namespace
 
-void NetRecords::add_fault(Place place, std::string message) {
+void NetRecords::add_fault(FilePlace place, std::string message) {
   if (faults.size() < kMaxFaults) {
     faults.push_back({files[place.file], place.line, std::move(message)});
   }

@@ -13,7 +13,7 @@
 
 namespace smd::sim {
 
-struct Place {
+struct FilePlace {
   std::uint32_t file = 0;  // index into NetRecords::files
   int line = 0;
 };
@@ -26,8 +26,8 @@ struct RateMasks {
 };
 
 /// What one line says about a port and the other end of its cable.
-struct CableRecord {
-  Place place;
+struct PortRecord {
+  FilePlace place;
   unsigned port = 0;
   std::string peer_id;
   unsigned peer_port = 1;
@@ -41,9 +41,9 @@ struct CableRecord {
 };
 
 struct NodeRecord {
-  Place place;
+  FilePlace place;
   NodeSpec node;  // ports sized, none connected
-  std::vector<CableRecord> cables;
+  std::vector<PortRecord> ports;
 };
 
 struct NetRecords {
@@ -54,7 +54,7 @@ struct NetRecords {
   Guid sm_port;
   Faults faults;  // at most kMaxFaults
 
-  void add_fault(Place place, std::string message);
+  void add_fault(FilePlace place, std::string message);
 };
 
 inline constexpr std::size_t kMaxFaults = 20;

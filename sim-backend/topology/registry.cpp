@@ -1,6 +1,6 @@
 #include <array>
 
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 

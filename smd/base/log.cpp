@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd::log {
 namespace {

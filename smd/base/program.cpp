@@ -13,7 +13,7 @@
 #include <string>
 #include <system_error>
 
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd {
 namespace {

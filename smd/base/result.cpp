@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd {
 

@@ -52,41 +52,53 @@ DryRunWorld::DryRunWorld(sim::FabricSpec spec,
                          const sim::Timing& timing,
                          const Settings& settings,
                          const DryRunOptions& options)
-    : fabric_(runtime_, std::move(spec), timing, options.seed),
-      transport_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
-      split_(transport_),
-      congestion_(runtime_, split_.congestion()),
-      manager_(runtime_, split_.subnet(), settings, {}, observer()) {
-  fabric_.set_wire_faults({.drop = options.drop});
-}
+    : subnet_(std::move(spec),
+              {.timing = timing,
+               .faults = {.drop = options.drop},
+               .seed = options.seed,
+               .settings = settings,
+               .on_phase =
+                   [this](smd::Phase phase) {
+                     progress::begin(print_phase(phase), "MADs");
+                     mads_before_step_ = subnet_.fabric.stats().injected;
+                   },
+               .on_plan =
+                   [this](const Fabric& fabric, const TransitionPlan& plan) {
+                     plans_ += print_transition(fabric, plan);
+                   },
+               .wall =
+                   [] {
+                     return std::chrono::duration_cast<Duration>(
+                         std::chrono::steady_clock::now().time_since_epoch());
+                   }}) {}
 
 const CycleReport& DryRunWorld::bring_up() {
-  manager_.start();
+  subnet_.manager.start();
   settle(0);
-  return *manager_.last_cycle();
+  return *subnet_.manager.last_cycle();
 }
 
-void DryRunWorld::watch_service() { timeline_.emplace(runtime_, fabric_); }
+void DryRunWorld::watch_service() { timeline_.emplace(subnet_.runtime, subnet_.fabric); }
 
 CycleReport DryRunWorld::fail(const Failure& failure) {
-  cycles_.clear();
+  subnet_.reports.clear();
   plans_.clear();
-  const std::uint64_t before = manager_.cycles();
-  failed_at_ = runtime_.now();
-  congestion_before_ = congestion_.stats();
+  const std::uint64_t before = subnet_.manager.cycles();
+  failed_at_ = subnet_.runtime.now();
+  congestion_before_ = subnet_.cc_manager.stats();
   if (timeline_) timeline_->restart();
   if (failure.port) {
-    fabric_.set_link(failure.node, *failure.port, false);
+    subnet_.fabric.set_link(failure.node, *failure.port, false);
   } else {
-    fabric_.set_node(failure.node, false);
+    subnet_.fabric.set_node(failure.node, false);
   }
   settle(before);
-  if (cycles_.empty()) {
-    CycleReport nothing = *manager_.last_cycle();
+  if (subnet_.reports.empty()) {
+    CycleReport nothing = *subnet_.manager.last_cycle();
     nothing.error = Error{Errc::Timeout, "the change was not noticed"};
     return nothing;
   }
-  CycleReport change = sum_cycles(cycles_);
+  CycleReport change = sum_cycles(subnet_.reports);
   change.detection.time = change.began - failed_at_;
   return change;
 }
@@ -97,7 +109,7 @@ std::optional<ServiceReport> DryRunWorld::service() const {
                     .forwarding_loop = timeline_->first_loop().has_value()};
   const auto& samples = timeline_->samples();
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const TimePoint end = i + 1 < samples.size() ? samples[i + 1].at : runtime_.now();
+    const TimePoint end = i + 1 < samples.size() ? samples[i + 1].at : subnet_.runtime.now();
     const sim::Connectivity& pairs = samples[i].connectivity;
     out.lowest_connectivity = std::min(out.lowest_connectivity, pairs.level());
     if (pairs.connected < pairs.possible) out.below_possible += end - samples[i].at;
@@ -106,8 +118,8 @@ std::optional<ServiceReport> DryRunWorld::service() const {
 }
 
 CongestionCost DryRunWorld::congestion_cost() const {
-  return {.gets = congestion_.stats().gets - congestion_before_.gets,
-          .sets = congestion_.stats().sets - congestion_before_.sets};
+  return {.gets = subnet_.cc_manager.stats().gets - congestion_before_.gets,
+          .sets = subnet_.cc_manager.stats().sets - congestion_before_.sets};
 }
 
 std::string DryRunWorld::print_timeline() const {
@@ -123,37 +135,14 @@ std::string DryRunWorld::print_timeline() const {
   return out;
 }
 
-SubnetManager::Observer DryRunWorld::observer() {
-  SubnetManager::Observer out;
-  out.wall = [] {
-    return std::chrono::duration_cast<Duration>(
-        std::chrono::steady_clock::now().time_since_epoch());
-  };
-  out.on_phase = [this](smd::Phase phase) {
-    progress::begin(print_phase(phase), "MADs");
-    mads_before_step_ = fabric_.stats().injected;
-  };
-  out.on_plan = [this](const Fabric& fabric, const TransitionPlan& plan) {
-    plans_ += print_transition(fabric, plan);
-  };
-  out.on_cycle = [this](const CycleReport& cycle) {
-    cycles_.push_back(cycle);
-    if (!cycle.error) {
-      const unsigned longest = manager_.settings().statistics ? cycle.routes.max_hops + 1 : 0;
-      congestion_.adopt(manager_.share_in_force(), manager_.settings(), longest, cycle.came_up);
-    }
-  };
-  return out;
-}
-
 /// Until a cycle after the first `cycles` has ended and nothing more is asked for.
 void DryRunWorld::settle(std::uint64_t cycles) {
-  runtime_.run_while_not(
+  subnet_.run_until(
       [&] {
-        progress::set(static_cast<double>(fabric_.stats().injected - mads_before_step_));
-        return manager_.cycles() > cycles && manager_.at_rest() && congestion_.at_rest();
+        progress::set(static_cast<double>(subnet_.fabric.stats().injected - mads_before_step_));
+        return subnet_.manager.cycles() > cycles && subnet_.at_rest();
       },
-      runtime_.now() + kPatience);
+      kPatience);
 }
 
 }  // namespace smd::bin

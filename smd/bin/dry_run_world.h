@@ -5,16 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/management/fabric_timeline.h"
-#include "sim-backend/management/sim_fabric.h"
-#include "sim-backend/management/sim_transport.h"
+#include "sim-backend/subnet/simulated_subnet.h"
 #include "smd/bin/dry_run.h"
 #include "smd/bin/dry_run_congestion.h"
-#include "smd/cc/cc_manager.h"
-#include "smd/manager/subnet_manager.h"
 #include "smd/report/cycle_text.h"
-#include "smd/transport/transport.h"
 
 namespace smd::bin {
 
@@ -52,31 +47,24 @@ class DryRunWorld {
   /// Of the latest failure, or of the bring-up when there was none.
   [[nodiscard]] const std::string& plans() const { return plans_; }
 
-  [[nodiscard]] const smd::ActiveSubnet* in_force() const { return manager_.in_force(); }
+  [[nodiscard]] const smd::ActiveSubnet* in_force() const { return subnet_.manager.in_force(); }
 
-  [[nodiscard]] const smd::CcManager& congestion() const { return congestion_; }
+  [[nodiscard]] const smd::CcManager& congestion() const { return subnet_.cc_manager; }
 
   /// Of the latest failure, or of the bring-up when there was none.
   [[nodiscard]] CongestionCost congestion_cost() const;
 
-  [[nodiscard]] const sim::SimFabric& fabric() const { return fabric_; }
+  [[nodiscard]] const sim::SimFabric& fabric() const { return subnet_.fabric; }
 
  private:
-  smd::SubnetManager::Observer observer();
   void settle(std::uint64_t cycles);
 
-  sim::SimRuntime runtime_;
-  sim::SimFabric fabric_;
-  sim::SimTransport transport_;
-  ClassSplit split_;
-  smd::CcManager congestion_;
   smd::CcStats congestion_before_;
-  std::vector<smd::CycleReport> cycles_;  // of the change under way
-  std::string plans_;                     // likewise
+  std::string plans_;  // of the change under way
   std::uint64_t mads_before_step_ = 0;
-  std::optional<sim::FabricTimeline> timeline_;
   TimePoint failed_at_;
-  smd::SubnetManager manager_;
+  sim::SimulatedSubnet subnet_;
+  std::optional<sim::FabricTimeline> timeline_;
 };
 
 }  // namespace smd::bin

@@ -18,7 +18,7 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& file) : lines_(text, file) {}
 
-  Parsed<std::vector<DumpedLanes>> run() {
+  Parsed<std::vector<DumpedSlToVl>> run() {
     while (!lines_.full() && lines_.next()) read_line(lines_.text());
     if (lines_.faults().empty() && switches_.empty()) {
       lines_.add_fault_at(0,
@@ -71,11 +71,11 @@ class Reader {
     if (!from || !to || *from > 254 || *to > 254 || !in.eat(':')) return refuse_row();
     DumpedRow row{.in = PortNum{static_cast<std::uint8_t>(*from)},
                   .out = PortNum{static_cast<std::uint8_t>(*to)}};
-    for (Vl& vl : row.lanes) {
+    for (Vl& vl : row.vls) {
       in.skip_space();
-      const auto lane = in.number();
-      if (!lane || *lane > kManagementVl.value()) return refuse_row();
-      vl = Vl{static_cast<std::uint8_t>(*lane)};
+      const auto number = in.number();
+      if (!number || *number > kManagementVl.value()) return refuse_row();
+      vl = Vl{static_cast<std::uint8_t>(*number)};
     }
     if (!trim(in.rest()).empty()) return refuse_row();
     if (inside_ == Inside::Nothing)
@@ -103,14 +103,14 @@ class Reader {
   }
 
   TextLines lines_;
-  std::vector<DumpedLanes> switches_;
+  std::vector<DumpedSlToVl> switches_;
   std::unordered_map<Guid, int> seen_;  // look-ups only
   Inside inside_ = Inside::Nothing;
 };
 
 }  // namespace
 
-Parsed<std::vector<DumpedLanes>> parse_sl2vl_dump(std::string_view text, const std::string& file) {
+Parsed<std::vector<DumpedSlToVl>> parse_sl2vl_dump(std::string_view text, const std::string& file) {
   return Reader(text, file).run();
 }
 

@@ -14,22 +14,22 @@ namespace smd::bin {
 struct DumpedRow {
   PortNum in;
   PortNum out;
-  SlToVl lanes{};
+  SlToVl vls{};
 
   friend bool operator==(const DumpedRow&, const DumpedRow&) = default;
 };
 
-struct DumpedLanes {
+struct DumpedSlToVl {
   int line = 0;  // of the heading
   Guid guid;
   std::vector<DumpedRow> rows;  // by output, then input; each pair once
 
-  friend bool operator==(const DumpedLanes&, const DumpedLanes&) = default;
+  friend bool operator==(const DumpedSlToVl&, const DumpedSlToVl&) = default;
 };
 
 /// Of switches; those of adapters are read and left out. Total: any text gives tables or 1 to 20
 /// faults.
-[[nodiscard]] Parsed<std::vector<DumpedLanes>> parse_sl2vl_dump(std::string_view text,
-                                                                const std::string& file);
+[[nodiscard]] Parsed<std::vector<DumpedSlToVl>> parse_sl2vl_dump(std::string_view text,
+                                                                 const std::string& file);
 
 }  // namespace smd::bin

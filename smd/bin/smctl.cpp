@@ -12,8 +12,8 @@
 
 #include "smd/admin/client.h"
 #include "smd/base/command_line.h"
-#include "smd/base/printable.h"
 #include "smd/base/program.h"
+#include "smd/base/text.h"
 #include "smd/bin/smctl_text.h"
 
 namespace smd::bin {

@@ -12,9 +12,9 @@
 #include "smd/admin/client.h"
 #include "smd/base/read_file.h"
 #include "smd/state/opensm_export.h"
-#include "smd/state/record_store.h"
 #include "smd/state/state_bundle.h"
 #include "smd/state/state_directory.h"
+#include "smd/state/state_files.h"
 
 namespace smd::bin {
 namespace {

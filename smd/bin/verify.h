@@ -8,7 +8,7 @@ namespace smd::bin {
 struct VerifyOptions {
   std::string fabric;
   std::string lft;
-  std::string sl2vl;            // empty: one lane
+  std::string sl2vl;            // empty: one VL
   std::string path_sl;          // empty: any SL on any path
   unsigned permutations = 100;  // of the effective bisection
   bool any_sl = false;          // hosts may use any SL

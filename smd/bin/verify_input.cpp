@@ -29,7 +29,7 @@ class Joiner {
     if (faults_.empty()) take_lids();
     if (faults_.empty()) take_tables();
     if (faults_.empty()) leave_out_unlisted();
-    if (faults_.empty() && dumps_.sl2vl) take_lanes();
+    if (faults_.empty() && dumps_.sl2vl) take_sl_to_vl();
     if (faults_.empty() && dumps_.path_sl) take_path_sls();
     if (!faults_.empty()) return tl::unexpected<Faults>(std::move(faults_));
     return std::move(out_);
@@ -52,8 +52,8 @@ class Joiner {
   void check_lids();
   void take_tables();
   void leave_out_unlisted();
-  void take_lanes();
-  void take_rows(SwitchIdx sw, const DumpedLanes& table);
+  void take_sl_to_vl();
+  void take_rows(SwitchIdx sw, const DumpedSlToVl& table);
   void take_path_sls();
   [[nodiscard]] SwitchIdx find_switch(Guid guid) const;
 
@@ -210,14 +210,14 @@ void Joiner::leave_out_unlisted() {
       kLftBlockSize));
 }
 
-void Joiner::take_lanes() {
+void Joiner::take_sl_to_vl() {
   SlToVlMaps& lanes = out_.routing.sl_to_vl;
   lanes = SlToVlMaps{fabric()};
   // What no row is dumped for: turns to port 0, and to ports without a cable.
   lanes.add_row(SlToVl{});
   rows_.emplace(SlToVl{}, std::uint16_t{0});
   std::vector<char> seen(fabric().switch_count(), 0);
-  for (const DumpedLanes& table : *dumps_.sl2vl) {
+  for (const DumpedSlToVl& table : *dumps_.sl2vl) {
     const SwitchIdx sw = find_switch(table.guid);
     if (sw == kNone<SwitchIdx>) {
       add_fault(dumps_.sl2vl_file,
@@ -240,7 +240,7 @@ void Joiner::take_lanes() {
   }
 }
 
-void Joiner::take_rows(SwitchIdx sw, const DumpedLanes& table) {
+void Joiner::take_rows(SwitchIdx sw, const DumpedSlToVl& table) {
   const NodeIdx node = fabric().switch_node[sw];
   const unsigned ports = fabric().num_ports(node);
   std::vector<unsigned> inputs(ports + 1, 0);
@@ -254,13 +254,13 @@ void Joiner::take_rows(SwitchIdx sw, const DumpedLanes& table) {
                                    ports));
     }
     const auto [known, is_new] =
-        rows_.emplace(row.lanes, static_cast<std::uint16_t>(rows_.size() % kMaxRows));
+        rows_.emplace(row.vls, static_cast<std::uint16_t>(rows_.size() % kMaxRows));
     if (is_new && rows_.size() > kMaxRows) {
       return add_fault(dumps_.sl2vl_file,
                        table.line,
                        fmt::format("more than {} different rows in the fabric", kMaxRows));
     }
-    if (is_new) out_.routing.sl_to_vl.add_row(row.lanes);
+    if (is_new) out_.routing.sl_to_vl.add_row(row.vls);
     out_.routing.sl_to_vl.set_row(sw, row.in, row.out, known->second);
     ++inputs[row.out.value()];
   }

@@ -27,7 +27,7 @@ struct VerifyInput {
 /// What was read, and where it comes from, for messages.
 struct Dumps {
   LftDump lft;
-  std::optional<std::vector<DumpedLanes>> sl2vl;
+  std::optional<std::vector<DumpedSlToVl>> sl2vl;
   std::optional<std::vector<DumpedPath>> path_sl;
   std::string fabric_file;
   std::string lft_file;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "smd/base/printable.h"
 #include "smd/base/progress.h"
+#include "smd/base/text.h"
 #include "smd/report/cycle_text.h"
 #include "smd/routing/verify/hop_distance.h"
 #include "smd/routing/verify/walk.h"
@@ -56,14 +56,15 @@ std::uint64_t count_between_switches(const VerifyInput& input) {
     walk.follow(Lid{static_cast<std::uint16_t>(value)}, owner);
     const SwitchIdx destination = fabric.switch_of[fabric.node_of[owner]];
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
-      const bool unreachable = walk.fate(sw) != Fate::Arrives && walk.fate(sw) != Fate::Loop;
+      const bool unreachable =
+          walk.result(sw) != PathResult::Arrives && walk.result(sw) != PathResult::Loop;
       lost += unreachable && sw != destination && distance.joined(sw, destination);
     }
   }
   return lost;
 }
 
-/// Subnet managers give lanes to paths of hosts with care, and often to those of switches without.
+/// Subnet managers give VLs to paths of hosts with care, and often to those of switches without.
 bool is_loop_of_switches(const VerifyInput& input, const VerifyReport& report) {
   if (report.routes.acyclic || report.any_sl || !input.of_hosts) return false;
   return check_routes(*input.fabric,

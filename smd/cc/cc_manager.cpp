@@ -25,26 +25,23 @@ constexpr std::size_t kMostSenders = std::size_t{1} << 15;
 
 }  // namespace
 
-CcManager::CcManager(Runtime& runtime, Transport& transport)
+CcManager::CcManager(Runtime& runtime, Transport& transport, StateStore& store)
     : runtime_(runtime),
+      store_(store),
       client_(runtime, transport),
       trap_rates_(runtime, kMostSenders, [](Lid, std::monostate) {}) {
   client_.on_unsolicited([this](const MadPacket& packet) { on_trap(packet); });
 }
 
-void CcManager::keep_keys(Keys keys, std::function<void(const Keys&)> on_change) {
-  keys_ = std::move(keys);
-  on_keys_ = std::move(on_change);
-}
-
-/// What agents may be under when we come back.
-void CcManager::note_key() {
-  const bool protects = options_.protect && options_.key != cc::CcKey{};
-  if (!protects || (!keys_.empty() && keys_.back() == options_.key)) return;
-  std::erase(keys_, options_.key);
-  if (keys_.size() == kMostKeys) keys_.erase(keys_.begin());
-  keys_.push_back(options_.key);
-  if (on_keys_) on_keys_(keys_);
+/// What agents may be under when we come back; before it is set at the first of them.
+void CcManager::keep_key() {
+  if (!options_.protect || options_.key == cc::CcKey{}) return;
+  std::vector<cc::CcKey> keys = store_.get().cc_keys;
+  if (!keys.empty() && keys.back() == options_.key) return;
+  std::erase(keys, options_.key);
+  if (keys.size() == kMostKeys) keys.erase(keys.begin());
+  keys.push_back(options_.key);
+  store_.put_cc_keys(keys);
 }
 
 void CcManager::stop() {
@@ -69,7 +66,7 @@ void CcManager::adopt(std::shared_ptr<const ActiveSubnet> now,
     return;
   }
   options_ = settings.congestion;
-  note_key();
+  keep_key();
   now_ = std::move(now);
   client_.configure({.window = options_.max_outstanding,
                      .retries = settings.smp.retries,
@@ -119,7 +116,7 @@ CcTarget CcManager::target_of(const CcPort& port) const {
   const NodeIdx node = *fabric.find_node(port.first);
   const Lid our_lid = now_->lids->base[fabric.sm_port];
   CcTarget target = build_cc_target(plan_, options_, fabric, node, port.second, our_lid);
-  for (const cc::CcKey key : keys_) {
+  for (const cc::CcKey key : store_.get().cc_keys) {
     if (key != options_.key) target.former.insert(target.former.begin(), key);
   }
   return target;

@@ -6,7 +6,6 @@
 // said.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 #include "smd/config/settings.h"
 #include "smd/runtime/rate_limiter.h"
 #include "smd/smp/gmp_client.h"
+#include "smd/state/state_store.h"
 
 namespace smd {
 
@@ -30,7 +30,8 @@ struct CcStats {
 
 class CcManager {
  public:
-  CcManager(Runtime& runtime, Transport& transport);
+  /// `store` outlives this: keys that we have protected agents with, this life and before.
+  CcManager(Runtime& runtime, Transport& transport, StateStore& store);
   CcManager(const CcManager&) = delete;
 
   /// What is in force now. `longest_route` in switches, 0 where it was not measured; `came_up`:
@@ -44,12 +45,6 @@ class CcManager {
   void refresh(std::shared_ptr<const ActiveSubnet> now) {
     if (now_) now_ = std::move(now);
   }
-
-  using Keys = std::vector<cc::CcKey>;
-
-  /// Keys that we have protected agents with, this life and before, the oldest first. `on_change`
-  /// runs before a new one is set at the first agent.
-  void keep_keys(Keys keys, std::function<void(const Keys&)> on_change);
 
   /// Another manager is master: nothing is known or asked any more. Registers stay as they are.
   void stop();
@@ -77,7 +72,7 @@ class CcManager {
 
  private:
   void on_plan(cc::Plan plan);
-  void note_key();
+  void keep_key();
   void set_targets();
   void probe_lease(CcAgentEntry& entry);
   [[nodiscard]] CcTarget target_of(const CcPort& port) const;
@@ -91,6 +86,7 @@ class CcManager {
   void ask(const CcPort& port, const MadBytes& mad, Done done);
 
   Runtime& runtime_;
+  StateStore& store_;
   GmpClient client_;
   cc::Options options_;
   std::shared_ptr<const ActiveSubnet> now_;
@@ -101,8 +97,6 @@ class CcManager {
   RateLimiter<Lid, std::monostate> trap_rates_;
   std::uint64_t plan_number_ = 0;
   bool planning_ = false;
-  Keys keys_;
-  std::function<void(const Keys&)> on_keys_;
   TimePoint round_due_;
   std::string last_status_;  // the last line of the log, to say each thing once
   Timer round_;

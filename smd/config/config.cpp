@@ -3,27 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "smd/base/fault_list.h"
-#include "smd/base/printable.h"
 #include "smd/base/read_file.h"
-#include "smd/config/config_text.h"
+#include "smd/base/text.h"
 #include "smd/config/options.h"
 #include "smd/policy/partition_file.h"
-
-// The only file that sees the TOML library: it costs seconds to compile.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-// Version 3.3 asserts, and under NDEBUG assumes, what a malformed header such as "[=" breaks,
-// though the code after it reports that very fault. Without NDEBUG an assumption is an assertion,
-// and this one checks nothing.
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
 
 namespace smd {
 
@@ -36,43 +24,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-bool parse_guid(std::string_view word, Guid& guid) {
-  if (!word.starts_with("0x") && !word.starts_with("0X")) return false;
-  word.remove_prefix(2);
-  std::uint64_t bits = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bits, 16);
-  if (error != std::errc{} || end != word.data() + word.size() || bits == 0) return false;
-  guid = Guid{bits};
-  return true;
-}
-
 constexpr std::size_t kMostConfigFaults = 100;
-
-int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
-
-ConfigValue to_value(const toml::node& node) {
-  if (const auto* v = node.as_boolean()) return {v->get()};
-  if (const auto* v = node.as_integer()) return {v->get()};
-  if (const auto* v = node.as_floating_point()) return {v->get()};
-  if (const auto* v = node.as_string()) return {v->get()};
-  if (const auto* v = node.as_array()) {
-    ConfigList list;
-    for (const toml::node& item : *v) list.push_back(to_value(item));
-    return {std::move(list)};
-  }
-  return {ConfigOther{node.is_table() ? "a table" : "a date or time"}};
-}
-
-/// A number in the base in which the file has it.
-std::string print_given(const toml::node& node, const ConfigValue& value) {
-  const auto* number = node.as_integer();
-  if (number == nullptr) return print_config_value(value);
-  // Bits of the hexadecimal mark are those of the others together.
-  const toml::value_flags base = number->flags() & toml::value_flags::format_as_hexadecimal;
-  if (base == toml::value_flags::format_as_octal) return fmt::format("0o{:o}", number->get());
-  if (base == toml::value_flags::format_as_hexadecimal) return fmt::format("0x{:x}", number->get());
-  return print_config_value(value);
-}
 
 /// Keys as messages show them: whatever is in the file, on one line.
 std::string print_key(std::string_view key) {
@@ -80,7 +32,7 @@ std::string print_key(std::string_view key) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
   });
-  return bare && key.size() <= 60 ? std::string(key) : print_config_value({std::string(key)});
+  return bare && key.size() <= 60 ? std::string(key) : print_value({std::string(key)});
 }
 
 const ConfigOption* find_option(std::string_view section, std::string_view key) {
@@ -96,16 +48,30 @@ bool is_section(std::string_view name) {
                              [&](const ConfigOption& option) { return option.section == name; });
 }
 
+std::string nearest_option(std::string_view section, std::string_view key) {
+  constexpr std::size_t kElsewhere = 2;
+  const auto distance = [&](const ConfigOption& option) {
+    return edit_distance(key, option.key) + (option.section == section ? 0 : kElsewhere);
+  };
+  return std::ranges::min_element(config_options(), {}, distance)->name();
+}
+
+std::string_view nearest_section(std::string_view section) {
+  std::vector<std::string_view> names;
+  for (const ConfigOption& option : config_options()) names.push_back(option.section);
+  return find_nearest(section, names);
+}
+
 /// Applies a document to a config of its own and collects every fault on the way.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  Parsed<Config> read(const toml::table& document) {
-    for (const auto& [key, node] : document) read_section(key, node);
+  Parsed<Config> read(const OptionTable& document) {
+    for (const OptionPair& entry : document) read_section(entry);
     check_rules();
     if (faults_.empty()) return config_;
-    // The library orders keys by name; people read files from the top.
+    // Tables have their keys by name; people read files from the top.
     std::ranges::stable_sort(faults_, {}, &Pending::line);
     FaultList first(file_, kMostConfigFaults);
     for (const Pending& each : faults_) first.add_lazily(each.line, each.message);
@@ -120,63 +86,59 @@ class Reader {
     std::function<std::string()> message;
   };
 
-  void read_section(const toml::key& key, const toml::node& node) {
-    const std::string_view name = key.str();
-    const int line = line_of(key.source());
-    const toml::table* section = node.as_table();
+  void read_section(const OptionPair& entry) {
+    const auto& [name, line, value] = entry;
+    const auto* section = as<OptionTable>(value);
     if (is_section(name)) {
       if (section == nullptr) {
         return complain(line, fmt::format("{} is no section; write [{}]", name, name));
       }
-      for (const auto& [option, value] : *section) read_option(name, option, value);
+      for (const OptionPair& option : *section) read_option(name, option);
       return;
     }
     if (section == nullptr) {
-      return complain_lazily(line, [name] {
+      return complain_lazily(line, [&name = entry.key] {
         return fmt::format("{} stands outside of every section; the nearest known key is {}",
                            print_key(name),
-                           find_nearest_option("", name));
+                           nearest_option("", name));
       });
     }
-    complain_lazily(line, [name] {
+    complain_lazily(line, [&name = entry.key] {
       return fmt::format("unknown section [{}]; the nearest known one is [{}]",
                          print_key(name),
-                         find_nearest_section(name));
+                         nearest_section(name));
     });
   }
 
-  void read_option(std::string_view section, const toml::key& key, const toml::node& node) {
-    const int line = line_of(key.source());
-    const ConfigOption* option = find_option(section, key.str());
+  void read_option(std::string_view section, const OptionPair& entry) {
+    const ConfigOption* option = find_option(section, entry.key);
     if (option == nullptr) {
-      return complain_lazily(line, [section, name = key.str()] {
+      return complain_lazily(entry.line, [section, &name = entry.key] {
         return fmt::format("unknown key {}.{}; the nearest known one is {}",
                            section,
                            print_key(name),
-                           find_nearest_option(section, name));
+                           nearest_option(section, name));
       });
     }
-    const ConfigValue value = to_value(node);
-    lines_[option->name()] = line;
-    if (option->apply(value, config_)) return;
+    lines_[option->name()] = entry.line;
+    if (option->apply(entry.value, config_)) return;
     faulty_.insert(option->name());
-    complain(line,
-             fmt::format("{} is {}; {}", option->name(), print_given(node, value), option->range));
+    complain(entry.line,
+             fmt::format("{} is {}; {}", option->name(), print_value(entry.value), option->range));
   }
 
   /// A rule is reported where the file sets its first option, else where it sets the other. It
   /// says nothing about options that are at fault themselves.
   void check_rules() {
     for (const ConfigRule& rule : config_rules()) {
-      const bool judged = std::ranges::none_of(rule.options, [this](std::string_view name) {
-        return faulty_.contains(std::string(name));
-      });
+      const bool judged = std::ranges::none_of(
+          rule.options, [this](const std::string& name) { return faulty_.contains(name); });
       if (!judged) continue;
       const auto broken = rule.broken(config_);
       if (!broken) continue;
       int line = 0;
-      for (const std::string_view name : rule.options) {
-        const auto it = lines_.find(std::string(name));
+      for (const std::string& name : rule.options) {
+        const auto it = lines_.find(name);
         if (line == 0 && it != lines_.end()) line = it->second;
       }
       complain(line, *broken);
@@ -252,9 +214,8 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     const std::string_view word = trim(whole.substr(0, whole.find('#')));
     if (word.empty()) continue;
-    Guid guid;
-    if (parse_guid(word, guid)) {
-      roots.push_back(guid);
+    if (const auto guid = option_kinds::parse_hex(word); guid && *guid != 0) {
+      roots.push_back(Guid{*guid});
     } else {
       faults.add(line, "no GUID of a switch, such as 0x0002c90300000001");
     }
@@ -264,18 +225,9 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
 }
 
 Parsed<Config> parse_config(std::string_view text, const std::string& file) {
-  const auto ascii = to_ascii_toml(text);
-  if (!ascii) {
-    const auto& [line, message] = ascii.error();
-    return fault(file, line, fmt::format("not TOML that smd reads: {}", message));
-  }
-  const toml::parse_result document = toml::parse(*ascii);
-  if (!document) {
-    const toml::parse_error& error = document.error();
-    return fault(
-        file, line_of(error.source()), fmt::format("not TOML: {}", printable(error.description())));
-  }
-  return Reader(file).read(document.table());
+  const auto document = parse_toml(text, file, "smd");
+  if (!document) return tl::unexpected(document.error());
+  return Reader(file).read(*document);
 }
 
 Parsed<Config> load_config(const std::string& path) {

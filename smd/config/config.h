@@ -1,6 +1,6 @@
 // What an operator can set. The names of the fields are the keys of the file: sm.lmc is
 // Config::sm.lmc. Meaning, unit, default and range of each stand in one table
-// (config_options.cpp) that also drives parsing, etc/smd.toml and docs/formats/config.md.
+// (options.cpp) that also drives parsing, etc/smd.toml and docs/formats/config.md.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ struct SmConfig {
   std::string roots_file;  // "": none; load_config() adds what it names to `roots`
   RootChoice root_choice = RootChoice::Trial;
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
-  LaneCut lane_cut = LaneCut::UpDown;
+  VlChangeRule lane_cut = VlChangeRule::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID

@@ -6,13 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/config/config_text.h"
-#include "smd/config/option_kinds.h"
 #include "smd/congestion/throttle.h"
 
 namespace smd::config_kinds {
 
-using namespace config_words;
 using cc::BySl;
 using cc::CctEntry;
 using cc::NodeOverride;
@@ -21,6 +18,14 @@ using cc::PortMask;
 namespace {
 
 constexpr std::size_t kMostEntries = 256 * cc::kCctBlockSize;
+
+/// Decimal, or "0x…", from 0 to `max`.
+std::optional<unsigned> parse_number(std::string_view text, unsigned max) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const auto number = hex ? parse_hex(text) : parse_digits(text);
+  if (!number || *number > max) return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
 
 std::optional<PortMask> parse_mask(std::string_view text) {
   if (!text.starts_with("0x") && !text.starts_with("0X")) return std::nullopt;
@@ -44,7 +49,7 @@ std::string print_mask(const PortMask& mask) {
 }
 
 std::optional<CctEntry> parse_entry(std::string_view text) {
-  const auto parts = split(text, ':');
+  const auto parts = split_trimmed(text, ':');
   if (parts.size() != 2) return std::nullopt;
   const auto shift = parse_number(parts[0], 3);
   const auto multiplier = parse_number(parts[1], cc::kMaxMultiplier);
@@ -56,12 +61,12 @@ std::string print_entry(const CctEntry& entry) {
   return fmt::format("{}:{}", entry.shift, entry.multiplier);
 }
 
-std::optional<std::vector<CctEntry>> parse_entries(const ConfigValue& value) {
+std::optional<std::vector<CctEntry>> parse_entries(const OptionValue& value) {
   const auto texts = as_texts(value);
   if (!texts) return std::nullopt;
   std::vector<CctEntry> entries;
   for (const std::string& text : *texts) {
-    for (const std::string_view word : split(text, ',')) {
+    for (const std::string_view word : split_trimmed(text, ',')) {
       const auto entry = parse_entry(word);
       if (!entry || entries.size() == kMostEntries) return std::nullopt;
       entries.push_back(*entry);
@@ -70,7 +75,7 @@ std::optional<std::vector<CctEntry>> parse_entries(const ConfigValue& value) {
   return entries;
 }
 
-std::optional<BySl> parse_by_sl(const ConfigValue& value, unsigned max) {
+std::optional<BySl> parse_by_sl(const OptionValue& value, unsigned max) {
   BySl out;
   if (const auto number = as_number(value)) {
     if (*number > max) return std::nullopt;
@@ -89,26 +94,6 @@ std::optional<BySl> parse_by_sl(const ConfigValue& value, unsigned max) {
     out[*sl] = *number;
   }
   return out;
-}
-
-/// An option that may be absent and is one text.
-template <class T, class Print>
-ConfigOption one_text(const About& about,
-                      std::string range,
-                      std::string example,
-                      Field<std::optional<T>> field,
-                      std::optional<T> (*parse)(std::string_view),
-                      Print print) {
-  return absent_option(
-      about,
-      std::move(range),
-      std::move(example),
-      std::move(field),
-      [parse](const ConfigValue& value) {
-        const auto* text = std::get_if<std::string>(&value.value);
-        return text == nullptr ? std::nullopt : parse(*text);
-      },
-      print);
 }
 
 struct NodeKey {
@@ -132,7 +117,7 @@ bool apply_word(std::string_view word, NodeOverride& node) {
     node.off = true;
     return true;
   }
-  const auto parts = split(word, '=');
+  const auto parts = split_trimmed(word, '=');
   if (parts.size() != 2) return false;
   const auto key = std::ranges::find(kNodeKeys, parts[0], &NodeKey::name);
   if (key == std::end(kNodeKeys)) return false;
@@ -146,7 +131,7 @@ std::optional<NodeOverride> parse_node(std::string_view text) {
   const auto guid = parse_guid(text.substr(0, colon));
   if (!guid) return std::nullopt;
   NodeOverride node{.node = *guid};
-  for (const std::string_view word : split(text.substr(colon + 1), ',')) {
+  for (const std::string_view word : split_trimmed(text.substr(colon + 1), ',')) {
     if (!apply_word(word, node)) return std::nullopt;
   }
   return node;
@@ -163,45 +148,47 @@ std::string print_node(const NodeOverride& node) {
 
 }  // namespace
 
-ConfigOption port_mask(const About& about, Field<std::optional<PortMask>> field) {
-  return one_text(about,
-                  "a mask of at most 256 bits as \"0x…\", bit n for port n",
-                  "\"0x1e\"",
-                  std::move(field),
-                  parse_mask,
-                  print_mask);
+OptionKind<PortMask> port_mask() {
+  return {.range = "a mask of at most 256 bits as \"0x…\", bit n for port n",
+          .parse =
+              [](const OptionValue& value) {
+                const auto* text = as<std::string>(value);
+                return text == nullptr ? std::nullopt : parse_mask(*text);
+              },
+          .print = print_mask,
+          .example = "\"0x1e\""};
 }
 
-ConfigOption cct_entry(const About& about, Field<std::optional<CctEntry>> field) {
-  return one_text(about,
-                  "\"SHIFT:MULTIPLIER\", shift 0 to 3, multiplier 0 to 16383",
-                  "\"0:0\"",
-                  std::move(field),
-                  parse_entry,
-                  [](const CctEntry& entry) { return quote_toml(print_entry(entry)); });
+OptionKind<CctEntry> cct_entry() {
+  return {.range = "\"SHIFT:MULTIPLIER\", shift 0 to 3, multiplier 0 to 16383",
+          .parse =
+              [](const OptionValue& value) {
+                const auto* text = as<std::string>(value);
+                return text == nullptr ? std::nullopt : parse_entry(*text);
+              },
+          .print = [](const CctEntry& entry) { return quote_toml(print_entry(entry)); },
+          .example = "\"0:0\""};
 }
 
-ConfigOption cct_entries(const About& about, Field<std::optional<std::vector<CctEntry>>> field) {
-  return absent_option(
-      about,
-      "entries \"SHIFT:MULTIPLIER\", shift 0 to 3, multiplier 0 to 16383; also as \"0:0,1:1,…\"",
-      "[\"0:0\", \"0:1\", \"0:4\"]",
-      std::move(field),
-      parse_entries,
-      [](const std::vector<CctEntry>& entries) {
-        std::vector<std::string> texts;
-        for (const CctEntry& entry : entries) texts.push_back(print_entry(entry));
-        return print_texts(texts);
-      });
+OptionKind<std::vector<CctEntry>> cct_entries() {
+  return {.range =
+              "entries \"SHIFT:MULTIPLIER\", shift 0 to 3, multiplier 0 to 16383; also as "
+              "\"0:0,1:1,…\"",
+          .parse = parse_entries,
+          .print =
+              [](const std::vector<CctEntry>& entries) {
+                std::vector<std::string> texts;
+                for (const CctEntry& entry : entries) texts.push_back(print_entry(entry));
+                return print_texts(texts);
+              },
+          .example = "[\"0:0\", \"0:1\", \"0:4\"]"};
 }
 
-ConfigOption by_sl(const About& about, Field<BySl> field, unsigned max, std::string example) {
-  return option(
-      about,
-      fmt::format("a number from 0 to {}, for every SL, or a list of \"SL VALUE\"", max),
-      std::move(field),
-      [max](const ConfigValue& value) { return parse_by_sl(value, max); },
-      [](const BySl& values) -> std::optional<std::string> {
+OptionKind<BySl> by_sl(unsigned max, std::string example) {
+  return {
+      .range = fmt::format("a number from 0 to {}, for every SL, or a list of \"SL VALUE\"", max),
+      .parse = [max](const OptionValue& value) { return parse_by_sl(value, max); },
+      .print = [](const BySl& values) -> std::optional<std::string> {
         std::vector<std::string> texts;
         for (std::size_t sl = 0; sl < values.size(); ++sl) {
           if (values[sl]) texts.push_back(fmt::format("{} {}", sl, *values[sl]));
@@ -209,18 +196,18 @@ ConfigOption by_sl(const About& about, Field<BySl> field, unsigned max, std::str
         if (texts.empty()) return std::nullopt;
         return print_texts(texts);
       },
-      std::move(example));
+      .example = std::move(example)};
 }
 
-ConfigOption node_overrides(const About& about, Field<std::vector<NodeOverride>> field) {
+OptionKind<std::vector<NodeOverride>> node_overrides() {
   using Nodes = std::vector<NodeOverride>;
-  return option(
-      about,
-      "a list of \"GUID: KEY=VALUE, …\", each node once, the keys being threshold, packet_size and "
-      "marking_rate of switches, ccti_timer, ccti_increase, trigger_threshold and ccti_min of "
-      "adapters, or \"GUID: off\"",
-      std::move(field),
-      [](const ConfigValue& value) -> std::optional<Nodes> {
+  return {
+      .range =
+          "a list of \"GUID: KEY=VALUE, …\", each node once, the keys being threshold, packet_size "
+          "and "
+          "marking_rate of switches, ccti_timer, ccti_increase, trigger_threshold and ccti_min of "
+          "adapters, or \"GUID: off\"",
+      .parse = [](const OptionValue& value) -> std::optional<Nodes> {
         const auto texts = as_texts(value);
         if (!texts) return std::nullopt;
         auto nodes = parse_each<NodeOverride>(*texts, parse_node);
@@ -230,11 +217,12 @@ ConfigOption node_overrides(const About& about, Field<std::vector<NodeOverride>>
             std::ranges::adjacent_find(*nodes, {}, &NodeOverride::node) != nodes->end();
         return twice ? std::nullopt : nodes;
       },
-      [](const Nodes& nodes) {
-        std::vector<std::string> texts;
-        for (const NodeOverride& node : nodes) texts.push_back(print_node(node));
-        return print_texts(texts);
-      });
+      .print =
+          [](const Nodes& nodes) {
+            std::vector<std::string> texts;
+            for (const NodeOverride& node : nodes) texts.push_back(print_node(node));
+            return print_texts(texts);
+          }};
 }
 
 }  // namespace smd::config_kinds

@@ -4,93 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
-#include "smd/config/option_kinds.h"
 #include "smd/congestion/throttle.h"
 
 namespace smd {
 
 namespace {
-
-using namespace config_kinds;
-using O = cc::Options;
-
-constexpr auto kSection = &Config::congestion;
-
-std::vector<ConfigOption> own_options() {
-  return {
-      flag(about("enabled",
-                 "Whether congestion control is set up (OpenSM's congestion_control): "
-                 "docs/congestion-control.md"),
-           plain(kSection, &O::enabled)),
-      hex64(about("cc_key", "CC_Key of every MAD of congestion control; 0 is none"),
-            numeric(kSection, &O::key),
-            false),
-      flag(
-          about("protect", "Whether that key is written to every agent, which then obeys no other"),
-          plain(kSection, &O::protect)),
-      number(about("lease_s",
-                   "Time until an agent shows the CC_Key of a manager that is gone; 0 is never",
-                   "seconds"),
-             numeric(kSection, &O::lease_s),
-             0,
-             65535),
-      number(
-          about("cc_max_outstanding_mads",
-                "MADs of congestion control on the wire; at most a quarter of what the port holds"),
-          numeric(kSection, &O::max_outstanding),
-          1,
-          4096),
-      number(about("log_interval_s",
-                   "Time between two readings of the congestion logs; 0 is never",
-                   "seconds"),
-             numeric(kSection, &O::log_interval_s),
-             0,
-             86400),
-      number(about("hop_ns", "Through a switch and its cable", "nanoseconds"),
-             numeric(kSection, &O::hop_ns),
-             1,
-             100000),
-      number(
-          about("occupancy_pct",
-                "How full buffers are under even traffic near saturation: fuller ones are marked "
-                "at",
-                "percent"),
-          numeric(kSection, &O::occupancy_pct),
-          1,
-          100),
-      number(about("floor_hosts",
-                   "No host is held below this fraction, one by so many, of the slowest host "
-                   "link; 0 counts the hosts of the fabric"),
-             numeric(kSection, &O::floor_hosts),
-             0,
-             65535),
-      optional_number(about("host_threshold",
-                            "How eagerly switch ports before hosts mark, where they differ from "
-                            "those between switches; as cc_sw_cong_setting_threshold"),
-                      plain(kSection, &O::host_threshold),
-                      15,
-                      "8"),
-      optional_number(about("host_marking_rate",
-                            "Likewise the packets between two marks; as "
-                            "cc_sw_cong_setting_marking_rate"),
-                      plain(kSection, &O::host_marking_rate),
-                      65535,
-                      "3"),
-  };
-}
-
-ConfigOption nodes() {
-  return node_overrides(
-      about("nodes", "What single nodes get instead, or `off` to leave one alone"),
-      plain(kSection, &O::nodes));
-}
-
-template <class T>
-Field<T> of(T O::*field) {
-  return plain(&Config::congestion, field);
-}
 
 std::optional<std::string> find_throttle(const Config& config) {
   const cc::Options& options = config.congestion;
@@ -114,85 +33,82 @@ std::optional<std::string> find_throttle(const Config& config) {
 }  // namespace
 
 std::vector<ConfigOption> congestion_options() {
-  std::vector<ConfigOption> all = own_options();
-  std::ranges::move(congestion_options_of_opensm(), std::back_inserter(all));
-  all.push_back(nodes());
-  return all;
-}
-
-std::vector<ConfigOption> congestion_options_of_opensm() {
+  using namespace config_kinds;
+  using O = cc::Options;
+  const auto congestion = option_section<Config>("congestion", &Config::congestion);
   return {
-      optional_number(about("cc_sw_cong_setting_control_map",
-                            "Which of these a switch is told: 1 victim mask, 2 credit mask, 4 "
-                            "threshold and packet size, 8 credit starvation, 16 marking rate"),
-                      of(&O::sw_control_map),
-                      31,
-                      "0x15"),
-      port_mask(about("cc_sw_cong_setting_victim_mask",
-                      "Switch ports that mark though they are victims; those before hosts where "
-                      "it is not set"),
-                of(&O::victim_mask)),
-      port_mask(
-          about("cc_sw_cong_setting_credit_mask", "Switch ports that look for credit starvation"),
-          of(&O::credit_mask)),
-      optional_number(
-          about("cc_sw_cong_setting_threshold", "How eagerly a switch marks: 0 never, 15 most"),
-          of(&O::threshold),
-          15,
-          "11"),
-      optional_number(
-          about("cc_sw_cong_setting_packet_size", "Shorter packets are not marked", "64 bytes"),
-          of(&O::packet_size),
-          255,
-          "8"),
-      optional_number(about("cc_sw_cong_setting_credit_starvation_threshold",
-                            "How eagerly a switch takes a port for starved: 0 never, 15 most"),
-                      of(&O::cs_threshold),
-                      15,
-                      "0"),
-      cct_entry(about("cc_sw_cong_setting_credit_starvation_return_delay",
-                      "How long a switch port that starved goes on as if it did, as an entry of "
-                      "cc_cct"),
-                of(&O::cs_return_delay)),
-      optional_number(
-          about("cc_sw_cong_setting_marking_rate", "Mean of packets between two marks", "packets"),
-          of(&O::marking_rate),
-          65535,
-          "3"),
-      optional_number(about("cc_ca_cong_setting_port_control",
-                            "Whether an adapter holds back queue pairs, 0, or whole SLs of the "
-                            "port, 1"),
-                      of(&O::port_control),
-                      1,
-                      "0"),
-      optional_number(
-          about("cc_ca_cong_setting_control_map", "SLs that adapters are told of, bit n for SL n"),
-          of(&O::ca_control_map),
-          0xffff,
-          "0xffff"),
-      by_sl(about("cc_ca_cong_setting_ccti_timer",
-                  "Units of 1.024 us after which the index of a flow falls by one"),
-            of(&O::ccti_timer),
-            65535,
-            "[\"0 10\", \"1 10\"]"),
-      by_sl(about("cc_ca_cong_setting_ccti_increase", "Steps that the index rises with a mark"),
-            of(&O::ccti_increase),
-            255,
-            "[\"0 1\", \"1 1\"]"),
-      by_sl(
-          about("cc_ca_cong_setting_trigger_threshold", "Index at which the adapter logs the flow"),
-          of(&O::trigger_threshold),
-          255,
-          "[\"0 2\", \"1 2\"]"),
-      by_sl(about("cc_ca_cong_setting_ccti_min", "Index that no flow falls below"),
-            of(&O::ccti_min),
-            255,
-            "[\"0 0\", \"1 0\"]"),
-      cct_entries(about("cc_cct",
-                        "Congestion control table of adapters: waits between two packets, in "
-                        "packet times, as multiplier / 2^shift; by rate of the link where it is "
-                        "not set"),
-                  of(&O::cct)),
+      congestion("enabled", &O::enabled, flag())
+          .means("Whether congestion control is set up (OpenSM's congestion_control): "
+                 "docs/congestion-control.md"),
+      congestion("cc_key", &O::key, hex64())
+          .means("CC_Key of every MAD of congestion control; 0 is none"),
+      congestion("protect", &O::protect, flag())
+          .means("Whether that key is written to every agent, which then obeys no other"),
+      congestion("lease_s", &O::lease_s, number(0, 65535, "seconds"))
+          .means("Time until an agent shows the CC_Key of a manager that is gone; 0 is never"),
+      congestion("cc_max_outstanding_mads", &O::max_outstanding, number(1, 4096))
+          .means(
+              "MADs of congestion control on the wire; at most a quarter of what the port holds"),
+      congestion("log_interval_s", &O::log_interval_s, number(0, 86400, "seconds"))
+          .means("Time between two readings of the congestion logs; 0 is never"),
+      congestion("hop_ns", &O::hop_ns, number(1, 100000, "nanoseconds"))
+          .means("Through a switch and its cable"),
+      congestion("occupancy_pct", &O::occupancy_pct, number(1, 100, "percent"))
+          .means(
+              "How full buffers are under even traffic near saturation: fuller ones are marked at"),
+      congestion("floor_hosts", &O::floor_hosts, number(0, 65535))
+          .means("No host is held below this fraction, one by so many, of the slowest host link; 0 "
+                 "counts the hosts of the fabric"),
+      congestion("host_threshold", &O::host_threshold, number(0, 15, "", "8"))
+          .means("How eagerly switch ports before hosts mark, where they differ from those between "
+                 "switches; as cc_sw_cong_setting_threshold"),
+      congestion("host_marking_rate", &O::host_marking_rate, number(0, 65535, "", "3"))
+          .means("Likewise the packets between two marks; as cc_sw_cong_setting_marking_rate"),
+      // Those that OpenSM has under the same names.
+      congestion("cc_sw_cong_setting_control_map", &O::sw_control_map, number(0, 31, "", "0x15"))
+          .means("Which of these a switch is told: 1 victim mask, 2 credit mask, 4 threshold and "
+                 "packet size, 8 credit starvation, 16 marking rate"),
+      congestion("cc_sw_cong_setting_victim_mask", &O::victim_mask, port_mask())
+          .means("Switch ports that mark though they are victims; those before hosts where it is "
+                 "not set"),
+      congestion("cc_sw_cong_setting_credit_mask", &O::credit_mask, port_mask())
+          .means("Switch ports that look for credit starvation"),
+      congestion("cc_sw_cong_setting_threshold", &O::threshold, number(0, 15, "", "11"))
+          .means("How eagerly a switch marks: 0 never, 15 most"),
+      congestion("cc_sw_cong_setting_packet_size", &O::packet_size, number(0, 255, "64 bytes", "8"))
+          .means("Shorter packets are not marked"),
+      congestion("cc_sw_cong_setting_credit_starvation_threshold",
+                 &O::cs_threshold,
+                 number(0, 15, "", "0"))
+          .means("How eagerly a switch takes a port for starved: 0 never, 15 most"),
+      congestion(
+          "cc_sw_cong_setting_credit_starvation_return_delay", &O::cs_return_delay, cct_entry())
+          .means("How long a switch port that starved goes on as if it did, as an entry of cc_cct"),
+      congestion(
+          "cc_sw_cong_setting_marking_rate", &O::marking_rate, number(0, 65535, "packets", "3"))
+          .means("Mean of packets between two marks"),
+      congestion("cc_ca_cong_setting_port_control", &O::port_control, number(0, 1, "", "0"))
+          .means("Whether an adapter holds back queue pairs, 0, or whole SLs of the port, 1"),
+      congestion(
+          "cc_ca_cong_setting_control_map", &O::ca_control_map, number(0, 0xffff, "", "0xffff"))
+          .means("SLs that adapters are told of, bit n for SL n"),
+      congestion(
+          "cc_ca_cong_setting_ccti_timer", &O::ccti_timer, by_sl(65535, "[\"0 10\", \"1 10\"]"))
+          .means("Units of 1.024 us after which the index of a flow falls by one"),
+      congestion(
+          "cc_ca_cong_setting_ccti_increase", &O::ccti_increase, by_sl(255, "[\"0 1\", \"1 1\"]"))
+          .means("Steps that the index rises with a mark"),
+      congestion("cc_ca_cong_setting_trigger_threshold",
+                 &O::trigger_threshold,
+                 by_sl(255, "[\"0 2\", \"1 2\"]"))
+          .means("Index at which the adapter logs the flow"),
+      congestion("cc_ca_cong_setting_ccti_min", &O::ccti_min, by_sl(255, "[\"0 0\", \"1 0\"]"))
+          .means("Index that no flow falls below"),
+      congestion("cc_cct", &O::cct, cct_entries())
+          .means("Congestion control table of adapters: waits between two packets, in packet "
+                 "times, as multiplier / 2^shift; by rate of the link where it is not set"),
+      congestion("nodes", &O::nodes, node_overrides())
+          .means("What single nodes get instead, or `off` to leave one alone"),
   };
 }
 

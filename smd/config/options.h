@@ -8,32 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "smd/base/options.h"
 #include "smd/config/config.h"
-#include "smd/config/config_text.h"
 
 namespace smd {
 
-struct ConfigOption {
-  std::string_view section;
-  std::string_view key;
-  std::string_view meaning;    // one sentence without the full stop
-  std::string_view unit;       // "" when it has none
-  std::string range;           // "a number from 0 to 7": what would be right
-  bool needs_restart = false;  // a running daemon cannot adopt a new value
-  std::string example;         // a value to show where the default is "not set"
-
-  /// Writes the value into the config; false, and nothing written, when it is not in range.
-  std::function<bool(const ConfigValue&, Config&)> apply;
-
-  /// The value as TOML; nothing when it is not set.
-  std::function<std::optional<std::string>(const Config&)> print;
-
-  [[nodiscard]] std::string name() const;  // "sm.lmc"
-};
+using ConfigOption = Option<Config>;
 
 /// A rule between options.
 struct ConfigRule {
-  std::vector<std::string_view> options;  // names; the first one is where the fault is reported
+  std::vector<std::string> options;  // names; the first one is where the fault is reported
 
   /// What is wrong, and what would be right; nothing when the rule holds.
   std::function<std::optional<std::string>(const Config&)> broken;
@@ -47,10 +31,18 @@ struct ConfigRule {
 /// One line on each section, for the files generated from the table.
 [[nodiscard]] std::string_view config_section_meaning(std::string_view section);
 
-/// The full name of the known option nearest to `section.key` by edit distance.
-[[nodiscard]] std::string find_nearest_option(std::string_view section, std::string_view key);
+/// What [qos] has for one kind of port alone, under keys with a prefix.
+struct QosPortKind {
+  std::string_view prefix;
+  QosTableConfig QosConfig::*tables;
+  std::string_view meaning;
+};
 
-/// The known section nearest to `section`.
-[[nodiscard]] std::string find_nearest_section(std::string_view section);
+inline constexpr QosPortKind kQosPortKinds[] = {
+    {"ca_", &QosConfig::ca, "The same of adapters alone"},
+    {"rtr_", &QosConfig::rtr, "The same of routers alone"},
+    {"sw0_", &QosConfig::sw0, "The same of enhanced switch ports 0 alone"},
+    {"swe_", &QosConfig::swe, "The same of external switch ports alone"},
+};
 
 }  // namespace smd

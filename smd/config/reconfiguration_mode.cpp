@@ -11,16 +11,15 @@ namespace {
 
 using Discovery = ReconfigurationMode::Discovery;
 using Routes = ReconfigurationMode::Routes;
-using Safety = ReconfigurationMode::Safety;
 
 constexpr ReconfigurationMode kBasic{.discovery = Discovery::Full,
                                      .routes = Routes::Fera,
-                                     .safety = Safety::DeactivateAll,
+                                     .safety = Deactivation::All,
                                      .whole_tables = true,
                                      .literal = true};
 constexpr ReconfigurationMode kImproved{.discovery = Discovery::Partial,
                                         .routes = Routes::PiraThenFera,
-                                        .safety = Safety::CutDependencies,
+                                        .safety = Deactivation::CutDependencies,
                                         .whole_tables = true,
                                         .literal = true};
 
@@ -48,12 +47,12 @@ constexpr std::array<Word<Routes>, 4> kRoutes{{
     {"pira", &ReconfigurationMode::routes, Routes::Pira},
     {"pira-fera", &ReconfigurationMode::routes, Routes::PiraThenFera},
 }};
-constexpr std::array<Word<Safety>, 5> kSafety{{
-    {"proved", &ReconfigurationMode::safety, Safety::Certified},
-    {"cut-dependencies", &ReconfigurationMode::safety, Safety::CutDependencies},
-    {"cut-ports", &ReconfigurationMode::safety, Safety::CutPorts},
-    {"deactivate-all", &ReconfigurationMode::safety, Safety::DeactivateAll},
-    {"none", &ReconfigurationMode::safety, Safety::None},
+constexpr std::array<Word<Deactivation>, 5> kSafety{{
+    {"proved", &ReconfigurationMode::safety, Deactivation::Certified},
+    {"cut-dependencies", &ReconfigurationMode::safety, Deactivation::CutDependencies},
+    {"cut-ports", &ReconfigurationMode::safety, Deactivation::CutPorts},
+    {"deactivate-all", &ReconfigurationMode::safety, Deactivation::All},
+    {"none", &ReconfigurationMode::safety, Deactivation::None},
 }};
 constexpr std::array<Word<bool>, 2> kTables{{
     {"delta", &ReconfigurationMode::whole_tables, false},
@@ -112,7 +111,7 @@ std::optional<ReconfigurationMode> parse_reconfiguration_mode(std::string_view t
     if (plus == std::string_view::npos) break;
     text.remove_prefix(plus + 1);
   }
-  if (said.proved && out.safety != Safety::Certified) return std::nullopt;
+  if (said.proved && out.safety != Deactivation::Certified) return std::nullopt;
   return out;
 }
 

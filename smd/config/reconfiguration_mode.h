@@ -15,16 +15,17 @@
 #include <string>
 #include <string_view>
 
+#include "smd/plan/make/planner.h"
+
 namespace smd {
 
 struct ReconfigurationMode {
   enum class Discovery : std::uint8_t { Partial, Full };
   enum class Routes : std::uint8_t { Engine, Fera, Pira, PiraThenFera };
-  enum class Safety : std::uint8_t { Certified, CutDependencies, CutPorts, DeactivateAll, None };
 
   Discovery discovery = Discovery::Partial;
   Routes routes = Routes::Engine;  // Engine: as configured
-  Safety safety = Safety::Certified;
+  Deactivation safety = Deactivation::Certified;
   bool whole_tables = false;           // not only the entries that differ
   bool lid_routed_activation = false;  // ports are activated over the new routes
   bool literal = false;                // the request sets of the thesis, SMP by SMP

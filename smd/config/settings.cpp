@@ -25,6 +25,14 @@ std::optional<std::vector<VlArbEntry>> arbitration(
   return out;
 }
 
+std::vector<std::string> engines_of(ReconfigurationMode::Routes routes) {
+  using Routes = ReconfigurationMode::Routes;
+  if (routes == Routes::Fera) return {"fera"};
+  if (routes == Routes::Pira) return {"pira"};
+  if (routes == Routes::PiraThenFera) return {"pira", "fera"};
+  return {};
+}
+
 QosTables tables(const QosTableConfig& config) {
   return {.sl_to_vl = config.sl2vl,
           .high = arbitration(config.vl_arb_high),
@@ -32,6 +40,26 @@ QosTables tables(const QosTableConfig& config) {
 }
 
 }  // namespace
+
+Strategy make_strategy(const ReconfigurationMode& mode, Duration drain_time) {
+  Strategy out;
+  out.full_sweeps = mode.discovery == ReconfigurationMode::Discovery::Full;
+  out.engines = engines_of(mode.routes);
+  out.planner = {.first = mode.safety, .whole_tables = mode.whole_tables};
+  out.writing.drain_time = drain_time;
+  if (mode.literal) {
+    out.requests = RequestSet::Thesis;
+    out.light_sweeps = out.full_sweeps;
+    out.lids_while_sweeping = true;
+    out.reread_is_change = true;
+    out.roots_at_manager = true;
+    out.rebalances = false;
+    out.writing = kThesisWriting;
+    out.leaves_out_refusing = false;
+  }
+  out.writing.lid_routed_activation = mode.lid_routed_activation;
+  return out;
+}
 
 Settings make_settings(const Config& config) {
   Settings out;
@@ -82,8 +110,9 @@ Settings make_settings(const Config& config) {
                         .gateways = config.sm.gateways,
                         .weights = config.sm.weights};
   out.multicast_trees = config.sm.multicast_trees;
-  out.mode = parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{});
-  out.drain_time = std::chrono::microseconds(config.sm.drain_us);
+  out.strategy =
+      make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),
+                    std::chrono::microseconds(config.sm.drain_us));
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);

@@ -1,4 +1,5 @@
-// What the manager needs to know of the configuration, in the types of the layers it wires.
+// What the manager needs to know of the configuration, in the types of the layers it wires; and
+// what the mode in it makes the manager do.
 #pragma once
 
 #include <functional>
@@ -9,13 +10,16 @@
 #include "smd/config/config.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/options.h"
+#include "smd/discovery/discovery_options.h"
 #include "smd/ha/election.h"
+#include "smd/plan/make/planner.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/partition_file.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
 #include "smd/policy/qos_file.h"
+#include "smd/program/writing_options.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd {
@@ -26,6 +30,35 @@ struct ComputedRoutes {
   std::size_t nodes = 0;
   double share = 1;  // of all entries, made anew; the rest was kept
 };
+
+/// A mode as what is done. Nobody but who makes one asks for the mode.
+struct Strategy {
+  // Sweeps.
+  bool full_sweeps = false;  // ask everybody; else where something changed
+  RequestSet requests = RequestSet::Fewest;
+  bool light_sweeps = true;  // at intervals; else partial sweeps, which ask every switch themselves
+
+  /// Ports get their LIDs while they are found, before it is known who else manages here; full
+  /// sweeps number anew.
+  bool lids_while_sweeping = false;
+
+  /// A switch whose ports were read again is programmed, though it is as it was.
+  bool reread_is_change = false;
+
+  // Routes.
+  std::vector<std::string> engines;  // of each round, provisional ones first; none: as configured
+  bool roots_at_manager = false;     // directions begin at its switch, unless roots are configured
+  bool rebalances = true;            // loads that a change left unbalanced, when all is at rest
+
+  // Transitions.
+  PlannerOptions planner;
+  WritingOptions writing{.drain_time = std::chrono::milliseconds(1)};
+  bool leaves_out_refusing = true;  // a switch that takes no settings is as if it were silent
+};
+
+/// `drain_time`: see WritingOptions; the thesis knows of none.
+[[nodiscard]] Strategy make_strategy(const ReconfigurationMode& mode,
+                                     Duration drain_time = Strategy{}.writing.drain_time);
 
 struct Settings {
   SmpClientConfig smp;
@@ -38,10 +71,8 @@ struct Settings {
   bool engine_fallback =
       true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
   EngineOptions engine_options;
-  ReconfigurationMode mode;
-  Duration drain_time = std::chrono::milliseconds(1);  // see ProgramInput; 0 with `literal`
-  bool one_set_activation = false;  // simulations of agents that go to Active without Armed
-  bool statistics = true;           // measure lengths and loads of the routes of every cycle
+  Strategy strategy;
+  bool statistics = true;  // measure lengths and loads of the routes of every cycle
 
   /// Simulations that charge for computing: the time that it takes.
   std::function<Duration(const ComputedRoutes&)> computing_time;

@@ -12,7 +12,6 @@
 #include "smd/report/cycle_text.h"
 #include "smd/report/metrics.h"
 #include "smd/routing/engine.h"
-#include "smd/state/persistent_state.h"
 
 namespace smd {
 namespace {
@@ -61,8 +60,13 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
     : runtime_(runtime),
       options_(std::move(options)),
       open_(std::move(open)),
-      records_(runtime, options_.config.sm.state_dir, wall_ms),
-      started_(runtime.now()) {}
+      files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
+      started_(runtime.now()) {
+  store_.changed().subscribe([this](const StateKind& kind) {
+    files_.note_change(kind);
+    if (replica_) replica_->note_change(kind);
+  });
+}
 
 Daemon::~Daemon() = default;
 
@@ -87,21 +91,10 @@ bool Daemon::lock_state() {
 
 int Daemon::run() {
   if (!lock_state()) return 2;
-  auto book = load_lids(options_.config.sm.state_dir);
-  auto turns = load_turns(options_.config.sm.state_dir);
-  auto rows = load_rows_mark(options_.config.sm.state_dir);
-  auto keys = load_cc_keys(options_.config.sm.state_dir);
-  if (!book || !turns || !rows || !keys) {
-    for (const Faults& faults : {book ? Faults{} : book.error(),
-                                 turns ? Faults{} : turns.error(),
-                                 rows ? Faults{} : rows.error(),
-                                 keys ? Faults{} : keys.error()})
-      for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
+  if (const Faults faults = files_.load(); !faults.empty()) {
+    for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
     return 2;
   }
-  left_ = records_.load();
-  cc_keys_ = std::move(*keys);
-  kept_ = {.book = std::move(*book), .turns = std::move(*turns), .rows = *rows};
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
       log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
@@ -115,7 +108,7 @@ int Daemon::run() {
   report_suppressed_lines();
   runtime_.post([this] { open(); });
   runtime_.run();
-  records_.flush();
+  files_.flush();
   notify_.stopping();
   fmt::print("{}", answer_);
   return exit_code_;
@@ -187,42 +180,16 @@ bool Daemon::start_replica() {
     return false;
   }
   network_ = std::move(*network);
-  const auto manager = [this]() -> SubnetManager& { return opened_->session->manager(); };
-  replica_ = std::make_unique<StandbyReplication>(
-      runtime_,
-      *network_,
-      config.peers,
-      wall_ms,
-      StandbyReplication::Hooks{
-          .own = [this]() -> const PersistentState& { return kept_; },
-          .records = record_source(),
-          .take_lids = [manager](LidBook book) { manager().take_lids(std::move(book)); },
-          .take_turns =
-              [manager](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
-          .take_rows_mark = [manager] { manager().take_rows_mark(); },
-          .take_records =
-              [this](const ClientRecords& records) {
-                opened_->session->take_records(records);
-                records_.note_change();
-              },
-          .take_record_changes =
-              [this](std::string_view changes, std::int64_t ahead_ms) {
-                records_.note_change();
-                return opened_->session->take_record_changes(changes, ahead_ms);
-              },
-          .settle = [manager] { manager().settle_handover(); }});
+  replica_ =
+      std::make_unique<StandbyReplication>(runtime_, *network_, config.peers, wall_ms, store_);
   return true;
 }
 
-/// The election is asked while it lives: the replication is told before it goes.
+/// The manager is asked while it lives: the replication is told before it goes.
 void Daemon::note_role() {
   if (!replica_) return;
-  replica_->note_role(opened_ ? &opened_->session->manager().election() : nullptr,
+  replica_->note_role(opened_ ? &opened_->session->manager() : nullptr,
                       options_.config.sm.subnet_prefix);
-}
-
-void Daemon::note_kept() {
-  if (replica_) replica_->note_change();
 }
 
 void Daemon::open() {
@@ -237,26 +204,9 @@ void Daemon::open() {
                                                *opened_->transport,
                                                make_settings(options_.config),
                                                options_.config.sa,
-                                               kept_,
-                                               left_,
-                                               Session::Hooks{.observer = observe(),
-                                                              .on_records =
-                                                                  [this] {
-                                                                    records_.note_change();
-                                                                    note_kept();
-                                                                  },
-                                                              .wall_ms = wall_ms});
-  records_.set_source(record_source());
-  opened_->session->congestion().keep_keys(
-      cc_keys_, [this](const CcManager::Keys& keys) { note_cc_keys(keys); });
+                                               store_,
+                                               Session::Hooks{observe(), wall_ms});
   opened_->session->start();
-}
-
-/// What clients left with the session that is open.
-RecordSource Daemon::record_source() {
-  return {.collect = [this] { return opened_->session->collect(); },
-          .position = [this] { return opened_->session->record_position(); },
-          .since = [this](std::uint64_t at) { return opened_->session->record_changes(at); }};
 }
 
 SubnetManager::Observer Daemon::observe() {
@@ -270,41 +220,7 @@ SubnetManager::Observer Daemon::observe() {
   observer.on_lost = [this](const Error& error) { on_lost(error); };
   observer.on_role = [this](SmState) { note_role(); };
   observer.standby_is_behind = [this] { return replica_ && replica_->standby_is_behind(); };
-  observer.on_lids = [this](const LidBook& book) {
-    kept_.book = book;
-    note_kept();
-    if (auto saved = save_lids(options_.config.sm.state_dir, book); !saved) {
-      log::error("lids.save", "why=\"{}\"; LIDs will not survive a restart", saved.error().context);
-    }
-  };
-  observer.on_turns = [this](const std::vector<TurnRef>& turns) {
-    kept_.turns = turns;
-    note_kept();
-    if (auto saved = save_turns(options_.config.sm.state_dir, turns); !saved) {
-      log::error("turns.save",
-                 "why=\"{}\"; after a restart, blocked turns stay blocked",
-                 saved.error().context);
-    }
-  };
-  observer.on_rows = [this] {
-    kept_.rows = true;
-    note_kept();
-    if (auto saved = save_rows_mark(options_.config.sm.state_dir); !saved) {
-      log::error("rows.save",
-                 "why=\"{}\"; after a restart with another engine, SL-to-VL rows stay as they are",
-                 saved.error().context);
-    }
-  };
   return observer;
-}
-
-void Daemon::note_cc_keys(const CcManager::Keys& keys) {
-  cc_keys_ = keys;
-  if (auto saved = save_cc_keys(options_.config.sm.state_dir, keys); !saved) {
-    log::error("cc_keys.save",
-               "why=\"{}\"; after a restart with another cc_key, agents stay under this one",
-               saved.error().context);
-  }
 }
 
 void Daemon::retry_later(std::string_view event, const Error& error) {
@@ -333,8 +249,6 @@ void Daemon::on_lost(const Error& error) {
 
 void Daemon::close() {
   finish_.reset();
-  left_ = opened_->session->collect();
-  records_.set_source({.collect = [this] { return left_; }, .position = {}, .since = {}});
   if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
   opened_.reset();
 }
@@ -365,6 +279,7 @@ void Daemon::finish_once(const CycleReport& cycle) {
   }
   if (options_.json) {
     nlohmann::ordered_json json = run_json(cycle);
+    json["retries"] = opened_->session->manager().smp_stats().retries;
     json["rss_mb"] = peak_rss_mb();
     answer_ = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   } else {

@@ -18,8 +18,9 @@
 #include "smd/daemon/standby_replication.h"
 #include "smd/replica/tls.h"
 #include "smd/runtime/asio_runtime.h"
-#include "smd/state/record_store.h"
 #include "smd/state/state_directory.h"
+#include "smd/state/state_files.h"
+#include "smd/state/state_store.h"
 
 namespace smd {
 
@@ -53,7 +54,6 @@ class Daemon {
   void open();
   void close();
   [[nodiscard]] SubnetManager::Observer observe();
-  [[nodiscard]] RecordSource record_source();
   void retry_later(std::string_view event, const Error& error);
   void on_lost(const Error& error);
   void on_phase(Phase phase);
@@ -69,8 +69,6 @@ class Daemon {
   [[nodiscard]] bool start_replica();
   [[nodiscard]] std::optional<ReplicaView> replica_view() const;
   void note_role();
-  void note_cc_keys(const CcManager::Keys& keys);
-  void note_kept();
 
   AsioRuntime& runtime_;
   DaemonOptions options_;
@@ -80,10 +78,8 @@ class Daemon {
   std::unique_ptr<SocketServer> admin_;
   std::unique_ptr<MetricsServer> metrics_;
   std::optional<StateLock> lock_;  // of the state directory
-  PersistentState kept_;
-  RecordStore records_;
-  std::vector<cc::CcKey> cc_keys_;
-  ClientRecords left_;  // by clients, when the last session ended
+  StateStore store_;
+  StateFiles files_;
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<StandbyReplication> replica_;
   std::optional<Opened> opened_;

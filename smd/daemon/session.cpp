@@ -1,6 +1,6 @@
 #include "smd/daemon/session.h"
 
-#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace smd {
@@ -9,20 +9,18 @@ Session::Session(Runtime& runtime,
                  Transport& transport,
                  Settings settings,
                  const SaConfig& limits,
-                 PersistentState kept,
-                 const ClientRecords& left,
+                 StateStore& store,
                  Hooks hooks)
     : runtime_(runtime),
-      on_records_(std::move(hooks.on_records)),
+      records_(store.records()),
       wall_ms_(std::move(hooks.wall_ms)),
       split_(transport),
       administration_(runtime,
                       split_.general(),
-                      Administration::Hooks{.on_change = [this] { on_records_(); },
+                      Administration::Hooks{.on_change = [this] { records_.note_change(); },
                                             .on_aliases = [this] { adopt_view(); }}),
-      congestion_(runtime, split_.congestion()),
-      manager_(
-          runtime, split_.subnet(), std::move(settings), std::move(kept), observe(hooks.observer)),
+      congestion_(runtime, split_.congestion(), store),
+      manager_(runtime, split_.subnet(), std::move(settings), store, observe(hooks.observer)),
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)),
@@ -33,8 +31,10 @@ Session::Session(Runtime& runtime,
   administration_.server().add_manager(table_reads_);
   administration_.server().set_wall(hooks.observer.wall);
   connect();
-  restore(left);
+  records_.open(*this);
 }
+
+Session::~Session() { records_.close(); }
 
 void Session::set_limits(const SaConfig& limits) {
   administration_.set_limits(limits);
@@ -44,7 +44,7 @@ void Session::set_limits(const SaConfig& limits) {
 SubnetManager::Observer Session::observe(SubnetManager::Observer observer) {
   observer.on_role = [this, then = std::move(observer.on_role)](SmState state) {
     // Before anything is done in the new role.
-    if (state == SmState::Master) restore_copy();
+    if (state == SmState::Master) records_.adopt_copy();
     then(state);
   };
   return observer;
@@ -61,7 +61,7 @@ void Session::connect() {
   manager_.multicast().on_change([this](const std::vector<GroupChange>& changes) {
     for (const GroupChange& each : changes)
       administration_.tell(sa::GroupEvent{each.mgid, each.p_key, each.created});
-    on_records_();
+    records_.note_change();
   });
 }
 
@@ -103,82 +103,32 @@ void Session::adopt_view() {
   clients_.call(*now, before, administration_.inform().in_service(), m_key);
 }
 
-/// Of the copy: the world's clock may be set while it waits for its use.
-Moment Session::runtime_moment() const {
-  const auto since_start =
-      std::chrono::duration_cast<std::chrono::milliseconds>(runtime_.now() - TimePoint{});
-  return {runtime_.now(), since_start.count()};
-}
-
 Moment Session::now() const {
-  const Moment own = runtime_moment();
-  return {own.runtime, wall_ms_ ? wall_ms_() : own.wall_ms};
+  const TimePoint now = runtime_.now();
+  if (wall_ms_) return {now, wall_ms_()};
+  const auto since_start = std::chrono::duration_cast<std::chrono::milliseconds>(now - TimePoint{});
+  return {now, since_start.count()};
 }
 
 ClientRecords Session::collect() const {
-  if (copy_)
-    return parse_records(copy_->print(), "copy", runtime_moment()).value_or(ClientRecords{});
   ClientRecords kept = administration_.collect();
   kept.in_service = clients_.without_owed(kept.in_service);
   kept.groups = manager_.multicast().to_restore();
   return kept;
 }
 
-/// Into the log, whatever changed that it does not have.
-void Session::note_changes() {
-  if (copy_) return;  // it comes through the log
-  std::string changes;
-  const bool administration = administration_.take_changes(now(), changes);
-  const bool groups = take_changes(manager_.multicast().groups(), changes);
+bool Session::take_changes(std::string& out) {
+  const bool administration = administration_.take_changes(now(), out);
+  const bool groups = smd::take_changes(manager_.multicast().groups(), out);
   const std::vector<Guid> before =
       std::exchange(in_service_, clients_.without_owed(administration_.inform().in_service()));
-  print_changes(before, in_service_, changes);
-  if (administration && groups) {
-    log_.append(std::move(changes));
-  } else {
-    log_.restart();
-  }
-}
-
-std::uint64_t Session::record_position() {
-  note_changes();
-  return log_.end();
-}
-
-std::optional<std::string> Session::record_changes(std::uint64_t position) {
-  note_changes();
-  return log_.since(position);
+  print_changes(before, in_service_, out);
+  return administration && groups;
 }
 
 void Session::restore(const ClientRecords& records) {
   administration_.restore(records);
   manager_.multicast().restore(records.groups);
-}
-
-void Session::take_records(const ClientRecords& records) {
-  copy_.reset();
-  restore(records);
-}
-
-bool Session::take_record_changes(std::string_view changes, std::int64_t ahead_ms) {
-  if (!copy_) {
-    copy_ = RecordLines::read(print_records(collect(), runtime_moment()));
-    if (!copy_) return false;
-    log_.restart();
-  }
-  std::string ours = shift_leases(changes, -ahead_ms);
-  const auto all = static_cast<std::size_t>(std::ranges::count(ours, '\n'));
-  const std::int64_t to_copy_ms = runtime_moment().wall_ms - now().wall_ms;
-  if (copy_->apply(shift_leases(ours, to_copy_ms)) < all) return false;
-  log_.append(std::move(ours));
-  return true;
-}
-
-/// What was the master's is ours.
-void Session::restore_copy() {
-  if (!copy_) return;
-  const ClientRecords records = collect();
-  take_records(records);
 }
 
 }  // namespace smd

@@ -1,32 +1,27 @@
 #include "smd/daemon/standby_replication.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "smd/base/log.h"
-#include "smd/state/persistent_state.h"
+#include "smd/state/record_store.h"
 
 namespace smd {
 
 namespace {
 
-constexpr const char* kLids = "lids";
-constexpr const char* kTurns = "turns";
-constexpr const char* kRows = "rows";
-constexpr const char* kRecords = "records";
+/// That go whole, whenever they changed. A standby has its own CC_Keys.
+constexpr std::array kCopied{&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark};
 
 /// Between checks of a reader that is behind.
 constexpr Duration kHandoverCheckInterval = std::chrono::milliseconds(20);
 
-/// Hands over what was parsed; false, and one line, where it was not.
-template <class Value, class Take>
-bool hand_over(Parsed<Value> parsed, Take&& take) {
-  if (!parsed) {
-    log::warn("replica.unreadable", "why=\"{}\"", print_fault(parsed.error().front()));
-    return false;
-  }
-  take(std::move(*parsed));
-  return true;
+/// One line, where there is a fault; true where there is none.
+bool is_readable(const Faults& faults) {
+  if (faults.empty()) return true;
+  log::warn("replica.unreadable", "why=\"{}\"", print_fault(faults.front()));
+  return false;
 }
 
 }  // namespace
@@ -35,10 +30,10 @@ StandbyReplication::StandbyReplication(Runtime& runtime,
                                        replica::Dialer& dialer,
                                        std::vector<std::string> peers,
                                        replica::WallClock wall,
-                                       Hooks hooks)
+                                       StateStore& store)
     : runtime_(runtime),
       wall_(std::move(wall)),
-      hooks_(std::move(hooks)),
+      store_(store),
       server_(runtime, wall_),
       client_(
           runtime,
@@ -47,44 +42,50 @@ StandbyReplication::StandbyReplication(Runtime& runtime,
           wall_,
           {.is_master =
                [this](const replica::Hello& hello) {
-                 return election_ != nullptr && election_->state() == SmState::Standby &&
-                        hello.state == SmState::Master && hello.manager == election_->counterpart();
+                 if (manager_ == nullptr || hello.state != SmState::Master) return false;
+                 const Election& election = manager_->election();
+                 return election.state() == SmState::Standby &&
+                        hello.manager == election.counterpart();
                },
            .on_part = [this](const replica::Part& part,
                              std::int64_t wall_ms) { return take(part, wall_ms); },
            .on_changes = [this](const replica::Part& changes,
                                 std::int64_t wall_ms) { return take_changes(changes, wall_ms); }}) {
-  server_.follow(
-      kRecords,
-      {.whole =
-           [this] {
-             return print_records(hooks_.records.collect(), {runtime_.now(), wall_()});
-           },
-       .position = [this] { return hooks_.records.position(); },
-       .since = [this](std::uint64_t position) { return hooks_.records.since(position); }});
+  RecordStore& records = store_.records();
+  server_.follow(std::string(StateKind::kClientRecords.name),
+                 {.whole =
+                      [this, &records] {
+                        return print_records(records.collect(), {runtime_.now(), wall_()});
+                      },
+                  .position = [&records] { return records.position(); },
+                  .since = [&records](std::uint64_t at) { return records.since(at); }});
 }
 
 void StandbyReplication::accept(std::unique_ptr<replica::Stream> stream) {
   server_.accept(std::move(stream));
-  note_change();
+  publish_soon();
 }
 
-void StandbyReplication::note_role(const Election* election, std::uint64_t subnet_prefix) {
-  election_ = election;
+void StandbyReplication::note_role(SubnetManager* manager, std::uint64_t subnet_prefix) {
+  manager_ = manager;
   handover_since_.reset();
   handover_timer_.reset();
   replica::Hello hello{.subnet_prefix = subnet_prefix};
-  if (election != nullptr) {
-    hello.manager = election->info().guid;
-    hello.state = election->state();
+  if (manager != nullptr) {
+    hello.manager = manager->election().info().guid;
+    hello.state = manager->election().state();
   }
   server_.present(hello);
   client_.present(hello);
   client_.enable(hello.state == SmState::Standby);
-  if (hello.state == SmState::Master) note_change();
+  if (hello.state == SmState::Master) publish_soon();
 }
 
-void StandbyReplication::note_change() {
+void StandbyReplication::note_change(const StateKind& kind) {
+  if (kind != StateKind::kCcKeys) publish_soon();
+}
+
+void StandbyReplication::publish_soon() {
   if (std::exchange(owed_, true)) return;
   timer_ = Timer(runtime_, runtime_.now() + kDelay, [this] {
     owed_ = false;
@@ -97,42 +98,40 @@ bool StandbyReplication::standby_is_behind() {
   if (client_.peers().empty() || (!owed_ && server_.is_current())) return false;
   if (!handover_since_) handover_since_ = runtime_.now();
   if (runtime_.now() - *handover_since_ >= kHandoverWait) return false;
-  handover_timer_ =
-      Timer(runtime_, runtime_.now() + kHandoverCheckInterval, [this] { hooks_.settle(); });
+  handover_timer_ = Timer(
+      runtime_, runtime_.now() + kHandoverCheckInterval, [this] { manager_->settle_handover(); });
   return true;
 }
 
 void StandbyReplication::publish() {
-  const bool is_master = election_ != nullptr && election_->state() == SmState::Master;
+  const bool is_master = manager_ != nullptr && manager_->election().state() == SmState::Master;
   if (!is_master || server_.peers().empty()) return;
-  const PersistentState& own = hooks_.own();
-  server_.publish({{kLids, print_lid_book(own.book)},
-                   {kTurns, print_turns(own.turns)},
-                   {kRows, print_rows_mark(own.rows)}});
+  std::map<std::string, std::string> parts;
+  for (const StateKind* kind : kCopied) parts.emplace(kind->name, kind->print(store_.get()));
+  server_.publish(parts);
   server_.note_change();
 }
 
 bool StandbyReplication::take_changes(const replica::Part& changes, std::int64_t wall_ms) {
-  if (changes.name != kRecords) return false;
+  if (changes.name != StateKind::kClientRecords.name) return false;
   constexpr std::int64_t kFar = std::int64_t{1} << 60;  // no clock is so wrong
   const std::int64_t ahead_ms = std::clamp(wall_ms, -kFar, kFar) - wall_();
-  if (hooks_.take_record_changes(changes.text, ahead_ms)) return true;
+  if (store_.records().apply(changes.text, ahead_ms)) return true;
   log::warn("replica.unreadable", "why=\"changes of {} that are none\"", changes.name);
   return false;
 }
 
 bool StandbyReplication::take(const replica::Part& part, std::int64_t wall_ms) {
   const std::string where = "replica (" + part.name + ")";
-  if (part.name == kLids) return hand_over(parse_lid_book(part.text, where), hooks_.take_lids);
-  if (part.name == kTurns) return hand_over(parse_turns(part.text, where), hooks_.take_turns);
-  if (part.name == kRecords) {
+  if (part.name == StateKind::kClientRecords.name) {
     // By the sender's clock: leases last as long here as there.
-    return hand_over(parse_records(part.text, where, {runtime_.now(), wall_ms}),
-                     hooks_.take_records);
+    const auto records = parse_records(part.text, where, {runtime_.now(), wall_ms});
+    if (!is_readable(records ? Faults{} : records.error())) return false;
+    store_.records().replace(*records);
+    return true;
   }
-  if (part.name != kRows) return false;
-  if (!part.text.empty()) hooks_.take_rows_mark();
-  return true;
+  const auto kind = std::ranges::find(kCopied, part.name, &StateKind::name);
+  return kind != kCopied.end() && is_readable(store_.put_text(**kind, part.text, where));
 }
 
 }  // namespace smd

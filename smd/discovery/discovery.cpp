@@ -2,35 +2,17 @@
 
 #include <utility>
 
-#include "smd/discovery/literal_run.h"
 #include "smd/discovery/suspect_run.h"
+#include "smd/discovery/thesis_run.h"
 
 namespace smd {
-namespace {
 
-/// Why there is nothing to start from; empty when there is.
-std::string find_gap(const KnownSubnet& known, bool literal) {
-  if (known.sweep == nullptr || known.sweep->fabric == nullptr ||
-      known.sweep->fabric->node_count() == 0) {
-    return "nothing is known yet";
-  }
-  if (!literal) return "";
-  const Fabric& fabric = *known.sweep->fabric;
-  const bool has_routes = known.lids != nullptr && known.lft != nullptr &&
-                          known.lids->base.size() == fabric.port_count() &&
-                          known.lft->switches() == fabric.switch_count() &&
-                          known.lft->top() >= known.lids->top;
-  return has_routes ? "" : "there are no routes to what is known";
-}
-
-}  // namespace
-
-class Discovery::Run final : public Explorer {
+class FullRun : public Explorer {
  public:
-  Run(SmpClient& client, DiscoveryOptions options, Epoch epoch)
+  FullRun(SmpClient& client, DiscoveryOptions options, Epoch epoch)
       : Explorer(client, std::move(options)), epoch_(epoch) {}
 
-  void start(Done done) {
+  void start(Discovery::Done done) {
     done_ = std::move(done);
     ask_local_node();
   }
@@ -48,26 +30,41 @@ class Discovery::Run final : public Explorer {
   }
 
   Epoch epoch_;
-  Done done_;
+  Discovery::Done done_;
 };
 
-Discovery::Discovery(SmpClient& client, DiscoveryOptions options, Epoch epoch)
-    : run_(std::make_unique<Run>(client, std::move(options), epoch)) {}
+namespace {
+
+bool is_known(const KnownSubnet& known) {
+  return known.sweep != nullptr && known.sweep->fabric != nullptr &&
+         known.sweep->fabric->node_count() != 0;
+}
+
+}  // namespace
+
+Discovery::Discovery(SmpClient& client, DiscoveryOptions options, Epoch epoch) {
+  if (options.requests == RequestSet::Thesis) {
+    run_ = std::make_unique<ThesisExplorer<FullRun>>(client, std::move(options), epoch);
+  } else {
+    run_ = std::make_unique<FullRun>(client, std::move(options), epoch);
+  }
+}
 
 Discovery::~Discovery() = default;
 
 void Discovery::start(Done done) { run_->start(std::move(done)); }
 
-PartialDiscovery::PartialDiscovery(SmpClient& client, PartialOptions options, Epoch epoch)
+PartialDiscovery::PartialDiscovery(SmpClient& client, DiscoveryOptions options, Epoch epoch)
     : client_(client), options_(std::move(options)), epoch_(epoch) {}
 
 PartialDiscovery::~PartialDiscovery() = default;
 
 void PartialDiscovery::start(const KnownSubnet& known, std::vector<Guid> suspects, Done done) {
-  std::string gap = find_gap(known, options_.literal);
-  if (!gap.empty()) return done(PartialReport{.full_needed = std::move(gap)});
-  if (options_.literal) {
-    run_ = std::make_unique<LiteralRun>(client_, options_, epoch_, known, std::move(done));
+  if (!is_known(known)) return done(PartialReport{.full_needed = "nothing is known yet"});
+  if (options_.requests == RequestSet::Thesis) {
+    if (!ThesisRun::has_routes(known))
+      return done(PartialReport{.full_needed = "there are no routes to what is known"});
+    run_ = std::make_unique<ThesisRun>(client_, options_, epoch_, known, std::move(done));
   } else {
     run_ = std::make_unique<SuspectRun>(
         client_, options_, epoch_, known, std::move(suspects), std::move(done));

@@ -1,29 +1,24 @@
-// Discovery of the subnet, full or partial.
+// Discovery of the subnet, full or partial, by either set of requests.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "smd/discovery/explorer.h"
+#include "smd/discovery/discovery_options.h"
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/delta.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/routing/tables.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
 
 // Full discovery: learns the whole subnet by directed routes, in propagation order, pipelined
 // through the SMP window.
-//
-// Default: a link known from one end is not asked from the other, and a raised
-// PortStateChange is cleared before the switch's ports are read, so that a change during the
-// reading raises it again. Literal: the request set of the thesis (full discovery, Table 12): every
-// up port is probed, the way back included, and LIDs are set while discovering.
 
-using DiscoveryOptions = ExplorerOptions;
+class FullRun;
 
 /// One run. Destroying it cancels what is pending.
 class Discovery {
@@ -39,8 +34,7 @@ class Discovery {
   void start(Done done);
 
  private:
-  class Run;
-  std::unique_ptr<Run> run_;
+  std::unique_ptr<FullRun> run_;
 };
 
 // Learns what changed by asking where something changed, and keeps the rest of what is known.
@@ -51,25 +45,13 @@ class Discovery {
 // is missing is found again over surviving links, or is gone. A port that came up is explored as
 // in full discovery, stopping at devices that are known. (Thesis, partial discovery.)
 
-struct PartialOptions {
-  MKey m_key;
-
-  /// The request set of the thesis: every known switch is asked for SwitchInfo by LID first, SMPs
-  /// to re-routed devices take an initial LID-routed segment to the last switch whose route still
-  /// works, every missing switch is probed, every up port of a new switch is explored, and LIDs are
-  /// set while discovering (set_end_port). Otherwise: only `suspects` are asked, routes are
-  /// directed over surviving links, and a switch that lost no link is not probed.
-  bool literal = false;
-  std::function<std::optional<PortInfo>(Guid, const PortInfo&)> set_end_port;  // literal only
-};
-
 /// What is known, from the cycle before. Must stay alive while the discovery runs.
 struct KnownSubnet {
   const SweepReport* sweep = nullptr;
   const LidMap* lids = nullptr;
 
-  /// Literal: routes by LID follow these. Not literal: a switch with entries here, but LinearFDBTop
-  /// 0, has restarted.
+  /// Thesis: routes by LID follow these. Fewest: a switch with entries here, but LinearFDBTop 0,
+  /// has restarted.
   const ForwardingTables* lft = nullptr;
 };
 
@@ -93,7 +75,7 @@ class PartialDiscovery {
  public:
   using Done = std::function<void(Result<PartialReport>)>;
 
-  PartialDiscovery(SmpClient& client, PartialOptions options, Epoch epoch);
+  PartialDiscovery(SmpClient& client, DiscoveryOptions options, Epoch epoch);
   ~PartialDiscovery();
   PartialDiscovery(const PartialDiscovery&) = delete;
 
@@ -103,7 +85,7 @@ class PartialDiscovery {
 
  private:
   SmpClient& client_;
-  PartialOptions options_;
+  DiscoveryOptions options_;
   Epoch epoch_;
   std::unique_ptr<PartialRun> run_;
 };

@@ -38,7 +38,7 @@ SmpData clear_change_data(SwitchInfo info) {
   return data;
 }
 
-Explorer::Explorer(SmpClient& client, ExplorerOptions options)
+Explorer::Explorer(SmpClient& client, DiscoveryOptions options)
     : options_(std::move(options)), client_(client), scope_(client) {}
 
 void Explorer::ask(const Question& question, OnReply on_reply) {
@@ -110,19 +110,21 @@ void Explorer::on_node_info(const SmpRoute& route,
 }
 
 void Explorer::explore_switch(std::uint32_t node) {
-  ask({.route = survey_.node(node).route, .attribute = AttributeId::SwitchInfo},
-      [this, node](const Result<SmpReply>& reply) { on_switch_info(node, reply); });
-  if (options_.literal) ask_switch_ports(node);
+  ask_switch_info(node, [this, node] {
+    const bool clears = survey_.node(node).switch_info.port_state_change && !options_.read_only;
+    clears ? clear_port_state_change(node) : ask_switch_ports(node);
+  });
 }
 
-void Explorer::on_switch_info(std::uint32_t node, const Result<SmpReply>& reply) {
-  if (!answered(reply)) return break_node(node, PortNum{0}, "SwitchInfo: " + describe(reply));
-  const Result<SwitchInfo> info = decode_switch_info(reply->data);
-  if (!info) return break_node(node, PortNum{0}, info.error().context);
-  survey_.node(node).switch_info = *info;
-  if (options_.literal) return;
-  if (info->port_state_change && !options_.read_only) return clear_port_state_change(node);
-  ask_switch_ports(node);
+void Explorer::ask_switch_info(std::uint32_t node, std::function<void()> then) {
+  ask({.route = survey_.node(node).route, .attribute = AttributeId::SwitchInfo},
+      [this, node, then = std::move(then)](const Result<SmpReply>& reply) {
+        if (!answered(reply)) return break_node(node, PortNum{0}, "SwitchInfo: " + describe(reply));
+        const Result<SwitchInfo> info = decode_switch_info(reply->data);
+        if (!info) return break_node(node, PortNum{0}, info.error().context);
+        survey_.node(node).switch_info = *info;
+        then();
+      });
 }
 
 void Explorer::clear_port_state_change(std::uint32_t node) {
@@ -170,30 +172,25 @@ void Explorer::on_port_info(std::uint32_t node,
   port.info = *info;
   port.read = port.fresh = true;
 
+  on_port_read({node, number}, route);
   const bool is_switch = survey_.node(node).info.is_switch();
-  if (options_.literal && is_switch == (number == PortNum{0})) set_end_port(node, number, route);
   const bool leads_on =
       is_switch ? number != PortNum{0} : node == 0 && number == survey_.local_port();
   if (survey_.is_up({node, number}) && leads_on) probe({node, number});
 }
 
-void Explorer::set_end_port(std::uint32_t node, PortNum number, const SmpRoute& route) {
-  if (!options_.set_end_port) return;
-  const Survey::Port& port = survey_.port({node, number});
-  const auto wanted = options_.set_end_port(port.guid, port.info);
-  if (!wanted) return;
+void Explorer::set_port(LinkEnd end, const SmpRoute& route, const PortInfo& wanted) {
   SmpData data{};
-  encode_port_info(*wanted, data);
+  encode_port_info(wanted, data);
   ask({.route = route,
        .method = Method::Set,
        .attribute = AttributeId::PortInfo,
-       .modifier = number.value(),
+       .modifier = end.port.value(),
        .data = data},
-      [this, node, number](const Result<SmpReply>& reply) {
-        if (!answered(reply)) return break_node(node, number, "Set PortInfo: " + describe(reply));
-        if (const auto info = decode_port_info(reply->data)) {
-          survey_.port({node, number}).info = *info;
-        }
+      [this, end](const Result<SmpReply>& reply) {
+        if (!answered(reply))
+          return break_node(end.node, end.port, "Set PortInfo: " + describe(reply));
+        if (const auto info = decode_port_info(reply->data)) survey_.port(end).info = *info;
       });
 }
 
@@ -210,13 +207,12 @@ void Explorer::forget(std::uint32_t node) {
 }
 
 void Explorer::pump_probes() {
-  // Lean probing decides at injection, when most other ends are known; the literal form asks in any
-  // case.
-  while (!probes_.empty() && (options_.literal || outstanding_ < room())) {
+  // Whether a port is asked is decided at injection, when most other ends are known.
+  while (!probes_.empty() && outstanding_ < room()) {
     const LinkEnd from = probes_.front();
     probes_.pop_front();
     survey_.port(from).probing = false;
-    if (!options_.literal && survey_.peer(from)) continue;
+    if (survey_.peer(from) && !probes_known_links()) continue;
     if (survey_.node(from.node).broken || !survey_.is_up(from)) continue;
     const auto here = route_to(from.node);
     if (!here) {

@@ -12,29 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "smd/discovery/discovery_options.h"
 #include "smd/discovery/survey.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd {
 
-struct ExplorerOptions {
-  /// Every up port is probed, the way back included, and LIDs are set on the way. Otherwise a link
-  /// known from one end is not asked from the other.
-  bool literal = false;
-  MKey m_key;
-
-  /// Nothing is set: PortStateChange stays raised where it is, and what came after the ports were
-  /// read does not show. Not with `literal`.
-  bool read_only = false;
-
-  /// Literal only: called with the port's GUID for every port that takes a LID; what it returns is
-  /// sent as Set(PortInfo) at once.
-  std::function<std::optional<PortInfo>(Guid, const PortInfo&)> set_end_port;
-};
-
 class Explorer {
  public:
-  Explorer(SmpClient& client, ExplorerOptions options);
+  Explorer(SmpClient& client, DiscoveryOptions options);
   virtual ~Explorer() = default;
   Explorer(const Explorer&) = delete;
 
@@ -64,6 +50,14 @@ class Explorer {
 
   [[nodiscard]] const std::deque<LinkEnd>& probes() const { return probes_; }
 
+  /// `then` follows when the switch has said what it is.
+  void ask_switch_info(std::uint32_t node, std::function<void()> then);
+
+  void ask_switch_ports(std::uint32_t node);
+
+  /// Sets a port of the node that answers over `route`, and keeps what it answers.
+  void set_port(LinkEnd end, const SmpRoute& route, const PortInfo& wanted);
+
   /// Nothing leads to the node any more, and its GUID is free for another one.
   void forget(std::uint32_t node);
 
@@ -74,10 +68,19 @@ class Explorer {
 
   void stop() { scope_.cancel_all(); }
 
-  // What else must happen, for partial discovery.
+  // What the forms of discovery decide.
 
   /// Last after every answer; may destroy this.
   virtual void on_step() = 0;
+
+  /// A switch that was not known: what it is, and its ports.
+  virtual void explore_switch(std::uint32_t node);
+
+  /// PortInfo was read, over `route`.
+  virtual void on_port_read(LinkEnd, const SmpRoute&) {}
+
+  /// Links whose other end is known are asked all the same.
+  [[nodiscard]] virtual bool probes_known_links() const { return false; }
 
   /// `from` leads to `arrival`, whose link went elsewhere before or not. False: the caller takes
   /// care of `from` later.
@@ -96,14 +99,14 @@ class Explorer {
 
   virtual void unlink(LinkEnd end) { survey_.unlink(end); }
 
-  /// Not literal: requests on the way up to which probes are added.
+  /// Requests on the way up to which probes are added.
   virtual std::size_t room() { return client_.window(); }
 
   /// Nothing when it cannot be reached any more.
   virtual std::optional<SmpRoute> route_to(std::uint32_t node) { return survey_.node(node).route; }
 
   Survey survey_;
-  ExplorerOptions options_;
+  DiscoveryOptions options_;
   std::optional<Error> fatal_;
   Anomalies anomalies_;
 
@@ -112,16 +115,12 @@ class Explorer {
   void on_node_info(const SmpRoute& route,
                     std::optional<LinkEnd> from,
                     const Result<SmpReply>& reply);
-  void explore_switch(std::uint32_t node);
-  void on_switch_info(std::uint32_t node, const Result<SmpReply>& reply);
   void clear_port_state_change(std::uint32_t node);
-  void ask_switch_ports(std::uint32_t node);
   void ask_port_info(std::uint32_t node, PortNum port, const SmpRoute& route);
   void on_port_info(std::uint32_t node,
                     PortNum port,
                     const SmpRoute& route,
                     const Result<SmpReply>& reply);
-  void set_end_port(std::uint32_t node, PortNum port, const SmpRoute& route);
   void join(LinkEnd a, LinkEnd b);
   void link(LinkEnd a, LinkEnd b);
   void verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested);

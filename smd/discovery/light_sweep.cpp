@@ -32,7 +32,7 @@ void LightSweep::on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply)
     report_.silent.push_back(node);
   } else if (info->port_state_change) {
     report_.changed.push_back(node);
-    if (literal_) return clear_and_end(lid, *info);
+    if (ends_at_change_) return clear_and_end(lid, *info);
   }
   if (asked_.empty()) return end();
   if (!reply) return;

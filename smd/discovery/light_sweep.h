@@ -26,10 +26,11 @@ class LightSweep {
  public:
   using Done = std::function<void(LightSweepReport)>;
 
-  /// Literal: the first switch that reports a change is told to forget it and ends the look; what
-  /// others say is not waited for. (Full discovery as in the thesis: 8 + 1 requests of its 123.)
-  LightSweep(Runtime& runtime, SmpClient& client, MKey m_key, bool literal = false)
-      : runtime_(runtime), scope_(client), m_key_(m_key), literal_(literal) {}
+  /// `ends_at_change`: the first switch that reports a change is told to forget it and ends the
+  /// look; what others say is not waited for. (Before a full discovery of the thesis: 8 + 1
+  /// requests of its 123.)
+  LightSweep(Runtime& runtime, SmpClient& client, MKey m_key, bool ends_at_change = false)
+      : runtime_(runtime), scope_(client), m_key_(m_key), ends_at_change_(ends_at_change) {}
 
   LightSweep(const LightSweep&) = delete;
 
@@ -46,7 +47,7 @@ class LightSweep {
   Runtime& runtime_;
   SmpScope scope_;
   MKey m_key_;
-  bool literal_;
+  bool ends_at_change_;
   Done done_;
   LightSweepReport report_;
   std::set<NodeIdx> asked_;  // and did not answer yet

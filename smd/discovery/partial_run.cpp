@@ -86,8 +86,7 @@ void SwitchReader::clear() {
 
 void SwitchReader::ask_ports() {
   std::vector<PortNum> ports = wanted_.anyway;
-  // A switch without linear tables shows by its LID alone that it has restarted.
-  if (!wanted_.literal && reading_.info.linear_fdb_top == 0) ports.push_back(PortNum{0});
+  if (wanted_.lid_without_lft && reading_.info.linear_fdb_top == 0) ports.push_back(PortNum{0});
   if (reading_.raised) {
     for (unsigned p = 1; p <= wanted_.num_ports; ++p) {
       ports.push_back(PortNum{static_cast<std::uint8_t>(p)});
@@ -134,16 +133,12 @@ void SwitchReader::finish() {
 }
 
 PartialRun::PartialRun(SmpClient& client,
-                       const PartialOptions& options,
+                       const DiscoveryOptions& options,
                        Epoch epoch,
                        const KnownSubnet& known,
                        PartialDiscovery::Done done)
-    : Explorer(client,
-               {.literal = options.literal,
-                .m_key = options.m_key,
-                .set_end_port = options.set_end_port}),
+    : Explorer(client, options),
       client_(client),
-      partial_(options),
       known_(known),
       epoch_(epoch),
       done_(std::move(done)) {
@@ -173,11 +168,11 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
       client_,
       SwitchReader::Wanted{.route = request.route,
                            .identity = identity,
-                           .m_key = partial_.m_key,
+                           .m_key = options_.m_key,
                            .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
                            .had_tables = had_tables(node),
                            .cleared_before = cleared_.contains(node),
-                           .literal = partial_.literal,
+                           .lid_without_lft = request.lid_without_lft,
                            .anyway = std::move(request.anyway)});
   reader->start([this, node](const Result<SwitchReader::Reading>& reading) {
     const auto reader_node = readers_.extract(node);  // alive until its last handler returns
@@ -220,10 +215,8 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
     const PortState now = survey_.port(end).info.state();
     const auto peer = survey_.peer(end);
     changed = changed || now != before || survey_.port(end).joined;
-    // Down and up again between two looks: whoever is there now need not be who was.
-    const bool retrained =
-        now == PortState::Initialize && (!partial_.literal || before > PortState::Initialize);
-    const bool lost = peer && !survey_.port(end).joined && (!survey_.is_up(end) || retrained);
+    const bool lost =
+        peer && !survey_.port(end).joined && (!survey_.is_up(end) || has_retrained(before, now));
     if (lost && peer == own_link()) {
       need_full("the manager's own link changed");
       return true;

@@ -37,10 +37,10 @@ class SwitchReader {
     std::optional<Identity> identity;  // none: the route is by LID
     MKey m_key;
     unsigned num_ports = 0;
-    bool had_tables = false;      // LinearFDBTop 0 means that it has restarted
-    bool cleared_before = false;  // PortStateChange, by somebody who did not read the ports then
-    bool literal = false;         // never port 0
-    std::vector<PortNum> anyway;  // ports to read even if PortStateChange is clear
+    bool had_tables = false;       // LinearFDBTop 0 means that it has restarted
+    bool cleared_before = false;   // PortStateChange, by somebody who did not read the ports then
+    bool lid_without_lft = false;  // port 0 is read of a switch that has no linear table
+    std::vector<PortNum> anyway;   // ports to read even if PortStateChange is clear
   };
 
   struct PortReading {
@@ -100,7 +100,7 @@ class SwitchReader {
 class PartialRun : public Explorer {
  public:
   PartialRun(SmpClient& client,
-             const PartialOptions& options,
+             const DiscoveryOptions& options,
              Epoch epoch,
              const KnownSubnet& known,
              PartialDiscovery::Done done);
@@ -114,6 +114,9 @@ class PartialRun : public Explorer {
     SmpRoute route;
     std::optional<PortNum> arrival;  // where a directed route must end; none: the route is by LID
     std::vector<PortNum> anyway;     // ports to read even if PortStateChange is clear
+
+    /// A switch without linear tables shows by its LID alone that it has restarted.
+    bool lid_without_lft = false;
   };
 
   void read_switch(std::uint32_t node, ReadRequest request);
@@ -145,13 +148,15 @@ class PartialRun : public Explorer {
   virtual void on_port_down(LinkEnd end) = 0;
   virtual void on_port_up(LinkEnd end) = 0;
 
+  /// Down and up again between two looks: whoever is there now need not be who was.
+  [[nodiscard]] virtual bool has_retrained(PortState before, PortState now) const = 0;
+
   [[nodiscard]] bool is_known(std::uint32_t node) const { return node < known_nodes_; }
 
   /// The manager's adapter port; nothing when it sits on a switch.
   [[nodiscard]] std::optional<LinkEnd> own_link() const;
 
   SmpClient& client_;
-  PartialOptions partial_;
   KnownSubnet known_;
 
  private:

@@ -5,7 +5,7 @@
 namespace smd {
 
 SuspectRun::SuspectRun(SmpClient& client,
-                       const PartialOptions& options,
+                       const DiscoveryOptions& options,
                        Epoch epoch,
                        const KnownSubnet& known,
                        std::vector<Guid> suspects,
@@ -121,7 +121,8 @@ bool SuspectRun::start_reading() {
     read_switch(node,
                 {.route = SmpRoute::directed(tree.path(node)),
                  .arrival = tree.arrival(node),
-                 .anyway = {hint.ports.begin(), hint.ports.end()}});
+                 .anyway = {hint.ports.begin(), hint.ports.end()},
+                 .lid_without_lft = true});
   }
   return is_reading();
 }

@@ -21,7 +21,7 @@ namespace smd {
 class SuspectRun final : public PartialRun {
  public:
   SuspectRun(SmpClient& client,
-             const PartialOptions& options,
+             const DiscoveryOptions& options,
              Epoch epoch,
              const KnownSubnet& known,
              std::vector<Guid> suspects,
@@ -43,6 +43,10 @@ class SuspectRun final : public PartialRun {
   void on_port_down(LinkEnd end) override { unlink(end); }
 
   void on_port_up(LinkEnd end) override { probe(end); }
+
+  [[nodiscard]] bool has_retrained(PortState, PortState now) const override {
+    return now == PortState::Initialize;
+  }
 
   bool may_join(LinkEnd from, LinkEnd arrival) override;
   void on_joined(LinkEnd a, LinkEnd b) override;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd {
 namespace {

@@ -45,15 +45,13 @@ std::string print_cost(const TransitionPlan& plan) {
 
 Cycle::Cycle(const Parts& parts, Hooks hooks) : parts_(parts), hooks_(std::move(hooks)) {}
 
-/// A stage calls from one of its own handlers: its frame is left before it is destroyed.
-template <class Stage, class Value>
-void Cycle::leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value)) {
-  deferred_ = Timer(parts_.runtime,
-                    parts_.runtime.now(),
-                    [this, &stage, value = std::move(value), then]() mutable {
-                      stage.reset();
-                      (this->*then)(std::move(value));
-                    });
+/// What the stage cost goes to `cost`.
+template <class Stage>
+void Cycle::end_stage(std::optional<Stage>& stage, PhaseCost& cost, void (Cycle::*then)()) {
+  deferred_ = leave(parts_.runtime, stage, [this, &cost, then] {
+    cost += parts_.meter.lap();
+    (this->*then)();
+  });
 }
 
 void Cycle::start(SweepTrigger why) {
@@ -91,11 +89,7 @@ void Cycle::probe_refusing() {
   set_probe_.emplace(parts_.client, parts_.settings.ports.m_key);
   set_probe_->start(found_, std::move(asked), [this](const std::vector<Guid>& willing) {
     for (const Guid guid : willing) parts_.state.refusing.erase(guid);
-    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
-      set_probe_.reset();
-      report_.discovery += parts_.meter.lap();
-      take_in();
-    });
+    end_stage(set_probe_, report_.discovery, &Cycle::take_in);
   });
 }
 
@@ -138,11 +132,7 @@ void Cycle::take_keys() {
     ForeignKeys& keys = report_.foreign_keys;
     keys.ports -= taken;
     keys.forever = std::min(keys.forever, keys.ports);
-    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
-      key_taker_.reset();
-      report_.configure += parts_.meter.lap();
-      address();
-    });
+    end_stage(key_taker_, report_.configure, &Cycle::address);
   });
 }
 
@@ -181,10 +171,8 @@ void Cycle::address() {
   report_.counts.lids = static_cast<std::uint64_t>(
       std::ranges::count_if(lids_.owner, [](PortIdx p) { return p != kNone<PortIdx>; }));
   parts_.client.set_local_lid(lids_.base[found_.fabric->sm_port]);
-  if (assigned->book != state.book) {
-    state.book = std::move(assigned->book);
-    hooks_.on_lids(state.book);
-  }
+  state.book = std::move(assigned->book);
+  parts_.store.put_lids(state.book);
   read_back(&Cycle::route);
 }
 
@@ -201,11 +189,7 @@ void Cycle::read_back(void (Cycle::*then)()) {
   if (blocks.empty()) return (this->*then)();
   read_back_.emplace(parts_.client, parts_.settings.ports.m_key);
   read_back_->start(found_, std::move(blocks), confirmed.tables, [this, then](std::uint64_t) {
-    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this, then] {
-      read_back_.reset();
-      report_.tables += parts_.meter.lap();
-      (this->*then)();
-    });
+    end_stage(read_back_, report_.tables, then);
   });
 }
 
@@ -229,14 +213,11 @@ void Cycle::route() {
       parts_.runtime,
       [job = std::move(job)] { return compute_routed(job); },
       [this](Routed routed) {
-        // Final routes are charged part by part.
-        const Duration charged =
-            round_ == 0
-                ? charge(parts_.settings, round_, found_.fabric->node_count(), share_of(routed))
-                : Duration{0};
+        computing_ = computing_time(routed);
+        const Duration wait = round_ == 0 ? computing_ : Duration{0};  // else part by part
         deferred_ =
             Timer(parts_.runtime,
-                  parts_.runtime.now() + charged,
+                  parts_.runtime.now() + wait,
                   [this, routed = std::move(routed)]() mutable { on_routed(std::move(routed)); });
       });
 }
@@ -252,10 +233,17 @@ void Cycle::rebalance(RouteJob job) {
       });
 }
 
-/// Of the entries those that an engine which keeps routes made anew.
-double Cycle::share_of(const Routed& routed) const {
-  if (!parts_.settings.computing_time || !routed.tables.recomputed) return 1;
-  return changed_entries_pct(*found_.fabric, routed.tables.lft, parts_.state.program.tables) / 100;
+/// What a simulation charges for the routes of this round; 0 elsewhere. Of those that come first,
+/// only the entries count that an engine which keeps routes made anew.
+Duration Cycle::computing_time(const Routed& routed) const {
+  if (!parts_.settings.computing_time) return Duration{0};
+  const Fabric& fabric = *found_.fabric;
+  ComputedRoutes computed{.engine = engine_of_round(parts_.settings, round_),
+                          .nodes = fabric.node_count()};
+  if (round_ == 0 && routed.tables.recomputed)
+    computed.share =
+        changed_entries_pct(fabric, routed.tables.lft, parts_.state.program.tables) / 100;
+  return parts_.settings.computing_time(computed);
 }
 
 void Cycle::on_routed(Routed routed) {
@@ -282,9 +270,7 @@ void Cycle::on_routed(Routed routed) {
   state.orientation = routed.tables.orientation;
   if (round_ == 0) mark_verified();
   if (round_ > 0) {
-    final_ = std::move(routed.tables);
-    part_ = 0;
-    part_began_ = parts_.runtime.now();
+    final_ = {.tables = std::move(routed.tables), .began = parts_.runtime.now()};
     return await_part();
   }
   set_target(std::move(routed.tables));
@@ -326,7 +312,7 @@ void Cycle::set_target(RoutingTables goal) {
     if (const auto vl = choose_multicast_vl(fabric, goal, parts_.settings)) apart = *vl;
   }
   SlToVlMaps rows;
-  if (state.rows || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
+  if (parts_.store.get().sl_to_vl_mark || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
     rows = choose_rows(fabric, goal, parts_.settings.qos, apart);
   auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
   report_.partition_faults = state.partitions.faults;
@@ -351,23 +337,16 @@ void Cycle::read_rows() {
   if (unread.empty()) return plan();
   sl_to_vl_reader_.emplace(parts_.client, parts_.settings.ports.m_key);
   sl_to_vl_reader_->start(goal.sweep, std::move(unread), confirmed.sl_to_vl, [this] {
-    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
-      sl_to_vl_reader_.reset();
-      report_.turns += parts_.meter.lap();
-      plan();
-    });
+    end_stage(sl_to_vl_reader_, report_.turns, &Cycle::plan);
   });
 }
 
 void Cycle::await_part() {
-  const TimePoint ready =
-      part_began_ +
-      charge(parts_.settings, round_, found_.fabric->node_count()) * (part_ + 1) / kFinalParts;
+  const TimePoint ready = final_.began + computing_ * (final_.part + 1) / kFinalParts;
   deferred_ = Timer(parts_.runtime, std::max(ready, parts_.runtime.now()), [this] {
     const RoutingTables& provisional = parts_.state.in_force->routing;
-    const unsigned top = lids_.top.value();
-    set_target(take_over(
-        provisional, final_, Lid{static_cast<std::uint16_t>(top * (part_ + 1) / kFinalParts)}));
+    const unsigned last = lids_.top.value() * (final_.part + 1) / kFinalParts;
+    set_target(take_over(provisional, final_.tables, Lid{static_cast<std::uint16_t>(last)}));
   });
 }
 
@@ -378,7 +357,7 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
               .held = collect_held_tables(fabric, goal->routing->lft.top(), confirmed.tables),
               .blocked = confirmed.turns.collect(parts_.state.in_force->fabric(),
                                                  TurnMemory::Held::Blocked),
-              .options = planner_options(parts_.settings.mode),
+              .options = parts_.settings.strategy.planner,
               .next_hop_first = round_ == 1,
               .rows = {},
               .advertised = {},
@@ -399,7 +378,7 @@ void Cycle::plan() {
         changed_entries_pct(goal->fabric(), goal->routing->lft, state.program.tables);
   }
   first_plan_ = false;
-  const bool proves = planner_options(parts_.settings.mode).first == Deactivation::Certified;
+  const bool proves = parts_.settings.strategy.planner.first == Deactivation::Certified;
   std::shared_ptr<const ActiveSubnet> extended =
       proves && state.extended ? add_unresponsive(goal, *state.extended) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
@@ -432,7 +411,7 @@ void Cycle::note_plan(const TransitionPlan& plan) {
 }
 
 /// Before the first of them is blocked, so that a daemon that dies meanwhile leaves a trace.
-void Cycle::announce_turns(const TransitionPlan& plan) {
+void Cycle::keep_turns(const TransitionPlan& plan) {
   const Fabric& fabric = parts_.state.in_force->fabric();
   std::vector<TurnRef> turns = parts_.state.program.turns.maybe_blocked();
   const std::size_t before = turns.size();
@@ -444,7 +423,7 @@ void Cycle::announce_turns(const TransitionPlan& plan) {
   std::ranges::sort(turns);
   const auto again = std::ranges::unique(turns);
   turns.erase(again.begin(), again.end());
-  hooks_.on_turns(std::move(turns));
+  parts_.store.put_turns(turns);
 }
 
 PortPolicy Cycle::port_policy() const {
@@ -465,15 +444,14 @@ void Cycle::program(TransitionPlan plan) {
     return drop_rebalance(print_transition_kind(plan.kind));
   }
   if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
-  if (!parts_.state.in_force->rows->empty() && !std::exchange(parts_.state.rows, true))
-    hooks_.on_rows();
+  if (!parts_.state.in_force->rows->empty()) parts_.store.set_sl_to_vl_mark();
   hooks_.on_phase(Phase::Programming);
   report_.routing += parts_.meter.lap();
   plan_ = std::move(plan);
   note_plan(plan_);
   log_plan(parts_.state.in_force->fabric(), plan_);
   if (hooks_.on_plan) hooks_.on_plan(parts_.state.in_force->fabric(), plan_);
-  announce_turns(plan_);
+  keep_turns(plan_);
   const ActiveSubnet& goal = *parts_.state.in_force;
   rows_ = goal.rows->empty() ? SlToVlMaps{} : with_blocked_sls(goal.rows, plan_.blocked_sls);
   programmer_.emplace(parts_.runtime, parts_.client, parts_.state.program, parts_.meter);
@@ -487,12 +465,12 @@ void Cycle::program(TransitionPlan plan) {
        .plan = &plan_,
        .default_port = &goal.routing->default_port,
        .sl_to_vl = &rows_,
-       .drain_time = parts_.settings.mode.literal ? Duration{0} : parts_.settings.drain_time,
-       .lid_routed_activation = parts_.settings.mode.lid_routed_activation,
-       .one_set_activation = parts_.settings.one_set_activation,
-       .literal = parts_.settings.mode.literal},
+       .writing = parts_.settings.strategy.writing},
       [this](ProgramReport report) {
-        leave(programmer_, std::move(report), &Cycle::on_programmed);
+        deferred_ =
+            leave(parts_.runtime, programmer_, [this, report = std::move(report)]() mutable {
+              on_programmed(std::move(report));
+            });
       });
 }
 
@@ -516,7 +494,7 @@ void Cycle::on_programmed(ProgramReport report) {
   state.replace_in_force(with_fabric(*state.in_force, found_.fabric));
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
-  if (state.rows)
+  if (parts_.store.get().sl_to_vl_mark)
     state.advertised.advertise(state.in_force,
                                !report.plan_interrupted && report.fault_count == 0,
                                silent,
@@ -529,13 +507,13 @@ void Cycle::on_programmed(ProgramReport report) {
     if (replans_++ < kMostReplans) return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
   }
-  if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings.mode)) {
+  if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings)) {
     report_.provisional = parts_.runtime.now() - report_.began;
     ++round_;
     return route();
   }
-  if (report_.fault_count == 0 && round_ > 0 && part_ + 1 < kFinalParts) {
-    ++part_;
+  if (report_.fault_count == 0 && round_ > 0 && final_.part + 1 < kFinalParts) {
+    ++final_.part;
     return await_part();
   }
   tell_clients();
@@ -544,7 +522,7 @@ void Cycle::on_programmed(ProgramReport report) {
 /// Whether there is somebody to blame for the plan that does not get on, and the rest can do
 /// without.
 bool Cycle::has_refusing() const {
-  if (round_ > 0 || parts_.settings.mode.literal) return false;
+  if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
     const auto node = found_.fabric->find_node(guid);
     return node && !is_indispensable(found_, *node);
@@ -570,11 +548,7 @@ void Cycle::tell_clients() {
   if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
   reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {
-    deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this] {
-      reregistration_.reset();
-      report_.configure += parts_.meter.lap();
-      measure();
-    });
+    end_stage(reregistration_, report_.configure, &Cycle::measure);
   });
 }
 

@@ -26,6 +26,7 @@
 #include "smd/program/sl2vl_writer.h"
 #include "smd/program/switch_setter.h"
 #include "smd/program/takeover.h"
+#include "smd/state/state_store.h"
 #include "smd/subnet/active_subnet.h"
 #include "smd/subnet/cycle_report.h"
 
@@ -38,9 +39,6 @@ class Cycle {
  public:
   struct Hooks {
     std::function<void(Phase)> on_phase;
-    std::function<void(const LidBook&)> on_lids;         // changed: to be kept
-    std::function<void(std::vector<TurnRef>)> on_turns;  // all that a plan may leave blocked
-    std::function<void()> on_rows;  // rows of switches are about to be set for the first time
     PlanWatcher on_plan;
 
     /// The sweep is over, and nothing was written yet that others rely on: proceed() goes on.
@@ -54,6 +52,7 @@ class Cycle {
     SmpClient& client;
     const Settings& settings;
     ManagerState& state;
+    StateStore& store;
     const DeferredWork& deferred_work;
     CostMeter& meter;
     bool read_only = false;  // until proceed(): whether we may write is not settled
@@ -84,7 +83,7 @@ class Cycle {
   void read_back(void (Cycle::*then)());
   void route();
   void rebalance(RouteJob job);
-  [[nodiscard]] double share_of(const Routed& routed) const;
+  [[nodiscard]] Duration computing_time(const Routed& routed) const;
   void on_routed(Routed routed);
   [[nodiscard]] std::string engine() const;
   [[nodiscard]] bool is_on_trial() const;
@@ -99,7 +98,7 @@ class Cycle {
   void on_programmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;
   void leave_out_refusing();
-  void announce_turns(const TransitionPlan& plan);
+  void keep_turns(const TransitionPlan& plan);
   void note_plan(const TransitionPlan& plan);
   void tell_clients();
   void measure();
@@ -109,8 +108,8 @@ class Cycle {
 
   [[nodiscard]] PortPolicy port_policy() const;
 
-  template <class Stage, class Value>
-  void leave(std::optional<Stage>& stage, Value value, void (Cycle::*then)(Value));
+  template <class Stage>
+  void end_stage(std::optional<Stage>& stage, PhaseCost& cost, void (Cycle::*then)());
 
   Parts parts_;
   Hooks hooks_;
@@ -133,9 +132,16 @@ class Cycle {
   unsigned replans_ = 0;
   PlanInterruption refusal_;  // what every attempt at the plan met
   bool first_plan_ = true;
-  RoutingTables final_;  // of round 1
-  unsigned part_ = 0;    // of the final routes, the one under way
-  TimePoint part_began_;
+  Duration computing_{0};  // see computing_time(); of this round
+
+  /// Routes of the round after provisional ones.
+  struct FinalRoutes {
+    RoutingTables tables;
+    TimePoint began;
+    unsigned part = 0;  // under way
+  };
+
+  FinalRoutes final_;
   TransitionPlan plan_;
   SlToVlMaps rows_;  // that it writes
   std::vector<PortIdx>
@@ -149,7 +155,7 @@ class Cycle {
   std::optional<Programmer> programmer_;
   std::optional<Reregistration> reregistration_;
   OffloadOwner work_;
-  Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+  Timer deferred_;  // see leave()
 };
 
 }  // namespace smd

@@ -15,25 +15,6 @@ namespace smd {
 
 namespace {
 
-using Routes = ReconfigurationMode::Routes;
-using Safety = ReconfigurationMode::Safety;
-
-Deactivation first_choice(Safety safety) {
-  switch (safety) {
-    case Safety::Certified:
-      return Deactivation::Certified;
-    case Safety::CutDependencies:
-      return Deactivation::CutDependencies;
-    case Safety::CutPorts:
-      return Deactivation::CutPorts;
-    case Safety::DeactivateAll:
-      return Deactivation::All;
-    case Safety::None:
-      return Deactivation::None;
-  }
-  return Deactivation::Certified;
-}
-
 /// LIDs below this have a place in the linear forwarding table; 0: there is none.
 unsigned count_linear_entries(const SwitchInfo& info) {
   return has_random_table(info) ? 0 : info.linear_fdb_cap;
@@ -72,26 +53,17 @@ std::vector<std::uint8_t> discarded_sls(const QosPolicy& qos) {
 
 }  // namespace
 
-unsigned count_rounds(const ReconfigurationMode& how) {
-  return how.routes == Routes::PiraThenFera ? 2 : 1;
+unsigned count_rounds(const Settings& settings) {
+  return std::max(1u, static_cast<unsigned>(settings.strategy.engines.size()));
 }
 
-std::string engine_of_round(const Settings& settings, unsigned round) {
-  switch (settings.mode.routes) {
-    case Routes::Engine:
-      return settings.engine;
-    case Routes::Fera:
-      return "fera";
-    case Routes::Pira:
-      return "pira";
-    case Routes::PiraThenFera:
-      return round == 0 ? "pira" : "fera";
-  }
-  return settings.engine;
+const std::string& engine_of_round(const Settings& settings, unsigned round) {
+  const std::vector<std::string>& engines = settings.strategy.engines;
+  return engines.empty() ? settings.engine : engines[round];
 }
 
 std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric) {
-  if (!settings.engine_options.roots.empty() || !settings.mode.literal)
+  if (!settings.engine_options.roots.empty() || !settings.strategy.roots_at_manager)
     return settings.engine_options.roots;
   NodeIdx root = fabric.sm_node;
   if (!fabric.is_switch(root) && fabric.peer[fabric.sm_port] != kNone<PortIdx>)
@@ -135,10 +107,6 @@ std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& 
   return std::nullopt;
 }
 
-PlannerOptions planner_options(const ReconfigurationMode& how) {
-  return {.first = first_choice(how.safety), .whole_tables = how.whole_tables};
-}
-
 QosPolicy choose_qos(const Settings& settings,
                      unsigned route_vls,
                      const std::optional<MulticastVl>& apart) {
@@ -154,12 +122,6 @@ QosPolicy choose_qos(const Settings& settings,
     if (kind.sl_to_vl) (*kind.sl_to_vl)[apart->sl] = apart->vl;
   }
   return qos;
-}
-
-Duration charge(const Settings& settings, unsigned round, std::size_t nodes, double share) {
-  if (!settings.computing_time) return Duration{0};
-  return settings.computing_time(
-      {.engine = engine_of_round(settings, round), .nodes = nodes, .share = share});
 }
 
 std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,

@@ -11,7 +11,6 @@
 #include "smd/config/settings.h"
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/fabric.h"
-#include "smd/plan/make/planner.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_rules.h"
 #include "smd/subnet/active_subnet.h"
@@ -19,12 +18,12 @@
 namespace smd {
 
 /// Rounds of routes: provisional ones may come before the final ones.
-[[nodiscard]] unsigned count_rounds(const ReconfigurationMode& how);
+[[nodiscard]] unsigned count_rounds(const Settings& settings);
 
 /// The engine of a round, from 0.
-[[nodiscard]] std::string engine_of_round(const Settings& settings, unsigned round);
+[[nodiscard]] const std::string& engine_of_round(const Settings& settings, unsigned round);
 
-/// As configured; the thesis orients from the switch that the manager sits on.
+/// As configured, or the switch that the manager sits on.
 [[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
 
 /// The manager's own node, or a switch that others are reached through alone: leaving it out would
@@ -40,20 +39,11 @@ namespace smd {
 [[nodiscard]] std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found,
                                                                            Lid top);
 
-[[nodiscard]] PlannerOptions planner_options(const ReconfigurationMode& how);
-
 /// As configured; where routes need several VLs, SL s goes to VL s modulo their number instead.
 /// `apart` keeps its VL to itself.
 [[nodiscard]] QosPolicy choose_qos(const Settings& settings,
                                    unsigned route_vls,
                                    const std::optional<MulticastVl>& apart);
-
-/// The time that a simulation charges for the routes of a round, of which `share` was made anew; 0
-/// elsewhere.
-[[nodiscard]] Duration charge(const Settings& settings,
-                              unsigned round,
-                              std::size_t nodes,
-                              double share = 1);
 
 // Which rules of partitions are in force. New rules that do not fit the fabric are not taken: the
 // old ones stay. Ports that are too small for the rules in force are left as they are.

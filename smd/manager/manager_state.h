@@ -12,12 +12,12 @@
 #include "smd/manager/plan_job.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
-#include "smd/state/persistent_state.h"
 #include "smd/subnet/active_subnet.h"
 
 namespace smd {
 
 struct ManagerState {
+  /// That the cycle works with: as kept, until a sweep or another master numbered ports anew.
   LidBook book;
   Orientation orientation;
   ProgramState program;
@@ -27,7 +27,6 @@ struct ManagerState {
   std::shared_ptr<const ActiveSubnet> extended;
 
   AdvertisedSls advertised;  // SLs that hosts may be using
-  bool rows = false;         // of switches are set turn by turn, now and from now on
 
   /// Multicast packets need a VL of their own, where there is one.
   bool wants_multicast_vl = false;

@@ -8,7 +8,7 @@
 #include "smd/multicast/check_tree.h"
 #include "smd/multicast/group.h"
 #include "smd/routing/verify/channel_dependencies.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/vl_flow.h"
 
 namespace smd {
@@ -139,7 +139,7 @@ void MulticastManager::ask_members_to_reregister() {
   meter_.leave_out(ports.size());
   reregistration_.emplace(client_, m_key_);
   reregistration_->start(now_->sweep, std::move(ports), [this, held = now_] {
-    reregistration_ended_ = Timer(runtime_, runtime_.now(), [this] { reregistration_.reset(); });
+    reregistration_ended_ = leave(runtime_, reregistration_, [] {});
   });
 }
 
@@ -251,10 +251,8 @@ void MulticastManager::begin_round() {
   if (by_labels_ || !ranks_.of_unicast) schedule_deadlock_check();
   writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
   writer_->start({now_, &now_->sweep}, std::move(goals), [this](MftReport report) {
-    writer_ended_ = Timer(runtime_, runtime_.now(), [this, report = std::move(report)] {
-      writer_.reset();
-      on_written(report);
-    });
+    writer_ended_ =
+        leave(runtime_, writer_, [this, report = std::move(report)] { on_written(report); });
   });
 }
 

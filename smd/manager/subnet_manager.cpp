@@ -35,20 +35,18 @@ bool found_something(const CycleReport& cycle, const CycleReport& before) {
 
 }  // namespace
 
-SubnetManager::SubnetManager(Runtime& runtime,
-                             Transport& transport,
-                             Settings settings,
-                             PersistentState kept,
-                             Observer observer)
+SubnetManager::SubnetManager(
+    Runtime& runtime, Transport& transport, Settings settings, StateStore& store, Observer observer)
     : runtime_(runtime),
       transport_(transport),
       settings_(std::move(settings)),
+      store_(store),
       observer_(std::move(observer)),
       gate_(transport,
             [this] {
-              // The thesis sets LIDs while it sweeps, and knows of one manager only.
-              return election_.may_write() ||
-                     (settings_.mode.literal && election_.state() == SmState::Discovering);
+              // Who sets LIDs while he sweeps knows of one manager only.
+              return election_.may_write() || (settings_.strategy.lids_while_sweeping &&
+                                               election_.state() == SmState::Discovering);
             }),
       client_(runtime, gate_, settings_.smp),
       election_(runtime, client_, transport.local_port(), settings_.election, election_hooks()),
@@ -59,14 +57,12 @@ SubnetManager::SubnetManager(Runtime& runtime,
               .on_sm_info = [this](const Smp& smp,
                                    const MadPacket& packet) { election_.receive(smp, packet); },
               .on_manager = [this](Lid lid) { election_.hear_of(lid); }}),
-      state_{.book = std::move(kept.book), .rows = kept.rows},
+      state_(fresh_state()),
       deferred_work_(client_, state_.program.keys),
       leases_(runtime, client_),
       meter_(runtime, client_, observer_.wall),
-      multicast_(runtime, client_, state_.program.multicast, meter_),
-      turns_(std::move(kept.turns)) {
+      multicast_(runtime, client_, state_.program.multicast, meter_) {
   traps_.adopt(settings_);
-  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
   connect();
 }
 
@@ -139,6 +135,13 @@ void SubnetManager::on_sm_state(SmState state) {
   enter(state == SmState::Standby ? Phase::Standby : Phase::NotActive);
 }
 
+/// Nothing is known but what is kept.
+ManagerState SubnetManager::fresh_state() const {
+  ManagerState state{.book = store_.get().lids};
+  for (const TurnRef& turn : store_.get().turns) state.program.turns.suspect(turn);
+  return state;
+}
+
 /// What another manager may change meanwhile is forgotten: it will be read from the fabric.
 void SubnetManager::drop_work() {
   drop_cycle("another manager, or an order of one");
@@ -154,31 +157,15 @@ void SubnetManager::drop_work() {
   deferred_work_due_since_.reset();
   alarms_.clear();
   if (std::exchange(is_trying_, false)) trial_.reset();
-  state_ = {.book = std::move(state_.book),
-            .rows = state_.rows,
-            .reregister = true,
-            .next_epoch = state_.next_epoch};
-  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
+  const std::uint64_t epoch = state_.next_epoch;
+  state_ = fresh_state();
+  state_.reregister = true;
+  state_.next_epoch = epoch;
 }
 
 void SubnetManager::drop_cycle(std::string_view why) {
   if (cycle_) log::info("cycle.end", "reason=\"{}\" result=dropped why=\"{}\"", reason_, why);
   cycle_.reset();
-}
-
-void SubnetManager::take_lids(LidBook book) {
-  state_.book = std::move(book);
-  observer_.on_lids(state_.book);
-}
-
-void SubnetManager::take_turns(std::vector<TurnRef> turns) {
-  keep_turns(std::move(turns));
-  state_.program.turns = {};
-  for (const TurnRef& turn : turns_) state_.program.turns.suspect(turn);
-}
-
-void SubnetManager::take_rows_mark() {
-  if (!std::exchange(state_.rows, true)) observer_.on_rows();
 }
 
 void SubnetManager::adopt(Settings settings) {
@@ -192,7 +179,7 @@ void SubnetManager::adopt(Settings settings) {
 Result<void> SubnetManager::request_engine(const std::string& name, bool force) {
   if (is_standby()) return fail(Errc::Busy, "this manager does not rule the subnet");
   const Settings& settings = next_settings_ ? *next_settings_ : settings_;
-  if (settings.mode.routes != ReconfigurationMode::Routes::Engine)
+  if (!settings.strategy.engines.empty())
     return fail(Errc::Invalid, "sm.mode has routes of its own, and no engine");
   trial_ = {.engine = name, .why = {}};
   is_trying_ = true;
@@ -312,16 +299,14 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
                    .client = client_,
                    .settings = settings_,
                    .state = state_,
+                   .store = store_,
                    .deferred_work = deferred_work_,
                    .meter = meter_,
                    // Also of one that was handed the subnet: the order may be an old one.
-                   .read_only = !state_.in_force && !settings_.mode.literal,
+                   .read_only = !state_.in_force && !settings_.strategy.lids_while_sweeping,
                    .trial_engine = tried_,
                    .engine_by_force = engine_by_force_},
       Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
-                   .on_lids = observer_.on_lids,
-                   .on_turns = [this](std::vector<TurnRef> turns) { keep_turns(std::move(turns)); },
-                   .on_rows = observer_.on_rows,
                    .on_plan = observer_.on_plan,
                    .on_found = [this](const SweepReport& found) { survey(found); },
                    .done =
@@ -340,7 +325,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
   note_trial(report);
   if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
-  keep_turns(state_.program.turns.maybe_blocked());
+  store_.put_turns(state_.program.turns.maybe_blocked());
   traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
   if (report.quiet) {
     log::info("cycle.end", "reason=\"{}\" result=unchanged smps={}", report.reason, report.smps());
@@ -386,12 +371,6 @@ void SubnetManager::keep(const CycleReport& report) {
     bring_up_ = kept;
   }
   last_ = std::move(kept);
-}
-
-void SubnetManager::keep_turns(std::vector<TurnRef> turns) {
-  if (turns == turns_) return;
-  turns_ = std::move(turns);
-  observer_.on_turns(turns_);
 }
 
 void SubnetManager::next() {
@@ -479,8 +458,8 @@ void SubnetManager::arm_sweep() {
 /// A change writes no more than it must; what it leaves unbalanced is rebalanced when all is at
 /// rest.
 void SubnetManager::arm_rebalance() {
-  if (phase_ != Phase::Up || settings_.rebalance_delay == Duration{0} || settings_.mode.literal ||
-      !state_.imbalanced)
+  if (phase_ != Phase::Up || settings_.rebalance_delay == Duration{0} ||
+      !settings_.strategy.rebalances || !state_.imbalanced)
     return;
   const TimePoint due = changed_ + settings_.rebalance_delay;
   rebalance_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
@@ -498,9 +477,7 @@ void SubnetManager::on_sweep_timer() {
 void SubnetManager::light_sweep(std::string reason) {
   // Without a switch nobody reports a change, and a full sweep costs next to nothing.
   if (phase_ == Phase::Idle || last_->counts.switches == 0) return request_sweep(std::move(reason));
-  const ReconfigurationMode& how = settings_.mode;
-  if (how.literal && how.discovery == ReconfigurationMode::Discovery::Partial)
-    return trigger(SweepTrigger::of(std::move(reason), {}));  // its discovery begins with the sweep
+  if (!settings_.strategy.light_sweeps) return trigger(SweepTrigger::of(std::move(reason), {}));
   start_light_sweep(std::move(reason));
 }
 
@@ -528,8 +505,7 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
                              why.switches.front(),
                              report.changed.empty() ? "is silent" : "reports a change");
   }
-  light_sweep_ended_ = Timer(runtime_, runtime_.now(), [this, why = std::move(why)]() mutable {
-    light_sweep_.reset();
+  light_sweep_ended_ = leave(runtime_, light_sweep_, [this, why = std::move(why)]() mutable {
     if (why.empty()) {
       if (!cycle_) traps_.end_sweep(false);
       return arm_sweep();

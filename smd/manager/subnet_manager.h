@@ -22,6 +22,7 @@
 #include "smd/manager/multicast_manager.h"
 #include "smd/manager/sweep.h"
 #include "smd/manager/trap_handler.h"
+#include "smd/state/state_store.h"
 
 namespace smd {
 
@@ -30,11 +31,6 @@ class SubnetManager {
   struct Observer {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};  // last of all
-    std::function<void(const LidBook&)> on_lids = [](const LidBook&) {};  // changed: to be kept
-
-    /// Turns that may be blocked, before they are and when it changed: to be kept.
-    std::function<void(const std::vector<TurnRef>&)> on_turns = [](const std::vector<TurnRef>&) {};
-    std::function<void()> on_rows = [] {};  // see Kept::rows; before the first is set
     std::function<void(SmState)> on_role = [](SmState) {};  // ours among the managers is another
     /// Whoever is to take over from us does not have what we keep: a handover waits until it is
     /// false and settle_handover() is called.
@@ -44,10 +40,12 @@ class SubnetManager {
     std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone
   };
 
+  /// Runtime, transport and `store` outlive this. What is kept is put before the SMPs that rely on
+  /// it; what somebody else puts while we stand by holds when we are master.
   SubnetManager(Runtime& runtime,
                 Transport& transport,
                 Settings settings,
-                PersistentState kept,
+                StateStore& store,
                 Observer observer);
   ~SubnetManager();
   SubnetManager(const SubnetManager&) = delete;
@@ -73,11 +71,6 @@ class SubnetManager {
   /// A light sweep of every switch, now or after the cycle that runs; one more only where a switch
   /// reports a change. Everything where there is no switch, or the last cycle failed.
   void request_light_sweep();
-
-  /// What the master keeps whom we may succeed, in place of our own. Requires: standby.
-  void take_lids(LidBook book);
-  void take_turns(std::vector<TurnRef> turns);
-  void take_rows_mark();
 
   void settle_handover() { election_.settle(); }
 
@@ -171,6 +164,7 @@ class SubnetManager {
 
   void connect();
   void on_sm_state(SmState state);
+  [[nodiscard]] ManagerState fresh_state() const;
   void drop_work();
   void drop_cycle(std::string_view why);
   void take_settings();
@@ -181,7 +175,6 @@ class SubnetManager {
   void on_cycle(CycleReport report);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
-  void keep_turns(std::vector<TurnRef> turns);
   void next();
   void start_deferred_work();
   void reread_soon();
@@ -201,6 +194,7 @@ class SubnetManager {
   Transport& transport_;
   Settings settings_;
   std::optional<Settings> next_settings_;
+  StateStore& store_;
   Observer observer_;
   WriteGate gate_;
   SmpClient client_;
@@ -223,7 +217,6 @@ class SubnetManager {
   SweepTrigger pending_;            // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs
-  std::vector<TurnRef> turns_;      // as last announced
   std::uint64_t cycles_ = 0;
   TimePoint light_sweep_began_;     // of the last sweep
   Duration light_sweep_length_{0};  // likewise

@@ -79,21 +79,11 @@ Sweep::Sweep(Runtime& runtime,
       state_(state),
       read_only_(read_only) {}
 
-/// A stage calls from one of its own handlers: its frame is left before it is destroyed.
-template <class Stage, class Value>
-void Sweep::leave(std::optional<Stage>& stage, Value value, void (Sweep::*then)(Value)) {
-  deferred_ =
-      Timer(runtime_, runtime_.now(), [this, &stage, value = std::move(value), then]() mutable {
-        stage.reset();
-        (this->*then)(std::move(value));
-      });
-}
-
 void Sweep::start(SweepTrigger why, Done done) {
   done_ = std::move(done);
   rebalance_ = why.rebalance;
   if (rebalance_ && state_.stale.empty()) return discover_partially({});
-  if (settings_.mode.discovery == ReconfigurationMode::Discovery::Full) return discover_fully("");
+  if (settings_.strategy.full_sweeps) return discover_fully("");
   if (!state_.stale.empty()) return discover_fully(state_.stale);
   if (!why.full.empty()) return discover_fully(std::move(why.full));
   discover_partially(std::move(why.switches));
@@ -103,53 +93,56 @@ void Sweep::discover_fully(std::string why) {
   result_.partial = false;
   result_.full_why = std::move(why);
   state_.stale = "the cycle before did not end";
-  DiscoveryOptions options{
-      .literal = settings_.mode.literal, .m_key = settings_.ports.m_key, .read_only = read_only_};
-  if (options.literal) {
-    // The thesis numbers anew in every full discovery. Not in those that our own deactivation of
-    // ports caused: numbers change with the order of answers, tables with the numbers, and the
-    // tables would be written, with ports deactivated, without end.
-    if (runtime_.now() >= state_.self_inflicted_traps_until) state_.book.clear();
-    next_literal_lid_ = settings_.lids.min.value();
-    options.set_end_port = literal_lids();
-  }
+  // Nothing is numbered anew for what our own deactivation of ports caused: numbers change with the
+  // order of answers, tables with the numbers, and the tables would be written, with ports
+  // deactivated, without end.
+  if (settings_.strategy.lids_while_sweeping && runtime_.now() >= state_.self_inflicted_traps_until)
+    state_.book.clear();
+  DiscoveryOptions options = discovery_options(settings_.lids.min.value());
+  options.read_only = read_only_;
   discovery_.emplace(client_, std::move(options), Epoch{state_.next_epoch++});
-  discovery_->start(
-      [this](Result<SweepReport> found) { leave(discovery_, std::move(found), &Sweep::on_found); });
+  discovery_->start([this](Result<SweepReport> found) {
+    deferred_ = leave(runtime_, discovery_, [this, found = std::move(found)]() mutable {
+      on_found(std::move(found));
+    });
+  });
 }
 
 void Sweep::discover_partially(std::vector<Guid> switches) {
   const ActiveSubnet& now = *state_.in_force;
   result_.partial = true;
   state_.stale = "the cycle before did not end";
-  PartialOptions options{.m_key = settings_.ports.m_key, .literal = settings_.mode.literal};
-  if (options.literal) {
-    next_literal_lid_ = now.lids->top.value() + 1u;
-    options.set_end_port = literal_lids();
-  }
-  partial_.emplace(client_, std::move(options), Epoch{state_.next_epoch++});
+  partial_.emplace(
+      client_, discovery_options(now.lids->top.value() + 1u), Epoch{state_.next_epoch++});
   partial_->start({.sweep = &now.sweep, .lids = &*now.lids, .lft = &now.routing->lft},
                   std::move(switches),
                   [this](Result<PartialReport> found) {
-                    leave(partial_, std::move(found), &Sweep::on_partially_found);
+                    deferred_ =
+                        leave(runtime_, partial_, [this, found = std::move(found)]() mutable {
+                          on_partially_found(std::move(found));
+                        });
                   });
 }
 
-/// Literal discoveries set LIDs as they go: the known ones as they were, then the next free.
-std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Sweep::literal_lids() {
-  return [this](Guid guid, const PortInfo& now) -> std::optional<PortInfo> {
-    LidBook& book = state_.book;
-    const auto known = book.find(guid);
-    const Lid lid = known != book.end() ? known->second.base
-                                        : Lid{static_cast<std::uint16_t>(next_literal_lid_++)};
-    book[guid] = {.base = lid};
-    if (lid == settings_.lids.min) client_.set_local_lid(lid);
-    PortInfo wanted = now;
-    wanted.lid = lid;
-    wanted.lmc = 0;
-    wanted.master_sm_lid = settings_.lids.min;
-    return set_body(wanted, PortState::NoChange);
-  };
+DiscoveryOptions Sweep::discovery_options(unsigned next_lid) {
+  DiscoveryOptions options{.requests = settings_.strategy.requests, .m_key = settings_.ports.m_key};
+  if (settings_.strategy.lids_while_sweeping) {
+    next_lid_ = next_lid;
+    options.set_end_port = [this](Guid guid, const PortInfo& now) { return with_lid(guid, now); };
+  }
+  return options;
+}
+
+/// The LID that the port had, or the next that is free; the manager's own is the first of all.
+PortInfo Sweep::with_lid(Guid guid, PortInfo port) {
+  const auto known = state_.book.find(guid);
+  port.lid = known != state_.book.end() ? known->second.base
+                                        : Lid{static_cast<std::uint16_t>(next_lid_++)};
+  port.lmc = 0;
+  port.master_sm_lid = settings_.lids.min;
+  state_.book[guid] = {.base = port.lid};
+  if (port.lid == settings_.lids.min) client_.set_local_lid(port.lid);
+  return set_body(port, PortState::NoChange);
 }
 
 void Sweep::on_partially_found(Result<PartialReport> found) {
@@ -158,7 +151,8 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
   const bool nothing_new =
       found->delta.empty() && found->look_again.empty() &&
       (found->reread.empty() ||
-       (!settings_.mode.literal && found->sweep.silent == state_.in_force->sweep.silent &&
+       (!settings_.strategy.reread_is_change &&
+        found->sweep.silent == state_.in_force->sweep.silent &&
         same_registers(*found->sweep.fabric, state_.in_force->fabric(), state_.in_force->lids)));
   if (nothing_new && rebalance_) {
     result_.rebalance = true;

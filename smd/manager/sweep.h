@@ -118,10 +118,9 @@ class Sweep {
   void on_partially_found(Result<PartialReport> found);
   void end();
 
-  [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> literal_lids();
-
-  template <class Stage, class Value>
-  void leave(std::optional<Stage>& stage, Value value, void (Sweep::*then)(Value));
+  /// `next_lid`: the first that is free, where ports get their LIDs on the way.
+  [[nodiscard]] DiscoveryOptions discovery_options(unsigned next_lid);
+  [[nodiscard]] PortInfo with_lid(Guid guid, PortInfo port);
 
   Runtime& runtime_;
   SmpClient& client_;
@@ -132,10 +131,10 @@ class Sweep {
   Done done_;
   SweepResult result_;
   unsigned repeats_ = 0;  // again, at new silence
-  std::uint64_t next_literal_lid_ = 1;
+  unsigned next_lid_ = 1;
   std::optional<Discovery> discovery_;
   std::optional<PartialDiscovery> partial_;
-  Timer deferred_;  // leaves the frame of a stage that is about to be destroyed
+  Timer deferred_;  // see leave()
 };
 
 // What a discovery says at first glance: how much there is, and how long an answer may take.

@@ -246,7 +246,7 @@ void BlockWriter::forget(const BlockWrite& block) {
 BlockChoice block_choice(const ProgramRun& run) {
   const bool planned = run.input.plan != nullptr && run.input.plan->whole_tables;
   if (run.input.blocks != BlockChoice::Changed || !planned) return run.input.blocks;
-  return run.input.literal ? BlockChoice::Whole : BlockChoice::ToTop;
+  return run.input.writing.whole_tables;
 }
 
 std::vector<BlockWrite> choose_blocks(const ProgramRun& run, EntrySpan entries, bool all) {

@@ -102,7 +102,8 @@ void PortSetter::deactivate(std::vector<PortIdx> ports, Done done) {
       run_.report.deactivate,
       std::move(ports),
       [this](PortIdx port) {
-        if (run_.input.literal || info(port).state() > PortState::Initialize) take_down(port);
+        if (run_.input.writing.deactivates_down_ports || info(port).state() > PortState::Initialize)
+          take_down(port);
       },
       [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
 }
@@ -112,7 +113,7 @@ void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done
   cost_ = &run_.report.activate;
   training_rounds_ = kTrainingRounds;
   spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
-  if (!run_.input.one_set_activation) return arm(std::move(ports), std::move(done));
+  if (!run_.input.writing.one_set_activation) return arm(std::move(ports), std::move(done));
   batch_.each<PortIdx>(
       *cost_,
       ports,
@@ -135,8 +136,8 @@ void PortSetter::settle_all(std::function<void()> done) {
       [this](PortIdx port) {
         if (!is_to_be_active(run_.fabric(), *run_.input.lids, port)) return keep_out(port);
         if (info(port).state() == PortState::Initialize || trains(port)) {
-          return configure(port,
-                           run_.input.one_set_activation ? PortState::Active : PortState::Armed);
+          return configure(
+              port, run_.input.writing.one_set_activation ? PortState::Active : PortState::Armed);
         }
         const PortInfo wanted = wanted_of(port);
         const Guid guid = run_.fabric().node_guid[run_.fabric().node_of[port]];
@@ -146,7 +147,7 @@ void PortSetter::settle_all(std::function<void()> done) {
         send({.port = port, .wanted = wanted});
       },
       [this, ports, done = std::move(done)] {
-        run_.input.one_set_activation ? arm(ports, done) : wait_for_training(ports, done);
+        run_.input.writing.one_set_activation ? arm(ports, done) : wait_for_training(ports, done);
       });
 }
 
@@ -263,7 +264,7 @@ void PortSetter::read_again(const PortSet& set, std::string why) {
                  if (there) return compare(set, *now);
                  // Later rounds, or Armed and then Active, go on from what it is.
                  const bool first_try = set.state == PortState::Active &&
-                                        run_.input.one_set_activation &&
+                                        run_.input.writing.one_set_activation &&
                                         now->state() == PortState::Initialize;
                  if (first_try || (trains(set.port) && training_rounds_ > 0)) return;
                }
@@ -327,7 +328,7 @@ PortInfo PortSetter::wanted_of(PortIdx port) const {
 }
 
 bool PortSetter::can_go_by_lid(PortIdx port) {
-  if (!run_.input.lid_routed_activation) return false;
+  if (!run_.input.writing.lid_routed_activation) return false;
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.node_of[port];
   const PortIdx agent = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : port;

@@ -10,6 +10,7 @@
 #include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
 #include "smd/program/agent_memory.h"
+#include "smd/program/writing_options.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -29,13 +30,6 @@ struct ProgramState {
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
   /// words of its own for that.
   void forget(Guid node);
-};
-
-/// Which forwarding blocks are written.
-enum class BlockChoice : std::uint8_t {
-  Changed,  // those that differ from what is confirmed
-  ToTop,    // of every switch, all up to the highest LID
-  Whole,    // of every switch, all that it has room for
 };
 
 struct ProgramInput {
@@ -62,17 +56,7 @@ struct ProgramInput {
   [[nodiscard]] bool writes_sl_to_vl() const { return sl_to_vl != nullptr && !sl_to_vl->empty(); }
 
   BlockChoice blocks = BlockChoice::Changed;  // a plan of whole tables writes more all the same
-
-  /// How long a plan that counts on drained channels waits after each phase, beyond the barrier.
-  Duration drain_time{0};
-
-  bool lid_routed_activation = false;  // over the new tables; directed where nobody answers
-  bool one_set_activation = false;     // straight to Active, for agents without Armed
-
-  /// SMPs as the thesis counts them: every port of a list gets its Set, also where the other end
-  /// has trained the link already, entries are not read before they are blocked, and whole tables
-  /// are as large as the switch allows.
-  bool literal = false;
+  WritingOptions writing;
 };
 
 }  // namespace smd

@@ -118,9 +118,9 @@ void PhaseRunner::activate() {
     ++at_;
     run_.report.phases_done = at_;
     const bool drains = plan().in_flight == InFlight::Drained && at_ < plan().phases.size() &&
-                        run_.input.drain_time > Duration{0};
+                        run_.input.writing.drain_time > Duration{0};
     if (!drains) return block_turns();
-    parts_.batch.later(run_.input.drain_time, [this] { block_turns(); });
+    parts_.batch.later(run_.input.writing.drain_time, [this] { block_turns(); });
   });
 }
 

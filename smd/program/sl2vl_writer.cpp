@@ -168,7 +168,7 @@ void TurnSetter::start(std::vector<Turn> turns, Held wanted, Done done) {
 void TurnSetter::block_one(const Turn& turn) {
   const TurnMemory::Entry* row = run_.state.turns.find(run_.guid_of(turn.sw), turn.in, turn.out);
   const bool known = run_.input.writes_sl_to_vl() || site_entry() || (row != nullptr && row->open);
-  if (known || run_.input.literal) return set_row(turn, Held::Blocked);
+  if (known || !run_.input.writing.reads_before_blocking) return set_row(turn, Held::Blocked);
   batch_.ask(sl_to_vl_smp(*run_.input.report, turn), [this, turn](const Result<SmpReply>& reply) {
     const auto now =
         accepted(reply) ? decode_sl_to_vl(reply->data) : Result<SlToVl>(fail(Errc::Timeout, ""));

@@ -14,8 +14,7 @@ void SwitchSetter::set_before(Done done) {
         SwitchInfo wanted = wanted_of(sw);
         if (would_show_unknown_blocks(sw))
           wanted.linear_fdb_top = run_.report.switch_info[sw].linear_fdb_top;
-        // Else it is cleared by whoever reads the ports afterwards.
-        if (!run_.input.literal) wanted.port_state_change = false;
+        if (!run_.input.writing.clears_port_state_change) wanted.port_state_change = false;
         return wanted;
       },
       std::move(done));

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <map>
 
-#include "smd/base/printable.h"
+#include "smd/base/text.h"
 
 namespace smd {
 

@@ -32,7 +32,7 @@ enum class RootChoice : std::uint8_t { Trial, Central };
 
 /// Where itb-vl changes VLs: on paths cut as updn (breadth-first, depth-first) would forbid them,
 /// or where the dependency graph of all shortest paths has its cycles.
-enum class LaneCut : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
+enum class VlChangeRule : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 
 /// Which switch of its group a dragonfly's packet leaves by. OwnFirst: the source itself where it
 /// has a link to the destination's group, else the nearest, by turns. Uniform: the same for the
@@ -47,7 +47,7 @@ struct EngineOptions {
 
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // updn
   RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
-  LaneCut lane_cut = LaneCut::UpDown;                                      // itb-vl
+  VlChangeRule lane_cut = VlChangeRule::UpDown;                            // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
 
   /// Demand of end ports, against the 1 of the rest: sorted by port GUID. I/O nodes that no balance
@@ -55,7 +55,7 @@ struct EngineOptions {
   std::vector<std::pair<Guid, std::uint32_t>> weights;
 
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
-  /// that it breaks. Evener while the loss lasts, more entries, less even when it is made good.
+  /// that it breaks. More even while the loss lasts, more entries, less even when it is made good.
   bool shorten_detours = false;
 
   friend bool operator==(const EngineOptions&, const EngineOptions&) = default;

@@ -6,9 +6,9 @@
 namespace smd {
 namespace {
 
-SlToVl fit(SlToVl row, unsigned lanes) {
+SlToVl fit(SlToVl row, unsigned vls) {
   for (Vl& vl : row) {
-    if (vl != kManagementVl) vl = Vl{static_cast<std::uint8_t>(vl.value() % lanes)};
+    if (vl != kManagementVl) vl = Vl{static_cast<std::uint8_t>(vl.value() % vls)};
   }
   return row;
 }
@@ -49,31 +49,31 @@ bool SlToVlMaps::fits(const Fabric& fabric) const {
 }
 
 unsigned count_common_vls(const Fabric& fabric) {
-  unsigned lanes = 15;
+  unsigned vls = 15;
   for (const PortIdx port : fabric.peer.indices()) {
-    const PortIdx far = fabric.peer[port];
-    if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
-        !fabric.is_switch(fabric.node_of[far]))
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
+        !fabric.is_switch(fabric.node_of[peer]))
       continue;
-    lanes = std::min(lanes, std::max(1u, data_vls(fabric.port_info[port].vl_cap)));
+    vls = std::min(vls, std::max(1u, data_vls(fabric.port_info[port].vl_cap)));
   }
-  return lanes;
+  return vls;
 }
 
 unsigned count_vls(const Fabric& fabric, PortIdx out) {
-  const auto lanes = [&](PortIdx port) {
+  const auto vls = [&](PortIdx port) {
     return std::max(1u, data_vls(fabric.port_info[port].vl_cap));
   };
-  return std::min(lanes(out), lanes(fabric.peer[out]));
+  return std::min(vls(out), vls(fabric.peer[out]));
 }
 
-SlToVlMaps build_switch_rows(const Fabric& fabric, const SlToVlMaps& lanes, const SlToVl& common) {
+SlToVlMaps build_switch_rows(const Fabric& fabric, const SlToVlMaps& vls, const SlToVl& common) {
   SlToVlMaps rows{fabric};
   rows.add_row(common);
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
     for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
-      const SlToVl& wanted = lanes.empty() ? common : lanes.row(sw, in, out);
+      const SlToVl& wanted = vls.empty() ? common : vls.row(sw, in, out);
       rows.set_row(
           sw, in, out, rows.add_row(fit(wanted, count_vls(fabric, fabric.port_of(node, out)))));
     });

@@ -137,7 +137,7 @@ class SlToVlMaps {
 /// does not have is taken modulo the number that both of its ends have, as a row that names a
 /// missing VL would discard the packets. Turns that no link has: row of whatever content.
 [[nodiscard]] SlToVlMaps build_switch_rows(const Fabric& fabric,
-                                           const SlToVlMaps& lanes,
+                                           const SlToVlMaps& sl_to_vl,
                                            const SlToVl& common);
 
 /// Data VLs that both ends of the link have. Requires: a link.

@@ -84,6 +84,17 @@ class Timer {
   TimerId id_ = TimerId::None;
 };
 
+/// Ends a stage that has just called its owner from one of its own handlers: when that has
+/// returned, the stage is destroyed, and `then` runs. `stage`: an optional or a unique_ptr.
+/// Requires: the owner keeps the timer.
+template <class Stage, class Then>
+[[nodiscard]] Timer leave(Runtime& runtime, Stage& stage, Then then) {
+  return Timer(runtime, runtime.now(), [&stage, then = std::move(then)]() mutable {
+    stage.reset();
+    then();
+  });
+}
+
 /// Work done elsewhere for an owner: the result reaches it only while it lives.
 class OffloadOwner {
  public:

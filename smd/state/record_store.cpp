@@ -1,49 +1,10 @@
-// The log of changes, and the files that follow it.
 #include "smd/state/record_store.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "smd/base/log.h"
-#include "smd/state/state_directory.h"
-
 namespace smd {
-
-namespace {
-
-constexpr const char* kName = "records";
-
-/// After a write that failed.
-constexpr Duration kPatience = std::chrono::seconds(10);
-
-/// The text that a file and its journal make together. `damage`, in the end: why not all of the
-/// journal is in it.
-Parsed<std::string> merge(StateJournal::Content content, std::string& damage) {
-  damage = std::move(content.damage);
-  if (content.changes.empty()) return std::move(content.text);
-  auto lines = RecordLines::read(
-      std::string_view(content.text).substr(content.text.starts_with('\n') ? 1 : 0));
-  if (!lines) return std::move(content.text);  // whoever parses it says where
-  const auto all = static_cast<std::size_t>(std::ranges::count(content.changes, '\n'));
-  const std::size_t done = lines->apply(content.changes);
-  if (done < all) damage = fmt::format("line {} of it is no change", done + 2);
-  return lines->print();
-}
-
-/// Both as one, and the journal empty.
-Result<void> compact(StateJournal& journal) {
-  auto content = journal.read();
-  std::string damage;
-  auto text = content ? merge(std::move(*content), damage)
-                      : Parsed<std::string>(tl::unexpected<Faults>(content.error()));
-  if (text && damage.empty())
-    return journal.replace(std::string_view(*text).substr(text->starts_with('\n') ? 1 : 0));
-  return fail(Errc::Io,
-              "what was written cannot be read back: " +
-                  (text ? damage : print_fault(text.error().front())));
-}
-
-}  // namespace
 
 void RecordLog::append(std::string changes) {
   if (changes.empty()) return;
@@ -68,131 +29,79 @@ std::optional<std::string> RecordLog::since(std::uint64_t position) const {
   return changes;
 }
 
-Parsed<std::string> read_records(const std::string& state_dir) {
-  RealDisk disk(state_dir);
-  const std::string where = state_path(state_dir, kName);
-  auto content = StateJournal(disk, kName, where).read();
-  if (!content) return tl::unexpected<Faults>(content.error());
-  std::string damage;
-  auto text = merge(std::move(*content), damage);
-  if (!damage.empty()) {
-    log::error("records.journal_damaged",
-               "file={}.journal why=\"{}\"; what came after it is lost",
-               where,
-               damage);
-  }
-  return text;
+void RecordStore::open(RecordTables& tables) {
+  tables_ = &tables;
+  log_.restart();
+  tables.restore(std::exchange(left_, {}));
 }
 
-Result<void> replace_records(const std::string& state_dir, const std::string& text) {
-  RealDisk disk(state_dir);
-  return StateJournal(disk, kName, state_path(state_dir, kName)).replace(text);
+void RecordStore::close() {
+  left_ = collect();
+  copy_.reset();
+  tables_ = nullptr;
+  log_.restart();
 }
 
-struct RecordStore::Files {
-  explicit Files(const std::string& state_dir)
-      : disk(state_dir), journal(disk, kName, state_path(state_dir, kName)) {}
-
-  RealDisk disk;
-  StateJournal journal;
-};
-
-RecordStore::RecordStore(Runtime& runtime,
-                         std::string state_dir,
-                         std::function<std::int64_t()> wall_ms)
-    : runtime_(runtime),
-      state_dir_(std::move(state_dir)),
-      wall_ms_(std::move(wall_ms)),
-      files_(std::make_shared<Files>(state_dir_)) {}
-
-ClientRecords RecordStore::load() {
-  const auto text = read_records(state_dir_);
-  auto records = text ? parse_records(*text, state_path(state_dir_, kName), now())
-                      : Parsed<ClientRecords>(tl::unexpected<Faults>(text.error()));
-  if (records) return std::move(*records);
-  log::error("records.damaged",
-             "why=\"{}\" put_aside={}.damaged; clients are asked to register again",
-             print_fault(records.error().front()),
-             state_path(state_dir_, kName));
-  set_aside(state_dir_, kName);
-  return {};
+/// Of the copy: the world's clock may be set while it waits for its use.
+Moment RecordStore::runtime_moment() const {
+  const TimePoint now = tables_->now().runtime;
+  const auto since_start = std::chrono::duration_cast<std::chrono::milliseconds>(now - TimePoint{});
+  return {now, since_start.count()};
 }
 
-void RecordStore::set_source(RecordSource source) {
-  source_ = std::move(source);
-  position_.reset();
-  writing_to_.reset();
+ClientRecords RecordStore::collect() const {
+  if (copy_)
+    return parse_records(copy_->print(), "copy", runtime_moment()).value_or(ClientRecords{});
+  return tables_ != nullptr ? tables_->collect() : left_;
 }
 
-void RecordStore::note_change() {
-  if (std::exchange(changed_, true) || writing_) return;
-  timer_ = Timer(runtime_, runtime_.now() + kDelay, [this] { write(); });
-}
-
-std::function<Result<void>()> RecordStore::next_write() {
-  changed_ = false;
-  writing_to_.reset();
-  if (source_.position) writing_to_ = source_.position();
-  const auto changes = position_ && source_.since ? source_.since(*position_) : std::nullopt;
-  if (changes && changes->empty()) return {};
-  // Until it is known how this ends, the journal may have a part of it.
-  position_.reset();
-  if (changes) {
-    ++appends_;
-    return [files = files_, changes = *changes]() -> Result<void> {
-      if (auto written = files->journal.append(changes); !written) return written;
-      return files->journal.is_long() ? compact(files->journal) : Result<void>{};
-    };
-  }
-  ++wholes_;
-  return [files = files_, records = source_.collect(), now = now()] {
-    return files->journal.replace(print_records(records, now));
-  };
-}
-
-void RecordStore::write() {
-  if (!source_.collect) return;
-  auto work = next_write();
-  if (!work) return;
-  writing_ = true;
-  auto done = std::make_shared<std::promise<void>>();
-  written_ = done->get_future();
-  work_.offload(
-      runtime_,
-      [work = std::move(work), done] {
-        auto result = work();
-        done->set_value();
-        return result;
-      },
-      [this](const Result<void>& written) { finish(written); });
-}
-
-void RecordStore::finish(const Result<void>& written) {
-  writing_ = false;
-  if (!written && !std::exchange(failed_, true)) {
-    log::error("records.save",
-               "why=\"{}\"; what clients leave with us does not survive a restart",
-               written.error().context);
-  }
-  if (written) {
-    failed_ = false;
-    position_ = writing_to_;
+/// Whatever changed that the log does not have.
+void RecordStore::note_in_log() {
+  if (copy_ || tables_ == nullptr) return;  // changes of the copy come through the log
+  std::string changes;
+  if (tables_->take_changes(changes)) {
+    log_.append(std::move(changes));
   } else {
-    changed_ = true;
+    log_.restart();
   }
-  if (changed_)
-    timer_ = Timer(runtime_, runtime_.now() + (written ? kDelay : kPatience), [this] { write(); });
 }
 
-void RecordStore::flush() {
-  if (!source_.collect || !(changed_ || writing_)) return;
-  timer_.reset();
-  // Two writers would share a file, and how the first ended is not known: all is written.
-  if (writing_) written_.wait();
-  if (auto work = next_write()) {
-    if (const auto written = work(); !written)
-      log::error("records.save", "why=\"{}\"", written.error().context);
+std::uint64_t RecordStore::position() {
+  note_in_log();
+  return log_.end();
+}
+
+std::optional<std::string> RecordStore::since(std::uint64_t position) {
+  note_in_log();
+  return log_.since(position);
+}
+
+void RecordStore::replace(const ClientRecords& records) {
+  copy_.reset();
+  tables_->restore(records);
+  on_change_();
+}
+
+bool RecordStore::apply(std::string_view changes, std::int64_t ahead_ms) {
+  on_change_();
+  if (!copy_) {
+    copy_ = RecordLines::read(print_records(collect(), runtime_moment()));
+    if (!copy_) return false;
+    log_.restart();
   }
+  std::string ours = shift_leases(changes, -ahead_ms);
+  const auto all = static_cast<std::size_t>(std::ranges::count(ours, '\n'));
+  const std::int64_t to_copy_ms = runtime_moment().wall_ms - tables_->now().wall_ms;
+  if (copy_->apply(shift_leases(ours, to_copy_ms)) < all) return false;
+  log_.append(std::move(ours));
+  return true;
+}
+
+void RecordStore::adopt_copy() {
+  if (!copy_) return;
+  const ClientRecords records = collect();
+  copy_.reset();
+  tables_->restore(records);
 }
 
 }  // namespace smd

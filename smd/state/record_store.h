@@ -1,14 +1,13 @@
-// What clients left, as a whole and by its changes: a log of changes for whoever keeps a copy, on
-// the disk or on another host, and the copy on the disk.
+// What clients left, as a whole and by its changes, for whoever keeps a copy on the disk or on
+// another host (decision 37).
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <future>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "smd/state/client_records.h"
 
@@ -35,76 +34,69 @@ class RecordLog {
   std::size_t bytes_ = 0;
 };
 
-/// Without `since` it is always all that is asked for.
-struct RecordSource {
-  std::function<ClientRecords()> collect;
-  std::function<std::uint64_t()> position;  // of what collect() would return now
-  std::function<std::optional<std::string>(std::uint64_t position)> since;  // as RecordLog::since
+/// What holds the records while a subnet is managed. They are too many to be put at every change:
+/// they are asked for.
+class RecordTables {
+ public:
+  virtual ~RecordTables() = default;
+
+  [[nodiscard]] virtual Moment now() const = 0;
+  [[nodiscard]] virtual ClientRecords collect() const = 0;
+
+  /// What changed since the last call, as print_changes() has it; false: anything may have.
+  [[nodiscard]] virtual bool take_changes(std::string& out) = 0;
+
+  /// In place of what they have.
+  virtual void restore(const ClientRecords& records) = 0;
 };
 
-// Keeps what clients left with the administration in the state directory: a file and a journal of
-// what changed since (state_journal.h). Written a moment after it changed, off the loop, one write
-// at a time: a crowd of clients costs a few writes, and each of them what changed.
-
-/// The text of the file with its journal in it; empty where there is none.
-[[nodiscard]] Parsed<std::string> read_records(const std::string& state_dir);
-
-/// In place of the file and its journal.
-Result<void> replace_records(const std::string& state_dir, const std::string& text);
-
+/// Of tables that are open; of what was left when they were closed; while we stand by, of the
+/// master.
 class RecordStore {
  public:
-  /// From a change to the write. What came so shortly before a crash is lost.
-  static constexpr Duration kDelay = std::chrono::milliseconds(200);
+  /// `on_change`: what is kept is not what it was.
+  explicit RecordStore(std::function<void()> on_change) : on_change_(std::move(on_change)) {}
 
-  RecordStore(Runtime& runtime, std::string state_dir, std::function<std::int64_t()> wall_ms);
   RecordStore(const RecordStore&) = delete;
 
-  /// What a former life left; nothing where there is none. A file that is damaged is put aside and
-  /// said so: clients register again with a manager that does not know them.
-  [[nodiscard]] ClientRecords load();
+  /// What a former life left, before tables are opened.
+  void load(ClientRecords left) { left_ = std::move(left); }
 
-  /// Asked for what to write, when it is time. All is written once, then what changed.
-  void set_source(RecordSource source);
+  /// `tables` take what was left, and hold it until close().
+  void open(RecordTables& tables);
+  void close();
 
-  void note_change();
+  /// Of the open tables.
+  void note_change() { on_change_(); }
 
-  /// Now, if anything changed that was not written; waits for a write that is under way. Before the
-  /// end of the process.
-  void flush();
+  [[nodiscard]] ClientRecords collect() const;
 
-  /// Times that all was written, and times that what changed was.
-  [[nodiscard]] std::uint64_t wholes() const { return wholes_; }
+  /// Where the log of changes ends, for what collect() returns now; never 0.
+  [[nodiscard]] std::uint64_t position();
 
-  [[nodiscard]] std::uint64_t appends() const { return appends_; }
+  /// What changed since position() was that; nothing: all of it may have.
+  [[nodiscard]] std::optional<std::string> since(std::uint64_t position);
+
+  /// In place of what the open tables have: as the master keeps it whom we may succeed.
+  void replace(const ClientRecords& records);
+
+  /// What the master says changed of it since, by a clock that is `ahead_ms` before ours; false
+  /// when it cannot be read. Requires: tables are open.
+  [[nodiscard]] bool apply(std::string_view changes, std::int64_t ahead_ms);
+
+  /// What was the master's is ours, and goes into the tables.
+  void adopt_copy();
 
  private:
-  struct Files;
+  void note_in_log();
+  [[nodiscard]] Moment runtime_moment() const;
 
-  /// What one write does, by itself; null: nothing.
-  std::function<Result<void>()> next_write();
-
-  void write();
-  void finish(const Result<void>& written);
-
-  [[nodiscard]] Moment now() const { return {runtime_.now(), wall_ms_()}; }
-
-  Runtime& runtime_;
-  std::string state_dir_;
-  std::function<std::int64_t()> wall_ms_;
-  RecordSource source_;
-  std::shared_ptr<Files> files_;  // of one write at a time
-  std::optional<std::uint64_t>
-      position_;  // up to which all is written; nothing: perhaps nothing is
-  std::optional<std::uint64_t> writing_to_;  // position_ once what is being written is
-  std::uint64_t wholes_ = 0;
-  std::uint64_t appends_ = 0;
-  bool changed_ = false;  // since what is being written was collected
-  bool failed_ = false;   // the last write: said once
-  bool writing_ = false;
-  std::future<void> written_;
-  Timer timer_;
-  OffloadOwner work_;
+  std::function<void()> on_change_;
+  ClientRecords left_;
+  RecordTables* tables_ = nullptr;
+  RecordLog log_;
+  std::optional<RecordLines> copy_;  // of what the master keeps, where that was changed since; its
+                                     // times are the runtime's
 };
 
 }  // namespace smd

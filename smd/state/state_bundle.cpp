@@ -8,9 +8,9 @@
 
 #include "smd/state/client_records.h"
 #include "smd/state/opensm_import.h"
-#include "smd/state/persistent_state.h"
-#include "smd/state/record_store.h"
 #include "smd/state/state_directory.h"
+#include "smd/state/state_files.h"
+#include "smd/state/state_store.h"
 
 namespace smd {
 namespace {

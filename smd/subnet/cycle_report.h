@@ -14,7 +14,7 @@
 #include "smd/policy/port_policy.h"
 #include "smd/program/program_report.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 
 namespace smd {
 

@@ -14,9 +14,14 @@ const ClassSplit::Half& ClassSplit::user_of(const MadPacket& packet) const {
   }
 }
 
-ClassSplit::ClassSplit(Transport& below) : subnet_(below), congestion_(below), general_(below) {
+ClassSplit::ClassSplit(Transport& below)
+    : below_(below), subnet_(below), congestion_(below), general_(below) {
   below.set_handlers([this](const MadPacket& packet) { user_of(packet).deliver(packet); },
                      [this](const Error& error) { subnet_.lose(error); });
+}
+
+ClassSplit::~ClassSplit() {
+  below_.set_handlers([](const MadPacket&) {}, [](const Error&) {});
 }
 
 }  // namespace smd

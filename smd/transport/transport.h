@@ -88,8 +88,9 @@ class Transport {
 
 class ClassSplit {
  public:
-  /// Takes the handlers of `below`, which outlives this.
+  /// Takes the handlers of `below`, which outlives this and has none that does anything afterwards.
   explicit ClassSplit(Transport& below);
+  ~ClassSplit();
   ClassSplit(const ClassSplit&) = delete;
 
   /// Classes 0x01 and 0x81. The loss of the device is reported here and to no other.
@@ -140,6 +141,7 @@ class ClassSplit {
 
   [[nodiscard]] const Half& user_of(const MadPacket& packet) const;
 
+  Transport& below_;
   Half subnet_;
   Half congestion_;
   Half general_;

@@ -9,7 +9,7 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/patterns.h"
 
 namespace smd {

@@ -130,7 +130,7 @@ double run(const Row& row, unsigned partitions, bool print, double best) {
   SyntheticTraffic traffic({.load = row.load,
                             .arrivals = {},
                             .sizes = {{row.payload, 1}},
-                            .header_bytes = options.cables.header_bytes},
+                            .header_bytes = options.links.header_bytes},
                            Destinations({{1, uniform_pattern(net.host_count())}}, false),
                            byte_time);
   net.set_workload(&traffic);

@@ -279,7 +279,8 @@ TEST_P(GroupsAsked, AnswersAsOpensmDoes) {
       continue;
     }
     EXPECT_EQ(distinct_records(mine), distinct_records(others));
-    EXPECT_EQ(std::ranges::count(mine, "InformInfoRecord dump:"), 1) << "subscribed twice, listed once";
+    EXPECT_EQ(std::ranges::count(mine, "InformInfoRecord dump:"), 1)
+        << "subscribed twice, listed once";
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "smd/routing/engine.h"
 #include "smd/routing/sl_to_vl.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/cross/read_back.h"
 #include "tests/cross/smd_on_ibsim.h"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "plugins/opensm/compute_routes.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/read_back.h"
 #include "tests/cross/smd_on_ibsim.h"
@@ -73,7 +73,7 @@ std::vector<std::string> find_wrong_lanes(const Stage& stage,
     const std::vector<SlToVl> rows = read_lanes(stage, lid, out);
     if (rows.size() != fabric.num_ports(node) + 1u) wrong.push_back("too few rows");
     for (std::uint8_t in = 0; in < rows.size(); ++in) {
-      const SlToVl wanted = opensm::find_lanes(computed, sw, PortNum{in}, out);
+      const SlToVl wanted = opensm::find_sl_to_vl(computed, sw, PortNum{in}, out);
       if (rows[in] == wanted) continue;
       wrong.push_back(fmt::format("switch {} from {} to {}: {}, computed {}",
                                   lid.value(),
@@ -88,7 +88,7 @@ std::vector<std::string> find_wrong_lanes(const Stage& stage,
 
 /// OpenSM may sweep once more before ports have the lanes that the rows need.
 void expect_lanes(const Stage& stage, const ReadBack& seen, const Routes& computed) {
-  if (!opensm::needs_lanes(computed.tables)) return;
+  if (!opensm::needs_sl_to_vl(computed.tables)) return;
   std::vector<std::string> wrong;
   wait_until([&] { return (wrong = find_wrong_lanes(stage, seen, computed)).empty(); },
              std::chrono::seconds(20));

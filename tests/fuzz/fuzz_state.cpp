@@ -6,9 +6,9 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/state/client_records.h"
 #include "smd/state/opensm_import.h"
-#include "smd/state/persistent_state.h"
 #include "smd/state/state_bundle.h"
 #include "smd/state/state_directory.h"
+#include "smd/state/state_store.h"
 #include "tests/fuzz/decode_checks.h"
 
 namespace smd::fuzz {

@@ -101,9 +101,21 @@ TEST(Tree, NothingIsLeftForLater) {
   }
 }
 
-TEST(Tree, EveryFolderOfTheLayersHasAShortReadme) {
-  std::vector<std::string> folders = {"sim-backend"};
-  for (const Layer& layer : parse_layers(read_lines("smd/LAYERS"))) folders.push_back(layer.folder);
+TEST(Tree, EveryFolderHasAShortReadme) {
+  // Above what holds sources, beside what people read and install; in corpora and golden data the
+  // README of the parent speaks for all.
+  std::set<std::string> folders = {"docs",
+                                   "docs/decisions",
+                                   "docs/formats",
+                                   "docs/man",
+                                   "etc",
+                                   "sim-backend",
+                                   "smd",
+                                   "systemd",
+                                   "tests/golden",
+                                   "tests/unit"};
+  for (const SourceFile& file : source_files()) folders.insert(file.folder());
+  for (const Layer& layer : parse_layers(read_lines("smd/LAYERS"))) folders.insert(layer.folder);
   for (const std::string& folder : folders) {
     const std::vector<Line> readme = read_lines(folder + "/README.md");
     EXPECT_GT(readme.size(), 0u) << folder << " has no README.md";

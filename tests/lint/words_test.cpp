@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tests/lint/names.h"
 
@@ -17,47 +16,18 @@ using testing::IsEmpty;
 
 constexpr std::size_t kMostTerms = 60;
 
-// Words that only their inventor understands. They belong into no list, and what still has them is
-// named below.
+// Words that only their inventor understands. They belong into no list.
 const WordSet kPrivate{
-    "aftercare", "beyond",   "borne",        "bounce",    "bridge",   "bystander", "cable",
-    "cables",    "carried",  "carrying",     "crowd",     "desk",     "draws",     "ear",
-    "evener",    "evenness", "exit",         "far",       "farthest", "fate",      "followed",
-    "halo",      "halver",   "heat",         "heir",      "holdings", "judge",     "judgement",
-    "judging",   "keeper",   "keepers",      "kept",      "knock",    "lane",      "lanes",
-    "lay",       "lean",     "lingering",    "look",      "mend",     "mended",    "mender",
-    "mixture",   "oddities", "offered",      "plane",     "planes",   "playback",  "pulse",
-    "realm",     "reign",    "relief",       "relieve",   "roll",     "rows",      "scene",
-    "stretch",   "struck",   "surroundings", "suspicion", "tally",    "taste",     "told",
-    "twin",      "uneven",   "wake",         "way",       "ways",     "wish",      "wishes"};
-
-// Folders that are still to be renamed, each with the private words that stand in it. A word that
-// is gone from a folder is to go from here.
-const std::map<std::string, WordSet> kUnfinished{
-    {"sim-backend", {"borne", "cable",  "carried", "exit",         "farthest", "fate", "followed",
-                     "halo",  "halver", "judge",   "judgement",    "judging",  "lane", "offered",
-                     "pulse", "rows",   "stretch", "surroundings", "tally",    "told"}},
-    {"smd/bin", {"lanes"}},
-    {"smd/routing",
-     {"cable",
-      "cables",
-      "evenness",
-      "far",
-      "fate",
-      "keeper",
-      "kept",
-      "lane",
-      "lanes",
-      "mend",
-      "mended",
-      "mender",
-      "plane",
-      "planes",
-      "relief",
-      "relieve",
-      "rows",
-      "way",
-      "ways"}}};
+    "aftercare",    "beyond",    "borne",    "bounce",   "bridge",   "bystander", "cable",
+    "cables",       "carried",   "carrying", "crowd",    "desk",     "draws",     "ear",
+    "evener",       "evenness",  "exit",     "far",      "farthest", "fate",      "followed",
+    "halver",       "heat",      "heir",     "holdings", "judge",    "judgement", "judging",
+    "keeper",       "keepers",   "kept",     "knock",    "lane",     "lanes",     "lay",
+    "lean",         "lingering", "look",     "mend",     "mended",   "mender",    "mixture",
+    "oddities",     "plane",     "planes",   "playback", "pulse",    "realm",     "reign",
+    "relief",       "relieve",   "roll",     "rows",     "scene",    "stretch",   "struck",
+    "surroundings", "suspicion", "tally",    "taste",    "told",     "twin",      "uneven",
+    "wake",         "way",       "ways",     "wish",     "wishes"};
 
 std::vector<Line> listed_words() { return read_lines("tests/lint/words.txt"); }
 
@@ -72,20 +42,12 @@ const WordSet& known_words() {
   return all;
 }
 
-WordSet known_words_of(const std::string& path) {
-  WordSet words = known_words();
-  for (const auto& [folder, more] : kUnfinished) {
-    if (is_below(path, folder)) words.insert(more.begin(), more.end());
-  }
-  return words;
-}
-
 TEST(Words, NamesAreOfWordsThatTheFieldOrTheGlossaryHas) {
   for (const char* top : {"smd", "sim-backend"}) {
     const std::vector<SourceFile> files = source_files_below(top);
     ASSERT_GT(files.size(), 50u);
     for (const SourceFile& file : files) {
-      for (const std::string& fault : find_unknown_words(file, known_words_of(file.path)))
+      for (const std::string& fault : find_unknown_words(file, known_words()))
         ADD_FAILURE() << fault;
     }
   }

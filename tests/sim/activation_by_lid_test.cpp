@@ -1,7 +1,7 @@
 // Activation by LID: where the agent is known to have its LID and its routes, and nowhere else.
 #include <gtest/gtest.h>
 
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -10,26 +10,25 @@ class ActivationByLid : public testing::TestWithParam<std::tuple<const char*, co
 
 TEST_P(ActivationByLid, NothingWaitsInVainWhenASwitchComesBack) {
   const auto& [mode, fabric] = GetParam();
-  WorldOptions options;
-  options.settings.mode = parse_reconfiguration_mode(mode).value();
-  World world(spec_of(fabric), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  EXPECT_EQ(world.manager.smp_stats().timeouts, 0u) << "bring-up";
-  const sim::FabricSpec& spec = world.fabric.spec();
+  SimulatedSubnetOptions options;
+  options.settings.strategy = make_strategy(parse_reconfiguration_mode(mode).value());
+  SimulatedSubnet subnet(spec_of(fabric), options);
+  ASSERT_TRUE(subnet.bring_up());
+  EXPECT_EQ(subnet.manager.smp_stats().timeouts, 0u) << "bring-up";
+  const sim::FabricSpec& spec = subnet.fabric.spec();
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     if (spec.nodes[n].type != NodeType::Switch) continue;
     if (n == spec.sm_node || spec.nodes[spec.sm_node].ports[1].peer_node == n) continue;
-    world.fabric.set_node(n, false);
-    ASSERT_TRUE(world.settle());
-    const std::uint64_t before = world.manager.smp_stats().timeouts;
-    world.fabric.set_node(n, true);
-    ASSERT_TRUE(world.settle());
-    ASSERT_TRUE(world.settle_up());
-    EXPECT_EQ(world.manager.smp_stats().timeouts, before) << spec.nodes[n].description;
+    subnet.fabric.set_node(n, false);
+    ASSERT_TRUE(subnet.settle());
+    const std::uint64_t before = subnet.manager.smp_stats().timeouts;
+    subnet.fabric.set_node(n, true);
+    ASSERT_TRUE(subnet.settle());
+    ASSERT_TRUE(subnet.settle_up());
+    EXPECT_EQ(subnet.manager.smp_stats().timeouts, before) << spec.nodes[n].description;
   }
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(

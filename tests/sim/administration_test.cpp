@@ -16,9 +16,8 @@
 #include "smd/sa/path_finder.h"
 #include "smd/sa/rmpp.h"
 #include "smd/sa/server.h"
-#include "smd/transport/transport.h"
-#include "tests/support/smp_tap.h"
-#include "tests/support/world.h"
+#include "tests/support/sa_request.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -27,25 +26,14 @@ using namespace sa;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-struct Ground {
-  explicit Ground(const std::string& fabric_text)
-      : fabric(runtime, spec_of(fabric_text), sim::Timing::modern(), 1) {}
-
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
-};
-
 /// A manager and its administration, as the daemon wires them.
-struct Life {
-  /// After a former life that left `kept`.
-  explicit Life(Ground& ground, const ClientRecords& kept = {})
-      : loop(ground.runtime),
-        transport(ground.fabric, ground.fabric.spec().sm_node, ground.fabric.spec().sm_port),
-        tap(transport),
-        split(tap),
+struct Life : SimulatedManager {
+  /// After a former life that left `left`.
+  explicit Life(TimedFabric& on, const ClientRecords& left = {})
+      : SimulatedManager(on, {.settings = quiet_settings()}),
+        under(on),
         administration(
-            loop, split.general(), {.on_change = [] {}, .on_aliases = [this] { adopt(); }}),
-        manager(loop, split.subnet(), quiet_settings(), {}, {}),
+            on.runtime, split.general(), {.on_change = [] {}, .on_aliases = [this] { adopt(); }}),
         aliases(manager.client()),
         clients(manager.client()) {
     manager.cycle_ended().subscribe([this](const CycleReport& cycle) {
@@ -58,20 +46,13 @@ struct Life {
     });
     manager.noticed().subscribe(
         [this](const Notice& notice) { administration.tell(TrapEvent{notice}); });
-    administration.restore(kept);
+    administration.restore(left);
     tap.on_send = [this](const Smp& smp) {
       if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo) &&
           decode_port_info(smp.data)->client_reregister)
         ++reregistrations;
       return true;
     };
-  }
-
-  /// Looks at the fabric when it is told to.
-  static Settings quiet_settings() {
-    Settings settings = WorldOptions::default_settings();
-    settings.sweep_interval = Duration{0};
-    return settings;
   }
 
   void adopt() {
@@ -81,26 +62,26 @@ struct Life {
     clients.call(*manager.in_force(), before, administration.inform().in_service(), MKey{});
   }
 
-  bool settle() {
-    return loop.run_while_not([this] { return manager.at_rest() && views > 0; },
-                              loop.now() + Duration{60s});
+  bool start() {
+    manager.start();
+    return settle();
   }
 
-  sim::SimRuntime& loop;
-  sim::SimTransport transport;
-  SmpTap tap;
-  ClassSplit split;
+  bool settle() {
+    return under.run_until([this] { return manager.at_rest() && views > 0; }, 60s);
+  }
+
+  TimedFabric& under;
   Administration administration;
-  SubnetManager manager;
   AliasWriter aliases;
   ClientReregistration clients;
   std::size_t reregistrations = 0;  // Sets that ask for one
   unsigned views = 0;
 };
 
-struct Managed : Ground, Life {
+struct Managed : TimedFabric, Life {
   explicit Managed(const std::string& fabric_text)
-      : Ground(fabric_text), Life(static_cast<Ground&>(*this)) {}
+      : TimedFabric(spec_of(fabric_text)), Life(static_cast<TimedFabric&>(*this)) {}
 };
 
 /// Software on another host: asks, acknowledges, and keeps what comes back.
@@ -115,17 +96,15 @@ class Host {
 
   template <class Record>
   void ask(Method method, RecordId id, std::uint64_t mask, const Record& wanted, std::size_t size) {
-    const SaHeader header{.mad = {.mgmt_class = 3,
-                                  .class_version = kClassVersion,
-                                  .method = static_cast<std::uint8_t>(method),
-                                  .transaction_id = ++transaction_,
-                                  .attribute_id = static_cast<std::uint16_t>(id)},
-                          .component_mask = mask};
-    MadBytes mad{};
-    encode_sa_header(header, mad);
-    encode_record(wanted, std::span(mad).subspan(kHeaderSize, size));
+    const MadPacket packet = encode_sa_request({.manager = manager_lid(),
+                                                .transaction = ++transaction_,
+                                                .method = method,
+                                                .id = id,
+                                                .mask = mask},
+                                               wanted,
+                                               size);
     asked_[transaction_] = managed_.runtime.now();
-    send(mad);
+    static_cast<void>(transport_.send(packet));
   }
 
   [[nodiscard]] Duration slowest() const { return slowest_; }
@@ -138,12 +117,14 @@ class Host {
   bool deaf = false;
 
  private:
-  void send(const MadBytes& mad) {
+  [[nodiscard]] Lid manager_lid() const {
     const ActiveSubnet& now = *managed_.manager.in_force();
-    static_cast<void>(transport_.send({.remote_lid = now.lids->base[now.fabric().sm_port],
-                                       .local_qp = 1,
-                                       .remote_qp = 1,
-                                       .mad = mad}));
+    return now.lids->base[now.fabric().sm_port];
+  }
+
+  void send(const MadBytes& mad) {
+    static_cast<void>(
+        transport_.send({.remote_lid = manager_lid(), .local_qp = 1, .remote_qp = 1, .mad = mad}));
   }
 
   void on_packet(const MadPacket& packet) {
@@ -183,14 +164,12 @@ constexpr const char* kFabric = "fat-tree:k=4,levels=3";
 
 TEST(Administration, AHostLearnsEveryName) {
   Managed managed(kFabric);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   managed.fabric.set_wire_faults({.drop = 0.03});
   Host host(managed, "host-00009");
   host.ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, kNodeRecord.size);
-  ASSERT_TRUE(managed.runtime.run_while_not(
-      [&] { return host.table && host.table->state() != RmppState::Running; },
-      managed.runtime.now() + Duration{40s}));
+  ASSERT_TRUE(managed.run_until(
+      [&] { return host.table && host.table->state() != RmppState::Running; }, 40s));
   ASSERT_EQ(host.table->state(), RmppState::Done);
   EXPECT_GT(managed.administration.server().stats().segments_resent, 0u) << "nothing got lost";
   const std::vector<std::byte>& data = host.table->data();
@@ -201,8 +180,7 @@ TEST(Administration, AHostLearnsEveryName) {
 
 TEST(Administration, ASweepMakesNobodyWait) {
   Managed managed(kFabric);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   Host host(managed, "host-00009");
   const PathRecord wanted{.dlid = Lid{1}, .slid = Lid{3}};
   const auto ask = [&] {
@@ -213,7 +191,7 @@ TEST(Administration, ASweepMakesNobodyWait) {
              kPathRecordSize);
   };
   ask();
-  managed.runtime.run_until(managed.runtime.now() + Duration{1s});
+  managed.run_for(1s);
   ASSERT_EQ(host.answers.size(), 1u);
   const Duration at_rest = host.slowest();
 
@@ -222,9 +200,9 @@ TEST(Administration, ASweepMakesNobodyWait) {
   while (!managed.manager.at_rest()) {
     ask();
     ++asked;
-    managed.runtime.run_until(managed.runtime.now() + Duration{std::chrono::microseconds(50)});
+    managed.run_for(std::chrono::microseconds(50));
   }
-  managed.runtime.run_until(managed.runtime.now() + Duration{1s});
+  managed.run_for(1s);
   EXPECT_GT(asked, 5u);
   EXPECT_EQ(host.unanswered(), 0u);
   for (const SaHeader& answer : host.answers) EXPECT_EQ(answer.mad.status, 0);
@@ -234,15 +212,14 @@ TEST(Administration, ASweepMakesNobodyWait) {
 
 TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
   Managed managed(kFabric);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   Host host(managed, "host-00009");
   const ActiveSubnet before = *managed.manager.in_force();
   const PortIdx victim = before.lids->owner_of(before.lids->top);
   const NodeRecord wanted{.lid = before.lids->base[victim]};
   const auto status = [&] {
     host.ask(Method::Get, RecordId::NodeRecord, 1, wanted, kNodeRecord.size);
-    managed.runtime.run_until(managed.runtime.now() + Duration{1s});
+    managed.run_for(1s);
     return host.answers.back().mad.status;
   };
   EXPECT_EQ(status(), 0);
@@ -257,14 +234,13 @@ TEST(Administration, AChangeShowsWhenItsCycleHasEnded) {
 /// Over lossy switches: a report may come twice, but none is missing and they come in order.
 TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
   Managed managed(kFabric);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   Host host(managed, "host-00009");
   Host dead(managed, "host-00002");
   dead.deaf = true;
   for (Host* each : {&host, &dead})
     each->ask(Method::Set, RecordId::InformInfo, 0, InformInfo{}, kInformInfoSize);
-  managed.runtime.run_until(managed.runtime.now() + Duration{1s});
+  managed.run_for(1s);
   ASSERT_EQ(managed.administration.inform().table().count(), 2u);
   managed.fabric.set_wire_faults({.drop = 0.03});
   const std::uint32_t victim = sim::find_node(managed.fabric.spec(), "host-00005");
@@ -273,7 +249,7 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
     managed.fabric.set_node(victim, up);
     managed.manager.request_sweep("test");
     ASSERT_TRUE(managed.settle());
-    managed.runtime.run_until(managed.runtime.now() + Duration{30s});
+    managed.run_for(30s);
   }
   std::vector<std::uint16_t> about;
   std::size_t links = 0;
@@ -293,13 +269,12 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
 /// On one fabric, one manager after the other: hosts are asked to register with one that does not
 /// know them, and only then.
 TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) {
-  Ground ground(kFabric);
+  TimedFabric ground(spec_of(kFabric));
   ClientRecords kept;
   std::size_t hosts = 0;
   {
     Life first(ground);
-    first.manager.start();
-    ASSERT_TRUE(first.settle());
+    ASSERT_TRUE(first.start());
     hosts = first.manager.last_cycle()->counts.cas;
     EXPECT_GE(first.reregistrations, hosts) << "all came up";
     const std::size_t before = first.reregistrations;
@@ -310,9 +285,8 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
   }
   const auto asked_by_the_next = [&ground](const ClientRecords& left) {
     Life next(ground, left);
-    next.manager.start();
-    EXPECT_TRUE(next.settle());
-    ground.runtime.run_until(ground.runtime.now() + Duration{1s});
+    EXPECT_TRUE(next.start());
+    ground.run_for(1s);
     EXPECT_EQ(next.clients.asked(), next.reregistrations);
     EXPECT_EQ(next.clients.without_owed(next.administration.inform().in_service()).size(),
               next.administration.inform().in_service().size());
@@ -327,8 +301,7 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
 /// A port asks for further GUIDs: they are in its registers and in paths, also after it rebooted.
 TEST(Administration, PortsHaveFurtherGuids) {
   Managed managed(kFabric);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   Host host(managed, "host-00009");
   const std::uint32_t node = sim::find_node(managed.fabric.spec(), "host-00009");
   const Guid own = managed.fabric.spec().nodes[node].ports[1].guid;
@@ -338,7 +311,7 @@ TEST(Administration, PortsHaveFurtherGuids) {
   record.guids[2] = asked;
   // Entry 1 is ours to choose, entry 2 is named.
   host.ask(Method::Set, RecordId::GuidInfoRecord, 0x3 | 0x60, record, kGuidInfoRecord.size);
-  const auto wait = [&] { managed.runtime.run_until(managed.runtime.now() + Duration{1s}); };
+  const auto wait = [&] { managed.run_for(1s); };
   wait();
   ASSERT_EQ(host.answers.back().mad.status, 0);
   const auto aliases = managed.administration.aliases().at(own);
@@ -365,7 +338,7 @@ TEST(Administration, PortsHaveFurtherGuids) {
   EXPECT_EQ(status_of_path(Guid{0xbad}), 0x0500);
   // It reboots, and has forgotten.
   managed.fabric.reboot_node(node, Duration{100ms});
-  managed.runtime.run_until(managed.runtime.now() + Duration{5s});
+  managed.run_for(5s);
   managed.manager.request_sweep("test");
   ASSERT_TRUE(managed.settle());
   wait();
@@ -385,8 +358,7 @@ TEST(Administration, SmctlAsksByFieldName) {
     return answer_sa_command(managed.administration.server(), args);
   };
   EXPECT_EQ(ask({{"record", "NodeRecord"}}).error().code, Errc::Busy);
-  managed.manager.start();
-  ASSERT_TRUE(managed.settle());
+  ASSERT_TRUE(managed.start());
   const std::size_t nodes = managed.fabric.spec().nodes.size();
   EXPECT_EQ(ask({{"record", "noderecord"}}).value().at("count"), nodes);
   const Json few = ask({{"record", "NR"}, {"limit", 3u}}).value();

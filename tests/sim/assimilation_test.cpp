@@ -9,9 +9,9 @@
 namespace smd::test {
 namespace {
 
-WorldOptions with_mode(const std::string& mode, const std::string& engine = "updn") {
-  WorldOptions out;
-  out.settings.mode = parse_reconfiguration_mode(mode).value();
+SimulatedSubnetOptions with_mode(const std::string& mode, const std::string& engine = "updn") {
+  SimulatedSubnetOptions out;
+  out.settings.strategy = make_strategy(parse_reconfiguration_mode(mode).value());
   out.settings.engine = engine;
   out.settings.sweep_interval = std::chrono::seconds(10);
   return out;
@@ -19,45 +19,44 @@ WorldOptions with_mode(const std::string& mode, const std::string& engine = "upd
 
 class EveryMode : public testing::TestWithParam<std::tuple<const char*, const char*>> {
  protected:
-  void expect_healthy(World& world, const char* when) {
-    EXPECT_TRUE(world.manager.last_cycle()->up()) << when;
-    EXPECT_EQ(find_inactive_port(world), "") << when;
-    EXPECT_EQ(find_broken_route(world), "") << when;
+  void expect_healthy(SimulatedSubnet& subnet, const char* when) {
+    EXPECT_TRUE(subnet.manager.last_cycle()->up()) << when;
+    EXPECT_EQ(find_inactive_port(subnet), "") << when;
+    EXPECT_EQ(find_broken_route(subnet), "") << when;
   }
 };
 
 TEST_P(EveryMode, ACableAndASwitchGoAndComeBack) {
   const auto& [mode, fabric] = GetParam();
-  World world(spec_of(fabric), with_mode(mode));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  const LidBook before = world.book;
-  OracleWatch watch(world);
+  SimulatedSubnet subnet(spec_of(fabric), with_mode(mode));
+  ASSERT_TRUE(subnet.bring_up());
+  const LidBook before = subnet.kept().lids;
+  OracleWatch watch(subnet);
 
-  const Cable cable = cables_between_switches(world.fabric.spec()).at(2);
-  world.fabric.set_link(cable.node, cable.port, false);
-  ASSERT_TRUE(world.settle());
-  expect_healthy(world, "cable down");
-  world.fabric.set_link(cable.node, cable.port, true);
-  ASSERT_TRUE(world.settle());
-  expect_healthy(world, "cable up");
+  const Cable cable = cables_between_switches(subnet.fabric.spec()).at(2);
+  subnet.fabric.set_link(cable.node, cable.port, false);
+  ASSERT_TRUE(subnet.settle());
+  expect_healthy(subnet, "cable down");
+  subnet.fabric.set_link(cable.node, cable.port, true);
+  ASSERT_TRUE(subnet.settle());
+  expect_healthy(subnet, "cable up");
 
   const std::uint32_t victim =
-      world.fabric.spec().nodes[cable.node].ports[cable.port.value()].peer_node;
-  world.fabric.set_node(victim, false);
-  ASSERT_TRUE(world.settle());
-  EXPECT_EQ(find_broken_route(world), "") << "switch down";
-  world.fabric.set_node(victim, true);
-  ASSERT_TRUE(world.settle());
-  ASSERT_TRUE(world.settle_up());
-  expect_healthy(world, "switch up");
+      subnet.fabric.spec().nodes[cable.node].ports[cable.port.value()].peer_node;
+  subnet.fabric.set_node(victim, false);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(find_broken_route(subnet), "") << "switch down";
+  subnet.fabric.set_node(victim, true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.settle_up());
+  expect_healthy(subnet, "switch up");
 
   EXPECT_EQ(watch.present_loop(), "");
   EXPECT_TRUE(watch.connected());
   EXPECT_EQ(watch.timeline().now().find_cycle(), "");
   // What is done without proof or pause may pass through a credit loop; nothing else may.
   const ReconfigurationMode how = parse_reconfiguration_mode(mode).value();
-  if (how.safety != ReconfigurationMode::Safety::None) {
+  if (how.safety != Deactivation::None) {
     EXPECT_FALSE(watch.timeline().first_cycle()) << watch.never_allowed();
   }
   // The thesis numbers LIDs anew while it discovers, so some are held twice for a moment.
@@ -66,7 +65,7 @@ TEST_P(EveryMode, ACableAndASwitchGoAndComeBack) {
     EXPECT_FALSE(watch.timeline().first_shared_lid()) << watch.never_allowed();
   }
   if (!how.literal) {
-    EXPECT_EQ(world.book, before);
+    EXPECT_EQ(subnet.kept().lids, before);
   }
 }
 
@@ -95,16 +94,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// In the default mode one cable costs what it touches.
 TEST(Certified, ACableDownAsksOnlyItsTwoSwitches) {
-  World world(spec_of("fat-tree:k=8,levels=3"), with_mode("certified"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  world.reports.clear();
-  OracleWatch watch(world);
-  const Cable cable = cables_between_switches(world.fabric.spec()).at(5);
-  world.fabric.set_link(cable.node, cable.port, false);
-  ASSERT_TRUE(world.settle());
-  ASSERT_EQ(world.reports.size(), 1u);
-  const CycleReport& cycle = world.reports.front();
+  SimulatedSubnet subnet(spec_of("fat-tree:k=8,levels=3"), with_mode("certified"));
+  ASSERT_TRUE(subnet.bring_up());
+  subnet.reports.clear();
+  OracleWatch watch(subnet);
+  const Cable cable = cables_between_switches(subnet.fabric.spec()).at(5);
+  subnet.fabric.set_link(cable.node, cable.port, false);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_EQ(subnet.reports.size(), 1u);
+  const CycleReport& cycle = subnet.reports.front();
   EXPECT_TRUE(cycle.partial) << cycle.full_why;
   EXPECT_EQ(cycle.transition.kind, TransitionKind::Certified) << cycle.transition.why;
   EXPECT_TRUE(cycle.transition.certified);
@@ -114,58 +112,48 @@ TEST(Certified, ACableDownAsksOnlyItsTwoSwitches) {
   EXPECT_EQ(cycle.tables.smps, cycle.blocks_written);
   EXPECT_EQ(watch.never_allowed(), "");
   EXPECT_EQ(watch.passing_loop(), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 TEST(Certified, AHostThatReturnsTouchesItsPortsAndNoRoutes) {
-  World world(spec_of("fat-tree:k=8,levels=3"), with_mode("certified"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  const std::uint32_t host = world.node("host-00012");
-  world.fabric.set_link(host, PortNum{1}, false);
-  ASSERT_TRUE(world.settle());
-  world.reports.clear();
-  world.fabric.set_link(host, PortNum{1}, true);
-  ASSERT_TRUE(world.settle());
-  const CycleReport sum = sum_cycles(world.reports);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=8,levels=3"), with_mode("certified"));
+  ASSERT_TRUE(subnet.bring_up());
+  const std::uint32_t host = subnet.node("host-00012");
+  subnet.fabric.set_link(host, PortNum{1}, false);
+  ASSERT_TRUE(subnet.settle());
+  subnet.reports.clear();
+  subnet.fabric.set_link(host, PortNum{1}, true);
+  ASSERT_TRUE(subnet.settle());
+  const CycleReport sum = sum_cycles(subnet.reports);
   EXPECT_TRUE(sum.partial) << sum.full_why;
   EXPECT_TRUE(sum.up());
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
   // The manager's own port; its switch's SwitchInfo, read, cleared and read again, and 8 ports;
   // NodeInfo and PortInfo of the host.
   EXPECT_EQ(sum.discovery.smps, 1u + 3 + 8 + 2);
 }
 
 TEST(Certified, AFlapBetweenTwoLooksIsTakenIn) {
-  World world(spec_of("fat-tree:k=4,levels=3"), with_mode("certified"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  const Cable cable = cables_between_switches(world.fabric.spec()).at(3);
-  world.fabric.set_link(cable.node, cable.port, false);
-  world.fabric.set_link(cable.node, cable.port, true);  // back before anybody looked
-  ASSERT_TRUE(world.settle());
-  ASSERT_TRUE(world.settle_up());
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), with_mode("certified"));
+  ASSERT_TRUE(subnet.bring_up());
+  const Cable cable = cables_between_switches(subnet.fabric.spec()).at(3);
+  subnet.fabric.set_link(cable.node, cable.port, false);
+  subnet.fabric.set_link(cable.node, cable.port, true);  // back before anybody looked
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.settle_up());
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 TEST(Certified, ARestartedManagerWritesNothing) {
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric(runtime, spec_of("torus:dims=4.4"), sim::Timing::modern(), 1);
-  LidBook book;
+  TimedFabric on(spec_of("torus:dims=4.4"));
+  SimulatedSubnetOptions options = with_mode("certified");
   for (int life = 0; life < 2; ++life) {
-    sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    SubnetManager::Observer observer;
-    observer.on_lids = [&](const LidBook& fresh) { book = fresh; };
-    SubnetManager manager(runtime,
-                          port,
-                          with_mode("certified").settings,
-                          {.book = book, .turns = {}},
-                          std::move(observer));
-    manager.start();
-    ASSERT_TRUE(runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
-                                      runtime.now() + Duration(std::chrono::minutes(1))));
+    SimulatedManager subnet(on, options);
+    const SubnetManager& manager = subnet.manager;
+    ASSERT_TRUE(subnet.start());
     ASSERT_TRUE(manager.last_cycle()->up());
+    options.kept = subnet.kept();
     if (life == 0) continue;
     std::uint64_t sets = 0;
     for (const AttributeCount& count : manager.smp_stats().sent_by_attribute) sets += count.sets;

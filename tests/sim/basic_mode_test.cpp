@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "smd/mad/port_info.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -45,67 +45,35 @@ std::string row(const Smp& smp) {
   }
 }
 
-/// Notes what passes; stops noting when discovery ends.
-class Recorder final : public Transport {
- public:
-  explicit Recorder(Transport& inner) : inner_(inner) {}
-
-  LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override {
-    if (recording) {
-      const auto smp = decode_smp(packet.mad);
-      requests.push_back(row(*smp));
-    }
-    return inner_.send(packet);
-  }
-
-  void set_handlers(Receive receive, Lost lost) override {
-    inner_.set_handlers(
-        [this, receive = std::move(receive)](const MadPacket& packet) {
-          const auto smp = decode_smp(packet.mad);
-          if (recording && smp && smp->directed) {
-            returns[hops(smp->initial_path, smp->hop_count, false)] =
-                hops(smp->return_path, smp->hop_count, true);
-          }
-          receive(packet);
-        },
-        std::move(lost));
-  }
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
-  bool recording = true;
-  std::vector<std::string> requests;
-  std::map<std::string, std::string>
-      returns;  // by request path; the last hop's entry port first, as Table 12 prints
-
- private:
-  Transport& inner_;
-};
-
+/// What passes until discovery ends.
 struct Discovered {
   std::vector<std::string> requests;
+  /// By request path; the last hop's entry port first, as Table 12 prints.
   std::map<std::string, std::string> returns;
   CycleReport cycle;
 };
 
 Discovered discover(const std::string& fabric_name, bool literal) {
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric(runtime, spec_of(fabric_name), sim::Timing::modern(), 1);
-  sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-  Recorder recorder(port);
-  Settings settings = WorldOptions::default_settings();
-  settings.mode.literal = literal;
-  SubnetManager::Observer observer;
-  observer.on_phase = [&](smd::Phase phase) {
-    recorder.recording = phase == smd::Phase::Discovering;
+  Discovered out;
+  bool recording = true;
+  SimulatedSubnetOptions options;
+  options.settings.strategy = make_strategy({.literal = literal});
+  options.on_phase = [&](smd::Phase phase) { recording = phase == smd::Phase::Discovering; };
+  SimulatedSubnet subnet(spec_of(fabric_name), options);
+  subnet.tap.on_send = [&](const Smp& smp) {
+    if (recording) out.requests.push_back(row(smp));
+    return true;
   };
-  SubnetManager manager(runtime, recorder, settings, {}, observer);
-  manager.start();
-  runtime.run_while_not([&] { return manager.cycles() > 0; },
-                        runtime.now() + Duration(std::chrono::minutes(1)));
-  return {recorder.requests, recorder.returns, *manager.last_cycle()};
+  subnet.tap.on_receive = [&](const Smp& smp) {
+    if (recording && smp.directed)
+      out.returns[hops(smp.initial_path, smp.hop_count, false)] =
+          hops(smp.return_path, smp.hop_count, true);
+    return true;
+  };
+  subnet.manager.start();
+  subnet.run_until([&] { return subnet.manager.cycles() > 0; }, std::chrono::minutes(1));
+  out.cycle = *subnet.manager.last_cycle();
+  return out;
 }
 
 /// Rows 1 to 36 of Table 12.

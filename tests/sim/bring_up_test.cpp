@@ -4,7 +4,7 @@
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -13,24 +13,22 @@ class BringUp : public testing::TestWithParam<const char*> {};
 
 TEST_P(BringUp, EveryPortIsActiveAndEveryPairConnected) {
   const unsigned long errors = log::count(log::Level::Error);
-  World world(spec_of(GetParam()));
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const CycleReport& cycle = *world.manager.last_cycle();
+  SimulatedSubnet subnet(spec_of(GetParam()));
+  ASSERT_TRUE(subnet.start());
+  const CycleReport& cycle = *subnet.manager.last_cycle();
   EXPECT_TRUE(cycle.up()) << (cycle.error ? cycle.error->context : "");
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
-  EXPECT_EQ(cycle.counts.switches + cycle.counts.cas, count_reachable(world));
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
+  EXPECT_EQ(cycle.counts.switches + cycle.counts.cas, count_reachable(subnet));
   EXPECT_EQ(log::count(log::Level::Error), errors);
 }
 
 TEST_P(BringUp, NodesAreKnownByTheirDescriptionsAfterwards) {
-  World world(spec_of(GetParam()));
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const Fabric& fabric = world.manager.in_force()->fabric();
-  EXPECT_EQ(fabric.node_count(), count_reachable(world));
-  for (const sim::NodeSpec& node : world.fabric.spec().nodes) {
+  SimulatedSubnet subnet(spec_of(GetParam()));
+  ASSERT_TRUE(subnet.start());
+  const Fabric& fabric = subnet.manager.in_force()->fabric();
+  EXPECT_EQ(fabric.node_count(), count_reachable(subnet));
+  for (const sim::NodeSpec& node : subnet.fabric.spec().nodes) {
     const auto found = fabric.find_node(node.guid);
     if (!found) continue;  // fig69 has an adapter without a way to it
     EXPECT_EQ(fabric.description[*found], node.description);
@@ -60,23 +58,17 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
                                          "fat-tree:k=4,levels=2,speed=SDR,width=12x"));
 
 TEST(BringUpTwice, ARestartedManagerWritesNothingAndMovesNoLid) {
-  World first(spec_of("fat-tree:k=4,levels=3"));
-  first.manager.start();
-  ASSERT_TRUE(first.settle());
-  const LidBook before = first.book;
+  SimulatedSubnet first(spec_of("fat-tree:k=4,levels=3"));
+  ASSERT_TRUE(first.start());
+  const LidBook before = first.kept().lids;
 
   // A second manager on the same port of the same living fabric, with the book of the first.
   first.transport.set_handlers([](const MadPacket&) {}, [](Error) {});
-  sim::SimTransport transport(
-      first.fabric, first.fabric.spec().sm_node, first.fabric.spec().sm_port);
-  SubnetManager second(first.runtime,
-                       transport,
-                       WorldOptions::default_settings(),
-                       {.book = before, .turns = {}},
-                       {});
-  second.start();
-  ASSERT_TRUE(first.runtime.run_while_not([&] { return second.cycles() == 1 && second.at_rest(); },
-                                          first.runtime.now() + Duration(std::chrono::minutes(1))));
+  SimulatedManager life(first, {.kept = first.kept()});
+  const SubnetManager& second = life.manager;
+  life.manager.start();
+  ASSERT_TRUE(first.run_until([&] { return second.cycles() == 1 && life.at_rest(); },
+                              std::chrono::minutes(1)));
   EXPECT_TRUE(second.last_cycle()->up());
   EXPECT_EQ(second.last_cycle()->blocks_written, 0u);
   EXPECT_EQ(second.last_cycle()->activate.smps, 0u);
@@ -92,67 +84,63 @@ TEST(BringUpTwice, ARestartedManagerWritesNothingAndMovesNoLid) {
 }
 
 TEST(BringUpTwice, ASecondSweepOverASettledFabricWritesNothing) {
-  World world(spec_of("dragonfly:a=4,c=2,h=2"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  world.manager.request_sweep("test");
-  ASSERT_TRUE(world.settle());
-  const CycleReport& cycle = *world.manager.last_cycle();
+  SimulatedSubnet subnet(spec_of("dragonfly:a=4,c=2,h=2"));
+  ASSERT_TRUE(subnet.start());
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
+  const CycleReport& cycle = *subnet.manager.last_cycle();
   EXPECT_TRUE(cycle.up());
   EXPECT_EQ(cycle.configure.smps + cycle.tables.smps + cycle.activate.smps, 0u);
   EXPECT_EQ(cycle.lft_entries_changed_pct, 0.0);
 }
 
 TEST(BringUpLmc, EveryLidOfARangeIsRouted) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.lids.lmc = 2;
-  World world(spec_of("fat-tree:k=4,levels=2"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const CycleReport& cycle = *world.manager.last_cycle();
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  const CycleReport& cycle = *subnet.manager.last_cycle();
   EXPECT_TRUE(cycle.up());
-  const std::uint32_t host = world.node("host-00001");
-  const PortInfo info = world.fabric.port_info(host, PortNum{1});
+  const std::uint32_t host = subnet.node("host-00001");
+  const PortInfo info = subnet.fabric.port_info(host, PortNum{1});
   EXPECT_EQ(info.lmc, 2);
   EXPECT_EQ(info.lid.value() % 4, 0);
   EXPECT_EQ(cycle.counts.lids, cycle.counts.cas * 4 + cycle.counts.switches);
 }
 
 TEST(BringUpPorts, ConfigurationReachesTheRegisters) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.ports.mtu_max = Mtu::B2048;
   options.settings.ports.max_operational_vls = 2;
   options.settings.ports.subnet_timeout = 17;
   options.settings.ports.hoq_life = 15;
   options.settings.ports.leaf_hoq_life = 12;
-  World world(spec_of("fat-tree:k=4,levels=2"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const std::uint32_t host = world.node("host-00001");
-  const sim::PortSpec& cable = world.fabric.spec().nodes[host].ports[1];
-  const PortInfo host_port = world.fabric.port_info(host, PortNum{1});
-  const PortInfo leaf_port = world.fabric.port_info(cable.peer_node, cable.peer_port);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  const std::uint32_t host = subnet.node("host-00001");
+  const sim::PortSpec& cable = subnet.fabric.spec().nodes[host].ports[1];
+  const PortInfo host_port = subnet.fabric.port_info(host, PortNum{1});
+  const PortInfo leaf_port = subnet.fabric.port_info(cable.peer_node, cable.peer_port);
   EXPECT_EQ(host_port.neighbor_mtu, static_cast<std::uint8_t>(Mtu::B2048));
   EXPECT_EQ(host_port.operational_vls, 2);
   EXPECT_EQ(host_port.subnet_timeout, 17);
   EXPECT_EQ(leaf_port.operational_vls, 2);
   EXPECT_EQ(leaf_port.hoq_life, 12);
   const Lid sm_lid =
-      world.fabric.port_info(world.fabric.spec().sm_node, world.fabric.spec().sm_port).lid;
+      subnet.fabric.port_info(subnet.fabric.spec().sm_node, subnet.fabric.spec().sm_port).lid;
   EXPECT_EQ(host_port.master_sm_lid, sm_lid);
-  EXPECT_EQ(world.fabric.switch_info(cable.peer_node).linear_fdb_top,
-            world.manager.in_force()->lids->top.value());
+  EXPECT_EQ(subnet.fabric.switch_info(cable.peer_node).linear_fdb_top,
+            subnet.manager.in_force()->lids->top.value());
 }
 
 TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
-  World world(spec_of("fat-tree:k=4,levels=2"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const ActiveSubnet& now = *world.manager.in_force();
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
+  ASSERT_TRUE(subnet.start());
+  const ActiveSubnet& now = *subnet.manager.in_force();
   const NodeIdx host =
-      now.fabric().find_node(world.fabric.spec().nodes[world.node("host-00001")].guid).value();
+      now.fabric().find_node(subnet.fabric.spec().nodes[subnet.node("host-00001")].guid).value();
   const PortIdx port = now.fabric().port_of(host, PortNum{1});
-  PortInfo held = world.fabric.port_info(world.node("host-00001"), PortNum{1});
+  PortInfo held = subnet.fabric.port_info(subnet.node("host-00001"), PortNum{1});
   held.local_port = now.fabric().port_info[port].local_port;  // says where the question arrived
   EXPECT_EQ(now.fabric().port_info[port], held);
   EXPECT_EQ(now.fabric().port_info[port].state(), PortState::Active);
@@ -163,10 +151,9 @@ TEST(BringUpPorts, Fdr10IsToldFromQdr) {
   for (const auto& [name, speed] :
        {std::pair{"fat-tree:k=4,levels=2,speed=FDR10", LinkSpeed::Fdr10},
         std::pair{"fat-tree:k=4,levels=2,speed=QDR", LinkSpeed::Qdr}}) {
-    World world(spec_of(name));
-    world.manager.start();
-    ASSERT_TRUE(world.settle());
-    const Fabric& fabric = world.manager.in_force()->fabric();
+    SimulatedSubnet subnet(spec_of(name));
+    ASSERT_TRUE(subnet.start());
+    const Fabric& fabric = subnet.manager.in_force()->fabric();
     for (PortIdx port : fabric.peer.indices()) {
       if (fabric.peer[port] != kNone<PortIdx>) {
         EXPECT_EQ(link_speed(fabric, port), speed) << name;
@@ -176,20 +163,19 @@ TEST(BringUpPorts, Fdr10IsToldFromQdr) {
 }
 
 TEST(BringUpQos, ConfiguredRowsReachSwitchesAndHosts) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   SlToVl row;
   for (std::size_t sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl % 2)};
   options.settings.qos.sl_to_vl = row;
-  World world(spec_of("fat-tree:k=4,levels=2"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  EXPECT_EQ(world.fabric.sl_to_vl(world.node("sw-0-0"), PortNum{1}, PortNum{3}), row);
-  EXPECT_EQ(world.fabric.sl_to_vl(world.node("host-00001"), PortNum{1}, PortNum{0}), row);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(subnet.fabric.sl_to_vl(subnet.node("sw-0-0"), PortNum{1}, PortNum{3}), row);
+  EXPECT_EQ(subnet.fabric.sl_to_vl(subnet.node("host-00001"), PortNum{1}, PortNum{0}), row);
 }
 
 TEST(BringUpQos, KindsOfPortsHaveTablesOfTheirOwn) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   const auto ca = static_cast<std::size_t>(PortKind::Ca);
   const auto swe = static_cast<std::size_t>(PortKind::SwitchExternal);
   QosPolicy& qos = options.settings.qos;
@@ -202,65 +188,60 @@ TEST(BringUpQos, KindsOfPortsHaveTablesOfTheirOwn) {
   qos.kinds[swe].high = std::vector<VlArbEntry>{{.vl = Vl{1}, .weight = 22}};
   options.settings.ports.vl_high_limit[ca] = 3;
   options.settings.ports.vl_high_limit[swe] = 9;
-  World world(spec_of("fat-tree:k=4,levels=2"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  const std::uint32_t host = world.node("host-00001");
-  const std::uint32_t leaf = world.node("sw-0-0");
-  EXPECT_EQ(world.fabric.sl_to_vl(host, PortNum{1}, PortNum{0})[5], Vl{2});
-  EXPECT_EQ(world.fabric.sl_to_vl(leaf, PortNum{1}, PortNum{3})[5], Vl{1});
-  EXPECT_EQ(world.fabric.port_info(host, PortNum{1}).vl_high_limit, 3);
-  EXPECT_EQ(world.fabric.port_info(leaf, PortNum{1}).vl_high_limit, 9);
-  EXPECT_EQ(world.fabric.node_state(host).ports[1].vl_arb->high[0].weight, 11);
-  EXPECT_EQ(world.fabric.node_state(leaf).ports[1].vl_arb->high[0].weight, 22);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  const std::uint32_t host = subnet.node("host-00001");
+  const std::uint32_t leaf = subnet.node("sw-0-0");
+  EXPECT_EQ(subnet.fabric.sl_to_vl(host, PortNum{1}, PortNum{0})[5], Vl{2});
+  EXPECT_EQ(subnet.fabric.sl_to_vl(leaf, PortNum{1}, PortNum{3})[5], Vl{1});
+  EXPECT_EQ(subnet.fabric.port_info(host, PortNum{1}).vl_high_limit, 3);
+  EXPECT_EQ(subnet.fabric.port_info(leaf, PortNum{1}).vl_high_limit, 9);
+  EXPECT_EQ(subnet.fabric.node_state(host).ports[1].vl_arb->high[0].weight, 11);
+  EXPECT_EQ(subnet.fabric.node_state(leaf).ports[1].vl_arb->high[0].weight, 22);
 }
 
 TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.ports.m_key = MKey{0x1234};
   options.settings.ports.m_key_protect = 1;
-  World world(spec_of("torus:dims=3.3"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  world.manager.request_sweep("test");
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  EXPECT_EQ(world.fabric.stats().dropped_m_key, 0u);
+  SimulatedSubnet subnet(spec_of("torus:dims=3.3"), options);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(subnet.fabric.stats().dropped_m_key, 0u);
 }
 
 TEST(BringUpFailure, WithoutACableTheManagerManagesItself) {
   sim::FabricSpec spec;
   sim::add_node(spec, NodeType::Ca, "alone", Guid{0x10}, 1);
-  World world(spec);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  EXPECT_FALSE(world.manager.last_cycle()->error);
-  EXPECT_EQ(world.manager.last_cycle()->counts.cas, 1u);
+  SimulatedSubnet subnet(spec);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_FALSE(subnet.manager.last_cycle()->error);
+  EXPECT_EQ(subnet.manager.last_cycle()->counts.cas, 1u);
 }
 
 TEST(BringUpFailure, ACreditLoopIsRefusedBeforeAnythingIsWritten) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.engine = "minhop";
-  World world(spec_of("torus:dims=5.5"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  const CycleReport& cycle = *world.manager.last_cycle();
+  SimulatedSubnet subnet(spec_of("torus:dims=5.5"), options);
+  ASSERT_TRUE(subnet.start());
+  const CycleReport& cycle = *subnet.manager.last_cycle();
   ASSERT_TRUE(cycle.error);
   EXPECT_NE(cycle.error->context.find("credit loop"), std::string::npos) << cycle.error->context;
   EXPECT_EQ(cycle.tables.smps + cycle.configure.smps, 0u);
 }
 
 TEST(BringUpFailure, ADaemonFallsBackToUpdnAndSaysSo) {
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.engine = "minhop";
   options.settings.engine_fallback = true;
-  World world(spec_of("torus:dims=5.5"), options);
-  world.manager.start();
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  EXPECT_EQ(world.manager.last_cycle()->engine, "updn");
+  SimulatedSubnet subnet(spec_of("torus:dims=5.5"), options);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(subnet.manager.last_cycle()->engine, "updn");
 }
 
 }  // namespace

@@ -8,37 +8,6 @@
 namespace smd::test {
 namespace {
 
-/// Calls `at` when the n-th SMP is sent after arm().
-class CountingTransport final : public Transport {
- public:
-  explicit CountingTransport(Transport& inner) : inner_(inner) {}
-
-  void arm(std::uint64_t n, std::function<void()> at) {
-    left_ = n;
-    at_ = std::move(at);
-  }
-
-  [[nodiscard]] bool fired() const { return !at_; }
-
-  LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override {
-    if (at_ && left_-- == 0) std::exchange(at_, nullptr)();
-    return inner_.send(packet);
-  }
-
-  void set_handlers(Receive receive, Lost lost) override {
-    inner_.set_handlers(std::move(receive), std::move(lost));
-  }
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
- private:
-  Transport& inner_;
-  std::uint64_t left_ = 0;
-  std::function<void()> at_;
-};
-
 struct Second {
   const char* name;
   std::function<void(sim::SimFabric&)> happens;
@@ -64,25 +33,29 @@ const std::vector<Second>& seconds() {
 
 /// False when the assimilation was over before its n-th SMP.
 bool run(const Second& second, std::uint64_t n) {
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric(runtime, spec_of("example:name=fig76"), sim::Timing::modern(), 1);
-  sim::SimTransport port(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-  CountingTransport counting(port);
-  Settings settings = WorldOptions::default_settings();
-  settings.sweep_interval = std::chrono::seconds(10);
-  SubnetManager manager(runtime, counting, settings, {}, {});
-  manager.start();
-  runtime.run_while_not([&] { return manager.cycles() > 0 && manager.at_rest(); },
-                        runtime.now() + Duration(std::chrono::minutes(1)));
+  SimulatedSubnetOptions options;
+  options.settings.sweep_interval = std::chrono::seconds(10);
+  SimulatedSubnet subnet(spec_of("example:name=fig76"), options);
+  sim::SimFabric& fabric = subnet.fabric;
+  const SubnetManager& manager = subnet.manager;
+  subnet.start();
   EXPECT_TRUE(manager.last_cycle()->up());
 
-  sim::FabricTimeline timeline(runtime, fabric);
-  counting.arm(n, [&] { second.happens(fabric); });
+  sim::FabricTimeline timeline(subnet.runtime, fabric);
+  std::uint64_t left = n;
+  bool hit = false;
+  subnet.tap.on_send = [&](const Smp&) {
+    if (!hit && left-- == 0) {
+      hit = true;
+      second.happens(fabric);
+    }
+    return true;
+  };
   fabric.set_link(find(fabric, "node-5"), PortNum{2}, false);
-  runtime.run_until(runtime.now() + std::chrono::seconds(5));
-  const bool hit = counting.fired();
+  subnet.run_for(std::chrono::seconds(5));
+  const bool was_hit = hit;
   // Quiet from here on: one sweep, one retry, and a reboot's return are covered.
-  runtime.run_until(runtime.now() + std::chrono::seconds(60));
+  subnet.run_for(std::chrono::seconds(60));
   EXPECT_TRUE(manager.at_rest()) << second.name << " at SMP " << n;
   EXPECT_TRUE(manager.last_cycle()->up()) << second.name << " at SMP " << n;
   EXPECT_FALSE(timeline.first_cycle())
@@ -91,7 +64,7 @@ bool run(const Second& second, std::uint64_t n) {
   EXPECT_EQ(timeline.now().find_loop(), "") << second.name << " at SMP " << n;
   const sim::Connectivity now = timeline.now().connectivity();
   EXPECT_EQ(now.connected, now.possible) << second.name << " at SMP " << n;
-  return hit;
+  return was_hit;
 }
 
 class ChangeSweep : public testing::TestWithParam<std::size_t> {};

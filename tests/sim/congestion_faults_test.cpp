@@ -52,7 +52,7 @@ TEST(CongestionFaults, RegistersOfTheManagerAreFeltWhileTheNetworkChanges) {
   }
   EXPECT_EQ(without.stats.marked, 0u);
   EXPECT_GT(with.stats.marked, 0u) << "no threshold but that of the manager would mark";
-  EXPECT_GT(with.stats.notices.delivered, 0u);
+  EXPECT_GT(with.stats.feedback.delivered, 0u);
   EXPECT_NE(with.stats.digest, without.stats.digest);
 }
 

@@ -91,10 +91,10 @@ TEST(CongestionKeys, AForeignKeyIsSaidAndNotKnockedAt) {
   subnet.start();
   cc::Options stranger = with_key();
   stranger.key = cc::CcKey{99};
-  CcManager next(subnet.runtime, subnet.split.congestion());
+  StateStore store;
+  CcManager next(subnet.runtime, subnet.split.congestion(), store);
   next.adopt(subnet.manager.share_in_force(), Subnet::settings_of(stranger), 3, {});
-  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
-                                           subnet.runtime.now() + Duration{60s}));
+  ASSERT_TRUE(subnet.run_until([&] { return next.at_rest(); }, 60s));
   EXPECT_EQ(next.count(CcAgentStatus::ForeignKey), subnet.nodes());
   EXPECT_THAT(next.alarms(), Contains(HasSubstr("another manager's CC_Key")));
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
@@ -111,12 +111,11 @@ std::string find_other_key(const Subnet& subnet, cc::CcKey key) {
 
 /// Takes the place of the cc_manager of `subnet`, which falls silent, under another key.
 struct Successor {
-  Successor(Subnet& subnet, const cc::Options& options, CcManager::Keys kept)
-      : cc_manager(silence(subnet), subnet.split.congestion()) {
-    cc_manager.keep_keys(std::move(kept), [this](const CcManager::Keys& keys) { saved = keys; });
+  Successor(Subnet& subnet, const cc::Options& options, std::vector<cc::CcKey> keys)
+      : store({.cc_keys = std::move(keys)}),
+        cc_manager(silence(subnet), subnet.split.congestion(), store) {
     cc_manager.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
-    EXPECT_TRUE(subnet.runtime.run_while_not([&] { return cc_manager.at_rest(); },
-                                             subnet.runtime.now() + Duration{60s}));
+    EXPECT_TRUE(subnet.run_until([&] { return cc_manager.at_rest(); }, 60s));
   }
 
   static Runtime& silence(Subnet& subnet) {
@@ -124,8 +123,8 @@ struct Successor {
     return subnet.runtime;
   }
 
+  StateStore store;
   CcManager cc_manager;
-  CcManager::Keys saved;
 };
 
 constexpr cc::CcKey kNextKey{99};
@@ -156,7 +155,8 @@ TEST(CongestionKeys, KeysOfAFormerLifeOpenItsAgents) {
   EXPECT_EQ(find_other_key(subnet, kNextKey), "");
   EXPECT_EQ(next.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(subnet.fabric.stats().dropped_cc_key, 0u) << "no violation is caused";
-  EXPECT_EQ(next.saved, (CcManager::Keys{cc::CcKey{7}, kKey, cc::CcKey{8}, kNextKey}));
+  EXPECT_EQ(next.store.get().cc_keys,
+            (std::vector<cc::CcKey>{cc::CcKey{7}, kKey, cc::CcKey{8}, kNextKey}));
 }
 
 TEST(CongestionKeys, WithoutProtectionAFormerKeyIsTakenAway) {

@@ -6,25 +6,18 @@
 #include <string>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/cc/cc_manager.h"
-#include "smd/transport/transport.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 
 using sim::CongestionState;
 using std::chrono_literals::operator""s;
 
-/// A manager with its congestion control, as the daemon wires them. On a fat tree of 8 hosts, 2 at
-/// each of 4 leaves, unless it is told otherwise.
-struct Subnet {
+/// On a fat tree of 8 hosts, 2 at each of 4 leaves, unless it is told otherwise.
+struct Subnet : SimulatedSubnet {
   explicit Subnet(const cc::Options& options = wish(),
                   const std::string& text = "fat-tree:k=4,levels=2")
-      : fabric(runtime, spec_of(text), sim::Timing::modern(), 1),
-        transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-        split(transport),
-        cc_manager(runtime, split.congestion()),
-        manager(runtime, split.subnet(), settings_of(options), {}, observer()) {}
+      : SimulatedSubnet(spec_of(text), {.settings = settings_of(options)}) {}
 
   static cc::Options wish() {
     cc::Options options;
@@ -34,40 +27,20 @@ struct Subnet {
   }
 
   static Settings settings_of(const cc::Options& options) {
-    Settings settings = WorldOptions::default_settings();
-    settings.sweep_interval = Duration{0};
+    Settings settings = quiet_settings();
     settings.congestion = options;
     return settings;
   }
 
-  SubnetManager::Observer observer() {
-    SubnetManager::Observer out;
-    out.on_cycle = [this](const CycleReport& cycle) {
-      if (cycle.error) return;
-      cc_manager.adopt(
-          manager.share_in_force(), manager.settings(), cycle.routes.max_hops + 1, cycle.came_up);
-    };
-    return out;
-  }
+  bool settle() { return SimulatedSubnet::settle(manager.cycles() == 0 ? 1 : 0); }
 
-  bool settle() {
-    return runtime.run_while_not(
-        [this] { return manager.at_rest() && cc_manager.at_rest() && manager.cycles() > 0; },
-        runtime.now() + Duration{600s});
-  }
-
-  void start() {
-    manager.start();
-    ASSERT_TRUE(settle());
-  }
+  void start() { ASSERT_TRUE(SimulatedSubnet::start()); }
 
   /// After a fault that is reported, or a command.
   void sweep() {
     manager.request_sweep("test");
     ASSERT_TRUE(settle());
   }
-
-  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
 
   [[nodiscard]] const CongestionState& at(std::uint32_t node) const {
     return fabric.node_state(node).congestion(PortNum{1});
@@ -94,13 +67,6 @@ struct Subnet {
   [[nodiscard]] std::uint64_t mads() const {
     return cc_manager.stats().gets + cc_manager.stats().sets;
   }
-
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
-  sim::SimTransport transport;
-  ClassSplit split;
-  CcManager cc_manager;
-  SubnetManager manager;
 };
 
 /// Every node but those in `except` holds the plan of its subnet; the message names the first that

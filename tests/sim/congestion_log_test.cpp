@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim-backend/congestion/echo.h"
-#include "sim-backend/scenario/followed_fabric.h"
+#include "sim-backend/scenario/coupled_fabric.h"
 #include "tests/sim/congestion_lab.h"
 #include "tests/unit/sim-packet/rig.h"
 
@@ -44,7 +44,7 @@ struct Loaded {
     const auto echo = sim::notify();
     net.set_congestion_control({.marking = &marking, .echo = echo.get(), .reaction = &reaction});
     begun = subnet.runtime.now();
-    sim::FollowedFabric follow(subnet.runtime, subnet.fabric, net, begun);
+    sim::CoupledFabric follow(subnet.runtime, subnet.fabric, net, begun);
     follow.follow_congestion(marking, reaction);
     for (Script::Line& line : lines) line.what.dlid = net.host_lid(kHot);
     script = std::make_unique<Script>(lines);
@@ -138,7 +138,7 @@ TEST(CongestionLog, AnswersWithWhatHasHappenedByThen) {
   sim::IbMarking marking(subnet.nodes());
   sim::IbReaction reaction(loaded.net.host_count());
   loaded.net.set_congestion_control({.marking = &marking});
-  sim::FollowedFabric follow(subnet.runtime, subnet.fabric, loaded.net, subnet.runtime.now());
+  sim::CoupledFabric follow(subnet.runtime, subnet.fabric, loaded.net, subnet.runtime.now());
   follow.follow_congestion(marking, reaction);
   for (Script::Line& line : loaded.lines) line.what.dlid = loaded.net.host_lid(kHot);
   Script script(loaded.lines);

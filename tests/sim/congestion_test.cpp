@@ -38,11 +38,11 @@ TEST(Congestion, WhatIsThereAlreadyIsNotWrittenAgain) {
   subnet.sweep();
   EXPECT_EQ(subnet.cc_manager.mads().sent, before) << "what was confirmed is remembered";
 
-  CcManager next(subnet.runtime, subnet.split.congestion());
+  StateStore store;
+  CcManager next(subnet.runtime, subnet.split.congestion(), store);
   const auto cycle = *subnet.manager.last_cycle();
   next.adopt(subnet.manager.share_in_force(), subnet.manager.settings(), 3, {});
-  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return next.at_rest(); },
-                                           subnet.runtime.now() + Duration{60s}));
+  ASSERT_TRUE(subnet.run_until([&] { return next.at_rest(); }, 60s));
   EXPECT_EQ(next.count(CcAgentStatus::Managed), subnet.nodes());
   EXPECT_EQ(next.stats().sets, 0u) << "a new life reads first";
 }
@@ -233,8 +233,7 @@ TEST(Congestion, AStandbyAsksNobodyAndForgets) {
   options.log_interval_s = 1;
   Subnet subnet(options);
   subnet.manager.start();
-  ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.cc_manager.stats().sets > 3; },
-                                           subnet.runtime.now() + Duration{60s}));
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.cc_manager.stats().sets > 3; }, 60s));
   subnet.cc_manager.stop();
   EXPECT_TRUE(subnet.cc_manager.at_rest());
   const auto sent = subnet.cc_manager.mads().sent;
@@ -249,8 +248,7 @@ TEST(Congestion, ARebootInTheMiddleOfTheTalkIsNoticed) {
     Subnet subnet;
     const std::uint32_t host = subnet.nth(false, 5);
     subnet.manager.start();
-    ASSERT_TRUE(subnet.runtime.run_while_not([&] { return subnet.cc_manager.stats().gets > 0; },
-                                             subnet.runtime.now() + Duration{60s}));
+    ASSERT_TRUE(subnet.run_until([&] { return subnet.cc_manager.stats().gets > 0; }, 60s));
     subnet.run_for(std::chrono::microseconds(10 * delay));
     subnet.fabric.reboot_node(host, std::chrono::milliseconds(1));
     ASSERT_TRUE(subnet.settle());

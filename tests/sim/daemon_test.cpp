@@ -18,7 +18,7 @@
 #include "smd/admin/client.h"
 #include "smd/base/log.h"
 #include "smd/daemon/daemon.h"
-#include "smd/state/persistent_state.h"
+#include "smd/state/state_store.h"
 #include "tests/support/exposition_check.h"
 #include "tests/support/wait_until.h"
 
@@ -91,7 +91,7 @@ TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
   EXPECT_GE(opened - began, Duration(std::chrono::seconds(3)));
   EXPECT_EQ(fabric.port_info(fabric.spec().sm_node, fabric.spec().sm_port).state(),
             PortState::Active);
-  EXPECT_FALSE(load_lids(options.config.sm.state_dir)->empty());
+  EXPECT_FALSE(load_state(options.config.sm.state_dir)->lids.empty());
 }
 
 TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
@@ -168,14 +168,14 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
   const sim::FabricSpec& spec = fabric.spec();
   const auto sw = std::ranges::find(spec.nodes, NodeType::Switch, &sim::NodeSpec::type);
   const std::vector<TurnRef> left = {{sw->guid, PortNum{1}, PortNum{2}}};
-  ASSERT_TRUE(save_turns(options.config.sm.state_dir, left));
+  ASSERT_TRUE(save_state(options.config.sm.state_dir, {.turns = left}, StateKind::kTurns));
   Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
         when_up([] { std::raise(SIGTERM); });
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
-  EXPECT_TRUE(load_turns(options.config.sm.state_dir)->empty());
+  EXPECT_TRUE(load_state(options.config.sm.state_dir)->turns.empty());
 }
 
 TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {

@@ -103,8 +103,8 @@ class Network {
     ProgramInput input = lab_.input();
     input.plan = &plan;
     input.blocks = blocks;
-    input.one_set_activation = true;
-    input.literal = true;
+    input.writing = kThesisWriting;
+    input.writing.one_set_activation = true;
     return lab_.program(input);
   }
 

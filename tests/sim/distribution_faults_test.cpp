@@ -62,8 +62,7 @@ struct Distribution {
       bool done = false;
       ReadBack reader(lab.client, {});
       reader.start(lab.sweep, unknown, lab.state.tables, [&](std::uint64_t) { done = true; });
-      lab.runtime.run_while_not([&] { return done; },
-                                lab.runtime.now() + Duration(std::chrono::minutes(1)));
+      lab.run_until([&] { return done; }, std::chrono::minutes(1));
       unknown = find_unknown();
     }
     ForwardingTables held(fabric.switch_count(), lab.routing.lft.top());
@@ -102,8 +101,9 @@ TEST(ALiar, WhoSaysOtherwiseOnlyWhenSetIsCaughtByLooking) {
     if (smp.method == Method::Set) sets.insert(smp.transaction_id);
     return true;
   };
-  change.lab.tap.on_answer = [&](Smp& smp) {
+  change.lab.tap.on_receive = [&](Smp& smp) {
     if (smp.attribute_id == kLft && sets.contains(smp.transaction_id)) smp.data.fill(std::byte{2});
+    return true;
   };
   const ProgramReport report = change.run();
   EXPECT_FALSE(report.plan_interrupted);
@@ -117,8 +117,9 @@ TEST(ALiar, WhoSaysOtherwiseOnlyWhenSetIsCaughtByLooking) {
 TEST(ALiar, WhoContradictsHimselfIsNotBelieved) {
   Distribution change;
   std::uint8_t lie = 0;
-  change.lab.tap.on_answer = [&](Smp& smp) {
+  change.lab.tap.on_receive = [&](Smp& smp) {
     if (smp.attribute_id == kLft) smp.data.fill(std::byte{++lie});
+    return true;
   };
   const ProgramReport report = change.run();
   ASSERT_TRUE(report.plan_interrupted);
@@ -137,12 +138,13 @@ TEST(ALiar, IsPlannedAroundByWhatHeSays) {
   const HopPath path = change.lab.sweep.path[change.lab.snapshot().switch_node[liar]];
   LftBlock said;
   said.fill(PortNum{1});
-  change.lab.tap.on_answer = [&](Smp& smp) {
-    if (smp.attribute_id != kLft || smp.hop_count != path.size()) return;
+  change.lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id != kLft || smp.hop_count != path.size()) return true;
     for (std::size_t i = 0; i < path.size(); ++i) {
-      if (smp.initial_path[i + 1] != path[i].value()) return;
+      if (smp.initial_path[i + 1] != path[i].value()) return true;
     }
     encode_lft_block(said, smp.data);
+    return true;
   };
   const ProgramReport report = change.run();
   ASSERT_TRUE(report.plan_interrupted);
@@ -197,7 +199,7 @@ TEST(LostSmps, DelayButNeverMixPhases) {
       interrupted += done ? 0 : 1;
       EXPECT_EQ(change.mixed, "") << "seed " << seed;
       // Duplicates that are still on their way.
-      change.lab.runtime.run_until(change.lab.runtime.now() + Duration(std::chrono::seconds(1)));
+      change.lab.run_for(std::chrono::seconds(1));
       EXPECT_EQ(change.lab.find_false_claim(), "") << "seed " << seed;
       change.lab.take_port_info(report);
       change.plan_again();
@@ -211,9 +213,12 @@ TEST(LostSmps, DelayButNeverMixPhases) {
 TEST(LateAnswers, OfAnEarlierRunConfirmNothing) {
   Distribution change;
   std::vector<Smp> answers;
-  change.lab.tap.on_answer = [&](Smp& smp) { answers.push_back(smp); };
+  change.lab.tap.on_receive = [&](Smp& smp) {
+    answers.push_back(smp);
+    return true;
+  };
   change.run();
-  change.lab.tap.on_answer = nullptr;
+  change.lab.tap.on_receive = nullptr;
   ASSERT_GT(answers.size(), 10u);
 
   // Back again; every answer of before comes once more, and says what no longer holds.
@@ -297,14 +302,12 @@ TEST(AManagerThatStops, AtAnyOperationClaimsNothingThatIsNotSo) {
       Programmer programmer(
           change.lab.runtime, change.lab.client, change.lab.state, change.lab.meter);
       programmer.start(change.input(), [&](const ProgramReport&) { done = true; });
-      change.lab.runtime.run_while_not(
-          [&] { return done || sent > n; },
-          change.lab.runtime.now() + Duration(std::chrono::minutes(1)));
+      change.lab.run_until([&] { return done || sent > n; }, std::chrono::minutes(1));
     }
     if (done) break;
     ++stopped;
     // What was on the wire still arrives.
-    change.lab.runtime.run_until(change.lab.runtime.now() + Duration(std::chrono::seconds(1)));
+    change.lab.run_for(std::chrono::seconds(1));
     ASSERT_EQ(change.lab.find_false_claim(), "") << "operation " << n;
     ASSERT_EQ(find_mixed_phases(change.lab, change.plan), "") << "operation " << n;
   }

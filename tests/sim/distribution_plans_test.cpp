@@ -62,8 +62,7 @@ class Planned : public testing::TestWithParam<Case> {
                  find_unread_blocks(lab.snapshot(), lab.routing.lft.top(), lab.state.tables),
                  lab.state.tables,
                  [&](std::uint64_t) { done = true; });
-    lab.runtime.run_while_not([&] { return done; },
-                              lab.runtime.now() + Duration(std::chrono::minutes(1)));
+    lab.run_until([&] { return done; }, std::chrono::minutes(1));
   }
 
   void expect_settled(const ProgramReport& report, const std::string& what) {

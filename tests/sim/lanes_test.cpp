@@ -3,23 +3,23 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/routing/verify/check.h"
-#include "tests/support/world.h"
+#include "smd/routing/verify/check_routes.h"
+#include "tests/support/cables.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
 
 Settings settings_for(const std::string& engine) {
-  Settings settings = WorldOptions::default_settings();
+  Settings settings = default_settings();
   settings.engine = engine;
   return settings;
 }
 
 /// One fabric, several lives of the manager.
-class Lives {
+class Lives : public TimedFabric {
  public:
-  explicit Lives(const std::string& text)
-      : fabric(runtime, spec_of(text), sim::Timing::modern(), 1) {
+  explicit Lives(const std::string& text) : TimedFabric(spec_of(text)) {
     fabric.on_change([this](std::uint32_t, sim::FabricChange what) {
       if (watching && what != sim::FabricChange::Ports) look();
     });
@@ -27,7 +27,7 @@ class Lives {
 
   /// After every SMP that changes an entry or a row: what hosts were told before closes no circle.
   void look() {
-    const ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *life->manager.in_force();
     const Fabric& now = goal.fabric();
     SlSets sls{now.switch_count(), goal.lids->top};
     for (const SwitchIdx sw : now.switch_node.indices()) {
@@ -43,38 +43,31 @@ class Lives {
   }
 
   void live(Settings settings) {
-    manager.reset();
-    told.reset();
-    port.emplace(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    SubnetManager::Observer observer;
-    observer.on_lids = [this](const LidBook& book) { kept.book = book; };
-    observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
-    observer.on_rows = [this] { kept.rows = true; };
-    observer.on_cycle = [this](const CycleReport& cycle) {
-      reports.push_back(cycle);
+    SimulatedSubnetOptions options{.settings = std::move(settings)};
+    if (life) options.kept = life->kept();
+    options.on_cycle = [this](const CycleReport&) {
       watching = false;
-      told = manager->share_in_force();
+      told = life->manager.share_in_force();
     };
-    observer.on_plan = [this](const Fabric&, const TransitionPlan& plan) {
+    options.on_plan = [this](const Fabric&, const TransitionPlan& plan) {
       watching =
           told && !told->routing->path_sls.empty() &&
           (plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::CutDependencies);
     };
-    manager = std::make_unique<SubnetManager>(
-        runtime, *port, std::move(settings), kept, std::move(observer));
-    manager->start();
+    told.reset();
+    life.emplace(*this, options);
+    life->manager.start();
   }
 
   bool settle_up() {
-    const std::size_t before = reports.size();
-    return runtime.run_while_not(
-        [&] { return reports.size() > before && reports.back().up() && manager->at_rest(); },
-        runtime.now() + Duration(std::chrono::minutes(5)));
+    const std::size_t before = life->reports.size();
+    return run_until([&] { return life->reports.size() > before && life->is_up(); },
+                     std::chrono::minutes(5));
   }
 
   /// What the registers say, in the order of the manager's snapshot, with the SLs that it names.
   [[nodiscard]] RoutingTables read() const {
-    const ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *life->manager.in_force();
     const Fabric& now = goal.fabric();
     RoutingTables out;
     out.lft = ForwardingTables{now.switch_count(), goal.lids->top};
@@ -99,7 +92,7 @@ class Lives {
 
   /// Empty when every pair arrives and no lane waits for itself.
   [[nodiscard]] std::string find_fault() const {
-    const ActiveSubnet& goal = *manager->in_force();
+    const ActiveSubnet& goal = *life->manager.in_force();
     const RouteReport report = check_routes(goal.fabric(), goal.lids, read());
     if (report.ok()) return "";
     if (!report.acyclic) return print_cycle(goal.fabric(), report.cycle);
@@ -113,26 +106,15 @@ class Lives {
   }
 
   void set_first_cable(bool up) {
-    const auto& nodes = fabric.spec().nodes;
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-      for (unsigned p = 1; nodes[n].type == NodeType::Switch && p <= nodes[n].num_ports(); ++p) {
-        const std::uint32_t peer = nodes[n].ports[p].peer_node;
-        if (peer != sim::kNoNode && nodes[peer].type == NodeType::Switch)
-          return fabric.set_link(n, PortNum{static_cast<std::uint8_t>(p)}, up);
-      }
-    }
+    const Cable cable = cables_between_switches(fabric.spec()).front();
+    fabric.set_link(cable.node, cable.port, up);
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
-  std::optional<sim::SimTransport> port;
-  PersistentState kept;
-  std::vector<CycleReport> reports;
   std::shared_ptr<const ActiveSubnet> told;  // before the plan under way
   bool watching = false;
   unsigned looks = 0;
   std::string passing;  // the first circle while a proved plan was carried out
-  std::unique_ptr<SubnetManager> manager;
+  std::optional<SimulatedManager> life;
 };
 
 struct Shape {
@@ -148,10 +130,10 @@ TEST_P(Lanes, AreInTheSwitchesAndStayThere) {
   Lives lives(GetParam().fabric);
   lives.live(settings_for(GetParam().engine));
   ASSERT_TRUE(lives.settle_up());
-  ASSERT_EQ(lives.reports.back().engine, GetParam().engine);
-  EXPECT_EQ(lives.manager->in_force()->routing->sl_to_vl.empty(), !GetParam().turns);
+  ASSERT_EQ(lives.life->reports.back().engine, GetParam().engine);
+  EXPECT_EQ(lives.life->manager.in_force()->routing->sl_to_vl.empty(), !GetParam().turns);
   EXPECT_EQ(lives.find_fault(), "");
-  EXPECT_TRUE(lives.kept.rows);
+  EXPECT_TRUE(lives.life->kept().sl_to_vl_mark);
 
   for (const bool up : {false, true}) {
     lives.set_first_cable(up);
@@ -201,8 +183,8 @@ TEST(LanesOfTheNextLife, AreReadAndFoundAsTheyShallBe) {
   ASSERT_TRUE(lives.settle_up());
   lives.live(settings_for("dor"));
   ASSERT_TRUE(lives.settle_up());
-  EXPECT_EQ(lives.reports.back().transition.kind, TransitionKind::Nothing);
-  EXPECT_GT(lives.reports.back().turns.smps, 25u * 4u * 4u);
+  EXPECT_EQ(lives.life->reports.back().transition.kind, TransitionKind::Nothing);
+  EXPECT_GT(lives.life->reports.back().turns.smps, 25u * 4u * 4u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "sim-backend/scenario/run.h"
+#include "tests/support/cables.h"
 
 namespace smd::sim::test {
 namespace {
@@ -15,16 +16,8 @@ constexpr const char* kTree = "fat-tree:k=4,levels=3";
 /// A cable between two switches.
 std::string find_cable(const std::string& fabric) {
   const FabricSpec spec = load_fabric(fabric).value();
-  for (const NodeSpec& node : spec.nodes) {
-    if (node.type != NodeType::Switch) continue;
-    for (unsigned p = 1; p <= node.num_ports(); ++p) {
-      const std::uint32_t peer = node.ports[p].peer_node;
-      if (peer != kNoNode && spec.nodes[peer].type == NodeType::Switch) {
-        return fmt::format("{}:{}", node.description, p);
-      }
-    }
-  }
-  return "";
+  const smd::test::Cable cable = smd::test::cables_between_switches(spec).front();
+  return fmt::format("{}:{}", spec.nodes[cable.node].description, cable.port);
 }
 
 /// Goes at 200 us; comes at 5 ms, long after that was taken in.
@@ -55,12 +48,12 @@ void expect_no_loss_but_for_the_fault(const PointResult& point) {
   EXPECT_TRUE(point.recovered());
   EXPECT_TRUE(point.steady.deadlock.empty());
   std::uint64_t lost = 0;
-  for (const Stretch& stretch : point.stretches) {
-    EXPECT_EQ(stretch.unexplained, 0u) << print_stretch(stretch.kind) << " from " << stretch.begin;
-    EXPECT_GT(stretch.delivered, 0u);
-    for (const std::uint64_t count : stretch.discarded) lost += count;
-    if (stretch.begin >= 5 * kMilli) {
-      for (const std::uint64_t count : stretch.discarded) {
+  for (const Period& period : point.periods) {
+    EXPECT_EQ(period.unexplained, 0u) << print_period(period.kind) << " from " << period.begin;
+    EXPECT_GT(period.delivered, 0u);
+    for (const std::uint64_t count : period.discarded) lost += count;
+    if (period.begin >= 5 * kMilli) {
+      for (const std::uint64_t count : period.discarded) {
         EXPECT_EQ(count, 0u) << "what comes back costs nothing";
       }
     }
@@ -93,7 +86,7 @@ TEST(LosslessUpdateOfOthers, TheBasicManagerThrowsAwayMore) {
   const std::string fabric = fmt::format("{}1", kIrregular);
   const PointResult point = change(fabric, 0.25, "link", find_cable(fabric), "basic");
   std::uint64_t unexplained = 0;
-  for (const Stretch& stretch : point.stretches) unexplained += stretch.unexplained;
+  for (const Period& period : point.periods) unexplained += period.unexplained;
   EXPECT_GT(unexplained, 1000u);
 }
 

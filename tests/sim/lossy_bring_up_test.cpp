@@ -2,15 +2,15 @@
 // repeats to the byte.
 #include <gtest/gtest.h>
 
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
 
 constexpr std::uint64_t kSeeds = 50;
 
-WorldOptions bad_wire(std::uint64_t seed) {
-  WorldOptions options;
+SimulatedSubnetOptions bad_wire(std::uint64_t seed) {
+  SimulatedSubnetOptions options;
   options.seed = seed;
   options.faults = {.drop = 0.05, .duplicate = 0.05, .reorder = 0.05};
   options.settings.smp.retries = 12;
@@ -27,14 +27,14 @@ struct Outcome {
 };
 
 Outcome run(const std::string& fabric, std::uint64_t seed) {
-  World world(spec_of(fabric), bad_wire(seed));
-  world.manager.start();
+  SimulatedSubnet subnet(spec_of(fabric), bad_wire(seed));
+  subnet.manager.start();
   Outcome out;
-  out.up = world.settle_up();
-  out.inactive = find_inactive_port(world);
-  out.broken = find_broken_route(world);
-  out.hash = world.fabric.trace_hash();
-  out.drops = world.fabric.stats().dropped_fault;
+  out.up = subnet.settle_up();
+  out.inactive = find_inactive_port(subnet);
+  out.broken = find_broken_route(subnet);
+  out.hash = subnet.fabric.trace_hash();
+  out.drops = subnet.fabric.stats().dropped_fault;
   return out;
 }
 

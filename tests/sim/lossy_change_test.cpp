@@ -13,8 +13,8 @@ namespace {
 /// Per hop: one SMP in twenty is lost.
 constexpr double kEndurable = 0.005;
 
-WorldOptions watched(std::uint64_t seed) {
-  WorldOptions options{.seed = seed};
+SimulatedSubnetOptions watched(std::uint64_t seed) {
+  SimulatedSubnetOptions options{.seed = seed};
   options.settings.sweep_interval = std::chrono::seconds(10);
   return options;
 }
@@ -25,30 +25,29 @@ class LossyChange : public testing::TestWithParam<std::tuple<const char*, std::u
 
 TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
   const auto& [name, seed, loss] = GetParam();
-  World world(spec_of(name), watched(seed));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  OracleWatch watch(world);
-  world.fabric.set_wire_faults({.drop = loss, .duplicate = 0.005, .reorder = 0.05});
+  SimulatedSubnet subnet(spec_of(name), watched(seed));
+  ASSERT_TRUE(subnet.bring_up());
+  OracleWatch watch(subnet);
+  subnet.fabric.set_wire_faults({.drop = loss, .duplicate = 0.005, .reorder = 0.05});
 
   Rng rng(seed);
-  std::vector<Cable> cables = cable_ends_at_switches(world.fabric.spec());
+  std::vector<Cable> cables = cable_ends_at_switches(subnet.fabric.spec());
   for (int change = 0; change < 8; ++change) {
     const Cable& cable = cables[rng.below(cables.size())];
-    world.fabric.set_link(cable.node, cable.port, !world.fabric.link_up(cable.node, cable.port));
-    world.run_for(std::chrono::milliseconds(1 + rng.below(300)));
+    subnet.fabric.set_link(cable.node, cable.port, !subnet.fabric.link_up(cable.node, cable.port));
+    subnet.run_for(std::chrono::milliseconds(1 + rng.below(300)));
   }
-  world.run_for(std::chrono::seconds(60));
-  for (const Cable& cable : cables) world.fabric.set_link(cable.node, cable.port, true);
-  if (loss > kEndurable) world.fabric.set_wire_faults({.drop = kEndurable});
-  world.run_for(std::chrono::seconds(120));
+  subnet.run_for(std::chrono::seconds(60));
+  for (const Cable& cable : cables) subnet.fabric.set_link(cable.node, cable.port, true);
+  if (loss > kEndurable) subnet.fabric.set_wire_faults({.drop = kEndurable});
+  subnet.run_for(std::chrono::seconds(120));
 
   EXPECT_EQ(watch.never_allowed(), "");
-  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
   EXPECT_EQ(watch.present_loop(), "");
   EXPECT_TRUE(watch.connected());
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -65,30 +64,29 @@ INSTANTIATE_TEST_SUITE_P(
 class SilentSwitch : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(SilentSwitch, ThatPassesTrafficOnIsRoutedAround) {
-  World world(spec_of("fat-tree:k=4,levels=3"), watched(GetParam()));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  OracleWatch watch(world);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), watched(GetParam()));
+  ASSERT_TRUE(subnet.bring_up());
+  OracleWatch watch(subnet);
   Rng rng(GetParam());
-  const std::uint32_t hung = world.node(GetParam() % 2 == 0 ? "sw-2-1" : "sw-1-3");
-  world.fabric.set_silent(hung, true);
-  std::vector<Cable> cables = cable_ends_at_switches(world.fabric.spec());
+  const std::uint32_t hung = subnet.node(GetParam() % 2 == 0 ? "sw-2-1" : "sw-1-3");
+  subnet.fabric.set_silent(hung, true);
+  std::vector<Cable> cables = cable_ends_at_switches(subnet.fabric.spec());
   std::erase_if(cables, [&](const Cable& c) {
-    const std::uint32_t peer = world.fabric.spec().nodes[c.node].ports[c.port.value()].peer_node;
+    const std::uint32_t peer = subnet.fabric.spec().nodes[c.node].ports[c.port.value()].peer_node;
     return c.node == hung || peer == hung ||
-           world.fabric.spec().nodes[peer].type != NodeType::Switch;
+           subnet.fabric.spec().nodes[peer].type != NodeType::Switch;
   });
   const Cable cable = cables[rng.below(cables.size())];
-  world.fabric.set_link(cable.node, cable.port, false);
-  world.run_for(std::chrono::seconds(60));
+  subnet.fabric.set_link(cable.node, cable.port, false);
+  subnet.run_for(std::chrono::seconds(60));
   EXPECT_EQ(watch.present_loop(), "");
-  world.fabric.set_link(cable.node, cable.port, true);
-  world.fabric.set_silent(hung, false);
-  world.run_for(std::chrono::minutes(6));  // the longest wait of a retry
+  subnet.fabric.set_link(cable.node, cable.port, true);
+  subnet.fabric.set_silent(hung, false);
+  subnet.run_for(std::chrono::minutes(6));  // the longest wait of a retry
   EXPECT_EQ(watch.never_allowed(), "");
-  EXPECT_TRUE(world.manager.last_cycle()->up());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
   EXPECT_TRUE(watch.connected());
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SilentSwitch, testing::Range(std::uint64_t{1}, std::uint64_t{9}));

@@ -7,61 +7,39 @@
 #include "smd/mad/node_info.h"
 #include "smd/mad/notice.h"
 #include "smd/mad/port_info.h"
-#include "tests/support/smp_tap.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
 
-class ManagerMemory : public testing::Test {
+class ManagerMemory : public testing::Test, protected SimulatedSubnet {
  protected:
-  void bring_up(Settings settings = quiet_settings()) {
-    SubnetManager::Observer observer;
-    observer.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
-    observer.on_phase = [this](smd::Phase phase) {
-      if (on_phase) on_phase(phase);
-    };
-    manager = std::make_unique<SubnetManager>(
-        runtime, tap, std::move(settings), PersistentState{}, std::move(observer));
-    manager->start();
+  ManagerMemory()
+      : SimulatedSubnet(spec_of("fat-tree:k=4,levels=2"),
+                        {.settings = quiet_settings(), .on_phase = [this](smd::Phase phase) {
+                           if (on_phase) on_phase(phase);
+                         }}) {}
+
+  void bring_up() {
+    manager.start();
     ASSERT_TRUE(settle());
-    ASSERT_TRUE(manager->last_cycle()->up());
+    ASSERT_TRUE(manager.last_cycle()->up());
     reports.clear();
   }
 
-  static Settings quiet_settings() {
-    Settings settings = WorldOptions::default_settings();
-    settings.sweep_interval = Duration{0};
-    return settings;
-  }
-
   /// One cycle more has ended, and nothing is asked for. Short: nothing is tried again by itself.
-  bool settle() {
-    const std::uint64_t before = manager->cycles();
-    return runtime.run_while_not([&] { return manager->cycles() > before && manager->at_rest(); },
-                                 runtime.now() + Duration(std::chrono::seconds(5)));
-  }
-
-  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
-
-  std::uint32_t node(const std::string& name) const { return sim::find_node(fabric.spec(), name); }
+  bool settle() { return SimulatedSubnet::settle(1, std::chrono::seconds(5)); }
 
   Guid guid(const std::string& name) const { return fabric.spec().nodes[node(name)].guid; }
 
   std::uint64_t count_gets(AttributeId attribute) const {
-    for (const AttributeCount& each : manager->smp_stats().sent_by_attribute) {
+    for (const AttributeCount& each : manager.smp_stats().sent_by_attribute) {
       if (each.attribute == static_cast<std::uint16_t>(attribute)) return each.gets;
     }
     return 0;
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric{runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
-  sim::SimTransport port{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
-  SmpTap tap{port};
   std::function<void(smd::Phase)> on_phase;
-  std::vector<CycleReport> reports;
-  std::unique_ptr<SubnetManager> manager;
 };
 
 /// An engine that refuses the fabric: a cycle that finds the last host fails after it has cleared
@@ -70,19 +48,19 @@ class AfterAFailedCycle : public ManagerMemory {
  protected:
   void fail_once(bool in_full) {
     fabric.set_node(node("host-00007"), false);
-    bring_up(quiet_settings());
+    bring_up();
     Settings refused = quiet_settings();
     refused.engine = "dor";
     refused.engine_fallback = false;
-    manager->adopt(refused);
+    manager.adopt(refused);
     tap.on_receive = [in_full](Smp& smp) { return !in_full || smp.method != Method::Trap; };
     fabric.set_node(node("host-00007"), true);
-    if (in_full) manager->request_sweep("test");
+    if (in_full) manager.request_sweep("test");
     ASSERT_TRUE(settle());
     ASSERT_TRUE(reports.back().error);
     ASSERT_EQ(reports.back().partial, !in_full);
     tap.on_receive = nullptr;
-    manager->adopt(quiet_settings());
+    manager.adopt(quiet_settings());
   }
 
   void expect_all_found() {
@@ -90,7 +68,7 @@ class AfterAFailedCycle : public ManagerMemory {
     EXPECT_FALSE(reports.back().partial);
     EXPECT_EQ(reports.back().full_why, "the cycle before did not end");
     EXPECT_TRUE(reports.back().up());
-    EXPECT_TRUE(manager->in_force()->fabric().find_node(guid("host-00007")));
+    EXPECT_TRUE(manager.in_force()->fabric().find_node(guid("host-00007")));
   }
 };
 
@@ -109,15 +87,15 @@ TEST_F(AfterAFailedCycle, NorIsAFullOne) {
 TEST_F(ManagerMemory, ASwitchThatAnswersLateIsPlannedForAgainInTheSameCycle) {
   bring_up();
   // Whatever is written into tables is lost until the first of it is given up.
-  const std::uint64_t before = manager->smp_stats().timeouts;
+  const std::uint64_t before = manager.smp_stats().timeouts;
   tap.on_send = [&](const Smp& smp) {
     return smp.method != Method::Set || !is_about(smp, AttributeId::LinearForwardingTable) ||
-           manager->smp_stats().timeouts > before;
+           manager.smp_stats().timeouts > before;
   };
   fabric.set_link(node("sw-1-0"), PortNum{1}, false);
   ASSERT_TRUE(settle());
   ASSERT_EQ(reports.size(), 1u);
-  EXPECT_GT(manager->smp_stats().timeouts, before);
+  EXPECT_GT(manager.smp_stats().timeouts, before);
   EXPECT_GE(reports.front().transition.replans, 1u);
   EXPECT_EQ(reports.front().fault_count, 0u);
   EXPECT_TRUE(reports.front().up());
@@ -126,10 +104,10 @@ TEST_F(ManagerMemory, ASwitchThatAnswersLateIsPlannedForAgainInTheSameCycle) {
 TEST_F(ManagerMemory, ACableThatWentWhileItWasLookedAtIsLookedAtAgain) {
   bring_up();
   const std::uint32_t spine = node("sw-1-0");
-  const std::size_t links = manager->last_cycle()->counts.links;
+  const std::size_t links = manager.last_cycle()->counts.links;
   fabric.set_link(spine, PortNum{2}, false);
   ASSERT_TRUE(settle());
-  ASSERT_EQ(manager->last_cycle()->counts.links, links - 1);
+  ASSERT_EQ(manager.last_cycle()->counts.links, links - 1);
   const sim::PortSpec cable = fabric.spec().nodes[spine].ports[2];
   const Guid leaf = fabric.spec().nodes[cable.peer_node].guid;
   const Lid mute = fabric.port_info(cable.peer_node, PortNum{0}).lid;
@@ -164,15 +142,15 @@ TEST_F(ManagerMemory, ACableThatWentWhileItWasLookedAtIsLookedAtAgain) {
   fabric.set_link(spine, PortNum{2}, true);
   ASSERT_TRUE(settle());
   EXPECT_TRUE(over);
-  EXPECT_EQ(manager->last_cycle()->counts.links, links);
-  EXPECT_EQ(manager->last_cycle()->reason, "a change while it was looked at");
+  EXPECT_EQ(manager.last_cycle()->counts.links, links);
+  EXPECT_EQ(manager.last_cycle()->reason, "a change while it was looked at");
 }
 
 TEST_F(ManagerMemory, ASwitchOfAnotherSizeIsReadAnew) {
   bring_up();
   const Guid leaf = guid("sw-0-1");
   const std::uint64_t before = count_gets(AttributeId::LinearForwardingTable);
-  manager->request_light_sweep();
+  manager.request_light_sweep();
   run_for(std::chrono::seconds(1));
   ASSERT_EQ(count_gets(AttributeId::LinearForwardingTable), before) << "nothing is new";
 
@@ -191,7 +169,7 @@ TEST_F(ManagerMemory, ASwitchOfAnotherSizeIsReadAnew) {
   ASSERT_TRUE(settle());
   EXPECT_TRUE(reports.back().partial) << reports.back().full_why;
   EXPECT_GT(count_gets(AttributeId::LinearForwardingTable), before);
-  EXPECT_TRUE(manager->in_force()->fabric().find_node(leaf));
+  EXPECT_TRUE(manager.in_force()->fabric().find_node(leaf));
 }
 
 TEST_F(ManagerMemory, AHostThatReturnsHasItsKeysLookedAtAgain) {

@@ -5,6 +5,7 @@
 
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/rng.h"
+#include "tests/support/cables.h"
 #include "tests/support/managers.h"
 
 namespace smd::test {
@@ -17,16 +18,11 @@ constexpr Duration kLongestRivalry = 22s;
 
 constexpr std::uint64_t kSeedsPerShard = 50;
 
-struct Cable {
-  std::uint32_t node;
-  PortNum port;
-};
-
 class Storm {
  public:
   explicit Storm(std::uint64_t seed)
       : rng_(seed), all_("torus:dims=4,hosts=2", choose_hosts(rng_), seed) {
-    find_ring();
+    ring_ = cables_between_switches(all_.fabric.spec());
   }
 
   void run() {
@@ -72,18 +68,6 @@ class Storm {
   }
 
   Settings settings(std::size_t i) const { return manager_settings(priorities_[i]); }
-
-  void find_ring() {
-    const sim::FabricSpec& spec = all_.fabric.spec();
-    for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-      for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-        const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-        if (spec.nodes[n].type == NodeType::Switch && peer != sim::kNoNode && n < peer &&
-            spec.nodes[peer].type == NodeType::Switch)
-          ring_.push_back({n, PortNum{static_cast<std::uint8_t>(p)}});
-      }
-    }
-  }
 
   bool settle(Duration limit) {
     return all_.run_until([this] { return all_.settled(); }, limit);

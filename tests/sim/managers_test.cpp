@@ -12,6 +12,7 @@
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
+#include "tests/support/cables.h"
 
 namespace smd::test {
 namespace {
@@ -133,6 +134,8 @@ TEST(Managers, AStandbyTakesOverFromADeadMaster) {
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
   ASSERT_TRUE(settle(all)) << all.find_fault();
   EXPECT_EQ(all.lids(), lids) << "no LID moves";
+  for (const auto& [guid, lid] : lids)
+    EXPECT_EQ(all[1].kept().lids.at(guid).base, lid) << "what it took over is kept";
   EXPECT_EQ(all.entries(), entries);
   EXPECT_EQ(all[1].table_sets, 0u);
 }
@@ -153,18 +156,9 @@ TEST(Managers, RoutesThatBrokeWithTheMasterAreMended) {
   Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
   ASSERT_TRUE(start(all, 0, 9));
   ASSERT_TRUE(start(all, 1, 2));
-  const sim::FabricSpec& spec = all.fabric.spec();
   all[0].kill();
-  bool cut = false;
-  for (std::uint32_t n = 0; n < spec.nodes.size() && !cut; ++n) {
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports() && !cut; ++p) {
-      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-      cut = spec.nodes[n].type == NodeType::Switch && peer != sim::kNoNode &&
-            spec.nodes[peer].type == NodeType::Switch;
-      if (cut) all.fabric.set_link(n, PortNum{static_cast<std::uint8_t>(p)}, false);
-    }
-  }
-  ASSERT_TRUE(cut);
+  const Cable cut = cables_between_switches(all.fabric.spec()).front();
+  all.fabric.set_link(cut.node, cut.port, false);
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
   ASSERT_TRUE(settle(all)) << all.find_fault();
   EXPECT_GT(all[1].table_sets, 0u);
@@ -433,20 +427,15 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
     SCOPED_TRACE(higher);
     // Two rings of two switches become one of four.
     Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
-    std::vector<std::pair<std::uint32_t, PortNum>> joint;
     const sim::FabricSpec& spec = all.fabric.spec();
     std::vector<std::uint32_t> switches;
     for (std::uint32_t n = 0; n < spec.nodes.size(); ++n)
       if (spec.nodes[n].type == NodeType::Switch) switches.push_back(n);
     const auto side = [&](std::uint32_t n) { return n == switches[0] || n == switches[1]; };
-    for (const std::uint32_t n : switches) {
-      for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-        const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-        if (peer != sim::kNoNode && spec.nodes[peer].type == NodeType::Switch && side(n) &&
-            !side(peer))
-          joint.emplace_back(n, PortNum{static_cast<std::uint8_t>(p)});
-      }
-    }
+    std::vector<Cable> joint = cables_between_switches(spec);
+    std::erase_if(joint, [&](const Cable& each) {
+      return !side(each.node) || side(spec.nodes[each.node].ports[each.port.value()].peer_node);
+    });
     ASSERT_EQ(joint.size(), 2u);
     for (const auto& [node, port] : joint) all.fabric.set_link(node, port, false);
     all[0].start(manager_settings(higher == 0 ? 9 : 2));

@@ -6,7 +6,7 @@
 #include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
 #include "tests/support/exposition_check.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -14,17 +14,16 @@ namespace {
 using std::chrono_literals::operator""s;
 
 /// A fat tree of 8 hosts, 2 at each of 4 leaves, and 4 spines.
-struct Daily {
+struct Daily : TimedFabric {
   explicit Daily(bool congestion)
-      : session(
-            loop, transport, settings(congestion), {}, {}, {}, {.observer = {}, .on_records = [] {
-                                                                }}) {
+      : TimedFabric(spec_of("fat-tree:k=4,levels=2")),
+        session(runtime, transport, settings(congestion), {}, store, {}) {
     session.start();
     settle();
   }
 
   static Settings settings(bool congestion) {
-    Settings settings = WorldOptions::default_settings();
+    Settings settings = default_settings();
     settings.sweep_interval = 10s;
     settings.congestion.enabled = congestion;
     settings.congestion.log_interval_s = 1;
@@ -32,12 +31,12 @@ struct Daily {
   }
 
   void settle() {
-    EXPECT_TRUE(loop.run_while_not(
+    EXPECT_TRUE(run_until(
         [this] {
           return session.manager().at_rest() && session.congestion().at_rest() &&
                  session.manager().last_cycle() != nullptr;
         },
-        loop.now() + Duration{600s}));
+        600s));
   }
 
   MetricPage page() {
@@ -47,9 +46,8 @@ struct Daily {
     return out;
   }
 
-  sim::SimRuntime loop;
-  sim::SimFabric fabric{loop, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
   sim::SimTransport transport{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
+  StateStore store;
   Session session;
 };
 
@@ -80,9 +78,9 @@ TEST(Metrics, ChangesTrapsAndSweepsAreCounted) {
   const std::uint32_t host = daily.fabric.spec().sm_node == 6 ? 7 : 6;
   ASSERT_NE(daily.fabric.spec().nodes[host].type, NodeType::Switch);
   daily.fabric.set_link(host, PortNum{1}, false);
-  daily.loop.run_until(daily.loop.now() + Duration{5s});
+  daily.run_for(5s);
   daily.fabric.set_link(host, PortNum{1}, true);
-  daily.loop.run_until(daily.loop.now() + Duration{7s});
+  daily.run_for(7s);
   const MetricPage page = daily.page();
   EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "down"}}), 1);
   EXPECT_EQ(page.sum("smd_change_seconds_count", {{"direction", "up"}}), 1);
@@ -94,7 +92,7 @@ TEST(Metrics, ChangesTrapsAndSweepsAreCounted) {
   EXPECT_EQ(page.sum("smd_nodes"), 14);
   const double age = page.sum("smd_sweep_age_seconds");
   EXPECT_GT(age, 0);
-  daily.loop.run_until(daily.loop.now() + Duration{60s});
+  daily.run_for(60s);
   EXPECT_LT(daily.page().sum("smd_sweep_age_seconds"), 10.5) << "polls are sweeps";
 }
 
@@ -103,7 +101,7 @@ TEST(Metrics, NameHotPortsAndAgentsInTrouble) {
   std::uint32_t sw = 0;
   while (daily.fabric.spec().nodes[sw].type != NodeType::Switch) ++sw;
   for (int i = 0; i < 3; ++i) daily.fabric.log_mark(sw, PortNum{2}, {});
-  daily.loop.run_until(daily.loop.now() + Duration{3s});
+  daily.run_for(3s);
   const MetricPage page = daily.page();
   EXPECT_EQ(page.sum("smd_congestion_agents", {{"standing", "managed"}}), 14);
   EXPECT_EQ(page.sum("smd_congestion_confirmed_agents"), 14);

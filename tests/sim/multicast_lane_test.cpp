@@ -25,14 +25,14 @@ void populate(Site& site) {
   for (std::size_t host = 0; host < site.hosts.size(); ++host) site.join(host, kGroup);
   ASSERT_TRUE(site.settle());
   for (int round = 0; round < 2; ++round) {
-    site.runtime.run_until(site.runtime.now() + Duration{6s});
+    site.run_for(6s);
     ASSERT_TRUE(site.settle());
   }
 }
 
 /// The trees as they are wanted, all with one SL.
 std::vector<TreesOfSl> trees_of(const Site& site) {
-  const Lid mlid = site.manager.multicast().groups().find(Site::mgid(kGroup))->mlid;
+  const Lid mlid = site.manager.multicast().groups().find(mgid(kGroup))->mlid;
   std::vector<SwitchMask> masks;
   for (const SwitchIdx sw : site.snapshot().switch_node.indices()) {
     SwitchMask mask{sw, {}};
@@ -108,7 +108,7 @@ TEST(MulticastVl, HostsAreToldItsSl) {
   const auto joins_with = [&](std::uint8_t asked) {
     site.ask(0,
              Method::Set,
-             {.mgid = Site::mgid(kGroup), .port_gid = site.gid(0), .sl = asked, .join_state = 1},
+             {.mgid = mgid(kGroup), .port_gid = site.gid(0), .sl = asked, .join_state = 1},
              part::kMgid | part::kPortGid | part::kJoinState | part::kSl);
     EXPECT_TRUE(site.settle());
     return site.answers.back().mad.status;
@@ -119,18 +119,14 @@ TEST(MulticastVl, HostsAreToldItsSl) {
   EXPECT_NE(joins_with(static_cast<std::uint8_t>(sl - 1)), 0);
 
   const auto path_with = [&](std::uint8_t asked) {
-    MadPacket packet{.remote_lid = site.snapshot_lid(), .local_qp = 1, .remote_qp = 1};
-    encode_sa_header(
-        {.mad = {.mgmt_class = 3,
-                 .class_version = kClassVersion,
-                 .method = static_cast<std::uint8_t>(Method::Get),
-                 .transaction_id = 0x10000u + asked,
-                 .attribute_id = static_cast<std::uint16_t>(RecordId::PathRecord)},
-         .component_mask = path_component::kSgid | path_component::kDgid | path_component::kSl},
-        packet.mad);
-    encode_record(PathRecord{.dgid = site.gid(1), .sgid = site.gid(0), .sl = asked},
-                  std::span(packet.mad).subspan(kHeaderSize, kPathRecordSize));
-    static_cast<void>(site.hosts[0]->send(packet));
+    static_cast<void>(site.hosts[0]->send(encode_sa_request(
+        {.manager = site.snapshot_lid(),
+         .transaction = 0x10000u + asked,
+         .method = Method::Get,
+         .id = RecordId::PathRecord,
+         .mask = path_component::kSgid | path_component::kDgid | path_component::kSl},
+        PathRecord{.dgid = site.gid(1), .sgid = site.gid(0), .sl = asked},
+        kPathRecordSize)));
     EXPECT_TRUE(site.settle());
     return site.answers.back().mad.status;
   };
@@ -139,7 +135,7 @@ TEST(MulticastVl, HostsAreToldItsSl) {
 }
 
 TEST(MulticastVl, WhereThereIsNonePeopleAreTold) {
-  Settings settings = Site::settings(kEngine, TreeShape::UpDown);
+  Settings settings = Site::settings_of(kEngine, TreeShape::UpDown);
   settings.qos_rules.emplace();
   for (std::uint8_t sl = 0; sl < 16; ++sl)
     settings.qos_rules->levels.push_back({.name = fmt::format("level {}", sl), .sl = sl});

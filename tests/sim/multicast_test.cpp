@@ -26,10 +26,10 @@ TEST(Multicast, HostsJoinAndLeave) {
   site.leave(2, 0x102);
   ASSERT_TRUE(site.settle());
   EXPECT_EQ(site.find_misdelivery(), "");
-  EXPECT_EQ(site.manager.multicast().groups().find(Site::mgid(0x102)), nullptr);
+  EXPECT_EQ(site.manager.multicast().groups().find(mgid(0x102)), nullptr);
   EXPECT_EQ(site.repetition, "");
   EXPECT_GT(site.looks, 10u);
-  EXPECT_THAT(site.news, testing::Contains(GroupChange{Site::mgid(0x102), kDefaultPKey, false}));
+  EXPECT_THAT(site.news, testing::Contains(GroupChange{mgid(0x102), kDefaultPKey, false}));
 }
 
 TEST(Multicast, TheBroadcastGroupIsThereFromTheStart) {
@@ -166,8 +166,8 @@ TEST(Multicast, WhoIsGoneIsNoMember) {
   site.manager.request_sweep("test");
   ASSERT_TRUE(site.settle());
   EXPECT_EQ(site.find_misdelivery(), "");
-  EXPECT_THAT(site.news, ElementsAre(GroupChange{Site::mgid(0x102), kDefaultPKey, false}));
-  EXPECT_EQ(site.manager.multicast().groups().find(Site::mgid(0x101))->members.size(), 1u);
+  EXPECT_THAT(site.news, ElementsAre(GroupChange{mgid(0x102), kDefaultPKey, false}));
+  EXPECT_EQ(site.manager.multicast().groups().find(mgid(0x101))->members.size(), 1u);
 }
 
 TEST(Multicast, AManagerThatIsCutOffForgetsNobody) {
@@ -180,7 +180,7 @@ TEST(Multicast, AManagerThatIsCutOffForgetsNobody) {
   site.manager.request_sweep("test");
   ASSERT_TRUE(site.settle());
   EXPECT_TRUE(site.manager.last_cycle()->cut_off);
-  EXPECT_EQ(site.manager.multicast().groups().find(Site::mgid(0x101))->members.size(), 4u);
+  EXPECT_EQ(site.manager.multicast().groups().find(mgid(0x101))->members.size(), 4u);
   site.fabric.set_link(spec.sm_node, spec.sm_port, true);
   site.manager.request_sweep("test");
   ASSERT_TRUE(site.settle());
@@ -195,7 +195,7 @@ TEST(Multicast, ASwitchThatWasOffIsWrittenAgain) {
   const PortIdx up = site.any_branch(0x101);
   const Guid above = site.snapshot().node_guid[site.snapshot().node_of[site.snapshot().peer[up]]];
   site.fabric.reboot_node(site.sim_node(above), Duration{50ms});
-  site.runtime.run_until(site.runtime.now() + Duration{200ms});
+  site.run_for(200ms);
   ASSERT_TRUE(site.settle());
   site.manager.request_sweep("test");
   ASSERT_TRUE(site.settle());
@@ -213,14 +213,14 @@ TEST(Multicast, WiresThatLoseSmps) {
     // Requests get lost as well: only who was answered is a member for sure.
     for (int times = 0; times < 8; ++times) {
       for (std::size_t host = 0; host < 10; ++host) site.join(host, 0x101);
-      site.runtime.run_until(site.runtime.now() + Duration{20ms});
+      site.run_for(20ms);
     }
     ASSERT_TRUE(site.settle());
     site.cut(site.any_branch(0x101));
     site.manager.request_sweep("test");
     ASSERT_TRUE(site.settle());
     site.fabric.set_wire_faults({});
-    site.runtime.run_until(site.runtime.now() + Duration{70s});
+    site.run_for(70s);
     site.manager.request_sweep("test");
     ASSERT_TRUE(site.settle());
     // Whoever was not seen for a while has to come back himself.
@@ -246,7 +246,7 @@ TEST(Multicast, EnginesWithoutDirections) {
     for (std::size_t host = 0; host < site.hosts.size(); ++host) site.join(host, 0x101);
     ASSERT_TRUE(site.settle());
     EXPECT_EQ(site.find_misdelivery(), "");
-    site.runtime.run_until(site.runtime.now() + Duration{6s});
+    site.run_for(6s);
     EXPECT_NE(site.manager.multicast().stats().acyclic, false);
   }
 }
@@ -263,7 +263,7 @@ TEST(Multicast, PathsAlongLabels) {
     ASSERT_TRUE(site.settle());
     EXPECT_EQ(site.manager.multicast().stats().shape_refused, "");
     EXPECT_EQ(site.find_misdelivery(), "");
-    site.runtime.run_until(site.runtime.now() + Duration{6s});
+    site.run_for(6s);
     EXPECT_EQ(site.manager.multicast().stats().acyclic, true) << "with unicast routes";
     // Hosts that leave and cables that are lost: other paths, and no moment without one copy each.
     site.leave(0, 0x102);
@@ -275,7 +275,7 @@ TEST(Multicast, PathsAlongLabels) {
       site.manager.request_sweep("test");
       ASSERT_TRUE(site.settle());
       EXPECT_EQ(site.find_misdelivery(), "") << i;
-      site.runtime.run_until(site.runtime.now() + Duration{6s});
+      site.run_for(6s);
       if (site.manager.multicast().stats().shape_refused.empty()) {
         EXPECT_EQ(site.manager.multicast().stats().acyclic, true) << i;
       }

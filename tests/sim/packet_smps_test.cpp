@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "sim-backend/scenario/followed_fabric.h"
+#include "sim-backend/scenario/coupled_fabric.h"
 #include "sim-backend/traffic/synthetic.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -18,18 +18,17 @@ constexpr const char* kSlowFabric =
     "irregular:switches=12,ports=8,links=4,hosts=2,width=1x,speed=SDR,seed=3";
 
 struct Managed {
-  explicit Managed(const char* fabric_text) : world(spec_of(fabric_text)) {
-    world.manager.start();
-    EXPECT_TRUE(world.settle_up());
-    world.run_for(std::chrono::seconds(15));
+  explicit Managed(const char* fabric_text) : subnet(spec_of(fabric_text)) {
+    EXPECT_TRUE(subnet.bring_up());
+    subnet.run_for(std::chrono::seconds(15));
   }
 
   /// From now on the net carries SMPs, and data at this load.
   void carry(double load) {
     sim::PacketOptions options = sim::PacketOptions::modern();
     options.vls = 8;
-    net.emplace(world.fabric.spec(), options);
-    follow.emplace(world.runtime, world.fabric, *net, world.runtime.now());
+    net.emplace(subnet.fabric.spec(), options);
+    follow.emplace(subnet.runtime, subnet.fabric, *net, subnet.runtime.now());
     std::vector<std::uint32_t> byte_time;
     for (sim::HostNum host = 0; host < net->host_count(); ++host) {
       byte_time.push_back(net->wiring().wires[net->wiring().host_port[host]].byte_time);
@@ -39,24 +38,24 @@ struct Managed {
                     byte_time);
     net->set_workload(&*traffic);
     net->start();
-    world.run_for(std::chrono::milliseconds(2));
+    subnet.run_for(std::chrono::milliseconds(2));
   }
 
   /// How long the manager takes to look at everything.
   Duration sweep() {
-    const std::size_t before = world.reports.size();
-    world.manager.request_sweep("test");
-    EXPECT_TRUE(world.settle());
-    EXPECT_EQ(world.reports.size(), before + 1);
-    EXPECT_TRUE(world.reports.back().up());
-    smps = world.reports.back().smps();
-    return world.reports.back().ended - world.reports.back().began;
+    const std::size_t before = subnet.reports.size();
+    subnet.manager.request_sweep("test");
+    EXPECT_TRUE(subnet.settle());
+    EXPECT_EQ(subnet.reports.size(), before + 1);
+    EXPECT_TRUE(subnet.reports.back().up());
+    smps = subnet.reports.back().smps();
+    return subnet.reports.back().ended - subnet.reports.back().began;
   }
 
-  World world;
+  SimulatedSubnet subnet;
   std::uint64_t smps = 0;
   std::optional<sim::PacketNet> net;
-  std::optional<sim::FollowedFabric> follow;
+  std::optional<sim::CoupledFabric> follow;
   std::optional<sim::SyntheticTraffic> traffic;
 };
 
@@ -66,13 +65,14 @@ TEST(PacketSmps, TakeTheTimeOfTheFabricsOwnWiresWhereNoDataIs) {
   for (const char* fabric : {kFabric, kSlowFabric}) {
     Managed by_wire(fabric), by_net(fabric);
     by_net.carry(0);
-    by_wire.world.run_for(std::chrono::milliseconds(2));
+    by_wire.subnet.run_for(std::chrono::milliseconds(2));
     const double wire = micros(by_wire.sweep()), net = micros(by_net.sweep());
     // The two models are independent of each other; a hop's clock is rounded to a nanosecond.
     EXPECT_NEAR(net, wire, wire / 200) << fabric;
     EXPECT_EQ(by_net.smps, by_wire.smps);
     EXPECT_GT(by_net.net->stats().vl15_sent, by_net.smps);
-    EXPECT_EQ(by_net.world.fabric.stats().dropped_link, by_wire.world.fabric.stats().dropped_link);
+    EXPECT_EQ(by_net.subnet.fabric.stats().dropped_link,
+              by_wire.subnet.fabric.stats().dropped_link);
   }
 }
 
@@ -90,21 +90,21 @@ TEST(PacketSmps, WaitForThePacketThatIsOnTheLink) {
 TEST(PacketSmps, AreLostWithTheirLinkAndSentAgain) {
   Managed managed(kFabric);
   managed.carry(0);
-  const std::uint64_t before = managed.world.fabric.stats().dropped_link;
-  managed.world.manager.request_sweep("test");
+  const std::uint64_t before = managed.subnet.fabric.stats().dropped_link;
+  managed.subnet.manager.request_sweep("test");
   // The manager's own cable, with a SMP on it.
-  const sim::FabricSpec& spec = managed.world.fabric.spec();
+  const sim::FabricSpec& spec = managed.subnet.fabric.spec();
   const auto sent = [&] { return managed.net->sent_bytes(spec.sm_node, spec.sm_port); };
   for (const std::uint64_t so_far = sent(); sent() == so_far;) {
-    managed.world.run_for(Duration{10});
+    managed.subnet.run_for(Duration{10});
     managed.follow->catch_up();
   }
   managed.follow->set_link(spec.sm_node, spec.sm_port, false);
-  managed.world.run_for(Duration{100});  // its head would have come in after 50 at most
-  EXPECT_EQ(managed.world.fabric.stats().dropped_link, before + 1);
-  managed.world.run_for(std::chrono::milliseconds(5));
+  managed.subnet.run_for(Duration{100});  // its head would have come in after 50 at most
+  EXPECT_EQ(managed.subnet.fabric.stats().dropped_link, before + 1);
+  managed.subnet.run_for(std::chrono::milliseconds(5));
   managed.follow->set_link(spec.sm_node, spec.sm_port, true);
-  EXPECT_TRUE(managed.world.settle_up());
+  EXPECT_TRUE(managed.subnet.settle_up());
   EXPECT_EQ(managed.net->audit(), "");
 }
 

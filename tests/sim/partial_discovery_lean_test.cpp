@@ -383,9 +383,9 @@ TEST(PartialDiscovery, DestroyedWhileItRunsItSaysNothing) {
     discovery.start(lab.known_subnet(), lab.guids({kS1, kS3}), [&](const Result<PartialReport>&) {
       called = true;
     });
-    lab.runtime.run_until(lab.runtime.now() + Duration(std::chrono::microseconds(10)));
+    lab.run_for(std::chrono::microseconds(10));
   }
-  lab.runtime.run_until(lab.runtime.now() + Duration(std::chrono::minutes(1)));
+  lab.run_for(std::chrono::minutes(1));
   EXPECT_FALSE(called);
 }
 

@@ -21,12 +21,13 @@ struct Example : PartialLab {
 
   Result<PartialReport> look() {
     next_lid = static_cast<std::uint16_t>(lids.top.value() + 1);
-    return partial({}, {.literal = true, .set_end_port = [this](Guid, const PortInfo& now) {
-                          PortInfo wanted = now;
-                          wanted.lid = Lid{next_lid++};
-                          wanted.master_sm_lid = Lid{1};
-                          return std::optional(set_body(wanted, PortState::NoChange));
-                        }});
+    return partial(
+        {}, {.requests = RequestSet::Thesis, .set_end_port = [this](Guid, const PortInfo& now) {
+               PortInfo wanted = now;
+               wanted.lid = Lid{next_lid++};
+               wanted.master_sm_lid = Lid{1};
+               return std::optional(set_body(wanted, PortState::NoChange));
+             }});
   }
 
   std::uint16_t next_lid = 0;
@@ -174,8 +175,7 @@ TEST(LiteralFullDiscovery, ActivationTakes123WithTheSweep) {
   std::optional<LightSweepReport> seen;
   poll.start(
       *lab.known.fabric, lab.lids, [&](LightSweepReport report) { seen = std::move(report); });
-  lab.runtime.run_while_not([&] { return seen.has_value(); },
-                            lab.runtime.now() + Duration(std::chrono::minutes(1)));
+  lab.run_until([&] { return seen.has_value(); }, std::chrono::minutes(1));
   ASSERT_TRUE(seen);
   EXPECT_EQ(requests() - before, 8u + 1u);
   EXPECT_EQ(seen->changed.size(), 1u);

@@ -92,16 +92,10 @@ std::vector<std::string> RecordingTransport::log() const {
 }
 
 PartialLab::PartialLab(sim::FabricSpec spec, Options options)
-    : fabric(runtime, std::move(spec), options.timing, options.seed),
+    : TimedFabric(std::move(spec), options.timing, options.seed),
       wire(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
       transport(wire),
       client(runtime, transport, {.retries = options.retries}) {}
-
-std::uint32_t PartialLab::node(const std::string& name) const {
-  const std::uint32_t found = find_node(fabric.spec(), name);
-  SMD_CHECK(found != sim::kNoNode, "the test names a node that is there");
-  return found;
-}
 
 Guid PartialLab::guid(const std::string& name) const {
   return fabric.spec().nodes[node(name)].guid;
@@ -111,16 +105,16 @@ Result<SmpReply> PartialLab::call(const SmpRequest& request) {
   SmpScope scope(client);
   std::optional<Result<SmpReply>> reply;
   scope.send(request, [&](Result<SmpReply> got) { reply = std::move(got); });
-  runtime.run_while_not([&] { return reply.has_value(); },
-                        runtime.now() + Duration(std::chrono::minutes(10)));
+  run_until([&] { return reply.has_value(); }, std::chrono::minutes(10));
   return *reply;
 }
 
 SweepReport PartialLab::full(bool literal) {
   std::optional<Result<SweepReport>> result;
   std::uint16_t next_lid = 1;
-  DiscoveryOptions options{.literal = literal};
+  DiscoveryOptions options;
   if (literal) {
+    options.requests = RequestSet::Thesis;
     options.set_end_port = [&](Guid, const PortInfo& now) {
       PortInfo wanted = now;
       wanted.lid = Lid{next_lid++};
@@ -130,21 +124,20 @@ SweepReport PartialLab::full(bool literal) {
   }
   Discovery discovery(client, std::move(options), Epoch{epoch_++});
   discovery.start([&](Result<SweepReport> found) { result = std::move(found); });
-  runtime.run_while_not([&] { return result.has_value(); },
-                        runtime.now() + Duration(std::chrono::minutes(60)));
+  run_until([&] { return result.has_value(); }, std::chrono::minutes(60));
   SMD_CHECK(result && *result, "full discovery ends well");
   return std::move(**result);
 }
 
-Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects, PartialOptions options) {
+Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects, DiscoveryOptions options) {
   std::optional<Result<PartialReport>> result;
   PartialDiscovery discovery(client, std::move(options), Epoch{epoch_++});
   discovery.start(known_subnet(), std::move(suspects), [&](Result<PartialReport> found) {
     result = std::move(found);
   });
   const std::uint64_t limit = client.stats().sent + 100000;
-  runtime.run_while_not([&] { return result.has_value() || client.stats().sent > limit; },
-                        runtime.now() + Duration(std::chrono::minutes(60)));
+  run_until([&] { return result.has_value() || client.stats().sent > limit; },
+            std::chrono::minutes(60));
   SMD_CHECK(result.has_value(), "partial discovery ends, with fewer SMPs than that");
   return std::move(*result);
 }
@@ -289,8 +282,7 @@ PartialLab::Polled PartialLab::poll() {
   LightSweep poll(runtime, client, {});
   std::optional<LightSweepReport> seen;
   poll.start(*known.fabric, lids, [&](LightSweepReport report) { seen = std::move(report); });
-  runtime.run_while_not([&] { return seen.has_value(); },
-                        runtime.now() + Duration(std::chrono::minutes(10)));
+  run_until([&] { return seen.has_value(); }, std::chrono::minutes(10));
   SMD_CHECK(seen.has_value(), "a poll ends");
   Polled out;
   for (const NodeIdx n : seen->changed) out.changed.push_back(known.fabric->node_guid[n]);

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
 
 namespace smd::test {
@@ -62,7 +61,7 @@ struct PartialLabOptions {
   unsigned retries = 3;
 };
 
-class PartialLab {
+class PartialLab : public sim::TimedFabric {
  public:
   using Options = PartialLabOptions;
 
@@ -71,8 +70,6 @@ class PartialLab {
   /// Discovers, gives LIDs in node order (literal: in discovery order), writes shortest-path tables
   /// (ties to the lowest port), activates the ports, and discovers again: that is `known`.
   void bring_up(bool literal = false);
-
-  [[nodiscard]] std::uint32_t node(const std::string& name) const;
 
   [[nodiscard]] Guid guid(const std::string& name) const;
 
@@ -88,8 +85,8 @@ class PartialLab {
 
   SweepReport full(bool literal = false);
 
-  /// Runs on what is known; options.literal takes `lft` along.
-  Result<PartialReport> partial(std::vector<Guid> suspects, PartialOptions options = {});
+  /// Runs on what is known; the requests of the thesis go by `lft`.
+  Result<PartialReport> partial(std::vector<Guid> suspects, DiscoveryOptions options = {});
 
   /// What was found becomes what is known, with LIDs, tables and active ports.
   void adopt(const SweepReport& found);
@@ -104,8 +101,6 @@ class PartialLab {
 
   [[nodiscard]] KnownSubnet known_subnet() const { return {&known, &lids, &lft}; }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
   sim::SimTransport wire;
   RecordingTransport transport;
   SmpClient client;

@@ -7,8 +7,7 @@
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
 #include "smd/mad/tables.h"
-#include "tests/support/smp_tap.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
@@ -23,30 +22,24 @@ using Keys = std::vector<unsigned>;
 constexpr const char* kFabric = "fat-tree:k=4,levels=2,hosts=4";
 
 /// A manager with partitions, every SMP of which is looked at.
-struct Partitioned {
+struct Partitioned : TimedFabric {
   explicit Partitioned(std::string_view rules, sim::AgentOptions agents = {})
-      : fabric(runtime, spec_of(kFabric), sim::Timing::modern(), 1, agents),
-        port(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-        tap(port) {
+      : TimedFabric(spec_of(kFabric), sim::Timing::modern(), 1, agents) {
     for (std::uint32_t n = 0; n < fabric.spec().nodes.size(); ++n) {
       if (fabric.spec().nodes[n].type == NodeType::Ca) hosts.push_back(n);
     }
-    settings = WorldOptions::default_settings();
-    settings.sweep_interval = Duration{0};
     set_rules(rules);
-    tap.on_send = [this](const Smp& smp) {
-      watch();
-      if (is_about(smp, AttributeId::PKeyTable)) ++(smp.method == Method::Set ? sets : gets);
-      return !lose || !lose(smp);
-    };
     renew();
   }
 
   /// Another manager, which knows nothing.
   void renew() {
-    manager.reset();
-    manager = std::make_unique<SubnetManager>(
-        runtime, tap, settings, PersistentState{}, SubnetManager::Observer{});
+    life.emplace(*this, SimulatedSubnetOptions{.settings = settings});
+    life->tap.on_send = [this](const Smp& smp) {
+      watch();
+      if (is_about(smp, AttributeId::PKeyTable)) ++(smp.method == Method::Set ? sets : gets);
+      return !lose || !lose(smp);
+    };
   }
 
   void set_rules(std::string_view rules) {
@@ -69,24 +62,21 @@ struct Partitioned {
     }
   }
 
-  bool settle(std::uint64_t cycles = 1) {
-    const std::uint64_t wanted = manager->cycles() + cycles;
-    const bool done =
-        runtime.run_while_not([&] { return manager->cycles() >= wanted && manager->at_rest(); },
-                              runtime.now() + Duration(std::chrono::minutes(1)));
+  bool settle() {
+    const bool done = life->settle(1, std::chrono::minutes(1));
     watch();
     return done;
   }
 
   bool start() {
-    manager->start();
+    life->manager.start();
     return settle();
   }
 
   bool adopt(std::string_view rules) {
     set_rules(rules);
-    manager->adopt(settings);
-    manager->request_sweep("configuration");
+    life->manager.adopt(settings);
+    life->manager.request_sweep("configuration");
     sets = gets = 0;
     return settle();
   }
@@ -112,14 +102,10 @@ struct Partitioned {
     return fmt::format("0x{:x}", fabric.spec().nodes[hosts[host]].ports[1].guid.value());
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
-  sim::SimTransport port;
-  SmpTap tap;
   std::vector<std::uint32_t> hosts;
-  Settings settings;
+  Settings settings = quiet_settings();
   PartitionEnforcement enforcement = PartitionEnforcement::Both;
-  std::unique_ptr<SubnetManager> manager;
+  std::optional<SimulatedManager> life;
   unsigned gets = 0;  // of P_Key tables
   unsigned sets = 0;
   std::string trouble;
@@ -143,7 +129,7 @@ TEST(Partitions, AreSetAtPortsAndEnforcedBeforeAnybodyWorks) {
     return {0x7fff};
   };
   ASSERT_TRUE(lab.start());
-  EXPECT_TRUE(lab.manager->last_cycle()->up());
+  EXPECT_TRUE(lab.life->manager.last_cycle()->up());
   EXPECT_EQ(lab.trouble, "");
   for (std::size_t i = 0; i < lab.hosts.size(); ++i) {
     EXPECT_EQ(lab.keys(i), lab.expected(lab.hosts[i])) << i;
@@ -168,7 +154,7 @@ TEST(Partitions, AChangeCostsWhatItTouches) {
   Partitioned lab("A=1: ALL=full;");
   ASSERT_TRUE(lab.start());
   lab.gets = lab.sets = 0;
-  lab.manager->request_sweep("again");
+  lab.life->manager.request_sweep("again");
   ASSERT_TRUE(lab.settle());
   EXPECT_EQ(lab.sets + lab.gets, 0u);
   // One host more: its table, and the one of the switch before it.
@@ -231,7 +217,7 @@ TEST(Partitions, AHostThatComesBackHasItsTableInTheSameCycle) {
   lab.fabric.set_node(lab.hosts[3], true);
   ASSERT_EQ(lab.keys(3), Keys{0xffff}) << "as after power-on";
   ASSERT_TRUE(lab.settle());
-  EXPECT_TRUE(lab.manager->last_cycle()->up());
+  EXPECT_TRUE(lab.life->manager.last_cycle()->up());
   EXPECT_EQ(lab.keys(3), (Keys{0x7fff, 0x8001}));
   EXPECT_EQ(lab.trouble, "");
 }
@@ -243,17 +229,17 @@ TEST(Partitions, RulesThatDoNotFitAreNotTaken) {
   ASSERT_TRUE(lab.adopt("A=1: ALL; B=2: " + lab.guid(2) + "; C=3: " + lab.guid(2) + ";"));
   EXPECT_EQ(lab.sets, 0u);
   EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8001})) << "not half of it";
-  EXPECT_THAT(lab.manager->alarms(),
+  EXPECT_THAT(lab.life->manager.alarms(),
               ElementsAre(HasSubstr("room for 3 enforced P_Keys, 4 wanted; 0x0003 would not fit")));
   EXPECT_GT(log::count(log::Level::Error), errors);
   // Said once.
   const unsigned long said = log::count(log::Level::Error);
-  lab.manager->request_sweep("again");
+  lab.life->manager.request_sweep("again");
   ASSERT_TRUE(lab.settle());
   EXPECT_EQ(log::count(log::Level::Error), said);
   ASSERT_TRUE(lab.adopt("A=1: ALL; B=2: " + lab.guid(2) + ";"));
   EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x0001, 0x0002}));
-  EXPECT_THAT(lab.manager->alarms(), IsEmpty());
+  EXPECT_THAT(lab.life->manager.alarms(), IsEmpty());
 }
 
 TEST(Partitions, APortThatIsTooSmallFromTheStartIsLeftAlone) {
@@ -264,7 +250,7 @@ TEST(Partitions, APortThatIsTooSmallFromTheStartIsLeftAlone) {
   EXPECT_EQ(lab.keys(1), Keys{0xffff});
   EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_inbound);
   EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x0001}));
-  EXPECT_THAT(lab.manager->alarms(), ElementsAre(HasSubstr("0x0002 would not fit")));
+  EXPECT_THAT(lab.life->manager.alarms(), ElementsAre(HasSubstr("0x0002 would not fit")));
 }
 
 TEST(Partitions, ATableThatCouldNotBeWrittenIsNotEnforcedAndIsTriedAgain) {
@@ -274,12 +260,12 @@ TEST(Partitions, ATableThatCouldNotBeWrittenIsNotEnforcedAndIsTriedAgain) {
            decode_p_key_modifier(smp.attribute_modifier).port != PortNum{0};
   };
   ASSERT_TRUE(lab.start());
-  EXPECT_FALSE(lab.manager->last_cycle()->up());
+  EXPECT_FALSE(lab.life->manager.last_cycle()->up());
   EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_inbound);
   EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8001}));
   lab.lose = nullptr;
   ASSERT_TRUE(lab.settle()) << "nobody asked: a cycle with trouble is followed by another";
-  EXPECT_TRUE(lab.manager->last_cycle()->up());
+  EXPECT_TRUE(lab.life->manager.last_cycle()->up());
   EXPECT_TRUE(lab.leaf(1).info.partition_enforcement_inbound);
   EXPECT_EQ(Partitioned::trimmed(lab.leaf(1).p_keys), (Keys{0x7fff, 0x8001}));
   EXPECT_EQ(lab.trouble, "");
@@ -287,13 +273,13 @@ TEST(Partitions, ATableThatCouldNotBeWrittenIsNotEnforcedAndIsTriedAgain) {
 
 TEST(Partitions, AnAgentThatKeepsSomethingElseIsAFault) {
   Partitioned lab("A=1: ALL=full;");
-  lab.tap.on_receive = [](Smp& smp) {
+  lab.life->tap.on_receive = [](Smp& smp) {
     if (is_about(smp, AttributeId::PKeyTable)) smp.data[3] = std::byte{0x77};
     return true;
   };
   ASSERT_TRUE(lab.start());
-  EXPECT_FALSE(lab.manager->last_cycle()->up());
-  EXPECT_THAT(lab.manager->last_cycle()->faults.at(0).what,
+  EXPECT_FALSE(lab.life->manager.last_cycle()->up());
+  EXPECT_THAT(lab.life->manager.last_cycle()->faults.at(0).what,
               HasSubstr("P_Key block 0: the agent kept something else"));
 }
 
@@ -316,8 +302,8 @@ TEST(Partitions, WhoTakesTheFileAwayGetsEverybodyBackIntoTheDefault) {
   Partitioned lab("A=1: ALL;");
   ASSERT_TRUE(lab.start());
   lab.settings.partitions.reset();
-  lab.manager->adopt(lab.settings);
-  lab.manager->request_sweep("configuration");
+  lab.life->manager.adopt(lab.settings);
+  lab.life->manager.request_sweep("configuration");
   ASSERT_TRUE(lab.settle());
   EXPECT_EQ(lab.keys(1), Keys{0xffff});
   EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_inbound);

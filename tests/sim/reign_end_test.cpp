@@ -43,7 +43,7 @@ struct ReignEnd : Succession {
   void hand_over_under_joins(Duration offset) {
     second.kill();
     second.start(settings_of(12), "second", "first");
-    pass(offset);
+    run_for(offset);
     patience = 50us;
     for (unsigned n = 0; first.state() == SmState::Master && n < 1'000'000; ++n)
       n % 2 == 0 ? leave(n / 2 % hosts.size(), 1) : join(n / 2 % hosts.size(), 1);
@@ -63,7 +63,7 @@ TEST_F(ReignEnd, NothingIsAskedOfSwitchesAfterIt) {
   ASSERT_EQ(first.state(), SmState::Standby);
   unsigned asked = 0;
   first.on_multicast = [&](const Smp&) { ++asked; };
-  pass(30s);
+  run_for(30s);
   EXPECT_EQ(first.state(), SmState::Standby);
   EXPECT_EQ(asked, 0u) << "a standby looks at its master alone";
 }
@@ -74,10 +74,10 @@ TEST_F(ReignEnd, GroupsAreThoseOfTheManagerBetween) {
   ASSERT_TRUE(settle(second));
   join(0, 9);
   join(3, 9);
-  pass(1s);
-  const std::vector<Group> left = second.session->collect().groups;
+  run_for(1s);
+  const std::vector<Group> left = second.records().groups;
   first_rules_again();
-  EXPECT_EQ(first.session->collect().groups, left);
+  EXPECT_EQ(first.records().groups, left);
   EXPECT_EQ(find_fault(9, {0, 3}), "");
 }
 
@@ -85,11 +85,11 @@ TEST_F(ReignEnd, GroupsAreItsOwnWhereNobodyToldIt) {
   populate();
   net.freeze(true);
   hand_over_under_joins(0ms);
-  const std::vector<Group> own = first.session->collect().groups;
+  const std::vector<Group> own = first.records().groups;
   ASSERT_GE(own.size(), 3u);
   ASSERT_TRUE(settle(second));
   first_rules_again();
-  EXPECT_EQ(first.session->collect().groups, own);
+  EXPECT_EQ(first.records().groups, own);
 }
 
 // What the first once wrote, or was about to, is wanted again after the second changed it.
@@ -98,9 +98,9 @@ TEST_F(ReignEnd, EntriesAreThoseThatSwitchesHold) {
   for (int round = 0; round < 3; ++round) {
     hand_over_under_joins(round * 130us);
     ASSERT_TRUE(settle(second));
-    pass(1s);
+    run_for(1s);
     for (std::size_t host = 0; host < hosts.size(); ++host) leave(host, 1);
-    pass(1s);
+    run_for(1s);
     first_rules_again();
     for (std::size_t host = 0; host < hosts.size(); ++host) join(host, 1);
     ASSERT_TRUE(settle(first));

@@ -12,7 +12,7 @@ namespace {
 
 TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRight) {
   populate();
-  const ClientRecords left = first.session->collect();
+  const ClientRecords left = first.records();
   ASSERT_GE(left.groups.size(), 3u);
   ASSERT_EQ(left.subscriptions.size(), 1u);
   ASSERT_EQ(left.services.size(), 2u);
@@ -22,9 +22,9 @@ TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRigh
   first.kill();
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   ASSERT_TRUE(settle(second));
-  pass(10s);
+  run_for(10s);
 
-  const ClientRecords now = second.session->collect();
+  const ClientRecords now = second.records();
   EXPECT_EQ(now.groups, left.groups);
   EXPECT_EQ(now.subscriptions, left.subscriptions);
   ASSERT_EQ(now.services.size(), 2u);
@@ -43,18 +43,18 @@ TEST_F(Succession, TheNextHasEverythingThatClientsLeftAndWritesNoTableThatIsRigh
 
   const unsigned told = reports;
   fabric.set_node(node("host-00006"), false);
-  pass(10s);
+  run_for(10s);
   EXPECT_GT(reports, told) << "who subscribed with the first is told by the second";
   join(1, 1);
-  pass(1s);
-  EXPECT_EQ(second.session->collect().groups.size(), left.groups.size());
+  run_for(1s);
+  EXPECT_EQ(second.records().groups.size(), left.groups.size());
 }
 
 TEST_F(Succession, EveryChangeIsCopiedByItself) {
   namespace part = member_component;
   second.clock_error_ms -= 7'200'000;  // its clock is two hours behind
   populate();
-  const unsigned wholes = second.copies;
+  const unsigned wholes = whole_copies;
   EXPECT_GE(wholes, 1u);
   patience = 1ms;
   Rng rng(11);
@@ -81,32 +81,32 @@ TEST_F(Succession, EveryChangeIsCopiedByItself) {
     }
     if (step % 40 == 0) {
       fabric.set_node(node_of(3), step % 80 != 0);  // who goes takes what it left along
-      pass(2s);
+      run_for(2s);
     }
     if (step % 10 != 0) continue;
     // Silent subscribers are given up at any moment: the last change may be under way.
     const auto kept_by = [this](Machine& machine) {
-      return print_records(machine.session->collect(), {loop.now(), 0});
+      return print_records(machine.records(), {runtime.now(), 0});
     };
-    for (int wait = 0; wait < 30 && kept_by(second) != kept_by(first); ++wait) pass(100ms);
+    for (int wait = 0; wait < 30 && kept_by(second) != kept_by(first); ++wait) run_for(100ms);
     ASSERT_EQ(kept_by(second), kept_by(first)) << step;
   }
-  EXPECT_EQ(second.copies, wholes) << "never all of it again";
-  EXPECT_GT(second.change_copies, 40u);
+  EXPECT_EQ(whole_copies, wholes) << "never all of it again";
+  EXPECT_GT(change_copies, 40u);
 }
 
 TEST_F(Succession, WhatLeftWithTheFirstIsGoneWithTheSecond) {
   populate();
   namespace part = member_component;
-  const ClientRecords before = first.session->collect();
+  const ClientRecords before = first.records();
   fabric.set_node(node_of(3), false);
-  pass(10s);
-  const ClientRecords left = first.session->collect();
+  run_for(10s);
+  const ClientRecords left = first.records();
   ASSERT_NE(left.groups, before.groups);
   first.kill();
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   ASSERT_TRUE(settle(second));
-  EXPECT_EQ(second.session->collect().groups, left.groups);
+  EXPECT_EQ(second.records().groups, left.groups);
 }
 
 TEST_F(Succession, ThereAndBackAgain) {
@@ -115,8 +115,8 @@ TEST_F(Succession, ThereAndBackAgain) {
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   ASSERT_TRUE(settle(second));
   join(0, 9);  // with the second alone
-  pass(1s);
-  const ClientRecords left = second.session->collect();
+  run_for(1s);
+  const ClientRecords left = second.records();
   const auto before = lids();
   first.kept = {};  // its disk, too
   first.lft_sets = first.mft_sets = 0;
@@ -124,10 +124,10 @@ TEST_F(Succession, ThereAndBackAgain) {
   // It stands by, has the copy, and is handed the subnet.
   ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
   ASSERT_TRUE(settle(first));
-  pass(5s);
+  run_for(5s);
   EXPECT_EQ(second.state(), SmState::Standby);
   EXPECT_EQ(lids(), before);
-  EXPECT_EQ(first.session->collect().groups, left.groups) << "the handover waited for the copy";
+  EXPECT_EQ(first.records().groups, left.groups) << "the handover waited for the copy";
   EXPECT_EQ(first.mft_sets, 0u);
 }
 
@@ -138,16 +138,15 @@ TEST_F(Succession, AHandoverDoesNotWaitForeverForAReader) {
   ASSERT_TRUE(settle(second));
   net.freeze(true);
   first.start(settings_of(9), "first", "second");
-  const TimePoint began = loop.now();
+  const TimePoint began = runtime.now();
   ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }, 30s));
-  EXPECT_GE(loop.now() - began, StandbyReplication::kHandoverWait);
-  EXPECT_LE(loop.now() - began, StandbyReplication::kHandoverWait + 5s);
+  EXPECT_GE(runtime.now() - began, StandbyReplication::kHandoverWait);
+  EXPECT_LE(runtime.now() - began, StandbyReplication::kHandoverWait + 5s);
 }
 
 TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   const TurnRef turn{fabric.spec().nodes[node("sw-0-0")].guid, PortNum{1}, PortNum{2}};
-  first.kept.turns = {turn};
-  first.replication->note_change();
+  first.store->put_turns({turn});
   ASSERT_TRUE(run_until([&] { return !second.kept.turns.empty(); }, 5s));
   EXPECT_EQ(second.kept.turns, first.kept.turns);
   first.kill();
@@ -162,12 +161,12 @@ TEST_F(Succession, TheBookOfPortsThatAreAwayIsKept) {
   const std::uint32_t away = node("host-00004");
   const Lid lid = fabric.port_info(away, PortNum{1}).lid;
   fabric.set_node(away, false);
-  pass(5s);
+  run_for(5s);
   first.kill();
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   ASSERT_TRUE(settle(second));
   fabric.set_node(away, true);
-  pass(10s);
+  run_for(10s);
   ASSERT_TRUE(settle(second));
   EXPECT_EQ(fabric.port_info(away, PortNum{1}).lid, lid) << "it asked for it with the first";
 }
@@ -176,14 +175,14 @@ TEST_F(Succession, WithoutANetworkTheyTakeOverAsBefore) {
   populate();
   net.freeze(true);
   join(0, 9);
-  pass(10s);
+  run_for(10s);
   const auto before = lids();
   first.kill();
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   ASSERT_TRUE(settle(second));
   EXPECT_EQ(lids(), before);
   EXPECT_EQ(second.lft_sets, 0u);
-  EXPECT_EQ(second.session->collect().services.size(), 2u) << "an old copy is better than none";
+  EXPECT_EQ(second.records().services.size(), 2u) << "an old copy is better than none";
 }
 
 }  // namespace

@@ -2,36 +2,26 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
-#include "tests/support/world.h"
+#include "tests/support/cables.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
 
 Settings cutting() {
-  Settings settings = WorldOptions::default_settings();
-  settings.mode = parse_reconfiguration_mode("partial+fera+cut-dependencies+delta").value();
+  Settings settings = default_settings();
+  settings.strategy =
+      make_strategy(parse_reconfiguration_mode("partial+fera+cut-dependencies+delta").value());
   return settings;
 }
 
 /// One fabric, several lives of the manager.
-struct Lives : testing::Test {
-  std::unique_ptr<SubnetManager> live(Settings settings) {
-    manager.reset();
-    port.emplace(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-    SubnetManager::Observer observer;
-    observer.on_lids = [this](const LidBook& book) { kept.book = book; };
-    observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
-    return std::make_unique<SubnetManager>(
-        runtime, *port, std::move(settings), kept, std::move(observer));
-  }
+struct Lives : testing::Test, TimedFabric {
+  Lives() : TimedFabric(spec_of("torus:dims=4.4")) {}
 
-  bool settle_up() {
-    return runtime.run_while_not(
-        [this] {
-          return manager->last_cycle() != nullptr && manager->last_cycle()->up() &&
-                 manager->at_rest();
-        },
-        runtime.now() + Duration(std::chrono::minutes(5)));
+  void live(Settings settings) {
+    life.emplace(*this, SimulatedSubnetOptions{.settings = std::move(settings), .kept = kept});
+    life->manager.start();
   }
 
   /// Rows of all switches that discard every SL.
@@ -56,45 +46,38 @@ struct Lives : testing::Test {
 
   /// Takes one cable after the other until the manager blocks a turn for it; it dies there.
   bool die_with_blocked_turns() {
-    for (std::uint32_t n = 0; n < fabric.spec().nodes.size(); ++n) {
-      const sim::NodeSpec& node = fabric.spec().nodes[n];
-      for (unsigned p = 1; p <= node.num_ports(); ++p) {
-        const std::uint32_t peer = node.ports[p].peer_node;
-        if (node.type != NodeType::Switch || peer == sim::kNoNode || peer < n ||
-            fabric.spec().nodes[peer].type != NodeType::Switch)
-          continue;
-        for (const bool up : {false, true}) {
-          fabric.set_link(n, PortNum{static_cast<std::uint8_t>(p)}, up);
-          const bool hit = runtime.run_while_not([this] { return !blocked().empty(); },
-                                                 runtime.now() + Duration(std::chrono::seconds(1)));
-          if (hit) return manager.reset(), true;
-        }
+    for (const Cable& cable : cables_between_switches(fabric.spec())) {
+      for (const bool up : {false, true}) {
+        fabric.set_link(cable.node, cable.port, up);
+        if (!run_until([this] { return !blocked().empty(); }, std::chrono::seconds(1))) continue;
+        die();
+        return true;
       }
     }
     return false;
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric{runtime, spec_of("torus:dims=4.4"), sim::Timing::modern(), 1};
-  std::optional<sim::SimTransport> port;
+  void die() {
+    kept = life->kept();
+    life.reset();
+  }
+
   PersistentState kept;
-  std::unique_ptr<SubnetManager> manager;
+  std::optional<SimulatedManager> life;
 };
 
 TEST_F(Lives, TurnsThatOneLeftBlockedAreOpenedByTheNext) {
-  manager = live(cutting());
-  manager->start();
-  ASSERT_TRUE(settle_up());
-  EXPECT_TRUE(kept.turns.empty());
+  live(cutting());
+  ASSERT_TRUE(life->settle_up());
+  EXPECT_TRUE(life->kept().turns.empty());
   ASSERT_TRUE(die_with_blocked_turns());
   for (const TurnRef& turn : blocked())
     EXPECT_TRUE(std::ranges::count(kept.turns, turn)) << "written down before it was blocked";
 
-  manager = live(WorldOptions::default_settings());
-  manager->start();
-  ASSERT_TRUE(settle_up());
+  live(default_settings());
+  ASSERT_TRUE(life->settle_up());
   EXPECT_TRUE(blocked().empty());
-  EXPECT_TRUE(kept.turns.empty()) << "nothing is left to be opened";
+  EXPECT_TRUE(life->kept().turns.empty()) << "nothing is left to be opened";
 }
 
 }  // namespace

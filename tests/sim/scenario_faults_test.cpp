@@ -1,5 +1,5 @@
 // A scenario whose network changes: the manager takes the faults in, and what packets went through
-// is counted stretch by stretch.
+// is counted period by period.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -47,9 +47,9 @@ PreparedScenario prepare(const std::string& text) {
   return std::move(*made);
 }
 
-std::uint64_t lost(const Stretch& stretch) {
+std::uint64_t lost(const Period& period) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t count : stretch.discarded) sum += count;
+  for (const std::uint64_t count : period.discarded) sum += count;
   return sum;
 }
 
@@ -66,32 +66,32 @@ TEST(ScenarioFaults, ALinkThatGoesCostsPacketsAndOneThatComesCostsNone) {
     EXPECT_GT(change.smps, 0u);
     EXPECT_TRUE(change.certified);
   }
-  ASSERT_EQ(point.stretches.size(), 5u);
-  const StretchKind kinds[] = {StretchKind::Before,
-                               StretchKind::During,
-                               StretchKind::After,
-                               StretchKind::During,
-                               StretchKind::After};
+  ASSERT_EQ(point.periods.size(), 5u);
+  const PeriodKind kinds[] = {PeriodKind::Before,
+                              PeriodKind::During,
+                              PeriodKind::After,
+                              PeriodKind::During,
+                              PeriodKind::After};
   for (std::size_t i = 0; i < 5; ++i) {
-    const Stretch& stretch = point.stretches[i];
-    EXPECT_EQ(stretch.kind, kinds[i]);
-    EXPECT_NEAR(stretch.accepted_load, 0.05, 0.02);
-    EXPECT_GT(stretch.latency.mean, 0);
+    const Period& period = point.periods[i];
+    EXPECT_EQ(period.kind, kinds[i]);
+    EXPECT_NEAR(period.accepted_load, 0.05, 0.02);
+    EXPECT_GT(period.latency.mean, 0);
     if (i > 0) {
-      EXPECT_EQ(stretch.begin, point.stretches[i - 1].end);
+      EXPECT_EQ(period.begin, point.periods[i - 1].end);
     }
     if (i != 1) {
-      EXPECT_EQ(lost(stretch), 0u) << i;
+      EXPECT_EQ(lost(period), 0u) << i;
     }
   }
-  const Stretch& gone = point.stretches[1];
+  const Period& gone = point.periods[1];
   EXPECT_GT(gone.discarded[static_cast<std::size_t>(Discard::InactivePort)], 0u);
   EXPECT_EQ(gone.begin, 300 * kMicro);
   // The intervals of the series are the same packets, cut elsewhere.
-  std::uint64_t by_stretch = 0, by_interval = 0;
-  for (const Stretch& stretch : point.stretches) by_stretch += stretch.delivered;
+  std::uint64_t by_period = 0, by_interval = 0;
+  for (const Period& period : point.periods) by_period += period.delivered;
   for (const Interval& interval : point.steady.intervals) by_interval += interval.delivered;
-  EXPECT_EQ(by_stretch, by_interval);
+  EXPECT_EQ(by_period, by_interval);
 }
 
 TEST(ScenarioFaults, RepeatThemselvesUnlessComputingIsMeasured) {
@@ -114,10 +114,10 @@ TEST(ScenarioFaults, ASwitchThatComesBringsItsHosts) {
   const PointResult point = scenario.run(0.05, 1);
   EXPECT_TRUE(point.recovered());
   EXPECT_EQ(point.audit, "");
-  ASSERT_EQ(point.stretches.size(), 3u);
-  EXPECT_GT(lost(point.stretches[0]), 0u) << "sent to hosts that are not there";
-  EXPECT_EQ(lost(point.stretches[2]), 0u);
-  EXPECT_GT(point.stretches[2].accepted_load, point.stretches[0].accepted_load);
+  ASSERT_EQ(point.periods.size(), 3u);
+  EXPECT_GT(lost(point.periods[0]), 0u) << "sent to hosts that are not there";
+  EXPECT_EQ(lost(point.periods[2]), 0u);
+  EXPECT_GT(point.periods[2].accepted_load, point.periods[0].accepted_load);
 }
 
 TEST(ScenarioFaults, WhatIsNotTakenInIsSaid) {

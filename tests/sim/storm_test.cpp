@@ -11,36 +11,35 @@ namespace {
 class Storm : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Storm, AHundredFlappingCablesLeaveAFabricThatWorks) {
-  WorldOptions options{.seed = GetParam()};
+  SimulatedSubnetOptions options{.seed = GetParam()};
   options.settings.sweep_interval = std::chrono::seconds(10);
-  World world(spec_of("fat-tree:k=8,levels=3"), std::move(options));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  OracleWatch watch(world);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=8,levels=3"), std::move(options));
+  ASSERT_TRUE(subnet.bring_up());
+  OracleWatch watch(subnet);
 
-  std::vector<Cable> cables = cables_between_switches(world.fabric.spec());
+  std::vector<Cable> cables = cables_between_switches(subnet.fabric.spec());
   Rng rng(GetParam());
   while (cables.size() > 100) cables.erase(cables.begin() + rng.below(cables.size()));
   std::size_t flaps = 0;
-  const TimePoint end = world.runtime.now() + std::chrono::minutes(1);
-  while (world.runtime.now() < end) {
+  const TimePoint end = subnet.runtime.now() + std::chrono::minutes(1);
+  while (subnet.runtime.now() < end) {
     const Cable& cable = cables[rng.below(cables.size())];
     ++flaps;
-    world.fabric.set_link(cable.node, cable.port, !world.fabric.link_up(cable.node, cable.port));
-    world.run_for(std::chrono::milliseconds(5 + rng.below(60)));
+    subnet.fabric.set_link(cable.node, cable.port, !subnet.fabric.link_up(cable.node, cable.port));
+    subnet.run_for(std::chrono::milliseconds(5 + rng.below(60)));
   }
-  for (const Cable& cable : cables) world.fabric.set_link(cable.node, cable.port, true);
+  for (const Cable& cable : cables) subnet.fabric.set_link(cable.node, cable.port, true);
 
-  world.run_for(std::chrono::seconds(90));
-  EXPECT_TRUE(world.manager.at_rest());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
+  subnet.run_for(std::chrono::seconds(90));
+  EXPECT_TRUE(subnet.manager.at_rest());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
   EXPECT_EQ(watch.never_allowed(), "");
   EXPECT_EQ(watch.present_loop(), "");
   EXPECT_TRUE(watch.connected());
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
   // Changes were taken in together, not one cycle each.
-  EXPECT_LT(world.reports.size(), flaps);
+  EXPECT_LT(subnet.reports.size(), flaps);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Storm, testing::Values(1u, 2u, 3u));

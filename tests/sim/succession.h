@@ -6,19 +6,23 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
 #include "smd/daemon/standby_replication.h"
+#include "smd/replica/link.h"
 #include "smd/sa/group_manager.h"
 #include "smd/sa/server.h"
 #include "smd/sa/service_manager.h"
 #include "smd/sa/subscriptions.h"
+#include "smd/state/record_store.h"
 #include "tests/support/managers.h"
 #include "tests/support/memory_network.h"
-#include "tests/support/world.h"
+#include "tests/support/sa_request.h"
 
 namespace smd::test {
 
@@ -29,8 +33,12 @@ using std::chrono_literals::operator""s;
 
 /// A machine with a manager, as the daemon wires one.
 struct Machine {
-  Machine(sim::SimRuntime& runtime, sim::SimFabric& on, MemoryNetwork& network, std::uint32_t at)
-      : loop(runtime), fabric(on), net(network), node(at), dialer(net.dialer(loop)) {}
+  Machine(TimedFabric& on, MemoryNetwork& network, const std::string& name)
+      : loop(on.runtime),
+        fabric(on.fabric),
+        net(network),
+        node(on.node(name)),
+        dialer(net.dialer(loop)) {}
 
   ~Machine() { kill(); }
 
@@ -49,53 +57,23 @@ struct Machine {
       if (on_set) on_set(smp);
       return true;
     };
+    store.emplace(kept);
+    store->changed().subscribe([this](const StateKind& kind) {
+      kept = store->get();
+      replication->note_change(kind);
+    });
     replication.emplace(
-        loop,
-        *dialer,
-        std::vector<std::string>{peer},
-        [this] { return wall(); },
-        StandbyReplication::Hooks{
-            .own = [this]() -> const PersistentState& { return kept; },
-            .records = {.collect = [this] { return session->collect(); },
-                        .position = [this] { return session->record_position(); },
-                        .since = [this](std::uint64_t at) { return session->record_changes(at); }},
-            .take_lids = [this](LidBook book) { manager().take_lids(std::move(book)); },
-            .take_turns =
-                [this](std::vector<TurnRef> turns) { manager().take_turns(std::move(turns)); },
-            .take_rows_mark = [this] { manager().take_rows_mark(); },
-            .take_records =
-                [this](const ClientRecords& records) {
-                  session->take_records(records);
-                  ++copies;
-                },
-            .take_record_changes =
-                [this](std::string_view changes, std::int64_t ahead_ms) {
-                  ++change_copies;
-                  return session->take_record_changes(changes, ahead_ms);
-                },
-            .settle = [this] { manager().settle_handover(); }});
+        loop, *dialer, std::vector<std::string>{peer}, [this] { return wall(); }, *store);
     net.listen(name, loop, [this](auto stream) { replication->accept(std::move(stream)); });
     SubnetManager::Observer observer;
-    observer.on_lids = [this](const LidBook& book) {
-      kept.book = book;
-      replication->note_change();
-    };
-    observer.on_turns = [this](const std::vector<TurnRef>& turns) {
-      kept.turns = turns;
-      replication->note_change();
-    };
     observer.standby_is_behind = [this] { return replication->standby_is_behind(); };
-    observer.on_rows = [this] { kept.rows = true; };
-    observer.on_role = [this](SmState) { replication->note_role(&manager().election(), prefix); };
+    observer.on_role = [this](SmState) { replication->note_role(&manager(), prefix); };
     session.emplace(loop,
                     *tap,
                     std::move(settings),
                     SaConfig{},
-                    kept,
-                    ClientRecords{},
-                    Session::Hooks{.observer = observer,
-                                   .on_records = [this] { replication->note_change(); },
-                                   .wall_ms = [this] { return wall(); }});
+                    *store,
+                    Session::Hooks{.observer = observer, .wall_ms = [this] { return wall(); }});
     session->start();
   }
 
@@ -103,11 +81,15 @@ struct Machine {
     net.close(address);
     replication.reset();
     session.reset();
+    store.reset();
     tap.reset();
     transport.reset();
   }
 
   [[nodiscard]] SubnetManager& manager() { return session->manager(); }
+
+  /// What clients left with it, or, while it stands by, with the master.
+  [[nodiscard]] ClientRecords records() { return store->records().collect(); }
 
   [[nodiscard]] SmState state() { return manager().election().state(); }
 
@@ -124,22 +106,24 @@ struct Machine {
   std::string address;
   std::uint64_t prefix = 0;
   std::int64_t clock_error_ms = 1'700'000'000'000;
-  PersistentState kept;
+  PersistentState kept;  // on its disk
   std::optional<sim::SimTransport> transport;
   std::optional<SmpTap> tap;
+  std::optional<StateStore> store;
   std::optional<StandbyReplication> replication;
   std::optional<Session> session;
   std::uint64_t lft_sets = 0, mft_sets = 0, row_sets = 0;
   std::function<void(const Smp&)> on_set;
   std::function<void(const Smp&)> on_multicast;  // entries, read or written
-  unsigned copies = 0;                           // of all that clients left with the master
-  unsigned change_copies = 0;                    // of what changed
 };
 
-struct Succession : ::testing::Test {
+struct Succession : ::testing::Test, TimedFabric {
   static constexpr const char* kNames[] = {"host-00002", "host-00003", "host-00005", "host-00006"};
 
+  Succession() : TimedFabric(spec_of("fat-tree:k=4,levels=2")) {}
+
   void SetUp() override {
+    net.on_send = [this](std::string_view bytes) { count_copies(bytes); };
     first.start(settings_of(9), "first", "second");
     ASSERT_TRUE(settle(first));
     second.start(settings_of(2), "second", "first");
@@ -158,15 +142,9 @@ struct Succession : ::testing::Test {
     return settings;
   }
 
-  [[nodiscard]] std::uint32_t node(const char* name) const {
-    return sim::find_node(fabric.spec(), name);
-  }
-
   bool run_until(const std::function<bool()>& done, Duration limit = 60s) {
-    return loop.run_while_not(done, loop.now() + limit);
+    return TimedFabric::run_until(done, limit);
   }
-
-  void pass(Duration time) { loop.run_until(loop.now() + time); }
 
   bool settle(Machine& machine) {
     return run_until([&] {
@@ -183,19 +161,15 @@ struct Succession : ::testing::Test {
            std::size_t size,
            std::uint64_t mask,
            Method method = Method::Set) {
-    MadPacket packet{.remote_lid = fabric.port_info(node_of(host), PortNum{1}).master_sm_lid,
-                     .local_qp = 1,
-                     .remote_qp = 1};
-    encode_sa_header({.mad = {.mgmt_class = 3,
-                              .class_version = kClassVersion,
-                              .method = static_cast<std::uint8_t>(method),
-                              .transaction_id = ++transaction,
-                              .attribute_id = static_cast<std::uint16_t>(id)},
-                      .component_mask = mask},
-                     packet.mad);
-    encode_record(said, std::span(packet.mad).subspan(kHeaderSize, size));
-    static_cast<void>(hosts.at(host)->send(packet));
-    pass(patience);
+    static_cast<void>(hosts.at(host)->send(
+        encode_sa_request({.manager = fabric.port_info(node_of(host), PortNum{1}).master_sm_lid,
+                           .transaction = ++transaction,
+                           .method = method,
+                           .id = id,
+                           .mask = mask},
+                          said,
+                          size)));
+    run_for(patience);
   }
 
   [[nodiscard]] std::uint32_t node_of(std::size_t host) const { return node(kNames[host]); }
@@ -205,30 +179,17 @@ struct Succession : ::testing::Test {
   }
 
   void join(std::size_t host, std::uint64_t group) {
-    namespace part = member_component;
-    ask(host,
-        RecordId::McMemberRecord,
-        McMemberRecord{.mgid = mgid(group),
-                       .port_gid = gid(host),
-                       .q_key = 0xb1b,
-                       .p_key = kDefaultPKey,
-                       .join_state = 1},
-        kMcMemberRecord.size,
-        part::kMgid | part::kPortGid | part::kJoinState | part::kQKey | part::kPKey |
-            part::kTclass | part::kFlowLabel | part::kSl);
+    ask(host, RecordId::McMemberRecord, joining(group, gid(host)), kMcMemberRecord.size, kJoinMask);
   }
 
   void leave(std::size_t host, std::uint64_t group) {
-    namespace part = member_component;
     ask(host,
         RecordId::McMemberRecord,
         McMemberRecord{.mgid = mgid(group), .port_gid = gid(host), .join_state = 1},
         kMcMemberRecord.size,
-        part::kMgid | part::kPortGid | part::kJoinState,
+        kLeaveMask,
         Method::Delete);
   }
-
-  static Gid mgid(std::uint64_t group) { return {0xff12401bffff0000u, Guid{group}}; }
 
   void subscribe(std::size_t host) {
     ask(host, RecordId::InformInfo, InformInfo{}, kInformInfoSize, 0);
@@ -252,13 +213,27 @@ struct Succession : ::testing::Test {
     subscribe(0);
     serve(1, 77, 1000);
     serve(2, 78, kForever);
-    pass(1s);
+    run_for(1s);
   }
 
   void on_packet(const MadPacket& packet) {
     const SaHeader header = *decode_sa_header(packet.mad);
     if (header.mad.method == static_cast<std::uint8_t>(Method::Report)) ++reports;
     answers[header.mad.transaction_id] = packet;
+  }
+
+  /// Of what clients left.
+  void count_copies(std::string_view bytes) {
+    static_cast<void>(replica::FrameReader{}.feed(std::as_bytes(std::span(bytes)),
+                                                  [this](const replica::Frame& frame) {
+                                                    if (!frame.body.starts_with("records\n"))
+                                                      return true;
+                                                    if (frame.kind == replica::FrameKind::Part)
+                                                      ++whole_copies;
+                                                    if (frame.kind == replica::FrameKind::Changes)
+                                                      ++change_copies;
+                                                    return true;
+                                                  }));
   }
 
   /// All registers that say where packets go.
@@ -278,15 +253,15 @@ struct Succession : ::testing::Test {
     return out;
   }
 
-  sim::SimRuntime loop;
-  sim::SimFabric fabric{loop, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1};
   MemoryNetwork net;
-  Machine first{loop, fabric, net, node("host-00000")};
-  Machine second{loop, fabric, net, node("host-00007")};
+  Machine first{*this, net, "host-00000"};
+  Machine second{*this, net, "host-00007"};
   std::vector<std::unique_ptr<sim::SimTransport>> hosts;
   std::uint64_t transaction = 0;
   Duration patience = 20ms;  // after each request
   unsigned reports = 0;
+  unsigned whole_copies = 0;                   // of all that clients left with a master
+  unsigned change_copies = 0;                  // of what changed
   std::map<std::uint64_t, MadPacket> answers;  // by transaction
 };
 

@@ -80,7 +80,7 @@ TEST_F(TableReads, AllOfASwitchHoldsUpNobody) {
   const std::uint64_t whole = transaction;
   patience = 30ms;
   static_cast<void>(row_of(lid("host-00006", 1), PortNum{0}, PortNum{0}));
-  pass(5s);
+  run_for(5s);
   EXPECT_TRUE(answers.contains(whole));
 }
 

@@ -27,8 +27,7 @@ TEST(Threads, WhatIsLearnedMeanwhileIsANewVersion) {
   for (std::size_t host = 0; host < 4; ++host) site.join(host, 0x101);
   ASSERT_TRUE(site.settle());
   site.runtime.use_thread(kLongJob, 1);
-  ASSERT_TRUE(site.runtime.run_while_not([&] { return site.runtime.computing(); },
-                                         site.runtime.now() + Duration{10s}));
+  ASSERT_TRUE(site.run_until([&] { return site.runtime.computing(); }, 10s));
   const std::shared_ptr<const ActiveSubnet> judged = site.manager.active().current();
   const std::uint64_t version = site.manager.active().version();
   const std::uint32_t named =
@@ -37,15 +36,14 @@ TEST(Threads, WhatIsLearnedMeanwhileIsANewVersion) {
   const std::string before = description_of(site.manager, guid);
 
   site.fabric.set_description(named, "another name");
-  EXPECT_TRUE(site.runtime.run_while_not(
-      [&] { return description_of(site.manager, guid) == "another name"; },
-      site.runtime.now() + Duration{1s}));
+  EXPECT_TRUE(
+      site.run_until([&] { return description_of(site.manager, guid) == "another name"; }, 1s));
   EXPECT_TRUE(site.runtime.computing()) << "all of it while the job ran";
   EXPECT_GT(site.manager.active().version(), version);
   EXPECT_EQ(judged->fabric().description[*judged->fabric().find_node(guid)], before);
   EXPECT_TRUE(site.manager.active().current()->has_routes_of(*judged)) << "nothing was copied";
 
-  site.runtime.run_until(site.runtime.now() + kLongJob);
+  site.run_for(kLongJob);
   EXPECT_FALSE(site.runtime.computing());
   EXPECT_EQ(site.manager.multicast().stats().acyclic, true);
 }
@@ -53,14 +51,12 @@ TEST(Threads, WhatIsLearnedMeanwhileIsANewVersion) {
 TEST(Threads, AManagerThatGoesLeavesItsJobBehind) {
   std::shared_ptr<const ActiveSubnet> kept;
   {
-    World world(spec_of("fat-tree:k=4,levels=2"));
-    world.manager.start();
-    ASSERT_TRUE(world.settle_up());
-    kept = world.manager.active().current();
-    world.runtime.use_thread(kLongJob, 1);
-    world.manager.request_sweep("test");
-    ASSERT_TRUE(world.runtime.run_while_not([&] { return world.runtime.computing(); },
-                                            world.runtime.now() + Duration{10s}));
+    SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
+    ASSERT_TRUE(subnet.bring_up());
+    kept = subnet.manager.active().current();
+    subnet.runtime.use_thread(kLongJob, 1);
+    subnet.manager.request_sweep("test");
+    ASSERT_TRUE(subnet.run_until([&] { return subnet.runtime.computing(); }, 10s));
   }
   EXPECT_EQ(check_invariants(kept->fabric()), "");
 }
@@ -69,47 +65,48 @@ class ThreadedChanges : public testing::TestWithParam<std::uint64_t> {};
 
 // Cables, switches and names change while routes, plans and statistics are computed.
 TEST_P(ThreadedChanges, AreTakenInWhileJobsRun) {
-  World world(spec_of("fat-tree:k=4,levels=3"), {.seed = GetParam()});
-  world.runtime.use_thread(100ms, GetParam());
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), {.seed = GetParam()});
+  subnet.runtime.use_thread(100ms, GetParam());
+  ASSERT_TRUE(subnet.bring_up());
   Rng rng(GetParam());
-  const std::vector<Cable> cables = cables_between_switches(world.fabric.spec());
+  const std::vector<Cable> cables = cables_between_switches(subnet.fabric.spec());
   for (int change = 0; change < 30; ++change) {
     const Cable& cable = cables[rng.below(cables.size())];
     switch (rng.below(4)) {
       case 0:
-        world.fabric.set_description(cable.node, fmt::format("name {}", change));
+        subnet.fabric.set_description(cable.node, fmt::format("name {}", change));
         break;
       case 1:
-        world.fabric.reboot_node(cable.node, Duration{20ms});
+        subnet.fabric.reboot_node(cable.node, Duration{20ms});
         break;
       default:
-        world.fabric.set_link(
-            cable.node, cable.port, !world.fabric.link_up(cable.node, cable.port));
+        subnet.fabric.set_link(
+            cable.node, cable.port, !subnet.fabric.link_up(cable.node, cable.port));
     }
-    world.run_for(Duration{std::chrono::milliseconds(rng.below(400))});
+    subnet.run_for(std::chrono::milliseconds(rng.below(400)));
   }
-  for (const Cable& cable : cables) world.fabric.set_link(cable.node, cable.port, true);
-  world.run_for(90s);
-  EXPECT_TRUE(world.manager.at_rest());
-  ASSERT_TRUE(world.manager.last_cycle()->up());
-  EXPECT_EQ(find_inactive_port(world), "");
-  EXPECT_EQ(find_broken_route(world), "");
+  for (const Cable& cable : cables) subnet.fabric.set_link(cable.node, cable.port, true);
+  subnet.run_for(90s);
+  EXPECT_TRUE(subnet.manager.at_rest());
+  ASSERT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ThreadedChanges, testing::Values(1u, 2u, 3u));
 
 /// The whole of what a daemon has on one device.
 TEST(Threads, AllReadersOfTheActiveSubnetBesideTheWorker) {
-  sim::SimRuntime runtime;
+  TimedFabric on(spec_of("fat-tree:k=4,levels=2"));
+  sim::SimRuntime& runtime = on.runtime;
+  sim::SimFabric& fabric = on.fabric;
   runtime.use_thread(200ms, 1);
-  sim::SimFabric fabric(runtime, spec_of("fat-tree:k=4,levels=2"), sim::Timing::modern(), 1);
   sim::SimTransport transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port);
-  Settings settings = WorldOptions::default_settings();
+  Settings settings = default_settings();
   settings.congestion.enabled = true;
   settings.sweep_interval = 10s;
-  Session session(runtime, transport, settings, {}, {}, {}, {.observer = {}, .on_records = [] {}});
+  StateStore store;
+  Session session(runtime, transport, settings, {}, store, {});
   session.start();
   const std::vector<Cable> cables = cables_between_switches(fabric.spec());
   for (unsigned change = 0; change < 12; ++change) {

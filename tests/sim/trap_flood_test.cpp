@@ -8,59 +8,34 @@
 #include "smd/base/rng.h"
 #include "smd/mad/notice.h"
 #include "tests/support/cables.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// A port of the manager's through which the test can also deliver what no honest adapter would
-/// send: packets with a forged source LID.
-class OpenPort final : public Transport {
- public:
-  explicit OpenPort(Transport& inner) : inner_(inner) {}
-
-  [[nodiscard]] LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override {
-    if (static_cast<Method>(packet.mad[3]) == Method::TrapRepress) ++represses;
-    return inner_.send(packet);
-  }
-
-  void set_handlers(Receive receive, Lost lost) override {
-    receive_ = receive;
-    inner_.set_handlers(std::move(receive), std::move(lost));
-  }
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
-  void deliver(const MadPacket& packet) { receive_(packet); }
-
-  std::uint64_t represses = 0;
-
- private:
-  Transport& inner_;
-  Receive receive_;
-};
-
-class TrapFlood : public testing::Test {
+class TrapFlood : public testing::Test, protected SimulatedSubnet {
  protected:
-  TrapFlood() {
-    settings.sweep_interval = 1h;  // nothing is found by chance
-    observer.on_cycle = [this](const CycleReport& cycle) { reports.push_back(cycle); };
-    manager.emplace(runtime, port, settings, PersistentState{}, observer);
-    manager->start();
-    run_until([&] { return manager->last_cycle() != nullptr && manager->at_rest(); }, 1min);
-    EXPECT_TRUE(manager->last_cycle()->up());
+  TrapFlood()
+      : SimulatedSubnet(spec_of("fat-tree:k=8,levels=3"),
+                        {.settings = settings_of(1h)}) {  // nothing is found by chance
+    tap.on_send = [this](const Smp& smp) {
+      represses += smp.method == Method::TrapRepress ? 1 : 0;
+      return true;
+    };
+    start();
+    EXPECT_TRUE(manager.last_cycle()->up());
     attacker = node("host-00100");
     client = fabric.attach(attacker, PortNum{1}, [](const MadPacket&) {});
     cables = cables_between_switches(fabric.spec());
     reports.clear();
   }
 
-  [[nodiscard]] std::uint32_t node(const std::string& name) const {
-    return sim::find_node(fabric.spec(), name);
+  static Settings settings_of(Duration sweep_interval) {
+    Settings out = default_settings();
+    out.sweep_interval = sweep_interval;
+    return out;
   }
 
   [[nodiscard]] Lid lid(std::uint32_t index) const {
@@ -93,12 +68,6 @@ class TrapFlood : public testing::Test {
     return ways.at(spec.sm_node);
   }
 
-  bool run_until(const std::function<bool()>& done, Duration limit) {
-    return runtime.run_while_not(done, runtime.now() + limit);
-  }
-
-  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
-
   [[nodiscard]] MadPacket trap_packet(const Notice& notice) {
     Smp smp;
     smp.method = Method::Trap;
@@ -117,7 +86,7 @@ class TrapFlood : public testing::Test {
   void forge(Lid source, const Notice& notice) {
     MadPacket packet = trap_packet(notice);
     packet.remote_lid = source;
-    port.deliver(packet);
+    tap.deliver(packet);
   }
 
   [[nodiscard]] static Notice change_at(Lid issuer, std::uint16_t number = trap::kLinkState) {
@@ -139,32 +108,25 @@ class TrapFlood : public testing::Test {
 
   /// Takes a cable between two switches out, and says how long it was until that was taken in.
   Duration time_of_failure(const Cable& cable, const std::function<void()>& meanwhile = {}) {
-    const std::uint64_t links = manager->last_cycle()->counts.links;
+    const std::uint64_t links = manager.last_cycle()->counts.links;
     const TimePoint failed = runtime.now();
     fabric.set_link(cable.node, cable.port, false);
-    while (manager->last_cycle()->counts.links != links - 1) {
+    while (manager.last_cycle()->counts.links != links - 1) {
       if (runtime.now() - failed > 1min) return Duration::max();
       if (meanwhile) meanwhile();
       run_for(50us);
     }
-    return manager->last_cycle()->ended - failed;
+    return manager.last_cycle()->ended - failed;
   }
 
-  [[nodiscard]] std::uint64_t requests() const { return manager->smp_stats().requests(); }
+  [[nodiscard]] std::uint64_t requests() const { return manager.smp_stats().requests(); }
 
   [[nodiscard]] std::size_t full_looks() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(reports, [](const CycleReport& each) { return !each.partial; }));
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric{runtime, spec_of("fat-tree:k=8,levels=3"), sim::Timing::modern(), 1};
-  sim::SimTransport below{fabric, fabric.spec().sm_node, fabric.spec().sm_port};
-  OpenPort port{below};
-  Settings settings = WorldOptions::default_settings();
-  SubnetManager::Observer observer;
-  std::vector<CycleReport> reports;
-  std::optional<SubnetManager> manager;
+  std::uint64_t represses = 0;
   std::uint32_t attacker = 0;
   sim::SimFabric::ClientId client{};
   std::vector<Cable> cables;
@@ -179,13 +141,13 @@ TEST_F(TrapFlood, RandomIssuersFromOneHostCostAFewSmpsAndLeaveNothingBehind) {
     send(change_at(Lid{static_cast<std::uint16_t>(1 + rng.below(65'000))}));
   };
   attack_for(10s, 22'000, attack);
-  EXPECT_GT(manager->traps().stats().unknown_issuer, 200'000u);
-  EXPECT_GT(manager->traps().stats().wrong_issuer, 100u);
-  EXPECT_LE(manager->traps().sources(), 8u);
+  EXPECT_GT(manager.traps().stats().unknown_issuer, 200'000u);
+  EXPECT_GT(manager.traps().stats().wrong_issuer, 100u);
+  EXPECT_LE(manager.traps().sources(), 8u);
   EXPECT_LT(requests() - before, 200u);
-  EXPECT_LT(port.represses, 300u) << "forged traps are not answered one by one";
+  EXPECT_LT(represses, 300u) << "forged traps are not answered one by one";
   EXPECT_EQ(full_looks(), 0u);
-  EXPECT_FALSE(manager->alarms().empty()) << "the operator is told";
+  EXPECT_FALSE(manager.alarms().empty()) << "the operator is told";
   EXPECT_LE(time_of_failure(cables[5], attack), 2 * usual);
 }
 
@@ -199,7 +161,7 @@ TEST_F(TrapFlood, TheNamesOfAllSwitchesFromOneHostCostAFewSmps) {
     EXPECT_LT(requests() - before, 200u) << number;
     EXPECT_LE(time_of_failure(cables[5 + number % 7], attack), 2 * usual) << number;
   }
-  EXPECT_LE(manager->traps().sources(), 8u);
+  EXPECT_LE(manager.traps().sources(), 8u);
   EXPECT_EQ(full_looks(), 0u);
 }
 
@@ -232,8 +194,8 @@ TEST_F(TrapFlood, ADirectedTrapIsItsSendersWhateverItSays) {
     encode_smp(smp, packet.mad);
     fabric.inject(client, packet);
   });
-  EXPECT_GT(manager->traps().stats().received, 9'000u);
-  EXPECT_EQ(manager->traps().stats().wrong_issuer, manager->traps().stats().received);
+  EXPECT_GT(manager.traps().stats().received, 9'000u);
+  EXPECT_EQ(manager.traps().stats().wrong_issuer, manager.traps().stats().received);
   EXPECT_LT(requests() - before, 200u);
 }
 
@@ -262,7 +224,7 @@ TEST_F(TrapFlood, TheSenderIsWhereItsAddressLeads) {
   const std::uint32_t leaf = node("sw-0-5");
   const auto sender = [&](Lid source, Lid issuer) {
     MadPacket packet{.remote_lid = source};
-    return find_trap_sender(*manager->in_force(), Smp{}, packet, issuer);
+    return find_trap_sender(*manager.in_force(), Smp{}, packet, issuer);
   };
   EXPECT_EQ(sender(lid(leaf), lid(leaf)), (TrapSender{guid(leaf), true}));
   EXPECT_EQ(sender(lid(leaf), kUnassignedLid), (TrapSender{guid(leaf), true}));
@@ -281,7 +243,7 @@ TEST_F(TrapFlood, TheSenderOfADirectedTrapIsWhereItsWayBackEnds) {
     smp.dr_slid = dr_slid;
     for (std::size_t hop = 0; hop < back.size(); ++hop)
       smp.return_path[back.size() - hop] = static_cast<std::uint8_t>(back[hop]);
-    return find_trap_sender(*manager->in_force(), smp, MadPacket{}, issuer);
+    return find_trap_sender(*manager.in_force(), smp, MadPacket{}, issuer);
   };
   const Guid leaf_guid = fabric.spec().nodes[leaf].guid;
   EXPECT_EQ(sender({1}, lid(leaf)), (TrapSender{leaf_guid, true}));
@@ -318,7 +280,7 @@ TEST_F(TrapFlood, TheNamesAndLidsOfAllSwitchesAreBoundedInAll) {
   EXPECT_LT(second_minute, 20 * names.size());
   EXPECT_LT(first_minute, 100 * names.size());
   EXPECT_EQ(full_looks(), 0u);
-  EXPECT_LE(manager->traps().sources(), 2 * names.size());
+  EXPECT_LE(manager.traps().sources(), 2 * names.size());
 }
 
 TEST_F(TrapFlood, ACableOfASwitchInWhoseNameAndLidItFloodsIsTakenInByItsOtherEnd) {
@@ -330,10 +292,8 @@ TEST_F(TrapFlood, ACableOfASwitchInWhoseNameAndLidItFloodsIsTakenInByItsOtherEnd
 }
 
 TEST_F(TrapFlood, AHostOfSuchASwitchIsMissedByTheNextSweepAtTheLatest) {
-  Settings swept = settings;
-  swept.sweep_interval = 10s;
-  manager->adopt(swept);
-  manager->request_sweep("test");
+  manager.adopt(settings_of(10s));
+  manager.request_sweep("test");
   run_for(1s);
   const sim::PortSpec& cable = fabric.spec().nodes[attacker].ports[1];
   const Lid name = lid(cable.peer_node);
@@ -346,23 +306,23 @@ TEST_F(TrapFlood, ANodeThatWasSilentIsTakenInWhenItsTrapComes) {
   const std::uint32_t leaf = node("sw-0-5");
   const Lid own = lid(leaf);
   fabric.set_silent(leaf, true);
-  manager->request_sweep("test");
-  ASSERT_TRUE(run_until(
-      [&] { return manager->at_rest() && !manager->last_cycle()->silent.empty(); }, 1min));
-  const std::size_t before = manager->last_cycle()->counts.switches;
-  ASSERT_EQ(manager->in_force()->lids->owner_of(own), kNone<PortIdx>);
+  manager.request_sweep("test");
+  ASSERT_TRUE(
+      run_until([&] { return manager.at_rest() && !manager.last_cycle()->silent.empty(); }, 1min));
+  const std::size_t before = manager.last_cycle()->counts.switches;
+  ASSERT_EQ(manager.in_force()->lids->owner_of(own), kNone<PortIdx>);
   fabric.set_silent(leaf, false);
   const TimePoint spoke = runtime.now();
   forge(own, change_at(own));
-  ASSERT_TRUE(run_until([&] { return manager->last_cycle()->counts.switches > before; }, 1min));
+  ASSERT_TRUE(run_until([&] { return manager.last_cycle()->counts.switches > before; }, 1min));
   EXPECT_LT(runtime.now() - spoke, 100ms);
 }
 
 TEST_F(TrapFlood, ANewSwitchWhoseTrapHasAnUnknownLidIsTakenInAtOnce) {
   const std::uint32_t spine = node("sw-2-3");
   fabric.set_node(spine, false);
-  ASSERT_TRUE(run_until([&] { return reports.size() > 0 && manager->at_rest(); }, 1min));
-  const std::size_t before = manager->last_cycle()->counts.switches;
+  ASSERT_TRUE(run_until([&] { return reports.size() > 0 && manager.at_rest(); }, 1min));
+  const std::size_t before = manager.last_cycle()->counts.switches;
   // The traps of its neighbours are lost; its own comes.
   fabric.set_wire_faults({.drop = 1.0});
   fabric.set_node(spine, true);
@@ -370,7 +330,7 @@ TEST_F(TrapFlood, ANewSwitchWhoseTrapHasAnUnknownLidIsTakenInAtOnce) {
   fabric.set_wire_faults({});
   const TimePoint came = runtime.now();
   forge(Lid{40'000}, change_at(Lid{40'000}));
-  ASSERT_TRUE(run_until([&] { return manager->last_cycle()->counts.switches > before; }, 1min));
+  ASSERT_TRUE(run_until([&] { return manager.last_cycle()->counts.switches > before; }, 1min));
   EXPECT_LT(runtime.now() - came, 100ms);
 }
 

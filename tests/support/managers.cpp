@@ -5,14 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "tests/support/world.h"
-
 namespace smd::test {
 namespace {
 
 constexpr Duration kSample = std::chrono::milliseconds(10);
-
-bool is_table(const Smp& smp) { return is_about(smp, AttributeId::LinearForwardingTable); }
 
 PortNum port_num(unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; }
 
@@ -61,103 +57,64 @@ void PausableRuntime::resume() {
   }
 }
 
-/// What arrives while the process stands still waits in the kernel.
-class PausableTap final : public Transport {
- public:
-  explicit PausableTap(Member& member, Transport& inner) : member_(member), inner_(inner) {}
-
-  [[nodiscard]] LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override { return inner_.send(packet); }
-
-  void set_handlers(Receive receive, Lost lost) override {
-    member_.receive_ = std::move(receive);
-    inner_.set_handlers(
-        [this](const MadPacket& packet) {
-          if (member_.runtime && member_.runtime->paused()) {
-            member_.waiting_.push_back(packet);
-          } else {
-            member_.receive_(packet);
-          }
-        },
-        std::move(lost));
-  }
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
- private:
-  Member& member_;
-  Transport& inner_;
-};
-
-Member::~Member() { kill(); }
-
-Member::Member(sim::SimRuntime& clock, sim::SimFabric& fabric, std::uint32_t where, PortNum at)
-    : node(where), port(at), clock_(clock), fabric_(fabric) {}
-
 void Member::start(Settings settings) {
   kill();
-  runtime = std::make_unique<PausableRuntime>(clock_);
-  transport_ = std::make_unique<sim::SimTransport>(fabric_, node, port);
-  pausable_ = std::make_unique<PausableTap>(*this, *transport_);
-  tap_ = std::make_unique<SmpTap>(*pausable_);
-  tap_->on_send = [this](const Smp& smp) {
+  runtime = std::make_unique<PausableRuntime>(on_.runtime);
+  process_.emplace(on_,
+                   SimulatedSubnetOptions{.settings = std::move(settings),
+                                          .kept = kept_,
+                                          .node = node,
+                                          .runtime = runtime.get(),
+                                          .on_cycle = [this](const CycleReport& report) {
+                                            reports.push_back(report);
+                                          }});
+  manager = &process_->manager;
+  process_->tap.on_arrival = [this](const MadPacket& packet) {
+    if (runtime->paused()) waiting_.push_back(packet);
+    return !runtime->paused();
+  };
+  process_->tap.on_send = [this](const Smp& smp) {
     if (on_send) on_send(smp);
     if (loses && loses(smp)) return false;
     if (smp.method == Method::Set && !is_about(smp, AttributeId::SmInfo)) {
       ++sets;
-      if (is_table(smp)) ++table_sets;
-      last_set = clock_.now();
+      if (is_about(smp, AttributeId::LinearForwardingTable)) ++table_sets;
+      last_set = on_.runtime.now();
     }
     return true;
   };
-  SubnetManager::Observer observer;
-  observer.on_cycle = [this](const CycleReport& report) { reports.push_back(report); };
-  observer.on_lids = [this](const LidBook& book) { kept.book = book; };
-  observer.on_turns = [this](const std::vector<TurnRef>& turns) { kept.turns = turns; };
-  manager = std::make_unique<SubnetManager>(
-      *runtime, *tap_, std::move(settings), kept, std::move(observer));
   manager->start();
 }
 
 void Member::kill() {
-  manager.reset();
-  tap_.reset();
-  pausable_.reset();
-  transport_.reset();
+  if (process_) kept_ = process_->kept();
+  manager = nullptr;
+  process_.reset();
   runtime.reset();
   waiting_.clear();
 }
 
-void Member::pause() { runtime->pause(); }
-
 void Member::resume() {
   runtime->resume();
   for (const MadPacket& packet : std::exchange(waiting_, {}))
-    runtime->post([this, packet] { receive_(packet); });
+    runtime->post([this, packet] { process_->tap.deliver(packet); });
 }
 
 Managers::Managers(const std::string& text,
                    const std::vector<std::string>& names,
                    std::uint64_t seed,
                    sim::WireFaults faults)
-    : fabric(runtime, spec_of(text), sim::Timing::modern(), seed) {
+    : TimedFabric(spec_of(text), sim::Timing::modern(), seed) {
   fabric.set_wire_faults(faults);
   for (const std::string& name : names)
-    members.push_back(std::make_unique<Member>(runtime, fabric, node(name), PortNum{1}));
-}
-
-std::uint32_t Managers::node(const std::string& name) const {
-  const std::uint32_t found = sim::find_node(fabric.spec(), name);
-  if (found == sim::kNoNode) throw std::runtime_error("no node " + name);
-  return found;
+    members.push_back(std::make_unique<Member>(*this, node(name)));
 }
 
 void Managers::sample() {
   bool rivals = false;
   for (std::size_t a = 0; a < members.size(); ++a) {
     if (!members[a]->writes()) continue;
-    const std::vector<bool> part = part_of(members[a]->node);
+    const std::vector<bool> part = part_of(*this, members[a]->node);
     for (std::size_t b = a + 1; b < members.size(); ++b)
       rivals = rivals || (members[b]->writes() && part[members[b]->node]);
   }
@@ -180,29 +137,11 @@ bool Managers::run_until(const std::function<bool()>& done, Duration limit) {
   return true;
 }
 
-std::vector<bool> Managers::part_of(std::uint32_t start) const {
-  const sim::FabricSpec& spec = fabric.spec();
-  std::vector<bool> seen(spec.nodes.size(), false);
-  std::vector<std::uint32_t> queue{start};
-  seen[start] = true;
-  for (std::size_t at = 0; at < queue.size(); ++at) {
-    const std::uint32_t n = queue[at];
-    if (n != start && spec.nodes[n].type != NodeType::Switch) continue;
-    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
-      if (!fabric.link_up(n, port_num(p))) continue;
-      const std::uint32_t peer = spec.nodes[n].ports[p].peer_node;
-      if (!seen[peer]) queue.push_back(peer);
-      seen[peer] = true;
-    }
-  }
-  return seen;
-}
-
 bool Managers::settled() const {
   for (const auto& member : members) {
     if (!member->alive()) continue;
     if (member->runtime->paused() || !member->manager->at_rest()) return false;
-    const std::vector<bool> part = part_of(member->node);
+    const std::vector<bool> part = part_of(*this, member->node);
     unsigned masters = 0;
     for (const auto& other : members) {
       if (!other->alive() || !part[other->node]) continue;
@@ -223,11 +162,11 @@ std::string Managers::find_fault() const {
   const sim::FabricSpec& spec = fabric.spec();
   for (const auto& member : members) {
     if (!member->alive()) continue;
-    const std::vector<bool> part = part_of(member->node);
+    const std::vector<bool> part = part_of(*this, member->node);
     std::set<Lid> rulers;
     for (const auto& other : members) {
       if (other->alive() && part[other->node] && other->state() == SmState::Master)
-        rulers.insert(fabric.port_info(other->node, other->port).lid);
+        rulers.insert(fabric.port_info(other->node, PortNum{1}).lid);
     }
     if (rulers.size() != 1) return fmt::format("{} masters in one part", rulers.size());
     for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
@@ -278,7 +217,7 @@ std::map<std::pair<std::uint32_t, Lid>, PortNum> Managers::entries() const {
 }
 
 Settings manager_settings(unsigned priority) {
-  Settings settings = WorldOptions::default_settings();
+  Settings settings = default_settings();
   settings.election.priority = static_cast<std::uint8_t>(priority);
   return settings;
 }

@@ -8,11 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
-#include "sim-backend/management/sim_transport.h"
-#include "smd/manager/subnet_manager.h"
-#include "tests/support/smp_tap.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 
@@ -57,17 +53,25 @@ class PausableRuntime final : public Runtime {
 /// One manager's machine.
 class Member {
  public:
-  Member(sim::SimRuntime& runtime, sim::SimFabric& fabric, std::uint32_t node, PortNum port);
-  ~Member();
+  /// Sits on port 1.
+  Member(TimedFabric& on, std::uint32_t where) : node(where), on_(on) {}
+
+  ~Member() { kill(); }
+
   Member(const Member&) = delete;
 
   /// A new process, with what the former ones wrote down.
   void start(Settings settings);
   void kill();
-  void pause();
+
+  void pause() { runtime->pause(); }
+
   void resume();
 
   [[nodiscard]] bool alive() const { return manager != nullptr; }
+
+  /// What it has written down.
+  [[nodiscard]] const PersistentState& kept() const { return process_ ? process_->kept() : kept_; }
 
   [[nodiscard]] SmState state() const {
     return manager ? manager->election().state() : SmState::NotActive;
@@ -79,29 +83,23 @@ class Member {
   }
 
   const std::uint32_t node;
-  const PortNum port;
   std::uint64_t sets = 0;        // of everything but SMInfo, given to the port
   std::uint64_t table_sets = 0;  // of forwarding tables
   std::optional<TimePoint> last_set;
   std::function<void(const Smp&)> on_send;
   std::function<bool(const Smp&)> loses;  // on the way out
   std::vector<CycleReport> reports;
-  PersistentState kept;
   std::unique_ptr<PausableRuntime> runtime;
-  std::unique_ptr<SubnetManager> manager;
+  SubnetManager* manager = nullptr;
 
  private:
-  sim::SimRuntime& clock_;
-  sim::SimFabric& fabric_;
-  std::unique_ptr<sim::SimTransport> transport_;
-  std::unique_ptr<Transport> pausable_;
-  std::unique_ptr<SmpTap> tap_;
+  TimedFabric& on_;
+  PersistentState kept_;
+  std::optional<SimulatedManager> process_;
   std::vector<MadPacket> waiting_;  // in the kernel, while the process stands still
-  Transport::Receive receive_;
-  friend class PausableTap;
 };
 
-class Managers {
+class Managers : public TimedFabric {
  public:
   /// `names`: the hosts that a manager sits on, by port 1.
   Managers(const std::string& fabric,
@@ -119,9 +117,6 @@ class Managers {
 
   Member& operator[](std::size_t i) { return *members[i]; }
 
-  /// Nodes that cables join with `node`, that one included.
-  [[nodiscard]] std::vector<bool> part_of(std::uint32_t node) const;
-
   /// What the registers say is wrong in parts that have a living manager: a port that is not
   /// Active, a MasterSMLID that is not that of the one master there. Empty when all is well.
   [[nodiscard]] std::string find_fault() const;
@@ -132,14 +127,10 @@ class Managers {
   /// Entries of all switches, by node and LID: what the tables themselves hold.
   [[nodiscard]] std::map<std::pair<std::uint32_t, Lid>, PortNum> entries() const;
 
-  [[nodiscard]] std::uint32_t node(const std::string& name) const;
-
   /// The longest time that two managers of one part were both free to write, without a break; by
   /// samples as run_for() and run_until() take them.
   Duration longest_rivalry{0};
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
   std::vector<std::unique_ptr<Member>> members;
 
  private:

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@ class MemoryNetwork {
   void freeze(bool on) { *frozen_ = on; }
 
   std::uint64_t connections = 0;
+  std::function<void(std::string_view bytes)> on_send;  // each frame
 
  private:
   static constexpr Duration kDelay = std::chrono::milliseconds(1);
@@ -47,11 +50,8 @@ class MemoryNetwork {
 
   class End final : public replica::Stream {
    public:
-    End(Runtime& runtime,
-        std::shared_ptr<Wire> wire,
-        std::size_t side,
-        std::shared_ptr<bool> frozen)
-        : runtime_(runtime), wire_(std::move(wire)), side_(side), frozen_(std::move(frozen)) {
+    End(MemoryNetwork& net, Runtime& runtime, std::shared_ptr<Wire> wire, std::size_t side)
+        : net_(net), runtime_(runtime), wire_(std::move(wire)), side_(side), frozen_(net.frozen_) {
       wire_->ends[side_] = this;
     }
 
@@ -63,6 +63,7 @@ class MemoryNetwork {
     }
 
     void send(std::string bytes) override {
+      if (net_.on_send) net_.on_send(bytes);
       if (End* other = peer()) {
         other->in_ += bytes;
         if (!*frozen_) other->arm();
@@ -102,6 +103,7 @@ class MemoryNetwork {
       });
     }
 
+    MemoryNetwork& net_;
     Runtime& runtime_;
     std::shared_ptr<Wire> wire_;
     std::size_t side_;
@@ -130,9 +132,8 @@ class MemoryNetwork {
               return done(fail(Errc::Io, "nobody listens there"));
             ++net_.connections;
             auto wire = std::make_shared<Wire>();
-            auto near = std::make_unique<End>(runtime_, wire, 0, net_.frozen_);
-            found->second.second(
-                std::make_unique<End>(*found->second.first, wire, 1, net_.frozen_));
+            auto near = std::make_unique<End>(net_, runtime_, wire, 0);
+            found->second.second(std::make_unique<End>(net_, *found->second.first, wire, 1));
             done(std::unique_ptr<replica::Stream>(std::move(near)));
           });
       return attempt;

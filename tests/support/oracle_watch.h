@@ -1,4 +1,4 @@
-// Attaches to a world and looks at the registers of the simulated switches after every change of
+// Attaches to a fabric and looks at the registers of the simulated switches after every change of
 // one of them.
 #pragma once
 
@@ -7,13 +7,13 @@
 #include <string>
 
 #include "sim-backend/management/fabric_timeline.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
 
 class OracleWatch {
  public:
-  explicit OracleWatch(World& world) : timeline_(world.runtime, world.fabric) {}
+  explicit OracleWatch(TimedFabric& on) : timeline_(on.runtime, on.fabric) {}
 
   /// What must never be, not for a moment, with its virtual time; empty when it never was. Loops
   /// are not among it: a change of cables alone can make one.

@@ -38,7 +38,7 @@ ChangeTraffic::ChangeTraffic(SimRuntime& runtime, SimFabric& fabric, double load
                                                 byte_time);
   net_.set_workload(traffic_.get());
   net_.start();
-  meter_.begin(StretchKind::Before);
+  meter_.begin(PeriodKind::Before);
 }
 
 /// The switch and whatever has a link to it: who may lose packets because it is gone.
@@ -74,14 +74,14 @@ void ChangeTraffic::on_discarded(const Loss& loss) {
 
 void ChangeTraffic::restart() {
   follow_.catch_up();
-  meter_.begin(StretchKind::Before);
+  meter_.begin(PeriodKind::Before);
   severed_of_.clear();
   severed_losses_ = 0;
 }
 
 void ChangeTraffic::change(std::uint32_t node, bool comes) {
   cut();
-  meter_.turn(StretchKind::During);
+  meter_.turn(PeriodKind::During);
   changed_ = net_.now();
   if (!comes) {
     blame(node);
@@ -100,16 +100,16 @@ void ChangeTraffic::cut() {
 
 void ChangeTraffic::split() {
   cut();
-  meter_.turn(StretchKind::After);
+  meter_.turn(PeriodKind::After);
 }
 
-const Stretch& ChangeTraffic::until_split() const {
-  return *std::ranges::find(meter_.stretches(), StretchKind::During, &Stretch::kind);
+const Period& ChangeTraffic::until_split() const {
+  return *std::ranges::find(meter_.periods(), PeriodKind::During, &Period::kind);
 }
 
 double ChangeTraffic::unexplained() const {
   double sum = 0;
-  for (const Stretch& stretch : meter_.stretches()) sum += double(stretch.unexplained);
+  for (const Period& period : meter_.periods()) sum += double(period.unexplained);
   return sum;
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/scenario/followed_fabric.h"
-#include "sim-backend/scenario/stretch_meter.h"
+#include "sim-backend/scenario/coupled_fabric.h"
+#include "sim-backend/scenario/period_meter.h"
 #include "sim-backend/traffic/synthetic.h"
 
 namespace smd::sim {
@@ -39,14 +39,14 @@ class ChangeTraffic final : private PacketObserver {
   /// An error where the net's own books do not agree.
   Result<void> finish();
 
-  [[nodiscard]] const StretchMeter& meter() const { return meter_; }
+  [[nodiscard]] const PeriodMeter& meter() const { return meter_; }
 
   [[nodiscard]] const PacketNet& net() const { return net_; }
 
   /// From the change to the split, or to the end. Requires: finish().
-  [[nodiscard]] const Stretch& until_split() const;
+  [[nodiscard]] const Period& until_split() const;
 
-  /// Of all that was lost since the change, see Stretch. Requires: finish().
+  /// Of all that was lost since the change, see Period. Requires: finish().
   [[nodiscard]] double unexplained() const;
 
   /// All that were cut, in time since the change: negative before it.
@@ -61,8 +61,8 @@ class ChangeTraffic final : private PacketObserver {
 
   const FabricSpec& spec_;
   PacketNet net_;
-  FollowedFabric follow_;
-  StretchMeter meter_;
+  CoupledFabric follow_;
+  PeriodMeter meter_;
   std::unique_ptr<SyntheticTraffic> traffic_;
   std::vector<bool> severed_;              // by host: the change cut it off
   std::uint64_t severed_losses_ = 0;       // in the interval that runs

@@ -2,14 +2,12 @@
 // loads and packets. The other's figures are those of booksim2 (commit 28f43299) with two virtual
 // channels of 64 flits per port, 16-flit packets, one packet through the crossbar per input port,
 // routers of three cycles, cables of one, one seed.
-#include "sim-backend/experiments/change/experiments.h"
-
 #include <fmt/core.h>
 
 #include <cmath>
 
+#include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
-#include "sim-backend/lab/statistics.h"
 #include "sim-backend/scenario/run.h"
 
 namespace smd::sim {
@@ -20,14 +18,17 @@ constexpr std::string_view kSource = "booksim2 28f43299, two virtual channels of
 constexpr ClaimSpec kClaims[] = {
     {.id = "zero-load",
      .text = "an empty network takes 4.06 cycles per router and 17 more",
-     .source = kSource},
+     .source = kSource,
+     .expected = "0.98 to 1.02 times"},
     {.id = "latency",
      .text = "mean packet latencies at loads of 0.1, 0.3 and 0.5 are those of the flit level",
-     .source = kSource},
+     .source = kSource,
+     .expected = "0.95 to 1.05 times"},
     {.id = "throughput",
      .text = "what is accepted of an offered load of 0.9 (dragonfly 0.7) is what the flit level "
              "accepts",
-     .source = kSource},
+     .source = kSource,
+     .expected = "0.92 to 1.08 times"},
 };
 
 struct Network {
@@ -40,16 +41,16 @@ struct Network {
   double full = 0.9;
   double empty = 0;         // network latency at 0.01, cycles; 0: by the law
   unsigned vl_blocks = 64;  // buffer of a port and lane, in blocks of 64 bytes
-  CableModel cables = PacketOptions::cycles().cables;
+  LinkModel links = PacketOptions::cycles().links;
 };
 
 /// 10 cycles within a group, 100 between groups.
-CableModel dragonfly_cables() {
-  CableModel cables = PacketOptions::cycles().cables;
-  cables.group_switches = 8;
-  cables.within_groups = 10 * cables.propagation;
-  cables.between_groups = 100 * cables.propagation;
-  return cables;
+LinkModel dragonfly_links() {
+  LinkModel links = PacketOptions::cycles().links;
+  links.group_switches = 8;
+  links.within_groups = 10 * links.propagation;
+  links.between_groups = 100 * links.propagation;
+  return links;
 }
 
 // Fat trees: routes by destination (dmodk), as a forwarding table has them.
@@ -77,7 +78,7 @@ const Network kNetworks[] = {
      0.7,
      143.6,
      256,
-     dragonfly_cables()},
+     dragonfly_links()},
 };
 
 constexpr std::array kLoads{0.01, 0.1, 0.3, 0.5};  // and what is too much
@@ -96,7 +97,7 @@ Result<PreparedScenario> prepare(const Network& network, bool quick) {
   s.fabric = network.fabric;
   s.packet = PacketOptions::cycles();
   s.packet.switches.input_buffer_bytes = network.vl_blocks * 64;
-  s.packet.cables = network.cables;
+  s.packet.links = network.links;
   s.program.engine = network.engine;
   s.program.vls = s.packet.vls;
   s.traffic.pattern = "uniform-self";
@@ -129,11 +130,9 @@ struct Worst {
     }
   }
 
-  [[nodiscard]] std::string print() const {
-    return fmt::format("{:.3f} times where it fits worst ({})", farthest, where);
+  [[nodiscard]] Measured of(std::string_view claim) const {
+    return {claim, fmt::format("{:.3f} times where it fits worst ({})", farthest, where), farthest};
   }
-
-  [[nodiscard]] bool within(double share) const { return std::abs(farthest - 1) <= share; }
 
   double farthest = 1;
   std::string where;
@@ -155,25 +154,13 @@ Result<Findings> run(const ExperimentOptions& options) {
     results[i] = prepared[n].run(load_of(kNetworks[n], point % kPlaces), 1 + i % seeds);
   });
 
-  Findings out{.columns = {"network",
-                           "load",
-                           "runs",
-                           "state",
-                           "accepted",
-                           "latency_cycles",
-                           "network_latency_cycles",
-                           "routers",
-                           "flit_level_latency_cycles",
-                           "flit_level_accepted"},
-               .plot = {.title = "Mean packet latency, packet level and flit level",
+  Findings out{.plot = {.title = "Mean packet latency, packet level and flit level",
                         .x_label = "offered load",
                         .y_label = "cycles",
                         .log_y = true}};
   Worst empty, latency, throughput;
   for (std::size_t n = 0; n < networks; ++n) {
     const Network& network = kNetworks[n];
-    Series ours{.name = std::string(network.name)};
-    Series theirs{.name = fmt::format("{}, flit level", network.name)};
     for (std::size_t l = 0; l < kPlaces; ++l) {
       Point point;
       RunState state = RunState::Stable;
@@ -195,50 +182,38 @@ Result<Findings> run(const ExperimentOptions& options) {
         empty.add(point.network.mean(), network.empty > 0 ? network.empty : law, place);
       } else if (compared) {
         latency.add(point.latency.mean(), network.latency[l - 1], place);
-        theirs.points.emplace_back(load, network.latency[l - 1]);
+        out.plot.add_point(
+            fmt::format("{}, flit level", network.name), load, network.latency[l - 1]);
       } else if (is_full) {
         throughput.add(point.accepted.mean(), network.accepted, place);
       }
-      if (!is_full) ours.points.emplace_back(load, point.latency.mean());
-      out.rows.push_back({std::string(network.name),
-                          load,
-                          double(seeds),
-                          std::string(print_run_state(state)),
-                          point.accepted.mean(),
-                          point.latency.mean(),
-                          point.network.mean(),
-                          point.hops.mean(),
-                          compared ? TableCell(network.latency[l - 1]) : TableCell(std::string()),
-                          is_full ? TableCell(network.accepted) : TableCell(std::string())});
+      if (!is_full) out.plot.add_point(network.name, load, point.latency.mean());
+      out.add_row({{"network", network.name},
+                   {"load", load},
+                   {"runs", seeds},
+                   {"state", print_run_state(state)},
+                   {"accepted", point.accepted.mean()},
+                   {"latency_cycles", point.latency.mean()},
+                   {"network_latency_cycles", point.network.mean()},
+                   {"routers", point.hops.mean()},
+                   {"flit_level_latency_cycles",
+                    compared ? TableCell(network.latency[l - 1]) : TableCell()},
+                   {"flit_level_accepted", is_full ? TableCell(network.accepted) : TableCell()}});
     }
-    out.plot.series.push_back(std::move(ours));
-    out.plot.series.push_back(std::move(theirs));
   }
-  out.judgements = {
-      {.id = "zero-load",
-       .measured = empty.print(),
-       .expected = "0.98 to 1.02 times",
-       .holds = empty.within(0.02)},
-      {.id = "latency",
-       .measured = latency.print(),
-       .expected = "0.95 to 1.05 times",
-       .holds = latency.within(0.05)},
-      {.id = "throughput",
-       .measured = throughput.print(),
-       .expected = "0.92 to 1.08 times",
-       .holds = throughput.within(0.08)},
-  };
+  out.verdicts =
+      decide(kClaims, {empty.of("zero-load"), latency.of("latency"), throughput.of("throughput")});
   return out;
 }
 
 }  // namespace
 
-Experiment flit_level_points() {
-  return {.name = "003-flit-level-points",
-          .source = kSource,
-          .about = "latency and throughput of networks that a flit-level simulator has measured",
-          .claims = kClaims,
-          .run = run};
+std::vector<Experiment> flit_level_tables() {
+  return {{.name = "003-flit-level-points",
+           .source = kSource,
+           .about = "latency and throughput of networks that a flit-level simulator has measured",
+           .claims = kClaims,
+           .run = run}};
 }
 
 }  // namespace smd::sim

@@ -8,8 +8,7 @@
 
 #include "sim-backend/experiments/change/compute_model.h"
 #include "sim-backend/experiments/change/reconfiguration.h"
-#include "smd/base/check.h"
-#include "smd/manager/subnet_manager.h"
+#include "sim-backend/subnet/simulated_subnet.h"
 
 namespace smd::sim {
 namespace {
@@ -28,12 +27,6 @@ Duration sweep_interval(const FabricSpec& fabric) {
   return std::chrono::milliseconds(16) * switches;
 }
 
-FabricSpec spec_of(const std::string& fabric) {
-  auto spec = load_fabric(fabric);
-  SMD_CHECK(spec.has_value(), "a fabric that no generator knows");
-  return std::move(*spec);
-}
-
 /// Data before the change.
 constexpr Duration kBefore = std::chrono::milliseconds(5);
 
@@ -46,13 +39,17 @@ struct Mark {
 class ManagedSubnet {
  public:
   explicit ManagedSubnet(const ManagedChange& change)
-      : fabric_(runtime_, spec_of(change.fabric), change.preset.timing(), 1, agents(change)),
-        port_(fabric_, fabric_.spec().sm_node, fabric_.spec().sm_port),
-        ear_(port_),
-        interval_(sweep_interval(fabric_.spec())),
-        manager_(runtime_, ear_, settings(change), {}, observer()),
+      : interval_(sweep_interval(spec_of(change.fabric))),
+        subnet_(spec_of(change.fabric),
+                {.timing = change.preset.timing(),
+                 .agents = agents(change),
+                 .settings = settings(change),
+                 .on_phase = [this](smd::Phase phase) { note(phase); }}),
         after_(change.after) {
-    ear_.on_arrival = [this](const MadPacket& packet) { listen(packet); };
+    subnet_.tap.on_arrival = [this](const MadPacket& packet) {
+      if (!noticed_ && tells_of_change(packet)) noticed_ = runtime_.now();
+      return true;
+    };
   }
 
   Result<AssimilationCost> measure(const ManagedChange& change) {
@@ -66,7 +63,7 @@ class ManagedSubnet {
       runtime_.run_until(runtime_.now() + kBetweenSweeps);
     }
     if (change.phase > 0) await_phase(change.phase);
-    cycle_.reset();
+    subnet_.reports.clear();
     noticed_.reset();
     sent_before_ = manager_.smp_stats().sent;
     if (change.load > 0) {
@@ -78,22 +75,23 @@ class ManagedSubnet {
       changed_ = runtime_.now();
       fabric_.set_node(change.node, change.comes);
     }
-    run_until(change, changed_ + kPatience, [this] { return cycle_.has_value(); });
-    if (!cycle_) return fail(Errc::Timeout, "the change is not taken in");
-    if (!cycle_->up()) {
+    run_until(change, changed_ + kPatience, [this] { return !subnet_.reports.empty(); });
+    if (subnet_.reports.empty()) return fail(Errc::Timeout, "the change is not taken in");
+    const smd::CycleReport cycle = subnet_.reports.front();
+    if (!cycle.up()) {
       return fail(Errc::Io,
-                  cycle_->error ? cycle_->error->context
-                                : fmt::format("{} faults, {} ports that are not Active",
-                                              cycle_->fault_count,
-                                              cycle_->ports_down_after));
+                  cycle.error ? cycle.error->context
+                              : fmt::format("{} faults, {} ports that are not Active",
+                                            cycle.fault_count,
+                                            cycle.ports_down_after));
     }
-    auto result = cost(change.how);
+    auto result = cost(change.how, cycle);
     if (!result || !data_) return result;
     run_until(change, runtime_.now() + change.after, [] { return false; });
     if (const auto counted = data_->finish(); !counted) {
       return tl::unexpected<Error>(counted.error());
     }
-    const Stretch& data = data_->until_split();
+    const Period& data = data_->until_split();
     result->packets = static_cast<double>(data.generated);
     result->causes = data.discarded;
     for (const std::uint64_t count : data.discarded) result->discarded += double(count);
@@ -124,10 +122,10 @@ class ManagedSubnet {
   smd::Settings settings(const ManagedChange& change) const {
     smd::Settings out;
     out.smp = change.preset.smp();
-    out.mode = change.how;
+    out.strategy = smd::make_strategy(change.how);
+    out.strategy.writing.one_set_activation = agents(change).one_step_activation;
     out.statistics = false;
     if (change.how.literal) out.debounce = Duration{0};  // the thesis knows of none
-    out.one_set_activation = agents(change).one_step_activation;
     out.sweep_interval = interval_;
     // Those points belong to the published processor.
     if (change.preset.name == kPresets[0].name) {
@@ -139,20 +137,13 @@ class ManagedSubnet {
     return out;
   }
 
-  smd::SubnetManager::Observer observer() {
-    smd::SubnetManager::Observer out;
-    out.on_phase = [this](smd::Phase phase) {
-      if (phase == smd::Phase::Routing && data_ && !marks_.empty() &&
-          marks_.back().phase == smd::Phase::Programming && !provisional_) {
-        provisional_ = Timer(runtime_, runtime_.now() + after_, [this] { data_->split(); });
-      }
-      if (phase == smd::Phase::Discovering) marks_.clear();
-      marks_.push_back({phase, runtime_.now(), manager_.smp_stats().sent});
-    };
-    out.on_cycle = [this](const smd::CycleReport& cycle) {
-      if (!cycle_) cycle_ = cycle;
-    };
-    return out;
+  void note(smd::Phase phase) {
+    if (phase == smd::Phase::Routing && data_ && !marks_.empty() &&
+        marks_.back().phase == smd::Phase::Programming && !provisional_) {
+      provisional_ = Timer(runtime_, runtime_.now() + after_, [this] { data_->split(); });
+    }
+    if (phase == smd::Phase::Discovering) marks_.clear();
+    marks_.push_back({phase, runtime_.now(), manager_.smp_stats().sent});
   }
 
   void await_phase(double phase) {
@@ -163,55 +154,46 @@ class ManagedSubnet {
                        Duration(static_cast<std::int64_t>(phase * double(interval_.count()))));
   }
 
-  void listen(const MadPacket& packet) {
-    const auto smp = decode_smp(packet.mad);
-    if (noticed_ || !smp || smp->method != Method::GetResp) return;
-    if (smp->attribute_id != static_cast<std::uint16_t>(AttributeId::SwitchInfo)) return;
-    const auto info = decode_switch_info(smp->data);
-    if (info && info->port_state_change) noticed_ = runtime_.now();
-  }
-
   /// The mark of the first `phase` after `from`; the last mark when there is none.
   [[nodiscard]] std::size_t find(smd::Phase phase, std::size_t from) const {
     while (from + 1 < marks_.size() && marks_[from].phase != phase) ++from;
     return from;
   }
 
-  [[nodiscard]] Result<AssimilationCost> cost(const ReconfigurationMode& how) const {
+  [[nodiscard]] Result<AssimilationCost> cost(const ReconfigurationMode& how,
+                                              const smd::CycleReport& cycle) const {
     if (!noticed_) return fail(Errc::Invalid, "no answer told of the change");
-    // A full discovery begins when its sweep is believed; a literal partial one with the sweep.
+    // A full discovery begins when its sweep is believed; a partial one of the thesis with it.
     const TimePoint detected =
-        how.discovery == ReconfigurationMode::Discovery::Full ? cycle_->began : *noticed_;
+        how.discovery == ReconfigurationMode::Discovery::Full ? cycle.began : *noticed_;
     const std::size_t found = find(smd::Phase::Routing, 0);
     const std::size_t routed = find(smd::Phase::Programming, found);
     const bool has_provisional = how.routes == ReconfigurationMode::Routes::PiraThenFera;
-    if (has_provisional && !cycle_->provisional)
+    if (has_provisional && !cycle.provisional)
       return fail(Errc::Invalid, "no provisional routes were in");
-    const TimePoint in = has_provisional ? cycle_->began + *cycle_->provisional : cycle_->ended;
+    const TimePoint in = has_provisional ? cycle.began + *cycle.provisional : cycle.ended;
     const std::uint64_t sent =
         (has_provisional ? marks_[find(smd::Phase::Routing, routed)] : marks_.back()).sent;
     return AssimilationCost{
         .discovery = seconds(marks_[found].at - detected),
         .computing = seconds(marks_[routed].at - marks_[found].at),
         .distribution = seconds(in - marks_[routed].at),
-        .until_final = seconds(cycle_->ended - detected),
+        .until_final = seconds(cycle.ended - detected),
         .detected = seconds(detected - changed_),
         .discovery_smps = static_cast<double>(marks_[found].sent - sent_before_),
         .distribution_smps = static_cast<double>(sent - marks_[found].sent),
         .all_smps = static_cast<double>(marks_.back().sent - sent_before_)};
   }
 
-  SimRuntime runtime_;
-  SimFabric fabric_;
-  SimTransport port_;
-  Tap ear_;
   Duration interval_;
   std::vector<Mark> marks_;  // of the latest cycle
-  std::optional<smd::CycleReport> cycle_;
   std::optional<TimePoint> noticed_;
   TimePoint changed_;
   std::uint64_t sent_before_ = 0;
-  smd::SubnetManager manager_;
+  SimulatedSubnet subnet_;
+  SimRuntime& runtime_ = subnet_.runtime;
+  SimFabric& fabric_ = subnet_.fabric;
+  smd::SubnetManager& manager_ = subnet_.manager;
   std::optional<ChangeTraffic> data_;
   Duration after_;
   std::optional<Timer> provisional_;  // such routes are in: what is under way may still arrive

@@ -43,7 +43,7 @@ struct AssimilationCost {
   double packets = 0;    // made
   double discarded = 0;  // of them
   DiscardCounts causes{};
-  double unexplained = 0;                // lost, see Stretch; to the end
+  double unexplained = 0;                // lost, see Period; to the end
   std::vector<ChangeInterval> timeline;  // in time since the change; from before it
 
   [[nodiscard]] double time() const { return discovery + computing + distribution; }

@@ -1,9 +1,10 @@
-// What the thesis printed, for the sizes that its experiments share.
+// What the thesis printed, for the sizes that its experiments share, and runs over such sizes.
 #pragma once
 
 #include <array>
 
 #include "sim-backend/experiments/change/subnet.h"
+#include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {
 
@@ -24,6 +25,8 @@ inline constexpr std::array<PublishedSweep, 6> kTable11{{{{8, 15}, 0.001202668},
 struct Published {
   double activation = 0;
   double deactivation = 0;
+
+  [[nodiscard]] constexpr double of(bool comes) const { return comes ? activation : deactivation; }
 };
 
 /// Tables 16 (seconds) and 17 (SMPs).
@@ -174,5 +177,16 @@ inline constexpr std::array<PublishedDoubleLoad, 4> kTable31{
      {{16, 30}, {102008.47, 298304.13}, {3776.00, 109209.60}},
      {{24, 46}, {220441.26, 603357.87}, {8060.00, 252187.26}},
      {{32, 72}, {214994.13, 1008262.00}, {11359.00, 265387.97}}}};
+
+/// measure(FABRIC, preset) for each preset, in each the first `sizes` of a published table, and
+/// `seeds` of each: added up over seeds.
+template <class Sum, class Table, class Measure>
+Result<std::vector<Sum>> collect_sizes(
+    unsigned jobs, const Table& table, std::size_t sizes, std::size_t seeds, Measure measure) {
+  return collect_groups<Sum>(
+      jobs, kPresets.size() * sizes, seeds, [&](std::size_t group, std::size_t seed) {
+        return measure(irregular4(table[group % sizes].size, seed), kPresets[group / sizes]);
+      });
+}
 
 }  // namespace smd::sim

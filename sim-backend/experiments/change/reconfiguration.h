@@ -1,9 +1,18 @@
 // One change of one switch and the distribution of what follows, by one mechanism.
 #pragma once
 
-#include "sim-backend/experiments/change/thesis_plan.h"
+#include <array>
+#include <string_view>
+
+#include "sim-backend/experiments/change/subnet.h"
 
 namespace smd::sim {
+
+/// In the order of the published columns.
+enum class Mechanism : std::uint8_t { Full, Ports, Dependencies, None };
+
+inline constexpr std::array<std::string_view, 4> kMechanismNames = {
+    "full", "cut-ports", "cut-dependencies", "none"};
 
 struct DistributionOptions {
   Mechanism mechanism = Mechanism::None;

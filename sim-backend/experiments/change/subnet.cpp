@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "smd/base/check.h"
 #include "smd/policy/port_policy.h"
 
 namespace smd::sim {
@@ -10,40 +9,33 @@ namespace {
 
 constexpr Lid kManagersLid{1};
 
-FabricSpec spec_of(const std::string& fabric) {
-  auto spec = load_fabric(fabric);
-  SMD_CHECK(spec.has_value(), "a fabric that no generator knows");
-  return std::move(*spec);
-}
-
 }  // namespace
 
-void Tap::set_handlers(Receive receive, Lost lost) {
-  inner_.set_handlers(
-      [this, receive = std::move(receive)](const MadPacket& packet) {
-        if (on_arrival) on_arrival(packet);
-        receive(packet);
-      },
-      std::move(lost));
+bool tells_of_change(const MadPacket& packet) {
+  const auto smp = decode_smp(packet.mad);
+  if (!smp || smp->method != Method::GetResp || !is_about(*smp, AttributeId::SwitchInfo))
+    return false;
+  const auto info = decode_switch_info(smp->data);
+  return info && info->port_state_change;
 }
 
 Subnet::Subnet(const std::string& fabric_text, const SubnetOptions& options)
-    : fabric(runtime, spec_of(fabric_text), options.preset.timing(), options.seed, options.agents),
+    : TimedFabric(spec_of(fabric_text), options.preset.timing(), options.seed, options.agents),
       port(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-      ear(port),
-      client(runtime, ear, options.preset.smp()),
+      tap(port),
+      client(runtime, tap, options.preset.smp()),
       meter(runtime, client, {}),
       options_(options) {
-  (void)ear.set_is_sm(true);
+  (void)tap.set_is_sm(true);
 }
 
 Result<void> Subnet::run_until(const std::function<bool()>& done, const std::string& what) {
-  if (runtime.run_while_not(done, runtime.now() + Duration(std::chrono::minutes(10)))) return {};
+  if (TimedFabric::run_until(done, std::chrono::minutes(10))) return {};
   return fail(Errc::Timeout, what + " does not end");
 }
 
-std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Subnet::lid_setter() {
-  return [this](Guid port_guid, const PortInfo& now) {
+DiscoveryOptions Subnet::thesis_requests() {
+  const auto set_end_port = [this](Guid port_guid, const PortInfo& now) {
     LidRecord& record = book[port_guid];
     if (record.base == kUnassignedLid) record.base = Lid{next_lid_++};
     if (record.base == kManagersLid) client.set_local_lid(kManagersLid);
@@ -53,6 +45,7 @@ std::function<std::optional<PortInfo>(Guid, const PortInfo&)> Subnet::lid_setter
     wanted.master_sm_lid = kManagersLid;
     return set_body(wanted, PortState::NoChange);
   };
+  return {.requests = RequestSet::Thesis, .set_end_port = set_end_port};
 }
 
 Result<DiscoveryCost> Subnet::discover_fully() {
@@ -60,7 +53,7 @@ Result<DiscoveryCost> Subnet::discover_fully() {
   next_lid_ = 1;
   meter.lap();
   std::optional<Result<SweepReport>> found;
-  Discovery discovery(client, {.literal = true, .set_end_port = lid_setter()}, Epoch{1});
+  Discovery discovery(client, thesis_requests(), Epoch{1});
   discovery.start([&](Result<SweepReport> report) { found = std::move(report); });
   if (auto ended = run_until([&] { return found.has_value(); }, "discovery"); !ended) {
     return tl::unexpected<Error>(ended.error());
@@ -74,20 +67,17 @@ Result<DiscoveryCost> Subnet::discover_fully() {
 Result<DiscoveryCost> Subnet::discover_partially() {
   meter.lap();
   std::optional<TimePoint> noticed;
-  ear.on_arrival = [&](const MadPacket& packet) {
-    const auto smp = decode_smp(packet.mad);
-    if (noticed || !smp || smp->method != Method::GetResp) return;
-    if (smp->attribute_id != static_cast<std::uint16_t>(AttributeId::SwitchInfo)) return;
-    const auto info = decode_switch_info(smp->data);
-    if (info && info->port_state_change) noticed = runtime.now();
+  tap.on_arrival = [&](const MadPacket& packet) {
+    if (!noticed && tells_of_change(packet)) noticed = runtime.now();
+    return true;
   };
   std::optional<Result<PartialReport>> found;
-  PartialDiscovery discovery(client, {.literal = true, .set_end_port = lid_setter()}, Epoch{2});
+  PartialDiscovery discovery(client, thesis_requests(), Epoch{2});
   discovery.start({.sweep = &sweep, .lids = &lids, .lft = &routing.lft},
                   {},
                   [&](Result<PartialReport> report) { found = std::move(report); });
   const auto ended = run_until([&] { return found.has_value(); }, "partial discovery");
-  ear.on_arrival = {};
+  tap.on_arrival = {};
   if (!ended) return tl::unexpected<Error>(ended.error());
   if (!*found) return tl::unexpected<Error>(found->error());
   if (!(*found)->full_needed.empty()) return fail(Errc::Unsupported, (*found)->full_needed);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "sim-backend/experiments/change/presets.h"
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "sim-backend/management/smp_tap.h"
+#include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
@@ -19,24 +19,8 @@
 
 namespace smd::sim {
 
-/// Hands every MAD on, after somebody has seen what arrives.
-class Tap final : public Transport {
- public:
-  explicit Tap(Transport& inner) : inner_(inner) {}
-
-  [[nodiscard]] LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override { return inner_.send(packet); }
-
-  void set_handlers(Receive receive, Lost lost) override;
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
-  std::function<void(const MadPacket&)> on_arrival;
-
- private:
-  Transport& inner_;
-};
+/// It is a switch's answer with PortStateChange set.
+[[nodiscard]] bool tells_of_change(const MadPacket& packet);
 
 struct SubnetOptions {
   Preset preset = kPresets[0];
@@ -50,7 +34,7 @@ struct DiscoveryCost {
   Duration time{0};  // partial: from the first answer that tells of a change
 };
 
-class Subnet {
+class Subnet : public TimedFabric {
  public:
   /// Requires: `fabric` is a valid FABRIC argument. Nothing is known yet.
   Subnet(const std::string& fabric, const SubnetOptions& options);
@@ -87,10 +71,8 @@ class Subnet {
 
   [[nodiscard]] const Fabric& snapshot() const { return *sweep.fabric; }
 
-  SimRuntime runtime;
-  SimFabric fabric;
   SimTransport port;
-  Tap ear;
+  SmpTap tap;
   SmpClient client;
   CostMeter meter;
   ProgramState state;
@@ -100,7 +82,7 @@ class Subnet {
   RoutingTables routing;
 
  private:
-  [[nodiscard]] std::function<std::optional<PortInfo>(Guid, const PortInfo&)> lid_setter();
+  [[nodiscard]] DiscoveryOptions thesis_requests();
   Result<void> compute_routes(const Orientation* previous);
 
   SubnetOptions options_;

@@ -45,7 +45,7 @@ class Clock final : public Reaction, public PacketObserver {
     sent_[flow.destination] = begin;
   }
 
-  void on_notice(const Flow& flow, const Notice&, Picos now) override {
+  void on_feedback(const Flow& flow, const Feedback&, Picos now) override {
     trip_[flow.destination] = now - sent_[flow.destination];
   }
 

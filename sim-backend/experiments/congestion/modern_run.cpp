@@ -5,7 +5,7 @@
 
 #include "sim-backend/measure/batch_means.h"
 #include "sim-backend/measure/histogram.h"
-#include "sim-backend/scenario/surroundings.h"
+#include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "sim-backend/traffic/collective.h"
@@ -149,7 +149,7 @@ struct Play {
 
   CongestionControl make(const Stage& stage, ModernSetting setting) {
     for (std::uint32_t n = 0; n < stage.spec.nodes.size(); ++n) net.load(n, stage.fabric.nodes[n]);
-    Surroundings around = survey(net, stage.fabric, mtu_bytes(kMtu));
+    FabricFacts around = survey(net, stage.fabric, mtu_bytes(kMtu));
     around.reply_sl = [&stage](HostNum from, HostNum to) { return stage.sl(from, to); };
     return {spec_of(setting), around};
   }
@@ -198,7 +198,7 @@ Result<ModernResult> run_contention(const ModernFabric& fabric,
 
   const double lasted = double(net.now() - start);
   const double packet =
-      double(mtu_bytes(kMtu) + stage->options.cables.header_bytes) * host_wire.byte_time / 65536.0;
+      double(mtu_bytes(kMtu) + stage->options.links.header_bytes) * host_wire.byte_time / 65536.0;
   const double victims = double(net.host_count() - load.contributors);
   std::vector<double> shares;
   for (const HostNum host : traffic.contributors()) shares.push_back(watch.of_host[host]);

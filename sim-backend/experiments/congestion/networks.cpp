@@ -1,14 +1,13 @@
 // A hot-spot pulse with other packet sizes, and in other multistage networks, two of them
 // unidirectional: hosts send into the first stage and receive from the last. Buffers are four of
 // the largest packets each, as published; the rest as in 004-hot-spot-pulse.
-#include "sim-backend/experiments/congestion/experiments.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
-#include "sim-backend/experiments/congestion/pulse_set.h"
+#include "sim-backend/experiments/congestion/network_cases.h"
+#include "sim-backend/experiments/tables.h"
 
 namespace smd::sim {
 namespace {
@@ -17,13 +16,17 @@ constexpr ClaimSpec kClaims[] = {
     {.id = "R9-variable",
      .text = "with packets of 64 and 512 bytes cold ones wait longer than with 256, and MVCM still "
              "cuts it, at a small penalty",
-     .source = "Ferrer 2012, Figures 8.12 and 8.13"},
+     .source = "Ferrer 2012, Figures 8.12 and 8.13",
+     .expected =
+         "the first above the second; mvcm 5 times below none, within 2 times of 256 bytes"},
     {.id = "R9-sizes",
      .text = "packets of 512 and 1,024 bytes behave as those of 256",
-     .source = "Ferrer 2012, 8.3"},
+     .source = "Ferrer 2012, 8.3",
+     .expected = "within 2 times of 256 bytes"},
     {.id = "R10",
      .text = "four other networks behave alike",
-     .source = "Ferrer 2012, Figures 8.14 to 8.19"},
+     .source = "Ferrer 2012, Figures 8.14 to 8.19",
+     .expected = "5 times less at medium and high"},
 };
 
 struct Sizes {
@@ -61,12 +64,12 @@ std::string network_case(std::string_view mechanism, const Network& network, std
   return fmt::format("{}, {}, {}", mechanism, network.name, kLevels[level]);
 }
 
-std::vector<PulseCase> list_cases(bool quick) {
-  std::vector<PulseCase> out;
+std::vector<NetworkCase> list_cases(bool quick) {
+  std::vector<NetworkCase> out;
   for (const char* mechanism : kMechanisms) {
     const CongestionSpec spec = mechanism_of(mechanism);
     for (const Sizes& sizes : kSizes) {
-      PulseNetwork network = study_network(quick);
+      HotSpotNetwork network = study_network(quick);
       network.traffic.payload = sizes.payload;
       network.traffic.other_payload = sizes.other;
       network.packet.switches.input_buffer_bytes = sizes.buffer;
@@ -74,7 +77,7 @@ std::vector<PulseCase> list_cases(bool quick) {
       out.push_back({size_case(mechanism, sizes), network, spec, 0.1325});
     }
     for (const Network& each : kNetworks) {
-      PulseNetwork network = study_network(quick);
+      HotSpotNetwork network = study_network(quick);
       network.fabric = each.fabric;
       if (quick) network.fabric = each.ports == 2 ? "umin:k=4,stages=3" : "bmin:k=4,stages=3";
       network.traffic.ports = each.ports;
@@ -86,8 +89,8 @@ std::vector<PulseCase> list_cases(bool quick) {
   return out;
 }
 
-std::vector<Judgement> judge(const PulseResults& results) {
-  std::vector<Judgement> out;
+std::vector<Measured> measure(const NetworkResults& results) {
+  std::vector<Measured> out;
   const auto peak = [&](std::string_view mechanism, const Sizes& sizes) {
     return results.at(size_case(mechanism, sizes)).cold.peak_latency;
   };
@@ -99,7 +102,6 @@ std::vector<Judgement> judge(const PulseResults& results) {
                              peak("none", usual),
                              peak("mvcm", mixed),
                              peak("mvcm", usual)),
-                 "the first above the second; mvcm 5 times below none, within 2 times of 256 bytes",
                  peak("none", mixed) > peak("none", usual) &&
                      peak("none", mixed) > 5 * peak("mvcm", mixed) &&
                      peak("mvcm", mixed) < 2 * peak("mvcm", usual)});
@@ -114,56 +116,54 @@ std::vector<Judgement> judge(const PulseResults& results) {
       alike = alike && here < 2 * base && base < 2 * here;
     }
   }
-  out.push_back({"R9-sizes", packets + " packet times", "within 2 times of 256 bytes", alike});
+  out.push_back({"R9-sizes", packets + " packet times", alike});
 
   std::string peaks;
   bool cut = true;
   for (const Network& network : kNetworks) {
     peaks += fmt::format("{}{}:", peaks.empty() ? "" : "; ", network.name);
     for (std::size_t level = 0; level < kLevels.size(); ++level) {
-      const PulseResult& none = results.at(network_case("none", network, level));
-      const PulseResult& mvcm = results.at(network_case("mvcm", network, level));
+      const HotSpotResult& none = results.at(network_case("none", network, level));
+      const HotSpotResult& mvcm = results.at(network_case("mvcm", network, level));
       peaks += fmt::format(
           " {} {:.0f} to {:.0f}", kLevels[level], none.cold.peak_latency, mvcm.cold.peak_latency);
       if (level > 0) cut = cut && none.cold.peak_latency > 5 * mvcm.cold.peak_latency;
     }
   }
-  out.push_back({"R10", peaks, "5 times less at medium and high", cut});
+  out.push_back({"R10", peaks, cut});
   return out;
 }
 
 Result<Findings> run(const ExperimentOptions& options) {
-  const std::vector<PulseCase> cases = list_cases(options.quick);
-  const auto results = run_pulses(options.jobs, cases);
+  const std::vector<NetworkCase> cases = list_cases(options.quick);
+  const auto results = run_cases(options.jobs, cases);
   if (!results) return tl::unexpected<Error>(results.error());
-  Findings out = tell_pulses(cases, *results);
+  Findings out = tabulate_cases(cases, *results);
   out.plot = {.title = "Peak latency of cold packets during the pulse",
               .x_label = "bytes per cycle and host",
               .y_label = "cycles",
               .log_y = true};
   for (const char* mechanism : kMechanisms) {
     for (const Network& network : kNetworks) {
-      Series series{.name = fmt::format("{}, {}", mechanism, network.name)};
       for (std::size_t level = 0; level < kLevels.size(); ++level) {
-        series.points.emplace_back(
-            network.rates[level],
-            results->at(network_case(mechanism, network, level)).cold.peak_latency);
+        out.plot.add_point(fmt::format("{}, {}", mechanism, network.name),
+                           network.rates[level],
+                           results->at(network_case(mechanism, network, level)).cold.peak_latency);
       }
-      out.plot.series.push_back(std::move(series));
     }
   }
-  out.judgements = judge(*results);
+  out.verdicts = decide(kClaims, measure(*results));
   return out;
 }
 
 }  // namespace
 
-Experiment networks() {
-  return {.name = "004-networks",
-          .source = "Ferrer 2012, 8.3, pattern I",
-          .about = "a pulse to one host with other packet sizes and in other networks",
-          .claims = kClaims,
-          .run = run};
+std::vector<Experiment> network_tables() {
+  return {{.name = "004-networks",
+           .source = "Ferrer 2012, 8.3, pattern I",
+           .about = "a pulse to one host with other packet sizes and in other networks",
+           .claims = kClaims,
+           .run = run}};
 }
 
 }  // namespace smd::sim

@@ -1,15 +1,14 @@
 // The pulse of 004-hot-spot-pulse at medium load, where every parameter that its source leaves open
 // is set otherwise, one at a time, and two that it states, to see what they weigh: which published
 // claims are borne out then.
-#include "sim-backend/experiments/congestion/experiments.h"
-
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 
-#include "sim-backend/experiments/congestion/pulse_set.h"
+#include "sim-backend/experiments/congestion/network_cases.h"
+#include "sim-backend/experiments/tables.h"
 
 namespace smd::sim {
 namespace {
@@ -17,20 +16,22 @@ namespace {
 constexpr ClaimSpec kClaims[] = {
     {.id = "P1",
      .text = "there is a reading of what the source leaves open under which what it claims holds",
-     .source = "Ferrer 2012, 8.2 and 8.4, medium load: R6, R7, R11, R12, R13"},
+     .source = "Ferrer 2012, 8.2 and 8.4, medium load: R6, R7, R11, R12, R13",
+     .expected = "6"},
     {.id = "P2",
      .text = "no reading of one open parameter bears out more of it than the one chosen",
-     .source = "ours"},
+     .source = "ours",
+     .expected = "as many"},
 };
 
 constexpr std::array<std::string_view, 5> kMechanisms{"none", "renato", "pfister", "iocm", "mvcm"};
 
 struct Reading {
   std::string_view name;
-  std::function<void(PulseNetwork&, CongestionSpec&)> set;  // empty: runs are those of the chosen
-  std::string_view of = "none renato pfister iocm mvcm";    // whom it changes
-  std::size_t peaks_over = 10;                              // bins
-  bool open = true;                                         // the source does not state it
+  std::function<void(HotSpotNetwork&, CongestionSpec&)> set;  // empty: runs are those of the chosen
+  std::string_view of = "none renato pfister iocm mvcm";      // whom it changes
+  std::size_t peaks_over = 10;                                // bins
+  bool open = true;                                           // the source does not state it
 
   [[nodiscard]] bool changes(std::string_view mechanism) const {
     return set && of.find(mechanism) != std::string_view::npos;
@@ -39,13 +40,13 @@ struct Reading {
 
 constexpr unsigned kPorts = 8;  // of a switch
 
-void set_buffers(PulseNetwork& network, unsigned bytes) {
+void set_buffers(HotSpotNetwork& network, unsigned bytes) {
   network.packet.switches.input_buffer_bytes = bytes;
   network.packet.switches.output_buffer_bytes = bytes;
 }
 
 std::vector<Reading> readings() {
-  using N = PulseNetwork;
+  using N = HotSpotNetwork;
   using C = CongestionSpec;
   return {
       {"chosen", [](N&, C&) {}},
@@ -85,31 +86,21 @@ std::string case_name(std::string_view mechanism, std::string_view reading) {
 }
 
 /// What a reading bears out of what is published for medium load.
-struct Borne {
-  std::vector<std::string_view> claims;
-
-  [[nodiscard]] std::string print() const {
-    std::string out;
-    for (const std::string_view each : claims) out += (out.empty() ? "" : " ") + std::string(each);
-    return out;
-  }
-};
-
-Borne weigh(const PulseResults& results, const Reading& reading) {
-  const auto at = [&](std::string_view mechanism) -> PulseResult {
+std::vector<std::string_view> weigh(const NetworkResults& results, const Reading& reading) {
+  const auto at = [&](std::string_view mechanism) -> HotSpotResult {
     const bool own = reading.changes(mechanism);
-    PulseResult out = results.at(case_name(mechanism, own ? reading.name : "chosen"));
-    out.cold.peak_latency = peak_latency(out, &PulseBin::cold, reading.peaks_over);
+    HotSpotResult out = results.at(case_name(mechanism, own ? reading.name : "chosen"));
+    out.cold.peak_latency = peak_latency(out, &HotSpotBin::cold, reading.peaks_over);
     return out;
   };
-  const PulseResult none = at("none"), renato = at("renato"), pfister = at("pfister"),
-                    iocm = at("iocm"), mvcm = at("mvcm");
+  const HotSpotResult none = at("none"), renato = at("renato"), pfister = at("pfister"),
+                      iocm = at("iocm"), mvcm = at("mvcm");
   constexpr double kReading = 1.3;  // as in 004-hot-spot-pulse
   const double ours = std::max(iocm.cold.peak_latency, mvcm.cold.peak_latency);
   const double best = std::max(iocm.cold.mean_latency, mvcm.cold.mean_latency);
-  Borne out;
+  std::vector<std::string_view> out;
   const auto add = [&](std::string_view claim, bool holds) {
-    if (holds) out.claims.push_back(claim);
+    if (holds) out.push_back(claim);
   };
   add("R6",
       none.cold.peak_latency > 140'000 / kReading &&
@@ -135,58 +126,55 @@ constexpr std::size_t kWeighed = 6;
 
 Result<Findings> run(const ExperimentOptions& options) {
   const std::vector<Reading> all = readings();
-  std::vector<PulseCase> cases;
+  std::vector<NetworkCase> cases;
   for (const Reading& reading : all) {
     for (const std::string_view mechanism : kMechanisms) {
       if (!reading.changes(mechanism)) continue;
-      PulseCase each{.name = case_name(mechanism, reading.name),
-                     .network = study_network(options.quick),
-                     .mechanism = mechanism_of(mechanism)};
+      NetworkCase each{.name = case_name(mechanism, reading.name),
+                       .network = study_network(options.quick),
+                       .mechanism = mechanism_of(mechanism)};
       reading.set(each.network, each.mechanism);
       if (options.quick) each.network.traffic.hot_spot %= 64;
       cases.push_back(std::move(each));
     }
   }
-  const auto results = run_pulses(options.jobs, cases);
+  const auto results = run_cases(options.jobs, cases);
   if (!results) return tl::unexpected<Error>(results.error());
-  Findings out = tell_pulses(cases, *results);
+  Findings out = tabulate_cases(cases, *results);
   out.plot = {.title = "Claims that a reading bears out",
               .x_label = "reading, in the order of the table",
               .y_label = "of six"};
-  Series counts{.name = "claims"};
   std::size_t most = 0;
   std::string best, each;
   std::size_t chosen = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Borne borne = weigh(*results, all[i]);
-    const std::size_t count = borne.claims.size();
-    counts.points.emplace_back(double(i + 1), double(count));
-    each += fmt::format("; {} {}", all[i].name, borne.claims.empty() ? "none" : borne.print());
+    const std::vector<std::string_view> claims = weigh(*results, all[i]);
+    const std::size_t count = claims.size();
+    const std::string in_words = fmt::format("{}", fmt::join(claims, " "));
+    out.plot.add_point("claims", double(i + 1), double(count));
+    each += fmt::format("; {} {}", all[i].name, claims.empty() ? "none" : in_words);
     if (i == 0) chosen = count;
     if (!all[i].open) continue;
     if (best.empty() || count > most) {
       most = count;
-      best = fmt::format("{} ({})", all[i].name, borne.print());
+      best = fmt::format("{} ({})", all[i].name, in_words);
     }
   }
-  out.plot.series.push_back(std::move(counts));
-  out.judgements.push_back({"P1",
-                            fmt::format("{} of {} at most, {}{}", most, kWeighed, best, each),
-                            fmt::format("{}", kWeighed),
-                            most == kWeighed});
-  out.judgements.push_back(
-      {"P2", fmt::format("{} as chosen, {} at most", chosen, most), "as many", chosen == most});
+  out.verdicts = decide(
+      kClaims,
+      {{"P1", fmt::format("{} of {} at most, {}{}", most, kWeighed, best, each), most == kWeighed},
+       {"P2", fmt::format("{} as chosen, {} at most", chosen, most), chosen == most}});
   return out;
 }
 
 }  // namespace
 
-Experiment open_parameters() {
-  return {.name = "004-open-parameters",
-          .source = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, pattern I",
-          .about = "what the published study leaves open, one by one",
-          .claims = kClaims,
-          .run = run};
+std::vector<Experiment> open_parameter_tables() {
+  return {{.name = "004-open-parameters",
+           .source = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, pattern I",
+           .about = "what the published study leaves open, one by one",
+           .claims = kClaims,
+           .run = run}};
 }
 
 }  // namespace smd::sim

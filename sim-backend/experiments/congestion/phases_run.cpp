@@ -1,10 +1,11 @@
 #include "sim-backend/experiments/congestion/phases_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
-#include "sim-backend/experiments/congestion/phases_watch.h"
-#include "sim-backend/scenario/surroundings.h"
+#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/traffic/phases/phase_trace.h"
 
@@ -74,6 +75,98 @@ class BothPrograms final : public Workload {
   const std::vector<Lid>& lids_;
 };
 
+/// What is seen of both: latencies of all packets and of the first program's, and what hosts take,
+/// window by window.
+class PhasesWatch final : public PacketObserver {
+ public:
+  struct Sum {
+    std::uint64_t packets = 0;
+    double latency = 0;
+
+    void add(double cycles) {
+      ++packets;
+      latency += cycles;
+    }
+
+    [[nodiscard]] double mean() const { return packets == 0 ? 0 : latency / double(packets); }
+
+    [[nodiscard]] PhasesOf told() const { return {packets, mean()}; }
+  };
+
+  /// `header`: bytes of a packet beside its payload.
+  PhasesWatch(const PhasesSetup& setup, unsigned header) : setup_(setup), header_(header) {}
+
+  void on_delivered(const Delivery& arrival) override;
+
+  /// Highest mean of the windows from `from` to before `to`; windows of few packets do not count.
+  [[nodiscard]] static double peak(const std::vector<Sum>& windows,
+                                   std::size_t from,
+                                   std::size_t to);
+
+  /// Into `out`: what each host took, before, while and after the second program was there. `end`:
+  /// the window in which all of it is consumed; there are two more.
+  void tell_rates(std::size_t end, PhasesResult& out) const;
+
+  std::vector<Sum> all, firsts;  // by latency window
+  std::vector<double> bytes;     // by rate window
+  Sum before, of[2];
+  std::uint64_t arrived[2] = {0, 0};
+
+ private:
+  const PhasesSetup& setup_;
+  unsigned header_;
+};
+
+constexpr unsigned kLeastPackets = 20;  // of a window, for its mean to count
+
+template <class T>
+T& at(std::vector<T>& windows, std::uint64_t window) {
+  if (windows.size() <= window) windows.resize(window + 1);
+  return windows[window];
+}
+
+void PhasesWatch::on_delivered(const Delivery& arrival) {
+  const double latency = double(arrival.tail - arrival.generated) / kCycle;
+  const auto cycle = static_cast<std::uint64_t>(arrival.tail / kCycle);
+  at(all, cycle / setup_.latency_window).add(latency);
+  if (arrival.tag == 0) at(firsts, cycle / setup_.latency_window).add(latency);
+  at(bytes, cycle / setup_.rate_window) += arrival.payload + header_;
+  ++arrived[arrival.tag];
+  if (cycle < setup_.second_at) {
+    before.add(latency);
+  } else {
+    of[arrival.tag].add(latency);
+  }
+}
+
+double PhasesWatch::peak(const std::vector<Sum>& windows, std::size_t from, std::size_t to) {
+  double out = 0;
+  for (std::size_t i = from; i < std::min(to, windows.size()); ++i) {
+    if (windows[i].packets >= kLeastPackets) out = std::max(out, windows[i].mean());
+  }
+  return out;
+}
+
+void PhasesWatch::tell_rates(std::size_t end, PhasesResult& out) const {
+  const double share = double(setup_.rate_window) * setup_.ranks;
+  const std::size_t begin = setup_.second_at / setup_.rate_window;
+  out.rate_after = bytes[end + 2] / share;
+  // The first window fills an empty network.
+  for (std::size_t i = 1; i < begin; ++i) out.rate_before += bytes[i] / share;
+  if (begin > 1) out.rate_before /= double(begin - 1);
+  double sum = 0, squares = 0;
+  std::size_t count = 0;
+  for (std::size_t i = begin; i <= end; ++i, ++count) {
+    const double rate = bytes[i] / share;
+    out.least_rate = count == 0 ? rate : std::min(out.least_rate, rate);
+    sum += rate;
+    squares += rate * rate;
+  }
+  if (count == 0 || sum == 0) return;
+  const double mean = sum / double(count);
+  out.rate_deviation = std::sqrt(std::max(0.0, squares / double(count) - mean * mean)) / mean;
+}
+
 }  // namespace
 
 Result<PhasesResult> run_phases(const PhasesSetup& setup,
@@ -93,7 +186,7 @@ Result<PhasesResult> run_phases(const PhasesSetup& setup,
   for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) net.load(n, fabric->nodes[n]);
   BothPrograms traffic(std::move(*first), std::move(*second), fabric->host_lids);
   CongestionControl control(mechanism, survey(net, *fabric, kPayload));
-  PhasesWatch watch(setup, packet.cables.header_bytes);
+  PhasesWatch watch(setup, packet.links.header_bytes);
   net.set_congestion_control(control.hooks());
   net.set_workload(&traffic);
   net.set_observer(&watch);

@@ -2,15 +2,14 @@
 // than with a queue per destination, under MVCM at medium load, and what they
 // cost in memory and silicon. Chosen: "enough" is a mean within 10 % of FVOQ's;
 // bursts of pattern II are of 10 packets (published: 100).
-#include "sim-backend/experiments/congestion/experiments.h"
-
 #include <fmt/core.h>
 
 #include <array>
 #include <cmath>
 
 #include "sim-backend/congestion/source_memory.h"
-#include "sim-backend/experiments/congestion/pulse_set.h"
+#include "sim-backend/experiments/congestion/network_cases.h"
+#include "sim-backend/experiments/tables.h"
 
 namespace smd::sim {
 namespace {
@@ -20,22 +19,26 @@ constexpr ClaimSpec kClaims[] = {
      .text = "a pool of 25 kB does what a queue per destination does, 128 "
              "shared queues as well, "
              "fewer not",
-     .source = "Ferrer 2012, Figure 8.40"},
+     .source = "Ferrer 2012, Figure 8.40",
+     .expected = "the second above the first by 10 %, the others not"},
     {.id = "R27",
      .text = "so it is with packets of 64 and 512 bytes, and when all hosts "
              "burst to the hot spot",
-     .source = "Ferrer 2012, Figures 8.41 to 8.44"},
+     .source = "Ferrer 2012, Figures 8.41 to 8.44",
+     .expected = "the second above the first by 10 %, the others not"},
     {.id = "R28",
      .text = "for 64 hosts a pool of 3 kB is enough, 16 shared queues are, "
              "fewer are not",
-     .source = "Ferrer 2012, Figures 8.45 to 8.48"},
+     .source = "Ferrer 2012, Figures 8.45 to 8.48",
+     .expected = "the second above the first by 10 %, the others not"},
     {.id = "R29",
      .text = "memory of FVOQ, PVOQ and SB for 512, 256 and 64 hosts, in kB",
      .source = "Ferrer 2012, Table 8.5"},
     {.id = "R30",
      .text = "silicon at 45 nm shrinks as memory does: PVOQ by 88 percent, SB "
              "by 91",
-     .source = "Ferrer 2012, Table 8.6"},
+     .source = "Ferrer 2012, Table 8.6",
+     .expected = "memory saves as much as area, to 3 points"},
 };
 
 struct Published {
@@ -81,11 +84,11 @@ std::string case_name(const Setup& setup, const Queues& queues) {
   return fmt::format("{}, {}", queues.name, setup.name);
 }
 
-std::vector<PulseCase> list_cases(bool quick) {
-  std::vector<PulseCase> out;
+std::vector<NetworkCase> list_cases(bool quick) {
+  std::vector<NetworkCase> out;
   for (const Setup& setup : kSetups) {
     for (const Queues& queues : queues_of(setup)) {
-      PulseNetwork network = study_network(quick || setup.small);
+      HotSpotNetwork network = study_network(quick || setup.small);
       network.traffic.payload = setup.payload;
       network.traffic.other_payload = setup.other;
       network.traffic.burst = setup.burst;
@@ -104,33 +107,31 @@ std::vector<PulseCase> list_cases(bool quick) {
 
 /// Cold means in the order of queues_of(): the second too many, the last two
 /// enough.
-Judgement judge_sizes(std::string_view id,
-                      const PulseResults& results,
-                      std::initializer_list<const Setup*> setups) {
-  Judgement out{.id = id,
-                .measured = {},
-                .expected = "the second above the first by 10 %, the others not",
-                .holds = true};
+Measured measure_sizes(std::string_view id,
+                       const NetworkResults& results,
+                       std::initializer_list<const Setup*> setups) {
+  std::string text;
+  bool holds = true;
   for (const Setup* setup : setups) {
     std::vector<double> means;
-    out.measured += fmt::format("{}{}:", out.measured.empty() ? "" : "; ", setup->name);
+    text += fmt::format("{}{}:", text.empty() ? "" : "; ", setup->name);
     for (const Queues& queues : queues_of(*setup)) {
       means.push_back(results.at(case_name(*setup, queues)).cold.mean_latency);
-      out.measured += fmt::format(" {} {:.0f}", queues.name, means.back());
+      text += fmt::format(" {} {:.0f}", queues.name, means.back());
     }
-    out.holds = out.holds && means[1] > 1.1 * means[0] && means[2] <= 1.1 * means[0] &&
-                means[3] <= 1.1 * means[0];
+    holds = holds && means[1] > 1.1 * means[0] && means[2] <= 1.1 * means[0] &&
+            means[3] <= 1.1 * means[0];
   }
-  out.measured += " cycles";
-  return out;
+  return {id, text + " cycles", holds};
 }
 
 SourceNeeds needs_of(const Published& row) {
   return {.destinations = row.hosts, .window = 2, .packet_bytes = 256, .stages = row.stages};
 }
 
-Judgement judge_memory() {
-  Judgement out{.id = "R29", .measured = {}, .expected = {}, .holds = true};
+Measured measure_memory() {
+  std::string text, expected;
+  bool holds = true;
   for (const Published& row : kPublished) {
     const SourceNeeds needs = needs_of(row);
     const auto kib = [](std::uint64_t bytes) { return double(bytes) / 1024; };
@@ -141,75 +142,69 @@ Judgement judge_memory() {
                     row.hosts > 64 ? 2 * published_queues(row.hosts) : published_queues(row.hosts))
             .data_bytes);
     const double pool = kib(published_pool(needs));
-    const char* gap = out.measured.empty() ? "" : "; ";
-    out.measured += fmt::format(
+    const char* gap = text.empty() ? "" : "; ";
+    text += fmt::format(
         "{}{} hosts: {:.0f}, {:.0f}, {:.0f}, {:.1f}", gap, row.hosts, fvoq, pvoq, longer, pool);
-    out.expected += fmt::format(
+    expected += fmt::format(
         "{}{:.0f}, {:.0f}, {:.0f}, {:.0f}", gap, row.fvoq, row.pvoq, row.pvoq_longer, row.sb);
-    out.holds = out.holds && fvoq == row.fvoq && pvoq == row.pvoq && longer == row.pvoq_longer &&
-                std::abs(pool - row.sb) <= 1;
+    holds = holds && fvoq == row.fvoq && pvoq == row.pvoq && longer == row.pvoq_longer &&
+            std::abs(pool - row.sb) <= 1;
   }
-  out.measured += " kB";
-  out.expected += " (pool: 1)";
-  return out;
+  return {"R29", text + " kB", holds, expected + " (pool: 1)"};
 }
 
 /// Shares by which area and memory, control included, are below FVOQ's.
-Judgement judge_silicon() {
-  Judgement out{.id = "R30",
-                .measured = {},
-                .expected = "memory saves as much as area, to 3 points",
-                .holds = true};
+Measured measure_silicon() {
+  std::string text;
+  bool holds = true;
   for (const Published& row : kPublished) {
     const SourceNeeds needs = needs_of(row);
     const double whole = double(fvoq_memory(needs).bytes());
     const auto saved = [&](double area, const SourceMemory& memory) {
       const double by_area = 100 * (1 - area / row.fvoq_mm2);
       const double by_memory = 100 * (1 - double(memory.bytes()) / whole);
-      out.measured += fmt::format(" {:.1f} and {:.1f}", by_area, by_memory);
-      out.holds = out.holds && std::abs(by_area - by_memory) <= 3;
+      text += fmt::format(" {:.1f} and {:.1f}", by_area, by_memory);
+      holds = holds && std::abs(by_area - by_memory) <= 3;
     };
-    out.measured += fmt::format("{}{} hosts:", out.measured.empty() ? "" : "; ", row.hosts);
+    text += fmt::format("{}{} hosts:", text.empty() ? "" : "; ", row.hosts);
     saved(row.pvoq_mm2, pvoq_memory(needs, published_queues(row.hosts)));
     saved(row.sb_mm2, pool_memory(needs, static_cast<std::uint64_t>(row.sb * 1024)));
   }
-  out.measured += " percent";
-  return out;
+  return {"R30", text + " percent", holds};
 }
 
 Result<Findings> run(const ExperimentOptions& options) {
-  const std::vector<PulseCase> cases = list_cases(options.quick);
-  const auto results = run_pulses(options.jobs, cases);
+  const std::vector<NetworkCase> cases = list_cases(options.quick);
+  const auto results = run_cases(options.jobs, cases);
   if (!results) return tl::unexpected<Error>(results.error());
-  Findings out = tell_pulses(cases, *results);
+  Findings out = tabulate_cases(cases, *results);
   out.plot = {.title = "Mean latency of cold packets by source queues",
               .x_label = "fvoq, few and enough queues, pool",
               .y_label = "cycles",
               .log_y = true};
   for (const Setup& setup : kSetups) {
-    Series line{.name = std::string(setup.name)};
+    double at = 0;
     for (const Queues& queues : queues_of(setup)) {
-      line.points.emplace_back(double(line.points.size() + 1),
-                               results->at(case_name(setup, queues)).cold.mean_latency);
+      out.plot.add_point(setup.name, ++at, results->at(case_name(setup, queues)).cold.mean_latency);
     }
-    out.plot.series.push_back(std::move(line));
   }
-  out.judgements = {judge_sizes("R26", *results, {&kSetups[0]}),
-                    judge_sizes("R27", *results, {&kSetups[1], &kSetups[2]}),
-                    judge_sizes("R28", *results, {&kSetups[3]}),
-                    judge_memory(),
-                    judge_silicon()};
+  out.verdicts = decide(kClaims,
+                        {measure_sizes("R26", *results, {&kSetups[0]}),
+                         measure_sizes("R27", *results, {&kSetups[1], &kSetups[2]}),
+                         measure_sizes("R28", *results, {&kSetups[3]}),
+                         measure_memory(),
+                         measure_silicon()});
   return out;
 }
 
 }  // namespace
 
-Experiment source_sizes() {
-  return {.name = "004-source-memory",
-          .source = "Ferrer 2012, 8.6",
-          .about = "how small source queues may be, and what they cost",
-          .claims = kClaims,
-          .run = run};
+std::vector<Experiment> source_memory_tables() {
+  return {{.name = "004-source-memory",
+           .source = "Ferrer 2012, 8.6",
+           .about = "how small source queues may be, and what they cost",
+           .claims = kClaims,
+           .run = run}};
 }
 
 }  // namespace smd::sim

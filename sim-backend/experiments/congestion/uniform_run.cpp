@@ -7,7 +7,7 @@
 #include "sim-backend/congestion/echo.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/topology/fabric_spec.h"
-#include "sim-backend/traffic/pulse.h"
+#include "sim-backend/traffic/hot_spot.h"
 
 namespace smd::sim {
 namespace {
@@ -25,7 +25,7 @@ class RoundTrips final : public Reaction {
     ++outstanding_;
   }
 
-  void on_notice(const Flow&, const Notice&, Picos now) override {
+  void on_feedback(const Flow&, const Feedback&, Picos now) override {
     advance(now);
     --outstanding_;
     ++answered_;
@@ -72,7 +72,7 @@ class Fill {
   void look() {
     ++looks_;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      const LaneView view = net_.view_lane(places_[i].node, places_[i].port, Vl{0});
+      const VlOccupancy view = net_.read_vl_occupancy(places_[i].node, places_[i].port, Vl{0});
       inputs_[i] += double(view.input_used) / view.input_capacity;
       outputs_[i] += double(view.output_used) / view.output_capacity;
     }
@@ -115,13 +115,13 @@ Result<UniformResult> run_uniform(const UniformNetwork& network, double load, un
   PacketNet net(*spec, options);
   for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) net.load(n, fabric->nodes[n]);
   const Wire& first = net.wiring().wires[net.wiring().host_port[0]];
-  PulseTraffic traffic({.load = load,
-                        .payload = static_cast<std::uint16_t>(network.payload),
-                        .ports = network.ports,
-                        .hot_share = 0,
-                        .warm_packets = std::numeric_limits<std::uint64_t>::max()},
-                       net.host_count(),
-                       first.byte_time);
+  HotSpotTraffic traffic({.load = load,
+                          .payload = static_cast<std::uint16_t>(network.payload),
+                          .ports = network.ports,
+                          .hot_share = 0,
+                          .warm_packets = std::numeric_limits<std::uint64_t>::max()},
+                         net.host_count(),
+                         first.byte_time);
   RoundTrips trips;
   const auto echo = acknowledge();
   net.set_congestion_control({.echo = echo.get(), .reaction = &trips});
@@ -139,7 +139,7 @@ Result<UniformResult> run_uniform(const UniformNetwork& network, double load, un
   }
   if (std::string why = net.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
   const double payload = double(net.stats().delivered_bytes - before);
-  const double headers = payload / network.payload * options.cables.header_bytes;
+  const double headers = payload / network.payload * options.links.header_bytes;
   UniformResult out{.accepted = (payload + headers) / cycles / traffic.hosts(),
                     .round_trip = trips.mean(end)};
   fill.tell(out);

@@ -10,7 +10,7 @@ namespace smd::sim {
 
 struct UniformNetwork {
   std::string name, fabric;
-  unsigned ports = 1;  // of a host, as PulseOptions
+  unsigned ports = 1;  // of a host, as HotSpotOptions
   unsigned payload = 256;
 };
 

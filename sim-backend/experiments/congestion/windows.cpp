@@ -1,16 +1,15 @@
 // What thresholds and windows are derived from: the fill of buffers and the round trip under
 // uniform traffic near saturation, against the published figures and the formula of the window; and
 // the use that rate rules make of a hot link. Near saturation: 95 % of what is accepted of 0.9.
-#include "sim-backend/experiments/congestion/experiments.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "sim-backend/experiments/congestion/pulse_set.h"
+#include "sim-backend/experiments/congestion/network_cases.h"
 #include "sim-backend/experiments/congestion/uniform_run.h"
+#include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 #include "smd/congestion/throttle.h"
 
@@ -21,14 +20,18 @@ constexpr ClaimSpec kClaims[] = {
     {.id = "R5",
      .text = "under uniform traffic near saturation buffers are 66 percent full at inputs and 33 "
              "percent at outputs, in all networks",
-     .source = "Ferrer 2012, Figure 8.2"},
+     .source = "Ferrer 2012, Figure 8.2",
+     .expected = "66 and 33 (10 points)"},
     {.id = "R31",
      .text = "the window is 1.28 and 1.07 by formula and 1.4 and 1.27 by simulation (BMIN, 256 and "
              "1,024 bytes), 1.14 and 1.04, 1.2 and 1.09 (UMIN)",
-     .source = "Ferrer 2012, 8.2"},
+     .source = "Ferrer 2012, 8.2",
+     .expected =
+         "1.28 and 1.4, 1.07 and 1.27, 1.14 and 1.2, 1.04 and 1.09 (0.01 by formula, 10 % by run)"},
     {.id = "R33",
      .text = "AIMD uses up to 10 percent less of the hot link than FIMD and LIPD",
-     .source = "Santos, Turner, Janakiraman 2003, as cited by Ferrer 2012"},
+     .source = "Santos, Turner, Janakiraman 2003, as cited by Ferrer 2012",
+     .expected = "aimd below both, by 0.1 at most"},
 };
 
 struct Network {
@@ -80,8 +83,8 @@ double formula_of(const Network& network) {
 
 constexpr std::array kRules{"aimd", "fimd", "lipd"};
 
-std::vector<PulseCase> rate_cases(bool quick) {
-  std::vector<PulseCase> out;
+std::vector<NetworkCase> rate_cases(bool quick) {
+  std::vector<NetworkCase> out;
   for (const char* rule : kRules) {
     CongestionSpec spec = mechanism_of("renato");
     (void)find_pace(rule, spec.pace);
@@ -95,22 +98,12 @@ Result<Findings> run(const ExperimentOptions& options) {
   auto measured = collect<Measured>(
       options.jobs, all.size(), [&](std::size_t i) { return measure(all[i], options.quick); });
   if (!measured) return tl::unexpected<Error>(measured.error());
-  const auto rates = run_pulses(options.jobs, rate_cases(options.quick));
+  const auto rates = run_cases(options.jobs, rate_cases(options.quick));
   if (!rates) return tl::unexpected<Error>(rates.error());
 
-  Findings out{.columns = {"network",
-                           "saturation_bytes_per_cycle_and_host",
-                           "offered",
-                           "input_fill",
-                           "output_fill",
-                           "fullest_fill",
-                           "round_trip_cycles",
-                           "window_by_run",
-                           "window_by_formula"},
-               .plot = {.title = "Windows by run and by formula",
+  Findings out{.plot = {.title = "Windows by run and by formula",
                         .x_label = "network, in the order of the table",
                         .y_label = "packets"}};
-  Series runs{.name = "run"}, formulas{.name = "formula"};
   std::string fills, windows;
   bool full_as_published = true, windows_as_published = true;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -118,17 +111,17 @@ Result<Findings> run(const ExperimentOptions& options) {
     const UniformResult& near = (*measured)[i].near;
     const double window = window_of(network, near.round_trip);
     const double formula = formula_of(network);
-    out.rows.push_back({network.network.name,
-                        (*measured)[i].full.accepted,
-                        0.95 * (*measured)[i].full.accepted,
-                        near.input_fill,
-                        near.output_fill,
-                        near.fullest_fill,
-                        near.round_trip,
-                        window,
-                        formula});
-    runs.points.emplace_back(double(i + 1), window);
-    formulas.points.emplace_back(double(i + 1), formula);
+    out.add_row({{"network", network.network.name},
+                 {"saturation_bytes_per_cycle_and_host", (*measured)[i].full.accepted},
+                 {"offered", 0.95 * (*measured)[i].full.accepted},
+                 {"input_fill", near.input_fill},
+                 {"output_fill", near.output_fill},
+                 {"fullest_fill", near.fullest_fill},
+                 {"round_trip_cycles", near.round_trip},
+                 {"window_by_run", window},
+                 {"window_by_formula", formula}});
+    out.plot.add_point("run", double(i + 1), window);
+    out.plot.add_point("formula", double(i + 1), formula);
     const char* gap = i == 0 ? "" : "; ";
     fills += fmt::format("{}{}: {:.0f} and {:.0f}",
                          gap,
@@ -144,34 +137,29 @@ Result<Findings> run(const ExperimentOptions& options) {
       windows_as_published = windows_as_published && std::abs(window / network.by_run - 1) < 0.1;
     }
   }
-  out.plot.series = {std::move(runs), std::move(formulas)};
-  out.judgements.push_back({"R5", fills + " percent", "66 and 33 (10 points)", full_as_published});
-  out.judgements.push_back({"R31",
-                            windows + " packets",
-                            "1.28 and 1.4, 1.07 and 1.27, 1.14 and 1.2, 1.04 and 1.09 (0.01 by "
-                            "formula, 10 % by run)",
-                            windows_as_published});
   const auto share = [&](const char* rule) { return rates->at(rule).link_share; };
   const double better = std::max(share("fimd"), share("lipd"));
-  out.judgements.push_back(
-      {"R33",
-       fmt::format("aimd {:.3f}, fimd {:.3f}, lipd {:.3f} of the link",
-                   share("aimd"),
-                   share("fimd"),
-                   share("lipd")),
-       "aimd below both, by 0.1 at most",
-       share("aimd") < std::min(share("fimd"), share("lipd")) && share("aimd") >= better - 0.1});
+  out.verdicts = decide(
+      kClaims,
+      {{"R5", fills + " percent", full_as_published},
+       {"R31", windows + " packets", windows_as_published},
+       {"R33",
+        fmt::format("aimd {:.3f}, fimd {:.3f}, lipd {:.3f} of the link",
+                    share("aimd"),
+                    share("fimd"),
+                    share("lipd")),
+        share("aimd") < std::min(share("fimd"), share("lipd")) && share("aimd") >= better - 0.1}});
   return out;
 }
 
 }  // namespace
 
-Experiment windows() {
-  return {.name = "004-windows",
-          .source = "Ferrer 2012, 8.2",
-          .about = "what windows and thresholds are derived from, against runs",
-          .claims = kClaims,
-          .run = run};
+std::vector<Experiment> window_tables() {
+  return {{.name = "004-windows",
+           .source = "Ferrer 2012, 8.2",
+           .about = "what windows and thresholds are derived from, against runs",
+           .claims = kClaims,
+           .run = run}};
 }
 
 }  // namespace smd::sim

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -29,24 +29,9 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "m",
-        .kind = KeyKind::Number,
-        .fallback = "3",
-        .min = 1,
-        .max = 254,
-        .meaning = "middle switches"},
-    Key{.name = "n",
-        .kind = KeyKind::Number,
-        .fallback = "1",
-        .min = 0,
-        .max = 254,
-        .meaning = "hosts per edge switch"},
-    Key{.name = "r",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 1,
-        .max = 254,
-        .meaning = "edge switches"},
+    number_key("m", "3", 1, 254).means("middle switches"),
+    number_key("n", "1", 0, 254).means("hosts per edge switch"),
+    number_key("r", "4", 1, 254).means("edge switches"),
 };
 
 }  // namespace

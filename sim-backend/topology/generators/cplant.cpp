@@ -2,7 +2,7 @@
 #include <array>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -36,12 +36,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "hosts",
-        .kind = KeyKind::Number,
-        .fallback = "8",
-        .min = 0,
-        .max = 246,
-        .meaning = "hosts per switch, on the ports from 9"},
+    number_key("hosts", "8", 0, 246).means("hosts per switch, on the ports from 9"),
 };
 
 }  // namespace

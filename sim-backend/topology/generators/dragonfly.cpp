@@ -9,7 +9,7 @@
 #include <array>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -21,12 +21,12 @@ struct Dragonfly {
 
   [[nodiscard]] unsigned local_ports() const { return (a - 1) * local_trunk; }
 
-  struct Place {
+  struct FilePlace {
     std::uint32_t group;
     std::uint32_t v;
   };
 
-  [[nodiscard]] Place peer_of(std::uint32_t group, std::uint32_t v) const {
+  [[nodiscard]] FilePlace peer_of(std::uint32_t group, std::uint32_t v) const {
     const std::uint32_t distances = (b - 1) / 2;
     if (v >= 2 * distances * global_trunk) return {(group + b / 2) % b, v};
     const std::uint32_t distance = v / 2 % distances + 1;
@@ -111,42 +111,13 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "a",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 1,
-        .max = 254,
-        .meaning = "routers per group, all joined to each other"},
-    Key{.name = "c",
-        .kind = KeyKind::Number,
-        .fallback = "2",
-        .min = 0,
-        .max = 254,
-        .meaning = "hosts per router"},
-    Key{.name = "h",
-        .kind = KeyKind::Number,
-        .fallback = "2",
-        .min = 1,
-        .max = 254,
-        .meaning = "global links per router"},
-    Key{.name = "groups",
-        .kind = KeyKind::Number,
-        .fallback = "0",
-        .min = 0,
-        .max = 49151,
-        .meaning = "groups, all joined to each other; 0 takes a·h/global-trunk + 1"},
-    Key{.name = "global-trunk",
-        .kind = KeyKind::Number,
-        .fallback = "1",
-        .min = 1,
-        .max = 254,
-        .meaning = "links between each pair of groups"},
-    Key{.name = "local-trunk",
-        .kind = KeyKind::Number,
-        .fallback = "1",
-        .min = 1,
-        .max = 254,
-        .meaning = "links between each pair of routers of a group"},
+    number_key("a", "4", 1, 254).means("routers per group, all joined to each other"),
+    number_key("c", "2", 0, 254).means("hosts per router"),
+    number_key("h", "2", 1, 254).means("global links per router"),
+    number_key("groups", "0", 0, 49151)
+        .means("groups, all joined to each other; 0 takes a·h/global-trunk + 1"),
+    number_key("global-trunk", "1", 1, 254).means("links between each pair of groups"),
+    number_key("local-trunk", "1", 1, 254).means("links between each pair of routers of a group"),
 };
 
 }  // namespace

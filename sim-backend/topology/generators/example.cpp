@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
@@ -18,13 +18,13 @@ struct Label {
   std::uint64_t guid;
 };
 
-struct Cable {
+struct Link {
   unsigned a, port_a, b, port_b;
 };
 
 struct Figure {
   std::span<const Label> labels;
-  std::span<const Cable> cables;
+  std::span<const Link> links;
 };
 
 constexpr unsigned kSwitchPorts = 4;
@@ -50,22 +50,22 @@ constexpr std::array kLabels67{
     Label{15, 207},
 };
 constexpr std::array kCables67{
-    Cable{1, 1, 2, 3},
-    Cable{2, 1, 3, 4},
-    Cable{2, 2, 4, 1},
-    Cable{3, 1, 5, 3},
-    Cable{3, 2, 6, 1},
-    Cable{3, 3, 7, 1},
-    Cable{4, 2, 8, 1},
-    Cable{4, 3, 9, 1},
-    Cable{4, 4, 6, 2},
-    Cable{5, 1, 10, 1},
-    Cable{5, 2, 11, 1},
-    Cable{6, 3, 10, 2},
-    Cable{6, 4, 12, 1},
-    Cable{8, 2, 13, 1},
-    Cable{9, 2, 14, 1},
-    Cable{10, 3, 15, 1},
+    Link{1, 1, 2, 3},
+    Link{2, 1, 3, 4},
+    Link{2, 2, 4, 1},
+    Link{3, 1, 5, 3},
+    Link{3, 2, 6, 1},
+    Link{3, 3, 7, 1},
+    Link{4, 2, 8, 1},
+    Link{4, 3, 9, 1},
+    Link{4, 4, 6, 2},
+    Link{5, 1, 10, 1},
+    Link{5, 2, 11, 1},
+    Link{6, 3, 10, 2},
+    Link{6, 4, 12, 1},
+    Link{8, 2, 13, 1},
+    Link{9, 2, 14, 1},
+    Link{10, 3, 15, 1},
 };
 
 // fig67 with a ninth switch and its two adapters.
@@ -90,14 +90,14 @@ constexpr std::array kLabels68{
     Label{18, 209},
 };
 constexpr std::array kCables68{
-    Cable{1, 1, 2, 3},  Cable{2, 1, 3, 4},  Cable{2, 2, 4, 1},   Cable{3, 1, 5, 3},
-    Cable{3, 2, 6, 1},  Cable{3, 3, 7, 1},  Cable{4, 2, 8, 1},   Cable{4, 3, 9, 1},
-    Cable{4, 4, 6, 2},  Cable{5, 1, 10, 1}, Cable{5, 2, 11, 1},  Cable{6, 3, 10, 2},
-    Cable{6, 4, 12, 1}, Cable{8, 2, 13, 1}, Cable{9, 2, 14, 1},  Cable{10, 3, 15, 1},
-    Cable{16, 2, 8, 3}, Cable{16, 4, 9, 3}, Cable{16, 1, 17, 1}, Cable{16, 3, 18, 1},
+    Link{1, 1, 2, 3},  Link{2, 1, 3, 4},  Link{2, 2, 4, 1},   Link{3, 1, 5, 3},
+    Link{3, 2, 6, 1},  Link{3, 3, 7, 1},  Link{4, 2, 8, 1},   Link{4, 3, 9, 1},
+    Link{4, 4, 6, 2},  Link{5, 1, 10, 1}, Link{5, 2, 11, 1},  Link{6, 3, 10, 2},
+    Link{6, 4, 12, 1}, Link{8, 2, 13, 1}, Link{9, 2, 14, 1},  Link{10, 3, 15, 1},
+    Link{16, 2, 8, 3}, Link{16, 4, 9, 3}, Link{16, 1, 17, 1}, Link{16, 3, 18, 1},
 };
 
-// fig67 without switch 3; adapter 7 hung on it and is left without a cable.
+// fig67 without switch 3; adapter 7 hung on it and is left without a link.
 constexpr std::array kLabels69{
     Label{1, 200},
     Label{2, 100},
@@ -115,18 +115,18 @@ constexpr std::array kLabels69{
     Label{15, 207},
 };
 constexpr std::array kCables69{
-    Cable{1, 1, 2, 3},
-    Cable{2, 2, 4, 1},
-    Cable{4, 2, 8, 1},
-    Cable{4, 3, 9, 1},
-    Cable{4, 4, 6, 2},
-    Cable{5, 1, 10, 1},
-    Cable{5, 2, 11, 1},
-    Cable{6, 3, 10, 2},
-    Cable{6, 4, 12, 1},
-    Cable{8, 2, 13, 1},
-    Cable{9, 2, 14, 1},
-    Cable{10, 3, 15, 1},
+    Link{1, 1, 2, 3},
+    Link{2, 2, 4, 1},
+    Link{4, 2, 8, 1},
+    Link{4, 3, 9, 1},
+    Link{4, 4, 6, 2},
+    Link{5, 1, 10, 1},
+    Link{5, 2, 11, 1},
+    Link{6, 3, 10, 2},
+    Link{6, 4, 12, 1},
+    Link{8, 2, 13, 1},
+    Link{9, 2, 14, 1},
+    Link{10, 3, 15, 1},
 };
 
 // The manager is in switch 1 here.
@@ -148,22 +148,22 @@ constexpr std::array kLabels76{
     Label{15, 207},
 };
 constexpr std::array kCables76{
-    Cable{1, 3, 4, 1},
-    Cable{1, 1, 2, 1},
-    Cable{1, 2, 3, 1},
-    Cable{2, 2, 5, 2},
-    Cable{2, 3, 6, 1},
-    Cable{2, 4, 7, 1},
-    Cable{3, 2, 8, 1},
-    Cable{3, 3, 9, 1},
-    Cable{3, 4, 6, 2},
-    Cable{5, 1, 10, 1},
-    Cable{5, 3, 11, 1},
-    Cable{6, 3, 10, 2},
-    Cable{6, 4, 12, 1},
-    Cable{8, 2, 13, 1},
-    Cable{9, 2, 14, 1},
-    Cable{10, 3, 15, 1},
+    Link{1, 3, 4, 1},
+    Link{1, 1, 2, 1},
+    Link{1, 2, 3, 1},
+    Link{2, 2, 5, 2},
+    Link{2, 3, 6, 1},
+    Link{2, 4, 7, 1},
+    Link{3, 2, 8, 1},
+    Link{3, 3, 9, 1},
+    Link{3, 4, 6, 2},
+    Link{5, 1, 10, 1},
+    Link{5, 3, 11, 1},
+    Link{6, 3, 10, 2},
+    Link{6, 4, 12, 1},
+    Link{8, 2, 13, 1},
+    Link{9, 2, 14, 1},
+    Link{10, 3, 15, 1},
 };
 
 // Three links per switch on the first free ports, and an adapter on port 4 of each.
@@ -197,12 +197,12 @@ FabricSpec draw_figure(const Figure& figure, const Arguments& arguments) {
                                     Guid{label.guid},
                                     is_switch(label) ? kSwitchPorts : 1);
   }
-  for (const Cable& cable : figure.cables) {
+  for (const Link& link : figure.links) {
     connect(spec,
-            node_of[cable.a],
-            port_num(cable.port_a),
-            node_of[cable.b],
-            port_num(cable.port_b),
+            node_of[link.a],
+            port_num(link.port_a),
+            node_of[link.b],
+            port_num(link.port_b),
             arguments.width,
             arguments.speed);
   }
@@ -242,13 +242,10 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "name",
-        .kind = KeyKind::Word,
-        .fallback = "fig67",
-        .words = "fig67|fig68|fig69|fig76|flich",
-        .meaning = "fig67: 8 switches, 7 adapters, manager on node-1; fig68: and one switch more; "
-                   "fig69: without node-3; fig76: fig67 with the manager in a switch, renumbered; "
-                   "flich: 8 switches of 3 links"},
+    word_key("name", "fig67", "fig67|fig68|fig69|fig76|flich")
+        .means("fig67: 8 switches, 7 adapters, manager on node-1; fig68: and one switch more; "
+               "fig69: without node-3; fig76: fig67 with the manager in a switch, renumbered; "
+               "flich: 8 switches of 3 links"),
 };
 
 }  // namespace

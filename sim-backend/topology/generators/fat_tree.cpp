@@ -11,8 +11,8 @@
 #include <optional>
 #include <tuple>
 
+#include "sim-backend/topology/generators/generator_entries.h"
 #include "sim-backend/topology/generators/pgft.h"
-#include "sim-backend/topology/generators/rows.h"
 
 namespace smd::sim {
 namespace {
@@ -150,25 +150,11 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "k",
-        .kind = KeyKind::Number,
-        .fallback = "36",
-        .min = 2,
-        .max = 254,
-        .meaning = "ports per switch, even"},
-    Key{.name = "levels",
-        .kind = KeyKind::Number,
-        .fallback = "2",
-        .min = 1,
-        .max = 4,
-        .meaning = "levels of switches"},
-    Key{.name = "hosts",
-        .kind = KeyKind::Number,
-        .fallback = "0",
-        .min = 0,
-        .max = 49151,
-        .meaning = "trims to so many hosts and the fewest switches that keep full bisection; "
-                   "0 builds all"},
+    number_key("k", "36", 2, 254).means("ports per switch, even"),
+    number_key("levels", "2", 1, 4).means("levels of switches"),
+    number_key("hosts", "0", 0, 49151)
+        .means("trims to so many hosts and the fewest switches that keep full bisection; 0 builds "
+               "all"),
 };
 
 }  // namespace

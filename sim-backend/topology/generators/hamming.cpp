@@ -5,7 +5,7 @@
 
 #include "sim-backend/topology/coordinates.h"
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -73,24 +73,10 @@ Result<FabricSpec> draw(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "dims",
-        .kind = KeyKind::List,
-        .fallback = "4.4",
-        .min = 2,
-        .max = 255,
-        .meaning = "switches in each dimension"},
-    Key{.name = "hosts",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 0,
-        .max = 253,
-        .meaning = "hosts per switch, on its first ports"},
-    Key{.name = "trunk",
-        .kind = KeyKind::List,
-        .fallback = "1",
-        .min = 1,
-        .max = 253,
-        .meaning = "parallel links per pair, one number for all dimensions or one for each"},
+    list_key("dims", "4.4", 2, 255).means("switches in each dimension"),
+    number_key("hosts", "4", 0, 253).means("hosts per switch, on its first ports"),
+    list_key("trunk", "1", 1, 253)
+        .means("parallel links per pair, one number for all dimensions or one for each"),
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 #include "sim-backend/topology/random_graph.h"
 
 namespace smd::sim {
@@ -104,54 +104,19 @@ Result<FabricSpec> draw_irregular4(const Arguments& arguments) {
   return spec;
 }
 
-constexpr Key kSeed{.name = "seed",
-                    .kind = KeyKind::Number,
-                    .fallback = "1",
-                    .min = 0,
-                    .max = UINT32_MAX,
-                    .meaning = "of the random graph"};
+constexpr Key kSeed = number_key("seed", "1", 0, UINT32_MAX).means("of the random graph");
 
 constexpr std::array kIrregularKeys{
-    Key{.name = "switches",
-        .kind = KeyKind::Number,
-        .fallback = "16",
-        .min = 1,
-        .max = 49151,
-        .meaning = "switches"},
-    Key{.name = "ports",
-        .kind = KeyKind::Number,
-        .fallback = "8",
-        .min = 1,
-        .max = 254,
-        .meaning = "ports per switch"},
-    Key{.name = "links",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 1,
-        .max = 254,
-        .meaning = "links of a switch to other switches, one per pair"},
-    Key{.name = "hosts",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 0,
-        .max = 254,
-        .meaning = "hosts per switch, on its first ports"},
+    number_key("switches", "16", 1, 49151).means("switches"),
+    number_key("ports", "8", 1, 254).means("ports per switch"),
+    number_key("links", "4", 1, 254).means("links of a switch to other switches, one per pair"),
+    number_key("hosts", "4", 0, 254).means("hosts per switch, on its first ports"),
     kSeed,
 };
 
 constexpr std::array kIrregular4Keys{
-    Key{.name = "switches",
-        .kind = KeyKind::Number,
-        .fallback = "8",
-        .min = 1,
-        .max = 4096,
-        .meaning = "4-port switches"},
-    Key{.name = "nodes",
-        .kind = KeyKind::Number,
-        .fallback = "15",
-        .min = 1,
-        .max = 49151,
-        .meaning = "switches and adapters together"},
+    number_key("switches", "8", 1, 4096).means("4-port switches"),
+    number_key("nodes", "15", 1, 49151).means("switches and adapters together"),
     kSeed,
 };
 

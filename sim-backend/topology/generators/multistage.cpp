@@ -9,7 +9,7 @@
 #include <array>
 
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -104,37 +104,20 @@ Result<FabricSpec> draw_umin(const Arguments& arguments) {
   return std::move(drawing).finish();
 }
 
-constexpr Key kRadix{.name = "k",
-                     .kind = KeyKind::Number,
-                     .fallback = "4",
-                     .min = 2,
-                     .max = 127,
-                     .meaning = "ports on each side of a switch"};
-constexpr Key kStages{.name = "stages",
-                      .kind = KeyKind::Number,
-                      .fallback = "3",
-                      .min = 1,
-                      .max = 15,
-                      .meaning = "stages of k^(stages-1) switches"};
+constexpr Key kRadix = number_key("k", "4", 2, 127).means("ports on each side of a switch");
+constexpr Key kStages = number_key("stages", "3", 1, 15).means("stages of k^(stages-1) switches");
 
 constexpr Key wiring_key(std::string_view fallback) {
-  return {.name = "wiring",
-          .kind = KeyKind::Word,
-          .fallback = fallback,
-          .words = "perfect-shuffle|butterfly",
-          .meaning = "permutation between the stages"};
+  return word_key("wiring", fallback, "perfect-shuffle|butterfly")
+      .means("permutation between the stages");
 }
 
 constexpr std::array kBminKeys{
     kRadix,
     kStages,
     wiring_key("perfect-shuffle"),
-    Key{.name = "hosts",
-        .kind = KeyKind::Number,
-        .fallback = "0",
-        .min = 0,
-        .max = 49151,
-        .meaning = "narrower stages of hosts/k switches, perfect-shuffle only; 0 is k^stages"},
+    number_key("hosts", "0", 0, 49151)
+        .means("narrower stages of hosts/k switches, perfect-shuffle only; 0 is k^stages"),
 };
 
 constexpr std::array kUminKeys{kRadix, kStages, wiring_key("butterfly")};

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -97,30 +97,11 @@ Result<FabricSpec> draw_pgft(const Arguments& arguments) {
 }
 
 constexpr std::array kKeys{
-    Key{.name = "levels",
-        .kind = KeyKind::Number,
-        .fallback = "2",
-        .min = 1,
-        .max = 8,
-        .meaning = "levels of switches"},
-    Key{.name = "down",
-        .kind = KeyKind::List,
-        .fallback = "4.8",
-        .min = 1,
-        .max = 65535,
-        .meaning = "children of a node, hosts per leaf first"},
-    Key{.name = "up",
-        .kind = KeyKind::List,
-        .fallback = "1.4",
-        .min = 1,
-        .max = 254,
-        .meaning = "parents of a node, of hosts first"},
-    Key{.name = "parallel",
-        .kind = KeyKind::List,
-        .fallback = "1.1",
-        .min = 1,
-        .max = 254,
-        .meaning = "cables between a node and each parent, of hosts first"},
+    number_key("levels", "2", 1, 8).means("levels of switches"),
+    list_key("down", "4.8", 1, 65535).means("children of a node, hosts per leaf first"),
+    list_key("up", "1.4", 1, 254).means("parents of a node, of hosts first"),
+    list_key("parallel", "1.1", 1, 254)
+        .means("cables between a node and each parent, of hosts first"),
 };
 
 }  // namespace

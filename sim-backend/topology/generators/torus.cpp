@@ -5,7 +5,7 @@
 
 #include "sim-backend/topology/coordinates.h"
 #include "sim-backend/topology/drawing.h"
-#include "sim-backend/topology/generators/rows.h"
+#include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
 namespace {
@@ -115,47 +115,25 @@ Result<FabricSpec> draw_hypercube(const Arguments& arguments) {
 }
 
 constexpr Key hosts_key(std::string_view fallback) {
-  return {.name = "hosts",
-          .kind = KeyKind::Number,
-          .fallback = fallback,
-          .min = 0,
-          .max = 253,
-          .meaning = "hosts per switch, on the ports after the links"};
+  return number_key("hosts", fallback, 0, 253)
+      .means("hosts per switch, on the ports after the links");
 }
 
 constexpr std::array kTorusKeys{
-    Key{.name = "dims",
-        .kind = KeyKind::List,
-        .fallback = "8.8",
-        .min = 1,
-        .max = kMaxSide,
-        .meaning = "switches in each dimension; a side of 2 has one cable, not two"},
+    list_key("dims", "8.8", 1, kMaxSide)
+        .means("switches in each dimension; a side of 2 has one cable, not two"),
     hosts_key("1"),
-    Key{.name = "mesh",
-        .kind = KeyKind::Number,
-        .fallback = "0",
-        .min = 0,
-        .max = 1,
-        .meaning = "1 leaves out the cables that close the rings"},
+    number_key("mesh", "0", 0, 1).means("1 leaves out the cables that close the rings"),
 };
 
 constexpr std::array kExpressKeys{
-    Key{.name = "dims",
-        .kind = KeyKind::List,
-        .fallback = "8.8",
-        .min = 4,
-        .max = kMaxSide,
-        .meaning = "switches in each dimension; a side of 4 has one express cable per pair"},
+    list_key("dims", "8.8", 4, kMaxSide)
+        .means("switches in each dimension; a side of 4 has one express cable per pair"),
     hosts_key("8"),
 };
 
 constexpr std::array kHypercubeKeys{
-    Key{.name = "dim",
-        .kind = KeyKind::Number,
-        .fallback = "4",
-        .min = 1,
-        .max = 15,
-        .meaning = "dimensions: 2^dim switches"},
+    number_key("dim", "4", 1, 15).means("dimensions: 2^dim switches"),
     hosts_key("1"),
 };
 

@@ -2,7 +2,7 @@
 // bit k. Ranks beyond the largest power of two hand their data in first and get the sum last.
 #include <bit>
 
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

@@ -1,5 +1,5 @@
 // all-to-all: a transpose. In round k rank i sends to rank i + k + 1.
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

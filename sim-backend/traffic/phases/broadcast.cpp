@@ -2,7 +2,7 @@
 // from the root.
 #include <bit>
 
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

@@ -1,5 +1,5 @@
 // gather: all ranks send to the root at once, as for output that one of them writes.
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

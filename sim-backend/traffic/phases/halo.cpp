@@ -2,7 +2,7 @@
 // number allows; each sends a face to both neighbours in x, then y, then z.
 #include <array>
 
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

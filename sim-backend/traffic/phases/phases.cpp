@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "sim-backend/topology/nearest.h"
+#include "smd/base/text.h"
 
 namespace smd::sim {
 namespace {

@@ -1,7 +1,7 @@
 // reduce along a binomial tree: a broadcast backwards.
 #include <utility>
 
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

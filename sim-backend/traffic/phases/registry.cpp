@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 

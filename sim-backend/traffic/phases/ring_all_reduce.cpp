@@ -1,6 +1,6 @@
 // ring-all-reduce: the data in as many pieces as there are ranks; in each round every rank hands
 // one on to the next rank, once around for the sums and once more for the results.
-#include "sim-backend/traffic/phases/rows.h"
+#include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
 namespace {

@@ -35,10 +35,10 @@ class DfSssp final : public Engine {
                                               const RoutingRequest& request,
                                               const PreviousRoutes& /*previous*/) const override {
     for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
-      if (auto kept =
+      if (auto updated =
               update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
-        if (bundle == Bundle::Path) kept->notes.emplace_back(kDirectionsDiffer);
-        return std::move(*kept);
+        if (bundle == Bundle::Path) updated->notes.emplace_back(kDirectionsDiffer);
+        return std::move(*updated);
       }
     }
     return std::nullopt;
@@ -51,7 +51,7 @@ class DfSssp final : public Engine {
     const Targets targets = find_targets(fabric, lids);
     BalancedTrees trees = build_balanced_trees(
         fabric, lids, graph, targets, request, {.choice = NextHopChoice::Load});
-    if (auto tables = fit_one_lane(fabric, lids, graph, targets, request, trees))
+    if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees))
       return std::move(*tables);
 
     const unsigned budget = find_vl_budget(fabric, request);
@@ -83,12 +83,12 @@ class DfSssp final : public Engine {
   }
 
   // Fat trees take this way out.
-  std::optional<RoutingTables> fit_one_lane(const Fabric& fabric,
-                                            const LidMap& lids,
-                                            const SwitchGraph& graph,
-                                            const Targets& targets,
-                                            const RoutingRequest& request,
-                                            const BalancedTrees& trees) const {
+  std::optional<RoutingTables> fit_one_vl(const Fabric& fabric,
+                                          const LidMap& lids,
+                                          const SwitchGraph& graph,
+                                          const Targets& targets,
+                                          const RoutingRequest& request,
+                                          const BalancedTrees& trees) const {
     Layering layering{graph, trees.trees, Bundle::Pair};
     if (layering.assign(1)) return make_layered_tables(name(), graph, targets, trees, layering, 1);
     if (!trees.plan.has_idle()) return std::nullopt;

@@ -87,8 +87,8 @@ class GridRoutes {
     }
   }
 
-  [[nodiscard]] std::vector<SlToVlLanes> lane_rows() const {
-    std::vector<SlToVlLanes> rows;
+  [[nodiscard]] std::vector<VlBySl> list_vls() const {
+    std::vector<VlBySl> rows;
     for (std::size_t d = 0; d < dims_; ++d) {
       rows.emplace_back();
       for (std::size_t sl = 0; sl < rows.back().size(); ++sl)
@@ -98,9 +98,9 @@ class GridRoutes {
   }
 
   [[nodiscard]] std::size_t dimension(SwitchIdx sw, std::uint8_t place) const {
-    const std::uint32_t far = grid_.lattice.cell[graph_.around(sw)[place].to];
+    const std::uint32_t neighbour = grid_.lattice.cell[graph_.around(sw)[place].to];
     std::size_t d = 0;
-    while (far / stride_[d] % side(d) == grid_.lattice.coordinate(sw, d)) ++d;
+    while (neighbour / stride_[d] % side(d) == grid_.lattice.coordinate(sw, d)) ++d;
     return d;
   }
 
@@ -268,7 +268,7 @@ class Dor final : public Engine {
       routes.regular_vls = 2;
       routes.sls.emplace(graph.switches(), cells, std::uint8_t{0});
       for (const SwitchIdx sw : graph.by_guid()) form.fill_sls(sw, routes.sls->row(sw));
-      routes.rows = form.lane_rows();
+      routes.rows = form.list_vls();
       routes.row_of = [&form](SwitchIdx sw, std::uint8_t, std::uint8_t out) {
         return form.dimension(sw, out);
       };

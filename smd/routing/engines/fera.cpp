@@ -13,7 +13,7 @@ class Search {
   explicit Search(const OrientedFabric& oriented)
       : oriented_(oriented),
         leads_up_(oriented.graph.edge_count(), 0),
-        exit_(oriented.graph.switches()),
+        egress_(oriented.graph.switches()),
         length_(oriented.graph.switches()),
         descent_(oriented.graph.switches()) {
     for (const SwitchIdx sw : oriented.guids.indices()) {
@@ -47,7 +47,7 @@ class Search {
     return order_;
   }
 
-  [[nodiscard]] PortNum egress(SwitchIdx sw) const { return exit_[sw]; }
+  [[nodiscard]] PortNum egress(SwitchIdx sw) const { return egress_[sw]; }
 
  private:
   // Links of the shortest all-down path; kUnreached without one.
@@ -64,7 +64,7 @@ class Search {
     }
   }
 
-  // Whoever can descend ignores all exits upwards, even shorter ones.
+  // Whoever can descend ignores all ports upwards, even shorter ones.
   void offer_ascent(SwitchIdx sw, const SwitchEdge& edge) {
     if (descent_[edge.to] == kUnreached) accept(sw, edge);
   }
@@ -72,13 +72,13 @@ class Search {
   void accept(SwitchIdx sw, const SwitchEdge& edge) {
     if (length_[edge.to] != kUnreached) return;
     length_[edge.to] = length_[sw] + 1;
-    exit_[edge.to] = edge.far;
+    egress_[edge.to] = edge.peer_port;
     order_.push_back(edge.to);
   }
 
   const OrientedFabric& oriented_;
   std::vector<char> leads_up_;  // by edge
-  IndexVector<SwitchIdx, PortNum> exit_;
+  IndexVector<SwitchIdx, PortNum> egress_;
   IndexVector<SwitchIdx, std::uint32_t> length_, descent_;
   std::vector<SwitchIdx> order_, queue_;
 };

@@ -40,7 +40,7 @@ class Flood {
   }
 
  private:
-  // Down exits beat up exits, then length decides.
+  // Ports down beat ports up, then length decides.
   struct Key {
     bool up = true;
     std::uint32_t length = kUnreached;
@@ -55,7 +55,7 @@ class Flood {
     Key key;
   };
 
-  // To all neighbours but the one it came from, unless that made a way down and then up.
+  // To all neighbours but the one it came from, unless that made a path down and then up.
   void offer_around(SwitchIdx sw, SwitchIdx from, Key key) {
     std::uint32_t position = oriented_.graph.first_edge(sw);
     for (const SwitchEdge& edge : oriented_.graph.edges(sw)) {
@@ -63,7 +63,7 @@ class Flood {
       if (edge.to == from || (key.up && neighbour_descends)) continue;
       offers_.push_back({.at = edge.to,
                          .via = sw,
-                         .egress = edge.far,
+                         .egress = edge.peer_port,
                          .key = {!neighbour_descends, key.length + 1}});
     }
   }

@@ -29,7 +29,7 @@ class LabelRoutes {
   }
 
   // The label rises, or falls, all the way and never passes the destination's. Of the shortest such
-  // ways the one whose next label is nearest to it.
+  // paths the one whose next label is nearest to it.
   void fill(std::uint32_t to, std::uint32_t column, HopTable& hops) {
     hops.row(path_[to])[column] = kHere;
     distance_[to] = 0;

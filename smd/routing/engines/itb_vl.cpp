@@ -65,7 +65,7 @@ class ItbVl final : public Engine {
                              .previous = request.previous == nullptr && in_force != nullptr
                                              ? &in_force->routing->orientation
                                              : request.previous,
-                             .search = request.options.lane_cut == LaneCut::DepthFirst
+                             .search = request.options.lane_cut == VlChangeRule::DepthFirst
                                            ? OrientationSearch::DepthFirst
                                            : OrientationSearch::BreadthFirst,
                              .root_choice = request.options.root_choice}};
@@ -73,16 +73,16 @@ class ItbVl final : public Engine {
     const SwitchGraph simple = oriented.graph.without_parallels();
     const UpDownGraph up_down{simple, oriented.oriented.orientation.rank, oriented.guids};
     const Demand demand = find_demand(oriented.targets);
-    const Cables cables{oriented.graph, simple, find_link_costs(fabric, oriented.graph)};
-    const std::vector<std::uint32_t> costs = cables.sum_costs();
+    const ParallelLinks links{oriented.graph, simple, find_link_costs(fabric, oriented.graph)};
+    const std::vector<std::uint32_t> costs = links.sum_costs();
     const ItbVlWriting what{.fabric = fabric,
                             .graph = simple,
-                            .cables = cables,
+                            .links = links,
                             .targets = oriented.targets,
                             .demand = demand};
     const unsigned offsets = 1u << highest_lmc(oriented.targets);
-    std::optional<PreviousVls> kept;
-    if (in_force != nullptr) kept = find_previous_vls(what, *in_force, offsets);
+    std::optional<PreviousVls> previous;
+    if (in_force != nullptr) previous = find_previous_vls(what, *in_force, offsets);
     const unsigned vls = request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls;
     auto plan = plan_vls({.graph = simple,
                           .oriented = up_down,
@@ -92,7 +92,7 @@ class ItbVl final : public Engine {
                           .max_vls = std::min(vls, 15u),
                           .vl_changes = request.vl_changes,
                           .offsets = offsets,
-                          .kept = kept ? &*kept : nullptr});
+                          .previous = previous ? &*previous : nullptr});
     if (!plan) return tl::unexpected(plan.error());
 
     RoutingTables result = begin_tables(kName, {fabric.switch_count(), lids.top}, oriented);

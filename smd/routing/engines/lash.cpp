@@ -28,10 +28,10 @@ class Lash final : public Engine {
                                               const LidMap& lids,
                                               const RoutingRequest& request,
                                               const PreviousRoutes& /*previous*/) const override {
-    auto kept =
+    auto updated =
         update_layered_tables(name(), fabric, lids, request, TreePer::EachSwitch, Bundle::Pair);
-    if (!kept) return std::nullopt;
-    return std::move(*kept);
+    if (!updated) return std::nullopt;
+    return std::move(*updated);
   }
 
   Result<RoutingTables> compute_new(const Fabric& fabric,

@@ -49,11 +49,11 @@ class MinHop final : public Engine {
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
     const Problem on{fabric, lids, request};
-    auto kept = update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous);
-    if (!kept) return std::nullopt;
-    RoutingTables result{.engine = "minhop", .lft = std::move(kept->lft)};
-    result.recomputed = std::move(kept->recomputed);
-    result.load = std::move(kept->load);
+    auto updated = update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous);
+    if (!updated) return std::nullopt;
+    RoutingTables result{.engine = "minhop", .lft = std::move(updated->lft)};
+    result.recomputed = std::move(updated->recomputed);
+    result.load = std::move(updated->load);
     return result;
   }
 

@@ -64,8 +64,8 @@ class Nue final : public Engine {
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
     const Problem on{fabric, lids, request};
-    NueUpdate kept{fabric, lids.top, on.graph, on.channels, on.targets, on.costs, previous};
-    auto tables = kept.compute(on.most);
+    NueUpdate update{fabric, lids.top, on.graph, on.channels, on.targets, on.costs, previous};
+    auto tables = update.compute(on.most);
     if (!tables) return std::nullopt;
     return std::move(*tables);
   }

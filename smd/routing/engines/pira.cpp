@@ -139,9 +139,9 @@ class Exploration {
         if (above.sw == link.to) known = &above;
       }
       if (known == nullptr) {
-        above_.push_back({.sw = link.to, .up = edge.port, .down = edge.far});
+        above_.push_back({.sw = link.to, .up = edge.port, .down = edge.peer_port});
       } else {
-        known->down = std::min(known->down, edge.far);
+        known->down = std::min(known->down, edge.peer_port);
       }
     }
   }

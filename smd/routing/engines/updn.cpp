@@ -38,11 +38,11 @@ class UpDown final : public Engine {
         lids,
         request,
         request.previous != nullptr ? request.previous : &previous.routing->orientation);
-    auto kept = update_up_down(fabric, lids, oriented, previous, request);
-    if (!kept) return compute_all(fabric, lids, oriented);
-    RoutingTables result = begin_tables(name(), std::move(kept->lft), oriented);
-    result.recomputed = std::move(kept->recomputed);
-    result.load = std::move(kept->load);
+    auto updated = update_up_down(fabric, lids, oriented, previous, request);
+    if (!updated) return compute_all(fabric, lids, oriented);
+    RoutingTables result = begin_tables(name(), std::move(updated->lft), oriented);
+    result.recomputed = std::move(updated->recomputed);
+    result.load = std::move(updated->load);
     return result;
   }
 

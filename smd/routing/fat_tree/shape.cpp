@@ -93,7 +93,7 @@ class Numbering {
       if (number == kUnreached) continue;
       above.clear();
       for (const SwitchEdge& edge : graph_.edges(sw)) {
-        if (level_[edge.to] == at) above.emplace_back(edge.to, edge.far.value());
+        if (level_[edge.to] == at) above.emplace_back(edge.to, edge.peer_port.value());
       }
       std::sort(above.begin(), above.end());
       for (std::size_t i = 0; i < above.size(); ++i) {
@@ -198,23 +198,23 @@ void count_levels(const SwitchGraph& graph, FatTreeShape& tree) {
     if (tree.level[sw] >= tree.levels.size()) tree.levels.resize(tree.level[sw] + 1u);
     ++tree.levels[tree.level[sw]].switches;
   }
-  IndexVector<SwitchIdx, std::uint32_t> cables(graph.switches(), 0);
+  IndexVector<SwitchIdx, std::uint32_t> links(graph.switches(), 0);
   IndexVector<SwitchIdx, SwitchIdx> seen_from(graph.switches(), kNone<SwitchIdx>);
   for (const SwitchIdx sw : tree.level.indices()) {
     std::uint32_t parents = 0;
     for (const SwitchEdge& edge : graph.edges(sw)) {
       if (tree.level[edge.to] != tree.level[sw] + 1) continue;
-      ++cables[sw];
+      ++links[sw];
       parents += seen_from[edge.to] != sw;
       seen_from[edge.to] = sw;
     }
     FatTreeShape::Level& own = tree.levels[tree.level[sw]];
     own.parents = std::max(own.parents, parents);
-    own.cables = std::max(own.cables, cables[sw]);
+    own.links = std::max(own.links, links[sw]);
   }
   for (const SwitchIdx sw : tree.level.indices()) {
     FatTreeShape::Level& own = tree.levels[tree.level[sw]];
-    own.missing += own.cables - cables[sw];
+    own.missing += own.links - links[sw];
   }
 }
 
@@ -222,8 +222,8 @@ void place_hosts(const Fabric& fabric, FatTreeShape& tree) {
   std::bitset<256> ports;
   for (const SwitchIdx sw : tree.level.indices()) {
     for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx> || fabric.is_switch(fabric.node_of[far])) continue;
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || fabric.is_switch(fabric.node_of[peer])) continue;
       ++tree.hosts;
       if (tree.level[sw] == 0) {
         ports.set(fabric.number_of(port).value());
@@ -268,8 +268,8 @@ Result<FatTreeShape> recognise_fat_tree(const Fabric& fabric) {
   for (const NodeIdx node : fabric.switch_node) {
     std::uint32_t count = 0;
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      count += far != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[far]);
+      const PortIdx peer = fabric.peer[port];
+      count += peer != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[peer]);
     }
     hosts.push_back(count);
   }

@@ -33,7 +33,7 @@ struct FatTreeShape {
   struct Level {
     std::size_t switches = 0;
     std::uint32_t parents = 0;  // neighbours on the level above, the most that a switch has
-    std::uint32_t cables = 0;   // up, likewise
+    std::uint32_t links = 0;    // up, likewise
     std::size_t missing = 0;    // cables up that others have and a switch has not
   };
 

@@ -14,9 +14,9 @@ namespace smd {
 
 // Which way is up in a fat tree, so that switches reach each other too.
 //
-// Levels alone leave as many tops as there are cores, and no core could reach another: the way
+// Levels alone leave as many tops as there are cores, and no core could reach another: the path
 // leads down and up again. So one leaf is lifted by its hair: it becomes the top, and the links on
-// its way up to the cores are turned round.
+// its path up to the cores are turned round.
 //
 //   C1 C2 over A1 over L1, L2     becomes     L1 over A1 over C1, C2, L2
 //

@@ -27,10 +27,10 @@ BatchSearch::BatchSearch(const SwitchGraph& graph, const UpDownGraph& up_down)
   const auto add = [&](std::uint32_t begin, std::span<const UpDownGraph::Link> links) {
     for (const UpDownGraph::Link& link : links) {
       if (known[link.to] <= begin) {
-        links_.push_back({.to = link.to, .edge = link.edge, .cables = 0});
+        links_.push_back({.to = link.to, .edge = link.edge, .parallel = 0});
         known[link.to] = static_cast<std::uint32_t>(links_.size());
       }
-      ++links_[known[link.to] - 1].cables;
+      ++links_[known[link.to] - 1].parallel;
       link_of_[link.edge] = known[link.to] - 1;
     }
   };
@@ -150,8 +150,8 @@ TreeWriter::TreeWriter(const TreeFabric& tree, const BatchSearch& search)
   for (const SwitchIdx sw : tree.guids.indices()) {
     for (std::uint32_t link = search.first_link(sw); link < search.end_link(sw); ++link) {
       const std::uint32_t own = tree.shape.level[sw];
-      const std::uint32_t far = tree.shape.level[search.link(link).to];
-      kind_.push_back(far == own ? kLevel : far > own ? kUp : kDown);
+      const std::uint32_t other = tree.shape.level[search.link(link).to];
+      kind_.push_back(other == own ? kLevel : other > own ? kUp : kDown);
     }
   }
 }
@@ -211,13 +211,13 @@ void TreeWriter::write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row
     }
   }
   put_all<kNote>(which & ~once, row, [](const Entry&, unsigned) { return kNoRoute; });
-  // Down the only way there is, or up by any slot: no need to ask for each LID what is allowed.
+  // Down the only path there is, or up by any slot: no need to ask for each LID what is allowed.
   std::uint64_t rest = twice;
   for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
     const std::uint64_t alone = search_.wanted(link) & which & ~twice;
     if (alone == 0) continue;
     const BatchSearch::Link& only = search_.link(link);
-    if (only.cables == 1) {
+    if (only.parallel == 1) {
       const PortNum port = tree_.graph.edge(only.edge).port;
       put_all<kNote>(alone, row, [&](const Entry&, unsigned) { return port; });
     } else if (kind_[link] == kDown && is_regular(only.to)) {
@@ -262,7 +262,7 @@ void TreeWriter::descend(SwitchIdx sw,
   ports.fill(kNoRoute);
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     if (slots[slot].edge != kUnreached && tree_.graph.edge(slots[slot].edge).to == sw)
-      ports[slot] = tree_.graph.edge(slots[slot].edge).far;
+      ports[slot] = tree_.graph.edge(slots[slot].edge).peer_port;
   }
   const std::uint8_t* const slot_of = slot_[tree_.shape.level[link.to]].data();
   put_all<kNote>(which, row, [&](const Entry& entry, unsigned) {
@@ -305,22 +305,22 @@ PortNum TreeWriter::choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) 
 PortNum TreeWriter::choose_down(SwitchIdx sw,
                                 const BatchSearch::Link& link,
                                 std::uint64_t number) const {
-  if (link.cables == 1) return tree_.graph.edge(link.edge).port;
+  if (link.parallel == 1) return tree_.graph.edge(link.edge).port;
   // The child's slots to this parent: cables by round, missing ones included.
   const std::span<const UpSlots::Slot> slots = tree_.slots.of(link.to);
   const auto leads_here = [&](const UpSlots::Slot& slot) {
     return slot.edge != kUnreached && tree_.graph.edge(slot.edge).to == sw;
   };
   const std::uint16_t parent = std::find_if(slots.begin(), slots.end(), leads_here)->parent;
-  std::array<const UpSlots::Slot*, 256> cables;
+  std::array<const UpSlots::Slot*, 256> parallel;
   std::uint64_t count = 0;
   for (const UpSlots::Slot& slot : slots) {
-    if (slot.parent == parent && count < cables.size()) cables[count++] = &slot;
+    if (slot.parent == parent && count < parallel.size()) parallel[count++] = &slot;
   }
   const std::uint64_t digits = number / tree_.divider[tree_.shape.level[sw]];
   for (std::uint64_t i = 0; i < count; ++i) {
-    const UpSlots::Slot& slot = *cables[probe(digits, count, i)];
-    if (leads_here(slot)) return tree_.graph.edge(slot.edge).far;
+    const UpSlots::Slot& slot = *parallel[probe(digits, count, i)];
+    if (leads_here(slot)) return tree_.graph.edge(slot.edge).peer_port;
   }
   return tree_.graph.edge(link.edge).port;
 }

@@ -15,7 +15,7 @@ namespace smd {
 // every word.
 //
 // Who may be entered from above descends, by the shortest path. All others take the shortest of all
-// ways, down or up. A packet that has come down meets only the former, so it never climbs again;
+// paths, down or up. A packet that has come down meets only the former, so it never climbs again;
 // UpDownSearch, which lets everybody descend who can, leads more detours.
 
 class BatchSearch {
@@ -25,8 +25,8 @@ class BatchSearch {
   /// All cables from a switch to a neighbour.
   struct Link {
     SwitchIdx to;
-    std::uint32_t edge;    // the one with the lowest port: position in the switch graph
-    std::uint32_t cables;  // how many
+    std::uint32_t edge;      // the one with the lowest port: position in the switch graph
+    std::uint32_t parallel;  // how many
   };
 
   BatchSearch(const SwitchGraph& graph, const UpDownGraph& up_down);

@@ -85,7 +85,7 @@ class Changer {
                       edges_were.begin(),
                       edges_were.end(),
                       [&](const SwitchEdge& is, const SwitchEdge& before) {
-                        return is.port == before.port && is.far == before.far &&
+                        return is.port == before.port && is.peer_port == before.peer_port &&
                                was_[is.to] == before.to &&
                                tree_.shape.level[is.to] == before_.shape.level[before.to] &&
                                same_direction(sw, is.to, was, before.to);
@@ -179,15 +179,15 @@ class Changer {
 
   // Than before, and to a switch: what ends at a dead port or at a host does no harm.
   [[nodiscard]] bool leads_elsewhere(SwitchIdx sw, PortNum port) const {
-    const auto far = [&](const SwitchGraph& graph, SwitchIdx at) {
+    const auto neighbour_of = [&](const SwitchGraph& graph, SwitchIdx at) {
       const auto edges = graph.edges(at);
       const auto found = std::find_if(
           edges.begin(), edges.end(), [&](const SwitchEdge& edge) { return edge.port == port; });
       return found == edges.end() ? kNone<SwitchIdx> : found->to;
     };
-    const SwitchIdx now = far(tree_.graph, sw);
+    const SwitchIdx now = neighbour_of(tree_.graph, sw);
     return now != kNone<SwitchIdx> &&
-           (was_[sw] == kNone<SwitchIdx> || far(before_.graph, was_[sw]) != was_[now]);
+           (was_[sw] == kNone<SwitchIdx> || neighbour_of(before_.graph, was_[sw]) != was_[now]);
   }
 
   void write_batch(TreeWriter& writer, std::span<const SwitchIdx> destinations) {

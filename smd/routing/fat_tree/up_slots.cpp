@@ -10,7 +10,7 @@ namespace smd {
 // Parents that share children, directly or not, and those children.
 struct ParentFamily {
   std::vector<SwitchIdx> parents;  // by GUID
-  std::uint32_t cables = 0;        // between two switches, at most
+  std::uint32_t links = 0;         // between two switches, at most
   bool by_port = true;             // parents have the numbers that the ports to them say
 };
 
@@ -66,13 +66,13 @@ class UpSlotsBuilder {
     std::vector<SwitchIdx> model(models_.size(), kNone<SwitchIdx>);
     std::vector<std::size_t> most(models_.size(), 0);
     for (const SwitchIdx sw : guids_.indices()) {
-      std::size_t cables = 0;
-      for_each_up(sw, [&](const SwitchEdge&, std::uint32_t) { ++cables; });
+      std::size_t links = 0;
+      for_each_up(sw, [&](const SwitchEdge&, std::uint32_t) { ++links; });
       const std::uint32_t level = tree_.level[sw];
-      if (cables < most[level] || cables == 0) continue;
-      if (cables == most[level] && guids_[model[level]] < guids_[sw]) continue;
+      if (links < most[level] || links == 0) continue;
+      if (links == most[level] && guids_[model[level]] < guids_[sw]) continue;
       model[level] = sw;
-      most[level] = cables;
+      most[level] = links;
     }
     for (std::size_t level = 0; level < models_.size(); ++level) {
       models_[level].slot_of_port.fill(kNoSlot);
@@ -87,12 +87,12 @@ class UpSlotsBuilder {
   std::uint32_t describe(SwitchIdx sw, Model& model) const {
     std::vector<SwitchIdx> parents;
 
-    struct Cable {
+    struct UpLink {
       std::uint16_t round, parent;
       PortNum port;
     };
 
-    std::vector<Cable> cables;
+    std::vector<UpLink> links;
     std::vector<std::uint16_t> rounds;
     for_each_up(sw, [&](const SwitchEdge& edge, std::uint32_t) {
       const auto found = std::find(parents.begin(), parents.end(), edge.to);
@@ -101,15 +101,15 @@ class UpSlotsBuilder {
         parents.push_back(edge.to);
         rounds.push_back(0);
       }
-      cables.push_back({rounds[parent]++, parent, edge.port});
+      links.push_back({rounds[parent]++, parent, edge.port});
     });
-    std::sort(cables.begin(), cables.end(), [](const Cable& a, const Cable& b) {
+    std::sort(links.begin(), links.end(), [](const UpLink& a, const UpLink& b) {
       return std::pair{a.round, a.parent} < std::pair{b.round, b.parent};
     });
-    for (const Cable& cable : cables) {
-      model.slot_of_port[cable.port.value()] =
+    for (const UpLink& link : links) {
+      model.slot_of_port[link.port.value()] =
           static_cast<std::uint16_t>(model.parent_of_slot.size());
-      model.parent_of_slot.push_back(cable.parent);
+      model.parent_of_slot.push_back(link.parent);
     }
     return static_cast<std::uint32_t>(parents.size());
   }
@@ -155,7 +155,7 @@ class UpSlotsBuilder {
       ParentFamily& family = families_[family_of_[sw]];
       const Model& model = models_[tree_.level[sw]];
       for_each_up(sw, [&](const SwitchEdge& edge, std::uint32_t) {
-        family.cables = std::max(family.cables, ++met[edge.to]);
+        family.links = std::max(family.links, ++met[edge.to]);
         const std::uint16_t slot = model.slot_of_port[edge.port.value()];
         if (slot == kNoSlot) return;
         votes[edge.to].resize(out_.parents(tree_.level[sw]), 0);
@@ -210,14 +210,14 @@ class UpSlotsBuilder {
   void add_by_guid(SwitchIdx sw, const ParentFamily& family) {
     std::vector<SwitchIdx> parents = family.parents;
     // Too many to keep a place for each: only those it has.
-    if (parents.size() * family.cables > kMostSlots)
+    if (parents.size() * family.links > kMostSlots)
       std::erase_if(parents, [&](SwitchIdx parent) {
         const auto edges = graph_.edges(sw);
         return std::none_of(
             edges.begin(), edges.end(), [&](const SwitchEdge& edge) { return edge.to == parent; });
       });
     const std::size_t first = out_.slots_.size();
-    for (std::uint32_t round = 0; round < family.cables; ++round) {
+    for (std::uint32_t round = 0; round < family.links; ++round) {
       for (std::size_t i = 0; i < parents.size(); ++i)
         out_.slots_.push_back({.parent = static_cast<std::uint16_t>(i)});
     }

@@ -38,7 +38,7 @@ Channels::Channels(const SwitchGraph& graph)
     for (const SwitchEdge& edge : graph.edges(sw)) {
       const auto back = graph.edges(edge.to);
       const auto found = std::lower_bound(
-          back.begin(), back.end(), edge.far, [](const SwitchEdge& other, PortNum port) {
+          back.begin(), back.end(), edge.peer_port, [](const SwitchEdge& other, PortNum port) {
             return other.port < port;
           });
       from[channel] = sw;

@@ -21,11 +21,11 @@ SwitchGraph::SwitchGraph(const Fabric& fabric) {
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx>) continue;
-      const NodeIdx far = fabric.node_of[peer];
-      if (far == node || !fabric.is_switch(far)) continue;
-      edges_.push_back({.to = fabric.switch_of[far],
+      const NodeIdx neighbour = fabric.node_of[peer];
+      if (neighbour == node || !fabric.is_switch(neighbour)) continue;
+      edges_.push_back({.to = fabric.switch_of[neighbour],
                         .port = fabric.number_of(port),
-                        .far = fabric.number_of(peer)});
+                        .peer_port = fabric.number_of(peer)});
     }
   }
   first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));

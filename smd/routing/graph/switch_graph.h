@@ -15,8 +15,8 @@ namespace smd {
 /// A usable direction of a switch-to-switch link. Loopback links make no edge.
 struct SwitchEdge {
   SwitchIdx to;
-  PortNum port;  // of the switch it leaves
-  PortNum far;   // of the switch it comes to
+  PortNum port;       // of the switch it leaves
+  PortNum peer_port;  // of the switch it comes to
 };
 
 /// In place of a position in a graph: no edge.

@@ -7,25 +7,25 @@
 namespace smd {
 namespace {
 
-struct FarEnd {
+struct PeerPort {
   Guid node;
   PortNum port;
   bool up = false;
 
-  friend bool operator==(const FarEnd&, const FarEnd&) = default;
+  friend bool operator==(const PeerPort&, const PeerPort&) = default;
 };
 
 using Ranks = IndexVector<SwitchIdx, std::uint32_t>;
 
 // Where the links of one snapshot lead to.
-class FarEnds {
+class PeerPorts {
  public:
   /// `rank`: empty where directions do not matter.
-  FarEnds(IndexVector<SwitchIdx, Guid> guids, Ranks rank)
+  PeerPorts(IndexVector<SwitchIdx, Guid> guids, Ranks rank)
       : guids_(std::move(guids)), rank_(std::move(rank)) {}
 
-  FarEnd operator()(SwitchIdx sw, const SwitchEdge& edge) const {
-    return {.node = guids_[edge.to], .port = edge.far, .up = leads_up(sw, edge.to)};
+  PeerPort operator()(SwitchIdx sw, const SwitchEdge& edge) const {
+    return {.node = guids_[edge.to], .port = edge.peer_port, .up = leads_up(sw, edge.to)};
   }
 
  private:
@@ -52,10 +52,10 @@ Ranks find_ranks(const IndexVector<SwitchIdx, Guid>& guids, const Orientation& o
 }
 
 PortChanges compare(const Fabric& before,
-                    const FarEnds& ends_before,
+                    const PeerPorts& ends_before,
                     const Fabric& now,
                     const SwitchGraph& graph,
-                    const FarEnds& ends_now) {
+                    const PeerPorts& ends_now) {
   PortChanges changes;
   changes.suspect.resize(now.switch_count());
   changes.before = find_rows_before(before, now);
@@ -74,14 +74,14 @@ PortChanges compare(const Fabric& before,
                    });
     if (same) continue;
     // By port number; an empty GUID where no switch is.
-    std::array<FarEnd, 256> were{}, are{};
+    std::array<PeerPort, 256> were{}, are{};
     for (const SwitchEdge& edge : edges_before) were[edge.port.value()] = ends_before(was_at, edge);
     for (const SwitchEdge& edge : edges) are[edge.port.value()] = ends_now(sw, edge);
     for (std::size_t port = 0; port < were.size(); ++port)
       changes.suspect[sw][port] = were[port] != are[port];
     for (const SwitchEdge& edge : edges) {
-      FarEnd was = were[edge.port.value()];
-      const FarEnd is = are[edge.port.value()];
+      PeerPort was = were[edge.port.value()];
+      const PeerPort is = are[edge.port.value()];
       was.up = is.up;
       if (was != is) changes.gained.push_back({.sw = sw, .port = edge.port, .to = edge.to});
     }
@@ -101,10 +101,10 @@ LastHop follow(const PreviousRoutes& before, SwitchIdx at, Lid lid) {
     const NodeIdx node = fabric.switch_node[at];
     const PortNum egress = before.routing->lft.route(at, lid);
     if (egress.value() > fabric.num_ports(node)) return {};
-    const PortIdx far = fabric.peer[fabric.port_of(node, egress)];
-    if (egress == PortNum{0} || far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far]))
+    const PortIdx peer = fabric.peer[fabric.port_of(node, egress)];
+    if (egress == PortNum{0} || peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer]))
       return {at, egress};
-    at = fabric.switch_of[fabric.node_of[far]];
+    at = fabric.switch_of[fabric.node_of[peer]];
   }
   return {};
 }
@@ -118,10 +118,10 @@ bool PortChanges::any() const {
 
 PortChanges find_port_changes(const Fabric& before, const Fabric& now, const SwitchGraph& graph) {
   return compare(before,
-                 FarEnds{list_switch_guids(before), {}},
+                 PeerPorts{list_switch_guids(before), {}},
                  now,
                  graph,
-                 FarEnds{list_switch_guids(now), {}});
+                 PeerPorts{list_switch_guids(now), {}});
 }
 
 PortChanges find_port_changes(const Fabric& before,
@@ -130,10 +130,10 @@ PortChanges find_port_changes(const Fabric& before,
                               const OrientedFabric& oriented) {
   const IndexVector<SwitchIdx, Guid> guids_before = list_switch_guids(before);
   return compare(before,
-                 FarEnds{guids_before, find_ranks(guids_before, orientation_before)},
+                 PeerPorts{guids_before, find_ranks(guids_before, orientation_before)},
                  now,
                  oriented.graph,
-                 FarEnds{oriented.guids, oriented.oriented.orientation.rank});
+                 PeerPorts{oriented.guids, oriented.oriented.orientation.rank});
 }
 
 ForwardingTables copy_tables(const ForwardingTables& before,
@@ -194,8 +194,8 @@ void add_orphaned_lids(const Fabric& fabric,
         fabric.find_node(in_force.fabric->node_guid[in_force.fabric->switch_node[last.sw]]);
     if (!node || !fabric.is_switch(*node) || last.egress.value() > fabric.num_ports(*node))
       continue;
-    const PortIdx far = fabric.peer[fabric.port_of(*node, last.egress)];
-    if (far != kNone<PortIdx> && fabric.is_switch(fabric.node_of[far])) continue;
+    const PortIdx peer = fabric.peer[fabric.port_of(*node, last.egress)];
+    if (peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer])) continue;
     targets.of[fabric.switch_of[*node]].push_back(
         {.base = lid, .lmc = 0, .egress = last.egress, .host = true});
   }

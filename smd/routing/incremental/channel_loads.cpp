@@ -253,7 +253,7 @@ std::vector<std::uint64_t> LoadChange::apply(std::vector<std::uint64_t> load,
 std::uint64_t LoadChange::count_own(SwitchIdx sw, Lid lid) const {
   std::uint64_t paths = sources_[sw];
   for (const SwitchEdge& edge : now_.graph.edges(sw)) {
-    if (now_.tables.route(edge.to, lid) == edge.far && !differs_[edge.to])
+    if (now_.tables.route(edge.to, lid) == edge.peer_port && !differs_[edge.to])
       paths += count_own(edge.to, lid);
   }
   return paths;

@@ -22,9 +22,9 @@ std::optional<Place> find_place(const Fabric& fabric, const LidMap& lids, Lid li
   if (owner == kNone<PortIdx>) return std::nullopt;
   if (fabric.is_switch(fabric.node_of[owner]))
     return Place{fabric.node_guid[fabric.node_of[owner]], PortNum{0}};
-  const PortIdx far = fabric.peer[owner];
-  if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) return std::nullopt;
-  return Place{fabric.node_guid[fabric.node_of[far]], fabric.number_of(far)};
+  const PortIdx peer = fabric.peer[owner];
+  if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) return std::nullopt;
+  return Place{fabric.node_guid[fabric.node_of[peer]], fabric.number_of(peer)};
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ Entries::Entries(const SwitchGraph& graph,
 std::uint32_t Entries::count_paths(SwitchIdx sw, Lid lid) const {
   std::uint32_t paths = own_paths(sw);
   for (const SwitchEdge& edge : graph_.edges(sw)) {
-    if (tables_.route(edge.to, lid) == edge.far) paths += count_paths(edge.to, lid);
+    if (tables_.route(edge.to, lid) == edge.peer_port) paths += count_paths(edge.to, lid);
   }
   return paths;
 }

@@ -97,8 +97,8 @@ void GainedLinks::shorten(Lid lid, std::span<const PortChanges::Gained> links) {
     for (const SwitchEdge& edge : routes_.oriented().graph.edges(sw)) {
       // Edges are seen from here: the neighbour comes over its own end of the link.
       if (routes_.next(edge.to, lid).to != sw) {
-        if (!improves(edge.to, edge.far, lid)) continue;
-        routes_.set(edge.to, lid, edge.far);
+        if (!improves(edge.to, edge.peer_port, lid)) continue;
+        routes_.set(edge.to, lid, edge.peer_port);
       }
       queue(edge.to);
     }
@@ -145,7 +145,7 @@ void GainedLinks::attract(const PortChanges::Gained& link, Lid top, ChannelLoads
     for (std::size_t at = 0; at < queue_.size(); ++at) {
       const SwitchIdx sw = queue_[at];
       for (const UpDownGraph::Link& up : oriented.up_down.up(sw)) {
-        const PortNum port = oriented.graph.edge(up.edge).far;
+        const PortNum port = oriented.graph.edge(up.edge).peer_port;
         if (queued_[up.to]) continue;
         if (routes_.next(up.to, lid).to != sw &&
             routes_.length(up.to, lid) == routes_.length(sw, lid) + 1)

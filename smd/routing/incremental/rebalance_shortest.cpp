@@ -203,7 +203,7 @@ LftTrees::LftTrees(const SwitchGraph& graph,
                    const std::vector<Destination>& destinations,
                    const ForwardingTables& tables,
                    Entries& entries,
-                   const Rows& before,
+                   const PreviousTables& before,
                    unsigned offset)
     : graph_(graph),
       destinations_(destinations),
@@ -290,8 +290,8 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
     std::vector<std::uint64_t> load = find_loads(guids, routes, before, traffic, entries, offset);
     const LoadTarget aim =
         find_load_target(find_least_peak(routes.graph, traffic, routes.costs, load), goal, load);
-    LoadRebalancer relief{routes.graph, traffic.sources, routes.costs, load, trees};
-    relief.run(aim);
+    LoadRebalancer rebalancer{routes.graph, traffic.sources, routes.costs, load, trees};
+    rebalancer.run(aim);
     const Imbalance reached = carry_imbalance(goal, load);
     if (reached.peak > after.imbalance.peak) after.imbalance = reached;
     if (offset != 0 || !are_plain(routes.targets, routes.costs)) continue;

@@ -14,7 +14,7 @@ namespace smd {
 // Tables of shortest paths as trees that rebalancing may change.
 
 /// Tables in force, and the rows in them that switches of now had; kNone: was not there.
-struct Rows {
+struct PreviousTables {
   const ForwardingTables& lft;
   const IndexVector<SwitchIdx, SwitchIdx>& row;
 };
@@ -27,7 +27,7 @@ class LftTrees final : public MovableTrees {
            const std::vector<Destination>& destinations,
            const ForwardingTables& tables,
            Entries& entries,
-           const Rows& before,
+           const PreviousTables& before,
            unsigned offset);
 
   [[nodiscard]] std::uint32_t count() const override {
@@ -64,7 +64,7 @@ class LftTrees final : public MovableTrees {
   const std::vector<Destination>& destinations_;
   const ForwardingTables& tables_;
   Entries& entries_;
-  const Rows before_;
+  const PreviousTables before_;
   std::vector<Lid> lids_;               // ascending
   std::vector<std::uint32_t> by_port_;  // 256 per switch
 };

@@ -174,7 +174,7 @@ void RouteRepair::force_down(SwitchIdx top) {
     if (at != 0 && routes_.descent(reached[at].sw, lid_) != kUnreached) {
       for (std::size_t back = at; back != 0; back = reached[back].from)
         routes_.set(reached[reached[back].from].sw, lid_, reached[back].port);
-      // A climber that was waiting for its way up has one down now.
+      // A climber that was waiting for its path up has one down now.
       std::erase_if(climbers_, [&](SwitchIdx sw) { return routes_.egress(sw, lid_) != kNoRoute; });
       return;
     }

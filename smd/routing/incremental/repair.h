@@ -11,8 +11,8 @@
 
 namespace smd {
 
-// Tables in the making, read as routes: where an entry leads, whether it descends, how long the way
-// is that follows, and how many LIDs leave by each port.
+// Tables in the making, read as routes: where an entry leads, whether it descends, how long the
+// path is that follows, and how many LIDs leave by each port.
 //
 // A route is legal when it climbs zero or more links and then descends. A table does not see where
 // a packet comes from, so: who descends hands over to one who descends all the way; who climbs may

@@ -237,8 +237,8 @@ class ShortestUpdate {
     return graph_.edge(std::ranges::min(candidates_, {}, rank)).port;
   }
 
-  // One LID moves to the new way from the one that carries most to this destination, or most of
-  // all, if that makes the two evener.
+  // One LID moves to the new path from the one that carries most to this destination, or most of
+  // all, if that makes the two more even.
   bool draw_one(SwitchIdx sw,
                 PortNum to,
                 const std::bitset<256>& shortest,
@@ -262,8 +262,8 @@ class ShortestUpdate {
       }
     }
     if (best == lids_.size()) return false;
-    std::uint64_t& relieved = all[tables_.route(sw, lids_[best]).value()];
-    relieved -= std::min(relieved, weigh(best, flows));
+    std::uint64_t& lightened = all[tables_.route(sw, lids_[best]).value()];
+    lightened -= std::min(lightened, weigh(best, flows));
     all[to.value()] += weigh(best, flows);
     entries_.set(sw, lids_[best], to);
     return true;
@@ -289,7 +289,7 @@ class ShortestUpdate {
       if (own == 0) continue;
       const std::span<const PortNum> from = std::as_const(tables_).row(edge.to);
       for (std::size_t lid = 0; lid < destinations_.size(); ++lid) {
-        if (from[lid] == edge.far) sums[row[lid].value()] += own * destinations_[lid].demand;
+        if (from[lid] == edge.peer_port) sums[row[lid].value()] += own * destinations_[lid].demand;
       }
     }
     return sums;
@@ -382,9 +382,9 @@ std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
-  ShortestUpdate keeper{fabric, lids, graph, targets, costs, in_force};
-  if (!keeper.is_worth_it()) return std::nullopt;
-  return keeper.run();
+  ShortestUpdate update{fabric, lids, graph, targets, costs, in_force};
+  if (!update.is_worth_it()) return std::nullopt;
+  return update.run();
 }
 
 }  // namespace smd

@@ -96,13 +96,13 @@ class LegalTrees final : public MovableTrees {
   std::vector<std::uint32_t> by_port_;
 };
 
-class Keeper {
+class UpDownUpdate {
  public:
-  Keeper(const Fabric& fabric,
-         const LidMap& lids,
-         const OrientedFabric& oriented,
-         const PreviousRoutes& before,
-         PortChanges changes)
+  UpDownUpdate(const Fabric& fabric,
+               const LidMap& lids,
+               const OrientedFabric& oriented,
+               const PreviousRoutes& before,
+               PortChanges changes)
       : fabric_(fabric),
         oriented_(oriented),
         before_(before),
@@ -187,7 +187,7 @@ class Keeper {
   }
 
   void repair_suspects(GainedLinks* rebalancer) {
-    RouteRepair mender{routes_};
+    RouteRepair route_repair{routes_};
     std::optional<PreviousLengths> old;
     if (rebalancer != nullptr) old.emplace(before_, changes_.before);
     std::vector<SwitchIdx> detours;
@@ -195,7 +195,7 @@ class Keeper {
       if (suspects_[value].empty()) continue;
       const Lid lid{static_cast<std::uint16_t>(value)};
       routes_.clear_changes();
-      mender.repair(lid, suspects_[value]);
+      route_repair.repair(lid, suspects_[value]);
       if (rebalancer != nullptr) {
         detours.clear();
         for (const RouteState::Change& change : routes_.changes()) {
@@ -204,7 +204,7 @@ class Keeper {
         }
         if (!detours.empty()) rebalancer->rebalance(lid, detours);
       }
-      mender.restore(lid, rebalancer == nullptr);
+      route_repair.restore(lid, rebalancer == nullptr);
     }
   }
 
@@ -365,9 +365,9 @@ std::optional<UpdatedRoutes> update_up_down(const Fabric& fabric,
   PortChanges changes = find_port_changes(before, in_force.routing->orientation, fabric, oriented);
   // Islands that grow together have no routes to each other that could be kept.
   if (!changes.gained.empty() && find_islands(SwitchGraph{before}).size() > 1) return std::nullopt;
-  Keeper keeper{fabric, lids, oriented, in_force, std::move(changes)};
-  if (!keeper.is_worth_it()) return std::nullopt;
-  return keeper.run(request);
+  UpDownUpdate update{fabric, lids, oriented, in_force, std::move(changes)};
+  if (!update.is_worth_it()) return std::nullopt;
+  return update.run(request);
 }
 
 }  // namespace smd

@@ -69,7 +69,7 @@ struct UpdatedRoutes {
 /// Requires: the tables in force are up*/down* over the orientation that they carry.
 /// Ensures, over the orientation of `oriented`: legal and complete for every LID in `lids`.
 /// - What a lost or turned link carried goes elsewhere, and so does what that leaves without a
-///   legal way or, if `shorten_detours`, on a longer one than need be; nothing else moves but for
+///   legal path or, if `shorten_detours`, on a longer one than need be; nothing else moves but for
 ///   `rebalance`.
 /// - A link that came up takes routes that it shortens, and of others its share.
 /// - A LID that is new or has moved is routed as if everything were, unless the entry that a switch

@@ -116,7 +116,7 @@ class SlPlacer {
 
 class SlTables final : public SlPlacer {
  public:
-  /// VLs 0 … lanes - 1. `wishes`: the VL after each turn (numbered as Dependencies does) by SL,
+  /// VLs 0 … vls - 1. `wishes`: the VL after each turn (numbered as Dependencies does) by SL,
   /// kNoVl where there is none; empty where nothing is wished.
   SlTables(const SwitchGraph& graph,
            std::unique_ptr<TurnRule> rule,

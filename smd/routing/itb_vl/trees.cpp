@@ -66,8 +66,9 @@ void AllowedNextHops::find(Kind kind, SwitchIdx destination, NextHops& hops) {
   if (kind == Kind::LeastCuts) keep_least_cuts(destination, hops);
 }
 
-// A way up costs whoever comes down from above one cut more, so of ways with equally few cuts those
-// down are taken; all ways of a switch lead the same direction then, whichever the tree takes.
+// A path up costs whoever comes down from above one cut more, so of paths with equally few cuts
+// those down are taken; all next hops of a switch lead the same direction then, whichever the tree
+// takes.
 void AllowedNextHops::keep_least_cuts(SwitchIdx destination, NextHops& hops) {
   cuts_[destination] = 0;
   goes_up_[destination] = 0;
@@ -88,21 +89,21 @@ void AllowedNextHops::keep_least_cuts(SwitchIdx destination, NextHops& hops) {
       if (rate(edge) != best) edge = kNoEdge;
     }
   }
-  kept_.clear();
+  best_.clear();
   for (std::size_t i = 0; i < hops.order.size(); ++i) {
-    kept_.order.push_back(hops.order[i]);
+    best_.order.push_back(hops.order[i]);
     for (std::uint32_t at = hops.first[i]; at < hops.first[i + 1]; ++at) {
-      if (hops.edges[at] != kNoEdge) kept_.edges.push_back(hops.edges[at]);
+      if (hops.edges[at] != kNoEdge) best_.edges.push_back(hops.edges[at]);
     }
-    kept_.close();
+    best_.close();
   }
-  std::swap(hops, kept_);
+  std::swap(hops, best_);
 }
 
 void keep_fresh(std::span<const SwitchTrees> others, SwitchIdx destination, NextHops& hops) {
   if (others.empty()) return;
-  NextHops kept;
-  kept.clear();
+  NextHops fresh;
+  fresh.clear();
   for (std::size_t i = 0; i < hops.order.size(); ++i) {
     const SwitchIdx sw = hops.order[i];
     const std::span<const std::uint32_t> edges{hops.edges.data() + hops.first[i],
@@ -112,13 +113,13 @@ void keep_fresh(std::span<const SwitchTrees> others, SwitchIdx destination, Next
           others, [&](const SwitchTrees& tree) { return tree.edge(destination, sw) == edge; });
     };
     const auto least = uses(std::ranges::min(edges, {}, uses));
-    kept.order.push_back(sw);
-    std::ranges::copy_if(edges, std::back_inserter(kept.edges), [&](std::uint32_t edge) {
+    fresh.order.push_back(sw);
+    std::ranges::copy_if(edges, std::back_inserter(fresh.edges), [&](std::uint32_t edge) {
       return uses(edge) == least;
     });
-    kept.close();
+    fresh.close();
   }
-  std::swap(hops, kept);
+  std::swap(hops, fresh);
 }
 
 Imbalance rebalance_switch_trees(const SwitchGraph& graph,

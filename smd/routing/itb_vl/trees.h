@@ -38,7 +38,7 @@ class AllowedNextHops {
   // By switch, towards the destination at hand.
   IndexVector<SwitchIdx, std::uint32_t> cuts_;
   IndexVector<SwitchIdx, char> goes_up_;
-  NextHops kept_;
+  NextHops best_;
 };
 
 /// Leaves every switch only those next hops that `others` take least: another tree where there is

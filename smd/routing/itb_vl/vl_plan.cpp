@@ -21,7 +21,7 @@ class Planner {
         kind_(task.graph.switches(), AllowedNextHops::Kind::Shortest) {}
 
   Result<ItbVlPlan> run() {
-    if (task_.kept != nullptr) {
+    if (task_.previous != nullptr) {
       grow_trees(true);
       if (try_changes()) return finish();
     }
@@ -44,7 +44,7 @@ class Planner {
   /// VLs that a path may go through.
   [[nodiscard]] unsigned most_changing() const { return task_.vl_changes ? task_.max_vls : 1; }
 
-  [[nodiscard]] bool cuts_known() const { return task_.cut != LaneCut::MinimalCycles; }
+  [[nodiscard]] bool cuts_known() const { return task_.cut != VlChangeRule::MinimalCycles; }
 
   [[nodiscard]] std::string explain_failure() const {
     const unsigned vls = task_.max_vls;
@@ -76,8 +76,8 @@ class Planner {
   void grow_trees(bool keep) {
     const std::size_t switches = task_.graph.switches();
     TreeBalance balance{task_.graph, task_.demand, task_.costs};
-    trees_ = keep ? task_.kept->trees[0] : SwitchTrees{switches};
-    wishes_ = keep ? &task_.kept->sls : nullptr;
+    trees_ = keep ? task_.previous->trees[0] : SwitchTrees{switches};
+    wishes_ = keep ? &task_.previous->sls : nullptr;
     plan_.imbalance = balance_trees({}, trees_, balance);
     load_ = balance.measure();
     pairs_ = list_pairs(task_.graph, trees_, cuts_known() ? &rule_ : nullptr);
@@ -103,23 +103,28 @@ class Planner {
     }
     balance.fill(find, trees);
     balance.improve(find, trees, &movable);
-    // A link is the only shortest way between its ends: one that no tree took has come up, and
+    // A link is the only shortest path between its ends: one that no tree took has come up, and
     // gets its share from all of them.
-    const bool any_kept = std::ranges::find(used, 1) != used.end();
-    if (any_kept && std::ranges::find(used, 0) != used.end()) {
+    const bool any_known = std::ranges::find(used, 1) != used.end();
+    if (any_known && std::ranges::find(used, 0) != used.end()) {
       balance.improve(find, trees);
-    } else if (any_kept && others.empty() && is_any_moved(movable)) {
-      const Imbalance reached = rebalance_switch_trees(
-          task_.graph, task_.demand, task_.costs, balance, movable, task_.kept->imbalance, trees);
+    } else if (any_known && others.empty() && is_any_moved(movable)) {
+      const Imbalance reached = rebalance_switch_trees(task_.graph,
+                                                       task_.demand,
+                                                       task_.costs,
+                                                       balance,
+                                                       movable,
+                                                       task_.previous->imbalance,
+                                                       trees);
       balance.fill(find, trees);
       return reached;
     }
-    return any_kept && task_.kept != nullptr
-               ? carry_imbalance(task_.kept->imbalance, balance.loads())
+    return any_known && task_.previous != nullptr
+               ? carry_imbalance(task_.previous->imbalance, balance.loads())
                : measure_imbalance(balance.loads());
   }
 
-  // Pairs of switches that carry traffic and whose way is not what it was.
+  // Pairs of switches that carry traffic and whose path is not what it was.
   [[nodiscard]] bool is_any_moved(const std::vector<char>& movable) const {
     const std::size_t switches = task_.graph.switches();
     for (SwitchIdx to{0}; to.value() < switches; to = next(to)) {
@@ -140,18 +145,18 @@ class Planner {
     } else {
       rule = std::make_unique<CycleRule>(task_.graph, vls);
     }
-    return std::make_unique<SlTables>(task_.graph, std::move(rule), vls, wished_lanes());
+    return std::make_unique<SlTables>(task_.graph, std::move(rule), vls, previous_vls());
   }
 
-  [[nodiscard]] std::span<const std::uint8_t> wished_lanes() const {
+  [[nodiscard]] std::span<const std::uint8_t> previous_vls() const {
     if (wishes_ == nullptr) return {};
-    return task_.kept->vls;
+    return task_.previous->vls;
   }
 
   // As many VLs as the wishes have: fewer would take some of them.
   [[nodiscard]] unsigned count_wished() const {
     unsigned count = 0;
-    for (const std::uint8_t vl : wished_lanes())
+    for (const std::uint8_t vl : previous_vls())
       if (vl != SlPlacer::kNoVl) count = std::max(count, vl + 1u);
     return count;
   }
@@ -242,7 +247,7 @@ class Planner {
 
   void add_offset(unsigned offset) {
     const bool keep = wishes_ != nullptr && wishes_->size() > offset;
-    SwitchTrees trees = keep ? task_.kept->trees[offset] : SwitchTrees{task_.graph.switches()};
+    SwitchTrees trees = keep ? task_.previous->trees[offset] : SwitchTrees{task_.graph.switches()};
     TreeBalance balance{task_.graph, task_.demand, task_.costs};
     balance_trees(plan_.trees, trees, balance);
     const std::vector<Pair> pairs = list_pairs(task_.graph, trees, cuts_known() ? &rule_ : nullptr);

@@ -26,11 +26,11 @@ struct ItbVlTask {
   const UpDownGraph& oriented;
   const Demand& demand;
   const std::vector<std::uint32_t>& costs;
-  LaneCut cut = LaneCut::UpDown;
+  VlChangeRule cut = VlChangeRule::UpDown;
   unsigned max_vls = 1;
   bool vl_changes = true;  // else one VL from end to end
   unsigned offsets = 1;    // LIDs per port
-  const PreviousVls* kept = nullptr;
+  const PreviousVls* previous = nullptr;
 };
 
 struct ItbVlPlan {

@@ -52,7 +52,7 @@ void write_switch(const ItbVlWriting& what,
   std::vector<std::uint32_t> edge_of(ports + 1, kNoEdge);
   std::uint32_t edge = what.graph.first_edge(sw);
   for (std::size_t i = 0; i < what.graph.edges(sw).size(); ++i, ++edge) {
-    for (const Cables::Cable& cable : what.cables.of(edge)) edge_of[cable.port.value()] = edge;
+    for (const ParallelLinks::Link& link : what.links.of(edge)) edge_of[link.port.value()] = edge;
   }
   const auto port = [](unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; };
   for (unsigned out = 0; out <= ports; ++out) {
@@ -64,7 +64,7 @@ void write_switch(const ItbVlWriting& what,
     std::vector<std::uint16_t> by_edge(what.graph.edges(sw).size(), from_hosts);
     for (std::size_t i = 0; i < by_edge.size(); ++i) {
       const std::uint32_t in =
-          what.cables.reverse(what.graph.first_edge(sw) + static_cast<std::uint32_t>(i));
+          what.links.reverse(what.graph.first_edge(sw) + static_cast<std::uint32_t>(i));
       SlToVl row;
       for (std::uint8_t sl = 0; sl < kSls; ++sl)
         row[sl] = Vl{plan.placer->vl(in, edge_of[out], sl)};
@@ -89,16 +89,16 @@ IndexVector<SwitchIdx, SwitchIdx> find_rows(const Fabric& now, const Fabric& bef
 }
 
 // Of cables that share an edge, one that was there before; else port 0.
-PortNum find_cable(const ItbVlWriting& now,
-                   const PreviousRoutes& in_force,
-                   SwitchIdx row,
-                   std::uint32_t edge) {
+PortNum find_link(const ItbVlWriting& now,
+                  const PreviousRoutes& in_force,
+                  SwitchIdx row,
+                  std::uint32_t edge) {
   const Fabric& before = *in_force.fabric;
   const NodeIdx node = before.switch_node[row];
-  for (const Cables::Cable& cable : now.cables.of(edge)) {
-    if (cable.port.value() <= before.num_ports(node) &&
-        before.peer[before.port_of(node, cable.port)] != kNone<PortIdx>)
-      return cable.port;
+  for (const ParallelLinks::Link& link : now.links.of(edge)) {
+    if (link.port.value() <= before.num_ports(node) &&
+        before.peer[before.port_of(node, link.port)] != kNone<PortIdx>)
+      return link.port;
   }
   return PortNum{0};
 }
@@ -115,12 +115,12 @@ std::vector<std::uint8_t> find_vls(const ItbVlWriting& now,
     const std::uint32_t first = now.graph.first_edge(sw);
     const auto end = first + static_cast<std::uint32_t>(now.graph.edges(sw).size());
     for (std::uint32_t out = first; out < end; ++out) {
-      const PortNum to = find_cable(now, in_force, rows[sw], out);
+      const PortNum to = find_link(now, in_force, rows[sw], out);
       for (std::uint32_t back = first; back < end && to != PortNum{0}; ++back) {
-        const PortNum from = find_cable(now, in_force, rows[sw], back);
+        const PortNum from = find_link(now, in_force, rows[sw], back);
         if (back == out || from == PortNum{0}) continue;
         const SlToVl& row = before.row(rows[sw], from, to);
-        std::uint8_t* const wish = vls.data() + turns.between(now.cables.reverse(back), out) * kSls;
+        std::uint8_t* const wish = vls.data() + turns.between(now.links.reverse(back), out) * kSls;
         for (unsigned sl = 0; sl < kSls; ++sl) wish[sl] = row[sl].value();
       }
     }
@@ -130,15 +130,15 @@ std::vector<std::uint8_t> find_vls(const ItbVlWriting& now,
 
 }  // namespace
 
-Cables::Cables(const SwitchGraph& all,
-               const SwitchGraph& simple,
-               const std::vector<std::uint32_t>& costs) {
+ParallelLinks::ParallelLinks(const SwitchGraph& all,
+                             const SwitchGraph& simple,
+                             const std::vector<std::uint32_t>& costs) {
   for (SwitchIdx sw{0}; sw.value() < simple.switches(); sw = next(sw)) {
     for (const SwitchEdge& edge : simple.edges(sw)) {
-      first_.push_back(static_cast<std::uint32_t>(cables_.size()));
+      first_.push_back(static_cast<std::uint32_t>(links_.size()));
       std::uint32_t at = all.first_edge(sw);
-      for (const SwitchEdge& cable : all.edges(sw)) {
-        if (cable.to == edge.to) cables_.push_back({cable.port, costs[at]});
+      for (const SwitchEdge& link : all.edges(sw)) {
+        if (link.to == edge.to) links_.push_back({link.port, costs[at]});
         ++at;
       }
       std::uint32_t back = simple.first_edge(edge.to);
@@ -146,14 +146,14 @@ Cables::Cables(const SwitchGraph& all,
       reverse_.push_back(back);
     }
   }
-  first_.push_back(static_cast<std::uint32_t>(cables_.size()));
+  first_.push_back(static_cast<std::uint32_t>(links_.size()));
 }
 
-std::vector<std::uint32_t> Cables::sum_costs() const {
+std::vector<std::uint32_t> ParallelLinks::sum_costs() const {
   constexpr double kFastest = 64;
   std::vector<double> capacity(reverse_.size(), 0);
   for (std::uint32_t edge = 0; edge < reverse_.size(); ++edge) {
-    for (const Cable& cable : of(edge)) capacity[edge] += 1.0 / cable.cost;
+    for (const Link& link : of(edge)) capacity[edge] += 1.0 / link.cost;
   }
   std::vector<std::uint32_t> sums(capacity.size(), 1);
   if (capacity.empty()) return sums;
@@ -165,13 +165,13 @@ std::vector<std::uint32_t> Cables::sum_costs() const {
 
 void write_routes(const ItbVlWriting& what, const ItbVlPlan& plan, ForwardingTables& lft) {
   const std::size_t switches = what.graph.switches();
-  // What each cable carries, numbered as in Cables, and what passes each switch to the tree at
-  // hand.
+  // What each cable carries, numbered as in ParallelLinks, and what passes each switch to the tree
+  // at hand.
   std::vector<std::vector<std::uint64_t>> load(what.graph.edge_count());
   IndexVector<SwitchIdx, std::uint64_t> flow(switches, 0);
   for (std::size_t offset = 0; offset < plan.trees.size(); ++offset) {
     for (std::uint32_t edge = 0; edge < load.size(); ++edge)
-      load[edge].assign(what.cables.of(edge).size(), 0);
+      load[edge].assign(what.links.of(edge).size(), 0);
     const SwitchTrees& trees = plan.trees[offset];
     for (const SwitchIdx destination : flow.indices()) {
       const std::vector<Target>& targets = what.targets.of[destination];
@@ -192,10 +192,10 @@ void write_routes(const ItbVlWriting& what, const ItbVlPlan& plan, ForwardingTab
           const std::uint32_t edge = trees.edge(destination, at);
           if (at == destination || edge == kNoEdge) continue;
           const auto least = std::ranges::min_element(load[edge]);
-          const Cables::Cable& cable =
-              what.cables.of(edge)[static_cast<std::size_t>(least - load[edge].begin())];
-          *least += flow[at] * target.demand * cable.cost;
-          lft.set_route(at, lid, cable.port);
+          const ParallelLinks::Link& link =
+              what.links.of(edge)[static_cast<std::size_t>(least - load[edge].begin())];
+          *least += flow[at] * target.demand * link.cost;
+          lft.set_route(at, lid, link.port);
         }
       }
     }
@@ -223,10 +223,10 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
   if (before.lft.switches() != in_force.fabric->switch_count()) return std::nullopt;
   if (before.path_sls.empty() != before.sl_to_vl.empty()) return std::nullopt;  // SLs as layers
   const IndexVector<SwitchIdx, SwitchIdx> rows = find_rows(now.fabric, *in_force.fabric);
-  PreviousVls kept{.trees = std::vector<SwitchTrees>(offsets, SwitchTrees{switches}),
-                   .sls = std::vector<PairSls>(offsets, PairSls{switches}),
-                   .vls = find_vls(now, in_force, rows),
-                   .imbalance = before.load.imbalance};
+  PreviousVls previous{.trees = std::vector<SwitchTrees>(offsets, SwitchTrees{switches}),
+                       .sls = std::vector<PairSls>(offsets, PairSls{switches}),
+                       .vls = find_vls(now, in_force, rows),
+                       .imbalance = before.load.imbalance};
   bool any = false;
   std::vector<std::uint32_t> edge_of(256, kNoEdge);  // by port
   ShortestSearch search{now.graph};
@@ -238,8 +238,8 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
       const SwitchIdx at = hops.order[i];
       if (rows[at] == kNone<SwitchIdx>) continue;
       for (std::uint32_t edge = hops.first[i]; edge < hops.first[i + 1]; ++edge) {
-        for (const Cables::Cable& cable : now.cables.of(hops.edges[edge]))
-          edge_of[cable.port.value()] = hops.edges[edge];
+        for (const ParallelLinks::Link& link : now.links.of(hops.edges[edge]))
+          edge_of[link.port.value()] = hops.edges[edge];
       }
       for (unsigned o = 0; o < offsets; ++o) {
         const auto target = std::ranges::find_if(now.targets.of[to],
@@ -249,15 +249,16 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
         if (lid > before.lft.top()) continue;
         const std::uint32_t edge = edge_of[before.lft.route(rows[at], lid).value()];
         if (edge == kNoEdge) continue;
-        kept.trees[o].set_edge(to, at, edge);
+        previous.trees[o].set_edge(to, at, edge);
         any = true;
-        if (!before.path_sls.empty()) kept.sls[o].set_sl(at, to, before.path_sls.sl(rows[at], lid));
+        if (!before.path_sls.empty())
+          previous.sls[o].set_sl(at, to, before.path_sls.sl(rows[at], lid));
       }
       std::ranges::fill(edge_of, kNoEdge);
     }
   }
   if (!any) return std::nullopt;
-  return kept;
+  return previous;
 }
 
 std::vector<Lid> list_changed(const Fabric& fabric,

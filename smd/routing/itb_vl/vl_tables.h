@@ -13,20 +13,20 @@ namespace smd {
 // From a VL plan to what switches hold: entries, SL-to-VL maps, SLs of paths.
 
 /// The cables of every edge of a graph without parallel edges.
-class Cables {
+class ParallelLinks {
  public:
-  struct Cable {
+  struct Link {
     PortNum port;  // at the switch that the edge leaves
     std::uint32_t cost;
   };
 
   /// `costs` by edge of `all`, see find_link_costs().
-  Cables(const SwitchGraph& all,
-         const SwitchGraph& simple,
-         const std::vector<std::uint32_t>& costs);
+  ParallelLinks(const SwitchGraph& all,
+                const SwitchGraph& simple,
+                const std::vector<std::uint32_t>& costs);
 
-  [[nodiscard]] std::span<const Cable> of(std::uint32_t edge) const {
-    return {cables_.data() + first_[edge], cables_.data() + first_[edge + 1]};
+  [[nodiscard]] std::span<const Link> of(std::uint32_t edge) const {
+    return {links_.data() + first_[edge], links_.data() + first_[edge + 1]};
   }
 
   /// The same edge from the other end.
@@ -38,14 +38,14 @@ class Cables {
 
  private:
   std::vector<std::uint32_t> first_;
-  std::vector<Cable> cables_;
+  std::vector<Link> links_;
   std::vector<std::uint32_t> reverse_;
 };
 
 struct ItbVlWriting {
   const Fabric& fabric;
   const SwitchGraph& graph;  // of the plan
-  const Cables& cables;
+  const ParallelLinks& links;
   const Targets& targets;
   const Demand& demand;
 };

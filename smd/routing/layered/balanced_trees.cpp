@@ -36,10 +36,10 @@ Numbers number_by_walk(const SwitchGraph& graph, const std::vector<SwitchIdx>& b
         path.pop_back();
         continue;
       }
-      const SwitchIdx far = graph.edges(sw)[next_edge[sw]++].to;
-      if (number[far] != kNotMet) continue;
-      number[far] = met++;
-      path.push_back(far);
+      const SwitchIdx neighbour = graph.edges(sw)[next_edge[sw]++].to;
+      if (number[neighbour] != kNotMet) continue;
+      number[neighbour] = met++;
+      path.push_back(neighbour);
     }
   }
   return number;

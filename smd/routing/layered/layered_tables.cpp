@@ -18,36 +18,36 @@ std::optional<std::uint8_t> find_sl(const RoutingTables& before, SwitchIdx row, 
   return static_cast<std::uint8_t>(before.path_sls.sl(row, lid) % before.vls);
 }
 
-class LaneKeeper {
+class LayerUpdate {
  public:
-  LaneKeeper(const SwitchGraph& graph, const RepairedTrees& kept, const RoutingTables& before)
-      : graph_(graph), kept_(kept), before_(before) {}
+  LayerUpdate(const SwitchGraph& graph, const RepairedTrees& repaired, const RoutingTables& before)
+      : graph_(graph), repaired_(repaired), before_(before) {}
 
   // False: what shares a bundle does not share a layer.
-  [[nodiscard]] bool put_lanes(Layering& layering) const {
+  [[nodiscard]] bool put_layers(Layering& layering) const {
     bool agree = true;
     each_tree([&](std::uint32_t tree, Lid lid) {
-      const SwitchIdx root = kept_.balanced.trees.root(tree);
-      for (const std::uint32_t sw : kept_.balanced.trees.near_to_far(root)) {
+      const SwitchIdx root = repaired_.balanced.trees.root(tree);
+      for (const std::uint32_t sw : repaired_.balanced.trees.near_to_far(root)) {
         if (sw == root.value()) continue;
-        if (const auto sl = find_sl(before_, kept_.row_before[SwitchIdx{sw}], lid))
+        if (const auto sl = find_sl(before_, repaired_.row_before[SwitchIdx{sw}], lid))
           agree = layering.put(tree, SwitchIdx{sw}, *sl) && agree;
       }
     });
     return agree;
   }
 
-  // Every path that a changed way is part of.
+  // Every path that a changed next hop is part of.
   void reopen(Layering& layering) const {
     std::vector<char> differs(graph_.switches(), 0);
-    for (std::size_t at = 0; at < kept_.changes.size();) {
-      const std::uint32_t tree = kept_.changes[at].tree;
-      const auto slots = kept_.balanced.trees.slots(tree);
+    for (std::size_t at = 0; at < repaired_.changes.size();) {
+      const std::uint32_t tree = repaired_.changes[at].tree;
+      const auto slots = repaired_.balanced.trees.slots(tree);
       std::fill(differs.begin(), differs.end(), 0);
-      for (; at < kept_.changes.size() && kept_.changes[at].tree == tree; ++at)
-        differs[kept_.changes[at].sw] = 1;
+      for (; at < repaired_.changes.size() && repaired_.changes[at].tree == tree; ++at)
+        differs[repaired_.changes[at].sw] = 1;
       for (const std::uint32_t sw :
-           kept_.balanced.trees.near_to_far(kept_.balanced.trees.root(tree))) {
+           repaired_.balanced.trees.near_to_far(repaired_.balanced.trees.root(tree))) {
         if (slots[sw] == kNoSlot) continue;
         const SwitchIdx next = graph_.edge(graph_.first_edge(SwitchIdx{sw}) + slots[sw]).to;
         differs[sw] = differs[sw] || differs[next.value()];
@@ -59,7 +59,7 @@ class LaneKeeper {
  private:
   template <class Visit>
   void each_tree(Visit&& visit) const {
-    for (const TreeFamily& family : kept_.balanced.plan.families) {
+    for (const TreeFamily& family : repaired_.balanced.plan.families) {
       for (std::uint32_t offset = 0; offset < family.trees; ++offset)
         visit(family.first_tree + offset,
               Lid{static_cast<std::uint16_t>(family.base.value() + offset)});
@@ -67,7 +67,7 @@ class LaneKeeper {
   }
 
   const SwitchGraph& graph_;
-  const RepairedTrees& kept_;
+  const RepairedTrees& repaired_;
   const RoutingTables& before_;
 };
 
@@ -147,19 +147,19 @@ std::optional<RoutingTables> update_layered_tables(std::string_view engine,
                                                    Bundle bundle) {
   const RoutingTables& before = *request.in_force->routing;
   const SwitchGraph graph{fabric};
-  RepairedTrees kept = repair_trees(fabric, lids, graph, request, per);
-  const LaneKeeper keeper{graph, kept, before};
-  Layering layering{graph, kept.balanced.trees, bundle};
-  if (!keeper.put_lanes(layering)) return std::nullopt;
-  keeper.reopen(layering);
+  RepairedTrees repaired = repair_trees(fabric, lids, graph, request, per);
+  const LayerUpdate layers{graph, repaired, before};
+  Layering layering{graph, repaired.balanced.trees, bundle};
+  if (!layers.put_layers(layering)) return std::nullopt;
+  layers.reopen(layering);
   const std::optional<unsigned> vls = layering.resume(find_vl_budget(fabric, request));
   if (!vls) return std::nullopt;
   RoutingTables tables =
-      make_layered_tables(engine, graph, kept.targets, kept.balanced, layering, *vls);
-  tables.load.imbalance = kept.imbalance;
-  tables.orientation = std::move(kept.orientation);
+      make_layered_tables(engine, graph, repaired.targets, repaired.balanced, layering, *vls);
+  tables.load.imbalance = repaired.imbalance;
+  tables.orientation = std::move(repaired.orientation);
   if (!tables.orientation.by_guid.empty()) tables.notes.emplace_back(kDetoursNote);
-  tables.recomputed = list_recomputed(before, tables, kept.row_before);
+  tables.recomputed = list_recomputed(before, tables, repaired.row_before);
   return tables;
 }
 

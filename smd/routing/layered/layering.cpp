@@ -39,7 +39,7 @@ Layering::Layering(const SwitchGraph& graph, const InTrees& trees, Bundle bundle
     const std::size_t number = row_of(tree);
     for (const std::uint32_t source : trees.near_to_far(trees.root(tree))) {
       if (source == trees.root(tree).value() || row(number)[source] == kWaiting) continue;
-      set_lane(number, source, kWaiting);
+      set_layer(number, source, kWaiting);
     }
   }
 }
@@ -53,7 +53,7 @@ std::uint8_t Layering::layer(std::uint32_t tree, SwitchIdx source) const {
   return found == kNoPath ? 0 : found;
 }
 
-void Layering::set_lane(std::size_t number, std::uint32_t source, std::uint8_t layer) {
+void Layering::set_layer(std::size_t number, std::uint32_t source, std::uint8_t layer) {
   const auto set = [&](std::size_t r, std::size_t s) {
     std::uint8_t& mark = row(r)[s];
     if (mark == kWaiting) --waiting_[r];
@@ -122,7 +122,7 @@ void Layering::leave_out_what_is_cut(const AcyclicGraph& layer) {
       const std::uint32_t next = dependencies_.to(channel);
       fits_[sw] =
           next == root || (fits_[next] && layer.has(dependencies_.at(channel, slots[next])));
-      if (!fits_[sw] && row(number)[sw] == kWaiting) set_lane(number, sw, kLeftOut);
+      if (!fits_[sw] && row(number)[sw] == kWaiting) set_layer(number, sw, kLeftOut);
     }
   }
 }
@@ -143,7 +143,7 @@ void Layering::fill_up(AcyclicGraph& layer, std::uint8_t number, std::uint64_t b
       if (row(r)[at] != kLeftOut) continue;
       const auto source = static_cast<std::uint32_t>(at);
       list_dependencies(r, source);
-      set_lane(r, source, layer.add_all(needed_, budget) ? number : kWaiting);
+      set_layer(r, source, layer.add_all(needed_, budget) ? number : kWaiting);
     }
   }
 }
@@ -174,7 +174,7 @@ void Layering::list_path(std::uint32_t tree, std::uint32_t source) {
 
 bool Layering::put(std::uint32_t tree, SwitchIdx source, std::uint8_t layer) {
   const std::uint8_t now = row(row_of(tree))[source.value()];
-  if (now == kWaiting) set_lane(row_of(tree), source.value(), layer);
+  if (now == kWaiting) set_layer(row_of(tree), source.value(), layer);
   return now == kWaiting || now == kNoPath || now == layer;
 }
 
@@ -183,7 +183,7 @@ void Layering::reopen(std::uint32_t tree, SwitchIdx source) {
   const std::uint8_t now = row(number)[source.value()];
   if (now >= kLeftOut) return;
   reopened_.push_back({number, source.value(), now});
-  set_lane(number, source.value(), kWaiting);
+  set_layer(number, source.value(), kWaiting);
 }
 
 std::optional<unsigned> Layering::resume(unsigned most) {
@@ -204,7 +204,7 @@ std::optional<unsigned> Layering::resume(unsigned most) {
     if (row(bundle.row)[bundle.source] != kWaiting) continue;
     list_dependencies(bundle.row, bundle.source);
     if (layers[bundle.layer].add_all(needed_, budget))
-      set_lane(bundle.row, bundle.source, bundle.layer);
+      set_layer(bundle.row, bundle.source, bundle.layer);
   }
   for (std::size_t number = 0; number < waiting_.size(); ++number) {
     if (waiting_[number] == 0) continue;
@@ -214,7 +214,7 @@ std::optional<unsigned> Layering::resume(unsigned most) {
       const auto taker = std::ranges::find_if(
           layers, [&](AcyclicGraph& layer) { return layer.add_all(needed_, budget); });
       if (taker == layers.end()) return std::nullopt;
-      set_lane(number, source, static_cast<std::uint8_t>(taker - layers.begin()));
+      set_layer(number, source, static_cast<std::uint8_t>(taker - layers.begin()));
     }
   }
   unsigned used = 1;

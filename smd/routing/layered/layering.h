@@ -61,7 +61,7 @@ class Layering {
   static constexpr std::uint8_t kNoPath = 255;
 
   [[nodiscard]] std::optional<unsigned> assign(unsigned most, bool only_if_likely);
-  void set_lane(std::size_t row, std::uint32_t source, std::uint8_t layer);
+  void set_layer(std::size_t row, std::uint32_t source, std::uint8_t layer);
 
   /// Calls use(dependency, paths) for what bundles with this mark need, tree by tree.
   template <class Use>

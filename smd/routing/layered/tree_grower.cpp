@@ -128,12 +128,12 @@ void TreeGrower::aim_at(SwitchIdx root) {
     std::uint32_t edge = graph_.first_edge(SwitchIdx{sw});
     std::uint8_t number = 0;
     for (const SwitchEdge& to : graph_.edges(SwitchIdx{sw})) {
-      const std::uint32_t far = to.to.value();
-      if (distance_[far] == kUnreached) {
-        distance_[far] = distance_[sw] + 1;
-        order.push_back(far);
-      } else if (distance_[far] < distance_[sw]) {
-        candidates_.push_back({edge, far, number});
+      const std::uint32_t neighbour = to.to.value();
+      if (distance_[neighbour] == kUnreached) {
+        distance_[neighbour] = distance_[sw] + 1;
+        order.push_back(neighbour);
+      } else if (distance_[neighbour] < distance_[sw]) {
+        candidates_.push_back({edge, neighbour, number});
       }
       ++edge;
       ++number;
@@ -181,18 +181,18 @@ std::vector<std::uint32_t> TreeGrower::repair(const TreeFamily& family,
                                               NextHopChoice style) {
   const std::span<std::uint8_t> taken = trees_.slots(family.first_tree + offset);
   const std::vector<std::uint32_t>& order = trees_.near_to_far(family.root);
-  std::vector<std::uint32_t> mended;
+  std::vector<std::uint32_t> changed;
   cost_[family.root.value()] = 0;
   for (std::size_t at = 1; at < order.size(); ++at) {
     const std::uint32_t sw = order[at];
     if (!is_candidate(sw, taken[sw])) {
       taken[sw] = choose(family, offset, style, at).number;
-      mended.push_back(sw);
+      changed.push_back(sw);
     }
     const std::uint32_t edge = graph_.first_edge(SwitchIdx{sw}) + taken[sw];
     cost_[sw] = cost_[graph_.edge(edge).to.value()] + load_[edge];
   }
-  return mended;
+  return changed;
 }
 
 const TreeGrower::Candidate& TreeGrower::choose(const TreeFamily& family,
@@ -251,7 +251,7 @@ bool TreeGrower::shift(const TreeFamily& family,
     return false;
   const std::uint64_t paths = count_paths(family, offset, sw) * family.weight;
 
-  // All ways are shortest ones, so the old and the new one meet after as many links.
+  // All paths are shortest ones, so the old and the new one meet after as many links.
   const auto follow = [&](std::uint32_t from, std::uint8_t by, auto&& visit) {
     const std::uint32_t edge = graph_.first_edge(SwitchIdx{from}) + by;
     visit(edge, paths * slowness_[edge]);
@@ -324,8 +324,8 @@ const TreeGrower::Candidate& TreeGrower::choose_cheap(std::span<const Candidate>
   };
   const Candidate* best = some.data();
   for (const Candidate& candidate : some.subspan(1)) {
-    const bool other_cable = candidate.to == best->to && load_[candidate.edge] < load_[best->edge];
-    if (price(candidate) < price(*best) || other_cable) best = &candidate;
+    const bool other_link = candidate.to == best->to && load_[candidate.edge] < load_[best->edge];
+    if (price(candidate) < price(*best) || other_link) best = &candidate;
   }
   return *best;
 }

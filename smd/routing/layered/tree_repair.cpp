@@ -72,23 +72,23 @@ struct Gained {
   std::uint8_t slot;
 };
 
-class Keeper {
+class TreeRepair {
  public:
-  Keeper(const Fabric& fabric,
-         const SwitchGraph& graph,
-         const RoutingRequest& request,
-         DetourSearch* detours,
-         RepairedTrees& kept)
+  TreeRepair(const Fabric& fabric,
+             const SwitchGraph& graph,
+             const RoutingRequest& request,
+             DetourSearch* detours,
+             RepairedTrees& repaired)
       : graph_(graph),
         detours_(detours),
         before_(*request.in_force),
-        kept_(kept),
-        grower_(fabric, graph, kept.balanced.plan, kept.balanced.trees),
+        repaired_(repaired),
+        grower_(fabric, graph, repaired.balanced.plan, repaired.balanced.trees),
         slot_by_port_(graph.switches()),
         asked_(graph.switches(), 0),
         led_around_(graph.switches(), 0),
-        changed_(kept.balanced.trees.count()),
-        recabled_(find_port_changes(*request.in_force->fabric, fabric, graph).any()) {
+        changed_(repaired.balanced.trees.count()),
+        relinked_(find_port_changes(*request.in_force->fabric, fabric, graph).any()) {
     const Fabric& old = *before_.fabric;
     const Targets old_targets = find_targets(old, *before_.lids);
     const bool none = std::ranges::all_of(old_targets.hosts, [](auto hosts) { return hosts == 0; });
@@ -96,7 +96,7 @@ class Keeper {
       slot_by_port_[sw].fill(kNoSlot);
       const std::optional<NodeIdx> node = old.find_node(fabric.node_guid[fabric.switch_node[sw]]);
       const bool known = node && old.is_switch(*node);
-      kept.row_before.push_back(known ? old.switch_of[*node] : kNone<SwitchIdx>);
+      repaired.row_before.push_back(known ? old.switch_of[*node] : kNone<SwitchIdx>);
       had_hosts_.push_back(known && (none || old_targets.hosts[old.switch_of[*node]] != 0));
       std::uint8_t slot = 0;
       for (const SwitchEdge& edge : graph.edges(sw)) {
@@ -110,7 +110,7 @@ class Keeper {
 
   void run() {
     std::uint32_t offsets = 0;
-    for (const TreeFamily& family : kept_.balanced.plan.families)
+    for (const TreeFamily& family : repaired_.balanced.plan.families)
       offsets = std::max(offsets, family.trees);
     for (std::uint32_t offset = 0; offset < offsets; ++offset) {
       grower_.clear_loads();
@@ -140,35 +140,35 @@ class Keeper {
         });
       }
       // Hosts that come and go move nobody else.
-      if (!recabled_) {
-        kept_.imbalance = before_.routing->load.imbalance;
+      if (!relinked_) {
+        repaired_.imbalance = before_.routing->load.imbalance;
         continue;
       }
       const Imbalance reached = rebalance_trees({.graph = graph_,
-                                                 .plan = kept_.balanced.plan,
-                                                 .trees = kept_.balanced.trees,
+                                                 .plan = repaired_.balanced.plan,
+                                                 .trees = repaired_.balanced.trees,
                                                  .offset = offset,
                                                  .changed = changed_},
                                                 grower_,
                                                 before_.routing->load.imbalance);
-      if (offset == 0) kept_.imbalance = reached;
+      if (offset == 0) repaired_.imbalance = reached;
     }
     for (std::uint32_t tree = 0; tree < changed_.size(); ++tree) {
-      for (const std::uint32_t sw : changed_[tree]) kept_.changes.push_back({tree, sw});
+      for (const std::uint32_t sw : changed_[tree]) repaired_.changes.push_back({tree, sw});
     }
   }
 
  private:
   static bool had_edge(const Fabric& old, NodeIdx node, PortNum port, Guid to) {
     if (port.value() > old.num_ports(node)) return false;
-    const PortIdx far = old.peer[old.port_of(node, port)];
-    return far != kNone<PortIdx> && old.node_guid[old.node_of[far]] == to;
+    const PortIdx peer = old.peer[old.port_of(node, port)];
+    return peer != kNone<PortIdx> && old.node_guid[old.node_of[peer]] == to;
   }
 
   template <class Visit>
   void each_family(std::uint32_t offset, Visit&& visit) {
     SwitchIdx at = kNone<SwitchIdx>;
-    for (const TreeFamily& family : kept_.balanced.plan.families) {
+    for (const TreeFamily& family : repaired_.balanced.plan.families) {
       if (offset >= family.trees) continue;
       if (family.root != at) aim(family);
       at = family.root;
@@ -177,7 +177,7 @@ class Keeper {
   }
 
   void aim(const TreeFamily& family) {
-    if (detours_ != nullptr && kept_.targets.hosts[family.root] == 0) {
+    if (detours_ != nullptr && repaired_.targets.hosts[family.root] == 0) {
       if (!asked_[family.root]) led_around_[family.root] = is_led_around(family);
       asked_[family.root] = 1;
     }
@@ -202,9 +202,10 @@ class Keeper {
     const ForwardingTables& tables = before_.routing->lft;
     const Lid lid{static_cast<std::uint16_t>(family.base.value() + offset)};
     if (lid > tables.top()) return;
-    const std::span<std::uint8_t> slots = kept_.balanced.trees.slots(family.first_tree + offset);
-    for (const std::uint32_t sw : kept_.balanced.trees.near_to_far(family.root)) {
-      const SwitchIdx row = kept_.row_before[SwitchIdx{sw}];
+    const std::span<std::uint8_t> slots =
+        repaired_.balanced.trees.slots(family.first_tree + offset);
+    for (const std::uint32_t sw : repaired_.balanced.trees.near_to_far(family.root)) {
+      const SwitchIdx row = repaired_.row_before[SwitchIdx{sw}];
       if (row == kNone<SwitchIdx> || sw == family.root.value()) continue;
       slots[sw] = slot_by_port_[SwitchIdx{sw}][tables.route(row, lid).value()];
     }
@@ -213,7 +214,7 @@ class Keeper {
   const SwitchGraph& graph_;
   DetourSearch* detours_;
   const PreviousRoutes& before_;
-  RepairedTrees& kept_;
+  RepairedTrees& repaired_;
   TreeGrower grower_;
   IndexVector<SwitchIdx, std::array<std::uint8_t, 256>> slot_by_port_;
   IndexVector<SwitchIdx, char> had_hosts_;
@@ -221,7 +222,7 @@ class Keeper {
   IndexVector<SwitchIdx, char> led_around_;
   std::vector<Gained> gained_;
   std::vector<std::vector<std::uint32_t>> changed_;  // by tree
-  const bool recabled_;
+  const bool relinked_;
 };
 
 }  // namespace
@@ -237,8 +238,8 @@ Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalan
   std::vector<std::uint64_t>& load = grower.loads();
   const LoadTarget aim =
       find_load_target(find_least_peak(on.graph, traffic, grower.slowness(), load), before, load);
-  LoadRebalancer relief{on.graph, traffic.sources, grower.slowness(), load, trees};
-  relief.run(aim);
+  LoadRebalancer rebalancer{on.graph, traffic.sources, grower.slowness(), load, trees};
+  rebalancer.run(aim);
   return carry_imbalance(before, load);
 }
 
@@ -252,18 +253,18 @@ RepairedTrees repair_trees(const Fabric& fabric,
   const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
   TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
   const auto per_switch = plan.count_trees();
-  RepairedTrees kept{
+  RepairedTrees repaired{
       std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0, {}}, {}, {}, {}, {}};
   const Orientation& along = request.in_force->routing->orientation;
   if (along.by_guid.empty()) {
-    Keeper{fabric, graph, request, nullptr, kept}.run();
-    return kept;
+    TreeRepair{fabric, graph, request, nullptr, repaired}.run();
+    return repaired;
   }
   OrientedFabric oriented{fabric, lids, request.options.roots, &along};
   DetourSearch detours{oriented};
-  Keeper{fabric, graph, request, &detours, kept}.run();
-  kept.orientation = std::move(oriented.oriented.orientation);
-  return kept;
+  TreeRepair{fabric, graph, request, &detours, repaired}.run();
+  repaired.orientation = std::move(oriented.oriented.orientation);
+  return repaired;
 }
 
 }  // namespace smd

@@ -23,9 +23,9 @@ void LayerNextHops::widen(const GrownTree& tree,
   const std::size_t words = channels_.words;
   out_.assign(channels_.switches() * words, 0);
   back_.assign(channels_.switches() * words, 0);
-  const auto mark = [&](Rows& rows, Channel channel) {
+  const auto mark = [&](SlotMasks& masks, Channel channel) {
     const std::uint32_t slot = channels_.slot(channel);
-    rows[channels_.from[channel].value() * words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+    masks[channels_.from[channel].value() * words + slot / 64] |= std::uint64_t{1} << (slot % 64);
   };
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     mark(out_, tree.egress[tree.order[at]]);
@@ -35,7 +35,7 @@ void LayerNextHops::widen(const GrownTree& tree,
   const auto find_fullest = [&](Channel channel) {
     return load == nullptr ? 0 : std::max((*load)[channel], fullest_[channels_.to[channel]]);
   };
-  // Nearest first: the ways of a switch are complete before anything farther may lead to it.
+  // Nearest first: the next hops of a switch are complete before anything farther may lead to it.
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     const SwitchIdx sw = tree.order[at];
     const std::uint32_t nearer = tree.depth[sw] - 1;

@@ -29,11 +29,11 @@ class LayerNextHops {
   [[nodiscard]] bool may_take(TurnSet& turns, Channel channel);
   void write(const GrownTree& tree, NextHops& hops) const;
 
-  using Rows = std::vector<std::uint64_t>;  // by switch
+  using SlotMasks = std::vector<std::uint64_t>;  // by switch
 
   const Channels& channels_;
-  Rows out_;   // out of a switch, by slot
-  Rows back_;  // over the tree into a switch: slots of the channels back
+  SlotMasks out_;   // out of a switch, by slot
+  SlotMasks back_;  // over the tree into a switch: slots of the channels back
   IndexVector<SwitchIdx, std::uint64_t> fullest_;  // load of a link on the path over the tree
 };
 

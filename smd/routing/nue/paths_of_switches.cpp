@@ -179,8 +179,8 @@ class PathsOfSwitches {
     return to == at || chosen_[to] != kNoChannel;
   }
 
-  /// Of the ways out of `sw` that lead on: one that brings no new turn, else the first whose turn
-  /// closes no cycle, by the lowest switch, so that different LIDs turn at the same few.
+  /// Of the channels out of `sw` that lead on: one that brings no new turn, else the first whose
+  /// turn closes no cycle, by the lowest switch, so that different LIDs turn at the same few.
   bool choose_at(SwitchIdx sw, Lid lid, SwitchIdx at, bool shortest) {
     const auto may = [&](Channel channel) {
       const SwitchIdx to = channels_.to[channel];

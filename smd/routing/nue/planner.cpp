@@ -76,7 +76,7 @@ constexpr std::size_t kNoRow = ~std::size_t{0};
 constexpr int kEscapeRounds = 6;
 
 // Layers on which a switch without shortest routes is tried, beginning with its neighbourhood's.
-constexpr unsigned kMostLanesTried = 2;
+constexpr unsigned kMostLayersTried = 2;
 
 // How far apart destinations are that follow each other.
 constexpr std::array<std::size_t, 2> kStrides{2, 6};
@@ -141,8 +141,8 @@ NuePlanner::Homes NuePlanner::begin(unsigned layers) {
       home.insert(home.end(), parts[layer].begin(), parts[layer].end());
     }
   }
-  for (const std::vector<SwitchIdx>& of_lane : roots) {
-    EscapeTree escape{channels_, of_lane};
+  for (const std::vector<SwitchIdx>& of_layer : roots) {
+    EscapeTree escape{channels_, of_layer};
     TurnSet turns{channels_, escape.list_channels()};
     for (const auto& [in, out] : escape.list_turns()) turns.add(in, out);
     turns.keep();
@@ -220,7 +220,7 @@ void NuePlanner::plan_least_detour(SwitchIdx destination) {
   std::uint64_t shortest = ~std::uint64_t{0};
   const unsigned home = layer_of_[destination];
   const auto count = static_cast<unsigned>(layers_.size());
-  for (unsigned step = 0; step < std::min(count, kMostLanesTried) && shortest != 0; ++step) {
+  for (unsigned step = 0; step < std::min(count, kMostLayersTried) && shortest != 0; ++step) {
     const unsigned layer = (home + step) % count;
     complete(destination, layers_[layer]);
     const std::uint64_t detours = measure_detours(least);
@@ -292,12 +292,13 @@ void NuePlanner::read(SwitchIdx destination, GrownTree& tree) const {
   for (std::size_t at = 0; at < tree.order.size(); ++at) {
     const SwitchIdx sw = tree.order[at];
     for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
-      const SwitchIdx far = channels_.to[c];
-      if (tree.egress[far] != kNoChannel || slots[far.value()] == kNoSlot) continue;
-      if (channels_.first[far.value()] + slots[far.value()] != channels_.reverse[c]) continue;
-      tree.egress[far] = channels_.reverse[c];
-      tree.depth[far] = tree.depth[sw] + 1;
-      tree.order.push_back(far);
+      const SwitchIdx neighbour = channels_.to[c];
+      if (tree.egress[neighbour] != kNoChannel || slots[neighbour.value()] == kNoSlot) continue;
+      if (channels_.first[neighbour.value()] + slots[neighbour.value()] != channels_.reverse[c])
+        continue;
+      tree.egress[neighbour] = channels_.reverse[c];
+      tree.depth[neighbour] = tree.depth[sw] + 1;
+      tree.order.push_back(neighbour);
     }
   }
 }

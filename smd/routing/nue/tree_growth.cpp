@@ -22,11 +22,11 @@ EscapeTree::EscapeTree(const Channels& channels, const std::vector<SwitchIdx>& r
   for (std::size_t at = 0; at < order_.size(); ++at) {
     const SwitchIdx sw = order_[at];
     for (Channel c = channels.first[sw.value()]; c < channels.first[sw.value() + 1]; ++c) {
-      const SwitchIdx far = channels.to[c];
-      if (met[far]) continue;
-      met[far] = 1;
-      up_[far] = channels.reverse[c];
-      order_.push_back(far);
+      const SwitchIdx neighbour = channels.to[c];
+      if (met[neighbour]) continue;
+      met[neighbour] = 1;
+      up_[neighbour] = channels.reverse[c];
+      order_.push_back(neighbour);
     }
   }
 }
@@ -102,10 +102,10 @@ bool TreeGrowth::grow(TurnSet& turns,
     for (std::size_t at = begin; at < tree_.order.size(); ++at) {
       const std::uint32_t sw = tree_.order[at].value();
       for (Channel c = channels_.first[sw]; c < channels_.first[sw + 1]; ++c) {
-        const SwitchIdx far = channels_.to[c];
-        if (tree_.depth[far] != kUnreached || seen_[far] == round_) continue;
-        seen_[far] = round_;
-        next_.push_back(far);
+        const SwitchIdx neighbour = channels_.to[c];
+        if (tree_.depth[neighbour] != kUnreached || seen_[neighbour] == round_) continue;
+        seen_[neighbour] = round_;
+        next_.push_back(neighbour);
       }
     }
     begin = tree_.order.size();
@@ -129,9 +129,9 @@ bool TreeGrowth::attach(TurnSet& turns,
   Channel best = kNoChannel;
   choices_.clear();
   for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
-    const SwitchIdx far = channels_.to[c];
-    if (tree_.depth[far] != depth) continue;
-    const Channel next = tree_.egress[far];
+    const SwitchIdx neighbour = channels_.to[c];
+    if (tree_.depth[neighbour] != depth) continue;
+    const Channel next = tree_.egress[neighbour];
     if (next == kNoChannel || turns.has(c, next) ||
         (rules.even && turns.fits(c, next) && !turns.is_barred(c, next))) {
       if (best == kNoChannel || load[c] < load[best]) best = c;
@@ -215,15 +215,15 @@ void PricedGrowth::offer_to_all(const TurnSet& turns, SwitchIdx near) {
   const Channel next = tree_.egress[near];
   const std::uint64_t* const barred = next == kNoChannel ? nullptr : turns.barred(next).data();
   for (Channel c = first; c < channels_.first[near.value() + 1]; ++c) {
-    const SwitchIdx far = channels_.to[c];
-    if (tree_.depth[far] != kUnreached) continue;
+    const SwitchIdx neighbour = channels_.to[c];
+    if (tree_.depth[neighbour] != kUnreached) continue;
     const std::uint32_t slot = c - first;
     if (barred == nullptr || (barred[slot / 64] >> (slot % 64) & 1) == 0)
-      offer(far, channels_.reverse[c]);
+      offer(neighbour, channels_.reverse[c]);
   }
 }
 
-// Its best way turned out to close a cycle, and is barred now.
+// Its best channel turned out to close a cycle, and is barred now.
 void PricedGrowth::look_again(const TurnSet& turns, SwitchIdx sw) {
   cost_[sw] = kNoCost;
   for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {

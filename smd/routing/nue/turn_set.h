@@ -58,22 +58,23 @@ class TurnSet {
   void forget_barred();
 
  private:
-  using Rows = std::vector<std::uint64_t>;
+  using SlotMasks = std::vector<std::uint64_t>;
 
-  [[nodiscard]] bool test(const Rows& rows, Channel channel, std::uint32_t slot) const {
-    return rows[std::size_t{channel} * channels_->words + slot / 64] >> (slot % 64) & 1;
+  [[nodiscard]] bool test(const SlotMasks& masks, Channel channel, std::uint32_t slot) const {
+    return masks[std::size_t{channel} * channels_->words + slot / 64] >> (slot % 64) & 1;
   }
 
-  void set(Rows& rows, Channel channel, std::uint32_t slot) const {
-    rows[std::size_t{channel} * channels_->words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+  void set(SlotMasks& masks, Channel channel, std::uint32_t slot) const {
+    masks[std::size_t{channel} * channels_->words + slot / 64] |= std::uint64_t{1} << (slot % 64);
   }
 
-  void clear(Rows& rows, Channel channel, std::uint32_t slot) const {
-    rows[std::size_t{channel} * channels_->words + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+  void clear(SlotMasks& masks, Channel channel, std::uint32_t slot) const {
+    masks[std::size_t{channel} * channels_->words + slot / 64] &=
+        ~(std::uint64_t{1} << (slot % 64));
   }
 
-  [[nodiscard]] std::span<const std::uint64_t> row(const Rows& rows, Channel channel) const {
-    return {rows.data() + std::size_t{channel} * channels_->words, channels_->words};
+  [[nodiscard]] std::span<const std::uint64_t> row(const SlotMasks& masks, Channel channel) const {
+    return {masks.data() + std::size_t{channel} * channels_->words, channels_->words};
   }
 
   /// Puts `in` before `out` in the order; false when turns lead from `out` to `in`.
@@ -88,9 +89,9 @@ class TurnSet {
   void renumber();
 
   const Channels* channels_;
-  Rows after_;   // by in channel
-  Rows before_;  // by out channel
-  Rows barred_;  // by out channel
+  SlotMasks after_;   // by in channel
+  SlotMasks before_;  // by out channel
+  SlotMasks barred_;  // by out channel
   // The order as a ring, with one end mark behind the channels. Places leave gaps, so that what
   // moves between two channels moves alone.
   std::vector<std::uint64_t> place_;

@@ -61,7 +61,7 @@ NueUpdate::NueUpdate(const Fabric& fabric,
     by_port_[channels.from[c].value() * std::size_t{256} + graph.edge(c).port.value()] = c;
   const PortChanges changes = find_port_changes(*in_force.fabric, fabric, graph);
   before_ = changes.before;
-  recabled_ = changes.any();
+  relinked_ = changes.any();
   for (const PortChanges::Gained& link : changes.gained)
     gained_.push_back(by_port_[link.sw.value() * std::size_t{256} + link.port.value()]);
   list_wanted();
@@ -257,7 +257,7 @@ std::uint64_t NueUpdate::count_paths(SwitchIdx sw, Lid lid) const {
 }
 
 // On from the switch that the link makes nearer, as far as others get nearer by that or their load
-// gets evener.
+// gets more even.
 void NueUpdate::shorten(const Wanted& wanted, Channel gained) {
   const SwitchIdx start = channels_.from[gained];
   const std::uint32_t now = depth(start, wanted);
@@ -270,15 +270,15 @@ void NueUpdate::shorten(const Wanted& wanted, Channel gained) {
     for (Channel c = channels_.first[nearer[at].value()];
          c < channels_.first[nearer[at].value() + 1];
          ++c) {
-      const SwitchIdx far = channels_.to[c];
+      const SwitchIdx neighbour = channels_.to[c];
       const Channel channel = channels_.reverse[c];
-      const bool follows = entry(far, wanted.lid) == channel;
+      const bool follows = entry(neighbour, wanted.lid) == channel;
       if (!follows) {
-        const std::uint32_t links = depth(far, wanted);
+        const std::uint32_t links = depth(neighbour, wanted);
         if (links == own + 1) move(wanted, channel, true);
         if (links <= own + 1 || !move(wanted, channel, false)) continue;
       }
-      nearer.push_back(far);
+      nearer.push_back(neighbour);
     }
   }
 }
@@ -300,7 +300,7 @@ void NueUpdate::fill(Channel gained) {
 }
 
 // As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
-// Requires: the way beyond does not come back.
+// Requires: the path behind it does not come back.
 bool NueUpdate::move(const Wanted& wanted, Channel egress, bool if_even) {
   const SwitchIdx sw = channels_.from[egress];
   const std::uint64_t paths = count_paths(sw, wanted.lid) * wanted.demand;
@@ -332,52 +332,52 @@ bool NueUpdate::move(const Wanted& wanted, Channel egress, bool if_even) {
 }
 
 // What a change leaves uneven in the trees that are kept: the fullest links give away what other
-// ways take as well.
+// paths take as well.
 
 class NueUpdate::Movable final : public MovableTrees {
  public:
-  explicit Movable(NueUpdate& kept) : kept_(kept) {}
+  explicit Movable(NueUpdate& update) : update_(update) {}
 
   [[nodiscard]] std::uint32_t count() const override {
-    return static_cast<std::uint32_t>(kept_.wanted_.size());
+    return static_cast<std::uint32_t>(update_.wanted_.size());
   }
 
   [[nodiscard]] SwitchIdx root(std::uint32_t tree) const override {
-    return kept_.wanted_[tree].last;
+    return update_.wanted_[tree].last;
   }
 
   [[nodiscard]] std::uint32_t demand(std::uint32_t tree) const override {
-    return kept_.wanted_[tree].demand;
+    return update_.wanted_[tree].demand;
   }
 
   [[nodiscard]] std::uint32_t edge(std::uint32_t tree, SwitchIdx sw) const override {
-    const Wanted& wanted = kept_.wanted_[tree];
-    return sw == wanted.last ? kNoEdge : kept_.entry(sw, wanted.lid);
+    const Wanted& wanted = update_.wanted_[tree];
+    return sw == wanted.last ? kNoEdge : update_.entry(sw, wanted.lid);
   }
 
   [[nodiscard]] bool has_changed(std::uint32_t tree) const override {
-    return kept_.moved_[kept_.wanted_[tree].lid.value()] != 0;
+    return update_.moved_[update_.wanted_[tree].lid.value()] != 0;
   }
 
   [[nodiscard]] bool has_changed(std::uint32_t tree, SwitchIdx sw) const override {
-    const Lid lid = kept_.wanted_[tree].lid;
-    const ForwardingTables& before = kept_.in_force_.routing->lft;
-    const SwitchIdx row = kept_.before_[sw];
+    const Lid lid = update_.wanted_[tree].lid;
+    const ForwardingTables& before = update_.in_force_.routing->lft;
+    const SwitchIdx row = update_.before_[sw];
     return row == kNone<SwitchIdx> || lid > before.top() ||
-           before.route(row, lid) != kept_.result_.lft.route(sw, lid);
+           before.route(row, lid) != update_.result_.lft.route(sw, lid);
   }
 
   [[nodiscard]] bool take(std::uint32_t tree, SwitchIdx, std::uint32_t edge) override {
-    return kept_.turn(kept_.wanted_[tree], edge);
+    return update_.turn(update_.wanted_[tree], edge);
   }
 
  private:
-  NueUpdate& kept_;
+  NueUpdate& update_;
 };
 
 void NueUpdate::rebalance() {
   // What is aimed at later must not depend on how often nothing changed before.
-  if (!recabled_) {
+  if (!relinked_) {
     result_.load.imbalance = in_force_.routing->load.imbalance;
     return;
   }

@@ -88,7 +88,7 @@ class NueUpdate {
   std::vector<TurnSet> turns_;       // by layer
   std::vector<std::uint64_t> load_;  // by channel
   std::vector<Channel> gained_;
-  bool recabled_ = false;    // hosts that come and go move nobody else
+  bool relinked_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
   TreeGrowth growth_;
   GrownTree tree_;  // what is left of a LID's routes

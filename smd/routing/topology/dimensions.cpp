@@ -6,7 +6,7 @@
 namespace smd {
 namespace {
 
-// A plane this many times smaller than the largest of its dimension is a torn-off piece.
+// A hyperplane this many times smaller than the largest of its dimension is a torn-off piece.
 constexpr std::uint32_t kTornOff = 4;
 
 // More switches out of place than this are no damage, but another fabric.
@@ -71,10 +71,10 @@ class Placement {
   Lattice& lattice_;
 };
 
-// The planes of one dimension: first pieces, then those that belong together.
-class PlaneSearch {
+// The hyperplanes of one dimension: first pieces, then those that belong together.
+class HyperplaneSearch {
  public:
-  PlaneSearch(const NeighbourGraph& graph, const Dimensions& dimensions, std::uint32_t d)
+  HyperplaneSearch(const NeighbourGraph& graph, const Dimensions& dimensions, std::uint32_t d)
       : graph_(graph),
         dimensions_(dimensions),
         d_(d),
@@ -117,22 +117,22 @@ class PlaneSearch {
     }
   }
 
-  // Planes by the lowest GUIDs in them.
-  template <class PlaneOf>
-  std::uint32_t number(PlaneOf&& plane_of) {
+  // Hyperplanes by the lowest GUIDs in them.
+  template <class NumberOf>
+  std::uint32_t number(NumberOf&& number_of) {
     std::uint32_t count = 0;
     std::vector<std::uint32_t> number(pieces_, kNowhere);
     for (const SwitchIdx sw : graph_.by_guid()) {
       if (piece_[sw] == kNowhere) continue;
       std::uint32_t& own = number[joined_.find(piece_[sw])];
       if (own == kNowhere) own = count++;
-      plane_of(sw) = own;
+      number_of(sw) = own;
     }
     return count;
   }
 
  private:
-  // No plane is made that is larger than the largest piece.
+  // No hyperplane is made that is larger than the largest piece.
   bool join(std::uint32_t a, std::uint32_t b) {
     a = joined_.find(a);
     b = joined_.find(b);
@@ -142,24 +142,24 @@ class PlaneSearch {
   }
 
   // Pieces that the links of the dimension lead to from a switch, each once.
-  void list_beyond(SwitchIdx sw, std::vector<std::uint32_t>& beyond) {
-    beyond.clear();
+  void list_adjacent(SwitchIdx sw, std::vector<std::uint32_t>& adjacent) {
+    adjacent.clear();
     for (const Neighbour& n : graph_.around(sw)) {
       if (dimensions_.of[n.link] == d_ && piece_[n.to] != kNowhere)
-        beyond.push_back(joined_.find(piece_[n.to]));
+        adjacent.push_back(joined_.find(piece_[n.to]));
     }
-    std::sort(beyond.begin(), beyond.end());
-    beyond.erase(std::unique(beyond.begin(), beyond.end()), beyond.end());
+    std::sort(adjacent.begin(), adjacent.end());
+    adjacent.erase(std::unique(adjacent.begin(), adjacent.end()), adjacent.end());
   }
 
-  // Two planes of complete lines have links between them.
+  // Two hyperplanes of complete lines have links between them.
   void join_strangers() {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
-    std::vector<std::uint32_t> beyond;
+    std::vector<std::uint32_t> adjacent;
     for (const SwitchIdx sw : graph_.by_guid()) {
       if (piece_[sw] == kNowhere) continue;
-      list_beyond(sw, beyond);
-      for (const std::uint32_t b : beyond) links.emplace_back(piece_[sw], b);
+      list_adjacent(sw, adjacent);
+      for (const std::uint32_t b : adjacent) links.emplace_back(piece_[sw], b);
     }
     std::sort(links.begin(), links.end());
     links.erase(std::unique(links.begin(), links.end()), links.end());
@@ -175,19 +175,19 @@ class PlaneSearch {
     }
   }
 
-  // Next to a plane there is one on either side. A switch with links to two of its neighbours shows
-  // that they are on different sides; both of them may be pieces.
+  // Next to a hyperplane there is one on either side. A switch with links to two of its neighbours
+  // shows that they are on different sides; both of them may be pieces.
   bool join_same_side() {
     std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> across(pieces_);
     std::vector<std::vector<std::uint32_t>> next(pieces_);
-    std::vector<std::uint32_t> beyond;
+    std::vector<std::uint32_t> adjacent;
     for (const SwitchIdx sw : graph_.by_guid()) {
       if (piece_[sw] == kNowhere) continue;
       const std::uint32_t own = joined_.find(piece_[sw]);
-      list_beyond(sw, beyond);
-      next[own].insert(next[own].end(), beyond.begin(), beyond.end());
-      if (beyond.size() > 2) return false;  // no line
-      if (beyond.size() == 2) across[own].emplace_back(beyond[0], beyond[1]);
+      list_adjacent(sw, adjacent);
+      next[own].insert(next[own].end(), adjacent.begin(), adjacent.end());
+      if (adjacent.size() > 2) return false;  // no line
+      if (adjacent.size() == 2) across[own].emplace_back(adjacent[0], adjacent[1]);
     }
     bool joined = false;
     for (std::uint32_t p = 0; p < pieces_; ++p) {
@@ -236,9 +236,11 @@ Dimensions keep_large(const LinkClasses& classes, const NeighbourGraph& graph) {
   return dimensions;
 }
 
-Planes find_planes(const NeighbourGraph& graph, const Dimensions& dimensions, LineKind kind) {
-  Planes planes{.count = {},
-                .of = std::vector<std::uint32_t>(graph.switches() * dimensions.count, kNowhere)};
+Hyperplanes find_hyperplanes(const NeighbourGraph& graph,
+                             const Dimensions& dimensions,
+                             LineKind kind) {
+  Hyperplanes hyperplanes{
+      .count = {}, .of = std::vector<std::uint32_t>(graph.switches() * dimensions.count, kNowhere)};
   // By rank. Links that nothing is known of hold nobody in place.
   std::vector<char> torn(graph.switches(), 0);
   for (std::uint32_t r = 0; r < graph.switches(); ++r) {
@@ -248,25 +250,25 @@ Planes find_planes(const NeighbourGraph& graph, const Dimensions& dimensions, Li
     });
   }
   for (std::uint32_t d = 0; d < dimensions.count; ++d) {
-    PlaneSearch search{graph, dimensions, d};
+    HyperplaneSearch search{graph, dimensions, d};
     search.find_pieces(torn);
     search.join_pieces(kind);
-    planes.count.push_back(search.number([&](SwitchIdx sw) -> std::uint32_t& {
-      return planes.of[std::size_t{sw.value()} * dimensions.count + d];
+    hyperplanes.count.push_back(search.number([&](SwitchIdx sw) -> std::uint32_t& {
+      return hyperplanes.of[std::size_t{sw.value()} * dimensions.count + d];
     }));
   }
   for (std::uint32_t r = 0; r < graph.switches(); ++r) {
     const auto at =
-        planes.of.begin() +
+        hyperplanes.of.begin() +
         static_cast<std::ptrdiff_t>(std::size_t{graph.by_guid()[r].value()} * dimensions.count);
     if (torn[r]) std::fill(at, at + dimensions.count, kNowhere);
   }
-  return planes;
+  return hyperplanes;
 }
 
 Result<Lattice> place_switches(const Fabric& fabric,
                                const NeighbourGraph& graph,
-                               const Planes& planes,
+                               const Hyperplanes& hyperplanes,
                                const std::vector<std::vector<std::uint32_t>>& position,
                                const std::function<AreNeighbours(const Lattice&)>& neighbours) {
   Lattice lattice;
@@ -292,13 +294,13 @@ Result<Lattice> place_switches(const Fabric& fabric,
   Placement placement{fabric, graph, lattice};
   std::vector<SwitchIdx> rest;
   for (const SwitchIdx sw : graph.by_guid()) {
-    if (planes.plane(sw, 0) == kNowhere) {
+    if (hyperplanes.number(sw, 0) == kNowhere) {
       rest.push_back(sw);
       continue;
     }
     std::uint32_t cell = 0;
     for (std::size_t d = 0; d < position.size(); ++d)
-      cell = cell * lattice.sides[d] + position[d][planes.plane(sw, d)];
+      cell = cell * lattice.sides[d] + position[d][hyperplanes.number(sw, d)];
     if (auto why = placement.put(sw, cell)) return tl::unexpected<Error>(*why);
   }
   const AreNeighbours fits = neighbours(lattice);

@@ -56,12 +56,13 @@ struct Dimensions {
 /// at least. What damage has torn off its class is smaller.
 [[nodiscard]] Dimensions keep_large(const LinkClasses& classes, const NeighbourGraph& graph);
 
-/// The plane of each dimension that a switch is in; planes are numbered by their lowest GUIDs.
-struct Planes {
+/// The hyperplane of each dimension that a switch is in; hyperplanes are numbered by their lowest
+/// GUIDs.
+struct Hyperplanes {
   std::vector<std::uint32_t> count;  // by dimension
   std::vector<std::uint32_t> of;     // switch by switch; kNowhere in all for switches out of place
 
-  [[nodiscard]] std::uint32_t plane(SwitchIdx sw, std::size_t d) const {
+  [[nodiscard]] std::uint32_t number(SwitchIdx sw, std::size_t d) const {
     return of[sw.value() * count.size() + d];
   }
 };
@@ -72,23 +73,23 @@ enum class LineKind : std::uint8_t {
   Complete  // everybody joined to everybody
 };
 
-/// Pieces of a plane that damage has split are found by the planes next to them. Switches that it
-/// has torn off are out of place.
-[[nodiscard]] Planes find_planes(const NeighbourGraph& graph,
-                                 const Dimensions& dimensions,
-                                 LineKind kind);
+/// Pieces of a hyperplane that damage has split are found by the hyperplanes next to them. Switches
+/// that it has torn off are out of place.
+[[nodiscard]] Hyperplanes find_hyperplanes(const NeighbourGraph& graph,
+                                           const Dimensions& dimensions,
+                                           LineKind kind);
 
 /// Whether switches at two cells may be cabled.
 using AreNeighbours = std::function<bool(std::uint32_t, std::uint32_t)>;
 
-/// Puts the switches where `position` (by dimension, by plane) says, those out of place where their
-/// neighbours leave a cell free.
+/// Puts the switches where `position` (by dimension, by hyperplane) says, those out of place where
+/// their neighbours leave a cell free.
 /// Ensures: one switch at a cell, at half of the cells at least, and cables only between
 /// neighbours.
 [[nodiscard]] Result<Lattice> place_switches(
     const Fabric& fabric,
     const NeighbourGraph& graph,
-    const Planes& planes,
+    const Hyperplanes& hyperplanes,
     const std::vector<std::vector<std::uint32_t>>& position,
     const std::function<AreNeighbours(const Lattice&)>& neighbours);
 

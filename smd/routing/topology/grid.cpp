@@ -152,25 +152,25 @@ class Joining {
 constexpr std::size_t kMostNeighbours = 16;  // a hypercube of 65,536 switches has no more
 
 struct Line {
-  std::vector<std::uint32_t> position;  // by plane
+  std::vector<std::uint32_t> position;  // by hyperplane
   bool wraps = false;
 };
 
-// Planes of one dimension in the order in which links lead from one to the next.
+// Hyperplanes of one dimension in the order in which links lead from one to the next.
 Result<Line> arrange(const Fabric& fabric,
                      const NeighbourGraph& graph,
                      const Dimensions& dimensions,
-                     const Planes& planes,
+                     const Hyperplanes& hyperplanes,
                      std::uint32_t d) {
-  const std::uint32_t count = planes.count[d];
+  const std::uint32_t count = hyperplanes.count[d];
   if (count == 0)
     return fail(Errc::Unsupported, "no switch has a place by its cables in every dimension");
   std::vector<std::vector<std::uint32_t>> next(count);
   for (const SwitchIdx sw : graph.by_guid()) {
-    const std::uint32_t own = planes.plane(sw, d);
+    const std::uint32_t own = hyperplanes.number(sw, d);
     if (own == kNowhere) continue;
     for (const Neighbour& n : graph.around(sw)) {
-      const std::uint32_t other = planes.plane(n.to, d);
+      const std::uint32_t other = hyperplanes.number(n.to, d);
       if (dimensions.of[n.link] != d || other == kNowhere || other == own) continue;
       if (std::find(next[own].begin(), next[own].end(), other) != next[own].end()) continue;
       next[own].push_back(other);
@@ -349,17 +349,17 @@ Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& gra
   if (dimensions.count == 0 || dimensions.count > kMostNeighbours) {
     return fail(Errc::Unsupported, fmt::format("links lie in {} dimensions", dimensions.count));
   }
-  const Planes planes = find_planes(graph, dimensions, LineKind::Row);
+  const Hyperplanes hyperplanes = find_hyperplanes(graph, dimensions, LineKind::Row);
   GridShape grid;
   std::vector<std::vector<std::uint32_t>> position;
   for (std::uint32_t d = 0; d < dimensions.count; ++d) {
-    Result<Line> line = arrange(fabric, graph, dimensions, planes, d);
+    Result<Line> line = arrange(fabric, graph, dimensions, hyperplanes, d);
     if (!line) return tl::unexpected<Error>(line.error());
     position.push_back(std::move(line->position));
     grid.wraps.push_back(line->wraps ? 1 : 0);
   }
   Result<Lattice> lattice =
-      place_switches(fabric, graph, planes, position, [&grid](const Lattice& placed) {
+      place_switches(fabric, graph, hyperplanes, position, [&grid](const Lattice& placed) {
         return [&grid, &placed](std::uint32_t a, std::uint32_t b) {
           return are_in_line(placed, grid.wraps, a, b);
         };

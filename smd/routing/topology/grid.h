@@ -2,8 +2,9 @@
 //
 // In a grid every 4-cycle is the product of two links of different dimensions, so its opposite
 // links belong to one dimension. That relation leaves one class of links for every pair of
-// neighbouring planes; classes that meet at switches and never span a 4-cycle lie in one dimension,
-// one after the other. A ring of four is itself a 4-cycle: it comes out as two dimensions of two.
+// neighbouring hyperplanes; classes that meet at switches and never span a 4-cycle lie in one
+// dimension, one after the other. A ring of four is itself a 4-cycle: it comes out as two
+// dimensions of two.
 #pragma once
 
 #include <string>
@@ -27,8 +28,8 @@ struct GridShape {
 };
 
 /// Longest side first; of equal ones that whose neighbours have the nearer GUIDs. Coordinates rise
-/// with the GUIDs of most switches, and a ring begins at the plane with the lowest ones, so that
-/// the loss of a switch or a cable moves nothing.
+/// with the GUIDs of most switches, and a ring begins at the hyperplane with the lowest ones, so
+/// that the loss of a switch or a cable moves nothing.
 /// Ensures: two switches are cabled only when their cells are neighbours.
 [[nodiscard]] Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& graph);
 [[nodiscard]] Result<GridShape> recognise_grid(const Fabric& fabric);

@@ -127,7 +127,7 @@ class Rotations {
     path_.push_back(sw);
   }
 
-  // Whoever has the fewest ways on, before those are used up.
+  // Whoever has the fewest neighbours left, before those are used up.
   SwitchIdx find_onward() const {
     SwitchIdx best = kNone<SwitchIdx>;
     std::size_t fewest = ~std::size_t{0};

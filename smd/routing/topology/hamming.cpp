@@ -47,24 +47,24 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
   const Dimensions found = keep_large(*classes, graph);
   if (found.count == 0 || found.count > kMostDimensions)
     return fail(Errc::Unsupported, fmt::format("links lie in {} dimensions", found.count));
-  const Planes planes = find_planes(graph, found, LineKind::Complete);
+  const Hyperplanes hyperplanes = find_hyperplanes(graph, found, LineKind::Complete);
 
-  // Longest side first. Planes have the order of their lowest GUIDs.
+  // Longest side first. Hyperplanes have the order of their lowest GUIDs.
   std::vector<std::uint32_t> order(found.count);
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return planes.count[a] > planes.count[b];
+    return hyperplanes.count[a] > hyperplanes.count[b];
   });
-  Planes sorted{.count = {}, .of = planes.of};
+  Hyperplanes sorted{.count = {}, .of = hyperplanes.of};
   std::vector<std::vector<std::uint32_t>> position;
   for (const std::uint32_t d : order) {
-    sorted.count.push_back(planes.count[d]);
-    position.emplace_back(planes.count[d]);
+    sorted.count.push_back(hyperplanes.count[d]);
+    position.emplace_back(hyperplanes.count[d]);
     std::iota(position.back().begin(), position.back().end(), 0u);
   }
   for (const SwitchIdx sw : graph.by_guid()) {
     for (std::size_t i = 0; i < order.size(); ++i)
-      sorted.of[sw.value() * order.size() + i] = planes.plane(sw, order[i]);
+      sorted.of[sw.value() * order.size() + i] = hyperplanes.number(sw, order[i]);
   }
   Result<Lattice> lattice =
       place_switches(fabric, graph, sorted, position, [](const Lattice& placed) {

@@ -108,28 +108,28 @@ class Search {
 
   // Only where the closed form ends, as long as that helps: everybody before keeps their entries.
   bool repair() {
-    bool mended = false;
+    bool repaired = false;
     for (const SwitchIdx sw : bad_) {
       if (hops_.row(sw)[column_] != kNoHop) continue;
       if (const std::uint8_t hop = find_good(sw); hop != kNoHop) {
         hops_.row(sw)[column_] = hop;
-        mended = true;
+        repaired = true;
       }
     }
-    if (mended) return true;
+    if (repaired) return true;
     SwitchIdx best = kNone<SwitchIdx>;
-    std::uint8_t way = kNoHop;
+    std::uint8_t first_hop = kNoHop;
     for (const SwitchIdx sw : bad_) {
       const std::uint8_t hop = find_good(sw);
       if (hop == kNoHop) continue;
       if (best != kNone<SwitchIdx> &&
-          length_[graph_.around(sw)[hop].to] >= length_[graph_.around(best)[way].to])
+          length_[graph_.around(sw)[hop].to] >= length_[graph_.around(best)[first_hop].to])
         continue;
       best = sw;
-      way = hop;
+      first_hop = hop;
     }
     if (best == kNone<SwitchIdx>) return false;
-    hops_.row(best)[column_] = way;
+    hops_.row(best)[column_] = first_hop;
     return true;
   }
 
@@ -148,14 +148,14 @@ using Path = std::vector<Channel>;
 
 /// Channel that stands for all cables of a side of a link: together they can only show cycles too
 /// many.
-std::vector<Channel> list_channels(const NeighbourGraph& graph, const SwitchGraph& cables) {
+std::vector<Channel> list_channels(const NeighbourGraph& graph, const SwitchGraph& all) {
   std::vector<Channel> channel;
   for (std::uint32_t s = 0; s < graph.switches(); ++s) {
     const SwitchIdx sw{s};
     for (std::uint32_t side = graph.first(sw); side < graph.first(sw) + graph.around(sw).size();
          ++side) {
-      Channel at = cables.first_edge(sw);
-      while (cables.edge(at).port != graph.ports(side).front()) ++at;
+      Channel at = all.first_edge(sw);
+      while (all.edge(at).port != graph.ports(side).front()) ++at;
       channel.push_back(at);
     }
   }
@@ -250,16 +250,16 @@ PathSls write_sls(const LidMap& lids,
 Result<Detours> find_detours(const Fabric& fabric,
                              const NeighbourGraph& graph,
                              const Columns& columns,
-                             unsigned most_lanes,
+                             unsigned most_vls,
                              HopTable& hops) {
   Search search{fabric, graph, columns, hops};
   if (auto why = search.run()) return tl::unexpected<Error>(std::move(*why));
 
   Detours detours;
   if (search.pairs().empty()) return detours;
-  const SwitchGraph cables{fabric};
-  const std::vector<Channel> channel = list_channels(graph, cables);
-  const Dependencies dependencies{cables};
+  const SwitchGraph all{fabric};
+  const std::vector<Channel> channel = list_channels(graph, all);
+  const Dependencies dependencies{all};
   std::vector<AcyclicGraph> vls;
   std::vector<Path> paths;
   std::vector<Dependency> wanted;
@@ -283,18 +283,18 @@ Result<Detours> find_detours(const Fabric& fabric,
     follow(b, a);
     list_dependencies(dependencies, paths, wanted);
     std::size_t vl = 0;
-    for (; vl < most_lanes; ++vl) {
+    for (; vl < most_vls; ++vl) {
       if (vl == vls.size()) vls.emplace_back(dependencies);
       if (vls[vl].add_all(wanted, budget)) break;
     }
-    if (vl == most_lanes) {
+    if (vl == most_vls) {
       return fail(Errc::Unsupported,
                   fmt::format("the way around what is missing between {} and {} needs more than "
                               "{} lane{} beyond those of the regular routes",
                               print_switch(fabric, a),
                               print_switch(fabric, b),
-                              most_lanes,
-                              most_lanes == 1 ? "" : "s"));
+                              most_vls,
+                              most_vls == 1 ? "" : "s"));
     }
     detours.pairs.push_back({a, b, static_cast<std::uint8_t>(vl)});
   }

@@ -18,7 +18,7 @@ namespace smd {
 inline constexpr std::uint8_t kHere = 254;
 inline constexpr std::uint8_t kNoHop = 255;
 
-/// Columns of the table. A switch has one for every way in which its LIDs may be reached.
+/// Columns of the table. A switch has one for every variant of the paths to its LIDs.
 struct Columns {
   IndexVector<SwitchIdx, std::uint32_t> first;
   std::uint32_t count = 0;
@@ -94,11 +94,11 @@ struct Detours {
 
 /// Fills what is missing in `hops`.
 /// Requires: hops that are there never lead round in a circle; all switches are connected.
-/// Ensures: every switch reaches every column. Fails when `most_lanes` are not enough.
+/// Ensures: every switch reaches every column. Fails when `most_vls` are not enough.
 [[nodiscard]] Result<Detours> find_detours(const Fabric& fabric,
                                            const NeighbourGraph& graph,
                                            const Columns& columns,
-                                           unsigned most_lanes,
+                                           unsigned most_vls,
                                            HopTable& hops);
 
 }  // namespace smd

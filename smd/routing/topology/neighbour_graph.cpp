@@ -7,7 +7,7 @@
 namespace smd {
 namespace {
 
-struct Cable {
+struct LinkEnd {
   std::uint32_t rank;  // of the switch it leads to
   PortNum port;
 };
@@ -22,26 +22,26 @@ NeighbourGraph::NeighbourGraph(const Fabric& fabric) : rank_(fabric.switch_count
   });
   for (std::uint32_t r = 0; r < by_guid_.size(); ++r) rank_[by_guid_[r]] = r;
 
-  std::vector<Cable> cables;
+  std::vector<LinkEnd> ends;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
-    cables.clear();
+    ends.clear();
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx> || fabric.node_of[peer] == node) continue;
-      const SwitchIdx far = fabric.switch_of[fabric.node_of[peer]];
-      if (far != kNone<SwitchIdx>) cables.push_back({rank_[far], fabric.number_of(port)});
+      const SwitchIdx neighbour = fabric.switch_of[fabric.node_of[peer]];
+      if (neighbour != kNone<SwitchIdx>) ends.push_back({rank_[neighbour], fabric.number_of(port)});
     }
-    std::sort(cables.begin(), cables.end(), [](const Cable& a, const Cable& b) {
+    std::sort(ends.begin(), ends.end(), [](const LinkEnd& a, const LinkEnd& b) {
       return std::tie(a.rank, a.port) < std::tie(b.rank, b.port);
     });
     first_.push_back(static_cast<std::uint32_t>(neighbours_.size()));
-    for (std::size_t i = 0; i < cables.size(); ++i) {
-      if (i == 0 || cables[i].rank != cables[i - 1].rank) {
-        neighbours_.push_back({by_guid_[cables[i].rank], 0});
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (i == 0 || ends[i].rank != ends[i - 1].rank) {
+        neighbours_.push_back({by_guid_[ends[i].rank], 0});
         first_port_.push_back(static_cast<std::uint32_t>(ports_.size()));
       }
-      ports_.push_back(cables[i].port);
+      ports_.push_back(ends[i].port);
     }
   }
   first_.push_back(static_cast<std::uint32_t>(neighbours_.size()));
@@ -145,8 +145,8 @@ Result<LinkClasses> classify_links(const Fabric& fabric, const NeighbourGraph& g
       if (corner.kind == Corner::Kind::Triangle) {
         sets.join(a, b);
       } else {
-        sets.join(a, corner.far_b);
-        sets.join(b, corner.far_a);
+        sets.join(a, corner.opposite_b);
+        sets.join(b, corner.opposite_a);
       }
     }
     if (search.crowded() != kNone<SwitchIdx>) {

@@ -78,9 +78,9 @@ struct Corner {
   enum class Kind : std::uint8_t { Triangle, Square };
 
   Kind kind;
-  std::uint32_t a, b;          // a < b
-  std::uint32_t far_a, far_b;  // links: of a triangle the one from a to b, twice; of a square
-                               // those from a and from b to the fourth switch
+  std::uint32_t a, b;                    // a < b
+  std::uint32_t opposite_a, opposite_b;  // links: of a triangle the one from a to b, twice; of a
+                                         // square those from a and from b to the fourth switch
 };
 
 /// Visits the corners at one switch after the other.

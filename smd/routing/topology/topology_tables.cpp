@@ -9,12 +9,12 @@ namespace {
 constexpr unsigned kSls = 16;
 
 // SLs that nobody is given travel as the regular one with the same remainder.
-SlToVl extend(const SlToVlLanes& regular, const ShapeRoutes& routes, unsigned detour_lanes) {
+SlToVl extend(const VlBySl& regular, const ShapeRoutes& routes, unsigned detour_vls) {
   SlToVl row{};
   for (unsigned sl = 0; sl < kSls; ++sl) {
-    const unsigned beyond = sl - routes.regular_sls;
-    const unsigned vl = sl >= routes.regular_sls && beyond < detour_lanes
-                            ? routes.regular_vls + beyond
+    const unsigned detour = sl - routes.regular_sls;
+    const unsigned vl = sl >= routes.regular_sls && detour < detour_vls
+                            ? routes.regular_vls + detour
                             : regular[sl % routes.regular_sls];
     row[sl] = Vl{static_cast<std::uint8_t>(vl)};
   }
@@ -24,12 +24,12 @@ SlToVl extend(const SlToVlLanes& regular, const ShapeRoutes& routes, unsigned de
 SlToVlMaps write_vls(const Fabric& fabric,
                      const NeighbourGraph& graph,
                      const ShapeRoutes& routes,
-                     unsigned detour_lanes) {
+                     unsigned detour_vls) {
   SlToVlMaps vls{fabric};
   (void)vls.add_row(SlToVl{});  // towards hosts: VL 0
   std::vector<std::uint16_t> rows;
-  for (const SlToVlLanes& row : routes.rows)
-    rows.push_back(vls.add_row(extend(row, routes, detour_lanes)));
+  for (const VlBySl& row : routes.rows)
+    rows.push_back(vls.add_row(extend(row, routes, detour_vls)));
   std::vector<std::uint8_t> place;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);

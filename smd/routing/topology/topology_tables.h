@@ -14,7 +14,7 @@
 namespace smd {
 
 /// Data VL of every SL on one kind of turn.
-using SlToVlLanes = std::array<std::uint8_t, 16>;
+using VlBySl = std::array<std::uint8_t, 16>;
 
 struct ShapeRoutes {
   std::string_view engine;
@@ -27,7 +27,7 @@ struct ShapeRoutes {
 
   /// Rows for SLs below regular_sls, and which one holds for a turn: places among around(sw), in
   /// being kHere for packets that begin there. Without rows: VL 0.
-  std::vector<SlToVlLanes> rows;
+  std::vector<VlBySl> rows;
   std::function<std::size_t(SwitchIdx sw, std::uint8_t in, std::uint8_t out)> row_of;
 };
 

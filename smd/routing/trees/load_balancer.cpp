@@ -202,7 +202,7 @@ void LoadBalancer::send_by_load(SwitchIdx sw,
   std::uint32_t* const flows = flow_.data();
   const std::uint32_t* const flow = flows + sw.value() * count;
   const std::uint8_t* const ports = edge_port_.data();
-  const std::uint32_t* const far = edge_to_.data();
+  const std::uint32_t* const to = edge_to_.data();
   const std::uint32_t* const costs = cost_.data();
   PortNum* const row = tables.row(sw).data();
   const std::uint32_t own = weight_[sw];
@@ -221,14 +221,14 @@ void LoadBalancer::send_by_load(SwitchIdx sw,
     row[wanted[j].lid.value()] = PortNum{ports[edges[candidate]]};
     const std::uint32_t paths = flow[j] + own;
     if (paths == 0) continue;
-    flows[far[edges[candidate]] * count + j] += paths;
+    flows[to[edges[candidate]] * count + j] += paths;
     keys[candidate] += std::uint64_t{paths} * wanted[j].demand * costs[edges[candidate]] << 8;
     if (j + 1 < count) best = find_least(keys, candidates.size());
   }
   for (std::size_t w = 0; w < candidates.size(); ++w) load_[edges[w]] = keys[w] >> 8;
 }
 
-// The same as by load, in fewer steps, where every LID adds as much and the ways differ by that
+// The same as by load, in fewer steps, where every LID adds as much and the paths differ by that
 // much if at all: first those behind, then all of them round and round.
 bool LoadBalancer::round_robin(SwitchIdx sw,
                                std::span<const std::uint32_t> candidates,
@@ -250,13 +250,13 @@ bool LoadBalancer::round_robin(SwitchIdx sw,
   std::copy(
       candidates.begin(), candidates.end(), turns.begin() + static_cast<std::ptrdiff_t>(behind));
   const std::uint8_t* const ports = edge_port_.data();
-  const std::uint32_t* const far = edge_to_.data();
+  const std::uint32_t* const to = edge_to_.data();
   std::uint32_t* const flows = flow_.data();
   std::uint64_t* const loads = load_.data();
   for (std::size_t j = 0; j < count; ++j) {
     const std::uint32_t edge = turns[turn];
     row[wanted[j].lid.value()] = PortNum{ports[edge]};
-    flows[far[edge] * count + j] += step;
+    flows[to[edge] * count + j] += step;
     loads[edge] += step;
     if (++turn == behind + candidates.size()) turn = behind;
   }

@@ -26,15 +26,15 @@ std::uint64_t find_least_peak(const SwitchGraph& graph,
                               const std::vector<std::uint32_t>& costs,
                               std::span<const std::uint64_t> load) {
   const auto& [sources, demand] = traffic;
-  std::uint64_t all_sources = 0, all_draws = 0;
+  std::uint64_t all_sources = 0, all_demand = 0;
   for (const SwitchIdx sw : sources.indices()) {
     all_sources += sources[sw];
-    all_draws += demand[sw];
+    all_demand += demand[sw];
   }
   double least = 0, all_width = 0, all_paths = 0;  // widths in links that cost 1
   for (const SwitchIdx sw : sources.indices()) {
     const auto in = static_cast<double>(demand[sw] * (all_sources - sources[sw]));
-    const auto out = static_cast<double>(sources[sw] * (all_draws - demand[sw]));
+    const auto out = static_cast<double>(sources[sw] * (all_demand - demand[sw]));
     double width = 0;
     for (std::size_t at = 0; at < graph.edges(sw).size(); ++at) {
       const std::size_t edge = graph.first_edge(sw) + at;
@@ -115,10 +115,10 @@ void LoadRebalancer::run(std::uint64_t limit, Which which) {
     full_.pop();
     const std::uint32_t edge = ~place;
     if (load_[edge] != load) continue;  // queued again when that changed
-    only_evener_ = true;
+    only_evening_ = true;
     lighten(edge, limit);
     if (load_[edge] != load || which == Which::Changed) continue;
-    only_evener_ = false;
+    only_evening_ = false;
     lighten(edge, limit);
     if (load_[edge] == load && !pass_on(edge)) ++stuck;
   }
@@ -132,11 +132,11 @@ void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
     if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
     if (++tried > kMostTrees) return;
     read(tree);
-    relieve_tree(tree, full, limit);
+    rebalance_tree(tree, full, limit);
   }
 }
 
-void LoadRebalancer::relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit) {
+void LoadRebalancer::rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit) {
   const std::uint32_t before = from_[full];
   const std::uint32_t demand = trees_.demand(tree);
   passes_[near_to_far_.front()] = 0;
@@ -146,7 +146,7 @@ void LoadRebalancer::relieve_tree(std::uint32_t tree, std::uint32_t full, std::u
     if (!passes_[sw] || flow_[sw] == 0) continue;
     if (which_ == Which::Changed && !trees_.has_changed(tree, SwitchIdx{sw})) continue;
     const std::uint64_t paths = flow_[sw] * demand;
-    list_ways(SwitchIdx{sw}, paths, load_[full]);
+    list_candidates(SwitchIdx{sw}, paths, load_[full]);
     const auto taken = std::ranges::find_if(candidates_, [&](const auto& edge) {
       return trees_.take(tree, SwitchIdx{sw}, edge.second);
     });
@@ -171,7 +171,7 @@ bool LoadRebalancer::pass_on(std::uint32_t full) {
       const std::uint64_t paths = flow_[place] * trees_.demand(tree);
       for (std::size_t at = 0; at < graph_.edges(sw).size(); ++at) {
         const auto edge = static_cast<std::uint32_t>(graph_.first_edge(sw) + at);
-        if (!is_other_way(place, edge) || find_peak(sw, edge, paths, much + 1) != much) continue;
+        if (!is_alternative(place, edge) || find_peak(sw, edge, paths, much + 1) != much) continue;
         if (++passed_on_ > kMostPassedOn) return false;
         if (pass_on(full, tree, sw, edge)) return true;
         read(tree);
@@ -263,8 +263,8 @@ void LoadRebalancer::read(std::uint32_t tree) {
 }
 
 // As long as its own at the most, and not over the channel that is too full. Depths are those that
-// read() found: every way leads to a lesser one, also after moves that made some shorter.
-bool LoadRebalancer::is_other_way(std::uint32_t sw, std::uint32_t edge) const {
+// read() found: every path leads to a lesser one, also after moves that made some shorter.
+bool LoadRebalancer::is_alternative(std::uint32_t sw, std::uint32_t edge) const {
   const std::uint32_t to = graph_.edge(edge).to.value();
   return edge != next_[sw] && depth_[to] < depth_[sw] && !passes_[to];
 }
@@ -290,20 +290,20 @@ std::uint64_t LoadRebalancer::find_peak(SwitchIdx sw,
   return peak < bound ? peak : kNever;
 }
 
-void LoadRebalancer::list_ways(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound) {
+void LoadRebalancer::list_candidates(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound) {
   candidates_.clear();
   std::uint32_t edge = graph_.first_edge(sw);
   const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(sw).size());
   for (; edge != end; ++edge) {
-    if (!is_other_way(sw.value(), edge) || load_[edge] >= bound) continue;
+    if (!is_alternative(sw.value(), edge) || load_[edge] >= bound) continue;
     const std::uint64_t peak = find_peak(sw, edge, paths, bound);
-    if (peak < bound && (!only_evener_ || is_evener(sw, edge, paths)))
+    if (peak < bound && (!only_evening_ || evens_loads(sw, edge, paths)))
       candidates_.emplace_back(peak, edge);
   }
   std::ranges::sort(candidates_);
 }
 
-bool LoadRebalancer::is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const {
+bool LoadRebalancer::evens_loads(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const {
   double grown = 0;
   const auto count = [&](std::uint32_t channel, bool is_new) {
     const auto moved = static_cast<double>(paths * costs_[channel]);
@@ -324,7 +324,7 @@ LoadRebalancer::Fork LoadRebalancer::begin_fork(SwitchIdx sw, std::uint32_t edge
           .on_old = graph_.edge(next_[sw.value()]).to.value()};
 }
 
-// Where both ways meet, nothing changes.
+// Where both paths meet, nothing changes.
 LoadRebalancer::Step LoadRebalancer::advance(Fork& fork) const {
   const bool is_new = depth_[fork.on_new] > depth_[fork.on_old];
   std::uint32_t& at = is_new ? fork.on_new : fork.on_old;

@@ -33,7 +33,7 @@ struct Traffic {
 
 /// What no channel need go below.
 struct LoadTarget {
-  std::uint64_t best;    // nothing can be noticeably evener
+  std::uint64_t best;    // nothing can be noticeably more even
   std::uint64_t enough;  // as even as routes from scratch, or `best`
 };
 
@@ -61,7 +61,7 @@ class LoadRebalancer {
 
   /// Heaviest channels first, entries that have changed anyhow until none carries more than
   /// `aim.best`, then all others until none carries more than `aim.enough`. A switch moves where
-  /// that makes loads evener altogether, and leaves every channel of its new path below what the
+  /// that makes loads more even altogether, and leaves every channel of its new path below what the
   /// full one carried. Channels that nothing rebalances stay; one more move is tried for each.
   void run(const LoadTarget& aim);
 
@@ -72,14 +72,14 @@ class LoadRebalancer {
  private:
   void lighten(std::uint32_t full, std::uint64_t limit);
   void read(std::uint32_t tree);
-  void relieve_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
+  void rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
 
   /// Moves paths to a channel that then carries as much, and from there on.
   bool pass_on(std::uint32_t full);
   bool pass_on(std::uint32_t full, std::uint32_t tree, SwitchIdx sw, std::uint32_t edge);
 
   void mark_passing(std::uint32_t full);
-  [[nodiscard]] bool is_other_way(std::uint32_t sw, std::uint32_t edge) const;
+  [[nodiscard]] bool is_alternative(std::uint32_t sw, std::uint32_t edge) const;
 
   /// What the heaviest channel of the path over `edge` would carry; less than `bound`, or kNever.
   [[nodiscard]] std::uint64_t find_peak(SwitchIdx sw,
@@ -88,10 +88,10 @@ class LoadRebalancer {
                                         std::uint64_t bound) const;
 
   /// Into `candidates_`: those that leave every channel below `bound`, the evenest first.
-  void list_ways(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound);
+  void list_candidates(SwitchIdx sw, std::uint64_t paths, std::uint64_t bound);
 
   /// The sum of the squares of all loads would be smaller over `edge`.
-  [[nodiscard]] bool is_evener(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const;
+  [[nodiscard]] bool evens_loads(SwitchIdx sw, std::uint32_t edge, std::uint64_t paths) const;
   void move(SwitchIdx sw, std::uint32_t edge, std::uint32_t demand);
 
   // How far a switch's path over another edge, and its present one, have been followed.
@@ -131,7 +131,7 @@ class LoadRebalancer {
   std::vector<std::uint32_t> path_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> candidates_;  // highest load on it, edge
   std::uint64_t limit_ = 0;                                          // of this run
-  bool only_evener_ = true;    // moves that make the sum of squares smaller
+  bool only_evening_ = true;   // moves that make the sum of squares smaller
   std::size_t passed_on_ = 0;  // attempts in this run
 };
 

@@ -16,8 +16,10 @@ std::vector<PortNum> find_up_ports(const Fabric& fabric,
   std::vector<PortNum> up;
   for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
     if (fabric.peer[port] == kNone<PortIdx>) continue;
-    const SwitchIdx far = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
-    if (far == kNone<SwitchIdx> || far == sw || !is_above(fabric, orientation, far, sw)) continue;
+    const SwitchIdx neighbour = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
+    if (neighbour == kNone<SwitchIdx> || neighbour == sw ||
+        !is_above(fabric, orientation, neighbour, sw))
+      continue;
     up.push_back(fabric.number_of(port));
   }
   return up;

@@ -39,11 +39,11 @@ class Repair {
   }
 
  private:
-  // Where the top goes: behind that place of the order, after those between it and its new way up.
+  // Where the top goes: behind that place of the order, after those between it and its new path up.
   struct Hook {
     std::size_t after = 0;
-    std::vector<SwitchIdx> way;  // the upmost first; the top is the last
-    std::size_t moves = 0;       // switches that change places, those that must stay below included
+    std::vector<SwitchIdx> path;  // the upmost first; the top is the last
+    std::size_t moves = 0;  // switches that change places, those that must stay below included
   };
 
   bool above(SwitchIdx a, SwitchIdx b) const { return is_above(rank_, guids_, a, b); }
@@ -75,7 +75,7 @@ class Repair {
     for (std::size_t at = 0; at < order_.size(); ++at) place_[order_[at]] = at;
     find_descendants(top);
     const Hook hook = find_hook();
-    std::vector<SwitchIdx> moved = hook.way;
+    std::vector<SwitchIdx> moved = hook.path;
     is_moved_.assign(rank_.size(), 0);
     for (const SwitchIdx sw : moved) is_moved_[sw] = 1;
     for (std::size_t at = 0; at < hook.after; ++at) {
@@ -84,7 +84,7 @@ class Repair {
       is_moved_[sw] = 1;
       moved.push_back(sw);
     }
-    insert(hook.after, hook.way.size(), moved);
+    insert(hook.after, hook.path.size(), moved);
   }
 
   // By links down; in `below_`, the nearest first.
@@ -117,11 +117,11 @@ class Repair {
       if (foothold == order_.size()) continue;
       // Either he stays and the others come behind him, or he comes along.
       for (const bool stays : {true, false}) {
-        Hook hook{.after = stays ? place_[sw] : foothold, .way = {}, .moves = 0};
+        Hook hook{.after = stays ? place_[sw] : foothold, .path = {}, .moves = 0};
         hook.moves = descendants[hook.after];
         for (SwitchIdx at = stays ? came_from_[sw] : sw; at != kNone<SwitchIdx>;
              at = came_from_[at]) {
-          hook.way.push_back(at);
+          hook.path.push_back(at);
           hook.moves += place_[at] > hook.after;
         }
         if (best && std::pair(hook.moves, place_[sw]) >= std::pair(best->moves, place_[chosen]))

@@ -28,24 +28,27 @@ class Walk {
   Walk(const SwitchGraph& graph,
        const IndexVector<SwitchIdx, Guid>& guids,
        const std::vector<SwitchIdx>& island)
-      : graph_(graph), guids_(guids), met_cables_(graph.switches(), 0), far_(graph.switches(), 0) {
-    std::uint64_t cables = 1;
-    for (const SwitchIdx sw : island) cables += graph.edges(sw).size();
-    for (const SwitchIdx from : sample(island, kDistanceBudget / cables + 1)) {
+      : graph_(graph),
+        guids_(guids),
+        met_links_(graph.switches(), 0),
+        total_distance_(graph.switches(), 0) {
+    std::uint64_t links = 1;
+    for (const SwitchIdx sw : island) links += graph.edges(sw).size();
+    for (const SwitchIdx from : sample(island, kDistanceBudget / links + 1)) {
       const auto distance = compute_distances(graph, {&from, 1});
-      for (const SwitchIdx sw : island) far_[sw] += distance[sw];
+      for (const SwitchIdx sw : island) total_distance_[sw] += distance[sw];
     }
   }
 
   void start(SwitchIdx root, const std::vector<SwitchIdx>& island, Ranks& rank) {
     for (const SwitchIdx sw : island) {
       rank[sw] = kUnreached;
-      met_cables_[sw] = 0;
+      met_links_[sw] = 0;
     }
     std::uint32_t count = 0;
     const auto meet = [&](SwitchIdx sw) {
       rank[sw] = count++;
-      for (const SwitchEdge& edge : graph_.edges(sw)) ++met_cables_[edge.to];
+      for (const SwitchEdge& edge : graph_.edges(sw)) ++met_links_[edge.to];
       path_.push_back(sw);
     };
     path_.clear();
@@ -71,15 +74,15 @@ class Walk {
   }
 
   [[nodiscard]] bool precedes(SwitchIdx a, SwitchIdx b) const {
-    if (met_cables_[a] != met_cables_[b]) return met_cables_[a] > met_cables_[b];
-    if (far_[a] != far_[b]) return far_[a] > far_[b];
+    if (met_links_[a] != met_links_[b]) return met_links_[a] > met_links_[b];
+    if (total_distance_[a] != total_distance_[b]) return total_distance_[a] > total_distance_[b];
     return guids_[a] < guids_[b];
   }
 
   const SwitchGraph& graph_;
   const IndexVector<SwitchIdx, Guid>& guids_;
-  IndexVector<SwitchIdx, std::uint32_t> met_cables_;
-  IndexVector<SwitchIdx, std::uint64_t> far_;  // summed distance to the others
+  IndexVector<SwitchIdx, std::uint32_t> met_links_;
+  IndexVector<SwitchIdx, std::uint64_t> total_distance_;  // summed distance to the others
   std::vector<SwitchIdx> path_;
 };
 
@@ -172,11 +175,11 @@ void rank_depth_first(const SwitchGraph& graph,
                       const std::vector<SwitchIdx>& island,
                       std::span<const SwitchIdx> roots,
                       Ranks& rank) {
-  std::uint64_t cables = 1;
-  for (const SwitchIdx sw : island) cables += graph.edges(sw).size();
+  std::uint64_t links = 1;
+  for (const SwitchIdx sw : island) links += graph.edges(sw).size();
   std::vector<SwitchIdx> trials{roots.begin(), roots.end()};
   std::ranges::sort(trials, {}, [&](SwitchIdx sw) { return guids[sw]; });
-  trials = sample(std::move(trials), kTrialBudget / cables + 1);
+  trials = sample(std::move(trials), kTrialBudget / links + 1);
 
   Walk walk{graph, guids, island};
   SwitchIdx best = trials[0];

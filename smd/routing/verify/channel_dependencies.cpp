@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kCycleStarts = 64;
 
 bool enters_switch(const Fabric& fabric, PortIdx out) {
-  const PortIdx far = fabric.peer[out];
-  return far != kNone<PortIdx> && fabric.is_switch(fabric.node_of[far]);
+  const PortIdx peer = fabric.peer[out];
+  return peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer]);
 }
 
 constexpr std::size_t kEntries = 256;  // that an LFT can name
@@ -151,17 +151,17 @@ void add_table_turns(const Fabric& fabric,
                      ChannelGraph& graph) {
   const std::vector<std::uint16_t> owned = find_owned(lids, tables);
   const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
-  std::array<const PortNum*, kEntries> onward{};           // by exit: the next switch's entries
-  std::vector<std::uint64_t> turns(kEntries * kWords, 0);  // by exit: what the next one exits by
+  std::array<const PortNum*, kEntries> onward{};           // by egress: the next switch's entries
+  std::vector<std::uint64_t> turns(kEntries * kWords, 0);  // by egress: that of the next switch
   for (std::uint32_t sw = 0; sw < switches; ++sw) {
     const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
     const PortNum* const own = tables.row(SwitchIdx{sw}).data();
     // Exits that lead to no switch get turns too, which nobody takes: no branch in the inner loop.
     onward.fill(own);
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx>) continue;
-      const SwitchIdx next = fabric.switch_of[fabric.node_of[far]];
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
       if (next != kNone<SwitchIdx> && next.value() < switches)
         onward[fabric.number_of(port).value()] = tables.row(next).data();
     }
@@ -171,11 +171,11 @@ void add_table_turns(const Fabric& fabric,
       turns[egress * kWords + then / 64] |= std::uint64_t{1} << (then % 64);
     }
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[far])) continue;
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
       const auto outs = std::span{turns}.subspan(fabric.number_of(port).value() * kWords, kWords);
-      keep_ports(outs, fabric.num_ports(fabric.node_of[far]));
-      graph.add_all(far, outs);
+      keep_ports(outs, fabric.num_ports(fabric.node_of[peer]));
+      graph.add_all(peer, outs);
     }
     std::ranges::fill(turns, 0);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/patterns.h"
 
 namespace smd {
@@ -12,9 +12,9 @@ std::vector<PortIdx> find_channels(const Fabric& fabric) {
   std::vector<PortIdx> channels;
   for (const NodeIdx node : fabric.switch_node) {
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx> || fabric.node_of[far] == node) continue;
-      if (fabric.is_switch(fabric.node_of[far])) channels.push_back(port);
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || fabric.node_of[peer] == node) continue;
+      if (fabric.is_switch(fabric.node_of[peer])) channels.push_back(port);
     }
   }
   return channels;
@@ -35,7 +35,7 @@ std::uint64_t ChannelLoad::add_tree(Lid lid,
   std::uint64_t lost = 0;
   for (const SwitchIdx sw : passing_.indices()) {
     passing_[sw] = packets[sw];
-    if (walk_.fate(sw) != Fate::Arrives) {
+    if (walk_.result(sw) != PathResult::Arrives) {
       lost += packets[sw];
       continue;
     }
@@ -53,7 +53,7 @@ std::uint64_t ChannelLoad::add_tree(Lid lid,
   return lost;
 }
 
-PortIdx ChannelLoad::find_exit(SwitchIdx sw, Lid lid) const {
+PortIdx ChannelLoad::find_egress(SwitchIdx sw, Lid lid) const {
   if (sw.value() >= tables_.switches() || lid.value() / kLftBlockSize >= tables_.blocks())
     return kNone<PortIdx>;
   const NodeIdx node = fabric_.switch_node[sw];
@@ -67,13 +67,13 @@ bool ChannelLoad::find_path(SwitchIdx from,
                             std::vector<PortIdx>& channels) const {
   const std::size_t before = channels.size();
   for (SwitchIdx sw = from; sw != kNone<SwitchIdx>;) {
-    const PortIdx egress = find_exit(sw, lid);
+    const PortIdx egress = find_egress(sw, lid);
     if (egress == owner) return true;  // the switch itself
     if (egress == kNone<PortIdx> || fabric_.number_of(egress) == PortNum{0}) break;
-    const PortIdx far = fabric_.peer[egress];
-    if (far == owner) return true;
-    if (far == kNone<PortIdx> || channels.size() - before > fabric_.switch_count()) break;
-    sw = fabric_.switch_of[fabric_.node_of[far]];
+    const PortIdx peer = fabric_.peer[egress];
+    if (peer == owner) return true;
+    if (peer == kNone<PortIdx> || channels.size() - before > fabric_.switch_count()) break;
+    sw = fabric_.switch_of[fabric_.node_of[peer]];
     channels.push_back(egress);
   }
   channels.resize(before);

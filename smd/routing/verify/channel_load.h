@@ -46,7 +46,7 @@ class ChannelLoad {
 
  private:
   /// The port by which a switch sends packets to the LID on; kNone where it has none.
-  [[nodiscard]] PortIdx find_exit(SwitchIdx sw, Lid lid) const;
+  [[nodiscard]] PortIdx find_egress(SwitchIdx sw, Lid lid) const;
 
   const Fabric& fabric_;
   const ForwardingTables& tables_;

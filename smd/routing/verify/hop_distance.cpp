@@ -18,9 +18,9 @@ HopDistance::HopDistance(const Fabric& fabric)
   for (const NodeIdx node : fabric.switch_node) {
     around.clear();
     for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx far = fabric.peer[port];
-      if (far == kNone<PortIdx> || fabric.node_of[far] == node) continue;
-      const SwitchIdx sw = fabric.switch_of[fabric.node_of[far]];
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || fabric.node_of[peer] == node) continue;
+      const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
       if (sw != kNone<SwitchIdx>) around.push_back(sw.value());
     }
     std::ranges::sort(around);
@@ -71,7 +71,7 @@ std::span<const std::uint16_t> HopDistance::to(SwitchIdx destination) {
 // Breadth first from all destinations of the batch together: a word per switch says which of them
 // have been there.
 void HopDistance::search(std::size_t batch, std::uint16_t* rows) {
-  std::fill_n(rows, kBatch * switches_, kFar);
+  std::fill_n(rows, kBatch * switches_, kNoPath);
   seen_.assign(switches_, 0);
   frontier_.assign(switches_, 0);
   const std::size_t first = batch * kBatch;

@@ -12,7 +12,7 @@ namespace smd {
 
 class HopDistance {
  public:
-  static constexpr std::uint16_t kFar = 0xffff;
+  static constexpr std::uint16_t kNoPath = 0xffff;
 
   explicit HopDistance(const Fabric& fabric);
 
@@ -21,7 +21,7 @@ class HopDistance {
 
   [[nodiscard]] bool one_island() const { return one_island_; }
 
-  /// By switch: links to `destination`, kFar where there is no path. Good until the next call.
+  /// By switch: links to `destination`, kNoPath where there is no path. Good until the next call.
   [[nodiscard]] std::span<const std::uint16_t> to(SwitchIdx destination);
 
  private:

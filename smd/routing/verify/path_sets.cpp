@@ -13,8 +13,8 @@ class Measurer {
       : fabric_(fabric), lids_(lids), tables_(tables), walk_(fabric, tables) {
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
       for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
-        const PortIdx far = fabric.peer[port];
-        if (far == kNone<PortIdx> || fabric.is_switch(fabric.node_of[far])) continue;
+        const PortIdx peer = fabric.peer[port];
+        if (peer == kNone<PortIdx> || fabric.is_switch(fabric.node_of[peer])) continue;
         sources_.push_back(sw);
         break;
       }
@@ -45,14 +45,15 @@ class Measurer {
     }
   }
 
-  // Two ways are the same when they leave every switch on them by the same port.
+  // Two paths are the same when they leave every switch on them by the same port.
   void compare(std::size_t first, std::size_t end, PortIdx owner) {
     std::vector<std::vector<std::uint64_t>> paths(sources_.size());
     for (std::size_t value = first; value < end; ++value) {
       walk_.follow(Lid{static_cast<std::uint16_t>(value)}, owner);
       for (std::size_t i = 0; i < sources_.size(); ++i) {
         // Hosts of one switch have no path to choose.
-        if (walk_.fate(sources_[i]) != Fate::Arrives || walk_.hops(sources_[i]) == 0) continue;
+        if (walk_.result(sources_[i]) != PathResult::Arrives || walk_.hops(sources_[i]) == 0)
+          continue;
         ++report_.paths;
         paths[i].push_back(name_path(sources_[i]));
       }
@@ -64,7 +65,7 @@ class Measurer {
     }
   }
 
-  // A number that differs where ways do, but for one case in 2^64.
+  // A number that differs where paths do, but for one case in 2^64.
   std::uint64_t name_path(SwitchIdx sw) const {
     std::uint64_t name = 0;
     for (; sw != kNone<SwitchIdx>; sw = walk_.next(sw)) {

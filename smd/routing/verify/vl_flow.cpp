@@ -31,7 +31,7 @@ unsigned lowest(unsigned mask) { return static_cast<unsigned>(std::countr_zero(m
 
 }  // namespace
 
-SlToVlRows::SlToVlRows(const Fabric& fabric, const RoutingTables& routing) {
+SlClasses::SlClasses(const Fabric& fabric, const RoutingTables& routing) {
   if (!routing.sl_to_vl.empty() && routing.sl_to_vl.fits(fabric)) maps_ = &routing.sl_to_vl;
   const std::vector<SlToVl> rows = rows_of(fabric, routing);
   read_limits(fabric);
@@ -54,7 +54,7 @@ SlToVlRows::SlToVlRows(const Fabric& fabric, const RoutingTables& routing) {
   }
 }
 
-void SlToVlRows::merge_classes(const std::vector<SlToVl>& rows) {
+void SlClasses::merge_classes(const std::vector<SlToVl>& rows) {
   class_of_.fill(kNoClass);
   classes_ = 0;
   for (unsigned sl = 0; sl < 16; ++sl) {
@@ -76,7 +76,7 @@ void SlToVlRows::merge_classes(const std::vector<SlToVl>& rows) {
 
 // A port that does not say how many VLs it has is taken for one that has them all, and so is port
 // 0, which is no link.
-void SlToVlRows::read_limits(const Fabric& fabric) {
+void SlClasses::read_limits(const Fabric& fabric) {
   constexpr unsigned kAll = 15;
   const auto known = [&](PortIdx port) {
     const unsigned vls = data_vls(fabric.port_info[port].vl_cap);
@@ -84,9 +84,9 @@ void SlToVlRows::read_limits(const Fabric& fabric) {
   };
   limit_.assign(fabric.port_count(), kAll);
   for (const PortIdx port : fabric.peer.indices()) {
-    const PortIdx far = fabric.peer[port];
-    if (far != kNone<PortIdx>)
-      limit_[port] = static_cast<std::uint8_t>(std::min({known(port), known(far), kAll}));
+    const PortIdx peer = fabric.peer[port];
+    if (peer != kNone<PortIdx>)
+      limit_[port] = static_cast<std::uint8_t>(std::min({known(port), known(peer), kAll}));
   }
 }
 
@@ -99,9 +99,9 @@ VlFlow::VlFlow(const Fabric& fabric,
       sl_sets_(offered),
       said_something_(path_sls_ != nullptr || sl_sets_ != nullptr),
       any_sl_(any_sl || !said_something_),
-      rows_(fabric, routing),
-      vl_bits_(static_cast<unsigned>(std::bit_width(rows_.vls() - 1))),
-      words_(((rows_.classes() << vl_bits_) + 63) / 64),
+      sl_classes_(fabric, routing),
+      vl_bits_(static_cast<unsigned>(std::bit_width(sl_classes_.vls() - 1))),
+      words_(((sl_classes_.classes() << vl_bits_) + 63) / 64),
       ends_(fabric.switch_count()),
       seen_(words_, 0),
       leaving_(fabric.switch_count() * words_, 0),
@@ -109,8 +109,8 @@ VlFlow::VlFlow(const Fabric& fabric,
   for (const SwitchIdx sw : ends_.indices()) {
     ends_[sw].push_back(PortNum{0});
     for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
-      const PortIdx far = fabric.peer[port];
-      if (far != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[far]))
+      const PortIdx peer = fabric.peer[port];
+      if (peer != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[peer]))
         ends_[sw].push_back(fabric.number_of(port));
     }
   }
@@ -118,27 +118,27 @@ VlFlow::VlFlow(const Fabric& fabric,
   std::size_t turns = 0;
   for (const PortIdx port : fabric.peer.indices()) {
     first_turn_.push_back(turns);
-    const PortIdx far = fabric.peer[port];
-    if (far == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port])) continue;
-    if (fabric.is_switch(fabric.node_of[far]))
-      turns += (fabric.num_ports(fabric.node_of[far]) + 1) * words_;
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port])) continue;
+    if (fabric.is_switch(fabric.node_of[peer]))
+      turns += (fabric.num_ports(fabric.node_of[peer]) + 1) * words_;
   }
   turns_.assign(turns, 0);
 }
 
 void VlFlow::find_starts() {
-  starts_.assign(fabric_.port_count() * rows_.classes(), 0);
-  open_.assign(fabric_.port_count(), rows_.all_classes());
+  starts_.assign(fabric_.port_count() * sl_classes_.classes(), 0);
+  open_.assign(fabric_.port_count(), sl_classes_.all_classes());
   for (const SwitchIdx sw : ends_.indices()) {
     for (const PortIdx egress : fabric_.ports_of(fabric_.switch_node[sw])) {
       for (const PortNum in : ends_[sw]) {
-        const std::uint16_t row = rows_.row(sw, in, fabric_.number_of(egress));
-        const SlMask passing = rows_.passing(row, egress);
+        const std::uint16_t row = sl_classes_.row(sw, in, fabric_.number_of(egress));
+        const SlMask passing = sl_classes_.passing(row, egress);
         // Nobody but the owner of a LID would leave by the port that it came in by.
         if (in != fabric_.number_of(egress)) open_[egress] = both(open_[egress], passing);
         for (unsigned left = passing; left != 0; left &= left - 1)
-          starts_[egress.value() * rows_.classes() + lowest(left)] |=
-              bit(rows_.vls_of(row)[lowest(left)]);
+          starts_[egress.value() * sl_classes_.classes() + lowest(left)] |=
+              bit(sl_classes_.vls_of(row)[lowest(left)]);
       }
     }
   }
@@ -148,13 +148,13 @@ SlMask VlFlow::said_of(SwitchIdx source, Lid lid) const {
   const std::size_t switches = ends_.size();
   if (sl_sets_ == nullptr) {
     if (!path_sls_->covers(switches, lid)) return 0;
-    const std::uint8_t sl_class = rows_.class_of(path_sls_->sl(source, lid));
-    return sl_class == SlToVlRows::kNoClass ? SlMask{0} : bit(sl_class);
+    const std::uint8_t sl_class = sl_classes_.class_of(path_sls_->sl(source, lid));
+    return sl_class == SlClasses::kNoClass ? SlMask{0} : bit(sl_class);
   }
   SlMask classes = 0;
   if (!sl_sets_->covers(switches, lid)) return classes;
   for (unsigned left = sl_sets_->of(source, lid); left != 0; left &= left - 1)
-    classes |= bit(rows_.class_of(static_cast<std::uint8_t>(lowest(left))));
+    classes |= bit(sl_classes_.class_of(static_cast<std::uint8_t>(lowest(left))));
   return classes;
 }
 
@@ -171,7 +171,8 @@ void VlFlow::load_sls(std::size_t first_lid) {
 }
 
 SlMask VlFlow::passing(SwitchIdx sw, PortNum in, PortNum out) const {
-  return rows_.passing(rows_.row(sw, in, out), fabric_.port_of(fabric_.switch_node[sw], out));
+  return sl_classes_.passing(sl_classes_.row(sw, in, out),
+                             fabric_.port_of(fabric_.switch_node[sw], out));
 }
 
 // Walks that end somewhere have a distance from there; those that loop have none.
@@ -179,7 +180,7 @@ void VlFlow::order_switches(const Walk& walk) {
   looping_.clear();
   by_hops_.clear();
   for (const SwitchIdx sw : ends_.indices()) {
-    if (walk.fate(sw) == Fate::Loop) {
+    if (walk.result(sw) == PathResult::Loop) {
       looping_.push_back(sw);
       continue;
     }
@@ -195,7 +196,7 @@ void VlFlow::order_switches(const Walk& walk) {
   }
   order_.resize(before);
   for (const SwitchIdx sw : ends_.indices()) {
-    if (walk.fate(sw) != Fate::Loop) order_[by_hops_[walk.hops(sw)]++] = sw;
+    if (walk.result(sw) != PathResult::Loop) order_[by_hops_[walk.hops(sw)]++] = sw;
   }
 }
 
@@ -213,15 +214,15 @@ void VlFlow::follow(Lid lid, const Walk& walk) {
     news = false;
     for (const SwitchIdx sw : looping_) news = pass_on(sw, walk) || news;
   }
-  if (rows_.may_discard()) find_arriving(walk);
+  if (sl_classes_.may_discard()) find_arriving(walk);
   all_pass_ = true;
-  if (!said_something_ && !rows_.may_discard()) return;
+  if (!said_something_ && !sl_classes_.may_discard()) return;
   for (const SwitchIdx sw : ends_.indices()) all_pass_ = all_pass_ && passes(sw, walk);
 }
 
 void VlFlow::start(SwitchIdx source, PortNum out) {
   const PortIdx egress = fabric_.port_of(fabric_.switch_node[source], out);
-  const std::uint16_t* const vls_by_class = starts_.data() + egress.value() * rows_.classes();
+  const std::uint16_t* const vls_by_class = starts_.data() + egress.value() * sl_classes_.classes();
   std::uint64_t* const states = leaving_.data() + source.value() * words_;
   for (unsigned left = offered(source, any_sl_); left != 0; left &= left - 1) {
     // The VLs of a class lie in one word: there are 1, 2, 4, 8 or 16.
@@ -240,8 +241,8 @@ bool VlFlow::pass_on(SwitchIdx from, const Walk& walk) {
 
   const PortIdx left_by = fabric_.port_of(fabric_.switch_node[from], walk.egress(from));
   const PortNum out = walk.egress(sw);
-  const std::uint16_t row = rows_.row(sw, fabric_.number_of(fabric_.peer[left_by]), out);
-  const SlMask passing = rows_.passing(row, fabric_.port_of(fabric_.switch_node[sw], out));
+  const std::uint16_t row = sl_classes_.row(sw, fabric_.number_of(fabric_.peer[left_by]), out);
+  const SlMask passing = sl_classes_.passing(row, fabric_.port_of(fabric_.switch_node[sw], out));
   std::uint64_t* const turn = turns_.data() + first_turn_[left_by.value()] + out.value() * words_;
   std::uint64_t* const leaving = leaving_.data() + sw.value() * words_;
   bool news = false;
@@ -251,7 +252,7 @@ bool VlFlow::pass_on(SwitchIdx from, const Walk& walk) {
       const unsigned sl_class = class_of(static_cast<unsigned>(word * 64) +
                                          static_cast<unsigned>(std::countr_zero(left)));
       if ((passing >> sl_class & 1u) == 0) continue;
-      const unsigned next = state_of(sl_class, rows_.vls_of(row)[sl_class]);
+      const unsigned next = state_of(sl_class, sl_classes_.vls_of(row)[sl_class]);
       const std::uint64_t state = std::uint64_t{1} << (next % 64);
       news = news || (leaving[next / 64] & state) == 0;
       leaving[next / 64] |= state;
@@ -268,8 +269,8 @@ void VlFlow::add_to(ChannelGraph& graph) const {
     if (sw == kNone<SwitchIdx>) continue;
     for (const PortIdx then : fabric_.ports_of(fabric_.node_of[in])) {
       const PortNum out = fabric_.number_of(then);
-      const std::uint16_t row = rows_.row(sw, fabric_.number_of(in), out);
-      const SlMask passing = rows_.passing(row, then);
+      const std::uint16_t row = sl_classes_.row(sw, fabric_.number_of(in), out);
+      const SlMask passing = sl_classes_.passing(row, then);
       const std::uint64_t* const turn =
           turns_.data() + first_turn_[egress.value()] + out.value() * words_;
       for (unsigned state = 0; state < words_ * 64; ++state) {
@@ -280,7 +281,7 @@ void VlFlow::add_to(ChannelGraph& graph) const {
         const unsigned sl_class = class_of(state);
         if ((turn[state / 64] >> (state % 64) & 1) == 0 || (passing >> sl_class & 1u) == 0)
           continue;
-        graph.add(in, vl_of(state), out.value(), rows_.vls_of(row)[sl_class]);
+        graph.add(in, vl_of(state), out.value(), sl_classes_.vls_of(row)[sl_class]);
       }
     }
   }
@@ -290,9 +291,9 @@ void VlFlow::find_arriving(const Walk& walk) {
   for (std::size_t i = order_.size(); i-- > 0;) {
     const SwitchIdx from = order_[i];
     const SwitchIdx sw = walk.next(from);
-    arriving_[from] = rows_.all_classes();
+    arriving_[from] = sl_classes_.all_classes();
     // Beyond a switch whose own entry leads nowhere nothing arrives anyway.
-    if (sw == kNone<SwitchIdx> || walk.fate(sw) != Fate::Arrives) continue;
+    if (sw == kNone<SwitchIdx> || walk.result(sw) != PathResult::Arrives) continue;
     arriving_[from] =
         both(passing(sw, fabric_.number_of(walk.entered(from)), walk.egress(sw)), arriving_[sw]);
   }
@@ -302,7 +303,7 @@ void VlFlow::find_arriving(const Walk& walk) {
 bool VlFlow::passes(SwitchIdx source, const Walk& walk) const {
   const SlMask wanted = offered(source, !said_something_);
   if (wanted == 0) return false;
-  if (!rows_.may_discard() || walk.fate(source) != Fate::Arrives) return true;
+  if (!sl_classes_.may_discard() || walk.result(source) != PathResult::Arrives) return true;
   const SlMask open = open_[fabric_.port_of(fabric_.switch_node[source], walk.egress(source))];
   return both(wanted, both(open, arriving_[source])) == wanted;
 }
@@ -347,7 +348,7 @@ std::string VlFlow::print_stop(SwitchIdx sw, PortNum in, PortNum out, SlMask sto
   const NodeIdx node = fabric_.switch_node[sw];
   const std::string& name = fabric_.description[node];
   return fmt::format("SL {} is discarded at {} from port {} to port {}",
-                     rows_.sl_of(lowest(stopped)),
+                     sl_classes_.sl_of(lowest(stopped)),
                      name.empty() ? fmt::format("{}", fabric_.node_guid[node]) : name,
                      in,
                      out);

@@ -19,12 +19,12 @@ namespace smd {
 /// A set of SL classes, by bit.
 using SlMask = std::uint16_t;
 
-class SlToVlRows {
+class SlClasses {
  public:
   static constexpr std::uint8_t kNoClass = 0xff;
 
   /// Maps that were made for other switches discard everything.
-  SlToVlRows(const Fabric& fabric, const RoutingTables& routing);
+  SlClasses(const Fabric& fabric, const RoutingTables& routing);
 
   /// 1 to 16.
   [[nodiscard]] unsigned classes() const { return classes_; }
@@ -83,7 +83,7 @@ class VlFlow {
   VlFlow(const Fabric& fabric, const RoutingTables& routing, const SlSets* offered, bool any_sl);
 
   /// VLs that a ChannelGraph for these routes has to tell apart.
-  [[nodiscard]] unsigned vls() const { return rows_.vls(); }
+  [[nodiscard]] unsigned vls() const { return sl_classes_.vls(); }
 
   /// Takes in what the packets to `lid` from the end ports of every switch wait for. What a switch
   /// passes on to one LID leaves by one port, so each switch is looked at once. Requires:
@@ -114,7 +114,7 @@ class VlFlow {
 
   /// Classes of packets on the path; `any`: on any path.
   [[nodiscard]] SlMask offered(SwitchIdx source, bool any) const {
-    return any ? rows_.all_classes()
+    return any ? sl_classes_.all_classes()
                : said_[lid_.value() % kColumns * ends_.size() + source.value()];
   }
 
@@ -144,7 +144,7 @@ class VlFlow {
   const SlSets* sl_sets_;    // null: none given
   bool said_something_;      // not both are null
   bool any_sl_;              // on any path
-  SlToVlRows rows_;
+  SlClasses sl_classes_;
   unsigned vl_bits_;
   std::size_t words_;
   IndexVector<SwitchIdx, std::vector<PortNum>> ends_;  // by which end ports enter, 0 among them

@@ -8,40 +8,41 @@ Walk::Walk(const Fabric& fabric, const ForwardingTables& tables)
     : fabric_(fabric),
       tables_(tables),
       switches_(static_cast<std::uint32_t>(fabric.switch_count())),
-      exit_columns_(switches_ * kColumns, kNoRoute),
+      egress_columns_(switches_ * kColumns, kNoRoute),
       columns_(switches_ * kColumns),
       first_lid_(~std::size_t{0}),
       outcome_(switches_, kUnknown) {
   for (const NodeIdx node : fabric.switch_node) {
-    first_.push_back(static_cast<std::uint32_t>(far_.size()));
-    far_.push_back(to_end());
+    first_.push_back(static_cast<std::uint32_t>(leads_to_.size()));
+    leads_to_.push_back(to_end());
     peer_port_.push_back(fabric.port_of(node, PortNum{0}));
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       peer_port_.push_back(peer);
       if (peer == kNone<PortIdx>) {
-        far_.push_back(to_nothing());
+        leads_to_.push_back(to_nothing());
         continue;
       }
       const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
-      far_.push_back(sw == kNone<SwitchIdx> ? to_end() : sw.value());
+      leads_to_.push_back(sw == kNone<SwitchIdx> ? to_end() : sw.value());
     }
   }
-  first_.push_back(static_cast<std::uint32_t>(far_.size()));
+  first_.push_back(static_cast<std::uint32_t>(leads_to_.size()));
 }
 
 void Walk::load_columns(std::size_t first_lid) {
   first_lid_ = first_lid;
   const std::size_t width = tables_.blocks() * kLftBlockSize;
   for (std::uint32_t sw = 0; sw < switches_; ++sw) {
-    const std::uint32_t* const far = far_.data() + first_[sw];
+    const std::uint32_t* const leads_to = leads_to_.data() + first_[sw];
     const std::uint32_t ports = first_[sw + 1] - first_[sw];
     const bool known = sw < tables_.switches() && first_lid < width;
     const PortNum* const row = known ? tables_.row(SwitchIdx{sw}).data() + first_lid : nullptr;
     for (std::size_t i = 0; i < kColumns; ++i) {
       const PortNum egress = known ? row[i] : kNoRoute;
-      exit_columns_[i * switches_ + sw] = egress;
-      columns_[i * switches_ + sw] = egress.value() < ports ? far[egress.value()] : to_no_port();
+      egress_columns_[i * switches_ + sw] = egress;
+      columns_[i * switches_ + sw] =
+          egress.value() < ports ? leads_to[egress.value()] : to_no_port();
     }
   }
 }
@@ -49,7 +50,7 @@ void Walk::load_columns(std::size_t first_lid) {
 void Walk::follow(Lid lid, PortIdx owner) {
   const std::size_t column = lid.value() % kColumns;
   if (lid.value() - column != first_lid_) load_columns(lid.value() - column);
-  exits_ = exit_columns_.data() + column * switches_;
+  egress_ = egress_columns_.data() + column * switches_;
   onward_ = columns_.data() + column * switches_;
   std::ranges::fill(outcome_, kUnknown);
   for (std::uint32_t sw = 0; sw < switches_; ++sw) {
@@ -61,7 +62,7 @@ void Walk::follow(Lid lid, PortIdx owner) {
   }
 }
 
-// Everybody on the way shares the fate of where it ends.
+// Every switch on a path has the result of its end.
 std::uint32_t Walk::chase(std::uint32_t sw, PortIdx owner) {
   std::uint32_t outcome = kUnknown;
   while (outcome == kUnknown) {
@@ -75,7 +76,7 @@ std::uint32_t Walk::chase(std::uint32_t sw, PortIdx owner) {
     sw = onward;
     outcome = outcome_[sw];
     if (outcome == kWalking) {
-      outcome = static_cast<std::uint32_t>(Fate::Loop) << kFateShift;
+      outcome = static_cast<std::uint32_t>(PathResult::Loop) << kResultShift;
     } else if (outcome != kUnknown) {
       ++outcome;
     }
@@ -85,11 +86,11 @@ std::uint32_t Walk::chase(std::uint32_t sw, PortIdx owner) {
 }
 
 std::uint32_t Walk::finish(std::uint32_t sw, PortIdx owner) const {
-  Fate fate = Fate::NoRoute;
-  if (onward_[sw] == to_nothing()) fate = Fate::PortDown;
+  PathResult result = PathResult::NoRoute;
+  if (onward_[sw] == to_nothing()) result = PathResult::PortDown;
   if (onward_[sw] == to_end())
-    fate = peer_port(SwitchIdx{sw}) == owner ? Fate::Arrives : Fate::WrongPort;
-  return static_cast<std::uint32_t>(fate) << kFateShift;
+    result = peer_port(SwitchIdx{sw}) == owner ? PathResult::Arrives : PathResult::WrongPort;
+  return static_cast<std::uint32_t>(result) << kResultShift;
 }
 
 SwitchIdx Walk::end(SwitchIdx sw) const {

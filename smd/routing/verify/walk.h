@@ -9,7 +9,7 @@
 
 namespace smd {
 
-enum class Fate : std::uint8_t {
+enum class PathResult : std::uint8_t {
   Arrives,
   NoRoute,    // entry 255, or a port that the switch does not have
   PortDown,   // nothing at the other end
@@ -25,13 +25,13 @@ class Walk {
   /// same table block in a row.
   void follow(Lid lid, PortIdx owner);
 
-  [[nodiscard]] Fate fate(SwitchIdx sw) const {
-    return static_cast<Fate>(outcome_[sw.value()] >> kFateShift);
+  [[nodiscard]] PathResult result(SwitchIdx sw) const {
+    return static_cast<PathResult>(outcome_[sw.value()] >> kResultShift);
   }
 
-  /// Switch-to-switch links that follow. Requires: fate(sw) is not Loop.
+  /// Switch-to-switch links that follow. Requires: result(sw) is not Loop.
   [[nodiscard]] std::uint32_t hops(SwitchIdx sw) const {
-    return outcome_[sw.value()] & ((1u << kFateShift) - 1);
+    return outcome_[sw.value()] & ((1u << kResultShift) - 1);
   }
 
   /// By switch: hops where the walk arrives; kFailed or more where it does not.
@@ -43,7 +43,7 @@ class Walk {
   [[nodiscard]] SwitchIdx end(SwitchIdx sw) const;
 
   /// Port that the entry names, and the port of another switch it leads to (kNone: to none).
-  [[nodiscard]] PortNum egress(SwitchIdx sw) const { return exits_[sw.value()]; }
+  [[nodiscard]] PortNum egress(SwitchIdx sw) const { return egress_[sw.value()]; }
 
   [[nodiscard]] PortIdx entered(SwitchIdx sw) const {
     return next(sw) == kNone<SwitchIdx> ? kNone<PortIdx> : peer_port(sw);
@@ -56,7 +56,7 @@ class Walk {
   }
 
  private:
-  static constexpr unsigned kFateShift = 24;
+  static constexpr unsigned kResultShift = 24;
   static constexpr std::uint32_t kUnknown = 0xffffffff;
   static constexpr std::uint32_t kWalking = 0xfffffffe;
 
@@ -72,7 +72,7 @@ class Walk {
 
   /// Requires: the switch has the port that the entry names.
   [[nodiscard]] PortIdx peer_port(SwitchIdx sw) const {
-    return peer_port_[first_[sw.value()] + exits_[sw.value()].value()];
+    return peer_port_[first_[sw.value()] + egress_[sw.value()].value()];
   }
 
   [[nodiscard]] std::uint32_t finish(std::uint32_t sw, PortIdx owner) const;
@@ -82,15 +82,15 @@ class Walk {
   const Fabric& fabric_;
   const ForwardingTables& tables_;
   std::uint32_t switches_;
-  std::vector<std::uint32_t> first_;    // by switch, one more than there are: its ports below
-  std::vector<std::uint32_t> far_;      // by port: the switch it leads to, or what else
-  std::vector<PortIdx> peer_port_;      // by port: itself for port 0, kNone when down
-  std::vector<PortNum> exit_columns_;   // entries, LID by LID
-  std::vector<std::uint32_t> columns_;  // and where they lead
+  std::vector<std::uint32_t> first_;     // by switch, one more than there are: its ports below
+  std::vector<std::uint32_t> leads_to_;  // by port: the switch it leads to, or what else
+  std::vector<PortIdx> peer_port_;       // by port: itself for port 0, kNone when down
+  std::vector<PortNum> egress_columns_;  // entries, LID by LID
+  std::vector<std::uint32_t> columns_;   // and where they lead
   std::size_t first_lid_;
-  const PortNum* exits_ = nullptr;         // the column of the LID, by switch
+  const PortNum* egress_ = nullptr;        // the column of the LID, by switch
   const std::uint32_t* onward_ = nullptr;  // likewise
-  std::vector<std::uint32_t> outcome_;     // by switch: fate and hops
+  std::vector<std::uint32_t> outcome_;     // by switch: result and hops
   std::vector<std::uint32_t> path_;
 };
 

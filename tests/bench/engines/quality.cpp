@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/patterns.h"
 #include "smd/routing/verify/walk.h"
 
@@ -30,7 +30,7 @@ void measure_hops(const Fabric& fabric,
     for (const SwitchIdx sw : hosts_at.indices()) {
       const std::uint64_t sources = hosts_at[sw] - (sw == switch_by(host) ? 1u : 0u);
       if (sources == 0) continue;
-      if (walk.fate(sw) != Fate::Arrives) {
+      if (walk.result(sw) != PathResult::Arrives) {
         out.lost += sources;
         continue;
       }

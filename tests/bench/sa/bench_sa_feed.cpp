@@ -67,7 +67,7 @@ std::string key_of(const Phase& phase, const char* key) {
 /// Discovers everything as often as it can be asked to, as long as it lives.
 class Sweeps {
  public:
-  Sweeps(Manager& manager, bool wanted)
+  Sweeps(SaManager& manager, bool wanted)
       : thread_([&manager, wanted](const std::stop_token& stop) {
           while (wanted && !stop.stop_requested()) {
             manager.sweep();
@@ -86,7 +86,7 @@ Lid lid_of_manager(const test::Ibsim& ibsim) {
   return Lid{static_cast<std::uint16_t>(std::stoul(said.out.substr(at + 7)))};
 }
 
-std::string measure(Manager& manager, FeedClient& feed, const Wishes& wishes, Values& values) {
+std::string measure(SaManager& manager, FeedClient& feed, const Wishes& wishes, Values& values) {
   for (const Phase& phase : kPhases) {
     const Sweeps sweeps(manager, phase.sweeping);
     if (phase.sweeping) std::this_thread::sleep_for(200ms);

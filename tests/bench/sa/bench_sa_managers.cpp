@@ -54,7 +54,7 @@ struct Wishes {
 std::string load(const test::Ibsim& ibsim,
                  const std::filesystem::path& folder,
                  const Wishes& wishes,
-                 Manager& subject,
+                 SaManager& subject,
                  const std::string& when,
                  Values& values) {
   const double before = cpu_us(subject.process().pid());

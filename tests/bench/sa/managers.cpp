@@ -28,7 +28,7 @@ Environment environment(const test::Ibsim& ibsim, const ManagerSetup& setup) {
   return env;
 }
 
-class Smd final : public Manager {
+class Smd final : public SaManager {
  public:
   Smd(const test::Ibsim& ibsim, const std::filesystem::path& folder, const ManagerSetup& setup)
       : socket_(folder / "smd.sock"),
@@ -61,7 +61,7 @@ class Smd final : public Manager {
   TimedProcess process_;
 };
 
-class Opensm final : public Manager {
+class Opensm final : public SaManager {
  public:
   Opensm(const test::Ibsim& ibsim, const std::filesystem::path& folder, const ManagerSetup& setup)
       : opensm_(ibsim, folder, {.window = 128, .preload = setup.preload, .env = setup.env}) {}
@@ -91,9 +91,9 @@ std::string cell(const std::vector<double>& values, int digits) {
       "{:.{}f} ({:.{}f}–{:.{}f})", median(values), digits, least, digits, most, digits);
 }
 
-std::unique_ptr<Manager> start_manager(const test::Ibsim& ibsim,
-                                       const std::filesystem::path& folder,
-                                       const ManagerSetup& setup) {
+std::unique_ptr<SaManager> start_manager(const test::Ibsim& ibsim,
+                                         const std::filesystem::path& folder,
+                                         const ManagerSetup& setup) {
   if (setup.opensm) return std::make_unique<Opensm>(ibsim, folder, setup);
   return std::make_unique<Smd>(ibsim, folder, setup);
 }

@@ -20,9 +20,9 @@ using Values = std::map<std::string, std::vector<double>>;
 /// "median (least–most)".
 [[nodiscard]] std::string cell(const std::vector<double>& values, int digits);
 
-class Manager {
+class SaManager {
  public:
-  virtual ~Manager() = default;
+  virtual ~SaManager() = default;
 
   /// False when it ends, or does not come up in time.
   virtual bool comes_up() = 0;
@@ -40,9 +40,9 @@ struct ManagerSetup {
 };
 
 /// On the fabric's first adapter, with every file in `folder`.
-[[nodiscard]] std::unique_ptr<Manager> start_manager(const test::Ibsim& ibsim,
-                                                     const std::filesystem::path& folder,
-                                                     const ManagerSetup& setup);
+[[nodiscard]] std::unique_ptr<SaManager> start_manager(const test::Ibsim& ibsim,
+                                                       const std::filesystem::path& folder,
+                                                       const ManagerSetup& setup);
 
 /// GUIDs of the adapters' ports in a net file.
 [[nodiscard]] std::vector<std::string> read_port_guids(const std::filesystem::path& net);

@@ -14,11 +14,11 @@
 #include "smd/base/changed_keys.h"
 #include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"
-#include "smd/base/printable.h"
 #include "smd/base/program.h"
 #include "smd/base/read_file.h"
 #include "smd/base/result.h"
 #include "smd/base/rng.h"
+#include "smd/base/text.h"
 #include "smd/ib/types.h"
 
 namespace smd {

@@ -153,8 +153,8 @@ TEST(Sl2vlDump, ReadsWhatOpensmWrites) {
   ASSERT_THAT(dump->front().rows, SizeIs(2));
   EXPECT_EQ(dump->front().rows[0].in, PortNum{0});
   EXPECT_EQ(dump->front().rows[0].out, PortNum{1});
-  EXPECT_EQ(dump->front().rows[0].lanes[9], Vl{1});
-  EXPECT_EQ(dump->front().rows[1].lanes[0], kManagementVl);
+  EXPECT_EQ(dump->front().rows[0].vls[9], Vl{1});
+  EXPECT_EQ(dump->front().rows[1].vls[0], kManagementVl);
 }
 
 std::string sl2vl_fault(const std::string& text) {

@@ -96,7 +96,7 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.roots_file, "/etc/smd/roots");
   EXPECT_EQ(config.sm.root_choice, RootChoice::Central);
   EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
-  EXPECT_EQ(config.sm.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(config.sm.lane_cut, VlChangeRule::MinimalCycles);
   EXPECT_EQ(config.sm.gateways, GatewayChoice::LeastLoaded);
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
   EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))

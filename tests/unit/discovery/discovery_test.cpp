@@ -5,9 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
 
 namespace smd {
@@ -20,15 +19,15 @@ using sim::FabricSpec;
 PortNum port(unsigned number) { return PortNum{static_cast<std::uint8_t>(number)}; }
 
 /// One discovery on a simulated fabric.
-struct Lab {
+struct Lab : sim::TimedFabric {
   explicit Lab(FabricSpec spec,
                sim::WireFaults faults = {},
                std::uint64_t seed = 1,
-               bool literal = false)
-      : fabric(runtime, std::move(spec), sim::Timing::modern(), seed),
+               RequestSet requests = RequestSet::Fewest)
+      : TimedFabric(std::move(spec), sim::Timing::modern(), seed),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
         client(runtime, transport, config(faults)),
-        discovery(client, {.literal = literal}, Epoch{1}) {
+        discovery(client, {.requests = requests}, Epoch{1}) {
     fabric.set_wire_faults(faults);
   }
 
@@ -40,13 +39,10 @@ struct Lab {
 
   const Result<SweepReport>& run() {
     discovery.start([this](Result<SweepReport> found) { result = std::move(found); });
-    runtime.run_while_not([this] { return result.has_value(); },
-                          runtime.now() + Duration(std::chrono::minutes(10)));
+    run_until([this] { return result.has_value(); }, std::chrono::minutes(10));
     return *result;
   }
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
   sim::SimTransport transport;
   SmpClient client;
   Discovery discovery;
@@ -214,9 +210,9 @@ FabricSpec twin_switches() {
 
 // Nothing is contested here: the ports differ, and each is unused on the other switch.
 TEST(Discovery, TwoSwitchesOfOneGuidOnDifferentPortsAreReportedWithBothPlaces) {
-  for (const bool literal : {false, true}) {
+  for (const RequestSet requests : {RequestSet::Fewest, RequestSet::Thesis}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      Lab lab(twin_switches(), {.reorder = 0.5}, seed, literal);
+      Lab lab(twin_switches(), {.reorder = 0.5}, seed, requests);
       const auto& found = lab.run();
       ASSERT_TRUE(found);
       ASSERT_EQ(found->duplicates.size(), 1u) << "seed " << seed;
@@ -241,11 +237,10 @@ TEST(Discovery, ALinkThatComesUpWhileWeLookIsNoDuplicate) {
     Lab lab(spec);
     lab.fabric.set_link(1, port(3), false);
     lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
-    lab.runtime.run_while_not([&] { return lab.fabric.stats().agent_requests >= moment; },
-                              lab.runtime.now() + Duration(std::chrono::seconds(1)));
+    lab.run_until([&] { return lab.fabric.stats().agent_requests >= moment; },
+                  std::chrono::seconds(1));
     lab.fabric.set_link(1, port(3), true);
-    lab.runtime.run_while_not([&] { return lab.result.has_value(); },
-                              lab.runtime.now() + Duration(std::chrono::minutes(5)));
+    lab.run_until([&] { return lab.result.has_value(); }, std::chrono::minutes(5));
     ASSERT_TRUE(lab.result && *lab.result);
     EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
     EXPECT_EQ((*lab.result)->fabric->node_count(), 3u);
@@ -260,11 +255,10 @@ TEST(Discovery, ALinkThatGoesDownWhileWeLookIsNoDuplicate) {
   for (unsigned moment = 1; moment < 40; ++moment) {
     Lab lab(spec);
     lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
-    lab.runtime.run_while_not([&] { return lab.fabric.stats().agent_requests >= moment; },
-                              lab.runtime.now() + Duration(std::chrono::seconds(1)));
+    lab.run_until([&] { return lab.fabric.stats().agent_requests >= moment; },
+                  std::chrono::seconds(1));
     lab.fabric.set_link(1, port(3), false);
-    lab.runtime.run_while_not([&] { return lab.result.has_value(); },
-                              lab.runtime.now() + Duration(std::chrono::minutes(5)));
+    lab.run_until([&] { return lab.result.has_value(); }, std::chrono::minutes(5));
     ASSERT_TRUE(lab.result && *lab.result);
     EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
     EXPECT_EQ((*lab.result)->fabric->node_count(), 3u);
@@ -293,11 +287,10 @@ TEST(Discovery, ANodeThatDiesWhileWeLookIsLeftOut) {
   // The twentieth SMP that reaches an agent is one of S2's port questions.
   const auto dying = [&] { return lab.fabric.stats().agent_requests >= 20; };
   lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
-  lab.runtime.run_while_not(dying, lab.runtime.now() + Duration(std::chrono::seconds(1)));
+  lab.run_until(dying, std::chrono::seconds(1));
   ASSERT_FALSE(lab.result);
   lab.fabric.set_silent(s2, true);
-  lab.runtime.run_while_not([&] { return lab.result.has_value(); },
-                            lab.runtime.now() + Duration(std::chrono::minutes(5)));
+  lab.run_until([&] { return lab.result.has_value(); }, std::chrono::minutes(5));
   ASSERT_TRUE(lab.result && *lab.result);
   EXPECT_EQ((*lab.result)->fabric->node_count(), 2u);
   EXPECT_FALSE((*lab.result)->silent.empty());

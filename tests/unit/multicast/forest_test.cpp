@@ -9,7 +9,7 @@
 #include "smd/multicast/check_tree.h"
 #include "smd/routing/updn/orientation_repair.h"
 #include "smd/routing/verify/channel_dependencies.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
@@ -209,7 +209,7 @@ TEST(Forest, CablesComeAndGo) {
       for (std::uint64_t cut = rng.below(3); cut > 0; --cut) {
         const SwitchEdge edge =
             graph.edge(static_cast<std::uint32_t>(rng.below(graph.edge_count())));
-        const PortIdx end = fabric.port_of(fabric.switch_node[edge.to], edge.far);
+        const PortIdx end = fabric.port_of(fabric.switch_node[edge.to], edge.peer_port);
         if (fabric.peer[end] == kNone<PortIdx>) continue;
         fabric.peer[fabric.peer[end]] = kNone<PortIdx>;
         fabric.peer[end] = kNone<PortIdx>;

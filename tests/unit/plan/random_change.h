@@ -13,7 +13,7 @@ namespace smd::test {
 
 inline constexpr unsigned kHostPorts = 2;
 
-struct Cable {
+struct DrawnCable {
   std::string a, b;  // "S3:4"
   bool inner = true;
 };
@@ -21,7 +21,7 @@ struct Cable {
 struct Network {
   unsigned switches = 0;
   unsigned hosts = 0;
-  std::vector<Cable> cables;
+  std::vector<DrawnCable> cables;
   std::vector<unsigned> used;  // ports, by switch
 };
 
@@ -132,7 +132,7 @@ inline std::string text_of(const Network& net,
   }
   for (unsigned h = 1; h <= net.hosts; ++h) text += "H" + std::to_string(h) + "/2 ";
   for (std::size_t i = 0; i < net.cables.size(); ++i) {
-    const Cable& cable = net.cables[i];
+    const DrawnCable& cable = net.cables[i];
     State state = cables[i];
     for (const std::string& end : {cable.a, cable.b}) {
       const unsigned sw = switch_of(end);

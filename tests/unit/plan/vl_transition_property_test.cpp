@@ -10,7 +10,7 @@
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/check_transition.h"
 #include "smd/routing/sl_to_vl.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/plan/random_change.h"
 #include "tests/unit/plan/vl_oracle.h"
 

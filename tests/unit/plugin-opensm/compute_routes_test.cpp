@@ -7,7 +7,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/support/fabric_text.h"
 #include "tests/support/paths.h"
 
@@ -83,17 +83,17 @@ TEST(ComputeRoutes, PassesTheOptionsOn) {
                      .vls = 3,
                      .seed = 9,
                      .orientation_search = OrientationSearch::DepthFirst,
-                     .lane_cut = LaneCut::MinimalCycles,
+                     .lane_cut = VlChangeRule::MinimalCycles,
                      .gateways = GatewayChoice::Uniform,
                      .weights = {{Guid{0x20101}, 0}},
-                     .relieve = true,
+                     .rebalance = true,
                      .shorten_detours = true};
   ASSERT_TRUE(compute_routes(engine, request));
   const RoutingRequest& asked = engine.asked.at(0);
   EXPECT_EQ(asked.options.roots, request.options.roots);
   EXPECT_EQ(asked.seed, 9u);
   EXPECT_EQ(asked.options.orientation_search, OrientationSearch::DepthFirst);
-  EXPECT_EQ(asked.options.lane_cut, LaneCut::MinimalCycles);
+  EXPECT_EQ(asked.options.lane_cut, VlChangeRule::MinimalCycles);
   EXPECT_EQ(asked.options.gateways, GatewayChoice::Uniform);
   EXPECT_EQ(asked.options.weights, request.options.weights);
   EXPECT_TRUE(asked.options.shorten_detours);
@@ -127,7 +127,7 @@ TEST(ComputeRoutes, AllowsAsManyLanesAsWillWork) {
   EXPECT_EQ(allowed(request), 2u) << "vls=2";
   request.options.vls = 9;
   EXPECT_EQ(allowed(request), 4u) << "vls=9";
-  request.writes_lanes = false;
+  request.writes_sl_to_vl = false;
   EXPECT_EQ(allowed(request), 1u) << "qos FALSE";
 }
 
@@ -142,7 +142,7 @@ TEST(ComputeRoutes, RefusesWhatNeedsMoreLanes) {
   request.usable_vls = 2;
   EXPECT_THAT(refusal(engine, request), HasSubstr("need 4 VLs"));
   request.usable_vls = 8;
-  request.writes_lanes = false;
+  request.writes_sl_to_vl = false;
   EXPECT_THAT(refusal(engine, request), HasSubstr("qos TRUE"));
 }
 

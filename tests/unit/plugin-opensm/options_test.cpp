@@ -34,9 +34,9 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
   EXPECT_EQ(read("seed=18446744073709551615").seed, 18446744073709551615u);
   EXPECT_EQ(read("orientation=dfs").orientation_search, OrientationSearch::DepthFirst);
   EXPECT_EQ(read("orientation=bfs").orientation_search, OrientationSearch::BreadthFirst);
-  EXPECT_EQ(read("lane_cut=dfs").lane_cut, LaneCut::DepthFirst);
-  EXPECT_EQ(read("lane_cut=cycles").lane_cut, LaneCut::MinimalCycles);
-  EXPECT_EQ(read("lane_cut=updown").lane_cut, LaneCut::UpDown);
+  EXPECT_EQ(read("lane_cut=dfs").lane_cut, VlChangeRule::DepthFirst);
+  EXPECT_EQ(read("lane_cut=cycles").lane_cut, VlChangeRule::MinimalCycles);
+  EXPECT_EQ(read("lane_cut=updown").lane_cut, VlChangeRule::UpDown);
   EXPECT_EQ(read("gateways=uniform").gateways, GatewayChoice::Uniform);
   EXPECT_EQ(read("gateways=least").gateways, GatewayChoice::LeastLoaded);
   EXPECT_EQ(read("gateways=own").gateways, GatewayChoice::OwnFirst);
@@ -44,7 +44,7 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
               ElementsAre(Pair(Guid{0x10}, 4u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
   EXPECT_TRUE(read("shorten_detours=yes").shorten_detours);
-  EXPECT_TRUE(read("relieve=yes").relieve);
+  EXPECT_TRUE(read("relieve=yes").rebalance);
   EXPECT_FALSE(read("keep=no").keep);
   EXPECT_TRUE(read("any_sl=yes").any_sl);
 }

@@ -60,23 +60,23 @@ TEST(PathSl, IsTheHintForLidsThatNobodyRoutes) {
 
 TEST(Lanes, OneLaneNeedsNoTables) {
   Routes routes = two_switches();
-  EXPECT_FALSE(needs_lanes(routes.tables));
+  EXPECT_FALSE(needs_sl_to_vl(routes.tables));
   routes.tables.vls = 2;
-  EXPECT_TRUE(needs_lanes(routes.tables));
+  EXPECT_TRUE(needs_sl_to_vl(routes.tables));
   routes.tables.vls = 1;
   routes.tables.sl_to_vl = SlToVlMaps{*routes.fabric};
   routes.tables.sl_to_vl.add_row({});
-  EXPECT_TRUE(needs_lanes(routes.tables)) << "turns may be blocked";
+  EXPECT_TRUE(needs_sl_to_vl(routes.tables)) << "turns may be blocked";
 }
 
 TEST(Lanes, WithoutMapsSlsGoRound) {
   Routes routes = two_switches();
   routes.tables.vls = 3;
-  const SlToVl row = find_lanes(routes, SwitchIdx{0}, PortNum{1}, PortNum{2});
+  const SlToVl row = find_sl_to_vl(routes, SwitchIdx{0}, PortNum{1}, PortNum{2});
   for (unsigned sl = 0; sl < 16; ++sl) EXPECT_EQ(row[sl].value(), sl % 3) << sl;
-  EXPECT_EQ(find_entry_lanes(routes), row);
+  EXPECT_EQ(find_entry_sl_to_vl(routes), row);
   routes.tables.vls = 0;
-  EXPECT_THAT(find_entry_lanes(routes), Each(Vl{0}));
+  EXPECT_THAT(find_entry_sl_to_vl(routes), Each(Vl{0}));
 }
 
 TEST(Lanes, MapsSpeakForTheirPairOfPorts) {
@@ -89,8 +89,8 @@ TEST(Lanes, MapsSpeakForTheirPairOfPorts) {
   const std::uint16_t other = routes.tables.sl_to_vl.add_row(ones);
   const SwitchIdx s2 = switch_named(*routes.fabric, "S2");
   routes.tables.sl_to_vl.set_row(s2, PortNum{1}, PortNum{2}, other);
-  EXPECT_EQ(find_lanes(routes, s2, PortNum{1}, PortNum{2}), ones);
-  EXPECT_EQ(find_lanes(routes, s2, PortNum{2}, PortNum{1}), zeros);
+  EXPECT_EQ(find_sl_to_vl(routes, s2, PortNum{1}, PortNum{2}), ones);
+  EXPECT_EQ(find_sl_to_vl(routes, s2, PortNum{2}, PortNum{1}), zeros);
 }
 
 // Query threads read while a sweep replaces: everybody sees one set of routes or the other.

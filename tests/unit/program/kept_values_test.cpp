@@ -17,21 +17,23 @@ constexpr auto kSwitchInfo = static_cast<std::uint16_t>(AttributeId::SwitchInfo)
 struct Forgetful : testing::Test {
   template <class Edit>
   void ports_show(Edit edit) {
-    lab.tap.on_answer = [edit](Smp& smp) {
-      if (smp.attribute_id != kPortInfo) return;
+    lab.tap.on_receive = [edit](Smp& smp) {
+      if (smp.attribute_id != kPortInfo) return true;
       auto info = decode_port_info(smp.data);
       edit(*info, smp.attribute_modifier);
       encode_port_info(*info, smp.data);
+      return true;
     };
   }
 
   template <class Edit>
   void switches_show(Edit edit) {
-    lab.tap.on_answer = [edit](Smp& smp) {
-      if (smp.attribute_id != kSwitchInfo) return;
+    lab.tap.on_receive = [edit](Smp& smp) {
+      if (smp.attribute_id != kSwitchInfo) return true;
       auto info = decode_switch_info(smp.data);
       edit(*info);
       encode_switch_info(*info, smp.data);
+      return true;
     };
   }
 
@@ -173,11 +175,12 @@ TEST(RefusedSetting, ListsEveryField) {
 // However many there are: operators read a line for each.
 TEST(RefusedSetting, IsOneEntryForEachKindOfDeviceAndValue) {
   ProgramLab lab("fat-tree:k=8,levels=2");
-  lab.tap.on_answer = [](Smp& smp) {
-    if (smp.attribute_id != kPortInfo) return;
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.attribute_id != kPortInfo) return true;
     auto info = decode_port_info(smp.data);
     info->overrun_errors = 1;
     encode_port_info(*info, smp.data);
+    return true;
   };
   const ProgramReport report = lab.bring_up();
   ASSERT_EQ(report.not_kept.size(), 2u) << "switches and adapters";
@@ -197,11 +200,12 @@ TEST(RefusedSetting, IsOneEntryForEachKindOfDeviceAndValue) {
 TEST(RefusedSetting, KeepsTheFirstHundredKindsAndCountsTheRest) {
   ProgramLab lab("fat-tree:k=8,levels=2");
   std::uint64_t prefix = 0;
-  lab.tap.on_answer = [&prefix](Smp& smp) {
-    if (smp.attribute_id != kPortInfo) return;
+  lab.tap.on_receive = [&prefix](Smp& smp) {
+    if (smp.attribute_id != kPortInfo) return true;
     auto info = decode_port_info(smp.data);
     info->gid_prefix = ++prefix;  // another value each time
     encode_port_info(*info, smp.data);
+    return true;
   };
   const ProgramReport report = lab.bring_up();
   EXPECT_EQ(report.not_kept.size(), 100u);

@@ -121,8 +121,9 @@ TEST_F(Change, WholeTablesGoOutOnceAndPhaseByPhaseAfterwards) {
     return true;
   };
   std::string mixed;
-  lab.tap.on_answer = [&](Smp&) {
+  lab.tap.on_receive = [&](Smp&) {
     if (mixed.empty()) mixed = find_mixed_phases(lab, plan);
+    return true;
   };
   run();
   EXPECT_EQ(mixed, "");

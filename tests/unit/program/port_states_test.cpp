@@ -28,8 +28,8 @@ struct Ports : testing::Test {
   ProgramReport run() {
     input = lab.input();
     input.plan = &plan;
-    input.lid_routed_activation = lid_routed;
-    input.one_set_activation = one_set;
+    input.writing.lid_routed_activation = lid_routed;
+    input.writing.one_set_activation = one_set;
     return lab.program(input);
   }
 
@@ -83,8 +83,9 @@ TEST_F(Ports, AreBelievedToBeInInitializeWhenNobodyAnswers) {
   // The Set arrives, its answers do not.
   const PortNum number = lab.snapshot().number_of(port);
   bool deaf = true;
-  lab.tap.on_answer = [&](Smp& smp) {
+  lab.tap.on_receive = [&](Smp& smp) {
     if (deaf && smp.attribute_id == kPortInfo) smp.transaction_id ^= 0xffff;
+    return true;
   };
   const ProgramReport report = run();
   ASSERT_TRUE(report.plan_interrupted);
@@ -104,11 +105,12 @@ TEST_F(Ports, AreBelievedToBeInInitializeWhenNobodyAnswers) {
 
 TEST_F(Ports, AreLookedAtWhenTheAnswerToDownIsLost) {
   unsigned swallowed = 0;
-  lab.tap.on_answer = [&](Smp& smp) {
+  lab.tap.on_receive = [&](Smp& smp) {
     if (smp.attribute_id == kPortInfo && swallowed < 4) {
       ++swallowed;
       smp.transaction_id ^= 0xffff;
     }
+    return true;
   };
   const ProgramReport report = run();
   EXPECT_EQ(swallowed, 4u);  // the Set and its three retries
@@ -125,11 +127,12 @@ TEST_F(Ports, ThatAreStillTrainingAreWaitedFor) {
       ++rounds;
     return true;
   };
-  lab.tap.on_answer = [&](Smp& smp) {
-    if (smp.attribute_id != kPortInfo || rounds == 0 || rounds > 6) return;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id != kPortInfo || rounds == 0 || rounds > 6) return true;
     auto info = decode_port_info(smp.data);
     info->port_state = static_cast<std::uint8_t>(PortState::Down);
     encode_port_info(*info, smp.data);
+    return true;
   };
   const TimePoint began = lab.runtime.now();
   const ProgramReport report = run();
@@ -139,11 +142,12 @@ TEST_F(Ports, ThatAreStillTrainingAreWaitedFor) {
 }
 
 TEST_F(Ports, ThatNeverTrainAreAFaultAndNotWaitedForForever) {
-  lab.tap.on_answer = [&](Smp& smp) {
-    if (smp.attribute_id != kPortInfo || smp.attribute_modifier == 0) return;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id != kPortInfo || smp.attribute_modifier == 0) return true;
     auto info = decode_port_info(smp.data);
     info->port_state = static_cast<std::uint8_t>(PortState::Down);
     encode_port_info(*info, smp.data);
+    return true;
   };
   const ProgramReport report = run();
   EXPECT_GT(report.fault_count, 0u);
@@ -178,7 +182,7 @@ TEST(LidRouted, PortsWithoutTheirLidYetAreSetByDirectedRoute) {
   ProgramLab lab("fat-tree:k=4,levels=2");
   lab.discover();
   ProgramInput input = lab.input();
-  input.lid_routed_activation = true;
+  input.writing.lid_routed_activation = true;
   const ProgramReport report = lab.program(input);
   EXPECT_EQ(report.fault_count, 0u);
   EXPECT_EQ(lab.client.stats().timeouts, 0u);

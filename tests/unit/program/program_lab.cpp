@@ -8,40 +8,9 @@
 #include "smd/fabric/builder.h"
 
 namespace smd::test {
-namespace {
-
-sim::FabricSpec spec_from(const std::string& text) {
-  auto spec = sim::load_fabric(text);
-  if (!spec) throw std::runtime_error(print_fault(spec.error().front()));
-  return std::move(*spec);
-}
-
-}  // namespace
-
-Result<void> Tap::send(const MadPacket& packet) {
-  if (on_send) {
-    const auto smp = decode_smp(packet.mad);
-    if (smp && !on_send(*smp)) return {};
-  }
-  return inner_.send(packet);
-}
-
-void Tap::set_handlers(Receive receive, Lost lost) {
-  receive_ = receive;
-  inner_.set_handlers(
-      [this, receive = std::move(receive)](const MadPacket& packet) {
-        auto smp = decode_smp(packet.mad);
-        if (!on_answer || !smp) return receive(packet);
-        on_answer(*smp);
-        MadPacket edited = packet;
-        encode_smp(*smp, edited.mad);
-        receive(edited);
-      },
-      std::move(lost));
-}
 
 ProgramLab::ProgramLab(const std::string& fabric_text, LabOptions options)
-    : fabric(runtime, spec_from(fabric_text), options.timing, options.seed, options.agents),
+    : TimedFabric(sim::spec_of(fabric_text), options.timing, options.seed, options.agents),
       port(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
       tap(port),
       client(runtime, tap, options.smp),
@@ -52,8 +21,7 @@ void ProgramLab::discover(const std::string& engine) {
   std::optional<Result<SweepReport>> found;
   Discovery discovery(client, {}, Epoch{1});
   discovery.start([&](Result<SweepReport> report) { found = std::move(report); });
-  runtime.run_while_not([&] { return found.has_value(); },
-                        runtime.now() + Duration(std::chrono::minutes(10)));
+  run_until([&] { return found.has_value(); }, std::chrono::minutes(10));
   if (!found || !*found) throw std::runtime_error("discovery failed");
   sweep = std::move(**found);
   auto assigned = assign_lids(snapshot(), book, {});
@@ -88,8 +56,7 @@ ProgramReport ProgramLab::program(const ProgramInput& input) {
   std::optional<ProgramReport> report;
   Programmer programmer(runtime, client, state, meter);
   programmer.start(input, [&](ProgramReport done) { report = std::move(done); });
-  runtime.run_while_not([&] { return report.has_value(); },
-                        runtime.now() + Duration(std::chrono::minutes(10)));
+  run_until([&] { return report.has_value(); }, std::chrono::minutes(10));
   if (!report) throw std::runtime_error("the programmer did not finish");
   return std::move(*report);
 }

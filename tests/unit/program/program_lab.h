@@ -8,38 +8,15 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
-#include "sim-backend/kernel/sim_runtime.h"
-#include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "sim-backend/management/smp_tap.h"
+#include "sim-backend/management/timed_fabric.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/program/programmer.h"
 #include "smd/routing/engine.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd::test {
-
-/// Hands every MAD on, after the test has seen it.
-class Tap final : public Transport {
- public:
-  explicit Tap(Transport& inner) : inner_(inner) {}
-
-  [[nodiscard]] LocalPort local_port() const override { return inner_.local_port(); }
-
-  Result<void> send(const MadPacket& packet) override;
-  void set_handlers(Receive receive, Lost lost) override;
-
-  Result<void> set_is_sm(bool is_sm) override { return inner_.set_is_sm(is_sm); }
-
-  /// Hands an answer to the manager as if it had come by the wire.
-  void deliver(const MadPacket& packet) { receive_(packet); }
-
-  std::function<bool(const Smp&)> on_send;  // false: the SMP is lost
-  std::function<void(Smp&)> on_answer;      // may edit it
-
- private:
-  Transport& inner_;
-  Receive receive_;
-};
 
 struct LabOptions {
   sim::Timing timing = sim::Timing::modern();
@@ -48,7 +25,7 @@ struct LabOptions {
   std::uint64_t seed = 1;
 };
 
-class ProgramLab {
+class ProgramLab : public sim::TimedFabric {
  public:
   explicit ProgramLab(const std::string& fabric_text, LabOptions options = {});
 
@@ -83,10 +60,8 @@ class ProgramLab {
   /// The first entry of the switches that is not as in `lft`.
   [[nodiscard]] std::string find_wrong_entry(const ForwardingTables& lft) const;
 
-  sim::SimRuntime runtime;
-  sim::SimFabric fabric;
   sim::SimTransport port;
-  Tap tap;
+  sim::SmpTap tap;
   SmpClient client;
   CostMeter meter;
   ProgramState state;

@@ -63,12 +63,13 @@ TEST_F(Audit, LooksAtRowsOfPortsThatComeUp) {
 }
 
 TEST_F(Audit, ThatFailedSomewhereLooksAgain) {
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kRows) smp.status = 0x1c;
+    return true;
   };
   const std::size_t all = rows_read();
   EXPECT_GT(last.fault_count, 0u);
-  lab.tap.on_answer = nullptr;
+  lab.tap.on_receive = nullptr;
   EXPECT_EQ(rows_read(), all);
   EXPECT_EQ(last.fault_count, 0u);
 }

@@ -177,11 +177,12 @@ TEST_F(RandomSwitches, LoseEntriesThatNobodyWantsAnyMore) {
 }
 
 TEST_F(RandomSwitches, ADefaultPortThatIsNotKeptIsAFault) {
-  lab.tap.on_answer = [](Smp& smp) {
-    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::SwitchInfo)) return;
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::SwitchInfo)) return true;
     auto info = decode_switch_info(smp.data);
     info->default_port = PortNum{99};
     encode_switch_info(*info, smp.data);
+    return true;
   };
   const ProgramReport report = lab.program(partly_implicit());
   ASSERT_GT(report.fault_count, 0u);

@@ -79,8 +79,9 @@ TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
   run();
   want(turn, 2);
   unsigned bad = 0;
-  lab.tap.on_answer = [&](Smp& smp) {
+  lab.tap.on_receive = [&](Smp& smp) {
     if (smp.attribute_id == kRows && bad++ == 0) smp.status = 4 << 2;
+    return true;
   };
   const ProgramReport report = run();
   EXPECT_EQ(bad, 2u) << "the answer to the Set, and what the switch says when asked";
@@ -92,8 +93,9 @@ TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
 TEST_F(LaneRows, ThatASwitchKeepsOtherwiseAreAFaultAndKnownAsTheyAre) {
   run();
   want(turn, 2);
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kRows) encode_sl_to_vl(modulo_row(5), smp.data);
+    return true;
   };
   const ProgramReport report = run();
   EXPECT_EQ(report.sl_to_vl_written, 0u);
@@ -108,14 +110,15 @@ TEST_F(LaneRows, InDoubtAreNotBelievedToBeAsBefore) {
   const SlToVl before = held(turn);
   want(turn, 2);
   // The Set arrives, no answer ever does.
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kRows) smp.transaction_id ^= 0xffff;
+    return true;
   };
   EXPECT_EQ(run().fault_count, 1u);
   EXPECT_EQ(held(turn), modulo_row(2));
   EXPECT_EQ(believed(turn), nullptr);
 
-  lab.tap.on_answer = nullptr;
+  lab.tap.on_receive = nullptr;
   rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
   EXPECT_EQ(run().sl_to_vl_written, 1u);
   EXPECT_EQ(held(turn), before) << "wanted as before, so written again";
@@ -143,14 +146,14 @@ TEST_F(LaneRows, AreReadBackByTheNextLife) {
   // One way answers with a status, which says nothing of its row.
   lab.state.sl_to_vl = {};
   unsigned answers = 0;
-  lab.tap.on_answer = [&](Smp& smp) {
+  lab.tap.on_receive = [&](Smp& smp) {
     if (smp.attribute_id == kRows && answers++ == 3) smp.status = 7 << 2;
+    return true;
   };
   bool done = false;
   SlToVlReader reader(lab.client, lab.policy.m_key);
   reader.start(lab.sweep, unread, lab.state.sl_to_vl, [&] { done = true; });
-  ASSERT_TRUE(lab.runtime.run_while_not([&] { return done; },
-                                        lab.runtime.now() + Duration(std::chrono::minutes(1))));
+  ASSERT_TRUE(lab.run_until([&] { return done; }, std::chrono::minutes(1)));
   EXPECT_THAT(find_unread_sl_to_vl(lab.snapshot(), lab.state.sl_to_vl), testing::SizeIs(1));
   EXPECT_EQ(count_false_claims(), 0u);
   EXPECT_EQ(count_unwanted(), 0u);

@@ -53,12 +53,13 @@ TEST(MulticastTop, ReachesAsFarAsTheTable) {
   ProgramLab lab("fat-tree:k=4,levels=2", options);
   const std::uint16_t before = lab.bring_up().switch_info[SwitchIdx{0}].multicast_fdb_top;
   EXPECT_NE(before, 0xc05f) << "switches that do not say that they have one keep what they have";
-  lab.tap.on_answer = [](Smp& smp) {
-    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::PortInfo)) return;
-    if ((smp.attribute_modifier & 0xff) != 0) return;
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::PortInfo)) return true;
+    if ((smp.attribute_modifier & 0xff) != 0) return true;
     PortInfo info = *decode_port_info(smp.data);
     info.capability_mask |= port_cap::kIsMulticastFdbTopSupported;
     encode_port_info(info, smp.data);
+    return true;
   };
   lab.discover();
   const ProgramReport report = lab.program(lab.input());
@@ -102,8 +103,9 @@ TEST_F(MoreLids, ComeIntoForceBeforeThePhaseThatReliesOnThem) {
 
 TEST_F(MoreLids, HoldBackThePhaseThatReliesOnThem) {
   const TransitionPlan plan = two_phases(lab);
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kSwitchInfo) smp.status = 0x1c;
+    return true;
   };
   order_of_sets(&plan);
   ASSERT_TRUE(report.plan_interrupted);
@@ -141,8 +143,9 @@ TEST_F(MoreLids, ComeIntoForceAtOnceWhereTheirBlocksAreKnown) {
 TEST_F(MoreLids, StayOutOfForceWhenThePlanIsInterrupted) {
   TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
   plan.phases[0].entries = entries;
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kLft) smp.status = 0x1c;
+    return true;
   };
   order_of_sets(&plan);
   EXPECT_TRUE(report.plan_interrupted);
@@ -171,7 +174,7 @@ TEST(WholeTables, GoUpToTheHighestLidOrAsFarAsTheSwitchGoes) {
     plan.phases[0].to_wanted = true;
     ProgramInput input = lab.input();
     input.plan = &plan;
-    input.literal = literal;
+    if (literal) input.writing = kThesisWriting;
     const ProgramReport report = lab.program(input);
     EXPECT_EQ(report.blocks_written, lab.snapshot().switch_count() * (literal ? 10u : 1u));
     const auto& lft = lab.fabric.node_state(lab.sim_switch(SwitchIdx{0})).lft;
@@ -188,13 +191,14 @@ TEST(DrainedPlans, WaitBetweenPhasesAndNotAfterTheLast) {
     plan.in_flight = in_flight;
     ProgramInput input = lab.input();
     input.plan = &plan;
-    input.drain_time = std::chrono::milliseconds(100);
+    const Duration drain_time = std::chrono::milliseconds(100);
+    input.writing.drain_time = drain_time;
     const TimePoint began = lab.runtime.now();
     lab.program(input);
     const Duration took = lab.runtime.now() - began;
-    const Duration waits = in_flight == InFlight::Drained ? 2 * input.drain_time : Duration{0};
+    const Duration waits = in_flight == InFlight::Drained ? 2 * drain_time : Duration{0};
     EXPECT_GE(took, waits);
-    EXPECT_LT(took, waits + input.drain_time);
+    EXPECT_LT(took, waits + drain_time);
   }
 }
 

@@ -28,7 +28,7 @@ struct Turns : testing::Test {
     ProgramInput input = lab.input();
     input.plan = &plan;
     input.qos = qos;
-    input.literal = literal;
+    input.writing.reads_before_blocking = reads_before;
     return lab.program(input);
   }
 
@@ -47,7 +47,7 @@ struct Turns : testing::Test {
   ProgramLab lab{"fat-tree:k=4,levels=2"};
   Turn turn{SwitchIdx{1}, PortNum{1}, PortNum{2}};
   QosPolicy qos;
-  bool literal = false;
+  bool reads_before = true;
   unsigned gets = 0;
   unsigned sets = 0;
 };
@@ -90,7 +90,7 @@ TEST_F(Turns, AreRestoredAsTheQosAuditWouldWriteThem) {
 }
 
 TEST_F(Turns, OfWhichNothingIsKnownAreOpenedLaneByLane) {
-  literal = true;  // not read before
+  reads_before = false;
   run({turn}, {});
   run({}, {turn});
   EXPECT_EQ(held(), row_of({0, 1, 2, 3, 4, 5, 6, 7}));
@@ -137,8 +137,9 @@ TEST_F(Turns, ThatWereBlockedByAFormerLifeAreNotRestoredToThat) {
 }
 
 TEST_F(Turns, ThatAreNotKeptInterruptThePlan) {
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kRows) encode_sl_to_vl(row_of({0, 1, 2, 3, 4, 5, 6, 7}), smp.data);
+    return true;
   };
   const ProgramReport report = run({turn}, {});
   ASSERT_TRUE(report.plan_interrupted);
@@ -150,12 +151,13 @@ TEST_F(Turns, ThatAreNotKeptInterruptThePlan) {
 
 TEST_F(Turns, InDoubtAreOpenedByTheNextRun) {
   // The Set arrives, no answer ever does.
-  lab.tap.on_answer = [](Smp& smp) {
+  lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kRows) smp.transaction_id ^= 0xffff;
+    return true;
   };
   EXPECT_TRUE(run({turn}, {}).plan_interrupted);
   EXPECT_THAT(lab.state.turns.collect(lab.snapshot(), Held::Blocked), testing::IsEmpty());
-  lab.tap.on_answer = nullptr;
+  lab.tap.on_receive = nullptr;
   EXPECT_FALSE(run({}, {}).plan_interrupted);
   EXPECT_EQ(held()[0], Vl{0});
   EXPECT_THAT(lab.state.turns.collect(lab.snapshot(), Held::Unknown), testing::IsEmpty());

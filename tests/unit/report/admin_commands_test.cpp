@@ -9,7 +9,7 @@
 
 #include "smd/mad/notice.h"
 #include "smd/routing/engine.h"
-#include "tests/support/world.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd {
 namespace {
@@ -21,18 +21,15 @@ using testing::HasSubstr;
 class AdminCommands : public testing::Test {
  protected:
   explicit AdminCommands(const std::string& fabric = "example:name=fig67")
-      : world(test::spec_of(fabric)) {
+      : subnet(test::spec_of(fabric)) {
     register_commands(table,
-                      {.manager = [this] { return present ? &world.manager : nullptr; },
-                       .transport = [this]() -> Transport* { return &world.transport; },
+                      {.manager = [this] { return present ? &subnet.manager : nullptr; },
+                       .transport = [this]() -> Transport* { return &subnet.transport; },
                        .shutdown = [] {},
                        .uptime = [] { return Duration{0}; }});
   }
 
-  void bring_up() {
-    world.manager.start();
-    ASSERT_TRUE(world.settle_up());
-  }
+  void bring_up() { ASSERT_TRUE(subnet.bring_up()); }
 
   Json answer(const std::string& command, const Json& args = Json::object()) {
     return Json::parse(table.answer(Json{{"command", command}, {"args", args}}.dump()));
@@ -52,14 +49,14 @@ class AdminCommands : public testing::Test {
   }
 
   unsigned lid(const std::string& name) {
-    const std::uint32_t node = world.node(name);
-    const bool is_switch = world.fabric.spec().nodes[node].type == NodeType::Switch;
-    return world.fabric.port_info(node, PortNum{is_switch ? std::uint8_t{0} : std::uint8_t{1}})
+    const std::uint32_t node = subnet.node(name);
+    const bool is_switch = subnet.fabric.spec().nodes[node].type == NodeType::Switch;
+    return subnet.fabric.port_info(node, PortNum{is_switch ? std::uint8_t{0} : std::uint8_t{1}})
         .lid.value();
   }
 
   bool present = true;
-  test::World world;
+  test::SimulatedSubnet subnet;
   CommandTable table;
 };
 
@@ -80,24 +77,24 @@ TEST_F(AdminCommands, ARouteIsTheWayThroughTheRegisters) {
   EXPECT_EQ(route.at("lid"), lid("node-13"));
   EXPECT_EQ(route.at("from_lid"), lid("node-11"));
   // Walk the simulated switches.
-  std::uint32_t at = world.node("node-11");
+  std::uint32_t at = subnet.node("node-11");
   PortNum out{1};
   for (const Json& hop : route.at("hops")) {
-    const sim::NodeSpec& here = world.fabric.spec().nodes[at];
+    const sim::NodeSpec& here = subnet.fabric.spec().nodes[at];
     EXPECT_EQ(hop.at("from"), here.description);
     EXPECT_EQ(hop.at("from_port"), out.value());
     EXPECT_EQ(hop.at("from_lid"), lid(here.description));
     EXPECT_EQ(hop.at("state"), "Active");
     const sim::PortSpec& cable = here.ports[out.value()];
     at = cable.peer_node;
-    EXPECT_EQ(hop.at("to"), world.fabric.spec().nodes[at].description);
+    EXPECT_EQ(hop.at("to"), subnet.fabric.spec().nodes[at].description);
     EXPECT_EQ(hop.at("to_port"), cable.peer_port.value());
     EXPECT_EQ(hop.at("to_lid"), lid(hop.at("to").get<std::string>()));
-    if (at != world.node("node-13")) {
-      out = world.fabric.lft(at, Lid{static_cast<std::uint16_t>(lid("node-13"))});
+    if (at != subnet.node("node-13")) {
+      out = subnet.fabric.lft(at, Lid{static_cast<std::uint16_t>(lid("node-13"))});
     }
   }
-  EXPECT_EQ(at, world.node("node-13"));
+  EXPECT_EQ(at, subnet.node("node-13"));
   EXPECT_GE(route.at("hops").size(), 4u);
 }
 
@@ -105,7 +102,7 @@ TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
   bring_up();
   const Json by_name = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
   const auto guid = [&](const char* name) {
-    return fmt::format("{}", world.fabric.spec().nodes[world.node(name)].guid);
+    return fmt::format("{}", subnet.fabric.spec().nodes[subnet.node(name)].guid);
   };
   EXPECT_EQ(ask("route", {{"from", guid("node-11")}, {"to", guid("node-13")}}), by_name);
   EXPECT_EQ(ask("route",
@@ -121,9 +118,9 @@ TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
 
 TEST_F(AdminCommands, TheStatusCountsTrapsAndWhatFoundNoRoom) {
   bring_up();
-  const std::uint32_t node = world.node("node-8");
+  const std::uint32_t node = subnet.node("node-8");
   const Lid own{static_cast<std::uint16_t>(lid("node-8"))};
-  const auto client = world.fabric.attach(node, PortNum{0}, [](const MadPacket&) {});
+  const auto client = subnet.fabric.attach(node, PortNum{0}, [](const MadPacket&) {});
   for (const Lid issuer : {own, Lid{40'000}, Lid{static_cast<std::uint16_t>(lid("node-11"))}}) {
     Notice notice = link_state_notice(issuer);
     notice.issuer_lid = issuer;
@@ -133,11 +130,12 @@ TEST_F(AdminCommands, TheStatusCountsTrapsAndWhatFoundNoRoom) {
     encode_notice(notice, smp.data);
     MadPacket packet{
         .remote_lid =
-            world.fabric.port_info(world.fabric.spec().sm_node, world.fabric.spec().sm_port).lid};
+            subnet.fabric.port_info(subnet.fabric.spec().sm_node, subnet.fabric.spec().sm_port)
+                .lid};
     encode_smp(smp, packet.mad);
-    world.fabric.inject(client, packet);
+    subnet.fabric.inject(client, packet);
   }
-  world.run_for(std::chrono::seconds(1));
+  subnet.run_for(std::chrono::seconds(1));
   const Json status = ask("status");
   EXPECT_EQ(status.at("traps").at("received"), 3);
   EXPECT_EQ(status.at("traps").at("unknown_issuer"), 1);
@@ -156,8 +154,8 @@ TEST_F(AdminCommands, ASwitchIsAnEndToo) {
 }
 
 TEST_F(AdminCommands, ANameOfTwoNodesNeedsAGuid) {
-  world.fabric.set_description(world.node("node-11"), "twin");
-  world.fabric.set_description(world.node("node-12"), "twin");
+  subnet.fabric.set_description(subnet.node("node-11"), "twin");
+  subnet.fabric.set_description(subnet.node("node-12"), "twin");
   bring_up();
   EXPECT_THAT(refusal("route", {{"from", "twin"}, {"to", "node-13"}}),
               AllOf(HasSubstr("more than one"), HasSubstr("GUID")));
@@ -171,10 +169,10 @@ TEST_F(AdminCommands, EveryLinkOnceWithBothEnds) {
   for (const Json& link : links) {
     EXPECT_TRUE(ends.emplace(link.at("from"), link.at("from_port")).second) << link;
     EXPECT_TRUE(ends.emplace(link.at("to"), link.at("to_port")).second) << link;
-    const std::uint32_t node = world.node(link.at("from"));
+    const std::uint32_t node = subnet.node(link.at("from"));
     const sim::PortSpec& cable =
-        world.fabric.spec().nodes[node].ports[link.at("from_port").get<std::size_t>()];
-    EXPECT_EQ(world.node(link.at("to")), cable.peer_node);
+        subnet.fabric.spec().nodes[node].ports[link.at("from_port").get<std::size_t>()];
+    EXPECT_EQ(subnet.node(link.at("to")), cable.peer_node);
     EXPECT_EQ(link.at("to_port"), cable.peer_port.value());
     EXPECT_EQ(link.at("state"), "Active");
     EXPECT_EQ(link.at("width"), print_link_width(cable.width));
@@ -185,7 +183,7 @@ TEST_F(AdminCommands, EveryLinkOnceWithBothEnds) {
 TEST_F(AdminCommands, TheEngineInForceShowsItsContract) {
   bring_up();
   const Json engine = ask("engine");
-  EXPECT_EQ(engine.at("engine"), world.manager.last_cycle()->engine);
+  EXPECT_EQ(engine.at("engine"), subnet.manager.last_cycle()->engine);
   EXPECT_EQ(engine.at("contract"), find_engine(engine.at("engine").get<std::string>())->contract());
   EXPECT_EQ(engine.at("engines").size(), engine_names().size());
 }
@@ -202,17 +200,17 @@ TEST_F(AdminCommands, ANamedEngineIsUsedFromTheNextCycleOn) {
   const Json answer = ask("engine", {{"name", other}});
   EXPECT_EQ(answer.at("engine"), other);
   EXPECT_EQ(answer.at("contract"), find_engine(other)->contract());
-  ASSERT_TRUE(world.settle());
-  EXPECT_EQ(world.manager.settings().engine, other);
-  EXPECT_THAT(world.reports.back().reason, HasSubstr("command: engine"));
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(subnet.manager.settings().engine, other);
+  EXPECT_THAT(subnet.reports.back().reason, HasSubstr("command: engine"));
 }
 
 TEST_F(AdminCommands, AnEngineThatTheFabricRefusesLeavesTheOneInForce) {
   bring_up();
   ask("engine", {{"name", "dor"}});
   EXPECT_TRUE(ask("engine").at("engine_undecided"));
-  ASSERT_TRUE(world.settle());
-  EXPECT_TRUE(world.manager.last_cycle()->up());
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
   for (const char* command : {"engine", "status"}) {
     const Json now = ask(command);
     EXPECT_EQ(now.at("engine"), "updn") << command;
@@ -223,19 +221,19 @@ TEST_F(AdminCommands, AnEngineThatTheFabricRefusesLeavesTheOneInForce) {
   }
   EXPECT_THAT(ask("status").at("alarms").at(0).get<std::string>(),
               testing::StartsWith("engine dor requested, updn in force: no mesh or torus"));
-  EXPECT_EQ(world.manager.settings().engine, "updn");
+  EXPECT_EQ(subnet.manager.settings().engine, "updn");
 
   ask("engine", {{"name", "updn"}});
-  ASSERT_TRUE(world.settle());
+  ASSERT_TRUE(subnet.settle());
   EXPECT_TRUE(ask("status").at("alarms").empty());
   EXPECT_FALSE(ask("status").contains("engine_refused"));
 }
 
 TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {
-  Settings settings = world.manager.settings();
+  Settings settings = subnet.manager.settings();
   settings.engine = "dor";
   settings.engine_fallback = true;
-  world.manager.adopt(settings);
+  subnet.manager.adopt(settings);
   bring_up();
   const Json status = ask("status");
   EXPECT_EQ(status.at("engine"), "updn");
@@ -248,20 +246,21 @@ TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {
 /// A manager that takes everything down for every change of tables.
 struct CostlyChanges : AdminCommands {
   CostlyChanges() {
-    Settings settings = world.manager.settings();
-    settings.mode = parse_reconfiguration_mode("partial+engine+deactivate-all+delta").value();
-    world.manager.adopt(settings);
+    Settings settings = subnet.manager.settings();
+    settings.strategy =
+        make_strategy(parse_reconfiguration_mode("partial+engine+deactivate-all+delta").value());
+    subnet.manager.adopt(settings);
     bring_up();
   }
 };
 
 TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
-  const ForwardingTables before = world.manager.in_force()->routing->lft;
+  const ForwardingTables before = subnet.manager.in_force()->routing->lft;
   ask("engine", {{"name", "nue"}});
-  ASSERT_TRUE(world.settle());
-  EXPECT_EQ(world.manager.in_force()->routing->lft, before);
-  EXPECT_TRUE(world.manager.last_cycle()->up());
-  EXPECT_EQ(world.manager.last_cycle()->deactivate.smps, 0u);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(subnet.manager.in_force()->routing->lft, before);
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(subnet.manager.last_cycle()->deactivate.smps, 0u);
   const Json now = ask("engine");
   EXPECT_EQ(now.at("engine"), "updn");
   EXPECT_TRUE(now.at("engine_needs_force"));
@@ -271,77 +270,77 @@ TEST_F(CostlyChanges, AnEngineThatWouldTakePortsDownWaitsForForce) {
 
   EXPECT_EQ(refusal("engine", {{"name", "nue"}, {"force", 1}}), "'force' is true or false");
   ask("engine", {{"name", "nue"}, {"force", true}});
-  ASSERT_TRUE(world.settle());
-  ASSERT_TRUE(world.settle_up());
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.settle_up());
   EXPECT_EQ(ask("engine").at("engine"), "nue");
   EXPECT_FALSE(ask("engine").contains("engine_refused"));
   EXPECT_TRUE(ask("status").at("alarms").empty());
-  EXPECT_EQ(world.manager.settings().engine, "nue");
+  EXPECT_EQ(subnet.manager.settings().engine, "nue");
 }
 
 TEST_F(AdminCommands, AnUnknownEngineIsRefusedWithThoseThereAre) {
   bring_up();
-  const std::uint64_t cycles = world.manager.cycles();
+  const std::uint64_t cycles = subnet.manager.cycles();
   const std::string text = refusal("engine", {{"name", "frob"}});
   EXPECT_THAT(text, HasSubstr("'frob'"));
   for (std::string_view name : engine_names()) EXPECT_THAT(text, HasSubstr(std::string(name)));
   EXPECT_THAT(refusal("engine", {{"name", 7}}), HasSubstr("'name'"));
-  world.run_for(std::chrono::seconds(1));
-  EXPECT_EQ(world.manager.cycles(), cycles);
+  subnet.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(subnet.manager.cycles(), cycles);
 }
 
 TEST_F(AdminCommands, ASweepAsksTheSwitchesAndTakesInOnlyAChange) {
   bring_up();
-  const std::uint64_t cycles = world.manager.cycles();
-  const std::uint64_t smps = world.manager.smp_stats().sent;
+  const std::uint64_t cycles = subnet.manager.cycles();
+  const std::uint64_t smps = subnet.manager.smp_stats().sent;
   EXPECT_EQ(ask("sweep").at("full"), false);
-  world.run_for(std::chrono::seconds(1));
-  EXPECT_EQ(world.manager.cycles(), cycles);
-  EXPECT_EQ(world.manager.smp_stats().sent - smps, world.manager.last_cycle()->counts.switches);
+  subnet.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(subnet.manager.cycles(), cycles);
+  EXPECT_EQ(subnet.manager.smp_stats().sent - smps, subnet.manager.last_cycle()->counts.switches);
 
-  world.fabric.set_wire_faults({.drop = 1.0});  // the trap is lost
-  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
-  world.run_for(std::chrono::milliseconds(1));
-  world.fabric.set_wire_faults({});
+  subnet.fabric.set_wire_faults({.drop = 1.0});  // the trap is lost
+  subnet.fabric.set_link(subnet.node("node-3"), PortNum{1}, false);
+  subnet.run_for(std::chrono::milliseconds(1));
+  subnet.fabric.set_wire_faults({});
   ask("sweep", {{"full", false}});
-  ASSERT_TRUE(world.settle());
-  EXPECT_THAT(world.reports.back().reason, HasSubstr("reports a change"));
-  EXPECT_TRUE(world.reports.back().partial) << world.reports.back().full_why;
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_THAT(subnet.reports.back().reason, HasSubstr("reports a change"));
+  EXPECT_TRUE(subnet.reports.back().partial) << subnet.reports.back().full_why;
 }
 
 TEST_F(AdminCommands, AFullSweepDiscoversEverything) {
   bring_up();
   EXPECT_EQ(ask("sweep", {{"full", true}}).at("full"), true);
-  ASSERT_TRUE(world.settle());
-  EXPECT_EQ(world.reports.back().reason, "command");
-  EXPECT_FALSE(world.reports.back().partial);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(subnet.reports.back().reason, "command");
+  EXPECT_FALSE(subnet.reports.back().partial);
   EXPECT_THAT(refusal("sweep", {{"full", "yes"}}), HasSubstr("'full'"));
 }
 
 TEST_F(AdminCommands, ASweepDuringACycleFollowsIt) {
   bring_up();
   ask("sweep", {{"full", true}});
-  ASSERT_TRUE(world.settle());
-  world.run_for(std::chrono::seconds(1));
+  ASSERT_TRUE(subnet.settle());
+  subnet.run_for(std::chrono::seconds(1));
   const auto cost = [this](bool sweep) {
-    const std::uint64_t before = world.manager.smp_stats().sent;
+    const std::uint64_t before = subnet.manager.smp_stats().sent;
     ask("sweep", {{"full", true}});
     if (sweep) ask("sweep");
-    EXPECT_TRUE(world.settle());
-    world.run_for(std::chrono::seconds(1));
-    return world.manager.smp_stats().sent - before;
+    EXPECT_TRUE(subnet.settle());
+    subnet.run_for(std::chrono::seconds(1));
+    return subnet.manager.smp_stats().sent - before;
   };
   const std::uint64_t alone = cost(false);
-  EXPECT_EQ(cost(true), alone + world.manager.last_cycle()->counts.switches);
+  EXPECT_EQ(cost(true), alone + subnet.manager.last_cycle()->counts.switches);
 }
 
 TEST_F(AdminCommands, ChangesSayWhenAndHow) {
   bring_up();
   EXPECT_EQ(ask("changes").at("changes").size(), 0u);
-  world.fabric.set_link(world.node("node-3"), PortNum{1}, false);
-  world.manager.request_sweep("command");
-  ASSERT_TRUE(world.settle());
-  world.run_for(std::chrono::seconds(5));
+  subnet.fabric.set_link(subnet.node("node-3"), PortNum{1}, false);
+  subnet.manager.request_sweep("command");
+  ASSERT_TRUE(subnet.settle());
+  subnet.run_for(std::chrono::seconds(5));
   const Json changes = ask("changes").at("changes");
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_GE(changes.front().at("seconds_ago").get<double>(), 4.0);

@@ -24,7 +24,7 @@ NamedPart part(std::size_t load, std::uint64_t seed) {
                              R"("}],"saturation":[]})",
                    .row = "row " + id + "\n",
                    .series = "series " + id + "\n",
-                   .stretches = load == 0 ? "" : "stretch " + id + "\n",
+                   .periods = load == 0 ? "" : "stretch " + id + "\n",
                    .lines = "line " + id + "\n",
                    .plot = {.title = "t", .series = {{.name = "s", .points = {{1.0 / 3, 2}}}}}}};
 }
@@ -36,8 +36,8 @@ TEST(Join, OrderIsTheScenariosWhateverCameFirst) {
   EXPECT_THAT(joined->points_csv, testing::EndsWith("row 0,1\nrow 0,2\nrow 1,1\nrow 1,2\n"));
   EXPECT_THAT(joined->points_csv, testing::StartsWith("load,seed,"));
   EXPECT_THAT(joined->series_csv, testing::StartsWith("load,seed,"));
-  EXPECT_THAT(joined->stretches_csv, testing::StartsWith("load,seed,"));
-  EXPECT_THAT(joined->stretches_csv, testing::EndsWith("\nstretch 1,1\nstretch 1,2\n"));
+  EXPECT_THAT(joined->periods_csv, testing::StartsWith("load,seed,"));
+  EXPECT_THAT(joined->periods_csv, testing::EndsWith("\nstretch 1,1\nstretch 1,2\n"));
   const auto json = nlohmann::json::parse(joined->json);
   ASSERT_EQ(json["points"].size(), 4u);
   EXPECT_EQ(json["points"][3]["id"], "1,2");
@@ -55,7 +55,7 @@ TEST(Join, NamesWhatIsMissing) {
 }
 
 TEST(Join, WithoutChangesThereAreNoStretches) {
-  EXPECT_EQ(join_parts({part(0, 1)})->stretches_csv, "");
+  EXPECT_EQ(join_parts({part(0, 1)})->periods_csv, "");
 }
 
 TEST(Join, PlansWithOtherSeedsAddUp) {

@@ -1,7 +1,7 @@
 // What a MAD of class 0x21 sets is what the packets feel.
 #include <gtest/gtest.h>
 
-#include "sim-backend/scenario/followed_fabric.h"
+#include "sim-backend/scenario/coupled_fabric.h"
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
@@ -33,7 +33,7 @@ struct Set {
 bool is_marked(IbMarking& marking) {
   Marks marks = 0;
   marking.on_departure({.node = kSwitchNode,
-                        .lane = 2,
+                        .port_vl = 2,
                         .out = 2,
                         .out_port = 2,
                         .used = 40,
@@ -50,7 +50,7 @@ TEST(CongestionRegisters, WhatIsSetIsObeyedFromThenOn) {
   PacketNet net(rig.fabric.spec(), PacketOptions::modern());
   IbMarking marking(rig.fabric.spec().nodes.size());
   IbReaction reaction(net.host_count());
-  FollowedFabric follow(rig.runtime, rig.fabric, net, rig.runtime.now());
+  CoupledFabric follow(rig.runtime, rig.fabric, net, rig.runtime.now());
   follow.follow_congestion(marking, reaction);
   EXPECT_FALSE(is_marked(marking));
 
@@ -71,12 +71,12 @@ TEST(CongestionRegisters, WhatIsSetIsObeyedFromThenOn) {
   table.put(kData + 4 + 4, 2, 3);
   rig.fabric.inject(rig.client, table.packet);
   rig.run(std::chrono::microseconds(100));
-  reaction.on_notice(kFlow, {.marks = kFirstMark}, 0);
+  reaction.on_feedback(kFlow, {.marks = kFirstMark}, 0);
   EXPECT_EQ(reaction.index(kFlow, 0), 2u);
   reaction.on_injected(kFlow, 0, 1000);
   EXPECT_EQ(reaction.allowed_at(kFlow, 1000), 4000);
   const Flow other{.source = 0, .destination = 1, .sl = 0};
-  reaction.on_notice(other, {.marks = kFirstMark}, 0);
+  reaction.on_feedback(other, {.marks = kFirstMark}, 0);
   EXPECT_EQ(reaction.index(other, 0), 0u) << "nobody has set that host";
 }
 
@@ -92,7 +92,7 @@ TEST(CongestionRegisters, WhatWasSetBeforeIsObeyedToo) {
   PacketNet net(rig.fabric.spec(), PacketOptions::modern());
   IbMarking marking(rig.fabric.spec().nodes.size());
   IbReaction reaction(net.host_count());
-  FollowedFabric follow(rig.runtime, rig.fabric, net, rig.runtime.now());
+  CoupledFabric follow(rig.runtime, rig.fabric, net, rig.runtime.now());
   follow.follow_congestion(marking, reaction);
   EXPECT_TRUE(is_marked(marking));
 }

@@ -10,23 +10,23 @@ constexpr Flow kFlow{.source = 3, .destination = 7, .sl = 2};
 TEST(Echo, EveryPacketIsAcknowledgedWithItsMarks) {
   const auto echo = acknowledge();
   for (Marks marks = 0; marks <= 3; ++marks) {
-    const auto notice = echo->on_data(kFlow, marks);
-    ASSERT_TRUE(notice.has_value());
-    EXPECT_EQ(notice->marks, marks);
-    EXPECT_TRUE(notice->acknowledges);
-    EXPECT_EQ(notice->sl, 2);
-    EXPECT_EQ(notice->payload, 0);
+    const auto feedback = echo->on_data(kFlow, marks);
+    ASSERT_TRUE(feedback.has_value());
+    EXPECT_EQ(feedback->marks, marks);
+    EXPECT_TRUE(feedback->acknowledges);
+    EXPECT_EQ(feedback->sl, 2);
+    EXPECT_EQ(feedback->payload, 0);
   }
 }
 
 TEST(Echo, OnlyMarkedPacketsAreNotified) {
   const auto echo = notify();
   EXPECT_FALSE(echo->on_data(kFlow, 0).has_value());
-  const auto notice = echo->on_data(kFlow, kFirstMark);
-  ASSERT_TRUE(notice.has_value());
-  EXPECT_EQ(notice->marks, kFirstMark);
-  EXPECT_FALSE(notice->acknowledges);
-  EXPECT_EQ(notice->payload, 16);
+  const auto feedback = echo->on_data(kFlow, kFirstMark);
+  ASSERT_TRUE(feedback.has_value());
+  EXPECT_EQ(feedback->marks, kFirstMark);
+  EXPECT_FALSE(feedback->acknowledges);
+  EXPECT_EQ(feedback->payload, 16);
 }
 
 TEST(Echo, TheWayBackHasAnSlOfItsOwn) {

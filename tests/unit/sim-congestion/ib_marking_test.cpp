@@ -13,7 +13,7 @@ constexpr std::uint8_t kPort = 4;
 bool marks(IbMarking& rule, unsigned behind, bool held = false, unsigned blocks = 4) {
   Marks out = 0;
   rule.on_departure({.node = kNode,
-                     .lane = 9,
+                     .port_vl = 9,
                      .out = 9,
                      .out_port = kPort,
                      .used = behind + blocks,

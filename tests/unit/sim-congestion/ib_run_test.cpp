@@ -23,7 +23,7 @@ PacketOptions options() {
 }
 
 /// `count` packets of 1,000 bytes of each source to one destination, all at once.
-std::vector<Script::Line> flood(const Rig& rig, unsigned count, HostNum to) {
+std::vector<Script::Line> flood(const PacketRig& rig, unsigned count, HostNum to) {
   std::vector<Script::Line> lines;
   for (const HostNum source : {0u, 1u, 2u}) {
     for (unsigned i = 0; i < count; ++i) lines.push_back({0, source, rig.to(to, 1000)});
@@ -32,7 +32,7 @@ std::vector<Script::Line> flood(const Rig& rig, unsigned count, HostNum to) {
 }
 
 struct Standard {
-  Standard(Rig& rig, std::unique_ptr<Echo> with)
+  Standard(PacketRig& rig, std::unique_ptr<Echo> with)
       : marking(rig.spec.nodes.size()), echo(std::move(with)), reaction(rig.net->host_count()) {
     for (std::uint32_t node = 0; node < rig.spec.nodes.size(); ++node) {
       marking.set(node, {.setting = {.threshold = 12}, .ports = {}});
@@ -53,7 +53,7 @@ struct Standard {
 
 TEST(IbRun, HooksThatDoNothingChangeNothing) {
   const FabricSpec spec = draw(kTree);
-  Rig plain(spec, options()), hooked(spec, options());
+  PacketRig plain(spec, options()), hooked(spec, options());
   Script a(flood(plain, 50, 3)), b(flood(hooked, 50, 3));
   IbMarking marking(spec.nodes.size());
   const auto echo = notify();
@@ -68,7 +68,7 @@ TEST(IbRun, HooksThatDoNothingChangeNothing) {
 }
 
 TEST(IbRun, SourcesOfCongestionAreSlowedDown) {
-  Rig rig(draw(kTree), options());
+  PacketRig rig(draw(kTree), options());
   Script script(flood(rig, 200, 3));
   Standard standard(rig, notify());
   rig.run(script);
@@ -78,9 +78,9 @@ TEST(IbRun, SourcesOfCongestionAreSlowedDown) {
   for (const Delivery& arrival : script.arrivals) marked += arrival.marks != 0;
   EXPECT_GT(marked, 0u);
   EXPECT_LT(marked, 600u);
-  EXPECT_EQ(stats.notices.made, marked);
-  EXPECT_EQ(stats.notices.delivered, marked);
-  EXPECT_EQ(stats.notices.bytes, marked * (16 + 26));
+  EXPECT_EQ(stats.feedback.made, marked);
+  EXPECT_EQ(stats.feedback.delivered, marked);
+  EXPECT_EQ(stats.feedback.bytes, marked * (16 + 26));
   std::uint64_t becns = 0;
   for (const HostNum host : {0u, 1u, 2u}) becns += standard.reaction.becns(host);
   EXPECT_EQ(becns, marked);
@@ -99,7 +99,7 @@ TEST(IbRun, WhatAnAgentHoldsIsWhatThePacketsFeel) {
   EXPECT_EQ(at_switch.ports, state.port_settings);
   IbReaction rule(2);
   rule.set(0, read_ca(state));
-  rule.on_notice({0, 1, 0}, {.marks = kFirstMark}, 0);
+  rule.on_feedback({0, 1, 0}, {.marks = kFirstMark}, 0);
   rule.on_injected({0, 1, 0}, 0, 100);
   EXPECT_EQ(rule.allowed_at({0, 1, 0}, 100), 800);
   EXPECT_EQ(rule.index({0, 1, 0}, 9 * Picos{1'024'000}), 0u);
@@ -108,21 +108,21 @@ TEST(IbRun, WhatAnAgentHoldsIsWhatThePacketsFeel) {
 // One flow alone makes no congestion: no mark, and the time of an open loop.
 TEST(IbRun, AFlowByItselfIsNotMarked) {
   const FabricSpec spec = draw(kTree);
-  Rig plain(spec, options()), rig(spec, options());
+  PacketRig plain(spec, options()), rig(spec, options());
   std::vector<Script::Line> lines;
   for (int i = 0; i < 100; ++i) lines.push_back({0, 0, rig.to(3, 1000)});
   Script a(lines), b(lines);
   Standard standard(rig, notify());
   plain.run(a);
   rig.run(b);
-  EXPECT_EQ(rig.net->stats().notices.made, 0u);
+  EXPECT_EQ(rig.net->stats().feedback.made, 0u);
   EXPECT_EQ(plain.net->stats().digest, rig.net->stats().digest);
 }
 
 // H4 gets as much from H3 as from beyond S1: the port before H4 is the root, the one between the
 // switches its victim.
 TEST(IbRun, TheVictimDoesNotMark) {
-  Rig rig(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), options());
+  PacketRig rig(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), options());
   std::vector<Script::Line> lines;
   for (const HostNum source : {0u, 1u, 2u, 2u}) {
     for (int i = 0; i < 100; ++i) lines.push_back({0, source, rig.to(3, 1000)});
@@ -138,7 +138,7 @@ TEST(IbRun, TheVictimDoesNotMark) {
   EXPECT_GT(root, 100u);
   EXPECT_LT(far * 10, root);
 
-  Rig with(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), options());
+  PacketRig with(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), options());
   Script again(lines);
   cc::SwitchSetting victims{.threshold = 12};
   for (std::uint8_t port = 1; port < 9; ++port) victims.victim_mask.set(PortNum{port});
@@ -152,12 +152,12 @@ TEST(IbRun, TheVictimDoesNotMark) {
 }
 
 TEST(IbRun, AcknowledgementsTakeBandwidthOnTheWayBack) {
-  Rig rig(draw(kTree), options());
+  PacketRig rig(draw(kTree), options());
   Script script({{0, 0, rig.to(3, 1000)}, {0, 0, rig.to(3, 1000)}, {0, 0, rig.to(3, 1000)}});
   const auto echo = acknowledge();
   rig.net->set_congestion_control({.echo = echo.get()});
   rig.run(script);
-  EXPECT_EQ(rig.net->stats().notices.delivered, 3u);
+  EXPECT_EQ(rig.net->stats().feedback.delivered, 3u);
   EXPECT_EQ(rig.net->stats().generated, 3u) << "they are no data";
   EXPECT_EQ(rig.net->stats().injected, 3u);
   EXPECT_EQ(rig.net->sent_bytes(rig.node("H4"), PortNum{1}), 3u * 26u);
@@ -166,7 +166,7 @@ TEST(IbRun, AcknowledgementsTakeBandwidthOnTheWayBack) {
 
 // S2 dies with data, acknowledgements and waiting packets in it: all are accounted for.
 TEST(IbRun, WhatIsLostIsCounted) {
-  Rig rig(draw(kTree), options());
+  PacketRig rig(draw(kTree), options());
   Script script(flood(rig, 50, 3));
   Standard standard(rig, acknowledge());
   rig.net->set_workload(&script);
@@ -176,15 +176,15 @@ TEST(IbRun, WhatIsLostIsCounted) {
     rig.net->run_until(at);
     ASSERT_EQ(rig.net->audit(), "") << at;
   }
-  while (rig.net->stats().notices.in_flight == 0) ASSERT_TRUE(rig.net->run_one());
+  while (rig.net->stats().feedback.in_flight == 0) ASSERT_TRUE(rig.net->run_one());
   rig.net->switch_off(rig.node("S2"));
   ASSERT_EQ(rig.net->audit(), "");
   rig.net->run_until(kSecond);
   EXPECT_EQ(rig.net->audit(), "");
   const NetStats& stats = rig.net->stats();
-  EXPECT_GT(stats.notices.lost, 0u);
-  EXPECT_EQ(stats.notices.made,
-            stats.notices.delivered + stats.notices.lost + stats.notices.in_flight);
+  EXPECT_GT(stats.feedback.lost, 0u);
+  EXPECT_EQ(stats.feedback.made,
+            stats.feedback.delivered + stats.feedback.lost + stats.feedback.in_flight);
 }
 
 // The first packet is too long for the last link. Its loss opens the window again, after the
@@ -193,7 +193,7 @@ TEST(IbRun, ALossLetsTheNextPacketGo) {
   for (const unsigned partitions : {1u, 2u}) {
     PacketOptions with = options();
     with.partitions = partitions;
-    Rig rig(draw(kTree, LinkWidth::X4, LinkSpeed::Ndr), with);
+    PacketRig rig(draw(kTree, LinkWidth::X4, LinkSpeed::Ndr), with);
     for (PortRegs& port : rig.fabric.nodes[rig.node("S2")].ports) {
       port.info.neighbor_mtu = static_cast<std::uint8_t>(Mtu::B256);
     }
@@ -212,7 +212,7 @@ TEST(IbRun, ALossLetsTheNextPacketGo) {
     ASSERT_EQ(script.losses.size(), 1u);
     ASSERT_EQ(script.arrivals.size(), 1u);
     EXPECT_EQ(script.arrivals[0].injected, script.losses[0].at + 50 * kNano);
-    EXPECT_EQ(rig.net->stats().notices.delivered, 1u);
+    EXPECT_EQ(rig.net->stats().feedback.delivered, 1u);
   }
 }
 

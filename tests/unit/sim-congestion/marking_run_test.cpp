@@ -36,7 +36,7 @@ struct Flood {
     return out;
   }
 
-  Rig rig;
+  PacketRig rig;
   std::map<Marks, unsigned> by_marks;
 };
 

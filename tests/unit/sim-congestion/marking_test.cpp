@@ -28,7 +28,7 @@ struct Still final : SwitchQueues {
 
 /// Buffers of four packets of four blocks each.
 MarkPoint at(unsigned packets, std::uint32_t lane = 1, std::uint32_t out = 2) {
-  return {.lane = lane, .out = out, .used = 4 * packets, .capacity = 16, .blocks = 4};
+  return {.port_vl = lane, .out = out, .used = 4 * packets, .capacity = 16, .blocks = 4};
 }
 
 Marks pass(Marking& rule, unsigned packets_in, unsigned packets_out, Marks marks = 0) {

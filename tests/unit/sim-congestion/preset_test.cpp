@@ -26,7 +26,7 @@ PacketOptions options(unsigned payload = 256) {
   return out;
 }
 
-Surroundings around(const Rig& rig) {
+FabricFacts around(const PacketRig& rig) {
   return {.nodes = static_cast<std::uint32_t>(rig.spec.nodes.size()),
           .hosts = rig.net->host_count(),
           .radix = 4,
@@ -41,7 +41,10 @@ CongestionSpec mechanism(std::string_view name) {
   return spec;
 }
 
-std::vector<Script::Line> burst(const Rig& rig, unsigned count, HostNum to, std::uint16_t payload) {
+std::vector<Script::Line> burst(const PacketRig& rig,
+                                unsigned count,
+                                HostNum to,
+                                std::uint16_t payload) {
   std::vector<Script::Line> lines;
   for (HostNum host = 0; host < rig.net->host_count(); ++host) {
     for (unsigned i = 0; host != to && i < count; ++i) {
@@ -72,7 +75,7 @@ TEST_P(RoundTrip, IsThatOfTheFormula) {
   EXPECT_NEAR(cc::compute_window(path, trip.payload), trip.window, 0.008);
 
   // A window of one packet: each goes when the one before is acknowledged.
-  Rig rig(draw(row(trip.switches)), options(trip.payload));
+  PacketRig rig(draw(row(trip.switches)), options(trip.payload));
   Script script(burst(rig, 20, 1, trip.payload));
   CongestionControl control(mechanism("renato-window"), around(rig));
   rig.net->set_congestion_control(control.hooks());
@@ -97,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Networks,
 // Nine switches, 256 bytes: one packet per round trip is 78 % of the link, two are all of it.
 TEST(Presets, AWindowOfTwoFillsThePathAndOneDoesNot) {
   for (const unsigned window : {1u, 2u, 4u}) {
-    Rig rig(draw(row(9)), options());
+    PacketRig rig(draw(row(9)), options());
     Script script(burst(rig, 100, 1, 256));
     CongestionSpec spec = mechanism("renato-window");
     spec.window.most = window;
@@ -111,7 +114,7 @@ TEST(Presets, AWindowOfTwoFillsThePathAndOneDoesNot) {
 
 // The fractional window lets 1.28 packets be on their way: enough for the path, and not more.
 TEST(Presets, AFractionalWindowFillsThePathToo) {
-  Rig rig(draw(row(9)), options());
+  PacketRig rig(draw(row(9)), options());
   Script script(burst(rig, 200, 1, 256));
   CongestionSpec spec = mechanism("mvcm");
   spec.window = {.kind = WindowKind::Fractional, .mean_per_mille = 1281};
@@ -127,7 +130,7 @@ class EveryPreset : public testing::TestWithParam<const char*> {};
 
 //  Three hosts behind S1 and two at S2 flood H5: everything arrives, everything adds up.
 TEST_P(EveryPreset, CarriesAllOfAFlood) {
-  Rig rig(draw("S1-S2 H1-S1 H2-S1 H3-S1 H4-S2 H5-S2"), options());
+  PacketRig rig(draw("S1-S2 H1-S1 H2-S1 H3-S1 H4-S2 H5-S2"), options());
   Script script(burst(rig, 200, 4, 256));
   CongestionControl control(mechanism(GetParam()), around(rig));
   rig.net->set_congestion_control(control.hooks());
@@ -135,20 +138,20 @@ TEST_P(EveryPreset, CarriesAllOfAFlood) {
   const NetStats& stats = rig.net->stats();
   EXPECT_EQ(stats.delivered, 800u);
   EXPECT_EQ(stats.in_flight, 0u);
-  EXPECT_EQ(stats.notices.in_flight, 0u);
-  EXPECT_EQ(stats.notices.lost, 0u);
+  EXPECT_EQ(stats.feedback.in_flight, 0u);
+  EXPECT_EQ(stats.feedback.lost, 0u);
   std::uint64_t marked = 0;
   for (const Delivery& arrival : script.arrivals) marked += arrival.marks != 0;
   const std::string name = GetParam();
   if (name == "none") {
     EXPECT_EQ(marked, 0u);
-    EXPECT_EQ(stats.notices.made, 0u);
+    EXPECT_EQ(stats.feedback.made, 0u);
   } else if (name == "standard") {
     EXPECT_GT(marked, 0u);
-    EXPECT_EQ(stats.notices.made, marked);
+    EXPECT_EQ(stats.feedback.made, marked);
   } else {
-    EXPECT_EQ(stats.notices.made, 800u);
-    EXPECT_EQ(stats.notices.bytes, 800u * 22);
+    EXPECT_EQ(stats.feedback.made, 800u);
+    EXPECT_EQ(stats.feedback.bytes, 800u * 22);
     // A window of one keeps buffers of four from being full.
     if (!name.starts_with("renato")) {
       EXPECT_GT(marked, 0u);
@@ -167,13 +170,13 @@ TEST(Presets, EveryMarkingGoesWithEveryReaction) {
                             .window = {.kind = window, .most = 2}};
         ASSERT_TRUE(find_marking(marking, spec.marking));
         ASSERT_TRUE(find_pace(pace, spec.pace));
-        Rig rig(draw("S1-S2 H1-S1 H2-S1 H3-S1 H4-S2 H5-S2"), options());
+        PacketRig rig(draw("S1-S2 H1-S1 H2-S1 H3-S1 H4-S2 H5-S2"), options());
         Script script(burst(rig, 20, 4, 256));
         CongestionControl control(spec, around(rig));
         rig.net->set_congestion_control(control.hooks());
         rig.run(script);
         EXPECT_EQ(rig.net->stats().delivered, 80u) << marking << ' ' << pace;
-        EXPECT_EQ(rig.net->stats().notices.delivered, 80u) << marking << ' ' << pace;
+        EXPECT_EQ(rig.net->stats().feedback.delivered, 80u) << marking << ' ' << pace;
       }
     }
   }
@@ -190,7 +193,7 @@ class Impossible final : public Marking {
 };
 
 TEST(Presets, TheAuditSeesAValidationWithoutAMark) {
-  Rig rig(draw(row(2)), options());
+  PacketRig rig(draw(row(2)), options());
   Script script(burst(rig, 1, 1, 256));
   Impossible rule;
   rig.net->set_congestion_control({.marking = &rule});
@@ -218,7 +221,7 @@ std::vector<HostNum> order(SourceQueues queues, unsigned count, unsigned pool) {
   with.adapters.waiting = queues;
   with.adapters.queues = count;
   with.adapters.pool_bytes = pool;
-  Rig rig(draw("H1-S1 H2-S1 H3-S1"), with);
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1"), with);
   Script script({{0, 0, rig.to(1, 256)}, {0, 0, rig.to(1, 256)}, {0, 0, rig.to(2, 256)}});
   CongestionControl control(mechanism("renato-window"), around(rig));
   rig.net->set_congestion_control(control.hooks());

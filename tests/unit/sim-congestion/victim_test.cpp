@@ -20,8 +20,8 @@ struct Shares {
 };
 
 Shares measure(std::string_view mechanism, bool with_victim) {
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 S1-S2 H4-S2 H5-S2 H7-S2 S2-S3 H6-S3"),
-          PacketOptions::multistage());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 S1-S2 H4-S2 H5-S2 H7-S2 S2-S3 H6-S3"),
+                PacketOptions::multistage());
   std::vector<Script::Line> lines;
   for (const HostNum source : {kX1, kX2, kY1, kY2}) lines.push_back({0, source, rig.to(kZ, 256)});
   if (with_victim) lines.push_back({0, kX3, rig.to(kV, 256)});
@@ -45,12 +45,12 @@ Shares measure(std::string_view mechanism, bool with_victim) {
   Script seen({});
   CongestionSpec spec;
   EXPECT_TRUE(find_mechanism(mechanism, spec));
-  const Surroundings around{.nodes = static_cast<std::uint32_t>(rig.spec.nodes.size()),
-                            .hosts = rig.net->host_count(),
-                            .radix = 4,
-                            .stages = 2,
-                            .round_trip = 320 * kNano,
-                            .switch_ports = 8};
+  const FabricFacts around{.nodes = static_cast<std::uint32_t>(rig.spec.nodes.size()),
+                           .hosts = rig.net->host_count(),
+                           .radix = 4,
+                           .stages = 2,
+                           .round_trip = 320 * kNano,
+                           .switch_ports = 8};
   CongestionControl control(spec, around);
   rig.net->set_congestion_control(control.hooks());
   rig.net->set_workload(&flood);

@@ -26,7 +26,7 @@ WindowReaction make(bool two_bits,
 /// One packet there at `at` and its acknowledgement back.
 void turn(WindowReaction& rule, Marks marks, Picos at = 0, const Flow& flow = kFlow) {
   rule.on_injected(flow, at, at + kPacket);
-  rule.on_notice(flow, {.marks = marks, .acknowledges = true}, at + kTrip);
+  rule.on_feedback(flow, {.marks = marks, .acknowledges = true}, at + kTrip);
 }
 
 /// Window, then slots.
@@ -95,7 +95,7 @@ TEST(WindowReaction, AFullWindowWaitsForAnAcknowledgement) {
   EXPECT_LE(rule.allowed_at(kFlow, kPacket), kPacket);
   rule.on_injected(kFlow, kPacket, 2 * kPacket);
   EXPECT_EQ(rule.allowed_at(kFlow, 2 * kPacket), kNever);
-  rule.on_notice(kFlow, {.acknowledges = true}, 3 * kPacket);
+  rule.on_feedback(kFlow, {.acknowledges = true}, 3 * kPacket);
   EXPECT_LE(rule.allowed_at(kFlow, 3 * kPacket), 3 * kPacket);
   EXPECT_EQ(rule.view(kFlow).outstanding, 1u);
   EXPECT_EQ(rule.most_outstanding(), 2u);
@@ -105,12 +105,12 @@ TEST(WindowReaction, AFullWindowWaitsForAnAcknowledgement) {
 TEST(WindowReaction, ANarrowWindowOnlyBlocks) {
   WindowReaction rule = make(true, {.kind = WindowKind::Dynamic, .most = 3});
   for (int i = 0; i < 3; ++i) rule.on_injected(kFlow, i * kPacket, (i + 1) * kPacket);
-  rule.on_notice(kFlow, {.marks = kWarm, .acknowledges = true}, 900);
+  rule.on_feedback(kFlow, {.marks = kWarm, .acknowledges = true}, 900);
   EXPECT_EQ(rule.view(kFlow).outstanding, 2u);
   EXPECT_EQ(rule.allowed_at(kFlow, 900), kNever);
-  rule.on_notice(kFlow, {.marks = kWarm, .acknowledges = true}, 1000);
+  rule.on_feedback(kFlow, {.marks = kWarm, .acknowledges = true}, 1000);
   EXPECT_EQ(rule.allowed_at(kFlow, 1000), kNever) << "1 on the way, window 1";
-  rule.on_notice(kFlow, {.marks = kWarm, .acknowledges = true}, 1100);
+  rule.on_feedback(kFlow, {.marks = kWarm, .acknowledges = true}, 1100);
   EXPECT_NE(rule.allowed_at(kFlow, 1100), kNever);
 }
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/findings_text.h"
 #include "sim-backend/lab/svg_plot.h"
 
 namespace smd::sim {
@@ -29,8 +29,8 @@ Findings findings() {
       .columns = {"fruit", "price", "a,b"},
       .rows = {{"apple", 1.5, 3.0},
                {std::string("say \"hi\", twice"), std::numeric_limits<double>::infinity(), 0.001}},
-      .judgements = {{.id = "A", .measured = "0.9", .expected = "1", .holds = true},
-                     {.id = "B", .measured = "yellow", .expected = "blue", .holds = false}}};
+      .verdicts = {{.id = "A", .measured = "0.9", .expected = "1", .holds = true},
+                   {.id = "B", .measured = "yellow", .expected = "blue", .holds = false}}};
 }
 
 TEST(ExperimentText, CsvQuotesWhatNeedsIt) {
@@ -55,16 +55,16 @@ TEST(ExperimentText, JsonHasRowsAndClaims) {
 }
 
 TEST(ExperimentText, AClaimIsOneLineWithBothNumbers) {
-  EXPECT_EQ(print_claim(example(), kClaims[1], findings().judgements[1]),
+  EXPECT_EQ(print_claim(example(), kClaims[1], findings().verdicts[1]),
             "000-fruit B: bananas are blue; book, page 2; measured yellow; expected blue; does not "
             "hold\n");
-  EXPECT_THAT(print_claim(example(), kClaims[0], findings().judgements[0]), HasSubstr("; holds\n"));
+  EXPECT_THAT(print_claim(example(), kClaims[0], findings().verdicts[0]), HasSubstr("; holds\n"));
 }
 
 TEST(ExperimentText, OnlyClaimsThatMustHoldFailARun) {
   Findings out = findings();
   EXPECT_TRUE(required_hold(example(), out));
-  out.judgements[0].holds = false;
+  out.verdicts[0].holds = false;
   EXPECT_FALSE(required_hold(example(), out));
 }
 
@@ -74,11 +74,24 @@ TEST(ExperimentText, IncompleteFindingsAreFound) {
   short_row.rows[1].pop_back();
   EXPECT_EQ(check_findings(example(), short_row), "000-fruit: a row of 2 cells under 3 columns");
   Findings unjudged = findings();
-  unjudged.judgements.pop_back();
+  unjudged.verdicts.pop_back();
   EXPECT_THAT(check_findings(example(), unjudged), HasSubstr("not every claim"));
   Findings swapped = findings();
-  std::swap(swapped.judgements[0], swapped.judgements[1]);
+  std::swap(swapped.verdicts[0], swapped.verdicts[1]);
   EXPECT_THAT(check_findings(example(), swapped), HasSubstr("not every claim"));
+}
+
+TEST(ExperimentText, RowsNameTheColumnsAndPointsTheLines) {
+  Findings out;
+  out.add_row({{"fruit", "apple"}, {"price", 2u}});
+  out.add_row({{"fruit", std::string("pear")}, {"price", 1.5}});
+  EXPECT_EQ(print_csv(out), "fruit,price\napple,2\npear,1.5\n");
+  out.plot.add_point("a", 1, 2);
+  out.plot.add_point("b", 3, 4);
+  out.plot.add_point("a", 5, 6);
+  ASSERT_EQ(out.plot.series.size(), 2u);
+  EXPECT_EQ(out.plot.series[0].points.size(), 2u);
+  EXPECT_EQ(out.plot.series[1].name, "b");
 }
 
 TEST(SvgPlot, PointsAreWhereTheAxesSay) {

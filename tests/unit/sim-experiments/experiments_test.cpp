@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/experiments/registry.h"
-#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/findings_text.h"
 #include "sim-backend/lab/svg_plot.h"
 #include "smd/base/log.h"
 
@@ -23,8 +23,8 @@ TEST_P(Experiments, QuickRun) {
   EXPECT_FALSE(alone->plot.series.empty());
   for (std::size_t i = 0; i < experiment->claims.size(); ++i) {
     const ClaimSpec& claim = experiment->claims[i];
-    const std::string line = print_claim(*experiment, claim, alone->judgements[i]);
-    EXPECT_TRUE(!claim.must_hold || alone->judgements[i].holds) << line;
+    const std::string line = print_claim(*experiment, claim, alone->verdicts[i]);
+    EXPECT_TRUE(!claim.must_hold || alone->verdicts[i].holds) << line;
     EXPECT_EQ(line.find('\n'), line.size() - 1) << line;
   }
   const auto together = experiment->run({.quick = true, .jobs = 2});

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "sim-backend/experiments/registry.h"
-#include "sim-backend/lab/result_text.h"
+#include "sim-backend/lab/findings_text.h"
 #include "tests/support/claims_page.h"
 
 namespace smd::sim {
@@ -26,9 +26,9 @@ TEST_P(FullExperiments, WhatDoesNotHoldStandsInTheDocument) {
   ASSERT_EQ(check_findings(*experiment, *found), "");
   std::map<std::string, std::string> failed;
   for (std::size_t i = 0; i < experiment->claims.size(); ++i) {
-    const Judgement& judgement = found->judgements[i];
-    fmt::print("{}", print_claim(*experiment, experiment->claims[i], judgement));
-    if (!judgement.holds) failed.emplace(judgement.id, judgement.measured);
+    const Verdict& verdict = found->verdicts[i];
+    fmt::print("{}", print_claim(*experiment, experiment->claims[i], verdict));
+    if (!verdict.holds) failed.emplace(verdict.id, verdict.measured);
   }
   std::map<std::string, std::string> documented;
   for (const test::DocumentedClaim& row : test::read_claims_page()) {

@@ -1,4 +1,4 @@
-// The watch that simulation tests hang on a world, on the whole manager.
+// The watch that simulation tests hang on a subnet, on the whole manager.
 #include "tests/support/oracle_watch.h"
 
 #include <gtest/gtest.h>
@@ -7,11 +7,10 @@ namespace smd::test {
 namespace {
 
 TEST(OracleWatch, SeesABringUpFromNothingToEverything) {
-  World world(spec_of("example:name=fig67"));
-  OracleWatch watch(world);
+  SimulatedSubnet subnet(spec_of("example:name=fig67"));
+  OracleWatch watch(subnet);
   EXPECT_FALSE(watch.connected());
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
+  ASSERT_TRUE(subnet.bring_up());
   EXPECT_TRUE(watch.connected());
   EXPECT_EQ(watch.never_allowed(), "");
   EXPECT_EQ(watch.present_loop(), "");
@@ -22,15 +21,14 @@ TEST(OracleWatch, SeesABringUpFromNothingToEverything) {
 }
 
 TEST(OracleWatch, SeesWhatAFailureCosts) {
-  World world(spec_of("example:name=fig67"));
-  world.manager.start();
-  ASSERT_TRUE(world.settle_up());
-  OracleWatch watch(world);
-  const std::uint32_t node = world.node("node-3");
-  world.fabric.set_node(node, false);
+  SimulatedSubnet subnet(spec_of("example:name=fig67"));
+  ASSERT_TRUE(subnet.bring_up());
+  OracleWatch watch(subnet);
+  const std::uint32_t node = subnet.node("node-3");
+  subnet.fabric.set_node(node, false);
   EXPECT_LT(watch.timeline().now().connectivity().level(), 1);
-  world.manager.request_sweep("test");
-  ASSERT_TRUE(world.settle());
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
   EXPECT_TRUE(watch.connected());
   EXPECT_LT(watch.timeline().lowest_connectivity(), 1);
   watch.restart();
@@ -39,12 +37,12 @@ TEST(OracleWatch, SeesWhatAFailureCosts) {
 
 TEST(OracleWatch, AnEngineThatMakesACircleIsCaught) {
   // Shortest routes round a ring of switches wait for each other.
-  WorldOptions options;
+  SimulatedSubnetOptions options;
   options.settings.engine = "minhop";
-  World world(spec_of("torus:dims=6,hosts=1"), std::move(options));
-  OracleWatch watch(world);
-  world.manager.start();
-  world.run_for(std::chrono::seconds(1));
+  SimulatedSubnet subnet(spec_of("torus:dims=6,hosts=1"), std::move(options));
+  OracleWatch watch(subnet);
+  subnet.manager.start();
+  subnet.run_for(std::chrono::seconds(1));
   // The manager writes nothing that it did not verify, so there is nothing to see.
   EXPECT_EQ(watch.never_allowed(), "");
   EXPECT_FALSE(watch.connected());

@@ -1,7 +1,7 @@
 // What each way of marking marks during a pulse that nobody reacts to, in 64 hosts.
 #include <gtest/gtest.h>
 
-#include "sim-backend/experiments/congestion/pulse_set.h"
+#include "sim-backend/experiments/congestion/network_cases.h"
 
 namespace smd::sim {
 namespace {
@@ -11,9 +11,9 @@ class EveryMarking : public testing::TestWithParam<const char*> {};
 // Published of 512 hosts: 93 to 98 percent of hot packets. With fewer hosts buffers fill later, so
 // that the pulse has to be longer for its first packets to be as few.
 TEST_P(EveryMarking, MarksThoseWhoCauseIt) {
-  PulseNetwork network = study_network(true);
+  HotSpotNetwork network = study_network(true);
   network.traffic.batch = 100;
-  const auto result = run_pulse(network, marks_alone(GetParam()), 0.1325, 1);
+  const auto result = run_hot_spot(network, marks_alone(GetParam()), 0.1325, 1);
   ASSERT_TRUE(result.has_value()) << result.error().context;
   EXPECT_GT(result->hot.fully_marked, 0.9);
   EXPECT_LT(result->cold.fully_marked, 0.5 * result->hot.fully_marked);

@@ -8,6 +8,7 @@
 
 #include "sim-backend/experiments/change/compute_model.h"
 #include "sim-backend/experiments/registry.h"
+#include "sim-backend/lab/claim.h"
 #include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {
@@ -31,11 +32,91 @@ TEST(Growth, IsTheExponentOfThePower) {
 }
 
 TEST(FarthestRatio, IsOnEitherSideOfOne) {
-  Farthest ratio;
+  Range ratio;
   for (const double value : {1.05, 0.8, 1.1}) ratio.add(value);
-  EXPECT_EQ(ratio.print(), "0.800 times the published where it fits worst");
-  EXPECT_TRUE(ratio.within(0.2001));
-  EXPECT_FALSE(ratio.within(0.19));
+  constexpr ClaimSpec kClaims[] = {
+      {.id = "near", .measured = kFitsWorst, .expected = "0.79 to 1.21 times"},
+      {.id = "nearer", .measured = kFitsWorst, .expected = "within 19 % of the published"}};
+  const auto decided = decide(kClaims, {{"near", ratio}, {"nearer", ratio}});
+  EXPECT_EQ(decided[0].measured, "0.800 times the published where it fits worst");
+  EXPECT_TRUE(decided[0].holds);
+  EXPECT_FALSE(decided[1].holds);
+  ratio.add(1.3);
+  EXPECT_EQ(ratio.farthest(), 1.3);
+}
+
+TEST(Range, HasTheEndsOfWhatIsANumber) {
+  Range range;
+  EXPECT_TRUE(range.empty());
+  EXPECT_EQ(range.most(), 0);
+  for (const double value : {std::nan(""), 3.0, -1.0, 2.0}) range.add(value);
+  EXPECT_EQ(range.least(), -1);
+  EXPECT_EQ(range.most(), 3);
+}
+
+TEST(Claim, IsJudgedByTheBoundThatItsTextHas) {
+  struct Case {
+    const char* text;
+    double within, without;
+  };
+
+  for (const auto& [text, within, without] : {Case{"0.7 to 1.3 times", 0.7, 1.31},
+                                              Case{"0.13 to 0.33, published 0.23", 0.33, 0.34},
+                                              Case{"nodes^0.85 to nodes^1.15", 0.85, 1.16},
+                                              Case{"at most 0.2", 0.2, 0.21},
+                                              Case{"by at most 25 %", 25, 26},
+                                              Case{"on average at least 0.85 times", 0.85, 0.84},
+                                              Case{"less than 1 from 16 switches on", 0.99, 1},
+                                              Case{"below nodes^0.8", 0.79, 0.8},
+                                              Case{"more than 0.5", 0.51, 0.5},
+                                              Case{"more than 0, at most 15 %", 15, 16},
+                                              Case{"more than 0, at most 15 %", 0.1, 0},
+                                              Case{"within 15 % of the published", 1.15, 1.16},
+                                              Case{"none", 0, 1}}) {
+    const auto bound = parse_bound(text);
+    ASSERT_TRUE(bound) << text;
+    EXPECT_TRUE(bound->holds(within)) << text;
+    EXPECT_FALSE(bound->holds(without)) << text;
+  }
+  for (const char* text : {"", "falling", "rising with the size", "120 and 50"}) {
+    EXPECT_FALSE(parse_bound(text)) << text;
+  }
+}
+
+TEST(Claim, PrintsWhatItJudges) {
+  constexpr ClaimSpec kClaims[] = {
+      {.id = "share", .measured = "{least:.1f} to {most:.1f} of it", .expected = "at most 0.5"},
+      {.id = "words", .expected = "falling"}};
+  Range range(0.2);
+  range.add(0.6);
+  const auto decided = decide(kClaims,
+                              {{"share", range},
+                               {"share", "half", 0.5},
+                               {"share", Range()},
+                               {"words", "3, 2, 1", true},
+                               {"words", "4", false, "rising"}});
+  ASSERT_EQ(decided.size(), 5u);
+  EXPECT_EQ(decided[0].measured, "0.2 to 0.6 of it");
+  EXPECT_EQ(decided[0].expected, "at most 0.5");
+  EXPECT_FALSE(decided[0].holds);
+  EXPECT_EQ(decided[1].measured, "half");
+  EXPECT_TRUE(decided[1].holds);
+  EXPECT_FALSE(decided[2].holds);
+  EXPECT_TRUE(decided[3].holds);
+  EXPECT_EQ(decided[4].expected, "rising");
+  EXPECT_FALSE(decided[4].holds);
+}
+
+TEST(Parallel, GroupsAreAddedUpOverSeeds) {
+  using Both = std::array<double, 2>;
+  const auto groups = collect_groups<std::array<Sample, 2>>(
+      2, 3, 4, [](std::size_t group, std::size_t seed) -> Result<Both> {
+        return Both{double(group), double(seed)};
+      });
+  ASSERT_TRUE(groups);
+  ASSERT_EQ(groups->size(), 3u);
+  EXPECT_EQ((*groups)[2][0].mean(), 2);
+  EXPECT_EQ((*groups)[2][1].mean(), 2.5);
 }
 
 TEST(ComputeModel, IsThePublishedCurve) {

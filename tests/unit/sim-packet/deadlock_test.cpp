@@ -22,7 +22,7 @@ PacketOptions tight(bool output_buffers) {
 }
 
 /// Everything goes round one way.
-void turn_one_way(Rig& rig) {
+void turn_one_way(PacketRig& rig) {
   for (const unsigned s : {1u, 2u, 3u, 4u}) {
     NodeState& sw = rig.fabric.nodes[rig.node("S" + std::to_string(s))];
     const PortNum on{static_cast<std::uint8_t>(s == 1 ? 2 : 3)};
@@ -33,7 +33,7 @@ void turn_one_way(Rig& rig) {
   rig.reload();
 }
 
-std::vector<Script::Line> backwards(const Rig& rig) {
+std::vector<Script::Line> backwards(const PacketRig& rig) {
   std::vector<Script::Line> lines;
   for (HostNum host = 0; host < 4; ++host) {
     for (int i = 0; i < 100; ++i) {
@@ -48,7 +48,7 @@ class Deadlock : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutOutputBuffers, Deadlock, testing::Bool());
 
 TEST_P(Deadlock, ARingOfOneWayLocksUp) {
-  Rig rig(draw(kRing), tight(GetParam()));
+  PacketRig rig(draw(kRing), tight(GetParam()));
   turn_one_way(rig);
   EXPECT_TRUE(rig.net->find_deadlock().empty()) << "nothing has moved yet";
   Script script(backwards(rig));
@@ -66,7 +66,7 @@ TEST_P(Deadlock, ARingOfOneWayLocksUp) {
 }
 
 TEST_P(Deadlock, DirectedRoutesDoNot) {
-  Rig rig(draw(kRing), tight(GetParam()));
+  PacketRig rig(draw(kRing), tight(GetParam()));
   Script script(backwards(rig));
   rig.run(script, kSecond);
   EXPECT_EQ(script.arrivals.size(), 400u);
@@ -75,7 +75,7 @@ TEST_P(Deadlock, DirectedRoutesDoNot) {
 
 TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
   // Seen at every moment of a run that ends well: no false alarm.
-  Rig rig(draw(kRing), tight(GetParam()));
+  PacketRig rig(draw(kRing), tight(GetParam()));
   Script script(backwards(rig));
   rig.net->set_workload(&script);
   rig.net->start();
@@ -91,7 +91,7 @@ TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
 TEST_P(Deadlock, AgeOpensTheCircle) {
   PacketOptions options = tight(GetParam());
   options.lifetimes = true;
-  Rig rig(draw(kRing), options);
+  PacketRig rig(draw(kRing), options);
   for (NodeState& node : rig.fabric.nodes) {
     node.switch_info.life_time_value = 20;
     for (PortRegs& port : node.ports) port.info.hoq_life = 3;  // 32.8 us

@@ -12,7 +12,7 @@ namespace {
 /// `where`.
 template <class Change>
 void expect_lost(const PacketOptions& options, Discard cause, const char* where, Change change) {
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options);
   change(rig);
   rig.reload();
   Script script({{.at = kMicro, .source = 0, .what = rig.to(1, 256)}});
@@ -40,74 +40,74 @@ class Discards : public testing::TestWithParam<bool> {
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutOutputBuffers, Discards, testing::Bool());
 
-void set_state(Rig& rig, const char* node, unsigned port, PortState state) {
+void set_state(PacketRig& rig, const char* node, unsigned port, PortState state) {
   rig.fabric.nodes[rig.node(node)].ports[port].info.port_state = static_cast<std::uint8_t>(state);
 }
 
 TEST_P(Discards, PortIsDown) {
-  expect_lost(options(), Discard::InactivePort, "S1", [](Rig& rig) {
+  expect_lost(options(), Discard::InactivePort, "S1", [](PacketRig& rig) {
     set_state(rig, "S1", 2, PortState::Down);
     set_state(rig, "S2", 1, PortState::Down);
   });
 }
 
 TEST_P(Discards, PortIsInitialize) {
-  expect_lost(options(), Discard::DeactivatedPort, "S1", [](Rig& rig) {
+  expect_lost(options(), Discard::DeactivatedPort, "S1", [](PacketRig& rig) {
     set_state(rig, "S1", 2, PortState::Initialize);
   });
 }
 
 TEST_P(Discards, ArmedTakesButDoesNotSend) {
-  expect_lost(options(), Discard::DeactivatedPort, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::DeactivatedPort, "S2", [](PacketRig& rig) {
     set_state(rig, "S2", 1, PortState::Armed);
     set_state(rig, "S2", 2, PortState::Armed);
   });
 }
 
 TEST_P(Discards, FarEndIsInitialize) {
-  expect_lost(options(), Discard::DeactivatedPort, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::DeactivatedPort, "S2", [](PacketRig& rig) {
     set_state(rig, "S2", 1, PortState::Initialize);
   });
 }
 
 TEST_P(Discards, OwnPortIsInitialize) {
-  expect_lost(options(), Discard::DeactivatedPort, "H1", [](Rig& rig) {
+  expect_lost(options(), Discard::DeactivatedPort, "H1", [](PacketRig& rig) {
     set_state(rig, "H1", 1, PortState::Initialize);
   });
 }
 
 TEST_P(Discards, NoEntry) {
-  expect_lost(options(), Discard::Unroutable, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::Unroutable, "S2", [](PacketRig& rig) {
     rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = kNoRoute;
   });
 }
 
 TEST_P(Discards, BeyondTheTop) {
-  expect_lost(options(), Discard::Unroutable, "S1", [](Rig& rig) {
+  expect_lost(options(), Discard::Unroutable, "S1", [](PacketRig& rig) {
     rig.fabric.nodes[rig.node("S1")].switch_info.linear_fdb_top = 1;
   });
 }
 
 TEST_P(Discards, BackToWhereItCameFrom) {
-  expect_lost(options(), Discard::BackToInput, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::BackToInput, "S2", [](PacketRig& rig) {
     rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = PortNum{1};
   });
 }
 
 TEST_P(Discards, ToTheSwitchItself) {
-  expect_lost(options(), Discard::WrongNode, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::WrongNode, "S2", [](PacketRig& rig) {
     rig.fabric.nodes[rig.node("S2")].lft[rig.fabric.host_lids[1].value()] = PortNum{0};
   });
 }
 
 TEST_P(Discards, ToAnAdapterThatHasAnotherLid) {
-  expect_lost(options(), Discard::WrongNode, "H2", [](Rig& rig) {
+  expect_lost(options(), Discard::WrongNode, "H2", [](PacketRig& rig) {
     rig.fabric.nodes[rig.node("H2")].ports[1].info.lid = Lid{77};
   });
 }
 
 TEST_P(Discards, LaneOfItsSlIs15) {
-  expect_lost(options(), Discard::Unmappable, "S1", [](Rig& rig) {
+  expect_lost(options(), Discard::Unmappable, "S1", [](PacketRig& rig) {
     SlToVl row{};
     row.fill(Vl{15});
     rig.fabric.nodes[rig.node("S1")].write_sl_to_vl(PortNum{1}, PortNum{2}, row);
@@ -115,7 +115,7 @@ TEST_P(Discards, LaneOfItsSlIs15) {
 }
 
 TEST_P(Discards, LaneOfItsSlIsNotInUse) {
-  expect_lost(options(), Discard::Unmappable, "S2", [](Rig& rig) {
+  expect_lost(options(), Discard::Unmappable, "S2", [](PacketRig& rig) {
     SlToVl row{};
     row.fill(Vl{1});
     rig.fabric.nodes[rig.node("S2")].write_sl_to_vl(PortNum{1}, PortNum{2}, row);
@@ -125,7 +125,7 @@ TEST_P(Discards, LaneOfItsSlIsNotInUse) {
 
 TEST_P(Discards, TooLongForTheMtu) {
   PacketOptions o = options();
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), o);
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), o);
   rig.fabric.nodes[rig.node("S2")].ports[2].info.neighbor_mtu =
       static_cast<std::uint8_t>(Mtu::B256);
   rig.reload();
@@ -137,7 +137,7 @@ TEST_P(Discards, TooLongForTheMtu) {
 }
 
 TEST_P(Discards, LinkDropsUnderAPacket) {
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options());
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options());
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.net->set_workload(&script);
   rig.net->set_observer(&script);
@@ -161,7 +161,7 @@ TEST_P(Discards, LinkDropsUnderAPacket) {
 
 TEST_P(Discards, NodeDiesWithPacketsInside) {
   // Three hosts flood one: its switch holds packets when it dies.
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 S1-S2 S2-H4"), options());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 S1-S2 S2-H4"), options());
   std::vector<Script::Line> lines;
   for (HostNum host = 0; host < 3; ++host) {
     for (int i = 0; i < 20; ++i) lines.push_back({.at = i, .source = host, .what = rig.to(3, 256)});
@@ -215,7 +215,7 @@ void expect_too_old(const PacketOptions& options, Discard cause) {
   };
   hang(2, LinkWidth::X1);
   for (const unsigned port : {3u, 4u, 5u}) hang(port, LinkWidth::X4);
-  Rig rig(spec, with);
+  PacketRig rig(spec, with);
   for (NodeState& node : rig.fabric.nodes) {
     for (PortRegs& port : node.ports) port.info.hoq_life = 20;
     node.switch_info.life_time_value = 20;

@@ -15,7 +15,7 @@ PacketOptions bare(PacketOptions options) {
 }
 
 /// `each` packets of 256 bytes from every host but the last to the last.
-std::vector<Script::Line> flood(const Rig& rig, int each) {
+std::vector<Script::Line> flood(const PacketRig& rig, int each) {
   std::vector<Script::Line> lines;
   const auto last = static_cast<HostNum>(rig.fabric.host_lids.size() - 1);
   for (HostNum host = 0; host < last; ++host) {
@@ -30,7 +30,7 @@ TEST(PacketFlow, NothingIsLostWhereTooMuchIsSent) {
   // Six adapters into one over three switches, as in the published validation: what arrives is
   // what one link carries, and nothing is lost.
   for (const PacketOptions& options : {PacketOptions::thesis(), bare(PacketOptions::thesis())}) {
-    Rig rig(draw("H1-S1 H2-S1 H3-S2 H4-S2 H5-S3 H6-S3 S1-S3 S2-S3 S3-H7"), options);
+    PacketRig rig(draw("H1-S1 H2-S1 H3-S2 H4-S2 H5-S3 H6-S3 S1-S3 S2-S3 S3-H7"), options);
     Script script(flood(rig, 50));
     rig.run(script);
     ASSERT_EQ(script.arrivals.size(), 300u);
@@ -43,7 +43,7 @@ TEST(PacketFlow, NothingIsLostWhereTooMuchIsSent) {
 }
 
 TEST(PacketFlow, AdaptersAtOneSwitchGetTheSame) {
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1"), PacketOptions::thesis());
   Script script(flood(rig, 40));
   rig.net->set_workload(&script);
   rig.net->set_observer(&script);
@@ -61,7 +61,7 @@ TEST(PacketFlow, CreditsHoldASenderBack) {
   PacketOptions options = bare(PacketOptions::thesis());
   options.switches.input_buffer_bytes = 256;
   options.switches.one_routing_unit = false;
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options);
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)},
                  {.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
@@ -80,7 +80,7 @@ TEST(PacketFlow, AFlowControlPacketWaitsForTheOneOnTheLink) {
   PacketOptions options = bare(PacketOptions::thesis());
   options.switches.input_buffer_bytes = 4096;
   options.switches.one_routing_unit = false;
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options);
   Script script({{.at = 0, .source = 1, .what = rig.to(0, 4096)},
                  {.at = 0, .source = 0, .what = rig.to(1, 4096)},
                  {.at = 0, .source = 0, .what = rig.to(1, 4096)}});
@@ -98,7 +98,7 @@ TEST(PacketFlow, AHeadBlocksWhatIsBehindItButNotOtherLanes) {
     PacketOptions options = PacketOptions::thesis();
     options.switches.input_buffer_bytes = 512;
     options.switches.output_buffer_bytes = 512;
-    Rig rig(draw("H1-S1 H2-S1 S1-S2 H3-S1 H4-S2 H5-S2 H6-S2"), options);
+    PacketRig rig(draw("H1-S1 H2-S1 S1-S2 H3-S1 H4-S2 H5-S2 H6-S2"), options);
     std::vector<Script::Line> lines;
     const HostNum h3 = 2, h4 = 3, h5 = 4, h6 = 5;
     for (int i = 0; i < 40; ++i) {
@@ -122,7 +122,7 @@ TEST(PacketFlow, AHeadBlocksWhatIsBehindItButNotOtherLanes) {
 
 TEST(PacketFlow, LanesShareALinkByTheirWeights) {
   PacketOptions options = PacketOptions::thesis();
-  Rig rig(draw("H1-S1 H2-S1"), options);
+  PacketRig rig(draw("H1-S1 H2-S1"), options);
   VlArbTables tables;
   tables.low[0] = {Vl{0}, 15};  // 960 bytes: four packets of 282, the last overdraws
   tables.low[1] = {Vl{1}, 5};
@@ -153,7 +153,7 @@ TEST(PacketFlow, CrossbarsWithOneWayInSendOneVlAtATime) {
     options.switches.multiplexed = multiplexed;
     options.switches.one_routing_unit = false;
     options.switches.output_buffer_bytes = 8192;
-    Rig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1"), options);
+    PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1"), options);
     Script script({{.at = 0, .source = 3, .what = rig.to(1, 4096, 0)},
                    {.at = 10 * kNano, .source = 0, .what = rig.to(1, 4096, 0)},
                    {.at = 10 * kNano, .source = 0, .what = rig.to(2, 256, 1)}});
@@ -177,7 +177,7 @@ TEST(PacketFlow, ASourceWithAQueuePerDestinationPassesASlowOne) {
     const std::uint32_t h3 = add_node(spec, NodeType::Ca, "H3", Guid{0x20300}, 1);
     connect(spec, 1, PortNum{2}, h2, PortNum{1}, LinkWidth::X1, LinkSpeed::Sdr);
     connect(spec, 1, PortNum{3}, h3, PortNum{1}, LinkWidth::X4, LinkSpeed::Sdr);
-    Rig rig(spec, options);
+    PacketRig rig(spec, options);
     Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)},
                    {.at = 0, .source = 0, .what = rig.to(1, 256)},
                    {.at = 0, .source = 0, .what = rig.to(2, 256)}});
@@ -194,7 +194,7 @@ TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {
   PacketOptions options = PacketOptions::thesis();
   options.adapters.most_waiting = 3;
   options.adapters.waiting = SourceQueues::Hashed;
-  Rig rig(draw("H1-S1 H2-S1"), options);
+  PacketRig rig(draw("H1-S1 H2-S1"), options);
 
   struct Endless final : Workload {
     Picos first(HostNum host) override { return host == 0 ? 0 : kNever; }
@@ -220,7 +220,7 @@ TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {
 
 TEST(PacketFlow, MulticastPacketsAreCopied) {
   for (const PacketOptions& options : {PacketOptions::thesis(), bare(PacketOptions::thesis())}) {
-    Rig rig(draw("H1-S1 S1-S2 H2-S1 H3-S2 H4-S2"), options);
+    PacketRig rig(draw("H1-S1 S1-S2 H2-S1 H3-S2 H4-S2"), options);
     const auto join = [&](const char* node, std::vector<unsigned> ports) {
       NodeState& sw = rig.fabric.nodes[rig.node(node)];
       sw.mft[0].assign(2, 0);
@@ -248,7 +248,7 @@ TEST(PacketFlow, MulticastPacketsAreCopied) {
 
 TEST(PacketFlow, RandomTablesHaveADefaultPort) {
   ProgramOptions with;
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
   NodeState& s1 = rig.fabric.nodes[rig.node("S1")];
   s1.options.rft_cap = 16;
   s1.switch_info.default_port = PortNum{2};
@@ -270,9 +270,9 @@ TEST(PacketFlow, ALongCableHoldsManyCredits) {
   const auto last = [](unsigned buffer, bool flow_control_packets) {
     PacketOptions options = PacketOptions::modern();
     options.switches.input_buffer_bytes = buffer;
-    options.cables.propagation = 2 * kMicro;
-    options.cables.flow_control_packets = flow_control_packets;
-    Rig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+    options.links.propagation = 2 * kMicro;
+    options.links.flow_control_packets = flow_control_packets;
+    PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options);
     Script script(std::vector<Script::Line>(300, {.at = 0, .source = 0, .what = rig.to(1, 64)}));
     rig.run(script);
     EXPECT_EQ(script.arrivals.size(), 300u);
@@ -283,7 +283,7 @@ TEST(PacketFlow, ALongCableHoldsManyCredits) {
 
 TEST(PacketFlow, TheSameSeedGivesTheSameRunAndAnotherOneDoesNot) {
   const auto digest = [](std::uint64_t seed) {
-    Rig rig(draw("H1-S1 H2-S1 S1-S2 H3-S2 H4-S2"), PacketOptions::modern());
+    PacketRig rig(draw("H1-S1 H2-S1 S1-S2 H3-S2 H4-S2"), PacketOptions::modern());
     Rng rng(seed);
     std::vector<Script::Line> lines;
     for (int i = 0; i < 200; ++i) {

@@ -44,7 +44,7 @@ struct ManagementLane : testing::Test {
     return rig.net->send_management(s1, PortNum{2}, kSmp, ready, tail_in, cookie);
   }
 
-  Rig rig;
+  PacketRig rig;
   Heads heads;
   std::uint32_t s1 = 0;
 };

@@ -95,8 +95,10 @@ class Script final : public Workload, public PacketObserver {
 };
 
 /// A fabric with every port Active and the routes of updn.
-struct Rig {
-  explicit Rig(const FabricSpec& drawn, const PacketOptions& options, ProgramOptions with = {})
+struct PacketRig {
+  explicit PacketRig(const FabricSpec& drawn,
+                     const PacketOptions& options,
+                     ProgramOptions with = {})
       : spec(drawn) {
     with.vls = options.vls;
     auto made = program_nodes(spec, with);

@@ -104,7 +104,7 @@ TEST(PartitionSplit, RefusesWhatCannotRunSideBySide) {
   EXPECT_EQ(why(2), "");
   EXPECT_EQ(why(0), "0 partitions; a fabric of 2 switches has 1 to 2");
   EXPECT_EQ(why(3), "3 partitions; a fabric of 2 switches has 1 to 2");
-  options.cables.propagation = 0;
+  options.links.propagation = 0;
   EXPECT_THAT(why(2), testing::HasSubstr("without propagation"));
   EXPECT_EQ(why(1), "") << "one partition has nobody to wait for";
 }
@@ -116,16 +116,16 @@ TEST(MemoryLink, GivesEachWindowOnce) {
     for (const Crossing& crossing : link.take()) out.push_back(crossing.at);
     return out;
   };
-  link.post({.at = 1, .cell = {}});
-  link.post({.at = 2, .cell = {}});
+  link.post({.at = 1, .packet = {}});
+  link.post({.at = 2, .packet = {}});
   link.close();
   EXPECT_THAT(taken(), testing::ElementsAre(1, 2));
   link.close();
   EXPECT_THAT(taken(), testing::ElementsAre());
-  link.post({.at = 3, .cell = {}});
+  link.post({.at = 3, .packet = {}});
   link.close();
   // The sender is a window ahead.
-  link.post({.at = 4, .cell = {}});
+  link.post({.at = 4, .packet = {}});
   EXPECT_THAT(taken(), testing::ElementsAre(3));
   link.close();
   EXPECT_THAT(taken(), testing::ElementsAre(4));

@@ -14,7 +14,7 @@ namespace smd::sim::test {
 namespace {
 
 TEST(PacketTiming, OneSwitch) {
-  Rig rig(draw("H1-S1 H2-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1"), PacketOptions::thesis());
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
@@ -26,7 +26,7 @@ TEST(PacketTiming, OneSwitch) {
 }
 
 TEST(PacketTiming, TwoSwitches) {
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
   Script script({{.at = 5 * kNano, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
@@ -35,7 +35,7 @@ TEST(PacketTiming, TwoSwitches) {
 }
 
 TEST(PacketTiming, ThreeSwitches) {
-  Rig rig(draw("H1-S1 S1-S2 S2-S3 S3-H2"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 S1-S2 S2-S3 S3-H2"), PacketOptions::thesis());
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 64)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
@@ -46,10 +46,10 @@ TEST(PacketTiming, ThreeSwitches) {
 
 TEST(PacketTiming, CablesOfGroupsHaveTheirOwnLength) {
   PacketOptions options = PacketOptions::thesis();
-  options.cables.group_switches = 2;  // S1 and S2, S3 and S4
-  options.cables.within_groups = 30 * kNano;
-  options.cables.between_groups = 700 * kNano;
-  Rig rig(draw("H1-S1 S1-S2 S2-S3 S3-S4 S4-H2"), options);
+  options.links.group_switches = 2;  // S1 and S2, S3 and S4
+  options.links.within_groups = 30 * kNano;
+  options.links.between_groups = 700 * kNano;
+  PacketRig rig(draw("H1-S1 S1-S2 S2-S3 S3-S4 S4-H2"), options);
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 64)}});
   rig.run(script);
   ASSERT_EQ(script.arrivals.size(), 1u);
@@ -59,7 +59,7 @@ TEST(PacketTiming, CablesOfGroupsHaveTheirOwnLength) {
 TEST(PacketTiming, PacketsFollowEachOther) {
   // Work on a packet overlaps the transfer of the one before; only the crossbar is busy while it is
   // set up.
-  Rig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::thesis());
   std::vector<Script::Line> lines;
   for (int i = 0; i < 5; ++i) lines.push_back({.at = i, .source = 0, .what = rig.to(1, 256)});
   Script script(lines);
@@ -75,7 +75,7 @@ TEST(PacketTiming, PacketsFollowEachOther) {
 TEST(PacketTiming, TwoInputsShareAnOutput) {
   // H1 and H2 send to H3 at once: one crosses, the other crosses when the first is through, and
   // stands in the output buffer until the link is free: the link sends without a gap.
-  Rig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
   Script script({{.at = 0, .source = 0, .what = rig.to(2, 256)},
                  {.at = 0, .source = 1, .what = rig.to(2, 256)}});
   rig.run(script);
@@ -94,7 +94,7 @@ TEST(PacketTiming, ASlowOutputIsFedAtItsOwnPace) {
   FabricSpec spec = draw("H1-S1", LinkWidth::X4);
   const std::uint32_t h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x20200}, 1);
   connect(spec, 1, PortNum{2}, h2, PortNum{1}, LinkWidth::X1, LinkSpeed::Sdr);
-  Rig rig(spec, PacketOptions::thesis());
+  PacketRig rig(spec, PacketOptions::thesis());
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
   // The crossbar is as fast as the fastest link: 1 ns per byte.
@@ -108,7 +108,7 @@ TEST(PacketTiming, AFastOutputWaitsForASlowInput) {
   FabricSpec spec = draw("H1-S1", LinkWidth::X1);
   const std::uint32_t h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x20200}, 1);
   connect(spec, 1, PortNum{2}, h2, PortNum{1}, LinkWidth::X4, LinkSpeed::Sdr);
-  Rig rig(spec, PacketOptions::thesis());
+  PacketRig rig(spec, PacketOptions::thesis());
   Script script({{.at = 0, .source = 0, .what = rig.to(1, 256)}});
   rig.run(script);
   EXPECT_EQ(script.arrivals.at(0).tail, (1290 + 100) * kNano);
@@ -117,7 +117,7 @@ TEST(PacketTiming, AFastOutputWaitsForASlowInput) {
   PacketOptions bare = PacketOptions::thesis();
   bare.switches.output_buffers = false;
   bare.switches.one_routing_unit = false;
-  Rig again(spec, bare);
+  PacketRig again(spec, bare);
   Script second({{.at = 0, .source = 0, .what = again.to(1, 256)}});
   again.run(second);
   EXPECT_EQ(second.arrivals.at(0).tail, (1288 + 100) * kNano);
@@ -128,7 +128,7 @@ TEST(PacketTiming, CyclesOfAFlitLevelSimulator) {
   for (const auto& [text, routers] : {std::pair{"H1-S1 H2-S1", 1},
                                       std::pair{"H1-S1 S1-S2 S2-H2", 2},
                                       std::pair{"H1-S1 S1-S2 S2-S3 S3-H2", 3}}) {
-    Rig rig(draw(text), PacketOptions::cycles());
+    PacketRig rig(draw(text), PacketOptions::cycles());
     Script script({{.at = 0, .source = 0, .what = rig.to(1, 1024)}});
     rig.run(script);
     EXPECT_EQ(script.arrivals.at(0).tail, (4 * routers + 17) * 1024) << routers;

@@ -13,7 +13,7 @@ namespace {
 
 // Six hosts at a switch; two contribute ten packets each to H1 from the 5th microsecond on.
 TEST(Contention, ContributorsSendAllTheyCanAndVictimsToEachOther) {
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1 H6-S1"), PacketOptions::modern());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1 H6-S1"), PacketOptions::modern());
   const Wire& wire = rig.net->wiring().wires[rig.net->wiring().host_port[0]];
   ContentionTraffic traffic({.contributors = 2,
                              .packets = 10,

@@ -78,7 +78,7 @@ TEST(Fairness, IsOneWhenAllHaveTheSame) {
 }
 
 SteadyResult run(double load, const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2") {
-  Rig rig(draw(text), PacketOptions::thesis());
+  PacketRig rig(draw(text), PacketOptions::thesis());
   std::vector<std::uint32_t> byte_time(rig.net->host_count(),
                                        byte_time_of(LinkWidth::X1, LinkSpeed::Sdr));
   SyntheticTraffic traffic({.load = load, .sizes = {{256, 1}}, .mtu = 256},

@@ -109,7 +109,7 @@ struct Carried final : PacketObserver {
 
 // Two programs at once on four hosts, joined line by line: every pair gets every byte.
 TEST(PhaseTrace, AReplayCarriesEveryByteOfEveryPair) {
-  Rig rig(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), PacketOptions::modern());
+  PacketRig rig(draw("S1-S2 H1-S1 H2-S1 H3-S2 H4-S2"), PacketOptions::modern());
   auto lines = lines_of(phases({"all-to-all:bytes=5000,times=3", "gather:bytes=9999"}, 4),
                         {.ranks = 4, .jitter_ns = 2000});
   const auto second =

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
-#include "sim-backend/scenario/surroundings.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::sim::test {
@@ -149,7 +149,7 @@ TEST(Scenario, CongestionControlActs) {
     EXPECT_EQ(result.audit, "") << preset;
     const ScenarioResult all{.points = {result}, .saturation = {}};
     const auto json = nlohmann::json::parse(print_scenario_json(*prepared, all));
-    EXPECT_EQ(json["points"][0]["congestion"]["notices"], result.stats.notices.made);
+    EXPECT_EQ(json["points"][0]["congestion"]["notices"], result.stats.feedback.made);
     return result.stats;
   };
   Scenario plain = parse_scenario(kSmall, "s.toml").value();
@@ -157,12 +157,12 @@ TEST(Scenario, CongestionControlActs) {
   const auto prepared = PreparedScenario::prepare(std::move(plain));
   ASSERT_TRUE(prepared.has_value());
   EXPECT_EQ(prepared->run(0.3, 1).stats.digest, run("none").digest);
-  EXPECT_EQ(run("none").notices.made, 0u);
+  EXPECT_EQ(run("none").feedback.made, 0u);
   const NetStats standard = run("standard"), mvcm = run("mvcm");
   EXPECT_GT(standard.marked, 0u);
-  EXPECT_EQ(standard.notices.made, standard.marked);
+  EXPECT_EQ(standard.feedback.made, standard.marked);
   EXPECT_GT(mvcm.marked, 0u);
-  EXPECT_EQ(mvcm.notices.made, mvcm.delivered);
+  EXPECT_EQ(mvcm.feedback.made, mvcm.delivered);
 }
 
 // The formula's round trip of the longest route: nine switches of a bidirectional network.
@@ -174,7 +174,7 @@ TEST(Scenario, SurroundingsAreThoseOfTheRoutes) {
   PacketNet net(*spec, PacketOptions::multistage());
   for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) net.load(n, fabric->nodes[n]);
   EXPECT_EQ(longest_route(net, *fabric), 9u);
-  const Surroundings around = survey(net, *fabric, 256);
+  const FabricFacts around = survey(net, *fabric, 256);
   EXPECT_EQ(around.radix, 4u);
   EXPECT_EQ(around.stages, 5u);
   EXPECT_EQ(around.switch_ports, 8u);

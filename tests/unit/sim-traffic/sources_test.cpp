@@ -85,7 +85,7 @@ std::vector<std::uint32_t> byte_times(const PacketNet& net) {
 }
 
 TEST(Synthetic, OffersTheLoadThatIsAsked) {
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1"), PacketOptions::thesis());
   SyntheticTraffic traffic({.load = 0.3, .sizes = {{32, 0.7}, {512, 0.3}}, .mtu = 256, .seed = 4},
                            Destinations({{1, uniform_pattern(4)}}, false),
                            byte_times(*rig.net));
@@ -103,7 +103,7 @@ TEST(Synthetic, OffersTheLoadThatIsAsked) {
 TEST(Synthetic, ChoosesServiceLevels) {
   PacketOptions options = PacketOptions::thesis();
   options.vls = 8;
-  Rig rig(draw("H1-S1 H2-S1"), options);
+  PacketRig rig(draw("H1-S1 H2-S1"), options);
 
   struct Levels final : PacketObserver {
     void on_delivered(const Delivery& arrival) override { ++count[arrival.sl]; }
@@ -138,7 +138,7 @@ TEST(Synthetic, ChoosesServiceLevels) {
 }
 
 Picos run_collective(CollectiveKind kind, std::uint64_t bytes, std::uint64_t packets) {
-  Rig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1"), PacketOptions::thesis());
   Collective exchange({.kind = kind, .bytes = bytes, .mtu = 256}, rig.fabric.host_lids);
   rig.net->set_workload(&exchange);
   rig.net->start();
@@ -179,7 +179,7 @@ TEST(Trace, IsReplayed) {
                                            "\n"
                                            "1000.5 1 0 100 1   # on SL 1\n"
                                            "1000.5 2 0 600\r\n"));
-  Rig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
   TraceTraffic traffic(*rig.net, std::move(copies), "t", 256);
 
   struct Seen final : PacketObserver {

@@ -54,6 +54,17 @@ TEST(ClassSplit, BothSendThroughThePort) {
   EXPECT_TRUE(split.general().carries_segments());
 }
 
+TEST(ClassSplit, WhatComesAfterItsEndIsNobodys) {
+  FakeTransport port;
+  auto split = std::make_unique<ClassSplit>(port);
+  const Counted general(split->general());
+  split.reset();
+  port.deliver(of_class(3));
+  port.lose();
+  EXPECT_EQ(general.received, 0);
+  EXPECT_EQ(general.lost, 0);
+}
+
 TEST(ClassSplit, TheManagerHearsOfALossAndMayEndItAll) {
   FakeTransport port;
   auto split = std::make_unique<ClassSplit>(port);

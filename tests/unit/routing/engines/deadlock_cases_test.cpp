@@ -21,7 +21,7 @@ class DrawnRoutes {
   using Rule = std::function<Place(const Place& from, const Place& to, int k)>;
 
   /// Data VL of an SL on a turn; `before` is nothing for packets that begin at the switch.
-  using Lane = std::function<int(
+  using VlRule = std::function<int(
       const std::optional<Place>& before, const Place& at, const Place& after, int sl)>;
 
   DrawnRoutes(const std::string& call, std::uint8_t lmc, const Rule& rule)
@@ -35,22 +35,22 @@ class DrawnRoutes {
     });
   }
 
-  void set_lanes(unsigned vls, const Lane& lane) {
+  void set_sl_to_vl(unsigned vls, const VlRule& vl_of) {
     tables_.vls = vls;
     tables_.sl_to_vl = SlToVlMaps{fabric_};
     (void)tables_.sl_to_vl.add_row(SlToVl{});
     for (const SwitchIdx sw : places_.indices()) {
       for (const PortIdx out : fabric_.external_ports(fabric_.switch_node[sw])) {
-        const SwitchIdx after = beyond(out);
+        const SwitchIdx after = find_next_switch(out);
         if (after == kNone<SwitchIdx>) continue;
         for (const PortIdx in : fabric_.ports_of(fabric_.switch_node[sw])) {
-          const SwitchIdx before = beyond(in);
+          const SwitchIdx before = find_next_switch(in);
           std::optional<Place> from;
           if (before != kNone<SwitchIdx>) from = places_[before];
           SlToVl row{};
           for (int sl = 0; sl < 16; ++sl) {
             row[static_cast<std::size_t>(sl)] =
-                Vl{static_cast<std::uint8_t>(lane(from, places_[sw], places_[after], sl))};
+                Vl{static_cast<std::uint8_t>(vl_of(from, places_[sw], places_[after], sl))};
           }
           tables_.sl_to_vl.set_row(
               sw, fabric_.number_of(in), fabric_.number_of(out), tables_.sl_to_vl.add_row(row));
@@ -99,14 +99,15 @@ class DrawnRoutes {
     return place;
   }
 
-  [[nodiscard]] SwitchIdx beyond(PortIdx port) const {
-    const PortIdx far = fabric_.peer[port];
-    return far == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[far]];
+  [[nodiscard]] SwitchIdx find_next_switch(PortIdx port) const {
+    const PortIdx peer = fabric_.peer[port];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[peer]];
   }
 
   [[nodiscard]] PortNum port(SwitchIdx sw, const Place& to) const {
     for (const PortIdx out : fabric_.external_ports(fabric_.switch_node[sw])) {
-      if (const SwitchIdx far = beyond(out); far != kNone<SwitchIdx> && places_[far] == to)
+      if (const SwitchIdx next = find_next_switch(out);
+          next != kNone<SwitchIdx> && places_[next] == to)
         return fabric_.number_of(out);
     }
     ADD_FAILURE() << "no such neighbour";
@@ -183,7 +184,7 @@ TEST_P(PerDimensionValiant, IsUnsafeOnOneLane) { draw().expect_acyclic(false); }
 
 TEST_P(PerDimensionValiant, IsSafeOnTwoLanes) {
   DrawnRoutes routes = draw();
-  routes.set_lanes(
+  routes.set_sl_to_vl(
       2, [](const std::optional<Place>& before, const Place& at, const Place& after, int) {
         return before && changed(*before, at) == changed(at, after) ? 1 : 0;
       });
@@ -263,14 +264,14 @@ TEST(DragonflyCases, MinimalIsUnsafeOnOneLane) { draw_dragonfly(false).expect_ac
 
 TEST(DragonflyCases, MinimalIsSafeOnTwoLanes) {
   DrawnRoutes routes = draw_dragonfly(false);
-  routes.set_lanes(2, count_global);
+  routes.set_sl_to_vl(2, count_global);
   routes.expect_acyclic(true);
 }
 
 TEST(DragonflyCases, ByAnotherGroupIsUnsafeOnTheLanesOfMinimal) {
   draw_dragonfly(true).expect_acyclic(false);
   DrawnRoutes routes = draw_dragonfly(true);
-  routes.set_lanes(2, count_global);
+  routes.set_sl_to_vl(2, count_global);
   routes.expect_acyclic(false);
 }
 
@@ -282,7 +283,7 @@ TEST(DragonflyCases, ByAnotherGroupIsSafeWhereSlsSayInWhichOrder) {
     const auto by = intermediate(from[0], to[0], k);
     return !by ? 0 : *by > from[0] ? 1 : 2;
   });
-  routes.set_lanes(
+  routes.set_sl_to_vl(
       3, [](const std::optional<Place>& before, const Place& at, const Place& after, int sl) {
         const auto second = [&](int from, int to) { return sl == 1 ? to < from : to > from; };
         if (is_global(at, after)) return sl == 0 || !second(at[0], after[0]) ? 0 : 1;
@@ -330,9 +331,10 @@ TEST(MeshCases, AnyShortestWayIsSafeOnTwoLanesForVerticalLinks) {
                        return any_minimal(from, to, false);
                      }};
   routes.set_sls([](const Place& from, const Place& to, int) { return to[1] > from[1] ? 1 : 0; });
-  routes.set_lanes(2, [](const std::optional<Place>&, const Place& at, const Place& after, int sl) {
-    return at[1] == after[1] ? sl % 2 : 0;
-  });
+  routes.set_sl_to_vl(2,
+                      [](const std::optional<Place>&, const Place& at, const Place& after, int sl) {
+                        return at[1] == after[1] ? sl % 2 : 0;
+                      });
   routes.expect_acyclic(true);
 }
 

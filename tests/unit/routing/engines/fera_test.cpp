@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/thesis_tables.h"
@@ -83,8 +83,8 @@ TEST(Fera, GoesDownWhereItCanEvenIfUpIsShorter) {
   for (const char* engine : {"fera", "fera-flood"}) {
     const RoutingTables tables = compute(engine, f, lids, {.previous = &previous});
     EXPECT_THAT(tables.altered, IsEmpty());
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S2", "H1"), 3u) << engine;
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S4", "H1"), 2u) << engine;
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S2", "H1"), 3u) << engine;
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S4", "H1"), 2u) << engine;
     EXPECT_THAT(path(f, lids, tables.lft, "S4", "H1"), ElementsAre("S4", "S2", "S5", "S6", "S7"));
     EXPECT_TRUE(check_routes(f, lids, tables.lft).ok());
   }
@@ -110,8 +110,8 @@ TEST(Fera, OfEqualExitsTheOneThatTheFloodFindsFirst) {
   const LidMap lids = lids_in_order(f);
   for (const char* engine : {"fera", "fera-flood"}) {
     const RoutingTables tables = compute(engine, f, lids);
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S1", "H1"), 2u) << engine;
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S1", "H2"), 2u) << "nothing is spread";
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S1", "H1"), 2u) << engine;
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S1", "H2"), 2u) << "nothing is spread";
   }
 }
 
@@ -120,8 +120,8 @@ TEST(Fera, ParallelLinksGoByThePortOfTheNearerSwitch) {
   const LidMap lids = lids_in_order(f);
   for (const char* engine : {"fera", "fera-flood"}) {
     const RoutingTables tables = compute(engine, f, lids);
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S1", "H1"), 2u) << engine;
-    EXPECT_EQ(exit_of(f, lids, tables.lft, "S2", "H2"), 5u) << engine;
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S1", "H1"), 2u) << engine;
+    EXPECT_EQ(egress_of(f, lids, tables.lft, "S2", "H2"), 5u) << engine;
   }
 }
 

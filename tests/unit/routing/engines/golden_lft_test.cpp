@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/support/paths.h"
 #include "tests/unit/routing/support/paths.h"
 

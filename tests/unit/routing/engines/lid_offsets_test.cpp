@@ -7,7 +7,7 @@
 #include "smd/routing/trees/next_hops.h"
 #include "smd/routing/updn/orientation.h"
 #include "smd/routing/updn/up_down.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
@@ -25,12 +25,12 @@ void PrintTo(const Case& row, std::ostream* os) {
 
 // Over all switches and hosts: what the offsets of a port take of the ways there are.
 template <class Find>
-void expect_different_ways(const Fabric& f,
-                           const LidMap& lids,
-                           const RoutingTables& tables,
-                           const SwitchGraph& graph,
-                           Find find,
-                           bool cables) {
+void expect_different_paths(const Fabric& f,
+                            const LidMap& lids,
+                            const RoutingTables& tables,
+                            const SwitchGraph& graph,
+                            Find find,
+                            bool cables) {
   const Targets targets = find_targets(f, lids);
   NextHops hops;
   for (const SwitchIdx to : targets.of.indices()) {
@@ -71,7 +71,7 @@ TEST_P(LidOffsets, OffsetsTakeAsManyWaysAsThereAre) {
   if (tables.engine == "updn") {
     const OrientedFabric oriented{g.fabric, g.lids, {}, &tables.orientation};
     UpDownSearch legal{oriented.up_down};
-    expect_different_ways(
+    expect_different_paths(
         g.fabric,
         g.lids,
         tables,
@@ -79,7 +79,7 @@ TEST_P(LidOffsets, OffsetsTakeAsManyWaysAsThereAre) {
         [&](SwitchIdx to, NextHops& hops) { legal.find(to, hops); },
         true);
   } else {
-    expect_different_ways(
+    expect_different_paths(
         g.fabric,
         g.lids,
         tables,

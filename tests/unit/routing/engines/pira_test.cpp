@@ -5,7 +5,7 @@
 #include <set>
 
 #include "smd/routing/tables.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/thesis_tables.h"
 
@@ -116,8 +116,8 @@ TEST(Pira, ParallelLinksGoByTheLowestPortOnEitherSide) {
   const Fabric f = fabric_from("S1:1-S2:5 S1:2-S2:4 S2:1-H1 S1:3-H2");
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = compute("pira", f, lids);
-  EXPECT_EQ(exit_of(f, lids, tables.lft, "S1", "H1"), 1u);
-  EXPECT_EQ(exit_of(f, lids, tables.lft, "S2", "H2"), 4u);
+  EXPECT_EQ(egress_of(f, lids, tables.lft, "S1", "H1"), 1u);
+  EXPECT_EQ(egress_of(f, lids, tables.lft, "S2", "H2"), 4u);
 }
 
 }  // namespace

@@ -46,10 +46,10 @@ TEST(FatTreeShape, CountsLevelsParentsAndCables) {
       shape_of(generated("pgft:levels=3,down=4.4.4,up=1.2.4,parallel=1.2.2"));
   EXPECT_THAT(switches_by_level(shape), ElementsAre(16u, 8u, 8u));
   EXPECT_EQ(shape.levels[0].parents, 2u);
-  EXPECT_EQ(shape.levels[0].cables, 4u);
+  EXPECT_EQ(shape.levels[0].links, 4u);
   EXPECT_EQ(shape.levels[1].parents, 4u);
-  EXPECT_EQ(shape.levels[1].cables, 8u);
-  EXPECT_EQ(shape.levels[2].cables, 0u);
+  EXPECT_EQ(shape.levels[1].links, 8u);
+  EXPECT_EQ(shape.levels[2].links, 0u);
   EXPECT_EQ(shape.missing(), 0u);
   EXPECT_EQ(shape.hosts, 64u);
   EXPECT_EQ(shape.host_places, 4u);

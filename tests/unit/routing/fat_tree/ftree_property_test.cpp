@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "smd/routing/engine.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/support/fabric_text.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/random_fabric.h"

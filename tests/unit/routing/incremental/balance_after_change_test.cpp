@@ -9,7 +9,7 @@
 
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/reshaped.h"
 
@@ -103,8 +103,9 @@ class KeptBalance : public ::testing::TestWithParam<std::string_view> {
   }
 
   [[nodiscard]] static bool is_kept() {
-    constexpr std::string_view kKeepers[] = {"minhop", "updn", "dfsssp", "lash", "nue", "itb-vl"};
-    return std::ranges::count(kKeepers, GetParam()) != 0;
+    constexpr std::string_view kUpdatingEngines[] = {
+        "minhop", "updn", "dfsssp", "lash", "nue", "itb-vl"};
+    return std::ranges::count(kUpdatingEngines, GetParam()) != 0;
   }
 
   // `step`: what the smallest move takes from a channel, where that is more than 5 % of it.
@@ -148,9 +149,9 @@ class KeptBalance : public ::testing::TestWithParam<std::string_view> {
   // What updn leaves uneven while a loss is urgent, it makes even when asked to.
   static RoutingTables rebalance(const View& on, const RoutingTables& tables) {
     const PreviousRoutes before{&on.fabric, &on.lids, &tables};
-    const auto relieved = route(on, &before, true);
-    EXPECT_TRUE(relieved);
-    return relieved.value_or(tables);
+    const auto rebalanced = route(on, &before, true);
+    EXPECT_TRUE(rebalanced);
+    return rebalanced.value_or(tables);
   }
 
   // A sweep that finds nothing new changes nothing, nor what comes of the next one that does.

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "smd/routing/engine.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/fera_oracle.h"
 

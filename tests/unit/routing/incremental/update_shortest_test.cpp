@@ -7,7 +7,7 @@
 
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/hop_distance.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/generated.h"
@@ -266,11 +266,11 @@ TEST(KeepShortest, HostsOfOneSwitchStayApartWhenTheirCableIsLost) {
   lose(cut, "S1:1");
   const LidMap lids = lids_in_order(whole);
   const RoutingTables first = compute_minhop(whole, lids);
-  ASSERT_EQ(exit_of(whole, lids, first.lft, "S1", "H4"), 1u);
-  ASSERT_EQ(exit_of(whole, lids, first.lft, "S1", "H5"), 2u);
+  ASSERT_EQ(egress_of(whole, lids, first.lft, "S1", "H4"), 1u);
+  ASSERT_EQ(egress_of(whole, lids, first.lft, "S1", "H5"), 2u);
   const PreviousRoutes before{&whole, &lids, &first};
   const RoutingTables after = compute_minhop(cut, lids, &before);
-  EXPECT_EQ(exit_of(cut, lids, after.lft, "S1", "H4"), 3u);
+  EXPECT_EQ(egress_of(cut, lids, after.lft, "S1", "H4"), 3u);
 }
 
 TEST(KeepShortest, WhoIsCutOffKeepsNoEntriesToTheRest) {
@@ -283,8 +283,8 @@ TEST(KeepShortest, WhoIsCutOffKeepsNoEntriesToTheRest) {
   const RoutingTables after = compute_minhop(cut, lids, &before);
   ASSERT_TRUE(after.recomputed);
   for (const char* sw : {"S3", "S4"})
-    EXPECT_EQ(exit_of(cut, lids, after.lft, sw, "H1"), kNoRoute.value()) << sw;
-  EXPECT_NE(exit_of(cut, lids, after.lft, "S2", "H1"), kNoRoute.value());
+    EXPECT_EQ(egress_of(cut, lids, after.lft, sw, "H1"), kNoRoute.value()) << sw;
+  EXPECT_NE(egress_of(cut, lids, after.lft, "S2", "H1"), kNoRoute.value());
 }
 
 TEST(KeepShortest, EntriesToNobodyDoNotGoRoundWhenCablesAreMoved) {

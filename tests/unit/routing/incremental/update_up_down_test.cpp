@@ -7,7 +7,7 @@
 
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
@@ -145,7 +145,7 @@ TEST(Keep, OfParallelCablesTheRestoredOneTakesItsShareAndNoMore) {
   const RoutingTables after = reroute(three, two, tables);
   std::map<unsigned, unsigned> used;
   for (int h : {1, 2, 3, 4, 5, 6, 8, 9, 10})
-    ++used[exit_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h))];
+    ++used[egress_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h))];
   EXPECT_THAT(used, ElementsAre(std::pair{1u, 3u}, std::pair{2u, 3u}, std::pair{3u, 3u}));
   EXPECT_EQ(changed(three, after, two, tables).size(), 3u) << "towards S1 there is one host";
 }
@@ -160,7 +160,7 @@ TEST(Keep, WhatALostCableCarriedIsSpreadOverTheOthers) {
   const RoutingTables after = reroute(three, four, tables);
   std::map<unsigned, unsigned> used;
   for (int h : {1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13})
-    ++used[exit_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h))];
+    ++used[egress_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h))];
   EXPECT_THAT(used, ElementsAre(std::pair{1u, 4u}, std::pair{2u, 4u}, std::pair{4u, 4u}));
 }
 
@@ -236,16 +236,16 @@ TEST(Keep, DetoursStayUnlessAskedFor) {
       cut.peer[p] = kNone<PortIdx>;
       break;
     }
-    const RoutingTables mended = compute("updn", cut, lids, {.in_force = &in_force});
+    const RoutingTables repaired = compute("updn", cut, lids, {.in_force = &in_force});
     const RoutingTables shortened =
         compute("updn", cut, lids, {.options = {.shorten_detours = true}, .in_force = &in_force});
-    const RouteReport long_ways = check_routes(cut, lids, mended.lft);
-    const RouteReport short_ways = check_routes(cut, lids, shortened.lft);
-    EXPECT_TRUE(long_ways.ok());
-    EXPECT_TRUE(short_ways.ok());
-    EXPECT_LT(short_ways.hops, long_ways.hops) << rank;
+    const RouteReport long_paths = check_routes(cut, lids, repaired.lft);
+    const RouteReport short_paths = check_routes(cut, lids, shortened.lft);
+    EXPECT_TRUE(long_paths.ok());
+    EXPECT_TRUE(short_paths.ok());
+    EXPECT_LT(short_paths.hops, long_paths.hops) << rank;
     EXPECT_LT(measure_load(cut, lids, shortened.lft).stddev,
-              measure_load(cut, lids, mended.lft).stddev);
+              measure_load(cut, lids, repaired.lft).stddev);
   }
 }
 
@@ -263,7 +263,7 @@ TEST(Keep, ARestoredLinkTakesNoMoreThanTheOthersCarry) {
   const RoutingTables after = reroute(three, two, tables);
   unsigned moved = 0;
   for (int h = 1; h <= 6; ++h)
-    moved += exit_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h)) == 3;
+    moved += egress_of(three.fabric, three.lids, after.lft, "S1", "H" + std::to_string(h)) == 3;
   EXPECT_EQ(moved, 4u);
 }
 
@@ -332,7 +332,7 @@ std::vector<unsigned> leaving_without_fourth(const Fabric& whole, const RoutingR
   EXPECT_TRUE(after.recomputed);
   std::vector<unsigned> by_port(5, 0);
   for (const char* host : {"H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8"})
-    ++by_port.at(exit_of(whole, lids, after.lft, "S1", host));
+    ++by_port.at(egress_of(whole, lids, after.lft, "S1", host));
   return by_port;
 }
 

@@ -10,7 +10,7 @@
 
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/random_fabric.h"
@@ -62,7 +62,7 @@ std::vector<Lid> lids_of(const LidMap& lids) {
   return all;
 }
 
-std::vector<unsigned> lanes_on_the_way(
+std::vector<unsigned> vls_on_the_path(
     const Fabric& f, const LidMap& lids, const RoutingTables& t, const char* from, const char* to) {
   std::vector<unsigned> vls;
   for (const Step& step : travel(f, t, switch_named(f, from), lids.base[end_port(f, to)]))
@@ -83,10 +83,10 @@ TEST(ItbVl, TakesTheShortRouteThatUpDownForbids) {
   request.max_vls = 2;
   const RoutingTables tables = compute("itb-vl", f, lids, request);
   EXPECT_THAT(path(f, lids, tables.lft, "S4", "H1"), ElementsAre("S4", "S6", "S1"));
-  EXPECT_THAT(lanes_on_the_way(f, lids, tables, "S4", "H1"), ElementsAre(0u, 1u));
+  EXPECT_THAT(vls_on_the_path(f, lids, tables, "S4", "H1"), ElementsAre(0u, 1u));
   const auto to_2 = path(f, lids, tables.lft, "S4", "H2");
   ASSERT_EQ(to_2.size(), 3u);
-  EXPECT_THAT(lanes_on_the_way(f, lids, tables, "S4", "H2"),
+  EXPECT_THAT(vls_on_the_path(f, lids, tables, "S4", "H2"),
               to_2[1] == "S0" ? ElementsAre(0u, 0u) : ElementsAre(0u, 1u));
   const RouteReport report = check_routes(f, lids, tables);
   EXPECT_TRUE(report.ok());
@@ -173,7 +173,7 @@ TEST(ItbVl, RepliesTravelWithTheSlOfWhatTheyAnswer) {
 }
 
 TEST(ItbVl, LanesNeverFallAndRiseAtEveryCut) {
-  for (const LaneCut cut : {LaneCut::UpDown, LaneCut::DepthFirst}) {
+  for (const VlChangeRule cut : {VlChangeRule::UpDown, VlChangeRule::DepthFirst}) {
     const Generated g = irregular(32, 3);
     RoutingRequest request = with_vls(8);
     request.options.lane_cut = cut;
@@ -219,7 +219,7 @@ TEST(ItbVl, UsesParallelCablesEvenly) {
   EXPECT_TRUE(check_routes(f, lids, tables).ok());
   std::map<unsigned, unsigned> used;
   for (const char* host : {"H3", "H4", "H5", "H6"})
-    ++used[exit_of(f, lids, tables.lft, "S2", host)];
+    ++used[egress_of(f, lids, tables.lft, "S2", host)];
   EXPECT_THAT(used, ElementsAre(std::pair{3u, 2u}, std::pair{4u, 2u}));
 }
 
@@ -307,7 +307,7 @@ TEST(ItbVl, ChangesNothingWhereNothingHasChangedSinceTheLastChange) {
     const Generated g =
         ring ? generated(fmt::format("torus:dims=5.{}", 3 + seed / 4)) : irregular(24, seed, 1);
     RoutingRequest request = with_vls(1 + seed % 8);
-    request.options.lane_cut = static_cast<LaneCut>(seed / 2 % 3);
+    request.options.lane_cut = static_cast<VlChangeRule>(seed / 2 % 3);
     const auto before = find_engine("itb-vl")->compute(g.fabric, g.lids, request);
     if (!before) continue;
     const Fabric cut = without_cable(g.fabric, SwitchIdx{seed % 10}, seed % 3);
@@ -399,7 +399,8 @@ RC_GTEST_PROP(ItbVl, IsSoundOrRefusesWithAReason, ()) {
   const Fabric f = fabric_from(*random_fabric_text());
   const LidMap lids = lids_in_order(f, *rc::gen::inRange<std::uint8_t>(0, 3));
   const unsigned max_vls = *rc::gen::inRange(1u, 5u);
-  const auto cut = *rc::gen::element(LaneCut::UpDown, LaneCut::DepthFirst, LaneCut::MinimalCycles);
+  const auto cut = *rc::gen::element(
+      VlChangeRule::UpDown, VlChangeRule::DepthFirst, VlChangeRule::MinimalCycles);
   require_sound(f, lids, {.options = {.lane_cut = cut}, .max_vls = max_vls});
 }
 
@@ -407,8 +408,8 @@ RC_GTEST_PROP(ItbVl, IsSoundAfterChanges, ()) {
   ChangingFabric changing{pick(2, 12), pick(1, 16), pick(0, 8), static_cast<unsigned>(pick(0, 2))};
   const ChangingFabric::View before = changing.view();
   RoutingRequest request{.max_vls = static_cast<unsigned>(pick(1, 4))};
-  request.options.lane_cut =
-      *rc::gen::element(LaneCut::UpDown, LaneCut::DepthFirst, LaneCut::MinimalCycles);
+  request.options.lane_cut = *rc::gen::element(
+      VlChangeRule::UpDown, VlChangeRule::DepthFirst, VlChangeRule::MinimalCycles);
   const auto first = find_engine("itb-vl")->compute(before.fabric, before.lids, request);
   if (!first) return;
   changing.change(pick(1, 3));

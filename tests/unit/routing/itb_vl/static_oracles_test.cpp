@@ -4,7 +4,7 @@
 
 #include "smd/base/rng.h"
 #include "smd/routing/itb_vl/sl_tables.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/turn_model.h"
 

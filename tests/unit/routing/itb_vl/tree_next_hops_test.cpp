@@ -82,12 +82,12 @@ TEST(AllowedNextHops, FreshOnesAreThoseThatOthersTakeLeast) {
       edges.push_back(hops.edges[e] - graph.first_edge(from));
     return edges;
   };
-  using Ways = std::vector<std::uint32_t>;
-  EXPECT_EQ(fresh({}), (Ways{0, 1, 2}));
-  EXPECT_EQ(fresh({1}), (Ways{0, 2}));
-  EXPECT_EQ(fresh({1, 0}), (Ways{2}));
-  EXPECT_EQ(fresh({1, 0, 2}), (Ways{0, 1, 2}));
-  EXPECT_EQ(fresh({1, 0, 2, 0}), (Ways{1, 2}));
+  using Edges = std::vector<std::uint32_t>;
+  EXPECT_EQ(fresh({}), (Edges{0, 1, 2}));
+  EXPECT_EQ(fresh({1}), (Edges{0, 2}));
+  EXPECT_EQ(fresh({1, 0}), (Edges{2}));
+  EXPECT_EQ(fresh({1, 0, 2}), (Edges{0, 1, 2}));
+  EXPECT_EQ(fresh({1, 0, 2, 0}), (Edges{1, 2}));
 }
 
 }  // namespace

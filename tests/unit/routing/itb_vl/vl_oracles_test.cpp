@@ -6,7 +6,7 @@
 #include "smd/routing/itb_vl/sl_tables.h"
 #include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/tree_balance.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {

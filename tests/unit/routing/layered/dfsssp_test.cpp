@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
 
@@ -37,7 +37,7 @@ std::map<unsigned, unsigned> loads_at(const Fabric& f,
       if (from == to || f.is_switch(from) || f.is_switch(to)) continue;
       const auto names = path(f, lids, tables, f.description[from], f.description[to]);
       for (std::size_t at = 0; at + 1 < names.size(); ++at) {
-        if (names[at] == sw) ++loads[exit_of(f, lids, tables, sw, f.description[to])];
+        if (names[at] == sw) ++loads[egress_of(f, lids, tables, sw, f.description[to])];
       }
     }
   }
@@ -155,7 +155,7 @@ TEST(Dfsssp, AnIoNodeThatNobodyCountsLeavesItsLinkToOthers) {
   const LidMap lids = lids_in_order(f);
   const Guid io = f.port_guid[end_port(f, "H3")];
   const auto egress = [&](const RoutingTables& t, const char* to) {
-    return exit_of(f, lids, t.lft, "S1", to);
+    return egress_of(f, lids, t.lft, "S1", to);
   };
   const RoutingTables even = dfsssp(f, lids);
   EXPECT_EQ(egress(even, "H3"), 1u);
@@ -188,7 +188,7 @@ TEST(Dfsssp, WritesTheseTablesForASmallRing) {
   for (const char* const sw : {"S1", "S2", "S3", "S4"}) {
     text += sw;
     for (const char* const host : {"H1", "H2", "H3", "H4"}) {
-      text += " " + std::to_string(exit_of(f, lids, tables.lft, sw, host));
+      text += " " + std::to_string(egress_of(f, lids, tables.lft, sw, host));
       if (tables.vls > 1) text += "/" + std::to_string(sl(f, lids, tables, sw, host));
     }
     text += "\n";

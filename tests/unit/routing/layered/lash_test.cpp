@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "sim-backend/topology/snapshot.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
 #include "tests/unit/routing/support/reshaped.h"

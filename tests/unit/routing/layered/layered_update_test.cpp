@@ -8,7 +8,7 @@
 #include "smd/routing/engine.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/generated.h"
 

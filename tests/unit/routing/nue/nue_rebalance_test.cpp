@@ -115,7 +115,7 @@ TEST(PricedGrowth, LeavesOutWhomNoFreeTurnLeadsFrom) {
 
 // Two ways, by S3 and by S4, lead from the hosts at S1 to S2 and on to one host each at S5 and S6,
 // four at S7.
-constexpr const char* kTwoWays =
+constexpr const char* kTwoPaths =
     "S1 S2 S3 S4 S5 S6 S7 S1-S3 S1-S4 S3-S2 S4-S2 S2-S5 S2-S6 S2-S7 "
     "H1-S1 H2-S1 H5-S5 H6-S6 H7-S7 H8-S7 H9-S7 H10-S7";
 
@@ -126,7 +126,7 @@ std::uint64_t fullest_from_s1(const Net& net, const NuePlanner& planner) {
 // S5 and S6 come first and part, so the four at S7 share a way with one of them. Once that is
 // known, the one moves over to the other.
 TEST(NueRelief, MovesWhoeverChoseWithoutKnowingTheRest) {
-  const Net net{kTwoWays};
+  const Net net{kTwoPaths};
   NuePlanner planner = net.planner();
   ASSERT_TRUE(planner.plan_in_strides(1, kAny));
   EXPECT_EQ(fullest_from_s1(net, planner), 2u * 5);
@@ -199,7 +199,7 @@ TEST(NueSingleLane, ShortestRoutesThatGoTogetherNeedNoRelief) {
 
 // S1 has S3 and S4 as short to S2. The second is taken too, unless it carries more.
 TEST(NueWays, AFurtherWayMayNotCarryMoreThanTheTrees) {
-  const Net net{kTwoWays};
+  const Net net{kTwoPaths};
   TurnSet turns = net.no_turns();
   PricedGrowth growth{net.channels};
   growth.grow(turns, net.sw("S2"), std::vector<std::uint32_t>(net.channels.size(), 10));

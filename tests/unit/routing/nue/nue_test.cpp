@@ -20,8 +20,8 @@ Fabric drawn(const std::string& spec) {
   return *sim::build_snapshot(sim::load_fabric(spec).value());
 }
 
-RoutingTables nue(const Fabric& f, const LidMap& lids, unsigned lanes) {
-  return find_engine("nue")->compute(f, lids, {.max_vls = lanes}).value();
+RoutingTables nue(const Fabric& f, const LidMap& lids, unsigned vls) {
+  return find_engine("nue")->compute(f, lids, {.max_vls = vls}).value();
 }
 
 // Links of all routes between hosts, against those of the shortest ones.
@@ -45,19 +45,19 @@ struct Row {
 class NueOn : public ::testing::TestWithParam<std::tuple<Row, unsigned>> {};
 
 TEST_P(NueOn, EveryPairIsServedWithoutDeadlock) {
-  const auto& [row, lanes] = GetParam();
+  const auto& [row, vls] = GetParam();
   const Fabric f = drawn(row.spec);
   const LidMap lids = lids_in_order(f);
-  const RoutingTables tables = nue(f, lids, lanes);
-  EXPECT_LE(tables.vls, lanes);
+  const RoutingTables tables = nue(f, lids, vls);
+  EXPECT_LE(tables.vls, vls);
   expect_sound(f, lids, tables);
 }
 
 TEST_P(NueOn, ADestinationHasOneLaneWhoeverSends) {
-  const auto& [row, lanes] = GetParam();
+  const auto& [row, vls] = GetParam();
   const Fabric f = drawn(row.spec);
   const LidMap lids = lids_in_order(f);
-  const RoutingTables tables = nue(f, lids, lanes);
+  const RoutingTables tables = nue(f, lids, vls);
   EXPECT_TRUE(tables.sl_to_vl.empty());
   EXPECT_EQ(tables.path_sls.empty(), tables.vls == 1);
   if (tables.path_sls.empty()) return;
@@ -104,7 +104,7 @@ TEST(Nue, DamagedFabricsAreServedToo) {
         f.peer[p] = kNone<PortIdx>;
       }
       const LidMap lids = lids_in_order(f);
-      for (const unsigned lanes : {1u, 2u, 4u, 8u}) expect_sound(f, lids, nue(f, lids, lanes));
+      for (const unsigned vls : {1u, 2u, 4u, 8u}) expect_sound(f, lids, nue(f, lids, vls));
     }
   }
 }
@@ -148,12 +148,12 @@ TEST(Nue, WithoutALimitTakesTheLanesThatAllLinksHave) {
 
 struct Quality {
   const char* spec;
-  unsigned lanes;
+  unsigned vls;
   double most;  // links, against the shortest routes
 };
 
 TEST(Nue, EightLanesLeaveHardlyADetour) {
-  for (const auto& [spec, lanes, most] :
+  for (const auto& [spec, vls, most] :
        {Quality{"torus:dims=8.8,hosts=2", 8, 1.005},
         Quality{"torus:dims=4.4.4,hosts=1", 8, 1.005},
         Quality{"torus:dims=8.8,hosts=2", 2, 1.03},
@@ -162,7 +162,7 @@ TEST(Nue, EightLanesLeaveHardlyADetour) {
         Quality{"irregular:switches=48,links=6,ports=10", 8, 1.005}}) {
     const Fabric f = drawn(spec);
     const LidMap lids = lids_in_order(f);
-    EXPECT_LE(over_shortest(f, lids, nue(f, lids, lanes).lft), most) << spec << " " << lanes;
+    EXPECT_LE(over_shortest(f, lids, nue(f, lids, vls).lft), most) << spec << " " << vls;
   }
 }
 
@@ -220,7 +220,7 @@ TEST(Nue, HostsOfOneSwitchAreSpreadOverParallelLinks) {
   const RoutingTables tables = nue(f, lids, 1);
   std::set<unsigned> exits;
   for (const char* host : {"H4", "H5", "H6"})
-    exits.insert(exit_of(f, lids, tables.lft, "S1", host));
+    exits.insert(egress_of(f, lids, tables.lft, "S1", host));
   EXPECT_EQ(exits.size(), 3u);
 }
 
@@ -238,7 +238,7 @@ TEST(Nue, LidsOfOnePortTakeDifferentPathsWhereThereAreAny) {
 TEST(Nue, IslandsAreServedEachByItself) {
   const Fabric f = fabric_from(ring(6) + "S11-S12 S12-S13 S13-S11 H11-S11 H12-S12 S20 S21-H21");
   const LidMap lids = lids_in_order(f);
-  for (const unsigned lanes : {1u, 3u, 8u}) expect_sound(f, lids, nue(f, lids, lanes));
+  for (const unsigned vls : {1u, 3u, 8u}) expect_sound(f, lids, nue(f, lids, vls));
 }
 
 TEST(Nue, NothingToServeIsNoTrouble) {
@@ -256,7 +256,7 @@ TEST(Nue, SwitchesMayHaveManyPorts) {
   for (int h = 1; h <= 100; ++h) text += fmt::format("S{}-H{} ", h, h);
   const Fabric f = fabric_from(text);
   const LidMap lids = lids_in_order(f);
-  for (const unsigned lanes : {1u, 4u}) expect_sound(f, lids, nue(f, lids, lanes));
+  for (const unsigned vls : {1u, 4u}) expect_sound(f, lids, nue(f, lids, vls));
 }
 
 // Who had another entry or another lane before, of those that both fabrics have.
@@ -272,9 +272,9 @@ std::set<std::uint16_t> moved(const Fabric& now,
     const SwitchIdx was = before.switch_of[*node];
     for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid) {
       if (lids.owner[lid] == kNone<PortIdx>) continue;
-      const bool other_lane = !after.path_sls.empty() &&
-                              after.path_sls.sl(sw, Lid{lid}) != tables.path_sls.sl(was, Lid{lid});
-      if (other_lane || after.lft.route(sw, Lid{lid}) != tables.lft.route(was, Lid{lid}))
+      const bool other_sl = !after.path_sls.empty() &&
+                            after.path_sls.sl(sw, Lid{lid}) != tables.path_sls.sl(was, Lid{lid});
+      if (other_sl || after.lft.route(sw, Lid{lid}) != tables.lft.route(was, Lid{lid}))
         found.insert(lid);
     }
   }
@@ -284,8 +284,8 @@ std::set<std::uint16_t> moved(const Fabric& now,
 RoutingTables reroute(const Fabric& f,
                       const LidMap& lids,
                       const PreviousRoutes& in_force,
-                      unsigned lanes) {
-  return find_engine("nue")->compute(f, lids, {.in_force = &in_force, .max_vls = lanes}).value();
+                      unsigned vls) {
+  return find_engine("nue")->compute(f, lids, {.in_force = &in_force, .max_vls = vls}).value();
 }
 
 TEST(Nue, WithoutAChangeNothingIsComputedAnew) {
@@ -340,7 +340,7 @@ struct LostAndBack {
 };
 
 // The cable at port 1 of the eighth switch.
-LostAndBack lose_and_regain(const char* call, unsigned lanes) {
+LostAndBack lose_and_regain(const char* call, unsigned vls) {
   LostAndBack all{.whole = drawn(call)};
   all.cut = all.whole;
   all.sw = SwitchIdx{7};
@@ -349,9 +349,9 @@ LostAndBack lose_and_regain(const char* call, unsigned lanes) {
   all.cut.peer[all.cut.peer[lost]] = kNone<PortIdx>;
   all.cut.peer[lost] = kNone<PortIdx>;
   all.lids = lids_in_order(all.whole);
-  all.first = nue(all.whole, all.lids, lanes);
-  all.meanwhile = reroute(all.cut, all.lids, {&all.whole, &all.lids, &all.first}, lanes);
-  all.after = reroute(all.whole, all.lids, {&all.cut, &all.lids, &all.meanwhile}, lanes);
+  all.first = nue(all.whole, all.lids, vls);
+  all.meanwhile = reroute(all.cut, all.lids, {&all.whole, &all.lids, &all.first}, vls);
+  all.after = reroute(all.whole, all.lids, {&all.cut, &all.lids, &all.meanwhile}, vls);
   return all;
 }
 
@@ -464,15 +464,15 @@ TEST(Nue, WithFewerLanesThanInForceBeginsAnew) {
 
 RC_GTEST_PROP(Nue, KeepsWhatAChangeLeavesWhole, ()) {
   ChangingFabric network{pick(2, 10), pick(0, 10), pick(1, 8), static_cast<unsigned>(pick(0, 1))};
-  const auto lanes = static_cast<unsigned>(pick(1, 4));
+  const auto vls = static_cast<unsigned>(pick(1, 4));
   ChangingFabric::View before = network.view();
-  RoutingTables tables = nue(before.fabric, before.lids, lanes);
+  RoutingTables tables = nue(before.fabric, before.lids, vls);
   for (int step = 0; step < 6; ++step) {
     network.change(1);
     const ChangingFabric::View now = network.view();
     const RoutingTables after =
-        reroute(now.fabric, now.lids, {&before.fabric, &before.lids, &tables}, lanes);
-    RC_ASSERT(after.vls <= lanes);
+        reroute(now.fabric, now.lids, {&before.fabric, &before.lids, &tables}, vls);
+    RC_ASSERT(after.vls <= vls);
     const RouteReport report = check_routes(now.fabric, now.lids, after);
     RC_ASSERT(report.first_faults == std::vector<std::string>{});
     RC_ASSERT(report.ok());
@@ -485,10 +485,10 @@ RC_GTEST_PROP(Nue, ServesWhateverIsConnected, ()) {
   for (int draw = 0; draw < 4; ++draw) {
     const Fabric f = fabric_from(*random_fabric_text());
     const LidMap lids = lids_in_order(f, *rc::gen::inRange<std::uint8_t>(0, 3));
-    for (const unsigned lanes : {1u, *rc::gen::inRange(2u, 16u)}) {
-      const auto tables = find_engine("nue")->compute(f, lids, {.max_vls = lanes});
+    for (const unsigned vls : {1u, *rc::gen::inRange(2u, 16u)}) {
+      const auto tables = find_engine("nue")->compute(f, lids, {.max_vls = vls});
       RC_ASSERT(tables.has_value());
-      RC_ASSERT(tables->vls <= lanes);
+      RC_ASSERT(tables->vls <= vls);
       const RouteReport report = check_routes(f, lids, *tables);
       RC_ASSERT(report.first_faults == std::vector<std::string>{});
       RC_ASSERT(report.ok());

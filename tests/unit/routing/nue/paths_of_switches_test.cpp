@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {

@@ -50,11 +50,11 @@ inline std::vector<std::string> path(const Fabric& fabric,
 }
 
 /// One entry: the exit port at `sw` towards `to`.
-inline unsigned exit_of(const Fabric& fabric,
-                        const LidMap& lids,
-                        const ForwardingTables& tables,
-                        std::string_view sw,
-                        std::string_view to) {
+inline unsigned egress_of(const Fabric& fabric,
+                          const LidMap& lids,
+                          const ForwardingTables& tables,
+                          std::string_view sw,
+                          std::string_view to) {
   return tables.route(switch_named(fabric, sw), lids.base[end_port(fabric, to)]).value();
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/reshaped.h"
 
@@ -19,9 +19,9 @@ inline RouteReport expect_sound(const Fabric& f, const LidMap& lids, const Routi
 }
 
 /// Answers travel on the SL of the question, so both ways have the same.
-inline void expect_same_sl_both_ways(const Fabric& f,
-                                     const LidMap& lids,
-                                     const RoutingTables& tables) {
+inline void expect_same_sl_in_both_directions(const Fabric& f,
+                                              const LidMap& lids,
+                                              const RoutingTables& tables) {
   if (tables.path_sls.empty()) return;
   const auto lid_of = [&](SwitchIdx sw) {
     return lids.base[f.port_of(f.switch_node[sw], PortNum{0})];

@@ -42,7 +42,7 @@ TEST_P(EveryGrid, HasShortestRoutesWithoutCreditLoops) {
     EXPECT_EQ(tables->vls, GetParam().vls);
     const RouteReport report = expect_sound(f, lids, *tables);
     EXPECT_EQ(report.minimal, report.pairs);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 
@@ -125,7 +125,7 @@ TEST_P(EveryLoss, OfACableIsRoutedAround) {
     const Result<RoutingTables> tables = dor(f, lids, 4);
     ASSERT_TRUE(tables) << tables.error().context;
     expect_sound(f, lids, *tables);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 
@@ -138,7 +138,7 @@ TEST_P(EveryLoss, OfASwitchIsRoutedAround) {
     const Result<RoutingTables> tables = dor(f, lids, 4);
     ASSERT_TRUE(tables) << tables.error().context;
     expect_sound(f, lids, *tables);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 

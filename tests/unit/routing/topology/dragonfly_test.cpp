@@ -133,7 +133,7 @@ TEST(Dragonfly, AnyLostCableIsRoutedAround) {
     const Result<RoutingTables> tables = dragonfly(f, lids, 4);
     ASSERT_TRUE(tables) << tables.error().context;
     expect_sound(f, lids, *tables);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 

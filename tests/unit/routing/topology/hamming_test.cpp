@@ -77,7 +77,7 @@ TEST_P(EveryLoss, OfACableIsRoutedAround) {
     ASSERT_TRUE(tables) << tables.error().context;
     // One hop more than without the loss.
     EXPECT_LE(expect_sound(f, lids, *tables).max_hops, a.size() == 6 ? 3u : 4u);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 
@@ -90,7 +90,7 @@ TEST_P(EveryLoss, OfASwitchIsRoutedAround) {
     const Result<RoutingTables> tables = hamming(f, lids, 2);
     ASSERT_TRUE(tables) << tables.error().context;
     expect_sound(f, lids, *tables);
-    expect_same_sl_both_ways(f, lids, *tables);
+    expect_same_sl_in_both_directions(f, lids, *tables);
   }
 }
 

@@ -7,7 +7,7 @@
 #include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/tree_balance.h"
 #include "smd/routing/updn/up_down.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
@@ -212,9 +212,9 @@ TEST(Weights, AHeavyHostGetsAWayOfItsOwn) {
   request.options.weights = {{f.port_guid[end_port(f, "H2")], 3}};
   for (const char* engine : {"minhop", "updn"}) {
     const RoutingTables tables = compute(engine, f, lids, request);
-    const unsigned heavy = exit_of(f, lids, tables.lft, "S1", "H2");
+    const unsigned heavy = egress_of(f, lids, tables.lft, "S1", "H2");
     for (const char* host : {"H3", "H4", "H5"})
-      EXPECT_NE(exit_of(f, lids, tables.lft, "S1", host), heavy) << engine;
+      EXPECT_NE(egress_of(f, lids, tables.lft, "S1", host), heavy) << engine;
   }
 }
 
@@ -226,9 +226,9 @@ TEST(Weights, AHeavyHostGetsOneOfManyCablesForItself) {
   request.options.weights = {{f.port_guid[end_port(f, "H2")], 3}};
   for (const char* engine : {"minhop", "updn"}) {
     const RoutingTables tables = compute(engine, f, lids, request);
-    const unsigned heavy = exit_of(f, lids, tables.lft, "S1", "H2");
+    const unsigned heavy = egress_of(f, lids, tables.lft, "S1", "H2");
     for (const char* host : {"H3", "H4", "H5", "H6", "H7"})
-      EXPECT_NE(exit_of(f, lids, tables.lft, "S1", host), heavy) << engine;
+      EXPECT_NE(egress_of(f, lids, tables.lft, "S1", host), heavy) << engine;
   }
 }
 
@@ -238,10 +238,10 @@ constexpr const char* kDiamond = "S1:1-S2:1 S1:2-S3:1 S2:2-S4:1 S3:2-S4:2 S1-H1 
 TEST(Weights, CountOnWaysWithoutAChoiceToo) {
   const Fabric f = fabric_from(kDiamond);
   const LidMap lids = lids_in_order(f);
-  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
+  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
   RoutingRequest request;
   request.options.weights = {{f.port_guid[end_port(f, "H2")], 9}};
-  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids, request).lft, "S1", "H4"), 2u);
+  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids, request).lft, "S1", "H4"), 2u);
 }
 
 TEST(Weights, CountAmongTheSecondLidsOfPortsToo) {
@@ -272,7 +272,8 @@ TEST(Weights, AnIoNodeThatDoesNotCountLeavesTheRestEven) {
   request.options.weights = {{f.port_guid[end_port(f, "H2")], 0}};
   for (const char* engine : {"minhop", "updn"}) {
     const RoutingTables tables = compute(engine, f, lids, request);
-    EXPECT_NE(exit_of(f, lids, tables.lft, "S1", "H3"), exit_of(f, lids, tables.lft, "S1", "H4"))
+    EXPECT_NE(egress_of(f, lids, tables.lft, "S1", "H3"),
+              egress_of(f, lids, tables.lft, "S1", "H4"))
         << engine;
   }
 }
@@ -311,7 +312,7 @@ TEST(LinkCosts, AFasterCableTakesMore) {
     const RoutingTables tables = compute(engine, f, lids);
     std::map<unsigned, unsigned> used;
     for (const char* host : {"H2", "H3", "H4", "H5", "H6", "H7"})
-      ++used[exit_of(f, lids, tables.lft, "S1", host)];
+      ++used[egress_of(f, lids, tables.lft, "S1", host)];
     EXPECT_THAT(used, ElementsAre(std::pair{1u, 2u}, std::pair{2u, 4u})) << engine;
   }
 }
@@ -320,8 +321,8 @@ TEST(LinkCosts, CountOnWaysWithoutAChoiceToo) {
   const Fabric f = fabric_from(kDiamond);
   const Fabric slow = with_speed(f, {"S1:1"}, LinkSpeed::Fdr);
   const LidMap lids = lids_in_order(f);
-  EXPECT_EQ(exit_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
-  EXPECT_EQ(exit_of(slow, lids, compute("minhop", slow, lids).lft, "S1", "H4"), 2u);
+  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
+  EXPECT_EQ(egress_of(slow, lids, compute("minhop", slow, lids).lft, "S1", "H4"), 2u);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "smd/routing/updn/orientation_repair.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {

@@ -9,7 +9,7 @@
 #include "smd/routing/updn/orientation.h"
 #include "smd/routing/updn/orientation_repair.h"
 #include "smd/routing/updn/root_choice.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/random_fabric.h"
 #include "tests/unit/routing/support/turn_model.h"

@@ -7,7 +7,7 @@
 
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/thesis_tables.h"
@@ -242,7 +242,7 @@ TEST(Updn, UsesParallelLinksEvenly) {
   const RoutingTables tables = compute("updn", f, lids);
   std::map<unsigned, unsigned> used;
   for (const char* host : {"H2", "H3", "H4", "H5", "H6", "H7"})
-    ++used[exit_of(f, lids, tables.lft, "S1", host)];
+    ++used[egress_of(f, lids, tables.lft, "S1", host)];
   EXPECT_THAT(used, ElementsAre(std::pair{1u, 2u}, std::pair{2u, 2u}, std::pair{3u, 2u}));
 }
 

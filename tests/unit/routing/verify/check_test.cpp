@@ -1,5 +1,5 @@
-#include "smd/routing/verify/check.h"
 #include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check_routes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "smd/routing/verify/check.h"
+#include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
 
@@ -295,7 +295,7 @@ using Channel = std::pair<std::uint32_t, unsigned>;  // port that it leaves by, 
 struct Verdict {
   std::uint64_t unreachable = 0;
   std::map<Channel, std::set<Channel>> waits;
-  std::set<unsigned> lanes;
+  std::set<unsigned> vls;
 
   bool acyclic() const {
     std::map<Channel, int> state;
@@ -317,7 +317,7 @@ struct Verdict {
   }
 };
 
-unsigned lane_of(const RoutingTables& routing, SwitchIdx sw, PortNum in, PortNum out, unsigned sl) {
+unsigned vl_of(const RoutingTables& routing, SwitchIdx sw, PortNum in, PortNum out, unsigned sl) {
   return routing.sl_to_vl.empty() ? sl % routing.vls
                                   : routing.sl_to_vl.row(sw, in, out)[sl].value();
 }
@@ -340,11 +340,11 @@ bool send(const Fabric& f,
     const PortIdx egress = f.port_of(node, out);
     const PortIdx far = f.peer[egress];
     const bool onward = far != kNone<PortIdx> && f.is_switch(f.node_of[far]);
-    const unsigned lane = lane_of(routing, sw, f.number_of(in), out, sl);
-    if (lane == 15) return false;
+    const unsigned vl = vl_of(routing, sw, f.number_of(in), out, sl);
+    if (vl == 15) return false;
     if (!onward) return (out == PortNum{0} ? egress : far) == owner;
-    const Channel wanted{egress.value(), lane};
-    verdict.lanes.insert(lane);
+    const Channel wanted{egress.value(), vl};
+    verdict.vls.insert(vl);
     if (held.first != 0xffffffff) verdict.waits[held].insert(wanted);
     held = wanted;
     in = far;
@@ -384,7 +384,7 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
   RoutingTables routing = compute("minhop", f, lids);
   const unsigned vls = *rc::gen::inRange(2u, 5u);
   routing.vls = vls;
-  const auto any_lane = [&] {
+  const auto any_vl = [&] {
     return *rc::gen::weightedOneOf<unsigned>(
         {{12, rc::gen::inRange(0u, vls)}, {1, rc::gen::just(15u)}});
   };
@@ -404,7 +404,7 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
     std::vector<std::uint16_t> numbers;
     for (unsigned r = 0; r < rows; ++r) {
       SlToVl row;
-      for (Vl& vl : row) vl = Vl{static_cast<std::uint8_t>(any_lane())};
+      for (Vl& vl : row) vl = Vl{static_cast<std::uint8_t>(any_vl())};
       numbers.push_back(routing.sl_to_vl.add_row(row));
     }
     for (const SwitchIdx sw : f.switch_node.indices()) {
@@ -419,7 +419,7 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
     const RouteReport report = check_routes(f, lids, routing, {.any_sl = any_sl});
     const Verdict verdict = judge(f, lids, routing, any_sl);
     RC_ASSERT(report.acyclic == verdict.acyclic());
-    RC_ASSERT(report.vls == std::max<std::size_t>(1, verdict.lanes.size()));
+    RC_ASSERT(report.vls == std::max<std::size_t>(1, verdict.vls.size()));
     const std::uint64_t apart =
         judge(f, lids, RoutingTables{.lft = routing.lft}, false).unreachable;
     RC_ASSERT(report.loops == 0u);

@@ -1,0 +1,277 @@
+#include "sim-backend/packet/input_buffers.h"
+
+#include <bit>
+
+#include "sim-backend/packet/congestion_point.h"
+#include "sim-backend/packet/credits.h"
+#include "sim-backend/packet/crossbar.h"
+#include "sim-backend/packet/flow_control.h"
+#include "sim-backend/packet/output_link.h"
+#include "smd/base/check.h"
+
+namespace smd::sim {
+namespace {
+
+constexpr std::uint16_t kFirstMulticast = 0xC000;
+constexpr unsigned kDiscardVl = 15;
+
+bool is_multicast(std::uint16_t dlid) { return dlid >= kFirstMulticast && dlid != 0xFFFF; }
+
+void append_input(PartState& net, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  const PortAt egress = net.port_of_vl(packet.out);
+  if (!net.options.switches.output_buffers) {
+    // A fast link must not run out of what a slow one still brings.
+    const Picos start = packet.tail - transfer_time(net.wires[egress].byte_time, packet.bytes);
+    if (start > net.now) {
+      const PortAt port = net.port_of_vl(packet.in);
+      return net.push_packet(start, NetStep::Enqueue, port, net.ports[port].sequence++, at);
+    }
+  }
+  InputVl& port_vl = net.ins[packet.in];
+  packet.place = Place::Input;
+  packet.next = kNowhere;
+  if (port_vl.head == kNowhere) {
+    port_vl.head = at;
+  } else {
+    net.packets[port_vl.tail].next = at;
+  }
+  port_vl.tail = at;
+  if (port_vl.head == at && !port_vl.busy) serve_head(net, packet.in);
+}
+
+/// Sets where it leaves; false when it cannot: then it is dropped.
+bool choose_vl(PartState& net, PortAt in, PacketAt at, unsigned out) {
+  DataPacket& packet = net.packets[at];
+  const Wire& wire = net.wires[in];
+  const PortAt egress = wire.first + out;
+  const unsigned vl = net.nodes[wire.node].tables.map_sl(wire.number, out, packet.sl);
+  if (vl == kDiscardVl || vl >= net.ports[egress].vls) {
+    drop_input(net, at, Discard::Unmappable);
+    return false;
+  }
+  if (packet.payload > net.ports[egress].mtu) {
+    drop_input(net, at, Discard::TooLong);
+    return false;
+  }
+  packet.out = egress * net.vls + vl;
+  return true;
+}
+
+/// One copy for each port of the group, one after the other in the input buffer, which they leave
+/// together with the last.
+void replicate(PartState& net, PortAt port, PacketAt at) {
+  const Wire& wire = net.wires[port];
+  PortMask mask = net.nodes[wire.node].tables.find_group(net.packets[at].dlid);
+  mask[wire.number / 64] &= ~(std::uint64_t{1} << (wire.number % 64));
+  mask[0] &= ~std::uint64_t{1};
+  PacketAt last = kNowhere;  // the packet that goes on: the original, for the last port
+  unsigned left = 0;
+  for (const std::uint64_t word : mask) left += static_cast<unsigned>(std::popcount(word));
+  if (left == 0) return drop_input(net, at, Discard::Unroutable);
+  for (unsigned number = 1; number <= wire.last_number; ++number) {
+    if ((mask[number / 64] >> (number % 64) & 1) == 0) continue;
+    PacketAt copy = at;
+    if (--left > 0) {
+      copy = net.take_packet();
+      const PacketAt rest = net.packets[copy].next;
+      net.packets[copy] = net.packets[at];
+      net.packets[copy].next = rest;
+      net.origins[copy] = net.origins[at];
+      net.packets[copy].copy_blocks = net.packets[at].blocks;
+      net.packets[copy].blocks = 0;
+      ++net.stats.replicated;
+      ++net.stats.in_flight;
+    }
+    if (choose_vl(net, port, copy, number)) {
+      if (net.hooks.marking != nullptr) mark_input(net, copy);
+      append_input(net, copy);
+    }
+    last = copy;
+    if (left == 0) break;
+  }
+  SMD_CHECK(last == at, "a group names a port that the switch does not have");
+}
+
+void forward(PartState& net, PortAt port, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  const Wire& wire = net.wires[port];
+  if (is_multicast(packet.dlid)) return replicate(net, port, at);
+  const unsigned out = net.nodes[wire.node].tables.route(packet.dlid);
+  if (out > wire.last_number) return drop_input(net, at, Discard::Unroutable);
+  if (out == wire.number && !net.options.switches.turns_back) {
+    return drop_input(net, at, Discard::BackToInput);
+  }
+  // Switches are no end of data's way here.
+  if (out == 0) return drop_input(net, at, Discard::WrongNode);
+  if (!choose_vl(net, port, at, out)) return;
+  if (net.hooks.marking != nullptr) mark_input(net, at);
+  append_input(net, at);
+}
+
+}  // namespace
+
+void on_arrive(PartState& net, PortAt port, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  const std::uint32_t node = net.wires[port].node;
+  NetPort& here = net.ports[port];
+  if (packet.epoch != here.epoch) {
+    net.lose(at, node, Discard::OnTheWire);
+    return net.free_packet(at);
+  }
+  InputVl& port_vl = net.ins[packet.in];
+  // The sender counted its credits: this cannot overflow unless they were wrong.
+  SMD_CHECK(port_vl.free >= packet.blocks, "a packet came for which there was no credit");
+  port_vl.free = static_cast<std::uint16_t>(port_vl.free - packet.blocks);
+  port_vl.abr = count_blocks(port_vl.abr, packet.blocks);
+  packet.place = Place::Pending;
+  packet.epoch = here.serial;
+  if (!here.takes()) {
+    return drop_input(
+        net, at, here.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort);
+  }
+  packet.entered = net.now;
+  if (!net.options.switches.one_routing_unit) return forward(net, port, at);
+  // The head is in; the switch's one routing unit takes packets one by one.
+  NetNode& at_node = net.nodes[node];
+  const Picos start = std::max(net.now, at_node.routing_free);
+  at_node.routing_free = start + net.options.switches.routing;
+  packet.ready = start + net.input_latency;
+  net.push_packet(packet.ready, NetStep::Enqueue, port, here.sequence++, at);
+}
+
+void on_enqueue(PartState& net, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  const PortAt port = net.port_of_vl(packet.in);
+  if (packet.epoch != net.ports[port].serial) {
+    net.lose(at, net.wires[port].node, Discard::ClearedWithNode);
+    return net.free_packet(at);
+  }
+  if (packet.out == kNowhere) return forward(net, port, at);
+  append_input(net, at);
+}
+
+void serve_head(PartState& net, PortVl at) {
+  InputVl& port_vl = net.ins[at];
+  while (port_vl.head != kNowhere) {
+    DataPacket& packet = net.packets[port_vl.head];
+    const PortAt egress = net.port_of_vl(packet.out);
+    NetPort& out = net.ports[egress];
+    if (!net.options.switches.output_buffers && !out.sends()) {
+      drop_input(net,
+                 pop_buffer(net, port_vl),
+                 out.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort);
+      continue;
+    }
+    OutputVl& to = net.outs[packet.out];
+    packet.ready = net.now;
+    port_vl.wants = packet.out;
+    port_vl.next_ask = kNowhere;
+    if (to.asks_head == kNowhere) {
+      to.asks_head = at;
+    } else {
+      net.ins[to.asks_tail].next_ask = at;
+    }
+    to.asks_tail = at;
+    const auto bit = static_cast<std::uint16_t>(1u << net.vl_of(packet.out));
+    if (net.options.switches.output_buffers) {
+      out.asking |= bit;
+      return try_cross(net, egress);
+    }
+    out.waiting |= bit;
+    return try_link(net, egress);
+  }
+}
+
+void drop_input(PartState& net, PacketAt at, Discard cause) {
+  DataPacket& packet = net.packets[at];
+  const PortAt port = net.port_of_vl(packet.in);
+  net.lose(at, net.wires[port].node, cause);
+  packet.place = Place::Dead;
+  if (packet.tail > net.now) {
+    return net.push_packet(packet.tail, NetStep::FreeInput, port, net.ports[port].sequence++, at);
+  }
+  on_free_input(net, at);
+}
+
+void on_free_input(PartState& net, PacketAt at) {
+  const PortVl port_vl = net.packets[at].in;
+  const unsigned blocks = net.packets[at].blocks;
+  const bool here = net.packets[at].epoch == net.ports[net.port_of_vl(port_vl)].serial;
+  net.free_packet(at);
+  if (here && blocks > 0) release_blocks(net, port_vl, blocks);
+}
+
+void on_deliver(PartState& net, PortAt port, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  const Wire& wire = net.wires[port];
+  NetPort& here = net.ports[port];
+  const bool arrived = packet.epoch == here.epoch;
+  const HostNum host = net.wiring.host_of[port];
+  const HostLid& own = net.host_lids[host];
+  const bool owned = (packet.dlid >> own.lmc) == (own.lid >> own.lmc) && own.lid != 0;
+  if (!arrived || !here.takes() || !(owned || is_multicast(packet.dlid))) {
+    net.lose(at,
+             wire.node,
+             !arrived                        ? Discard::OnTheWire
+             : here.state == PortState::Down ? Discard::InactivePort
+             : !here.takes()                 ? Discard::DeactivatedPort
+                                             : Discard::WrongNode);
+    const PortVl port_vl = packet.in;
+    const unsigned blocks = packet.blocks;
+    net.free_packet(at);
+    if (!arrived) return;
+    net.ins[port_vl].abr = count_blocks(net.ins[port_vl].abr, blocks);
+    return send_credit(net, port_vl);
+  }
+  const Origin& origin = net.origins[at];
+  const Delivery arrival{.source = packet.source,
+                         .destination = host,
+                         .generated = origin.generated,
+                         .injected = origin.injected,
+                         .head = net.now - transfer_time(wire.byte_time, packet.bytes),
+                         .tail = net.now,
+                         .tag = origin.tag,
+                         .payload = packet.payload,
+                         .sl = packet.sl,
+                         .hops = packet.hops,
+                         .marks = packet.marks,
+                         .partition = static_cast<std::uint8_t>(net.number)};
+  const DataPacket arrived_packet = packet;
+  InputVl& port_vl = net.ins[packet.in];
+  // Into memory at once: what comes in takes no room, but is counted.
+  port_vl.abr = count_blocks(port_vl.abr, packet.blocks);
+  send_credit(net, packet.in);
+  net.free_packet(at);
+  if (arrived_packet.feedback != FeedbackKind::None) {
+    return on_feedback(net, arrival.destination, arrived_packet, arrival.tag);
+  }
+  ++net.stats.delivered;
+  net.stats.delivered_bytes += arrival.payload;
+  net.stats.marked += arrival.marks != 0;
+  --net.stats.in_flight;
+  net.digest(std::uint64_t{arrival.destination} << 32 | arrival.source,
+             static_cast<std::uint64_t>(arrival.generated));
+  if (net.hooks.marking != nullptr && !net.hooks.marking->may_occur(arrival.marks)) {
+    ++net.stats.impossible_marks;
+  }
+  if (net.hooks.echo != nullptr) send_answer(net, arrival.destination, arrived_packet);
+  if (net.observer != nullptr) net.observer->on_delivered(arrival);
+  if (net.workload != nullptr) net.workload->on_delivered(net.self, arrival);
+}
+
+void clear_input(PartState& net, PortVl port_vl) {
+  InputVl& in = net.ins[port_vl];
+  const std::uint32_t node = net.wires[net.port_of_vl(port_vl)].node;
+  while (in.head != kNowhere) {
+    const PacketAt at = pop_buffer(net, in);
+    net.lose(at, node, Discard::ClearedWithNode);
+    net.free_packet(at);
+  }
+  in.next_ask = in.wants = kNowhere;
+  in.free = in.capacity;
+  in.moving = 0;
+  in.busy = false;
+}
+
+}  // namespace smd::sim

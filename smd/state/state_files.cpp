@@ -1,0 +1,186 @@
+// The files of the state directory, written as what they hold changes.
+#include "smd/state/state_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/state/state_directory.h"
+
+namespace smd {
+
+namespace {
+
+constexpr const char* kRecords = "records";
+
+/// After a write that failed.
+constexpr Duration kPatience = std::chrono::seconds(10);
+
+/// The text that a file and its journal make together. `damage`, in the end: why not all of the
+/// journal is in it.
+Parsed<std::string> merge(StateJournal::Content content, std::string& damage) {
+  damage = std::move(content.damage);
+  if (content.changes.empty()) return std::move(content.text);
+  auto lines = RecordLines::read(
+      std::string_view(content.text).substr(content.text.starts_with('\n') ? 1 : 0));
+  if (!lines) return std::move(content.text);  // whoever parses it says where
+  const auto all = static_cast<std::size_t>(std::ranges::count(content.changes, '\n'));
+  const std::size_t done = lines->apply(content.changes);
+  if (done < all) damage = fmt::format("line {} of it is no change", done + 2);
+  return lines->print();
+}
+
+/// Both as one, and the journal empty.
+Result<void> compact(StateJournal& journal) {
+  auto content = journal.read();
+  std::string damage;
+  auto text = content ? merge(std::move(*content), damage)
+                      : Parsed<std::string>(tl::unexpected<Faults>(content.error()));
+  if (text && damage.empty())
+    return journal.replace(std::string_view(*text).substr(text->starts_with('\n') ? 1 : 0));
+  return fail(Errc::Io,
+              "what was written cannot be read back: " +
+                  (text ? damage : print_fault(text.error().front())));
+}
+
+}  // namespace
+
+Parsed<std::string> read_records(const std::string& state_dir) {
+  RealDisk disk(state_dir);
+  const std::string where = state_path(state_dir, kRecords);
+  auto content = StateJournal(disk, kRecords, where).read();
+  if (!content) return tl::unexpected<Faults>(content.error());
+  std::string damage;
+  auto text = merge(std::move(*content), damage);
+  if (!damage.empty()) {
+    log::error("records.journal_damaged",
+               "file={}.journal why=\"{}\"; what came after it is lost",
+               where,
+               damage);
+  }
+  return text;
+}
+
+Result<void> replace_records(const std::string& state_dir, const std::string& text) {
+  RealDisk disk(state_dir);
+  return StateJournal(disk, kRecords, state_path(state_dir, kRecords)).replace(text);
+}
+
+struct StateFiles::Journal {
+  explicit Journal(const std::string& state_dir)
+      : disk(state_dir), records(disk, kRecords, state_path(state_dir, kRecords)) {}
+
+  RealDisk disk;
+  StateJournal records;
+};
+
+StateFiles::StateFiles(Runtime& runtime,
+                       StateStore& store,
+                       std::string state_dir,
+                       std::function<std::int64_t()> wall_ms)
+    : runtime_(runtime),
+      store_(store),
+      state_dir_(std::move(state_dir)),
+      wall_ms_(std::move(wall_ms)),
+      journal_(std::make_shared<Journal>(state_dir_)) {}
+
+Faults StateFiles::load() {
+  auto kept = load_state(state_dir_);
+  if (!kept) return std::move(kept.error());
+  store_.load(std::move(*kept), load_records());
+  return {};
+}
+
+/// A file that is damaged is put aside and said so: clients register again with a manager that does
+/// not know them.
+ClientRecords StateFiles::load_records() {
+  const auto text = read_records(state_dir_);
+  auto records = text ? parse_records(*text, state_path(state_dir_, kRecords), now())
+                      : Parsed<ClientRecords>(tl::unexpected<Faults>(text.error()));
+  if (records) return std::move(*records);
+  log::error("records.damaged",
+             "why=\"{}\" put_aside={}.damaged; clients are asked to register again",
+             print_fault(records.error().front()),
+             state_path(state_dir_, kRecords));
+  set_aside(state_dir_, kRecords);
+  return {};
+}
+
+void StateFiles::note_change(const StateKind& kind) {
+  if (kind == StateKind::kClientRecords) return note_records();
+  if (const auto saved = save_state(state_dir_, store_.get(), kind); !saved) {
+    log::error(
+        fmt::format("{}.save", kind.name), "why=\"{}\"; {}", saved.error().context, kind.loss);
+  }
+}
+
+void StateFiles::note_records() {
+  if (std::exchange(changed_, true) || writing_) return;
+  timer_ = Timer(runtime_, runtime_.now() + kDelay, [this] { write(); });
+}
+
+std::function<Result<void>()> StateFiles::next_write() {
+  RecordStore& records = store_.records();
+  changed_ = false;
+  writing_to_ = records.position();
+  const auto changes = position_ ? records.since(*position_) : std::nullopt;
+  if (changes && changes->empty()) return {};
+  // Until it is known how this ends, the journal may have a part of it.
+  position_.reset();
+  if (changes) {
+    ++appends_;
+    return [journal = journal_, changes = *changes]() -> Result<void> {
+      if (auto written = journal->records.append(changes); !written) return written;
+      return journal->records.is_long() ? compact(journal->records) : Result<void>{};
+    };
+  }
+  ++wholes_;
+  return [journal = journal_, all = records.collect(), now = now()] {
+    return journal->records.replace(print_records(all, now));
+  };
+}
+
+void StateFiles::write() {
+  auto work = next_write();
+  if (!work) return;
+  writing_ = true;
+  auto done = std::make_shared<std::promise<void>>();
+  written_ = done->get_future();
+  work_.offload(
+      runtime_,
+      [work = std::move(work), done] {
+        auto result = work();
+        done->set_value();
+        return result;
+      },
+      [this](const Result<void>& written) { finish(written); });
+}
+
+void StateFiles::finish(const Result<void>& written) {
+  writing_ = false;
+  if (!written && !std::exchange(failed_, true)) {
+    log::error(
+        "records.save", "why=\"{}\"; {}", written.error().context, StateKind::kClientRecords.loss);
+  }
+  if (written) {
+    failed_ = false;
+    position_ = writing_to_;
+  } else {
+    changed_ = true;
+  }
+  if (changed_)
+    timer_ = Timer(runtime_, runtime_.now() + (written ? kDelay : kPatience), [this] { write(); });
+}
+
+void StateFiles::flush() {
+  if (!changed_ && !writing_) return;
+  timer_.reset();
+  // Two writers would share a file, and how the first ended is not known: all is written.
+  if (writing_) written_.wait();
+  if (auto work = next_write()) {
+    if (const auto written = work(); !written)
+      log::error("records.save", "why=\"{}\"", written.error().context);
+  }
+}
+
+}  // namespace smd

@@ -1,0 +1,85 @@
+// The state directory of a running daemon: read at start, and written as a StateStore says what
+// changed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "smd/state/record_store.h"
+#include "smd/state/state_store.h"
+
+namespace smd {
+
+/// What clients left: the text of the file with its journal in it; empty where there is none.
+[[nodiscard]] Parsed<std::string> read_records(const std::string& state_dir);
+
+/// In place of the file and its journal.
+Result<void> replace_records(const std::string& state_dir, const std::string& text);
+
+/// What clients left is a file and a journal of what changed since (StateJournal), written a moment
+/// after it changed, off the loop, one write at a time: a crowd of clients costs a few writes, and
+/// each of them what changed. The other kinds are on the disk when note_change() returns.
+class StateFiles {
+ public:
+  /// From a change of what clients left to the write. What came so shortly before a crash is lost.
+  static constexpr Duration kDelay = std::chrono::milliseconds(200);
+
+  /// Both outlive this.
+  StateFiles(Runtime& runtime,
+             StateStore& store,
+             std::string state_dir,
+             std::function<std::int64_t()> wall_ms);
+  StateFiles(const StateFiles&) = delete;
+
+  /// What a former life left, into the store; every fault of a file without which we do not start.
+  [[nodiscard]] Faults load();
+
+  /// Of the store.
+  void note_change(const StateKind& kind);
+
+  /// What clients left, now, if anything changed that was not written; waits for a write that is
+  /// under way. Before the end of the process.
+  void flush();
+
+  /// Times that all that clients left was written, and times that what changed was.
+  [[nodiscard]] std::uint64_t wholes() const { return wholes_; }
+
+  [[nodiscard]] std::uint64_t appends() const { return appends_; }
+
+ private:
+  struct Journal;
+
+  ClientRecords load_records();
+  void note_records();
+
+  /// What one write does, by itself; null: nothing.
+  std::function<Result<void>()> next_write();
+
+  void write();
+  void finish(const Result<void>& written);
+
+  [[nodiscard]] Moment now() const { return {runtime_.now(), wall_ms_()}; }
+
+  Runtime& runtime_;
+  StateStore& store_;
+  std::string state_dir_;
+  std::function<std::int64_t()> wall_ms_;
+  std::shared_ptr<Journal> journal_;  // of one write at a time
+  std::optional<std::uint64_t>
+      position_;                  // up to which all is written; nothing: perhaps nothing is
+  std::uint64_t writing_to_ = 0;  // position_ once what is being written is
+  std::uint64_t wholes_ = 0;
+  std::uint64_t appends_ = 0;
+  bool changed_ = false;  // since what is being written was collected
+  bool failed_ = false;   // the last write: said once
+  bool writing_ = false;
+  std::future<void> written_;
+  Timer timer_;
+  OffloadOwner work_;
+};
+
+}  // namespace smd

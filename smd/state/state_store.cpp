@@ -1,0 +1,195 @@
+#include "smd/state/state_store.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "smd/base/fault_list.h"
+#include "smd/state/record_store.h"
+#include "smd/state/state_directory.h"
+
+namespace smd {
+
+namespace {
+
+std::optional<std::uint64_t> parse_whole(std::string_view word, int base, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+  if (error != std::errc{} || end != word.data() + word.size() || value > most) return std::nullopt;
+  return value;
+}
+
+std::optional<TurnRef> parse_turn(const std::string& line) {
+  std::istringstream words(line);
+  std::string guid;
+  std::string in;
+  std::string out;
+  std::string more;
+  if (!(words >> guid >> in >> out) || (words >> more) || !guid.starts_with("0x"))
+    return std::nullopt;
+  const auto node = parse_whole(std::string_view(guid).substr(2), 16, ~std::uint64_t{0});
+  const auto from = parse_whole(in, 10, 254);
+  const auto to = parse_whole(out, 10, 254);
+  if (!node || *node == 0 || !from || !to) return std::nullopt;
+  return TurnRef{Guid{*node},
+                 PortNum{static_cast<std::uint8_t>(*from)},
+                 PortNum{static_cast<std::uint8_t>(*to)}};
+}
+
+std::optional<cc::CcKey> parse_key(std::string_view word) {
+  if (!word.starts_with("0x")) return std::nullopt;
+  const auto value = parse_whole(word.substr(2), 16, ~std::uint64_t{0});
+  if (!value || *value == 0) return std::nullopt;
+  return cc::CcKey{*value};
+}
+
+}  // namespace
+
+std::string print_turns(const std::vector<TurnRef>& turns) {
+  std::string text;
+  for (const TurnRef& turn : turns)
+    fmt::format_to(
+        std::back_inserter(text), "{} {} {}\n", turn.node, turn.in.value(), turn.out.value());
+  return text;
+}
+
+Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::string& file) {
+  std::vector<TurnRef> turns;
+  FaultList faults(file);
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (const auto turn = parse_turn(line)) {
+      turns.push_back(*turn);
+    } else {
+      faults.add(number,
+                 fmt::format("'{}' is no turn; a line is SWITCH_GUID IN OUT, as in "
+                             "0x0002c90300000001 3 7",
+                             line));
+    }
+  }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return turns;
+}
+
+std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
+  std::string text;
+  for (const cc::CcKey key : keys) text += fmt::format("0x{:016x}\n", key.value());
+  return text;
+}
+
+Parsed<std::vector<cc::CcKey>> parse_cc_keys(std::string_view text, const std::string& file) {
+  std::vector<cc::CcKey> keys;
+  FaultList faults(file);
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty()) continue;
+    if (const auto key = parse_key(line)) {
+      keys.push_back(*key);
+    } else {
+      faults.add(number, "no key; a line is one, as in 0x0000000000000022");
+    }
+  }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return keys;
+}
+
+namespace {
+
+template <class Value>
+Faults take(Parsed<Value> parsed, Value& into) {
+  if (!parsed) return std::move(parsed.error());
+  into = std::move(*parsed);
+  return {};
+}
+
+}  // namespace
+
+constinit const StateKind StateKind::kLids{
+    "lids",
+    "LIDs will not survive a restart",
+    [](const PersistentState& state) { return print_lid_book(state.lids); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_lid_book(text, file), state.lids);
+    }};
+
+constinit const StateKind StateKind::kTurns{
+    "turns",
+    "after a restart, blocked turns stay blocked",
+    [](const PersistentState& state) { return print_turns(state.turns); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_turns(text, file), state.turns);
+    }};
+
+constinit const StateKind StateKind::kSlToVlMark{
+    "rows",
+    "after a restart with another engine, SL-to-VL rows stay as they are",
+    [](const PersistentState& state) {
+      return std::string(state.sl_to_vl_mark ? "set by routes\n" : "");
+    },
+    [](std::string_view text, const std::string&, PersistentState& state) {
+      state.sl_to_vl_mark |= !text.empty();
+      return Faults{};
+    }};
+
+constinit const StateKind StateKind::kCcKeys{
+    "cc_keys",
+    "after a restart with another cc_key, agents stay under this one",
+    [](const PersistentState& state) { return print_cc_keys(state.cc_keys); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_cc_keys(text, file), state.cc_keys);
+    }};
+
+constinit const StateKind StateKind::kClientRecords{
+    "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
+
+Parsed<PersistentState> load_state(const std::string& state_dir) {
+  PersistentState state;
+  Faults faults;
+  for (const StateKind* kind :
+       {&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kCcKeys}) {
+    const auto text = read_state(state_dir, kind->name);
+    const Faults found =
+        text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();
+    faults.insert(faults.end(), found.begin(), found.end());
+  }
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+  return state;
+}
+
+Result<void> save_state(const std::string& state_dir,
+                        const PersistentState& state,
+                        const StateKind& kind) {
+  return write_state(state_dir, kind.name, kind.print(state));
+}
+
+StateStore::StateStore(PersistentState kept)
+    : state_(std::move(kept)),
+      records_(
+          std::make_unique<RecordStore>([this] { changed_.emit(StateKind::kClientRecords); })) {}
+
+StateStore::~StateStore() = default;
+
+void StateStore::load(PersistentState kept, ClientRecords left) {
+  state_ = std::move(kept);
+  records_->load(std::move(left));
+}
+
+Faults StateStore::put_text(const StateKind& kind, std::string_view text, const std::string& file) {
+  PersistentState next = state_;
+  Faults faults = kind.parse(text, file, next);
+  if (!faults.empty() || next == state_) return faults;
+  state_ = std::move(next);
+  changed_.emit(kind);
+  return {};
+}
+
+}  // namespace smd

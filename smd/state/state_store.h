@@ -1,0 +1,120 @@
+// What outlives the manager, in memory: the one place that knows what is kept. Manager, SA and
+// congestion control read and put it; who keeps a copy, on the disk or on another host, is told of
+// every change. Without one, as in simulations, it is kept as long as this lives.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "smd/base/publisher.h"
+#include "smd/base/result.h"
+#include "smd/mad/congestion.h"
+#include "smd/policy/lid_assignment.h"
+#include "smd/program/agent_memory.h"
+
+namespace smd {
+
+class RecordStore;
+struct ClientRecords;
+
+struct PersistentState {
+  LidBook lids;
+  std::vector<TurnRef> turns;      // that may be blocked: whoever starts next opens them again
+  bool sl_to_vl_mark = false;      // switches may hold SL-to-VL rows that certain routes needed:
+                                   // whoever starts next reads all of them
+  std::vector<cc::CcKey> cc_keys;  // agents were protected with them, the oldest first: whoever
+                                   // starts next with another one opens the agents with them
+
+  friend bool operator==(const PersistentState&, const PersistentState&) = default;
+};
+
+/// Of state: a file of its own, and what a standby is sent.
+struct StateKind {
+  std::string_view name;
+  std::string_view loss;  // where it cannot be written; for the log
+  std::string (*print)(const PersistentState& state);
+
+  /// Into `state`, where it has no fault; every fault otherwise. `file` is for the messages.
+  Faults (*parse)(std::string_view text, const std::string& file, PersistentState& state);
+
+  static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys;
+  static const StateKind kClientRecords;  // no part of PersistentState, and without functions
+
+  friend bool operator==(const StateKind& a, const StateKind& b) { return a.name == b.name; }
+};
+
+class StateStore {
+ public:
+  explicit StateStore(PersistentState kept = {});
+  ~StateStore();
+  StateStore(const StateStore&) = delete;
+
+  /// What a former life kept, before anybody uses this; nobody is told.
+  void load(PersistentState kept, ClientRecords left);
+
+  [[nodiscard]] const PersistentState& get() const { return state_; }
+
+  // Nothing happens where it is so already; else changed() has been told when these return: what is
+  // to be on the disk is, and SMPs that rely on it may go out.
+
+  void put_lids(const LidBook& lids) { put(StateKind::kLids, state_.lids, lids); }
+
+  void put_turns(const std::vector<TurnRef>& turns) { put(StateKind::kTurns, state_.turns, turns); }
+
+  /// It is never taken back.
+  void set_sl_to_vl_mark() { put(StateKind::kSlToVlMark, state_.sl_to_vl_mark, true); }
+
+  void put_cc_keys(const std::vector<cc::CcKey>& keys) {
+    put(StateKind::kCcKeys, state_.cc_keys, keys);
+  }
+
+  /// As another manager prints it; every fault of it. Requires: a kind of PersistentState.
+  [[nodiscard]] Faults put_text(const StateKind& kind,
+                                std::string_view text,
+                                const std::string& file);
+
+  /// What clients left.
+  [[nodiscard]] RecordStore& records() { return *records_; }
+
+  [[nodiscard]] Signal<StateKind>& changed() { return changed_; }
+
+ private:
+  template <class Value>
+  void put(const StateKind& kind, Value& held, const Value& value) {
+    if (held == value) return;
+    held = value;
+    changed_.emit(kind);
+  }
+
+  PersistentState state_;
+  Signal<StateKind> changed_;
+  std::unique_ptr<RecordStore> records_;
+};
+
+// Each kind as the text of a file in the state directory (docs/formats/state.md).
+
+/// Kinds whose file does not exist are empty; every fault of every file otherwise.
+[[nodiscard]] Parsed<PersistentState> load_state(const std::string& state_dir);
+
+/// Creates the directory if needed. After a failure the old file is untouched.
+Result<void> save_state(const std::string& state_dir,
+                        const PersistentState& state,
+                        const StateKind& kind);
+
+/// One per line: GUID of the switch, input, output.
+[[nodiscard]] std::string print_turns(const std::vector<TurnRef>& turns);
+
+/// Every line that is no turn is a fault. `file` is for the messages.
+[[nodiscard]] Parsed<std::vector<TurnRef>> parse_turns(std::string_view text,
+                                                       const std::string& file);
+
+/// One per line.
+[[nodiscard]] std::string print_cc_keys(const std::vector<cc::CcKey>& keys);
+
+/// Every line that is no key is a fault, which does not show it. `file` is for the messages.
+[[nodiscard]] Parsed<std::vector<cc::CcKey>> parse_cc_keys(std::string_view text,
+                                                           const std::string& file);
+
+}  // namespace smd

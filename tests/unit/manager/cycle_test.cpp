@@ -1,0 +1,293 @@
+// One cycle by itself: the order of what it does, what it says of answers that never come, and its
+// end before its time.
+#include "smd/manager/cycle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/unit/manager/small_subnet.h"
+
+namespace smd::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+/// All that a cycle needs of its owner.
+struct Bench {
+  explicit Bench(PersistentState kept = {}) : store(std::move(kept)) {
+    store.changed().subscribe([this](const StateKind& kind) { put.emplace_back(kind.name); });
+  }
+
+  void begin(SweepTrigger why = SweepTrigger::of_everything("start")) {
+    steps.clear();
+    report.reset();
+    cycle.emplace(
+        Cycle::Parts{.runtime = net.runtime,
+                     .client = client,
+                     .settings = settings,
+                     .state = state,
+                     .store = store,
+                     .deferred_work = deferred_work,
+                     .meter = meter,
+                     .read_only = read_only,
+                     .trial_engine = trial_engine},
+        Cycle::Hooks{
+            .on_phase = [this](Phase phase) { steps.emplace_back(print_phase(phase)); },
+            .on_plan = [this](const Fabric&, const TransitionPlan&) { steps.emplace_back("plan"); },
+            .on_found =
+                [this](const SweepReport&) {
+                  steps.emplace_back("found");
+                  if (goes_on) cycle->proceed();
+                },
+            .done =
+                [this](CycleReport ended) {
+                  EXPECT_FALSE(report) << "ended twice";
+                  steps.emplace_back("done");
+                  report = std::move(ended);
+                }});
+    cycle->start(std::move(why));
+  }
+
+  bool finish() {
+    const bool ended = net.run_until([this] { return report.has_value(); });
+    cycle.reset();
+    return ended;
+  }
+
+  bool run(SweepTrigger why = SweepTrigger::of_everything("start")) {
+    begin(std::move(why));
+    return finish();
+  }
+
+  SmallSubnet net;
+  Settings settings = small_settings();
+  SmpClient client{net.runtime, net.port, settings.smp};
+  StateStore store;
+  ManagerState state{.book = store.get().lids};
+  DeferredWork deferred_work{client, state.program.keys};
+  CostMeter meter{net.runtime, client, {}};
+  bool read_only = false;
+  bool goes_on = true;  // at once, when the sweep is over
+  std::string trial_engine;
+  std::vector<std::string> steps;  // in order
+  std::vector<std::string> put;    // into the store, likewise
+  std::optional<CycleReport> report;
+  std::optional<Cycle> cycle;
+};
+
+TEST(Cycle, StepsComeInOrderAndTheReportIsLast) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  const auto again = std::ranges::unique(bench.steps);
+  bench.steps.erase(again.begin(), again.end());
+  EXPECT_THAT(bench.steps,
+              ElementsAre("discovering", "found", "routing", "programming", "plan", "done"));
+  EXPECT_TRUE(bench.report->up());
+  EXPECT_EQ(bench.report->reason, "start");
+  EXPECT_EQ(bench.report->engine, "updn");
+  EXPECT_EQ(bench.report->counts, (FabricCounts{.switches = 2, .cas = 3, .links = 4, .lids = 5}));
+  EXPECT_EQ(bench.state.in_force->fabric().switch_count(), 2u);
+}
+
+TEST(Cycle, NothingComesOutOfTheCallThatStartsIt) {
+  Bench bench;
+  bench.net.loses = [](const Smp&) { return true; };
+  bench.begin();
+  EXPECT_THAT(bench.steps, ElementsAre("discovering"));
+}
+
+TEST(Cycle, WritesNothingUntilItIsToldToGoOn) {
+  Bench bench;
+  bench.read_only = true;
+  bench.goes_on = false;
+  bench.begin();
+  bench.net.run_for(30s);
+  EXPECT_THAT(bench.steps, ElementsAre("discovering", "found"));
+  EXPECT_EQ(bench.net.writes(), 0u);
+  EXPECT_THAT(bench.put, IsEmpty());
+  bench.cycle->proceed();
+  ASSERT_TRUE(bench.finish());
+  EXPECT_TRUE(bench.report->up());
+}
+
+TEST(Cycle, FailsWithoutAnAnswerOfItsOwnPortAndChangesNothing) {
+  Bench bench;
+  bench.net.loses = [](const Smp&) { return true; };
+  ASSERT_TRUE(bench.run());
+  ASSERT_TRUE(bench.report->error);
+  EXPECT_EQ(bench.report->error->code, Errc::Timeout);
+  EXPECT_THAT(bench.steps, ElementsAre("discovering", "done"));
+  EXPECT_THAT(bench.put, IsEmpty());
+  EXPECT_EQ(bench.state.in_force, nullptr);
+}
+
+TEST(Cycle, NamesThePortBehindWhichNobodyAnswersAndBringsTheRestUp) {
+  Bench bench;
+  bench.net.loses = [](const Smp& smp) { return goes_to(smp, kToH3); };
+  ASSERT_TRUE(bench.run());
+  ASSERT_THAT(bench.report->silent, SizeIs(1));
+  EXPECT_EQ(bench.report->silent[0].node, bench.net.fabric.spec().nodes[kS2].guid);
+  EXPECT_EQ(bench.report->silent[0].port, PortNum{1});
+  EXPECT_EQ(bench.report->counts.cas, 2u);
+  EXPECT_FALSE(bench.report->error);
+  EXPECT_EQ(bench.net.fabric.port_info(kH2, PortNum{1}).state(), PortState::Active);
+  EXPECT_NE(bench.state.stale, "") << "who is silent may come back without a word";
+}
+
+TEST(Cycle, ASetWhoseAnswerIsLostOnceIsSentAgainAndNoFault) {
+  Bench bench;
+  unsigned lost = 0;
+  bench.net.loses = [&](const Smp& smp) {
+    return sets(smp, AttributeId::LinearForwardingTable) && lost++ == 0;
+  };
+  ASSERT_TRUE(bench.run());
+  EXPECT_EQ(bench.client.stats().retries, 1u);
+  EXPECT_TRUE(bench.report->up());
+  EXPECT_EQ(bench.report->transition.replans, 0u);
+}
+
+TEST(Cycle, ASetThatIsNeverAnsweredIsAFaultOfItsSwitch) {
+  Bench bench;
+  bench.net.loses = [](const Smp& smp) {
+    return goes_to(smp, kToS2) && sets(smp, AttributeId::LinearForwardingTable);
+  };
+  ASSERT_TRUE(bench.run());
+  EXPECT_FALSE(bench.report->error);
+  ASSERT_GT(bench.report->fault_count, 0u);
+  EXPECT_EQ(bench.report->faults[0].node, bench.net.fabric.spec().nodes[kS2].guid);
+  EXPECT_FALSE(bench.report->up());
+}
+
+TEST(Cycle, ASwitchThatConfirmsNoChangeIsLeftOutUntilItDoes) {
+  Bench bench;
+  bench.net.fabric.set_link(kH2, PortNum{1}, false);
+  ASSERT_TRUE(bench.run());
+  bench.net.fabric.set_link(kH2, PortNum{1}, true);
+  bench.net.loses = [](const Smp& smp) {
+    return goes_to(smp, kToS2) && sets(smp, AttributeId::LinearForwardingTable);
+  };
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("h2")));
+  const Guid s2 = bench.net.fabric.spec().nodes[kS2].guid;
+  EXPECT_GT(bench.report->transition.replans, 0u);
+  EXPECT_TRUE(bench.state.refusing.contains(s2));
+  EXPECT_EQ(bench.report->counts.switches, 1u);
+  ASSERT_THAT(bench.report->silent, SizeIs(1));
+  EXPECT_THAT(bench.report->silent[0].why, StartsWith("left out"));
+  EXPECT_EQ(bench.net.fabric.port_info(kH2, PortNum{1}).state(), PortState::Active);
+  bench.net.loses = nullptr;
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
+  EXPECT_TRUE(bench.report->up());
+  EXPECT_THAT(bench.state.refusing, IsEmpty());
+  EXPECT_EQ(bench.report->counts.switches, 2u);
+}
+
+TEST(Cycle, LidsAreKeptOnceAndBeforeTheFirstPortTakesOne) {
+  Bench bench;
+  unsigned given = 0;
+  bench.net.loses = [&](const Smp& smp) {
+    if (!sets(smp, AttributeId::PortInfo)) return false;
+    if (decode_port_info(smp.data)->lid == kUnassignedLid) return false;
+    if (given++ == 0) {
+      EXPECT_THAT(bench.store.get().lids, SizeIs(5));
+    }
+    return false;
+  };
+  ASSERT_TRUE(bench.run());
+  EXPECT_GE(given, 5u);
+  EXPECT_THAT(bench.put, ElementsAre(StateKind::kLids.name));
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
+  EXPECT_THAT(bench.put, SizeIs(1)) << "they are what they were";
+}
+
+TEST(Cycle, LidsOfAFormerLifeAreGivenAgain) {
+  Bench bench({.lids = {{Guid{0x501}, {.base = Lid{40}}}, {Guid{0x301}, {.base = Lid{7}}}}});
+  ASSERT_TRUE(bench.run());
+  EXPECT_EQ(bench.net.lid(kH3), Lid{40});
+  EXPECT_EQ(bench.net.lid(kH2), Lid{7});
+}
+
+TEST(Cycle, FoundAsItWasItIsQuietAndWritesNothing) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  const std::size_t before = bench.net.writes();
+  const auto in_force = bench.state.in_force;
+  ASSERT_TRUE(bench.run(SweepTrigger::of("trap", {bench.net.fabric.spec().nodes[kS2].guid})));
+  EXPECT_TRUE(bench.report->quiet);
+  EXPECT_TRUE(bench.report->partial);
+  EXPECT_THAT(bench.steps, ElementsAre("discovering", "done"));
+  EXPECT_EQ(bench.net.writes(), before);
+  EXPECT_EQ(bench.state.in_force, in_force);
+}
+
+TEST(Cycle, RoutesThatAreEvenAreNotRebalanced) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  const std::size_t before = bench.net.count(Method::Set, AttributeId::LinearForwardingTable);
+  bench.state.imbalanced = true;
+  ASSERT_TRUE(bench.run(SweepTrigger::of_imbalance("rebalance")));
+  EXPECT_TRUE(bench.report->quiet);
+  EXPECT_FALSE(bench.state.imbalanced) << "or it would be tried for ever";
+  EXPECT_EQ(bench.net.count(Method::Set, AttributeId::LinearForwardingTable), before);
+}
+
+TEST(Cycle, AnEngineOnTrialThatDoesNotSuitLeavesTheOneInForce) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  bench.trial_engine = "dragonfly";
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("command")));
+  ASSERT_TRUE(bench.report->trial);
+  EXPECT_FALSE(bench.report->trial->taken);
+  EXPECT_NE(bench.report->trial->why, "");
+  EXPECT_EQ(bench.report->engine, "updn");
+  EXPECT_TRUE(bench.report->up());
+  EXPECT_EQ(bench.state.in_force->routing->engine, "updn");
+}
+
+TEST(Cycle, AnEngineOnTrialThatSuitsIsTaken) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  bench.trial_engine = "minhop";
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("command")));
+  ASSERT_TRUE(bench.report->trial);
+  EXPECT_TRUE(bench.report->trial->taken);
+  EXPECT_EQ(bench.state.in_force->routing->engine, "minhop");
+}
+
+TEST(Cycle, DestroyedAfterAnyStepItSendsAndSaysNothingMore) {
+  bool whole = false;
+  for (unsigned tasks = 0; !whole; tasks += 9) {
+    Bench bench;
+    bench.begin();
+    for (unsigned run = 0; run < tasks && !bench.report; ++run) bench.net.runtime.run_one();
+    whole = bench.report.has_value();
+    bench.cycle.reset();
+    const std::size_t sent = bench.net.sent.size();
+    const std::vector<std::string> steps = bench.steps;
+    bench.net.run_for(10s);
+    EXPECT_EQ(bench.net.sent.size(), sent) << "after " << tasks;
+    EXPECT_EQ(bench.steps, steps) << "after " << tasks;
+  }
+}
+
+TEST(Cycle, WhatAnotherOneLeftHalfDoneIsMadeWhole) {
+  Bench bench;
+  bench.begin();
+  ASSERT_TRUE(bench.net.run_until(
+      [&] { return bench.net.count(Method::Set, AttributeId::LinearForwardingTable) > 0; }));
+  bench.cycle.reset();
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
+  EXPECT_TRUE(bench.report->up());
+  EXPECT_EQ(bench.net.fabric.lft(kS2, bench.net.lid(kH2)), PortNum{3});
+  EXPECT_EQ(bench.net.fabric.lft(kS1, bench.net.lid(kH3)), PortNum{3});
+}
+
+}  // namespace
+}  // namespace smd::test

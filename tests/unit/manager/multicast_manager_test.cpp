@@ -1,0 +1,369 @@
+// Groups in the tables of switches that the test plays: what comes while entries are written, what
+// is never answered, and what becomes of trees when the subnet is another.
+#include "smd/manager/multicast_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "smd/mad/tables.h"
+#include "smd/routing/engine.h"
+#include "tests/support/fabric_text.h"
+#include "tests/unit/manager/small_subnet.h"
+#include "tests/unit/smp/fake_transport.h"
+
+namespace smd::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// The manager is on H1; two cables join the switches, by ports 3 and 4.
+constexpr std::string_view kWhole = "H1-S1:1 H2-S1:2 S1:3-S2:3 S1:4-S2:4 H3-S2:1";
+
+struct Bench {
+  Bench() {
+    settings.groups.clear();  // none but those of hosts
+    wire.on_sent = [this](const MadPacket& packet) { answer(packet); };
+    make();
+  }
+
+  void make() {
+    manager = std::make_unique<MulticastManager>(runtime, client, memory, meter);
+    manager->on_change([this](const std::vector<GroupChange>& changes) {
+      news.insert(news.end(), changes.begin(), changes.end());
+    });
+  }
+
+  /// Another cycle ended, with the fabric `text`.
+  void adopt(std::string_view text = kWhole) {
+    auto fabric = std::make_shared<Fabric>(fabric_from(text));
+    for (PortInfo& info : fabric->port_info) info.mtu_cap = 5;
+    for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 64;
+    IndexVector<NodeIdx, HopPath> path(fabric->node_count());
+    path[node(*fabric, "S1")] = kToS1;
+    path[node(*fabric, "S2")] =
+        text.find("S1:3") != text.npos ? kToS2 : HopPath{PortNum{1}, PortNum{4}};
+    const LidMap lids = lids_in_order(*fabric);
+    now = std::make_shared<const ActiveSubnet>(
+        ActiveSubnet{.sweep = {.fabric = fabric, .path = std::move(path)},
+                     .lids = lids,
+                     .routing = find_engine("updn")->compute(*fabric, lids, {}).value(),
+                     .rows = SlToVlMaps{}});
+    manager->adopt(now, settings);
+  }
+
+  static Gid mgid(std::uint64_t group) { return {0xff12401bffff0000u, Guid{group}}; }
+
+  static Guid host(unsigned number) { return Guid{0x20001u + 0x100u * number}; }
+
+  GroupRequest request(unsigned number, std::uint64_t group) const {
+    return {.mgid = mgid(group),
+            .port_gid = Gid{kDefaultSubnetPrefix, host(number)},
+            .q_key = 0xb1b,
+            .tclass = 0,
+            .p_key = kDefaultPKey,
+            .sl = 0,
+            .flow_label = 0,
+            .join_state = join_state::kFull};
+  }
+
+  void join(unsigned number, std::uint64_t group) {
+    ASSERT_TRUE(manager->groups().join(*manager->realm(), request(number, group), host(number)));
+    manager->note_change();
+  }
+
+  void leave(unsigned number, std::uint64_t group) {
+    ASSERT_TRUE(manager->groups().leave(*manager->realm(), request(number, group), host(number)));
+    manager->note_change();
+  }
+
+  [[nodiscard]] Lid mlid(std::uint64_t group) const {
+    const Group* found = manager->groups().find(mgid(group));
+    return found != nullptr ? found->mlid : kUnassignedLid;
+  }
+
+  /// What the switch has in its table, one bit a port.
+  [[nodiscard]] unsigned mask(unsigned sw, Lid of) const {
+    const auto found = tables.find({sw, 0});
+    return found == tables.end() ? 0u : (*decode_mft_block(found->second))[of.value() - 0xc000u];
+  }
+
+  bool run_until(const std::function<bool()>& done) {
+    return runtime.run_while_not(done, runtime.now() + Duration{60s});
+  }
+
+  bool settle() {
+    return run_until([this] { return manager->at_rest(); });
+  }
+
+  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
+
+  /// A Set was sent and is not answered yet.
+  bool run_into_writing() {
+    const std::size_t before = writes();
+    return run_until([&] { return writes() > before; });
+  }
+
+  [[nodiscard]] std::size_t writes() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(sent, Method::Set, [](const Smp& smp) { return smp.method; }));
+  }
+
+  sim::SimRuntime runtime;
+  FakeTransport wire;
+  SmpClient client{runtime, wire, {.retries = 1, .timeout = 10ms}};
+  MftMemory memory;
+  CostMeter meter{runtime, client, {}};
+  Settings settings = small_settings();
+  std::shared_ptr<const ActiveSubnet> now;
+  std::vector<Smp> sent;
+  std::vector<GroupChange> news;
+  std::optional<unsigned> silent;                                // switch
+  std::map<std::pair<unsigned, std::uint32_t>, SmpData> tables;  // by switch and modifier
+  std::unique_ptr<MulticastManager> manager;
+
+ private:
+  /// A millisecond later, by the one at the end of the path.
+  void answer(const MadPacket& packet) {
+    const Smp smp = decode_smp(packet.mad).value();
+    sent.push_back(smp);
+    const unsigned sw = smp.hop_count;
+    EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
+    if (silent == sw) return;
+    runtime.call_at(runtime.now() + Duration{1ms}, [this, smp, sw] {
+      SmpData& held = tables[{sw, smp.attribute_modifier}];
+      if (smp.method == Method::Set) held = smp.data;
+      Smp reply = answer_to(smp);
+      reply.data = held;
+      wire.deliver(reply);
+    });
+  }
+};
+
+/// Of ports, as in a table.
+constexpr unsigned ports(std::initializer_list<unsigned> numbers) {
+  unsigned mask = 0;
+  for (const unsigned number : numbers) mask |= 1u << number;
+  return mask;
+}
+
+TEST(MulticastManager, EntriesLeadToEveryMemberAndNowhereElse) {
+  Bench bench;
+  bench.adopt();
+  ASSERT_TRUE(bench.settle());
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  const unsigned s1 = bench.mask(1, bench.mlid(1));
+  const unsigned trunk = s1 & ports({3, 4});
+  EXPECT_EQ(s1, ports({1}) | trunk);
+  EXPECT_TRUE(trunk == ports({3}) || trunk == ports({4})) << "by one cable";
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1}) | trunk);
+  EXPECT_THAT(bench.news, ElementsAre(GroupChange{Bench::mgid(1), kDefaultPKey, true}));
+  EXPECT_EQ(bench.manager->stats().rounds, 1u) << "joins of one turn are one round";
+}
+
+TEST(MulticastManager, WhoJoinsWhileEntriesAreWrittenIsInTheNextRound) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(2, 1);
+  ASSERT_TRUE(bench.run_into_writing());
+  bench.join(3, 1);
+  bench.join(3, 2);
+  bench.run_for(500us);
+  EXPECT_EQ(bench.manager->stats().rounds, 1u);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->stats().rounds, 2u);
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)) & ports({1}), ports({1}));
+  EXPECT_NE(bench.manager->find_tree(bench.mlid(2)), nullptr);
+}
+
+TEST(MulticastManager, AGroupWhoseLastMemberLeavesIsGoneFromTheSwitches) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  const Lid mlid = bench.mlid(1);
+  bench.leave(1, 1);
+  bench.leave(3, 1);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(1, mlid), 0u);
+  EXPECT_EQ(bench.mask(2, mlid), 0u);
+  EXPECT_EQ(bench.manager->find_tree(mlid), nullptr);
+  EXPECT_THAT(bench.news,
+              ElementsAre(GroupChange{Bench::mgid(1), kDefaultPKey, true},
+                          GroupChange{Bench::mgid(1), kDefaultPKey, false}));
+}
+
+TEST(MulticastManager, WhoLeavesWhileEntriesAreWrittenForHimIsTakenOut) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.run_into_writing());
+  const Lid mlid = bench.mlid(1);
+  bench.leave(3, 1);
+  bench.leave(1, 1);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(1, mlid), 0u);
+  EXPECT_EQ(bench.mask(2, mlid), 0u);
+}
+
+TEST(MulticastManager, TreesOfANewSubnetAreMadeInOneRound) {
+  Bench bench;
+  bench.adopt();
+  for (const std::uint64_t group : {1u, 2u}) {
+    bench.join(1, group);
+    bench.join(3, group);
+  }
+  ASSERT_TRUE(bench.settle());
+  for (const unsigned left : {4u, 3u}) {
+    const std::uint64_t rounds = bench.manager->stats().rounds;
+    bench.adopt(left == 3 ? "H1-S1:1 H2-S1:2 S1:3-S2:3 H3-S2:1"
+                          : "H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+    ASSERT_TRUE(bench.settle());
+    EXPECT_EQ(bench.manager->stats().rounds, rounds + 1);
+    for (const std::uint64_t group : {1u, 2u}) {
+      EXPECT_EQ(bench.mask(1, bench.mlid(group)), ports({1, left}));
+      EXPECT_EQ(bench.mask(2, bench.mlid(group)), ports({1, left}));
+    }
+  }
+}
+
+TEST(MulticastManager, ACycleThatEndsWhileEntriesAreWrittenHasTheLastWord) {
+  Bench bench;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:3-S2:3 H3-S2:1");
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.run_into_writing());
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(1, bench.mlid(1)), ports({1, 4}));
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 4}));
+}
+
+TEST(MulticastManager, ASnapshotWithTheSameRoutesCostsNothing) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  const std::size_t sent = bench.sent.size();
+  bench.manager->adopt(with_fabric(*bench.now, std::make_shared<const Fabric>(bench.now->fabric())),
+                       bench.settings);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.sent.size(), sent);
+  EXPECT_EQ(bench.manager->stats().rounds, 1u);
+}
+
+TEST(MulticastManager, WhosePortIsGoneLeavesHisGroups) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  bench.join(3, 2);
+  ASSERT_TRUE(bench.settle());
+  const Lid alone = bench.mlid(2);
+  bench.adopt("H1-S1:1 H2-S1:2 S1:3-S2:3 S1:4-S2:4");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_THAT(bench.manager->groups().find(Bench::mgid(1))->members, SizeIs(1));
+  EXPECT_EQ(bench.manager->groups().find(Bench::mgid(2)), nullptr);
+  EXPECT_EQ(bench.mask(2, alone), 0u);
+  EXPECT_EQ(bench.news.back(), (GroupChange{Bench::mgid(2), kDefaultPKey, false}));
+}
+
+TEST(MulticastManager, WhatASwitchDoesNotAnswerIsCountedAndTriedAgain) {
+  Bench bench;
+  bench.adopt();
+  bench.silent = 2;
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->stats().unmet, 1u);
+  EXPECT_GT(bench.manager->stats().faults, 0u);
+  bench.silent.reset();
+  bench.run_for(2s);
+  EXPECT_EQ(bench.manager->stats().unmet, 0u) << "nobody asked";
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)) & ports({1}), ports({1}));
+}
+
+TEST(MulticastManager, OneSwitchThatDoesNotAnswerKeepsNobodyElseWaiting) {
+  Bench bench;
+  bench.adopt();
+  bench.silent = 2;
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  ASSERT_EQ(bench.manager->stats().unmet, 1u);
+  bench.join(1, 2);
+  bench.join(2, 2);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(1, bench.mlid(2)), ports({1, 2}));
+}
+
+TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.run_until([&] { return !bench.sent.empty(); }));  // and nothing written
+  const Lid mlid = bench.mlid(1);
+  bench.manager->stop();
+  const std::size_t sent = bench.sent.size();
+  bench.run_for(100s);
+  EXPECT_EQ(bench.sent.size(), sent);
+  EXPECT_TRUE(bench.manager->at_rest());
+  EXPECT_THAT(bench.manager->to_restore(), SizeIs(1));
+  bench.adopt();
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mlid(1), mlid);
+  EXPECT_EQ(bench.mask(2, mlid) & ports({1}), ports({1}));
+}
+
+TEST(MulticastManager, GroupsOfAFormerLifeWaitForTheFirstSnapshot) {
+  Bench bench;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 2);
+  ASSERT_TRUE(bench.settle());
+  const std::vector<Group> kept = bench.manager->to_restore();
+  bench.make();
+  bench.memory = {};
+  bench.tables.clear();
+  bench.manager->restore(kept);
+  EXPECT_EQ(bench.manager->to_restore(), kept) << "until then they are what is handed on";
+  EXPECT_THAT(bench.manager->groups().groups(), IsEmpty());
+  bench.adopt();
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->to_restore(), kept);
+  EXPECT_EQ(bench.mask(2, bench.mlid(2)) & ports({1}), ports({1}));
+}
+
+TEST(MulticastManager, DestroyedAfterAnyStepItSendsNothingMore) {
+  bool whole = false;
+  for (unsigned tasks = 0; !whole; ++tasks) {
+    Bench bench;
+    bench.adopt();
+    bench.join(1, 1);
+    bench.join(3, 1);
+    for (unsigned run = 0; run < tasks && !whole; ++run) {
+      bench.runtime.run_one();
+      whole = bench.manager->at_rest();
+    }
+    bench.manager.reset();
+    const std::size_t sent = bench.sent.size();
+    bench.run_for(100s);
+    EXPECT_EQ(bench.sent.size(), sent) << "after " << tasks;
+  }
+}
+
+}  // namespace
+}  // namespace smd::test

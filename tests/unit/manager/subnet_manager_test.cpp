@@ -1,0 +1,353 @@
+// The manager among what happens to it: what is asked for while a cycle runs, other managers, the
+// end before its time, and what it hands over.
+#include "smd/manager/subnet_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/manager/small_subnet.h"
+
+namespace smd::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::Truly;
+
+struct Bench {
+  explicit Bench(PersistentState kept = {}) : store(std::move(kept)) { make(small_settings()); }
+
+  /// In place of the one there is.
+  void make(Settings settings) {
+    manager.reset();
+    SubnetManager::Observer observer;
+    observer.on_phase = [this](Phase phase) {
+      phases.push_back(phase);
+      if (on_phase) on_phase(phase);
+    };
+    observer.on_cycle = [this](const CycleReport& report) {
+      reasons.push_back(report.reason);
+      if (on_cycle) on_cycle();
+    };
+    observer.on_role = [this](SmState state) { roles.push_back(state); };
+    observer.standby_is_behind = [this] { return standby_is_behind; };
+    observer.on_lost = [this](const Error&) { ++lost; };
+    manager = std::make_unique<SubnetManager>(
+        net.runtime, net.port, std::move(settings), store, std::move(observer));
+  }
+
+  bool settle() {
+    return net.run_until([this] { return manager->at_rest(); });
+  }
+
+  /// What was said and sent on the way is forgotten.
+  bool bring_up() {
+    manager->start();
+    const bool up = settle() && manager->last_cycle() != nullptr && manager->last_cycle()->up();
+    phases.clear();
+    reasons.clear();
+    net.sent.clear();
+    return up;
+  }
+
+  bool run_to(Phase phase) {
+    return net.run_until([this, phase] { return manager->phase() == phase; });
+  }
+
+  [[nodiscard]] auto sweeps() const { return std::ranges::count(phases, Phase::Discovering); }
+
+  SmallSubnet net;
+  StateStore store;
+  bool standby_is_behind = false;
+  std::function<void(Phase)> on_phase;
+  std::function<void()> on_cycle;
+  std::vector<Phase> phases;
+  std::vector<std::string> reasons;  // of cycles that were not quiet
+  std::vector<SmState> roles;
+  unsigned lost = 0;
+  std::unique_ptr<SubnetManager> manager;
+};
+
+// --- What is asked for --------------------------------------------------------------------------
+
+TEST(SubnetManager, WhatIsAskedForWhileACycleRunsMakesOneMore) {
+  Bench bench;
+  bench.manager->start();
+  for (const Phase phase : {Phase::Discovering, Phase::Routing, Phase::Programming}) {
+    ASSERT_TRUE(bench.run_to(phase));
+    bench.manager->request_sweep(std::string(print_phase(phase)));
+    EXPECT_EQ(bench.manager->phase(), phase) << "the cycle goes on";
+    EXPECT_FALSE(bench.manager->at_rest());
+  }
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.sweeps(), 2);
+  EXPECT_THAT(bench.reasons, ElementsAre("start", "discovering"));
+}
+
+TEST(SubnetManager, AtRestACycleBeginsAtOnce) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.manager->request_sweep("command");
+  EXPECT_EQ(bench.manager->phase(), Phase::Discovering);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_THAT(bench.reasons, ElementsAre("command"));
+}
+
+TEST(SubnetManager, AskedOutOfTheReportOfACycleTheNextBegins) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.on_cycle = [&] {
+    if (bench.reasons.size() < 3) bench.manager->request_sweep("once more");
+  };
+  bench.manager->request_sweep("command");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_THAT(bench.reasons, ElementsAre("command", "once more", "once more"));
+}
+
+TEST(SubnetManager, ALightSweepWaitsForTheEndOfTheCycle) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.manager->request_sweep("command");
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  bench.manager->request_light_sweep();
+  ASSERT_TRUE(bench.settle());
+  bench.net.run_for(1s);
+  EXPECT_EQ(bench.sweeps(), 1) << "no switch reported a change";
+  EXPECT_GT(bench.manager->last_sweep()->ended, bench.manager->last_cycle()->ended);
+}
+
+TEST(SubnetManager, SettingsHoldFromTheNextCycle) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Discovering));
+  Settings next = small_settings();
+  next.engine = "minhop";
+  bench.manager->adopt(next);
+  EXPECT_EQ(bench.manager->settings().engine, "updn");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->last_cycle()->engine, "updn");
+  bench.manager->request_sweep("command");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->last_cycle()->engine, "minhop");
+}
+
+TEST(SubnetManager, AnEngineAskedForInACycleIsTriedInTheNext) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  ASSERT_TRUE(bench.manager->request_engine("minhop", false));
+  EXPECT_TRUE(bench.manager->is_trying_engine());
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.reasons.size() == 1; }));
+  EXPECT_TRUE(bench.manager->is_trying_engine()) << "the first cycle did not try it";
+  ASSERT_TRUE(bench.settle());
+  ASSERT_TRUE(bench.manager->engine_trial());
+  EXPECT_TRUE(bench.manager->engine_trial()->taken);
+  EXPECT_EQ(bench.manager->in_force()->routing->engine, "minhop");
+}
+
+TEST(SubnetManager, AFailedCycleIsTriedAgain) {
+  Bench bench;
+  bench.net.loses = [](const Smp&) { return true; };
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Idle));
+  EXPECT_EQ(bench.manager->active().current(), nullptr);
+  bench.net.loses = nullptr;
+  ASSERT_TRUE(bench.run_to(Phase::Up)) << "nobody asked";
+  EXPECT_TRUE(bench.manager->last_cycle()->up());
+}
+
+// --- The end ------------------------------------------------------------------------------------
+
+TEST(SubnetManager, DestroyedAfterAnyStepItSendsAndSaysNothingMore) {
+  bool whole = false;
+  for (unsigned tasks = 0; !whole; tasks += 11) {
+    Bench bench;
+    bench.manager->start();
+    for (unsigned run = 0; run < tasks && !whole; ++run) {
+      bench.net.runtime.run_one();
+      whole = bench.manager->phase() == Phase::Up && bench.manager->at_rest();
+    }
+    bench.manager.reset();
+    const std::size_t sent = bench.net.sent.size();
+    const std::size_t phases = bench.phases.size();
+    bench.net.run_for(20s);
+    EXPECT_EQ(bench.net.sent.size(), sent) << "after " << tasks;
+    EXPECT_EQ(bench.phases.size(), phases) << "after " << tasks;
+  }
+}
+
+TEST(SubnetManager, MayBeDestroyedInTheTurnAfterAnythingThatItSays) {
+  for (const Phase last : {Phase::Discovering, Phase::Routing, Phase::Programming, Phase::Up}) {
+    Bench bench;
+    bench.on_phase = [&](Phase phase) {
+      if (phase == last) bench.net.runtime.post([&] { bench.manager.reset(); });
+    };
+    bench.manager->start();
+    ASSERT_TRUE(bench.net.run_until([&] { return bench.manager == nullptr; }));
+    const std::size_t sent = bench.net.sent.size();
+    bench.net.run_for(20s);
+    EXPECT_EQ(bench.net.sent.size(), sent);
+  }
+}
+
+TEST(SubnetManager, SaysOnceThatItsPortIsGone) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  bench.net.wire.unplug();
+  bench.net.run_for(20s);
+  EXPECT_EQ(bench.lost, 1u);
+}
+
+// --- What is kept -------------------------------------------------------------------------------
+
+TEST(SubnetManager, LidsAndTablesOutliveIt) {
+  Bench bench({.lids = {{Guid{0x501}, {.base = Lid{40}}}}});
+  ASSERT_TRUE(bench.bring_up());
+  EXPECT_EQ(bench.net.lid(kH3), Lid{40});
+  const LidBook lids = bench.store.get().lids;
+  EXPECT_THAT(lids, SizeIs(5));
+  bench.make(small_settings());
+  unsigned tables = 0;
+  bench.net.loses = [&](const Smp& smp) {
+    tables += sets(smp, AttributeId::LinearForwardingTable) ? 1u : 0u;
+    return false;
+  };
+  ASSERT_TRUE(bench.bring_up());
+  EXPECT_EQ(bench.store.get().lids, lids);
+  EXPECT_EQ(tables, 0u);
+}
+
+TEST(SubnetManager, TurnsThatWereLeftBlockedAreLookedAtAndForgotten) {
+  const TurnRef turn{.node = Guid{0x200}, .in = PortNum{1}, .out = PortNum{3}};
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());  // a switch that was just switched on has nothing blocked
+  bench.store.put_turns({turn});
+  bench.make(small_settings());
+  bench.manager->start();
+  ASSERT_TRUE(bench.settle());
+  const SlToVlModifier row{.in = turn.in, .out = turn.out};
+  EXPECT_TRUE(std::ranges::any_of(bench.net.sent, [&](const Smp& smp) {
+    return goes_to(smp, kToS1) && is_about(smp, AttributeId::SlToVlMappingTable) &&
+           smp.attribute_modifier == encode_modifier(row);
+  }));
+  EXPECT_THAT(bench.store.get().turns, IsEmpty());
+}
+
+TEST(SubnetManager, TurnsStayKeptWhereTheCycleNeverCameToThem) {
+  const TurnRef turn{.node = Guid{0x200}, .in = PortNum{1}, .out = PortNum{3}};
+  Bench bench({.turns = {turn}});
+  bench.net.loses = [](const Smp&) { return true; };
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Idle));
+  EXPECT_THAT(bench.store.get().turns, ElementsAre(turn));
+}
+
+// --- Other managers -----------------------------------------------------------------------------
+
+TEST(SubnetManager, AStandbyOnlyAsksItsMaster) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Master, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  EXPECT_THAT(bench.roles, ElementsAre(SmState::Discovering, SmState::Standby));
+  EXPECT_EQ(bench.net.writes(), 0u);
+  bench.net.sent.clear();
+  bench.manager->request_sweep("command");
+  bench.manager->request_light_sweep();
+  EXPECT_EQ(bench.manager->request_engine("minhop", true).error().code, Errc::Busy);
+  bench.net.run_for(20s);
+  EXPECT_TRUE(bench.manager->at_rest());
+  EXPECT_FALSE(bench.net.sent.empty());
+  EXPECT_EQ(bench.net.count(Method::Get, AttributeId::SmInfo), bench.net.sent.size());
+  EXPECT_EQ(bench.manager->active().current(), nullptr);
+}
+
+TEST(SubnetManager, WhatTheMasterKeptHoldsOnceItIsGone) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Master, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  bench.store.put_lids({{Guid{0x301}, {.base = Lid{77}}}});
+  rival.silent = true;
+  ASSERT_TRUE(bench.run_to(Phase::Up));
+  EXPECT_EQ(bench.roles.back(), SmState::Master);
+  EXPECT_EQ(bench.net.lid(kH2), Lid{77});
+}
+
+TEST(SubnetManager, AHigherMasterEndsTheCycleInItsMiddle) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  Rival rival(bench.net, SmState::Master, 5);
+  rival.tell();
+  ASSERT_TRUE(bench.run_to(Phase::HandingOver));
+  rival.silent = true;
+  bench.net.sent.clear();
+  bench.net.run_for(500us);
+  EXPECT_EQ(bench.manager->phase(), Phase::HandingOver);
+  EXPECT_THAT(bench.net.sent,
+              Each(Truly([](const Smp& smp) { return is_about(smp, AttributeId::SmInfo); })))
+      << "nothing is even asked for the cycle any more";
+  rival.silent = false;
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  bench.net.run_for(20s);
+  EXPECT_EQ(bench.manager->phase(), Phase::Standby);
+  EXPECT_EQ(bench.net.writes(), 0u);
+  EXPECT_THAT(bench.reasons, IsEmpty()) << "the cycle never ended";
+  EXPECT_EQ(bench.manager->active().current(), nullptr);
+}
+
+TEST(SubnetManager, AHigherStandbyWaitsUntilNothingIsBeingWritten) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  Rival rival(bench.net, SmState::Standby, 5);
+  rival.tell();
+  ASSERT_TRUE(bench.net.run_until([&] { return !rival.orders().empty(); }));
+  ASSERT_THAT(bench.reasons, ElementsAre("start"));
+  EXPECT_TRUE(bench.manager->last_cycle()->up());
+  EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
+  EXPECT_EQ(bench.manager->phase(), Phase::HandingOver);
+  rival.is(SmState::Master);
+  rival.tell(SmControl::Acknowledge);
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+}
+
+TEST(SubnetManager, AHandoverWaitsForWhoeverIsBehind) {
+  Bench bench;
+  bench.standby_is_behind = true;
+  ASSERT_TRUE(bench.bring_up());
+  Rival rival(bench.net, SmState::Standby, 5);
+  rival.tell();
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.heard, Not(IsEmpty())) << "it is known";
+  EXPECT_THAT(rival.orders(), IsEmpty());
+  bench.standby_is_behind = false;
+  bench.manager->settle_handover();
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
+}
+
+TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  Rival rival(bench.net, SmState::Standby, 5);
+  rival.tell();
+  ASSERT_TRUE(bench.run_to(Phase::HandingOver));
+  EXPECT_EQ(bench.net.count(Method::Set, AttributeId::SmInfo), 1u);
+  rival.silent = true;
+  ASSERT_TRUE(bench.run_to(Phase::Up));
+  EXPECT_EQ(bench.roles.back(), SmState::Master);
+  EXPECT_EQ(bench.sweeps(), 1) << "the subnet is looked at again";
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,187 @@
+// When what clients left is written, and what happens where it cannot be.
+#include "smd/state/state_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "sim-backend/kernel/sim_runtime.h"
+#include "smd/base/log.h"
+#include "smd/state/state_directory.h"
+
+namespace smd {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+/// Tables that may know what changed in them, or not.
+struct Tables final : RecordTables {
+  Moment now() const override { return {}; }
+
+  ClientRecords collect() const override { return kept; }
+
+  bool take_changes(std::string& out) override {
+    out = std::exchange(changes, {});
+    return std::exchange(knows, always_knows);
+  }
+
+  void restore(const ClientRecords& records) override { kept = records; }
+
+  ClientRecords kept;
+  std::string changes;
+  bool always_knows = false;
+  bool knows = false;  // next time
+};
+
+struct Records : ::testing::Test {
+  Records() {
+    store.changed().subscribe([this](const StateKind& kind) { files.note_change(kind); });
+    store.records().open(tables);
+  }
+
+  ~Records() override { std::filesystem::remove_all(folder); }
+
+  void leave(std::uint64_t port) {
+    kept.in_service.push_back(Guid{port});
+    store.records().note_change();
+  }
+
+  [[nodiscard]] std::vector<Guid> read_back() {
+    StateStore next;
+    EXPECT_TRUE(StateFiles(runtime, next, state, [] { return 0; }).load().empty());
+    return next.records().collect().in_service;
+  }
+
+  void pass(Duration time) { runtime.run_until(runtime.now() + time); }
+
+  static std::string make_folder() {
+    std::string name = testing::TempDir() + "/smd-records-XXXXXX";
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    return name;
+  }
+
+  std::string folder = make_folder();
+  sim::SimRuntime runtime;
+  Tables tables;
+  ClientRecords& kept = tables.kept;
+  std::string state = folder + "/state";
+  StateStore store;
+  StateFiles files{runtime, store, state, [] { return 0; }};
+};
+
+TEST_F(Records, AreWrittenAMomentAfterTheyChanged) {
+  leave(1);
+  pass(StateFiles::kDelay - 1ms);
+  EXPECT_TRUE(read_back().empty());
+  leave(2);
+  pass(2ms);
+  EXPECT_EQ(read_back(), (std::vector<Guid>{Guid{1}, Guid{2}})) << "both in one write";
+}
+
+TEST_F(Records, AFailedWriteIsTriedAgainUntilItSucceeds) {
+  std::ofstream(state) << "a file where the directory should be";
+  leave(1);
+  pass(15s);
+  std::filesystem::remove(state);
+  pass(10s);
+  EXPECT_EQ(read_back(), std::vector<Guid>{Guid{1}});
+}
+
+/// Of tables that know what changed.
+struct Journaled : Records {
+  Journaled() { tables.knows = tables.always_knows = true; }
+
+  void serve(std::uint64_t port) {
+    const std::vector<Guid> before = kept.in_service;
+    kept.in_service.push_back(Guid{port});
+    print_changes(before, kept.in_service, tables.changes);
+    store.records().note_change();
+    pass(1s);
+  }
+
+  [[nodiscard]] std::uintmax_t bytes(const std::string& name) const {
+    return std::filesystem::file_size(state + "/" + name);
+  }
+};
+
+TEST_F(Journaled, AChangeCostsItselfAndNotTheFile) {
+  for (std::uint64_t port = 1; port <= 2000; ++port) kept.in_service.push_back(Guid{port});
+  serve(10'000);
+  EXPECT_EQ(files.wholes(), 1u) << "of this life";
+  const auto file = bytes("records");
+  const auto empty = bytes("records.journal");
+  for (std::uint64_t port = 10'001; port <= 10'010; ++port) serve(port);
+  EXPECT_EQ(files.wholes(), 1u);
+  EXPECT_EQ(files.appends(), 10u);
+  EXPECT_EQ(bytes("records"), file);
+  EXPECT_LT(bytes("records.journal") - empty, 10u * 50) << "a line each";
+  EXPECT_EQ(read_back(), kept.in_service);
+  store.records().note_change();
+  pass(1s);
+  EXPECT_EQ(files.appends(), 10u) << "nothing changed";
+}
+
+TEST_F(Journaled, AJournalThatOutgrowsItsFileBecomesOneWithIt) {
+  serve(1);
+  std::uintmax_t longest = 0;
+  for (std::uint64_t port = 2; port <= 6000; ++port) {
+    serve(port);
+    longest = std::max(longest, bytes("records.journal"));
+  }
+  EXPECT_EQ(files.wholes(), 1u) << "nobody was asked for all of it again";
+  EXPECT_GT(bytes("records"), 40'000u);
+  EXPECT_LT(longest, 200'000u);
+  EXPECT_EQ(read_back(), kept.in_service);
+}
+
+TEST_F(Journaled, ADamagedLineIsSaidOnceAndWhatIsBeforeItIsKept) {
+  for (std::uint64_t port = 1; port <= 5; ++port) serve(port);
+  std::filesystem::resize_file(state + "/records.journal", bytes("records.journal") - 3);
+  const auto before = log::count(log::Level::Error);
+  std::vector<Guid> left = kept.in_service;
+  left.pop_back();
+  EXPECT_EQ(read_back(), left);
+  EXPECT_EQ(log::count(log::Level::Error), before + 1);
+}
+
+TEST_F(Journaled, AfterAGapAllIsWritten) {
+  for (std::uint64_t port = 1; port <= 3; ++port) serve(port);
+  kept.in_service = {Guid{77}};
+  tables.knows = false;
+  store.records().note_change();
+  pass(1s);
+  EXPECT_EQ(files.wholes(), 2u);
+  EXPECT_EQ(read_back(), std::vector<Guid>{Guid{77}});
+  serve(78);
+  EXPECT_EQ(files.wholes(), 2u);
+  EXPECT_EQ(read_back(), (std::vector<Guid>{Guid{77}, Guid{78}}));
+}
+
+TEST_F(Journaled, AFailedAppendIsFollowedByAllOfIt) {
+  for (std::uint64_t port = 1; port <= 3; ++port) serve(port);
+  std::filesystem::remove(state + "/records.journal");  // what an append needs
+  serve(4);
+  EXPECT_EQ(files.wholes(), 1u);
+  pass(11s);
+  EXPECT_EQ(files.wholes(), 2u);
+  EXPECT_EQ(read_back(), kept.in_service);
+}
+
+TEST_F(Records, WhatIsDamagedIsPutAsideAndNothingIsKnown) {
+  leave(1);
+  pass(1s);
+  for (const char* name : {"/records", "/records.old"}) {
+    if (std::filesystem::exists(state + name)) std::filesystem::resize_file(state + name, 30);
+  }
+  EXPECT_TRUE(read_back().empty());
+  EXPECT_TRUE(std::filesystem::exists(state + "/records.damaged"));
+  leave(2);
+  files.flush();
+  EXPECT_EQ(read_back(), (std::vector<Guid>{Guid{1}, Guid{2}}));
+}
+
+}  // namespace
+}  // namespace smd

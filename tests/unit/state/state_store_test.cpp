@@ -1,0 +1,123 @@
+// What survives a restart: its text, and who is told when it changes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "smd/state/state_store.h"
+
+namespace smd {
+
+namespace {
+
+const std::vector<TurnRef> kTurns = {{Guid{0xff}, PortNum{1}, PortNum{2}},
+                                     {Guid{0x0002c90300000001}, PortNum{36}, PortNum{254}}};
+
+std::vector<int> lines_at_fault(const std::string& text) {
+  std::vector<int> lines;
+  const auto turns = parse_turns(text, "turns");
+  if (turns) return lines;
+  for (const Fault& each : turns.error()) lines.push_back(each.line);
+  return lines;
+}
+
+TEST(TurnsFile, PrintsOneLinePerTurnAndReadsItBack) {
+  const std::string text = print_turns(kTurns);
+  EXPECT_EQ(text, "0x00000000000000ff 1 2\n0x0002c90300000001 36 254\n");
+  EXPECT_EQ(parse_turns(text, "turns").value(), kTurns);
+}
+
+TEST(TurnsFile, NamesEveryFaultWithItsLine) {
+  for (const char* bad : {"0x1 2",
+                          "0x1 2 3 4",
+                          "0x0 2 3",
+                          "1 2 3",
+                          "0x1 2 255",
+                          "0x1 255 2",
+                          "0x1 -2 3",
+                          "0x1 2 3x",
+                          "0x1g 2 3",
+                          "0x 2 3",
+                          "0x11111111111111111 2 3"}) {
+    EXPECT_THAT(lines_at_fault(std::string("0x1 2 3\n\n") + bad + "\n"), testing::ElementsAre(3))
+        << bad;
+  }
+  EXPECT_THAT(lines_at_fault("what\n0x1 2 3\nwhat"), testing::ElementsAre(1, 3));
+  EXPECT_EQ(print_fault(parse_turns("0x1 2\n", "turns").error().front()),
+            "turns:1: '0x1 2' is no turn; a line is SWITCH_GUID IN OUT, as in 0x0002c90300000001 3 "
+            "7");
+}
+
+TEST(TurnsFile, KeepsThemInTheStateDirectory) {
+  std::string folder = testing::TempDir() + "/smd-turns-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  EXPECT_TRUE(load_state(folder)->turns.empty());  // no file yet
+  ASSERT_TRUE(save_state(folder + "/new", {.turns = kTurns}, StateKind::kTurns));
+  EXPECT_EQ(load_state(folder + "/new")->turns, kTurns);
+  ASSERT_TRUE(save_state(folder + "/new", {}, StateKind::kTurns));
+  EXPECT_TRUE(load_state(folder + "/new")->turns.empty());
+  std::filesystem::remove_all(folder);
+}
+
+const std::vector<cc::CcKey> kKeys = {cc::CcKey{0x22}, cc::CcKey{0x1122334455667788}};
+
+TEST(CcKeysFile, PrintsOneLinePerKeyAndReadsItBack) {
+  const std::string text = print_cc_keys(kKeys);
+  EXPECT_EQ(text, "0x0000000000000022\n0x1122334455667788\n");
+  EXPECT_EQ(parse_cc_keys(text, "cc_keys").value(), kKeys);
+}
+
+TEST(CcKeysFile, NamesEveryFaultWithItsLineAndShowsNoKey) {
+  for (const char* bad : {"22", "0x", "0x0", "0x1g", "0x11111111111111111", "0x1 0x2"}) {
+    const auto keys = parse_cc_keys(std::string("0x1\n\n") + bad + "\n", "cc_keys");
+    ASSERT_FALSE(keys) << bad;
+    EXPECT_EQ(print_fault(keys.error().front()),
+              "cc_keys:3: no key; a line is one, as in 0x0000000000000022");
+  }
+}
+
+TEST(CcKeysFile, IsReadableForItsOwnerAlone) {
+  std::string pattern = testing::TempDir() + "/smd-keys-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  EXPECT_TRUE(load_state(folder)->cc_keys.empty()) << "there is none yet";
+  ASSERT_TRUE(save_state(folder, {.cc_keys = kKeys}, StateKind::kCcKeys));
+  EXPECT_EQ(load_state(folder)->cc_keys, kKeys);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder / "cc_keys").permissions() & perms::all,
+            perms::owner_read | perms::owner_write);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(StateStore, TellsOfWhatChangedAndOfNothingElse) {
+  const LidBook lids{{Guid{0xff}, {Lid{3}, 1}}};
+  StateStore store({.turns = kTurns});
+  std::vector<std::string_view> told;
+  store.changed().subscribe([&](const StateKind& kind) { told.push_back(kind.name); });
+  store.put_turns(kTurns);
+  EXPECT_THAT(store.put_text(StateKind::kSlToVlMark, "", "f"), testing::IsEmpty());
+  EXPECT_THAT(store.put_text(StateKind::kTurns, "what\n", "f"), testing::SizeIs(1));
+  EXPECT_THAT(told, testing::IsEmpty());
+  store.set_sl_to_vl_mark();
+  store.put_lids(lids);
+  store.put_turns({});
+  store.put_cc_keys(kKeys);
+  EXPECT_THAT(told, testing::ElementsAre("rows", "lids", "turns", "cc_keys"));
+}
+
+TEST(StateStore, OfAnotherManagerHasAllOfIt) {
+  const StateStore theirs({.lids = {{Guid{0xff}, {Lid{4}, 1}}},
+                           .turns = kTurns,
+                           .sl_to_vl_mark = true,
+                           .cc_keys = kKeys});
+  StateStore store;
+  for (const StateKind* kind :
+       {&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kCcKeys})
+    EXPECT_TRUE(store.put_text(*kind, kind->print(theirs.get()), "f").empty()) << kind->name;
+  EXPECT_EQ(store.get(), theirs.get());
+  EXPECT_TRUE(store.put_text(StateKind::kSlToVlMark, "", "f").empty());
+  EXPECT_TRUE(store.get().sl_to_vl_mark) << "it is never taken back";
+}
+
+}  // namespace
+
+}  // namespace smd
