@@ -32,6 +32,9 @@ struct Named {
   Kind kind;
 };
 
+template <class Kind>
+Named(const char*, Kind) -> Named<Kind>;  // clang 16 does not deduce it
+
 constexpr std::array kMarkings{
     Named{"none", MarkingKind::None},
     Named{"ipm", MarkingKind::Ipm},

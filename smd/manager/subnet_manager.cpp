@@ -491,6 +491,21 @@ void SubnetManager::start_light_sweep(std::string reason) {
                       [this](LightSweepReport report) { on_light_sweep(std::move(report)); });
 }
 
+/// A switch that is silent by LID, that the cycle thereafter reached on a directed route, and that
+/// is silent again: tables on the way are not as they were written, as where two masters met and
+/// the other one wrote last. They are read again once; then it is the switch.
+bool SubnetManager::are_tables_overwritten(const LightSweepReport& report) {
+  std::set<Guid> silent;
+  for (const NodeIdx node : report.silent) silent.insert(state_.in_force->fabric().node_guid[node]);
+  std::erase_if(read_again_for_, [&](Guid guid) { return !silent.contains(guid); });
+  const bool again = report.changed.empty() && std::ranges::any_of(silent, [&](Guid guid) {
+                       return silent_by_lid_.contains(guid) && !read_again_for_.contains(guid);
+                     });
+  silent_by_lid_ = std::move(silent);
+  if (again) read_again_for_ = silent_by_lid_;
+  return again;
+}
+
 void SubnetManager::on_light_sweep(LightSweepReport report) {
   light_sweep_length_ = runtime_.now() - light_sweep_began_;
   last_sweep_ = {.ended = runtime_.now(), .took = light_sweep_length_};
@@ -505,13 +520,20 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
                              why.switches.front(),
                              report.changed.empty() ? "is silent" : "reports a change");
   }
-  light_sweep_ended_ = leave(runtime_, light_sweep_, [this, why = std::move(why)]() mutable {
-    if (why.empty()) {
-      if (!cycle_) traps_.end_sweep(false);
-      return arm_sweep();
-    }
-    trigger(std::move(why));
-  });
+  const bool overwritten = are_tables_overwritten(report);
+  light_sweep_ended_ =
+      leave(runtime_, light_sweep_, [this, overwritten, why = std::move(why)]() mutable {
+        if (overwritten && phase_ == Phase::Up) {
+          drop_work();
+          return begin_cycle(
+              SweepTrigger::of_everything(why.reason + " by LID alone; tables are read again"));
+        }
+        if (why.empty()) {
+          if (!cycle_) traps_.end_sweep(false);
+          return arm_sweep();
+        }
+        trigger(std::move(why));
+      });
 }
 
 }  // namespace smd

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "smd/base/publisher.h"
@@ -188,6 +189,7 @@ class SubnetManager {
   void light_sweep(std::string reason);
   void start_light_sweep(std::string reason);
   void on_light_sweep(LightSweepReport report);
+  [[nodiscard]] bool are_tables_overwritten(const LightSweepReport& report);
   tl::expected<MulticastVl, std::string> request_multicast_vl();
 
   Runtime& runtime_;
@@ -217,6 +219,8 @@ class SubnetManager {
   SweepTrigger pending_;            // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs
+  std::set<Guid> silent_by_lid_;    // switches in the last light sweep
+  std::set<Guid> read_again_for_;   // of these, once all tables were read again for their sake
   std::uint64_t cycles_ = 0;
   TimePoint light_sweep_began_;     // of the last sweep
   Duration light_sweep_length_{0};  // likewise

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/agents/node_state.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -121,6 +122,51 @@ TEST(SubnetManager, ALightSweepWaitsForTheEndOfTheCycle) {
   bench.net.run_for(1s);
   EXPECT_EQ(bench.sweeps(), 1) << "no switch reported a change";
   EXPECT_GT(bench.manager->last_sweep()->ended, bench.manager->last_cycle()->ended);
+}
+
+/// From h3: the first block of s2's table leads nowhere.
+void clear_table_of_s2(SmallSubnet& net) {
+  sim::SimTransport port(net.fabric, kH3, PortNum{1});
+  port.set_handlers([](const MadPacket&) {}, [](const Error&) {});
+  SmpRequest request{.route = SmpRoute::directed({PortNum{1}}),
+                     .method = Method::Set,
+                     .attribute = AttributeId::LinearForwardingTable};
+  request.data.fill(std::byte{0xff});
+  ASSERT_TRUE(port.send(build_request(request, Lid{0}, 1)));
+  net.run_for(1s);
+}
+
+TEST(SubnetManager, TablesThatSomebodyElseWroteAreReadAgainForASwitchThatIsSilentByLid) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const auto entry = [&] {
+    return bench.net.fabric.node_state(kS2).lft[bench.net.lid(kH1).value()];
+  };
+  clear_table_of_s2(bench.net);
+  ASSERT_NE(entry(), PortNum{3});
+  for (int sweeps = 0; sweeps < 2; ++sweeps) {
+    bench.manager->request_light_sweep();
+    bench.net.run_for(20s);
+  }
+  EXPECT_EQ(entry(), PortNum{3});
+  EXPECT_THAT(bench.reasons.back(), testing::HasSubstr("tables are read again"));
+}
+
+TEST(SubnetManager, TablesAreReadOnceForASwitchThatNeverAnswersByLid) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.net.loses = [&](const Smp& smp) {
+    return !smp.directed && is_about(smp, AttributeId::SwitchInfo);
+  };
+  std::vector<std::size_t> reads;
+  for (int sweeps = 0; sweeps < 4; ++sweeps) {
+    bench.manager->request_light_sweep();
+    bench.net.run_for(20s);
+    reads.push_back(bench.net.count(Method::Get, AttributeId::LinearForwardingTable));
+  }
+  EXPECT_EQ(reads[0], 0u);
+  EXPECT_GT(reads[1], 0u);
+  EXPECT_EQ(reads[3], reads[1]);
 }
 
 TEST(SubnetManager, SettingsHoldFromTheNextCycle) {
