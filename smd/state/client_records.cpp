@@ -65,6 +65,7 @@ class Words {
     return bytes;
   }
 
+  /// 0 for what is none, or more than `most`.
   std::uint64_t parse(std::string_view text, std::uint64_t most) {
     int base = 10;
     if (text.starts_with("0x")) {
@@ -73,8 +74,9 @@ class Words {
     }
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.begin(), text.end(), value, base);
-    if (error != std::errc{} || end != text.end() || value > most) ok_ = false;
-    return value;
+    if (error == std::errc{} && end == text.end() && value <= most) return value;
+    ok_ = false;
+    return 0;
   }
 
   void refuse() { ok_ = false; }
