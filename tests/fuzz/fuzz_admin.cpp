@@ -15,7 +15,8 @@ using Json = nlohmann::json;
 void add_commands(CommandTable& table) {
   table.add("echo", "its arguments", [](const Json& args) -> Result<Json> { return args; });
   table.add("read", "arguments of two kinds", [](const Json& args) -> Result<Json> {
-    return Json{{"n", args.at("n").get<unsigned>()}, {"s", args.at("s").get<std::string>()}};
+    if (!args.at("n").is_number_unsigned()) return fail(Errc::Invalid, "'n' is a number");
+    return Json{{"n", args.at("n").get<std::uint64_t>()}, {"s", args.at("s").get<std::string>()}};
   });
 }
 
