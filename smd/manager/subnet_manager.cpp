@@ -502,7 +502,6 @@ bool SubnetManager::are_tables_overwritten(const LightSweepReport& report) {
                        return silent_by_lid_.contains(guid) && !read_again_for_.contains(guid);
                      });
   silent_by_lid_ = std::move(silent);
-  if (again) read_again_for_ = silent_by_lid_;
   return again;
 }
 
@@ -524,6 +523,7 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
   light_sweep_ended_ =
       leave(runtime_, light_sweep_, [this, overwritten, why = std::move(why)]() mutable {
         if (overwritten && phase_ == Phase::Up) {
+          read_again_for_ = silent_by_lid_;
           drop_work();
           return begin_cycle(
               SweepTrigger::of_everything(why.reason + " by LID alone; tables are read again"));
