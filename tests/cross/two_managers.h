@@ -62,7 +62,6 @@ class TwoManagers : public ::testing::Test {
   std::string smd_host_, opensm_host_, outsider_, far_outsider_;
   std::optional<Process> smd_;
   std::optional<Process> opensm_;
-  unsigned opensm_priority_ = 0;
 
  private:
   [[nodiscard]] unsigned lid_of(const std::string& host, bool far) const;
