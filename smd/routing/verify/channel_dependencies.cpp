@@ -281,4 +281,40 @@ std::array<std::uint64_t, 4> TurnCounts::find_outs(PortIdx in) const {
   return outs;
 }
 
+VlTurnCounts::VlTurnCounts(const Fabric& fabric, unsigned vls, bool changes)
+    : vls_(vls), changes_(changes) {
+  for (const NodeIdx node : fabric.switch_node) {
+    const std::size_t width = fabric.num_ports(node) + 1;
+    width_.push_back(static_cast<std::uint16_t>(width));
+    const std::size_t size = width * width * vls * (changes ? vls : 1);
+    // Switches of one size share their zeros.
+    const bool alike = !by_switch_.empty() && by_switch_.back()->size() == size;
+    by_switch_.push_back(alike ? by_switch_.back() : std::make_shared<const Counts>(size, 0u));
+  }
+}
+
+std::uint64_t VlTurnCounts::measure(const Fabric& fabric, unsigned vls, bool changes) {
+  std::uint64_t turns = 0;
+  for (const NodeIdx node : fabric.switch_node) {
+    const std::uint64_t width = fabric.num_ports(node) + 1;
+    turns += width * width;
+  }
+  return turns * vls * (changes ? vls : 1) * sizeof(std::uint32_t);
+}
+
+void VlTurnCounts::Writer::finish() {
+  for (const SwitchIdx sw : counts_.by_switch_.indices()) {
+    std::vector<std::uint32_t>& own = own_[sw.value()];
+    if (!own.empty()) counts_.by_switch_[sw] = std::make_shared<const Counts>(std::move(own));
+    own.clear();
+  }
+}
+
+bool operator==(const VlTurnCounts& a, const VlTurnCounts& b) {
+  if (a.vls_ != b.vls_ || a.changes_ != b.changes_ || a.width_ != b.width_) return false;
+  return std::ranges::equal(a.by_switch_, b.by_switch_, [](const auto& one, const auto& other) {
+    return *one == *other;
+  });
+}
+
 }  // namespace smd
