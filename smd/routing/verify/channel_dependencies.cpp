@@ -182,8 +182,8 @@ std::vector<std::uint16_t> find_owned_lids(const LidMap& lids, const ForwardingT
 }
 
 TurnCounts::TurnCounts(const Fabric& fabric) {
-  Rows rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
-            .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
+  RowPlaces rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
+                 .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
   std::uint32_t first = 0;
   for (const NodeIdx node : fabric.switch_node) {
     const auto width = static_cast<std::uint16_t>(fabric.num_ports(node) + 1);
@@ -193,7 +193,7 @@ TurnCounts::TurnCounts(const Fabric& fabric) {
       first += width;
     }
   }
-  rows_ = std::make_shared<const Rows>(std::move(rows));
+  rows_ = std::make_shared<const RowPlaces>(std::move(rows));
   counts_.assign(first, 0);
 }
 

@@ -147,7 +147,7 @@ class TurnCounts {
   }
 
  private:
-  struct Rows {  // of the ports of switches
+  struct RowPlaces {  // of the ports of switches
     IndexVector<PortIdx, std::uint32_t> first;
     IndexVector<PortIdx, std::uint16_t> width;
   };
@@ -163,7 +163,7 @@ class TurnCounts {
   void change_around(
       const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add);
 
-  std::shared_ptr<const Rows> rows_;
+  std::shared_ptr<const RowPlaces> rows_;
   std::vector<std::uint16_t> counts_;
 };
 
