@@ -28,7 +28,7 @@ bool made_by(const RoutingTables& tables, const std::string& engine) {
 /// By what differs from the routes in force, where it is known what was found of those.
 void check(const RouteJob& job, Routed& out) {
   const bool known = job.in_force && job.in_force->verified;
-  CheckedRoutes checked =
+  RouteCheck checked =
       check_route_changes(known ? job.in_force->verified.get() : nullptr,
                           known ? job.in_force->routes() : RoutesOnFabric{},
                           {.fabric = &*job.fabric, .lids = &job.lids, .routing = &out.tables});

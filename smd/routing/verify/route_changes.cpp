@@ -23,7 +23,7 @@ RouteSide::RouteSide(const RoutesOnFabric& on)
   maps_ = routing.sl_to_vl.empty() ? nullptr : &routing.sl_to_vl;
   class_sizes_.fill(0);
   for (std::uint8_t sl = 0; sl < 16; ++sl) ++class_sizes_[sl_classes_->class_of(sl)];
-  starts_.resize(fabric_.port_count());
+  sources_.resize(fabric_.port_count());
 }
 
 bool RouteSide::prepare() {
@@ -56,8 +56,8 @@ bool RouteSide::prepare() {
   return true;
 }
 
-const RouteSide::Start& RouteSide::start(SwitchIdx sw, PortIdx egress) {
-  Start& found = starts_[egress.value()];
+const RouteSide::Source& RouteSide::source(SwitchIdx sw, PortIdx egress) {
+  Source& found = sources_[egress.value()];
   if (found.known) return found;
   found = {.known = true, .open = sl_classes_->all_classes()};
   const PortNum out = fabric_.number_of(egress);
@@ -91,8 +91,8 @@ SlMask RouteSide::offered(SwitchIdx sw, std::size_t lid) const {
 namespace {
 
 /// Nothing: a node became another one.
-std::optional<Survivors> find_survivors(const Fabric& before, const Fabric& now) {
-  Survivors found;
+std::optional<IndexMatch> match_indices(const Fabric& before, const Fabric& now) {
+  IndexMatch found;
   found.switch_now = IndexVector<SwitchIdx, SwitchIdx>(before.switch_count(), kNone<SwitchIdx>);
   found.as_before = before.node_guid == now.node_guid && before.first_port == now.first_port &&
                     before.switch_node == now.switch_node;
@@ -118,7 +118,7 @@ class ChangeFinder {
   ChangeFinder(const RouteSide& before, const RouteSide& now) : before_(before), now_(now) {}
 
   std::optional<RouteChanges> run() {
-    auto stay = find_survivors(before_.fabric(), now_.fabric());
+    auto stay = match_indices(before_.fabric(), now_.fabric());
     if (!stay) return std::nullopt;
     found_.stay = std::move(*stay);
     find_changed_links();

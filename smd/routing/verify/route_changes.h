@@ -70,13 +70,13 @@ class RouteSide {
   [[nodiscard]] const SlToVlMaps* maps() const { return maps_; }
 
   /// What enters at a switch and leaves it by a port.
-  struct Start {
+  struct Source {
     bool known = false;
     SlMask open = 0;                      // classes of which no end port's packets are discarded
     std::array<std::uint16_t, 16> vls{};  // by class: VLs that they leave on
   };
 
-  const Start& start(SwitchIdx sw, PortIdx egress);
+  const Source& source(SwitchIdx sw, PortIdx egress);
 
   /// Classes of the packets from a switch to a LID: none where the path has no SL.
   [[nodiscard]] SlMask offered(SwitchIdx sw, std::size_t lid) const;
@@ -111,11 +111,11 @@ class RouteSide {
   const PathSls* path_sls_ = nullptr;
   const SlToVlMaps* maps_ = nullptr;
   std::array<std::uint32_t, 256> class_sizes_{};
-  std::vector<Start> starts_;  // by port, once asked for
+  std::vector<Source> sources_;  // by port, once asked for
 };
 
 /// What stays of a snapshot in the next one: nodes by GUID, ports by number.
-struct Survivors {
+struct IndexMatch {
   bool as_before = false;                        // every index means what it meant
   IndexVector<SwitchIdx, SwitchIdx> switch_now;  // by former index; kNone: gone
   IndexVector<PortIdx, PortIdx> port_now;        // likewise; empty: as before
@@ -134,7 +134,7 @@ struct ChangedEntry {
 };
 
 struct RouteChanges {
-  Survivors stay;
+  IndexMatch stay;
   std::vector<char> kept;       // by LID: the same owner at the same place
   std::vector<PortIdx> links;   // of switches that stay, by a former port: they lead elsewhere
   std::vector<SwitchIdx> gone;  // of the former snapshot

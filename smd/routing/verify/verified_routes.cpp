@@ -62,7 +62,7 @@ class RouteUpdate {
   };
 
   /// Packets of one class that leave a switch on one VL.
-  struct Packets {
+  struct PacketFlow {
     std::uint8_t sl_class = 0, vl = 0;
     std::uint32_t count = 0;
   };
@@ -324,13 +324,13 @@ class RouteUpdate {
     const bool own = side.fabric().is_end_port(owner);
     for (const SwitchIdx sw : senders) {
       const SlMask offered = side.offered(sw, lid);
-      const RouteSide::Start& start = side.start(sw, egress_[sw.value()]);
+      const RouteSide::Source& source = side.source(sw, egress_[sw.value()]);
       const bool sends = side.end_ports(sw) > (own && sw == last ? 1u : 0u);
-      if (sends && (offered == 0 || (offered & start.open) != offered)) return false;
+      if (sends && (offered == 0 || (offered & source.open) != offered)) return false;
       if (next_[sw.value()] == kNowhere) continue;
       for (unsigned left = offered; left != 0; left &= left - 1) {
         const auto sl_class = static_cast<std::uint8_t>(std::countr_zero(left));
-        for (unsigned vls = start.vls[sl_class]; vls != 0; vls &= vls - 1)
+        for (unsigned vls = source.vls[sl_class]; vls != 0; vls &= vls - 1)
           packets_[sw.value()].push_back({.sl_class = sl_class,
                                           .vl = static_cast<std::uint8_t>(std::countr_zero(vls)),
                                           .count = side.weight(sl_class)});
@@ -353,7 +353,7 @@ class RouteUpdate {
     const PortNum number = fabric.number_of(in), out = fabric.number_of(egress);
     const std::uint16_t row = classes.row(sw, number, out);
     const SlMask passing = classes.passing(row, egress);
-    for (const Packets& some : packets_[from.value()]) {
+    for (const PacketFlow& some : packets_[from.value()]) {
       if ((passing >> some.sl_class & 1u) == 0) return false;
       std::uint64_t& on_vl = state_.packets_by_vl_[some.vl];
       on_vl = add ? on_vl + some.count : on_vl - some.count;
@@ -367,8 +367,8 @@ class RouteUpdate {
     return true;
   }
 
-  static void join(std::vector<Packets>& all, const Packets& some) {
-    for (Packets& alike : all) {
+  static void join(std::vector<PacketFlow>& all, const PacketFlow& some) {
+    for (PacketFlow& alike : all) {
       if (alike.sl_class != some.sl_class || alike.vl != some.vl) continue;
       alike.count += some.count;
       return;
@@ -551,7 +551,7 @@ class RouteUpdate {
   std::vector<std::uint32_t> hops_, next_;
   std::vector<PortIdx> egress_;
   std::vector<std::uint64_t> passing_;
-  std::vector<std::vector<Packets>> packets_;
+  std::vector<std::vector<PacketFlow>> packets_;
   std::vector<std::vector<SwitchIdx>> by_hops_;
   std::vector<SwitchIdx> path_;
 };
@@ -597,9 +597,9 @@ LoadReport VerifiedRoutes::measure_load(const Fabric& fabric) const {
   return summarise_load(find_channels(fabric), load_);
 }
 
-CheckedRoutes check_route_changes(const VerifiedRoutes* verified,
-                                  const RoutesOnFabric& before,
-                                  const RoutesOnFabric& now) {
+RouteCheck check_route_changes(const VerifiedRoutes* verified,
+                               const RoutesOnFabric& before,
+                               const RoutesOnFabric& now) {
   if (verified != nullptr) {
     if (auto next = verified->update(before, now)) return {next->report(), std::move(next)};
   }

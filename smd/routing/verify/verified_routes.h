@@ -81,13 +81,13 @@ class VerifiedRoutes {
 
 /// The check of `now`: by what differs, where `verified` is of `before`; else, or where it finds a
 /// fault, in full. Nothing is kept of routes with a fault.
-struct CheckedRoutes {
+struct RouteCheck {
   RouteReport routes;
   std::shared_ptr<const VerifiedRoutes> verified;
 };
 
-[[nodiscard]] CheckedRoutes check_route_changes(const VerifiedRoutes* verified,
-                                                const RoutesOnFabric& before,
-                                                const RoutesOnFabric& now);
+[[nodiscard]] RouteCheck check_route_changes(const VerifiedRoutes* verified,
+                                             const RoutesOnFabric& before,
+                                             const RoutesOnFabric& now);
 
 }  // namespace smd
