@@ -11,31 +11,12 @@
 namespace smd::test {
 namespace {
 
-ChangingFabric any_fabric() {
-  const int switches = pick(2, 14);
-  return {switches,
-          pick(0, 2 * switches),
-          pick(1, 16),
-          static_cast<unsigned>(*rc::gen::weightedElement<int>({{3, 0}, {1, 1}, {1, 2}}))};
+RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfIrregularFabrics, ()) {
+  RC_CLASSIFY(check_any_irregular(8, 3), "mostly by changes");
 }
 
-void change_at_random(const char* engine, unsigned max_vls, int changes) {
-  VerifiedChanges changing{any_fabric(), engine, max_vls};
-  changing.run(changes, 3);
-  RC_CLASSIFY(changing.by_changes() > changing.in_full(), "mostly by changes");
-}
-
-RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfUpdn, ()) { change_at_random("updn", 1, 8); }
-
-RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfMinhop, ()) {
-  change_at_random("minhop", 1, 8);
-}
-
-RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfNue, ()) { change_at_random("nue", 1, 8); }
-
-RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfSeveralVls, ()) {
-  const char* const engine = *rc::gen::element("nue", "dfsssp", "lash", "itb-vl");
-  change_at_random(engine, static_cast<unsigned>(pick(2, 4)), 8);
+RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfTreesToriAndDragonflies, ()) {
+  RC_CLASSIFY(check_any_regular(5, 2), "mostly by changes");
 }
 
 struct Network {
