@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "smd/routing/verify/walk.h"
+
 namespace smd {
 namespace {
 
@@ -25,6 +27,7 @@ class RouteUpdate {
     everybody_.clear();
     for (const SwitchIdx sw : fabric.switch_node.indices()) everybody_.push_back(sw);
     resize(fabric.switch_count());
+    walk_.emplace(fabric, now_.tables());
     for (std::size_t lid = 0; lid < now_.lids_end(); ++lid) {
       if (now_.owner(lid) != kNone<PortIdx> && !account(now_, lid, everybody_, Turns::None, true))
         return false;
@@ -226,8 +229,12 @@ class RouteUpdate {
     if (turns == Turns::Changed) marked_stamp_ = stamp_ - 1;
     for (std::vector<SwitchIdx>& some : by_hops_) some.clear();
     const PortIdx owner = side.owner(lid);
-    for (const SwitchIdx sw : senders) {
-      if (!follow(side, lid, owner, sw)) return false;
+    if (walk_) {
+      if (!follow_all(lid, owner)) return false;
+    } else {
+      for (const SwitchIdx sw : senders) {
+        if (!follow(side, lid, owner, sw)) return false;
+      }
     }
     count_pairs(side, owner, senders, add);
     if (!state_.one_vl_) {
@@ -236,6 +243,23 @@ class RouteUpdate {
       count_turns(side, turns, add);
     }
     if (side.is_base_of_host(lid)) count_loads(side, senders, add);
+    return true;
+  }
+
+  /// From everywhere; for LIDs in a row.
+  bool follow_all(std::size_t lid, PortIdx owner) {
+    const Fabric& fabric = now_.fabric();
+    walk_->follow(Lid{static_cast<std::uint16_t>(lid)}, owner);
+    for (const SwitchIdx sw : fabric.switch_node.indices()) {
+      if (walk_->result(sw) != PathResult::Arrives) return false;
+      const std::uint32_t hops = walk_->hops(sw);
+      const SwitchIdx next = walk_->next(sw);
+      hops_[sw.value()] = hops;
+      egress_[sw.value()] = fabric.port_of(fabric.switch_node[sw], walk_->egress(sw));
+      next_[sw.value()] = next == kNone<SwitchIdx> ? kNowhere : next.value();
+      if (by_hops_.size() <= hops) by_hops_.resize(hops + 1);
+      by_hops_[hops].push_back(sw);
+    }
     return true;
   }
 
@@ -544,6 +568,8 @@ class RouteUpdate {
   std::vector<std::size_t> first_sender_;
   std::vector<Turn> appeared_;  // turns that nobody took
   std::vector<SwitchIdx> everybody_;
+
+  std::optional<Walk> walk_;  // from nothing
 
   // Of the LID that is followed, by switch; good where the stamp is right.
   std::uint64_t stamp_ = 0, marked_stamp_ = 0;
