@@ -148,8 +148,8 @@ RoutingTables compute(const char* engine, const Network& on, const RoutingReques
   RoutingTables tables = find_engine(engine)->compute(*on.fabric, on.lids, request).value();
   const RouteReport report =
       check_routes(*on.fabric, on.lids, tables, CheckOptions{.minimality = false});
-  if (!report.acyclic) lead_switches_apart(*on.fabric, on.lids, tables);
-  return tables;
+  const bool good = report.acyclic || lead_switches_apart(*on.fabric, on.lids, tables);
+  return good ? tables : RoutingTables{};
 }
 
 // The check and the loads of routes after a change, in full and by what differs.
