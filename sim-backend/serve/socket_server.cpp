@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/local/datagram_protocol.hpp>
 #include <cerrno>
 #include <cstring>
@@ -141,23 +140,35 @@ struct SocketServer::Impl final : ClientWire {
 
   bool is_alive(unsigned client) override { return has_listener(lines[client].peer); }
 
+  /// Datagrams are taken when their turn has come, not before: what open() throws away is all that
+  /// came until then.
   void read_packets(unsigned client) {
-    Line& line = lines[client];
-    line.socket.async_receive(
-        asio::buffer(line.buffer.data(), line.buffer.size()),
-        [this, client](const boost::system::error_code& error, std::size_t size) {
-          if (error == asio::error::operation_aborted) return;
-          if (!error) {
-            take_packet(client, size);
-          } else if (error == asio::error::connection_refused ||
-                     error == asio::error::connection_reset) {
-            lost(client);
-          } else {
-            log::warn("serve.receive", "client={} {}", client, error.message());
-            return lost(client);
+    lines[client].socket.async_wait(
+        Socket::wait_read, [this, client](const boost::system::error_code& error) {
+          if (error) return;
+          constexpr int kMostInARow = 16;
+          for (int i = 0; i < kMostInARow && read_one_packet(client); ++i) {
           }
           read_packets(client);
         });
+  }
+
+  /// False when there is none.
+  bool read_one_packet(unsigned client) {
+    Line& line = lines[client];
+    const ssize_t size =
+        ::recv(line.socket.native_handle(), line.buffer.data(), line.buffer.size(), 0);
+    if (size >= 0) {
+      take_packet(client, static_cast<std::size_t>(size));
+      return true;
+    }
+    const int error = errno;
+    if (error == EINTR) return true;
+    if (error == EAGAIN || error == EWOULDBLOCK) return false;
+    if (error != ECONNREFUSED && error != ECONNRESET)
+      log::warn("serve.receive", "client={} {}", client, std::strerror(error));
+    lost(client);
+    return false;
   }
 
   void take_packet(unsigned client, std::size_t size) {

@@ -229,7 +229,7 @@ void Switchboard::on_packet(unsigned number, PacketFrame frame) {
     if (const auto trap = client->delivered.find(transaction_of(frame.mad)))
       set_transaction(frame.mad, *trap);
   } else if (method_of(frame.mad) == Method::Trap) {
-    client->sent.note(transaction_of(frame.mad));
+    keep_trap(*client, frame);
   }
   inject(*client, frame);
 }
@@ -323,13 +323,38 @@ void Switchboard::deliver_request(Place place, const MadPacket& packet) {
   hand_to(*number, frame);
 }
 
+void Switchboard::keep_trap(Client& client, const PacketFrame& frame) {
+  constexpr std::size_t kMostTraps = 64;
+  if (client.sent.size() == kMostTraps) client.sent.pop_front();
+  const TimePoint deadline = runtime_.now() + options_.trap_timeout;
+  client.sent.push_back({deadline, frame});
+  watch(deadline);
+}
+
+/// The kernel keeps a trap that was sent with a timeout as it keeps a request. OpenSM sends trap
+/// 144 so, and begins no sweep while one is under way.
+void Switchboard::return_traps(unsigned number, Client& client, TimePoint now) {
+  while (!client.sent.empty() && client.sent.front().deadline <= now) {
+    PacketFrame frame = client.sent.front().frame;
+    client.sent.pop_front();
+    frame.status = kStatusTimedOut;
+    ++stats_.timed_out;
+    hand_to(number, frame);
+  }
+}
+
 /// To whoever sent the trap: a program that counts it as under way waits for nothing else.
 void Switchboard::deliver_repress(Place place, const MadPacket& packet) {
   for (unsigned i = 0; i < clients_.size(); ++i) {
-    const Client* client = clients_[i].get();
-    if (client != nullptr && Place{client->node, client->port} == place &&
-        client->sent.find(transaction_of(packet.mad)) == transaction_of(packet.mad))
-      return hand_to(i, frame_for(place, packet));
+    Client* client = clients_[i].get();
+    if (client == nullptr || Place{client->node, client->port} != place) continue;
+    const auto trap =
+        std::ranges::find(client->sent, transaction_of(packet.mad), [](const PendingTrap& each) {
+          return transaction_of(each.frame.mad);
+        });
+    if (trap == client->sent.end()) continue;
+    client->sent.erase(trap);
+    return hand_to(i, frame_for(place, packet));
   }
   ++stats_.stray;
 }
@@ -376,6 +401,11 @@ void Switchboard::on_watch(std::uint64_t sent_before) {
       if (transaction.id == 0) return;  // answered meanwhile
       next = next ? std::min(*next, transaction.deadline) : transaction.deadline;
     });
+    return_traps(i, *client, now);
+    if (!client->sent.empty()) {
+      const TimePoint deadline = client->sent.front().deadline;
+      next = next ? std::min(*next, deadline) : deadline;
+    }
   }
   if (!next) return;
   const bool instant = options_.agent_timeout == Duration{0};

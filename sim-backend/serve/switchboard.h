@@ -2,11 +2,12 @@
 //
 // Plays the part of the kernel's MAD layer on every node that has clients: answers go to the
 // client that asked, requests to the client that said it is the subnet manager, and a request
-// that stays without an answer comes back with status 110.
+// that stays without an answer, or a trap that nobody represses, comes back with status 110.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@ struct SwitchboardOptions {
   Duration agent_timeout{0};
   unsigned agent_retries = 3;
   Duration program_timeout = std::chrono::seconds(10);  // for what another client answers
+  Duration trap_timeout = std::chrono::seconds(1);      // for the TrapRepress of a client's trap
 };
 
 struct SwitchboardStats {
@@ -62,7 +64,7 @@ struct ClientView {
   std::size_t waiting = 0;  // requests without an answer so far
 };
 
-/// The latest traps of one client, by transaction id.
+/// The latest traps that one client received, by transaction id.
 class TrapIds {
  public:
   void note(std::uint64_t id);
@@ -102,6 +104,11 @@ class Switchboard {
   [[nodiscard]] const SwitchboardStats& stats() const { return stats_; }
 
  private:
+  struct PendingTrap {
+    TimePoint deadline;
+    PacketFrame frame;
+  };
+
   struct Client {
     explicit Client(unsigned number) : table(number) {}
 
@@ -112,7 +119,7 @@ class Switchboard {
     bool is_sm = false;
     std::array<bool, 256> spoke{};  // classes that the client has sent: it has an agent for them
     TrapIds delivered;              // what it is to repress
-    TrapIds sent;                   // what others are to repress
+    std::deque<PendingTrap> sent;   // what others are to repress, oldest first
     TransactionTable table;
   };
 
@@ -137,6 +144,8 @@ class Switchboard {
   [[nodiscard]] PacketFrame frame_for(Place place, const MadPacket& packet) const;
   void hand_to(unsigned number, const PacketFrame& frame);
   void on_lost(unsigned number, Client& client, Transaction& transaction);
+  void keep_trap(Client& client, const PacketFrame& frame);
+  void return_traps(unsigned number, Client& client, TimePoint now);
   void send_tracked(Client& client, Transaction& transaction);
   void watch(TimePoint when);
   void on_watch(std::uint64_t sent_before);

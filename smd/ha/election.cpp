@@ -73,7 +73,6 @@ void Election::enter(SmState state, std::string_view why) {
             config_.priority);
   state_ = state;
   missed_ = 0;
-  takeover_due_.reset();
   if (state != SmState::Standby) poll_timer_.reset();
   if (state == SmState::Master) {
     last_beat_ = runtime_.now();
@@ -231,14 +230,10 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       enter(step->next, why);
       if (go_on) go_on();
       return;
-    case SmAction::Poll: {
-      const bool handed_over = state_ == SmState::Master;
+    case SmAction::Poll:
       end_talks();
       enter(step->next, why);
-      start_polling(about);
-      if (handed_over) expect_takeover();
-      return;
-    }
+      return start_polling(about);
     case SmAction::StopPolling:
       end_talks();
       return enter(step->next, why);
@@ -359,9 +354,7 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
   report_changes();
   if (answer && keeps_in_standby(info(), *answer)) {
     missed_ = 0;
-    if (state_of(*answer) != SmState::Master) return;
-    check_takeover();
-    if (outranks(info(), *answer)) report_priority();
+    if (state_of(*answer) == SmState::Master && outranks(info(), *answer)) report_priority();
     return;
   }
   ++missed_;
@@ -376,21 +369,18 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
                            : std::string("does not answer")));
 }
 
-void Election::ask_own_port(std::function<void(const PortInfo&)> on_info) {
+/// A master learns of us when it looks; trap 144 makes it look.
+void Election::report_priority() {
+  if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
   request_scope_.send({.route = SmpRoute::directed({}),
                        .attribute = AttributeId::PortInfo,
                        .modifier = own_.port.value(),
                        .m_key = config_.m_key},
-                      [on_info = std::move(on_info)](const Result<SmpReply>& reply) {
+                      [this](const Result<SmpReply>& reply) {
                         if (!reply || reply->status != 0) return;
-                        if (const auto own = decode_port_info(reply->data)) on_info(*own);
+                        if (const auto own = decode_port_info(reply->data))
+                          send_priority_trap(*own);
                       });
-}
-
-/// A master learns of us when it looks; trap 144 makes it look.
-void Election::report_priority() {
-  if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
-  ask_own_port([this](const PortInfo& own) { send_priority_trap(own); });
 }
 
 void Election::send_priority_trap(const PortInfo& own) {
@@ -421,41 +411,11 @@ void Election::begin_hold(const ManagerAddress& with) {
 void Election::begin_handover(const ManagerAddress& to) {
   begin_hold(to);
   log::info("sm.handover", "to={} lid={}", counterpart_.guid, counterpart_.lid);
-  send_handover([this](const Result<SmpReply>& reply) {
+  SmpRequest request = sm_request(counterpart_.route, Method::Set, info(), config_.m_key);
+  request.modifier = static_cast<std::uint32_t>(SmControl::Handover);
+  request_scope_.send(request, [this](const Result<SmpReply>& reply) {
     if (!reply || reply->status != 0) return give_up(reply ? "it refused" : "it did not answer");
     watch_counterpart();
-  });
-}
-
-/// As the master that gives up the subnet, also when it is said again: others take it from no other
-/// state.
-void Election::send_handover(SmpClient::Done on_answer) {
-  SmInfo shown = info();
-  shown.sm_state = static_cast<std::uint8_t>(SmState::Master);
-  SmpRequest request = sm_request(counterpart_.route, Method::Set, shown, config_.m_key);
-  request.modifier = static_cast<std::uint32_t>(SmControl::Handover);
-  request_scope_.send(request, std::move(on_answer));
-}
-
-void Election::expect_takeover() {
-  takeover_pause_ = config_.patience();
-  takeover_due_ = runtime_.now() + takeover_pause_;
-}
-
-/// A master says nothing of whether it heeded the handover. OpenSM, handed the subnet in the middle
-/// of a sweep that found us master, awaits the handover after that sweep, for good unless it comes
-/// again. Our own port tells: whoever manages it has written itself there.
-void Election::check_takeover() {
-  if (!takeover_due_ || runtime_.now() < *takeover_due_) return;
-  takeover_pause_ *= 2;
-  takeover_due_ = runtime_.now() + takeover_pause_;
-  ask_own_port([this](const PortInfo& own) {
-    if (own.master_sm_lid != own.lid) return takeover_due_.reset();
-    log::info("sm.handover",
-              "to={} lid={}; again: this port still names us as its manager",
-              counterpart_.guid,
-              counterpart_.lid);
-    send_handover([](const Result<SmpReply>&) {});
   });
 }
 

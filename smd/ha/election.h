@@ -8,9 +8,6 @@
 // A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
 // questions in a row without a master's answer. A master that hands over, or waits until a lower
 // one does, writes nothing meanwhile; after as long as a standby waits, it goes on.
-//
-// Who handed over, and whose own port still names it as manager after as long as a standby waits,
-// hands over again, then at twice the pause each time.
 #pragma once
 
 #include <functional>
@@ -144,15 +141,11 @@ class Election {
   void start_polling(const ManagerAddress& whom);
   void poll();
   void on_polled(const std::optional<SmInfo>& info);
-  void ask_own_port(std::function<void(const PortInfo&)> on_info);
   void report_priority();
   void send_priority_trap(const PortInfo& own);
-  void expect_takeover();
-  void check_takeover();
 
   void begin_hold(const ManagerAddress& with);
   void begin_handover(const ManagerAddress& to);
-  void send_handover(SmpClient::Done on_answer);
   void await_handover(const ManagerAddress& from);
   void watch_counterpart();
   void end_talks();
@@ -182,8 +175,6 @@ class Election {
   TimePoint hold_until_;
   unsigned missed_ = 0;
   unsigned polls_ = 0;
-  std::optional<TimePoint> takeover_due_;  // standby that handed over: its port is looked at then
-  Duration takeover_pause_{0};
   std::string trouble_;
   TimePoint last_beat_;
 

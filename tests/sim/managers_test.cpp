@@ -12,7 +12,6 @@
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
-#include "smd/smp/messages.h"
 #include "tests/support/cables.h"
 
 namespace smd::test {
@@ -378,67 +377,6 @@ struct Impostor {
   SmpClient client;
   SmpScope scope;
 };
-
-/// A master at a host, of the highest priority, that answers every order and heeds none.
-struct HeedlessMaster : Impostor {
-  HeedlessMaster(Managers& all, const std::string& host)
-      : Impostor(all, host), own(all.fabric.port_info(all.node(host), PortNum{1}).lid) {
-    client.on_unsolicited([this, &all, host](const Smp& smp, const MadPacket& packet) {
-      if (!is_about(smp, AttributeId::SmInfo)) return;
-      handovers += orders(smp, SmControl::Handover) ? 1 : 0;
-      SmpData data{};
-      encode_sm_info({.guid = all.fabric.spec().nodes[all.node(host)].ports[1].guid,
-                      .priority = 15,
-                      .sm_state = static_cast<std::uint8_t>(SmState::Master)},
-                     data);
-      (void)client.send_once(make_response(smp, packet, data));
-    });
-  }
-
-  /// Makes itself known to the master at `lid`.
-  void ask(Lid lid) {
-    scope.send({.route = SmpRoute::to_lid(lid), .attribute = AttributeId::SmInfo},
-               [](const Result<SmpReply>&) {});
-  }
-
-  /// Writes itself into the port at `lid`, as who manages it does.
-  void claim(Lid lid, PortInfo port) {
-    port.master_sm_lid = own;
-    port.port_state = port.port_physical_state = 0;  // no change
-    SmpRequest request{.route = SmpRoute::to_lid(lid),
-                       .method = Method::Set,
-                       .attribute = AttributeId::PortInfo,
-                       .modifier = 1};
-    encode_port_info(port, request.data);
-    scope.send(request, [](const Result<SmpReply>&) {});
-  }
-
-  const Lid own;
-  unsigned handovers = 0;
-};
-
-// OpenSM 3.3.23 does so when it is handed the subnet in the middle of a sweep.
-TEST(Managers, AHandoverThatWasNotHeededComesAgainUntilThePortHasAnotherManager) {
-  Managers all(kTree, kTwo);
-  ASSERT_TRUE(start(all, 0, 2));
-  const auto port = [&] { return all.fabric.port_info(all[0].node, PortNum{1}); };
-  HeedlessMaster other(all, "host-00002");
-  other.ask(port().lid);
-  ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Standby; }, 10s));
-  EXPECT_EQ(other.handovers, 1u);
-  all.run_for(4s);
-  EXPECT_EQ(other.handovers, 1u) << "it may be sweeping";
-  all.run_for(4s);
-  EXPECT_EQ(other.handovers, 2u);
-  all.run_for(60s);
-  EXPECT_EQ(other.handovers, 4u) << "after 5, 10, 20 and 40 seconds more, seldom enough to sweep";
-  EXPECT_EQ(all[0].state(), SmState::Standby);
-  other.claim(port().lid, port());
-  all.run_for(1s);
-  ASSERT_EQ(port().master_sm_lid, other.own);
-  all.run_for(600s);
-  EXPECT_EQ(other.handovers, 4u) << "heeded";
-}
 
 TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
   Managers all(kTree, kTwo);

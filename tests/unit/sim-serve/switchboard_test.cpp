@@ -308,19 +308,43 @@ TEST(Manager, RepressesATrapWhoseIdLibumad2simOverwrote) {
   EXPECT_EQ(served.fabric.stats().traps, sent) << "a repressed trap is not repeated";
 }
 
+PacketFrame trap_of(std::uint64_t id) {
+  PacketFrame trap{.dlid = Lid{1}, .dqp = 0, .sqp = 0, .length = kMadSize};
+  Smp smp;
+  smp.method = Method::Trap;
+  smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  smp.transaction_id = id;
+  encode_smp(smp, trap.mad);
+  return trap;
+}
+
+TEST(Manager, GetsATrapThatNobodyRepressesBackOnceAsTheKernelGivesItBack) {
+  ServedFabric served;
+  const unsigned manager = served.connect(1, "host-a");
+  const unsigned bystander = served.connect(2, "host-a");
+  served.set_is_sm(manager, true);
+  bring_up(served, manager);
+  const PacketFrame trap = trap_of(kId);
+  served.board.on_packet(manager, trap);
+  served.runtime.run_until(served.runtime.now() + std::chrono::milliseconds(900));
+  EXPECT_THAT(served.wire.got[manager], IsEmpty());
+  served.runtime.run_until(served.runtime.now() + std::chrono::seconds(10));
+  ASSERT_THAT(served.wire.got[manager], SizeIs(1));
+  PacketFrame expected = trap;
+  expected.status = kStatusTimedOut;
+  EXPECT_EQ(served.wire.got[manager][0], expected);
+  EXPECT_THAT(served.wire.got[bystander], IsEmpty());
+}
+
 TEST(Manager, GetsTheRepressOfItsOwnTrapAndNobodyElseDoes) {
   ServedFabric served;
   const unsigned manager = served.connect(1, "host-a");
   const unsigned bystander = served.connect(2, "host-a");
   served.set_is_sm(manager, true);
   bring_up(served, manager);
-  PacketFrame trap{.dlid = Lid{1}, .dqp = 0, .sqp = 0, .length = kMadSize};
-  Smp smp;
-  smp.method = Method::Trap;
-  smp.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
-  smp.transaction_id = 0x0000000300000012u;
-  encode_smp(smp, trap.mad);
-  served.send(manager, trap);
+  const PacketFrame trap = trap_of(0x0000000300000012u);
+  Smp smp = smp_of(trap);
+  served.board.on_packet(manager, trap);
 
   MadPacket repress{.remote_lid = Lid{1}};
   smp.method = Method::TrapRepress;
