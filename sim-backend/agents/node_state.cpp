@@ -98,6 +98,10 @@ CongestionState& NodeState::congestion_regs(PortNum port) {
   return *own;
 }
 
+std::uint64_t NodeState::sl_to_vl_row(PortNum in, PortNum out) const {
+  return row_of(*this, in, out);
+}
+
 SlToVl NodeState::read_sl_to_vl(PortNum in, PortNum out) const {
   const std::uint64_t row = row_of(*this, in, out);
   SlToVl map{};

@@ -81,6 +81,7 @@ struct NodeState {
   [[nodiscard]] bool owns_lid(PortNum port, Lid lid) const;
 
   [[nodiscard]] SlToVl read_sl_to_vl(PortNum in, PortNum out) const;
+  [[nodiscard]] std::uint64_t sl_to_vl_row(PortNum in, PortNum out) const;  // nibble s: VL of SL s
   void write_sl_to_vl(PortNum in, PortNum out, const SlToVl& map);
 
   [[nodiscard]] VlArbTables read_vl_arb(PortNum port) const;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim-backend/agents/forwarding.h"
 #include "sim-backend/agents/node_state.h"
@@ -15,6 +16,17 @@ constexpr std::uint32_t kNobody = UINT32_MAX;
 constexpr std::uint64_t kAllDropped = ~std::uint64_t{0};
 
 PortNum number(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
+
+// A row of 16 nibbles with 15 for each VL that is not in use: 0, 1, 2, 4, 8 or 15 are.
+std::uint64_t drop_unused(std::uint64_t row, unsigned vls) {
+  if (vls == 0) return kAllDropped;
+  constexpr std::uint64_t kLowest = 0x1111111111111111;
+  std::uint64_t dropped = 0;
+  for (unsigned bit = 0; bit < 4; ++bit) {
+    if (vls <= 1u << bit) dropped |= row >> bit & kLowest;
+  }
+  return row | dropped * 15;
+}
 
 }  // namespace
 
@@ -31,6 +43,10 @@ void FabricOracle::rebuild() {
   dirty_.clear();
   connectivity_ = {};
   links_changed_ = graph_changed_ = true;
+  ordered_ = false;
+  taken_rows_.clear();
+  channels_ = 0;
+  changed_channels_.clear();
 
   const FabricSpec& spec = fabric_.spec();
   place_.assign(spec.nodes.size(), 0);
@@ -53,6 +69,8 @@ void FabricOracle::rebuild() {
     }
   }
   outcomes_.assign(ports_.size(), Outcome::Unknown);
+  is_changed_.assign(ports_.size(), false);
+  order_.assign(ports_.size() * kVls, 0);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
       const auto port = static_cast<std::uint8_t>(p);
@@ -145,16 +163,27 @@ void FabricOracle::read_port(std::uint32_t node, std::uint8_t number_here) {
     carries =
         here.state() == PortState::Active && (far == PortState::Armed || far == PortState::Active);
   }
-  if (up != port.up) links_changed_ = graph_changed_ = true;
-  port.up = up;
+  if (up != port.up) {
+    links_changed_ = true;
+    port.up = up;
+    // What comes in here may be on other VLs than the rest of what leaves.
+    if (is_switch) {
+      const Switch& at = switches_[place_[node]];
+      for (unsigned out = 1; out <= at.ports; ++out) mark_channel(at.first + out);
+    }
+  }
   if (carries == port.carries) return;
   if (!is_switch) {
     on_source(hosts_[place_[node] + number_here - 1], carries);
     return;
   }
   port.carries = carries;
-  graph_changed_ = true;
   mark_through(place_[node], number_here);
+  if (port.peer.kind != Kind::Switch) return;
+  channels_ += carries ? 1u : ~std::uint64_t{0};
+  const Switch& at = switches_[place_[node]];
+  mark_channel(at.first + number_here);
+  for (unsigned in = 1; in <= at.ports; ++in) mark_arriving(at, static_cast<std::uint8_t>(in));
 }
 
 void FabricOracle::set_lid(Host& host, std::uint16_t lid, std::uint8_t lmc) {
@@ -214,7 +243,9 @@ void FabricOracle::change_entry(std::uint32_t sw, std::uint16_t lid, std::uint8_
     std::uint32_t& turns = where.turns[turn(where, in, out)];
     const bool was = turns > 0;
     turns = static_cast<std::uint32_t>(static_cast<int>(turns) + by);
-    if (was != (turns > 0)) graph_changed_ = true;
+    if (was == (turns > 0)) return;
+    count_row(where.sl_to_vl[turn(where, in, out)], by);
+    mark_arriving(where, in);
   };
   const auto count_all = [&](int by) {
     const std::uint8_t out = entry(at, lid);
@@ -242,22 +273,22 @@ void FabricOracle::read_sl_to_vl(std::uint32_t sw) {
   const NodeState& state = fabric_.node_state(at.node);
   for (unsigned out = 1; out <= at.ports; ++out) {
     const unsigned vls = data_vls(state.ports[out].info.operational_vls);
-    bool changed = false;
+    bool sl0_changed = false;
     for (unsigned in = 0; in <= at.ports; ++in) {
-      std::uint64_t row = 0;
-      const SlToVl map = state.read_sl_to_vl(number(in), number(out));
-      for (std::size_t sl = 0; sl < map.size(); ++sl) {
-        const std::uint64_t vl = map[sl].value() < vls ? map[sl].value() : 15;
-        row |= vl << (4 * sl);
+      const std::uint64_t row = drop_unused(state.sl_to_vl_row(number(in), number(out)), vls);
+      const std::size_t which =
+          turn(at, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out));
+      const std::uint64_t known = std::exchange(at.sl_to_vl[which], row);
+      if (known == row) continue;
+      sl0_changed = sl0_changed || ((known & 15) == 15) != ((row & 15) == 15);
+      if (at.turns[which] > 0) {
+        count_row(known, -1);
+        count_row(row, 1);
       }
-      std::uint64_t& known =
-          at.sl_to_vl[turn(at, static_cast<std::uint8_t>(in), static_cast<std::uint8_t>(out))];
-      changed = changed || known != row;
-      known = row;
+      mark_channel(at.first + out);
+      if (in != 0) mark_arriving(at, static_cast<std::uint8_t>(in));
     }
-    if (!changed) continue;
-    graph_changed_ = true;
-    mark_through(sw, static_cast<std::uint8_t>(out));
+    if (sl0_changed) mark_through(sw, static_cast<std::uint8_t>(out));
   }
 }
 
@@ -272,6 +303,27 @@ void FabricOracle::mark_through(std::uint32_t sw, std::uint8_t out) {
   for (std::size_t lid = 1; lid < at.table.size(); ++lid) {
     if (at.table[lid] == out) mark(static_cast<std::uint16_t>(lid));
   }
+}
+
+/// Dependencies of the channel that begins at the port may have come or gone.
+void FabricOracle::mark_channel(std::uint32_t port) {
+  graph_changed_ = true;
+  if (is_changed_[port]) return;
+  is_changed_[port] = true;
+  changed_channels_.push_back(port);
+}
+
+/// Of the channel that ends here.
+void FabricOracle::mark_arriving(const Switch& at, std::uint8_t in) {
+  const Peer& from = ports_[at.first + in].peer;
+  if (from.kind == Kind::Switch) mark_channel(switches_[from.index].first + from.port);
+}
+
+void FabricOracle::count_row(std::uint64_t row, int by) {
+  if (row == kAllDropped) return;
+  std::uint64_t& turns = taken_rows_[row];
+  turns += static_cast<std::uint64_t>(by);
+  if (turns == 0) taken_rows_.erase(row);
 }
 
 std::string FabricOracle::name(std::uint32_t sw, std::uint8_t port) const {

@@ -4,7 +4,9 @@
 //
 // A packet leaves a switch by its table's port when that port is Active and the other end at least
 // Armed, never by the port it came in by, and never where SL2VL maps it to a VL that is not in use.
-// Kept up to date change by change: a table write costs what it changes.
+// Kept up to date change by change: a table write costs what it changes. While no channels wait for
+// each other in a circle they have an order, and a change is judged by the dependencies that it may
+// have added: those that respect the order close no circle.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +62,8 @@ class FabricOracle {
   [[nodiscard]] std::string find_loop();
 
  private:
+  static constexpr unsigned kVls = 15;  // for data
+
   enum class Kind : std::uint8_t { Nothing, Switch, Host };
 
   /// What is at the other end of a port's cable.
@@ -119,6 +123,9 @@ class FabricOracle {
   void change_entry(std::uint32_t sw, std::uint16_t lid, std::uint8_t egress);
   void mark(std::uint16_t lid);
   void mark_through(std::uint32_t sw, std::uint8_t out);
+  void mark_channel(std::uint32_t port);
+  void mark_arriving(const Switch& at, std::uint8_t in);
+  void count_row(std::uint64_t row, int by);
   [[nodiscard]] bool wired_as_known(std::uint32_t node) const;
   [[nodiscard]] Peer peer_of(std::uint32_t node, std::uint8_t port) const;
   [[nodiscard]] Port& port_at(std::uint32_t node, std::uint8_t port);
@@ -152,7 +159,12 @@ class FabricOracle {
   };
 
   void refresh_graph();
-  [[nodiscard]] bool same_on_every_vl() const;
+
+  /// Every turn that is taken maps all SLs alike or drops them all: then the virtual channels are
+  /// copies of one graph.
+  [[nodiscard]] bool same_on_every_vl() const { return taken_rows_.size() <= 1; }
+
+  [[nodiscard]] bool respects_order(std::uint32_t port) const;
   [[nodiscard]] Graph channels() const;
   [[nodiscard]] Graph virtual_channels_of_each() const;
   void find_components(const Graph& graph);
@@ -173,7 +185,14 @@ class FabricOracle {
   std::vector<std::uint32_t> touched_;    // likewise
   Connectivity connectivity_;
   bool links_changed_ = true;
+  std::map<std::uint64_t, std::uint64_t> taken_rows_;  // that drop not all: turns that are taken
+  std::uint64_t channels_ = 0;                         // between switches, that carry data
   bool graph_changed_ = true;
+  bool ordered_ = false;              // no circle, and `order_` falls along every dependency
+  bool copies_ = false;               // the order is that of one graph for all VLs
+  std::vector<std::uint32_t> order_;  // by port and VL; of VL 0 where the graphs are copies
+  std::vector<std::uint32_t> changed_channels_;  // ports: from here dependencies may have come
+  std::vector<bool> is_changed_;                 // port
   DeadlockLevel deadlock_;
   std::string cycle_;
 };

@@ -2,6 +2,7 @@
 // takes what arrives.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <deque>
 
 #include <fmt/core.h>
@@ -19,20 +20,6 @@ unsigned vl_of(std::uint64_t row, unsigned sl) {
 }
 
 }  // namespace
-
-/// Every turn that is taken maps all SLs alike or drops them all: then the virtual channels are
-/// copies of one graph.
-bool FabricOracle::same_on_every_vl() const {
-  std::uint64_t row = kAllDropped;
-  for (const Switch& sw : switches_) {
-    for (std::size_t t = 0; t < sw.turns.size(); ++t) {
-      if (sw.turns[t] == 0 || sw.sl_to_vl[t] == kAllDropped) continue;
-      if (row != kAllDropped && sw.sl_to_vl[t] != row) return false;
-      row = sw.sl_to_vl[t];
-    }
-  }
-  return true;
-}
 
 FabricOracle::Graph FabricOracle::channels() const {
   Graph graph;
@@ -77,7 +64,6 @@ std::vector<std::uint16_t> FabricOracle::arriving_vls(std::uint32_t sw, std::uin
 FabricOracle::Graph FabricOracle::virtual_channels_of_each() const {
   const Graph plain = channels();
   Graph graph;
-  constexpr unsigned kVls = 15;
   for (const VirtualChannel& vertex : plain.virtual_channels) {
     for (unsigned vl = 0; vl < kVls; ++vl) {
       graph.virtual_channels.push_back({vertex.port, static_cast<std::uint8_t>(vl)});
@@ -131,7 +117,7 @@ void FabricOracle::find_components(const Graph& graph) {
   std::vector<std::uint32_t> order(n, kUnseen), low(n, 0), stack;
   std::vector<bool> on_stack(n, false), on_cycle(ports_.size(), false);
   std::vector<Frame> frames;
-  std::uint32_t seen = 0;
+  std::uint32_t seen = 0, closed = 0;
   const auto open = [&](std::uint32_t vertex) {
     order[vertex] = low[vertex] = seen++;
     stack.push_back(vertex);
@@ -156,6 +142,9 @@ void FabricOracle::find_components(const Graph& graph) {
       if (!frames.empty())
         low[frames.back().vertex] = std::min(low[frames.back().vertex], low[done]);
       if (low[done] != order[done]) continue;
+      // Components close after all that can be reached from them.
+      const VirtualChannel& closes = graph.virtual_channels[done];
+      order_[closes.port * kVls + closes.vl] = ++closed;
       std::vector<std::uint32_t> component;
       do {
         component.push_back(stack.back());
@@ -208,12 +197,51 @@ void FabricOracle::trace_cycle(const Graph& graph, const std::vector<std::uint32
 void FabricOracle::refresh_graph() {
   if (!graph_changed_) return;
   graph_changed_ = false;
+  deadlock_.channels = channels_;
+  const bool holds = ordered_ && copies_ == same_on_every_vl() &&
+                     std::ranges::all_of(changed_channels_, [this](std::uint32_t port) {
+                       return respects_order(port);
+                     });
+  for (const std::uint32_t port : changed_channels_) is_changed_[port] = false;
+  changed_channels_.clear();
+  if (holds) return;
   cycle_.clear();
-  deadlock_ = {};
-  for (const Port& port : ports_) {
-    if (port.carries && port.peer.kind == Kind::Switch) ++deadlock_.channels;
+  copies_ = same_on_every_vl();
+  find_components(copies_ ? channels() : virtual_channels_of_each());
+  ordered_ = deadlock_.on_cycle == 0;
+}
+
+/// Whether the order falls along every dependency of the channel.
+bool FabricOracle::respects_order(std::uint32_t port) const {
+  const Peer& peer = ports_[port].peer;
+  if (!ports_[port].carries || peer.kind != Kind::Switch) return true;
+  const auto from = std::ranges::upper_bound(switches_, port, {}, &Switch::first) - 1;
+  std::vector<std::uint16_t> arriving;
+  if (!copies_) {
+    arriving = arriving_vls(static_cast<std::uint32_t>(from - switches_.begin()),
+                            static_cast<std::uint8_t>(port - from->first));
   }
-  find_components(same_on_every_vl() ? channels() : virtual_channels_of_each());
+  const std::uint32_t* const here = &order_[port * kVls];
+  const Switch& there = switches_[peer.index];
+  for (unsigned out = 1; out <= there.ports; ++out) {
+    const std::uint32_t to = there.first + out;
+    const std::size_t t = turn(there, peer.port, static_cast<std::uint8_t>(out));
+    if (there.turns[t] == 0 || there.sl_to_vl[t] == kAllDropped) continue;
+    if (!ports_[to].carries || ports_[to].peer.kind != Kind::Switch) continue;
+    const std::uint32_t* const onward = &order_[to * kVls];
+    if (copies_) {
+      if (here[0] <= onward[0]) return false;
+      continue;
+    }
+    for (unsigned sl = 0; sl < 16; ++sl) {
+      const unsigned next = vl_of(there.sl_to_vl[t], sl);
+      if (next == 15) continue;
+      for (unsigned vls = arriving[sl]; vls != 0; vls &= vls - 1) {
+        if (here[std::countr_zero(vls)] <= onward[next]) return false;
+      }
+    }
+  }
+  return true;
 }
 
 const DeadlockLevel& FabricOracle::deadlock() {

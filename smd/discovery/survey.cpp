@@ -220,25 +220,41 @@ void Survey::unlink(LinkEnd end) {
 }
 
 RouteTree::RouteTree(const Survey& survey) : survey_(&survey), steps_(survey.size()) {
-  std::vector<std::uint32_t> order{0};
   steps_[0] = {.arrival = survey.local_port(), .depth = 0};
+  grow({0});
+}
+
+/// What can be reached from the nodes of `order` and is not reached yet. False where a route would
+/// have too many hops.
+bool RouteTree::grow(std::vector<std::uint32_t> order) {
+  bool complete = true;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::uint32_t n = order[at];
-    if (steps_[n].depth == kMaxHops) continue;
-    const bool forwards = survey.node(n).info.is_switch();
-    const std::vector<LinkEnd>& peers = survey.peers(n);
+    const bool forwards = survey_->node(n).info.is_switch();
+    const std::vector<LinkEnd>& peers = survey_->peers(n);
     for (unsigned p = 1; p < peers.size(); ++p) {
       const LinkEnd from{n, PortNum{static_cast<std::uint8_t>(p)}};
-      if (!forwards && (n != 0 || from.port != survey.local_port())) continue;
+      if (!forwards && (n != 0 || from.port != survey_->local_port())) continue;
       const LinkEnd peer = peers[p];
       if (peer.node == Survey::kNobody || steps_[peer.node].depth != kUnreached) continue;
-      if (survey.node(peer.node).broken) continue;
+      if (survey_->node(peer.node).broken) continue;
+      if (steps_[n].depth == kMaxHops) {
+        complete = false;
+        break;
+      }
       steps_[peer.node] = {.from = from,
                            .arrival = peer.port,
                            .depth = static_cast<std::uint8_t>(steps_[n].depth + 1)};
       order.push_back(peer.node);
     }
   }
+  return complete;
+}
+
+bool RouteTree::join(LinkEnd a, LinkEnd b) {
+  steps_.resize(survey_->size());
+  if (reaches(a.node) == reaches(b.node)) return true;
+  return grow({reaches(a.node) ? a.node : b.node});
 }
 
 HopPath RouteTree::path(std::uint32_t node) const {

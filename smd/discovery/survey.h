@@ -147,6 +147,10 @@ class RouteTree {
   /// any more.
   std::vector<std::uint32_t> cut(LinkEnd end);
 
+  /// Takes in a link that came to the survey. What only it leads to is reached from then on, not
+  /// always by the shortest route. False where a route would have too many hops.
+  bool join(LinkEnd a, LinkEnd b);
+
  private:
   static constexpr std::uint8_t kUnreached = UINT8_MAX;
 
@@ -155,6 +159,8 @@ class RouteTree {
     PortNum arrival;
     std::uint8_t depth = kUnreached;
   };
+
+  bool grow(std::vector<std::uint32_t> order);
 
   const Survey* survey_;
   std::vector<Step> steps_;

@@ -251,6 +251,7 @@ bool SuspectRun::may_join(LinkEnd from, LinkEnd arrival) {
 
 void SuspectRun::on_joined(LinkEnd a, LinkEnd b) {
   tree_is_old_ = true;
+  if (!tree_.join(a, b)) tree_lacks_ = true;
   suspect_end(a);
   suspect_end(b);
 }
@@ -268,7 +269,7 @@ void SuspectRun::unlink(LinkEnd end) {
   if (!peer) return;
   const std::vector<std::uint32_t> cut = tree_.cut(end);
   survey_.unlink(end);
-  if (!cut.empty()) tree_is_old_ = true;
+  if (!cut.empty()) tree_is_old_ = tree_lacks_ = true;
   for (const std::uint32_t node : cut) {
     unreachable_.push_back(node);
     if (!is_reading(node)) continue;
@@ -290,13 +291,14 @@ void SuspectRun::unlink(LinkEnd end) {
 
 RouteTree& SuspectRun::current_tree() {
   if (std::exchange(tree_is_old_, false)) tree_ = RouteTree(survey_);
+  tree_lacks_ = false;
   return tree_;
 }
 
 std::optional<SmpRoute> SuspectRun::route_to(std::uint32_t node) {
   if (tree_.reaches(node)) return SmpRoute::directed(tree_.path(node));
   if (!is_known(node)) return survey_.node(node).route;
-  if (current_tree().reaches(node)) return SmpRoute::directed(tree_.path(node));
+  if (tree_lacks_ && current_tree().reaches(node)) return SmpRoute::directed(tree_.path(node));
   return std::nullopt;
 }
 

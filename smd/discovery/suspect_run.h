@@ -84,6 +84,7 @@ class SuspectRun final : public PartialRun {
   std::vector<LinkEnd> stranded_;           // to be probed when they are found again
   RouteTree tree_;
   bool tree_is_old_ = false;  // links came or went
+  bool tree_lacks_ = false;   // perhaps a node that can be reached
   bool one_by_one_ = false;
   bool started_ = false;
 };
