@@ -27,15 +27,6 @@ void keep_ports(std::span<std::uint64_t> outs, unsigned last) {
   }
 }
 
-std::vector<std::uint16_t> find_owned(const LidMap& lids, const ForwardingTables& tables) {
-  std::vector<std::uint16_t> owned;
-  const std::size_t end = std::min(lids.owner.size(), tables.blocks() * kLftBlockSize);
-  for (std::size_t lid = 0; lid < end; ++lid) {
-    if (lids.owner[lid] != kNone<PortIdx>) owned.push_back(static_cast<std::uint16_t>(lid));
-  }
-  return owned;
-}
-
 }  // namespace
 
 ChannelGraph::ChannelGraph(const Fabric& fabric, unsigned vls) : fabric_(fabric), vls_(vls) {
@@ -149,7 +140,7 @@ void add_table_turns(const Fabric& fabric,
                      const LidMap& lids,
                      const ForwardingTables& tables,
                      ChannelGraph& graph) {
-  const std::vector<std::uint16_t> owned = find_owned(lids, tables);
+  const std::vector<std::uint16_t> owned = find_owned_lids(lids, tables);
   const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
   std::array<const PortNum*, kEntries> onward{};           // by egress: the next switch's entries
   std::vector<std::uint64_t> turns(kEntries * kWords, 0);  // by egress: that of the next switch
@@ -179,6 +170,115 @@ void add_table_turns(const Fabric& fabric,
     }
     std::ranges::fill(turns, 0);
   }
+}
+
+std::vector<std::uint16_t> find_owned_lids(const LidMap& lids, const ForwardingTables& tables) {
+  std::vector<std::uint16_t> owned;
+  const std::size_t end = std::min(lids.owner.size(), tables.blocks() * kLftBlockSize);
+  for (std::size_t lid = 0; lid < end; ++lid) {
+    if (lids.owner[lid] != kNone<PortIdx>) owned.push_back(static_cast<std::uint16_t>(lid));
+  }
+  return owned;
+}
+
+TurnCounts::TurnCounts(const Fabric& fabric) {
+  Rows rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
+            .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
+  std::uint32_t first = 0;
+  for (const NodeIdx node : fabric.switch_node) {
+    const auto width = static_cast<std::uint16_t>(fabric.num_ports(node) + 1);
+    for (const PortIdx port : fabric.ports_of(node)) {
+      rows.first[port] = first;
+      rows.width[port] = width;
+      first += width;
+    }
+  }
+  rows_ = std::make_shared<const Rows>(std::move(rows));
+  counts_.assign(first, 0);
+}
+
+void TurnCounts::add(const Fabric& fabric,
+                     const ForwardingTables& tables,
+                     std::span<const std::uint16_t> lids) {
+  change(fabric, tables, lids, true);
+}
+
+void TurnCounts::take_away(const Fabric& fabric,
+                           const ForwardingTables& tables,
+                           std::span<const std::uint16_t> lids) {
+  change(fabric, tables, lids, false);
+}
+
+void TurnCounts::change(const Fabric& fabric,
+                        const ForwardingTables& tables,
+                        std::span<const std::uint16_t> lids,
+                        bool add) {
+  const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
+  std::array<const PortNum*, kEntries> onward{};             // by egress: the next switch's entries
+  std::vector<std::uint16_t> found(kEntries * kEntries, 0);  // by egress: that of the next switch
+  for (std::uint32_t sw = 0; sw < switches; ++sw) {
+    const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
+    const PortNum* const own = tables.row(SwitchIdx{sw}).data();
+    onward.fill(nullptr);
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
+      if (next != kNone<SwitchIdx> && next.value() < switches)
+        onward[fabric.number_of(port).value()] = tables.row(next).data();
+    }
+    for (const std::uint16_t lid : lids) {
+      const std::size_t egress = own[lid].value();
+      if (onward[egress] != nullptr) ++found[egress * kEntries + onward[egress][lid].value()];
+    }
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const std::size_t egress = fabric.number_of(port).value();
+      if (onward[egress] == nullptr) continue;
+      std::uint16_t* const some = found.data() + egress * kEntries;
+      std::uint16_t* const all = counts_.data() + rows_->first[fabric.peer[port]];
+      for (std::size_t out = 0; out < rows_->width[fabric.peer[port]]; ++out)
+        all[out] = static_cast<std::uint16_t>(add ? all[out] + some[out] : all[out] - some[out]);
+      std::fill_n(some, kEntries, std::uint16_t{0});
+    }
+  }
+}
+
+void TurnCounts::replace(
+    const Fabric& fabric, ForwardingTables& tables, SwitchIdx sw, Lid lid, PortNum egress) {
+  change_around(fabric, tables, sw, lid, false);
+  tables.set_route(sw, lid, egress);
+  change_around(fabric, tables, sw, lid, true);
+}
+
+void TurnCounts::change_around(
+    const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add) {
+  const auto change_one = [&](PortIdx in, PortNum out) {
+    if (out.value() >= rows_->width[in]) return;  // no such port
+    if (add) {
+      ++at(in, out);
+    } else {
+      --at(in, out);
+    }
+  };
+  const NodeIdx node = fabric.switch_node[sw];
+  const PortNum egress = tables.route(sw, lid);
+  for (const PortIdx port : fabric.external_ports(node)) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx>) continue;
+    const SwitchIdx other = fabric.switch_of[fabric.node_of[peer]];
+    if (other == kNone<SwitchIdx>) continue;
+    if (fabric.number_of(port) == egress) change_one(peer, tables.route(other, lid));
+    // A cable from the switch to itself was seen from its other end.
+    if (other != sw && tables.route(other, lid) == fabric.number_of(peer)) change_one(port, egress);
+  }
+}
+
+std::array<std::uint64_t, 4> TurnCounts::find_outs(PortIdx in) const {
+  std::array<std::uint64_t, 4> outs{};
+  const std::span<const std::uint16_t> counts = row(in);
+  for (std::size_t out = 0; out < counts.size(); ++out)
+    outs[out / 64] |= std::uint64_t{counts[out] != 0} << (out % 64);
+  return outs;
 }
 
 }  // namespace smd

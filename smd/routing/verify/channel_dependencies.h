@@ -1,7 +1,10 @@
 // The channel dependency graph of given tables. For verification only.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -46,6 +49,10 @@ class ChannelGraph {
   /// Empty when there is none; else the shortest of those found from a bounded number of starts.
   [[nodiscard]] std::vector<ChannelStep> find_cycle() const;
 
+  friend bool operator==(const ChannelGraph& a, const ChannelGraph& b) {
+    return a.rows_ == b.rows_;
+  }
+
  private:
   using Channel = std::uint32_t;  // port * vls + vl
 
@@ -74,5 +81,90 @@ void add_table_turns(const Fabric& fabric,
                      const LidMap& lids,
                      const ForwardingTables& tables,
                      ChannelGraph& graph);
+
+/// LIDs that somebody has and the tables have entries for, ascending.
+[[nodiscard]] std::vector<std::uint16_t> find_owned_lids(const LidMap& lids,
+                                                         const ForwardingTables& tables);
+
+/// How many LIDs take each turn, so that what one LID does no longer can be taken away. A LID takes
+/// the turn (in, out) when the switch at the other end of the link of `in` sends it there, and the
+/// switch of `in` has the entry `out` for it, wherever that leads. Of the LIDs that were added, and
+/// of no other: those that nobody has count when they were added, as tables may still hold entries
+/// for them.
+class TurnCounts {
+ public:
+  TurnCounts() = default;
+
+  /// Of no LID, for the switches of `fabric`.
+  explicit TurnCounts(const Fabric& fabric);
+
+  /// Requires: the fabric that this was made for, or one with the same nodes; LIDs that `tables`
+  /// have entries for, each one once.
+  void add(const Fabric& fabric,
+           const ForwardingTables& tables,
+           std::span<const std::uint16_t> lids);
+
+  /// Requires: they were added, with the same entries and links.
+  void take_away(const Fabric& fabric,
+                 const ForwardingTables& tables,
+                 std::span<const std::uint16_t> lids);
+
+  /// One LID more, or one less. Requires: `in` is a port of a switch; a turn that is taken.
+  void add(PortIdx in, PortNum out) { ++at(in, out); }
+
+  void take_away(PortIdx in, PortNum out) { --at(in, out); }
+
+  /// Gives the switch another entry, in `tables` as well as in the turns to it and from it.
+  /// Requires: as add(); the LID was added.
+  void replace(
+      const Fabric& fabric, ForwardingTables& tables, SwitchIdx sw, Lid lid, PortNum egress);
+
+  /// Requires: `in` is a port of a switch, and `out` a number of its ports, 0 included.
+  [[nodiscard]] std::uint16_t count(PortIdx in, PortNum out) const {
+    return counts_[rows_->first[in] + out.value()];
+  }
+
+  /// By the number of `out`, 0 included. Requires: `in` is a port of a switch.
+  [[nodiscard]] std::span<const std::uint16_t> row(PortIdx in) const {
+    return {counts_.data() + rows_->first[in], rows_->width[in]};
+  }
+
+  /// Whether any turn from `in` is taken. Requires: as row().
+  [[nodiscard]] bool is_taken(PortIdx in) const {
+    return std::ranges::any_of(row(in), [](std::uint16_t lids) { return lids != 0; });
+  }
+
+  /// Requires: as row(), and as many numbers.
+  void set_row(PortIdx in, std::span<const std::uint16_t> lids) {
+    std::ranges::copy(lids, counts_.begin() + rows_->first[in]);
+  }
+
+  /// A bit for each turn that is taken, by the number of `out`. Requires: as row().
+  [[nodiscard]] std::array<std::uint64_t, 4> find_outs(PortIdx in) const;
+
+  friend bool operator==(const TurnCounts& a, const TurnCounts& b) {
+    return a.counts_ == b.counts_;
+  }
+
+ private:
+  struct Rows {  // of the ports of switches
+    IndexVector<PortIdx, std::uint32_t> first;
+    IndexVector<PortIdx, std::uint16_t> width;
+  };
+
+  [[nodiscard]] std::uint16_t& at(PortIdx in, PortNum out) {
+    return counts_[rows_->first[in] + out.value()];
+  }
+
+  void change(const Fabric& fabric,
+              const ForwardingTables& tables,
+              std::span<const std::uint16_t> lids,
+              bool add);
+  void change_around(
+      const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add);
+
+  std::shared_ptr<const Rows> rows_;
+  std::vector<std::uint16_t> counts_;
+};
 
 }  // namespace smd
