@@ -115,7 +115,8 @@ TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_o
                             .unknown = job.held.unknown,
                             .blocked = job.blocked,
                             .orientation = &job.goal->routing->orientation,
-                            .sl_to_vl = lanes ? &*lanes : nullptr};
+                            .sl_to_vl = lanes ? &*lanes : nullptr,
+                            .turns = nullptr};
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // sweep after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;

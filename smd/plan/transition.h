@@ -139,7 +139,6 @@ struct TransitionTask {
 
   /// How many of the LIDs that somebody has take each turn of `wanted`; null: nobody has counted.
   const TurnCounts* turns = nullptr;
-  const ChannelOrder* order = nullptr;  // that these turns probably respect; null: none is known
 };
 
 /// Any SL-to-VL entry is not known to be as wanted.

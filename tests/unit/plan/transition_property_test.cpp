@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "smd/plan/make/ordered_phases.h"
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/check_transition.h"
 #include "smd/routing/updn/forbidden_turns.h"
@@ -207,17 +206,6 @@ struct Tally {
   }
 };
 
-/// In which every turn of the wanted routes is respected; nothing where they close a cycle.
-std::optional<ChannelOrder> order_of(const TransitionTask& task) {
-  TransitionTask wanted = task;
-  wanted.held = task.wanted;
-  wanted.blocked.clear();
-  wanted.sl_to_vl = nullptr;
-  const InitialState initial{wanted};
-  TransientGraph transient{wanted, initial, {}};
-  return find_order(transient, TurnGraph{*task.fabric}, true);
-}
-
 /// None when the routes are no good before or afterwards, as those of minhop may be.
 std::optional<Change> draw_good_change(Draw& draw, Keeps& keeps) {
   const Drawn drawn = draw_change(draw);
@@ -291,10 +279,8 @@ void compare_made_by_change(std::uint64_t first, std::uint64_t last, unsigned mu
         full.blocked.push_back({turn.sw, turn.in, turn.out});
     TurnCounts turns{*full.fabric};
     turns.add(*full.fabric, *full.wanted, find_owned_lids(*full.lids, *full.wanted));
-    const std::optional<ChannelOrder> order = order_of(full);
     TransitionTask counted = full;
     counted.turns = &turns;
-    counted.order = order && draw.chance(0.9) ? &*order : nullptr;
     const TransitionPlan plan = plan_transition(full, {});
     const TransitionPlan by_change = plan_transition(counted, {});
     ASSERT_EQ(print_transition_kind(by_change.kind), print_transition_kind(plan.kind));
