@@ -11,7 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "smd/admin/json_depth.h"
+#include "smd/admin/commands.h"
 
 namespace smd {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "smd/admin/json_depth.h"
 #include "smd/base/check.h"
 
 namespace smd {

@@ -8,7 +8,6 @@
 #include "smd/bin/verify_input.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
-#include "smd/routing/verify/path_sets.h"
 #include "smd/routing/verify/patterns.h"
 #include "smd/subnet/cycle_report.h"
 

@@ -273,7 +273,7 @@ void Cycle::on_routed(Routed routed) {
     final_ = {.tables = std::move(routed.tables), .began = parts_.runtime.now()};
     return await_part();
   }
-  set_target(std::move(routed.tables));
+  set_target(std::move(routed.tables), std::move(routed.verified));
 }
 
 std::string Cycle::engine() const {
@@ -304,7 +304,7 @@ void Cycle::mark_verified() {
   state.silence = report_.silent;
 }
 
-void Cycle::set_target(RoutingTables goal) {
+void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes> verified) {
   ManagerState& state = parts_.state;
   const Fabric& fabric = *found_.fabric;
   std::optional<MulticastVl> apart;
@@ -323,7 +323,8 @@ void Cycle::set_target(RoutingTables goal) {
                                                         .routing = std::move(goal),
                                                         .rows = std::move(rows),
                                                         .partitions = std::move(partitions),
-                                                        .multicast_vl = apart});
+                                                        .multicast_vl = apart,
+                                                        .verified = std::move(verified)});
   replans_ = 0;
   read_rows();
 }
@@ -346,7 +347,8 @@ void Cycle::await_part() {
   deferred_ = Timer(parts_.runtime, std::max(ready, parts_.runtime.now()), [this] {
     const RoutingTables& provisional = parts_.state.in_force->routing;
     const unsigned last = lids_.top.value() * (final_.part + 1) / kFinalParts;
-    set_target(take_over(provisional, final_.tables, Lid{static_cast<std::uint16_t>(last)}));
+    set_target(take_over(provisional, final_.tables, Lid{static_cast<std::uint16_t>(last)}),
+               nullptr);
   });
 }
 
@@ -559,9 +561,12 @@ void Cycle::measure() {
   work_.offload(
       parts_.runtime,
       [in_force] { return compute_statistics(*in_force); },
-      [this](const RouteStatistics& statistics) {
+      [this, in_force](const RouteStatistics& statistics) {
         report_.routes = statistics.routes;
         report_.load = statistics.load;
+        report_.check_differs = statistics.differs;
+        if (statistics.verified != in_force->verified && parts_.state.in_force == in_force)
+          parts_.state.replace_in_force(with_verified(*in_force, statistics.verified));
         finish();
       });
 }

@@ -89,7 +89,7 @@ class Cycle {
   [[nodiscard]] bool is_on_trial() const;
   void end_trial(std::string why, bool needs_force);
   void mark_verified();
-  void set_target(RoutingTables goal);
+  void set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes> verified);
   void await_part();
   void read_rows();
   [[nodiscard]] PlanJob plan_job(std::shared_ptr<const ActiveSubnet> goal) const;

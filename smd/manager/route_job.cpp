@@ -25,6 +25,17 @@ bool made_by(const RoutingTables& tables, const std::string& engine) {
   return tables.engine == engine || tables.chosen_by == engine;
 }
 
+/// By what differs from the routes in force, where it is known what was found of those.
+void check(const RouteJob& job, Routed& out) {
+  const bool known = job.in_force && job.in_force->verified;
+  RouteCheck checked =
+      check_route_changes(known ? job.in_force->verified.get() : nullptr,
+                          known ? job.in_force->routes() : RoutesOnFabric{},
+                          {.fabric = &*job.fabric, .lids = &job.lids, .routing = &out.tables});
+  out.routes = std::move(checked.routes);
+  out.verified = std::move(checked.verified);
+}
+
 Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   Routed out;
   const Engine* chosen = engine_for(*job.fabric, engine);
@@ -54,9 +65,9 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
     return out;
   }
   out.tables = std::move(*tables);
-  out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  check(job, out);
   if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
-    out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+    check(job, out);
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
@@ -141,7 +152,7 @@ std::optional<Routed> keep_found(const RouteJob& job,
       out.tables.lft.set_route(SwitchIdx{sw}, lid, found.route(SwitchIdx{sw}, lid));
   }
   if (!kept_any) return std::nullopt;
-  out.routes = check_routes(*job.fabric, job.lids, out.tables, {.minimality = false});
+  check(job, out);
   if (!out.routes.ok()) return std::nullopt;
   out.tables.recomputed.reset();
   return out;
@@ -172,16 +183,19 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   without_past.orientation = {};
   Routed fresh = compute_with(without_past, job.engine, Keep::Nothing);
   if (fresh.error) return std::nullopt;
-  const auto peak_of = [&](const RoutingTables& tables) {
-    return measure_load(*job.fabric, job.lids, tables.lft).max;
+  const auto peak_of = [&](const RoutingTables& tables, const VerifiedRoutes* verified) {
+    return verified != nullptr ? verified->measure_load(*job.fabric).max
+                               : measure_load(*job.fabric, job.lids, tables.lft).max;
   };
-  const std::uint64_t least = peak_of(fresh.tables);
-  const auto is_even = [&](const RoutingTables& tables) {
-    return kEven * static_cast<double>(least) >= static_cast<double>(peak_of(tables));
+  const std::uint64_t least = peak_of(fresh.tables, fresh.verified.get());
+  const auto is_even = [&](std::uint64_t peak) {
+    return kEven * static_cast<double>(least) >= static_cast<double>(peak);
   };
-  if (is_even(now)) return std::nullopt;
+  if (is_even(peak_of(now, job.in_force->verified.get()))) return std::nullopt;
   Routed rebalanced = compute_with(job, job.engine, Keep::RoutesRebalanced);
-  return !rebalanced.error && is_even(rebalanced.tables) ? rebalanced : fresh;
+  const bool good =
+      !rebalanced.error && is_even(peak_of(rebalanced.tables, rebalanced.verified.get()));
+  return good ? rebalanced : fresh;
 }
 
 RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {
@@ -196,8 +210,20 @@ RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid
 }
 
 RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
-  return {.routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
-          .load = measure_load(in_force.fabric(), in_force.lids, in_force.routing->lft)};
+  RouteStatistics out{
+      .routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
+      .load = {},
+      .verified = in_force.verified,
+  };
+  if (out.verified != nullptr && !out.verified->agrees_with(out.routes)) {
+    out.differs = true;
+    out.verified = nullptr;
+  }
+  if (out.verified == nullptr) out.verified = VerifiedRoutes::build(in_force.routes());
+  out.load = out.verified != nullptr
+                 ? out.verified->measure_load(in_force.fabric())
+                 : measure_load(in_force.fabric(), in_force.lids, in_force.routing->lft);
+  return out;
 }
 
 }  // namespace smd

@@ -29,6 +29,7 @@ struct RouteJob {
 struct Routed {
   RoutingTables tables;
   RouteReport routes;
+  std::shared_ptr<const VerifiedRoutes> verified;  // null: they were checked in full
   std::string
       fallback_reason;  // why another engine than the asked one was used; empty when it was not
   std::optional<Error> error;  // refused, or not verified: `tables` must not be written
@@ -47,10 +48,13 @@ struct Routed {
                                       const RoutingTables& next,
                                       Lid last);
 
-/// For reports: lengths and loads of the routes in force.
+/// For reports: lengths and loads of the routes in force. The full check runs beside what the check
+/// of changes has kept of them.
 struct RouteStatistics {
   RouteReport routes;
   LoadReport load;
+  std::shared_ptr<const VerifiedRoutes> verified;  // to be kept; null where there is a fault
+  bool differs = false;                            // what was kept is not what the full check found
 };
 
 [[nodiscard]] RouteStatistics compute_statistics(const ActiveSubnet& in_force);

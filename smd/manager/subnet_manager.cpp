@@ -339,6 +339,10 @@ void SubnetManager::on_cycle(CycleReport report) {
   keep(report);
   if (!report.resweep.empty())
     pending_.merge(SweepTrigger::of("a change while it was looked at", std::move(report.resweep)));
+  if (report.check_differs) {
+    log::error("route.check_differs", "engine={} next=\"full cycle\"", report.engine);
+    pending_.merge(SweepTrigger::of_everything("the checks of routes differ"));
+  }
   if (!report.error) {
     deferred_work_.note_came_up(state_.in_force->fabric(), report.came_up);
     if (!deferred_work_due_since_) deferred_work_due_since_ = runtime_.now();

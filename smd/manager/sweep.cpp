@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "smd/manager/cycle_log.h"
-#include "smd/smp/timing.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
 

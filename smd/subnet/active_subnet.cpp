@@ -94,7 +94,19 @@ std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,
                                                            .routing = now.routing,
                                                            .rows = now.rows,
                                                            .partitions = now.partitions,
-                                                           .multicast_vl = now.multicast_vl});
+                                                           .multicast_vl = now.multicast_vl,
+                                                           .verified = now.verified});
+}
+
+std::shared_ptr<const ActiveSubnet> with_verified(const ActiveSubnet& now,
+                                                  std::shared_ptr<const VerifiedRoutes> verified) {
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = now.sweep,
+                                                           .lids = now.lids,
+                                                           .routing = now.routing,
+                                                           .rows = now.rows,
+                                                           .partitions = now.partitions,
+                                                           .multicast_vl = now.multicast_vl,
+                                                           .verified = std::move(verified)});
 }
 
 }  // namespace smd

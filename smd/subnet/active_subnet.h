@@ -18,6 +18,7 @@
 #include "smd/ib/types.h"
 #include "smd/policy/partition_map.h"
 #include "smd/routing/tables.h"
+#include "smd/routing/verify/verified_routes.h"
 
 namespace smd {
 
@@ -54,7 +55,15 @@ struct ActiveSubnet {
   const std::optional<MulticastVl>
       multicast_vl{};  // nothing: groups have the SLs that were asked for
 
+  /// Of its routes on its fabric, for the check of those that come next; null: that is done in
+  /// full.
+  const std::shared_ptr<const VerifiedRoutes> verified{};
+
   [[nodiscard]] const Fabric& fabric() const { return *sweep.fabric; }
+
+  [[nodiscard]] RoutesOnFabric routes() const {
+    return {.fabric = &fabric(), .lids = &*lids, .routing = &*routing};
+  }
 
   /// They came from one cycle: at most what is known of the fabric differs.
   [[nodiscard]] bool has_routes_of(const ActiveSubnet& other) const {
@@ -68,5 +77,9 @@ struct ActiveSubnet {
 /// The same routes on `fabric`, which has the same nodes and cables and knows more of them.
 [[nodiscard]] std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,
                                                               std::shared_ptr<const Fabric> fabric);
+
+/// The same, with what was found of its routes.
+[[nodiscard]] std::shared_ptr<const ActiveSubnet> with_verified(
+    const ActiveSubnet& now, std::shared_ptr<const VerifiedRoutes> verified);
 
 }  // namespace smd

@@ -72,7 +72,8 @@ struct CycleReport {
   FabricCounts counts;
   bool routed = false;  // an engine made tables: `routes`, `load` and what follows speak of them
   RouteReport routes;
-  std::string cycle_text;  // of a credit loop, when there is one
+  bool check_differs = false;  // what was kept of the check is not what the full one found
+  std::string cycle_text;      // of a credit loop, when there is one
   LoadReport load;
   double lft_entries_changed_pct = 0;
   TransitionReport transition;

@@ -1,5 +1,5 @@
 // Engines on fat trees of 36-port switches: routes from scratch by size, and after one cable was
-// lost or came back at 11,664 hosts.
+// lost or came back at 11,664 hosts; and the check of those.
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -9,8 +9,10 @@
 #include "sim-backend/topology/snapshot.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/nue/paths_of_switches.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "smd/routing/verify/verified_routes.h"
 
 namespace smd {
 namespace {
@@ -103,7 +105,110 @@ void reroute(benchmark::State& state, const char* engine, Where where, bool lost
   report_load(state, on, after.lft);
 }
 
+/// The leaf and its hosts are gone.
+Network without_leaf() {
+  sim::FabricSpec spec = sim::load_fabric("fat-tree:k=36,levels=3,hosts=11664").value();
+  std::vector<std::uint32_t> now(spec.nodes.size(), 0);
+  std::vector<sim::NodeSpec> nodes;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    const sim::NodeSpec& node = spec.nodes[n];
+    const auto is_leaf = [&](std::uint32_t at) {
+      return at != sim::kNoNode && spec.nodes[at].description == "sw-0-300";
+    };
+    const bool goes = is_leaf(n) || (node.type == NodeType::Ca && is_leaf(node.ports[1].peer_node));
+    now[n] = goes ? sim::kNoNode : static_cast<std::uint32_t>(nodes.size());
+    if (!goes) nodes.push_back(node);
+  }
+  for (sim::NodeSpec& node : nodes) {
+    for (sim::PortSpec& port : node.ports) {
+      if (port.peer_node != sim::kNoNode) port.peer_node = now[port.peer_node];
+    }
+  }
+  spec.nodes = std::move(nodes);
+  spec.sm_node = now[spec.sm_node];
+  Network left{sim::build_snapshot(spec), {}};
+  const Network& on = tree(11664);
+  left.lids = make_lid_map(*left.fabric);
+  for (const PortIdx port : left.fabric->peer.indices()) {
+    if (!left.fabric->is_end_port(port)) continue;
+    const NodeIdx node = left.fabric->node_of[port];
+    const NodeIdx was = *on.fabric->find_node(left.fabric->node_guid[node]);
+    const PortIdx before = on.fabric->port_of(was, left.fabric->number_of(port));
+    set_lid(left.lids, port, on.lids.base[before], 0);
+  }
+  return left;
+}
+
+Network without_cable(Where where) {
+  return {std::make_shared<const Fabric>(without_cable(tree(11664), where)), tree(11664).lids};
+}
+
+/// As the manager takes them: without the credit loops of paths from switch to switch.
+RoutingTables compute(const char* engine, const Network& on, const RoutingRequest& request) {
+  RoutingTables tables = find_engine(engine)->compute(*on.fabric, on.lids, request).value();
+  const RouteReport report =
+      check_routes(*on.fabric, on.lids, tables, CheckOptions{.minimality = false});
+  if (!report.acyclic) lead_switches_apart(*on.fabric, on.lids, tables);
+  return tables;
+}
+
+// The check and the loads of routes after a change, in full and by what differs.
+void check(benchmark::State& state, const char* engine, const Network& left, bool in_full) {
+  const Network& on = tree(11664);
+  const RoutingTables whole = compute(engine, on, {});
+  const PreviousRoutes in_force{on.fabric.get(), &on.lids, &whole};
+  const RoutingTables after =
+      compute(engine, left, {.previous = &whole.orientation, .in_force = &in_force});
+  const RoutesOnFabric before{on.fabric.get(), &on.lids, &whole};
+  const RoutesOnFabric now{left.fabric.get(), &left.lids, &after};
+  const auto verified = VerifiedRoutes::build(before);
+  if (verified == nullptr) return state.SkipWithError("nothing is kept of them");
+  for (auto _ : state) {
+    if (in_full) {
+      benchmark::DoNotOptimize(
+          check_routes(*now.fabric, *now.lids, *now.routing, {.minimality = false}));
+      benchmark::DoNotOptimize(measure_load(*now.fabric, *now.lids, now.routing->lft));
+      continue;
+    }
+    const auto next = verified->update(before, now);
+    if (next == nullptr) return state.SkipWithError("it was checked in full");
+    benchmark::DoNotOptimize(next->report());
+    benchmark::DoNotOptimize(next->measure_load(*now.fabric));
+  }
+}
+
+void build_verified(benchmark::State& state, const char* engine) {
+  const Network& on = tree(11664);
+  const RoutingTables whole = compute(engine, on, {});
+  for (auto _ : state)
+    benchmark::DoNotOptimize(VerifiedRoutes::build({on.fabric.get(), &on.lids, &whole}));
+}
+
+void register_checks() {
+  for (const char* engine : {"minhop", "updn", "ftree", "nue", "dfsssp", "itb-vl"}) {
+    const std::string name{engine};
+    benchmark::RegisterBenchmark(("check/" + name + "/from_scratch").c_str(),
+                                 [=](benchmark::State& state) { build_verified(state, engine); })
+        ->Unit(benchmark::kMillisecond);
+    for (const char* what : {"leaf_cable", "spine_cable", "leaf_switch"}) {
+      for (const bool in_full : {true, false}) {
+        benchmark::RegisterBenchmark(
+            ("check/" + name + "/" + what + (in_full ? "/full" : "/changes")).c_str(),
+            [=, what = std::string{what}](benchmark::State& state) {
+              check(state,
+                    engine,
+                    what == "leaf_switch" ? without_leaf()
+                                          : without_cable(what == "leaf_cable" ? kLeaf : kSpine),
+                    in_full);
+            })
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+}
+
 void register_all() {
+  register_checks();
   for (const char* engine : {"minhop", "updn", "ftree", "dfsssp", "nue"}) {
     const std::string name{engine};
     auto* const sizes = benchmark::RegisterBenchmark(

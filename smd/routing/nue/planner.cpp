@@ -146,7 +146,7 @@ NuePlanner::Homes NuePlanner::begin(unsigned layers) {
     TurnSet turns{channels_, escape.list_channels()};
     for (const auto& [in, out] : escape.list_turns()) turns.add(in, out);
     turns.keep();
-    layers_.push_back({std::move(turns), std::move(escape), TurnCounts{channels_}});
+    layers_.push_back({std::move(turns), std::move(escape), TreeTurns{channels_}});
   }
   return homes;
 }

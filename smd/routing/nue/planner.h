@@ -75,7 +75,7 @@ class NuePlanner {
   struct Layer {
     TurnSet turns;
     EscapeTree escape;
-    TurnCounts counts;
+    TreeTurns counts;
   };
 
   /// Destinations without hosts carry no traffic that counts.

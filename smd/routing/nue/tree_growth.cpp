@@ -233,7 +233,7 @@ void PricedGrowth::look_again(const TurnSet& turns, SwitchIdx sw) {
   }
 }
 
-TurnCounts::TurnCounts(const Channels& channels) : channels_(&channels) {
+TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels) {
   std::size_t size = 0;
   first_.reserve(channels.size());
   for (Channel out = 0; out < channels.size(); ++out) {
@@ -244,7 +244,7 @@ TurnCounts::TurnCounts(const Channels& channels) : channels_(&channels) {
   counts_.assign(size, 0);
 }
 
-void TurnCounts::add(const GrownTree& tree) {
+void TreeTurns::add(const GrownTree& tree) {
   for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
     const Channel in = tree.egress[tree.order[at_order]];
     const Channel out = tree.egress[channels_->to[in]];
@@ -252,7 +252,7 @@ void TurnCounts::add(const GrownTree& tree) {
   }
 }
 
-void TurnCounts::remove(const GrownTree& tree, TurnSet& turns) {
+void TreeTurns::remove(const GrownTree& tree, TurnSet& turns) {
   for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
     const Channel in = tree.egress[tree.order[at_order]];
     const Channel out = tree.egress[channels_->to[in]];

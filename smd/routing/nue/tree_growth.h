@@ -132,9 +132,9 @@ class PricedGrowth {
 
 // How many trees take each turn of a layer, so that a turn nobody takes any more can leave.
 
-class TurnCounts {
+class TreeTurns {
  public:
-  explicit TurnCounts(const Channels& channels);
+  explicit TreeTurns(const Channels& channels);
 
   void add(const GrownTree& tree);
 

@@ -182,8 +182,8 @@ std::vector<std::uint16_t> find_owned_lids(const LidMap& lids, const ForwardingT
 }
 
 TurnCounts::TurnCounts(const Fabric& fabric) {
-  Rows rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
-            .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
+  RowPlaces rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
+                 .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
   std::uint32_t first = 0;
   for (const NodeIdx node : fabric.switch_node) {
     const auto width = static_cast<std::uint16_t>(fabric.num_ports(node) + 1);
@@ -193,7 +193,7 @@ TurnCounts::TurnCounts(const Fabric& fabric) {
       first += width;
     }
   }
-  rows_ = std::make_shared<const Rows>(std::move(rows));
+  rows_ = std::make_shared<const RowPlaces>(std::move(rows));
   counts_.assign(first, 0);
 }
 
@@ -279,6 +279,42 @@ std::array<std::uint64_t, 4> TurnCounts::find_outs(PortIdx in) const {
   for (std::size_t out = 0; out < counts.size(); ++out)
     outs[out / 64] |= std::uint64_t{counts[out] != 0} << (out % 64);
   return outs;
+}
+
+VlTurnCounts::VlTurnCounts(const Fabric& fabric, unsigned vls, bool changes)
+    : vls_(vls), changes_(changes) {
+  for (const NodeIdx node : fabric.switch_node) {
+    const std::size_t width = fabric.num_ports(node) + 1;
+    width_.push_back(static_cast<std::uint16_t>(width));
+    const std::size_t size = width * width * vls * (changes ? vls : 1);
+    // Switches of one size share their zeros.
+    const bool alike = !by_switch_.empty() && by_switch_.back()->size() == size;
+    by_switch_.push_back(alike ? by_switch_.back() : std::make_shared<const Counts>(size, 0u));
+  }
+}
+
+std::uint64_t VlTurnCounts::measure(const Fabric& fabric, unsigned vls, bool changes) {
+  std::uint64_t turns = 0;
+  for (const NodeIdx node : fabric.switch_node) {
+    const std::uint64_t width = fabric.num_ports(node) + 1;
+    turns += width * width;
+  }
+  return turns * vls * (changes ? vls : 1) * sizeof(std::uint32_t);
+}
+
+void VlTurnCounts::Writer::finish() {
+  for (const SwitchIdx sw : counts_.by_switch_.indices()) {
+    std::vector<std::uint32_t>& own = own_[sw.value()];
+    if (!own.empty()) counts_.by_switch_[sw] = std::make_shared<const Counts>(std::move(own));
+    own.clear();
+  }
+}
+
+bool operator==(const VlTurnCounts& a, const VlTurnCounts& b) {
+  if (a.vls_ != b.vls_ || a.changes_ != b.changes_ || a.width_ != b.width_) return false;
+  return std::ranges::equal(a.by_switch_, b.by_switch_, [](const auto& one, const auto& other) {
+    return *one == *other;
+  });
 }
 
 }  // namespace smd

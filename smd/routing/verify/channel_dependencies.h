@@ -147,7 +147,7 @@ class TurnCounts {
   }
 
  private:
-  struct Rows {  // of the ports of switches
+  struct RowPlaces {  // of the ports of switches
     IndexVector<PortIdx, std::uint32_t> first;
     IndexVector<PortIdx, std::uint16_t> width;
   };
@@ -163,8 +163,74 @@ class TurnCounts {
   void change_around(
       const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add);
 
-  std::shared_ptr<const Rows> rows_;
+  std::shared_ptr<const RowPlaces> rows_;
   std::vector<std::uint16_t> counts_;
+};
+
+/// How many packets take each turn from VL to VL. Copies share what no writer changed.
+class VlTurnCounts {
+ public:
+  VlTurnCounts() = default;
+
+  /// Of no packet. `changes`: a packet may change its VL. Requires: vls >= 1.
+  VlTurnCounts(const Fabric& fabric, unsigned vls, bool changes);
+
+  /// What the counts of a fabric take, in bytes.
+  [[nodiscard]] static std::uint64_t measure(const Fabric& fabric, unsigned vls, bool changes);
+
+  [[nodiscard]] unsigned vls() const { return vls_; }
+
+  [[nodiscard]] bool changes() const { return changes_; }
+
+  /// Requires: `in` is a port of a switch, and `out` a number of its ports; the same VL, where
+  /// packets do not change it.
+  [[nodiscard]] std::uint32_t count(
+      SwitchIdx sw, PortNum in, unsigned vl_in, PortNum out, unsigned vl_out) const {
+    return (*by_switch_[sw])[at(sw, in, vl_in, out, vl_out)];
+  }
+
+  /// A switch of `was` is `sw` here. Requires: it has as many ports.
+  void set_switch(SwitchIdx sw, const VlTurnCounts& was, SwitchIdx then) {
+    by_switch_[sw] = was.by_switch_[then];
+  }
+
+  [[nodiscard]] bool is_taken(SwitchIdx sw) const {
+    return std::ranges::any_of(*by_switch_[sw], [](std::uint32_t packets) { return packets != 0; });
+  }
+
+  friend bool operator==(const VlTurnCounts& a, const VlTurnCounts& b);
+
+  /// Changes counts, which are seen when it is done.
+  class Writer {
+   public:
+    explicit Writer(VlTurnCounts& counts) : counts_(counts), own_(counts.by_switch_.size()) {}
+
+    std::uint32_t& at(SwitchIdx sw, PortNum in, unsigned vl_in, PortNum out, unsigned vl_out) {
+      std::vector<std::uint32_t>& own = own_[sw.value()];
+      if (own.empty()) own = *counts_.by_switch_[sw];
+      return own[counts_.at(sw, in, vl_in, out, vl_out)];
+    }
+
+    void finish();
+
+   private:
+    VlTurnCounts& counts_;
+    std::vector<std::vector<std::uint32_t>> own_;  // empty: not changed
+  };
+
+ private:
+  using Counts = std::vector<std::uint32_t>;
+
+  [[nodiscard]] std::size_t at(
+      SwitchIdx sw, PortNum in, unsigned vl_in, PortNum out, unsigned vl_out) const {
+    const std::size_t turn = std::size_t{in.value()} * width_[sw] + out.value();
+    return changes_ ? (turn * vls_ + vl_in) * vls_ + vl_out : turn * vls_ + vl_in;
+  }
+
+  unsigned vls_ = 1;
+  bool changes_ = false;
+  IndexVector<SwitchIdx, std::uint16_t> width_;  // ports, port 0 included
+  IndexVector<SwitchIdx, std::shared_ptr<const Counts>> by_switch_;
 };
 
 }  // namespace smd

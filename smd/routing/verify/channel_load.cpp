@@ -95,19 +95,23 @@ LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const Forwardi
   for (const PortIdx destination : find_hosts(fabric, lids))
     load.add_tree(lids.base[destination], destination, hosts);
 
+  return summarise_load(find_channels(fabric), load.all());
+}
+
+LoadReport summarise_load(const std::vector<PortIdx>& channels,
+                          const IndexVector<PortIdx, std::uint64_t>& load) {
   LoadReport report;
-  const std::vector<PortIdx> channels = find_channels(fabric);
   if (channels.empty()) return report;
   const auto count = static_cast<double>(channels.size());
   double sum = 0;
   for (const PortIdx channel : channels) {
-    report.max = std::max(report.max, load.of(channel));
-    sum += static_cast<double>(load.of(channel));
+    report.max = std::max(report.max, load[channel]);
+    sum += static_cast<double>(load[channel]);
   }
   report.mean = sum / count;
   double squares = 0;
   for (const PortIdx channel : channels) {
-    const double off = static_cast<double>(load.of(channel)) - report.mean;
+    const double off = static_cast<double>(load[channel]) - report.mean;
     squares += off * off;
   }
   report.stddev = std::sqrt(squares / count);

@@ -21,6 +21,10 @@ struct LoadReport {
                                       const LidMap& lids,
                                       const ForwardingTables& tables);
 
+/// Of the loads of `channels`.
+[[nodiscard]] LoadReport summarise_load(const std::vector<PortIdx>& channels,
+                                        const IndexVector<PortIdx, std::uint64_t>& load);
+
 /// Ports of switches that lead to another switch, ascending.
 [[nodiscard]] std::vector<PortIdx> find_channels(const Fabric& fabric);
 
@@ -41,6 +45,8 @@ class ChannelLoad {
   void add(PortIdx channel, std::uint64_t packets) { load_[channel] += packets; }
 
   [[nodiscard]] std::uint64_t of(PortIdx channel) const { return load_[channel]; }
+
+  [[nodiscard]] const IndexVector<PortIdx, std::uint64_t>& all() const { return load_; }
 
   void clear();
 

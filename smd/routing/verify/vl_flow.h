@@ -52,6 +52,9 @@ class SlClasses {
     return passing_[row][limit_[out]];
   }
 
+  /// Data VLs that both ends of a link have, at most 15.
+  [[nodiscard]] std::uint8_t limit(PortIdx out) const { return limit_[out]; }
+
   /// Whether there is anything that passing() leaves out.
   [[nodiscard]] bool may_discard() const { return may_discard_; }
 

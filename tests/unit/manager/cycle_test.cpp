@@ -227,6 +227,26 @@ TEST(Cycle, FoundAsItWasItIsQuietAndWritesNothing) {
   EXPECT_EQ(bench.state.in_force, in_force);
 }
 
+TEST(Cycle, ChecksOfRoutesThatDifferAreReported) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  EXPECT_FALSE(bench.report->check_differs);
+  const auto right = bench.state.in_force;
+  ASSERT_NE(right->verified, nullptr);
+  LidMap fewer = right->lids;
+  fewer.owner.back() = kNone<PortIdx>;
+  bench.state.replace_in_force(
+      with_verified(*right, VerifiedRoutes::build({&right->fabric(), &fewer, &*right->routing})));
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("sweep")));
+  EXPECT_TRUE(bench.report->check_differs);
+  EXPECT_EQ(bench.report->routes.pairs,
+            check_routes(right->fabric(), right->lids, right->routing).pairs);
+  ASSERT_NE(bench.state.in_force->verified, nullptr);
+  EXPECT_TRUE(bench.state.in_force->verified->counts_equal(*right->verified));
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("sweep")));
+  EXPECT_FALSE(bench.report->check_differs);
+}
+
 TEST(Cycle, RoutesThatAreEvenAreNotRebalanced) {
   Bench bench;
   ASSERT_TRUE(bench.run());

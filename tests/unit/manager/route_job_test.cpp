@@ -36,6 +36,47 @@ TEST(RouteJob, KeepsRoutesThatAutoMade) {
   EXPECT_THAT(again.tables.notes.at(0), testing::HasSubstr("which made the routes in force"));
 }
 
+/// With one LID less than there are.
+std::shared_ptr<const VerifiedRoutes> find_too_little(const ActiveSubnet& of) {
+  LidMap fewer = of.lids;
+  fewer.owner.back() = kNone<PortIdx>;
+  return VerifiedRoutes::build({&of.fabric(), &fewer, &*of.routing});
+}
+
+TEST(RouteJob, WhatTheCheckFoundGoesWithTheRoutes) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "updn");
+  const Routed first = compute_routed(job);
+  EXPECT_EQ(first.verified, nullptr) << "the full check keeps nothing";
+  job.in_force = in_force(job, first);
+  EXPECT_EQ(compute_routed(job).verified, nullptr);
+  const RouteStatistics measured = compute_statistics(*job.in_force);
+  EXPECT_FALSE(measured.differs);
+  ASSERT_NE(measured.verified, nullptr);
+  job.in_force = with_verified(*job.in_force, measured.verified);
+  job.fabric = fabric_from_shared("S1-S2 S2-S3 S3-S4 S4/2 H1-S1 H2-S2 H3-S3 H4-S4");
+  job.lids = lids_in_order(*job.fabric);
+  const Routed next = compute_routed(job);
+  ASSERT_FALSE(next.error);
+  const RouteReport full = check_routes(*job.fabric, job.lids, next.tables);
+  EXPECT_EQ(next.routes.hops, full.hops);
+  EXPECT_EQ(next.routes.pairs, full.pairs);
+  ASSERT_NE(next.verified, nullptr);
+  const auto now = with_verified(*in_force(job, next), next.verified);
+  const RouteStatistics again = compute_statistics(*now);
+  EXPECT_FALSE(again.differs);
+  EXPECT_EQ(again.verified, next.verified);
+  EXPECT_EQ(again.load.max, measure_load(*job.fabric, job.lids, next.tables.lft).max);
+}
+
+TEST(RouteJob, WhatWasKeptAndIsWrongIsFoundAndReplaced) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "updn");
+  const auto now = in_force(job, compute_routed(job));
+  const RouteStatistics measured = compute_statistics(*with_verified(*now, find_too_little(*now)));
+  EXPECT_TRUE(measured.differs);
+  ASSERT_NE(measured.verified, nullptr);
+  EXPECT_TRUE(measured.verified->counts_equal(*VerifiedRoutes::build(now->routes())));
+}
+
 TEST(RouteJob, DoesNotKeepRoutesOfAnotherEngine) {
   RouteJob job = job_for(fabric_from_shared(kRing), "updn");
   const Routed first = compute_routed(job);

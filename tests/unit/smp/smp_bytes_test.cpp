@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "smd/smp/messages.h"
-#include "smd/smp/timing.h"
+#include "smd/smp/smp_client.h"
 
 namespace smd {
 namespace {

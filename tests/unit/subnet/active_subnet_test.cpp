@@ -15,11 +15,12 @@ constexpr bool kFixed = std::is_const_v<std::remove_reference_t<Member>>;
 
 TEST(ActiveSubnet, HasNoMemberThatCanBeChanged) {
   ActiveSubnet subnet;
-  auto& [sweep, lids, routing, rows, partitions, multicast_vl] = subnet;
+  auto& [sweep, lids, routing, rows, partitions, multicast_vl, verified] = subnet;
   static_assert(kFixed<decltype(sweep)> && kFixed<decltype(lids)> && kFixed<decltype(routing)> &&
                 kFixed<decltype(rows)> && kFixed<decltype(partitions)> &&
-                kFixed<decltype(multicast_vl)>);
+                kFixed<decltype(multicast_vl)> && kFixed<decltype(verified)>);
   EXPECT_FALSE(multicast_vl);
+  EXPECT_FALSE(verified);
 }
 
 TEST(ActiveSubnet, AnotherSnapshotCopiesNoTable) {

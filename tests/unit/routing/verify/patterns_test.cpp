@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "smd/routing/verify/path_sets.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
