@@ -1,7 +1,8 @@
 // A value that never changes again, shared by its copies: a copy costs one counter, whatever the
-// value weighs. Any thread may read it.
+// value weighs. Any thread may read it. And a mark for values whose copies share parts.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -41,6 +42,40 @@ class Shared {
 
  private:
   std::shared_ptr<const T> value_;  // never null
+};
+
+/// A member of what shares parts with its copies until one of them writes: set in both the copy and
+/// what it was copied from, which is const and may be copied by several threads at once.
+class SharedMark {
+ public:
+  SharedMark() = default;
+
+  SharedMark(const SharedMark& from) : shared_(true) { from.set(); }
+
+  SharedMark(SharedMark&& from) noexcept : shared_(from.get()) {}
+
+  SharedMark& operator=(const SharedMark& from) {
+    from.set();
+    set();
+    return *this;
+  }
+
+  SharedMark& operator=(SharedMark&& from) noexcept {
+    shared_.store(from.get(), std::memory_order_relaxed);
+    return *this;
+  }
+
+  ~SharedMark() = default;
+
+  [[nodiscard]] bool get() const { return shared_.load(std::memory_order_relaxed); }
+
+  void set() const { shared_.store(true, std::memory_order_relaxed); }
+
+  /// Requires: no copy holds a part that this one will write to.
+  void clear() { shared_.store(false, std::memory_order_relaxed); }
+
+ private:
+  mutable std::atomic<bool> shared_ = false;
 };
 
 }  // namespace smd

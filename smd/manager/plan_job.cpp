@@ -150,7 +150,7 @@ std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const Activ
   const std::size_t blocks = std::min(lft.blocks(), known.blocks());
   for (const SwitchIdx sw : fabric->switch_node.indices()) {
     if (sw.value() < routing.lft.switches()) {
-      std::ranges::copy(routing.lft.row(sw), lft.row(sw).begin());
+      lft.set_row(sw, routing.lft, sw);
       continue;
     }
     const Guid guid = fabric->node_guid[fabric->switch_node[sw]];
@@ -194,7 +194,7 @@ std::shared_ptr<const ActiveSubnet> freeze_unresponsive(SwitchIdx first,
   }
   std::erase_if(held.unknown, is_unresponsive);
   for (SwitchIdx sw = first; sw.value() < wanted.switches(); sw = next(sw))
-    std::ranges::copy(held.lft.row(sw), wanted.row(sw).begin());
+    wanted.set_row(sw, held.lft, sw);
   return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = extended.sweep,
                                                            .lids = extended.lids,
                                                            .routing = std::move(routing),

@@ -4,6 +4,54 @@
 
 namespace smd {
 
+ForwardingTables::ForwardingTables(std::size_t switches, Lid top)
+    : blocks_(top.value() / kLftBlockSize + 1), top_(top) {
+  // One block for all: engines walk through a LID's entries of every switch.
+  const std::size_t width = blocks_ * kLftBlockSize;
+  const auto entries = std::make_shared<PortNum[]>(switches * width, kNoRoute);
+  rows_.reserve(switches);
+  for (std::size_t sw = 0; sw < switches; ++sw)
+    rows_.push_back({std::shared_ptr<PortNum[]>(entries, entries.get() + sw * width), true});
+}
+
+void ForwardingTables::set_block(SwitchIdx sw,
+                                 std::size_t number,
+                                 std::span<const PortNum, kLftBlockSize> egress) {
+  if (!is_own(sw) && std::ranges::equal(block(sw, number), egress)) return;
+  std::ranges::copy(egress, mutable_row(sw).subspan(number * kLftBlockSize).begin());
+}
+
+void ForwardingTables::set_row(SwitchIdx sw, const ForwardingTables& of, SwitchIdx there) {
+  if (shares_row(sw, of, there)) return;
+  if (blocks_ != of.blocks_) {
+    const std::span<const PortNum> from = of.row(there);
+    const std::span<PortNum> to = mutable_row(sw);
+    std::ranges::copy(from.first(std::min(from.size(), to.size())), to.begin());
+    return;
+  }
+  of.shared_.set();
+  rows_[sw] = {of.rows_[there].entries, false};
+}
+
+void ForwardingTables::make_own(SwitchIdx sw) {
+  if (shared_.get()) {
+    for (Row& row : rows_) row.own = false;
+    shared_.clear();
+  }
+  const std::span<const PortNum> held = row(sw);
+  auto entries = std::make_shared_for_overwrite<PortNum[]>(held.size());
+  std::ranges::copy(held, entries.get());
+  rows_[sw] = {std::move(entries), true};
+}
+
+bool operator==(const ForwardingTables& a, const ForwardingTables& b) {
+  if (a.blocks_ != b.blocks_ || a.top_ != b.top_ || a.switches() != b.switches()) return false;
+  for (const SwitchIdx sw : a.rows_.indices()) {
+    if (!a.shares_row(sw, b, sw) && !std::ranges::equal(a.row(sw), b.row(sw))) return false;
+  }
+  return true;
+}
+
 void fill_default_ports(const IndexVector<SwitchIdx, PortNum>& default_port,
                         const LidMap& lids,
                         ForwardingTables& tables) {
@@ -13,7 +61,7 @@ void fill_default_ports(const IndexVector<SwitchIdx, PortNum>& default_port,
   for (const SwitchIdx sw : default_port.indices()) {
     const PortNum port = default_port[sw];
     if (port == kNoRoute) continue;
-    const std::span<PortNum> row = tables.row(sw);
+    const std::span<PortNum> row = tables.mutable_row(sw);
     for (std::size_t lid = 0; lid < row.size(); ++lid)
       row[lid] = row[lid] == kNoRoute && owned[lid] ? port : row[lid];
   }

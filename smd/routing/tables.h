@@ -1,13 +1,15 @@
-// What an engine computes: one contiguous, switch-major matrix of egress ports, in 64-entry blocks.
+// What an engine computes: egress ports by switch and LID, each switch a row of 64-entry blocks.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "smd/base/index_vector.h"
+#include "smd/base/shared.h"
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/mad/tables.h"
@@ -15,19 +17,18 @@
 
 namespace smd {
 
+/// Versions share rows: a copy costs a pointer for each switch, and a row is copied when a version
+/// writes to it that may not be the only one to hold it. So a row that another version holds never
+/// changes, whichever thread reads it. Several threads may write to different LIDs of one version
+/// where its rows are its own: those of a new one are.
 class ForwardingTables {
  public:
   ForwardingTables() = default;
 
   /// Every entry "no route", for LIDs 0 … top.
-  ForwardingTables(std::size_t switches, Lid top)
-      : blocks_(top.value() / kLftBlockSize + 1),
-        top_(top),
-        entries_(switches * blocks_ * kLftBlockSize, kNoRoute) {}
+  ForwardingTables(std::size_t switches, Lid top);
 
-  [[nodiscard]] std::size_t switches() const {
-    return blocks_ == 0 ? 0 : entries_.size() / (blocks_ * kLftBlockSize);
-  }
+  [[nodiscard]] std::size_t switches() const { return rows_.size(); }
 
   [[nodiscard]] std::size_t blocks() const { return blocks_; }
 
@@ -35,40 +36,60 @@ class ForwardingTables {
 
   /// Requires: lid <= the last entry of the last block.
   [[nodiscard]] PortNum route(SwitchIdx sw, Lid destination) const {
-    return entries_[at(sw) + destination.value()];
+    return rows_[sw].entries.get()[destination.value()];
   }
 
   void set_route(SwitchIdx sw, Lid destination, PortNum egress) {
-    entries_[at(sw) + destination.value()] = egress;
+    if (is_own(sw)) {
+      rows_[sw].entries.get()[destination.value()] = egress;
+    } else if (route(sw, destination) != egress) {
+      mutable_row(sw)[destination.value()] = egress;
+    }
   }
 
   [[nodiscard]] std::span<const PortNum, kLftBlockSize> block(SwitchIdx sw,
                                                               std::size_t number) const {
-    return std::span<const PortNum, kLftBlockSize>{
-        entries_.data() + at(sw) + number * kLftBlockSize, kLftBlockSize};
+    return std::span<const PortNum, kLftBlockSize>{rows_[sw].entries.get() + number * kLftBlockSize,
+                                                   kLftBlockSize};
   }
 
-  void set_block(SwitchIdx sw, std::size_t number, std::span<const PortNum, kLftBlockSize> egress) {
-    std::ranges::copy(
-        egress, entries_.begin() + static_cast<std::ptrdiff_t>(at(sw) + number * kLftBlockSize));
-  }
+  void set_block(SwitchIdx sw, std::size_t number, std::span<const PortNum, kLftBlockSize> egress);
 
   [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const {
-    return {entries_.data() + at(sw), blocks_ * kLftBlockSize};
+    return {rows_[sw].entries.get(), blocks_ * kLftBlockSize};
   }
 
-  [[nodiscard]] std::span<PortNum> row(SwitchIdx sw) {
-    return {entries_.data() + at(sw), blocks_ * kLftBlockSize};
+  /// Copies the row where another version may hold it.
+  [[nodiscard]] std::span<PortNum> mutable_row(SwitchIdx sw) {
+    if (!is_own(sw)) make_own(sw);
+    return {rows_[sw].entries.get(), blocks_ * kLftBlockSize};
   }
 
-  friend bool operator==(const ForwardingTables&, const ForwardingTables&) = default;
+  /// The row of another version, with as many entries as that has in common with this one, which
+  /// is shared where both have the same number of blocks.
+  void set_row(SwitchIdx sw, const ForwardingTables& of, SwitchIdx there);
+
+  /// Equal, without looking at an entry. False says nothing.
+  [[nodiscard]] bool shares_row(SwitchIdx sw, const ForwardingTables& of, SwitchIdx there) const {
+    return blocks_ == of.blocks_ && rows_[sw].entries == of.rows_[there].entries;
+  }
+
+  friend bool operator==(const ForwardingTables& a, const ForwardingTables& b);
 
  private:
-  [[nodiscard]] std::size_t at(SwitchIdx sw) const { return sw.value() * blocks_ * kLftBlockSize; }
+  struct Row {
+    std::shared_ptr<PortNum[]> entries;
+    bool own = false;  // no other version held it when this one took it
+  };
+
+  [[nodiscard]] bool is_own(SwitchIdx sw) const { return rows_[sw].own && !shared_.get(); }
+
+  void make_own(SwitchIdx sw);
 
   std::size_t blocks_ = 0;
   Lid top_;
-  std::vector<PortNum> entries_;
+  SharedMark shared_;
+  IndexVector<SwitchIdx, Row> rows_;
 };
 
 /// up*/down* orientation, kept from one change to the next. A link is walked upwards towards the

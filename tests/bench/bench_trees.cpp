@@ -97,7 +97,7 @@ void reroute(benchmark::State& state, const char* engine, Where where, bool lost
   }
   std::size_t entries = 0;
   for (std::uint32_t sw = 0; sw < after.lft.switches(); ++sw) {
-    const auto now = std::as_const(after.lft).row(SwitchIdx{sw}), then = was.lft.row(SwitchIdx{sw});
+    const auto now = after.lft.row(SwitchIdx{sw}), then = was.lft.row(SwitchIdx{sw});
     for (std::size_t lid = 0; lid < now.size(); ++lid) entries += now[lid] != then[lid];
   }
   state.counters["entries"] = static_cast<double>(entries);

@@ -248,7 +248,7 @@ ForwardingTables start_tables(const TransitionTask& task, const InitialState& in
                           std::max(task.held->top(), task.wanted->top())};
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
     const ForwardingTables& from = initial.idle[sw] ? *task.wanted : *task.held;
-    if (sw.value() < from.switches()) std::ranges::copy(from.row(sw), tables.row(sw).begin());
+    if (sw.value() < from.switches()) tables.set_row(sw, from, sw);
   }
   return tables;
 }

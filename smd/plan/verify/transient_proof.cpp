@@ -24,24 +24,11 @@ std::uint64_t pack_flags(const std::uint8_t* flags) {
 }  // namespace
 
 TableView::TableView(const ForwardingTables& tables, std::size_t switches, std::size_t lids)
-    : switches_(switches), lids_(lids) {
-  if (tables.switches() == switches && tables.blocks() * kLftBlockSize == lids && switches != 0) {
-    lent_ = tables.row(SwitchIdx{0}).data();
-    return;
-  }
-  own_.assign(switches * lids, kNoRoute);
-  for (std::size_t sw = 0; sw < std::min(tables.switches(), switches); ++sw) {
-    const auto row = tables.row(SwitchIdx{static_cast<std::uint32_t>(sw)});
-    std::ranges::copy(row, own_.begin() + static_cast<std::ptrdiff_t>(sw * lids));
-  }
-}
-
-void TableView::set(SwitchIdx sw, std::size_t lid, PortNum egress) {
-  if (lent_ != nullptr) {
-    own_.assign(lent_, lent_ + switches_ * lids_);
-    lent_ = nullptr;
-  }
-  own_[sw.value() * lids_ + lid] = egress;
+    : lids_(lids), tables_(tables) {
+  if (tables.switches() == switches && tables.blocks() * kLftBlockSize == lids) return;
+  tables_ = ForwardingTables{switches, Lid{static_cast<std::uint16_t>(lids == 0 ? 0 : lids - 1)}};
+  for (SwitchIdx sw{0}; sw.value() < std::min(tables.switches(), switches); sw = next(sw))
+    tables_.set_row(sw, tables, sw);
 }
 
 TransientProof::TransientProof(const Fabric& fabric,

@@ -12,24 +12,23 @@
 namespace smd {
 
 /// Tables of one width, whatever the width of those they come from: what those do not reach is
-/// kNoRoute. Copied only where they have to be.
+/// kNoRoute.
 class TableView {
  public:
-  /// Requires: `tables` outlives this, and ends at or before `lids`.
+  /// Requires: `tables` ends at or before `lids`.
   TableView(const ForwardingTables& tables, std::size_t switches, std::size_t lids);
 
   [[nodiscard]] std::size_t lids() const { return lids_; }
 
-  [[nodiscard]] const PortNum* row(SwitchIdx sw) const { return entries() + sw.value() * lids_; }
+  [[nodiscard]] const PortNum* row(SwitchIdx sw) const { return tables_.row(sw).data(); }
 
-  void set(SwitchIdx sw, std::size_t lid, PortNum egress);
+  void set(SwitchIdx sw, std::size_t lid, PortNum egress) {
+    tables_.set_route(sw, Lid{static_cast<std::uint16_t>(lid)}, egress);
+  }
 
  private:
-  [[nodiscard]] const PortNum* entries() const { return lent_ != nullptr ? lent_ : own_.data(); }
-
-  std::size_t switches_, lids_;
-  const PortNum* lent_ = nullptr;
-  std::vector<PortNum> own_;
+  std::size_t lids_;
+  ForwardingTables tables_;
 };
 
 using LidList = std::vector<std::uint16_t>;

@@ -106,7 +106,7 @@ class Fera final : public Engine {
       const std::vector<Target>& targets = oriented.targets.of[destination];
       if (targets.empty()) continue;
       for (const SwitchIdx sw : search.find(destination)) {
-        const std::span<PortNum> row = result.lft.row(sw);
+        const std::span<PortNum> row = result.lft.mutable_row(sw);
         for (const Target& target : targets) {
           const PortNum egress = sw == destination ? target.egress : search.egress(sw);
           for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)

@@ -90,7 +90,8 @@ class FatTree final : public Engine {
       search.find(some);
       writer.begin(some);
       for (const SwitchIdx sw : tree.guids.indices())
-        writer.write<false>(sw, ~std::uint64_t{0} >> (BatchSearch::kBatch - count), tables.row(sw));
+        writer.write<false>(
+            sw, ~std::uint64_t{0} >> (BatchSearch::kBatch - count), tables.mutable_row(sw));
     }
     return tables;
   }

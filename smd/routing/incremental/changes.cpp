@@ -145,9 +145,7 @@ ForwardingTables copy_tables(const ForwardingTables& before,
   if (same_rows) return before;
   ForwardingTables tables{row_before.size(), std::max(top, before.top())};
   for (const SwitchIdx sw : row_before.indices()) {
-    if (row_before[sw] == kNone<SwitchIdx>) continue;
-    const std::span<const PortNum> row = before.row(row_before[sw]);
-    std::copy(row.begin(), row.end(), tables.row(sw).begin());
+    if (row_before[sw] != kNone<SwitchIdx>) tables.set_row(sw, before, row_before[sw]);
   }
   return tables;
 }

@@ -100,7 +100,7 @@ std::span<const std::uint64_t> Entries::carried(SwitchIdx sw) {
   std::vector<std::uint64_t>& sums = carried_[sw];
   if (sums.empty()) {
     sums.assign(256, 0);
-    const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+    const std::span<const PortNum> row = tables_.row(sw);
     for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
       sums[row[lid].value()] += destinations_[lid].demand;
   }

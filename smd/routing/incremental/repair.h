@@ -47,9 +47,7 @@ class RouteState {
     return {hops_.data() + first_hop_[sw.value()], hops_.data() + first_hop_[sw.value() + 1]};
   }
 
-  [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const {
-    return static_cast<const ForwardingTables&>(tables_).row(sw);
-  }
+  [[nodiscard]] std::span<const PortNum> row(SwitchIdx sw) const { return tables_.row(sw); }
 
   [[nodiscard]] Hop next(SwitchIdx sw, Lid lid) const { return hop(sw, tables_.route(sw, lid)); }
 

@@ -76,7 +76,7 @@ class ShortestUpdate {
   // What is left of routes to nobody stays a part of a tree.
   void withdraw() {
     for (const SwitchIdx sw : old_.changed()) {
-      const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+      const std::span<const PortNum> row = tables_.row(sw);
       for (std::size_t value = 1; value < destinations_.size(); ++value) {
         if (destinations_[value].last == kNone<SwitchIdx> &&
             changes_.suspect[sw][row[value].value()])
@@ -279,7 +279,7 @@ class ShortestUpdate {
     std::vector<std::uint64_t>& sums = passing_[sw];
     if (!sums.empty()) return sums;
     sums.assign(256, 0);
-    const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+    const std::span<const PortNum> row = tables_.row(sw);
     if (const std::uint64_t own = entries_.own_paths(sw); own != 0) {
       for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
         sums[row[lid].value()] += own * destinations_[lid].demand;
@@ -287,7 +287,7 @@ class ShortestUpdate {
     for (const SwitchEdge& edge : graph_.edges(sw)) {
       const std::uint64_t own = entries_.own_paths(edge.to);
       if (own == 0) continue;
-      const std::span<const PortNum> from = std::as_const(tables_).row(edge.to);
+      const std::span<const PortNum> from = tables_.row(edge.to);
       for (std::size_t lid = 0; lid < destinations_.size(); ++lid) {
         if (from[lid] == edge.peer_port) sums[row[lid].value()] += own * destinations_[lid].demand;
       }

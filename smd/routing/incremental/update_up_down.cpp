@@ -164,7 +164,7 @@ class UpDownUpdate {
     for (const SwitchIdx sw : changes_.before.indices()) {
       const bool is_new = changes_.before[sw] == kNone<SwitchIdx>;
       if (!is_new && changes_.suspect[sw].none()) continue;
-      const std::span<const PortNum> row = std::as_const(tables_).row(sw);
+      const std::span<const PortNum> row = tables_.row(sw);
       for (std::size_t value = 1; value < destinations_.size(); ++value) {
         if (fresh_[value] || (!is_new && !changes_.suspect[sw][row[value].value()])) continue;
         if (destinations_[value].last != kNone<SwitchIdx>) {

@@ -115,7 +115,7 @@ void NueUpdate::copy_entries() {
   for (const SwitchIdx sw : before_.indices()) {
     if (before_[sw] == kNone<SwitchIdx>) continue;
     const std::span<const PortNum> from = old.row(before_[sw]);
-    const std::span<PortNum> to = result_.lft.row(sw);
+    const std::span<PortNum> to = result_.lft.mutable_row(sw);
     for (const Lid lid : kept) to[lid.value()] = from[lid.value()];
   }
 }

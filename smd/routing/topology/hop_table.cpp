@@ -213,7 +213,7 @@ ForwardingTables write_tables(const Fabric& fabric,
       trunks = trunks || graph.ports(graph.first(sw) + i).size() > 1;
     }
     const auto hop = hops.row(sw);
-    const std::span<PortNum> row = tables.row(sw);
+    const std::span<PortNum> row = tables.mutable_row(sw);
     if (!trunks) {
       for (const ColumnTarget& d : destinations) row[d.lid.value()] = port[hop[d.column]];
     } else {

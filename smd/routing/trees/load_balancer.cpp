@@ -165,7 +165,7 @@ void LoadBalancer::take_back_load(SwitchIdx sw,
 // Entries are bytes, which the compiler takes for anything: what it would read again after each of
 // them is kept in local variables, here and below.
 void LoadBalancer::send_all(SwitchIdx sw, std::uint32_t edge, ForwardingTables& tables) {
-  PortNum* const row = tables.row(sw).data();
+  PortNum* const row = tables.mutable_row(sw).data();
   const PortNum port{edge_port_[edge]};
   const Wanted* wanted = wanted_.data();
   for (std::size_t i = 0; i < silent_; ++i) row[wanted++->lid.value()] = port;
@@ -204,7 +204,7 @@ void LoadBalancer::send_by_load(SwitchIdx sw,
   const std::uint8_t* const ports = edge_port_.data();
   const std::uint32_t* const to = edge_to_.data();
   const std::uint32_t* const costs = cost_.data();
-  PortNum* const row = tables.row(sw).data();
+  PortNum* const row = tables.mutable_row(sw).data();
   const std::uint32_t own = weight_[sw];
   std::uint64_t* const keys = keys_.data();
   for (std::size_t w = 0; w < candidates.size(); ++w) keys[w] = load_[edges[w]] << 8 | w;

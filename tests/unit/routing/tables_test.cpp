@@ -1,0 +1,166 @@
+// Versions of tables that share rows: each holds what was written to it, whoever else writes.
+#include "smd/routing/tables.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace smd::test {
+namespace {
+
+constexpr SwitchIdx kFirst{0}, kSecond{1};
+
+SwitchIdx switch_at(std::uint32_t i) { return SwitchIdx{i}; }
+
+Lid lid_at(std::size_t value) { return Lid{static_cast<std::uint16_t>(value)}; }
+
+TEST(ForwardingTables, ACopySharesEveryRowUntilItIsWritten) {
+  ForwardingTables before{2, Lid{100}};
+  before.set_route(kFirst, Lid{3}, PortNum{1});
+  ForwardingTables after = before;
+  EXPECT_TRUE(after.shares_row(kFirst, before, kFirst));
+  after.set_route(kFirst, Lid{3}, PortNum{1});  // as it is
+  EXPECT_TRUE(after.shares_row(kFirst, before, kFirst));
+  after.set_route(kFirst, Lid{3}, PortNum{2});
+  EXPECT_FALSE(after.shares_row(kFirst, before, kFirst));
+  EXPECT_TRUE(after.shares_row(kSecond, before, kSecond));
+  EXPECT_EQ(before.route(kFirst, Lid{3}), PortNum{1});
+  EXPECT_NE(before, after);
+}
+
+TEST(ForwardingTables, WhatWasCopiedFromDoesNotWriteToTheCopy) {
+  ForwardingTables before{2, Lid{100}};
+  const ForwardingTables copy = before;
+  before.set_route(kFirst, Lid{3}, PortNum{1});
+  before.mutable_row(kSecond)[4] = PortNum{2};
+  EXPECT_EQ(copy, (ForwardingTables{2, Lid{100}}));
+  EXPECT_EQ(before.route(kSecond, Lid{4}), PortNum{2});
+}
+
+TEST(ForwardingTables, BlocksThatAreAsTheyWereKeepTheRow) {
+  const ForwardingTables before{1, Lid{100}};
+  ForwardingTables after = before;
+  std::array<PortNum, kLftBlockSize> block;
+  block.fill(kNoRoute);
+  after.set_block(kFirst, 1, block);
+  EXPECT_TRUE(after.shares_row(kFirst, before, kFirst));
+  block[5] = PortNum{9};
+  after.set_block(kFirst, 1, block);
+  EXPECT_EQ(after.route(kFirst, Lid{69}), PortNum{9});
+  EXPECT_EQ(before.route(kFirst, Lid{69}), kNoRoute);
+}
+
+TEST(ForwardingTables, ARowOfAnotherWidthIsCopied) {
+  ForwardingTables narrow{1, Lid{63}}, wide{1, Lid{64}};
+  narrow.set_route(kFirst, Lid{7}, PortNum{3});
+  wide.set_route(kFirst, Lid{64}, PortNum{4});
+  ForwardingTables out = wide;
+  out.set_row(kFirst, narrow, kFirst);
+  EXPECT_FALSE(out.shares_row(kFirst, narrow, kFirst));
+  EXPECT_EQ(out.route(kFirst, Lid{7}), PortNum{3});
+  EXPECT_EQ(out.route(kFirst, Lid{64}), PortNum{4});
+  narrow.set_row(kFirst, out, kFirst);
+  EXPECT_EQ(narrow.row(kFirst).size(), 64u);
+}
+
+// Against matrices that share nothing.
+struct Model {
+  ForwardingTables tables;
+  std::vector<std::vector<PortNum>> entries;
+
+  explicit Model(std::size_t switches)
+      : tables(switches, Lid{127}), entries(switches, std::vector<PortNum>(128, kNoRoute)) {}
+
+  void check() const {
+    RC_ASSERT(tables.switches() == entries.size());
+    for (std::uint32_t sw = 0; sw < entries.size(); ++sw)
+      RC_ASSERT(std::ranges::equal(tables.row(switch_at(sw)), entries[sw]));
+  }
+};
+
+RC_GTEST_PROP(ForwardingTablesProperty, EveryVersionHoldsWhatWasWrittenToIt, ()) {
+  constexpr std::uint32_t kSwitches = 5;
+  std::vector<Model> all(4, Model{kSwitches});
+  const auto pick = [](std::size_t below) { return *rc::gen::inRange<std::size_t>(0, below); };
+  for (int step = 0; step < 60; ++step) {
+    Model& to = all[pick(all.size())];
+    const Model& from = all[pick(all.size())];
+    const auto sw = static_cast<std::uint32_t>(pick(kSwitches));
+    const std::size_t lid = pick(128);
+    const PortNum port{static_cast<std::uint8_t>(pick(4))};
+    switch (pick(6)) {
+      case 0:
+        to = Model{from};
+        break;
+      case 1: {
+        Model moved{from};
+        to = std::move(moved);
+        break;
+      }
+      case 2: {
+        const auto there = static_cast<std::uint32_t>(pick(kSwitches));
+        to.tables.set_row(switch_at(sw), from.tables, switch_at(there));
+        to.entries[sw] = from.entries[there];
+        break;
+      }
+      case 3:
+        std::ranges::fill(to.tables.mutable_row(switch_at(sw)).first(lid), port);
+        std::fill_n(to.entries[sw].begin(), lid, port);
+        break;
+      case 4: {
+        std::array<PortNum, kLftBlockSize> block;
+        block.fill(port);
+        to.tables.set_block(switch_at(sw), lid / kLftBlockSize, block);
+        std::fill_n(to.entries[sw].begin() + static_cast<std::ptrdiff_t>(lid / 64 * 64), 64, port);
+        break;
+      }
+      default:
+        to.tables.set_route(switch_at(sw), lid_at(lid), port);
+        to.entries[sw][lid] = port;
+    }
+    for (const Model& model : all) model.check();
+    RC_ASSERT((all[0].tables == all[1].tables) == (all[0].entries == all[1].entries));
+  }
+}
+
+// For ThreadSanitizer: copies are made of a version that others read, and are written to.
+TEST(ForwardingTablesThreads, CopiesAreWrittenWhileTheirOriginIsRead) {
+  ForwardingTables made{40, Lid{200}};
+  for (std::uint32_t sw = 0; sw < 40; ++sw)
+    std::ranges::fill(made.mutable_row(switch_at(sw)), PortNum{static_cast<std::uint8_t>(sw)});
+  const ForwardingTables origin = made;
+  const auto rewrite = [&origin](std::uint8_t port) {
+    ForwardingTables own = origin;
+    for (int round = 0; round < 3; ++round) {
+      for (std::uint32_t sw = 0; sw < 40; sw += 2)
+        own.set_route(switch_at(sw), lid_at(sw), PortNum{port});
+      const ForwardingTables kept = own;
+      own.set_row(kFirst, kept, switch_at(4));
+    }
+    return own;
+  };
+  std::array<ForwardingTables, 2> written;
+  std::thread first{[&] { written[0] = rewrite(100); }};
+  std::thread second{[&] { written[1] = rewrite(101); }};
+  // The maker goes on as well, with rows of its own.
+  made.set_route(kSecond, Lid{9}, PortNum{77});
+  first.join();
+  second.join();
+  EXPECT_EQ(origin.route(kSecond, Lid{9}), PortNum{1});
+  for (std::uint32_t sw = 0; sw < 40; ++sw) {
+    const PortNum was{static_cast<std::uint8_t>(sw)};
+    EXPECT_TRUE(
+        std::ranges::all_of(origin.row(switch_at(sw)), [&](PortNum p) { return p == was; }));
+    if (sw == 0 || sw % 2 == 1) continue;
+    EXPECT_EQ(written[0].route(switch_at(sw), lid_at(sw)), PortNum{100});
+    EXPECT_EQ(written[1].route(switch_at(sw), lid_at(sw)), PortNum{101});
+  }
+  EXPECT_TRUE(written[0].shares_row(kSecond, written[1], kSecond));
+}
+
+}  // namespace
+}  // namespace smd::test
