@@ -47,12 +47,12 @@ void PlanReplay::begin_proof() {
     proof_.emplace(fabric_, before_, constant_, changing_);
     return;
   }
-  const CountedTurns counted = find_counted();
+  const KnownTurns counted = find_counted();
   proof_.emplace(fabric_, before_, constant_, changing_, &counted);
 }
 
 // Counts say which turns are taken by entries that nobody touches, where it is known what all
-// entries hold. Where most are touched there is nothing to be gained.
+// entries hold. Where most are changed there is nothing to be gained.
 bool PlanReplay::may_count() const {
   if (task_.turns == nullptr || !unknown_.empty()) return false;
   std::size_t listed = 0;
@@ -63,14 +63,14 @@ bool PlanReplay::may_count() const {
   return listed < fabric_.switch_count() * before_.lids() / 8;
 }
 
-// What no phase lists and nevertheless differs is touched as well: it is what switches hold, and
+// What no phase lists and nevertheless differs is changed as well: it is what switches hold, and
 // not what was counted.
-CountedTurns PlanReplay::find_counted() const {
-  CountedTurns counted{.turns = task_.turns, .lids = task_.lids, .tables = &wanted_, .touched = {}};
+KnownTurns PlanReplay::find_counted() const {
+  KnownTurns counted{.turns = task_.turns, .lids = task_.lids, .tables = &wanted_, .changed = {}};
   for (const TransitionPhase& phase : plan_.phases) {
     for (const EntryChange& change : phase.entries) {
       if (change.sw.value() < fabric_.switch_count() && change.lid.value() < before_.lids())
-        counted.touched.push_back({change.sw, change.lid.value()});
+        counted.changed.push_back({change.sw, change.lid.value()});
     }
   }
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
@@ -79,12 +79,12 @@ CountedTurns PlanReplay::find_counted() const {
     if (held == wanted || std::memcmp(held, wanted, before_.lids()) == 0) continue;
     for (std::size_t lid = 1; lid < before_.lids(); ++lid) {
       if (held[lid] != wanted[lid])
-        counted.touched.push_back({sw, static_cast<std::uint16_t>(lid)});
+        counted.changed.push_back({sw, static_cast<std::uint16_t>(lid)});
     }
   }
-  std::ranges::sort(counted.touched);
-  const auto again = std::ranges::unique(counted.touched);
-  counted.touched.erase(again.begin(), again.end());
+  std::ranges::sort(counted.changed);
+  const auto again = std::ranges::unique(counted.changed);
+  counted.changed.erase(again.begin(), again.end());
   return counted;
 }
 

@@ -55,7 +55,7 @@ class PlanReplay {
   [[nodiscard]] bool is_silent_kind() const;
   void find_use();
   [[nodiscard]] bool may_count() const;
-  [[nodiscard]] CountedTurns find_counted() const;
+  [[nodiscard]] KnownTurns find_counted() const;
   void begin_proof();
   void add_earlier_entries();
   void sort_lids();

@@ -35,7 +35,7 @@ TransientProof::TransientProof(const Fabric& fabric,
                                const TableView& tables,
                                const LidList& constant,
                                const LidList& changing,
-                               const CountedTurns* counted)
+                               const KnownTurns* counted)
     : fabric_(fabric),
       is_counted_(tables.lids(), 0),
       peer_switch_(fabric.port_count(), kNone<SwitchIdx>),
@@ -50,7 +50,7 @@ TransientProof::TransientProof(const Fabric& fabric,
     }
   }
   if (counted != nullptr && !take_counted(*counted)) {
-    touched_.clear();
+    changed_.clear();
     entrances_.clear();
     std::ranges::fill(is_counted_, 0);
   }
@@ -66,13 +66,13 @@ LidList TransientProof::uncounted(const LidList& lids) const {
   return out;
 }
 
-// The turns of counted LIDs that lead from an untouched entry to another. False, and no turn
+// The turns of counted LIDs that lead from an unchanged entry to another. False, and no turn
 // marked, where more would be taken away than was counted.
-bool TransientProof::take_counted(const CountedTurns& counted) {
+bool TransientProof::take_counted(const KnownTurns& counted) {
   for (std::size_t lid = 1; lid < std::min(is_counted_.size(), counted.lids->owner.size()); ++lid)
     is_counted_[lid] = counted.lids->owner[lid] != kNone<PortIdx>;
   TurnCounts rest = *counted.turns;
-  if (!find_touched(counted, rest)) return false;
+  if (!find_changed(counted, rest)) return false;
   for (const NodeIdx node : fabric_.switch_node) {
     for (const PortIdx in : fabric_.external_ports(node)) {
       if (!joins_switches(in)) continue;
@@ -83,9 +83,9 @@ bool TransientProof::take_counted(const CountedTurns& counted) {
   return true;
 }
 
-// Takes the turns to and from every touched entry from `rest`. Neighbour by neighbour over all
-// touched entries of a switch, since those go along its rows.
-bool TransientProof::find_touched(const CountedTurns& counted, TurnCounts& rest) {
+// Takes the turns to and from every changed entry from `rest`. Neighbour by neighbour over all
+// changed entries of a switch, since those go along its rows.
+bool TransientProof::find_changed(const KnownTurns& counted, TurnCounts& rest) {
   const TableView& tables = *counted.tables;
   bool all_counted = true;
   const auto take_away = [&](PortIdx in, PortNum out) {
@@ -96,16 +96,16 @@ bool TransientProof::find_touched(const CountedTurns& counted, TurnCounts& rest)
       rest.take_away(in, out);
     }
   };
-  for (const TouchedEntry& entry : counted.touched) {
-    if (is_counted_[entry.lid]) touched_.push_back({entry, 0});
+  for (const ChangedEntry& entry : counted.changed) {
+    if (is_counted_[entry.lid]) changed_.push_back({entry, 0});
   }
-  const auto is_touched = [&](SwitchIdx sw, std::uint16_t lid) {
-    return std::ranges::binary_search(touched_, TouchedEntry{sw, lid}, {}, &Touched::entry);
+  const auto is_changed = [&](SwitchIdx sw, std::uint16_t lid) {
+    return std::ranges::binary_search(changed_, ChangedEntry{sw, lid}, {}, &Changed::entry);
   };
-  std::vector<std::pair<std::uint32_t, PortIdx>> found;  // touched entry, port of entry
-  for (std::uint32_t first = 0, last = 0; first < touched_.size(); first = last) {
-    const SwitchIdx sw = touched_[first].entry.sw;
-    while (last < touched_.size() && touched_[last].entry.sw == sw) ++last;
+  std::vector<std::pair<std::uint32_t, PortIdx>> found;  // changed entry, port of entry
+  for (std::uint32_t first = 0, last = 0; first < changed_.size(); first = last) {
+    const SwitchIdx sw = changed_[first].entry.sw;
+    while (last < changed_.size() && changed_[last].entry.sw == sw) ++last;
     found.clear();
     for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
       if (!joins_switches(in)) continue;
@@ -113,20 +113,20 @@ bool TransientProof::find_touched(const CountedTurns& counted, TurnCounts& rest)
       const PortNum sends = fabric_.number_of(fabric_.peer[in]);
       const PortNum* const row = tables.row(from);
       for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint16_t lid = touched_[i].entry.lid;
-        if (row[lid] == sends && !is_touched(from, lid)) found.emplace_back(i, in);
+        const std::uint16_t lid = changed_[i].entry.lid;
+        if (row[lid] == sends && !is_changed(from, lid)) found.emplace_back(i, in);
       }
     }
     std::ranges::sort(found);
     auto at = found.begin();
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint16_t lid = touched_[i].entry.lid;
+      const std::uint16_t lid = changed_[i].entry.lid;
       const PortNum leaves = tables.row(sw)[lid];
       for (; at != found.end() && at->first == i; ++at) {
         entrances_.push_back(at->second);
         take_away(at->second, leaves);
       }
-      touched_[i].end_of_entrances = static_cast<std::uint32_t>(entrances_.size());
+      changed_[i].end_of_entrances = static_cast<std::uint32_t>(entrances_.size());
       if (const PortIdx out = find_port(sw, leaves); out != kNone<PortIdx>)
         take_away(fabric_.peer[out], tables.row(peer_switch_[out])[lid]);
     }
@@ -193,17 +193,17 @@ void TransientProof::mark_slice(const PortNum* row,
   }
 }
 
-// As mark_tables() does in full, of the pairs that have a touched entry.
-void TransientProof::mark_touched(const TableView& before,
+// As mark_tables() does in full, of the pairs that have a changed entry.
+void TransientProof::mark_changed(const TableView& before,
                                   const TableView& after,
                                   const LidList& written) {
   std::vector<char> is_written(after.lids(), 0);
   for (const std::uint16_t lid : written) is_written[lid] = 1;
   std::size_t entrance = 0;
-  for (const Touched& touched : touched_) {
-    const auto [sw, lid] = touched.entry;
+  for (const Changed& changed : changed_) {
+    const auto [sw, lid] = changed.entry;
     const PortNum old = before.row(sw)[lid], now = after.row(sw)[lid];
-    for (; entrance < touched.end_of_entrances; ++entrance) {
+    for (; entrance < changed.end_of_entrances; ++entrance) {
       const PortIdx in = entrances_[entrance];
       mark(in, now);
       if (is_written[lid] && is_open(fabric_.peer[in]) && opens_to(sw, old)) mark(in, old);
@@ -294,7 +294,7 @@ std::string TransientProof::find_violation(const PhaseView& phase, const Channel
   mark_tables(*phase.before, *phase.before, columns, true, true);
   mark_tables(*phase.before, *phase.after, columns, true, false);
   mark_tables(*phase.after, *phase.before, columns, true, true);
-  mark_touched(*phase.before, *phase.after, *phase.written);
+  mark_changed(*phase.before, *phase.after, *phase.written);
   mark_loose();
   remove_blocked();
 
@@ -315,11 +315,11 @@ bool TransientProof::respects(SwitchIdx sw, const ChannelOrder& order) {
     ins_.push_back({order[fabric_.peer[port]], port});
     outs_.push_back({order[port], port});
   }
-  std::ranges::sort(ins_, {}, &PlacedPort::place);
-  std::ranges::sort(outs_, {}, &PlacedPort::place);
+  std::ranges::sort(ins_, {}, &PortPlace::place);
+  std::ranges::sort(outs_, {}, &PortPlace::place);
   std::array<Word, kWords> too_low{};
   auto next = outs_.begin();
-  for (const PlacedPort& in : ins_) {
+  for (const PortPlace& in : ins_) {
     for (; next != outs_.end() && next->place <= in.place; ++next) {
       const unsigned number = fabric_.number_of(next->port).value();
       too_low[number / 64] |= Word{1} << (number % 64);
@@ -380,7 +380,7 @@ std::string TransientProof::find_need(const std::vector<Turn>& blocked, const Ta
   if (blocked.empty()) return "";
   turns_ = constant_;
   mark_tables(tables, tables, changing_, false, false);
-  mark_touched(tables, tables, {});
+  mark_changed(tables, tables, {});
   for (const Turn& turn : blocked) {
     const NodeIdx node = fabric_.switch_node[turn.sw];
     const PortIdx in = fabric_.port_of(node, turn.in), out = fabric_.port_of(node, turn.out);

@@ -63,24 +63,24 @@ struct PhaseView {
 };
 
 /// An entry of a switch, whatever it holds.
-struct TouchedEntry {
+struct ChangedEntry {
   SwitchIdx sw;
   std::uint16_t lid = 0;
 
-  friend auto operator<=>(const TouchedEntry&, const TouchedEntry&) = default;
+  friend auto operator<=>(const ChangedEntry&, const ChangedEntry&) = default;
 };
 
 /// Turns of tables as somebody counted them who does not make plans, of the LIDs that somebody has.
-struct CountedTurns {
+struct KnownTurns {
   const TurnCounts* turns = nullptr;
   const LidMap* lids = nullptr;
   const TableView* tables = nullptr;
-  std::vector<TouchedEntry> touched;  // all others are, in the whole plan, as in `tables`; sorted
+  std::vector<ChangedEntry> changed;  // all others are, in the whole plan, as in `tables`; sorted
 };
 
 /// A turn is the affair of two neighbouring entries of one LID. Where turns were counted, those of
-/// two entries that nobody touches are what is left when the turns around touched entries are taken
-/// away; only touched entries and their neighbours are looked at then. LIDs that nobody has, and
+/// two entries that nobody touches are what is left when the turns around changed entries are taken
+/// away; only changed entries and their neighbours are looked at then. LIDs that nobody has, and
 /// all where nobody counted, are looked at in full.
 class TransientProof {
  public:
@@ -90,7 +90,7 @@ class TransientProof {
                  const TableView& tables,
                  const LidList& constant,
                  const LidList& changing,
-                 const CountedTurns* counted = nullptr);
+                 const KnownTurns* counted = nullptr);
 
   /// Empty when every dependency of the phase respects `order`; else the first that violates it.
   [[nodiscard]] std::string find_violation(const PhaseView& phase, const ChannelOrder& order);
@@ -131,10 +131,10 @@ class TransientProof {
                   SwitchIdx sw,
                   bool arrive_open,
                   bool leave_open);
-  [[nodiscard]] bool take_counted(const CountedTurns& counted);
-  [[nodiscard]] bool find_touched(const CountedTurns& counted, TurnCounts& rest);
+  [[nodiscard]] bool take_counted(const KnownTurns& counted);
+  [[nodiscard]] bool find_changed(const KnownTurns& counted, TurnCounts& rest);
   [[nodiscard]] LidList uncounted(const LidList& lids) const;
-  void mark_touched(const TableView& before, const TableView& after, const LidList& written);
+  void mark_changed(const TableView& before, const TableView& after, const LidList& written);
   [[nodiscard]] std::string find_violation_at(SwitchIdx sw, const ChannelOrder& order) const;
   [[nodiscard]] bool respects(SwitchIdx sw, const ChannelOrder& order);
 
@@ -151,12 +151,12 @@ class TransientProof {
                                             PortIdx out,
                                             const ChannelOrder& order) const;
 
-  struct Touched {
-    TouchedEntry entry;
+  struct Changed {
+    ChangedEntry entry;
     std::uint32_t end_of_entrances = 0;  // ports by which entries that stay send packets for it
   };
 
-  struct PlacedPort {
+  struct PortPlace {
     std::uint32_t place;
     PortIdx port;
   };
@@ -164,9 +164,9 @@ class TransientProof {
   const Fabric& fabric_;
   LidList changing_;              // of those that are not counted
   std::vector<char> is_counted_;  // by LID
-  std::vector<Touched> touched_;  // of LIDs that are counted
+  std::vector<Changed> changed_;  // of LIDs that are counted
   std::vector<PortIdx> entrances_;
-  std::vector<PlacedPort> ins_, outs_;  // scratch
+  std::vector<PortPlace> ins_, outs_;  // scratch
   const PhaseView* phase_ = nullptr;
   IndexVector<PortIdx, SwitchIdx> peer_switch_;  // at the other end of a switch port
   std::vector<Word> constant_;                   // turns of the constant LIDs
