@@ -349,7 +349,7 @@ void TransientGraph::mark(TurnGraph& graph, bool all_flow) {
 // The order of the turns that stay is found once. Where few of the others violate it, it is
 // repaired for them, as a search of phases does; where many do, that costs more than another one.
 bool TransientGraph::mark_sorted(TurnGraph& graph, bool all_flow) {
-  constexpr std::size_t kFew = 200;
+  constexpr std::size_t kFew = 8;
   mark(graph, all_flow);
   if (!steady_is_sorted_) return graph.sort();
   graph.take_order(*steady_);

@@ -96,11 +96,11 @@ bool TransientProof::find_changed(const KnownTurns& counted, TurnCounts& rest) {
       rest.take_away(in, out);
     }
   };
-  for (const ChangedEntry& entry : counted.changed) {
+  for (const ChangingEntry& entry : counted.changed) {
     if (is_counted_[entry.lid]) changed_.push_back({entry, 0});
   }
   const auto is_changed = [&](SwitchIdx sw, std::uint16_t lid) {
-    return std::ranges::binary_search(changed_, ChangedEntry{sw, lid}, {}, &Changed::entry);
+    return std::ranges::binary_search(changed_, ChangingEntry{sw, lid}, {}, &Changed::entry);
   };
   std::vector<std::pair<std::uint32_t, PortIdx>> found;  // changed entry, port of entry
   for (std::uint32_t first = 0, last = 0; first < changed_.size(); first = last) {

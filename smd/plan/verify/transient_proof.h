@@ -63,11 +63,11 @@ struct PhaseView {
 };
 
 /// An entry of a switch, whatever it holds.
-struct ChangedEntry {
+struct ChangingEntry {
   SwitchIdx sw;
   std::uint16_t lid = 0;
 
-  friend auto operator<=>(const ChangedEntry&, const ChangedEntry&) = default;
+  friend auto operator<=>(const ChangingEntry&, const ChangingEntry&) = default;
 };
 
 /// Turns of tables as somebody counted them who does not make plans, of the LIDs that somebody has.
@@ -75,7 +75,7 @@ struct KnownTurns {
   const TurnCounts* turns = nullptr;
   const LidMap* lids = nullptr;
   const TableView* tables = nullptr;
-  std::vector<ChangedEntry> changed;  // all others are, in the whole plan, as in `tables`; sorted
+  std::vector<ChangingEntry> changed;  // all others are, in the whole plan, as in `tables`; sorted
 };
 
 /// A turn is the affair of two neighbouring entries of one LID. Where turns were counted, those of
@@ -152,7 +152,7 @@ class TransientProof {
                                             const ChannelOrder& order) const;
 
   struct Changed {
-    ChangedEntry entry;
+    ChangingEntry entry;
     std::uint32_t end_of_entrances = 0;  // ports by which entries that stay send packets for it
   };
 
