@@ -356,7 +356,8 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
   const ProgramState& confirmed = parts_.state.program;
   const Fabric& fabric = goal->fabric();
   PlanJob job{.goal = goal,
-              .held = collect_held_tables(fabric, goal->routing->lft.top(), confirmed.tables),
+              .held = collect_held_tables(
+                  fabric, goal->routing->lft.top(), confirmed.tables, &goal->routing->lft),
               .blocked = confirmed.turns.collect(parts_.state.in_force->fabric(),
                                                  TurnMemory::Held::Blocked),
               .options = parts_.settings.strategy.planner,
@@ -494,6 +495,10 @@ void Cycle::on_programmed(ProgramReport report) {
   found_.fabric = with_registers(
       state.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
   state.replace_in_force(with_fabric(*state.in_force, found_.fabric));
+  const ForwardingTables& written = state.in_force->routing->lft;
+  for (const SwitchIdx sw : found_.fabric->switch_node.indices())
+    state.program.tables.share_row(
+        found_.fabric->node_guid[found_.fabric->switch_node[sw]], written, sw);
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
   if (parts_.store.get().sl_to_vl_mark)

@@ -108,14 +108,17 @@ TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_o
   std::optional<SlToVlTask> lanes;
   if (!job.goal->rows->empty())
     lanes = build_lane_task(*job.goal, job.advertised, job.rows, job.found, job.blocked);
-  const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
-                            .lids = &*job.goal->lids,
-                            .held = &job.held.lft,
-                            .wanted = &job.goal->routing->lft,
-                            .unknown = job.held.unknown,
-                            .blocked = job.blocked,
-                            .orientation = &job.goal->routing->orientation,
-                            .sl_to_vl = lanes ? &*lanes : nullptr};
+  const VerifiedRoutes* const verified = job.goal->verified.get();
+  const TransitionTask task{
+      .fabric = job.goal->sweep.fabric.get(),
+      .lids = &*job.goal->lids,
+      .held = &job.held.lft,
+      .wanted = &job.goal->routing->lft,
+      .unknown = job.held.unknown,
+      .blocked = job.blocked,
+      .orientation = &job.goal->routing->orientation,
+      .sl_to_vl = lanes ? &*lanes : nullptr,
+      .turns = verified != nullptr && verified->is_on_one_vl() ? &verified->turns() : nullptr};
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // sweep after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;

@@ -10,14 +10,17 @@ void ConfirmedTables::confirm(Guid node, std::size_t number, const LftBlock& blo
     table.blocks.resize(number + 1);
     table.known.resize(number + 1, false);
   }
+  if (table.known[number] && table.blocks[number] == block) return;
+  table.row = {};
   table.blocks[number] = block;
   table.known[number] = true;
 }
 
 void ConfirmedTables::forget_block(Guid node, std::size_t number) {
   const auto table = tables_.find(node);
-  if (table != tables_.end() && number < table->second.known.size())
-    table->second.known[number] = false;
+  if (table == tables_.end() || number >= table->second.known.size()) return;
+  table->second.known[number] = false;
+  table->second.row = {};
 }
 
 void ConfirmedTables::forget(Guid node) { tables_.erase(node); }
@@ -30,6 +33,36 @@ const LftBlock* ConfirmedTables::find_block(Guid node, std::size_t number) const
       !table->second.known[number])
     return nullptr;
   return &table->second.blocks[number];
+}
+
+bool ConfirmedTables::knows_all(Guid node, std::size_t blocks) const {
+  const auto table = tables_.find(node);
+  if (table == tables_.end()) return blocks == 0;
+  const std::vector<bool>& known = table->second.known;
+  if (table->second.row.blocks() >= blocks) return true;
+  return known.size() >= blocks && std::all_of(known.begin(),
+                                               known.begin() + static_cast<std::ptrdiff_t>(blocks),
+                                               [](bool each) { return each; });
+}
+
+void ConfirmedTables::share_row(Guid node, const ForwardingTables& tables, SwitchIdx sw) {
+  const auto found = tables_.find(node);
+  if (found == tables_.end()) return;
+  Table& table = found->second;
+  if (table.row.switches() == 1 && table.row.shares_row(SwitchIdx{0}, tables, sw)) return;
+  if (table.known.size() < tables.blocks()) return;
+  for (std::size_t block = 0; block < tables.blocks(); ++block) {
+    if (!table.known[block] || !std::ranges::equal(table.blocks[block], tables.block(sw, block)))
+      return;
+  }
+  table.row = ForwardingTables{1, tables.top()};
+  table.row.set_row(SwitchIdx{0}, tables, sw);
+}
+
+bool ConfirmedTables::shares_row(Guid node, const ForwardingTables& tables, SwitchIdx sw) const {
+  const auto table = tables_.find(node);
+  return table != tables_.end() && table->second.row.switches() == 1 &&
+         table->second.row.shares_row(SwitchIdx{0}, tables, sw);
 }
 
 std::vector<TableBlock> diff_tables(const Fabric& fabric,
@@ -52,9 +85,11 @@ double changed_entries_pct(const Fabric& fabric,
   std::uint64_t changed = 0;
   for (SwitchIdx sw : fabric.switch_node.indices()) {
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    if (confirmed.shares_row(guid, wanted, sw)) continue;
     for (std::size_t block = 0; block < wanted.blocks(); ++block) {
       const LftBlock* held = confirmed.find_block(guid, block);
       const auto row = wanted.block(sw, block);
+      if (held != nullptr && std::ranges::equal(*held, row)) continue;
       for (std::size_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
         if (block * kLftBlockSize + i > wanted.top().value()) break;
         if (held == nullptr || (*held)[i] != row[i]) ++changed;
@@ -65,16 +100,29 @@ double changed_entries_pct(const Fabric& fabric,
   return entries == 0 ? 0.0 : 100.0 * static_cast<double>(changed) / entries;
 }
 
-HeldTables collect_held_tables(const Fabric& fabric, Lid top, const ConfirmedTables& confirmed) {
-  HeldTables held{.lft = {fabric.switch_count(), top}, .unknown = {}};
+HeldTables collect_held_tables(const Fabric& fabric,
+                               Lid top,
+                               const ConfirmedTables& confirmed,
+                               const ForwardingTables* like) {
+  const bool may_share =
+      like != nullptr && like->top() == top && like->switches() == fabric.switch_count();
+  HeldTables held{.lft = may_share ? *like : ForwardingTables{fabric.switch_count(), top},
+                  .unknown = {}};
+  const ConfirmedTables::Table nothing;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const auto found = confirmed.tables_.find(fabric.node_guid[fabric.switch_node[sw]]);
+    const ConfirmedTables::Table& table =
+        found == confirmed.tables_.end() ? nothing : found->second;
+    if (table.row.blocks() == held.lft.blocks()) {
+      held.lft.set_row(sw, table.row, SwitchIdx{0});
+      continue;
+    }
+    if (may_share) std::ranges::fill(held.lft.mutable_row(sw), kNoRoute);
     const std::size_t first_dead = fabric.switch_info[sw].linear_fdb_top / kLftBlockSize + 1u;
     const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
     for (std::uint32_t number = 0; number < held.lft.blocks(); ++number) {
-      const LftBlock* block = confirmed.find_block(guid, number);
-      if (block != nullptr) {
-        held.lft.set_block(sw, number, *block);
+      if (number < table.known.size() && table.known[number]) {
+        held.lft.set_block(sw, number, table.blocks[number]);
       } else if (forwards && number < first_dead) {
         held.unknown.push_back({sw, number});
       }

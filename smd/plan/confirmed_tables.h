@@ -16,6 +16,8 @@ namespace smd {
 
 // The forwarding blocks that switches are known to hold, by GUID: what the next diff starts from.
 
+struct HeldTables;
+
 class ConfirmedTables {
  public:
   /// The switch holds exactly `block` at `number`: it answered so.
@@ -33,11 +35,28 @@ class ConfirmedTables {
   /// Null when the block is unknown.
   [[nodiscard]] const LftBlock* find_block(Guid node, std::size_t number) const;
 
+  /// What the first `blocks` blocks hold is known.
+  [[nodiscard]] bool knows_all(Guid node, std::size_t blocks) const;
+
+  /// Where the switch holds exactly this row it is remembered as the same one, until something else
+  /// is confirmed or forgotten of it.
+  void share_row(Guid node, const ForwardingTables& tables, SwitchIdx sw);
+
+  /// The switch holds exactly this row, and it costs no look at an entry to say so. False says
+  /// nothing.
+  [[nodiscard]] bool shares_row(Guid node, const ForwardingTables& tables, SwitchIdx sw) const;
+
  private:
   struct Table {
     std::vector<LftBlock> blocks;
     std::vector<bool> known;
+    ForwardingTables row;  // of one switch: what all blocks hold; of none: see above
   };
+
+  friend HeldTables collect_held_tables(const Fabric&,
+                                        Lid,
+                                        const ConfirmedTables&,
+                                        const ForwardingTables*);
 
   std::unordered_map<Guid, Table> tables_;  // look-ups only
 };
@@ -71,10 +90,12 @@ struct HeldTables {
 };
 
 /// Blocks for LIDs 0 … top. What lies above a switch's LinearFDBTop forwards nothing, whatever it
-/// holds.
+/// holds. Rows that switches share with `like` are shared, if it is given; it has the same
+/// switches.
 [[nodiscard]] HeldTables collect_held_tables(const Fabric& fabric,
                                              Lid top,
-                                             const ConfirmedTables& confirmed);
+                                             const ConfirmedTables& confirmed,
+                                             const ForwardingTables* like = nullptr);
 
 // SL-to-VL entries that switches are known to hold, by switch, input and output.
 

@@ -18,6 +18,7 @@
 #include "smd/fabric/lid_map.h"
 #include "smd/plan/confirmed_tables.h"
 #include "smd/routing/tables.h"
+#include "smd/routing/verify/channel_dependencies.h"
 
 namespace smd {
 
@@ -135,6 +136,9 @@ struct TransitionTask {
   std::vector<Turn> blocked;                 // now, sorted
   const Orientation* orientation = nullptr;  // that `wanted` obeys, where the engine has one
   const SlToVlTask* sl_to_vl = nullptr;      // null: no entry changes, and VLs are not told apart
+
+  /// How many of the LIDs that somebody has take each turn of `wanted`; null: nobody has counted.
+  const TurnCounts* turns = nullptr;
 };
 
 /// Any SL-to-VL entry is not known to be as wanted.

@@ -134,6 +134,7 @@ std::vector<TableBlock> find_unread_blocks(const Fabric& fabric,
     if (held == 0) continue;
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     const auto last = static_cast<std::uint32_t>(std::min(held, top.value()) / kLftBlockSize);
+    if (confirmed.knows_all(guid, last + 1)) continue;
     for (std::uint32_t block = 0; block <= last; ++block) {
       if (confirmed.find_block(guid, block) == nullptr) blocks.push_back({sw, block});
     }
@@ -286,6 +287,7 @@ std::vector<BlockWrite> choose_leftovers(const ProgramRun& run) {
       add_random(run, sw, wanted_entries(run, sw), false, out);
       continue;
     }
+    if (run.state.tables.knows_all(run.guid_of(sw), run.input.lft->blocks())) continue;
     for (std::uint32_t number = 0; number < run.input.lft->blocks(); ++number) {
       if (run.state.tables.find_block(run.guid_of(sw), number) == nullptr)
         out.push_back(write_of(sw, number, wanted_block(run, sw, number)));
@@ -298,6 +300,7 @@ std::string find_unwanted_block(const ProgramRun& run) {
   const std::size_t top = run.input.lft->top().value();
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
     if (is_random(run, sw)) continue;
+    if (run.state.tables.shares_row(run.guid_of(sw), *run.input.lft, sw)) continue;
     for (std::uint32_t number = 0; number < run.input.lft->blocks(); ++number) {
       const LftBlock* held = run.state.tables.find_block(run.guid_of(sw), number);
       const auto wanted = run.input.lft->block(sw, number);

@@ -25,7 +25,13 @@ void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
   std::vector<TableBlock> unknown = task.unknown;
   std::ranges::sort(unknown, {}, [](const TableBlock& b) { return std::pair(b.sw, b.block); });
   auto at = unknown.begin();
+  const bool same_size = task.held->blocks() == blocks && task.wanted->blocks() == blocks;
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
+    const bool known = at == unknown.end() || at->sw != sw;
+    if (known && same_size && sw.value() < task.held->switches() &&
+        std::memcmp(
+            task.held->row(sw).data(), task.wanted->row(sw).data(), task.held->row(sw).size()) == 0)
+      continue;
     for (std::uint32_t block = 0; block < blocks; ++block) {
       bool is_unknown = false;
       for (; at != unknown.end() && at->sw == sw && at->block == block; ++at) is_unknown = true;
@@ -66,7 +72,8 @@ InitialState::InitialState(const TransitionTask& task)
   }
 
   std::vector<ForbiddenTurn> forbidden;
-  if (task.orientation != nullptr && task.orientation->rank.size() == fabric.switch_count())
+  if (!task.blocked.empty() && task.orientation != nullptr &&
+      task.orientation->rank.size() == fabric.switch_count())
     forbidden = find_forbidden_turns(fabric, *task.orientation);
   for (const Turn& turn : task.blocked) {
     // Nobody passes a port without a link; what it comes back as is looked at then.

@@ -45,8 +45,7 @@ OrderedPlan pass(TransientGraph& transient,
   std::vector<std::size_t> now, left;
   while (!pending.empty() && plan.phases.size() < max_phases) {
     TurnGraph graph = empty;
-    transient.mark(graph, true);
-    if (!graph.sort()) break;
+    if (!transient.mark_sorted(graph, true)) break;
     now.clear();
     left.clear();
     for (const std::size_t change : pending)
@@ -198,8 +197,7 @@ std::optional<ChannelOrder> find_order(TransientGraph& transient,
                                        const TurnGraph& empty,
                                        bool all_flow) {
   TurnGraph graph = empty;
-  transient.mark(graph, all_flow);
-  if (!graph.sort()) return std::nullopt;
+  if (!transient.mark_sorted(graph, all_flow)) return std::nullopt;
   return graph.order();
 }
 

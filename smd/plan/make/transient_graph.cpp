@@ -13,6 +13,11 @@ std::size_t width_of(const TransitionTask& task) {
   return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize;
 }
 
+// Empty where the tables do not know the switch.
+std::span<const PortNum> row_of(const ForwardingTables& tables, SwitchIdx sw) {
+  return sw.value() < tables.switches() ? tables.row(sw) : std::span<const PortNum>{};
+}
+
 }  // namespace
 
 TransientGraph::TransientGraph(const TransitionTask& task,
@@ -121,9 +126,84 @@ bool TransientGraph::may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) c
   return found;
 }
 
+// Where the turns of the wanted routes are counted, those of two entries that stay are what is left
+// of them without those to and from entries that change. False, and no turns, where that cannot be.
+bool TransientGraph::take_counted_turns() {
+  if (task_.turns == nullptr || !unknown_.empty() ||
+      changes_.size() > fabric_.switch_count() * width_of(task_) / 8)
+    return false;
+  TurnCounts rest = *task_.turns;
+  if (!take_away_changes(rest)) return false;
+  for (const NodeIdx node : fabric_.switch_node) {
+    std::array<std::uint64_t, 4> flows{};
+    for (const PortIdx port : fabric_.external_ports(node)) {
+      const unsigned number = fabric_.number_of(port).value();
+      if (initial_.flow[port] != Flow::Never) flows[number / 64] |= std::uint64_t{1} << number % 64;
+    }
+    for (const PortIdx in : fabric_.external_ports(node)) {
+      if (initial_.flow[in] == Flow::Never) continue;
+      std::array<std::uint64_t, 4> outs = rest.find_outs(in);
+      for (std::size_t i = 0; i < outs.size(); ++i) outs[i] &= flows[i];
+      steady_->add_all(in, outs);
+    }
+  }
+  add_turns_of_nobodys();
+  return true;
+}
+
+bool TransientGraph::take_away_changes(TurnCounts& turns) const {
+  const auto take_away = [&](PortIdx in, PortNum out) {
+    if (out.value() >= turns.row(in).size()) return true;  // no such port
+    if (turns.count(in, out) == 0) return false;
+    turns.take_away(in, out);
+    return true;
+  };
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    const auto [sw, lid, egress] = changes_[i];
+    const std::uint32_t column = column_of_[lid.value()];
+    if (lid.value() >= task_.lids->owner.size() || task_.lids->owner[lid.value()] == kNone<PortIdx>)
+      continue;
+    for (const PortIdx in : senders(i)) {
+      const SwitchIdx from = initial_.peer_switch[in];
+      if (!is_changed(from, column) && !take_away(in, egress)) return false;
+    }
+    const PortIdx out = channel_of(sw, egress);
+    if (out != kNone<PortIdx> &&
+        !take_away(fabric_.peer[out], entry_of(*task_.wanted, initial_.peer_switch[out], lid)))
+      return false;
+  }
+  return true;
+}
+
+// Nobody counted those of LIDs that nobody has.
+void TransientGraph::add_turns_of_nobodys() {
+  std::vector<Lid> lids;
+  for (std::size_t lid = 1; lid < task_.wanted->blocks() * kLftBlockSize; ++lid) {
+    if (lid >= task_.lids->owner.size() || task_.lids->owner[lid] == kNone<PortIdx>)
+      lids.push_back(Lid{static_cast<std::uint16_t>(lid)});
+  }
+  const auto stays = [&](SwitchIdx sw, Lid lid) {
+    const std::uint32_t column = column_of_[lid.value()];
+    return column == kNoColumn || !is_changed(sw, column);
+  };
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    for (const Lid lid : lids) {
+      const PortNum egress = task_.wanted->route(sw, lid);
+      if (egress == kNoRoute || !stays(sw, lid)) continue;
+      const PortIdx first = channel_of(sw, egress);
+      if (first == kNone<PortIdx>) continue;
+      const SwitchIdx at = initial_.peer_switch[first];
+      const PortIdx second = channel_of(at, task_.wanted->route(at, lid));
+      if (second != kNone<PortIdx> && stays(at, lid)) steady_->add(fabric_.peer[first], second);
+    }
+  }
+}
+
 // Rows side by side: for every LID the next row is the one of the switch that the first names.
 // Slice by slice, so that the rows stay in the cache while all neighbours read them.
 void TransientGraph::find_steady_turns() {
+  steady_.emplace(fabric_);
+  if (take_counted_turns()) return;
   constexpr std::size_t kSlice = 4096;
   const std::size_t width = width_of(task_);
   std::vector<PortNum> steady(fabric_.switch_count() * width, kNoRoute);
@@ -132,13 +212,10 @@ void TransientGraph::find_steady_turns() {
                       steady.begin() + static_cast<std::ptrdiff_t>(sw.value() * width));
   for (const EntryChange& change : changes_)
     steady[change.sw.value() * width + change.lid.value()] = kNoRoute;
-  TurnGraph graph{fabric_};
   for (std::size_t first = 0; first < width; first += kSlice) {
     for (const SwitchIdx sw : fabric_.switch_node.indices())
-      mark_slice(graph, steady, sw, first, std::min(first + kSlice, width));
+      mark_slice(*steady_, steady, sw, first, std::min(first + kSlice, width));
   }
-  graph.for_each_turn([&](PortIdx in, PortIdx out) { steady_.emplace_back(in, out); });
-  has_steady_ = true;
 }
 
 void TransientGraph::mark_slice(TurnGraph& graph,
@@ -188,17 +265,23 @@ void TransientGraph::mark_slice(TurnGraph& graph,
 void TransientGraph::mark_channel(TurnGraph& graph,
                                   PortIdx out,
                                   std::uint32_t column,
-                                  bool all_flow) const {
+                                  bool all_flow) {
   const PortIdx in = fabric_.peer[out];
   const SwitchIdx peer = initial_.peer_switch[out];
   // Links that open at the phase's end see its new entries only.
   if (all_flow || initial_.flow[out] == Flow::Now) {
     for_each_egress(peer, column, false, [&](PortIdx port) {
-      if (all_flow || initial_.flow[port] == Flow::Now) graph.add(in, port);
+      if (all_flow || initial_.flow[port] == Flow::Now) add(graph, in, port);
     });
     if (all_flow) return;
   }
-  for_each_egress(peer, column, true, [&](PortIdx port) { graph.add(in, port); });
+  for_each_egress(peer, column, true, [&](PortIdx port) { add(graph, in, port); });
+}
+
+void TransientGraph::add(TurnGraph& graph, PortIdx in, PortIdx out) {
+  if (graph.has(in, out) || graph.is_forbidden(in, out)) return;
+  graph.add(in, out);
+  added_.emplace_back(in, out);
 }
 
 // Neighbour by neighbour over all changes of a switch, since those go along its rows.
@@ -213,10 +296,12 @@ void TransientGraph::find_senders() {
       if (initial_.flow[in] == Flow::Never) continue;
       const SwitchIdx peer = initial_.peer_switch[in];
       const PortNum number = fabric_.number_of(fabric_.peer[in]);
+      const std::span<const PortNum> wanted = row_of(*task_.wanted, peer);
+      const std::span<const PortNum> held = row_of(*task_.held, peer);
       for (std::size_t i = first; i < last; ++i) {
         const Lid lid = changes_[i].lid;
-        if (entry_of(*task_.wanted, peer, lid) == number ||
-            entry_of(*task_.held, peer, lid) == number ||
+        if ((lid.value() < wanted.size() && wanted[lid.value()] == number) ||
+            (lid.value() < held.size() && held[lid.value()] == number) ||
             (!unknown_.empty() &&
              unknown_[peer.value() * columns_.size() + column_of_[lid.value()]]))
           found.emplace_back(static_cast<std::uint32_t>(i - first), in);
@@ -233,7 +318,7 @@ void TransientGraph::find_senders() {
 
 // Turns behind the entry and before it; those before it that start at an entry which changes too
 // are found there.
-void TransientGraph::mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const {
+void TransientGraph::mark_change(TurnGraph& graph, std::size_t change, bool all_flow) {
   const SwitchIdx sw = changes_[change].sw;
   const std::uint32_t column = column_of_[changes_[change].lid.value()];
   for_each_sender(sw, column, false, [&](PortIdx out) {
@@ -251,12 +336,29 @@ void TransientGraph::mark_change(TurnGraph& graph, std::size_t change, bool all_
 }
 
 void TransientGraph::mark(TurnGraph& graph, bool all_flow) {
-  if (!has_steady_) {
-    find_steady_turns();
+  if (!steady_) {
     find_senders();
+    find_steady_turns();
+    steady_is_sorted_ = steady_->sort();
   }
-  for (const auto& [in, out] : steady_) graph.add(in, out);
+  added_.clear();
+  graph.add_all(*steady_);
   for (std::size_t i = 0; i < changes_.size(); ++i) mark_change(graph, i, all_flow);
+}
+
+// The order of the turns that stay is found once. Where few of the others violate it, it is
+// repaired for them, as a search of phases does; where many do, that costs more than another one.
+bool TransientGraph::mark_sorted(TurnGraph& graph, bool all_flow) {
+  constexpr std::size_t kFew = 8;
+  mark(graph, all_flow);
+  if (!steady_is_sorted_) return graph.sort();
+  graph.take_order(*steady_);
+  std::erase_if(added_,
+                [&](const auto& turn) { return graph.respects_order(turn.first, turn.second); });
+  if (added_.size() > kFew) return graph.sort();
+  for (const auto& [in, out] : added_) graph.remove(in, out);
+  return std::ranges::all_of(
+      added_, [&](const auto& turn) { return graph.insert(turn.first, turn.second); });
 }
 
 bool TransientGraph::insert(TurnGraph& graph, PortIdx in, PortIdx out) {

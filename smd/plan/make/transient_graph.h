@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,9 @@ class TransientGraph {
   /// `all_flow`, links of later are taken to carry data already.
   void mark(TurnGraph& graph, bool all_flow);
 
+  /// The same, and sorts the graph, which has no turns before. False when there is a cycle.
+  [[nodiscard]] bool mark_sorted(TurnGraph& graph, bool all_flow);
+
   /// Makes a change Now and adds its turns to a sorted graph; undoes it, and returns false, when a
   /// cycle would close or a turn was forbidden. Takes all links to carry data already.
   [[nodiscard]] bool try_now(TurnGraph& graph, std::size_t change);
@@ -74,13 +78,17 @@ class TransientGraph {
   };
 
   void find_steady_turns();
+  [[nodiscard]] bool take_counted_turns();
+  [[nodiscard]] bool take_away_changes(TurnCounts& turns) const;
+  void add_turns_of_nobodys();
+  void add(TurnGraph& graph, PortIdx in, PortIdx out);
   void mark_slice(TurnGraph& graph,
                   const std::vector<PortNum>& steady,
                   SwitchIdx sw,
                   std::size_t first,
                   std::size_t last);
-  void mark_channel(TurnGraph& graph, PortIdx out, std::uint32_t column, bool all_flow) const;
-  void mark_change(TurnGraph& graph, std::size_t change, bool all_flow) const;
+  void mark_channel(TurnGraph& graph, PortIdx out, std::uint32_t column, bool all_flow);
+  void mark_change(TurnGraph& graph, std::size_t change, bool all_flow);
   void find_senders();
 
   /// Ports by which packets for the entry may come in, whatever the stages.
@@ -101,9 +109,10 @@ class TransientGraph {
   std::vector<char> unknown_;                // switch by column; empty when nothing is
   std::vector<std::uint32_t> first_sender_;  // by change, one more at the end
   std::vector<PortIdx> senders_;
-  std::vector<char> changed_;                        // switch by column
-  std::vector<std::pair<PortIdx, PortIdx>> steady_;  // turns of two entries that stay
-  bool has_steady_ = false;
+  std::vector<char> changed_;        // switch by column
+  std::optional<TurnGraph> steady_;  // turns of two entries that stay
+  bool steady_is_sorted_ = false;
+  std::vector<std::pair<PortIdx, PortIdx>> added_;  // besides, by mark()
   std::vector<std::uint8_t>
       egresses_;  // scratch: flags by port of one switch, and port of the peer
   std::vector<PortNum> no_row_;

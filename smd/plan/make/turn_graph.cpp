@@ -37,6 +37,15 @@ void TurnGraph::forbid_u_turns() {
   }
 }
 
+void TurnGraph::add_all(const TurnGraph& other) {
+  for (std::size_t i = 0; i < turns_.size(); ++i) turns_[i] |= other.turns_[i] & ~forbidden_[i];
+}
+
+void TurnGraph::add_all(PortIdx in, std::span<const std::uint64_t> numbers) {
+  for (std::uint32_t i = 0; i < words_[in]; ++i)
+    turns_[first_word_[in] + i] |= numbers[i] & ~forbidden_[first_word_[in] + i];
+}
+
 bool TurnGraph::sort() {
   IndexVector<PortIdx, std::uint32_t> waits(words_.size(), 0);
   for_each_turn([&](PortIdx, PortIdx out) { ++waits[out]; });

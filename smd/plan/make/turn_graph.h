@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,13 @@ class TurnGraph {
     turns_[word(in, out)] |= mask;
   }
 
+  /// All turns of another graph of the same fabric.
+  void add_all(const TurnGraph& other);
+
+  /// The turns from `in` to ports whose numbers have a bit. Requires: as many words as its switch
+  /// has ports for.
+  void add_all(PortIdx in, std::span<const std::uint64_t> numbers);
+
   void remove(PortIdx in, PortIdx out) { turns_[word(in, out)] &= ~bit(in, out); }
 
   /// From now on this turn does not exist, however often it is added.
@@ -120,6 +128,10 @@ class TurnGraph {
 
   /// Takes the order instead of computing one; false, and no order, where a turn violates it.
   [[nodiscard]] bool sort_by(const ChannelOrder& order);
+
+  /// The order of another graph of the same fabric, which is sorted. Turns that violate it are gone
+  /// before one is inserted.
+  void take_order(const TurnGraph& other) { position_ = other.position_; }
 
   [[nodiscard]] bool respects_order(PortIdx in, PortIdx out) const {
     return position_[fabric_->peer[in]] < position_[out];

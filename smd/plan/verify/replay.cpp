@@ -38,8 +38,54 @@ PlanReplay::PlanReplay(const TransitionTask& task, const TransitionPlan& plan)
   if (proves && plan.vls > 1) {
     if (task.sl_to_vl != nullptr) vl_proof_.emplace(task, plan);
   } else if (proves) {
-    proof_.emplace(fabric_, before_, constant_, changing_);
+    begin_proof();
   }
+}
+
+void PlanReplay::begin_proof() {
+  if (!may_count()) {
+    proof_.emplace(fabric_, before_, constant_, changing_);
+    return;
+  }
+  const KnownTurns counted = find_counted();
+  proof_.emplace(fabric_, before_, constant_, changing_, &counted);
+}
+
+// Counts say which turns are taken by entries that nobody touches, where it is known what all
+// entries hold. Where most are changed there is nothing to be gained.
+bool PlanReplay::may_count() const {
+  if (task_.turns == nullptr || !unknown_.empty()) return false;
+  std::size_t listed = 0;
+  for (const TransitionPhase& phase : plan_.phases) {
+    if (phase.to_wanted) return false;
+    listed += phase.entries.size();
+  }
+  return listed < fabric_.switch_count() * before_.lids() / 8;
+}
+
+// What no phase lists and nevertheless differs is changed as well: it is what switches hold, and
+// not what was counted.
+KnownTurns PlanReplay::find_counted() const {
+  KnownTurns counted{.turns = task_.turns, .lids = task_.lids, .tables = &wanted_, .changed = {}};
+  for (const TransitionPhase& phase : plan_.phases) {
+    for (const EntryChange& change : phase.entries) {
+      if (change.sw.value() < fabric_.switch_count() && change.lid.value() < before_.lids())
+        counted.changed.push_back({change.sw, change.lid.value()});
+    }
+  }
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    const PortNum* const held = before_.row(sw);
+    const PortNum* const wanted = wanted_.row(sw);
+    if (held == wanted || std::memcmp(held, wanted, before_.lids()) == 0) continue;
+    for (std::size_t lid = 1; lid < before_.lids(); ++lid) {
+      if (held[lid] != wanted[lid])
+        counted.changed.push_back({sw, static_cast<std::uint16_t>(lid)});
+    }
+  }
+  std::ranges::sort(counted.changed);
+  const auto again = std::ranges::unique(counted.changed);
+  counted.changed.erase(again.begin(), again.end());
+  return counted;
 }
 
 // Sorts the LIDs into those that no phase touches and the others; collects the unknown entries.
@@ -138,32 +184,41 @@ void PlanReplay::find_use() {
   }
 }
 
+std::string PlanReplay::print_entry(const EntryChange& change) const {
+  const NodeIdx node = fabric_.switch_node[change.sw];
+  return fmt::format("its entry for lid {} at {}",
+                     change.lid,
+                     fabric_.description[node].empty() ? fmt::format("{}", fabric_.node_guid[node])
+                                                       : fabric_.description[node]);
+}
+
 std::string PlanReplay::check_entry(const EntryChange& change) const {
   if (change.sw.value() >= fabric_.switch_count())
     return "it has an entry for a switch that there is not";
   const NodeIdx node = fabric_.switch_node[change.sw];
-  const std::string at =
-      fmt::format("its entry for lid {} at {}",
-                  change.lid,
-                  fabric_.description[node].empty() ? fmt::format("{}", fabric_.node_guid[node])
-                                                    : fabric_.description[node]);
   if (change.lid.value() == 0 || change.lid.value() >= after_.lids())
-    return at + " is beyond the tables";
+    return print_entry(change) + " is beyond the tables";
   const bool wanted = is_wanted(change);
-  if (plan_.kind == TransitionKind::Certified && !wanted) return check_detour(change, at);
+  if (plan_.kind == TransitionKind::Certified && !wanted) return check_detour(change);
   if (change.egress == kNoRoute) return "";
   if (change.egress.value() > fabric_.num_ports(node))
-    return wanted ? "" : fmt::format("{} names port {}, which it has not", at, change.egress);
+    return wanted ? ""
+                  : fmt::format(
+                        "{} names port {}, which it has not", print_entry(change), change.egress);
   const PortIdx out = fabric_.port_of(node, change.egress);
   if (change.egress.value() == 0) return "";
   if (fabric_.peer[out] == kNone<PortIdx>)
-    return wanted ? "" : fmt::format("{} leads to port {}, which has no link", at, change.egress);
+    return wanted
+               ? ""
+               : fmt::format(
+                     "{} leads to port {}, which has no link", print_entry(change), change.egress);
   if (plan_.kind != TransitionKind::Certified || !forwards_data(change.sw)) return "";
   const PortIdx peer = fabric_.peer[out];
   const bool will_open = (up_[out] || awaits_activation(fabric_, out)) &&
                          (up_[peer] || awaits_activation(fabric_, peer));
   if (fabric_.is_switch(fabric_.node_of[peer]) && will_open && use_[out] != LinkUse::Open)
-    return fmt::format("{} leads to port {}, which is not active yet", at, change.egress);
+    return fmt::format(
+        "{} leads to port {}, which is not active yet", print_entry(change), change.egress);
   return "";
 }
 
@@ -173,15 +228,16 @@ bool PlanReplay::is_wanted(const EntryChange& change) const {
 
 // On the way to its wanted value an entry may have others, as long as they hand packets on: where
 // packets end in the end, the held or the wanted tables say so.
-std::string PlanReplay::check_detour(const EntryChange& change, const std::string& at) const {
+std::string PlanReplay::check_detour(const EntryChange& change) const {
   const NodeIdx node = fabric_.switch_node[change.sw];
-  if (change.egress == kNoRoute) return at + " is withdrawn, but wanted";
+  if (change.egress == kNoRoute) return print_entry(change) + " is withdrawn, but wanted";
   if (change.egress.value() > fabric_.num_ports(node))
-    return fmt::format("{} names port {}, which it has not", at, change.egress);
+    return fmt::format("{} names port {}, which it has not", print_entry(change), change.egress);
   const PortIdx out = fabric_.port_of(node, change.egress);
   if (use_[out] != LinkUse::Open)
-    return fmt::format(
-        "{} leads aside to port {}, which is no active link to a switch", at, change.egress);
+    return fmt::format("{} leads aside to port {}, which is no active link to a switch",
+                       print_entry(change),
+                       change.egress);
   return "";
 }
 
@@ -328,6 +384,7 @@ std::string PlanReplay::find_rest() {
     return "after the last phase rows are not as wanted";
   if (std::string fault = find_vl_rest(); !fault.empty()) return fault;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    if (unknown_.empty() && after_.row(sw) == wanted_.row(sw)) continue;
     if (unknown_.empty() &&
         std::memcmp(after_.row(sw) + 1, wanted_.row(sw) + 1, after_.lids() - 1) == 0)
       continue;
@@ -353,7 +410,7 @@ std::string PlanReplay::find_rest() {
   if (blocked_ != plan_.blocked)
     return fmt::format(
         "it says that {} turns remain blocked, but {} do", plan_.blocked.size(), blocked_.size());
-  if (!proof_ && !blocked_.empty()) proof_.emplace(fabric_, before_, constant_, changing_);
+  if (!proof_ && !blocked_.empty()) begin_proof();
   if (std::string need = blocked_.empty() ? "" : proof_->find_need(blocked_, after_); !need.empty())
     return need + ", which remains blocked";
   return "";

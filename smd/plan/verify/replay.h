@@ -38,7 +38,8 @@ class PlanReplay {
   [[nodiscard]] std::string take_entries(const TransitionPhase& phase);
   [[nodiscard]] std::string check_entry(const EntryChange& change) const;
   [[nodiscard]] bool is_wanted(const EntryChange& change) const;
-  [[nodiscard]] std::string check_detour(const EntryChange& change, const std::string& at) const;
+  [[nodiscard]] std::string check_detour(const EntryChange& change) const;
+  [[nodiscard]] std::string print_entry(const EntryChange& change) const;
   [[nodiscard]] bool may_send(SwitchIdx sw, Lid lid, PortNum egress) const;
   [[nodiscard]] std::string check_turns_of_detours() const;
   [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
@@ -53,6 +54,9 @@ class PlanReplay {
   [[nodiscard]] std::string find_vl_rest();
   [[nodiscard]] bool is_silent_kind() const;
   void find_use();
+  [[nodiscard]] bool may_count() const;
+  [[nodiscard]] KnownTurns find_counted() const;
+  void begin_proof();
   void add_earlier_entries();
   void sort_lids();
   void write_wanted();

@@ -34,9 +34,10 @@ TableView::TableView(const ForwardingTables& tables, std::size_t switches, std::
 TransientProof::TransientProof(const Fabric& fabric,
                                const TableView& tables,
                                const LidList& constant,
-                               const LidList& changing)
+                               const LidList& changing,
+                               const KnownTurns* counted)
     : fabric_(fabric),
-      changing_(changing),
+      is_counted_(tables.lids(), 0),
       peer_switch_(fabric.port_count(), kNone<SwitchIdx>),
       turns_(fabric.port_count() * kWords, 0),
       open_(fabric.switch_count() * kWords, 0),
@@ -48,8 +49,89 @@ TransientProof::TransientProof(const Fabric& fabric,
       if (peer != kNone<PortIdx>) peer_switch_[port] = fabric.switch_of[fabric.node_of[peer]];
     }
   }
-  mark_tables(tables, tables, constant, false, false);
+  if (counted != nullptr && !take_counted(*counted)) {
+    changed_.clear();
+    entrances_.clear();
+    std::ranges::fill(is_counted_, 0);
+  }
+  changing_ = uncounted(changing);
+  mark_tables(tables, tables, uncounted(constant), false, false);
   constant_ = std::move(turns_);
+}
+
+LidList TransientProof::uncounted(const LidList& lids) const {
+  LidList out;
+  std::ranges::copy_if(
+      lids, std::back_inserter(out), [&](std::uint16_t lid) { return is_counted_[lid] == 0; });
+  return out;
+}
+
+// The turns of counted LIDs that lead from an unchanged entry to another. False, and no turn
+// marked, where more would be taken away than was counted.
+bool TransientProof::take_counted(const KnownTurns& counted) {
+  for (std::size_t lid = 1; lid < std::min(is_counted_.size(), counted.lids->owner.size()); ++lid)
+    is_counted_[lid] = counted.lids->owner[lid] != kNone<PortIdx>;
+  TurnCounts rest = *counted.turns;
+  if (!find_changed(counted, rest)) return false;
+  for (const NodeIdx node : fabric_.switch_node) {
+    for (const PortIdx in : fabric_.external_ports(node)) {
+      if (!joins_switches(in)) continue;
+      std::ranges::copy(rest.find_outs(in),
+                        turns_.begin() + static_cast<std::ptrdiff_t>(in.value() * kWords));
+    }
+  }
+  return true;
+}
+
+// Takes the turns to and from every changed entry from `rest`. Neighbour by neighbour over all
+// changed entries of a switch, since those go along its rows.
+bool TransientProof::find_changed(const KnownTurns& counted, TurnCounts& rest) {
+  const TableView& tables = *counted.tables;
+  bool all_counted = true;
+  const auto take_away = [&](PortIdx in, PortNum out) {
+    if (out.value() >= rest.row(in).size()) return;  // no such port
+    if (rest.count(in, out) == 0) {
+      all_counted = false;
+    } else {
+      rest.take_away(in, out);
+    }
+  };
+  for (const ChangingEntry& entry : counted.changed) {
+    if (is_counted_[entry.lid]) changed_.push_back({entry, 0});
+  }
+  const auto is_changed = [&](SwitchIdx sw, std::uint16_t lid) {
+    return std::ranges::binary_search(changed_, ChangingEntry{sw, lid}, {}, &Changed::entry);
+  };
+  std::vector<std::pair<std::uint32_t, PortIdx>> found;  // changed entry, port of entry
+  for (std::uint32_t first = 0, last = 0; first < changed_.size(); first = last) {
+    const SwitchIdx sw = changed_[first].entry.sw;
+    while (last < changed_.size() && changed_[last].entry.sw == sw) ++last;
+    found.clear();
+    for (const PortIdx in : fabric_.external_ports(fabric_.switch_node[sw])) {
+      if (!joins_switches(in)) continue;
+      const SwitchIdx from = peer_switch_[in];
+      const PortNum sends = fabric_.number_of(fabric_.peer[in]);
+      const PortNum* const row = tables.row(from);
+      for (std::uint32_t i = first; i < last; ++i) {
+        const std::uint16_t lid = changed_[i].entry.lid;
+        if (row[lid] == sends && !is_changed(from, lid)) found.emplace_back(i, in);
+      }
+    }
+    std::ranges::sort(found);
+    auto at = found.begin();
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint16_t lid = changed_[i].entry.lid;
+      const PortNum leaves = tables.row(sw)[lid];
+      for (; at != found.end() && at->first == i; ++at) {
+        entrances_.push_back(at->second);
+        take_away(at->second, leaves);
+      }
+      changed_[i].end_of_entrances = static_cast<std::uint32_t>(entrances_.size());
+      if (const PortIdx out = find_port(sw, leaves); out != kNone<PortIdx>)
+        take_away(fabric_.peer[out], tables.row(peer_switch_[out])[lid]);
+    }
+  }
+  return all_counted;
 }
 
 PortIdx TransientProof::find_port(SwitchIdx sw, PortNum number) const {
@@ -108,6 +190,37 @@ void TransientProof::mark_slice(const PortNum* row,
       turns_[in.value() * kWords + word] |= found;
     }
     next_hops_[fabric_.number_of(entered[i]).value()] = nowhere_;
+  }
+}
+
+// As mark_tables() does in full, of the pairs that have a changed entry.
+void TransientProof::mark_changed(const TableView& before,
+                                  const TableView& after,
+                                  const LidList& written) {
+  std::vector<char> is_written(after.lids(), 0);
+  for (const std::uint16_t lid : written) is_written[lid] = 1;
+  std::size_t entrance = 0;
+  for (const Changed& changed : changed_) {
+    const auto [sw, lid] = changed.entry;
+    const PortNum old = before.row(sw)[lid], now = after.row(sw)[lid];
+    for (; entrance < changed.end_of_entrances; ++entrance) {
+      const PortIdx in = entrances_[entrance];
+      mark(in, now);
+      if (is_written[lid] && is_open(fabric_.peer[in]) && opens_to(sw, old)) mark(in, old);
+    }
+    const auto mark_next = [&](PortIdx out, const TableView& leave, bool leave_open) {
+      const SwitchIdx at = peer_switch_[out];
+      const PortNum leaves = leave.row(at)[lid];
+      if (!leave_open || opens_to(at, leaves)) mark(fabric_.peer[out], leaves);
+    };
+    const PortIdx out = find_port(sw, now);
+    if (out != kNone<PortIdx>) mark_next(out, after, false);
+    if (!is_written[lid]) continue;
+    if (out != kNone<PortIdx> && is_open(out)) mark_next(out, before, true);
+    const PortIdx old_out = find_port(sw, old);
+    if (old_out == kNone<PortIdx> || !is_open(old_out)) continue;
+    mark_next(old_out, before, true);
+    mark_next(old_out, after, false);
   }
 }
 
@@ -176,26 +289,64 @@ std::string TransientProof::find_violation(const PhaseView& phase, const Channel
   }
   // A link that opens does so when all new entries are in: old ones never send over it, and what
   // came over it never meets one.
+  const LidList columns = uncounted(*phase.written);
   mark_tables(*phase.after, *phase.after, changing_, false, false);
-  mark_tables(*phase.before, *phase.before, *phase.written, true, true);
-  mark_tables(*phase.before, *phase.after, *phase.written, true, false);
-  mark_tables(*phase.after, *phase.before, *phase.written, true, true);
+  mark_tables(*phase.before, *phase.before, columns, true, true);
+  mark_tables(*phase.before, *phase.after, columns, true, false);
+  mark_tables(*phase.after, *phase.before, columns, true, true);
+  mark_changed(*phase.before, *phase.after, *phase.written);
   mark_loose();
   remove_blocked();
 
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    const NodeIdx node = fabric_.switch_node[sw];
-    for (const PortIdx in : fabric_.external_ports(node)) {
-      if (!joins_switches(in) || (*phase.use)[in] == LinkUse::Closed) continue;
-      for (std::size_t word = 0; word < kWords; ++word) {
-        for (Word bits = turns_[in.value() * kWords + word]; bits != 0; bits &= bits - 1) {
-          const auto number = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
-          if (number > fabric_.num_ports(node)) continue;  // no such port: discarded
-          const PortIdx out = fabric_.port_of(node, PortNum{static_cast<std::uint8_t>(number)});
-          if (!joins_switches(out) || (*phase.use)[out] == LinkUse::Closed) continue;
-          if (in == out && !phase.u_turns) continue;
-          if (order[fabric_.peer[in]] >= order[out]) return print_violation(in, out, order);
-        }
+    if (!respects(sw, order)) return find_violation_at(sw, order);
+  }
+  return "";
+}
+
+// A channel into the switch may only turn to those out of it that have a higher place: with both
+// sorted, the others are a mask that grows from one to the next.
+bool TransientProof::respects(SwitchIdx sw, const ChannelOrder& order) {
+  const NodeIdx node = fabric_.switch_node[sw];
+  ins_.clear();
+  outs_.clear();
+  for (const PortIdx port : fabric_.external_ports(node)) {
+    if (!joins_switches(port) || (*phase_->use)[port] == LinkUse::Closed) continue;
+    ins_.push_back({order[fabric_.peer[port]], port});
+    outs_.push_back({order[port], port});
+  }
+  std::ranges::sort(ins_, {}, &PortPlace::place);
+  std::ranges::sort(outs_, {}, &PortPlace::place);
+  std::array<Word, kWords> too_low{};
+  auto next = outs_.begin();
+  for (const PortPlace& in : ins_) {
+    for (; next != outs_.end() && next->place <= in.place; ++next) {
+      const unsigned number = fabric_.number_of(next->port).value();
+      too_low[number / 64] |= Word{1} << (number % 64);
+    }
+    const unsigned own = fabric_.number_of(in.port).value();
+    for (std::size_t word = 0; word < kWords; ++word) {
+      Word found = turns_[in.port.value() * kWords + word] & too_low[word];
+      if (!phase_->u_turns && word == own / 64) found &= ~(Word{1} << (own % 64));
+      if (found != 0) return false;
+    }
+  }
+  return true;
+}
+
+// The first one in the order of the ports.
+std::string TransientProof::find_violation_at(SwitchIdx sw, const ChannelOrder& order) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  for (const PortIdx in : fabric_.external_ports(node)) {
+    if (!joins_switches(in) || (*phase_->use)[in] == LinkUse::Closed) continue;
+    for (std::size_t word = 0; word < kWords; ++word) {
+      for (Word bits = turns_[in.value() * kWords + word]; bits != 0; bits &= bits - 1) {
+        const auto number = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
+        if (number > fabric_.num_ports(node)) continue;  // no such port: discarded
+        const PortIdx out = fabric_.port_of(node, PortNum{static_cast<std::uint8_t>(number)});
+        if (!joins_switches(out) || (*phase_->use)[out] == LinkUse::Closed) continue;
+        if (in == out && !phase_->u_turns) continue;
+        if (order[fabric_.peer[in]] >= order[out]) return print_violation(in, out, order);
       }
     }
   }
@@ -229,6 +380,7 @@ std::string TransientProof::find_need(const std::vector<Turn>& blocked, const Ta
   if (blocked.empty()) return "";
   turns_ = constant_;
   mark_tables(tables, tables, changing_, false, false);
+  mark_changed(tables, tables, {});
   for (const Turn& turn : blocked) {
     const NodeIdx node = fabric_.switch_node[turn.sw];
     const PortIdx in = fabric_.port_of(node, turn.in), out = fabric_.port_of(node, turn.out);

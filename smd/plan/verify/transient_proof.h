@@ -62,14 +62,35 @@ struct PhaseView {
   bool u_turns = true;  // leaving by the port one came in by counts
 };
 
+/// An entry of a switch, whatever it holds.
+struct ChangingEntry {
+  SwitchIdx sw;
+  std::uint16_t lid = 0;
+
+  friend auto operator<=>(const ChangingEntry&, const ChangingEntry&) = default;
+};
+
+/// Turns of tables as somebody counted them who does not make plans, of the LIDs that somebody has.
+struct KnownTurns {
+  const TurnCounts* turns = nullptr;
+  const LidMap* lids = nullptr;
+  const TableView* tables = nullptr;
+  std::vector<ChangingEntry> changed;  // all others are, in the whole plan, as in `tables`; sorted
+};
+
+/// A turn is the affair of two neighbouring entries of one LID. Where turns were counted, those of
+/// two entries that nobody touches are what is left when the turns around changed entries are taken
+/// away; only changed entries and their neighbours are looked at then. LIDs that nobody has, and
+/// all where nobody counted, are looked at in full.
 class TransientProof {
  public:
   /// `constant`: LIDs for which every switch keeps, in the whole plan, what it has in `tables`.
-  /// `changing`: all others.
+  /// `changing`: all others. `counted`: ignored where it is not of the tables that it names.
   TransientProof(const Fabric& fabric,
                  const TableView& tables,
                  const LidList& constant,
-                 const LidList& changing);
+                 const LidList& changing,
+                 const KnownTurns* counted = nullptr);
 
   /// Empty when every dependency of the phase respects `order`; else the first that violates it.
   [[nodiscard]] std::string find_violation(const PhaseView& phase, const ChannelOrder& order);
@@ -110,6 +131,17 @@ class TransientProof {
                   SwitchIdx sw,
                   bool arrive_open,
                   bool leave_open);
+  [[nodiscard]] bool take_counted(const KnownTurns& counted);
+  [[nodiscard]] bool find_changed(const KnownTurns& counted, TurnCounts& rest);
+  [[nodiscard]] LidList uncounted(const LidList& lids) const;
+  void mark_changed(const TableView& before, const TableView& after, const LidList& written);
+  [[nodiscard]] std::string find_violation_at(SwitchIdx sw, const ChannelOrder& order) const;
+  [[nodiscard]] bool respects(SwitchIdx sw, const ChannelOrder& order);
+
+  [[nodiscard]] bool opens_to(SwitchIdx sw, PortNum number) const {
+    return open_[sw.value() * kWords + number.value() / 64] >> (number.value() % 64) & 1;
+  }
+
   void mark_loose();
   void mark_arrival(SwitchIdx sw, std::uint16_t lid, PortNum port);
   void mark_any_egress(SwitchIdx sw, std::uint16_t lid);
@@ -119,8 +151,22 @@ class TransientProof {
                                             PortIdx out,
                                             const ChannelOrder& order) const;
 
+  struct Changed {
+    ChangingEntry entry;
+    std::uint32_t end_of_entrances = 0;  // ports by which entries that stay send packets for it
+  };
+
+  struct PortPlace {
+    std::uint32_t place;
+    PortIdx port;
+  };
+
   const Fabric& fabric_;
-  const LidList& changing_;
+  LidList changing_;              // of those that are not counted
+  std::vector<char> is_counted_;  // by LID
+  std::vector<Changed> changed_;  // of LIDs that are counted
+  std::vector<PortIdx> entrances_;
+  std::vector<PortPlace> ins_, outs_;  // scratch
   const PhaseView* phase_ = nullptr;
   IndexVector<PortIdx, SwitchIdx> peer_switch_;  // at the other end of a switch port
   std::vector<Word> constant_;                   // turns of the constant LIDs

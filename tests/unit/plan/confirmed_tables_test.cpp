@@ -70,6 +70,45 @@ TEST_F(TableDiff, AResetSwitchIsWrittenWhole) {
               ElementsAre(TableBlock{kFirst, 0}, TableBlock{kFirst, 1}));
 }
 
+TEST_F(TableDiff, ARowIsSharedWhereTheSwitchHoldsIt) {
+  confirmed.share_row(guid(kFirst), wanted, kFirst);
+  EXPECT_FALSE(confirmed.shares_row(guid(kFirst), wanted, kFirst)) << "nothing is known";
+  confirm_all();
+  for (const SwitchIdx sw : {kFirst, kSecond}) confirmed.share_row(guid(sw), wanted, sw);
+  EXPECT_TRUE(confirmed.shares_row(guid(kFirst), wanted, kFirst));
+  EXPECT_TRUE(confirmed.knows_all(guid(kFirst), 2));
+  EXPECT_FALSE(confirmed.knows_all(guid(kFirst), 3));
+  const HeldTables held = collect_held_tables(*fabric, wanted.top(), confirmed, &wanted);
+  EXPECT_TRUE(held.lft.shares_row(kSecond, wanted, kSecond));
+
+  const ForwardingTables before = wanted;
+  wanted.set_route(kSecond, Lid{70}, PortNum{3});
+  EXPECT_FALSE(confirmed.shares_row(guid(kSecond), wanted, kSecond));
+  confirmed.share_row(guid(kSecond), wanted, kSecond);
+  EXPECT_TRUE(confirmed.shares_row(guid(kSecond), before, kSecond)) << "it holds the other one";
+  EXPECT_DOUBLE_EQ(changed_entries_pct(*fabric, wanted, confirmed), 100.0 / 200.0);
+  const HeldTables still = collect_held_tables(*fabric, wanted.top(), confirmed, &wanted);
+  EXPECT_EQ(still.lft, before);
+}
+
+TEST_F(TableDiff, ARowThatIsNoLongerHeldIsNotShared) {
+  confirm_all();
+  for (const SwitchIdx sw : {kFirst, kSecond}) confirmed.share_row(guid(sw), wanted, sw);
+  LftBlock other;
+  other.fill(PortNum{1});
+  confirmed.confirm(guid(kFirst), 1, other);
+  confirmed.forget_block(guid(kSecond), 0);
+  EXPECT_FALSE(confirmed.shares_row(guid(kFirst), wanted, kFirst));
+  EXPECT_FALSE(confirmed.shares_row(guid(kSecond), wanted, kSecond));
+  EXPECT_FALSE(confirmed.knows_all(guid(kSecond), 2));
+  const HeldTables held = collect_held_tables(*fabric, wanted.top(), confirmed, &wanted);
+  const HeldTables alone = collect_held_tables(*fabric, wanted.top(), confirmed);
+  EXPECT_EQ(held.lft, alone.lft);
+  EXPECT_EQ(held.unknown, alone.unknown);
+  EXPECT_EQ(held.lft.route(kFirst, Lid{70}), PortNum{1});
+  EXPECT_EQ(held.lft.route(kSecond, Lid{1}), kNoRoute);
+}
+
 TEST_F(TableDiff, ForgettingWhatWasNeverKnownIsHarmless) {
   confirmed.forget_block(Guid{99}, 7);
   confirmed.forget(Guid{99});
