@@ -14,6 +14,7 @@
 #include "smd/congestion/options.h"
 #include "smd/ib/types.h"
 #include "smd/multicast/tree.h"
+#include "smd/plan/make/planner.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_file.h"
 #include "smd/routing/engine.h"
@@ -71,6 +72,7 @@ struct SmConfig {
   Lid lid_max = kTopUnicastLid;
   std::string mode = "certified";  // see assimilation.h
   unsigned drain_us = 1000;
+  Unproved unproved = Unproved::Write;
 
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };

@@ -160,6 +160,9 @@ Options sm_options() {
           .means("Highest LID to hand out"),
       sm("drain_us", &T::drain_us, number(0, 10000000, "microseconds"))
           .means("Wait after each phase of a plan that counts on channels to empty between phases"),
+      sm("unproved", &T::unproved, choice({"hold", "write", "block"}))
+          .means("What becomes of a change that nothing proves free of deadlock: it waits, or is "
+                 "written with an alarm, or while every port is down"),
       sm("mode", &T::mode, checked_text(std::string(reconfiguration_mode_grammar()), is_mode))
           .means("How a change is taken in: discovery, routes and the way tables change"),
   };

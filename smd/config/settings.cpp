@@ -113,6 +113,7 @@ Settings make_settings(const Config& config) {
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),
                     std::chrono::microseconds(config.sm.drain_us));
+  out.strategy.planner.unproved = config.sm.unproved;
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);

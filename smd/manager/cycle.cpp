@@ -25,6 +25,17 @@ constexpr Duration kSelfInflictedTraps = std::chrono::seconds(10);
 /// still being computed.
 constexpr unsigned kFinalParts = 16;
 
+/// VLs that SLs may be led over for a while: not the one of multicast groups, and none that the
+/// site's arbitration might never serve.
+std::uint16_t find_other_vls(const Settings& settings, const ActiveSubnet& goal) {
+  unsigned vls = std::clamp(data_vls(settings.ports.max_operational_vls), 1u, 15u);
+  if (goal.multicast_vl) vls = std::min<unsigned>(vls, goal.multicast_vl->vl.value());
+  if (settings.qos.high_of(PortKind::SwitchExternal) ||
+      settings.qos.low_of(PortKind::SwitchExternal))
+    vls = std::min(vls, goal.routing->vls);
+  return static_cast<std::uint16_t>((1u << vls) - 1);
+}
+
 /// What traffic would lose to a plan that is not free of loss.
 std::string print_cost(const TransitionPlan& plan) {
   std::size_t down = 0;
@@ -369,6 +380,7 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
     job.rows = confirmed.sl_to_vl;
     job.advertised = parts_.state.advertised.at(parts_.runtime.now());
   }
+  job.options.other_vls = find_other_vls(parts_.settings, *goal);
   if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
   return job;
 }
@@ -502,10 +514,11 @@ void Cycle::on_programmed(ProgramReport report) {
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
   if (parts_.store.get().sl_to_vl_mark)
-    state.advertised.advertise(state.in_force,
-                               !report.plan_interrupted && report.fault_count == 0,
-                               silent,
-                               parts_.runtime.now());
+    state.advertised.advertise(
+        state.in_force,
+        !report.plan_interrupted && report.fault_count == 0 && plan_.kind != TransitionKind::Held,
+        silent,
+        parts_.runtime.now());
   if (report.plan_interrupted) {
     const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
     if (replans_ > 0)

@@ -7,6 +7,13 @@
 namespace smd {
 namespace {
 
+/// For want of a proof, not because a mode of the thesis asks for none.
+bool is_unproved(const TransitionReport& transition) {
+  const bool kind =
+      transition.kind == TransitionKind::Held || transition.kind == TransitionKind::NextHopFirst;
+  return kind && !transition.why.empty();
+}
+
 /// "12 ports carry an M_Key that is not sm.m_key; …"; empty when none does.
 std::string print_foreign_keys(const ForeignKeys& keys) {
   if (keys.ports == 0) return "";
@@ -47,7 +54,12 @@ void log_cycle(const CycleReport& cycle) {
     return log::info(
         "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());
   }
-  if (!cycle.transition.why.empty()) {
+  if (is_unproved(cycle.transition)) {
+    log::error("transition.unproved",
+               "kind={} why=\"{}\"",
+               print_transition_kind(cycle.transition.kind),
+               cycle.transition.why);
+  } else if (!cycle.transition.why.empty()) {
     log::warn("transition.fallback",
               "kind={} why=\"{}\"",
               print_transition_kind(cycle.transition.kind),
@@ -126,6 +138,12 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
                                  cycle.engine_asked,
                                  cycle.engine,
                                  cycle.engine_refused));
+  if (is_unproved(cycle.transition))
+    alarms.push_back(fmt::format("a change that nothing proves free of deadlock {}: {}",
+                                 cycle.transition.kind == TransitionKind::Held
+                                     ? "waits (sm.unproved)"
+                                     : "was written (sm.unproved)",
+                                 cycle.transition.why));
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
   if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);

@@ -104,6 +104,20 @@ void set_apart(const Fabric& fabric, const MulticastVl& lane, SlToVlMaps& rows) 
   }
 }
 
+// In place of a plan that its check refused. Modes that block on purpose go all the way.
+TransitionPlan replace_refused(const TransitionTask& task, PlannerOptions options) {
+  const bool proves = options.first == Deactivation::Certified;
+  if (proves && options.unproved == Unproved::Hold) return {.kind = TransitionKind::Held};
+  if (proves && options.unproved == Unproved::Write) {
+    TransitionPlan plan = plan_next_hop_first(task, options);
+    for (TransitionPhase& phase : plan.phases) phase.certificate.clear();
+    plan.vls = 1;
+    return plan;
+  }
+  options.first = Deactivation::All;
+  return plan_transition(task, options);
+}
+
 TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_options) {
   std::optional<SlToVlTask> lanes;
   if (!job.goal->rows->empty())
@@ -122,14 +136,14 @@ TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_o
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // sweep after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;
-  const PlannerOptions options = settled ? PlannerOptions{} : wanted_options;
+  PlannerOptions options = wanted_options;
+  if (settled)
+    options = {.unproved = wanted_options.unproved, .other_vls = wanted_options.other_vls};
   TransitionPlan plan =
       job.next_hop_first ? plan_next_hop_first(task, options) : plan_transition(task, options);
   const TransitionVerdict verdict = check_transition(task, plan);
   if (verdict.ok()) return plan;
-  PlannerOptions safest = wanted_options;
-  safest.first = Deactivation::All;
-  TransitionPlan last = plan_transition(task, safest);
+  TransitionPlan last = replace_refused(task, wanted_options);
   last.why =
       fmt::format("the {} plan was refused: {}", print_transition_kind(plan.kind), verdict.fault);
   return last;

@@ -98,8 +98,8 @@ struct PlanJob {
   std::size_t found = 0;        // switches beyond so many are unresponsive
 };
 
-/// Planned and checked. A plan that its check refuses is replaced by the deactivation of the
-/// subnet, which needs no proof; `why` says so.
+/// Planned and checked. A plan that its check refuses is replaced by what the options say of
+/// changes that nothing proves; `why` says so.
 [[nodiscard]] TransitionPlan compute_plan(const PlanJob& job);
 
 /// The job of a plan that reckons with unresponsive switches beside the goal and changes nothing

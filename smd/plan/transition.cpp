@@ -23,6 +23,8 @@ std::string_view print_transition_kind(TransitionKind kind) {
       return "deactivate-all";
     case TransitionKind::NextHopFirst:
       return "next-hop-first";
+    case TransitionKind::Held:
+      return "held";
     case TransitionKind::Unordered:
       return "unordered";
   }
@@ -47,7 +49,7 @@ SlToVlMaps with_blocked_sls(const SlToVlMaps& sl_to_vl, const std::vector<Blocke
     const auto [sw, in, egress] = blocked_sls.turn;
     SlToVl row = sl_to_vl.row(sw, in, egress);
     for (unsigned sl = 0; sl < row.size(); ++sl) {
-      if (blocked_sls.sls >> sl & 1) row[sl] = kManagementVl;
+      if (blocked_sls.sls >> sl & 1) row[sl] = blocked_sls.vl;
     }
     out.set_row(sw, in, egress, out.add_row(row));
   }

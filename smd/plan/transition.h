@@ -42,10 +42,12 @@ struct Turn {
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 
-/// Besides what the wanted SL-to-VL entries discard: these SLs of one turn.
+/// Other than the wanted SL-to-VL entries say: these SLs of one turn are discarded, or go on
+/// another VL. No wanted route needs them there.
 struct BlockedSls {
   Turn turn;
   std::uint16_t sls = 0;  // a bit for each
+  Vl vl = kManagementVl;  // discarded
 
   friend bool operator==(const BlockedSls&, const BlockedSls&) = default;
 };
@@ -88,6 +90,7 @@ enum class TransitionKind : std::uint8_t {
   CutPorts,         // ports at cut nodes deactivated
   DeactivateAll,    // no data anywhere while tables change
   NextHopFirst,     // outwards from each destination, level by level
+  Held,             // not proved, and nothing is written
   Unordered,        // whole new tables at once, not proved
 };
 
@@ -102,14 +105,21 @@ struct TransitionPlan {
   InFlight in_flight = InFlight::Linger;
   unsigned vls = 1;  // that certificates tell apart
   std::vector<BlockedSls>
-      blocked_sls;            // in the SL-to-VL entries that it writes; sorted by turn, each once
+      blocked_sls;            // in the SL-to-VL entries that it writes; sorted by turn and VL
   bool whole_tables = false;  // a phase that has entries, or the only one, writes every block
 
   [[nodiscard]] bool certified() const {
     for (const TransitionPhase& phase : phases) {
       if (phase.certificate.size() == 0) return false;
     }
-    return true;
+    return kind != TransitionKind::Held;
+  }
+
+  [[nodiscard]] bool discards_sls() const {
+    for (const BlockedSls& each : blocked_sls) {
+      if (each.vl == kManagementVl) return true;
+    }
+    return false;
   }
 };
 

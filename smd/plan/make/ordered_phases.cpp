@@ -1,5 +1,6 @@
 #include "smd/plan/make/ordered_phases.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <map>
@@ -97,12 +98,30 @@ class VlPhaseSearch {
 
   // Of the transient graph as it is. `lossless`: no SL-to-VL entry may discard anything.
   std::optional<VlTurnGraph> build(bool lossless) {
-    VlTurnGraph graph{fabric_.port_count() * transient_.vls()};
-    for (std::size_t lid = 1; lid < transient_.lids(); ++lid) {
-      edges_.clear();
-      if (!transient_.collect(lid, edges_) && lossless) return std::nullopt;
-      for (const Edge& edge : edges_) graph.add(edge);
+    std::optional<VlTurnGraph> graph = collect(lossless);
+    if (!graph || !graph->sort()) return std::nullopt;
+    return graph;
+  }
+
+  // Unsorted.
+  std::optional<VlTurnGraph> collect(bool lossless) {
+    if (!steady_ || transient_.state() != steady_state_) {
+      steady_.emplace(fabric_.port_count() * transient_.vls());
+      steady_state_ = transient_.state();
+      steady_passes_ = add_all(*steady_, false, false);
     }
+    if (lossless && !steady_passes_) return std::nullopt;
+    VlTurnGraph graph = *steady_;
+    if (!add_all(graph, true, lossless)) return std::nullopt;
+    return graph;
+  }
+
+  // All dependencies, and what is recorded beside them.
+  std::optional<VlTurnGraph> build_recording() {
+    steady_.reset();
+    VlTurnGraph graph{fabric_.port_count() * transient_.vls()};
+    (void)add_all(graph, false, false);
+    (void)add_all(graph, true, false);
     if (!graph.sort()) return std::nullopt;
     return graph;
   }
@@ -150,6 +169,20 @@ class VlPhaseSearch {
   }
 
  private:
+  // LIDs that change, or those that do not. False where packets are discarded, and nobody may.
+  bool add_all(VlTurnGraph& graph, bool changing, bool lossless) {
+    transient_.skip_alike(true);
+    bool passes = true;
+    for (std::size_t lid = 1; lid < transient_.lids() && (passes || !lossless); ++lid) {
+      if (transient_.changes_of(lid).empty() == changing) continue;
+      edges_.clear();
+      passes = transient_.collect(lid, edges_) && passes;
+      for (const Edge& edge : edges_) graph.add(edge);
+    }
+    transient_.skip_alike(false);
+    return passes || (changing && !lossless);
+  }
+
   bool try_now(VlTurnGraph& graph, std::size_t lid, std::span<const std::uint32_t> changes) {
     for (const std::uint32_t i : changes) transient_.set_stage(i, EntryStage::Now);
     edges_.clear();
@@ -170,20 +203,28 @@ class VlPhaseSearch {
   const std::vector<EntryChange>& changes_;
   VlTransientGraph transient_;
   std::vector<Edge> edges_;
+
+  // Of LIDs that do not change, in that state; they are most.
+  std::optional<VlTurnGraph> steady_;
+  VlTransientGraph::State steady_state_;
+  bool steady_passes_ = false;
 };
 
-std::size_t count_pairs(const TransitionTask& task) {
-  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize *
-         task.fabric->switch_count();
+// Those that every phase of a search looks at.
+std::size_t count_changing_pairs(const TransitionTask& task,
+                                 const std::vector<EntryChange>& changes) {
+  std::vector<char> changing(std::size_t{kTopUnicastLid.value()} + 1, 0);
+  for (const EntryChange& change : changes) changing[change.lid.value() % changing.size()] = 1;
+  return static_cast<std::size_t>(std::ranges::count(changing, 1)) * task.fabric->switch_count();
 }
 
-std::optional<VlPlan> find_at_once(VlPhaseSearch& search, bool sl_to_vl) {
+std::optional<VlPlan> find_at_once(VlPhaseSearch& search, bool sl_to_vl, bool lossless) {
   VlTransientGraph& transient = search.transient();
   transient.set_sl_to_vl(sl_to_vl ? VlTransientGraph::SlToVlState::Both
                                   : VlTransientGraph::SlToVlState::Wanted);
   transient.set_advertised(true);
   transient.set_stages(EntryStage::Now);
-  auto order = search.find_order(true);
+  auto order = search.find_order(lossless);
   if (!order) return std::nullopt;
   VlPlan plan{
       .vls = transient.vls(), .before = std::nullopt, .phases = {}, .advertised_last = false};
@@ -246,12 +287,19 @@ OrderedPlan find_most(TransientGraph& transient, const TurnGraph& empty, unsigne
   return std::move(*best);
 }
 
+std::size_t count_vl_pairs(const TransitionTask& task) {
+  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize *
+         task.fabric->switch_count();
+}
+
 std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
                                      const InitialState& initial,
                                      const std::vector<EntryChange>& changes,
                                      bool activate_first,
-                                     unsigned max_phases) {
-  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() || count_pairs(task) > kMostVlPairs)
+                                     unsigned max_phases,
+                                     bool lossless) {
+  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() ||
+      count_vl_pairs(task) > kMostVlPairs)
     return std::nullopt;
   const bool sl_to_vl = sl_to_vl_differs(task);
   VlPhaseSearch search{task, initial, changes};
@@ -262,15 +310,16 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
     transient.set_sl_to_vl(sl_to_vl ? VlTransientGraph::SlToVlState::Both
                                     : VlTransientGraph::SlToVlState::Wanted);
     transient.set_stages(EntryStage::Pending);
-    before = search.find_order(sl_to_vl);
+    before = search.find_order(sl_to_vl && lossless);
   }
-  if (auto plan = activate_first && !before ? std::nullopt : find_at_once(search, sl_to_vl)) {
+  if (auto plan =
+          activate_first && !before ? std::nullopt : find_at_once(search, sl_to_vl, lossless)) {
     plan->phases.front().entries = changes;
     if (activate_first) plan->before = std::move(before);
     return plan;
   }
   if ((sl_to_vl || activate_first) && !before) return std::nullopt;
-  if (count_pairs(task) > kMostOrderedVlPairs) return std::nullopt;
+  if (count_changing_pairs(task, changes) > kMostOrderedVlPairs) return std::nullopt;
 
   VlPlan plan{
       .vls = transient.vls(), .before = std::move(before), .phases = {}, .advertised_last = true};
@@ -284,7 +333,7 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
     plan.phases.push_back(std::move(*phase));
   }
   transient.set_advertised(true);
-  auto last = search.find_order(true);
+  auto last = search.find_order(lossless);
   if (!last) return std::nullopt;
   plan.phases.push_back({.entries = {}, .certificate = std::move(*last)});
   return plan;
@@ -294,14 +343,15 @@ std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
                                               const InitialState& initial,
                                               const std::vector<EntryChange>& changes,
                                               bool activate_first) {
-  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() || count_pairs(task) > kMostVlPairs)
+  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() ||
+      count_vl_pairs(task) > kMostVlPairs)
     return std::nullopt;
   VlPhaseSearch search{task, initial, changes};
   VlTransientGraph& transient = search.transient();
   std::vector<VlUse> uses;
   transient.record_uses(&uses);
   transient.set_silent();
-  auto graph = search.build(false);
+  auto graph = search.build_recording();
   if (!graph) return std::nullopt;
   std::map<Turn, std::uint16_t> needed, blocked_sls;
   const auto bit = [](unsigned sl) { return static_cast<std::uint16_t>(1u << sl); };
@@ -342,6 +392,27 @@ std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
     out.plan.before = order;
   }
   return out;
+}
+
+std::string find_vl_circle(const TransitionTask& task,
+                           const InitialState& initial,
+                           const std::vector<EntryChange>& changes) {
+  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty()) return "not all entries are known";
+  VlPhaseSearch search{task, initial, changes};
+  VlTransientGraph& transient = search.transient();
+  transient.set_sl_to_vl(VlTransientGraph::SlToVlState::Both);
+  transient.set_advertised(true);
+  transient.set_stages(EntryStage::Now);
+  auto graph = search.collect(false);
+  std::string text;
+  for (const VlTurnGraph::VlChannel at : graph->find_cycle()) {
+    const PortIdx port{at / transient.vls()};
+    text += fmt::format("{}{} VL {}",
+                        text.empty() ? "" : " > ",
+                        print_port(*task.fabric, port),
+                        at % transient.vls());
+  }
+  return text;
 }
 
 std::optional<VlOrder> find_wanted_order(const TransitionTask& task, const InitialState& initial) {

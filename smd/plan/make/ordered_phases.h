@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "smd/plan/make/transient_graph.h"
@@ -60,6 +61,8 @@ struct OrderedPlan {
 inline constexpr std::size_t kMostVlPairs = 30'000'000;
 inline constexpr std::size_t kMostOrderedVlPairs = 2'000'000;
 
+[[nodiscard]] std::size_t count_vl_pairs(const TransitionTask& task);
+
 struct VlPlan {
   unsigned vls = 1;
   std::optional<ChannelOrder>
@@ -69,12 +72,14 @@ struct VlPlan {
 };
 
 /// With `activate_first`, links between switches are activated in the phase before the others. None
-/// where blocks or SL-to-VL entries are unknown. Requires: task.VLs.
+/// where blocks or SL-to-VL entries are unknown. `lossless`: no SL-to-VL entry discards anything.
+/// Requires: task.VLs.
 [[nodiscard]] std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
                                                    const InitialState& initial,
                                                    const std::vector<EntryChange>& changes,
                                                    bool activate_first,
-                                                   unsigned max_phases);
+                                                   unsigned max_phases,
+                                                   bool lossless = true);
 
 /// Phases in which packets of some SLs are discarded on some turns: those that would close a cycle,
 /// and that no wanted route needs.
@@ -93,6 +98,12 @@ struct VlOrder {
   unsigned vls = 1;
   ChannelOrder order;
 };
+
+/// "S1:2 VL 0 > S2:3 VL 1 > …": what closes a cycle while all entries change at once. Empty:
+/// nothing. Requires: task.VLs.
+[[nodiscard]] std::string find_vl_circle(const TransitionTask& task,
+                                         const InitialState& initial,
+                                         const std::vector<EntryChange>& changes);
 
 /// Of the wanted routes, when every host has asked for its paths anew.
 [[nodiscard]] std::optional<VlOrder> find_wanted_order(const TransitionTask& task,

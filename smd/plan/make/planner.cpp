@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <utility>
 
 #include "smd/plan/make/fallback_plans.h"
 #include "smd/plan/make/intermediate_routing.h"
 #include "smd/plan/make/ordered_phases.h"
+#include "smd/plan/make/vl_transient_graph.h"
 
 namespace smd {
 namespace {
@@ -35,17 +37,22 @@ std::optional<OrderedPlan> find_detours(const PlannerOptions& options,
   return find_intermediate_phases(builder.task(), builder.initial(), empty, options.max_phases);
 }
 
+// `task` may want other SL-to-VL entries than the builder's.
 std::optional<TransitionPlan> plan_by_vl(const PlannerOptions& options,
                                          const PlanBuilder& builder,
-                                         TransientGraph& transient) {
-  if (builder.task().sl_to_vl == nullptr) return std::nullopt;
-  auto found = find_vl_phases(builder.task(),
+                                         TransientGraph& transient,
+                                         const TransitionTask& task,
+                                         bool lossless) {
+  if (task.sl_to_vl == nullptr) return std::nullopt;
+  auto found = find_vl_phases(task,
                               builder.initial(),
                               transient.changes(),
                               builder.must_activate_first(transient),
-                              options.max_phases);
+                              options.max_phases,
+                              lossless);
   if (!found) return std::nullopt;
-  TransitionPlan plan = builder.begin(TransitionKind::Certified);
+  TransitionPlan plan =
+      builder.begin(lossless ? TransitionKind::Certified : TransitionKind::CutDependencies);
   plan.vls = found->vls;
   const std::size_t first = found->before ? 1 : 0;
   builder.fill_phases(plan, transient, found->phases, found->before ? &*found->before : nullptr);
@@ -66,7 +73,7 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   auto single = blind ? find_single_phase(transient, empty, activate_first) : std::nullopt;
   if (single) {
     phases.push_back(std::move(*single));
-  } else if (auto by_vl = plan_by_vl(options, builder, transient)) {
+  } else if (auto by_vl = plan_by_vl(options, builder, transient, builder.task(), true)) {
     return by_vl;
   } else if (!blind) {
     return std::nullopt;
@@ -107,6 +114,7 @@ class KindChooser {
     switch (options_.first) {
       case Deactivation::Certified:
         if (auto plan = plan_certified(options_, builder_, transient_)) return std::move(*plan);
+        if (auto plan = lead_over_other_vls()) return std::move(*plan);
         note(transient_.changes().size() > kMostOrderedChanges
                  ? fmt::format("{} entries are too many to look for an order (up to {})",
                                transient_.changes().size(),
@@ -119,9 +127,10 @@ class KindChooser {
       case Deactivation::CutDependencies:
         if (auto plan = cut_dependencies()) return std::move(*plan);
         if (task_.sl_to_vl != nullptr) {
+          if (auto plan = discard_single_sls()) return std::move(*plan);
           if (auto plan = block_sls()) return std::move(*plan);
           note("no SL can be discarded instead");
-          return plan_deactivate_all(builder_, transient_);
+          return plan_unproved();
         }
         note("the wanted routes close a cycle themselves");
         break;
@@ -144,6 +153,65 @@ class KindChooser {
     auto plan = plan_cut_dependencies(builder_, transient_, !asked);
     if (plan && !asked) note(fmt::format("{} turns blocked", plan->phases.front().block.size()));
     return plan;
+  }
+
+  // By SL-to-VL entries that no wanted route needs, without discarding anything there.
+  std::optional<TransitionPlan> lead_over_other_vls() {
+    if (!find_others(false) || other_vls_->discards) return std::nullopt;
+    return plan_with(*other_vls_, true);
+  }
+
+  // The same with single SLs discarded; nothing where not even that has led to anything before.
+  std::optional<TransitionPlan> discard_single_sls() {
+    if (!other_vls_) return std::nullopt;
+    if (other_vls_->discards) {
+      if (auto plan = plan_with(*other_vls_, false)) return plan;
+    }
+    if (!find_others(true)) return std::nullopt;
+    return plan_with(*other_vls_, false);
+  }
+
+  bool find_others(bool at_once) {
+    other_vls_.reset();
+    if (task_.sl_to_vl == nullptr) return false;
+    if (!task_.unknown.empty() || !task_.sl_to_vl->unknown.empty() ||
+        count_vl_pairs(task_) > kMostVlPairs)
+      return false;
+    other_vls_ = find_other_vls(
+        task_, builder_.initial(), transient_.changes(), options_.other_vls, at_once);
+    return other_vls_.has_value();
+  }
+
+  std::optional<TransitionPlan> plan_with(const OtherVls& others, bool lossless) {
+    SlToVlTask rows = *task_.sl_to_vl;
+    rows.wanted = with_blocked_sls(rows.wanted, others.sls);
+    TransitionTask task = task_;
+    task.sl_to_vl = &rows;
+    auto plan = plan_by_vl(options_, builder_, transient_, task, lossless);
+    if (!plan) return std::nullopt;
+    plan->phases.front().sl_to_vl = true;
+    plan->blocked_sls = others.sls;
+    if (!lossless)
+      note(fmt::format("single SLs are discarded on {} ways",
+                       std::ranges::count(others.sls, kManagementVl, &BlockedSls::vl)));
+    return plan;
+  }
+
+  // What the operator has chosen for a change that nothing proves. Modes that block on purpose go
+  // all the way.
+  TransitionPlan plan_unproved() {
+    if (options_.first != Deactivation::Certified) return plan_deactivate_all(builder_, transient_);
+    const std::string circle = find_vl_circle(task_, builder_.initial(), transient_.changes());
+    if (!circle.empty()) note("cycle " + circle);
+    switch (options_.unproved) {
+      case Unproved::Block:
+        return plan_deactivate_all(builder_, transient_);
+      case Unproved::Hold:
+        return builder_.begin(TransitionKind::Held);
+      case Unproved::Write:
+        break;
+    }
+    return plan_next_hop_first(task_, options_);
   }
 
   std::optional<TransitionPlan> block_sls() {
@@ -173,6 +241,7 @@ class KindChooser {
   const PlannerOptions& options_;
   PlanBuilder& builder_;
   TransientGraph transient_;
+  std::optional<OtherVls> other_vls_;
   std::string why_;
 };
 

@@ -10,6 +10,10 @@ namespace smd {
 /// ports where there is no orientation.
 enum class Deactivation : std::uint8_t { Certified, CutDependencies, CutPorts, All, None };
 
+/// What is done where nothing can be proved: nothing; all of it, nearest to its destination first;
+/// or all of it while every port is down.
+enum class Unproved : std::uint8_t { Hold, Write, Block };
+
 struct PlannerOptions {
   Deactivation first = Deactivation::Certified;
   bool whole_tables = false;  // every entry of every switch is written, not only what differs
@@ -18,6 +22,11 @@ struct PlannerOptions {
   /// Entries may have values on the way that neither table has, at any switch with data. Not for
   /// fabrics with switches that take no entries.
   bool detours = true;
+
+  Unproved unproved = Unproved::Write;
+
+  /// A bit for each VL that packets of SLs which are advertised no longer may be led over.
+  std::uint16_t other_vls = 0x7fff;
 };
 
 /// Never fails: `why` says what could not be had. Wanted routes that close a cycle themselves make

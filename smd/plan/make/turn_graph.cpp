@@ -124,6 +124,33 @@ bool VlTurnGraph::sort() {
   return free.size() == next_.size();
 }
 
+std::vector<VlTurnGraph::VlChannel> VlTurnGraph::find_cycle() const {
+  // What is left when all that waits for nobody is taken away has a way back from everywhere.
+  std::vector<std::size_t> waits(next_.size(), 0);
+  std::vector<VlChannel> free;
+  for (VlChannel vl = 0; vl < next_.size(); ++vl) {
+    waits[vl] = next_[vl].size();
+    if (waits[vl] == 0) free.push_back(vl);
+  }
+  for (std::size_t at = 0; at < free.size(); ++at) {
+    for (const VlChannel before : before_[free[at]]) {
+      if (--waits[before] == 0) free.push_back(before);
+    }
+  }
+  const auto first = std::ranges::find_if(waits, [](std::size_t count) { return count != 0; });
+  if (first == waits.end()) return {};
+  std::vector<VlChannel> way;
+  std::vector<char> met(next_.size(), 0);
+  auto at = static_cast<VlChannel>(first - waits.begin());
+  while (!met[at]) {
+    met[at] = 1;
+    way.push_back(at);
+    at = *std::ranges::find_if(next_[at], [&](VlChannel next) { return waits[next] != 0; });
+  }
+  way.erase(way.begin(), std::ranges::find(way, at));
+  return way;
+}
+
 bool VlTurnGraph::insert(const Edge& edge) {
   if (has(edge)) return true;
   const auto neighbours = [](const auto& lists) {

@@ -245,6 +245,9 @@ class VlTurnGraph {
   /// Orders the channels anew; false when there is a cycle, and then there is no order.
   [[nodiscard]] bool sort();
 
+  /// Channels that wait for each other, each for the next and the last for the first. Empty: none.
+  [[nodiscard]] std::vector<VlChannel> find_cycle() const;
+
   /// Adds an edge and repairs the order. False, and nothing changed, when a cycle would close.
   /// Requires: sorted.
   [[nodiscard]] bool insert(const Edge& edge);

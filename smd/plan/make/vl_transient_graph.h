@@ -6,7 +6,9 @@
 // drain between phases.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +22,14 @@ struct VlUse {
   VlTurnGraph::Edge edge;
   Turn turn;
   unsigned sl = 0;
+};
+
+/// Packets to a LID that go through a switch by entries in force, to another switch.
+struct SlUse {
+  PortIdx from = kNone<PortIdx>;  // the channel that they come by; none: from hosts
+  PortIdx to;
+  Turn turn;
+  std::uint16_t sls = 0;
 };
 
 class VlTransientGraph {
@@ -46,6 +56,9 @@ class VlTransientGraph {
   /// Nobody uses any other SL, and no entry but the wanted ones ever met data.
   void set_silent();
 
+  /// Of the wanted entries alone, with every SL that is or was advertised.
+  void set_final();
+
   [[nodiscard]] EntryStage stage(std::size_t change) const { return stage_[change]; }
 
   /// Pending, Now or Fresh; changes at idle switches are always Fresh.
@@ -60,10 +73,31 @@ class VlTransientGraph {
   }
 
   /// As set_stages() and set_advertised() leave it; undoes set_silent().
-  void set_flowing() { silent_ = false; }
+  void set_flowing() { silent_ = final_ = false; }
+
+  /// Calls visit(SlUse) for all packets to the LID, those from hosts first.
+  template <class Visit>
+  void for_each_use(std::size_t lid, Visit&& visit);
+
+  /// Whatever LIDs without changes could tell.
+  struct State {
+    SlToVlState sl_to_vl = SlToVlState::Held;
+    bool advertised = false, silent = false, final = false;
+
+    friend bool operator==(const State&, const State&) = default;
+  };
+
+  [[nodiscard]] State state() const { return {sl_to_vl_, advertised_, silent_, final_}; }
 
   /// From now on what collect() finds is also recorded here, SL by SL; null: no longer.
   void record_uses(std::vector<VlUse>* uses) { uses_ = uses; }
+
+  /// From now on a LID that goes the same way as the one that was collected last adds nothing; else
+  /// every LID is collected whole.
+  void skip_alike(bool on) {
+    skips_ = on;
+    has_last_ = false;
+  }
 
   /// Dependencies of the packets to a LID, some twice. False when an SL-to-VL entry discards some.
   [[nodiscard]] bool collect(std::size_t lid, std::vector<VlTurnGraph::Edge>& edges);
@@ -74,6 +108,8 @@ class VlTransientGraph {
   struct NextHop {
     PortIdx out = kNone<PortIdx>;
     bool is_now = false;  // in force; else once was
+
+    friend bool operator==(const NextHop&, const NextHop&) = default;
   };
 
   [[nodiscard]] std::uint16_t offered(SwitchIdx sw, Lid lid) const;
@@ -81,7 +117,7 @@ class VlTransientGraph {
   void add_next_hop(SwitchIdx sw, PortNum egress, bool is_now);
   void spread_sls(std::size_t lid);
   [[nodiscard]] VlSets vls_of(SwitchIdx sw, PortNum in, PortNum out) const;
-  [[nodiscard]] VlSets vls_on(SwitchIdx sw, PortIdx out, Lid lid) const;
+  [[nodiscard]] VlSets vls_on(SwitchIdx sw, PortIdx out) const;
   [[nodiscard]] bool add_edges(PortIdx from,
                                const VlSets& on,
                                std::uint16_t sls,
@@ -100,6 +136,7 @@ class VlTransientGraph {
   SlToVlState sl_to_vl_ = SlToVlState::Held;
   bool advertised_ = false;
   bool silent_ = false;
+  bool final_ = false;
   std::vector<VlUse>* uses_ = nullptr;
   unsigned vls_ = 1;
   std::vector<VlSets> held_vls_, wanted_vls_;               // by number of the SL-to-VL entry
@@ -110,6 +147,64 @@ class VlTransientGraph {
   std::vector<std::array<std::int32_t, 2>> change_at_;
   std::vector<std::uint16_t> sls_;
   std::vector<std::vector<PortIdx>> arrivals_;  // ports by which packets may come in
+
+  // Of the LID that was collected last: one that goes the same way adds nothing.
+  std::vector<std::array<NextHop, 2>> last_hops_;
+  std::vector<std::uint16_t> offered_, last_offered_;
+  bool last_passed_ = false;
+  bool has_last_ = false;
+  bool skips_ = false;
 };
+
+template <class Visit>
+void VlTransientGraph::for_each_use(std::size_t lid, Visit&& visit) {
+  const Lid to{static_cast<std::uint16_t>(lid)};
+  find_next_hops(lid);
+  spread_sls(lid);
+  for (const bool from_hosts : {true, false}) {
+    for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+      for (const NextHop& hop : next_hops_[sw.value()]) {
+        if (hop.out == kNone<PortIdx> || !hop.is_now) continue;
+        const PortNum out = fabric_.number_of(hop.out);
+        if (from_hosts) {
+          const std::uint16_t sls = offered(sw, to);
+          if (sls == 0) continue;
+          for (const PortNum in : entrances_[sw])
+            visit(SlUse{.to = hop.out, .turn = {sw, in, out}, .sls = sls});
+          continue;
+        }
+        for (const PortIdx in : arrivals_[sw.value()]) {
+          const PortIdx from = fabric_.peer[in];
+          const auto& hops = next_hops_[initial_.peer_switch[in].value()];
+          const bool is_now = std::ranges::any_of(
+              hops, [&](const NextHop& each) { return each.out == from && each.is_now; });
+          const std::uint16_t sls = sls_[initial_.peer_switch[in].value()];
+          if (in == hop.out || sls == 0 || !is_now) continue;
+          const Turn turn{sw, fabric_.number_of(in), out};
+          if (std::ranges::binary_search(initial_.kept, turn)) continue;
+          visit(SlUse{.from = from, .to = hop.out, .turn = turn, .sls = sls});
+        }
+      }
+    }
+  }
+}
+
+// Packets of SLs that are advertised no longer have to get to their destinations by the wanted
+// entries too, until their hosts ask anew. Where those SLs would close a cycle, or be discarded,
+// they may be led over other VLs: by SL-to-VL entries that no wanted route needs.
+
+struct OtherVls {
+  std::vector<BlockedSls> sls;  // sorted by turn and VL
+  bool discards = false;        // some of them, for want of a VL
+};
+
+/// `at_once`: what closes a cycle while all entries change at once is discarded as well. None where
+/// wanted routes close a cycle themselves, or no entry that is free to be chosen helps. What is
+/// found is not proved. Requires: as VlTransientGraph.
+[[nodiscard]] std::optional<OtherVls> find_other_vls(const TransitionTask& task,
+                                                     const InitialState& initial,
+                                                     const std::vector<EntryChange>& changes,
+                                                     std::uint16_t usable,
+                                                     bool at_once);
 
 }  // namespace smd

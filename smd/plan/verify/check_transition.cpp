@@ -41,6 +41,8 @@ std::string check_phase(PlanReplay& replay,
 TransitionVerdict check_transition(const TransitionTask& task, const TransitionPlan& plan) {
   if (plan.kind == TransitionKind::Nothing && !plan.phases.empty())
     return {.fault = "a plan to do nothing has phases"};
+  if (plan.kind == TransitionKind::Held)
+    return {.fault = plan.phases.empty() ? "" : "a plan that leaves all as it is has phases"};
   for (const TableBlock& block : task.unknown) {
     if (block.sw.value() >= task.fabric->switch_count())
       return {.fault = "a block of unknown content is of a switch that there is not"};

@@ -435,6 +435,7 @@ bool PlanReplay::is_silent_kind() const {
 
 std::string PlanReplay::prove_vls(const ChannelOrder& certificate) {
   if (!vl_proof_) return "it tells lanes apart, and nothing is known of them";
+  if (plan_.vls > kManagementVl.value()) return "it tells more lanes apart than there are";
   if (certificate.size() != fabric_.port_count() * plan_.vls)
     return fmt::format("its certificate has {} lanes instead of {}",
                        certificate.size(),
@@ -459,6 +460,7 @@ std::string PlanReplay::prove_vls(const ChannelOrder& certificate) {
   return vl_proof_->find_violation(
       {.before = &before_,
        .after = &after_,
+       .constant = &constant_,
        .earlier = &earlier_,
        .use = &use_,
        .live = &live,
@@ -478,9 +480,11 @@ std::string PlanReplay::find_vl_rest() {
   if (plan_.blocked_sls.empty()) return "";
   if (!vl_proof_ || !wrote_sl_to_vl_)
     return "it discards SLs without writing rows, or without proof";
-  if (plan_.kind == TransitionKind::Certified)
+  if (plan_.kind == TransitionKind::Certified && plan_.discards_sls())
     return "it discards SLs, which a certified plan does not";
-  if (!std::ranges::is_sorted(plan_.blocked_sls, {}, &BlockedSls::turn))
+  if (!std::ranges::is_sorted(plan_.blocked_sls, {}, [](const BlockedSls& each) {
+        return std::pair(each.turn, each.vl);
+      }))
     return "its list of SLs to discard is not sorted";
   use_.assign(fabric_.port_count(), LinkUse::Open);
   const IndexVector<SwitchIdx, char> live(fabric_.switch_count(), 1);

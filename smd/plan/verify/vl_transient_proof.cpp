@@ -2,189 +2,402 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <utility>
 
 namespace smd {
+namespace {
 
-SwitchIdx VlTransientProof::peer_switch_of(PortIdx port) const {
-  const PortIdx peer = task_.fabric->peer[port];
-  return peer == kNone<PortIdx> ? kNone<SwitchIdx>
-                                : task_.fabric->switch_of[task_.fabric->node_of[peer]];
+constexpr std::uint16_t kDiscard = 1u << 15;  // as a bit of VLs: VL 15
+
+template <class Visit>
+void for_each_bit(std::uint32_t bits, Visit&& visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+constexpr std::uint16_t bit(unsigned number) { return static_cast<std::uint16_t>(1u << number); }
+
+}  // namespace
+
+VlTransientProof::VlTransientProof(const TransitionTask& task, const TransitionPlan& plan)
+    : task_(task),
+      fabric_(*task.fabric),
+      vls_(plan.vls),
+      wanted_sl_to_vl_(with_blocked_sls(task.sl_to_vl->wanted, plan.blocked_sls)),
+      peer_switch_(fabric_.port_count(), kNone<SwitchIdx>),
+      entrances_(fabric_.switch_count()) {
+  const auto list = [](const std::vector<SlToVl>& rows, std::vector<Vls>& vls) {
+    for (const SlToVl& row : rows) {
+      vls.emplace_back();
+      for (std::size_t sl = 0; sl < kSls; ++sl) vls.back()[sl] = bit(row[sl].value() & 15u);
+    }
+  };
+  list(task.sl_to_vl->held.rows(), held_vls_);
+  list(wanted_sl_to_vl_.rows(), wanted_vls_);
+  find_classes();
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    entrances_[sw].push_back(PortNum{0});
+    for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
+      const PortIdx peer = fabric_.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      peer_switch_[port] = fabric_.switch_of[fabric_.node_of[peer]];
+      if (peer_switch_[port] == kNone<SwitchIdx>) entrances_[sw].push_back(fabric_.number_of(port));
+    }
+  }
+}
+
+void VlTransientProof::find_classes() {
+  for (std::size_t sl = 0; sl < kSls; ++sl) {
+    std::uint8_t least = 0;
+    const auto alike = [&](const std::vector<Vls>& rows) {
+      return std::ranges::all_of(rows, [&](const Vls& row) { return row[sl] == row[least]; });
+    };
+    while (least < sl && !(alike(held_vls_) && alike(wanted_vls_))) ++least;
+    class_of_[sl] = least;
+  }
+}
+
+std::uint16_t VlTransientProof::classes_of(std::uint16_t sls) const {
+  std::uint16_t classes = 0;
+  for_each_bit(sls, [&](unsigned sl) {
+    classes = static_cast<std::uint16_t>(classes | bit(class_of_[sl]));
+  });
+  return classes;
+}
+
+std::uint16_t VlTransientProof::offers(SwitchIdx sw, std::uint16_t lid) const {
+  std::uint16_t sls = 0;
+  const auto add = [&](const SlSets& sets) {
+    if (sets.covers(fabric_.switch_count(), Lid{lid}))
+      sls = static_cast<std::uint16_t>(sls | sets.of(sw, Lid{lid}));
+  };
+  if (!phase_->silent) add(task_.sl_to_vl->advertised);
+  if (phase_->silent || phase_->advertised) add(task_.sl_to_vl->wanted_sls);
+  return classes_of(sls);
 }
 
 void VlTransientProof::add_hop(SwitchIdx sw, PortNum egress, bool in_force) {
-  const Fabric& fabric = *task_.fabric;
-  const NodeIdx node = fabric.switch_node[sw];
-  if (egress.value() == 0 || egress.value() > fabric.num_ports(node)) return;
-  const PortIdx out = fabric.port_of(node, egress);
-  if (peer_switch_of(out) == kNone<SwitchIdx> || (*phase_->use)[out] == LinkUse::Closed) return;
-  const auto known = std::ranges::find(hops_[sw], out, &Hop::out);
-  if (known != hops_[sw].end()) {
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (egress.value() == 0 || egress.value() > fabric_.num_ports(node)) return;
+  const PortIdx out = fabric_.port_of(node, egress);
+  if (peer_switch_[out] == kNone<SwitchIdx> || (*phase_->use)[out] == LinkUse::Closed) return;
+  const auto first = column_.hops.begin() + column_.first_hop[sw.value()];
+  const auto known =
+      std::find_if(first, column_.hops.end(), [out](const Hop& hop) { return hop.out == out; });
+  if (known != column_.hops.end()) {
     known->in_force = known->in_force || in_force;
-    return;
+  } else {
+    column_.hops.push_back({out, in_force});
   }
-  hops_[sw].push_back({out, in_force});
-  entered_[peer_switch_of(out)].push_back(fabric.peer[out]);
 }
 
-void VlTransientProof::list_hops(std::uint16_t lid) {
-  const auto all = task_.fabric->switch_node.indices();
-  hops_.assign(task_.fabric->switch_count(), {});
-  entered_.assign(task_.fabric->switch_count(), {});
-  for (const SwitchIdx sw : all) {
-    add_hop(sw, phase_->after->row(sw)[lid], true);
+// `at`: the place of the LID among those at hand.
+void VlTransientProof::list_hops(std::uint16_t lid, std::size_t at) {
+  const std::size_t switches = fabric_.switch_count();
+  column_.hops.clear();
+  column_.first_hop.resize(switches + 1);
+  column_.offers.resize(switches);
+  auto earlier = std::ranges::lower_bound(earlier_by_lid_, lid, {}, &LooseEntry::lid);
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    column_.first_hop[sw.value()] = static_cast<std::uint32_t>(column_.hops.size());
+    column_.offers[sw.value()] = offers(sw, lid);
+    add_hop(sw, after_[at * switches + sw.value()], true);
     // A switch without data gets its entries before its links carry any.
-    if (phase_->silent || !(*phase_->live)[sw]) continue;
-    add_hop(sw, phase_->before->row(sw)[lid], true);
+    if (!phase_->silent && (*phase_->live)[sw])
+      add_hop(sw, before_[at * switches + sw.value()], true);
+    for (; earlier != earlier_by_lid_.end() && earlier->lid == lid && earlier->sw == sw; ++earlier)
+      add_hop(sw, earlier->port, false);
   }
-  if (phase_->silent) return;
-  for (const LooseEntry& entry : *phase_->earlier) {
-    if (entry.lid == lid) add_hop(entry.sw, entry.port, false);
-  }
+  column_.first_hop[switches] = static_cast<std::uint32_t>(column_.hops.size());
+  column_.lossless = (*phase_->lossless)[lid] != 0;
 }
 
-bool VlTransientProof::offers(SwitchIdx sw, std::uint16_t lid, unsigned sl) const {
-  const std::size_t switches = task_.fabric->switch_count();
-  const auto has = [&](const SlSets& sets) {
-    return sets.covers(switches, Lid{lid}) && (sets.of(sw, Lid{lid}) >> sl & 1);
-  };
-  return (!phase_->silent && has(task_.sl_to_vl->advertised)) ||
-         ((phase_->silent || phase_->advertised) && has(task_.sl_to_vl->wanted_sls));
+void VlTransientProof::list_entered() {
+  const std::size_t switches = fabric_.switch_count();
+  first_entered_.assign(switches + 2, 0);
+  for (const Hop& hop : column_.hops) ++first_entered_[peer_switch_[hop.out].value() + 2];
+  std::partial_sum(first_entered_.begin(), first_entered_.end(), first_entered_.begin());
+  entered_.resize(column_.hops.size());
+  for (const Hop& hop : column_.hops)
+    entered_[first_entered_[peer_switch_[hop.out].value() + 1]++] = fabric_.peer[hop.out];
 }
 
-void VlTransientProof::flood(std::uint16_t lid, unsigned sl) {
-  reached_.assign(task_.fabric->switch_count(), 0);
+void VlTransientProof::flood() {
   std::vector<SwitchIdx> front;
-  const auto reach = [&](SwitchIdx sw) {
-    if (!std::exchange(reached_[sw], 1)) front.push_back(sw);
-  };
-  for (const SwitchIdx sw : task_.fabric->switch_node.indices()) {
-    if (offers(sw, lid, sl)) reach(sw);
+  reached_.resize(fabric_.switch_count());
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    reached_[sw] = column_.offers[sw.value()];
+    if (reached_[sw] != 0) front.push_back(sw);
   }
   while (!front.empty()) {
     const SwitchIdx sw = front.back();
     front.pop_back();
-    for (const Hop& hop : hops_[sw]) reach(peer_switch_of(hop.out));
+    for (std::uint32_t i = column_.first_hop[sw.value()]; i < column_.first_hop[sw.value() + 1];
+         ++i) {
+      const SwitchIdx there = peer_switch_[column_.hops[i].out];
+      const auto all = static_cast<std::uint16_t>(reached_[there] | reached_[sw]);
+      if (std::exchange(reached_[there], all) != all) front.push_back(there);
+    }
   }
 }
 
+VlTransientProof::TurnVls VlTransientProof::rows_of(SwitchIdx sw, PortNum in, PortNum out) const {
+  const bool only_wanted = phase_->silent || !(*phase_->live)[sw];
+  TurnVls rows;
+  if (phase_->held_sl_to_vl && !only_wanted)
+    rows.held = &held_vls_[task_.sl_to_vl->held.row_number(sw, in, out)];
+  if (phase_->wanted_sl_to_vl || only_wanted)
+    rows.wanted = &wanted_vls_[wanted_sl_to_vl_.row_number(sw, in, out)];
+  return rows;
+}
+
 // VL 15 where an entry that may be in force discards.
-std::vector<unsigned> VlTransientProof::vls_of(SwitchIdx sw,
-                                               PortNum in,
-                                               PortNum out,
-                                               unsigned sl) const {
-  std::vector<unsigned> vls;
-  if (phase_->held_sl_to_vl && (*phase_->live)[sw] && !phase_->silent) {
-    const unsigned held = task_.sl_to_vl->held.row(sw, in, out)[sl].value();
-    // What held SL-to-VL entries discard is no news: forwarding entries come after them.
-    if (held != kManagementVl.value() || !phase_->wanted_sl_to_vl) vls.push_back(held);
-  }
-  if (phase_->wanted_sl_to_vl || !(*phase_->live)[sw] || phase_->silent) {
-    const unsigned wanted = wanted_sl_to_vl_.row(sw, in, out)[sl].value();
-    if (vls.empty() || vls[0] != wanted) vls.push_back(wanted);
-  }
+std::uint16_t VlTransientProof::vls_of(const TurnVls& rows, unsigned sl) const {
+  std::uint16_t vls = 0;
+  if (rows.held != nullptr) vls = (*rows.held)[sl];
+  // What held SL-to-VL entries discard is no news: forwarding entries come after them.
+  if (phase_->wanted_sl_to_vl) vls = static_cast<std::uint16_t>(vls & ~kDiscard);
+  if (rows.wanted != nullptr) vls = static_cast<std::uint16_t>(vls | (*rows.wanted)[sl]);
   return vls;
 }
 
 bool VlTransientProof::is_blocked(SwitchIdx sw, PortNum in, PortNum out) const {
-  return std::ranges::binary_search(*phase_->blocked, Turn{sw, in, out});
+  return !phase_->blocked->empty() &&
+         std::ranges::binary_search(*phase_->blocked, Turn{sw, in, out});
 }
 
-std::string VlTransientProof::print_loss(std::uint16_t lid, unsigned sl, SwitchIdx sw) const {
+// By VL, the SLs that may be on it.
+void VlTransientProof::put_on(const TurnVls& rows,
+                              std::uint16_t sls,
+                              std::span<std::uint16_t> on) const {
+  for_each_bit(sls, [&](unsigned sl) {
+    for_each_bit(vls_of(rows, sl),
+                 [&](unsigned vl) { on[vl] = static_cast<std::uint16_t>(on[vl] | bit(sl)); });
+  });
+}
+
+std::string VlTransientProof::print_loss(std::uint16_t lid, std::uint16_t sls, SwitchIdx sw) const {
+  return fmt::format("packets to lid {} with SL {} are discarded at {}",
+                     lid,
+                     std::countr_zero(sls),
+                     print_port(fabric_, fabric_.port_of(fabric_.switch_node[sw], PortNum{0})));
+}
+
+std::string VlTransientProof::print_violation(std::uint16_t lid,
+                                              std::uint16_t sls,
+                                              PortIdx out,
+                                              unsigned vl,
+                                              PortIdx next,
+                                              unsigned there) const {
   return fmt::format(
-      "packets to lid {} with SL {} are discarded at {}",
+      "packets to lid {} with SL {} can go from {} on VL {} on to {} on VL {}, against the order "
+      "of the certificate",
       lid,
-      sl,
-      print_port(*task_.fabric, task_.fabric->port_of(task_.fabric->switch_node[sw], PortNum{0})));
+      std::countr_zero(sls),
+      print_port(fabric_, out),
+      vl,
+      print_port(fabric_, next),
+      there);
 }
 
-// From VL `vl` of the channel that begins at `out`.
-std::string VlTransientProof::check_turns(
-    std::uint16_t lid, unsigned sl, PortIdx out, unsigned vl, const ChannelOrder& order) {
-  const Fabric& fabric = *task_.fabric;
-  const PortIdx in = fabric.peer[out];
-  const SwitchIdx sw = peer_switch_of(out);
-  const auto violation = [&](PortIdx next, unsigned next_vl) -> std::string {
-    if (order[vl_channel_at(out, vl, vls_)] < order[vl_channel_at(next, next_vl, vls_)]) return "";
-    return fmt::format(
-        "packets to lid {} with SL {} can go from {} on VL {} on to {} on VL {}, against the order "
-        "of the certificate",
-        lid,
-        sl,
-        print_port(fabric, out),
-        vl,
-        print_port(fabric, next),
-        next_vl);
-  };
-  for (const Hop& next : hops_[sw]) {
+// From the channel that begins at `out`, where SLs are on VLs as `on` says.
+template <class Use>
+std::string VlTransientProof::walk_turns(std::uint16_t lid,
+                                         PortIdx out,
+                                         std::span<const std::uint16_t> on,
+                                         Use&& use) const {
+  const PortIdx in = fabric_.peer[out];
+  const SwitchIdx sw = peer_switch_[out];
+  std::uint16_t sls = 0;
+  for (unsigned vl = 0; vl < vls_; ++vl) sls = static_cast<std::uint16_t>(sls | on[vl]);
+  if (sls == 0) return "";
+  for (std::uint32_t i = column_.first_hop[sw.value()]; i < column_.first_hop[sw.value() + 1];
+       ++i) {
+    const Hop& next = column_.hops[i];
     if (!next.in_force) continue;
     if (next.out == in) {
-      if (phase_->u_turns && (*phase_->lossless)[lid]) return print_loss(lid, sl, sw);
+      if (phase_->u_turns && column_.lossless) return print_loss(lid, sls, sw);
       continue;
     }
-    if (is_blocked(sw, fabric.number_of(in), fabric.number_of(next.out))) continue;
-    for (const unsigned next_vl :
-         vls_of(sw, fabric.number_of(in), fabric.number_of(next.out), sl)) {
-      if (next_vl >= vls_) {
-        if (next_vl < kManagementVl.value()) return "a row names a lane that is in no certificate";
-        if ((*phase_->lossless)[lid]) return print_loss(lid, sl, sw);
-        continue;
+    const PortNum from = fabric_.number_of(in), to = fabric_.number_of(next.out);
+    if (is_blocked(sw, from, to)) continue;
+    const TurnVls rows = rows_of(sw, from, to);
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      std::array<std::uint16_t, kSls> there{};  // by VL
+      put_on(rows, on[vl], there);
+      if (there[kManagementVl.value()] != 0 && column_.lossless)
+        return print_loss(lid, there[kManagementVl.value()], sw);
+      for (unsigned other = 0; other < kManagementVl.value(); ++other) {
+        if (there[other] == 0) continue;
+        if (other >= vls_) return "a row names a lane that is in no certificate";
+        if (!use(out, vl, next.out, other))
+          return print_violation(lid, there[other], out, vl, next.out, other);
       }
-      if (std::string fault = violation(next.out, next_vl); !fault.empty()) return fault;
     }
   }
   return "";
 }
 
-std::string VlTransientProof::check_sl(std::uint16_t lid, unsigned sl, const ChannelOrder& order) {
-  const Fabric& fabric = *task_.fabric;
-  flood(lid, sl);
-  for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    if (!reached_[sw]) continue;
-    for (const Hop& hop : hops_[sw]) {
+// Calls use(out, vl, next, vl there) for every dependency of the column; false is a violation.
+template <class Use>
+std::string VlTransientProof::walk(std::uint16_t lid, Use&& use) {
+  list_entered();
+  flood();
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    if (reached_[sw] == 0) continue;
+    for (std::uint32_t i = column_.first_hop[sw.value()]; i < column_.first_hop[sw.value() + 1];
+         ++i) {
+      const Hop& hop = column_.hops[i];
       if (!hop.in_force) continue;
-      const PortNum out = fabric.number_of(hop.out);
-      std::vector<unsigned> on;
-      const auto add = [&](PortNum in) {
-        for (const unsigned vl : vls_of(sw, in, out, sl)) on.push_back(vl);
-      };
-      if (offers(sw, lid, sl)) {
-        add(PortNum{0});
-        for (const PortIdx in : fabric.external_ports(fabric.switch_node[sw])) {
-          if (fabric.peer[in] != kNone<PortIdx> && peer_switch_of(in) == kNone<SwitchIdx>)
-            add(fabric.number_of(in));
+      const PortNum out = fabric_.number_of(hop.out);
+      std::array<std::uint16_t, kSls> on{};
+      if (column_.offers[sw.value()] != 0) {
+        TurnVls last;
+        for (const PortNum in : entrances_[sw]) {
+          const TurnVls rows = rows_of(sw, in, out);
+          if (rows == last) continue;
+          last = rows;
+          put_on(rows, column_.offers[sw.value()], on);
         }
-        if ((*phase_->lossless)[lid] && std::ranges::count(on, kManagementVl.value()) != 0)
-          return print_loss(lid, sl, sw);
+        if (column_.lossless && on[kManagementVl.value()] != 0)
+          return print_loss(lid, on[kManagementVl.value()], sw);
       }
-      for (const PortIdx in : entered_[sw]) {
-        if (in != hop.out && reached_[peer_switch_of(in)] &&
-            !is_blocked(sw, fabric.number_of(in), out))
-          add(fabric.number_of(in));
+      for (std::uint32_t e = first_entered_[sw.value()]; e < first_entered_[sw.value() + 1]; ++e) {
+        const PortIdx in = entered_[e];
+        const std::uint16_t sls = reached_[peer_switch_[in]];
+        if (in == hop.out || sls == 0 || is_blocked(sw, fabric_.number_of(in), out)) continue;
+        put_on(rows_of(sw, fabric_.number_of(in), out), sls, on);
       }
-      std::ranges::sort(on);
-      const auto twice = std::ranges::unique(on);
-      on.erase(twice.begin(), twice.end());
-      for (const unsigned vl : on) {
-        if (vl >= vls_) continue;
-        if (std::string fault = check_turns(lid, sl, hop.out, vl, order); !fault.empty())
-          return fault;
-      }
+      if (std::string fault = walk_turns(lid, hop.out, on, use); !fault.empty()) return fault;
     }
   }
   return "";
+}
+
+// LIDs that go the same way from everywhere, and are told the same SLs, depend on the same.
+template <class Use>
+std::string VlTransientProof::walk_all(std::span<const std::uint16_t> lids, Use&& use) {
+  const std::size_t switches = fabric_.switch_count();
+  after_.resize(kLidsAtOnce * switches);
+  before_.resize(kLidsAtOnce * switches);
+  previous_ = {};
+  for (std::size_t first = 0; first < lids.size(); first += kLidsAtOnce) {
+    const std::span<const std::uint16_t> some =
+        lids.subspan(first, std::min(kLidsAtOnce, lids.size() - first));
+    for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+      const PortNum* const now = phase_->after->row(sw);
+      const PortNum* const then = phase_->before->row(sw);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        after_[i * switches + sw.value()] = now[some[i]];
+        before_[i * switches + sw.value()] = then[some[i]];
+      }
+    }
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      list_hops(some[i], i);
+      if (column_ == previous_) continue;
+      if (std::string fault = walk(some[i], use); !fault.empty()) return fault;
+      std::swap(column_, previous_);
+    }
+  }
+  return "";
+}
+
+// Whether phases differ in nothing that constant LIDs could tell.
+bool VlTransientProof::is_collected(const VlPhaseView& phase) const {
+  const auto key = [](const VlPhaseView& view) {
+    return std::array{
+        view.held_sl_to_vl, view.wanted_sl_to_vl, view.silent, view.advertised, view.u_turns};
+  };
+  const LidList& lids = *phase.constant;
+  return has_constant_ && key(phase) == key(seen_) &&
+         (lids.empty() || ((*phase.lossless)[lids.front()] != 0) == seen_lossless_) &&
+         *phase.blocked == seen_blocked_ && std::ranges::equal(*phase.use, seen_use_) &&
+         std::ranges::equal(*phase.live, seen_live_);
+}
+
+std::string VlTransientProof::collect_constant() {
+  const VlPhaseView& phase = *phase_;
+  const std::size_t pairs = std::size_t{vls_} * vls_;
+  if (first_turn_.empty()) {
+    std::uint32_t turns = 0;
+    for (const PortIdx port : fabric_.peer.indices()) {
+      first_turn_.push_back(turns);
+      if (peer_switch_[port] != kNone<SwitchIdx>)
+        turns += fabric_.num_ports(fabric_.switch_node[peer_switch_[port]]) + 1;
+    }
+    first_turn_.push_back(turns);
+  }
+  constant_.assign(
+      (first_turn_[PortIdx{static_cast<std::uint32_t>(fabric_.port_count())}] * pairs + 63) / 64,
+      0);
+  has_constant_ = false;
+  const auto mark = [&](PortIdx out, unsigned vl, PortIdx next, unsigned there) {
+    const std::size_t at =
+        (first_turn_[out] + fabric_.number_of(next).value()) * pairs + vl * vls_ + there;
+    constant_[at / 64] |= std::uint64_t{1} << (at % 64);
+    return true;
+  };
+  if (std::string fault = walk_all(*phase.constant, mark); !fault.empty()) return fault;
+  has_constant_ = true;
+  seen_ = phase;
+  seen_use_ = *phase.use;
+  seen_live_ = *phase.live;
+  seen_blocked_ = *phase.blocked;
+  seen_lossless_ = !phase.constant->empty() && (*phase.lossless)[phase.constant->front()] != 0;
+  return "";
+}
+
+bool VlTransientProof::respects(const ChannelOrder& order) const {
+  const std::size_t pairs = std::size_t{vls_} * vls_;
+  for (const PortIdx out : fabric_.peer.indices()) {
+    if (peer_switch_[out] == kNone<SwitchIdx>) continue;
+    const NodeIdx node = fabric_.switch_node[peer_switch_[out]];
+    const std::size_t first = first_turn_[out] * pairs;
+    const std::size_t end = first_turn_[next(out)] * pairs;
+    for (std::size_t word = first / 64; word < (end + 63) / 64; ++word) {
+      std::uint64_t bits = constant_[word];
+      for (; bits != 0; bits &= bits - 1) {
+        const std::size_t at = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+        if (at < first || at >= end) continue;
+        const auto number = PortNum{static_cast<std::uint8_t>((at - first) / pairs)};
+        const auto vl = static_cast<unsigned>((at - first) % pairs / vls_);
+        const auto there = static_cast<unsigned>((at - first) % vls_);
+        if (order[vl_channel_at(out, vl, vls_)] >=
+            order[vl_channel_at(fabric_.port_of(node, number), there, vls_)])
+          return false;
+      }
+    }
+  }
+  return true;
 }
 
 std::string VlTransientProof::find_violation(const VlPhaseView& phase, const ChannelOrder& order) {
   phase_ = &phase;
+  earlier_by_lid_.clear();
+  if (!phase.silent) earlier_by_lid_ = *phase.earlier;
+  std::ranges::sort(earlier_by_lid_, {}, [](const LooseEntry& entry) {
+    return std::tuple(entry.lid, entry.sw, entry.port);
+  });
+  const auto rises = [&](PortIdx out, unsigned vl, PortIdx next, unsigned there) {
+    return order[vl_channel_at(out, vl, vls_)] < order[vl_channel_at(next, there, vls_)];
+  };
+  LidList changing;
+  std::size_t at = 0;
   for (std::uint32_t lid = 1; lid < phase.after->lids(); ++lid) {
     const auto number = static_cast<std::uint16_t>(lid);
-    list_hops(number);
-    for (unsigned sl = 0; sl < 16; ++sl) {
-      if (std::string fault = check_sl(number, sl, order); !fault.empty()) return fault;
-    }
+    const bool constant =
+        phase.constant != nullptr && at < phase.constant->size() && (*phase.constant)[at] == number;
+    if (constant) ++at;
+    if (!constant) changing.push_back(number);
   }
-  return "";
+  if (phase.constant != nullptr) {
+    if (!is_collected(phase)) {
+      if (std::string fault = collect_constant(); !fault.empty()) return fault;
+    }
+    if (!respects(order)) return walk_all(*phase.constant, rises);
+  }
+  return walk_all(changing, rises);
 }
 
 }  // namespace smd

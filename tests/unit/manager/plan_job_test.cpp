@@ -36,9 +36,18 @@ TEST(PlanJob, WhatTheCheckRefusesIsNotCarriedOut) {
   HandMade made = loop_of_two();
   // A turn that is on the list twice would be restored twice, which makes no sense.
   made.blocked = {made.turn("S1", "S2", "S3"), made.turn("S1", "S2", "S3")};
-  const TransitionPlan plan = compute_plan(job_of(made));
-  EXPECT_EQ(plan.kind, TransitionKind::DeactivateAll);
-  EXPECT_THAT(plan.why, HasSubstr("the certified plan was refused: phase 1: "));
+  PlanJob job = job_of(made);
+  for (const auto& [unproved, kind] : {std::pair{Unproved::Write, TransitionKind::NextHopFirst},
+                                       std::pair{Unproved::Hold, TransitionKind::Held},
+                                       std::pair{Unproved::Block, TransitionKind::DeactivateAll}}) {
+    job.options.unproved = unproved;
+    const TransitionPlan plan = compute_plan(job);
+    EXPECT_EQ(plan.kind, kind);
+    EXPECT_THAT(plan.why, HasSubstr("the certified plan was refused: phase 1: "));
+    if (unproved != Unproved::Block) {
+      EXPECT_FALSE(plan.certified());
+    }
+  }
 }
 
 TEST(UnresponsivePlan, LeadsNothingAside) {
