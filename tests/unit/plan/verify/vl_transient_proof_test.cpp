@@ -64,9 +64,10 @@ class OnePhase {
                          vls.wanted.add_row(modulo_row(1 + any(plan.vls))));
     }
     if (forgery == 4)
-      vls.advertised.add(sw,
-                         Lid{static_cast<std::uint16_t>(1 + any(lids_ / 2))},
-                         static_cast<std::uint8_t>(any(16)));
+      vls.advertised.add(
+          sw,
+          Lid{static_cast<std::uint16_t>(1 + any(change_.new_routes.lft.top().value()))},
+          static_cast<std::uint8_t>(any(16)));
     TransitionTask task = task_;
     task.sl_to_vl = &vls;
 
