@@ -25,17 +25,6 @@ constexpr Duration kSelfInflictedTraps = std::chrono::seconds(10);
 /// still being computed.
 constexpr unsigned kFinalParts = 16;
 
-/// VLs that SLs may be led over for a while: not the one of multicast groups, and none that the
-/// site's arbitration might never serve.
-std::uint16_t find_other_vls(const Settings& settings, const ActiveSubnet& goal) {
-  unsigned vls = std::clamp(data_vls(settings.ports.max_operational_vls), 1u, 15u);
-  if (goal.multicast_vl) vls = std::min<unsigned>(vls, goal.multicast_vl->vl.value());
-  if (settings.qos.high_of(PortKind::SwitchExternal) ||
-      settings.qos.low_of(PortKind::SwitchExternal))
-    vls = std::min(vls, goal.routing->vls);
-  return static_cast<std::uint16_t>((1u << vls) - 1);
-}
-
 /// What traffic would lose to a plan that is not free of loss.
 std::string print_cost(const TransitionPlan& plan) {
   std::size_t down = 0;
@@ -69,6 +58,7 @@ void Cycle::start(SweepTrigger why) {
   report_.reason = std::move(why.reason);
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
+  before_ = {parts_.state.in_force, parts_.state.extended, parts_.state.orientation};
   hooks_.on_phase(Phase::Discovering);
   sweep_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.state, parts_.read_only);
   sweep_->start(std::move(why), [this](SweepResult swept) { on_swept(std::move(swept)); });
@@ -259,8 +249,6 @@ Duration Cycle::computing_time(const Routed& routed) const {
 
 void Cycle::on_routed(Routed routed) {
   if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
-  if (rebalancing_ || is_on_trial())
-    before_ = {parts_.state.in_force, parts_.state.extended, parts_.state.orientation};
   if (!rebalancing_) parts_.state.imbalanced = routed.tables.recomputed.has_value();
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",
@@ -380,7 +368,7 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
     job.rows = confirmed.sl_to_vl;
     job.advertised = parts_.state.advertised.at(parts_.runtime.now());
   }
-  job.options.other_vls = find_other_vls(parts_.settings, *goal);
+  job.options.other_vls = choose_other_vls(parts_.settings, *goal);
   if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
   return job;
 }
@@ -425,6 +413,22 @@ void Cycle::note_plan(const TransitionPlan& plan) {
   if (!plan.why.empty()) report.why = plan.why;
 }
 
+/// What is published, and what later cycles start from, is what was in force before.
+void Cycle::restore_before() {
+  std::tie(parts_.state.in_force, parts_.state.extended, parts_.state.orientation) =
+      std::tie(before_.in_force, before_.extended, before_.orientation);
+}
+
+/// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
+/// The next cycle finds the change again.
+void Cycle::hold(const TransitionPlan& plan) {
+  note_plan(plan);
+  restore_before();
+  parts_.state.stale = "a change waits";
+  fail({Errc::Unsupported,
+        "the change waits, since nothing proves it free of deadlock (sm.unproved): " + plan.why});
+}
+
 /// Before the first of them is blocked, so that a daemon that dies meanwhile leaves a trace.
 void Cycle::keep_turns(const TransitionPlan& plan) {
   const Fabric& fabric = parts_.state.in_force->fabric();
@@ -453,11 +457,11 @@ void Cycle::program(TransitionPlan plan) {
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
   if (must_be_free && !free) {
-    std::tie(parts_.state.in_force, parts_.state.extended, parts_.state.orientation) =
-        std::tie(before_.in_force, before_.extended, before_.orientation);
+    restore_before();
     if (is_on_trial()) return end_trial(print_cost(plan), true);
     return drop_rebalance(print_transition_kind(plan.kind));
   }
+  if (plan.kind == TransitionKind::Held) return hold(plan);
   if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
   if (!parts_.state.in_force->rows->empty()) parts_.store.set_sl_to_vl_mark();
   hooks_.on_phase(Phase::Programming);
@@ -514,11 +518,10 @@ void Cycle::on_programmed(ProgramReport report) {
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
   if (parts_.store.get().sl_to_vl_mark)
-    state.advertised.advertise(
-        state.in_force,
-        !report.plan_interrupted && report.fault_count == 0 && plan_.kind != TransitionKind::Held,
-        silent,
-        parts_.runtime.now());
+    state.advertised.advertise(state.in_force,
+                               !report.plan_interrupted && report.fault_count == 0,
+                               silent,
+                               parts_.runtime.now());
   if (report.plan_interrupted) {
     const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
     if (replans_ > 0)

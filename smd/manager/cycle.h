@@ -99,6 +99,8 @@ class Cycle {
   [[nodiscard]] bool has_refusing() const;
   void leave_out_refusing();
   void keep_turns(const TransitionPlan& plan);
+  void restore_before();
+  void hold(const TransitionPlan& plan);
   void note_plan(const TransitionPlan& plan);
   void tell_clients();
   void measure();
@@ -119,7 +121,7 @@ class Cycle {
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need
 
-  /// Of the state, before a rebalance or the trial of an engine.
+  /// Of the state, when the cycle began.
   struct Before {
     std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> extended;

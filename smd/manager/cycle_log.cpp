@@ -9,9 +9,7 @@ namespace {
 
 /// For want of a proof, not because a mode of the thesis asks for none.
 bool is_unproved(const TransitionReport& transition) {
-  const bool kind =
-      transition.kind == TransitionKind::Held || transition.kind == TransitionKind::NextHopFirst;
-  return kind && !transition.why.empty();
+  return transition.kind == TransitionKind::NextHopFirst && !transition.why.empty();
 }
 
 /// "12 ports carry an M_Key that is not sm.m_key; …"; empty when none does.
@@ -139,11 +137,9 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
                                  cycle.engine,
                                  cycle.engine_refused));
   if (is_unproved(cycle.transition))
-    alarms.push_back(fmt::format("a change that nothing proves free of deadlock {}: {}",
-                                 cycle.transition.kind == TransitionKind::Held
-                                     ? "waits (sm.unproved)"
-                                     : "was written (sm.unproved)",
-                                 cycle.transition.why));
+    alarms.push_back(
+        fmt::format("a change was written that nothing proves free of deadlock (sm.unproved): {}",
+                    cycle.transition.why));
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
   if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);

@@ -124,6 +124,15 @@ QosPolicy choose_qos(const Settings& settings,
   return qos;
 }
 
+std::uint16_t choose_other_vls(const Settings& settings, const ActiveSubnet& goal) {
+  unsigned vls = std::clamp(data_vls(settings.ports.max_operational_vls), 1u, 15u);
+  if (goal.multicast_vl) vls = std::min<unsigned>(vls, goal.multicast_vl->vl.value());
+  if (settings.qos.high_of(PortKind::SwitchExternal) ||
+      settings.qos.low_of(PortKind::SwitchExternal))
+    vls = std::min(vls, goal.routing->vls);
+  return static_cast<std::uint16_t>((1u << vls) - 1);
+}
+
 std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
                                                        const Fabric& fabric,
                                                        PartitionState& state) {

@@ -2,6 +2,7 @@
 // a cycle, the partitions that are in force, and what of the QoS rules can be kept.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,10 @@ namespace smd {
 [[nodiscard]] QosPolicy choose_qos(const Settings& settings,
                                    unsigned route_vls,
                                    const std::optional<MulticastVl>& apart);
+
+/// A bit for each VL that SLs of before may be led over for a while: not the one of multicast
+/// groups, and none that the site's arbitration might never serve.
+[[nodiscard]] std::uint16_t choose_other_vls(const Settings& settings, const ActiveSubnet& goal);
 
 // Which rules of partitions are in force. New rules that do not fit the fabric are not taken: the
 // old ones stay. Ports that are too small for the rules in force are left as they are.

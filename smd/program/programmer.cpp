@@ -68,7 +68,6 @@ void PhaseRunner::start(std::function<void()> done) {
 }
 
 void PhaseRunner::block_turns() {
-  if (plan().kind == TransitionKind::Held) return std::exchange(done_, nullptr)();
   if (at_ == plan().phases.size()) return write_leftovers();
   parts_.turns.block(phase().block, [this](Unconfirmed unconfirmed) {
     if (!interrupts("blocking turns", std::move(unconfirmed))) restore_turns();

@@ -1,5 +1,6 @@
 // Routes that change lanes at turns, in the switches: tables and SL-to-VL rows are read from the
 // registers and walked by the checker, which made neither.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
@@ -185,6 +186,73 @@ TEST(LanesOfTheNextLife, AreReadAndFoundAsTheyShallBe) {
   ASSERT_TRUE(lives.settle_up());
   EXPECT_EQ(lives.life->reports.back().transition.kind, TransitionKind::Nothing);
   EXPECT_GT(lives.life->reports.back().turns.smps, 25u * 4u * 4u);
+}
+
+/// Under itb-vl nothing proves what a lost cable of this torus asks for.
+class ChangesWithoutProof : public Lives, public testing::Test {
+ protected:
+  ChangesWithoutProof() : Lives("torus:dims=8.8,hosts=1") {}
+
+  void lose_a_cable(Unproved unproved) {
+    Settings settings = settings_for("itb-vl");
+    settings.strategy.planner.unproved = unproved;
+    live(std::move(settings));
+    ASSERT_TRUE(settle_up());
+    before = life->manager.active().current();
+    life->tap.on_send = [this](const Smp& smp) -> Result<bool> {
+      sets += smp.method == Method::Set && is_about(smp, AttributeId::LinearForwardingTable);
+      return true;
+    };
+    set_first_cable(false);
+    ASSERT_TRUE(life->settle());
+  }
+
+  [[nodiscard]] std::string alarm() const {
+    const std::vector<std::string> alarms = life->manager.alarms();
+    return alarms.empty() ? "" : alarms.front();
+  }
+
+  std::shared_ptr<const ActiveSubnet> before;  // published
+  unsigned sets = 0;
+};
+
+TEST_F(ChangesWithoutProof, AreWrittenWithAnAlarmThatNamesTheCircle) {
+  lose_a_cable(Unproved::Write);
+  const CycleReport& last = life->reports.back();
+  EXPECT_EQ(last.transition.kind, TransitionKind::NextHopFirst);
+  EXPECT_TRUE(last.up());
+  EXPECT_THAT(alarm(), testing::HasSubstr("was written that nothing proves free of deadlock"));
+  EXPECT_THAT(alarm(), testing::ContainsRegex("cycle .*:[0-9]+ VL [0-9]+ > "));
+  EXPECT_GT(sets, 0u);
+  EXPECT_EQ(find_fault(), "");
+  EXPECT_NE(life->manager.active().current(), before);
+}
+
+TEST_F(ChangesWithoutProof, ThatWaitAreNeitherWrittenNorPublishedAndAreTriedAgain) {
+  lose_a_cable(Unproved::Hold);
+  ASSERT_TRUE(life->reports.back().error);
+  EXPECT_EQ(life->reports.back().transition.kind, TransitionKind::Held);
+  EXPECT_THAT(alarm(), testing::HasSubstr("the change waits"));
+  EXPECT_EQ(sets, 0u);
+  EXPECT_EQ(life->manager.active().current(), before) << "SLs of routes that are not there";
+  EXPECT_EQ(life->manager.share_in_force(), before);
+
+  const std::size_t cycles = life->reports.size();
+  run_until([&] { return life->reports.size() > cycles; }, std::chrono::minutes(10));
+  ASSERT_GT(life->reports.size(), cycles) << "it is tried again";
+  EXPECT_EQ(life->reports.back().transition.kind, TransitionKind::Held);
+
+  set_first_cable(true);
+  ASSERT_TRUE(life->settle_up());
+  EXPECT_EQ(alarm(), "");
+  EXPECT_EQ(find_fault(), "");
+}
+
+TEST_F(ChangesWithoutProof, AreMadeWhileEveryPortIsDownWhereTheOperatorSaysSo) {
+  lose_a_cable(Unproved::Block);
+  EXPECT_EQ(life->reports.back().transition.kind, TransitionKind::DeactivateAll);
+  ASSERT_TRUE(life->settle_up());
+  EXPECT_EQ(find_fault(), "");
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
     const bool known = at == unknown.end() || at->sw != sw;
     if (known && same_size && sw.value() < task.held->switches() &&
-        std::memcmp(
-            task.held->row(sw).data(), task.wanted->row(sw).data(), task.held->row(sw).size()) == 0)
+        (task.held->shares_row(sw, *task.wanted, sw) ||
+         std::ranges::equal(task.held->row(sw), task.wanted->row(sw))))
       continue;
     for (std::uint32_t block = 0; block < blocks; ++block) {
       bool is_unknown = false;

@@ -108,35 +108,34 @@ void VlTurnGraph::remove(const Edge& edge) {
   before_[edge.second].erase(std::ranges::find(before_[edge.second], edge.first));
 }
 
-bool VlTurnGraph::sort() {
-  std::vector<std::size_t> waits(next_.size(), 0);
+std::vector<VlTurnGraph::VlChannel> VlTurnGraph::peel(const Neighbours& next,
+                                                      std::vector<std::size_t>& waits) {
   std::vector<VlChannel> free;
-  for (VlChannel vl = 0; vl < next_.size(); ++vl) {
-    waits[vl] = before_[vl].size();
+  for (VlChannel vl = 0; vl < waits.size(); ++vl) {
     if (waits[vl] == 0) free.push_back(vl);
   }
   for (std::size_t at = 0; at < free.size(); ++at) {
-    place_[free[at]] = static_cast<std::uint32_t>(at);
-    for (const VlChannel next : next_[free[at]]) {
-      if (--waits[next] == 0) free.push_back(next);
+    for (const VlChannel each : next[free[at]]) {
+      if (--waits[each] == 0) free.push_back(each);
     }
   }
+  return free;
+}
+
+bool VlTurnGraph::sort() {
+  std::vector<std::size_t> waits;
+  for (const auto& before : before_) waits.push_back(before.size());
+  const std::vector<VlChannel> free = peel(next_, waits);
+  for (std::size_t at = 0; at < free.size(); ++at)
+    place_[free[at]] = static_cast<std::uint32_t>(at);
   return free.size() == next_.size();
 }
 
 std::vector<VlTurnGraph::VlChannel> VlTurnGraph::find_cycle() const {
   // What is left when all that waits for nobody is taken away has a way back from everywhere.
-  std::vector<std::size_t> waits(next_.size(), 0);
-  std::vector<VlChannel> free;
-  for (VlChannel vl = 0; vl < next_.size(); ++vl) {
-    waits[vl] = next_[vl].size();
-    if (waits[vl] == 0) free.push_back(vl);
-  }
-  for (std::size_t at = 0; at < free.size(); ++at) {
-    for (const VlChannel before : before_[free[at]]) {
-      if (--waits[before] == 0) free.push_back(before);
-    }
-  }
+  std::vector<std::size_t> waits;
+  for (const auto& next : next_) waits.push_back(next.size());
+  (void)peel(before_, waits);
   const auto first = std::ranges::find_if(waits, [](std::size_t count) { return count != 0; });
   if (first == waits.end()) return {};
   std::vector<VlChannel> way;

@@ -256,7 +256,13 @@ class VlTurnGraph {
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return place_; }
 
  private:
-  std::vector<std::vector<VlChannel>> next_, before_;
+  using Neighbours = std::vector<std::vector<VlChannel>>;
+
+  /// Channels in the order in which they wait for nothing any more, where `waits` says for how many
+  /// each does, and `next` who waits for it. What is left of `waits` is not 0 for the others.
+  static std::vector<VlChannel> peel(const Neighbours& next, std::vector<std::size_t>& waits);
+
+  Neighbours next_, before_;
   std::vector<std::uint32_t> place_;
   OrderRepair<VlChannel, std::vector<std::uint32_t>, std::vector<char>> repair_;
 };

@@ -27,6 +27,22 @@ void keep_ports(std::span<std::uint64_t> outs, unsigned last) {
   }
 }
 
+/// By egress: the entries of the switch that it leads to, or `otherwise`.
+void find_onward(const Fabric& fabric,
+                 const ForwardingTables& tables,
+                 SwitchIdx sw,
+                 const PortNum* otherwise,
+                 std::array<const PortNum*, kEntries>& onward) {
+  onward.fill(otherwise);
+  for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx>) continue;
+    const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
+    if (next != kNone<SwitchIdx> && next.value() < tables.switches())
+      onward[fabric.number_of(port).value()] = tables.row(next).data();
+  }
+}
+
 }  // namespace
 
 ChannelGraph::ChannelGraph(const Fabric& fabric, unsigned vls) : fabric_(fabric), vls_(vls) {
@@ -148,14 +164,7 @@ void add_table_turns(const Fabric& fabric,
     const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
     const PortNum* const own = tables.row(SwitchIdx{sw}).data();
     // Exits that lead to no switch get turns too, which nobody takes: no branch in the inner loop.
-    onward.fill(own);
-    for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx peer = fabric.peer[port];
-      if (peer == kNone<PortIdx>) continue;
-      const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
-      if (next != kNone<SwitchIdx> && next.value() < switches)
-        onward[fabric.number_of(port).value()] = tables.row(next).data();
-    }
+    find_onward(fabric, tables, SwitchIdx{sw}, own, onward);
     for (const std::uint16_t lid : owned) {
       const std::size_t egress = own[lid].value();
       const std::size_t then = onward[egress][lid].value();
@@ -200,33 +209,13 @@ TurnCounts::TurnCounts(const Fabric& fabric) {
 void TurnCounts::add(const Fabric& fabric,
                      const ForwardingTables& tables,
                      std::span<const std::uint16_t> lids) {
-  change(fabric, tables, lids, true);
-}
-
-void TurnCounts::take_away(const Fabric& fabric,
-                           const ForwardingTables& tables,
-                           std::span<const std::uint16_t> lids) {
-  change(fabric, tables, lids, false);
-}
-
-void TurnCounts::change(const Fabric& fabric,
-                        const ForwardingTables& tables,
-                        std::span<const std::uint16_t> lids,
-                        bool add) {
   const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
   std::array<const PortNum*, kEntries> onward{};             // by egress: the next switch's entries
   std::vector<std::uint16_t> found(kEntries * kEntries, 0);  // by egress: that of the next switch
   for (std::uint32_t sw = 0; sw < switches; ++sw) {
     const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
     const PortNum* const own = tables.row(SwitchIdx{sw}).data();
-    onward.fill(nullptr);
-    for (const PortIdx port : fabric.external_ports(node)) {
-      const PortIdx peer = fabric.peer[port];
-      if (peer == kNone<PortIdx>) continue;
-      const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
-      if (next != kNone<SwitchIdx> && next.value() < switches)
-        onward[fabric.number_of(port).value()] = tables.row(next).data();
-    }
+    find_onward(fabric, tables, SwitchIdx{sw}, nullptr, onward);
     for (const std::uint16_t lid : lids) {
       const std::size_t egress = own[lid].value();
       if (onward[egress] != nullptr) ++found[egress * kEntries + onward[egress][lid].value()];
@@ -237,39 +226,9 @@ void TurnCounts::change(const Fabric& fabric,
       std::uint16_t* const some = found.data() + egress * kEntries;
       std::uint16_t* const all = counts_.data() + rows_->first[fabric.peer[port]];
       for (std::size_t out = 0; out < rows_->width[fabric.peer[port]]; ++out)
-        all[out] = static_cast<std::uint16_t>(add ? all[out] + some[out] : all[out] - some[out]);
+        all[out] = static_cast<std::uint16_t>(all[out] + some[out]);
       std::fill_n(some, kEntries, std::uint16_t{0});
     }
-  }
-}
-
-void TurnCounts::replace(
-    const Fabric& fabric, ForwardingTables& tables, SwitchIdx sw, Lid lid, PortNum egress) {
-  change_around(fabric, tables, sw, lid, false);
-  tables.set_route(sw, lid, egress);
-  change_around(fabric, tables, sw, lid, true);
-}
-
-void TurnCounts::change_around(
-    const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add) {
-  const auto change_one = [&](PortIdx in, PortNum out) {
-    if (out.value() >= rows_->width[in]) return;  // no such port
-    if (add) {
-      ++at(in, out);
-    } else {
-      --at(in, out);
-    }
-  };
-  const NodeIdx node = fabric.switch_node[sw];
-  const PortNum egress = tables.route(sw, lid);
-  for (const PortIdx port : fabric.external_ports(node)) {
-    const PortIdx peer = fabric.peer[port];
-    if (peer == kNone<PortIdx>) continue;
-    const SwitchIdx other = fabric.switch_of[fabric.node_of[peer]];
-    if (other == kNone<SwitchIdx>) continue;
-    if (fabric.number_of(port) == egress) change_one(peer, tables.route(other, lid));
-    // A cable from the switch to itself was seen from its other end.
-    if (other != sw && tables.route(other, lid) == fabric.number_of(peer)) change_one(port, egress);
   }
 }
 

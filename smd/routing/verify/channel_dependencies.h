@@ -104,20 +104,10 @@ class TurnCounts {
            const ForwardingTables& tables,
            std::span<const std::uint16_t> lids);
 
-  /// Requires: they were added, with the same entries and links.
-  void take_away(const Fabric& fabric,
-                 const ForwardingTables& tables,
-                 std::span<const std::uint16_t> lids);
-
   /// One LID more, or one less. Requires: `in` is a port of a switch; a turn that is taken.
   void add(PortIdx in, PortNum out) { ++at(in, out); }
 
   void take_away(PortIdx in, PortNum out) { --at(in, out); }
-
-  /// Gives the switch another entry, in `tables` as well as in the turns to it and from it.
-  /// Requires: as add(); the LID was added.
-  void replace(
-      const Fabric& fabric, ForwardingTables& tables, SwitchIdx sw, Lid lid, PortNum egress);
 
   /// Requires: `in` is a port of a switch, and `out` a number of its ports, 0 included.
   [[nodiscard]] std::uint16_t count(PortIdx in, PortNum out) const {
@@ -155,13 +145,6 @@ class TurnCounts {
   [[nodiscard]] std::uint16_t& at(PortIdx in, PortNum out) {
     return counts_[rows_->first[in] + out.value()];
   }
-
-  void change(const Fabric& fabric,
-              const ForwardingTables& tables,
-              std::span<const std::uint16_t> lids,
-              bool add);
-  void change_around(
-      const Fabric& fabric, const ForwardingTables& tables, SwitchIdx sw, Lid lid, bool add);
 
   std::shared_ptr<const RowPlaces> rows_;
   std::vector<std::uint16_t> counts_;

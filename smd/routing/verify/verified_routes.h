@@ -53,9 +53,6 @@ class VerifiedRoutes {
   /// Requires: not on one VL.
   [[nodiscard]] const VlTurnCounts& vl_turns() const { return vl_turns_; }
 
-  /// Paths between hosts, as of ChannelLoad.
-  [[nodiscard]] std::uint64_t load_of(PortIdx channel) const { return load_[channel]; }
-
   /// Every dependency of two channels leads to a higher place. VL 0, where all is on one.
   [[nodiscard]] std::uint32_t place(PortIdx channel, unsigned vl) const {
     return place_[channel.value() * vl_turns_.vls() + vl];

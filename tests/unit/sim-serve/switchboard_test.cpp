@@ -318,12 +318,18 @@ PacketFrame trap_of(std::uint64_t id) {
   return trap;
 }
 
-TEST(Manager, GetsATrapThatNobodyRepressesBackOnceAsTheKernelGivesItBack) {
+struct ManagerAndBystander : testing::Test {
+  ManagerAndBystander() {
+    served.set_is_sm(manager, true);
+    bring_up(served, manager);
+  }
+
   ServedFabric served;
   const unsigned manager = served.connect(1, "host-a");
   const unsigned bystander = served.connect(2, "host-a");
-  served.set_is_sm(manager, true);
-  bring_up(served, manager);
+};
+
+TEST_F(ManagerAndBystander, ATrapThatNobodyRepressesComesBackOnceAsTheKernelGivesItBack) {
   const PacketFrame trap = trap_of(kId);
   served.board.on_packet(manager, trap);
   served.runtime.run_until(served.runtime.now() + std::chrono::milliseconds(900));
@@ -336,12 +342,7 @@ TEST(Manager, GetsATrapThatNobodyRepressesBackOnceAsTheKernelGivesItBack) {
   EXPECT_THAT(served.wire.got[bystander], IsEmpty());
 }
 
-TEST(Manager, GetsTheRepressOfItsOwnTrapAndNobodyElseDoes) {
-  ServedFabric served;
-  const unsigned manager = served.connect(1, "host-a");
-  const unsigned bystander = served.connect(2, "host-a");
-  served.set_is_sm(manager, true);
-  bring_up(served, manager);
+TEST_F(ManagerAndBystander, TheRepressOfATrapComesToItsSenderAndToNobodyElse) {
   const PacketFrame trap = trap_of(0x0000000300000012u);
   Smp smp = smp_of(trap);
   served.board.on_packet(manager, trap);
