@@ -73,6 +73,7 @@ struct SmConfig {
   std::string mode = "certified";  // see assimilation.h
   unsigned drain_us = 1000;
   Unproved unproved = Unproved::Write;
+  unsigned plan_budget_ms = 1000;
 
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };

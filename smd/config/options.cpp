@@ -160,6 +160,10 @@ Options sm_options() {
           .means("Highest LID to hand out"),
       sm("drain_us", &T::drain_us, number(0, 10000000, "microseconds"))
           .means("Wait after each phase of a plan that counts on channels to empty between phases"),
+      sm("plan_budget_ms", &T::plan_budget_ms, number(1, 600000, "milliseconds"))
+          .means(
+              "How long to look for a plan on several VLs, about, before the next kind is taken: "
+              "counted in steps, so that a change always has the same plan"),
       sm("unproved", &T::unproved, choice({"hold", "write", "block"}))
           .means("What becomes of a change that nothing proves free of deadlock: it waits, or is "
                  "written with an alarm, or while every port is down"),

@@ -55,7 +55,7 @@ void ConfirmedTables::share_row(Guid node, const ForwardingTables& tables, Switc
     if (!table.known[block] || !std::ranges::equal(table.blocks[block], tables.block(sw, block)))
       return;
   }
-  table.row = ForwardingTables{1, tables.top()};
+  table.row = ForwardingTables::without_rows(1, tables.top());
   table.row.set_row(SwitchIdx{0}, tables, sw);
 }
 

@@ -74,6 +74,8 @@ struct TransitionPhase {
   bool advertised =
       false;  // once its SL-to-VL entries are in, hosts may use the SLs of the wanted routes
   ChannelOrder certificate;  // empty: this phase is not proved
+
+  friend bool operator==(const TransitionPhase&, const TransitionPhase&) = default;
 };
 
 /// What may sit in a channel while a phase is under way, besides what its own entries send.

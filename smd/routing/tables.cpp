@@ -14,6 +14,15 @@ ForwardingTables::ForwardingTables(std::size_t switches, Lid top)
     rows_.push_back({std::shared_ptr<PortNum[]>(entries, entries.get() + sw * width), true});
 }
 
+ForwardingTables ForwardingTables::without_rows(std::size_t switches, Lid top) {
+  const ForwardingTables one{1, top};
+  ForwardingTables tables;
+  tables.blocks_ = one.blocks_;
+  tables.top_ = top;
+  tables.rows_.assign(switches, {one.rows_[SwitchIdx{0}].entries, false});
+  return tables;
+}
+
 void ForwardingTables::set_block(SwitchIdx sw,
                                  std::size_t number,
                                  std::span<const PortNum, kLftBlockSize> egress) {

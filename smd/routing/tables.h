@@ -25,8 +25,13 @@ class ForwardingTables {
  public:
   ForwardingTables() = default;
 
-  /// Every entry "no route", for LIDs 0 … top.
+  /// Every entry "no route", for LIDs 0 … top. All rows lie in one block, which is there as long as
+  /// any version holds one of them: for tables that are made anew as a whole.
   ForwardingTables(std::size_t switches, Lid top);
+
+  /// The same with one row for all switches, until they get their own: for tables that take most
+  /// rows from others.
+  [[nodiscard]] static ForwardingTables without_rows(std::size_t switches, Lid top);
 
   [[nodiscard]] std::size_t switches() const { return rows_.size(); }
 

@@ -9,6 +9,7 @@
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/plan/make/ordered_phases.h"
+#include "smd/plan/make/planner.h"
 #include "smd/plan/verify/vl_transient_proof.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
@@ -95,7 +96,8 @@ ChannelOrder plan_by_channel(const Change& on) {
 }
 
 ChannelOrder plan_by_vl(const Change& on) {
-  return find_vl_phases(on.task, *on.initial, on.changes, false, 8)
+  PlanBudget budget{kStepsPerMs * 1000};
+  return find_vl_phases(on.task, *on.initial, on.changes, false, 8, budget)
       .value()
       .phases.at(0)
       .certificate;

@@ -46,7 +46,11 @@ struct ReplicaOfDaemons : ::testing::Test {
     stranger.write_certificate(folder / "other.pem");
   }
 
-  ~ReplicaOfDaemons() override { std::filesystem::remove_all(folder); }
+  ~ReplicaOfDaemons() override {
+    one.smd.reset();
+    two.smd.reset();
+    std::filesystem::remove_all(folder);
+  }
 
   void start(Machine& machine, const Machine& peer, const Authority& by) {
     const std::filesystem::path home = folder / machine.name;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -91,8 +92,12 @@ class VlPhaseSearch {
  public:
   VlPhaseSearch(const TransitionTask& task,
                 const InitialState& initial,
-                const std::vector<EntryChange>& changes)
-      : fabric_(*task.fabric), changes_(changes), transient_(task, initial, changes) {}
+                const std::vector<EntryChange>& changes,
+                PlanBudget& budget)
+      : fabric_(*task.fabric),
+        changes_(changes),
+        budget_(budget),
+        transient_(task, initial, changes) {}
 
   VlTransientGraph& transient() { return transient_; }
 
@@ -112,7 +117,10 @@ class VlPhaseSearch {
     }
     if (lossless && !steady_passes_) return std::nullopt;
     VlTurnGraph graph = *steady_;
-    if (!add_all(graph, true, lossless)) return std::nullopt;
+    if (!add_all(graph, true, lossless) || budget_.is_spent()) {
+      steady_.reset();
+      return std::nullopt;
+    }
     return graph;
   }
 
@@ -122,7 +130,7 @@ class VlPhaseSearch {
     VlTurnGraph graph{fabric_.port_count() * transient_.vls()};
     (void)add_all(graph, false, false);
     (void)add_all(graph, true, false);
-    if (!graph.sort()) return std::nullopt;
+    if (budget_.is_spent() || !graph.sort()) return std::nullopt;
     return graph;
   }
 
@@ -175,9 +183,11 @@ class VlPhaseSearch {
     bool passes = true;
     for (std::size_t lid = 1; lid < transient_.lids() && (passes || !lossless); ++lid) {
       if (transient_.changes_of(lid).empty() == changing) continue;
+      if (budget_.is_spent()) break;
       edges_.clear();
       passes = transient_.collect(lid, edges_) && passes;
       for (const Edge& edge : edges_) graph.add(edge);
+      budget_.spend(fabric_.switch_count() + edges_.size());
     }
     transient_.skip_alike(false);
     return passes || (changing && !lossless);
@@ -187,10 +197,11 @@ class VlPhaseSearch {
     for (const std::uint32_t i : changes) transient_.set_stage(i, EntryStage::Now);
     edges_.clear();
     bool fits = transient_.collect(lid, edges_);
+    budget_.spend(fabric_.switch_count() + edges_.size());
     std::vector<Edge> added;
     for (std::size_t e = 0; fits && e < edges_.size(); ++e) {
       if (graph.has(edges_[e])) continue;
-      fits = graph.insert(edges_[e]);
+      fits = graph.insert(edges_[e], budget_);
       if (fits) added.push_back(edges_[e]);
     }
     if (fits) return true;
@@ -201,6 +212,7 @@ class VlPhaseSearch {
 
   const Fabric& fabric_;
   const std::vector<EntryChange>& changes_;
+  PlanBudget& budget_;
   VlTransientGraph transient_;
   std::vector<Edge> edges_;
 
@@ -209,14 +221,6 @@ class VlPhaseSearch {
   VlTransientGraph::State steady_state_;
   bool steady_passes_ = false;
 };
-
-// Those that every phase of a search looks at.
-std::size_t count_changing_pairs(const TransitionTask& task,
-                                 const std::vector<EntryChange>& changes) {
-  std::vector<char> changing(std::size_t{kTopUnicastLid.value()} + 1, 0);
-  for (const EntryChange& change : changes) changing[change.lid.value() % changing.size()] = 1;
-  return static_cast<std::size_t>(std::ranges::count(changing, 1)) * task.fabric->switch_count();
-}
 
 std::optional<VlPlan> find_at_once(VlPhaseSearch& search, bool sl_to_vl, bool lossless) {
   VlTransientGraph& transient = search.transient();
@@ -287,22 +291,16 @@ OrderedPlan find_most(TransientGraph& transient, const TurnGraph& empty, unsigne
   return std::move(*best);
 }
 
-std::size_t count_vl_pairs(const TransitionTask& task) {
-  return std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize *
-         task.fabric->switch_count();
-}
-
 std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
                                      const InitialState& initial,
                                      const std::vector<EntryChange>& changes,
                                      bool activate_first,
                                      unsigned max_phases,
+                                     PlanBudget& budget,
                                      bool lossless) {
-  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() ||
-      count_vl_pairs(task) > kMostVlPairs)
-    return std::nullopt;
+  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty()) return std::nullopt;
   const bool sl_to_vl = sl_to_vl_differs(task);
-  VlPhaseSearch search{task, initial, changes};
+  VlPhaseSearch search{task, initial, changes, budget};
   VlTransientGraph& transient = search.transient();
 
   std::optional<ChannelOrder> before;
@@ -319,7 +317,6 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
     return plan;
   }
   if ((sl_to_vl || activate_first) && !before) return std::nullopt;
-  if (count_changing_pairs(task, changes) > kMostOrderedVlPairs) return std::nullopt;
 
   VlPlan plan{
       .vls = transient.vls(), .before = std::move(before), .phases = {}, .advertised_last = true};
@@ -327,7 +324,7 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
   transient.set_advertised(false);
   transient.set_stages(EntryStage::Pending);
   while (!search.list_pending().empty()) {
-    if (plan.phases.size() + 2 > max_phases) return std::nullopt;
+    if (plan.phases.size() + 2 > max_phases || budget.is_spent()) return std::nullopt;
     auto phase = search.fill_phase();
     if (!phase || phase->entries.empty()) return std::nullopt;
     plan.phases.push_back(std::move(*phase));
@@ -342,11 +339,10 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
 std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
                                               const InitialState& initial,
                                               const std::vector<EntryChange>& changes,
-                                              bool activate_first) {
-  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty() ||
-      count_vl_pairs(task) > kMostVlPairs)
-    return std::nullopt;
-  VlPhaseSearch search{task, initial, changes};
+                                              bool activate_first,
+                                              PlanBudget& budget) {
+  if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty()) return std::nullopt;
+  VlPhaseSearch search{task, initial, changes, budget};
   VlTransientGraph& transient = search.transient();
   std::vector<VlUse> uses;
   transient.record_uses(&uses);
@@ -364,10 +360,12 @@ std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
     uses.clear();
     edges.clear();
     (void)transient.collect(lid, edges);
+    budget.spend(task.fabric->switch_count() + uses.size());
+    if (budget.is_spent()) return std::nullopt;
     for (const VlUse& use : uses) {
       const auto known = blocked_sls.find(use.turn);
       if (known != blocked_sls.end() && (known->second & bit(use.sl)) != 0) continue;
-      if (graph->insert(use.edge)) continue;
+      if (graph->insert(use.edge, budget)) continue;
       const auto need = needed.find(use.turn);
       if (need != needed.end() && (need->second & bit(use.sl)) != 0) return std::nullopt;
       blocked_sls[use.turn] |= bit(use.sl);
@@ -394,16 +392,21 @@ std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
   return out;
 }
 
+// Nobody waits long for a line in the log.
+constexpr std::uint64_t kMostCircleSteps = 20'000'000;
+
 std::string find_vl_circle(const TransitionTask& task,
                            const InitialState& initial,
                            const std::vector<EntryChange>& changes) {
   if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty()) return "not all entries are known";
-  VlPhaseSearch search{task, initial, changes};
+  PlanBudget budget{kMostCircleSteps};
+  VlPhaseSearch search{task, initial, changes, budget};
   VlTransientGraph& transient = search.transient();
   transient.set_sl_to_vl(VlTransientGraph::SlToVlState::Both);
   transient.set_advertised(true);
   transient.set_stages(EntryStage::Now);
-  auto graph = search.collect(false);
+  const auto graph = search.collect(false);
+  if (!graph) return "not looked for, the fabric is too large";
   std::string text;
   for (const VlTurnGraph::VlChannel at : graph->find_cycle()) {
     const PortIdx port{at / transient.vls()};
@@ -417,7 +420,8 @@ std::string find_vl_circle(const TransitionTask& task,
 
 std::optional<VlOrder> find_wanted_order(const TransitionTask& task, const InitialState& initial) {
   const std::vector<EntryChange> changes;
-  VlPhaseSearch search{task, initial, changes};
+  PlanBudget budget{std::numeric_limits<std::uint64_t>::max()};
+  VlPhaseSearch search{task, initial, changes, budget};
   search.transient().set_silent();
   auto order = search.find_order(false);
   if (!order) return std::nullopt;

@@ -56,13 +56,6 @@ struct OrderedPlan {
 // First SL-to-VL entries, then forwarding entries, LID by LID, and at last the SLs that are
 // advertised to hosts; or all at once.
 
-/// Beyond so many pairs of a LID and a switch one look at all packets would take many seconds, and
-/// a search phase by phase.
-inline constexpr std::size_t kMostVlPairs = 30'000'000;
-inline constexpr std::size_t kMostOrderedVlPairs = 2'000'000;
-
-[[nodiscard]] std::size_t count_vl_pairs(const TransitionTask& task);
-
 struct VlPlan {
   unsigned vls = 1;
   std::optional<ChannelOrder>
@@ -72,13 +65,14 @@ struct VlPlan {
 };
 
 /// With `activate_first`, links between switches are activated in the phase before the others. None
-/// where blocks or SL-to-VL entries are unknown. `lossless`: no SL-to-VL entry discards anything.
-/// Requires: task.VLs.
+/// where blocks or SL-to-VL entries are unknown, or the budget is spent. `lossless`: no SL-to-VL
+/// entry discards anything. Requires: task.VLs.
 [[nodiscard]] std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
                                                    const InitialState& initial,
                                                    const std::vector<EntryChange>& changes,
                                                    bool activate_first,
                                                    unsigned max_phases,
+                                                   PlanBudget& budget,
                                                    bool lossless = true);
 
 /// Phases in which packets of some SLs are discarded on some turns: those that would close a cycle,
@@ -92,7 +86,8 @@ struct BlockedSlPlan {
 [[nodiscard]] std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
                                                             const InitialState& initial,
                                                             const std::vector<EntryChange>& changes,
-                                                            bool activate_first);
+                                                            bool activate_first,
+                                                            PlanBudget& budget);
 
 struct VlOrder {
   unsigned vls = 1;

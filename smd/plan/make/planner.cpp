@@ -42,6 +42,7 @@ std::optional<TransitionPlan> plan_by_vl(const PlannerOptions& options,
                                          const PlanBuilder& builder,
                                          TransientGraph& transient,
                                          const TransitionTask& task,
+                                         PlanBudget& budget,
                                          bool lossless) {
   if (task.sl_to_vl == nullptr) return std::nullopt;
   auto found = find_vl_phases(task,
@@ -49,6 +50,7 @@ std::optional<TransitionPlan> plan_by_vl(const PlannerOptions& options,
                               transient.changes(),
                               builder.must_activate_first(transient),
                               options.max_phases,
+                              budget,
                               lossless);
   if (!found) return std::nullopt;
   TransitionPlan plan =
@@ -63,7 +65,8 @@ std::optional<TransitionPlan> plan_by_vl(const PlannerOptions& options,
 
 std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
                                              const PlanBuilder& builder,
-                                             TransientGraph& transient) {
+                                             TransientGraph& transient,
+                                             PlanBudget& budget) {
   TransitionPlan plan = builder.begin(TransitionKind::Certified);
   const TurnGraph empty = builder.empty_graph(true);
   const bool activate_first = builder.must_activate_first(transient);
@@ -73,7 +76,7 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   auto single = blind ? find_single_phase(transient, empty, activate_first) : std::nullopt;
   if (single) {
     phases.push_back(std::move(*single));
-  } else if (auto by_vl = plan_by_vl(options, builder, transient, builder.task(), true)) {
+  } else if (auto by_vl = plan_by_vl(options, builder, transient, builder.task(), budget, true)) {
     return by_vl;
   } else if (!blind) {
     return std::nullopt;
@@ -101,7 +104,8 @@ class KindChooser {
       : task_(task),
         options_(options),
         builder_(builder),
-        transient_(task, builder.initial(), find_changes(task)) {}
+        transient_(task, builder.initial(), find_changes(task)),
+        budget_(options.max_steps) {}
 
   TransitionPlan run() {
     TransitionPlan plan = choose();
@@ -110,10 +114,23 @@ class KindChooser {
   }
 
  private:
+  // What it does not need is there for those that come after it.
+  template <class Search>
+  auto with_half(Search&& search) {
+    PlanBudget half{budget_.left() / 2};
+    const std::uint64_t before = half.left();
+    auto found = search(half);
+    budget_.spend(before - half.left());
+    return found;
+  }
+
   TransitionPlan choose() {
     switch (options_.first) {
       case Deactivation::Certified:
-        if (auto plan = plan_certified(options_, builder_, transient_)) return std::move(*plan);
+        if (auto plan = with_half([&](PlanBudget& budget) {
+              return plan_certified(options_, builder_, transient_, budget);
+            }))
+          return std::move(*plan);
         if (auto plan = lead_over_other_vls()) return std::move(*plan);
         note(transient_.changes().size() > kMostOrderedChanges
                  ? fmt::format("{} entries are too many to look for an order (up to {})",
@@ -129,7 +146,8 @@ class KindChooser {
         if (task_.sl_to_vl != nullptr) {
           if (auto plan = discard_single_sls()) return std::move(*plan);
           if (auto plan = block_sls()) return std::move(*plan);
-          note("no SL can be discarded instead");
+          note(budget_.is_spent() ? "sm.plan_budget_ms is spent"
+                                  : "no SL can be discarded instead");
           return plan_unproved();
         }
         note("the wanted routes close a cycle themselves");
@@ -174,11 +192,11 @@ class KindChooser {
   bool find_others(bool at_once) {
     other_vls_.reset();
     if (task_.sl_to_vl == nullptr) return false;
-    if (!task_.unknown.empty() || !task_.sl_to_vl->unknown.empty() ||
-        count_vl_pairs(task_) > kMostVlPairs)
-      return false;
-    other_vls_ = find_other_vls(
-        task_, builder_.initial(), transient_.changes(), options_.other_vls, at_once);
+    if (!task_.unknown.empty() || !task_.sl_to_vl->unknown.empty()) return false;
+    other_vls_ = with_half([&](PlanBudget& budget) {
+      return find_other_vls(
+          task_, builder_.initial(), transient_.changes(), options_.other_vls, at_once, budget);
+    });
     return other_vls_.has_value();
   }
 
@@ -187,7 +205,9 @@ class KindChooser {
     rows.wanted = with_blocked_sls(rows.wanted, others.sls);
     TransitionTask task = task_;
     task.sl_to_vl = &rows;
-    auto plan = plan_by_vl(options_, builder_, transient_, task, lossless);
+    auto plan = with_half([&](PlanBudget& budget) {
+      return plan_by_vl(options_, builder_, transient_, task, budget, lossless);
+    });
     if (!plan) return std::nullopt;
     plan->phases.front().sl_to_vl = true;
     plan->blocked_sls = others.sls;
@@ -215,8 +235,11 @@ class KindChooser {
   }
 
   std::optional<TransitionPlan> block_sls() {
-    auto found = find_blocked_sls(
-        task_, builder_.initial(), transient_.changes(), builder_.must_activate_first(transient_));
+    auto found = find_blocked_sls(task_,
+                                  builder_.initial(),
+                                  transient_.changes(),
+                                  builder_.must_activate_first(transient_),
+                                  budget_);
     if (!found) return std::nullopt;
     TransitionPlan plan = builder_.begin(TransitionKind::CutDependencies);
     plan.vls = found->plan.vls;
@@ -242,6 +265,7 @@ class KindChooser {
   PlanBuilder& builder_;
   TransientGraph transient_;
   std::optional<OtherVls> other_vls_;
+  PlanBudget budget_;
   std::string why_;
 };
 

@@ -150,13 +150,16 @@ std::vector<VlTurnGraph::VlChannel> VlTurnGraph::find_cycle() const {
   return way;
 }
 
-bool VlTurnGraph::insert(const Edge& edge) {
+bool VlTurnGraph::insert(const Edge& edge, PlanBudget& budget) {
   if (has(edge)) return true;
+  if (budget.is_spent()) return false;
   const auto neighbours = [](const auto& lists) {
     return [&lists](VlChannel vl, auto&& visit) { std::ranges::for_each(lists[vl], visit); };
   };
-  if (!repair_.repair(place_, edge.first, edge.second, neighbours(next_), neighbours(before_)))
-    return false;
+  const bool fits =
+      repair_.repair(place_, edge.first, edge.second, neighbours(next_), neighbours(before_));
+  budget.spend(1 + repair_.visited());
+  if (!fits) return false;
   add(edge);
   return true;
 }

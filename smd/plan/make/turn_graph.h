@@ -13,6 +13,22 @@
 
 namespace smd {
 
+/// How much may still be done to find a plan, in steps: a channel or a pair of a switch and a LID
+/// that is looked at. Counted and not timed, so that a change of a fabric has one plan everywhere.
+class PlanBudget {
+ public:
+  explicit PlanBudget(std::uint64_t steps) : left_(steps) {}
+
+  void spend(std::uint64_t steps) { left_ -= std::min(left_, steps); }
+
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+
+  [[nodiscard]] bool is_spent() const { return left_ == 0; }
+
+ private:
+  std::uint64_t left_;
+};
+
 // An order in which every edge of a graph is respected, while edges come: only what lies between
 // the ends of an edge that violates it moves (Pearce and Kelly, a dynamic topological sort
 // algorithm for directed acyclic graphs, 2006).
@@ -27,17 +43,24 @@ class OrderRepair {
   /// would close a cycle. after(node, visit) and before(node, visit) call visit for the neighbours.
   template <class After, class Before>
   [[nodiscard]] bool repair(Places& place, Node from, Node to, After&& after, Before&& before) {
+    visited_ = 0;
     if (from == to) return false;
     if (place[from] < place[to]) return true;
     const std::uint32_t floor = place[to];
     const std::uint32_t ceiling = place[from];
-    if (!reach(ahead_, to, from, after, [&](Node node) { return place[node] <= ceiling; }))
-      return false;
+    const bool free =
+        reach(ahead_, to, from, after, [&](Node node) { return place[node] <= ceiling; });
+    visited_ = ahead_.size();
+    if (!free) return false;
     // Nothing before `from` is `from`: this cannot fail.
     (void)reach(behind_, from, from, before, [&](Node node) { return place[node] >= floor; });
+    visited_ += behind_.size();
     reorder(place);
     return true;
   }
+
+  /// Nodes that the last repair looked at.
+  [[nodiscard]] std::size_t visited() const { return visited_; }
 
  private:
   // All that can be reached within bounds; false as soon as `goal` is.
@@ -79,6 +102,7 @@ class OrderRepair {
   }
 
   Marks seen_;
+  std::size_t visited_ = 0;
   std::vector<Node> ahead_, behind_, stack_;
   std::vector<std::uint32_t> places_;
 };
@@ -248,9 +272,9 @@ class VlTurnGraph {
   /// Channels that wait for each other, each for the next and the last for the first. Empty: none.
   [[nodiscard]] std::vector<VlChannel> find_cycle() const;
 
-  /// Adds an edge and repairs the order. False, and nothing changed, when a cycle would close.
-  /// Requires: sorted.
-  [[nodiscard]] bool insert(const Edge& edge);
+  /// Adds an edge and repairs the order. False, and nothing changed, when a cycle would close, or
+  /// the budget is spent. Requires: sorted.
+  [[nodiscard]] bool insert(const Edge& edge, PlanBudget& budget);
 
   /// By channel and VL. Requires: sorted.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return place_; }

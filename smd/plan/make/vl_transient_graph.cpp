@@ -268,19 +268,17 @@ bool VlTransientGraph::collect(std::size_t lid, std::vector<VlTurnGraph::Edge>& 
 
 namespace {
 
-// So many dependencies that close a cycle may be tried: each try looks through part of the graph,
-// and nobody waits for a better plan for seconds.
-constexpr unsigned kMostRefusals = 4000;
-
 class OtherVlSearch {
  public:
   OtherVlSearch(const TransitionTask& task,
                 const InitialState& initial,
                 const std::vector<EntryChange>& changes,
-                std::uint16_t usable)
+                std::uint16_t usable,
+                PlanBudget& budget)
       : fabric_(*task.fabric),
         sl_to_vl_(*task.sl_to_vl),
         usable_(usable),
+        budget_(budget),
         transient_(task, initial, changes),
         vls_(std::max(transient_.vls(),
                       static_cast<unsigned>(
@@ -299,7 +297,7 @@ class OtherVlSearch {
 
   std::optional<OtherVls> run(bool at_once) {
     transient_.set_silent();
-    for (std::size_t lid = 1; lid < transient_.lids(); ++lid) {
+    for (std::size_t lid = 1; lid < transient_.lids() && !budget_.is_spent(); ++lid) {
       list_uses(lid);
       for (const Use& use : uses_) {
         for_each_sl(use.use.sls, [&](unsigned sl) { row(use, sl) = wanted(use, sl) | kNeeded; });
@@ -314,19 +312,19 @@ class OtherVlSearch {
         });
       }
     }
-    if (!graph_.sort()) return std::nullopt;
+    if (budget_.is_spent() || !graph_.sort()) return std::nullopt;
     transient_.set_final();
     for (std::size_t lid = 1; lid < transient_.lids(); ++lid) {
-      if (!decide_all(lid, false) || refusals_ > kMostRefusals) return std::nullopt;
+      if (!decide_all(lid, false) || budget_.is_spent()) return std::nullopt;
     }
     transient_.set_flowing();
     transient_.set_stages(EntryStage::Now);
     for (std::size_t lid = 1; lid < transient_.lids(); ++lid) {
       if (transient_.changes_of(lid).empty()) continue;
-      if (!decide_all(lid, !at_once) || refusals_ > kMostRefusals) return std::nullopt;
+      if (!decide_all(lid, !at_once) || budget_.is_spent()) return std::nullopt;
     }
     OtherVls found = collect();
-    if (found.sls.empty() || refusals_ > kMostRefusals) return std::nullopt;
+    if (found.sls.empty()) return std::nullopt;
     return found;
   }
 
@@ -373,7 +371,9 @@ class OtherVlSearch {
       if (use.use.from != kNone<PortIdx>) by_from_[use.use.from] = kNoUse;
     }
     uses_.clear();
+    budget_.spend(fabric_.switch_count());
     transient_.for_each_use(lid, [&](const SlUse& each) {
+      budget_.spend(1);
       Use use{.use = each};
       const auto number = static_cast<std::int32_t>(uses_.size());
       use.next_to = std::exchange(by_to_[each.to], number);
@@ -411,11 +411,7 @@ class OtherVlSearch {
     return true;
   }
 
-  bool insert(const Edge& edge) {
-    const bool fits = refusals_ <= kMostRefusals && graph_.insert(edge);
-    if (!fits) ++refusals_;
-    return fits;
-  }
+  bool insert(const Edge& edge) { return graph_.insert(edge, budget_); }
 
   /// With all edges of the use, or none of them.
   bool try_vl(const Use& use, unsigned sl, unsigned vl) {
@@ -554,12 +550,12 @@ class OtherVlSearch {
   const Fabric& fabric_;
   const SlToVlTask& sl_to_vl_;
   std::uint16_t usable_;
+  PlanBudget& budget_;
   VlTransientGraph transient_;
   unsigned vls_;
   VlTurnGraph graph_;
   IndexVector<SwitchIdx, std::size_t> first_turn_;
   std::vector<std::uint8_t> row_;  // by turn and SL
-  unsigned refusals_ = 0;
 
   // Of the LID under way.
   std::vector<Use> uses_;
@@ -576,8 +572,9 @@ std::optional<OtherVls> find_other_vls(const TransitionTask& task,
                                        const InitialState& initial,
                                        const std::vector<EntryChange>& changes,
                                        std::uint16_t usable,
-                                       bool at_once) {
-  return OtherVlSearch{task, initial, changes, usable}.run(at_once);
+                                       bool at_once,
+                                       PlanBudget& budget) {
+  return OtherVlSearch{task, initial, changes, usable, budget}.run(at_once);
 }
 
 }  // namespace smd

@@ -199,12 +199,14 @@ struct OtherVls {
 };
 
 /// `at_once`: what closes a cycle while all entries change at once is discarded as well. None where
-/// wanted routes close a cycle themselves, or no entry that is free to be chosen helps. What is
+/// wanted routes close a cycle themselves, no entry that is free to be chosen helps, or the budget
+/// is spent. What is
 /// found is not proved. Requires: as VlTransientGraph.
 [[nodiscard]] std::optional<OtherVls> find_other_vls(const TransitionTask& task,
                                                      const InitialState& initial,
                                                      const std::vector<EntryChange>& changes,
                                                      std::uint16_t usable,
-                                                     bool at_once);
+                                                     bool at_once,
+                                                     PlanBudget& budget);
 
 }  // namespace smd

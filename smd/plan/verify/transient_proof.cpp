@@ -26,7 +26,8 @@ std::uint64_t pack_flags(const std::uint8_t* flags) {
 TableView::TableView(const ForwardingTables& tables, std::size_t switches, std::size_t lids)
     : lids_(lids), tables_(tables) {
   if (tables.switches() == switches && tables.blocks() * kLftBlockSize == lids) return;
-  tables_ = ForwardingTables{switches, Lid{static_cast<std::uint16_t>(lids == 0 ? 0 : lids - 1)}};
+  tables_ = ForwardingTables::without_rows(
+      switches, Lid{static_cast<std::uint16_t>(lids == 0 ? 0 : lids - 1)});
   for (SwitchIdx sw{0}; sw.value() < std::min(tables.switches(), switches); sw = next(sw))
     tables_.set_row(sw, tables, sw);
 }

@@ -143,7 +143,7 @@ ForwardingTables copy_tables(const ForwardingTables& before,
   bool same_rows = row_before.size() == before.switches() && top <= before.top();
   for (SwitchIdx sw{0}; same_rows && sw < last; sw = next(sw)) same_rows = row_before[sw] == sw;
   if (same_rows) return before;
-  ForwardingTables tables{row_before.size(), std::max(top, before.top())};
+  auto tables = ForwardingTables::without_rows(row_before.size(), std::max(top, before.top()));
   for (const SwitchIdx sw : row_before.indices()) {
     if (row_before[sw] != kNone<SwitchIdx>) tables.set_row(sw, before, row_before[sw]);
   }

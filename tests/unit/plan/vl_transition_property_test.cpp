@@ -1,6 +1,7 @@
 // Random changes of random fabrics whose routes are free of deadlock only because packets go on
 // different VLs: whatever is proved is carried out entry by entry and row by row in random order,
 // and no packet of any SL that a host may use ever closes a circle.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -168,6 +169,37 @@ TEST_P(OnLanes, ProvedPlansNeverShowACycle) {
   tallies[0].print(std::string(GetParam()) + ", to another engine");
   tallies[1].print(std::string(GetParam()) + ", routes kept");
   EXPECT_GT(tallies[0].changes + tallies[1].changes, 15u);
+}
+
+TEST_P(OnLanes, WhateverTheBudgetPlansAreSafeAndTheSameAgain) {
+  unsigned spent = 0, certified = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Draw draw{seed};
+    Keeps keeps{};
+    const std::optional<Change> change = draw_change_on_lanes(draw, GetParam(), keeps);
+    if (!change) continue;
+    const SlToVlTask vls = lane_task_of(*change);
+    TransitionTask task = change->task();
+    task.sl_to_vl = &vls;
+    if (plan_transition(task, {}).certified()) ++certified;
+    for (const std::uint64_t steps : {0u, 300u, 3'000u, 30'000u}) {
+      SCOPED_TRACE(fmt::format("seed {}, {} steps", seed, steps));
+      const PlannerOptions options{.max_steps = steps};
+      const TransitionPlan plan = plan_transition(task, options);
+      const TransitionPlan again = plan_transition(task, options);
+      ASSERT_EQ(plan.kind, again.kind);
+      ASSERT_EQ(plan.why, again.why);
+      ASSERT_TRUE(plan.phases == again.phases);
+      ASSERT_EQ(check_transition(task, plan).fault, "") << print_transition_kind(plan.kind);
+      if (plan.certified()) {
+        ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, draw.rng()));
+      } else if (plan.why.find("sm.plan_budget_ms is spent") != std::string::npos) {
+        ++spent;
+      }
+    }
+  }
+  EXPECT_GT(spent, 0u);
+  EXPECT_GT(certified, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines,

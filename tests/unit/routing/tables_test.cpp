@@ -2,12 +2,15 @@
 #include "smd/routing/tables.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <thread>
+
+#include "smd/routing/incremental/changes.h"
 
 namespace smd::test {
 namespace {
@@ -39,6 +42,30 @@ TEST(ForwardingTables, WhatWasCopiedFromDoesNotWriteToTheCopy) {
   before.mutable_row(kSecond)[4] = PortNum{2};
   EXPECT_EQ(copy, (ForwardingTables{2, Lid{100}}));
   EXPECT_EQ(before.route(kSecond, Lid{4}), PortNum{2});
+}
+
+/// What the process has asked for, in bytes.
+std::size_t allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// As where switches go and come back, again and again: most rows are older than the tables.
+TEST(ForwardingTables, KeepNoMoreAliveThanTheirRows) {
+  constexpr std::uint32_t kSwitches = 256;
+  constexpr std::size_t kRow = 4096;
+  const Lid top = lid_at(kRow - 1);
+  ForwardingTables now{kSwitches, top};
+  IndexVector<SwitchIdx, SwitchIdx> row_before;
+  for (std::uint32_t sw = 0; sw < kSwitches; ++sw) row_before.push_back(switch_at(sw));
+  const std::size_t before = allocated();
+  for (std::uint32_t gone = 0; gone < 60; ++gone) {
+    row_before[switch_at(gone)] = kNone<SwitchIdx>;
+    now = copy_tables(now, row_before, top);
+    now.set_route(switch_at(gone), Lid{3}, PortNum{1});
+    row_before[switch_at(gone)] = switch_at(gone);
+  }
+  EXPECT_LT(allocated(), before + 60 * 2 * kRow + kSwitches * 64);
 }
 
 TEST(ForwardingTables, BlocksThatAreAsTheyWereKeepTheRow) {
