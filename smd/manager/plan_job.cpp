@@ -305,10 +305,10 @@ SlToVlTask build_lane_task(const ActiveSubnet& goal,
   }
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     if (sw.value() >= found) continue;
-    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const auto held = known.of(fabric.node_guid[fabric.switch_node[sw]]);
     const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
     for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
-      const SlToVl* row = known.find(guid, in, out);
+      const SlToVl* row = held.find(in, out);
       if (std::ranges::binary_search(blocked, Turn{sw, in, out})) return;
       if (row != nullptr) {
         task.held.set_row(sw, in, out, task.held.add_row(*row));

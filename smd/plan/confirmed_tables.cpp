@@ -131,13 +131,12 @@ HeldTables collect_held_tables(const Fabric& fabric,
   return held;
 }
 
-const SlToVl* ConfirmedSlToVl::find(Guid node, PortNum in, PortNum out) const {
+ConfirmedSlToVl::OfSwitch ConfirmedSlToVl::of(Guid node) const {
+  OfSwitch rows;
+  rows.entries_ = &entries_;
   const auto at = switches_.find(node);
-  if (at == switches_.end()) return nullptr;
-  const PortPairs& pairs = at->second;
-  if (in.value() >= pairs.width || out.value() >= pairs.width) return nullptr;
-  const std::uint32_t number = pairs.index[in.value() * pairs.width + out.value()];
-  return number == kUnknown ? nullptr : &entries_[number];
+  if (at != switches_.end()) rows.pairs_ = &at->second;
+  return rows;
 }
 
 void ConfirmedSlToVl::confirm(Guid node, PortNum in, PortNum out, const SlToVl& row) {

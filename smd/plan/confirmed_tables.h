@@ -100,9 +100,38 @@ struct HeldTables {
 // SL-to-VL entries that switches are known to hold, by switch, input and output.
 
 class ConfirmedSlToVl {
+  struct PortPairs {
+    std::size_t width = 0;             // ports, port 0 included
+    std::vector<std::uint32_t> index;  // into entries_, by input and output
+  };
+
  public:
+  /// What one switch is known to hold; as long as nothing is confirmed or forgotten.
+  class OfSwitch {
+   public:
+    OfSwitch() = default;
+
+    /// Null where nothing is known.
+    [[nodiscard]] const SlToVl* find(PortNum in, PortNum out) const {
+      if (pairs_ == nullptr || in.value() >= pairs_->width || out.value() >= pairs_->width)
+        return nullptr;
+      const std::uint32_t number = pairs_->index[in.value() * pairs_->width + out.value()];
+      return number == kUnknown ? nullptr : &(*entries_)[number];
+    }
+
+   private:
+    friend class ConfirmedSlToVl;
+
+    const PortPairs* pairs_ = nullptr;
+    const std::vector<SlToVl>* entries_ = nullptr;
+  };
+
+  [[nodiscard]] OfSwitch of(Guid node) const;
+
   /// Null where nothing is known.
-  [[nodiscard]] const SlToVl* find(Guid node, PortNum in, PortNum out) const;
+  [[nodiscard]] const SlToVl* find(Guid node, PortNum in, PortNum out) const {
+    return of(node).find(in, out);
+  }
 
   void confirm(Guid node, PortNum in, PortNum out, const SlToVl& row);
   void forget_entry(Guid node, PortNum in, PortNum out);
@@ -113,11 +142,6 @@ class ConfirmedSlToVl {
   [[nodiscard]] bool empty() const { return switches_.empty(); }
 
  private:
-  struct PortPairs {
-    std::size_t width = 0;             // ports, port 0 included
-    std::vector<std::uint32_t> index;  // into entries_, by input and output
-  };
-
   void widen(PortPairs& pairs, std::size_t width) const;
 
   static constexpr std::uint32_t kUnknown = 0xffffffff;

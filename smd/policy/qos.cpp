@@ -40,7 +40,11 @@ std::size_t entries_of(const PortInfo& info, VlArbPart part) {
   return all <= before ? 0 : std::min(all - before, kVlArbBlockSize);
 }
 
-void add_rows(const Fabric& fabric, PortIdx out, const SlToVl& row, std::vector<TableCheck>& out_) {
+void add_rows(const Fabric& fabric,
+              PortIdx out,
+              const SlToVl& row,
+              const IsDue& is_due,
+              std::vector<TableCheck>& checks) {
   SmpData data{};
   encode_sl_to_vl(row, data);
   const auto repair = [data](const SmpData& now) {
@@ -48,16 +52,16 @@ void add_rows(const Fabric& fabric, PortIdx out, const SlToVl& row, std::vector<
   };
   const NodeIdx node = fabric.node_of[out];
   if (!fabric.is_switch(node)) {
-    out_.push_back({out, AttributeId::SlToVlMappingTable, 0, repair});
+    if (is_due(out, AttributeId::SlToVlMappingTable, 0))
+      checks.push_back({out, AttributeId::SlToVlMappingTable, 0, repair});
     return;
   }
   for (PortIdx in : fabric.ports_of(node)) {
     if (!is_managed(fabric, in)) continue;
-    out_.push_back(
-        {out,
-         AttributeId::SlToVlMappingTable,
-         encode_modifier(SlToVlModifier{.in = fabric.number_of(in), .out = fabric.number_of(out)}),
-         repair});
+    const std::uint32_t modifier =
+        encode_modifier(SlToVlModifier{.in = fabric.number_of(in), .out = fabric.number_of(out)});
+    if (is_due(out, AttributeId::SlToVlMappingTable, modifier))
+      checks.push_back({out, AttributeId::SlToVlMappingTable, modifier, repair});
   }
 }
 
@@ -65,21 +69,24 @@ void add_part(const Fabric& fabric,
               PortIdx port,
               VlArbPart part,
               const VlArbBlock& block,
-              std::vector<TableCheck>& out) {
+              const IsDue& is_due,
+              std::vector<TableCheck>& checks) {
+  const bool is_switch = fabric.is_switch(fabric.node_of[port]);
+  const std::uint32_t modifier = encode_modifier(
+      VlArbModifier{.part = part, .port = is_switch ? fabric.number_of(port) : PortNum{0}});
+  if (!is_due(port, AttributeId::VlArbitrationTable, modifier)) return;
   SmpData data{};
   encode_vl_arb_block(block, data);
-  const bool is_switch = fabric.is_switch(fabric.node_of[port]);
   const std::size_t entries = entries_of(fabric.port_info[port], part);
-  out.push_back({port,
-                 AttributeId::VlArbitrationTable,
-                 encode_modifier(VlArbModifier{
-                     .part = part, .port = is_switch ? fabric.number_of(port) : PortNum{0}}),
-                 [data, entries](const SmpData& now) -> std::optional<SmpData> {
-                   // Beyond the table's capacity the answer is not defined.
-                   const auto end = data.begin() + static_cast<std::ptrdiff_t>(2 * entries);
-                   if (std::equal(data.begin(), end, now.begin())) return std::nullopt;
-                   return data;
-                 }});
+  checks.push_back({port,
+                    AttributeId::VlArbitrationTable,
+                    modifier,
+                    [data, entries](const SmpData& now) -> std::optional<SmpData> {
+                      // Beyond the table's capacity the answer is not defined.
+                      const auto end = data.begin() + static_cast<std::ptrdiff_t>(2 * entries);
+                      if (std::equal(data.begin(), end, now.begin())) return std::nullopt;
+                      return data;
+                    }});
 }
 
 }  // namespace
@@ -118,13 +125,16 @@ std::optional<VlArbBlock> wanted_arbitration(const Fabric& fabric,
   return block;
 }
 
-std::vector<TableCheck> build_qos_checks(const Fabric& fabric, const QosPolicy& policy) {
+std::vector<TableCheck> build_qos_checks(const Fabric& fabric,
+                                         const QosPolicy& policy,
+                                         const IsDue& is_due) {
   std::vector<TableCheck> checks;
   for (PortIdx port : fabric.peer.indices()) {
-    if (const auto row = wanted_row(fabric, policy, port)) add_rows(fabric, port, *row, checks);
+    if (const auto row = wanted_row(fabric, policy, port))
+      add_rows(fabric, port, *row, is_due, checks);
     for (const VlArbPart part : kParts) {
       if (const auto block = wanted_arbitration(fabric, policy, port, part))
-        add_part(fabric, port, part, *block, checks);
+        add_part(fabric, port, part, *block, is_due, checks);
     }
   }
   return checks;

@@ -30,9 +30,9 @@ std::vector<Turn> find_unread_sl_to_vl(const Fabric& fabric, const ConfirmedSlTo
   std::vector<Turn> turns;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     if (fabric.switch_info[sw].linear_fdb_top == 0) continue;
-    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    const auto rows = known.of(fabric.node_guid[fabric.switch_node[sw]]);
     for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
-      if (known.find(guid, in, out) == nullptr) turns.push_back({sw, in, out});
+      if (rows.find(in, out) == nullptr) turns.push_back({sw, in, out});
     });
   }
   std::ranges::sort(turns);
@@ -66,23 +66,25 @@ const SlToVl& SlToVlWriter::wanted(const Turn& turn) const {
   return run_.input.sl_to_vl->row(turn.sw, turn.in, turn.out);
 }
 
-bool SlToVlWriter::is_settled(const Turn& turn) const {
-  const Guid guid = run_.guid_of(turn.sw);
-  const TurnMemory::Entry* known = run_.state.turns.find(guid, turn.in, turn.out);
-  if (known != nullptr && known->held == TurnMemory::Held::Blocked) return true;
-  const SlToVl* row = run_.state.sl_to_vl.find(guid, turn.in, turn.out);
-  return row != nullptr && *row == wanted(turn);
+template <class Visit>
+void SlToVlWriter::for_each_unsettled(Visit&& visit) const {
+  for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
+    const Guid guid = run_.guid_of(sw);
+    const auto rows = run_.state.sl_to_vl.of(guid);
+    for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
+      const SlToVl* row = rows.find(in, out);
+      if (row != nullptr && *row == wanted({sw, in, out})) return;
+      const TurnMemory::Entry* known = run_.state.turns.find(guid, in, out);
+      if (known == nullptr || known->held != TurnMemory::Held::Blocked) visit(Turn{sw, in, out});
+    });
+  }
 }
 
 void SlToVlWriter::write(Done done) {
   unconfirmed_ = {};
   if (!run_.input.writes_sl_to_vl()) return done({});
   std::vector<Turn> turns;
-  for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
-    for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
-      if (!is_settled({sw, in, out})) turns.push_back({sw, in, out});
-    });
-  }
+  for_each_unsettled([&](const Turn& turn) { turns.push_back(turn); });
   if (turns.empty()) return done({});
   spread_over_agents(turns, [](const Turn& turn) { return turn.sw; });
   batch_.each<Turn>(
@@ -95,12 +97,9 @@ void SlToVlWriter::write(Done done) {
 std::string SlToVlWriter::find_unwanted() const {
   if (!run_.input.writes_sl_to_vl()) return "";
   std::string found;
-  for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
-    for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
-      if (found.empty() && !is_settled({sw, in, out}))
-        found = fmt::format("{} at {}", name_of({sw, in, out}), run_.guid_of(sw));
-    });
-  }
+  for_each_unsettled([&](const Turn& turn) {
+    if (found.empty()) found = fmt::format("{} at {}", name_of(turn), run_.guid_of(turn.sw));
+  });
   return found;
 }
 

@@ -76,7 +76,8 @@ class SlToVlWriter {
   [[nodiscard]] std::string find_unwanted() const;
 
  private:
-  [[nodiscard]] bool is_settled(const Turn& turn) const;
+  template <class Visit>
+  void for_each_unsettled(Visit&& visit) const;
   [[nodiscard]] const SlToVl& wanted(const Turn& turn) const;
   void send(const Turn& turn);
   void read_again(const Turn& turn, std::string why);

@@ -67,11 +67,13 @@ void QosAudit::start(std::function<void()> done) {
   const QosPolicy& policy = run_.input.qos;
   if (policy.empty()) return done();
   const bool everywhere = !run_.state.audited || *run_.state.audited != policy;
-  std::vector<TableCheck> checks = build_qos_checks(run_.fabric(), policy);
-  std::erase_if(checks, [&](const TableCheck& check) { return !due(check, everywhere); });
   audit_.emplace(run_.client, run_.input.policy.m_key);
   audit_->start(*run_.input.report,
-                std::move(checks),
+                build_qos_checks(run_.fabric(),
+                                 policy,
+                                 [&](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
+                                   return is_due(port, attribute, modifier, everywhere);
+                                 }),
                 [this, everywhere, done = std::move(done)](AuditReport audit) {
                   run_.report.configure += run_.meter.lap();
                   // A port that failed is looked at again, and with it all others.
@@ -85,19 +87,22 @@ void QosAudit::start(std::function<void()> done) {
                 });
 }
 
-bool QosAudit::due(const TableCheck& check, bool everywhere) const {
+bool QosAudit::is_due(PortIdx at,
+                      AttributeId attribute,
+                      std::uint32_t modifier,
+                      bool everywhere) const {
   const Fabric& fabric = run_.fabric();
-  const NodeIdx node = fabric.node_of[check.port];
+  const NodeIdx node = fabric.node_of[at];
   const auto comes_up = [&](PortIdx port) {
     return fabric.port_info[port].state() == PortState::Initialize;
   };
-  if (check.attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
-    return everywhere || comes_up(check.port);
+  if (attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
+    return everywhere || comes_up(at);
   if (run_.input.writes_sl_to_vl()) return false;
-  const SlToVlModifier turn = decode_sl_to_vl_modifier(check.modifier);
+  const SlToVlModifier turn = decode_sl_to_vl_modifier(modifier);
   const TurnMemory::Entry* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
   if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;
-  return everywhere || comes_up(check.port) || comes_up(fabric.port_of(node, turn.in));
+  return everywhere || comes_up(at) || comes_up(fabric.port_of(node, turn.in));
 }
 
 }  // namespace smd

@@ -59,7 +59,10 @@ class QosAudit {
   void start(std::function<void()> done);
 
  private:
-  [[nodiscard]] bool due(const TableCheck& check, bool everywhere) const;
+  [[nodiscard]] bool is_due(PortIdx at,
+                            AttributeId attribute,
+                            std::uint32_t modifier,
+                            bool everywhere) const;
 
   ProgramRun& run_;
   SmpBatch& batch_;

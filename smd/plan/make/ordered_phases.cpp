@@ -392,14 +392,11 @@ std::optional<BlockedSlPlan> find_blocked_sls(const TransitionTask& task,
   return out;
 }
 
-// Nobody waits long for a line in the log.
-constexpr std::uint64_t kMostCircleSteps = 20'000'000;
-
 std::string find_vl_circle(const TransitionTask& task,
                            const InitialState& initial,
-                           const std::vector<EntryChange>& changes) {
+                           const std::vector<EntryChange>& changes,
+                           PlanBudget budget) {
   if (!task.unknown.empty() || !task.sl_to_vl->unknown.empty()) return "not all entries are known";
-  PlanBudget budget{kMostCircleSteps};
   VlPhaseSearch search{task, initial, changes, budget};
   VlTransientGraph& transient = search.transient();
   transient.set_sl_to_vl(VlTransientGraph::SlToVlState::Both);

@@ -94,11 +94,12 @@ struct VlOrder {
   ChannelOrder order;
 };
 
-/// "S1:2 VL 0 > S2:3 VL 1 > …": what closes a cycle while all entries change at once. Empty:
-/// nothing. Requires: task.VLs.
+/// "S1:2 VL 0 > S2:3 VL 1 > …": what closes a cycle while all entries change at once, or why it was
+/// not looked for. Empty: nothing. Requires: task.VLs.
 [[nodiscard]] std::string find_vl_circle(const TransitionTask& task,
                                          const InitialState& initial,
-                                         const std::vector<EntryChange>& changes);
+                                         const std::vector<EntryChange>& changes,
+                                         PlanBudget budget);
 
 /// Of the wanted routes, when every host has asked for its paths anew.
 [[nodiscard]] std::optional<VlOrder> find_wanted_order(const TransitionTask& task,

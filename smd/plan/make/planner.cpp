@@ -7,6 +7,7 @@
 #include "smd/plan/make/fallback_plans.h"
 #include "smd/plan/make/intermediate_routing.h"
 #include "smd/plan/make/ordered_phases.h"
+#include "smd/plan/make/other_vls.h"
 #include "smd/plan/make/vl_transient_graph.h"
 
 namespace smd {
@@ -221,7 +222,11 @@ class KindChooser {
   // all the way.
   TransitionPlan plan_unproved() {
     if (options_.first != Deactivation::Certified) return plan_deactivate_all(builder_, transient_);
-    const std::string circle = find_vl_circle(task_, builder_.initial(), transient_.changes());
+    const std::string circle =
+        find_vl_circle(task_,
+                       builder_.initial(),
+                       transient_.changes(),
+                       PlanBudget{std::max(budget_.left(), options_.max_steps / 4)});
     if (!circle.empty()) note("cycle " + circle);
     switch (options_.unproved) {
       case Unproved::Block:

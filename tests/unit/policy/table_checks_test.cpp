@@ -30,6 +30,8 @@ std::optional<SmpData> repaired(const SmpData& now) {
   return std::nullopt;
 }
 
+const IsDue kAll = [](PortIdx, AttributeId, std::uint32_t) { return true; };
+
 TEST(DefaultPartition, EveryEndPortIsLookedAtOnce) {
   const Fabric fabric = test::fabric_from("S1-H1 S1-H2 S1-S2");
   std::multiset<std::uint32_t> seen;
@@ -85,13 +87,22 @@ class QosChecks : public testing::Test {
 };
 
 TEST_F(QosChecks, NothingIsLookedAtUnlessConfigured) {
-  EXPECT_TRUE(build_qos_checks(fabric, policy).empty());
+  EXPECT_TRUE(build_qos_checks(fabric, policy, kAll).empty());
 }
 
 TEST_F(QosChecks, OneRowPerPairOfManagedPorts) {
   policy.sl_to_vl = SlToVl{};
   // S1 has ports 0, 1, 2: nine pairs; S2 has 0, 1: four; H1 one.
-  EXPECT_EQ(build_qos_checks(fabric, policy).size(), 14u);
+  EXPECT_EQ(build_qos_checks(fabric, policy, kAll).size(), 14u);
+}
+
+TEST_F(QosChecks, OnlyWhatIsDueIsLookedAt) {
+  policy.sl_to_vl = SlToVl{};
+  const PortIdx due = test::end_port(fabric, "H1");
+  const auto checks = build_qos_checks(
+      fabric, policy, [&](PortIdx port, AttributeId, std::uint32_t) { return port == due; });
+  ASSERT_EQ(checks.size(), 1u);
+  EXPECT_EQ(checks[0].port, due);
 }
 
 TEST_F(QosChecks, ARowNeverNamesALaneThatTheLinkLacks) {
@@ -99,7 +110,7 @@ TEST_F(QosChecks, ARowNeverNamesALaneThatTheLinkLacks) {
   for (std::size_t sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl)};
   policy.sl_to_vl = row;
   fabric.port_info[test::port(fabric, "H1:1")].vl_cap = 2;  // VL0 and VL1
-  for (const TableCheck& check : build_qos_checks(fabric, policy)) {
+  for (const TableCheck& check : build_qos_checks(fabric, policy, kAll)) {
     const auto wanted = check.repair({});
     ASSERT_TRUE(wanted);
     const SlToVl written = decode_sl_to_vl(*wanted).value();
@@ -113,7 +124,7 @@ TEST_F(QosChecks, ARowNeverNamesALaneThatTheLinkLacks) {
 TEST_F(QosChecks, ArbitrationIsCutIntoBlocksOf32) {
   policy.low = std::vector<VlArbEntry>(64, VlArbEntry{.vl = Vl{1}, .weight = 9});
   std::vector<std::uint32_t> modifiers;
-  for (const TableCheck& check : build_qos_checks(fabric, policy)) {
+  for (const TableCheck& check : build_qos_checks(fabric, policy, kAll)) {
     if (check.port != test::port(fabric, "S1:2")) continue;
     modifiers.push_back(check.modifier);
     const auto block = decode_vl_arb_block(check.repair({}).value()).value();
@@ -129,7 +140,7 @@ TEST_F(QosChecks, ArbitrationIsCutIntoBlocksOf32) {
 
 TEST_F(QosChecks, WhatAnAgentSaysBeyondItsCapacityDoesNotCount) {
   policy.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 4}};
-  for (const TableCheck& check : build_qos_checks(fabric, policy)) {
+  for (const TableCheck& check : build_qos_checks(fabric, policy, kAll)) {
     SmpData now = check.repair({}).value();
     now[2 * 8] = std::byte{0x77};  // entry 8 of 8
     EXPECT_FALSE(check.repair(now));
