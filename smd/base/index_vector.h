@@ -1,12 +1,15 @@
 // A vector that accepts only its own index type, so that one handle cannot subscript another's
-// array.
+// array; and one whose copies share their items.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
+
+#include "smd/base/shared.h"
 
 namespace smd {
 
@@ -107,6 +110,119 @@ class IndexVector {
 
  private:
   std::vector<T> items_;
+};
+
+/// An IndexVector whose copies share the items until one of them writes: a copy costs a counter.
+/// Items that a copy holds never change, whichever thread reads them. Whoever may write but wants
+/// to read does so through a const reference, since every other access takes items of its own.
+template <class Idx, class T>
+class SharedIndexVector {
+ public:
+  using Items = IndexVector<Idx, T>;
+
+  SharedIndexVector() = default;
+
+  SharedIndexVector(Items items) : items_(std::make_shared<Items>(std::move(items))) { point(); }
+
+  SharedIndexVector(const SharedIndexVector&) = default;
+  SharedIndexVector& operator=(const SharedIndexVector&) = default;
+
+  SharedIndexVector(SharedIndexVector&& from) noexcept
+      : items_(std::move(from.items_)), mark_(std::move(from.mark_)) {
+    point();
+    from.point();
+  }
+
+  SharedIndexVector& operator=(SharedIndexVector&& from) noexcept {
+    items_ = std::move(from.items_);
+    mark_ = std::move(from.mark_);
+    point();
+    from.point();
+    return *this;
+  }
+
+  ~SharedIndexVector() = default;
+
+  [[nodiscard]] const T& operator[](Idx i) const { return first_[i.value()]; }
+
+  [[nodiscard]] T& operator[](Idx i) { return own()[i]; }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+
+  /// Appends and returns the new item's handle.
+  Idx push_back(T item) {
+    const Idx at = own().push_back(std::move(item));
+    point();
+    return at;
+  }
+
+  void resize(std::size_t count, const T& value = T{}) {
+    own().resize(count, value);
+    point();
+  }
+
+  void reserve(std::size_t count) {
+    own().reserve(count);
+    point();
+  }
+
+  /// Where it is another value: items that are as they should be stay shared.
+  void set(Idx i, const T& value) {
+    if (!(first_[i.value()] == value)) own()[i] = value;
+  }
+
+  /// The handles 0 … size-1.
+  [[nodiscard]] IndexRange<Idx> indices() const {
+    return {Idx{0}, Idx{static_cast<typename Idx::rep>(size_)}};
+  }
+
+  [[nodiscard]] const T* begin() const { return first_; }
+
+  [[nodiscard]] const T* end() const { return first_ + size_; }
+
+  [[nodiscard]] T* begin() { return size_ == 0 ? nullptr : &*own().begin(); }
+
+  [[nodiscard]] T* end() { return size_ == 0 ? nullptr : &*own().begin() + size_; }
+
+  [[nodiscard]] const T& back() const { return first_[size_ - 1]; }
+
+  [[nodiscard]] const std::vector<T>& raw() const { return items().raw(); }
+
+  [[nodiscard]] const Items& items() const {
+    static const Items kNone;
+    return items_ != nullptr ? *items_ : kNone;
+  }
+
+  operator const Items&() const { return items(); }
+
+  /// Equal, without looking at an item. False says nothing.
+  [[nodiscard]] bool shares(const SharedIndexVector& other) const { return items_ == other.items_; }
+
+  friend bool operator==(const SharedIndexVector& a, const SharedIndexVector& b) {
+    return a.shares(b) || a.items() == b.items();
+  }
+
+ private:
+  Items& own() {
+    if (items_ == nullptr || mark_.get()) {
+      items_ = std::make_shared<Items>(items());
+      mark_.clear();
+      point();
+    }
+    return *items_;
+  }
+
+  void point() {
+    first_ = items_ != nullptr && !items_->empty() ? &*std::as_const(*items_).begin() : nullptr;
+    size_ = items_ != nullptr ? items_->size() : 0;
+  }
+
+  std::shared_ptr<Items> items_;  // null: empty
+  SharedMark mark_;
+  const T* first_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 }  // namespace smd

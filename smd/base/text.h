@@ -1,6 +1,6 @@
 // Text of strangers (damaged files, node descriptions, names of clients) on its way into a log line
 // or onto a terminal, where control characters would do things; and the known word that is nearest
-// to a mistyped one.
+// to a mistyped one. And HOST:PORT, as in configuration files.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +31,13 @@ struct Utf8 {
 /// The candidate with the smallest edit distance, the first of equals. Empty when there is none.
 [[nodiscard]] std::string_view find_nearest(std::string_view word,
                                             std::span<const std::string_view> candidates);
+
+struct HostPort {
+  std::string host;  // a name, or an address without brackets
+  std::string port;  // 0 to 65535
+};
+
+/// HOST:PORT or [ADDRESS]:PORT; nothing where the text is neither.
+[[nodiscard]] std::optional<HostPort> parse_host_port(const std::string& text);
 
 }  // namespace smd

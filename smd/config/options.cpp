@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "smd/base/host_port.h"
+#include "smd/base/text.h"
 #include "smd/config/congestion_options.h"
 #include "smd/config/option_kinds.h"
 #include "smd/config/reconfiguration_mode.h"

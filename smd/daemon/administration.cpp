@@ -18,7 +18,8 @@ PortIdx find_end_port(const Fabric& fabric, Guid guid) {
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases,
-                                                const sa::HeldTables* held) {
+                                                const sa::HeldTables* held,
+                                                const sa::SubnetView* before) {
   const std::shared_ptr<const ActiveSubnet> now = manager.active().current();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
@@ -30,7 +31,7 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
     others.push_back({.lid = now->lids->base[port], .info = *known.info});
     others.back().info.sm_key = SmKey{};
   }
-  return std::make_shared<const sa::SubnetView>(sa::ViewParts{
+  sa::ViewParts parts{
       .fabric = now->sweep.fabric,
       .lids = now->lids.share(),
       .routing = now->routing.share(),
@@ -46,7 +47,8 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .other_managers = std::move(others),
       .trust_key = settings.election.sm_key,
       .subnet_prefix = settings.ports.subnet_prefix,
-      .packet_life_time = settings.ports.subnet_timeout});
+      .packet_life_time = settings.ports.subnet_timeout};
+  return std::make_shared<const sa::SubnetView>(std::move(parts), before);
 }
 
 Administration::Administration(Runtime& runtime, Transport& transport, Hooks hooks)

@@ -19,11 +19,12 @@
 namespace smd {
 
 /// Null until a cycle has routes that were verified, and while another manager is master. `held`
-/// outlives the view.
+/// outlives the view. `before`: with which it shares what is the same; may be null.
 [[nodiscard]] std::shared_ptr<const sa::SubnetView> make_view(
     const SubnetManager& manager,
     const sa::AliasTable::Map& aliases = {},
-    const sa::HeldTables* held = nullptr);
+    const sa::HeldTables* held = nullptr,
+    const sa::SubnetView* before = nullptr);
 
 class Administration {
  public:

@@ -86,6 +86,7 @@ void AliasWriter::forget(const Fabric& fabric, const std::vector<PortIdx>& ports
 }
 
 void AliasWriter::write(const ActiveSubnet& now, const sa::AliasTable::Map& wanted, MKey m_key) {
+  if (wanted.empty() && confirmed_.empty()) return;  // nobody has any, nor ever had
   const Fabric& fabric = now.fabric();
   static const std::vector<Guid> none;
   for (const PortIdx port : now.lids->base.indices()) {

@@ -93,7 +93,7 @@ void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
 void Session::adopt_view() {
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
-  administration_.adopt(make_view(manager_, aliases, &held_));
+  administration_.adopt(make_view(manager_, aliases, &held_, administration_.inform().view()));
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   tables_.adopt(now, manager_.settings().ports.m_key);
   held_.forget_unanswered();

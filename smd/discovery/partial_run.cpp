@@ -300,8 +300,17 @@ void PartialRun::carry_silent() {
 }
 
 bool PartialRun::has_unread_open_port() const {
+  const Fabric& fabric = *known_.sweep->fabric;
   for (std::uint32_t n = 0; n < known_nodes_; ++n) {
-    if (!survey_.node(n).info.is_switch()) continue;
+    if (!survey_.is_switch(n)) continue;
+    if (survey_.find_unpacked(n) == nullptr) {
+      for (const PortIdx port : fabric.external_ports(NodeIdx{n})) {
+        if (fabric.peer[port] == kNone<PortIdx> &&
+            fabric.port_info[port].state() >= PortState::Initialize)
+          return true;
+      }
+      continue;
+    }
     for (unsigned p = 1; p < survey_.node(n).ports.size(); ++p) {
       const LinkEnd end{n, PortNum{static_cast<std::uint8_t>(p)}};
       if (!survey_.port(end).fresh && survey_.is_up(end) && !survey_.peer(end)) return true;

@@ -17,12 +17,16 @@ class ReportBuilder {
       : survey_(survey), tree_(survey), index_(survey.size(), kNone<NodeIdx>) {}
 
   SweepReport build(Anomalies anomalies, Epoch epoch) {
-    add(0);
-    for (std::size_t at = 0; at < order_.size(); ++at) add_links(order_[at]);
+    number_nodes();
+    if (is_numbered_as_known()) {
+      builder_ = FabricBuilder(*survey_.known()->fabric);
+      update();
+    } else {
+      build_anew();
+    }
     builder_.set_sm_port(index_[0], survey_.local_port());
+    builder_.set_fdr10(list_fdr10());
     report_.fabric = builder_.build(epoch);
-    report_.path = std::move(path_);
-    add_fdr10();
     add_out_of_reach(anomalies.silent);
     add_silent(std::move(anomalies.silent));
     for (const DuplicateSighting& twin : anomalies.duplicates) add_duplicate(twin);
@@ -35,70 +39,215 @@ class ReportBuilder {
   }
 
  private:
-  void add(std::uint32_t n) {
-    const Survey::Node& node = survey_.node(n);
-    NodeInfo info = node.info;
-    info.local_port = tree_.arrival(n);
-    if (!info.is_switch()) info.port_guid = node.ports[info.local_port.value()].guid;
-    const NodeIdx at = builder_.add_node(info);
-    index_[n] = at;
-    order_.push_back(n);
-    path_.push_back(tree_.path(n));
-    if (info.is_switch()) builder_.set_switch_info(at, node.switch_info);
-    if (!node.description.empty()) builder_.set_description(at, node.description);
-    for (unsigned p = 0; p < node.ports.size(); ++p) {
-      const PortNum number{static_cast<std::uint8_t>(p)};
-      if (!info.is_switch() && !speaks(n, number)) continue;
-      builder_.set_port_guid(at, number, node.ports[p].guid);
-      if (!node.ports[p].read) continue;
-      PortInfo port = node.ports[p].info;
-      port.local_port = info.is_switch() ? info.local_port : number;
-      builder_.set_port_info(at, number, port);
+  struct PortView {
+    Guid guid;
+    const PortInfo* info = nullptr;  // null: not read
+  };
+
+  /// Breadth first over all links, in port order.
+  void number_nodes() {
+    order_.reserve(survey_.size());
+    const auto add = [this](std::uint32_t n) {
+      index_[n] = NodeIdx{static_cast<std::uint32_t>(order_.size())};
+      order_.push_back(n);
+    };
+    add(0);
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      survey_.for_each_link(order_[at], [&](PortNum, LinkEnd peer) {
+        if (tree_.reaches(peer.node) && index_[peer.node] == kNone<NodeIdx>) add(peer.node);
+      });
     }
+  }
+
+  [[nodiscard]] bool is_numbered_as_known() const {
+    if (survey_.known() == nullptr || order_.size() != survey_.known()->fabric->node_count())
+      return false;
+    const Fabric& known = *survey_.known()->fabric;
+    for (std::uint32_t n = 0; n < order_.size(); ++n) {
+      if (order_[n] != n) return false;
+      const Survey::Node* const node = survey_.find_unpacked(n);
+      if (node != nullptr && (node->info.num_ports != known.num_ports(NodeIdx{n}) ||
+                              node->info.is_switch() != known.is_switch(NodeIdx{n})))
+        return false;
+    }
+    return true;
+  }
+
+  /// Nodes, their numbers and their ports are those of the known snapshot.
+  void update() {
+    const SweepReport& known = *survey_.known();
+    const Fabric& fabric = *known.fabric;
+    for (const std::uint32_t n : order_) {
+      if (survey_.find_unpacked(n) != nullptr) {
+        set_node(n);
+      } else if (arrives_elsewhere(fabric, NodeIdx{n})) {
+        set_arrival(n);
+      }
+    }
+    std::vector<char> moved(order_.size(), 0);  // the path is another one
+    IndexVector<NodeIdx, HopPath> path;         // empty: all are as known
+    for (const std::uint32_t n : list_by_depth()) {
+      const HopPath& before = known.path[NodeIdx{n}];
+      if (tree_.depth(n) == 0) {
+        moved[n] = !before.empty();
+      } else {
+        const LinkEnd from = tree_.last_hop(n);
+        moved[n] = moved[from.node] != 0 || before.size() != tree_.depth(n) ||
+                   before[before.size() - 1] != from.port;
+      }
+      if (moved[n] == 0) continue;
+      if (path.empty()) path = *known.path;
+      path[NodeIdx{n}] = tree_.path(n);
+    }
+    if (path.empty()) {
+      report_.path = known.path;
+    } else {
+      report_.path = std::move(path);
+    }
+  }
+
+  /// A node's last hop comes before it.
+  [[nodiscard]] std::vector<std::uint32_t> list_by_depth() const {
+    std::vector<std::uint32_t> first(kMaxHops + 2, 0), out(order_.size());
+    for (const std::uint32_t n : order_) ++first[tree_.depth(n) + 1];
+    for (std::size_t d = 1; d < first.size(); ++d) first[d] += first[d - 1];
+    for (const std::uint32_t n : order_) out[first[tree_.depth(n)]++] = n;
+    return out;
+  }
+
+  void build_anew() {
+    std::size_t ports = 0;
+    for (const std::uint32_t n : order_) ports += survey_.num_ports(n) + 1;
+    builder_.reserve(order_.size(), ports);
+    IndexVector<NodeIdx, HopPath> path;
+    path.reserve(order_.size());
+    for (const std::uint32_t n : order_) {
+      builder_.add_node(node_info(n));
+      path.push_back(tree_.path(n));
+    }
+    report_.path = std::move(path);
+    for (const std::uint32_t n : order_) set_node(n);
+  }
+
+  [[nodiscard]] NodeInfo node_info(std::uint32_t n) const {
+    const Survey::Node* const node = survey_.find_unpacked(n);
+    NodeInfo info = node != nullptr ? node->info : survey_.known()->fabric->node_info[NodeIdx{n}];
+    info.local_port = tree_.arrival(n);
+    if (!info.is_switch()) info.port_guid = view(n, info.local_port).guid;
+    return info;
+  }
+
+  [[nodiscard]] PortView view(std::uint32_t n, PortNum number) const {
+    if (const Survey::Node* const node = survey_.find_unpacked(n); node != nullptr) {
+      const Survey::Port& port = node->ports[number.value()];
+      return {port.guid, port.read ? &port.info : nullptr};
+    }
+    const Fabric& fabric = *survey_.known()->fabric;
+    const PortIdx port = fabric.port_of(NodeIdx{n}, number);
+    const PortInfo& info = fabric.port_info[port];
+    return {fabric.port_guid[port], Survey::is_read(info) ? &info : nullptr};
+  }
+
+  void set_node(std::uint32_t n) {
+    const NodeIdx at = index_[n];
+    const Survey::Node* const node = survey_.find_unpacked(n);
+    const Fabric* const known = node == nullptr ? &*survey_.known()->fabric : nullptr;
+    const bool is_switch = survey_.is_switch(n);
+    if (is_switch)
+      builder_.set_switch_info(
+          at,
+          node != nullptr ? node->switch_info : known->switch_info[known->switch_of[NodeIdx{n}]]);
+    const std::string& text = node != nullptr ? node->description : known->description[NodeIdx{n}];
+    if (!text.empty()) builder_.set_description(at, text);
+    set_arrival(n);
+    for (unsigned p = 1; p <= count_ports(n); ++p) {
+      const PortNum number{static_cast<std::uint8_t>(p)};
+      const LinkEnd peer = survey_.peer_or_nobody({n, number});
+      if (peer.node != Survey::kNobody && tree_.reaches(peer.node)) {
+        builder_.add_link(at, number, index_[peer.node], peer.port);
+      } else {
+        builder_.remove_link(at, number);
+      }
+    }
+  }
+
+  /// As its NodeInfo says; an agent may have changed its mind.
+  [[nodiscard]] unsigned count_ports(std::uint32_t n) const {
+    const Survey::Node* const node = survey_.find_unpacked(n);
+    const unsigned ports = survey_.num_ports(n);
+    return node != nullptr ? std::min<unsigned>(ports, node->info.num_ports) : ports;
+  }
+
+  /// The arrival port in every attribute, and with it the attributes of ports.
+  void set_arrival(std::uint32_t n) {
+    const NodeIdx at = index_[n];
+    const NodeInfo info = node_info(n);
+    builder_.set_node_info(at, info);
+    for (unsigned p = 0; p <= count_ports(n); ++p) {
+      const PortNum number{static_cast<std::uint8_t>(p)};
+      // An adapter's other ports have the GUID that its NodeInfo gave them, or none.
+      const bool known = info.is_switch() || speaks(n, number);
+      const PortView port = known ? view(n, number) : PortView{};
+      builder_.set_port_guid(
+          at, number, known || number != info.local_port ? port.guid : info.port_guid);
+      PortInfo answer = port.info != nullptr ? *port.info : PortInfo{};
+      if (port.info != nullptr) answer.local_port = info.is_switch() ? info.local_port : number;
+      builder_.set_port_info(at, number, answer);
+    }
+  }
+
+  /// Of a node that nobody asked about: an attribute of it names another port than its path ends
+  /// at.
+  [[nodiscard]] bool arrives_elsewhere(const Fabric& known, NodeIdx node) const {
+    const PortNum arrival = tree_.arrival(node.value());
+    if (known.node_info[node].local_port != arrival) return true;
+    for (const PortIdx port : known.ports_of(node)) {
+      const PortInfo& info = known.port_info[port];
+      const PortNum named = known.is_switch(node) ? arrival : known.number_of(port);
+      if (info.local_port != named && Survey::is_read(info)) return true;
+    }
+    return false;
   }
 
   /// An adapter's port is known through its own link alone.
   [[nodiscard]] bool speaks(std::uint32_t n, PortNum number) const {
-    const auto peer = survey_.peer({n, number});
-    return (n == 0 && number == survey_.local_port()) || (peer && tree_.reaches(peer->node));
+    const LinkEnd peer = survey_.peer_or_nobody({n, number});
+    return (n == 0 && number == survey_.local_port()) ||
+           (peer.node != Survey::kNobody && tree_.reaches(peer.node));
   }
 
-  void add_links(std::uint32_t n) {
-    const std::vector<LinkEnd>& peers = survey_.peers(n);
-    for (unsigned p = 1; p < peers.size(); ++p) {
-      const auto [peer, peer_port] = peers[p];
-      if (peer == Survey::kNobody || !tree_.reaches(peer)) continue;
-      if (index_[peer] == kNone<NodeIdx>) add(peer);
-      builder_.add_link(index_[n], PortNum{static_cast<std::uint8_t>(p)}, index_[peer], peer_port);
-    }
-  }
-
-  void add_fdr10() {
+  [[nodiscard]] std::vector<PortIdx> list_fdr10() const {
     std::vector<PortIdx> fdr10;
+    const auto add = [&](std::uint32_t n, unsigned p) {
+      if (index_[n] == kNone<NodeIdx>) return;
+      fdr10.push_back(builder_.port_of(index_[n], PortNum{static_cast<std::uint8_t>(p)}));
+    };
+    if (survey_.known() != nullptr) {
+      const Fabric& known = *survey_.known()->fabric;
+      for (const PortIdx port : known.fdr10) {
+        const std::uint32_t n = known.node_of[port].value();
+        if (survey_.find_unpacked(n) == nullptr) add(n, known.number_of(port).value());
+      }
+    }
     for (const std::uint32_t n : order_) {
-      const std::vector<Survey::Port>& ports = survey_.node(n).ports;
-      for (unsigned p = 1; p < ports.size(); ++p) {
-        if (!ports[p].fdr10) continue;
-        fdr10.push_back(report_.fabric->port_of(index_[n], PortNum{static_cast<std::uint8_t>(p)}));
+      const Survey::Node* const node = survey_.find_unpacked(n);
+      if (node == nullptr) continue;
+      for (unsigned p = 1; p < node->ports.size(); ++p) {
+        if (node->ports[p].fdr10) add(n, p);
       }
     }
     std::ranges::sort(fdr10);
-    if (!fdr10.empty()) report_.fabric = with_fdr10(*report_.fabric, std::move(fdr10));
+    return fdr10;
   }
 
   /// Links that were known before what lies behind them came to be too far away.
   void add_out_of_reach(std::vector<SilentPort>& silent) const {
     for (const std::uint32_t n : order_) {
-      const Survey::Node& node = survey_.node(n);
-      if (!node.info.is_switch() || !tree_.path(n).full()) continue;
-      const std::vector<LinkEnd>& peers = survey_.peers(n);
-      for (unsigned p = 1; p < peers.size(); ++p) {
-        const std::uint32_t peer = peers[p].node;
-        const bool known = peer != Survey::kNobody && !survey_.node(peer).broken;
-        if (known && !tree_.reaches(peer))
-          silent.push_back(
-              out_of_reach(node.info.node_guid, PortNum{static_cast<std::uint8_t>(p)}));
-      }
+      if (!survey_.is_switch(n) || tree_.depth(n) != kMaxHops) continue;
+      survey_.for_each_link(n, [&](PortNum number, LinkEnd peer) {
+        if (!survey_.is_broken(peer.node) && !tree_.reaches(peer.node))
+          silent.push_back(out_of_reach(survey_.node(n).info.node_guid, number));
+      });
     }
   }
 
@@ -135,39 +284,41 @@ class ReportBuilder {
   std::vector<NodeIdx> index_;
   std::vector<std::uint32_t> order_;
   SweepReport report_;
-  IndexVector<NodeIdx, HopPath> path_;  // of the report
 };
 
 }  // namespace
 
 void Survey::seed(const SweepReport& known) {
-  const Fabric& fabric = *known.fabric;
-  nodes_.reserve(fabric.node_count());
-  by_guid_.reserve(fabric.node_count());
-  for (const NodeIdx n : fabric.node_guid.indices()) {
-    Node node{.info = fabric.node_info[n],
-              .description = fabric.description[n],
-              .route = SmpRoute::directed(known.path[n])};
-    if (fabric.is_switch(n)) node.switch_info = fabric.switch_info[fabric.switch_of[n]];
-    node.ports.resize(fabric.num_ports(n) + 1);
-    node.peers.resize(node.ports.size(), kNoLink);
-    for (const PortIdx p : fabric.ports_of(n)) {
-      Port& port = node.ports[fabric.number_of(p).value()];
-      port.info = fabric.port_info[p];
-      port.guid = fabric.port_guid[p];
-      port.read = port.info != PortInfo{};
-      const PortIdx peer = fabric.peer[p];
-      if (peer == kNone<PortIdx>) continue;
-      node.peers[fabric.number_of(p).value()] = {fabric.node_of[peer].value(),
-                                                 fabric.number_of(peer)};
-    }
-    by_guid_.emplace(fabric.node_guid[n], n.value());
-    nodes_.push_back(std::move(node));
+  known_ = known;
+  nodes_.resize(known.fabric->node_count());
+  local_port_ = known.fabric->number_of(known.fabric->sm_port);
+}
+
+Survey::Node& Survey::unpack(std::uint32_t at) const {
+  const Fabric& fabric = *known_->fabric;
+  const NodeIdx n{at};
+  nodes_[at] = std::make_unique<Node>(Node{.info = fabric.node_info[n],
+                                           .switch_info = {},
+                                           .description = fabric.description[n],
+                                           .route = SmpRoute::directed(known_->path[n]),
+                                           .ports = {},
+                                           .peers = {}});
+  Node& node = *nodes_[at];
+  if (fabric.is_switch(n)) node.switch_info = fabric.switch_info[fabric.switch_of[n]];
+  node.ports.resize(fabric.num_ports(n) + 1);
+  node.peers.resize(node.ports.size(), kNoLink);
+  for (const PortIdx p : fabric.ports_of(n)) {
+    Port& port = node.ports[fabric.number_of(p).value()];
+    port.info = fabric.port_info[p];
+    port.guid = fabric.port_guid[p];
+    port.read = is_read(port.info);
+    port.fdr10 = std::ranges::binary_search(fabric.fdr10, p);
+    const PortIdx peer = fabric.peer[p];
+    if (peer == kNone<PortIdx>) continue;
+    node.peers[fabric.number_of(p).value()] = {fabric.node_of[peer].value(),
+                                               fabric.number_of(peer)};
   }
-  for (const PortIdx p : fabric.fdr10) {
-    port({fabric.node_of[p].value(), fabric.number_of(p)}).fdr10 = true;
-  }
-  local_port_ = fabric.number_of(fabric.sm_port);
+  return node;
 }
 
 std::uint32_t Survey::add(const NodeInfo& info, const SmpRoute& route) {
@@ -177,24 +328,26 @@ std::uint32_t Survey::add(const NodeInfo& info, const SmpRoute& route) {
   if (info.is_switch()) {
     for (Port& port : node.ports) port.guid = info.port_guid;
   }
-  nodes_.push_back(std::move(node));
-  by_guid_.emplace(info.node_guid, size() - 1);
+  nodes_.push_back(std::make_unique<Node>(std::move(node)));
+  by_guid_.insert_or_assign(info.node_guid, size() - 1);
   return size() - 1;
 }
 
-void Survey::forget(std::uint32_t node) {
-  by_guid_.erase(nodes_[node].info.node_guid);
-  nodes_[node].broken = true;
+void Survey::forget(std::uint32_t n) {
+  by_guid_.insert_or_assign(node(n).info.node_guid, kNobody);
+  node(n).broken = true;
 }
 
 std::optional<std::uint32_t> Survey::find(Guid guid) const {
   const auto found = by_guid_.find(guid);
-  if (found == by_guid_.end()) return std::nullopt;
-  return found->second;
+  if (found != by_guid_.end())
+    return found->second == kNobody ? std::nullopt : std::optional(found->second);
+  const auto known = known_ ? known_->fabric->find_node(guid) : std::nullopt;
+  return known ? std::optional(known->value()) : std::nullopt;
 }
 
 std::optional<LinkEnd> Survey::peer(LinkEnd end) const {
-  const LinkEnd peer = peers(end.node)[end.port.value()];
+  const LinkEnd peer = peer_or_nobody(end);
   if (peer.node == kNobody) return std::nullopt;
   return peer;
 }
@@ -211,7 +364,7 @@ void Survey::unlink(LinkEnd end) {
   const auto other = peer(end);
   if (!other) return;
   for (const LinkEnd at : {end, *other}) {
-    const bool keeps_info = nodes_[at.node].info.is_switch() || at == LinkEnd{0, local_port_};
+    const bool keeps_info = is_switch(at.node) || at == LinkEnd{0, local_port_};
     Port& p = port(at);
     peer_of(at) = kNoLink;
     p.joined = p.fdr10 = false;
@@ -230,23 +383,20 @@ bool RouteTree::grow(std::vector<std::uint32_t> order) {
   bool complete = true;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const std::uint32_t n = order[at];
-    const bool forwards = survey_->node(n).info.is_switch();
-    const std::vector<LinkEnd>& peers = survey_->peers(n);
-    for (unsigned p = 1; p < peers.size(); ++p) {
-      const LinkEnd from{n, PortNum{static_cast<std::uint8_t>(p)}};
-      if (!forwards && (n != 0 || from.port != survey_->local_port())) continue;
-      const LinkEnd peer = peers[p];
-      if (peer.node == Survey::kNobody || steps_[peer.node].depth != kUnreached) continue;
-      if (survey_->node(peer.node).broken) continue;
+    const bool forwards = survey_->is_switch(n);
+    if (!forwards && n != 0) continue;
+    survey_->for_each_link(n, [&](PortNum port, LinkEnd peer) {
+      if (!forwards && port != survey_->local_port()) return;
+      if (steps_[peer.node].depth != kUnreached || survey_->is_broken(peer.node)) return;
       if (steps_[n].depth == kMaxHops) {
         complete = false;
-        break;
+        return;
       }
-      steps_[peer.node] = {.from = from,
+      steps_[peer.node] = {.from = {n, port},
                            .arrival = peer.port,
                            .depth = static_cast<std::uint8_t>(steps_[n].depth + 1)};
       order.push_back(peer.node);
-    }
+    });
   }
   return complete;
 }
@@ -281,11 +431,7 @@ std::vector<std::uint32_t> RouteTree::cut(LinkEnd end) {
   lose(*peer, end.node);
   for (std::size_t at = 0; at < lost.size(); ++at) {
     const std::uint32_t n = lost[at];
-    const std::vector<LinkEnd>& peers = survey_->peers(n);
-    for (unsigned p = 1; p < peers.size(); ++p) {
-      if (peers[p].node == Survey::kNobody) continue;
-      lose({n, PortNum{static_cast<std::uint8_t>(p)}}, peers[p].node);
-    }
+    survey_->for_each_link(n, [&](PortNum port, LinkEnd next) { lose({n, port}, next.node); });
   }
   return lost;
 }

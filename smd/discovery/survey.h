@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -14,7 +15,8 @@ namespace smd {
 // What a discovery knows so far: nodes, ports and links, as they are learned or were known before.
 //
 // Nodes are numbered as they come and keep their number; node 0 is the manager's own. A node that
-// is gone stays as an entry that nothing leads to.
+// is gone stays as an entry that nothing leads to. Of what was known before, only nodes that
+// somebody asks for are unpacked: a run that looks at a few of many costs what it looks at.
 
 /// One end of a link.
 struct LinkEnd {
@@ -59,26 +61,63 @@ class Survey {
   std::uint32_t add(const NodeInfo& info, const SmpRoute& route);
 
   /// The node's GUID is free for another one. Requires: it has no link.
-  void forget(std::uint32_t node);
+  void forget(std::uint32_t n);
+
+  /// An answer, not what stands where there was none.
+  [[nodiscard]] static bool is_read(const PortInfo& info) {
+    return info.local_port != PortNum{0} || info != PortInfo{};
+  }
 
   [[nodiscard]] std::optional<std::uint32_t> find(Guid guid) const;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
 
-  [[nodiscard]] Node& node(std::uint32_t n) { return nodes_[n]; }
+  [[nodiscard]] Node& node(std::uint32_t n) {
+    return nodes_[n] != nullptr ? *nodes_[n] : unpack(n);
+  }
 
-  [[nodiscard]] const Node& node(std::uint32_t n) const { return nodes_[n]; }
+  [[nodiscard]] const Node& node(std::uint32_t n) const {
+    return nodes_[n] != nullptr ? *nodes_[n] : unpack(n);
+  }
 
-  [[nodiscard]] Port& port(LinkEnd end) { return nodes_[end.node].ports[end.port.value()]; }
+  [[nodiscard]] Port& port(LinkEnd end) { return node(end.node).ports[end.port.value()]; }
 
   [[nodiscard]] const Port& port(LinkEnd end) const {
-    return nodes_[end.node].ports[end.port.value()];
+    return node(end.node).ports[end.port.value()];
+  }
+
+  // What can be asked of every node without unpacking it.
+
+  /// Null where nobody has asked for it: it is as the snapshot says that was taken over.
+  [[nodiscard]] const Node* find_unpacked(std::uint32_t n) const { return nodes_[n].get(); }
+
+  /// The snapshot that was taken over; null: none.
+  [[nodiscard]] const SweepReport* known() const { return known_ ? &*known_ : nullptr; }
+
+  [[nodiscard]] bool is_switch(std::uint32_t n) const {
+    return nodes_[n] != nullptr ? nodes_[n]->info.is_switch()
+                                : known_->fabric->is_switch(NodeIdx{n});
+  }
+
+  [[nodiscard]] bool is_broken(std::uint32_t n) const {
+    return nodes_[n] != nullptr && nodes_[n]->broken;
+  }
+
+  [[nodiscard]] unsigned num_ports(std::uint32_t n) const {
+    return nodes_[n] != nullptr ? static_cast<unsigned>(nodes_[n]->ports.size() - 1)
+                                : known_->fabric->num_ports(NodeIdx{n});
   }
 
   [[nodiscard]] std::optional<LinkEnd> peer(LinkEnd end) const;
 
   /// Of kNobody where there is no link.
-  [[nodiscard]] const std::vector<LinkEnd>& peers(std::uint32_t n) const { return nodes_[n].peers; }
+  [[nodiscard]] LinkEnd peer_or_nobody(LinkEnd end) const {
+    if (nodes_[end.node] != nullptr) return nodes_[end.node]->peers[end.port.value()];
+    const Fabric& fabric = *known_->fabric;
+    const PortIdx peer = fabric.peer[fabric.port_of(NodeIdx{end.node}, end.port)];
+    if (peer == kNone<PortIdx>) return kNoLink;
+    return {.node = fabric.node_of[peer].value(), .port = fabric.number_of(peer)};
+  }
 
   [[nodiscard]] bool is_up(LinkEnd end) const {
     return port(end).info.state() >= PortState::Initialize;
@@ -90,6 +129,25 @@ class Survey {
   /// An adapter's end is forgotten with its link: it answers for itself when it has one again.
   void unlink(LinkEnd end);
 
+  /// `visit(port, peer)`, ports ascending.
+  template <class Visit>
+  void for_each_link(std::uint32_t n, Visit&& visit) const {
+    if (const Node* const node = nodes_[n].get(); node != nullptr) {
+      for (unsigned p = 1; p < node->peers.size(); ++p) {
+        if (node->peers[p].node != kNobody)
+          visit(PortNum{static_cast<std::uint8_t>(p)}, node->peers[p]);
+      }
+      return;
+    }
+    const Fabric& fabric = *known_->fabric;
+    for (const PortIdx port : fabric.external_ports(NodeIdx{n})) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer != kNone<PortIdx>)
+        visit(fabric.number_of(port),
+              LinkEnd{.node = fabric.node_of[peer].value(), .port = fabric.number_of(peer)});
+    }
+  }
+
   [[nodiscard]] PortNum local_port() const { return local_port_; }
 
   void set_local_port(PortNum port) { local_port_ = port; }
@@ -97,11 +155,16 @@ class Survey {
  private:
   static constexpr LinkEnd kNoLink{.node = kNobody, .port = PortNum{0}};
 
-  LinkEnd& peer_of(LinkEnd end) { return nodes_[end.node].peers[end.port.value()]; }
+  LinkEnd& peer_of(LinkEnd end) { return node(end.node).peers[end.port.value()]; }
 
-  std::vector<Node> nodes_;
-  std::unordered_map<Guid, std::uint32_t> by_guid_;  // look-ups only
-  PortNum local_port_;                               // of the manager; 0 on a switch
+  Node& unpack(std::uint32_t n) const;
+
+  std::optional<SweepReport> known_;
+  mutable std::vector<std::unique_ptr<Node>> nodes_;  // null: as known_ says
+
+  /// Look-ups only, of what differs from known_; kNobody: no node has it any more.
+  std::unordered_map<Guid, std::uint32_t> by_guid_;
+  PortNum local_port_;  // of the manager; 0 on a switch
 };
 
 /// A node seen across `second` under a GUID that another one has, which is known, or was seen
@@ -118,7 +181,8 @@ struct Anomalies {
   std::vector<DuplicateSighting> duplicates;
 };
 
-/// The snapshot of what can be reached, with its paths. Numbers and paths follow from the cabling
+/// The snapshot of what can be reached, with its paths. It shares with the one that the survey took
+/// over whatever is the same. Numbers and paths follow from the cabling
 /// alone: breadth first from the manager, in port order. So does the arrival port in every
 /// attribute: it is that of the path.
 [[nodiscard]] SweepReport build_report(const Survey& survey, Anomalies anomalies, Epoch epoch);
@@ -139,6 +203,9 @@ class RouteTree {
 
   /// Where the last hop leaves from. Requires: reaches(node), and not node 0.
   [[nodiscard]] LinkEnd last_hop(std::uint32_t node) const { return steps_[node].from; }
+
+  /// Requires: reaches(node).
+  [[nodiscard]] unsigned depth(std::uint32_t node) const { return steps_[node].depth; }
 
   /// The port where the path arrives: of node 0 the manager's own.
   [[nodiscard]] PortNum arrival(std::uint32_t node) const { return steps_[node].arrival; }

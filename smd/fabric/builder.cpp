@@ -7,121 +7,117 @@
 
 namespace smd {
 
+FabricBuilder::FabricBuilder(const Fabric& like) : made_(like) {}
+
+void FabricBuilder::reserve(std::size_t nodes, std::size_t ports) {
+  made_.node_guid.reserve(nodes);
+  made_.first_port.reserve(nodes + 1);
+  made_.switch_of.reserve(nodes);
+  made_.node_info.reserve(nodes);
+  made_.description.reserve(nodes);
+  made_.peer.reserve(ports);
+  made_.node_of.reserve(ports);
+  made_.port_guid.reserve(ports);
+  made_.port_info.reserve(ports);
+}
+
 NodeIdx FabricBuilder::add_node(const NodeInfo& info) {
   SMD_CHECK(info.num_ports <= 254, "a node has at most 254 ports");
-  Node node;
-  node.info = info;
-  node.ports.resize(std::size_t{info.num_ports} + 1);
+  if (made_.first_port.empty()) made_.first_port.push_back(0);
+  const NodeIdx node = made_.node_guid.push_back(info.node_guid);
+  made_.node_info.push_back(info);
+  made_.description.push_back({});
   if (info.is_switch()) {
-    for (Port& port : node.ports) port.guid = info.port_guid;
-  } else if (info.local_port != PortNum{0} && info.local_port.value() <= info.num_ports) {
-    // An adapter answers with the GUID of the port that was asked; the others come by themselves.
-    node.ports[info.local_port.value()].guid = info.port_guid;
+    made_.switch_of.push_back(made_.switch_node.push_back(node));
+    made_.switch_info.push_back({});
+  } else {
+    made_.switch_of.push_back(kNone<SwitchIdx>);
   }
-  return nodes_.push_back(std::move(node));
+  const std::size_t ports = made_.port_count() + info.num_ports + 1;
+  made_.first_port.push_back(static_cast<std::uint32_t>(ports));
+  made_.peer.resize(ports, kNone<PortIdx>);
+  made_.node_of.resize(ports, node);
+  made_.port_guid.resize(ports, info.is_switch() ? info.port_guid : Guid{});
+  made_.port_info.resize(ports);
+  // An adapter answers with the GUID of the port that was asked; the others come by themselves.
+  if (!info.is_switch() && info.local_port != PortNum{0} &&
+      info.local_port.value() <= info.num_ports)
+    set_port_guid(node, info.local_port, info.port_guid);
+  return node;
+}
+
+void FabricBuilder::set_node_info(NodeIdx node, const NodeInfo& info) {
+  made_.node_info.set(node, info);
 }
 
 void FabricBuilder::set_switch_info(NodeIdx node, const SwitchInfo& info) {
-  nodes_[node].switch_info = info;
+  const SwitchIdx sw = std::as_const(made_).switch_of[node];
+  if (sw != kNone<SwitchIdx>) made_.switch_info.set(sw, info);
 }
 
-void FabricBuilder::set_description(NodeIdx node, std::string text) {
-  nodes_[node].description = std::move(text);
+void FabricBuilder::set_description(NodeIdx node, const std::string& text) {
+  made_.description.set(node, text);
+}
+
+PortIdx FabricBuilder::port_of(NodeIdx node, PortNum number) const {
+  SMD_CHECK(number.value() <= made_.num_ports(node), "no such port");
+  return made_.port_of(node, number);
 }
 
 void FabricBuilder::set_port_info(NodeIdx node, PortNum number, const PortInfo& info) {
-  SMD_CHECK(number.value() < nodes_[node].ports.size(), "no such port");
-  nodes_[node].ports[number.value()].info = info;
+  made_.port_info.set(port_of(node, number), info);
 }
 
 void FabricBuilder::set_port_guid(NodeIdx node, PortNum number, Guid guid) {
-  SMD_CHECK(number.value() < nodes_[node].ports.size(), "no such port");
-  nodes_[node].ports[number.value()].guid = guid;
+  made_.port_guid.set(port_of(node, number), guid);
 }
 
 void FabricBuilder::add_link(NodeIdx a, PortNum port_a, NodeIdx b, PortNum port_b) {
-  SMD_CHECK(port_a.value() < nodes_[a].ports.size() && port_b.value() < nodes_[b].ports.size(),
-            "no such port");
+  const PortIdx one = port_of(a, port_a);
+  const PortIdx other = port_of(b, port_b);
+  if (std::as_const(made_).peer[one] == other) return;
   remove_link(a, port_a);
   remove_link(b, port_b);
-  Port& end_a = nodes_[a].ports[port_a.value()];
-  end_a.peer_node = b;
-  end_a.peer_port = port_b;
-  Port& end_b = nodes_[b].ports[port_b.value()];
-  end_b.peer_node = a;
-  end_b.peer_port = port_a;
+  made_.peer[one] = other;
+  made_.peer[other] = one;
 }
 
 void FabricBuilder::remove_link(NodeIdx node, PortNum port) {
-  Port& near = nodes_[node].ports[port.value()];
-  if (near.peer_node == kNone<NodeIdx>) return;
-  Port& peer = nodes_[near.peer_node].ports[near.peer_port.value()];
-  near.peer_node = kNone<NodeIdx>;
-  peer.peer_node = kNone<NodeIdx>;
+  const PortIdx near = port_of(node, port);
+  const PortIdx peer = std::as_const(made_).peer[near];
+  if (peer == kNone<PortIdx>) return;
+  made_.peer[near] = kNone<PortIdx>;
+  made_.peer[peer] = kNone<PortIdx>;
 }
 
 void FabricBuilder::set_sm_port(NodeIdx node, PortNum port) {
-  sm_node_ = node;
-  sm_port_ = port;
+  made_.sm_node = node;
+  made_.sm_port = node == kNone<NodeIdx> ? kNone<PortIdx> : port_of(node, port);
 }
 
+void FabricBuilder::set_fdr10(std::vector<PortIdx> ports) { made_.fdr10 = std::move(ports); }
+
 std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
-  Fabric f;
+  Fabric f = made_;
   f.epoch = epoch;
-
-  const std::size_t nodes = nodes_.size();
-  f.node_guid.reserve(nodes);
-  f.first_port.reserve(nodes + 1);
-  f.switch_of.reserve(nodes);
-  f.node_info.reserve(nodes);
-  f.description.reserve(nodes);
-  f.node_by_guid.reserve(nodes);
-
-  std::uint32_t ports = 0;
-  for (const NodeIdx n : nodes_.indices()) {
-    const Node& node = nodes_[n];
-    f.node_guid.push_back(node.info.node_guid);
-    f.node_by_guid.emplace(node.info.node_guid, n);
-    f.node_info.push_back(node.info);
-    f.description.push_back(node.description);
-    f.first_port.push_back(ports);
-    ports += static_cast<std::uint32_t>(node.ports.size());
-    if (node.info.is_switch()) {
-      f.switch_of.push_back(f.switch_node.push_back(n));
-      f.switch_info.push_back(node.switch_info);
-    } else {
-      f.switch_of.push_back(kNone<SwitchIdx>);
-    }
+  if (f.first_port.empty()) f.first_port.push_back(0);
+  if (f.node_by_guid->size() != f.node_count()) {
+    NodeByGuid by_guid;
+    by_guid.reserve(f.node_count());
+    for (const NodeIdx node : f.node_guid.indices())
+      by_guid.emplace(std::as_const(f).node_guid[node], node);
+    f.node_by_guid = std::move(by_guid);
   }
-  f.first_port.push_back(ports);
-
-  f.peer.reserve(ports);
-  f.node_of.reserve(ports);
-  f.port_guid.reserve(ports);
-  f.port_info.reserve(ports);
-  for (const NodeIdx n : nodes_.indices()) {
-    for (const Port& port : nodes_[n].ports) {
-      f.peer.push_back(port.peer_node == kNone<NodeIdx>
-                           ? kNone<PortIdx>
-                           : f.port_of(port.peer_node, port.peer_port));
-      f.node_of.push_back(n);
-      f.port_guid.push_back(port.guid);
-      f.port_info.push_back(port.info);
-    }
-  }
-
-  f.sm_node = sm_node_;
-  if (sm_node_ != kNone<NodeIdx>) f.sm_port = f.port_of(sm_node_, sm_port_);
   assert(check_invariants(f).empty());
   return std::make_shared<const Fabric>(std::move(f));
 }
 
-std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
-                                                const std::map<Guid, std::string>& known) {
+std::shared_ptr<const Fabric> with_descriptions(
+    const Fabric& fabric, const std::unordered_map<Guid, std::string>& known) {
   Fabric copy = fabric;
-  for (NodeIdx node : copy.node_guid.indices()) {
-    const auto text = known.find(copy.node_guid[node]);
-    if (text != known.end()) copy.description[node] = text->second;
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    const auto text = known.find(fabric.node_guid[node]);
+    if (text != known.end()) copy.description.set(node, text->second);
   }
   return std::make_shared<const Fabric>(std::move(copy));
 }

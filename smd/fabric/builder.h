@@ -1,25 +1,38 @@
 // How snapshots are made: from parts, or from another one with something else in it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "smd/fabric/fabric.h"
 
 namespace smd {
 
 // The only writer of Fabric. Add nodes, then links, then build; nodes are numbered in the order
-// they were added.
+// they were added. What is set to what it is already stays shared with the snapshot that the
+// builder began with.
 
 class FabricBuilder {
  public:
+  FabricBuilder() = default;
+
+  /// Begins with all of another snapshot.
+  explicit FabricBuilder(const Fabric& like);
+
+  /// Room for so many, to be added one by one.
+  void reserve(std::size_t nodes, std::size_t ports);
+
   /// Requires: the GUID is new, and num_ports <= 254.
   NodeIdx add_node(const NodeInfo& info);
 
+  /// Requires: the GUID, the type and the number of ports are as they were.
+  void set_node_info(NodeIdx node, const NodeInfo& info);
+
   void set_switch_info(NodeIdx node, const SwitchInfo& info);
 
-  void set_description(NodeIdx node, std::string text);
+  void set_description(NodeIdx node, const std::string& text);
 
   /// Requires: number <= num_ports.
   void set_port_info(NodeIdx node, PortNum number, const PortInfo& info);
@@ -34,26 +47,16 @@ class FabricBuilder {
 
   void set_sm_port(NodeIdx node, PortNum port);
 
+  /// Requires: ascending.
+  void set_fdr10(std::vector<PortIdx> ports);
+
+  /// Requires: the port exists.
+  [[nodiscard]] PortIdx port_of(NodeIdx node, PortNum number) const;
+
   [[nodiscard]] std::shared_ptr<const Fabric> build(Epoch epoch) const;
 
  private:
-  struct Port {
-    PortInfo info;
-    Guid guid;
-    NodeIdx peer_node = kNone<NodeIdx>;
-    PortNum peer_port;
-  };
-
-  struct Node {
-    NodeInfo info;
-    SwitchInfo switch_info;
-    std::string description;
-    std::vector<Port> ports;  // 0 … num_ports
-  };
-
-  IndexVector<NodeIdx, Node> nodes_;
-  NodeIdx sm_node_ = kNone<NodeIdx>;
-  PortNum sm_port_;
+  Fabric made_;
 };
 
 // What is learned after the snapshot was taken: node descriptions, and what ports answered when
@@ -61,7 +64,7 @@ class FabricBuilder {
 
 /// The same snapshot with the descriptions that `known` has; nodes it does not have keep theirs.
 [[nodiscard]] std::shared_ptr<const Fabric> with_descriptions(
-    const Fabric& fabric, const std::map<Guid, std::string>& known);
+    const Fabric& fabric, const std::unordered_map<Guid, std::string>& known);
 
 /// The same snapshot with what the ports say now. Requires: one entry per port.
 [[nodiscard]] std::shared_ptr<const Fabric> with_port_info(

@@ -5,9 +5,22 @@
 namespace smd {
 namespace {
 
+/// Every node and port has the same number in both, without a look at one. False says nothing.
+bool are_numbered_alike(const Fabric& a, const Fabric& b) {
+  return a.node_guid.shares(b.node_guid) && a.first_port.shares(b.first_port);
+}
+
 /// Links of `of` that `other` does not have, as their ports in `of`.
 std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
   std::vector<PortRef> missing;
+  if (are_numbered_alike(of, other)) {
+    for (const PortIdx port : of.peer.indices()) {
+      if (of.peer[port] == other.peer[port] || of.peer[port] == kNone<PortIdx>) continue;
+      missing.push_back({of.node_guid[of.node_of[port]], of.number_of(port)});
+    }
+    std::ranges::sort(missing);
+    return missing;
+  }
   for (const NodeIdx node : of.node_guid.indices()) {
     const Guid guid = of.node_guid[node];
     const auto twin = other.find_node(guid);
@@ -31,6 +44,7 @@ std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
 
 std::vector<Guid> find_missing_nodes(const Fabric& of, const Fabric& other) {
   std::vector<Guid> missing;
+  if (are_numbered_alike(of, other)) return missing;
   for (const Guid guid : of.node_guid) {
     if (!other.find_node(guid)) missing.push_back(guid);
   }

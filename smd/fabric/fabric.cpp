@@ -40,7 +40,7 @@ std::string check_guids(const Fabric& f) {
     if (*found != node)
       return fmt::format("{} is node {} and node {}", f.node_guid[node], *found, node);
   }
-  if (f.node_by_guid.size() != f.node_count()) return "node_by_guid knows a node that is not here";
+  if (f.node_by_guid->size() != f.node_count()) return "node_by_guid knows a node that is not here";
   return "";
 }
 
@@ -112,8 +112,8 @@ std::string check_manager(const Fabric& f) {
 }  // namespace
 
 std::optional<NodeIdx> Fabric::find_node(Guid guid) const {
-  const auto found = node_by_guid.find(guid);
-  if (found == node_by_guid.end()) return std::nullopt;
+  const auto found = node_by_guid->find(guid);
+  if (found == node_by_guid->end()) return std::nullopt;
   return found->second;
 }
 

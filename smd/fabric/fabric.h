@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "smd/base/index_vector.h"
+#include "smd/base/shared.h"
 #include "smd/ib/types.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
@@ -25,26 +26,30 @@ using SwitchIdx = StrongId<struct SwitchIdxTag, std::uint32_t>;
 using PortIdx = StrongId<struct PortIdxTag, std::uint32_t>;
 using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
+using NodeByGuid = std::unordered_map<Guid, NodeIdx>;  // look-ups only; never iterated
+
+/// Copies share every array until one of them writes to it: a change makes a snapshot that costs
+/// what it changes.
 struct Fabric {
   Epoch epoch;
 
   // Per node.
-  IndexVector<NodeIdx, Guid> node_guid;
-  IndexVector<NodeIdx, std::uint32_t> first_port;  // node_count + 1 entries
-  IndexVector<NodeIdx, SwitchIdx> switch_of;       // kNone for adapters and routers
-  IndexVector<NodeIdx, NodeInfo> node_info;
-  IndexVector<NodeIdx, std::string> description;  // may be empty until fetched
+  SharedIndexVector<NodeIdx, Guid> node_guid;
+  SharedIndexVector<NodeIdx, std::uint32_t> first_port;  // node_count + 1 entries
+  SharedIndexVector<NodeIdx, SwitchIdx> switch_of;       // kNone for adapters and routers
+  SharedIndexVector<NodeIdx, NodeInfo> node_info;
+  SharedIndexVector<NodeIdx, std::string> description;  // may be empty until fetched
 
   // Per switch, in node order.
-  IndexVector<SwitchIdx, NodeIdx> switch_node;
-  IndexVector<SwitchIdx, SwitchInfo> switch_info;
+  SharedIndexVector<SwitchIdx, NodeIdx> switch_node;
+  SharedIndexVector<SwitchIdx, SwitchInfo> switch_info;
 
   // Per port.
-  IndexVector<PortIdx, PortIdx>
+  SharedIndexVector<PortIdx, PortIdx>
       peer;  // kNone when down or open; peer[peer[p]] == p; may be p itself
-  IndexVector<PortIdx, NodeIdx> node_of;
-  IndexVector<PortIdx, Guid> port_guid;  // switch: the node's port GUID on every port
-  IndexVector<PortIdx, PortInfo> port_info;
+  SharedIndexVector<PortIdx, NodeIdx> node_of;
+  SharedIndexVector<PortIdx, Guid> port_guid;  // switch: the node's port GUID on every port
+  SharedIndexVector<PortIdx, PortInfo> port_info;
   std::vector<PortIdx> fdr10;  // ascending: QDR by PortInfo, FDR10 by the vendor's ExtendedPortInfo
 
   NodeIdx sm_node = kNone<NodeIdx>;  // where the manager sits
@@ -90,7 +95,7 @@ struct Fabric {
   /// Links between two different ports, each counted once.
   [[nodiscard]] std::size_t link_count() const;
 
-  std::unordered_map<Guid, NodeIdx> node_by_guid;  // look-ups only; never iterated
+  Shared<NodeByGuid> node_by_guid;
 };
 
 /// "sw-0-3:5", by description where there is one, else by GUID.

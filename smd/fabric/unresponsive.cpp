@@ -17,7 +17,9 @@ class UnresponsiveParts {
     keep_links();
     if (kept_.empty() && links_.empty()) return std::nullopt;
     out_ = now_;
-    for (const NodeIdx node : kept_) append(node);
+    NodeByGuid by_guid = *now_.node_by_guid;
+    for (const NodeIdx node : kept_) append(node, by_guid);
+    out_.node_by_guid = std::move(by_guid);
     for (const PortIdx port : links_) join(port);
     return std::move(out_);
   }
@@ -82,14 +84,14 @@ class UnresponsiveParts {
     return lost_[before_.node_of[port]] == kKept || open_end(port) != kNone<PortIdx>;
   }
 
-  void append(NodeIdx node) {
+  void append(NodeIdx node, NodeByGuid& by_guid) {
     const NodeIdx here = out_.node_guid.push_back(before_.node_guid[node]);
     const SwitchIdx sw = out_.switch_node.push_back(here);
     out_.switch_info.push_back(before_.switch_info[before_.switch_of[node]]);
     out_.switch_of.push_back(sw);
     out_.node_info.push_back(before_.node_info[node]);
     out_.description.push_back(before_.description[node]);
-    out_.node_by_guid.emplace(before_.node_guid[node], here);
+    by_guid.emplace(before_.node_guid[node], here);
     for (const PortIdx port : before_.ports_of(node)) {
       out_.peer.push_back(kNone<PortIdx>);
       out_.node_of.push_back(here);

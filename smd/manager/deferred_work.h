@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "smd/discovery/node_details.h"
@@ -75,7 +76,7 @@ class DeferredWork {
   std::set<Guid> changed_;        // said so and are to be asked again
   std::set<Guid> renamed_;        // likewise, as far as their names are not here yet
   std::set<PortRef> fdr10_known_;
-  std::map<Guid, std::string> descriptions_;
+  std::unordered_map<Guid, std::string> descriptions_;  // look-ups only; never iterated
 
   std::optional<TableAudit> pkeys_;
   std::optional<SmpPump> reread_;

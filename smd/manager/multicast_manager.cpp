@@ -106,12 +106,14 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   const auto vl_before = std::exchange(stats_.vl, now->multicast_vl);
   now_ = std::move(now);
   m_key_ = settings.ports.m_key;
+  const std::optional<SnapshotLimits> realm_before = std::move(realm_);
   realm_.emplace(SnapshotLimits::Parts{.fabric = now_->sweep.fabric,
                                        .lids = now_->lids.share(),
                                        .partitions = partition_facts(),
                                        .subnet_prefix = settings.ports.subnet_prefix,
                                        .life_time = settings.ports.subnet_timeout,
-                                       .multicast_sl = sl_of(now_->multicast_vl)});
+                                       .multicast_sl = sl_of(now_->multicast_vl)},
+                 realm_before ? &*realm_before : nullptr);
   if (first) groups_.restore(*realm_, std::exchange(restored_, {}));
   for (const PreconfiguredGroup& wish : groups_.keep(*realm_, settings.groups))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);

@@ -123,16 +123,23 @@ TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_o
   if (!job.goal->rows->empty())
     lanes = build_lane_task(*job.goal, job.advertised, job.rows, job.found, job.blocked);
   const VerifiedRoutes* const verified = job.goal->verified.get();
-  const TransitionTask task{
-      .fabric = job.goal->sweep.fabric.get(),
-      .lids = &*job.goal->lids,
-      .held = &job.held.lft,
-      .wanted = &job.goal->routing->lft,
-      .unknown = job.held.unknown,
-      .blocked = job.blocked,
-      .orientation = &job.goal->routing->orientation,
-      .sl_to_vl = lanes ? &*lanes : nullptr,
-      .turns = verified != nullptr && verified->is_on_one_vl() ? &verified->turns() : nullptr};
+  const bool counted = verified != nullptr && verified->is_on_one_vl();
+  ChannelOrder places;
+  if (counted) {
+    places.reserve(job.goal->fabric().port_count());
+    for (const PortIdx port : job.goal->fabric().peer.indices())
+      places.push_back(verified->place(port, 0));
+  }
+  const TransitionTask task{.fabric = job.goal->sweep.fabric.get(),
+                            .lids = &*job.goal->lids,
+                            .held = &job.held.lft,
+                            .wanted = &job.goal->routing->lft,
+                            .unknown = job.held.unknown,
+                            .blocked = job.blocked,
+                            .orientation = &job.goal->routing->orientation,
+                            .sl_to_vl = lanes ? &*lanes : nullptr,
+                            .turns = counted ? &verified->turns() : nullptr,
+                            .places = counted ? &places : nullptr};
   // Where every entry is as wanted, nothing is taken down or rewritten, whatever the mode: a second
   // sweep after ports were retrained on purpose must come to an end.
   const bool settled = job.held.unknown.empty() && job.held.lft == job.goal->routing->lft;

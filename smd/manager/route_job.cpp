@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/base/parallel.h"
 #include "smd/routing/nue/paths_of_switches.h"
 
 namespace smd {
@@ -31,7 +32,8 @@ void check(const RouteJob& job, Routed& out) {
   RouteCheck checked =
       check_route_changes(known ? job.in_force->verified.get() : nullptr,
                           known ? job.in_force->routes() : RoutesOnFabric{},
-                          {.fabric = &*job.fabric, .lids = &job.lids, .routing = &out.tables});
+                          {.fabric = &*job.fabric, .lids = &job.lids, .routing = &out.tables},
+                          count_threads(job.fabric->switch_count() * job.lids.owner.size()));
   out.routes = std::move(checked.routes);
   out.verified = std::move(checked.verified);
 }
@@ -210,8 +212,10 @@ RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid
 }
 
 RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
+  const std::size_t entries = in_force.fabric().switch_count() * in_force.lids->owner.size();
   RouteStatistics out{
-      .routes = check_routes(in_force.fabric(), in_force.lids, in_force.routing),
+      .routes = check_routes(
+          in_force.fabric(), in_force.lids, in_force.routing, {.threads = count_threads(entries)}),
       .load = {},
       .verified = in_force.verified,
   };

@@ -13,13 +13,13 @@ constexpr std::uint8_t kSlowest = 3;  // 10 Gb/s: 4x SDR
 
 std::uint8_t smallest_mtu(const Fabric& fabric) {
   auto smallest = static_cast<std::uint8_t>(Mtu::B4096);
-  for (const PortIdx port : fabric.peer.indices()) {
-    const PortIdx peer = fabric.peer[port];
-    if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port]) ||
-        !fabric.is_switch(fabric.node_of[peer]))
-      continue;
-    const std::uint8_t mtu = fabric.port_info[port].mtu_cap;
-    if (mtu != 0) smallest = std::min(smallest, mtu);
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
+      const std::uint8_t mtu = fabric.port_info[port].mtu_cap;
+      if (mtu != 0) smallest = std::min(smallest, mtu);
+    }
   }
   return smallest;
 }
@@ -46,19 +46,27 @@ PartitionFacts PartitionFacts::only_default() {
           .share_partition = [](Guid, Guid) { return true; }};
 }
 
-SnapshotLimits::SnapshotLimits(Parts parts)
+SnapshotLimits::SnapshotLimits(Parts parts, const SnapshotLimits* before)
     : parts_(std::move(parts)),
       mtu_(smallest_mtu(*parts_.fabric)),
       mlids_(count_mlids(*parts_.fabric)) {
-  for (const PortIdx port : parts_.lids->base.indices()) {
-    if (parts_.lids->base[port] != kUnassignedLid)
-      by_guid_.emplace(parts_.fabric->port_guid[port], port);
+  const Fabric& fabric = *parts_.fabric;
+  if (before != nullptr && fabric.port_guid.shares(before->fabric().port_guid) &&
+      parts_.lids->base == before->parts_.lids->base) {
+    by_guid_ = before->by_guid_;
+    return;
   }
+  std::unordered_map<Guid, PortIdx> by_guid;
+  by_guid.reserve(parts_.lids->owner.size());
+  for (const PortIdx port : parts_.lids->base.indices()) {
+    if (parts_.lids->base[port] != kUnassignedLid) by_guid.emplace(fabric.port_guid[port], port);
+  }
+  by_guid_ = std::make_shared<const std::unordered_map<Guid, PortIdx>>(std::move(by_guid));
 }
 
 PortIdx SnapshotLimits::port_of(Guid guid) const {
-  const auto found = by_guid_.find(guid);
-  return found == by_guid_.end() ? kNone<PortIdx> : found->second;
+  const auto found = by_guid_->find(guid);
+  return found == by_guid_->end() ? kNone<PortIdx> : found->second;
 }
 
 std::optional<SubnetLimits::Ability> SnapshotLimits::find_port(Guid port) const {

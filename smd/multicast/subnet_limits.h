@@ -71,7 +71,8 @@ class SnapshotLimits final : public SubnetLimits {
     std::optional<std::uint8_t> multicast_sl{};  // of all groups; nothing: what was asked for
   };
 
-  explicit SnapshotLimits(Parts parts);
+  /// `before`: of which the index is taken over where it is the same; may be null.
+  explicit SnapshotLimits(Parts parts, const SnapshotLimits* before = nullptr);
 
   [[nodiscard]] std::optional<Ability> find_port(Guid port) const override;
   [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override;
@@ -94,8 +95,8 @@ class SnapshotLimits final : public SubnetLimits {
 
  private:
   Parts parts_;
-  std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
-  std::uint8_t mtu_;                           // that every link between switches carries
+  std::shared_ptr<const std::unordered_map<Guid, PortIdx>> by_guid_;  // look-ups only
+  std::uint8_t mtu_;  // that every link between switches carries
   std::uint32_t mlids_;
 };
 

@@ -5,34 +5,46 @@
 namespace smd {
 
 void ConfirmedTables::confirm(Guid node, std::size_t number, const LftBlock& block) {
+  if (const auto held = find_block(node, number); held && *held == block) return;
   Table& table = tables_[node];
-  if (table.blocks.size() <= number) {
+  table.forget_row();
+  if (table.known.size() <= number) {
     table.blocks.resize(number + 1);
     table.known.resize(number + 1, false);
   }
-  if (table.known[number] && table.blocks[number] == block) return;
-  table.row = {};
   table.blocks[number] = block;
   table.known[number] = true;
+}
+
+void ConfirmedTables::Table::forget_row() {
+  if (has_row() && blocks.empty()) {
+    blocks.resize(known.size());
+    for (std::size_t number = 0; number < row.blocks(); ++number)
+      std::ranges::copy(row.block(SwitchIdx{0}, number), blocks[number].begin());
+  }
+  row = {};
 }
 
 void ConfirmedTables::forget_block(Guid node, std::size_t number) {
   const auto table = tables_.find(node);
   if (table == tables_.end() || number >= table->second.known.size()) return;
+  table->second.forget_row();
   table->second.known[number] = false;
-  table->second.row = {};
 }
 
 void ConfirmedTables::forget(Guid node) { tables_.erase(node); }
 
 bool ConfirmedTables::knows(Guid node) const { return tables_.contains(node); }
 
-const LftBlock* ConfirmedTables::find_block(Guid node, std::size_t number) const {
-  const auto table = tables_.find(node);
-  if (table == tables_.end() || number >= table->second.known.size() ||
-      !table->second.known[number])
-    return nullptr;
-  return &table->second.blocks[number];
+std::optional<LftBlock> ConfirmedTables::find_block(Guid node, std::size_t number) const {
+  const auto found = tables_.find(node);
+  if (found == tables_.end()) return std::nullopt;
+  const Table& table = found->second;
+  if (number >= table.known.size() || !table.known[number]) return std::nullopt;
+  if (!table.blocks.empty()) return table.blocks[number];
+  LftBlock block;
+  std::ranges::copy(table.row.block(SwitchIdx{0}, number), block.begin());
+  return block;
 }
 
 bool ConfirmedTables::knows_all(Guid node, std::size_t blocks) const {
@@ -49,19 +61,24 @@ void ConfirmedTables::share_row(Guid node, const ForwardingTables& tables, Switc
   const auto found = tables_.find(node);
   if (found == tables_.end()) return;
   Table& table = found->second;
-  if (table.row.switches() == 1 && table.row.shares_row(SwitchIdx{0}, tables, sw)) return;
+  if (table.has_row() && table.row.shares_row(SwitchIdx{0}, tables, sw)) return;
   if (table.known.size() < tables.blocks()) return;
   for (std::size_t block = 0; block < tables.blocks(); ++block) {
-    if (!table.known[block] || !std::ranges::equal(table.blocks[block], tables.block(sw, block)))
-      return;
+    if (!table.known[block]) return;
+    const std::span<const PortNum> held = table.blocks.empty()
+                                              ? table.row.block(SwitchIdx{0}, block)
+                                              : std::span(table.blocks[block]);
+    if (!std::ranges::equal(held, tables.block(sw, block))) return;
   }
+  table.forget_row();
   table.row = ForwardingTables::without_rows(1, tables.top());
   table.row.set_row(SwitchIdx{0}, tables, sw);
+  if (table.known.size() == tables.blocks()) table.blocks = {};
 }
 
 bool ConfirmedTables::shares_row(Guid node, const ForwardingTables& tables, SwitchIdx sw) const {
   const auto table = tables_.find(node);
-  return table != tables_.end() && table->second.row.switches() == 1 &&
+  return table != tables_.end() && table->second.has_row() &&
          table->second.row.shares_row(SwitchIdx{0}, tables, sw);
 }
 
@@ -71,8 +88,9 @@ std::vector<TableBlock> diff_tables(const Fabric& fabric,
   std::vector<TableBlock> dirty;
   for (std::uint32_t block = 0; block < wanted.blocks(); ++block) {
     for (SwitchIdx sw : fabric.switch_node.indices()) {
-      const LftBlock* held = confirmed.find_block(fabric.node_guid[fabric.switch_node[sw]], block);
-      if (held == nullptr || !std::ranges::equal(*held, wanted.block(sw, block)))
+      const std::optional<LftBlock> held =
+          confirmed.find_block(fabric.node_guid[fabric.switch_node[sw]], block);
+      if (!held || !std::ranges::equal(*held, wanted.block(sw, block)))
         dirty.push_back({sw, block});
     }
   }
@@ -87,12 +105,12 @@ double changed_entries_pct(const Fabric& fabric,
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     if (confirmed.shares_row(guid, wanted, sw)) continue;
     for (std::size_t block = 0; block < wanted.blocks(); ++block) {
-      const LftBlock* held = confirmed.find_block(guid, block);
+      const std::optional<LftBlock> held = confirmed.find_block(guid, block);
       const auto row = wanted.block(sw, block);
-      if (held != nullptr && std::ranges::equal(*held, row)) continue;
+      if (held && std::ranges::equal(*held, row)) continue;
       for (std::size_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
         if (block * kLftBlockSize + i > wanted.top().value()) break;
-        if (held == nullptr || (*held)[i] != row[i]) ++changed;
+        if (!held || (*held)[i] != row[i]) ++changed;
       }
     }
   }
@@ -122,7 +140,11 @@ HeldTables collect_held_tables(const Fabric& fabric,
     const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
     for (std::uint32_t number = 0; number < held.lft.blocks(); ++number) {
       if (number < table.known.size() && table.known[number]) {
-        held.lft.set_block(sw, number, table.blocks[number]);
+        held.lft.set_block(sw,
+                           number,
+                           table.blocks.empty()
+                               ? table.row.block(SwitchIdx{0}, number)
+                               : std::span<const PortNum, kLftBlockSize>(table.blocks[number]));
       } else if (forwards && number < first_dead) {
         held.unknown.push_back({sw, number});
       }

@@ -32,8 +32,8 @@ class ConfirmedTables {
   /// True when anything was ever confirmed of the switch since it was last forgotten.
   [[nodiscard]] bool knows(Guid node) const;
 
-  /// Null when the block is unknown.
-  [[nodiscard]] const LftBlock* find_block(Guid node, std::size_t number) const;
+  /// Nothing when the block is unknown.
+  [[nodiscard]] std::optional<LftBlock> find_block(Guid node, std::size_t number) const;
 
   /// What the first `blocks` blocks hold is known.
   [[nodiscard]] bool knows_all(Guid node, std::size_t blocks) const;
@@ -48,9 +48,13 @@ class ConfirmedTables {
 
  private:
   struct Table {
-    std::vector<LftBlock> blocks;
+    std::vector<LftBlock> blocks;  // none where the row says them all
     std::vector<bool> known;
     ForwardingTables row;  // of one switch: what all blocks hold; of none: see above
+
+    [[nodiscard]] bool has_row() const { return row.switches() == 1; }
+
+    void forget_row();
   };
 
   friend HeldTables collect_held_tables(const Fabric&,

@@ -151,6 +151,9 @@ struct TransitionTask {
 
   /// How many of the LIDs that somebody has take each turn of `wanted`; null: nobody has counted.
   const TurnCounts* turns = nullptr;
+
+  /// Places, all different, in which the counted turns lead upwards; null: nobody knows any.
+  const ChannelOrder* places = nullptr;
 };
 
 /// Any SL-to-VL entry is not known to be as wanted.

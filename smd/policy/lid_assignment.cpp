@@ -68,6 +68,10 @@ class Assigner {
         holder_(kTopUnicastLid.value() + 1u) {}
 
   Result<LidAssignment> run() {
+    if (give_by_book()) {
+      write_map();
+      return std::move(out_);
+    }
     gather();
     honour(claims_);
     honour(second_claims_);
@@ -97,6 +101,45 @@ class Assigner {
     const unsigned last = first + (1u << lmc) - 1;
     return is_unicast(base) && base >= policy_.min && first % (1u << lmc) == 0 &&
            last <= policy_.max.value() && last <= kTopUnicastLid.value();
+  }
+
+  /// Where every end port has a record that it can keep, and nobody else claims its LIDs, no claim
+  /// has to be the stronger one: most changes are such. False, and nothing has happened, elsewhere.
+  bool give_by_book() {
+    std::vector<char> is_present(book_.size(), 0);
+    out_.book = book_;
+    const auto claim = [this](unsigned first, std::uint8_t lmc, std::uint32_t holder) {
+      for (unsigned lid = first; lid < first + (1u << lmc); ++lid) {
+        if (std::exchange(holder_[lid], holder) != kFree) return false;
+      }
+      return true;
+    };
+    const auto keep = [&](PortIdx port) {
+      const std::uint8_t lmc = lmc_of(port);
+      const auto record = book_.find(fabric_.port_guid[port]);
+      if (record == book_.end() || record->first == Guid{} || !usable(record->second.base, lmc))
+        return false;
+      if (!claim(record->second.base.value(), lmc, kPort + port.value())) return false;
+      base_[port] = record->second.base;
+      is_present[book_.index_of(record)] = 1;
+      out_.book.nth(book_.index_of(record))->second.lmc = lmc;
+      return true;
+    };
+    bool good = true;
+    for (const PortIdx port : fabric_.peer.indices()) {
+      if (!good) break;
+      if (fabric_.is_end_port(port)) good = keep(port);
+    }
+    for (std::size_t i = 0; good && i < book_.size(); ++i) {
+      const LidRecord& record = book_.nth(i)->second;
+      good =
+          is_record(record) && (is_present[i] || claim(record.base.value(), record.lmc, kReserved));
+    }
+    if (good) return true;
+    out_ = {};
+    base_.assign(fabric_.port_count(), kUnassignedLid);
+    holder_.assign(holder_.size(), kFree);
+    return false;
   }
 
   void gather() {
@@ -268,20 +311,26 @@ class Assigner {
   }
 
   void write_book() {
+    LidBook::sequence_type records;
     for (const auto& [guid, record] : book_) {
       if (!is_record(record)) continue;
       const unsigned last = record.base.value() + (1u << record.lmc) - 1u;
       bool reserved = true;
       for (unsigned lid = record.base.value(); reserved && lid <= last; ++lid)
         reserved = holder_[lid] == kReserved;
-      if (reserved) out_.book.emplace(guid, record);
+      if (reserved) records.emplace_back(guid, record);
     }
     for (const PortIdx port : fabric_.peer.indices()) {
       // A port without a GUID cannot be found again by it.
       if (has_lid(port) && fabric_.port_guid[port] != Guid{})
-        out_.book.emplace(fabric_.port_guid[port],
-                          LidRecord{.base = out_.map.base[port], .lmc = out_.map.lmc[port]});
+        records.emplace_back(fabric_.port_guid[port],
+                             LidRecord{.base = out_.map.base[port], .lmc = out_.map.lmc[port]});
     }
+    const auto guid_of = [](const auto& record) { return record.first; };
+    std::ranges::stable_sort(records, {}, guid_of);
+    const auto again = std::ranges::unique(records, {}, guid_of);  // the first record stands
+    records.erase(again.begin(), again.end());
+    out_.book.adopt_sequence(boost::container::ordered_unique_range, std::move(records));
   }
 
   const Fabric& fabric_;

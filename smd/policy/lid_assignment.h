@@ -1,7 +1,8 @@
 // Which port has which LIDs, and the book that remembers it.
 #pragma once
 
-#include <map>
+#include <boost/container/flat_map.hpp>
+
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct LidRecord {
   friend bool operator==(const LidRecord&, const LidRecord&) = default;
 };
 
-using LidBook = std::map<Guid, LidRecord>;
+using LidBook = boost::container::flat_map<Guid, LidRecord>;
 
 struct LidPolicy {
   std::uint8_t lmc = 0;                 // of adapter and router ports, 0 … 7

@@ -113,23 +113,36 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
 
 LidBook follow_fabric(const Fabric& fabric, LidBook book) {
   std::vector<bool> taken(kTopUnicastLid.value() + 1u, false);
-  LidBook out;
+  LidBook::sequence_type records;
   for (const PortIdx port : fabric.peer.indices()) {
     if (!fabric.is_end_port(port)) continue;
     const PortInfo& info = fabric.port_info[port];
     const unsigned last = info.lid.value() + (1u << info.lmc) - 1u;
     if (!is_unicast(info.lid) || last > kTopUnicastLid.value()) continue;
-    book.erase(fabric.port_guid[port]);
-    out[fabric.port_guid[port]] = {.base = info.lid, .lmc = info.lmc};
+    records.emplace_back(fabric.port_guid[port], LidRecord{.base = info.lid, .lmc = info.lmc});
     for (unsigned lid = info.lid.value(); lid <= last; ++lid) taken[lid] = true;
   }
+  const auto guid_of = [](const auto& record) { return record.first; };
+  std::ranges::reverse(records);  // of ports with one GUID the last one counts
+  std::ranges::stable_sort(records, {}, guid_of);
+  const auto again = std::ranges::unique(records, {}, guid_of);
+  records.erase(again.begin(), again.end());
+  const std::size_t present = records.size();
   for (const auto& [guid, record] : book) {
+    if (std::ranges::binary_search(records.begin(),
+                                   records.begin() + static_cast<std::ptrdiff_t>(present),
+                                   guid,
+                                   {},
+                                   guid_of))
+      continue;
     const unsigned last = record.base.value() + (1u << record.lmc) - 1u;
     bool free = last <= kTopUnicastLid.value();
     for (unsigned lid = record.base.value(); free && lid <= last; ++lid) free = !taken[lid];
-    if (free) out.emplace(guid, record);
+    if (free) records.emplace_back(guid, record);
   }
-  return out;
+  std::ranges::sort(records, {}, guid_of);
+  book.adopt_sequence(boost::container::ordered_unique_range, std::move(records));
+  return book;
 }
 
 }  // namespace smd

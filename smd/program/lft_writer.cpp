@@ -29,7 +29,8 @@ std::string name_of(const BlockWrite& block) {
 }
 
 LftBlock held_block(const ProgramRun& run, SwitchIdx sw, std::uint32_t number) {
-  if (const LftBlock* held = run.state.tables.find_block(run.guid_of(sw), number)) return *held;
+  if (const std::optional<LftBlock> held = run.state.tables.find_block(run.guid_of(sw), number))
+    return *held;
   LftBlock none;
   none.fill(kNoRoute);
   return none;
@@ -44,8 +45,8 @@ LftBlock wanted_block(const ProgramRun& run, SwitchIdx sw, std::uint32_t number)
 }
 
 bool is_held(const ProgramRun& run, SwitchIdx sw, std::uint32_t number, const LftBlock& block) {
-  const LftBlock* held = run.state.tables.find_block(run.guid_of(sw), number);
-  return held != nullptr && *held == block;
+  const std::optional<LftBlock> held = run.state.tables.find_block(run.guid_of(sw), number);
+  return held && *held == block;
 }
 
 BlockWrite write_of(SwitchIdx sw, std::uint32_t number, const LftBlock& block) {
@@ -136,7 +137,7 @@ std::vector<TableBlock> find_unread_blocks(const Fabric& fabric,
     const auto last = static_cast<std::uint32_t>(std::min(held, top.value()) / kLftBlockSize);
     if (confirmed.knows_all(guid, last + 1)) continue;
     for (std::uint32_t block = 0; block <= last; ++block) {
-      if (confirmed.find_block(guid, block) == nullptr) blocks.push_back({sw, block});
+      if (!confirmed.find_block(guid, block)) blocks.push_back({sw, block});
     }
   }
   return blocks;
@@ -289,7 +290,7 @@ std::vector<BlockWrite> choose_leftovers(const ProgramRun& run) {
     }
     if (run.state.tables.knows_all(run.guid_of(sw), run.input.lft->blocks())) continue;
     for (std::uint32_t number = 0; number < run.input.lft->blocks(); ++number) {
-      if (run.state.tables.find_block(run.guid_of(sw), number) == nullptr)
+      if (!run.state.tables.find_block(run.guid_of(sw), number))
         out.push_back(write_of(sw, number, wanted_block(run, sw, number)));
     }
   }
@@ -302,13 +303,13 @@ std::string find_unwanted_block(const ProgramRun& run) {
     if (is_random(run, sw)) continue;
     if (run.state.tables.shares_row(run.guid_of(sw), *run.input.lft, sw)) continue;
     for (std::uint32_t number = 0; number < run.input.lft->blocks(); ++number) {
-      const LftBlock* held = run.state.tables.find_block(run.guid_of(sw), number);
+      const std::optional<LftBlock> held = run.state.tables.find_block(run.guid_of(sw), number);
       const auto wanted = run.input.lft->block(sw, number);
       const std::size_t first = number == 0 ? 1 : 0;  // LID 0 is nobody's
       const std::size_t last = std::min(kLftBlockSize, top + 1 - number * kLftBlockSize);
-      if (held == nullptr || !std::equal(held->begin() + static_cast<std::ptrdiff_t>(first),
-                                         held->begin() + static_cast<std::ptrdiff_t>(last),
-                                         wanted.begin() + static_cast<std::ptrdiff_t>(first))) {
+      if (!held || !std::equal(held->begin() + static_cast<std::ptrdiff_t>(first),
+                               held->begin() + static_cast<std::ptrdiff_t>(last),
+                               wanted.begin() + static_cast<std::ptrdiff_t>(first))) {
         return fmt::format("LFT block {} of {}", number, run.guid_of(sw));
       }
     }

@@ -23,8 +23,9 @@ bool has_its_lid(const ProgramRun& run, PortIdx port) {
 PortNum confirmed_egress(const ProgramRun& run, SwitchIdx sw, Lid lid) {
   const SwitchInfo& info = run.report.switch_info[sw];
   if (has_random_table(info) || lid.value() > info.linear_fdb_top) return kNoRoute;
-  const LftBlock* block = run.state.tables.find_block(run.guid_of(sw), lid.value() / kLftBlockSize);
-  return block == nullptr ? kNoRoute : (*block)[lid.value() % kLftBlockSize];
+  const std::optional<LftBlock> block =
+      run.state.tables.find_block(run.guid_of(sw), lid.value() / kLftBlockSize);
+  return !block ? kNoRoute : (*block)[lid.value() % kLftBlockSize];
 }
 
 bool arrives(const ProgramRun& run, PortIdx from, PortIdx to) {

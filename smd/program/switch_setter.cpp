@@ -143,7 +143,7 @@ bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {
   const std::uint32_t top = run_.input.lft->top().value();
   if (has_random_table(now) || top <= now.linear_fdb_top) return false;
   for (std::uint32_t number = 0; number <= top / kLftBlockSize; ++number) {
-    if (run_.state.tables.find_block(run_.guid_of(sw), number) == nullptr) return true;
+    if (!run_.state.tables.find_block(run_.guid_of(sw), number)) return true;
   }
   return false;
 }

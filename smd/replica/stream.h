@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "smd/base/host_port.h"
 #include "smd/base/result.h"
+#include "smd/base/text.h"
 
 namespace smd::replica {
 

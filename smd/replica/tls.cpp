@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "smd/base/host_port.h"
 #include "smd/base/log.h"
 #include "smd/base/read_file.h"
+#include "smd/base/text.h"
 #include "smd/replica/stream.h"
 #include "smd/replica/tls_stream.h"
 #include "smd/runtime/tcp_listener.h"

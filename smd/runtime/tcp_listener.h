@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "smd/base/host_port.h"
 #include "smd/base/result.h"
+#include "smd/base/text.h"
 #include "smd/runtime/runtime.h"
 
 namespace smd {

@@ -263,7 +263,9 @@ void InformManager::restore(const SubscriptionTable::Map& subscriptions,
                             std::vector<Guid> in_service) {
   table_.restore(subscriptions);
   for (const auto& [subscriber, list] : table_.all()) reporter_.note_subscriber(subscriber);
-  if (!in_service.empty()) watch_.restore(std::move(in_service));
+  if (in_service.empty()) return;
+  watch_.restore(std::move(in_service));
+  watches_ = false;
 }
 
 void InformManager::adopt(std::shared_ptr<const SubnetView> view) {
@@ -271,7 +273,10 @@ void InformManager::adopt(std::shared_ptr<const SubnetView> view) {
   if (!view_) return reporter_.adopt(nullptr);
   const bool dropped = table_.drop_absent(*view_) > 0;
   reporter_.adopt(view_);
-  const std::vector<GidEvent> events = watch_.look(*view_);
+  // Nobody comes or goes where the ports are the same; how many aliases one may have is not shared.
+  const bool same = std::exchange(watches_, true) && before != nullptr &&
+                    view_->parts().aliases == nullptr && view_->shares_ports(*before);
+  const std::vector<GidEvent> events = same ? std::vector<GidEvent>{} : watch_.look(*view_);
   for (const GidEvent& event : events)
     reporter_.tell(make_report_event(*view_, before.get(), event));
   if (dropped || !events.empty() || !before) on_change_();

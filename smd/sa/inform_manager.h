@@ -193,6 +193,9 @@ class InformManager final : public RecordManager {
 
   [[nodiscard]] const std::vector<Guid>& in_service() const { return watch_.in_service(); }
 
+  /// The last one; null: none.
+  [[nodiscard]] const SubnetView* view() const { return view_.get(); }
+
  private:
   using TrapSource = std::pair<Lid, std::uint16_t>;  // issuer and number
 
@@ -208,6 +211,7 @@ class InformManager final : public RecordManager {
   InformStats stats_;
   RateLimiter<TrapSource, Notice> traps_;
   GidWatch watch_;
+  bool watches_ = false;  // it has looked at view_
   std::shared_ptr<const SubnetView> view_;
 };
 

@@ -14,27 +14,42 @@ bool same_partition(PKey a, PKey b) {
 
 }  // namespace
 
-SubnetView::SubnetView(ViewParts parts) : parts_(std::move(parts)) {
+SubnetView::SubnetView(ViewParts parts, const SubnetView* before)
+    : parts_(std::move(parts)),
+      index_(before != nullptr && has_index_of(*before)
+                 ? before->index_
+                 : std::make_shared<const Index>(make_index())) {}
+
+bool SubnetView::has_index_of(const SubnetView& before) const {
+  const auto& now = parts_.aliases;
+  const auto& then = before.parts_.aliases;
+  return fabric().port_guid.shares(before.fabric().port_guid) &&
+         lids().base == before.lids().base &&
+         (now == then || (now != nullptr && then != nullptr && *now == *then));
+}
+
+SubnetView::Index SubnetView::make_index() const {
+  Index index;
   for (const PortIdx port : lids().base.indices()) {
-    if (lids().base[port] == kUnassignedLid) continue;
-    end_ports_.push_back(port);
+    if (lids().base[port] != kUnassignedLid) index.end_ports.push_back(port);
   }
-  by_guid_.reserve(end_ports_.size());
-  for (const PortIdx port : end_ports_) by_guid_.emplace(fabric().port_guid[port], port);
-  if (!parts_.aliases) return;
+  index.by_guid.reserve(index.end_ports.size());
+  for (const PortIdx port : index.end_ports) index.by_guid.emplace(fabric().port_guid[port], port);
+  if (!parts_.aliases) return index;
   for (const auto& [guid, further] : *parts_.aliases) {
-    const auto port = by_guid_.find(guid);
-    if (port == by_guid_.end()) continue;
+    const auto port = index.by_guid.find(guid);
+    if (port == index.by_guid.end()) continue;
     const PortIdx owner = port->second;
     for (const Guid alias : further) {
-      if (alias != Guid{}) by_guid_.emplace(alias, owner);
+      if (alias != Guid{}) index.by_guid.emplace(alias, owner);
     }
   }
+  return index;
 }
 
 PortIdx SubnetView::find_port(Guid port_guid) const {
-  const auto found = by_guid_.find(port_guid);
-  return found == by_guid_.end() ? kNone<PortIdx> : found->second;
+  const auto found = index_->by_guid.find(port_guid);
+  return found == index_->by_guid.end() ? kNone<PortIdx> : found->second;
 }
 
 Guid SubnetView::guid_of(PortIdx port, std::size_t index) const {

@@ -56,7 +56,8 @@ struct ViewParts {
 
 class SubnetView {
  public:
-  explicit SubnetView(ViewParts parts);
+  /// `before`: of which the index is taken over where it is the same; may be null.
+  explicit SubnetView(ViewParts parts, const SubnetView* before = nullptr);
 
   [[nodiscard]] const Fabric& fabric() const { return *parts_.fabric; }
 
@@ -67,7 +68,10 @@ class SubnetView {
   [[nodiscard]] const ViewParts& parts() const { return parts_; }
 
   /// End ports with a LID, in port order.
-  [[nodiscard]] const std::vector<PortIdx>& end_ports() const { return end_ports_; }
+  [[nodiscard]] const std::vector<PortIdx>& end_ports() const { return index_->end_ports; }
+
+  /// The same end ports under the same GUIDs, without looking at one. False says nothing.
+  [[nodiscard]] bool shares_ports(const SubnetView& other) const { return index_ == other.index_; }
 
   /// An end port with a LID, by its own GUID or one of its further ones; kNone when no such port is
   /// known.
@@ -89,9 +93,16 @@ class SubnetView {
   /// The port itself, or port 0 where it belongs to a switch.
   [[nodiscard]] PortIdx end_of(PortIdx port) const;
 
+  struct Index {
+    std::vector<PortIdx> end_ports;
+    std::unordered_map<Guid, PortIdx> by_guid;  // look-ups only
+  };
+
+  [[nodiscard]] bool has_index_of(const SubnetView& before) const;
+  [[nodiscard]] Index make_index() const;
+
   ViewParts parts_;
-  std::vector<PortIdx> end_ports_;
-  std::unordered_map<Guid, PortIdx> by_guid_;  // look-ups only
+  std::shared_ptr<const Index> index_;
 };
 
 // Who may know of whom: ports that share a partition (IBA 10.9.3; 15.4.1.1).

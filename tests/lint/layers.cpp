@@ -10,23 +10,31 @@ namespace {
 /// All that a pure folder may include in angle brackets. What can read, write, wait, or tell the
 /// time is not here.
 const std::set<std::string, std::less<>> kPureHeaders = {
-    "algorithm",     "array",           "bit",
-    "bitset",        "cassert",         "cctype",
-    "charconv",      "climits",         "cmath",
-    "compare",       "concepts",        "cstddef",
-    "cstdint",       "cstring",         "deque",
-    "exception",     "fmt/core.h",      "fmt/format.h",
-    "fmt/ranges.h",  "functional",      "initializer_list",
-    "iterator",      "limits",          "list",
-    "map",           "memory",          "new",
-    "numbers",       "numeric",         "optional",
-    "queue",         "ranges",          "set",
-    "span",          "sstream",         "stack",
-    "stdexcept",     "string",          "string_view",
-    "system_error",  "tl/expected.hpp", "tuple",
-    "type_traits",   "typeinfo",        "unordered_map",
-    "unordered_set", "utility",         "variant",
-    "vector"};
+    "algorithm",     "array",
+    "bit",           "boost/container/flat_map.hpp",
+    "bitset",        "cassert",
+    "cctype",        "charconv",
+    "climits",       "cmath",
+    "compare",       "concepts",
+    "cstddef",       "cstdint",
+    "cstring",       "deque",
+    "exception",     "fmt/core.h",
+    "fmt/format.h",  "fmt/ranges.h",
+    "functional",    "initializer_list",
+    "iterator",      "limits",
+    "list",          "map",
+    "memory",        "new",
+    "numbers",       "numeric",
+    "optional",      "queue",
+    "ranges",        "set",
+    "span",          "sstream",
+    "stack",         "stdexcept",
+    "string",        "string_view",
+    "system_error",  "tl/expected.hpp",
+    "tuple",         "type_traits",
+    "typeinfo",      "unordered_map",
+    "unordered_set", "utility",
+    "variant",       "vector"};
 
 std::string_view parent_of(std::string_view folder) { return folder.substr(0, folder.rfind('/')); }
 

@@ -81,7 +81,7 @@ struct Distribution {
     for (SwitchIdx sw : fabric.switch_node.indices()) {
       for (std::uint32_t number = 0; number < lab.routing.lft.blocks(); ++number) {
         const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
-        if (lab.state.tables.find_block(guid, number) == nullptr) out.push_back({sw, number});
+        if (!lab.state.tables.find_block(guid, number)) out.push_back({sw, number});
       }
     }
     return out;
@@ -128,7 +128,7 @@ TEST(ALiar, WhoContradictsHimselfIsNotBelieved) {
   EXPECT_EQ(change.mixed, "");
   EXPECT_EQ(change.lab.find_false_claim(), "");
   for (const Guid guid : report.plan_interrupted->switches)
-    EXPECT_EQ(change.lab.state.tables.find_block(guid, 0), nullptr);
+    EXPECT_FALSE(change.lab.state.tables.find_block(guid, 0));
 }
 
 TEST(ALiar, IsPlannedAroundByWhatHeSays) {
@@ -149,8 +149,8 @@ TEST(ALiar, IsPlannedAroundByWhatHeSays) {
   const ProgramReport report = change.run();
   ASSERT_TRUE(report.plan_interrupted);
   EXPECT_THAT(report.plan_interrupted->switches, testing::ElementsAre(guid));
-  const LftBlock* held = change.lab.state.tables.find_block(guid, 0);
-  ASSERT_NE(held, nullptr);
+  const std::optional<LftBlock> held = change.lab.state.tables.find_block(guid, 0);
+  ASSERT_TRUE(held);
   EXPECT_EQ(*held, said);
   EXPECT_EQ(change.mixed, "");
 }
@@ -182,7 +182,7 @@ TEST(ASilentSwitch, HoldsUpNobodyOfItsPhaseAndEverybodyOfTheNext) {
     }
   }
   EXPECT_THAT(report.plan_interrupted->switches, testing::Contains(guid));
-  EXPECT_EQ(change.lab.state.tables.find_block(guid, 0), nullptr) << "it may have obeyed";
+  EXPECT_FALSE(change.lab.state.tables.find_block(guid, 0)) << "it may have obeyed";
 }
 
 TEST(LostSmps, DelayButNeverMixPhases) {

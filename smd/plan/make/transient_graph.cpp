@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace smd {
 namespace {
@@ -38,20 +39,27 @@ TransientGraph::TransientGraph(const TransitionTask& task,
     column_of_[lid] = static_cast<std::uint32_t>(columns_.size());
     columns_.push_back(Lid{static_cast<std::uint16_t>(lid)});
   }
-  const std::size_t cells = fabric_.switch_count() * columns_.size();
+  // Rows of cells for switches with changes alone: few of many.
+  first_cell_.resize(fabric_.switch_count(), kNoRow);
+  std::size_t cells = 0;
+  const auto give_row = [&](SwitchIdx sw) {
+    if (first_cell_[sw] == kNoRow) first_cell_[sw] = std::exchange(cells, cells + columns_.size());
+  };
+  for (const EntryChange& change : changes_) give_row(change.sw);
+  for (const TableBlock& block : task.unknown) give_row(block.sw);
   stage_.assign(cells, EntryStage::Settled);
   if (!task.unknown.empty()) unknown_.assign(cells, 0);
   for (const TableBlock& block : task.unknown) {
     for (std::size_t i = block.block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
       const std::size_t lid = block.block * kLftBlockSize + i;
-      if (lid < column_of_.size())
-        unknown_[block.sw.value() * columns_.size() + column_of_[lid]] = 1;
+      if (lid < column_of_.size() && column_of_[lid] != kNoColumn)
+        unknown_[cell(block.sw, column_of_[lid])] = 1;
     }
   }
   cell_.reserve(changes_.size());
   changed_.assign(cells, 0);
   for (const EntryChange& change : changes_) {
-    cell_.push_back(change.sw.value() * columns_.size() + column_of_[change.lid.value()]);
+    cell_.push_back(cell(change.sw, column_of_[change.lid.value()]));
     changed_[cell_.back()] = 1;
   }
 }
@@ -62,14 +70,15 @@ void TransientGraph::set_stages(EntryStage stage) {
 }
 
 TransientGraph::Choice TransientGraph::choice(SwitchIdx sw, std::uint32_t column) const {
-  const std::size_t cell = sw.value() * columns_.size() + column;
-  const EntryStage stage = stage_[cell];
   const PortNum wanted = entry_of(*task_.wanted, sw, columns_[column]);
+  if (first_cell_[sw] == kNoRow) return {wanted, wanted, EntryStage::Settled, false};
+  const std::size_t at = cell(sw, column);
+  const EntryStage stage = stage_[at];
   if (stage == EntryStage::Settled) return {wanted, wanted, stage, false};
   return {entry_of(*task_.held, sw, columns_[column]),
           wanted,
           stage,
-          !unknown_.empty() && unknown_[cell] != 0};
+          !unknown_.empty() && unknown_[at] != 0};
 }
 
 // The port when its link joins two switches and will carry data, else kNone.
@@ -302,8 +311,8 @@ void TransientGraph::find_senders() {
         const Lid lid = changes_[i].lid;
         if ((lid.value() < wanted.size() && wanted[lid.value()] == number) ||
             (lid.value() < held.size() && held[lid.value()] == number) ||
-            (!unknown_.empty() &&
-             unknown_[peer.value() * columns_.size() + column_of_[lid.value()]]))
+            (!unknown_.empty() && first_cell_[peer] != kNoRow &&
+             unknown_[cell(peer, column_of_[lid.value()])]))
           found.emplace_back(static_cast<std::uint32_t>(i - first), in);
       }
     }
@@ -339,9 +348,11 @@ void TransientGraph::mark(TurnGraph& graph, bool all_flow) {
   if (!steady_) {
     find_senders();
     find_steady_turns();
-    steady_is_sorted_ = steady_->sort();
+    const bool known = task_.places != nullptr && steady_->sort_by_places(*task_.places);
+    steady_is_sorted_ = known || steady_->sort();
   }
   added_.clear();
+  closing_.clear();
   graph.add_all(*steady_);
   for (std::size_t i = 0; i < changes_.size(); ++i) mark_change(graph, i, all_flow);
 }
@@ -363,9 +374,15 @@ bool TransientGraph::mark_sorted(TurnGraph& graph, bool all_flow) {
 
 bool TransientGraph::insert(TurnGraph& graph, PortIdx in, PortIdx out) {
   if (graph.has(in, out)) return true;
-  if (graph.is_forbidden(in, out) || !graph.insert(in, out)) return false;
-  inserted_.emplace_back(in, out);
-  return true;
+  // Until the next graph turns only come: what closed a cycle without the try under way still does.
+  const std::uint64_t turn = std::uint64_t{in.value()} << 32 | out.value();
+  if (graph.is_forbidden(in, out) || closing_.contains(turn)) return false;
+  if (graph.insert(in, out)) {
+    inserted_.emplace_back(in, out);
+    return true;
+  }
+  if (inserted_.empty()) closing_.insert(turn);
+  return false;
 }
 
 bool TransientGraph::try_now(TurnGraph& graph, std::size_t change) {

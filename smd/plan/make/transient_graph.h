@@ -5,8 +5,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "smd/plan/make/initial_state.h"
@@ -53,6 +56,13 @@ class TransientGraph {
   [[nodiscard]] std::vector<std::uint16_t> measure_distances() const;
 
  private:
+  static constexpr std::size_t kNoRow = SIZE_MAX;
+
+  /// Of the arrays that are switch by column. Requires: the switch has a row.
+  [[nodiscard]] std::size_t cell(SwitchIdx sw, std::uint32_t column) const {
+    return first_cell_[sw] + column;
+  }
+
   struct Choice {
     PortNum held, wanted;
     EntryStage stage;
@@ -69,7 +79,7 @@ class TransientGraph {
   [[nodiscard]] bool may_send(SwitchIdx sw, std::uint32_t column, PortIdx out) const;
 
   [[nodiscard]] bool is_changed(SwitchIdx sw, std::uint32_t column) const {
-    return changed_[sw.value() * columns_.size() + column] != 0;
+    return first_cell_[sw] != kNoRow && changed_[cell(sw, column)] != 0;
   }
 
   struct Next {  // from a switch: the next one's row, and where to note the ports it names
@@ -102,7 +112,8 @@ class TransientGraph {
   const InitialState& initial_;
   const Fabric& fabric_;
   std::vector<EntryChange> changes_;
-  std::vector<std::size_t> cell_;  // of a change
+  IndexVector<SwitchIdx, std::size_t> first_cell_;  // of its row; kNoRow: nothing changes there
+  std::vector<std::size_t> cell_;                   // of a change
   std::vector<Lid> columns_;
   std::vector<std::uint32_t> column_of_;     // by LID
   std::vector<EntryStage> stage_;            // switch by column; Fresh where nothing changes
@@ -119,6 +130,7 @@ class TransientGraph {
   std::array<Next, 256> next_;
   Next nowhere_;
   std::vector<std::pair<PortIdx, PortIdx>> inserted_;  // by the try under way
+  std::unordered_set<std::uint64_t> closing_;          // turns; look-ups only
 };
 
 }  // namespace smd

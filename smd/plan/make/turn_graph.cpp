@@ -65,12 +65,22 @@ bool TurnGraph::sort() {
   return free.size() == channels;
 }
 
-bool TurnGraph::sort_by(const ChannelOrder& order) {
+bool TurnGraph::respects(const ChannelOrder& order) const {
   bool respecting = true;
   for_each_turn([&](PortIdx in, PortIdx out) {
     respecting = respecting && order[fabric_->peer[in]] < order[out];
   });
-  if (!respecting) return false;
+  return respecting;
+}
+
+bool TurnGraph::sort_by_places(const ChannelOrder& places) {
+  if (!respects(places)) return false;
+  position_ = places;
+  return true;
+}
+
+bool TurnGraph::sort_by(const ChannelOrder& order) {
+  if (!respects(order)) return false;
   // insert() needs positions that are all different.
   std::vector<PortIdx> channels;
   for (const PortIdx port : words_.indices()) {

@@ -153,6 +153,9 @@ class TurnGraph {
   /// Takes the order instead of computing one; false, and no order, where a turn violates it.
   [[nodiscard]] bool sort_by(const ChannelOrder& order);
 
+  /// The same where the places of the channels are all different: insert() may follow.
+  [[nodiscard]] bool sort_by_places(const ChannelOrder& places);
+
   /// The order of another graph of the same fabric, which is sorted. Turns that violate it are gone
   /// before one is inserted.
   void take_order(const TurnGraph& other) { position_ = other.position_; }
@@ -186,6 +189,8 @@ class TurnGraph {
   [[nodiscard]] Word bit(PortIdx in, PortIdx out) const {
     return Word{1} << ((out.value() - first_port_[in]) % 64);
   }
+
+  [[nodiscard]] bool respects(const ChannelOrder& order) const;
 
   template <class Visit>
   void for_each_egress(PortIdx in, Visit&& visit) const {

@@ -187,20 +187,29 @@ std::uint64_t compute_load_basis(const IndexVector<SwitchIdx, Guid>& guids,
   return hash;
 }
 
-LoadChange::LoadChange(Side before,
-                       Side now,
-                       const PortChanges& changes,
-                       const IndexVector<SwitchIdx, std::uint32_t>& sources,
-                       const std::vector<Destination>& destinations)
+LoadChange::LoadChange(const Side& before, const Side& now, const PortChanges& changes)
     : before_(before),
       now_(now),
       changes_(changes),
-      sources_(sources),
-      destinations_(destinations),
+      common_before_(before.graph.switches(), 0),
+      common_(now.graph.switches(), 0),
+      demand_(now.destinations.size(), 0),
       by_port_before_(list_by_port(before.graph)),
       by_port_(list_by_port(now.graph)),
       taken_(now.graph.edge_count(), 0),
-      differs_(now.graph.switches(), 0) {}
+      differs_(now.graph.switches(), 0) {
+  for (const SwitchIdx sw : common_.indices()) {
+    const SwitchIdx row = changes.before[sw];
+    if (row == kNone<SwitchIdx> || before.sources[row] != now.sources[sw]) continue;
+    common_[sw] = common_before_[row] = now.sources[sw];
+  }
+  for (std::size_t lid = 0; lid < std::min(demand_.size(), before.destinations.size()); ++lid) {
+    const Destination& was = before.destinations[lid];
+    const Destination& is = now.destinations[lid];
+    if (is.demand != 0 && was.demand == is.demand && changes.before[is.last] == was.last)
+      demand_[lid] = is.demand;
+  }
+}
 
 LoadChange::ByPort LoadChange::list_by_port(const SwitchGraph& graph) {
   ByPort by_port(graph.switches() * 256, kNoEdge);
@@ -222,6 +231,7 @@ bool LoadChange::is_known() const {
 std::vector<std::uint64_t> LoadChange::apply(std::vector<std::uint64_t> load,
                                              std::span<const Entries::Change> changed) {
   left_ = std::move(load);
+  if (!move_other_paths(before_, by_port_before_, common_before_, left_, true)) return {};
   for (std::size_t begin = 0; begin < changed.size();) {
     const Lid lid = changed[begin].lid;
     std::size_t end = begin;
@@ -230,7 +240,7 @@ std::vector<std::uint64_t> LoadChange::apply(std::vector<std::uint64_t> load,
       differs_[sw] = row == kNone<SwitchIdx> || lid > before_.tables.top() ||
                      before_.tables.route(row, lid) != now_.tables.route(sw, lid);
     }
-    for (std::size_t at = begin; at < end && destinations_[lid.value()].demand != 0; ++at) {
+    for (std::size_t at = begin; at < end && demand_[lid.value()] != 0; ++at) {
       if (differs_[changed[at].sw]) move_paths(lid, changed[at].sw);
     }
     for (; begin < end; ++begin) differs_[changed[begin].sw] = 0;
@@ -245,13 +255,37 @@ std::vector<std::uint64_t> LoadChange::apply(std::vector<std::uint64_t> load,
       ++position;
     }
   }
+  if (!move_other_paths(now_, by_port_, common_, taken_, false)) return {};
   return std::move(taken_);
+}
+
+bool LoadChange::move_other_paths(const Side& side,
+                                  const ByPort& by_port,
+                                  const IndexVector<SwitchIdx, std::uint32_t>& common,
+                                  std::vector<std::uint64_t>& load,
+                                  bool take_away) {
+  std::vector<SwitchIdx> others, all;
+  for (const SwitchIdx sw : common.indices()) {
+    if (side.sources[sw] != common[sw]) others.push_back(sw);
+    if (side.sources[sw] != 0) all.push_back(sw);
+  }
+  for (std::size_t value = 1; value < side.destinations.size(); ++value) {
+    const Destination& to = side.destinations[value];
+    if (to.demand == 0) continue;
+    const bool same = value < demand_.size() && demand_[value] != 0;
+    for (const SwitchIdx sw : same ? others : all) {
+      if (!follow(side, by_port, sw, to.last, Lid{static_cast<std::uint16_t>(value)})) return false;
+      const std::uint64_t weight = std::uint64_t{side.sources[sw]} * to.demand;
+      for (const std::uint32_t edge : path_) load[edge] += take_away ? -weight : weight;
+    }
+  }
+  return true;
 }
 
 // Paths that come to this switch before any other whose entry differs: up to it they are as they
 // were.
 std::uint64_t LoadChange::count_own(SwitchIdx sw, Lid lid) const {
-  std::uint64_t paths = sources_[sw];
+  std::uint64_t paths = common_[sw];
   for (const SwitchEdge& edge : now_.graph.edges(sw)) {
     if (now_.tables.route(edge.to, lid) == edge.peer_port && !differs_[edge.to])
       paths += count_own(edge.to, lid);
@@ -260,27 +294,31 @@ std::uint64_t LoadChange::count_own(SwitchIdx sw, Lid lid) const {
 }
 
 void LoadChange::move_paths(Lid lid, SwitchIdx sw) {
-  const Destination& wanted = destinations_[lid.value()];
-  const std::uint64_t weight = count_own(sw, lid) * wanted.demand;
+  const Destination& wanted = now_.destinations[lid.value()];
+  const std::uint64_t weight = count_own(sw, lid) * demand_[lid.value()];
   if (weight == 0) return;
   const SwitchIdx row = changes_.before[sw], last = changes_.before[wanted.last];
   if (row != kNone<SwitchIdx> && last != kNone<SwitchIdx> && lid <= before_.tables.top()) {
-    follow(before_, by_port_before_, row, last, lid);
+    (void)follow(before_, by_port_before_, row, last, lid);
     for (const std::uint32_t edge : path_) left_[edge] -= weight;
   }
-  follow(now_, by_port_, sw, wanted.last, lid);
+  (void)follow(now_, by_port_, sw, wanted.last, lid);
   for (const std::uint32_t edge : path_) taken_[edge] += weight;
 }
 
-void LoadChange::follow(
+bool LoadChange::follow(
     const Side& side, const ByPort& by_port, SwitchIdx from, SwitchIdx last, Lid lid) {
   path_.clear();
   for (SwitchIdx sw = from; sw != last; sw = side.graph.edge(path_.back()).to) {
     const std::uint32_t edge =
         by_port[sw.value() * std::size_t{256} + side.tables.route(sw, lid).value()];
-    if (edge == kNoEdge || path_.size() > side.graph.switches()) return path_.clear();
+    if (edge == kNoEdge || path_.size() > side.graph.switches()) {
+      path_.clear();
+      return false;
+    }
     path_.push_back(edge);
   }
+  return true;
 }
 
 }  // namespace smd

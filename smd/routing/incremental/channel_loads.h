@@ -69,19 +69,19 @@ class LoadChange {
   struct Side {
     const SwitchGraph& graph;
     const ForwardingTables& tables;
+    const IndexVector<SwitchIdx, std::uint32_t>& sources;  // paths that begin at each switch
+    const std::vector<Destination>& destinations;
   };
 
-  /// All outlive it. `sources`: paths that begin at each switch, now and before.
-  LoadChange(Side before,
-             Side now,
-             const PortChanges& changes,
-             const IndexVector<SwitchIdx, std::uint32_t>& sources,
-             const std::vector<Destination>& destinations);
+  /// All outlive it. `before` and `now` may differ in who sends, and where to: such paths are taken
+  /// away as they were and added as they are.
+  LoadChange(const Side& before, const Side& now, const PortChanges& changes);
 
   /// No port leads to another switch port than before: entries that stay mean what they meant.
   [[nodiscard]] bool is_known() const;
 
   /// By edge of now. `load`: by edge as it was. `changed`: every entry that may differ; sorted.
+  /// Empty where a path that is to be taken away or added does not arrive.
   /// Requires: is_known(), and every path over every link counts the demand of its LID.
   [[nodiscard]] std::vector<std::uint64_t> apply(std::vector<std::uint64_t> load,
                                                  std::span<const Entries::Change> changed);
@@ -91,15 +91,23 @@ class LoadChange {
 
   static ByPort list_by_port(const SwitchGraph& graph);
 
-  /// Edges from the switch to the last one; nothing where entries do not lead there.
-  void follow(const Side& side, const ByPort& by_port, SwitchIdx from, SwitchIdx last, Lid lid);
+  /// Edges from the switch to the last one. False, and none, where entries do not lead there.
+  bool follow(const Side& side, const ByPort& by_port, SwitchIdx from, SwitchIdx last, Lid lid);
   [[nodiscard]] std::uint64_t count_own(SwitchIdx sw, Lid lid) const;
   void move_paths(Lid lid, SwitchIdx sw);
 
+  /// Takes away or adds the paths of one side that the other does not have. False where one does
+  /// not arrive.
+  [[nodiscard]] bool move_other_paths(const Side& side,
+                                      const ByPort& by_port,
+                                      const IndexVector<SwitchIdx, std::uint32_t>& common,
+                                      std::vector<std::uint64_t>& load,
+                                      bool take_away);
+
   Side before_, now_;
   const PortChanges& changes_;
-  const IndexVector<SwitchIdx, std::uint32_t>& sources_;
-  const std::vector<Destination>& destinations_;
+  IndexVector<SwitchIdx, std::uint32_t> common_before_, common_;  // sources that both sides have
+  std::vector<std::uint32_t> demand_;                             // by LID, likewise
   ByPort by_port_before_, by_port_;
   std::vector<std::uint64_t> left_, taken_;  // by edge as it was; by edge of now
   IndexVector<SwitchIdx, char> differs_;     // the entry of the LID at hand

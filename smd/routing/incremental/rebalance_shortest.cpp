@@ -177,11 +177,18 @@ std::vector<std::uint64_t> find_loads(const IndexVector<SwitchIdx, Guid>& guids,
   if (!known.by_edge.empty() && known.by_edge.size() == before.graph.edge_count() &&
       are_plain(routes.targets, routes.costs) &&
       known.basis == compute_load_basis(guids, routes.targets, routes.destinations)) {
-    LoadChange change{{before.graph, before.routing.lft},
-                      {routes.graph, routes.tables},
-                      before.changes,
-                      traffic.sources,
-                      routes.destinations};
+    IndexVector<SwitchIdx, std::uint32_t> sources_before(before.graph.switches(), 0);
+    for (const SwitchIdx sw : before.changes.before.indices()) {
+      if (before.changes.before[sw] != kNone<SwitchIdx>)
+        sources_before[before.changes.before[sw]] = traffic.sources[sw];
+    }
+    std::vector<Destination> destinations_before = routes.destinations;
+    for (Destination& to : destinations_before) {
+      if (to.last != kNone<SwitchIdx>) to.last = before.changes.before[to.last];
+    }
+    LoadChange change{{before.graph, before.routing.lft, sources_before, destinations_before},
+                      {routes.graph, routes.tables, traffic.sources, routes.destinations},
+                      before.changes};
     const std::vector<Entries::Change> changed = entries.list_changes();
     const std::size_t all = routes.graph.switches() * routes.destinations.size();
     if (change.is_known() && changed.size() * kManyChanges < all)

@@ -19,6 +19,10 @@ namespace {
 // Following so many paths takes about as long as counting all.
 constexpr std::size_t kManyChanges = 16;
 
+Lid last_entry(const ForwardingTables& tables) {
+  return Lid{static_cast<std::uint16_t>(tables.blocks() * kLftBlockSize - 1)};
+}
+
 bool count_alike(const OrientedFabric& oriented, const std::vector<Destination>& destinations) {
   return highest_lmc(oriented.targets) == 0 &&
          std::ranges::all_of(oriented.costs, [](std::uint32_t cost) { return cost == 1; }) &&
@@ -156,9 +160,7 @@ class UpDownUpdate {
       rebalancer.attract(link, last_lid(), loads);
   }
 
-  [[nodiscard]] Lid last_lid() const {
-    return Lid{static_cast<std::uint16_t>(tables_.blocks() * kLftBlockSize - 1)};
-  }
+  [[nodiscard]] Lid last_lid() const { return last_entry(tables_); }
 
   void find_suspects() {
     for (const SwitchIdx sw : changes_.before.indices()) {
@@ -308,17 +310,24 @@ std::uint32_t PreviousLengths::length(SwitchIdx sw, Lid lid) const {
 std::vector<std::uint64_t> find_changed_loads(const LegalTables& of) {
   const OrientedFabric& oriented = of.routes.oriented();
   const LoadRecord& known = of.before.routing->load;
-  if (known.by_edge.empty() || !count_alike(oriented, of.destinations) ||
-      known.basis != compute_load_basis(oriented.guids, oriented.targets, of.destinations))
-    return {};
+  if (known.by_edge.empty() || !count_alike(oriented, of.destinations)) return {};
   const SwitchGraph graph_before{*of.before.fabric};
   if (known.by_edge.size() != graph_before.edge_count()) return {};
+  const Targets targets_before = find_targets(*of.before.fabric, *of.before.lids);
+  const std::vector<Destination> destinations_before =
+      list_destinations(targets_before, last_entry(of.before.routing->lft));
+  if (known.basis !=
+      compute_load_basis(list_switch_guids(*of.before.fabric), targets_before, destinations_before))
+    return {};
   const IndexVector<SwitchIdx, std::uint32_t> sources = list_sources(of.routes);
-  LoadChange change{{graph_before, of.before.routing->lft},
-                    {oriented.graph, of.tables},
-                    of.changes,
-                    sources,
-                    of.destinations};
+  const bool hosts_exist =
+      std::ranges::any_of(targets_before.hosts, [](std::uint32_t hosts) { return hosts != 0; });
+  const IndexVector<SwitchIdx, std::uint32_t> sources_before =
+      hosts_exist ? targets_before.hosts
+                  : IndexVector<SwitchIdx, std::uint32_t>(graph_before.switches(), 1);
+  LoadChange change{{graph_before, of.before.routing->lft, sources_before, destinations_before},
+                    {oriented.graph, of.tables, sources, of.destinations},
+                    of.changes};
   const std::vector<Entries::Change> changed = of.routes.list_changes();
   const std::size_t all = oriented.graph.switches() * of.destinations.size();
   if (!change.is_known() || changed.size() * kManyChanges >= all) return {};

@@ -153,19 +153,19 @@ std::vector<ChannelStep> ChannelGraph::find_cycle() const {
 }
 
 void add_table_turns(const Fabric& fabric,
-                     const LidMap& lids,
                      const ForwardingTables& tables,
+                     std::span<const std::uint16_t> lids,
+                     std::size_t first,
+                     std::size_t last,
                      ChannelGraph& graph) {
-  const std::vector<std::uint16_t> owned = find_owned_lids(lids, tables);
-  const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
   std::array<const PortNum*, kEntries> onward{};           // by egress: the next switch's entries
   std::vector<std::uint64_t> turns(kEntries * kWords, 0);  // by egress: that of the next switch
-  for (std::uint32_t sw = 0; sw < switches; ++sw) {
+  for (auto sw = static_cast<std::uint32_t>(first); sw < last; ++sw) {
     const NodeIdx node = fabric.switch_node[SwitchIdx{sw}];
     const PortNum* const own = tables.row(SwitchIdx{sw}).data();
     // Exits that lead to no switch get turns too, which nobody takes: no branch in the inner loop.
     find_onward(fabric, tables, SwitchIdx{sw}, own, onward);
-    for (const std::uint16_t lid : owned) {
+    for (const std::uint16_t lid : lids) {
       const std::size_t egress = own[lid].value();
       const std::size_t then = onward[egress][lid].value();
       turns[egress * kWords + then / 64] |= std::uint64_t{1} << (then % 64);
@@ -179,6 +179,14 @@ void add_table_turns(const Fabric& fabric,
     }
     std::ranges::fill(turns, 0);
   }
+}
+
+void add_table_turns(const Fabric& fabric,
+                     const LidMap& lids,
+                     const ForwardingTables& tables,
+                     ChannelGraph& graph) {
+  const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
+  add_table_turns(fabric, tables, find_owned_lids(lids, tables), 0, switches, graph);
 }
 
 std::vector<std::uint16_t> find_owned_lids(const LidMap& lids, const ForwardingTables& tables) {

@@ -75,8 +75,17 @@ class ChannelGraph {
 // link to another is then the affair of two neighbouring switches and their entries. For
 // verification only.
 
-/// Of LIDs that somebody has, from every switch, whether anything is sent there or not. Requires:
-/// the graph knows one VL.
+/// Of these LIDs, from the switches [first, last), whether anything is sent there or not. Several
+/// threads may add those of different switches to one graph. Requires: the graph knows one VL;
+/// LIDs that the tables have entries for.
+void add_table_turns(const Fabric& fabric,
+                     const ForwardingTables& tables,
+                     std::span<const std::uint16_t> lids,
+                     std::size_t first,
+                     std::size_t last,
+                     ChannelGraph& graph);
+
+/// Of all LIDs that somebody has, and from every switch.
 void add_table_turns(const Fabric& fabric,
                      const LidMap& lids,
                      const ForwardingTables& tables,

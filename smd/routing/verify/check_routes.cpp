@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "smd/base/parallel.h"
 #include "smd/routing/verify/channel_dependencies.h"
 #include "smd/routing/verify/hop_distance.h"
 #include "smd/routing/verify/vl_flow.h"
@@ -29,13 +30,13 @@ class Checker {
         flow_(routing == nullptr
                   ? nullptr
                   : std::make_unique<VlFlow>(fabric, *routing, options.offered, options.any_sl)),
-        channels_(fabric, flow_ == nullptr ? 1 : flow_->vls()),
         distance_(fabric),
         sources_(fabric.switch_count(), 0) {}
 
-  RouteReport run() {
+  /// Of the LIDs [first, last) alone, and without a look for credit loops.
+  RouteReport follow(std::size_t first, std::size_t last) {
     count_sources();
-    for (std::size_t value = 0; value < lids_.owner.size(); ++value) {
+    for (std::size_t value = first; value < last; ++value) {
       const PortIdx owner = lids_.owner[value];
       if (owner == kNone<PortIdx>) continue;
       const SwitchIdx sw = switch_by(owner);
@@ -45,15 +46,22 @@ class Checker {
         check_lid(Lid{static_cast<std::uint16_t>(value)}, sw);
       }
     }
-    if (flow_ == nullptr) {
-      add_table_turns(fabric_, lids_, tables_, channels_);
-    } else {
-      flow_->add_to(channels_);
-      report_.vls = flow_->count_used();
-    }
-    report_.cycle = channels_.find_cycle();
-    report_.acyclic = report_.cycle.empty();
     return std::move(report_);
+  }
+
+  /// With several VLs.
+  RouteReport run() {
+    report_ = follow(0, lids_.owner.size());
+    ChannelGraph channels{fabric_, flow_->vls()};
+    flow_->add_to(channels);
+    report_.vls = flow_->count_used();
+    find_credit_loop(channels, report_);
+    return std::move(report_);
+  }
+
+  static void find_credit_loop(const ChannelGraph& channels, RouteReport& report) {
+    report.cycle = channels.find_cycle();
+    report.acyclic = report.cycle.empty();
   }
 
  private:
@@ -199,7 +207,6 @@ class Checker {
   const CheckOptions& options_;
   Walk walk_;
   std::unique_ptr<VlFlow> flow_;  // null: one VL
-  ChannelGraph channels_;
   HopDistance distance_;
   std::vector<std::uint32_t> sources_;  // end ports at a switch, itself included
   std::uint64_t attached_ = 0;          // all of those
@@ -207,13 +214,46 @@ class Checker {
   RouteReport report_;
 };
 
+void add_report(RouteReport& all, RouteReport&& some) {
+  all.pairs += some.pairs;
+  all.disconnected += some.disconnected;
+  all.unreachable += some.unreachable;
+  all.loops += some.loops;
+  all.minimal += some.minimal;
+  all.hops += some.hops;
+  all.max_hops = std::max(all.max_hops, some.max_hops);
+  for (std::string& fault : some.first_faults) {
+    if (all.first_faults.size() < kMaxFaults) all.first_faults.push_back(std::move(fault));
+  }
+}
+
 }  // namespace
 
+// A slice of the LIDs is followed, and then the turns of a slice of the switches are marked, which
+// are rows of the graph that no other switch marks.
 RouteReport check_routes(const Fabric& fabric,
                          const LidMap& lids,
                          const ForwardingTables& tables,
                          const CheckOptions& options) {
-  return Checker{fabric, lids, tables, nullptr, options}.run();
+  const std::size_t slices = std::max(1u, options.threads);
+  const std::vector<std::uint16_t> owned = find_owned_lids(lids, tables);
+  const std::size_t switches = std::min(fabric.switch_count(), tables.switches());
+  ChannelGraph channels{fabric, 1};
+  std::vector<RouteReport> reports(slices);
+  for_each_slice(
+      lids.owner.size(), slices, [&](std::size_t slice, std::size_t first, std::size_t last) {
+        reports[slice] = Checker{fabric, lids, tables, nullptr, options}.follow(first, last);
+        add_table_turns(fabric,
+                        tables,
+                        owned,
+                        slice * switches / slices,
+                        (slice + 1) * switches / slices,
+                        channels);
+      });
+  RouteReport report;
+  for (RouteReport& some : reports) add_report(report, std::move(some));
+  Checker::find_credit_loop(channels, report);
+  return report;
 }
 
 RouteReport check_routes(const Fabric& fabric,
@@ -221,7 +261,8 @@ RouteReport check_routes(const Fabric& fabric,
                          const RoutingTables& routing,
                          const CheckOptions& options) {
   const bool one_vl = routing.vls <= 1 && routing.sl_to_vl.empty();
-  return Checker{fabric, lids, routing.lft, one_vl ? nullptr : &routing, options}.run();
+  if (one_vl) return check_routes(fabric, lids, routing.lft, options);
+  return Checker{fabric, lids, routing.lft, &routing, options}.run();
 }
 
 std::string print_cycle(const Fabric& fabric, const std::vector<ChannelStep>& cycle) {

@@ -30,6 +30,8 @@ struct RouteReport {
   std::vector<std::string> first_faults;  // up to 10: "host-3 to lid 17: no route at sw-0-1"
 
   [[nodiscard]] bool ok() const { return unreachable == 0 && loops == 0 && acyclic; }
+
+  friend bool operator==(const RouteReport&, const RouteReport&) = default;
 };
 
 struct CheckOptions {
@@ -43,6 +45,9 @@ struct CheckOptions {
   /// What end ports are offered, in place of the SLs of paths; of an SL that is discarded all end
   /// ports at the switch count as unreachable.
   const SlSets* offered = nullptr;
+
+  /// That share the LIDs, where routes need one VL. The report is the same for any number.
+  unsigned threads = 1;
 };
 
 [[nodiscard]] RouteReport check_routes(const Fabric& fabric,

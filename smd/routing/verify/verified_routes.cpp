@@ -468,15 +468,19 @@ class RouteUpdate {
     const NodeIdx node = fabric.node_of[in];
     const std::uint32_t first_port = fabric.first_port[node];
     const PortNum number = fabric.number_of(in);
+    if (state_.one_vl_) {
+      const std::span<const std::uint16_t> lids = state_.turns_.row(in);
+      for (std::uint32_t to = 1; to < lids.size(); ++to) {
+        if (lids[to] != 0) visit(PortIdx{first_port + to}, vl);
+      }
+      return;
+    }
     for (std::uint32_t to = 1; to <= fabric.num_ports(node); ++to) {
       const PortNum out{static_cast<std::uint8_t>(to)};
       const unsigned first = changes_vl() ? 0 : vl, end = changes_vl() ? vls() : vl + 1;
       for (unsigned vl_out = first; vl_out < end; ++vl_out) {
-        const bool taken =
-            state_.one_vl_
-                ? state_.turns_.count(in, out) != 0
-                : state_.vl_turns_.count(fabric.switch_of[node], number, vl, out, vl_out) != 0;
-        if (taken) visit(PortIdx{first_port + to}, vl_out);
+        if (state_.vl_turns_.count(fabric.switch_of[node], number, vl, out, vl_out) != 0)
+          visit(PortIdx{first_port + to}, vl_out);
       }
     }
   }
@@ -625,11 +629,14 @@ LoadReport VerifiedRoutes::measure_load(const Fabric& fabric) const {
 
 RouteCheck check_route_changes(const VerifiedRoutes* verified,
                                const RoutesOnFabric& before,
-                               const RoutesOnFabric& now) {
+                               const RoutesOnFabric& now,
+                               unsigned threads) {
   if (verified != nullptr) {
     if (auto next = verified->update(before, now)) return {next->report(), std::move(next)};
   }
-  return {check_routes(*now.fabric, *now.lids, *now.routing, {.minimality = false}), nullptr};
+  return {
+      check_routes(*now.fabric, *now.lids, *now.routing, {.minimality = false, .threads = threads}),
+      nullptr};
 }
 
 }  // namespace smd

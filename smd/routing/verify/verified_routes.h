@@ -77,7 +77,7 @@ class VerifiedRoutes {
 };
 
 /// The check of `now`: by what differs, where `verified` is of `before`; else, or where it finds a
-/// fault, in full. Nothing is kept of routes with a fault.
+/// fault, in full, by so many threads. Nothing is kept of routes with a fault.
 struct RouteCheck {
   RouteReport routes;
   std::shared_ptr<const VerifiedRoutes> verified;
@@ -85,6 +85,7 @@ struct RouteCheck {
 
 [[nodiscard]] RouteCheck check_route_changes(const VerifiedRoutes* verified,
                                              const RoutesOnFabric& before,
-                                             const RoutesOnFabric& now);
+                                             const RoutesOnFabric& now,
+                                             unsigned threads = 1);
 
 }  // namespace smd

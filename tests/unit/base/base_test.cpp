@@ -14,6 +14,7 @@
 #include "smd/base/changed_keys.h"
 #include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"
+#include "smd/base/parallel.h"
 #include "smd/base/program.h"
 #include "smd/base/read_file.h"
 #include "smd/base/result.h"
@@ -40,6 +41,57 @@ TEST(IndexVector, IteratesItsOwnHandles) {
   for (Lid lid : v.indices()) seen.push_back(lid);
   EXPECT_THAT(seen, ElementsAre(Lid{0}, Lid{1}, Lid{2}));
   EXPECT_EQ(v[Lid{2}], 30);
+}
+
+TEST(SharedIndexVector, CopiesShareUntilOneWrites) {
+  using Numbers = SharedIndexVector<Lid, int>;
+  const Numbers first{IndexVector<Lid, int>{10, 20, 30}};
+  Numbers second = first;
+  EXPECT_TRUE(second.shares(first));
+  second.set(Lid{1}, 20);
+  EXPECT_TRUE(second.shares(first)) << "it is so already";
+  second.set(Lid{1}, 21);
+  EXPECT_FALSE(second.shares(first));
+  EXPECT_THAT(first.raw(), ElementsAre(10, 20, 30));
+  EXPECT_THAT(second.raw(), ElementsAre(10, 21, 30));
+
+  Numbers third = second;
+  third.push_back(40);
+  for (int& number : third) ++number;
+  second[Lid{0}] = 9;
+  EXPECT_THAT(third.raw(), ElementsAre(11, 22, 31, 41));
+  EXPECT_THAT(second.raw(), ElementsAre(9, 21, 30));
+  EXPECT_EQ(third.back(), 41);
+  third.resize(1);
+  EXPECT_THAT(third.raw(), ElementsAre(11));
+
+  const Numbers moved = std::move(third);
+  EXPECT_THAT(moved.raw(), ElementsAre(11));
+  EXPECT_TRUE(third.empty());
+  third.push_back(5);
+  EXPECT_THAT(third.raw(), ElementsAre(5));
+  EXPECT_THAT(moved.raw(), ElementsAre(11));
+  EXPECT_EQ(Numbers{}, Numbers{});
+  EXPECT_EQ(first, (Numbers{IndexVector<Lid, int>{10, 20, 30}})) << "equal, shared or not";
+}
+
+TEST(Parallel, SlicesAreAllOfTheItemsOnce) {
+  for (const std::size_t slices : {1u, 2u, 3u, 8u}) {
+    for (const std::size_t count : {0u, 1u, 7u, 100u}) {
+      std::vector<std::pair<std::size_t, std::size_t>> ranges(slices);
+      for_each_slice(count, slices, [&](std::size_t slice, std::size_t first, std::size_t last) {
+        ranges[slice] = {first, last};
+      });
+      std::size_t next = 0;
+      for (const auto& [first, last] : ranges) {
+        EXPECT_EQ(first, next);
+        EXPECT_LE(first, last);
+        next = last;
+      }
+      EXPECT_EQ(next, count);
+    }
+  }
+  EXPECT_EQ(count_threads(0), 1u);
 }
 
 TEST(ByteReader, FailureIsSticky) {

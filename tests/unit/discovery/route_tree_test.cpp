@@ -54,7 +54,7 @@ TEST(RouteTree, ALinkThatCameReachesWhatOnlyItLeadsTo) {
     RouteTree tree{survey};
     const auto pick = [&] {
       const auto n = static_cast<std::uint32_t>(rng.below(kNodes));
-      const std::size_t ports = survey.peers(n).size() - 1;
+      const std::size_t ports = survey.num_ports(n);
       return LinkEnd{n, number(1 + static_cast<unsigned>(rng.below(ports)))};
     };
     for (unsigned step = 0; step < 120; ++step) {

@@ -69,6 +69,20 @@ TEST(Delta, AnotherNodeAtTheSamePortIsAChange) {
   EXPECT_THAT(delta.ports_up, ElementsAre(at(0x1001, 1), at(0x20200, 1)));
 }
 
+TEST(Delta, OfSnapshotsThatShareTheirNodesLinksAreComparedByNumber) {
+  const Fabric before = fabric_from("S1:1-S2:1 S1:2-S3:1 S2:2-S3:2");
+  Fabric now = before;
+  const PortIdx one = test::port(before, "S1:2");
+  const PortIdx other = before.peer[one];
+  now.peer[one] = now.peer[other] = kNone<PortIdx>;
+  ASSERT_TRUE(now.node_guid.shares(before.node_guid));
+  const Delta lost = diff_fabrics(before, now);
+  EXPECT_THAT(lost.ports_down, ElementsAre(at(0x1001, 2), at(0x1003, 1)));
+  EXPECT_THAT(lost.ports_up, IsEmpty());
+  EXPECT_THAT(diff_fabrics(now, before).ports_up, ElementsAre(at(0x1001, 2), at(0x1003, 1)));
+  EXPECT_TRUE(diff_fabrics(before, Fabric{before}).empty());
+}
+
 TEST(Delta, AnEmptiedTableIsARestart) {
   Fabric before = fabric_from("S1-S2");
   Fabric now = before;

@@ -133,8 +133,20 @@ const Violation kViolations[] = {
     {"GuidOfNodeInfo",
      [](Fabric& f) { f.node_info[NodeIdx{1}].node_guid = Guid{5}; },
      "in its NodeInfo"},
-    {"GuidUnknown", [](Fabric& f) { f.node_by_guid.erase(Guid{0x1001}); }, "cannot be looked up"},
-    {"GuidExtra", [](Fabric& f) { f.node_by_guid[Guid{77}] = NodeIdx{0}; }, "not here"},
+    {"GuidUnknown",
+     [](Fabric& f) {
+       NodeByGuid fewer = *f.node_by_guid;
+       fewer.erase(Guid{0x1001});
+       f.node_by_guid = fewer;
+     },
+     "cannot be looked up"},
+    {"GuidExtra",
+     [](Fabric& f) {
+       NodeByGuid more = *f.node_by_guid;
+       more[Guid{77}] = NodeIdx{0};
+       f.node_by_guid = more;
+     },
+     "not here"},
     {"SwitchArrays", [](Fabric& f) { f.switch_info.push_back({}); }, "per switch differ"},
     {"SwitchKind",
      [](Fabric& f) { f.switch_of[node(f, "H1")] = SwitchIdx{0}; },

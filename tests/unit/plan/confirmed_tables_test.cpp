@@ -106,13 +106,21 @@ TEST_F(TableDiff, ARowThatIsNoLongerHeldIsNotShared) {
   EXPECT_EQ(held.lft, alone.lft);
   EXPECT_EQ(held.unknown, alone.unknown);
   EXPECT_EQ(held.lft.route(kFirst, Lid{70}), PortNum{1});
+  const auto first = confirmed.find_block(guid(kFirst), 0);
+  ASSERT_TRUE(first) << "the rest of the row is what it was";
+  EXPECT_TRUE(std::ranges::equal(*first, wanted.block(kFirst, 0)));
+  EXPECT_EQ(confirmed.find_block(guid(kFirst), 1), other);
+  EXPECT_FALSE(confirmed.find_block(guid(kSecond), 0));
+  const auto second = confirmed.find_block(guid(kSecond), 1);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(std::ranges::equal(*second, wanted.block(kSecond, 1)));
   EXPECT_EQ(held.lft.route(kSecond, Lid{1}), kNoRoute);
 }
 
 TEST_F(TableDiff, ForgettingWhatWasNeverKnownIsHarmless) {
   confirmed.forget_block(Guid{99}, 7);
   confirmed.forget(Guid{99});
-  EXPECT_EQ(confirmed.find_block(Guid{99}, 7), nullptr);
+  EXPECT_FALSE(confirmed.find_block(Guid{99}, 7));
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ std::string ProgramLab::find_false_claim() const {
     if (!node.is_switch() || dead[n]) continue;
     const Guid guid = fabric.spec().nodes[n].guid;
     for (std::uint32_t number = 0; number < 1024; ++number) {
-      const LftBlock* held = state.tables.find_block(guid, number);
-      for (std::size_t i = 0; held != nullptr && i < kLftBlockSize; ++i) {
+      const std::optional<LftBlock> held = state.tables.find_block(guid, number);
+      for (std::size_t i = 0; held && i < kLftBlockSize; ++i) {
         const std::size_t lid = number * kLftBlockSize + i;
         const PortNum real = lid < node.lft.size() ? node.lft[lid] : kNoRoute;
         if ((*held)[i] != real) {

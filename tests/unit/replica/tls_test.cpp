@@ -13,7 +13,7 @@
 #include <fstream>
 #include <thread>
 
-#include "smd/base/host_port.h"
+#include "smd/base/text.h"
 #include "smd/replica/client.h"
 #include "smd/replica/server.h"
 #include "smd/replica/stream.h"

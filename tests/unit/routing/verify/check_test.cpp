@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/base/rng.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
@@ -221,6 +222,29 @@ TEST(Check, ShortestRoutesOnARingWaitForEachOther) {
   EXPECT_EQ(report.cycle.size(), 4u);
   EXPECT_EQ(print_cycle(net.fabric, report.cycle),
             "S1:1(VL0) -> S2:1(VL0) -> S3:1(VL0) -> S4:1(VL0)");
+}
+
+TEST(Check, SaysTheSameHoweverManyThreadsShareIt) {
+  const Network whole{"S1:1-S2:2 S2:1-S3:2 S3:1-S4:2 S4:1-S1:2 S1:3-S3:3 H1-S1 H2-S2 H3-S3 H4-S4"};
+  unsigned faulty = 0, cyclic = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng{seed};
+    Network net = whole;
+    for (std::uint64_t change = 0; change < seed % 25; ++change) {
+      const SwitchIdx sw{static_cast<std::uint32_t>(rng.below(net.fabric.switch_count()))};
+      const Lid lid{static_cast<std::uint16_t>(1 + rng.below(net.lids.top.value()))};
+      net.tables.set_route(sw, lid, PortNum{static_cast<std::uint8_t>(rng.below(6))});
+    }
+    const RouteReport alone = net.check();
+    faulty += alone.first_faults.empty() ? 0 : 1;
+    cyclic += alone.acyclic ? 0 : 1;
+    for (const unsigned threads : {2u, 3u, 8u}) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", " << threads << " threads");
+      EXPECT_EQ(check_routes(net.fabric, net.lids, net.tables, {.threads = threads}), alone);
+    }
+  }
+  EXPECT_GE(faulty, 100u);
+  EXPECT_GE(cyclic, 20u);
 }
 
 TEST(Check, PrintsNoCycleWhereThereIsNone) { EXPECT_EQ(print_cycle(fabric_from("S1-S2"), {}), ""); }
