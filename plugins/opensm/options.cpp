@@ -80,6 +80,11 @@ const std::vector<Row>& rows() {
   const auto option = option_section<Options>("", std::identity{});
   static const std::vector<Row> all = {
       option("any_sl", &Options::any_sl, yes_or_no()),
+      option("auto_for",
+             &Options::auto_for,
+             choice_of<TrafficGoal>({{"uniform", TrafficGoal::Uniform},
+                                     {"permutations", TrafficGoal::Permutations},
+                                     {"both", TrafficGoal::Both}})),
       option("gateways",
              &Options::gateways,
              choice_of<GatewayChoice>({{"own", GatewayChoice::OwnFirst},

@@ -23,6 +23,7 @@ struct Options {
   OrientationSearch orientation_search = OrientationSearch::BreadthFirst;  // orientation=bfs|dfs
   VlChangeRule lane_cut = VlChangeRule::UpDown;         // lane_cut=updown|dfs|cycles
   GatewayChoice gateways = GatewayChoice::OwnFirst;     // gateways=own|uniform|least
+  TrafficGoal auto_for = TrafficGoal::Both;             // auto_for=uniform|permutations|both
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // weights=GUID:N,…, sorted by GUID
   bool rebalance = false;                               // relieve=yes|no
   bool shorten_detours = false;                         // shorten_detours=yes|no

@@ -11,6 +11,7 @@
 #include "smd/bin/dry_run_world.h"
 #include "smd/report/cycle_text.h"
 #include "smd/report/dump.h"
+#include "smd/routing/verify/load_bound.h"
 
 namespace smd::bin {
 namespace {
@@ -57,7 +58,13 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const bool watched = is_watched(*spec, options) && !failures.empty();
   DryRunWorld world(std::move(*spec), *timing, settings, options);
 
-  const CycleReport& first = world.bring_up();
+  CycleReport first = world.bring_up();
+  if (first.routed && !first.error && world.in_force() != nullptr) {
+    progress::begin("bound");
+    const ActiveSubnet& up = *world.in_force();
+    first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+    first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
+  }
   if (watched) {
     progress::begin("oracle");
     world.watch_service();

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "sim-backend/topology/fabric_spec.h"
-#include "smd/bin/lft_dump.h"
-#include "smd/bin/path_sl_dump.h"
-#include "smd/bin/sl2vl_dump.h"
+#include "smd/bin/table_dumps.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/routing/tables.h"
 

@@ -100,9 +100,11 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
                        {.any_sl = any_sl, .offered = input.offered ? &*input.offered : nullptr}),
       .cycle = {},
       .load = measure_load(fabric, input.lids, input.routing.lft),
+      .bound = {},
       .path_sets = measure_path_sets(fabric, input.lids, input.routing.lft),
       .patterns = {},
       .bisection = {},
+      .measures = {},
       .permutations = permutations,
       .any_sl = any_sl,
       .notes = input.notes,
@@ -121,6 +123,10 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
   progress::begin("bisection");
   report.bisection = measure_effective_bisection(
       fabric, input.lids, input.routing.lft, hosts, permutations, kSeed);
+  progress::begin("shifts");
+  report.measures = measure_routes(fabric, input.lids, input.routing.lft, {.permutations = 0});
+  progress::begin("bound");
+  report.bound = find_load_bound(fabric, input.lids);
   return report;
 }
 
@@ -145,10 +151,13 @@ std::string print_verify(const VerifyReport& report) {
       percent(routes.minimal, routes.pairs));
   out += fmt::format("  credit loops {}\n", deadlock_text(report));
   out += fmt::format(
-      "  load         {} paths on the fullest channel, {:.1f} on average, deviation {:.1f}\n",
+      "  load         {} paths on the fullest channel, {:.1f} on average, deviation {:.1f}{}\n",
       report.load.max,
       report.load.mean,
-      report.load.stddev);
+      report.load.stddev,
+      print_per_gbps(report.load));
+  if (report.bound.fullest > 0)
+    out += fmt::format("  bound        {}\n", print_load_bound(report.load, report.bound.fullest));
   out += fmt::format("  tables       {} entries for LIDs that nobody has",
                      report.path_sets.unused_entries);
   if (report.path_sets.paths != 0) {
@@ -166,6 +175,8 @@ std::string print_verify(const VerifyReport& report) {
         load.max,
         load.mean);
   }
+  if (!report.patterns.empty())
+    out += fmt::format("  shifts       {}\n", print_shifts(report.measures));
   if (!report.patterns.empty() && report.permutations != 0) {
     out += fmt::format(
         "  bisection    {:.1f} % of full rate per flow, mean of {} random permutations; {:.1f} % "
@@ -211,10 +222,7 @@ Json verify_json(const VerifyReport& report) {
           {"fabric", to_json(report.counts)},
           {"routes", routes},
           {"deadlock", deadlock},
-          {"load",
-           {{"max", report.load.max},
-            {"mean", rounded(report.load.mean)},
-            {"stddev", rounded(report.load.stddev)}}},
+          {"load", load_json(report.load, report.bound.fullest)},
           {"tables",
            {{"unused_entries", report.path_sets.unused_entries},
             {"paths", report.path_sets.paths},
@@ -225,6 +233,9 @@ Json verify_json(const VerifyReport& report) {
             {"mean", rounded(report.bisection.mean)},
             {"worst", rounded(report.bisection.worst)},
             {"lost", report.bisection.lost}}},
+          {"shifts",
+           {{"mean", rounded(report.measures.shifts)},
+            {"worst", rounded(report.measures.worst_shift)}}},
           {"notes", report.notes}};
 }
 

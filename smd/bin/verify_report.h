@@ -8,7 +8,9 @@
 #include "smd/bin/verify_input.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "smd/routing/verify/load_bound.h"
 #include "smd/routing/verify/patterns.h"
+#include "smd/routing/verify/route_measures.h"
 #include "smd/subnet/cycle_report.h"
 
 namespace smd::bin {
@@ -24,9 +26,11 @@ struct VerifyReport {
   std::string cycle;                   // as text
   std::uint64_t between_switches = 0;  // unreachable pairs of switches: no host's data is lost
   LoadReport load;
+  LoadBound bound;
   PathSetReport path_sets;
   std::vector<NamedLoad> patterns;
   EffectiveBisection bisection;
+  RouteMeasures measures;     // shifts; the rest stands in `patterns` and `bisection`
   unsigned permutations = 0;  // that the bisection is the mean of
   bool any_sl = false;
   std::vector<std::string> notes;

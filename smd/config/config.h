@@ -64,6 +64,8 @@ struct SmConfig {
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
   VlChangeRule lane_cut = VlChangeRule::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
+  TrafficGoal auto_for = TrafficGoal::Both;
+  unsigned auto_budget_ms = 2000;
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
   unsigned lmc = 0;

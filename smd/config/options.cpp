@@ -129,6 +129,14 @@ Options sm_options() {
          &T::engine,
          checked_text("the name of an engine, such as \"updn\" or \"minhop\"", is_something))
           .means("Routing engine"),
+      sm("auto_for", &T::auto_for, choice({"uniform", "permutations", "both"}))
+          .means(
+              "Which traffic counts where the engine is auto: everybody to everybody, everybody to "
+              "one other, or both"),
+      sm("auto_budget_ms", &T::auto_budget_ms, number(0, 600000, "milliseconds"))
+          .means(
+              "What engine auto may spend on computing and measuring the routes of other engines, "
+              "by counted steps; 0 takes the first that does not refuse"),
       sm("roots", &T::roots, guid_list())
           .means("Switches that updn orients from; empty lets the engine choose"),
       sm("roots_file", &T::roots_file, path_or_nothing())

@@ -108,6 +108,8 @@ Settings make_settings(const Config& config) {
                         .root_choice = config.sm.root_choice,
                         .lane_cut = config.sm.lane_cut,
                         .gateways = config.sm.gateways,
+                        .auto_for = config.sm.auto_for,
+                        .auto_budget_ms = config.sm.auto_budget_ms,
                         .weights = config.sm.weights};
   out.multicast_trees = config.sm.multicast_trees;
   out.strategy =

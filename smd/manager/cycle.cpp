@@ -249,7 +249,10 @@ Duration Cycle::computing_time(const Routed& routed) const {
 
 void Cycle::on_routed(Routed routed) {
   if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
-  if (!rebalancing_) parts_.state.imbalanced = routed.tables.recomputed.has_value();
+  if (!rebalancing_) {
+    const bool engine_kept = !routed.tables.chosen_by.empty() && before_.in_force != nullptr;
+    parts_.state.imbalanced = routed.tables.recomputed.has_value() || engine_kept;
+  }
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",
               "engine={} used={} why=\"{}\"",
@@ -262,9 +265,14 @@ void Cycle::on_routed(Routed routed) {
   report_.engine_refused = std::move(routed.fallback_reason);
   report_.routed = !routed.tables.engine.empty();
   report_.routes = std::move(routed.routes);
+  report_.notes = routed.tables.notes;
+  report_.candidates = routed.tables.candidates;
   if (!report_.routes.acyclic)
     report_.cycle_text = print_cycle(*found_.fabric, report_.routes.cycle);
   if (routed.error) return fail(*routed.error);  // nothing is written that was not verified
+  if (!before_.in_force || before_.in_force->routing->notes != routed.tables.notes)
+    for (const std::string& note : routed.tables.notes)
+      log::info("route.note", "what=\"{}\"", note);
   ManagerState& state = parts_.state;
   state.orientation = routed.tables.orientation;
   if (round_ == 0) mark_verified();

@@ -185,6 +185,14 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   without_past.orientation = {};
   Routed fresh = compute_with(without_past, job.engine, Keep::Nothing);
   if (fresh.error) return std::nullopt;
+  if (fresh.tables.engine != now.engine) {
+    const TrafficGoal goal = job.engine_options.auto_for;
+    if (are_worth_a_change(*job.fabric, job.lids, now, fresh.tables, goal)) return fresh;
+    fresh = compute_with(without_past, now.engine, Keep::Nothing);
+    if (fresh.error) return std::nullopt;
+    fresh.tables.chosen_by = now.chosen_by;
+    fresh.tables.candidates = now.candidates;
+  }
   const auto peak_of = [&](const RoutingTables& tables, const VerifiedRoutes* verified) {
     return verified != nullptr ? verified->measure_load(*job.fabric).max
                                : measure_load(*job.fabric, job.lids, tables.lft).max;

@@ -39,8 +39,9 @@ struct Routed {
 
 /// For a fabric that is as it was, where the fullest channel carries over 5 % more than from
 /// scratch: the routes in force, rebalanced as far as that; where the engine does not get there,
-/// those from scratch. Nothing where the routes in force are balanced enough, or of another engine
-/// than the one asked for.
+/// those from scratch. Where the engine asked for leaves the choice to another one, which now would
+/// be another one: that one's, if they are worth a tenth more. Nothing where the routes in force
+/// are balanced enough, or of another engine than the one asked for.
 [[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);
 
 /// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.

@@ -165,6 +165,9 @@ nlohmann::json engine_state_json(const SubnetManager& manager) {
   const ActiveSubnet* now = manager.in_force();
   nlohmann::json out = {{"engine", now != nullptr ? now->routing->engine : configured},
                         {"engine_requested", trial ? trial->engine : configured}};
+  if (now != nullptr && !now->routing->notes.empty()) out["engine_notes"] = now->routing->notes;
+  if (now != nullptr && !now->routing->candidates.empty())
+    out["engine_candidates"] = candidates_json(now->routing->candidates);
   if (manager.is_trying_engine()) out["engine_undecided"] = true;
   if (!refused.empty()) out["engine_refused"] = refused;
   if (!refused.empty() && trial && trial->needs_force) out["engine_needs_force"] = true;

@@ -24,6 +24,13 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 
 using Part = std::pair<const char*, PhaseCost>;
 
+Json traffic_json(const RouteMeasures& measures) {
+  return {{"uniform", rounded(measures.uniform)},
+          {"permutations", rounded(measures.permutations)},
+          {"shifts", rounded(measures.shifts)},
+          {"worst_shift", rounded(measures.worst_shift)}};
+}
+
 Json costs(const std::vector<Part>& parts) {
   Json smps, virtual_ms, wall_ms;
   PhaseCost total;
@@ -167,6 +174,39 @@ Json routes_json(const RouteReport& routes) {
           {"max_hops", routes.max_hops}};
 }
 
+Json load_json(const LoadReport& load, double bound) {
+  Json out = {{"max", load.max},
+              {"mean", rounded(load.mean)},
+              {"stddev", rounded(load.stddev)},
+              {"max_per_gbps", rounded(load.per_gbps())}};
+  if (bound > 0) {
+    out["bound"] = rounded(bound);
+    out["ratio"] = rounded(load.fullest / bound);
+  }
+  return out;
+}
+
+Json candidates_json(const std::vector<EngineCandidate>& all) {
+  Json out = Json::array();
+  for (const EngineCandidate& each : all) {
+    Json one = {{"engine", each.engine}, {"taken", each.taken}};
+    if (!each.refused.empty()) one["refused"] = each.refused;
+    if (each.measured) {
+      one["worth"] = rounded(each.worth);
+      one["max_load"] = rounded(each.fullest);
+      one["against_bound"] = rounded(each.against_bound);
+      one["uniform"] = rounded(each.uniform);
+      one["permutations"] = rounded(each.permutations);
+      one["shifts"] = rounded(each.shifts);
+      one["worst_shift"] = rounded(each.worst_shift);
+      one["mean_hops"] = rounded(each.mean_hops);
+      one["vls"] = each.vls;
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 Json deadlock_json(const CycleReport& cycle) {
   Json steps = Json::array();
   if (!cycle.cycle_text.empty()) steps.push_back(cycle.cycle_text);
@@ -226,11 +266,11 @@ Json run_json(const CycleReport& cycle) {
               {"bring_up", bring_up_json(cycle)},
               {"routes", routes_json(cycle.routes)},
               {"deadlock", deadlock_json(cycle)},
-              {"load",
-               {{"max", cycle.load.max},
-                {"mean", rounded(cycle.load.mean)},
-                {"stddev", rounded(cycle.load.stddev)}}},
+              {"load", load_json(cycle.load, cycle.load_bound)},
               {"ports_out_of_reach", cycle.out_of_reach()}};
+  if (cycle.measures) out["traffic"] = traffic_json(*cycle.measures);
+  out["notes"] = cycle.notes;
+  if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
   if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
   return out;
 }
@@ -239,6 +279,29 @@ double peak_rss_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return rounded(static_cast<double>(usage.ru_maxrss) / 1024.0);
+}
+
+std::string print_per_gbps(const LoadReport& load) {
+  if (!load.mixed_speeds) return "";
+  return fmt::format(", {:.2f} per Gb/s on the fullest for its speed", load.per_gbps());
+}
+
+std::string print_load_bound(const LoadReport& load, double bound) {
+  const std::string least = load.mixed_speeds
+                                ? fmt::format("{:.2f} paths per Gb/s", bound / load.slowest_gbps)
+                                : fmt::format("{:.0f} paths", bound);
+  return fmt::format(
+      "{} must cross some channel whatever the routes; these have {:.2f} times as many on their "
+      "fullest",
+      least,
+      load.fullest / bound);
+}
+
+std::string print_shifts(const RouteMeasures& measures) {
+  return fmt::format(
+      "{:.1f} % of full rate, all shifts from switch to switch; {:.1f} % in the worst",
+      100 * measures.shifts,
+      100 * measures.worst_shift);
 }
 
 std::string print_bring_up(const CycleReport& cycle) {
@@ -272,10 +335,22 @@ std::string print_bring_up(const CycleReport& cycle) {
       routes.vls,
       routes.acyclic ? "yes" : "NO");
   out += fmt::format(
-      "  load       {} paths on the fullest link, {:.1f} on average, deviation {:.1f}\n",
+      "  load       {} paths on the fullest link, {:.1f} on average, deviation {:.1f}{}\n",
       cycle.load.max,
       cycle.load.mean,
-      cycle.load.stddev);
+      cycle.load.stddev,
+      print_per_gbps(cycle.load));
+  if (cycle.measures) {
+    if (cycle.load_bound > 0)
+      out += fmt::format("  bound      {}\n", print_load_bound(cycle.load, cycle.load_bound));
+    out +=
+        fmt::format("  uniform    {:.1f} % of full rate; random permutations {:.1f} % per flow\n",
+                    100 * cycle.measures->uniform,
+                    100 * cycle.measures->permutations);
+    out += fmt::format("  shifts     {}\n", print_shifts(*cycle.measures));
+  }
+  for (const std::string& note : cycle.notes)
+    out += fmt::format("  note       {}\n", printable(note));
   return out + trouble(cycle) + verdict(cycle) + "\n";
 }
 

@@ -28,6 +28,13 @@ struct ServiceReport {
 /// {"pairs", "unreachable", "loops", "minimal_pct", "mean_hops", "max_hops"}
 [[nodiscard]] nlohmann::ordered_json routes_json(const RouteReport& routes);
 
+/// {"max", "mean", "stddev", "max_per_gbps"}, and "bound" and "ratio" where a bound is known: not
+/// 0.
+[[nodiscard]] nlohmann::ordered_json load_json(const LoadReport& load, double bound);
+
+/// One object for each engine that `auto` weighed or could not have.
+[[nodiscard]] nlohmann::ordered_json candidates_json(const std::vector<EngineCandidate>& all);
+
 /// {"acyclic", "vls", "cycle"}
 [[nodiscard]] nlohmann::ordered_json deadlock_json(const CycleReport& cycle);
 
@@ -49,6 +56,16 @@ struct ServiceReport {
 [[nodiscard]] double peak_rss_mb();
 
 // Reports for people: one screen.
+
+/// ", 0.42 per Gb/s on the fullest for its speed" where links differ in speed, else nothing.
+[[nodiscard]] std::string print_per_gbps(const LoadReport& load);
+
+/// "15 paths must cross some channel whatever the routes; these have 1.40 times as many on their
+/// fullest".
+[[nodiscard]] std::string print_load_bound(const LoadReport& load, double bound);
+
+/// "48.4 % of full rate, all shifts from switch to switch; 33.3 % in the worst".
+[[nodiscard]] std::string print_shifts(const RouteMeasures& measures);
 
 [[nodiscard]] std::string print_bring_up(const CycleReport& cycle);
 

@@ -39,6 +39,10 @@ enum class VlChangeRule : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 /// whole group, by turns of destinations. LeastLoaded: as OwnFirst, but the one that carries least.
 enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
 
+/// For which traffic auto weighs routes: everybody to everybody, everybody to one other, or
+/// whichever of the two comes off worse.
+enum class TrafficGoal : std::uint8_t { Uniform, Permutations, Both };
+
 /// What the operator asks of routes: filled from the configuration in one place, carried whole.
 struct EngineOptions {
   /// updn: switches to orient from; empty lets the engine choose. Depth-first starts from the one
@@ -49,6 +53,11 @@ struct EngineOptions {
   RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
   VlChangeRule lane_cut = VlChangeRule::UpDown;                            // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
+
+  TrafficGoal auto_for = TrafficGoal::Both;  // auto
+
+  /// auto: how long it may compute and measure, in milliseconds of about 100,000 counted steps.
+  std::uint32_t auto_budget_ms = 2000;
 
   /// Demand of end ports, against the 1 of the rest: sorted by port GUID. I/O nodes that no balance
   /// shall count have 0.
@@ -109,6 +118,14 @@ class Engine {
     return std::nullopt;
   }
 };
+
+/// Whether routes of another engine are worth a tenth more than those in force: what auto asks at
+/// rest before it leaves an engine.
+[[nodiscard]] bool are_worth_a_change(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const RoutingTables& in_force,
+                                      const RoutingTables& others,
+                                      TrafficGoal goal);
 
 /// Names in alphabetical order.
 [[nodiscard]] std::vector<std::string_view> engine_names();

@@ -135,6 +135,22 @@ struct LoadRecord {
   std::uint64_t basis = 0;             // of what was counted: who sends, and the demand of each LID
 };
 
+/// An engine whose routes `auto` weighed, or could not have.
+struct EngineCandidate {
+  std::string engine;
+  std::string refused;  // why there are no routes of it; else empty
+  bool taken = false;
+  bool measured = false;     // what follows is known: it was not the only one
+  double worth = 0;          // what was compared; 1 would be best at everything that was asked for
+  double fullest = 0;        // paths on the fullest channel, as LoadReport::fullest
+  double against_bound = 1;  // that, in what any routes must carry there
+  double uniform = 0, permutations = 0, shifts = 0, worst_shift = 0;  // as RouteMeasures
+  double mean_hops = 0;
+  unsigned vls = 1;
+
+  friend bool operator==(const EngineCandidate&, const EngineCandidate&) = default;
+};
+
 struct RoutingTables {
   std::string engine;     // that made them
   std::string chosen_by;  // the engine that was asked and left it to that one; else empty
@@ -162,6 +178,9 @@ struct RoutingTables {
 
   /// What the caller should tell a human: "root 0x… is not here".
   std::vector<std::string> notes;
+
+  /// What `chosen_by` had to choose from, when it last did.
+  std::vector<EngineCandidate> candidates;
 };
 
 // Tables with default ports for switches that have none.

@@ -15,6 +15,7 @@
 #include "smd/program/program_report.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "smd/routing/verify/route_measures.h"
 
 namespace smd {
 
@@ -68,6 +69,8 @@ struct CycleReport {
   std::string engine_asked;  // empty before routes are computed
   std::string
       engine_refused;  // why `engine` took the place of `engine_asked`; empty when it did not
+  std::vector<std::string> notes;           // of the routes, for people
+  std::vector<EngineCandidate> candidates;  // that `auto` chose from
   std::optional<EngineTrial> trial;
   FabricCounts counts;
   bool routed = false;  // an engine made tables: `routes`, `load` and what follows speak of them
@@ -75,6 +78,8 @@ struct CycleReport {
   bool check_differs = false;  // what was kept of the check is not what the full one found
   std::string cycle_text;      // of a credit loop, when there is one
   LoadReport load;
+  double load_bound = 0;                  // as LoadBound::fullest; with `measures`, 0 otherwise
+  std::optional<RouteMeasures> measures;  // where somebody asked what the routes are worth
   double lft_entries_changed_pct = 0;
   TransitionReport transition;
   std::optional<Duration> provisional;  // from detection until provisional routes were in

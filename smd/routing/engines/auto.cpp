@@ -1,18 +1,83 @@
-// Asks other engines, the most particular ones first, and takes the first that accepts the fabric.
+// Asks other engines, measures their routes, and takes those that are worth most (decision 44).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/verify/load_bound.h"
+#include "smd/routing/verify/patterns.h"
+#include "smd/routing/verify/route_measures.h"
 
 namespace smd {
 namespace {
 
-// Those that know a shape and refuse whatever is none look at little before they say so.
-constexpr std::string_view kShapes[] = {"ftree", "dor", "hamming", "dragonfly"};
+/// A step is some 10 ns of one core, so that so many make a millisecond. Counted and not timed: a
+/// fabric has the same routes on every machine.
+constexpr std::uint64_t kStepsPerMs = 100'000;
+
+/// Candidates whose worth differs by less are as good: the earlier one is taken.
+constexpr double kAsGood = 0.02;
+
+/// Routes in force are left for others that are worth so many times as much.
+constexpr double kWorthAChange = 1.1;
+
+constexpr double kShiftsWeight = 0.05;
+constexpr double kHopsWeight = 0.05;
+constexpr double kLanesWeight = 0.02;
+
+/// Channels and switches that are looked at to find what any routes must carry.
+constexpr std::uint64_t kBoundSteps = 3'000'000;
+
+constexpr unsigned kPermutations = 50;
+
+struct CandidateEngine {
+  std::string_view name;
+  std::string_view because;
+  unsigned steps;  // for each pair of a switch and a LID
+  bool knows_shape = false;
+};
+
+/// In the order in which they are preferred where they are as good: closed forms first, which
+/// change least with the fabric, then what needs one VL.
+constexpr CandidateEngine kAsked[] = {
+    {"ftree", "which knows this shape", 1, true},
+    {"dor", "which knows this shape", 4, true},
+    {"hamming", "which knows this shape", 4, true},
+    {"dragonfly", "which knows this shape", 4, true},
+    {"updn", "as it suits every fabric", 2},
+    {"nue", "as it suits every fabric", 21},
+    {"dfsssp", "as its trees are balanced", 32},
+    {"itb-vl", "as its trees are balanced", 15},
+};
+
+struct FabricSize {
+  std::uint64_t switches = 0, lids = 0, hosts = 0, leaves = 0;
+
+  [[nodiscard]] std::uint64_t pairs() const { return switches * lids; }
+
+  /// Of measure_routes(): trees, permutations, shifts.
+  [[nodiscard]] std::uint64_t steps_of_measures() const {
+    return 2 * switches * hosts + 10 * kPermutations * hosts + 5 * leaves * hosts;
+  }
+};
+
+FabricSize size_of(const Fabric& fabric, const LidMap& lids) {
+  FabricSize out{.switches = fabric.switch_count()};
+  for (const PortIdx owner : lids.owner) out.lids += owner != kNone<PortIdx> ? 1 : 0;
+  IndexVector<SwitchIdx, char> leaf(fabric.switch_count(), 0);
+  for (const PortIdx host : find_hosts(fabric, lids)) {
+    ++out.hosts;
+    leaf[fabric.switch_of[fabric.node_of[fabric.peer[host]]]] = 1;
+  }
+  out.leaves = static_cast<std::uint64_t>(std::ranges::count(leaf, 1));
+  return out;
+}
 
 bool has_rings(const Fabric& fabric) {
   const SwitchGraph graph = SwitchGraph{fabric}.without_parallels();
@@ -27,21 +92,64 @@ bool is_mostly_known(const Fabric& fabric, const Fabric& before) {
   return 2 * known >= fabric.switch_count();
 }
 
-struct Candidate {
-  std::string_view engine;
-  std::string_view because;
+/// What is compared, against the best of all.
+struct BestMeasures {
+  double uniform = 0, permutations = 0, shifts = 0;
+  double hops = 0;  // fewest
+
+  void add(const EngineCandidate& each) {
+    if (!each.refused.empty()) return;
+    uniform = std::max(uniform, each.uniform);
+    permutations = std::max(permutations, each.permutations);
+    shifts = std::max(shifts, each.shifts);
+    hops = hops == 0 ? each.mean_hops : std::min(hops, each.mean_hops);
+  }
+
+  [[nodiscard]] double worth(const EngineCandidate& each, TrafficGoal goal) const {
+    const auto share = [](double own, double best) { return best > 0 ? own / best : 1; };
+    const double uniform_share = share(each.uniform, uniform);
+    const double permutations_share = share(each.permutations, permutations);
+    double worth = goal == TrafficGoal::Uniform ? uniform_share
+                   : goal == TrafficGoal::Permutations
+                       ? permutations_share
+                       : std::min(uniform_share, permutations_share);
+    worth += kShiftsWeight * share(each.shifts, shifts);
+    if (hops > 0) worth -= kHopsWeight * (each.mean_hops / hops - 1);
+    return each.vls > 1 ? worth - kLanesWeight : worth;
+  }
 };
+
+void measure(const Fabric& fabric,
+             const LidMap& lids,
+             const RoutingTables& tables,
+             EngineCandidate& out) {
+  const RouteMeasures found =
+      measure_routes(fabric, lids, tables.lft, {.permutations = kPermutations});
+  out.measured = true;
+  out.fullest = found.load.fullest;
+  out.uniform = found.uniform;
+  out.permutations = found.permutations;
+  out.shifts = found.shifts;
+  out.worst_shift = found.worst_shift;
+  out.mean_hops = found.mean_hops;
+  out.vls = tables.vls;
+}
+
+void weigh(std::vector<EngineCandidate>& all, TrafficGoal goal) {
+  BestMeasures best;
+  for (const EngineCandidate& each : all) best.add(each);
+  for (EngineCandidate& each : all) each.worth = each.refused.empty() ? best.worth(each, goal) : 0;
+}
 
 class Auto final : public Engine {
  public:
   std::string_view name() const override { return "auto"; }
 
   std::string_view contract() const override {
-    return "Any fabric, by another engine: fat trees by ftree, meshes and tori by dor, flattened "
-           "butterflies by hamming, dragonflies by dragonfly; of the rest those without rings by "
-           "updn, which is shortest there, others by nue where there are two VLs, else by updn. "
-           "The first that does not refuse makes the routes, with its own VLs, SLs and deadlock "
-           "argument; notes say which and why. Stays with the engine that made the routes in force "
+    return "Any fabric, by another engine: ftree, dor, hamming, dragonfly, updn, nue, dfsssp and "
+           "itb-vl compute their routes as far as the budget allows, and those are taken that are "
+           "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
+           "argument. Notes say what each had. Stays with the engine that made the routes in force "
            "as long as that one does not refuse, unless most switches are new.";
   }
 
@@ -50,46 +158,164 @@ class Auto final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     std::string refusals;
-    for (const Candidate& candidate : list_candidates(fabric, request)) {
-      const Engine* const engine = find_engine(candidate.engine);
-      if (engine == nullptr) continue;
-      auto tables = engine->compute(fabric, lids, request);
-      if (tables && !request.vl_changes && !tables->sl_to_vl.empty()) {
-        refusals += fmt::format("; {}: its routes change lanes on the way", candidate.engine);
-      } else if (tables) {
-        tables->chosen_by = name();
-        tables->notes.insert(
-            tables->notes.begin(),
-            fmt::format("auto: {}, {}{}", candidate.engine, candidate.because, refusals));
-        return tables;
-      } else {
-        refusals += "; " + tables.error().context;
-      }
-    }
-    return fail(Errc::Unsupported, "auto: every engine refuses" + refusals);
+    if (auto kept = stay(fabric, lids, request, refusals)) return std::move(*kept);
+    return Choice{fabric, lids, request}.run(refusals);
   }
 
-  static std::vector<Candidate> list_candidates(const Fabric& fabric,
-                                                const RoutingRequest& request) {
-    std::vector<Candidate> candidates;
-    std::string_view before;
-    if (request.in_force != nullptr && is_mostly_known(fabric, *request.in_force->fabric))
-      before = request.in_force->routing->engine;
-    const auto add = [&](std::string_view engine, std::string_view because) {
-      if (engine != before) candidates.push_back({engine, because});
-    };
-    if (!before.empty() && before != "auto")
-      candidates.push_back({before, "which made the routes in force"});
-    for (const std::string_view shape : kShapes) add(shape, "which knows this shape");
-    if (!has_rings(fabric)) add("updn", "as there are no rings");
-    const unsigned vls = request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls;
-    if (vls > 1) add("nue", "as no other shape is known");
-    add("updn", "as it suits every fabric");
-    return candidates;
+  /// By the engine that made the routes in force; nothing, and why, where there is none or it
+  /// refuses.
+  static std::optional<RoutingTables> stay(const Fabric& fabric,
+                                           const LidMap& lids,
+                                           const RoutingRequest& request,
+                                           std::string& refusals) {
+    if (request.in_force == nullptr || !is_mostly_known(fabric, *request.in_force->fabric))
+      return std::nullopt;
+    const RoutingTables& before = *request.in_force->routing;
+    const Engine* const engine = find_engine(before.engine);
+    if (engine == nullptr || before.engine == "auto") return std::nullopt;
+    auto tables = engine->compute(fabric, lids, request);
+    if (const std::string why = why_not(tables, request); !why.empty()) {
+      refusals = fmt::format("; {}: {}", before.engine, why);
+      return std::nullopt;
+    }
+    tables->chosen_by = "auto";
+    tables->candidates = before.candidates;
+    tables->notes.insert(tables->notes.begin(),
+                         fmt::format("auto: {}, which made the routes in force", before.engine));
+    return std::move(*tables);
   }
+
+  /// Empty: the tables can be taken.
+  static std::string why_not(const Result<RoutingTables>& tables, const RoutingRequest& request) {
+    if (!tables) return tables.error().context;
+    if (!request.vl_changes && !tables->sl_to_vl.empty())
+      return "its routes change lanes on the way";
+    return "";
+  }
+
+  class Choice {
+   public:
+    Choice(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
+        : fabric_(fabric),
+          lids_(lids),
+          request_(request),
+          size_(size_of(fabric, lids)),
+          left_(request.options.auto_budget_ms * kStepsPerMs) {}
+
+    Result<RoutingTables> run(std::string refusals) {
+      const unsigned vls = request_.max_vls == 0 ? count_common_vls(fabric_) : request_.max_vls;
+      const bool rings = has_rings(fabric_);
+      for (const CandidateEngine& each : kAsked) {
+        const bool for_rings = each.name != "updn" && !each.knows_shape;
+        if (!for_rings || (rings && vls > 1) || (rings && each.name == "nue")) ask(each);
+      }
+      if (tables_.empty()) return fail(Errc::Unsupported, "auto: every engine refuses" + refusals);
+      const std::size_t chosen = choose();
+      RoutingTables out = std::move(tables_[chosen].second);
+      const std::size_t at = tables_[chosen].first;
+      candidates_[at].taken = true;
+      out.chosen_by = "auto";
+      std::vector<std::string> notes{describe_choice(at, refusals)};
+      for (const EngineCandidate& each : candidates_) notes.push_back(describe(each));
+      out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
+      out.candidates = std::move(candidates_);
+      return out;
+    }
+
+   private:
+    /// The first that does not refuse is asked whatever it costs.
+    void ask(const CandidateEngine& each) {
+      EngineCandidate candidate{.engine = std::string(each.name)};
+      const std::uint64_t steps = each.steps * size_.pairs() + size_.steps_of_measures();
+      if (!tables_.empty() && steps > left_) {
+        candidate.refused = "not asked: it would exceed the budget";
+        candidates_.push_back(std::move(candidate));
+        return;
+      }
+      auto tables = find_engine(each.name)->compute(fabric_, lids_, request_);
+      candidate.refused = why_not(tables, request_);
+      if (candidate.refused.empty()) {
+        left_ -= std::min(left_, steps);
+        candidate.vls = tables->vls;
+        tables_.emplace_back(candidates_.size(), std::move(*tables));
+      }
+      candidates_.push_back(std::move(candidate));
+    }
+
+    /// Among `tables_`. Where there is no choice nothing is measured.
+    std::size_t choose() {
+      if (tables_.size() == 1) return 0;
+      const double bound = find_load_bound(fabric_, lids_, kBoundSteps).fullest;
+      for (const auto& [at, tables] : tables_) {
+        measure(fabric_, lids_, tables, candidates_[at]);
+        candidates_[at].against_bound = bound > 0 ? candidates_[at].fullest / bound : 1;
+      }
+      weigh(candidates_, request_.options.auto_for);
+      double best = 0;
+      for (const auto& [at, tables] : tables_) best = std::max(best, candidates_[at].worth);
+      std::size_t chosen = 0;
+      while (candidates_[tables_[chosen].first].worth < best - kAsGood) ++chosen;
+      return chosen;
+    }
+
+    [[nodiscard]] std::string describe_choice(std::size_t at, const std::string& refusals) const {
+      const EngineCandidate& taken = candidates_[at];
+      const auto& asked =
+          *std::ranges::find(kAsked, std::string_view(taken.engine), &CandidateEngine::name);
+      const bool most = std::ranges::none_of(
+          candidates_, [&](const EngineCandidate& each) { return each.worth > taken.worth; });
+      return fmt::format("auto: {}, {}{}",
+                         taken.engine,
+                         !taken.measured ? asked.because
+                         : most          ? "worth most here"
+                                         : "as good as any here",
+                         refusals);
+    }
+
+    static std::string describe(const EngineCandidate& each) {
+      if (!each.refused.empty()) return fmt::format("auto: {}: {}", each.engine, each.refused);
+      if (!each.measured) return fmt::format("auto: {}: there is no other to compare", each.engine);
+      return fmt::format(
+          "auto: {}: worth {:.3f}; uniform {:.1f} %, permutations {:.1f} %, shifts {:.1f} % "
+          "({:.1f} "
+          "in the worst), {:.0f} paths on the fullest channel ({:.2f} times the least), {:.2f} "
+          "hops, {} VL{}",
+          each.engine,
+          each.worth,
+          100 * each.uniform,
+          100 * each.permutations,
+          100 * each.shifts,
+          100 * each.worst_shift,
+          each.fullest,
+          each.against_bound,
+          each.mean_hops,
+          each.vls,
+          each.vls == 1 ? "" : "s");
+    }
+
+    const Fabric& fabric_;
+    const LidMap& lids_;
+    const RoutingRequest& request_;
+    FabricSize size_;
+    std::uint64_t left_;
+    std::vector<EngineCandidate> candidates_;
+    std::vector<std::pair<std::size_t, RoutingTables>> tables_;  // and whose of `candidates_`
+  };
 };
 
 }  // namespace
+
+bool are_worth_a_change(const Fabric& fabric,
+                        const LidMap& lids,
+                        const RoutingTables& in_force,
+                        const RoutingTables& others,
+                        TrafficGoal goal) {
+  std::vector<EngineCandidate> both(2);
+  measure(fabric, lids, in_force, both[0]);
+  measure(fabric, lids, others, both[1]);
+  weigh(both, goal);
+  return both[1].worth >= kWorthAChange * both[0].worth;
+}
 
 const Engine& auto_engine() {
   static const Auto engine;

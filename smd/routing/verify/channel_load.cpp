@@ -95,19 +95,48 @@ LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const Forwardi
   for (const PortIdx destination : find_hosts(fabric, lids))
     load.add_tree(lids.base[destination], destination, hosts);
 
-  return summarise_load(find_channels(fabric), load.all());
+  return summarise_load(fabric, find_channels(fabric), load.all());
 }
 
-LoadReport summarise_load(const std::vector<PortIdx>& channels,
+std::uint64_t link_mbps(const Fabric& fabric, PortIdx port) {
+  return std::uint64_t{lanes(active_width(fabric.port_info[port]))} *
+         lane_mbps(link_speed(fabric, port));
+}
+
+ChannelSpeeds::ChannelSpeeds(const Fabric& fabric, const std::vector<PortIdx>& channels)
+    : fabric_(fabric) {
+  std::uint64_t slowest = 0, fastest = 0;
+  for (const PortIdx channel : channels) {
+    const std::uint64_t own = link_mbps(fabric, channel);
+    if (own == 0) continue;
+    slowest = slowest == 0 ? own : std::min(slowest, own);
+    fastest = std::max(fastest, own);
+  }
+  known_ = slowest != 0;
+  mixed_ = slowest != fastest;
+  slowest_ = known_ ? slowest : 1;
+}
+
+LoadReport summarise_load(const Fabric& fabric,
+                          const std::vector<PortIdx>& channels,
                           const IndexVector<PortIdx, std::uint64_t>& load) {
   LoadReport report;
   if (channels.empty()) return report;
   const auto count = static_cast<double>(channels.size());
+  const ChannelSpeeds speeds(fabric, channels);
+  report.mixed_speeds = speeds.mixed();
+  if (speeds.known()) report.slowest_gbps = static_cast<double>(speeds.slowest()) / 1000;
   double sum = 0;
   for (const PortIdx channel : channels) {
     report.max = std::max(report.max, load[channel]);
+    if (speeds.mixed()) {
+      report.fullest = std::max(report.fullest,
+                                static_cast<double>(load[channel] * speeds.slowest()) /
+                                    static_cast<double>(speeds.of(channel)));
+    }
     sum += static_cast<double>(load[channel]);
   }
+  if (!speeds.mixed()) report.fullest = static_cast<double>(report.max);
   report.mean = sum / count;
   double squares = 0;
   for (const PortIdx channel : channels) {

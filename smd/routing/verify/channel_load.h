@@ -2,6 +2,7 @@
 // only; tables may be any.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,6 +16,41 @@ struct LoadReport {
   std::uint64_t max = 0;
   double mean = 0;
   double stddev = 0;  // population
+
+  // Where links differ in speed, the channel with most paths need not be the fullest.
+  bool mixed_speeds = false;
+  double fullest = 0;       // paths on the fullest channel, were it as fast as the slowest
+  double slowest_gbps = 0;  // 0: no speed is known
+
+  [[nodiscard]] double per_gbps() const { return slowest_gbps > 0 ? fullest / slowest_gbps : 0; }
+
+  friend bool operator==(const LoadReport&, const LoadReport&) = default;
+};
+
+/// Data rate of a link in Mbit/s; 0: unknown.
+[[nodiscard]] std::uint64_t link_mbps(const Fabric& fabric, PortIdx port);
+
+/// How fast channels are. One of unknown rate is taken for one of the slowest.
+class ChannelSpeeds {
+ public:
+  ChannelSpeeds(const Fabric& fabric, const std::vector<PortIdx>& channels);
+
+  /// In Mbit/s; 1 where no rate is known.
+  [[nodiscard]] std::uint64_t of(PortIdx channel) const {
+    return mixed_ ? std::max(link_mbps(fabric_, channel), slowest_) : slowest_;
+  }
+
+  [[nodiscard]] std::uint64_t slowest() const { return slowest_; }
+
+  [[nodiscard]] bool mixed() const { return mixed_; }
+
+  [[nodiscard]] bool known() const { return known_; }
+
+ private:
+  const Fabric& fabric_;
+  std::uint64_t slowest_ = 1;
+  bool mixed_ = false;
+  bool known_ = false;
 };
 
 [[nodiscard]] LoadReport measure_load(const Fabric& fabric,
@@ -22,7 +58,8 @@ struct LoadReport {
                                       const ForwardingTables& tables);
 
 /// Of the loads of `channels`.
-[[nodiscard]] LoadReport summarise_load(const std::vector<PortIdx>& channels,
+[[nodiscard]] LoadReport summarise_load(const Fabric& fabric,
+                                        const std::vector<PortIdx>& channels,
                                         const IndexVector<PortIdx, std::uint64_t>& load);
 
 /// Ports of switches that lead to another switch, ascending.

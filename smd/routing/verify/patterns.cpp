@@ -15,11 +15,6 @@ namespace {
 // A set with senders on more of the switches than one in so many is followed as a whole tree.
 constexpr std::size_t kSparse = 8;
 
-double rate(const Fabric& fabric, PortIdx port) {
-  return static_cast<double>(lanes(active_width(fabric.port_info[port]))) *
-         lane_mbps(link_speed(fabric, port));
-}
-
 // Packets from each switch to every host of one set.
 struct Senders {
   std::map<SwitchIdx, std::uint64_t> by_switch;
@@ -99,19 +94,13 @@ class Measurer {
 
   void sum_up() {
     report_.max_host = *std::ranges::max_element(received_);
-    double host_rate = 0;
-    for (const PortIdx host : hosts_) {
-      if (const double own = rate(fabric_, host); own > 0 && (host_rate == 0 || own < host_rate))
-        host_rate = own;
-    }
     const std::vector<PortIdx> channels = find_channels(fabric_);
+    const IndexVector<PortIdx, double> capacity = find_capacities(fabric_, hosts_);
     double busiest = report_.max_host;
     for (const PortIdx channel : channels) {
       report_.max = std::max(report_.max, load_[channel]);
       report_.mean += load_[channel] / static_cast<double>(channels.size());
-      const double own = rate(fabric_, channel);
-      const double capacity = own > 0 && host_rate > 0 ? own / host_rate : 1;
-      busiest = std::max(busiest, load_[channel] / capacity);
+      busiest = std::max(busiest, load_[channel] / capacity[channel]);
     }
     for (const PortIdx channel : channels) {
       const double off = load_[channel] - report_.mean;
@@ -240,6 +229,22 @@ std::vector<std::uint32_t> next_diagonally(std::span<const std::uint32_t> dims) 
   return next;
 }
 
+IndexVector<PortIdx, double> find_capacities(const Fabric& fabric, std::span<const PortIdx> hosts) {
+  std::uint64_t slowest = 0;
+  for (const PortIdx host : hosts) {
+    if (const std::uint64_t own = link_mbps(fabric, host);
+        own > 0 && (slowest == 0 || own < slowest))
+      slowest = own;
+  }
+  IndexVector<PortIdx, double> out(fabric.port_count(), 1.0);
+  for (const PortIdx channel : find_channels(fabric)) {
+    const std::uint64_t own = link_mbps(fabric, channel);
+    if (own > 0 && slowest > 0)
+      out[channel] = static_cast<double>(own) / static_cast<double>(slowest);
+  }
+  return out;
+}
+
 PatternLoad measure_pattern(const Fabric& fabric,
                             const LidMap& lids,
                             const ForwardingTables& tables,
@@ -261,6 +266,7 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
   EffectiveBisection out;
   Rng rng(seed);
   ChannelLoad load(fabric, tables);
+  const IndexVector<PortIdx, double> capacity = find_capacities(fabric, hosts);
   double sum = 0;
   unsigned measured = 0;
   std::vector<PortIdx> channels;   // flow by flow
@@ -284,10 +290,11 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
     for (const PortIdx channel : channels) load.add(channel, 1);
     double shares = 0;
     for (std::size_t flow = 0; flow < flows; ++flow) {
-      std::uint64_t most = 1;
-      for (std::size_t at = first[flow]; at < first[flow + 1]; ++at)
-        most = std::max(most, load.of(channels[at]));
-      shares += 1 / static_cast<double>(most);
+      double most = 1;
+      for (std::size_t at = first[flow]; at < first[flow + 1]; ++at) {
+        most = std::max(most, static_cast<double>(load.of(channels[at])) / capacity[channels[at]]);
+      }
+      shares += 1 / most;
     }
     const double mean = shares / static_cast<double>(flows);
     sum += mean;

@@ -78,6 +78,11 @@ struct PatternLoad {
   double throughput = 1;  // of its full rate that every host can send at once, at most 1
 };
 
+/// By channel between switches: what it carries, in what the slowest of the hosts sends at full
+/// rate. 1 where a rate is unknown.
+[[nodiscard]] IndexVector<PortIdx, double> find_capacities(const Fabric& fabric,
+                                                           std::span<const PortIdx> hosts);
+
 /// Channels that are faster or slower than the slowest host's link carry accordingly more or less;
 /// an unknown rate is taken for the same. Requires: pattern is about `hosts`.
 [[nodiscard]] PatternLoad measure_pattern(const Fabric& fabric,
@@ -93,8 +98,8 @@ struct EffectiveBisection {
 };
 
 /// Over random permutations of the hosts: a flow gets one part in as many as there are flows on the
-/// busiest channel of its path (Schneider, Hoefler and Lumsdaine, ORCS, 2009). Channels count as
-/// equally fast.
+/// busiest channel of its path (Schneider, Hoefler and Lumsdaine, ORCS, 2009), of what that channel
+/// carries.
 [[nodiscard]] EffectiveBisection measure_effective_bisection(const Fabric& fabric,
                                                              const LidMap& lids,
                                                              const ForwardingTables& tables,

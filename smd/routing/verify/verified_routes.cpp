@@ -624,7 +624,7 @@ bool VerifiedRoutes::agrees_with(const RouteReport& full) const {
 }
 
 LoadReport VerifiedRoutes::measure_load(const Fabric& fabric) const {
-  return summarise_load(find_channels(fabric), load_);
+  return summarise_load(fabric, find_channels(fabric), load_);
 }
 
 RouteCheck check_route_changes(const VerifiedRoutes* verified,

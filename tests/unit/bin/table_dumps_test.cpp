@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/bin/lft_dump.h"
-#include "smd/bin/path_sl_dump.h"
-#include "smd/bin/sl2vl_dump.h"
+#include "smd/bin/table_dumps.h"
 
 namespace smd::bin {
 namespace {

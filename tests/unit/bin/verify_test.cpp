@@ -308,5 +308,25 @@ TEST(Verify, PatternsAndBisectionOfARing) {
   EXPECT_LE(report.bisection.mean, 1.0);
 }
 
+TEST(Verify, SaysHowMuchIsLeftToWin) {
+  // Three switches with a host each could send directly; these all go one way round.
+  const auto input = join(ring(true), tables(true));
+  ASSERT_TRUE(input);
+  const VerifyReport report = verify_tables(*input, false, 1);
+  EXPECT_EQ(report.load.max, 3u);
+  EXPECT_EQ(report.bound.fullest, 1);
+  EXPECT_EQ(report.measures.shifts, 2 / 3.0) << "one way round in one step, in two for the other";
+  EXPECT_EQ(report.measures.worst_shift, 0.5);
+  const std::string text = print_verify(report);
+  EXPECT_THAT(text,
+              HasSubstr("  bound        1 paths must cross some channel whatever the routes; "
+                        "these have 3.00 times as many on their fullest\n"));
+  EXPECT_THAT(text, HasSubstr("  shifts       66.7 % of full rate"));
+  const auto json = verify_json(report);
+  EXPECT_EQ(json.at("load").at("bound"), 1);
+  EXPECT_EQ(json.at("load").at("ratio"), 3);
+  EXPECT_EQ(json.at("shifts").at("worst"), 0.5);
+}
+
 }  // namespace
 }  // namespace smd::bin

@@ -74,6 +74,8 @@ root_choice = "central"
 orientation = "depth-first"
 lane_cut = "cycles"
 gateways = "least-loaded"
+auto_for = "permutations"
+auto_budget_ms = 500
 multicast_trees = "dual-path"
 weights = ["0x20:0", "0x0000000000000010:65535"]
 lid_min = 0x10
@@ -98,6 +100,8 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
   EXPECT_EQ(config.sm.lane_cut, VlChangeRule::MinimalCycles);
   EXPECT_EQ(config.sm.gateways, GatewayChoice::LeastLoaded);
+  EXPECT_EQ(config.sm.auto_for, TrafficGoal::Permutations);
+  EXPECT_EQ(config.sm.auto_budget_ms, 500u);
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
   EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fabric_text.h"
+#include "tests/unit/routing/support/generated.h"
 
 namespace smd {
 namespace {
@@ -34,6 +35,32 @@ TEST(RouteJob, KeepsRoutesThatAutoMade) {
   ASSERT_FALSE(again.error);
   EXPECT_EQ(again.tables.lft, first.tables.lft);
   EXPECT_THAT(again.tables.notes.at(0), testing::HasSubstr("which made the routes in force"));
+}
+
+TEST(RouteJob, AutoLeavesAnEngineAtRestWhereAnotherIsWorthATenthMore) {
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  RouteJob job{.fabric = g.shared, .lids = g.lids, .engine = "auto", .max_vls = 8};
+  const auto rest_with = [&](const std::string& engine) {
+    RouteJob of_engine = job;
+    of_engine.engine = engine;
+    Routed made = compute_routed(of_engine);
+    EXPECT_FALSE(made.error);
+    made.tables.chosen_by = "auto";
+    job.orientation = made.tables.orientation;
+    job.in_force = in_force(job, made);
+    return compute_rebalance(job);
+  };
+  const std::string best = compute_routed(job).tables.engine;
+  const auto other = rest_with("updn");
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->error);
+  EXPECT_EQ(other->tables.engine, best);
+  EXPECT_EQ(other->tables.chosen_by, "auto");
+  job.in_force = in_force(job, *other);
+  job.orientation = other->tables.orientation;
+  EXPECT_FALSE(compute_rebalance(job)) << "and there it ends";
+  ASSERT_EQ(best, "dor");
+  EXPECT_FALSE(rest_with("hamming")) << "a torus of four by four is one, and as good";
 }
 
 /// With one LID less than there are.

@@ -37,6 +37,9 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
   EXPECT_EQ(read("lane_cut=dfs").lane_cut, VlChangeRule::DepthFirst);
   EXPECT_EQ(read("lane_cut=cycles").lane_cut, VlChangeRule::MinimalCycles);
   EXPECT_EQ(read("lane_cut=updown").lane_cut, VlChangeRule::UpDown);
+  EXPECT_EQ(read("auto_for=uniform").auto_for, TrafficGoal::Uniform);
+  EXPECT_EQ(read("auto_for=permutations").auto_for, TrafficGoal::Permutations);
+  EXPECT_EQ(read("auto_for=both").auto_for, TrafficGoal::Both);
   EXPECT_EQ(read("gateways=uniform").gateways, GatewayChoice::Uniform);
   EXPECT_EQ(read("gateways=least").gateways, GatewayChoice::LeastLoaded);
   EXPECT_EQ(read("gateways=own").gateways, GatewayChoice::OwnFirst);
@@ -59,7 +62,8 @@ TEST(OpensmOptions, BlanksAndSemicolonsSeparateWords) {
 
 TEST(OpensmOptions, AnUnknownWordIsNamedWithThoseThatThereAre) {
   EXPECT_THAT(complaint("rots=0x1"), HasSubstr("rots=0x1"));
-  EXPECT_THAT(complaint("rots=0x1"), HasSubstr("no such option; there are any_sl, gateways, keep"));
+  EXPECT_THAT(complaint("rots=0x1"),
+              HasSubstr("no such option; there are any_sl, auto_for, gateways, keep"));
   EXPECT_THAT(complaint("/var/log/events.json"), HasSubstr("no such option"));
   EXPECT_THAT(complaint("vls"), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(complaint("=4"), HasSubstr("no such option"));
@@ -115,10 +119,11 @@ TEST(OpensmOptions, AKeyStandsOnce) {
 
 TEST(OpensmOptions, PrintedOptionsReadBackTheSame) {
   EXPECT_EQ(print_options({}), "");
-  for (const char* text : {"any_sl=yes gateways=least keep=no lane_cut=dfs orientation=dfs "
-                           "relieve=yes roots=0x1,0x2 seed=7 "
-                           "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
-                           "gateways=uniform lane_cut=cycles"}) {
+  for (const char* text :
+       {"any_sl=yes auto_for=uniform gateways=least keep=no lane_cut=dfs orientation=dfs "
+        "relieve=yes roots=0x1,0x2 seed=7 "
+        "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
+        "gateways=uniform lane_cut=cycles"}) {
     const Options options = read(text);
     EXPECT_EQ(read(print_options(options)), options) << text;
     EXPECT_NE(options, Options{});

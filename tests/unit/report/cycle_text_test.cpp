@@ -57,6 +57,46 @@ TEST(ReportOfARefusal, HasTheReasonAndNoResult) {
             "sw-0-0:1 down: FAILED: engine dor: no mesh or torus: two planes\n");
 }
 
+TEST(ReportOfRoutes, CountsBySpeedWhereLinksDiffer) {
+  LoadReport load{.max = 40, .mean = 20, .fullest = 30, .slowest_gbps = 100};
+  EXPECT_EQ(print_per_gbps(load), "");
+  EXPECT_THAT(print_load_bound(load, 15), testing::StartsWith("15 paths must cross"));
+  load.mixed_speeds = true;
+  EXPECT_EQ(print_per_gbps(load), ", 0.30 per Gb/s on the fullest for its speed");
+  EXPECT_EQ(
+      print_load_bound(load, 15),
+      "0.15 paths per Gb/s must cross some channel whatever the routes; these have 2.00 times "
+      "as many on their fullest");
+  const Json known = load_json(load, 15);
+  EXPECT_EQ(known.at("max_per_gbps"), 0.3);
+  EXPECT_EQ(known.at("ratio"), 2);
+  EXPECT_FALSE(load_json(load, 0).contains("bound"));
+}
+
+TEST(ReportOfRoutes, SaysWhatWasAskedAndWhatTheEngineNotes) {
+  CycleReport cycle;
+  cycle.routed = true;
+  EXPECT_THAT(print_bring_up(cycle), testing::Not(testing::HasSubstr("uniform")));
+  EXPECT_FALSE(run_json(cycle).contains("traffic"));
+  EXPECT_FALSE(run_json(cycle).contains("candidates"));
+  cycle.load = {.max = 30, .fullest = 30};
+  cycle.load_bound = 15;
+  cycle.measures = RouteMeasures{.uniform = 0.5, .permutations = 0.25, .shifts = 0.125};
+  cycle.notes = {"torus 5 x 5"};
+  cycle.candidates = {{.engine = "dor", .taken = true, .measured = true, .worth = 1.05},
+                      {.engine = "ftree", .refused = "no tree"}};
+  const std::string text = print_bring_up(cycle);
+  EXPECT_THAT(text, testing::HasSubstr("  bound      15 paths must cross"));
+  EXPECT_THAT(text, testing::HasSubstr("50.0 % of full rate; random permutations 25.0 %"));
+  EXPECT_THAT(text, testing::HasSubstr("  note       torus 5 x 5\n"));
+  const Json run = run_json(cycle);
+  EXPECT_EQ(run.at("traffic").at("shifts"), 0.125);
+  EXPECT_EQ(run.at("notes"), Json::array({"torus 5 x 5"}));
+  EXPECT_EQ(run.at("candidates")[0].at("worth"), 1.05);
+  EXPECT_EQ(run.at("candidates")[1].at("refused"), "no tree");
+  EXPECT_FALSE(run.at("candidates")[1].contains("worth"));
+}
+
 TEST(Csv, NothingIsAnEmptyHeader) { EXPECT_EQ(print_csv({}), "\n"); }
 
 }  // namespace

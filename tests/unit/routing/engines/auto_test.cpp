@@ -1,15 +1,18 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
 #include "smd/routing/verify/check_routes.h"
+#include "smd/routing/verify/route_measures.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -38,15 +41,21 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                          ::testing::Values(Choice{"fat-tree:k=8,levels=3", "ftree"},
                                            Choice{"torus:dims=4.4", "dor"},
                                            Choice{"torus:dims=5.4,mesh=1", "dor"},
-                                           Choice{"hamming:dims=4.4,hosts=2", "hamming"},
+                                           Choice{"hamming:dims=4.4,hosts=4", "hamming"},
                                            Choice{"dragonfly", "dragonfly"},
-                                           Choice{"irregular:switches=16,seed=1", "nue"}));
+                                           Choice{"irregular:switches=16,seed=1", "itb-vl"}));
 
 TEST(Auto, SaysWhoRefusedAndWhy) {
   const Generated g = irregular(16, 1, 1);
   const RoutingTables tables = compute("auto", g.fabric, g.lids, {.max_vls = 1});
-  EXPECT_EQ(tables.engine, "updn");
-  EXPECT_THAT(tables.notes[0], StartsWith("auto: updn, as it suits every fabric"));
+  EXPECT_THAT(tables.notes[0], StartsWith("auto: " + tables.engine + ", "));
+  EXPECT_THAT(tables.notes, Contains(StartsWith("auto: dor: no mesh or torus")));
+  EXPECT_THAT(tables.notes, Contains(StartsWith("auto: updn: worth ")));
+  for (const EngineCandidate& each : tables.candidates) {
+    EXPECT_NE(each.engine, "dfsssp") << "there is one VL";
+    EXPECT_EQ(each.measured, each.refused.empty()) << each.engine;
+    EXPECT_EQ(each.taken, each.engine == tables.engine);
+  }
 }
 
 TEST(Auto, TakesUpDownWhereThereAreNoRings) {
@@ -96,7 +105,129 @@ TEST(Auto, PassesOverEnginesWhoseMapsCannotBeWritten) {
   const RoutingTables tables = compute("auto", g.fabric, g.lids, {.vl_changes = false});
   EXPECT_NE(tables.engine, "dor");
   EXPECT_TRUE(tables.sl_to_vl.empty());
-  EXPECT_THAT(tables.notes[0], HasSubstr("dor: its routes change lanes"));
+  EXPECT_THAT(tables.notes, Contains(HasSubstr("dor: its routes change lanes")));
+}
+
+/// Two levels, more hosts than cables up, trunks of two with holes.
+Fabric uneven_tree() {
+  std::string text;
+  for (unsigned leaf = 0; leaf < 9; ++leaf) {
+    for (unsigned cable = 0; cable < 8; ++cable) {
+      if ((leaf * 5 + cable * 3) % 11 < 3) continue;
+      text += fmt::format("S{}-S{} ", leaf + 11, cable / 2 + 1);
+    }
+    for (unsigned host = 0; host < 6 + leaf % 4; ++host)
+      text += fmt::format("H{}x{}-S{} ", leaf, host, leaf + 11);
+  }
+  return fabric_from(text);
+}
+
+/// What a candidate is worth, from its routes as they are computed without the others.
+struct Worth {
+  std::string engine;
+  RouteMeasures measures;
+};
+
+std::vector<Worth> measure_each(const Fabric& fabric, const LidMap& lids) {
+  std::vector<Worth> out;
+  for (const char* const engine :
+       {"ftree", "dor", "hamming", "dragonfly", "updn", "nue", "dfsssp", "itb-vl"}) {
+    const auto tables = find_engine(engine)->compute(fabric, lids, {.max_vls = 8});
+    if (tables) out.push_back({engine, measure_routes(fabric, lids, tables->lft)});
+  }
+  return out;
+}
+
+TEST(Auto, TakesWhatIsNearestToTheBestInBothMeasures) {
+  for (const Fabric& f :
+       {uneven_tree(), generated("irregular:switches=24,ports=16,links=4,hosts=6").fabric}) {
+    const LidMap lids = lids_in_order(f);
+    const std::vector<Worth> all = measure_each(f, lids);
+    const auto best = [&](double RouteMeasures::*which) {
+      double most = 0;
+      for (const Worth& each : all) most = std::max(most, each.measures.*which);
+      return most;
+    };
+    const auto shortfall = [&](const RouteMeasures& own, TrafficGoal goal) {
+      const double uniform = own.uniform / best(&RouteMeasures::uniform);
+      const double permutations = own.permutations / best(&RouteMeasures::permutations);
+      return goal == TrafficGoal::Uniform        ? uniform
+             : goal == TrafficGoal::Permutations ? permutations
+                                                 : std::min(uniform, permutations);
+    };
+    for (const TrafficGoal goal :
+         {TrafficGoal::Uniform, TrafficGoal::Permutations, TrafficGoal::Both}) {
+      const RoutingTables tables =
+          compute("auto", f, lids, {.options = {.auto_for = goal}, .max_vls = 8});
+      const RouteMeasures taken = measure_routes(f, lids, tables.lft);
+      double most = 0;
+      for (const Worth& each : all) most = std::max(most, shortfall(each.measures, goal));
+      // Shifts, hops and VLs weigh 0.12 together at most, and 0.02 are as good.
+      EXPECT_GE(shortfall(taken, goal), most - 0.14) << tables.engine;
+      EXPECT_TRUE(check_routes(f, lids, tables).ok());
+      ASSERT_EQ(std::ranges::count(tables.candidates, "", &EngineCandidate::refused),
+                static_cast<std::ptrdiff_t>(all.size()));
+      for (const Worth& each : all) {
+        const auto candidate =
+            std::ranges::find(tables.candidates, each.engine, &EngineCandidate::engine);
+        EXPECT_EQ(candidate->uniform, each.measures.uniform) << each.engine;
+        EXPECT_EQ(candidate->permutations, each.measures.permutations) << each.engine;
+        EXPECT_EQ(candidate->worst_shift, each.measures.worst_shift) << each.engine;
+        EXPECT_EQ(candidate->fullest, each.measures.load.fullest) << each.engine;
+        EXPECT_GE(candidate->against_bound, 1) << each.engine;
+        EXPECT_LE(
+            candidate->worth,
+            std::ranges::find(tables.candidates, true, &EngineCandidate::taken)->worth + 0.02);
+      }
+    }
+  }
+}
+
+TEST(Auto, GoalsThatDifferChooseOtherRoutes) {
+  // itb-vl is more even here, dor keeps permutations apart.
+  const Generated g = generated("torus:dims=8.8,hosts=2");
+  const Fabric& f = g.fabric;
+  const LidMap& lids = g.lids;
+  const auto measured = [&](TrafficGoal goal) {
+    return measure_routes(
+        f, lids, compute("auto", f, lids, {.options = {.auto_for = goal}, .max_vls = 8}).lft);
+  };
+  const RouteMeasures uniform = measured(TrafficGoal::Uniform);
+  const RouteMeasures permutations = measured(TrafficGoal::Permutations);
+  EXPECT_GT(uniform.uniform, permutations.uniform);
+  EXPECT_GT(permutations.permutations, uniform.permutations);
+}
+
+TEST(Auto, WithoutABudgetTakesTheFirstThatDoesNotRefuse) {
+  const Generated g = generated("irregular:switches=16,ports=16,links=4,hosts=2");
+  const RoutingTables tables =
+      compute("auto", g.fabric, g.lids, {.options = {.auto_budget_ms = 0}, .max_vls = 8});
+  EXPECT_EQ(tables.engine, "updn");
+  EXPECT_THAT(tables.notes[0], StartsWith("auto: updn, as it suits every fabric"));
+  EXPECT_THAT(tables.notes, Contains("auto: nue: not asked: it would exceed the budget"));
+}
+
+TEST(Auto, KeepsWhatItWeighedOverAChange) {
+  const Generated g = generated("irregular:switches=16,ports=16,links=4,hosts=2");
+  const RoutingTables before = compute("auto", g.fabric, g.lids, {.max_vls = 8});
+  const PreviousRoutes in_force{&g.fabric, &g.lids, &before};
+  const RoutingTables after =
+      compute("auto", g.fabric, g.lids, {.in_force = &in_force, .max_vls = 8});
+  EXPECT_EQ(after.engine, before.engine);
+  EXPECT_EQ(after.candidates, before.candidates);
+  EXPECT_FALSE(after.candidates.empty());
+}
+
+TEST(Auto, ATenthMoreIsWorthAChange) {
+  const Generated g = generated("torus:dims=4.4,hosts=2");
+  const RoutingTables dor = compute("dor", g.fabric, g.lids);
+  const RoutingTables updn = compute("updn", g.fabric, g.lids);
+  for (const TrafficGoal goal :
+       {TrafficGoal::Uniform, TrafficGoal::Permutations, TrafficGoal::Both}) {
+    EXPECT_TRUE(are_worth_a_change(g.fabric, g.lids, updn, dor, goal));
+    EXPECT_FALSE(are_worth_a_change(g.fabric, g.lids, dor, updn, goal));
+    EXPECT_FALSE(are_worth_a_change(g.fabric, g.lids, dor, dor, goal));
+  }
 }
 
 RC_GTEST_PROP(Auto, ServesEveryFabric, ()) {
