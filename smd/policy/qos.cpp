@@ -43,7 +43,7 @@ std::size_t entries_of(const PortInfo& info, VlArbPart part) {
 void add_rows(const Fabric& fabric,
               PortIdx out,
               const SlToVl& row,
-              const IsDue& is_due,
+              const CheckFilter& is_due,
               std::vector<TableCheck>& checks) {
   SmpData data{};
   encode_sl_to_vl(row, data);
@@ -69,7 +69,7 @@ void add_part(const Fabric& fabric,
               PortIdx port,
               VlArbPart part,
               const VlArbBlock& block,
-              const IsDue& is_due,
+              const CheckFilter& is_due,
               std::vector<TableCheck>& checks) {
   const bool is_switch = fabric.is_switch(fabric.node_of[port]);
   const std::uint32_t modifier = encode_modifier(
@@ -127,7 +127,7 @@ std::optional<VlArbBlock> wanted_arbitration(const Fabric& fabric,
 
 std::vector<TableCheck> build_qos_checks(const Fabric& fabric,
                                          const QosPolicy& policy,
-                                         const IsDue& is_due) {
+                                         const CheckFilter& is_due) {
   std::vector<TableCheck> checks;
   for (PortIdx port : fabric.peer.indices()) {
     if (const auto row = wanted_row(fabric, policy, port))

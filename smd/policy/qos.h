@@ -47,13 +47,13 @@ struct QosPolicy : QosTables {
 };
 
 /// Whether the block of a port's table is to be looked at.
-using IsDue = std::function<bool(PortIdx, AttributeId, std::uint32_t modifier)>;
+using CheckFilter = std::function<bool(PortIdx, AttributeId, std::uint32_t modifier)>;
 
 /// One check per row and block that is due, in port order. Ports that map no SLs, and the
 /// management ports of switches that have no enhanced one, are not looked at.
 [[nodiscard]] std::vector<TableCheck> build_qos_checks(const Fabric& fabric,
                                                        const QosPolicy& policy,
-                                                       const IsDue& is_due);
+                                                       const CheckFilter& is_due);
 
 /// The row of packets that leave by `out`, whatever they came in by; nothing where it is not
 /// looked at. An SL whose VL a link does not have is mapped to the VL modulo the number of lanes

@@ -1,10 +1,8 @@
-#include "smd/plan/make/other_vls.h"
+#include "smd/plan/make/vl_transient_graph.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
-
-#include "smd/plan/make/vl_transient_graph.h"
 
 namespace smd {
 namespace {

@@ -7,7 +7,6 @@
 #include "smd/plan/make/fallback_plans.h"
 #include "smd/plan/make/intermediate_routing.h"
 #include "smd/plan/make/ordered_phases.h"
-#include "smd/plan/make/other_vls.h"
 #include "smd/plan/make/vl_transient_graph.h"
 
 namespace smd {

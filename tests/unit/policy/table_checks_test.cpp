@@ -30,7 +30,7 @@ std::optional<SmpData> repaired(const SmpData& now) {
   return std::nullopt;
 }
 
-const IsDue kAll = [](PortIdx, AttributeId, std::uint32_t) { return true; };
+const CheckFilter kAll = [](PortIdx, AttributeId, std::uint32_t) { return true; };
 
 TEST(DefaultPartition, EveryEndPortIsLookedAtOnce) {
   const Fabric fabric = test::fabric_from("S1-H1 S1-H2 S1-S2");
