@@ -92,8 +92,8 @@ class ReportBuilder {
         moved[n] = !before.empty();
       } else {
         const LinkEnd from = tree_.last_hop(n);
-        moved[n] = moved[from.node] != 0 || before.size() != tree_.depth(n) ||
-                   before[before.size() - 1] != from.port;
+        moved[n] = moved[from.node] != 0 ||
+                   !is_one_hop_more(known.path[NodeIdx{from.node}], from.port, before);
       }
       if (moved[n] == 0) continue;
       if (path.empty()) path = *known.path;
@@ -104,6 +104,14 @@ class ReportBuilder {
     } else {
       report_.path = std::move(path);
     }
+  }
+
+  static bool is_one_hop_more(const HopPath& path, PortNum hop, const HopPath& longer) {
+    if (longer.size() != path.size() + 1 || longer[path.size()] != hop) return false;
+    for (std::size_t at = 0; at < path.size(); ++at) {
+      if (path[at] != longer[at]) return false;
+    }
+    return true;
   }
 
   /// A node's last hop comes before it.
