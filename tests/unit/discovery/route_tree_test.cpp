@@ -97,5 +97,28 @@ TEST(RouteTree, ARouteIsNeverLongerThanASmpMayGo) {
   EXPECT_FALSE(tree.reaches(last + 1));
 }
 
+/// Two switches lead to the last one by the same port number, and the first of them loses its link.
+TEST(BuildReport, AnotherSwitchOnTheWayIsAnotherPath) {
+  Survey survey;
+  add_node(survey, NodeType::Ca, 1);
+  for (unsigned n = 0; n < 4; ++n) add_node(survey, NodeType::Switch, 3);
+  survey.set_local_port(number(1));
+  survey.link({0, number(1)}, {1, number(1)});
+  survey.link({1, number(2)}, {2, number(1)});
+  survey.link({1, number(3)}, {3, number(1)});
+  survey.link({2, number(2)}, {4, number(1)});
+  survey.link({3, number(2)}, {4, number(2)});
+  const SweepReport known = build_report(survey, {}, Epoch{1});
+  ASSERT_EQ(follow(survey, (*known.path)[NodeIdx{4}]), 4u);
+
+  Survey later;
+  later.seed(known);
+  later.set_local_port(number(1));
+  later.unlink({2, number(2)});
+  const SweepReport now = build_report(later, {}, Epoch{2});
+  EXPECT_EQ(now.path[NodeIdx{4}].size(), known.path[NodeIdx{4}].size());
+  EXPECT_EQ(follow(later, now.path[NodeIdx{4}]), 4u);
+}
+
 }  // namespace
 }  // namespace smd
