@@ -160,4 +160,13 @@ class Cycle {
   Timer deferred_;  // see leave()
 };
 
+/// What the stage cost goes to `cost`.
+template <class Stage>
+void Cycle::end_stage(std::optional<Stage>& stage, PhaseCost& cost, void (Cycle::*then)()) {
+  deferred_ = leave(parts_.runtime, stage, [this, &cost, then] {
+    cost += parts_.meter.lap();
+    (this->*then)();
+  });
+}
+
 }  // namespace smd

@@ -96,7 +96,7 @@ ChannelOrder plan_by_channel(const Change& on) {
 }
 
 ChannelOrder plan_by_vl(const Change& on) {
-  PlanBudget budget{kStepsPerMs * 1000};
+  PlanBudget budget{1000 * kPlanStepsPerMs};
   return find_vl_phases(on.task, *on.initial, on.changes, false, 8, budget)
       .value()
       .phases.at(0)

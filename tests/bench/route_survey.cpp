@@ -46,7 +46,7 @@ struct Wishes {
                                    "irregular:switches=24,ports=16,links=4,hosts=6",
                                    "irregular:switches=64,ports=16,links=6,hosts=6",
                                    "irregular:switches=40,ports=24,links=8,hosts=8,seed=2"};
-  std::vector<std::string> losses{"0", "5", "15"};  // per cent of the cables between switches
+  std::vector<unsigned> losses{0, 5, 15};  // per cent of the cables between switches
   bool details = false;
 };
 
@@ -173,8 +173,7 @@ int run(const Wishes& wishes) {
       fmt::print(stderr, "{}\n", print_fault(spec.error().front()));
       return 1;
     }
-    for (const std::string& loss : wishes.losses)
-      survey(*spec, static_cast<unsigned>(std::stoul(loss)), wishes, totals);
+    for (const unsigned loss : wishes.losses) survey(*spec, loss, wishes, totals);
   }
   fmt::print(
       "\n{} fabrics: auto within 7 % of the best at both on {}; some engine is on {}; auto is off "
@@ -195,7 +194,9 @@ int main(int argc, char** argv) {
   Wishes wishes;
   smd::CommandLine line{"What the routes of each engine are worth, and how far auto is off"};
   line.option("--fabrics", wishes.fabrics, "Files or generators").show_default();
-  line.option("--losses", wishes.losses, "Per cent of the cables that are lost").show_default();
+  line.option("--losses", wishes.losses, "Per cent of the cables that are lost")
+      .range(0u, 100u)
+      .show_default();
   line.flag("--details", wishes.details, "Every engine, and what auto says");
   if (const auto code = line.parse(argc, argv)) return *code;
   return run(wishes);

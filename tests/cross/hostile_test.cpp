@@ -335,7 +335,12 @@ TEST_P(Hostile, OneHostDoesNotStopTheManager) {
   const Attack& attack = *GetParam().attack;
   Subnet subnet(scale.fabric, attack.one_lid_short);
   ASSERT_TRUE(subnet.is_up()) << subnet.smd().err();
-  const auto sent = [&] { return subnet.status().at("smp").at("sent").get<std::uint64_t>(); };
+  // How often it asks again depends on how quickly the fabric answers, on a busy machine.
+  const auto sent = [&] {
+    const auto smp = subnet.status().at("smp");
+    const auto again = scale.judges_times ? 0 : smp.at("retries").get<std::uint64_t>();
+    return smp.at("sent").get<std::uint64_t>() - again;
+  };
 
   Measured m;
   const std::uint64_t bring_up = sent();
@@ -388,7 +393,7 @@ TEST_P(Hostile, OneHostDoesNotStopTheManager) {
   const double most = 2 * m.smps_of_a_change * static_cast<double>(m.fails.size()) +
                       static_cast<double>(subnet.switches()) * (m.seconds / 10 + 1) +
                       static_cast<double>(subnet.switches()) * (m.seconds / 5 + 4);
-  EXPECT_LT(static_cast<double>(m.smps), most);
+  EXPECT_LT(static_cast<double>(m.smps), most) << subnet.status();
   EXPECT_LT(largest(m.fails), kLongestFailure.count()) << "a failure that nobody noticed";
   if (!scale.judges_times) return;
   EXPECT_LT(largest(m.waits), kAnswers.count());

@@ -14,8 +14,8 @@ enum class Deactivation : std::uint8_t { Certified, CutDependencies, CutPorts, A
 /// or all of it while every port is down.
 enum class Unproved : std::uint8_t { Hold, Write, Block };
 
-/// Steps that a processor of 2024 does in a millisecond, about.
-inline constexpr std::uint64_t kStepsPerMs = 10'000;
+/// Steps of a PlanBudget that a processor of 2024 does in a millisecond, about.
+inline constexpr std::uint64_t kPlanStepsPerMs = 10'000;
 
 struct PlannerOptions {
   Deactivation first = Deactivation::Certified;
@@ -24,7 +24,7 @@ struct PlannerOptions {
 
   /// How much may be done to find a plan on several VLs, in steps (PlanBudget); then the next kind
   /// of plan is taken.
-  std::uint64_t max_steps = kStepsPerMs * 1000;
+  std::uint64_t max_steps = 1000 * kPlanStepsPerMs;
 
   /// Entries may have values on the way that neither table has, at any switch with data. Not for
   /// fabrics with switches that take no entries.

@@ -71,6 +71,67 @@ class ChannelGraph {
   std::vector<std::uint64_t> rows_;
 };
 
+// An order of channels, kept while dependencies come and go.
+
+/// Places of channels, from 0 on, each with a VL: a dependency is to lead to a higher one.
+class ChannelPlaces {
+ public:
+  using Channel = std::uint32_t;  // port * VLs + VL
+
+  /// Of no channel yet. `count`: of ports times VLs.
+  explicit ChannelPlaces(std::size_t count = 0) : place_(count, 0) {}
+
+  void append(Channel channel) {
+    place_[channel] = static_cast<std::uint32_t>(channels_.size());
+    channels_.push_back(channel);
+  }
+
+  [[nodiscard]] std::uint32_t of(Channel channel) const { return place_[channel]; }
+
+  [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
+
+  /// Sorts what stands in [first, end) so that dependencies go up. False: they close a circle.
+  /// next(channel, visit) calls visit for those that its holders may wait for. Requires: all
+  /// dependencies that do not go up have both ends there.
+  template <class Next>
+  [[nodiscard]] bool sort(std::size_t first, std::size_t end, Next&& next);
+
+ private:
+  std::vector<Channel> channels_;     // by place
+  std::vector<std::uint32_t> place_;  // by channel
+};
+
+template <class Next>
+bool ChannelPlaces::sort(std::size_t first, std::size_t end, Next&& next) {
+  const auto each_after = [&](std::size_t place, auto&& visit) {
+    next(channels_[place], [&](Channel channel) {
+      const std::size_t to = place_[channel];
+      if (to >= first && to < end) visit(to);
+    });
+  };
+  std::vector<std::uint32_t> waiting(end - first, 0);
+  for (std::size_t place = first; place < end; ++place)
+    each_after(place, [&](std::size_t to) { ++waiting[to - first]; });
+  std::vector<Channel> sorted;
+  std::vector<std::size_t> free;
+  sorted.reserve(end - first);
+  for (std::size_t place = first; place < end; ++place) {
+    if (waiting[place - first] == 0) free.push_back(place);
+  }
+  for (std::size_t at = 0; at < free.size(); ++at) {
+    sorted.push_back(channels_[free[at]]);
+    each_after(free[at], [&](std::size_t to) {
+      if (--waiting[to - first] == 0) free.push_back(to);
+    });
+  }
+  if (sorted.size() != end - first) return false;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    channels_[first + i] = sorted[i];
+    place_[sorted[i]] = static_cast<std::uint32_t>(first + i);
+  }
+  return true;
+}
+
 // Who waits for whom when every packet is on one VL: that a packet to some LID may turn from one
 // link to another is then the affair of two neighbouring switches and their entries. For
 // verification only.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "smd/base/parallel.h"
 #include "smd/routing/verify/patterns.h"
 
 namespace smd {
@@ -68,6 +69,7 @@ class RouteMeter {
     const EffectiveBisection random = measure_effective_bisection(
         fabric_, lids_, tables_, hosts_, options.permutations, options.seed);
     out_.permutations = random.mean;
+    threads_ = options.threads;
     if (options.shifts) measure_shifts();
     return out_;
   }
@@ -98,24 +100,33 @@ class RouteMeter {
       first.push_back(order.size());
       for (const HostNum host : group) order.push_back(hosts_[host]);
     }
+    if (first.size() < 2) return;
     const Steps steps(fabric_, tables_);
-    IndexVector<PortIdx, std::uint32_t> load(fabric_.port_count(), 0);
-    double time = 0;
-    for (std::size_t by = 1; by < first.size(); ++by) {
-      for (std::size_t at = 0, to = first[by]; at < order.size(); ++at) {
-        steps.walk(switch_of(order[at]),
-                   lids_.base[order[to]],
-                   fabric_.peer[order[to]],
-                   [&](PortIdx channel) { ++load[channel]; });
-        to = to + 1 == order.size() ? 0 : to + 1;
-      }
-      double most = 1;
-      for (const PortIdx channel : channels_)
-        most = std::max(most, std::exchange(load[channel], 0u) / capacity_[channel]);
-      time += most;
-      out_.worst_shift = std::min(out_.worst_shift, 1 / most);
+    std::vector<double> times(first.size() - 1);
+    const unsigned threads = threads_ != 0 ? threads_ : count_threads(times.size() * order.size());
+    for_each_slice(
+        times.size(), threads, [&](std::size_t /*slice*/, std::size_t begin, std::size_t end) {
+          IndexVector<PortIdx, std::uint32_t> load(fabric_.port_count(), 0);
+          for (std::size_t by = begin; by < end; ++by) {
+            for (std::size_t at = 0, to = first[by + 1]; at < order.size(); ++at) {
+              steps.walk(switch_of(order[at]),
+                         lids_.base[order[to]],
+                         fabric_.peer[order[to]],
+                         [&](PortIdx channel) { ++load[channel]; });
+              to = to + 1 == order.size() ? 0 : to + 1;
+            }
+            times[by] = 1;
+            for (const PortIdx channel : channels_)
+              times[by] =
+                  std::max(times[by], std::exchange(load[channel], 0u) / capacity_[channel]);
+          }
+        });
+    double sum = 0;
+    for (const double time : times) {
+      sum += time;
+      out_.worst_shift = std::min(out_.worst_shift, 1 / time);
     }
-    if (first.size() > 1) out_.shifts = static_cast<double>(first.size() - 1) / time;
+    out_.shifts = static_cast<double>(times.size()) / sum;
   }
 
   [[nodiscard]] SwitchIdx switch_of(PortIdx host) const {
@@ -128,6 +139,7 @@ class RouteMeter {
   std::vector<PortIdx> hosts_;
   std::vector<PortIdx> channels_;
   IndexVector<PortIdx, double> capacity_;
+  unsigned threads_ = 0;
   RouteMeasures out_;
 };
 

@@ -35,7 +35,7 @@ class RouteUpdate {
     if (state_.one_vl_)
       state_.turns_.add(fabric, now_.tables(), find_owned_lids(now_.lids(), now_.tables()));
     finish_counts();
-    return sort_channels(0, state_.channels_.size());
+    return sort_channels(0, state_.places_.channels().size());
   }
 
   /// From `verified`, which is of `before`. False: see VerifiedRoutes::update().
@@ -70,7 +70,7 @@ class RouteUpdate {
     std::uint32_t count = 0;
   };
 
-  using Channel = VerifiedRoutes::Channel;
+  using Channel = ChannelPlaces::Channel;
 
   /// False: they would take too much memory.
   bool start_counts() {
@@ -107,8 +107,7 @@ class RouteUpdate {
 
   void list_channels() {
     const Fabric& fabric = now_.fabric();
-    state_.place_.assign(fabric.port_count() * vls(), 0);
-    state_.channels_.clear();
+    state_.places_ = ChannelPlaces{fabric.port_count() * vls()};
     for (const NodeIdx node : fabric.switch_node) {
       for (const PortIdx port : fabric.ports_of(node)) append_channels(port);
     }
@@ -117,12 +116,7 @@ class RouteUpdate {
   [[nodiscard]] unsigned vls() const { return state_.vl_turns_.vls(); }
 
   void append_channels(PortIdx port) {
-    for (unsigned vl = 0; vl < vls(); ++vl) append_channel(port.value() * vls() + vl);
-  }
-
-  void append_channel(Channel channel) {
-    state_.place_[channel] = static_cast<std::uint32_t>(state_.channels_.size());
-    state_.channels_.push_back(channel);
+    for (unsigned vl = 0; vl < vls(); ++vl) state_.places_.append(port.value() * vls() + vl);
   }
 
   // Before and after.
@@ -424,11 +418,11 @@ class RouteUpdate {
     if (!start_counts()) return false;
     state_.pairs_by_hops_ = std::move(was.pairs_by_hops_);
     state_.packets_by_vl_ = was.packets_by_vl_;
-    state_.place_.assign(now_.fabric().port_count() * vls(), 0);
-    for (const Channel channel : was.channels_) {
+    state_.places_ = ChannelPlaces{now_.fabric().port_count() * vls()};
+    for (const Channel channel : was.places_.channels()) {
       const PortIdx port{channel / vls()};
       const PortIdx is = found_->stay.now(port);
-      if (is != kNone<PortIdx>) append_channel(is.value() * vls() + channel % vls());
+      if (is != kNone<PortIdx>) state_.places_.append(is.value() * vls() + channel % vls());
     }
     const Fabric& former = before_->fabric();
     for (const SwitchIdx sw : former.switch_node.indices()) {
@@ -490,12 +484,12 @@ class RouteUpdate {
   /// Dependencies that are new go up, or the stretch between their ends is sorted anew. False: they
   /// close a circle.
   bool restore_order() {
-    std::size_t first = state_.channels_.size(), end = 0;
+    std::size_t first = state_.places_.channels().size(), end = 0;
     const auto add = [&](PortIdx in, unsigned vl_in, PortIdx out, unsigned vl_out) {
       const PortIdx held = now_.fabric().peer[in];
       if (held == kNone<PortIdx> || !enters_switch(held) || !enters_switch(out)) return;
-      const std::size_t from = state_.place_[held.value() * vls() + vl_in];
-      const std::size_t to = state_.place_[out.value() * vls() + vl_out];
+      const std::size_t from = state_.places_.of(held.value() * vls() + vl_in);
+      const std::size_t to = state_.places_.of(out.value() * vls() + vl_out);
       if (from < to) return;
       first = std::min(first, to);
       end = std::max(end, from + 1);
@@ -520,42 +514,15 @@ class RouteUpdate {
     return first >= end || sort_channels(first, end);
   }
 
-  /// Calls visit(place) for what holders of the channel at `place` may wait for, in the stretch.
-  template <class Visit>
-  void for_each_successor(std::size_t place, std::size_t first, std::size_t end, Visit&& visit) {
-    const Channel channel = state_.channels_[place];
-    const PortIdx port{channel / vls()};
-    if (!enters_switch(port)) return;
-    for_each_turn(now_.fabric().peer[port], channel % vls(), [&](PortIdx out, unsigned vl) {
-      const std::size_t to = state_.place_[out.value() * vls() + vl];
-      if (to >= first && to < end && enters_switch(out)) visit(to);
-    });
-  }
-
-  /// Sorts what stands in [first, end) so that dependencies go up. False: it cannot be. All
-  /// dependencies that do not go up have both ends there.
+  /// Sorts the channels in these places. False: they close a circle.
   bool sort_channels(std::size_t first, std::size_t end) {
-    std::vector<std::uint32_t> waiting(end - first, 0);
-    for (std::size_t place = first; place < end; ++place)
-      for_each_successor(place, first, end, [&](std::size_t to) { ++waiting[to - first]; });
-    std::vector<Channel> sorted;
-    std::vector<std::size_t> free;
-    sorted.reserve(end - first);
-    for (std::size_t place = first; place < end; ++place) {
-      if (waiting[place - first] == 0) free.push_back(place);
-    }
-    for (std::size_t at = 0; at < free.size(); ++at) {
-      sorted.push_back(state_.channels_[free[at]]);
-      for_each_successor(free[at], first, end, [&](std::size_t to) {
-        if (--waiting[to - first] == 0) free.push_back(to);
+    return state_.places_.sort(first, end, [&](Channel channel, auto&& visit) {
+      const PortIdx port{channel / vls()};
+      if (!enters_switch(port)) return;
+      for_each_turn(now_.fabric().peer[port], channel % vls(), [&](PortIdx out, unsigned vl) {
+        if (enters_switch(out)) visit(out.value() * vls() + vl);
       });
-    }
-    if (sorted.size() != end - first) return false;
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-      state_.channels_[first + i] = sorted[i];
-      state_.place_[sorted[i]] = static_cast<std::uint32_t>(first + i);
-    }
-    return true;
+    });
   }
 
   /// That counts by VL may take.

@@ -55,7 +55,7 @@ class VerifiedRoutes {
 
   /// Every dependency of two channels leads to a higher place. VL 0, where all is on one.
   [[nodiscard]] std::uint32_t place(PortIdx channel, unsigned vl) const {
-    return place_[channel.value() * vl_turns_.vls() + vl];
+    return places_.of(channel.value() * vl_turns_.vls() + vl);
   }
 
   /// The same counts; the order may be another one.
@@ -64,16 +64,13 @@ class VerifiedRoutes {
  private:
   friend class RouteUpdate;
 
-  using Channel = std::uint32_t;  // port * VLs + VL
-
   bool one_vl_ = true;
   TurnCounts turns_;
   VlTurnCounts vl_turns_;
   std::array<std::uint64_t, 16> packets_by_vl_{};  // between switches
   IndexVector<PortIdx, std::uint64_t> load_;
   std::vector<std::uint64_t> pairs_by_hops_;  // no 0 at the end
-  std::vector<Channel> channels_;             // ports of switches, in an order of dependencies
-  std::vector<std::uint32_t> place_;          // in that order; by channel
+  ChannelPlaces places_;                      // of the ports of switches
 };
 
 /// The check of `now`: by what differs, where `verified` is of `before`; else, or where it finds a

@@ -142,30 +142,39 @@ void expect_operator_decides(const TransitionTask& task, const TransitionPlan& w
   ASSERT_EQ(check_transition(task, blocked).fault, "");
 }
 
-class OnLanes : public testing::TestWithParam<const char*> {};
+class OnLanes : public testing::TestWithParam<const char*> {
+ protected:
+  /// Of the seeds 1 … last, as far as the engine takes what was drawn.
+  template <class Visit>
+  static void for_each_change(std::uint64_t last, Visit&& visit) {
+    for (std::uint64_t seed = 1; seed <= last && !HasFatalFailure(); ++seed) {
+      SCOPED_TRACE(seed);
+      Draw draw{seed};
+      Keeps keeps{};
+      const std::optional<Change> change = draw_change_on_lanes(draw, GetParam(), keeps);
+      if (!change) continue;
+      const SlToVlTask vls = lane_task_of(*change);
+      TransitionTask task = change->task();
+      task.sl_to_vl = &vls;
+      visit(task, keeps, draw.rng());
+    }
+  }
+};
 
 TEST_P(OnLanes, ProvedPlansNeverShowACycle) {
   std::array<Tally, 2> tallies;
-  for (std::uint64_t seed = 1; seed <= 160; ++seed) {
-    SCOPED_TRACE(seed);
-    Draw draw{seed};
-    Keeps keeps{};
-    const std::optional<Change> change = draw_change_on_lanes(draw, GetParam(), keeps);
-    if (!change) continue;
-    const SlToVlTask vls = lane_task_of(*change);
-    TransitionTask task = change->task();
-    task.sl_to_vl = &vls;
+  for_each_change(160, [&](const TransitionTask& task, Keeps keeps, Rng& rng) {
     const TransitionPlan plan = plan_transition(task, {});
     tallies[keeps == Keeps::Nothing ? 0 : 1].add(plan);
     ASSERT_NE(plan.kind, TransitionKind::DeactivateAll);
     ASSERT_EQ(check_transition(task, plan).fault, "") << print_transition_kind(plan.kind);
     if (!plan.certified()) {
       ASSERT_NO_FATAL_FAILURE(expect_operator_decides(task, plan));
-      continue;
+      return;
     }
-    ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, draw.rng()));
-    forge(task, plan, draw.rng());
-  }
+    ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, rng));
+    forge(task, plan, rng);
+  });
   tallies[0].print(std::string(GetParam()) + ", to another engine");
   tallies[1].print(std::string(GetParam()) + ", routes kept");
   EXPECT_GT(tallies[0].changes + tallies[1].changes, 15u);
@@ -173,17 +182,10 @@ TEST_P(OnLanes, ProvedPlansNeverShowACycle) {
 
 TEST_P(OnLanes, WhateverTheBudgetPlansAreSafeAndTheSameAgain) {
   unsigned spent = 0, certified = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    Draw draw{seed};
-    Keeps keeps{};
-    const std::optional<Change> change = draw_change_on_lanes(draw, GetParam(), keeps);
-    if (!change) continue;
-    const SlToVlTask vls = lane_task_of(*change);
-    TransitionTask task = change->task();
-    task.sl_to_vl = &vls;
+  for_each_change(40, [&](const TransitionTask& task, Keeps /*keeps*/, Rng& rng) {
     if (plan_transition(task, {}).certified()) ++certified;
     for (const std::uint64_t steps : {0u, 300u, 3'000u, 30'000u}) {
-      SCOPED_TRACE(fmt::format("seed {}, {} steps", seed, steps));
+      SCOPED_TRACE(fmt::format("{} steps", steps));
       const PlannerOptions options{.max_steps = steps};
       const TransitionPlan plan = plan_transition(task, options);
       const TransitionPlan again = plan_transition(task, options);
@@ -192,12 +194,12 @@ TEST_P(OnLanes, WhateverTheBudgetPlansAreSafeAndTheSameAgain) {
       ASSERT_TRUE(plan.phases == again.phases);
       ASSERT_EQ(check_transition(task, plan).fault, "") << print_transition_kind(plan.kind);
       if (plan.certified()) {
-        ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, draw.rng()));
+        ASSERT_NO_FATAL_FAILURE(carry_out(task, plan, rng));
       } else if (plan.why.find("sm.plan_budget_ms is spent") != std::string::npos) {
         ++spent;
       }
     }
-  }
+  });
   EXPECT_GT(spent, 0u);
   EXPECT_GT(certified, 0u);
 }

@@ -101,5 +101,21 @@ TEST(TransientGraph, AnEntryThatDoesNotFitLeavesNoTrace) {
   EXPECT_EQ(transient.stage(1), EntryStage::Pending);
 }
 
+/// A chain that stands in the wrong order: what closes it to a circle has to look at all of it.
+TEST(VlTurnGraph, WhatIsLookedAtIsSpentAndNothingIsInsertedOnceAllIs) {
+  constexpr std::uint32_t kLast = 50;
+  VlTurnGraph graph{kLast + 1};
+  for (std::uint32_t at = 0; at < kLast; ++at) graph.add({at, at + 1});
+  ASSERT_TRUE(graph.sort());
+  PlanBudget budget{1000};
+  EXPECT_FALSE(graph.insert({kLast, 0}, budget)) << "a circle";
+  EXPECT_LE(budget.left(), 1000 - kLast);
+  EXPECT_TRUE(graph.insert({0, kLast}, budget));
+  budget.spend(budget.left());
+  EXPECT_TRUE(budget.is_spent());
+  EXPECT_FALSE(graph.insert({0, 7}, budget)) << "though it closes nothing";
+  EXPECT_TRUE(graph.insert({0, 1}, budget)) << "it is there";
+}
+
 }  // namespace
 }  // namespace smd::test

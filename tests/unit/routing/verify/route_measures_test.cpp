@@ -61,6 +61,15 @@ TEST(RouteMeasures, AreThoseOfTheirPatterns) {
   }
 }
 
+TEST(RouteMeasures, AreTheSameByAnyNumberOfThreads) {
+  const Generated g = generated("torus:dims=4.3,hosts=2");
+  const ForwardingTables tables = compute("updn", g.fabric, g.lids).lft;
+  const RouteMeasures alone = measure_routes(g.fabric, g.lids, tables, {.threads = 1});
+  EXPECT_LT(alone.worst_shift, alone.shifts);
+  for (const unsigned threads : {2u, 3u, 8u, 40u})
+    EXPECT_EQ(measure_routes(g.fabric, g.lids, tables, {.threads = threads}), alone);
+}
+
 TEST(RouteMeasures, CountBySpeed) {
   // Two cables, the second twice as fast; each leads one of two hosts each way.
   Fabric fabric = fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-H1 S1:4-H2 S2:3-H3 S2:4-H4");

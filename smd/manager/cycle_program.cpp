@@ -1,0 +1,314 @@
+// From verified routes to tables that hold them: plan, program, measure.
+#include "smd/manager/cycle.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "smd/base/log.h"
+#include "smd/fabric/builder.h"
+#include "smd/manager/cycle_log.h"
+#include "smd/manager/effective_settings.h"
+#include "smd/manager/plan_job.h"
+#include "smd/manager/sweep.h"
+#include "smd/policy/lid_assignment.h"
+
+namespace smd {
+namespace {
+
+/// A plan that was interrupted so often is left to the next cycle.
+constexpr unsigned kMostReplans = 3;
+
+/// Traps of links that were taken down on purpose come in for so long, throttled ones included.
+constexpr Duration kSelfInflictedTraps = std::chrono::seconds(10);
+
+/// Final routes follow provisional ones in so many parts, so that a part is sent while the next is
+/// still being computed.
+constexpr unsigned kFinalParts = 16;
+
+/// What traffic would lose to a plan that is not free of loss.
+std::string print_cost(const TransitionPlan& plan) {
+  std::size_t down = 0;
+  std::size_t blocked = 0;
+  for (const TransitionPhase& phase : plan.phases) {
+    down += phase.deactivate.size();
+    blocked += phase.block.size();
+  }
+  return fmt::format(
+      "the change ({}) would take {} ports down, block {} turns and discard an SL on {} more",
+      print_transition_kind(plan.kind),
+      down,
+      blocked,
+      plan.blocked_sls.size());
+}
+
+}  // namespace
+
+/// A plan starts from the rows that are there, as it does from the entries.
+void Cycle::read_rows() {
+  ProgramState& confirmed = parts_.state.program;
+  const ActiveSubnet& goal = *parts_.state.in_force;
+  std::vector<Turn> unread;
+  if (!goal.rows->empty()) unread = find_unread_sl_to_vl(goal.fabric(), confirmed.sl_to_vl);
+  if (unread.empty()) return plan();
+  sl_to_vl_reader_.emplace(parts_.client, parts_.settings.ports.m_key);
+  sl_to_vl_reader_->start(goal.sweep, std::move(unread), confirmed.sl_to_vl, [this] {
+    end_stage(sl_to_vl_reader_, report_.turns, &Cycle::plan);
+  });
+}
+
+void Cycle::await_part() {
+  const TimePoint ready = final_.began + computing_ * (final_.part + 1) / kFinalParts;
+  deferred_ = Timer(parts_.runtime, std::max(ready, parts_.runtime.now()), [this] {
+    const RoutingTables& provisional = parts_.state.in_force->routing;
+    const unsigned last = lids_.top.value() * (final_.part + 1) / kFinalParts;
+    set_target(take_over(provisional, final_.tables, Lid{static_cast<std::uint16_t>(last)}),
+               nullptr);
+  });
+}
+
+PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
+  const ProgramState& confirmed = parts_.state.program;
+  const Fabric& fabric = goal->fabric();
+  PlanJob job{.goal = goal,
+              .held = collect_held_tables(
+                  fabric, goal->routing->lft.top(), confirmed.tables, &goal->routing->lft),
+              .blocked = confirmed.turns.collect(parts_.state.in_force->fabric(),
+                                                 TurnMemory::Held::Blocked),
+              .options = parts_.settings.strategy.planner,
+              .next_hop_first = round_ == 1,
+              .rows = {},
+              .advertised = {},
+              .found = found_.fabric->switch_count()};
+  if (!goal->rows->empty()) {
+    job.rows = confirmed.sl_to_vl;
+    job.advertised = parts_.state.advertised.at(parts_.runtime.now());
+  }
+  job.options.other_vls = choose_other_vls(parts_.settings, *goal);
+  if (round_ > 0) job.options.whole_tables = false;  // each part brings only what it changes
+  return job;
+}
+
+void Cycle::plan() {
+  ManagerState& state = parts_.state;
+  const std::shared_ptr<const ActiveSubnet> goal = state.in_force;
+  if (first_plan_) {
+    report_.lft_entries_changed_pct =
+        changed_entries_pct(goal->fabric(), goal->routing->lft, state.program.tables);
+  }
+  first_plan_ = false;
+  const bool proves = parts_.settings.strategy.planner.first == Deactivation::Certified;
+  std::shared_ptr<const ActiveSubnet> extended =
+      proves && state.extended ? add_unresponsive(goal, *state.extended) : goal;
+  const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
+  if (extended == goal) {
+    work_.offload(
+        parts_.runtime, [job = plan_job(goal)] { return compute_plan(job); }, on_plan);
+  } else {
+    log_unresponsive(goal->fabric(), extended->fabric());
+    UnresponsiveJob job{.job = plan_job(extended), .without = plan_job(goal)};
+    extended =
+        freeze_unresponsive(SwitchIdx{static_cast<std::uint32_t>(goal->fabric().switch_count())},
+                            *extended,
+                            job.job.held);
+    job.job.goal = extended;
+    work_.offload(
+        parts_.runtime, [job = std::move(job)] { return compute_plan(job); }, on_plan);
+  }
+  state.extended = std::move(extended);
+}
+
+void Cycle::note_plan(const TransitionPlan& plan) {
+  TransitionReport& report = report_.transition;
+  const bool is_first = report.phases == 0;
+  report.certified = plan.certified() && (is_first || report.certified);
+  if (is_first || !plan.phases.empty()) report.kind = plan.kind;
+  report.phases += plan.phases.size();
+  report.blocked = plan.blocked.size();
+  report.replans += replans_ > 0 ? 1u : 0u;
+  if (!plan.why.empty()) report.why = plan.why;
+}
+
+/// What is published, and what later cycles start from, is what was in force before.
+void Cycle::restore_before() {
+  std::tie(parts_.state.in_force, parts_.state.extended, parts_.state.orientation) =
+      std::tie(before_.in_force, before_.extended, before_.orientation);
+}
+
+/// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
+/// The next cycle finds the change again.
+void Cycle::hold(const TransitionPlan& plan) {
+  note_plan(plan);
+  restore_before();
+  parts_.state.stale = "a change waits";
+  fail({Errc::Unsupported,
+        "the change waits, since nothing proves it free of deadlock (sm.unproved): " + plan.why});
+}
+
+/// Before the first of them is blocked, so that a daemon that dies meanwhile leaves a trace.
+void Cycle::keep_turns(const TransitionPlan& plan) {
+  const Fabric& fabric = parts_.state.in_force->fabric();
+  std::vector<TurnRef> turns = parts_.state.program.turns.maybe_blocked();
+  const std::size_t before = turns.size();
+  for (const TransitionPhase& phase : plan.phases) {
+    for (const Turn& turn : phase.block)
+      turns.push_back({fabric.node_guid[fabric.switch_node[turn.sw]], turn.in, turn.out});
+  }
+  if (turns.size() == before) return;
+  std::ranges::sort(turns);
+  const auto again = std::ranges::unique(turns);
+  turns.erase(again.begin(), again.end());
+  parts_.store.put_turns(turns);
+}
+
+PortPolicy Cycle::port_policy() const {
+  PortPolicy policy = parts_.settings.ports;
+  const ActiveSubnet& goal = *parts_.state.in_force;
+  policy.master_sm_lid = goal.lids->base[goal.fabric().sm_port];
+  return policy;
+}
+
+void Cycle::program(TransitionPlan plan) {
+  const bool free = plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::Nothing;
+  const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
+                                          : rebalancing_ && replans_ == 0;
+  if (must_be_free && !free) {
+    restore_before();
+    if (is_on_trial()) return end_trial(print_cost(plan), true);
+    return drop_rebalance(print_transition_kind(plan.kind));
+  }
+  if (plan.kind == TransitionKind::Held) return hold(plan);
+  if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
+  if (!parts_.state.in_force->rows->empty()) parts_.store.set_sl_to_vl_mark();
+  hooks_.on_phase(Phase::Programming);
+  report_.routing += parts_.meter.lap();
+  plan_ = std::move(plan);
+  note_plan(plan_);
+  log_plan(parts_.state.in_force->fabric(), plan_);
+  if (hooks_.on_plan) hooks_.on_plan(parts_.state.in_force->fabric(), plan_);
+  keep_turns(plan_);
+  const ActiveSubnet& goal = *parts_.state.in_force;
+  rows_ = goal.rows->empty() ? SlToVlMaps{} : with_blocked_sls(goal.rows, plan_.blocked_sls);
+  programmer_.emplace(parts_.runtime, parts_.client, parts_.state.program, parts_.meter);
+  programmer_->start(
+      {.report = &goal.sweep,
+       .lids = &*goal.lids,
+       .lft = &goal.routing->lft,
+       .policy = port_policy(),
+       .qos = choose_qos(parts_.settings, goal.routing->vls, goal.multicast_vl),
+       .partitions = goal.partitions.get(),
+       .plan = &plan_,
+       .default_port = &goal.routing->default_port,
+       .sl_to_vl = &rows_,
+       .writing = parts_.settings.strategy.writing},
+      [this](ProgramReport report) {
+        deferred_ =
+            leave(parts_.runtime, programmer_, [this, report = std::move(report)]() mutable {
+              on_programmed(std::move(report));
+            });
+      });
+}
+
+void Cycle::on_programmed(ProgramReport report) {
+  ManagerState& state = parts_.state;
+  report_.configure += report.configure;
+  report_.turns += report.turns;
+  report_.deactivate += report.deactivate;
+  report_.tables += report.tables;
+  report_.activate += report.activate;
+  report_.blocks_written += report.blocks_written;
+  report_.ports_down_after = report.ports_not_active;
+  report_.fault_count = report.fault_count;
+  report_.faults = std::move(report.faults);
+  log_not_kept(report.not_kept);
+  if (!report.retrained.empty())
+    state.self_inflicted_traps_until = parts_.runtime.now() + kSelfInflictedTraps;
+  report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
+  found_.fabric = with_registers(
+      state.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
+  state.replace_in_force(with_fabric(*state.in_force, found_.fabric));
+  const ForwardingTables& written = state.in_force->routing->lft;
+  for (const SwitchIdx sw : found_.fabric->switch_node.indices())
+    state.program.tables.share_row(
+        found_.fabric->node_guid[found_.fabric->switch_node[sw]], written, sw);
+  const bool silent =
+      plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
+  if (parts_.store.get().sl_to_vl_mark)
+    state.advertised.advertise(state.in_force,
+                               !report.plan_interrupted && report.fault_count == 0,
+                               silent,
+                               parts_.runtime.now());
+  if (report.plan_interrupted) {
+    const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
+    if (replans_ > 0)
+      std::erase_if(refusal_.switches,
+                    [&](Guid guid) { return !std::ranges::binary_search(before, guid); });
+    if (replans_++ < kMostReplans) return read_back(&Cycle::read_rows);
+    if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
+  }
+  if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings)) {
+    report_.provisional = parts_.runtime.now() - report_.began;
+    ++round_;
+    return route();
+  }
+  if (report_.fault_count == 0 && round_ > 0 && final_.part + 1 < kFinalParts) {
+    ++final_.part;
+    return await_part();
+  }
+  tell_clients();
+}
+
+/// Whether there is somebody to blame for the plan that does not get on, and the rest can do
+/// without.
+bool Cycle::has_refusing() const {
+  if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
+  return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
+    const auto node = found_.fabric->find_node(guid);
+    return node && !is_indispensable(found_, *node);
+  });
+}
+
+/// What one switch does not take is its own loss: the others are routed around it.
+void Cycle::leave_out_refusing() {
+  for (const Guid guid : refusal_.switches) {
+    const auto node = found_.fabric->find_node(guid);
+    if (!node || is_indispensable(found_, *node)) continue;
+    log::warn("switch.left_out", "node={} why=\"{}\"", guid, refusal_.why);
+    std::string& why = parts_.state.refusing[guid];
+    why = "left out, it does not take its settings: " + refusal_.why;
+    found_ = leave_out(found_, {{guid, why}});
+  }
+  count_found();
+  rebalancing_ = false;
+  address();
+}
+
+void Cycle::tell_clients() {
+  if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
+  reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
+  reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {
+    end_stage(reregistration_, report_.configure, &Cycle::measure);
+  });
+}
+
+/// Nobody waits for these numbers but the reader of the report.
+void Cycle::measure() {
+  if (!parts_.settings.statistics) return finish();
+  std::shared_ptr<const ActiveSubnet> in_force = parts_.state.in_force;
+  work_.offload(
+      parts_.runtime,
+      [in_force] { return compute_statistics(*in_force); },
+      [this, in_force](const RouteStatistics& statistics) {
+        report_.routes = statistics.routes;
+        report_.load = statistics.load;
+        report_.check_differs = statistics.differs;
+        if (statistics.verified != in_force->verified && parts_.state.in_force == in_force)
+          parts_.state.replace_in_force(with_verified(*in_force, statistics.verified));
+        finish();
+      });
+}
+
+/// Routes are balanced enough to work with: nothing is blocked, and nothing fails, to balance them
+/// better.
+
+}  // namespace smd

@@ -1,0 +1,184 @@
+// Configurations as files: what cannot be read, files of the site that are named in them, and the
+// two that are made from the table of options.
+#include "smd/base/log.h"
+#include "smd/config/config.h"
+#include "smd/config/options.h"
+#include "tests/support/paths.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace smd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Config config_of(std::string_view text) {
+  const auto config = parse_config(text, "smd.toml");
+  EXPECT_TRUE(config) << (config ? "" : print_fault(config.error().front()));
+  return config.value_or(Config{});
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// SMD_UPDATE_GOLDEN=1 writes the file instead of judging it.
+void expect_file(const std::filesystem::path& path, const std::string& text) {
+  if (std::getenv("SMD_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(read_file(path), text) << path << " does not say what the table of options says; "
+                                   << "SMD_UPDATE_GOLDEN=1 rewrites it";
+}
+
+TEST(Config, FilesThatCannotBeRead) {
+  const auto missing = load_config("/nonexistent/smd.toml");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(print_fault(missing.error()[0]), "/nonexistent/smd.toml: no such file");
+  const auto folder = load_config("/");
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(print_fault(folder.error()[0]), "/: is a directory: name a file in it");
+  EXPECT_FALSE(load_config("/dev/zero")) << "must not read for ever";
+}
+
+class ConfigFile : public testing::Test {
+ protected:
+  ConfigFile()
+      : path_(testing::TempDir() + "config_test_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml") {}
+
+  ~ConfigFile() override { std::filesystem::remove(path_); }
+
+  void write(const std::string& text) const { std::ofstream(path_) << text; }
+
+  std::string path_;
+};
+
+TEST_F(ConfigFile, FaultsNameTheFile) {
+  write("[sm]\nlmc = 9\n");
+  const auto config = load_config(path_);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2: sm.lmc is 9; a number from 0 to 7");
+}
+
+TEST_F(ConfigFile, EmptyIsAllDefaults) {
+  write("");
+  EXPECT_EQ(load_config(path_).value(), Config{});
+}
+
+TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
+  const std::string partitions = path_ + ".partitions";
+  const std::string policy = path_ + ".qos";
+  write("[partitions]\nfile = \"" + partitions + "\"\n[qos]\npolicy_file = \"" + policy + "\"\n");
+  std::ofstream(partitions) << "A=1: ALL;\nA=1: ALL=full;\n";
+  std::ofstream(policy) << "qos-ulps\ndefault: 3\nend-qos-ulps\n";
+  const auto config = load_config(path_);
+  ASSERT_TRUE(config) << print_fault(config.error()[0]);
+  EXPECT_EQ(config->partitions.rules.value().partitions.size(), 2u);
+  EXPECT_EQ(config->partitions.remarks.size(), 1u);
+  EXPECT_EQ(config->qos.rules.value().levels.at(0).sl, 3);
+
+  std::ofstream(partitions) << "A=1: x;\n";
+  std::ofstream(policy) << "\nqos\n";
+  const auto wrong = load_config(path_);
+  ASSERT_FALSE(wrong);
+  ASSERT_GE(wrong.error().size(), 2u) << "those of every file";
+  EXPECT_THAT(print_fault(wrong.error()[0]), HasSubstr(partitions + ":1: 'x' is no port"));
+  EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2: "));
+  std::filesystem::remove(partitions);
+  EXPECT_FALSE(load_config(path_)) << "a file that is named must be there";
+  std::filesystem::remove(policy);
+}
+
+TEST_F(ConfigFile, OversizeIsRefused) {
+  write(std::string((1 << 20) + 1, '\n'));
+  const auto config = load_config(path_);
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error()[0].message, HasSubstr("1 MiB at most"));
+}
+
+TEST(ConfigText, PrintedConfigReadsBack) {
+  Config config;
+  config.transport.kind = TransportKind::Sim;
+  config.transport.device = "a\"b\\c";
+  config.sm.m_key = MKey{0xfedcba9876543210};
+  config.sm.roots = {Guid{1}, Guid{2}};
+  config.qos.vl_high_limit = 255;
+  config.qos.vl_arb_low = {{Vl{0}, 1}, {Vl{3}, 0}};
+  config.qos.sl2vl.emplace().fill(Vl{2});
+  config.admin.socket_mode = 0600;
+  EXPECT_EQ(config_of(print_config(config)), config);
+  EXPECT_EQ(config_of(print_config(Config{})), Config{});
+}
+
+TEST(ConfigText, InstalledFileIsTheTable) {
+  expect_file(test::source_path("etc/smd.toml"), print_default_config());
+}
+
+TEST(ConfigText, ReferenceIsTheTable) {
+  const std::filesystem::path path = test::source_path("docs/formats/config.md");
+  const std::string text = read_file(path);
+  const std::string mark = "<!-- generated from the table of options -->\n";
+  ASSERT_THAT(text, HasSubstr(mark));
+  const std::string head = text.substr(0, text.find(mark) + mark.size());
+  expect_file(path, head + print_config_reference());
+}
+
+TEST(ConfigText, InstalledFileIsAllDefaultsWithAndWithoutItsComments) {
+  const std::string text = print_default_config();
+  EXPECT_EQ(config_of(text), Config{});
+
+  std::istringstream in(text);
+  std::string uncommented;
+  for (std::string line; std::getline(in, line);) {
+    // "# words" is prose, "#key = value" an option.
+    const bool option = line.size() > 1 && line[0] == '#' && line[1] != ' ';
+    uncommented += (option ? line.substr(1) : line) + "\n";
+  }
+  Config config = config_of(uncommented);
+  EXPECT_TRUE(config.qos.sl2vl && config.qos.vl_high_limit && config.qos.vl_arb_high &&
+              config.qos.vl_arb_low)
+      << "examples of options without a default must be right too";
+  const cc::Options& congestion = config.congestion;
+  EXPECT_TRUE(congestion.cct && congestion.victim_mask && congestion.credit_mask &&
+              congestion.cs_return_delay && congestion.marking_rate && congestion.ccti_timer[1]);
+  config.qos = {};
+  config.congestion = {};
+  EXPECT_EQ(config, Config{});
+}
+
+TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
+  const std::string text = read_file(test::source_path("docs/operations.md"));
+  const std::size_t from = text.find("## What one host can do to you");
+  ASSERT_NE(from, std::string::npos);
+  std::istringstream section(text.substr(from, text.find("\n## ", from) - from));
+  std::size_t named = 0;
+  for (std::string line; std::getline(section, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| what the host sends")) continue;
+    // The last column: `section.key`, `section.key`
+    std::string options = line.substr(line.rfind('|', line.size() - 2));
+    for (std::size_t at = 0; (at = options.find('`', at)) != std::string::npos; ++named) {
+      const std::size_t end = options.find('`', at + 1);
+      const std::string name = options.substr(at + 1, end - at - 1);
+      EXPECT_NE(std::ranges::find(config_options(), name, &ConfigOption::name),
+                config_options().end())
+          << name << " in: " << line;
+      at = end + 1;
+    }
+  }
+  EXPECT_GT(named, 20u);
+}
+
+}  // namespace
+}  // namespace smd
