@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "smd/admin/answer_text.h"
 #include "smd/admin/client.h"
 #include "smd/base/command_line.h"
 #include "smd/base/program.h"
 #include "smd/base/text.h"
-#include "smd/bin/smctl_text.h"
 
 namespace smd::bin {
 namespace {

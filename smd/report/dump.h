@@ -16,6 +16,10 @@ namespace smd {
 
 // What is in force, as text files that other tools know.
 
+/// The fabric in the syntax of ibnetdiscover and ibsim (docs/formats/net-file.md): nodes in the
+/// order of the snapshot, LIDs as the map says.
+[[nodiscard]] std::string print_net(const Fabric& fabric, const LidMap& lids);
+
 /// Unicast tables in the format of dump_fts.
 [[nodiscard]] std::string print_lft_dump(const ActiveSubnet& in_force);
 
