@@ -1,4 +1,4 @@
-// The daemon's command line (cli.md): run, dry-run, verify, state, check-config.
+// The daemon's command line (cli.md): run, dry-run, verify, state, check-config, import-opensm.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "smd/bin/run.h"
 #include "smd/bin/state.h"
 #include "smd/bin/verify.h"
+#include "smd/config/opensm_config.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
@@ -33,6 +34,8 @@ struct Options {
   DryRunOptions dry_run;
   VerifyOptions verify;
   StateOptions state;
+  OpensmImportOptions opensm;
+  bool print = false;  // the configuration that is checked
 };
 
 int report(const Faults& faults) {
@@ -82,6 +85,20 @@ void set_log_level(const Options& options, log::Level usual) {
   }
 }
 
+/// Who comes from OpenSM may miss rules that it read unasked.
+void warn_of_unnamed_files(const Config& config) {
+  const auto exists = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+  };
+  for (const UnnamedFile& each : find_unnamed_files(config, exists)) {
+    log::warn("config.not_named",
+              "file={} option={} OpenSM reads it unasked, smd where the option names it",
+              each.path,
+              each.option);
+  }
+}
+
 int do_run(Options& options) {
   auto config = read_config(options.config, true);
   if (!config) return report(config.error());
@@ -110,6 +127,7 @@ int do_run(Options& options) {
     fmt::print(stderr, "{}\n", sink.error().context);
     return 2;
   }
+  if (applied->transport.kind == TransportKind::Umad) warn_of_unnamed_files(*applied);
   options.run.config_path = options.config;
   return run(*applied, options.run, override_config);
 }
@@ -135,7 +153,8 @@ Faults find_misfits(const Config& config, const Options& options) {
 }
 
 int do_check_config(const Options& options) {
-  auto config = load_config(options.config);
+  ConfigLines lines;
+  auto config = load_config(options.config, &lines);
   if (!config) return report(config.error());
   auto applied = apply(*config, options);
   if (!applied) return report(applied.error());
@@ -148,7 +167,11 @@ int do_check_config(const Options& options) {
     for (const Fault& each : remarks)
       fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));
   }
-  if (!options.quiet) fmt::print("{}: good\n", options.config);
+  if (options.print) {
+    fmt::print("{}", print_config_sources(*config, lines, options.config));
+  } else if (!options.quiet) {
+    fmt::print("{}: good\n", options.config);
+  }
   return 0;
 }
 
@@ -244,7 +267,20 @@ int run_command_line(int argc, char** argv) {
   check.option(
       "--fabric", options.fabric, "File or generator: also what this fabric does not allow");
 
+  check.flag("--print", options.print, "Every option with its value, and where that comes from");
+
+  Command opensm =
+      line.command("import-opensm", "Write OpenSM's configuration as smd's, with a report");
+  opensm.option("FILE", options.opensm.file, "opensm.conf").required();
+  opensm.option("--flags", options.opensm.flags, "Its command line, such as \"-p 5 -R ftree\"");
+  opensm.option("--sysconfig",
+                options.opensm.start_file,
+                "Start file of the distribution: /etc/default/opensm, /etc/sysconfig/opensm");
+  opensm.option("-o,--out", options.opensm.dir, "Directory for a configuration per port");
+  opensm.flag("--force", options.opensm.force, "Also over files that are there");
+
   if (const auto code = line.parse(argc, argv)) return *code;
+  if (opensm.was_given()) return import_opensm_config(options.opensm);
   if (run.was_given()) return do_run(options);
   if (dry.was_given()) return do_dry_run(options);
   if (verify.was_given()) return bin::verify(options.verify);

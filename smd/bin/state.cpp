@@ -5,16 +5,19 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
 #include "smd/base/read_file.h"
+#include "smd/config/opensm_config.h"
 #include "smd/state/opensm_export.h"
 #include "smd/state/state_bundle.h"
 #include "smd/state/state_directory.h"
 #include "smd/state/state_files.h"
+#include "smd/transport/umad_ports.h"
 
 namespace smd::bin {
 namespace {
@@ -75,6 +78,89 @@ int write_files(const std::vector<OpensmFile>& files, const std::filesystem::pat
   return 0;
 }
 
+/// A file that an imported option names; nothing where there is none.
+std::optional<Parsed<std::string>> read_named(const std::string& path) {
+  auto text = read_file(path, kLargestSettings);
+  if (text) return Parsed<std::string>(std::move(*text));
+  if (text.error().code == Errc::NoDevice) return std::nullopt;
+  return Parsed<std::string>(fault(path, 0, text.error().context));
+}
+
+/// A folder beside the files to be, gone with its owner.
+class Staging {
+ public:
+  explicit Staging(const std::filesystem::path& dir) : path_(dir / ".smd-import-XXXXXX") {
+    std::string name = path_.string();
+    made_ = ::mkdtemp(name.data()) != nullptr;
+    path_ = name;
+  }
+
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  ~Staging() {
+    std::error_code error;
+    if (made_) std::filesystem::remove_all(path_, error);
+  }
+
+  [[nodiscard]] bool made() const { return made_; }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool made_ = false;
+};
+
+/// Whoever may read the file may read what comes of it: there are keys in it.
+void copy_readers(const std::string& from, const std::filesystem::path& to) {
+  using std::filesystem::perms;
+  std::error_code error;
+  const perms readers = perms::owner_read | perms::group_read | perms::others_read;
+  const perms all = std::filesystem::status(from, error).permissions() & readers;
+  if (!error) std::filesystem::permissions(to, all | perms::owner_read | perms::owner_write, error);
+}
+
+/// All of the files under their names, or none: each is written whole beside its place first.
+int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions& options) {
+  const std::filesystem::path dir = options.dir;
+  std::error_code error;
+  if (!options.force) {
+    for (const OpensmFile& file : files) {
+      if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
+        return report(Faults{{dir / file.name, 0, "is there already; --force writes over it"}});
+    }
+  }
+  const auto fail_at = [](const std::filesystem::path& path, const std::string& why) {
+    fmt::print(stderr, "smd import-opensm: {}: {}\n", path.string(), why);
+    return 1;
+  };
+  std::filesystem::create_directories(dir, error);
+  if (error) return fail_at(dir, error.message());
+  const Staging staging(dir);
+  if (!staging.made()) return fail_at(dir, std::strerror(errno));
+  for (const OpensmFile& file : files) {
+    const std::filesystem::path path = staging.path() / file.name;
+    if (!write_new(path, file.text)) return fail_at(dir / file.name, std::strerror(errno));
+    copy_readers(options.file, path);
+  }
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    // A link, other than a rename, never goes over a file that came meanwhile.
+    if (options.force)
+      std::filesystem::rename(staging.path() / file->name, dir / file->name, error);
+    else
+      std::filesystem::create_hard_link(staging.path() / file->name, dir / file->name, error);
+    if (!error) continue;
+    const std::string why = error.message();
+    if (!options.force) {
+      for (auto done = files.begin(); done != file; ++done)
+        std::filesystem::remove(dir / done->name, error);
+    }
+    return fail_at(dir / file->name, why);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int export_state(const Config& config, const StateOptions& options) {
@@ -99,6 +185,46 @@ int export_state(const Config& config, const StateOptions& options) {
   if (file != nullptr) written = std::fclose(file) == 0 && written;
   if (written) return 0;
   return report({Errc::Io, fmt::format("{}: {}", options.out, std::strerror(errno))});
+}
+
+int import_opensm_config(const OpensmImportOptions& options) {
+  OpensmSources sources{.file = options.file, .flags = options.flags, .read = read_named};
+  auto text = read_file(options.file, kLargestSettings);
+  if (!text) return report(Faults{{options.file, 0, text.error().context}});
+  sources.text = std::move(*text);
+  if (!options.start_file.empty()) {
+    auto start = read_file(options.start_file, kLargestSettings);
+    if (!start) return report(Faults{{options.start_file, 0, start.error().context}});
+    sources.start_file = options.start_file;
+    sources.start_text = std::move(*start);
+  }
+  for (const UmadPort& port : list_ports())
+    if (port.is_infiniband && port.port_guid != Guid{})
+      sources.local_ports.push_back(port.port_guid);
+  const auto import = import_opensm(sources);
+  if (!import) return report(import.error());
+  std::string lines;
+  for (const OpensmReportLine& line : import->report) lines += print_report_line(line) + "\n";
+  if (options.dir.empty()) {
+    if (import->configs.size() > 1) {
+      return report(
+          Faults{{"-o",
+                  0,
+                  fmt::format("{} ports have a configuration each; name a directory for them",
+                              import->configs.size())}});
+    }
+    fmt::print("{}", import->configs.front().text);
+    fmt::print(stderr, "{}", lines);
+    return 0;
+  }
+  std::vector<OpensmFile> files;
+  for (const ImportedConfig& each : import->configs) files.push_back({each.name, each.text, ""});
+  files.push_back({"import-opensm.txt", lines, ""});
+  if (const int code = put_in_place(files, options); code != 0) return code;
+  for (const OpensmFile& file : files)
+    fmt::print("{} written\n", (std::filesystem::path(options.dir) / file.name).string());
+  fmt::print("{}", lines);
+  return 0;
 }
 
 int import_state(const Config& config, const StateOptions& options) {

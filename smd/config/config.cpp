@@ -67,9 +67,10 @@ class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  Parsed<Config> read(const OptionTable& document) {
+  Parsed<Config> read(const OptionTable& document, ConfigLines* lines) {
     for (const OptionPair& entry : document) read_section(entry);
     check_rules();
+    if (lines != nullptr) *lines = lines_;
     if (faults_.empty()) return config_;
     // Tables have their keys by name; people read files from the top.
     std::ranges::stable_sort(faults_, {}, &Pending::line);
@@ -156,7 +157,7 @@ class Reader {
   std::string file_;
   Config config_;
   std::vector<Pending> faults_;
-  std::map<std::string, int> lines_;  // where the file sets an option
+  ConfigLines lines_;  // where the file sets an option
   std::set<std::string> faulty_;
 };
 
@@ -224,16 +225,16 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
   return roots;
 }
 
-Parsed<Config> parse_config(std::string_view text, const std::string& file) {
+Parsed<Config> parse_config(std::string_view text, const std::string& file, ConfigLines* lines) {
   const auto document = parse_toml(text, file, "smd");
   if (!document) return tl::unexpected(document.error());
-  return Reader(file).read(*document);
+  return Reader(file).read(*document, lines);
 }
 
-Parsed<Config> load_config(const std::string& path) {
+Parsed<Config> load_config(const std::string& path, ConfigLines* lines) {
   const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
-  auto config = parse_config(*text, path);
+  auto config = parse_config(*text, path, lines);
   if (!config) return config;
   Faults faults;
   for (const auto read : {read_roots, read_partitions, read_qos}) {

@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -219,15 +221,25 @@ struct Config {
   friend bool operator==(const Config&, const Config&) = default;
 };
 
+/// Where a file sets its options: lines by name, such as "sm.lmc".
+using ConfigLines = std::map<std::string, int, std::less<>>;
+
 /// The file at `path`, or every fault in it. Nothing is half-applied: what the file does not name
 /// has its default.
-[[nodiscard]] Parsed<Config> load_config(const std::string& path);
+[[nodiscard]] Parsed<Config> load_config(const std::string& path, ConfigLines* lines = nullptr);
 
 /// The same from text; `file` names it in faults.
-[[nodiscard]] Parsed<Config> parse_config(std::string_view text, const std::string& file);
+[[nodiscard]] Parsed<Config> parse_config(std::string_view text,
+                                          const std::string& file,
+                                          ConfigLines* lines = nullptr);
 
 /// TOML that parse_config turns back into `config`.
 [[nodiscard]] std::string print_config(const Config& config);
+
+/// The same of every option, with a remark on where its value comes from: FILE:LINE or "default".
+[[nodiscard]] std::string print_config_sources(const Config& config,
+                                               const ConfigLines& lines,
+                                               const std::string& file);
 
 /// etc/smd.toml: every option commented out at its default, with meaning, unit and range.
 [[nodiscard]] std::string print_default_config();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "smd/base/text.h"
 #include "smd/config/options.h"
 
 namespace smd {
@@ -59,6 +60,23 @@ std::string print_config(const Config& config) {
     if (const auto value = option.print(config)) {
       text += fmt::format("{} = {}\n", option.key, *value);
     }
+  });
+  return text;
+}
+
+std::string print_config_sources(const Config& config,
+                                 const ConfigLines& lines,
+                                 const std::string& file) {
+  std::string text;
+  for_each_option([&](const ConfigOption& option, bool first) {
+    if (first) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", option.section);
+    const auto it = lines.find(option.name());
+    std::string source = it == lines.end() ? "default" : fmt::format("{}:{}", file, it->second);
+    if (option.name() == "sm.roots" && !config.sm.roots_file.empty())
+      source += fmt::format(" and {}", config.sm.roots_file);
+    const auto value = option.print(config);
+    text += value ? fmt::format("{} = {}  # {}\n", option.key, *value, printable(source))
+                  : fmt::format("#{} is not set  # {}\n", option.key, printable(source));
   });
   return text;
 }

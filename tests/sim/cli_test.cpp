@@ -593,6 +593,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"smd", "dry-run", "--fabric", "FILE"},
                     std::vector<std::string>{"smd", "dry-run", "--fabric", "star", "-c", "FILE"},
                     std::vector<std::string>{"smd", "check-config", "-c", "FILE"},
+                    std::vector<std::string>{"smd", "import-opensm", "FILE"},
                     std::vector<std::string>{
                         "smd", "verify", "--fabric", "example", "--lft", "FILE"},
                     std::vector<std::string>{"smsim", "run", "FILE"},
@@ -679,6 +680,76 @@ TEST(StateExport, WrongWordsAreCode2WithOneLine) {
   const Written nothing("other", "");
   expect_fault(smd({"state", "export", "--dir", nothing.folder(), "--as", "opensm", "/nowhere"}),
                {nothing.folder() + ": has no LIDs"});
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(ImportOpensm, WritesAConfigurationAndAReport) {
+  const Written conf("opensm.conf", "sm_priority 7\nmax_op_vls 4\npartition_config_file /no/p\n");
+  const std::string dir = conf.folder() + "/smd/new";
+  const Finished done = smd({"import-opensm", conf.path(), "--flags", "-l 1", "-o", dir});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(dir + "/smd.toml written\n"));
+  EXPECT_THAT(done.out, HasSubstr("--flags: lmc 1: carried as sm.lmc = 1\n"));
+  EXPECT_THAT(contents(dir + "/import-opensm.txt"),
+              HasSubstr("max_op_vls 4: carried with another"));
+  EXPECT_EQ(smd({"check-config", "-c", dir + "/smd.toml"}).exit_code, 0);
+  const Finished shown = smd({"check-config", "-c", dir + "/smd.toml", "--print"});
+  EXPECT_THAT(shown.out, HasSubstr("max_operational_vls = 8  # " + dir + "/smd.toml:"));
+  EXPECT_THAT(shown.out, HasSubstr("mtu_max = 4096  # default\n"));
+  // Without a directory: the configuration alone on stdout.
+  const Finished printed = smd({"import-opensm", conf.path(), "--flags", "-l 1"});
+  EXPECT_EQ(printed.out, contents(dir + "/smd.toml"));
+  EXPECT_THAT(printed.err, HasSubstr("sm_priority 7: carried as sm.priority = 7\n"));
+}
+
+TEST(ImportOpensm, LeavesWhatIsThereUnlessForced) {
+  const Written conf("opensm.conf", "sm_priority 7\n");
+  const std::string dir = conf.folder(), toml = dir + "/smd.toml";
+  std::ofstream(toml) << "# mine\n";
+  expect_fault(smd({"import-opensm", conf.path(), "-o", dir}),
+               {toml + ": is there already; --force writes over it"});
+  EXPECT_EQ(contents(toml), "# mine\n");
+  EXPECT_FALSE(std::filesystem::exists(dir + "/import-opensm.txt"));
+  EXPECT_EQ(smd({"import-opensm", conf.path(), "-o", dir, "--force"}).exit_code, 0);
+  EXPECT_THAT(contents(toml), HasSubstr("priority = 7"));
+  std::size_t files = 0;
+  for (const auto& each : std::filesystem::directory_iterator(dir)) files += each.exists() ? 1 : 0;
+  EXPECT_EQ(files, 3u) << "the input, the configuration, the report";
+}
+
+TEST(ImportOpensm, AFaultLeavesNothingBehind) {
+  const Written conf("opensm.conf", "sm_priority 7\n  lmc 9\nroot_guid_file /dev/zero\n");
+  const std::string dir = conf.folder() + "/new";
+  expect_fault(smd({"import-opensm", conf.path(), "-o", dir}),
+               {conf.path() + ":2:7: lmc is \"9\"; a number from 0 to 7\n"});
+  const Written root("opensm.conf", "routing_engine updn\nroot_guid_file /dev/zero\n");
+  expect_fault(smd({"import-opensm", root.path(), "-o", dir}), {"/dev/zero: is a device"});
+  const Written start("start", "PORTS=\"0x1 0x2\"\n");
+  const Written good("opensm.conf", "");
+  expect_fault(smd({"import-opensm", good.path(), "--sysconfig", start.path()}),
+               {"-o: 2 ports have a configuration each"});
+  expect_fault(smd({"import-opensm", good.path(), "--sysconfig", "/nowhere", "-o", dir}),
+               {"/nowhere: "});
+  expect_fault(smd({"import-opensm", good.path(), "--flags", "-p 16", "-o", dir}), {"--flags:4: "});
+  EXPECT_FALSE(std::filesystem::exists(dir));
+  const Finished unwritable = smd({"import-opensm", good.path(), "-o", "/proc/none"});
+  EXPECT_EQ(unwritable.exit_code, 1);
+  EXPECT_THAT(unwritable.err, testing::StartsWith("smd import-opensm: /proc/none: "));
+}
+
+TEST(ImportOpensm, OfKeysOnlyWhoReadThemBeforeMayRead) {
+  const Written conf("opensm.conf", "m_key 0x77\n");
+  ASSERT_EQ(::chmod(conf.path().c_str(), 0600), 0);
+  ASSERT_EQ(smd({"import-opensm", conf.path(), "-o", conf.folder()}).exit_code, 0);
+
+  struct stat made {};
+
+  ASSERT_EQ(::stat((conf.folder() + "/smd.toml").c_str(), &made), 0);
+  EXPECT_EQ(made.st_mode & 0777, 0600u);
 }
 
 TEST(Versions, EveryProgramHasOneAndHelp) {

@@ -1,0 +1,798 @@
+// What becomes of each option: the value that smd gets, and the line that says so.
+#include "smd/config/opensm_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "smd/base/options.h"
+#include "smd/base/text.h"
+#include "smd/config/options.h"
+#include "smd/policy/partition_file.h"
+
+namespace smd {
+
+namespace {
+
+using enum OpensmOutcome;
+
+/// What systemd lets the daemon write (smd.service).
+constexpr std::string_view kLogFolder = "/var/log/smd";
+
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
+
+std::vector<std::string> split_engines(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find_first_of(", \t"));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+// Tables of virtual lanes.
+
+constexpr std::string_view kInitialSl2Vl = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7";
+constexpr std::string_view kInitialArbHigh =
+    "0:4,1:0,2:0,3:0,4:0,5:0,6:0,7:0,8:0,9:0,10:0,11:0,12:0,13:0,14:0";
+constexpr std::string_view kInitialArbLow =
+    "0:0,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4";
+
+constexpr std::uint64_t kDiscard = 15;
+constexpr std::size_t kSls = 16;
+constexpr std::size_t kArbEntries = 64;
+
+/// OpenSM takes VLs modulo those of the port, and leaves 15.
+std::uint64_t fit_vl(std::uint64_t vl, unsigned vls) {
+  return vl == kDiscard || vls == kDiscard ? vl : vl & (vls - 1);
+}
+
+/// A list of TOML. Nothing for what OpenSM reads as nonsense.
+std::optional<std::string> convert_sl2vl(std::string_view text, unsigned vls) {
+  std::vector<std::uint64_t> row;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view word : option_kinds::split(text, ',')) {
+    const auto vl = read_opensm_number(word);
+    if (!vl || *vl > kDiscard || row.size() == kSls) return std::nullopt;
+    row.push_back(fit_vl(*vl, vls));
+  }
+  row.resize(kSls, 0);  // as OpenSM does with a short list
+  return fmt::format("[{}]", fmt::join(row, ", "));
+}
+
+std::optional<std::string> convert_arbitration(std::string_view text, unsigned vls) {
+  std::vector<std::string> entries;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view word : option_kinds::split(text, ',')) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto vl = read_opensm_number(word.substr(0, colon));
+    const auto weight = read_opensm_number(word.substr(colon + 1));
+    if (!vl || !weight || *vl >= kDiscard || *weight > 255 || entries.size() == kArbEntries)
+      return std::nullopt;
+    entries.push_back(fmt::format("\"{}:{}\"", fit_vl(*vl, vls), *weight));
+  }
+  return fmt::format("[{}]", fmt::join(entries, ", "));
+}
+
+// What smd takes of numbers that OpenSM takes in other ranges.
+
+struct Limits {
+  std::string_view ours;
+  std::uint64_t least;
+  std::uint64_t most;
+};
+
+constexpr Limits kLimits[] = {
+    {"sweep.interval_s", 0, 86400},
+    {"sm.poll_interval_ms", 100, 60000},
+    {"sm.poll_retries", 1, 100},
+    {"smp.timeout_ms", 1, 60000},
+    {"smp.retries", 0, 20},
+    {"congestion.cc_max_outstanding_mads", 1, 4096},
+};
+
+class Importer : private OpensmReading {
+ public:
+  explicit Importer(const OpensmSources& sources) : OpensmReading(sources) {}
+
+  Parsed<OpensmImport> run() {
+    read_sources();
+    settle();
+    for (const OpensmOption& row : opensm_options())
+      if (!row.derived) carry_plain(row);
+    if (faults_.empty()) carry_derived();
+    if (!faults_.empty()) return tl::unexpected(std::move(faults_));
+    OpensmImport out;
+    write_configs(out);
+    if (!faults_.empty()) return tl::unexpected(std::move(faults_));
+    std::ranges::stable_sort(lines_, {}, &Placed::place);
+    for (Placed& each : lines_) out.report.push_back(std::move(each.line));
+    return out;
+  }
+
+ private:
+  struct Value {
+    std::string toml;
+    std::string remark;  // where it comes from
+  };
+
+  void put(std::string_view ours, std::string toml, std::string_view name) {
+    const InForce* set = find(name);
+    values_[std::string(ours)] = {std::move(toml),
+                                  set == nullptr
+                                      ? fmt::format("OpenSM's default of {}", name)
+                                      : fmt::format("{}: {}", set->setting->where, name)};
+  }
+
+  void carry(std::string_view name, std::string_view ours, const std::string& toml) {
+    put(ours, toml, name);
+    say(name, Carried, fmt::format("carried as {} = {}", ours, toml));
+  }
+
+  void carry_changed(std::string_view name,
+                     std::string_view ours,
+                     const std::string& toml,
+                     std::string_view because) {
+    put(ours, toml, name);
+    say(name,
+        Changed,
+        fmt::format("carried with another value, {} = {}, because {}", ours, toml, because));
+  }
+
+  // What the table alone says.
+
+  void carry_plain(const OpensmOption& row) {
+    if (row.outcome == Carried) return carry_number(row);
+    if (is_initial(row.name)) return report_file_in_use(row);
+    if (row.outcome == NotNeeded) return say_not_needed(row.name, row.reason);
+    say_not_carried(row.name, row.reason);
+  }
+
+  /// Files that OpenSM reads unasked, and smd does not.
+  void report_file_in_use(const OpensmOption& row) {
+    if (row.outcome != NotCarried || !row.initial.starts_with("/etc/")) return;
+    const auto path = text_of(row.name);
+    if (path && sources_.read(*path)) {
+      say_not_carried(row.name,
+                      fmt::format("{} (the file is there, and OpenSM reads it)", row.reason));
+    }
+  }
+
+  /// A number that both have. Where smd's default is another one, OpenSM's is written.
+  void carry_number(const OpensmOption& row) {
+    std::uint64_t number = number_of(row.name);
+    const auto* limits = std::ranges::find(kLimits, row.ours, &Limits::ours);
+    const std::uint64_t wanted = number;
+    if (limits != std::end(kLimits)) number = std::clamp(number, limits->least, limits->most);
+    const std::string toml =
+        row.kind == OpensmKind::Key ? print_key(number) : fmt::format("{}", number);
+    if (is_initial(row.name) && is_default_of(row.ours, toml)) return;
+    if (number != wanted) {
+      return carry_changed(
+          row.name, row.ours, toml, fmt::format("smd takes {} to {}", limits->least, limits->most));
+    }
+    carry(row.name, row.ours, toml);
+  }
+
+  static bool is_default_of(std::string_view ours, std::string_view toml) {
+    const auto option = std::ranges::find(config_options(), ours, &ConfigOption::name);
+    const auto value = option->print(Config{});
+    if (!value) return false;
+    const auto number = [](std::string_view text) {
+      if (text.starts_with('"')) text = text.substr(1, text.size() - 2);
+      return read_opensm_number(text);
+    };
+    return *value == toml || (number(toml) && number(*value) == number(toml));
+  }
+
+  // What takes more than a row.
+
+  void carry_derived() {
+    carry_port();
+    carry_sm_key();
+    carry_lmc();
+    carry_vls();
+    carry_partitions();
+    carry_mode();
+    carry_engine();
+    carry_plugin();
+    carry_log();
+    carry_qos();
+    carry_congestion();
+  }
+
+  void carry_port() {
+    const std::uint64_t guid = number_of("guid");
+    if (!start_.ports.empty() || start_.all_ports) {
+      if (guid != 0) say("guid", Overruled, fmt::format("overruled by {}", start_.ports_where));
+    } else if (guid != 0) {
+      carry("guid", "transport.port_guid", print_key(guid));
+    } else if (find("guid") != nullptr && !is_from_file(*find("guid")->setting)) {
+      say_not_carried("guid", "nobody is asked on a terminal; the first port that is up is taken");
+    }
+    ports_ = start_.all_ports ? sources_.local_ports : start_.ports;
+    if (start_.none) {
+      report(kAtEnd,
+             start_.ports_where,
+             "PORTS NONE",
+             NotCarried,
+             "OpenSM is not started on this machine; do not enable smd.service either");
+    } else if (start_.all_ports && ports_.empty()) {
+      report(kAtEnd,
+             start_.ports_where,
+             "PORTS ALL",
+             NotCarried,
+             "not carried because this machine shows no InfiniBand port: smd takes the first that "
+             "is up, and for more of them name their GUIDs in PORTS");
+    } else if (!ports_.empty()) {
+      std::vector<std::string> names;
+      for (const Guid port : ports_) names.push_back(fmt::format("0x{:016x}", port.value()));
+      report(kAtEnd,
+             start_.ports_where,
+             fmt::format("ports {}", fmt::join(names, " ")),
+             Carried,
+             "carried as transport.port_guid, in a configuration for each port");
+      if (ports_.size() > 1 && find("subnet_prefix") == nullptr) {
+        report(kAtEnd,
+               start_.ports_where,
+               "subnet_prefix",
+               Carried,
+               "the same on every port; where a launcher gave each its own (--subnet_prefix in the "
+               "list of processes), set sm.subnet_prefix in each file");
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_from_file(const OpensmSetting& setting) const {
+    return setting.where.starts_with(sources_.file + ":");
+  }
+
+  void carry_sm_key() {
+    const std::uint64_t key = number_of("sm_key");
+    if (key == 1) {
+      say("sm_key",
+          NotNeeded,
+          "not needed because smd shows 1 where sm.sm_key is not set, and with it set nothing "
+          "could be handed over between smd and OpenSM");
+    } else if (key == 0) {
+      say_not_carried("sm_key", "smd has no key 0: it shows 1 where sm.sm_key is not set");
+    } else {
+      carry("sm_key", "sm.sm_key", print_key(key));
+      say("sm_key",
+          Changed,
+          "beside OpenSM leave sm.sm_key out for as long as one runs: it sends no key when it "
+          "hands over");
+    }
+    say_not_carried("sa_key",
+                    fmt::format("requests are trusted by sm.sm_key, {}: `saquery --smkey {:#x}` "
+                                "gets no answer",
+                                key > 1 ? "which is another key" : "which is not set",
+                                number_of("sa_key")));
+  }
+
+  void carry_lmc() {
+    if (!is_true("lmc_esp0")) return;
+    const std::uint64_t lmc = number_of("lmc");
+    if (lmc == 0) return say_not_needed("lmc_esp0", "lmc is 0");
+    carry_changed("lmc_esp0",
+                  "sm.lmc_enhanced_port0",
+                  fmt::format("{}", lmc),
+                  "smd takes a number there, and TRUE means that of lmc");
+  }
+
+  void carry_vls() {
+    static constexpr unsigned kCounts[] = {15, 1, 2, 4, 8, 15};
+    const std::uint64_t code = number_of("max_op_vls");
+    vls_ = kCounts[code];
+    if (code == 0) {
+      say_not_carried("max_op_vls",
+                      "smd always sets a number of VLs, here the most that both ends have");
+    } else if (!is_initial("max_op_vls")) {
+      carry_changed(
+          "max_op_vls",
+          "port.max_operational_vls",
+          fmt::format("{}", vls_),
+          fmt::format(
+              "OpenSM has a code, of which {} is {} VLs, and smd their number", code, vls_));
+    }
+    if (!is_initial("nue_max_num_vls")) {
+      say_not_carried("nue_max_num_vls",
+                      "engine nue takes as many VLs as it needs, of port.max_operational_vls");
+    }
+  }
+
+  struct NamedFile {
+    std::string path;
+    std::string text;
+  };
+
+  /// A file that OpenSM reads: the one that is named, or where nobody named one that of its build.
+  /// Nothing, with a line on it, where there is none.
+  std::optional<NamedFile> open(std::string_view name, std::string_view consequence) {
+    std::vector<std::string> paths;
+    const auto named = text_of(name);
+    if (!named) return std::nullopt;
+    if (find(name) != nullptr) {
+      paths = {*named};
+    } else {
+      for (const std::string_view folder : kOpensmFolders)
+        paths.push_back(fmt::format("{}/{}", folder, file_name(*named)));
+    }
+    for (const std::string& path : paths) {
+      if (!path.starts_with('/')) {
+        complain(name,
+                 fmt::format("{} is {}; an absolute path, since smd has another working directory",
+                             name,
+                             print_value({path})));
+        return std::nullopt;
+      }
+      auto text = sources_.read(path);
+      if (!text) continue;
+      if (!*text) {
+        add_faults(text->error());
+        return std::nullopt;
+      }
+      return NamedFile{path, std::move(**text)};
+    }
+    if (find(name) != nullptr || !consequence.empty()) {
+      say_not_carried(
+          name,
+          fmt::format("there is no such file on this machine{}; if it is elsewhere, name it in {}",
+                      consequence,
+                      find_opensm_option(name)->ours));
+    }
+    return std::nullopt;
+  }
+
+  void carry_partitions() {
+    if (const auto file = open("partition_config_file",
+                               ": every port is a full member of the default partition, in OpenSM "
+                               "and in smd")) {
+      const auto reading = parse_partition_file(file->text, file->path);
+      if (!reading) {
+        add_faults(reading.error());
+        add_faults({{file->path,
+                     0,
+                     "OpenSM shrugs such a fault off and makes everybody a full member; smd would "
+                     "not start: correct it first"}});
+      } else {
+        carry("partition_config_file", "partitions.file", quote_toml(file->path));
+        if (!is_true("qos")) report_levels(reading->rules, file->path);
+      }
+    }
+    std::string enforcement = text_of("part_enforce").value_or("");
+    static constexpr std::string_view kKinds[] = {"both", "in", "out", "off"};
+    if (std::ranges::find(kKinds, enforcement) == std::end(kKinds)) {
+      return complain(
+          "part_enforce",
+          fmt::format("part_enforce is {}; one of both, in, out, off", print_value({enforcement})));
+    }
+    if (is_true("no_partition_enforcement")) {
+      carry("no_partition_enforcement", "partitions.enforcement", "\"off\"");
+      if (!is_initial("part_enforce"))
+        say("part_enforce", Overruled, "overruled by no_partition_enforcement");
+    } else if (!is_initial("part_enforce")) {
+      carry("part_enforce", "partitions.enforcement", quote_toml(enforcement));
+    }
+    if (is_true("allow_both_pkeys")) carry("allow_both_pkeys", "partitions.allow_both", "\"yes\"");
+  }
+
+  /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
+  void report_levels(const PartitionFile& rules, const std::string& path) {
+    for (const Partition& partition : rules.partitions) {
+      if (partition.sl.value_or(0) == 0) continue;
+      report(kAtEnd,
+             path,
+             fmt::format("sl={} of {}", *partition.sl, printable(partition.name)),
+             Changed,
+             "counts in smd, and not in OpenSM, where qos is FALSE; take it out of the file for "
+             "SL 0");
+    }
+  }
+
+  void carry_mode() {
+    if (!is_true("force_heavy_sweep")) return;
+    carry_changed("force_heavy_sweep",
+                  "sm.mode",
+                  "\"full\"",
+                  "changes are answered by a full discovery so; the sweep between changes stays a "
+                  "question to every switch");
+  }
+
+  void carry_engine() {
+    const std::string list = text_of("routing_engine").value_or("");
+    const std::vector<std::string> names = split_engines(list);
+    std::string engine;
+    std::vector<std::string> why;
+    std::vector<std::string> unknown;
+    for (const std::string& name : names) {
+      if (name == "no_fallback") {
+        why.emplace_back("smd falls back on updn all the same");
+        continue;
+      }
+      if (!engine.empty()) {
+        why.push_back(
+            fmt::format("{} is not asked, smd falls back on updn alone", printable(name)));
+        continue;
+      }
+      constexpr std::string_view kOurs = "smd-";  // of the plugin
+      const OpensmEngine* row = find_opensm_engine(name);
+      if (name.starts_with(kOurs) && name.size() > kOurs.size()) {
+        engine = name.substr(kOurs.size());
+        why.emplace_back("the plugin's engines have no prefix in smd");
+      } else if (row == nullptr || row->ours.empty()) {
+        why.push_back(fmt::format("smd has nothing like {}", printable(name)));
+      } else {
+        engine = row->ours;
+        if (!row->difference.empty()) why.emplace_back(row->difference);
+      }
+    }
+    if (names.empty()) {
+      put("sm.engine", "\"minhop\"", "routing_engine");
+      say("routing_engine",
+          Carried,
+          "carried as sm.engine = \"minhop\", which OpenSM takes where none is named; where its "
+          "routes could block each other in a circle smd falls back on updn, with an alarm");
+      engine = "minhop";
+    } else if (engine.empty()) {
+      engine = "auto";
+      carry_changed(
+          "routing_engine", "sm.engine", "\"auto\"", fmt::format("{}", fmt::join(why, "; ")));
+    } else if (why.empty()) {
+      carry("routing_engine", "sm.engine", quote_toml(engine));
+    } else {
+      carry_changed("routing_engine",
+                    "sm.engine",
+                    quote_toml(engine),
+                    fmt::format("{}", fmt::join(why, "; ")));
+    }
+    carry_roots(engine);
+  }
+
+  void carry_roots(const std::string& engine) {
+    const auto file = open("root_guid_file", "");
+    if (!file) return;
+    const std::vector<Guid> roots = read_root_file(*file);
+    if (roots.empty()) {
+      return say_not_carried("root_guid_file", "the file names no switch");
+    }
+    std::vector<std::string> words;
+    for (const Guid root : roots) words.push_back(fmt::format("\"0x{:016x}\"", root.value()));
+    const std::string toml = fmt::format("[{}]", fmt::join(words, ", "));
+    if (engine != "updn") {
+      return say_not_carried("root_guid_file",
+                             fmt::format("engine {} takes no roots, updn alone does", engine));
+    }
+    if (roots.size() == 1) {
+      return carry_changed("root_guid_file",
+                           "sm.roots",
+                           toml,
+                           "GUIDs stand in the configuration itself, in the only form that smd "
+                           "takes; smd says in its log where one is no switch");
+    }
+    root_remark_ = toml;
+    say_not_carried(
+        "root_guid_file",
+        fmt::format("updn of smd orients from one switch: with the {} of this file it would choose "
+                    "one by trial, as it does with none, and with the first alone all routes would "
+                    "lead through that; sm.engine = \"ftree\" uses every spine of a fat tree",
+                    roots.size()));
+  }
+
+  /// As OpenSM: a number, in any base that C has, and whatever stands behind it is a name.
+  std::vector<Guid> read_root_file(const NamedFile& file) {
+    std::vector<Guid> roots;
+    std::string_view rest = file.text;
+    for (int line = 1; !rest.empty(); ++line) {
+      std::string_view text = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+      text = text.substr(0, text.find('#'));
+      const std::size_t first = text.find_first_not_of(" \t\r");
+      if (first == std::string_view::npos) continue;
+      const std::size_t end = text.find_first_of(" \t\r", first);
+      const auto guid = read_opensm_number(text.substr(first, end - first));
+      if (!guid || *guid == 0) {
+        add_faults({{fmt::format("{}:{}", file.path, line),
+                     static_cast<int>(first) + 1,
+                     "no GUID of a switch, such as 0x0002c90300000001"}});
+      } else if (std::ranges::find(roots, Guid{*guid}) == roots.end()) {
+        roots.push_back(Guid{*guid});
+      }
+    }
+    return roots;
+  }
+
+  void carry_plugin() {
+    for (const char* name : {"event_plugin_name", "event_plugin_options"}) {
+      if (is_initial(name)) continue;
+      if (text_of("event_plugin_name").value_or("").find("smd_opensm") != std::string::npos) {
+        say_not_needed(name, "the engines of that plugin are smd's own");
+      } else {
+        say_not_carried(name,
+                        "nothing is loaded into smd; smctl --json status and /metrics "
+                        "(metrics.listen) tell what happened");
+      }
+    }
+  }
+
+  void carry_log() {
+    const std::uint64_t flags = number_of("log_flags");
+    constexpr std::uint64_t kErrors = 0x01, kInfo = 0x02 | 0x04, kDebug = 0x08 | 0x10 | 0x20;
+    if (!is_initial("log_flags")) {
+      const char* level = (flags & kDebug) != 0    ? "debug"
+                          : (flags & kInfo) != 0   ? "info"
+                          : (flags & kErrors) != 0 ? "warn"
+                                                   : "off";
+      carry_changed("log_flags",
+                    "log.level",
+                    quote_toml(level),
+                    "smd has levels instead of bits, and what OpenSM calls errors begins at warn");
+    }
+    const auto file = text_of("log_file");
+    if (is_initial("log_file") || !file) return;
+    if (*file == "stdout" || *file == "stderr" || *file == "-") {
+      return carry_changed(
+          "log_file", "log.sink", "\"stderr\"", "that is where journald reads a service");
+    }
+    if (!file->starts_with('/')) {
+      return complain("log_file",
+                      fmt::format("log_file is {}; an absolute path", print_value({*file})));
+    }
+    log_name_ = std::string(file_name(*file));
+    if (log_name_.empty()) log_name_ = "smd.log";
+    carry_changed("log_file",
+                  "log.sink",
+                  quote_toml(fmt::format("{}/{}", kLogFolder, log_name_)),
+                  ports_.size() > 1 ? "smd.service may write below /var/log/smd alone; each port "
+                                      "has a file with its GUID in the name"
+                                    : "smd.service may write below /var/log/smd alone");
+  }
+
+  // QoS.
+
+  void carry_qos() {
+    static constexpr std::string_view kPrefixes[] = {"", "ca_", "sw0_", "swe_", "rtr_"};
+    const bool on = is_true("qos");
+    if (on && find("qos") != nullptr)
+      say("qos", NotNeeded, "not needed because smd sets the tables that its file has");
+    for (const std::string_view prefix : kPrefixes) {
+      const auto name = [&](std::string_view what) {
+        return fmt::format("qos_{}{}", prefix, what);
+      };
+      if (!is_initial(name("max_vls"))) {
+        say_not_needed(name("max_vls"),
+                       "it changes nothing in OpenSM either: VLs are those of max_op_vls");
+      }
+      carry_table(name("sl2vl"), prefix, kInitialSl2Vl, convert_sl2vl);
+      carry_table(name("vlarb_high"), prefix, kInitialArbHigh, convert_arbitration);
+      carry_table(name("vlarb_low"), prefix, kInitialArbLow, convert_arbitration);
+      carry_high_limit(name("high_limit"), prefix);
+    }
+    if (on) {
+      if (const auto file = open("qos_policy_file", "")) {
+        const auto reading = parse_qos_file(file->text, file->path);
+        if (!reading) return add_faults(reading.error());
+        carry("qos_policy_file", "qos.policy_file", quote_toml(file->path));
+      }
+    } else if (!is_initial("qos_policy_file")) {
+      say_not_needed("qos_policy_file", "qos is FALSE, and OpenSM reads no policy then");
+    }
+  }
+
+  /// OpenSM has a table of its own where QoS is on and none is given; smd would leave the port's.
+  template <class Convert>
+  void carry_table(const std::string& name,
+                   std::string_view prefix,
+                   std::string_view initial,
+                   Convert convert) {
+    const auto given = text_of(name);
+    const std::string_view ours = find_opensm_option(name)->ours;
+    if (!is_true("qos")) {
+      if (given) say_not_needed(name, "qos is FALSE, and OpenSM sets no such table then");
+      return;
+    }
+    if (!given && !prefix.empty()) return;
+    const std::string text = given ? *given : std::string(initial);
+    const auto toml = convert(text, vls_);
+    if (!toml) {
+      return complain(name,
+                      fmt::format("{} is {}; {}",
+                                  name,
+                                  print_value({text}),
+                                  name.ends_with("sl2vl")
+                                      ? "16 VLs from 0 to 15, with commas between them"
+                                      : "at most 64 entries VL:WEIGHT with commas between them, VL "
+                                        "0 to 14, weight 0 to 255"));
+    }
+    const auto plain = convert(text, 15);
+    if (!given) {
+      put(ours, *toml, name);
+      say(name,
+          Carried,
+          fmt::format("carried as {} = {}, which OpenSM sets where qos is TRUE and none is given",
+                      ours,
+                      *toml));
+    } else if (*toml != *plain) {
+      carry_changed(name,
+                    ours,
+                    *toml,
+                    fmt::format("of {} VLs OpenSM takes these, modulo their number", vls_));
+    } else if (name.ends_with("sl2vl") && std::ranges::count(text, ',') + 1 < 16) {
+      carry_changed(name, ours, *toml, "OpenSM gives VL 0 to the SLs that a short list leaves out");
+    } else {
+      carry(name, ours, *toml);
+    }
+  }
+
+  void carry_high_limit(const std::string& name, std::string_view prefix) {
+    const std::string_view ours = find_opensm_option(name)->ours;
+    if (!is_true("qos")) {
+      if (!is_initial(name)) say_not_needed(name, "qos is FALSE, and OpenSM sets no limit then");
+    } else if (!is_initial(name)) {
+      carry(name, ours, fmt::format("{}", number_of(name)));
+    } else if (prefix.empty()) {
+      put(ours, "0", name);
+      say(name,
+          Carried,
+          fmt::format("carried as {} = 0, which OpenSM sets where qos is TRUE and none is given",
+                      ours));
+    }
+  }
+
+  // Congestion control: what is set in OpenSM's file is written as it is, its zeros too; what smd
+  // finds no value for it would compute.
+
+  void carry_congestion() {
+    const bool on = is_true("congestion_control");
+    if (on) carry("congestion_control", "congestion.enabled", "true");
+    for (const OpensmOption& row : opensm_options()) {
+      if (!row.name.starts_with("cc_")) continue;
+      if (!on) {
+        if (row.kind == OpensmKind::BySl ? by_sl_is_set(row) : !is_initial(row.name))
+          say_unused(row);
+        continue;
+      }
+      carry_congestion(row);
+    }
+  }
+
+  [[nodiscard]] bool by_sl_is_set(const OpensmOption& row) const {
+    const auto it = by_sl_.find(row.name);
+    return it != by_sl_.end() && std::ranges::any_of(it->second, [&](const InForce& each) {
+             return read_by_sl(*each.setting, row.most)->second != 0;
+           });
+  }
+
+  void say_unused(const OpensmOption& row) {
+    constexpr std::string_view kWhy = "congestion_control is FALSE, and OpenSM does nothing then";
+    if (row.kind != OpensmKind::BySl) return say_not_needed(row.name, kWhy);
+    for (const InForce& each : by_sl_.find(row.name)->second) {
+      report(each.place,
+             each.setting->where,
+             show_of(each),
+             NotNeeded,
+             fmt::format("not needed because {}", kWhy));
+    }
+  }
+
+  void carry_congestion(const OpensmOption& row) {
+    switch (row.kind) {
+      case OpensmKind::Key:
+        if (number_of(row.name) != 0) carry(row.name, row.ours, print_key(number_of(row.name)));
+        return;
+      case OpensmKind::Number:
+        return carry_number(row);
+      case OpensmKind::Mask:
+        return carry(row.name, row.ours, quote_toml(text_of(row.name).value_or("0x0")));
+      case OpensmKind::BySl:
+        return carry_by_sl(row);
+      default:
+        break;
+    }
+    const auto text = text_of(row.name);
+    if (!text) {
+      return say_not_carried(row.name, "it is not set, and smd computes one by the link's rate");
+    }
+    const auto option = std::ranges::find(config_options(), row.ours, &ConfigOption::name);
+    Config scratch;
+    if (!option->apply({*text}, scratch)) {
+      return complain(row.name,
+                      fmt::format("{} is {}; {}", row.name, print_value({*text}), option->range));
+    }
+    carry(row.name, row.ours, quote_toml(*text));
+  }
+
+  void carry_by_sl(const OpensmOption& row) {
+    std::map<std::uint64_t, std::uint64_t> values = {{0, 0}};  // as `opensm -c` has it
+    const auto it = by_sl_.find(row.name);
+    if (it != by_sl_.end()) {
+      values.clear();
+      for (const InForce& each : it->second) {
+        const auto [sl, number] = *read_by_sl(*each.setting, row.most);
+        values[sl] = number;
+      }
+    }
+    std::vector<std::string> words;
+    for (const auto& [sl, number] : values) words.push_back(fmt::format("\"{} {}\"", sl, number));
+    const std::string toml = fmt::format("[{}]", fmt::join(words, ", "));
+    values_[std::string(row.ours)] = {toml, std::string(row.name)};
+    if (it == by_sl_.end()) {
+      return say(row.name, Carried, fmt::format("carried as {} = {}", row.ours, toml));
+    }
+    for (const InForce& each : it->second) {
+      report(each.place,
+             each.setting->where,
+             show_of(each),
+             Carried,
+             fmt::format("carried in {} = {}", row.ours, toml));
+    }
+  }
+
+  // Writing.
+
+  void write_configs(OpensmImport& out) {
+    if (ports_.size() <= 1) {
+      if (!ports_.empty())
+        values_["transport.port_guid"] = {print_key(ports_.front().value()), start_.ports_where};
+      out.configs.push_back({"smd.toml", print()});
+    }
+    for (std::size_t i = 0; ports_.size() > 1 && i < ports_.size(); ++i) {
+      const std::string instance = fmt::format("0x{:016x}", ports_[i].value());
+      const auto own = [&](std::string_view ours, const std::string& text) {
+        values_[std::string(ours)] = {quote_toml(text), "of this port alone"};
+      };
+      own("transport.port_guid", instance);
+      own("sm.state_dir", "/var/lib/smd/" + instance);
+      own("admin.socket", fmt::format("/run/smd/{}.sock", instance));
+      if (!log_name_.empty())
+        own("log.sink", fmt::format("{}/{}.{}", kLogFolder, instance, log_name_));
+      out.configs.push_back({instance + ".toml", print()});
+    }
+    for (const ImportedConfig& each : out.configs) {
+      // Rules between options: what each source says alone may not go together.
+      if (const auto config = parse_config(each.text, each.name); !config)
+        add_faults(config.error());
+    }
+  }
+
+  [[nodiscard]] std::string print() const {
+    std::string text = fmt::format("# From {}, by smd import-opensm.\n", printable(sources_.file));
+    std::string_view section;
+    for (const ConfigOption& option : config_options()) {
+      const auto it = values_.find(option.name());
+      const bool has_roots = option.name() == "sm.roots" && !root_remark_.empty();
+      if (it == values_.end() && !has_roots) continue;
+      if (option.section != section) text += fmt::format("\n[{}]\n", option.section);
+      section = option.section;
+      if (it == values_.end()) {
+        text += fmt::format("#roots = {}  # of root_guid_file; updn takes one\n", root_remark_);
+        continue;
+      }
+      text +=
+          fmt::format("{} = {}  # {}\n", option.key, it->second.toml, printable(it->second.remark));
+    }
+    return text;
+  }
+
+  std::vector<Guid> ports_;
+  unsigned vls_ = 15;
+  std::string log_name_;
+  std::string root_remark_;
+  std::map<std::string, Value> values_;
+};
+
+}  // namespace
+
+Parsed<OpensmImport> import_opensm(const OpensmSources& sources) { return Importer(sources).run(); }
+
+}  // namespace smd

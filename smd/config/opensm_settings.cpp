@@ -1,0 +1,322 @@
+// What the sources of an import say: of each option the setting that counts, whether OpenSM takes
+// its value, and whether it is OpenSM's default.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "smd/base/options.h"
+#include "smd/base/text.h"
+#include "smd/config/opensm_config.h"
+
+namespace smd {
+
+namespace {
+
+using enum OpensmOutcome;
+
+constexpr std::size_t kMostFaults = 20;
+constexpr std::size_t kSls = 16;
+
+std::optional<std::uint64_t> read_value(const OpensmSetting& setting) {
+  if (!setting.value) return std::nullopt;
+  const std::string& text = *setting.value;
+  if (setting.in_hex && !text.starts_with("0x") && !text.starts_with("0X"))
+    return option_kinds::parse_digits(text, 16);
+  return read_opensm_number(text);
+}
+
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// Whether `path` is where one or another build has its default.
+bool is_default_place(std::string_view path, std::string_view initial) {
+  if (path == initial) return true;
+  const bool in_folder = std::ranges::any_of(kOpensmFolders, [&](std::string_view folder) {
+    return path == fmt::format("{}/{}", folder, file_name(path));
+  });
+  return in_folder && file_name(path) == file_name(initial);
+}
+
+std::string show_setting(const std::string& name, const std::optional<std::string>& value) {
+  return fmt::format("{} {}", printable(name), value ? printable(*value) : "(null)");
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> read_opensm_number(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return std::nullopt;
+  text = text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  if (text.starts_with("0x") || text.starts_with("0X")) return option_kinds::parse_hex(text);
+  return option_kinds::parse_digits(text, text.size() > 1 && text.front() == '0' ? 8 : 10);
+}
+
+std::vector<UnnamedFile> find_unnamed_files(const Config& config,
+                                            const std::function<bool(const std::string&)>& exists) {
+  struct Kind {
+    const std::string& named;
+    std::string_view file;
+    std::string_view option;
+  };
+
+  const Kind kinds[] = {{config.partitions.file, "partitions.conf", "partitions.file"},
+                        {config.qos.policy_file, "qos-policy.conf", "qos.policy_file"}};
+  std::vector<UnnamedFile> out;
+  for (const Kind& kind : kinds) {
+    if (!kind.named.empty()) continue;
+    for (const std::string_view folder : kOpensmFolders) {
+      const std::string path = fmt::format("{}/{}", folder, kind.file);
+      if (!exists(path)) continue;
+      out.push_back({path, kind.option});
+      break;
+    }
+  }
+  return out;
+}
+
+std::string print_report_line(const OpensmReportLine& line) {
+  return fmt::format("{}: {}: {}", line.where, line.option, line.text);
+}
+
+void OpensmReading::read_sources() {
+  if (auto settings = parse_opensm_conf(sources_.text, sources_.file))
+    append(std::move(*settings));
+  else
+    add_faults(settings.error());
+  if (auto flags = parse_opensm_flags(sources_.flags, "--flags"))
+    append_flags(std::move(*flags), "--flags");
+  else
+    add_faults(flags.error());
+  if (!sources_.start_file) return;
+  auto start = parse_opensm_start(sources_.start_text, *sources_.start_file);
+  if (!start) return add_faults(start.error());
+  start_ = std::move(*start);
+  append_flags(std::move(start_.flags), *sources_.start_file);
+  append(std::move(start_.settings));
+  for (const auto& [place, what] : start_.remarks)
+    report(kAtEnd, place, what.substr(0, what.find(':')), Unknown, what.substr(what.find(':') + 2));
+}
+
+void OpensmReading::append(std::vector<OpensmSetting> settings) {
+  for (OpensmSetting& each : settings) settings_.push_back(std::move(each));
+}
+
+void OpensmReading::append_flags(OpensmFlags flags, const std::string& where) {
+  append(std::move(flags.settings));
+  for (const auto& [flag, what] : flags.remarks) {
+    report(kAtEnd, where, flag, NotCarried, fmt::format("not carried because {}", what));
+  }
+  if (!flags.config_file.empty() && flags.config_file != sources_.file) {
+    add_faults({{where,
+                 0,
+                 fmt::format("-F names {}; import that file, or leave -F out",
+                             printable(flags.config_file))}});
+  }
+}
+
+void OpensmReading::settle() {
+  std::map<std::string, std::size_t, std::less<>> last;
+  for (std::size_t i = 0; i < settings_.size(); ++i) last[key_of(settings_[i])] = i;
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    const OpensmSetting& setting = settings_[i];
+    const OpensmOption* row = find_opensm_option(setting.name);
+    if (row == nullptr) {
+      report_stranger(setting, i);
+      continue;
+    }
+    const std::size_t winner = last.find(key_of(setting))->second;
+    if (winner != i) {
+      report(i,
+             setting.where,
+             show_setting(setting.name, setting.value),
+             Overruled,
+             fmt::format("overruled by {}", settings_[winner].where));
+      continue;
+    }
+    if (!check(*row, setting)) continue;
+    if (row->kind == OpensmKind::BySl)
+      by_sl_[setting.name].push_back({&setting, i});
+    else
+      in_force_[setting.name] = {&setting, i};
+    report_odd_flag(*row, setting, i);
+  }
+}
+
+std::string OpensmReading::key_of(const OpensmSetting& setting) {
+  const OpensmOption* row = find_opensm_option(setting.name);
+  if (row == nullptr || row->kind != OpensmKind::BySl || !setting.value) return setting.name;
+  const std::string sl = setting.value->substr(0, setting.value->find_first_of(" \t"));
+  const auto number = read_opensm_number(sl);
+  return fmt::format("{} {}", setting.name, number ? fmt::format("{}", *number) : sl);
+}
+
+void OpensmReading::report_stranger(const OpensmSetting& setting, std::size_t place) {
+  if (const auto what = find_nvidia_option(setting.name)) {
+    return report(place,
+                  setting.where,
+                  show_setting(setting.name, setting.value),
+                  Nvidia,
+                  fmt::format("NVIDIA's, not carried: {}", *what));
+  }
+  std::vector<std::string_view> names;
+  for (const OpensmOption& row : opensm_options()) names.push_back(row.name);
+  report(place,
+         setting.where,
+         show_setting(setting.name, setting.value),
+         Unknown,
+         fmt::format("unknown, to OpenSM as well, which reads over it; the nearest option is {}",
+                     find_nearest(setting.name, names)));
+}
+
+void OpensmReading::report_odd_flag(const OpensmOption& row,
+                                    const OpensmSetting& setting,
+                                    std::size_t place) {
+  if (row.kind != OpensmKind::Flag || !setting.value) return;
+  if (*setting.value == "TRUE" || *setting.value == "FALSE") return;
+  report(place,
+         setting.where,
+         show_setting(setting.name, setting.value),
+         Changed,
+         "read as FALSE, as OpenSM does: only TRUE in capitals is true");
+}
+
+bool OpensmReading::check(const OpensmOption& row, const OpensmSetting& setting) {
+  const auto wrong = [&](const std::string& right) {
+    add_faults({{setting.where,
+                 setting.column,
+                 fmt::format("{} is {}; {}",
+                             row.name,
+                             setting.value ? print_value({*setting.value}) : "not set",
+                             right)}});
+    return false;
+  };
+  const std::string limits = fmt::format("a number from {} to {}", row.least, row.most);
+  switch (row.kind) {
+    case OpensmKind::Number: {
+      const auto number = read_value(setting);
+      return (number && *number >= row.least && *number <= row.most) || wrong(limits);
+    }
+    case OpensmKind::Limit: {
+      if (setting.value && setting.value->starts_with("-") &&
+          read_opensm_number(std::string_view(*setting.value).substr(1)))
+        return true;
+      const auto number = read_value(setting);
+      return (number && *number <= row.most) || wrong(limits + ", or -1 for none");
+    }
+    case OpensmKind::Key:
+      return read_value(setting) || wrong("64 bits, as 0x0002c90300000001");
+    case OpensmKind::Mask: {
+      const std::string digits = setting.value.value_or("");
+      const std::string_view bits =
+          std::string_view(digits).substr(digits.starts_with("0x") ? 2 : 0);
+      const bool good = digits.starts_with("0x") && !bits.empty() && bits.size() <= 64 &&
+                        bits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+      return good || wrong("0x and at most 64 hexadecimal digits");
+    }
+    case OpensmKind::BySl:
+      return read_by_sl(setting, row.most) ||
+             wrong(fmt::format("an SL from 0 to 15 and a number from 0 to {}", row.most));
+    case OpensmKind::Flag:
+    case OpensmKind::Text:
+      break;
+  }
+  return true;
+}
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> OpensmReading::read_by_sl(
+    const OpensmSetting& setting, std::uint64_t most) {
+  if (!setting.value) return std::nullopt;
+  const std::string_view text = *setting.value;
+  const std::size_t blank = text.find_first_of(" \t");
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto sl = read_opensm_number(text.substr(0, blank));
+  const auto number = read_opensm_number(text.substr(blank));
+  if (!sl || !number || *sl >= kSls || *number > most) return std::nullopt;
+  return std::pair{*sl, *number};
+}
+
+const OpensmReading::InForce* OpensmReading::find(std::string_view name) const {
+  const auto it = in_force_.find(name);
+  return it == in_force_.end() ? nullptr : &it->second;
+}
+
+std::optional<std::string> OpensmReading::text_of(std::string_view name) const {
+  if (const InForce* set = find(name)) return set->setting->value;
+  const std::string_view initial = find_opensm_option(name)->initial;
+  return initial == "(null)" ? std::nullopt : std::optional(std::string(initial));
+}
+
+bool OpensmReading::is_true(std::string_view name) const { return text_of(name) == "TRUE"; }
+
+std::uint64_t OpensmReading::number_of(std::string_view name) const {
+  if (const InForce* set = find(name)) return read_value(*set->setting).value_or(0);
+  return read_opensm_number(find_opensm_option(name)->initial).value_or(0);
+}
+
+bool OpensmReading::is_initial(std::string_view name) const {
+  const InForce* set = find(name);
+  if (set == nullptr) return true;
+  const OpensmOption& row = *find_opensm_option(name);
+  const auto& value = set->setting->value;
+  switch (row.kind) {
+    case OpensmKind::Flag:
+      return (value == "TRUE") == (row.initial == "TRUE");
+    case OpensmKind::Number:
+    case OpensmKind::Key:
+      return read_value(*set->setting) == read_opensm_number(row.initial);
+    case OpensmKind::Limit:
+      return value && value->starts_with("-");
+    case OpensmKind::Mask:
+      return value && value->find_first_not_of("0x") == std::string::npos;
+    case OpensmKind::BySl:
+    case OpensmKind::Text:
+      break;
+  }
+  if (!value) return row.initial == "(null)";
+  return *value == row.initial ||
+         (row.initial.starts_with("/") && is_default_place(*value, row.initial));
+}
+
+std::string OpensmReading::show_of(const InForce& in_force) {
+  return show_setting(in_force.setting->name, in_force.setting->value);
+}
+
+void OpensmReading::report(std::size_t place,
+                           std::string where,
+                           std::string option,
+                           OpensmOutcome outcome,
+                           std::string text) {
+  lines_.push_back({place, {std::move(where), std::move(option), outcome, std::move(text)}});
+}
+
+void OpensmReading::say(std::string_view name, OpensmOutcome outcome, std::string text) {
+  const InForce* set = find(name);
+  report(set == nullptr ? kAtEnd : set->place,
+         set == nullptr ? "OpenSM's default" : set->setting->where,
+         show_setting(std::string(name), text_of(name)),
+         outcome,
+         std::move(text));
+}
+
+void OpensmReading::say_not_carried(std::string_view name, std::string_view because) {
+  say(name, NotCarried, fmt::format("not carried because {}", because));
+}
+
+void OpensmReading::say_not_needed(std::string_view name, std::string_view because) {
+  say(name, NotNeeded, fmt::format("not needed because {}", because));
+}
+
+void OpensmReading::add_faults(const Faults& faults) {
+  for (const Fault& each : faults)
+    if (faults_.size() < kMostFaults) faults_.push_back(each);
+}
+
+void OpensmReading::complain(std::string_view name, std::string message) {
+  const InForce* set = find(name);
+  if (set == nullptr) return add_faults({{std::string(name), 0, std::move(message)}});
+  add_faults({{set->setting->where, set->setting->column, std::move(message)}});
+}
+
+}  // namespace smd
