@@ -9,7 +9,8 @@ if(TARGET smd_opensm)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/smd_opensm.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/smd-import-opensm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${PROJECT_SOURCE_DIR}/systemd/smd.service DESTINATION lib/systemd/system)
+install(FILES ${PROJECT_SOURCE_DIR}/systemd/smd.service ${PROJECT_SOURCE_DIR}/systemd/smd@.service
+        DESTINATION lib/systemd/system)
 install(CODE "
   set(folder \"\$ENV{DESTDIR}/etc/smd\")
   if(EXISTS \"\${folder}/smd.toml\")

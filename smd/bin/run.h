@@ -12,6 +12,8 @@ struct RunOptions {
   std::string transport;  // "", "umad", "sim"
   std::string ca;
   unsigned port = 0;
+  std::string port_guid;
+  std::string instance;  // "": the only one
   std::string fabric;
   bool once = false;
   bool json = false;

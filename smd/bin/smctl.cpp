@@ -33,6 +33,7 @@ struct Options {
   bool quiet = false;
   int verbose = 0;
   std::string command;
+  std::string instance;  // of smd; "": the only one
   Json args = Json::object();
 };
 
@@ -43,7 +44,10 @@ class Commands {
     line_.show_version(SMD_VERSION);
     line_.require_command();
     line_.let_options_follow_commands();
-    line_.option("--socket", options.where.socket, "the daemon's socket").show_default();
+    const auto socket =
+        line_.option("--socket", options.where.socket, "the daemon's socket").show_default();
+    line_.option("-i,--instance", options.instance, "the socket of smd@NAME: /run/smd/NAME.sock")
+        .excludes(socket);
     line_.flag("--json", options.json, "print the answer as JSON");
     line_.flag("-v,--verbose", options.verbose, "show the request on stderr");
     line_.flag("--quiet", options.quiet, "print nothing but errors");
@@ -82,6 +86,8 @@ class Commands {
       fmt::print(stderr, "smctl: {}; smctl --help shows what there is\n", printable(what));
     });
     options_.command = line_.given_command();
+    if (!options_.instance.empty())
+      options_.where.socket = fmt::format("/run/smd/{}.sock", options_.instance);
     return code;
   }
 

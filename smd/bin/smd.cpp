@@ -14,6 +14,7 @@
 #include "smd/bin/state.h"
 #include "smd/bin/verify.h"
 #include "smd/config/opensm_config.h"
+#include "smd/config/option_kinds.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
@@ -99,10 +100,37 @@ void warn_of_unnamed_files(const Config& config) {
   }
 }
 
+/// What is wrong with the words that say which manager of the machine this is.
+Faults check_place(const RunOptions& run) {
+  if (!run.instance.empty() && !is_instance_name(run.instance)) {
+    return {Fault{"--instance",
+                  0,
+                  fmt::format("'{}' is no name; the GUID of a port, such as 0x0002c9030002fb06, or "
+                              "letters, digits, '.', '_' and '-'",
+                              run.instance)}};
+  }
+  if (!run.port_guid.empty() && !config_kinds::parse_guid(run.port_guid)) {
+    return {Fault{
+        "--port-guid",
+        0,
+        fmt::format("'{}' is no GUID; 0x and up to 16 digits, as ibstat shows it", run.port_guid)}};
+  }
+  return {};
+}
+
 int do_run(Options& options) {
+  if (const Faults faults = check_place(options.run); !faults.empty()) return report(faults);
+  const std::string own_file = fmt::format("/etc/smd/{}.toml", options.run.instance);
+  std::error_code error;
+  const bool has_own = options.config.empty() && !options.run.instance.empty() &&
+                       std::filesystem::exists(own_file, error);
+  if (has_own) options.config = own_file;
   auto config = read_config(options.config, true);
   if (!config) return report(config.error());
-  const auto override_config = [options](Config& target) {
+  const auto override_config = [options, has_own](Config& target) {
+    if (!options.run.port_guid.empty())
+      target.transport.port_guid = *config_kinds::parse_guid(options.run.port_guid);
+    if (!options.run.instance.empty()) set_instance(options.run.instance, has_own, target);
     if (!options.run.transport.empty()) {
       target.transport.kind =
           options.run.transport == "sim" ? TransportKind::Sim : TransportKind::Umad;
@@ -196,6 +224,11 @@ int run_command_line(int argc, char** argv) {
   run.option("--transport", options.run.transport, "umad or sim").one_of({"umad", "sim"});
   run.option("--ca", options.run.ca, "Adapter, e.g. mlx5_0");
   run.option("--port", options.run.port, "Port of the adapter").range(0, 254);
+  run.option("--port-guid", options.run.port_guid, "The port by its GUID, as ibstat shows it");
+  run.option("--instance",
+             options.run.instance,
+             "One of several managers of this machine: a port's GUID or a name; reads "
+             "/etc/smd/NAME.toml where there is one, has state, socket and log of its own");
   run.option(
       "--fabric", options.run.fabric, "Simulated fabric instead of an adapter: file or generator");
   run.option("--engine", options.engine, "Routing engine");

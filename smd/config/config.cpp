@@ -10,6 +10,7 @@
 #include "smd/base/fault_list.h"
 #include "smd/base/read_file.h"
 #include "smd/base/text.h"
+#include "smd/config/option_kinds.h"
 #include "smd/config/options.h"
 #include "smd/policy/partition_file.h"
 
@@ -243,6 +244,34 @@ Parsed<Config> load_config(const std::string& path, ConfigLines* lines) {
   }
   if (!faults.empty()) return tl::unexpected(std::move(faults));
   return config;
+}
+
+bool is_instance_name(std::string_view name) {
+  constexpr std::size_t kLongest = 64;
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !name.empty() && name.size() <= kLongest && is_alphanumeric(name.front()) &&
+         std::ranges::all_of(
+             name, [&](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+void set_instance(std::string_view name, bool own_file, Config& config) {
+  const Config initial;
+  const auto may_change = [&](const std::string& value, const std::string& usual) {
+    return !own_file || value == usual;
+  };
+  const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') + 1); };
+  if (may_change(config.sm.state_dir, initial.sm.state_dir))
+    config.sm.state_dir += fmt::format("/{}", name);
+  if (std::string& socket = config.admin.socket; may_change(socket, initial.admin.socket))
+    socket = fmt::format("{}{}.sock", folder(socket), name);
+  if (std::string& sink = config.log.sink; !own_file && sink.starts_with('/'))
+    sink = fmt::format("{}{}.{}", folder(sink), name, sink.substr(folder(sink).size()));
+  TransportConfig& transport = config.transport;
+  if (transport.device.empty() && transport.port == 0 && transport.port_guid == Guid{0} &&
+      name.starts_with("0x"))
+    transport.port_guid = config_kinds::parse_guid(name).value_or(Guid{0});
 }
 
 }  // namespace smd

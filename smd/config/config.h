@@ -233,6 +233,16 @@ using ConfigLines = std::map<std::string, int, std::less<>>;
                                           const std::string& file,
                                           ConfigLines* lines = nullptr);
 
+// Several managers on one machine, one for each port: instances with a name.
+
+/// Letters, digits, '.', '_' and '-', 64 at most, none but a letter or digit in front.
+[[nodiscard]] bool is_instance_name(std::string_view name);
+
+/// Gives the instance a state directory, a socket and a log file of its own, called after it, and
+/// where the name is the GUID of a port, as 0x0002c9030002fb06, that port if none is named.
+/// `own_file`: it has a configuration for itself, and what that names stays.
+void set_instance(std::string_view name, bool own_file, Config& config);
+
 /// TOML that parse_config turns back into `config`.
 [[nodiscard]] std::string print_config(const Config& config);
 

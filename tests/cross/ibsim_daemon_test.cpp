@@ -279,5 +279,93 @@ TEST(WithoutADevice, TheDaemonSaysSoAndWaits) {
   EXPECT_EQ(smd.terminate(2s), 0);
 }
 
+/// Two subnets of one machine, as a head node with two ports has them: one configuration, two
+/// instances.
+class TwoInstances : public ::testing::Test {
+ protected:
+  struct Subnet {
+    Subnet(const char* instance, const std::string& fabric, const std::filesystem::path& folder)
+        : name(instance), net(net_of(fabric, folder)), ibsim(net) {}
+
+    std::string name;
+    std::filesystem::path net;
+    Ibsim ibsim;
+    std::optional<Process> smd;
+  };
+
+  TwoInstances() {
+    for (const char* name : {"a", "b"}) std::filesystem::create_directories(folder_of(name));
+    config_ = write_config(scratch_.path(), kNoSweeps);
+    rail_a_.emplace("rail-a", "fat-tree:k=4,levels=2", folder_of("a"));
+    rail_b_.emplace("rail-b", "torus:dims=3.3,hosts=1", folder_of("b"));
+  }
+
+  std::filesystem::path folder_of(const char* name) { return scratch_.path() / name; }
+
+  void start(Subnet& subnet) {
+    const std::string& host = subnet.ibsim.facts().adapter_ids.front();
+    subnet.smd.emplace(
+        ProcessOptions{.argv = {smd_path(), "run", "-c", config_, "--instance", subnet.name},
+                       .env = subnet.ibsim.client_environment(host)});
+  }
+
+  nlohmann::json status(const Subnet& subnet) {
+    const std::string socket = scratch_.path() / (subnet.name + ".sock");
+    const Finished done =
+        run_process({.argv = {smctl_path(), "--socket", socket, "--json", "status"}}, 10s);
+    const nlohmann::json json = nlohmann::json::parse(done.out, nullptr, false);
+    return json.is_object() ? json : nlohmann::json::object();
+  }
+
+  bool is_up(const Subnet& subnet) {
+    return wait_until([&] { return status(subnet).value("state", "") == "master"; }, 20s);
+  }
+
+  static std::string tables(const Subnet& subnet) {
+    return tool(subnet.ibsim, subnet.ibsim.facts().adapter_ids.back(), {"dump_fts", "-n"}).out;
+  }
+
+  Scratch scratch_;
+  std::filesystem::path config_;
+  std::optional<Subnet> rail_a_, rail_b_;
+};
+
+TEST_F(TwoInstances, OneIsRestartedAndTheOtherUntouched) {
+  ASSERT_TRUE(rail_a_->ibsim.ready() && rail_b_->ibsim.ready());
+  start(*rail_a_);
+  start(*rail_b_);
+  ASSERT_TRUE(is_up(*rail_a_)) << rail_a_->smd->err();
+  ASSERT_TRUE(is_up(*rail_b_)) << rail_b_->smd->err();
+  EXPECT_EQ(status(*rail_a_).at("nodes"), rail_a_->ibsim.facts().nodes);
+  EXPECT_EQ(status(*rail_b_).at("nodes"), rail_b_->ibsim.facts().nodes);
+  EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "state/rail-a"));
+  EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "state/rail-b"));
+  const std::string tables_a = tables(*rail_a_), tables_b = tables(*rail_b_);
+  const nlohmann::json b_before = status(*rail_b_);
+  const std::string said_by_b = rail_b_->smd->err();
+
+  start(*rail_a_);  // the one before is ended
+  ASSERT_TRUE(is_up(*rail_a_)) << rail_a_->smd->err();
+  EXPECT_EQ(tables(*rail_a_), tables_a) << "no LID moves";
+
+  EXPECT_EQ(tables(*rail_b_), tables_b);
+  EXPECT_EQ(rail_b_->smd->err(), said_by_b) << "it has nothing to say";
+  const nlohmann::json b_after = status(*rail_b_);
+  EXPECT_EQ(b_after.at("state"), "master");
+  for (const char* key : {"reason", "smps", "blocks_written"})
+    EXPECT_EQ(b_after.at("last_sweep").at(key), b_before.at("last_sweep").at(key)) << key;
+}
+
+TEST_F(TwoInstances, TwoOfOneNameDoNotShareAState) {
+  ASSERT_TRUE(rail_a_->ibsim.ready() && rail_b_->ibsim.ready());
+  start(*rail_a_);
+  ASSERT_TRUE(is_up(*rail_a_)) << rail_a_->smd->err();
+  rail_b_->name = "rail-a";
+  start(*rail_b_);
+  EXPECT_NE(rail_b_->smd->wait(10s), 0);
+  EXPECT_THAT(rail_b_->smd->err(), HasSubstr("state/rail-a"));
+  EXPECT_EQ(status(*rail_a_).value("state", ""), "master");
+}
+
 }  // namespace
 }  // namespace smd::test

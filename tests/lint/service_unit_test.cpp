@@ -1,4 +1,5 @@
-// systemd/smd.service: what an operator relies on, and systemd's own opinion where it is installed.
+// systemd/smd.service and smd@.service: what an operator relies on, and systemd's own opinion where
+// it is installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,10 +18,10 @@ namespace {
 using testing::HasSubstr;
 
 /// "Service.Type" → "notify". A key that is given twice keeps its last value.
-std::map<std::string, std::string> read_unit() {
+std::map<std::string, std::string> read_unit(const char* path = "systemd/smd.service") {
   std::map<std::string, std::string> settings;
   std::string section;
-  for (const Line& line : read_lines("systemd/smd.service")) {
+  for (const Line& line : read_lines(path)) {
     const std::string& text = line.text;
     if (text.empty() || text[0] == '#') continue;
     if (text[0] == '[') {
@@ -28,7 +29,7 @@ std::map<std::string, std::string> read_unit() {
       continue;
     }
     const std::size_t equals = text.find('=');
-    EXPECT_NE(equals, std::string::npos) << "systemd/smd.service:" << line.number;
+    EXPECT_NE(equals, std::string::npos) << path << ":" << line.number;
     settings[section + "." + text.substr(0, equals)] = text.substr(equals + 1);
   }
   return settings;
@@ -72,26 +73,46 @@ TEST(ServiceUnit, DirectoriesAreThoseOfTheDefaultConfiguration) {
   EXPECT_THAT(config, HasSubstr("#socket = \"/run/smd/smd.sock\"\n"));
 }
 
-TEST(ServiceUnit, SystemdAcceptsIt) {
+TEST(ServiceUnit, AnInstanceDiffersInNamesAlone) {
+  auto one = read_unit(), instance = read_unit("systemd/smd@.service");
+  const std::map<std::string, std::string> own = {
+      {"Unit.Description", "InfiniBand subnet manager %i"},
+      {"Service.EnvironmentFile", "-/etc/default/smd@%i"},
+      {"Service.ExecStart", "/usr/sbin/smd run --instance %i $SMD_OPTIONS"},
+      {"Service.SyslogIdentifier", "smd@%i"},
+      {"Service.StateDirectory", "smd/%i"},
+      {"Service.RuntimeDirectoryPreserve", "yes"},
+  };
+  for (const auto& [key, value] : own) {
+    EXPECT_EQ(instance[key], value) << key;
+    one.erase(key);
+    instance.erase(key);
+  }
+  EXPECT_EQ(one, instance);
+}
+
+TEST(ServiceUnit, SystemdAcceptsThem) {
   if (std::system("systemd-analyze --version >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "systemd-analyze is not installed";
   }
-  // The daemon need not be installed where the test runs: any program stands in for it.
-  std::string text = read_text("systemd/smd.service");
-  const std::string program = "ExecStart=/usr/sbin/smd ";
-  ASSERT_THAT(text, HasSubstr(program));
-  text.replace(text.find(program), program.size(), "ExecStart=/bin/true ");
   const std::string folder = testing::TempDir() + "smd_service_unit_" + std::to_string(::getpid());
   std::filesystem::create_directory(folder);
-  std::ofstream(folder + "/smd.service") << text;
-
-  const std::string command =
-      "systemd-analyze verify --man=no --recursive-errors=no " + folder + "/smd.service 2>&1";
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  std::string said;
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) said += static_cast<char>(c);
-  EXPECT_EQ(::pclose(pipe), 0) << said;
-  EXPECT_EQ(said, "") << "a misspelt setting is a warning to systemd, a fault to us";
+  for (const auto& [unit, name] : {std::pair{"smd.service", "smd.service"},
+                                   std::pair{"smd@.service", "smd@0x0002c9030002fb06.service"}}) {
+    // The daemon need not be installed where the test runs: any program stands in for it.
+    std::string text = read_text(std::string("systemd/") + unit);
+    const std::string program = "ExecStart=/usr/sbin/smd ";
+    ASSERT_THAT(text, HasSubstr(program));
+    text.replace(text.find(program), program.size(), "ExecStart=/bin/true ");
+    std::ofstream(folder + "/" + name) << text;
+    const std::string command =
+        "systemd-analyze verify --man=no --recursive-errors=no " + folder + "/" + name + " 2>&1";
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    std::string said;
+    for (int c = 0; (c = std::fgetc(pipe)) != EOF;) said += static_cast<char>(c);
+    EXPECT_EQ(::pclose(pipe), 0) << said;
+    EXPECT_EQ(said, "") << "a misspelt setting is a warning to systemd, a fault to us";
+  }
   std::filesystem::remove_all(folder);
 }
 

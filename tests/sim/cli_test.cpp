@@ -380,6 +380,8 @@ TEST(BadCommandLine, IsCode2WithAClearLine) {
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "nobody"}), {"nobody"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "sw-0-0:77"}), {"1 to 4"});
   expect_fault(smd({"dry-run", "--fabric", "/nowhere/x.net"}), {"/nowhere/x.net"});
+  expect_fault(smd({"run", "--once", "--instance", "../up"}), {"--instance", "../up", "0x"});
+  expect_fault(smd({"run", "--once", "--port-guid", "mlx5_0"}), {"--port-guid", "mlx5_0", "0x"});
 }
 
 TEST(BadConfig, NamesFileAndLine) {

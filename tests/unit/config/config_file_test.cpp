@@ -180,5 +180,49 @@ TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
   EXPECT_GT(named, 20u);
 }
 
+// Instances: several managers on one machine.
+
+TEST(Instance, HasAStateASocketAndALogOfItsOwn) {
+  Config shared = config_of(
+      "[sm]\nstate_dir = \"/srv/smd\"\n[admin]\nsocket = \"/run/ib/admin\"\n"
+      "[log]\nsink = \"/var/log/smd/smd.log\"\n");
+  Config own = shared;
+  set_instance("rail-a", false, shared);
+  EXPECT_EQ(shared.sm.state_dir, "/srv/smd/rail-a");
+  EXPECT_EQ(shared.admin.socket, "/run/ib/rail-a.sock");
+  EXPECT_EQ(shared.log.sink, "/var/log/smd/rail-a.smd.log");
+  EXPECT_EQ(shared.transport.port_guid, Guid{0});
+  const Config named = own;
+  set_instance("rail-a", true, own);
+  EXPECT_EQ(own, named) << "what its own file names stays";
+  Config empty;
+  set_instance("rail-a", true, empty);
+  EXPECT_EQ(empty.sm.state_dir, "/var/lib/smd/rail-a");
+  EXPECT_EQ(empty.admin.socket, "/run/smd/rail-a.sock");
+  EXPECT_EQ(empty.log.sink, "stderr");
+}
+
+TEST(Instance, CalledAfterAPortManagesThatPort) {
+  for (const bool own_file : {false, true}) {
+    Config config;
+    set_instance("0x0002c9030002fb06", own_file, config);
+    EXPECT_EQ(config.transport.port_guid, Guid{0x0002c9030002fb06});
+    Config elsewhere = config_of("[transport]\nport_guid = \"0x1\"\n");
+    set_instance("0x0002c9030002fb06", own_file, elsewhere);
+    EXPECT_EQ(elsewhere.transport.port_guid, Guid{1});
+    Config by_device = config_of("[transport]\ndevice = \"mlx5_1\"\n");
+    set_instance("0x0002c9030002fb06", own_file, by_device);
+    EXPECT_EQ(by_device.transport.port_guid, Guid{0});
+  }
+}
+
+TEST(Instance, NamesAreThoseOfUnits) {
+  for (const char* good : {"a", "0x0002c9030002fb06", "rail-1", "mlx5_0.1"})
+    EXPECT_TRUE(is_instance_name(good)) << good;
+  for (const std::string bad :
+       {"", "..", "a/b", "-a", ".a", "a b", "a\n", std::string(65, 'a').c_str()})
+    EXPECT_FALSE(is_instance_name(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace smd
