@@ -135,6 +135,9 @@ struct LoadRecord {
   std::uint64_t basis = 0;             // of what was counted: who sends, and the demand of each LID
 };
 
+/// What nue knows of the turns of its own tables.
+struct TurnRecord;
+
 /// An engine whose routes `auto` weighed, or could not have.
 struct EngineCandidate {
   std::string engine;
@@ -169,6 +172,7 @@ struct RoutingTables {
   std::vector<ComputedEntry> sequence;
 
   LoadRecord load;
+  std::shared_ptr<const TurnRecord> turns;  // null: to be found out
 
   /// Switches that could not keep their place in the orientation of the request.
   std::vector<Guid> altered;

@@ -7,8 +7,9 @@
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/nue/next_hops.h"
 #include "smd/routing/nue/planner.h"
+#include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/nue/turn_record.h"
 #include "smd/routing/nue/update.h"
 #include "smd/routing/trees/load_balancer.h"
 
@@ -44,7 +45,8 @@ class Nue final : public Engine {
   struct Problem {
     Problem(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
         : graph(fabric),
-          channels(graph),
+          shared_channels(std::make_shared<const Channels>(graph)),
+          channels(*shared_channels),
           costs(find_link_costs(fabric, graph)),
           targets(find_targets(fabric, lids)) {
       const unsigned common = count_common_vls(fabric);
@@ -53,7 +55,8 @@ class Nue final : public Engine {
     }
 
     SwitchGraph graph;
-    Channels channels;
+    std::shared_ptr<const Channels> shared_channels;
+    const Channels& channels;
     std::vector<std::uint32_t> costs;  // by edge
     Targets targets;
     unsigned most = 1;  // VLs
@@ -64,7 +67,8 @@ class Nue final : public Engine {
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
     const Problem on{fabric, lids, request};
-    NueUpdate update{fabric, lids.top, on.graph, on.channels, on.targets, on.costs, previous};
+    NueUpdate update{
+        fabric, lids.top, on.graph, on.shared_channels, on.targets, on.costs, previous};
     auto tables = update.compute(on.most);
     if (!tables) return std::nullopt;
     return std::move(*tables);
@@ -92,6 +96,7 @@ class Nue final : public Engine {
     LoadBalancer balancer{on.graph, on.targets, on.costs};
     LayerNextHops next_hops{on.channels};
     GrownTree tree;
+    std::vector<std::uint64_t> paths(on.channels.size(), 0);
     const auto find = [&](SwitchIdx destination, NextHops& hops) {
       planner.read(destination, tree);
       if (on.targets.hosts[destination] != 0)
@@ -103,15 +108,31 @@ class Nue final : public Engine {
       // On several layers nearly all have choices. What is found again is at least what was before.
       if (load == nullptr && (layers != 1 || balancer.is_worth_second_pass()))
         assign_again(balancer, planner.planned(), offset, result.lft, find);
+      for (Channel c = 0; c < paths.size(); ++c) paths[c] += balancer.loads()[c] / on.costs[c];
     });
-    set_layers(planner, on.targets, lids.top, result);
+    const std::vector<std::uint8_t> layer_of = set_layers(planner, on.targets, lids.top, result);
+    // Balancing without hosts, switches count.
+    if (std::ranges::count(on.targets.hosts, 0u) == std::ssize(on.targets.hosts))
+      std::ranges::fill(paths, 0);
+    TurnRecord record{.graph = on.graph,
+                      .channels = on.shared_channels,
+                      .hosts = on.targets.hosts,
+                      .tables = result.lft,
+                      .served = list_served_lids(on.targets),
+                      .layers = {},
+                      .paths = std::move(paths)};
+    for (ServedLid& lid : record.served) lid.layer = layer_of[lid.lid.value()];
+    for (unsigned layer = 0; layer < result.vls; ++layer)
+      record.layers.push_back({.order = planner.list_channels(layer), .taken = {}});
+    result.turns = std::make_shared<const TurnRecord>(std::move(record));
     return result;
   }
 
-  static void set_layers(const NuePlanner& planner,
-                         const Targets& targets,
-                         Lid top,
-                         RoutingTables& result) {
+  /// By LID.
+  static std::vector<std::uint8_t> set_layers(const NuePlanner& planner,
+                                              const Targets& targets,
+                                              Lid top,
+                                              RoutingTables& result) {
     std::vector<std::uint8_t> layer_of(top.value() + std::size_t{1}, 0);
     unsigned layers = 1;
     for (const SwitchIdx destination : planner.planned()) {
@@ -124,6 +145,7 @@ class Nue final : public Engine {
       }
     }
     set_layer_sls(targets.of.size(), top, layers, layer_of, result);
+    return layer_of;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/nue/turn_record.h"
 #include "smd/routing/nue/turn_set.h"
 
 namespace smd {
@@ -66,6 +67,11 @@ class NuePlanner {
 
   [[nodiscard]] TurnSet& turns(SwitchIdx destination) {
     return layers_[layer_of_[destination]].turns;
+  }
+
+  /// Of one layer: an order of the channels that all of its turns agree with.
+  [[nodiscard]] std::vector<Channel> list_channels(std::size_t layer) const {
+    return layers_[layer].turns.list_channels();
   }
 
   /// The planned tree. Requires: planned.

@@ -1,6 +1,7 @@
 #include "smd/routing/nue/tree_growth.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -121,6 +122,56 @@ bool TreeGrowth::grow(TurnSet& turns,
   return true;
 }
 
+// Level by level, as grow() does it, but of a level those that are missing alone.
+bool TreeGrowth::complete(TurnSet& turns,
+                          SwitchIdx destination,
+                          const std::vector<std::uint64_t>& load,
+                          std::span<const SwitchIdx> missing) {
+  tree_.egress.assign(channels_.switches(), kNoChannel);
+  tree_.depth.assign(channels_.switches(), kUnreached);
+  tree_.order.clear();
+  tree_.depth[destination] = 0;
+  for (const Settled& settled : settled_) {
+    tree_.egress[settled.sw] = settled.egress;
+    tree_.depth[settled.sw] = settled.depth;
+  }
+  ++round_;
+  for (const SwitchIdx sw : missing) seen_[sw] = round_;
+  due_.clear();
+  const auto queue = [&](std::uint32_t depth, SwitchIdx sw) {
+    due_.emplace_back(depth, sw);
+    std::ranges::push_heap(due_, std::greater<>{});
+  };
+  const auto queue_beside = [&](SwitchIdx sw, std::uint32_t least) {
+    std::uint32_t nearest = kUnreached;
+    for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+      const std::uint32_t depth = tree_.depth[channels_.to[c]];
+      if (depth >= least) nearest = std::min(nearest, depth);
+    }
+    if (nearest != kUnreached) queue(nearest, sw);
+  };
+  for (const SwitchIdx sw : missing) queue_beside(sw, 0);
+  while (!due_.empty()) {
+    const auto [depth, sw] = due_.front();
+    while (!due_.empty() && due_.front() == std::pair{depth, sw}) {
+      std::ranges::pop_heap(due_, std::greater<>{});
+      due_.pop_back();
+    }
+    if (tree_.depth[sw] != kUnreached) continue;
+    if (!attach(turns, sw, depth, load, {})) {
+      queue_beside(sw, depth + 1);
+      continue;
+    }
+    tree_.order.push_back(sw);
+    for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+      const SwitchIdx neighbour = channels_.to[c];
+      if (seen_[neighbour] == round_ && tree_.depth[neighbour] == kUnreached)
+        queue(depth + 1, neighbour);
+    }
+  }
+  return tree_.order.size() == missing.size();
+}
+
 bool TreeGrowth::attach(TurnSet& turns,
                         SwitchIdx sw,
                         std::uint32_t depth,
@@ -233,30 +284,93 @@ void PricedGrowth::look_again(const TurnSet& turns, SwitchIdx sw) {
   }
 }
 
-TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels) {
-  std::size_t size = 0;
-  first_.reserve(channels.size());
-  for (Channel out = 0; out < channels.size(); ++out) {
-    const std::uint32_t sw = channels.from[out].value();
-    first_.push_back(size);
-    size += channels.first[sw + 1] - channels.first[sw];
-  }
-  counts_.assign(size, 0);
-}
+LayerNextHops::LayerNextHops(const Channels& channels) : channels_(channels) {}
 
-void TreeTurns::add(const GrownTree& tree) {
-  for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
-    const Channel in = tree.egress[tree.order[at_order]];
-    const Channel out = tree.egress[channels_->to[in]];
-    if (out != kNoChannel) ++counts_[at(in, out)];
+void LayerNextHops::list(const GrownTree& tree, NextHops& hops) {
+  hops.clear();
+  for (std::size_t at = tree.order.size(); at-- > 1;) {
+    hops.order.push_back(tree.order[at]);
+    hops.edges.push_back(tree.egress[tree.order[at]]);
+    hops.close();
   }
 }
 
-void TreeTurns::remove(const GrownTree& tree, TurnSet& turns) {
-  for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
-    const Channel in = tree.egress[tree.order[at_order]];
-    const Channel out = tree.egress[channels_->to[in]];
-    if (out != kNoChannel && --counts_[at(in, out)] == 0) turns.remove(in, out);
+void LayerNextHops::widen(const GrownTree& tree,
+                          TurnSet& turns,
+                          NextHops& hops,
+                          const std::vector<std::uint64_t>* load) {
+  const std::size_t words = channels_.words;
+  out_.assign(channels_.switches() * words, 0);
+  back_.assign(channels_.switches() * words, 0);
+  const auto mark = [&](SlotMasks& masks, Channel channel) {
+    const std::uint32_t slot = channels_.slot(channel);
+    masks[channels_.from[channel].value() * words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+  };
+  for (std::size_t at = 1; at < tree.order.size(); ++at) {
+    mark(out_, tree.egress[tree.order[at]]);
+    mark(back_, channels_.reverse[tree.egress[tree.order[at]]]);
+  }
+  fullest_.assign(channels_.switches(), 0);
+  const auto find_fullest = [&](Channel channel) {
+    return load == nullptr ? 0 : std::max((*load)[channel], fullest_[channels_.to[channel]]);
+  };
+  // Nearest first: the next hops of a switch are complete before anything farther may lead to it.
+  for (std::size_t at = 1; at < tree.order.size(); ++at) {
+    const SwitchIdx sw = tree.order[at];
+    const std::uint32_t nearer = tree.depth[sw] - 1;
+    fullest_[sw] = find_fullest(tree.egress[sw]);
+    for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+      if (tree.depth[channels_.to[c]] != nearer || c == tree.egress[sw]) continue;
+      if (find_fullest(c) > fullest_[sw]) continue;
+      if (may_take(turns, c)) mark(out_, c);
+    }
+  }
+  write(tree, hops);
+}
+
+bool LayerNextHops::may_take(TurnSet& turns, Channel channel) {
+  const std::size_t words = channels_.words;
+  const SwitchIdx near = channels_.to[channel];
+  const std::uint64_t* const on = out_.data() + near.value() * words;
+  const std::uint64_t* const coming = back_.data() + channels_.from[channel].value() * words;
+  const auto after = turns.after(channel);
+  const auto before = turns.before(channel);
+  const auto barred = turns.barred(channel);
+  bool known = true;
+  for (std::size_t w = 0; w < words; ++w) {
+    if ((barred[w] & coming[w]) != 0) return false;
+    known = known && (on[w] & ~after[w]) == 0 && (coming[w] & ~before[w]) == 0;
+  }
+  if (known) return true;
+  const auto add_all = [&](std::uint64_t bits, Channel first, bool onward) {
+    for (; bits != 0; bits &= bits - 1) {
+      const Channel other = first + static_cast<Channel>(std::countr_zero(bits));
+      if (!(onward ? turns.add(channel, other) : turns.add(channels_.reverse[other], channel)))
+        return false;
+    }
+    return true;
+  };
+  for (std::uint32_t w = 0; w < words; ++w) {
+    if (!add_all(on[w] & ~after[w], channels_.first[near.value()] + w * 64, true) ||
+        !add_all(coming[w] & ~before[w],
+                 channels_.first[channels_.from[channel].value()] + w * 64,
+                 false))
+      return false;
+  }
+  return true;
+}
+
+void LayerNextHops::write(const GrownTree& tree, NextHops& hops) const {
+  hops.clear();
+  for (std::size_t at = tree.order.size(); at-- > 1;) {
+    const std::uint32_t sw = tree.order[at].value();
+    hops.order.push_back(tree.order[at]);
+    for (std::uint32_t w = 0; w < channels_.words; ++w) {
+      for (std::uint64_t bits = out_[sw * channels_.words + w]; bits != 0; bits &= bits - 1)
+        hops.edges.push_back(channels_.first[sw] + w * 64 +
+                             static_cast<Channel>(std::countr_zero(bits)));
+    }
+    hops.close();
   }
 }
 

@@ -1,12 +1,15 @@
 // Routes to one destination grown as trees under turn restrictions, and the escape paths that
-// always remain (Domke, Hoefler and Matsuoka, 2016).
+// always remain (Domke, Hoefler and Matsuoka, 2016); what else is as short as a tree.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "smd/routing/graph/channels.h"
 #include "smd/routing/nue/turn_set.h"
+#include "smd/routing/trees/next_hops.h"
 
 namespace smd {
 
@@ -75,6 +78,14 @@ class TreeGrowth {
             const std::vector<std::uint64_t>& load,
             const GrowthRules& rules);
 
+  /// As grow() without rules, of a tree that is there but for some switches. Afterwards its order
+  /// holds those alone. False when some switch finds no free turn. Requires: every neighbour of a
+  /// missing switch is missing itself, settled, the destination, or in no tree.
+  bool complete(TurnSet& turns,
+                SwitchIdx destination,
+                const std::vector<std::uint64_t>& load,
+                std::span<const SwitchIdx> missing);
+
   [[nodiscard]] const GrownTree& tree() const { return tree_; }
 
  private:
@@ -99,6 +110,7 @@ class TreeGrowth {
   IndexVector<SwitchIdx, std::uint32_t> seen_;
   std::uint32_t round_ = 0;
   std::vector<Channel> choices_;
+  std::vector<std::pair<std::uint32_t, SwitchIdx>> due_;  // a heap: depth to be attached at
 };
 
 // Routes to one destination switch as a tree of least price (Dijkstra), grown outwards from it like
@@ -130,27 +142,34 @@ class PricedGrowth {
   std::vector<std::uint64_t> due_;              // a heap of costs, each with its channel below
 };
 
-// How many trees take each turn of a layer, so that a turn nobody takes any more can leave.
+// A tree of routes, widened by every other next hop that is as short and whose turns are free on
+// the layer: what hosts of one switch, and LIDs of one host, are spread over.
 
-class TreeTurns {
+class LayerNextHops {
  public:
-  explicit TreeTurns(const Channels& channels);
+  explicit LayerNextHops(const Channels& channels);
 
-  void add(const GrownTree& tree);
+  /// Fills `hops` with the next hops of the tree alone.
+  void list(const GrownTree& tree, NextHops& hops);
 
-  /// Takes the turns that no other tree takes out of the set. Requires: the tree was added.
-  void remove(const GrownTree& tree, TurnSet& turns);
-
-  [[nodiscard]] bool is_taken(Channel in, Channel out) const { return counts_[at(in, out)] != 0; }
+  /// As list(), with the further next hops, whose turns it lets into the set. Ensures: a route may
+  /// take any listed next hop at every switch. With `load`, by channel, only where no link of the
+  /// further path carries more than the fullest of the tree's.
+  void widen(const GrownTree& tree,
+             TurnSet& turns,
+             NextHops& hops,
+             const std::vector<std::uint64_t>* load = nullptr);
 
  private:
-  [[nodiscard]] std::size_t at(Channel in, Channel out) const {
-    return first_[out] + channels_->slot(channels_->reverse[in]);
-  }
+  [[nodiscard]] bool may_take(TurnSet& turns, Channel channel);
+  void write(const GrownTree& tree, NextHops& hops) const;
 
-  const Channels* channels_;
-  std::vector<std::size_t> first_;     // by out channel
-  std::vector<std::uint16_t> counts_;  // trees are fewer than LIDs
+  using SlotMasks = std::vector<std::uint64_t>;  // by switch
+
+  const Channels& channels_;
+  SlotMasks out_;   // out of a switch, by slot
+  SlotMasks back_;  // over the tree into a switch: slots of the channels back
+  IndexVector<SwitchIdx, std::uint64_t> fullest_;  // load of a link on the path over the tree
 };
 
 }  // namespace smd

@@ -60,6 +60,13 @@ void TurnSet::remove(Channel in, Channel out) {
 
 void TurnSet::forget_barred() { std::fill(barred_.begin(), barred_.end(), 0); }
 
+std::vector<Channel> TurnSet::list_channels() const {
+  std::vector<Channel> listed;
+  listed.reserve(channels_->size());
+  for (Channel c = next_.back(); c != channels_->size(); c = next_[c]) listed.push_back(c);
+  return listed;
+}
+
 // Both searches take turns, so that the shorter one decides.
 bool TurnSet::reorder(Channel in, Channel out) {
   on_.begin(out, ++marks_);

@@ -57,6 +57,9 @@ class TurnSet {
   void remove(Channel in, Channel out);
   void forget_barred();
 
+  /// Every channel once; every turn in the set leads onwards in it.
+  [[nodiscard]] std::vector<Channel> list_channels() const;
+
  private:
   using SlotMasks = std::vector<std::uint64_t>;
 

@@ -1,9 +1,8 @@
 #include "smd/routing/nue/update.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "smd/routing/incremental/changes.h"
-#include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/trees/rebalance.h"
 #include "smd/routing/updn/orientation_repair.h"
 
@@ -22,112 +21,344 @@ void set_layer_sls(std::size_t switches,
   tables.vls = layers;
   if (layers == 1) return;
   tables.path_sls = PathSls{switches, top};
-  for (std::uint32_t source = 0; source < switches; ++source) {
-    for (std::uint32_t lid = 0; lid < layer_of.size(); ++lid)
-      tables.path_sls.set_sl(
-          SwitchIdx{source}, Lid{static_cast<std::uint16_t>(lid)}, layer_of[lid]);
-  }
+  for (std::uint32_t source = 0; source < switches; ++source)
+    std::ranges::copy(layer_of, tables.path_sls.row(SwitchIdx{source}).begin());
 }
 
 NueUpdate::NueUpdate(const Fabric& fabric,
                      Lid top,
                      const SwitchGraph& graph,
-                     const Channels& channels,
+                     std::shared_ptr<const Channels> channels,
                      const Targets& targets,
                      const std::vector<std::uint32_t>& costs,
                      const PreviousRoutes& in_force)
     : graph_(graph),
-      channels_(channels),
+      shared_channels_(std::move(channels)),
+      channels_(*shared_channels_),
       targets_(targets),
       costs_(costs),
       in_force_(in_force),
-      island_size_(fabric.switch_count(), 0),
-      by_port_(fabric.switch_count() * 256, kNoChannel),
+      changes_(find_port_changes(*in_force.fabric, fabric, graph)),
+      by_port_(graph),
+      island_of_(fabric.switch_count(), 0),
+      wanted_(list_served_lids(targets)),
       layer_(top.value() + std::size_t{1}, 0),
-      result_{.engine = "nue", .lft = {fabric.switch_count(), top}},
-      load_(channels.size(), 0),
+      result_{.engine = "nue", .lft = ForwardingTables::without_rows(fabric.switch_count(), top)},
+      load_(channels_.size(), 0),
+      relinked_(changes_.any()),
       moved_(top.value() + std::size_t{1}, 0),
-      growth_(channels),
+      growth_(channels_),
+      is_missing_(fabric.switch_count(), 0),
       flow_(fabric.switch_count(), 0) {
   std::vector<SwitchIdx> roots;
   for (const auto& island : find_islands(graph)) {
     roots.push_back(
         *std::ranges::max_element(island, {}, [&](SwitchIdx sw) { return targets.hosts[sw]; }));
-    for (const SwitchIdx sw : island) island_size_[sw] = static_cast<std::uint32_t>(island.size());
+    for (const SwitchIdx sw : island)
+      island_of_[sw] = static_cast<std::uint32_t>(island_size_.size());
+    island_size_.push_back(static_cast<std::uint32_t>(island.size()));
   }
-  const std::vector<Channel> order = EscapeTree{channels, roots}.list_channels();
-  turns_.assign(in_force.routing->vls, TurnSet{channels, order});
-  for (Channel c = 0; c < channels.size(); ++c)
-    by_port_[channels.from[c].value() * std::size_t{256} + graph.edge(c).port.value()] = c;
-  const PortChanges changes = find_port_changes(*in_force.fabric, fabric, graph);
-  before_ = changes.before;
-  relinked_ = changes.any();
-  for (const PortChanges::Gained& link : changes.gained)
-    gained_.push_back(by_port_[link.sw.value() * std::size_t{256} + link.port.value()]);
-  list_wanted();
-}
-
-void NueUpdate::list_wanted() {
-  for (const SwitchIdx sw : targets_.of.indices()) {
-    for (const Target& target : targets_.of[sw]) {
-      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
-        wanted_.push_back({Lid{static_cast<std::uint16_t>(target.base.value() + offset)},
-                           sw,
-                           target.egress,
-                           target.host ? target.demand : 0});
-    }
-  }
-  std::ranges::sort(wanted_, {}, &Wanted::lid);
+  first_order_ = EscapeTree{channels_, roots}.list_channels();
+  for (const PortChanges::Gained& link : changes_.gained)
+    gained_.push_back(by_port_(link.sw, link.port));
 }
 
 std::optional<RoutingTables> NueUpdate::compute(unsigned layers) {
   if (in_force_.routing->vls > layers) return std::nullopt;
-  copy_entries();
-  std::vector<Wanted> broken;
-  for (const Wanted& wanted : wanted_) {
-    layer_[wanted.lid.value()] = previous_layer(wanted);
-    walk(wanted);
-    if (!keep(wanted)) return std::nullopt;
-    if (tree_.order.size() != island_size_[wanted.last]) broken.push_back(wanted);
+  for (const ServedLid& wanted : wanted_) layer_[wanted.lid.value()] = previous_layer(wanted.lid);
+  const TurnRecord* record = in_force_.routing->turns.get();
+  if (record == nullptr || !carry_over(*record)) {
+    record = nullptr;
+    read_all();
   }
-  for (const Wanted& wanted : broken) {
-    if (!repair(wanted)) return std::nullopt;
-    moved_[wanted.lid.value()] = 1;
+  if (!fill_turns(record)) return std::nullopt;
+  for (const Broken& broken : broken_) {
+    if (!repair(broken)) return std::nullopt;
+    moved_[broken.lid.lid.value()] = 1;
   }
   use_gained();
   rebalance();
-  result_.recomputed.emplace();
-  for (const Wanted& wanted : wanted_) {
-    if (moved_[wanted.lid.value()]) result_.recomputed->push_back(wanted.lid);
-  }
+  result_.recomputed = list_recomputed();
   set_layer_sls(
       targets_.of.size(), result_.lft.top(), static_cast<unsigned>(turns_.size()), layer_, result_);
+  result_.turns = make_record();
   return std::move(result_);
 }
 
-// Entries of LIDs that somebody has.
-void NueUpdate::copy_entries() {
+// Who has moved and is not as he was: some came back to where they had been.
+std::vector<Lid> NueUpdate::list_recomputed() const {
   const ForwardingTables& old = in_force_.routing->lft;
-  std::vector<Lid> kept;
-  for (const Wanted& wanted : wanted_) {
-    if (wanted.lid <= old.top()) kept.push_back(wanted.lid);
+  std::vector<Lid> maybe, list;
+  for (const ServedLid& wanted : wanted_) {
+    if (!moved_[wanted.lid.value()]) continue;
+    (wanted.lid > old.top() || layer_[wanted.lid.value()] != previous_layer(wanted.lid) ? list
+                                                                                        : maybe)
+        .push_back(wanted.lid);
   }
-  for (const SwitchIdx sw : before_.indices()) {
-    if (before_[sw] == kNone<SwitchIdx>) continue;
-    const std::span<const PortNum> from = old.row(before_[sw]);
-    const std::span<PortNum> to = result_.lft.mutable_row(sw);
-    for (const Lid lid : kept) to[lid.value()] = from[lid.value()];
+  std::vector<char> differs(maybe.size(), 0);
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    const SwitchIdx row = changes_.before[sw];
+    if (row != kNone<SwitchIdx> && result_.lft.shares_row(sw, old, row)) continue;
+    const std::span<const PortNum> is = result_.lft.row(sw);
+    for (std::size_t at = 0; at < maybe.size(); ++at) {
+      if (row == kNone<SwitchIdx> || is[maybe[at].value()] != old.route(row, maybe[at]))
+        differs[at] = 1;
+    }
+  }
+  for (std::size_t at = 0; at < maybe.size(); ++at) {
+    if (differs[at]) list.push_back(maybe[at]);
+  }
+  std::ranges::sort(list);
+  return list;
+}
+
+std::uint8_t NueUpdate::previous_layer(Lid lid) const {
+  const PathSls& sls = in_force_.routing->path_sls;
+  if (sls.empty() || lid > in_force_.routing->lft.top()) return 0;
+  return static_cast<std::uint8_t>(sls.sl(SwitchIdx{0}, lid) % in_force_.routing->vls);
+}
+
+// Taking over what is known of the routes in force. First what is other than then is taken away,
+// along the entries as they were: LIDs that nobody has any more or who has moved, hosts that send
+// no more or do now, and paths that pass a port that leads elsewhere. What is left of the record is
+// true of the entries that are left.
+
+bool NueUpdate::carry_over(const TurnRecord& record) {
+  const SwitchGraph graph_before{*in_force_.fabric};
+  if (!record.is_of(in_force_, graph_before) || !are_islands_split_only(graph_before)) return false;
+  map_.emplace(record.graph, graph_, changes_.before);
+  by_port_before_.emplace(record.graph);
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    if (changes_.before[sw] != kNone<SwitchIdx>)
+      result_.lft.set_row(sw, in_force_.routing->lft, changes_.before[sw]);
+  }
+  for (Channel c = 0; c < load_.size(); ++c) {
+    if (map_->before[c] != kNoChannel) load_[c] = record.paths[map_->before[c]] * costs_[c];
+  }
+  if (record.layers.front().taken) {
+    for (const TurnRecord::Layer& layer : record.layers)
+      taken_.emplace_back(channels_, *layer.taken, *map_);
+  } else {
+    for (const TreeTurns& counted : record.count_turns())
+      taken_.emplace_back(channels_, counted, *map_);
+  }
+  match_lids(record);
+  move_senders(record);
+  const std::vector<Cell> cells = list_broken_cells();
+  for (std::size_t at = 0; at < cells.size();) {
+    const std::size_t begin = at;
+    while (at < cells.size() && cells[at].lid == cells[begin].lid) ++at;
+    cut_out(wanted_[cells[begin].lid], std::span{cells}.subspan(begin, at - begin), record);
+  }
+  for (std::size_t at = 0; at < wanted_.size(); ++at) {
+    if (!same_[at]) look_at(wanted_[at]);
+  }
+  std::ranges::sort(broken_, {}, [](const Broken& broken) { return broken.lid.lid; });
+  return true;
+}
+
+// Where islands have grown together everybody lacks entries of the others.
+bool NueUpdate::are_islands_split_only(const SwitchGraph& before) const {
+  constexpr std::uint32_t kNoIsland = kUnreached;
+  IndexVector<SwitchIdx, std::uint32_t> was(before.switches(), 0);
+  std::uint32_t number = 0;
+  for (const auto& island : find_islands(before)) {
+    for (const SwitchIdx sw : island) was[sw] = number;
+    ++number;
+  }
+  std::vector<std::uint32_t> from(island_size_.size(), kNoIsland);
+  for (const SwitchIdx sw : island_of_.indices()) {
+    const SwitchIdx row = changes_.before[sw];
+    if (row == kNone<SwitchIdx>) continue;
+    std::uint32_t& known = from[island_of_[sw]];
+    if (known == kNoIsland) known = was[row];
+    if (known != was[row]) return false;
+  }
+  return true;
+}
+
+void NueUpdate::match_lids(const TurnRecord& record) {
+  same_.assign(wanted_.size(), 0);
+  auto was = record.served.begin();
+  const auto forget_up_to = [&](std::uint32_t lid) {
+    for (; was != record.served.end() && was->lid.value() < lid; ++was) {
+      forget(*was, record);
+      erase_entries(was->lid);
+    }
+  };
+  for (std::size_t at = 0; at < wanted_.size(); ++at) {
+    const ServedLid& wanted = wanted_[at];
+    forget_up_to(wanted.lid.value());
+    if (was == record.served.end() || was->lid != wanted.lid) continue;
+    same_[at] = changes_.before[wanted.last] == was->last && was->demand == wanted.demand;
+    if (!same_[at]) {
+      forget(*was, record);
+    } else if (was->egress != wanted.egress) {
+      result_.lft.set_route(wanted.last, wanted.lid, wanted.egress);
+    }
+    ++was;
+  }
+  forget_up_to(~0u);
+}
+
+void NueUpdate::erase_entries(Lid lid) {
+  if (lid.value() >= result_.lft.blocks() * kLftBlockSize) return;
+  for (const SwitchIdx sw : changes_.before.indices()) result_.lft.set_route(sw, lid, kNoRoute);
+}
+
+// Its turns and loads, as they were when the record was made.
+void NueUpdate::forget(const ServedLid& lid, const TurnRecord& record) {
+  TreeTurns& taken = taken_[lid.layer];
+  for (std::uint32_t row = 0; row < record.graph.switches(); ++row) {
+    const auto entry_before = [&](SwitchIdx at) {
+      return at == lid.last ? kNoChannel : (*by_port_before_)(at, record.tables.route(at, lid.lid));
+    };
+    const Channel in = entry_before(SwitchIdx{row});
+    if (in == kNoChannel) continue;
+    const Channel out = entry_before(record.channels->to[in]);
+    if (out != kNoChannel && map_->now[in] != kNoChannel && map_->now[out] != kNoChannel)
+      taken.remove(map_->now[in], map_->now[out]);
+    follow_before(record, SwitchIdx{row}, lid, std::uint64_t{0} - record.hosts[SwitchIdx{row}]);
   }
 }
 
-std::uint8_t NueUpdate::previous_layer(const Wanted& wanted) const {
-  const PathSls& sls = in_force_.routing->path_sls;
-  if (sls.empty() || wanted.lid > in_force_.routing->lft.top()) return 0;
-  return static_cast<std::uint8_t>(sls.sl(SwitchIdx{0}, wanted.lid) % in_force_.routing->vls);
+// Adds to every channel of the path, as it was, that there still is.
+void NueUpdate::follow_before(const TurnRecord& record,
+                              SwitchIdx row,
+                              const ServedLid& lid,
+                              std::uint64_t paths) {
+  if (paths == 0 || lid.demand == 0) return;
+  while (row != lid.last) {
+    const Channel egress = (*by_port_before_)(row, record.tables.route(row, lid.lid));
+    if (egress == kNoChannel) return;
+    if (const Channel now = map_->now[egress]; now != kNoChannel)
+      load_[now] += paths * lid.demand * costs_[now];
+    row = record.channels->to[egress];
+  }
+}
+
+// Of all LIDs that are served as before, the paths from switches with more hosts or fewer, along
+// the entries as they were.
+void NueUpdate::move_senders(const TurnRecord& record) {
+  IndexVector<SwitchIdx, std::uint32_t> hosts(record.hosts.size(), 0);
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    if (changes_.before[sw] != kNone<SwitchIdx>) hosts[changes_.before[sw]] = targets_.hosts[sw];
+  }
+  for (const SwitchIdx row : hosts.indices()) {
+    const std::uint64_t more = std::uint64_t{hosts[row]} - record.hosts[row];
+    if (more == 0) continue;
+    for (std::size_t at = 0; at < wanted_.size(); ++at) {
+      if (!same_[at]) continue;
+      ServedLid was = wanted_[at];
+      was.last = changes_.before[was.last];
+      follow_before(record, row, was, more);
+    }
+  }
+}
+
+// Entries over ports that lead elsewhere now, and those that new switches lack.
+std::vector<NueUpdate::Cell> NueUpdate::list_broken_cells() const {
+  std::vector<Cell> cells;
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    const bool is_new = changes_.before[sw] == kNone<SwitchIdx>;
+    const auto& suspect = changes_.suspect[sw];
+    if (!is_new && suspect.none()) continue;
+    const std::span<const PortNum> row = result_.lft.row(sw);
+    for (std::uint32_t at = 0; at < wanted_.size(); ++at) {
+      const ServedLid& wanted = wanted_[at];
+      if (!same_[at] || wanted.last == sw) continue;
+      if (is_new ? island_of_[sw] == island_of_[wanted.last]
+                 : suspect[row[wanted.lid.value()].value()])
+        cells.push_back({at, sw});
+    }
+  }
+  std::ranges::sort(cells);
+  return cells;
+}
+
+// Those switches and whoever comes to them, with their turns and loads. Who shares no island with
+// the last switch any more has no entry from now on, the others are missing.
+void NueUpdate::cut_out(const ServedLid& wanted,
+                        std::span<const Cell> cells,
+                        const TurnRecord& record) {
+  const Lid lid = wanted.lid;
+  dead_.clear();
+  for (const Cell& cell : cells) {
+    dead_.push_back(cell.sw);
+    is_missing_[cell.sw] = 1;
+  }
+  for (std::size_t at = 0; at < dead_.size(); ++at) {
+    const std::uint32_t sw = dead_[at].value();
+    for (Channel c = channels_.first[sw]; c < channels_.first[sw + 1]; ++c) {
+      const SwitchIdx neighbour = channels_.to[c];
+      if (is_missing_[neighbour] || neighbour == wanted.last ||
+          entry(neighbour, lid) != channels_.reverse[c])
+        continue;
+      is_missing_[neighbour] = 1;
+      dead_.push_back(neighbour);
+    }
+  }
+  TreeTurns& taken = taken_[layer_[lid.value()]];
+  for (const SwitchIdx sw : dead_) flow_[sw] = targets_.hosts[sw];
+  ServedLid was = wanted;
+  was.last = changes_.before[wanted.last];
+  const std::size_t first = missing_.size();
+  for (std::size_t at = dead_.size(); at-- > 0;) {
+    const SwitchIdx sw = dead_[at];
+    if (at < cells.size()) {
+      const SwitchIdx row = changes_.before[sw];
+      if (row != kNone<SwitchIdx>) follow_before(record, row, was, std::uint64_t{0} - flow_[sw]);
+    } else {
+      const Channel in = entry(sw, lid);
+      const SwitchIdx to = channels_.to[in];
+      load_[in] -= flow_[sw] * wanted.demand * costs_[in];
+      flow_[to] += flow_[sw];
+      const Channel out = entry(to, lid);
+      if (out != kNoChannel && map_->before[out] != kNoChannel) taken.remove(in, out);
+    }
+  }
+  for (const SwitchIdx sw : dead_) {
+    is_missing_[sw] = 0;
+    if (island_of_[sw] == island_of_[wanted.last])
+      missing_.push_back(sw);
+    else
+      result_.lft.set_route(sw, lid, kNoRoute);
+  }
+  if (missing_.size() > first) broken_.push_back({wanted, first, missing_.size() - first});
+}
+
+// Without a record: every entry of LIDs that somebody has.
+
+void NueUpdate::read_all() {
+  taken_.assign(in_force_.routing->vls, TreeTurns{channels_});
+  copy_entries();
+  for (const ServedLid& wanted : wanted_) look_at(wanted);
+}
+
+void NueUpdate::copy_entries() {
+  const ForwardingTables& old = in_force_.routing->lft;
+  result_.lft = ForwardingTables{channels_.switches(), result_.lft.top()};
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    if (changes_.before[sw] == kNone<SwitchIdx>) continue;
+    const std::span<const PortNum> from = old.row(changes_.before[sw]);
+    const std::span<PortNum> to = result_.lft.mutable_row(sw);
+    for (const ServedLid& wanted : wanted_) {
+      if (wanted.lid <= old.top()) to[wanted.lid.value()] = from[wanted.lid.value()];
+    }
+  }
+}
+
+// Whatever still leads there counts.
+void NueUpdate::look_at(const ServedLid& wanted) {
+  walk(wanted);
+  taken_[layer_[wanted.lid.value()]].add(tree_);
+  change_load(tree_, wanted.demand, true);
+  result_.lft.set_route(wanted.last, wanted.lid, wanted.egress);
+  if (tree_.order.size() != island_size_[island_of_[wanted.last]]) broken_.push_back({wanted});
 }
 
 // tree_: the switches whose entries lead to the last one. The others' go.
-void NueUpdate::walk(const Wanted& wanted) {
+void NueUpdate::walk(const ServedLid& wanted) {
   tree_.egress.assign(channels_.switches(), kNoChannel);
   tree_.depth.assign(channels_.switches(), kUnreached);
   tree_.order.assign(1, wanted.last);
@@ -157,29 +388,101 @@ void NueUpdate::walk(const Wanted& wanted) {
   }
 }
 
-// False when its turns do not go together with those of the others.
-bool NueUpdate::keep(const Wanted& wanted) {
-  TurnSet& turns = turns_[layer_[wanted.lid.value()]];
-  for (std::size_t at = 1; at < tree_.order.size(); ++at) {
-    const Channel in = tree_.egress[tree_.order[at]];
-    const Channel out = tree_.egress[channels_.to[in]];
-    if (out != kNoChannel && !turns.add(in, out)) return false;
+// Who stands behind whomever it hands over to.
+void NueUpdate::change_load(const GrownTree& tree, std::uint32_t demand, bool add) {
+  if (demand == 0) return;
+  for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];
+  for (std::size_t at = tree.order.size(); at-- > 1;) {
+    const SwitchIdx sw = tree.order[at];
+    const Channel egress = tree.egress[sw];
+    const std::uint64_t weight = flow_[sw] * demand * costs_[egress];
+    load_[egress] += add ? weight : std::uint64_t{0} - weight;
+    flow_[channels_.to[egress]] += flow_[sw];
   }
-  turns.keep();
-  result_.lft.set_route(wanted.last, wanted.lid, wanted.egress);
-  if (tree_.order.size() == island_size_[wanted.last]) count_load(tree_, wanted.demand);
+}
+
+// An order that turns of channels that stay agree with as they did: who is new stands behind whom
+// it would stand behind along escape trees.
+std::vector<Channel> NueUpdate::place_channels(std::span<const Channel> before) const {
+  std::vector<std::pair<Channel, Channel>> came;  // behind whom: kNoChannel: nobody
+  Channel known = kNoChannel;
+  for (const Channel c : first_order_) {
+    if (map_->before[c] != kNoChannel)
+      known = c;
+    else
+      came.emplace_back(known, c);
+  }
+  std::ranges::stable_sort(came, {}, &std::pair<Channel, Channel>::first);
+  std::vector<Channel> order;
+  order.reserve(channels_.size());
+  const auto list_behind = [&](Channel c) {
+    for (const auto& [_, behind] :
+         std::ranges::equal_range(came, c, {}, &std::pair<Channel, Channel>::first))
+      order.push_back(behind);
+  };
+  list_behind(kNoChannel);
+  for (const Channel was : before) {
+    const Channel now = map_->now[was];
+    if (now == kNoChannel) continue;
+    order.push_back(now);
+    list_behind(now);
+  }
+  return order;
+}
+
+// False when what is taken closes a cycle.
+bool NueUpdate::fill_turns(const TurnRecord* record) {
+  for (std::size_t layer = 0; layer < taken_.size(); ++layer) {
+    turns_.emplace_back(
+        channels_, record == nullptr ? first_order_ : place_channels(record->layers[layer].order));
+    if (!taken_[layer].fill(turns_.back())) return false;
+  }
   return true;
 }
 
-bool NueUpdate::repair(const Wanted& wanted) {
-  walk(wanted);
-  growth_.forget_settled();
-  for (std::size_t at = 1; at < tree_.order.size(); ++at) {
-    const SwitchIdx sw = tree_.order[at];
-    growth_.settle(sw, tree_.egress[sw], tree_.depth[sw]);
-  }
+std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
+  for (ServedLid& lid : wanted_) lid.layer = layer_[lid.lid.value()];
+  auto record = std::make_shared<TurnRecord>(TurnRecord{.graph = graph_,
+                                                        .channels = shared_channels_,
+                                                        .hosts = targets_.hosts,
+                                                        .tables = result_.lft,
+                                                        .served = wanted_,
+                                                        .layers = {},
+                                                        .paths = load_});
+  for (std::size_t layer = 0; layer < turns_.size(); ++layer)
+    record->layers.push_back({turns_[layer].list_channels(), std::move(taken_[layer])});
+  for (Channel c = 0; c < load_.size(); ++c) record->paths[c] /= costs_[c];
+  return record;
+}
+
+// What the change broke.
+
+bool NueUpdate::repair(const Broken& broken) {
+  const ServedLid& wanted = broken.lid;
+  if (broken.count == 0)
+    list_missing(wanted);
+  else
+    dead_.assign(missing_.begin() + static_cast<std::ptrdiff_t>(broken.first),
+                 missing_.begin() + static_cast<std::ptrdiff_t>(broken.first + broken.count));
   const unsigned home = layer_[wanted.lid.value()];
-  if (regrow(wanted, home)) return true;
+  settle_beside(wanted);
+  if (growth_.complete(turns_[home], wanted.last, load_, dead_)) {
+    settle_all(wanted, home);
+    return true;
+  }
+  turns_[home].take_back();
+  // Not beside what is left of it: all of it anew.
+  for (const SwitchIdx sw : dead_) {
+    is_missing_[sw] = 0;
+    result_.lft.set_route(sw, wanted.lid, kNoRoute);
+  }
+  walk(wanted);
+  for (std::size_t at = 1; at < tree_.order.size(); ++at) {
+    const Channel in = tree_.egress[tree_.order[at]];
+    const Channel out = tree_.egress[channels_.to[in]];
+    if (out != kNoChannel) taken_[home].remove(in, out);
+  }
+  change_load(tree_, wanted.demand, false);
   growth_.forget_settled();
   for (unsigned step = 0; step < turns_.size(); ++step) {
     if (regrow(wanted, static_cast<unsigned>((home + step) % turns_.size()))) return true;
@@ -187,32 +490,80 @@ bool NueUpdate::repair(const Wanted& wanted) {
   return false;
 }
 
-bool NueUpdate::regrow(const Wanted& wanted, unsigned layer) {
+// dead_: of the island, who has no entry that leads there.
+void NueUpdate::list_missing(const ServedLid& wanted) {
+  walk(wanted);
+  dead_.clear();
+  for (const SwitchIdx sw : tree_.depth.indices()) {
+    if (tree_.depth[sw] == kUnreached && island_of_[sw] == island_of_[wanted.last])
+      dead_.push_back(sw);
+  }
+}
+
+// Neighbours of those that are missing, as far from the last switch as their entries say.
+void NueUpdate::settle_beside(const ServedLid& wanted) {
+  growth_.forget_settled();
+  for (const SwitchIdx sw : dead_) is_missing_[sw] = 1;
+  tree_.depth.assign(channels_.switches(), kUnreached);
+  tree_.depth[wanted.last] = 0;
+  for (const SwitchIdx dead : dead_) {
+    const std::uint32_t place = dead.value();
+    for (Channel c = channels_.first[place]; c < channels_.first[place + 1]; ++c) {
+      SwitchIdx sw = channels_.to[c];
+      if (is_missing_[sw]) continue;
+      path_.clear();
+      for (; tree_.depth[sw] == kUnreached; sw = channels_.to[entry(sw, wanted.lid)])
+        path_.push_back(sw);
+      std::uint32_t depth = tree_.depth[sw];
+      for (std::size_t at = path_.size(); at-- > 0;) {
+        tree_.depth[path_[at]] = ++depth;
+        growth_.settle(path_[at], entry(path_[at], wanted.lid), depth);
+      }
+    }
+  }
+}
+
+// What has grown for those that were missing.
+void NueUpdate::settle_all(const ServedLid& wanted, unsigned layer) {
+  turns_[layer].keep();
+  const GrownTree& tree = growth_.tree();
+  for (const SwitchIdx sw : tree.order) {
+    const Channel egress = tree.egress[sw];
+    const Channel next = tree.egress[channels_.to[egress]];
+    if (next != kNoChannel) taken_[layer].add(egress, next);
+    result_.lft.set_route(sw, wanted.lid, graph_.edge(egress).port);
+    flow_[sw] = targets_.hosts[sw];
+  }
+  for (std::size_t at = tree.order.size(); at-- > 0;) {
+    const SwitchIdx sw = tree.order[at];
+    const Channel egress = tree.egress[sw];
+    const std::uint64_t paths = flow_[sw] * wanted.demand;
+    load_[egress] += paths * costs_[egress];
+    const SwitchIdx to = channels_.to[egress];
+    if (is_missing_[to])
+      flow_[to] += flow_[sw];
+    else if (paths != 0)
+      follow(to, wanted, [&](Channel c) { load_[c] += paths * costs_[c]; });
+  }
+  for (const SwitchIdx sw : dead_) is_missing_[sw] = 0;
+}
+
+bool NueUpdate::regrow(const ServedLid& wanted, unsigned layer) {
   growth_.grow(turns_[layer], wanted.last, load_, {});
-  if (growth_.tree().order.size() != island_size_[wanted.last]) {
+  const GrownTree& tree = growth_.tree();
+  if (tree.order.size() != island_size_[island_of_[wanted.last]]) {
     turns_[layer].take_back();
     return false;
   }
   turns_[layer].keep();
   layer_[wanted.lid.value()] = static_cast<std::uint8_t>(layer);
-  const GrownTree& tree = growth_.tree();
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
     const SwitchIdx sw = tree.order[at];
     result_.lft.set_route(sw, wanted.lid, graph_.edge(tree.egress[sw]).port);
   }
-  count_load(tree, wanted.demand);
+  taken_[layer].add(tree);
+  change_load(tree, wanted.demand, true);
   return true;
-}
-
-void NueUpdate::count_load(const GrownTree& tree, std::uint32_t demand) {
-  if (demand == 0) return;
-  for (const SwitchIdx sw : tree.order) flow_[sw] = targets_.hosts[sw];
-  for (std::size_t at = tree.order.size(); at-- > 1;) {
-    const SwitchIdx sw = tree.order[at];
-    const Channel egress = tree.egress[sw];
-    load_[egress] += flow_[sw] * demand * costs_[egress];
-    flow_[channels_.to[egress]] += flow_[sw];
-  }
 }
 
 // Links that came up, and the trees in force: what gets shorter over them goes there, and of the
@@ -220,14 +571,14 @@ void NueUpdate::count_load(const GrownTree& tree, std::uint32_t demand) {
 
 void NueUpdate::use_gained() {
   for (const Channel gained : gained_) {
-    for (const Wanted& wanted : wanted_) shorten(wanted, gained);
+    for (const ServedLid& wanted : wanted_) shorten(wanted, gained);
   }
   for (const Channel gained : gained_) fill(gained);
 }
 
 // Every link from the switch to the last one.
 template <class Visit>
-void NueUpdate::follow(SwitchIdx sw, const Wanted& wanted, Visit&& visit) const {
+void NueUpdate::follow(SwitchIdx sw, const ServedLid& wanted, Visit&& visit) const {
   while (sw != wanted.last) {
     const Channel egress = entry(sw, wanted.lid);
     if (egress == kNoChannel) return;
@@ -237,7 +588,7 @@ void NueUpdate::follow(SwitchIdx sw, const Wanted& wanted, Visit&& visit) const 
 }
 
 // Links to the last switch; kUnreached on other islands.
-std::uint32_t NueUpdate::depth(SwitchIdx sw, const Wanted& wanted) const {
+std::uint32_t NueUpdate::depth(SwitchIdx sw, const ServedLid& wanted) const {
   std::uint32_t links = 0;
   for (; sw != wanted.last; ++links) {
     const Channel egress = entry(sw, wanted.lid);
@@ -258,7 +609,7 @@ std::uint64_t NueUpdate::count_paths(SwitchIdx sw, Lid lid) const {
 
 // On from the switch that the link makes nearer, as far as others get nearer by that or their load
 // gets more even.
-void NueUpdate::shorten(const Wanted& wanted, Channel gained) {
+void NueUpdate::shorten(const ServedLid& wanted, Channel gained) {
   const SwitchIdx start = channels_.from[gained];
   const std::uint32_t now = depth(start, wanted);
   if (now == kUnreached || depth(channels_.to[gained], wanted) + 1 >= now ||
@@ -286,8 +637,8 @@ void NueUpdate::shorten(const Wanted& wanted, Channel gained) {
 // Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
 void NueUpdate::fill(Channel gained) {
   const SwitchIdx sw = channels_.from[gained];
-  std::vector<std::pair<std::uint16_t, const Wanted*>> some;
-  for (const Wanted& wanted : wanted_) {
+  std::vector<std::pair<std::uint16_t, const ServedLid*>> some;
+  for (const ServedLid& wanted : wanted_) {
     const Channel egress = entry(sw, wanted.lid);
     if (wanted.demand == 0 || egress == kNoChannel || egress == gained) continue;
     if (depth(channels_.to[gained], wanted) + 1 == depth(sw, wanted))
@@ -301,7 +652,7 @@ void NueUpdate::fill(Channel gained) {
 
 // As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
 // Requires: the path behind it does not come back.
-bool NueUpdate::move(const Wanted& wanted, Channel egress, bool if_even) {
+bool NueUpdate::move(const ServedLid& wanted, Channel egress, bool if_even) {
   const SwitchIdx sw = channels_.from[egress];
   const std::uint64_t paths = count_paths(sw, wanted.lid) * wanted.demand;
   if (if_even && paths == 0) return false;
@@ -351,7 +702,7 @@ class NueUpdate::Movable final : public MovableTrees {
   }
 
   [[nodiscard]] std::uint32_t edge(std::uint32_t tree, SwitchIdx sw) const override {
-    const Wanted& wanted = update_.wanted_[tree];
+    const ServedLid& wanted = update_.wanted_[tree];
     return sw == wanted.last ? kNoEdge : update_.entry(sw, wanted.lid);
   }
 
@@ -362,7 +713,7 @@ class NueUpdate::Movable final : public MovableTrees {
   [[nodiscard]] bool has_changed(std::uint32_t tree, SwitchIdx sw) const override {
     const Lid lid = update_.wanted_[tree].lid;
     const ForwardingTables& before = update_.in_force_.routing->lft;
-    const SwitchIdx row = update_.before_[sw];
+    const SwitchIdx row = update_.changes_.before[sw];
     return row == kNone<SwitchIdx> || lid > before.top() ||
            before.route(row, lid) != update_.result_.lft.route(sw, lid);
   }
@@ -384,7 +735,7 @@ void NueUpdate::rebalance() {
   Movable trees{*this};
   Traffic traffic{.sources = targets_.hosts,
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(graph_.switches(), 0)};
-  for (const Wanted& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
+  for (const ServedLid& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
   const LoadTarget aim = find_load_target(
       find_least_peak(graph_, traffic, costs_, load_), in_force_.routing->load.imbalance, load_);
   LoadRebalancer{graph_, traffic.sources, costs_, load_, trees}.run(aim);
@@ -392,23 +743,38 @@ void NueUpdate::rebalance() {
 }
 
 // The switch that `egress` leaves takes it, if the turns are free on the LID's layer.
-bool NueUpdate::turn(const Wanted& wanted, Channel egress) {
+// Requires: the switch has an entry that leads to the last one.
+bool NueUpdate::turn(const ServedLid& wanted, Channel egress) {
+  const Lid lid = wanted.lid;
   const SwitchIdx sw = channels_.from[egress];
-  TurnSet& turns = turns_[layer_[wanted.lid.value()]];
-  const Channel next =
-      channels_.to[egress] == wanted.last ? kNoChannel : entry(channels_.to[egress], wanted.lid);
+  TurnSet& turns = turns_[layer_[lid.value()]];
+  const auto next_of = [&](Channel c) {
+    return channels_.to[c] == wanted.last ? kNoChannel : entry(channels_.to[c], lid);
+  };
+  const Channel old = entry(sw, lid);
+  const Channel next = next_of(egress), next_before = next_of(old);
   bool free = next == kNoChannel || turns.add(egress, next);
+  into_.clear();
   for (Channel c = channels_.first[sw.value()]; free && c < channels_.first[sw.value() + 1]; ++c) {
-    if (entry(channels_.to[c], wanted.lid) == channels_.reverse[c])
-      free = turns.add(channels_.reverse[c], egress);
+    const Channel in = channels_.reverse[c];
+    if (entry(channels_.to[c], lid) != in) continue;
+    into_.push_back(in);
+    free = turns.add(in, egress);
   }
   if (!free) {
     turns.take_back();
     return false;
   }
   turns.keep();
-  result_.lft.set_route(sw, wanted.lid, graph_.edge(egress).port);
-  moved_[wanted.lid.value()] = 1;
+  TreeTurns& taken = taken_[layer_[lid.value()]];
+  if (next != kNoChannel) taken.add(egress, next);
+  if (next_before != kNoChannel) taken.remove(old, next_before);
+  for (const Channel in : into_) {
+    taken.add(in, egress);
+    taken.remove(in, old);
+  }
+  result_.lft.set_route(sw, lid, graph_.edge(egress).port);
+  moved_[lid.value()] = 1;
   return true;
 }
 

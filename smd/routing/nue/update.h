@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "smd/routing/engine.h"
+#include "smd/routing/incremental/changes.h"
 #include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/nue/turn_record.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -21,78 +25,122 @@ void set_layer_sls(std::size_t switches,
                    RoutingTables& tables);
 
 // New routes out of those in force: every tree that a change left whole stays, on its layer; of the
-// others, what still leads to the destination.
+// others, what still leads to the destination. What TurnRecord says of the routes in force is taken
+// over, and only LIDs that the change touches are looked at. Where there is no record of them, or
+// islands grow together, every entry is read.
 
 class NueUpdate {
  public:
   NueUpdate(const Fabric& fabric,
             Lid top,
             const SwitchGraph& graph,
-            const Channels& channels,
+            std::shared_ptr<const Channels> channels,
             const Targets& targets,
             const std::vector<std::uint32_t>& costs,
             const PreviousRoutes& in_force);
 
-  /// The tables, layers and `recomputed`. Nullopt: some destination finds no path on any of so many
-  /// layers beside the trees that are kept.
+  /// The tables, layers, `recomputed` and the record of turns. Nullopt: some destination finds no
+  /// path on any of so many layers beside the trees that are kept.
   [[nodiscard]] std::optional<RoutingTables> compute(unsigned layers);
 
  private:
   class Movable;
 
-  struct Wanted {
-    Lid lid;
-    SwitchIdx last;
-    PortNum egress;
-    std::uint32_t demand;  // 0: a switch, or nothing that counts
+  /// Some switches have no path to the LID: those of missing_ from `first` on, or if these are
+  /// none, whoever has no entry that leads there.
+  struct Broken {
+    ServedLid lid;
+    std::size_t first = 0, count = 0;
   };
 
-  void list_wanted();
+  struct Cell {
+    std::uint32_t lid;  // place in wanted_
+    SwitchIdx sw;
+    friend auto operator<=>(const Cell&, const Cell&) = default;
+  };
+
+  // What is known of the routes in force.
+  [[nodiscard]] bool carry_over(const TurnRecord& record);
+  [[nodiscard]] bool are_islands_split_only(const SwitchGraph& before) const;
+  void move_senders(const TurnRecord& record);
+  void match_lids(const TurnRecord& record);
+  void forget(const ServedLid& lid, const TurnRecord& record);
+  void erase_entries(Lid lid);
+  [[nodiscard]] std::vector<Cell> list_broken_cells() const;
+  void cut_out(const ServedLid& lid, std::span<const Cell> cells, const TurnRecord& record);
+  void look_at(const ServedLid& lid);
+  void read_all();
+  [[nodiscard]] std::vector<Channel> place_channels(std::span<const Channel> before) const;
+  [[nodiscard]] bool fill_turns(const TurnRecord* record);
+  [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
+  [[nodiscard]] std::vector<Lid> list_recomputed() const;
+
   void copy_entries();
-  bool keep(const Wanted& wanted);
-  bool repair(const Wanted& wanted);
-  bool regrow(const Wanted& wanted, unsigned layer);
-  void walk(const Wanted& wanted);
-  void count_load(const GrownTree& tree, std::uint32_t demand);
+  bool repair(const Broken& broken);
+  void list_missing(const ServedLid& wanted);
+  void settle_beside(const ServedLid& wanted);
+  void settle_all(const ServedLid& wanted, unsigned layer);
+  bool regrow(const ServedLid& wanted, unsigned layer);
+  void walk(const ServedLid& wanted);
+  void change_load(const GrownTree& tree, std::uint32_t demand, bool add);
+  void follow_before(const TurnRecord& record,
+                     SwitchIdx row,
+                     const ServedLid& lid,
+                     std::uint64_t paths);
 
   // Links that came up.
   void use_gained();
-  void shorten(const Wanted& wanted, Channel gained);
+  void shorten(const ServedLid& wanted, Channel gained);
   void fill(Channel gained);
   void rebalance();
-  bool turn(const Wanted& wanted, Channel egress);
-  bool move(const Wanted& wanted, Channel egress, bool if_even);
-  [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const Wanted& wanted) const;
+  bool turn(const ServedLid& wanted, Channel egress);
+  bool move(const ServedLid& wanted, Channel egress, bool if_even);
+  [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const ServedLid& wanted) const;
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
   template <class Visit>
-  void follow(SwitchIdx sw, const Wanted& wanted, Visit&& visit) const;
-  [[nodiscard]] std::uint8_t previous_layer(const Wanted& wanted) const;
+  void follow(SwitchIdx sw, const ServedLid& wanted, Visit&& visit) const;
+  [[nodiscard]] std::uint8_t previous_layer(Lid lid) const;
 
   [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
-    return by_port_[sw.value() * std::size_t{256} + result_.lft.route(sw, lid).value()];
+    return by_port_(sw, result_.lft.route(sw, lid));
   }
 
   const SwitchGraph& graph_;
+  const std::shared_ptr<const Channels> shared_channels_;
   const Channels& channels_;
   const Targets& targets_;
   const std::vector<std::uint32_t>& costs_;
   const PreviousRoutes& in_force_;
 
-  IndexVector<SwitchIdx, SwitchIdx> before_;  // kNone: was not there
-  IndexVector<SwitchIdx, std::uint32_t> island_size_;
-  std::vector<Channel> by_port_;     // 256 per switch
-  std::vector<Wanted> wanted_;       // ascending by LID
-  std::vector<std::uint8_t> layer_;  // by LID
+  const PortChanges changes_;
+  const ChannelsByPort by_port_;
+  IndexVector<SwitchIdx, std::uint32_t> island_of_;
+  std::vector<std::uint32_t> island_size_;
+  std::vector<Channel> first_order_;  // along escape trees
+  std::vector<ServedLid> wanted_;     // ascending by LID
+  std::vector<std::uint8_t> layer_;   // by LID
 
   RoutingTables result_;
-  std::vector<TurnSet> turns_;       // by layer
+  std::vector<TreeTurns> taken_;     // by layer, by LIDs
+  std::vector<TurnSet> turns_;       // by layer; of those that are taken, and were meanwhile
   std::vector<std::uint64_t> load_;  // by channel
   std::vector<Channel> gained_;
   bool relinked_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
+  std::vector<Broken> broken_;
+  std::vector<SwitchIdx> missing_;
+
+  // While the record in force is taken over.
+  std::optional<ChannelMap> map_;
+  std::optional<ChannelsByPort> by_port_before_;
+  std::vector<char> same_;  // by place in wanted_: served as before
+
+  // Scratch.
   TreeGrowth growth_;
   GrownTree tree_;  // what is left of a LID's routes
-  std::vector<SwitchIdx> path_;
+  std::vector<SwitchIdx> path_, dead_;
+  std::vector<Channel> into_;
+  IndexVector<SwitchIdx, char> is_missing_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };
 

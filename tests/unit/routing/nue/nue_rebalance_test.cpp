@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/nue/next_hops.h"
+#include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/nue/planner.h"
 #include "tests/support/fabric_text.h"
 #include "tests/unit/routing/support/generated.h"

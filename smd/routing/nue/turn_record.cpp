@@ -1,0 +1,168 @@
+#include "smd/routing/nue/turn_record.h"
+
+#include <algorithm>
+#include <array>
+
+namespace smd {
+
+ChannelMap::ChannelMap(const SwitchGraph& graph_before,
+                       const SwitchGraph& graph_now,
+                       const IndexVector<SwitchIdx, SwitchIdx>& before_of)
+    : now(graph_before.edge_count(), kNoChannel), before(graph_now.edge_count(), kNoChannel) {
+  for (const SwitchIdx sw : before_of.indices()) {
+    const SwitchIdx row = before_of[sw];
+    if (row == kNone<SwitchIdx>) continue;
+    const auto then = graph_before.edges(row);
+    Channel was = graph_before.first_edge(row), is = graph_now.first_edge(sw);
+    std::size_t at = 0;
+    for (const SwitchEdge& edge : graph_now.edges(sw)) {
+      while (at < then.size() && then[at].port < edge.port) {
+        ++at;
+        ++was;
+      }
+      if (at < then.size() && then[at].port == edge.port && then[at].peer_port == edge.peer_port &&
+          before_of[edge.to] == then[at].to) {
+        now[was] = is;
+        before[is] = was;
+      }
+      ++is;
+    }
+  }
+}
+
+TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels) {
+  std::size_t size = 0;
+  first_.reserve(channels.size());
+  for (Channel out = 0; out < channels.size(); ++out) {
+    const std::uint32_t sw = channels.from[out].value();
+    first_.push_back(size);
+    size += channels.first[sw + 1] - channels.first[sw];
+  }
+  counts_.assign(size, 0);
+}
+
+TreeTurns::TreeTurns(const Channels& channels, const TreeTurns& before, const ChannelMap& map)
+    : TreeTurns(channels) {
+  for (std::uint32_t sw = 0; sw < channels.switches(); ++sw) {
+    const Channel first = channels.first[sw], end = channels.first[sw + 1];
+    if (first == end) continue;
+    // Mostly every channel of the switch is there, and its turns lie together.
+    const Channel was = map.before[first];
+    const Channel ports = end - first;
+    const auto same_place = [&](Channel c) { return map.before[c] == was + (c - first); };
+    bool same = was != kNoChannel;
+    for (Channel c = first; same && c < end; ++c) same = same_place(c);
+    if (same) {
+      const std::uint32_t row = before.channels_->from[was].value();
+      same = before.channels_->first[row] == was && before.channels_->first[row + 1] == was + ports;
+    }
+    if (same) {
+      std::copy_n(before.counts_.begin() + static_cast<std::ptrdiff_t>(before.first_[was]),
+                  std::size_t{ports} * ports,
+                  counts_.begin() + static_cast<std::ptrdiff_t>(first_[first]));
+      continue;
+    }
+    for (Channel out = first; out < end; ++out) {
+      for (Channel back = first; back < end; ++back) {
+        if (map.before[out] == kNoChannel || map.before[back] == kNoChannel) continue;
+        counts_[first_[out] + (back - first)] =
+            before.count(before.channels_->reverse[map.before[back]], map.before[out]);
+      }
+    }
+  }
+}
+
+void TreeTurns::add(const GrownTree& tree) {
+  for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
+    const Channel in = tree.egress[tree.order[at_order]];
+    const Channel out = tree.egress[channels_->to[in]];
+    if (out != kNoChannel) add(in, out);
+  }
+}
+
+void TreeTurns::remove(const GrownTree& tree, TurnSet& turns) {
+  for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
+    const Channel in = tree.egress[tree.order[at_order]];
+    const Channel out = tree.egress[channels_->to[in]];
+    if (out != kNoChannel && --counts_[at(in, out)] == 0) turns.remove(in, out);
+  }
+}
+
+bool TreeTurns::fill(TurnSet& turns) const {
+  for (Channel out = 0; out < channels_->size(); ++out) {
+    const std::uint32_t sw = channels_->from[out].value();
+    const std::uint16_t* const row = counts_.data() + first_[out];
+    const Channel first = channels_->first[sw];
+    const Channel ports = channels_->first[sw + 1] - first;
+    for (Channel slot = 0; slot < ports; ++slot) {
+      if (row[slot] != 0 && !turns.add(channels_->reverse[first + slot], out)) return false;
+    }
+  }
+  turns.keep();
+  return true;
+}
+
+ChannelsByPort::ChannelsByPort(const SwitchGraph& graph)
+    : by_port_(graph.switches() * 256, kNoChannel) {
+  for (std::uint32_t sw = 0; sw < graph.switches(); ++sw) {
+    Channel channel = graph.first_edge(SwitchIdx{sw});
+    for (const SwitchEdge& edge : graph.edges(SwitchIdx{sw}))
+      by_port_[sw * std::size_t{256} + edge.port.value()] = channel++;
+  }
+}
+
+std::vector<ServedLid> list_served_lids(const Targets& targets) {
+  std::vector<ServedLid> served;
+  for (const SwitchIdx sw : targets.of.indices()) {
+    for (const Target& target : targets.of[sw]) {
+      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+        served.push_back({.lid = Lid{static_cast<std::uint16_t>(target.base.value() + offset)},
+                          .last = sw,
+                          .egress = target.egress,
+                          .demand = target.host ? target.demand : 0});
+    }
+  }
+  std::ranges::sort(served, {}, &ServedLid::lid);
+  return served;
+}
+
+bool TurnRecord::is_of(const PreviousRoutes& routes, const SwitchGraph& of) const {
+  const RoutingTables& now = *routes.routing;
+  if (now.lft.switches() != tables.switches() || now.lft.top() != tables.top() ||
+      graph.switches() != of.switches() || graph.edge_count() != of.edge_count() ||
+      of.switches() != tables.switches() || now.vls != layers.size())
+    return false;
+  for (std::uint32_t sw = 0; sw < of.switches(); ++sw) {
+    const SwitchIdx at{sw};
+    if (!tables.shares_row(at, now.lft, at) || graph.first_edge(at) != of.first_edge(at))
+      return false;
+  }
+  for (std::uint32_t at = 0; at < of.edge_count(); ++at) {
+    const SwitchEdge &was = graph.edge(at), &is = of.edge(at);
+    if (was.to != is.to || was.port != is.port || was.peer_port != is.peer_port) return false;
+  }
+  return std::ranges::all_of(served, [&](const ServedLid& lid) {
+    return lid.layer == (now.path_sls.empty() ? 0 : now.path_sls.sl(SwitchIdx{0}, lid.lid));
+  });
+}
+
+// Switch by switch: the rows that one of them leads to are read again and again.
+std::vector<TreeTurns> TurnRecord::count_turns() const {
+  std::vector<TreeTurns> taken(layers.size(), TreeTurns{*channels});
+  const ChannelsByPort by_port{graph};
+  std::vector<const PortNum*> rows;
+  for (std::uint32_t sw = 0; sw < tables.switches(); ++sw)
+    rows.push_back(tables.row(SwitchIdx{sw}).data());
+  for (std::uint32_t sw = 0; sw < tables.switches(); ++sw) {
+    for (const ServedLid& lid : served) {
+      const Channel in = by_port(SwitchIdx{sw}, rows[sw][lid.lid.value()]);
+      if (in == kNoChannel) continue;
+      const SwitchIdx to = channels->to[in];
+      const Channel out = by_port(to, rows[to.value()][lid.lid.value()]);
+      if (out != kNoChannel) taken[lid.layer].add(in, out);
+    }
+  }
+  return taken;
+}
+
+}  // namespace smd

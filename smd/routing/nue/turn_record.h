@@ -1,0 +1,114 @@
+// What nue knows of its own tables, so that a change costs only what it moves: how many LIDs take
+// each turn of a layer, an order of the channels that all of these turns agree with, and the paths
+// on every channel. Carried from tables to tables.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "smd/routing/engine.h"
+#include "smd/routing/graph/channels.h"
+#include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/tables.h"
+
+namespace smd {
+
+/// The channels of one snapshot among those of the next one: the same ports of the same switches.
+struct ChannelMap {
+  /// `before`: where each switch of `now` stood; kNone: it was not there.
+  ChannelMap(const SwitchGraph& graph_before,
+             const SwitchGraph& graph_now,
+             const IndexVector<SwitchIdx, SwitchIdx>& before);
+
+  std::vector<Channel> now;     // by channel before; kNoChannel: went
+  std::vector<Channel> before;  // by channel now; kNoChannel: came
+};
+
+// How many trees take each turn of a layer, so that a turn nobody takes any more can leave.
+
+class TreeTurns {
+ public:
+  /// `channels` outlives it.
+  explicit TreeTurns(const Channels& channels);
+
+  /// Of those in `before` the turns between channels that there still are.
+  TreeTurns(const Channels& channels, const TreeTurns& before, const ChannelMap& map);
+
+  void add(const GrownTree& tree);
+
+  /// Takes the turns that no other tree takes out of the set. Requires: the tree was added.
+  void remove(const GrownTree& tree, TurnSet& turns);
+
+  void add(Channel in, Channel out) { ++counts_[at(in, out)]; }
+
+  void remove(Channel in, Channel out) { --counts_[at(in, out)]; }
+
+  [[nodiscard]] std::uint16_t count(Channel in, Channel out) const { return counts_[at(in, out)]; }
+
+  [[nodiscard]] bool is_taken(Channel in, Channel out) const { return count(in, out) != 0; }
+
+  /// Every turn that is taken goes into the set. False when they close a cycle.
+  [[nodiscard]] bool fill(TurnSet& turns) const;
+
+ private:
+  [[nodiscard]] std::size_t at(Channel in, Channel out) const {
+    return first_[out] + channels_->slot(channels_->reverse[in]);
+  }
+
+  const Channels* channels_;
+  std::vector<std::size_t> first_;     // by out channel
+  std::vector<std::uint16_t> counts_;  // trees are fewer than LIDs
+};
+
+/// By switch and port: the channel; kNoChannel where no other switch is.
+class ChannelsByPort {
+ public:
+  explicit ChannelsByPort(const SwitchGraph& graph);
+
+  [[nodiscard]] Channel operator()(SwitchIdx sw, PortNum port) const {
+    return by_port_[sw.value() * std::size_t{256} + port.value()];
+  }
+
+ private:
+  std::vector<Channel> by_port_;  // 256 per switch
+};
+
+/// A LID, and whom it leads to.
+struct ServedLid {
+  Lid lid;
+  SwitchIdx last;
+  PortNum egress;
+  std::uint32_t demand = 0;  // 0: a switch, or nothing that counts
+  std::uint8_t layer = 0;
+};
+
+/// Ascending; all on layer 0.
+[[nodiscard]] std::vector<ServedLid> list_served_lids(const Targets& targets);
+
+struct TurnRecord {
+  struct Layer {
+    std::vector<Channel> order;      // every turn leads onwards in it
+    std::optional<TreeTurns> taken;  // by LIDs; nothing: to be counted
+  };
+
+  /// Made for these routes, not for some that were altered since; `graph`: of their fabric.
+  [[nodiscard]] bool is_of(const PreviousRoutes& routes, const SwitchGraph& graph) const;
+
+  /// The turns that the LIDs of each layer take.
+  [[nodiscard]] std::vector<TreeTurns> count_turns() const;
+
+  // Of the fabric then. Positions in `graph` are channels.
+  SwitchGraph graph;
+  std::shared_ptr<const Channels> channels;
+  IndexVector<SwitchIdx, std::uint32_t> hosts;  // paths that begin at each switch
+
+  ForwardingTables tables;  // shares its rows with the routes: what else it says is true of them
+  std::vector<ServedLid> served;
+  std::vector<Layer> layers;
+  std::vector<std::uint64_t> paths;  // by channel, by the demand of their LIDs
+};
+
+}  // namespace smd
