@@ -67,6 +67,8 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
     return out;
   }
   out.tables = std::move(*tables);
+  if (request.in_force != nullptr)
+    static_cast<void>(keep_switches_apart(previous, *job.fabric, job.lids, out.tables));
   check(job, out);
   if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
     check(job, out);

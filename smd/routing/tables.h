@@ -135,7 +135,7 @@ struct LoadRecord {
   std::uint64_t basis = 0;             // of what was counted: who sends, and the demand of each LID
 };
 
-/// What nue knows of the turns of its own tables.
+/// What is known of the turns of the tables (routing/nue/turn_record.h).
 struct TurnRecord;
 
 /// An engine whose routes `auto` weighed, or could not have.

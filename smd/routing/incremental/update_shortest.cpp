@@ -39,6 +39,7 @@ class ShortestUpdate {
         entries_(graph, targets, costs, destinations_, tables_),
         search_(graph),
         gained_(graph.switches()),
+        may_be_longer_(before.routing->turns != nullptr),
         passing_(graph.switches()) {
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
   }
@@ -58,6 +59,7 @@ class ShortestUpdate {
       }
       for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
       for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
+      if (may_be_longer_ && !all_arrive(last)) route_anew(last);
     }
     LoadRecord load = rebalance_shortest(
         list_switch_guids(fabric_),
@@ -141,6 +143,26 @@ class ShortestUpdate {
     for (std::size_t j = 0; j < lids_.size(); ++j)
       flows_[to[tables_.route(sw, lids_[j]).value()] * lids_.size() + j] +=
           flows_[sw.value() * lids_.size() + j];
+  }
+
+  // Who takes a longer way may come back to a switch that has taken a shorter one.
+  [[nodiscard]] bool all_arrive(SwitchIdx last) const {
+    const auto arrives = [&](SwitchIdx sw, Lid lid) {
+      for (std::size_t links = 0; sw != last; ++links) {
+        const auto edges = graph_.edges(sw);
+        const auto edge =
+            std::ranges::lower_bound(edges, tables_.route(sw, lid), {}, &SwitchEdge::port);
+        if (links > graph_.switches() || edge == edges.end() ||
+            edge->port != tables_.route(sw, lid))
+          return false;
+        sw = edge->to;
+      }
+      return true;
+    };
+    return std::ranges::all_of(old_.changed(), [&](SwitchIdx sw) {
+      return old_(sw, last) == kUnreached ||
+             std::ranges::all_of(lids_, [&](Lid lid) { return arrives(sw, lid); });
+    });
   }
 
   // A port that leads elsewhere now might close a ring.
@@ -308,6 +330,7 @@ class ShortestUpdate {
   Entries entries_;
   ShortestSearch search_;
   IndexVector<SwitchIdx, std::bitset<256>> gained_;
+  const bool may_be_longer_;  // paths in force between switches that were led apart
 
   // Of the destination, and of the switch, that is looked at.
   std::vector<Lid> lids_;

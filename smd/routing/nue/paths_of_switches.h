@@ -6,6 +6,7 @@
 
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
+#include "smd/routing/engine.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -18,6 +19,16 @@ namespace smd {
 /// no cycle, when hosts' own paths close one, when no choice was found, or when packets do not stay
 /// on one VL.
 [[nodiscard]] bool lead_switches_apart(const Fabric& fabric,
+                                       const LidMap& lids,
+                                       RoutingTables& tables);
+
+/// The same for tables that an engine made out of routes in force which lead_switches_apart() led
+/// (their `turns` say so): of what differs from those, entries that no packet of a host meets are
+/// chosen again, as in force where that can be. Requires: `tables` are complete and without loops
+/// as above. False, and nothing is changed, when the routes in force were not led, or when what
+/// changed closes a cycle: then all paths between switches have to be chosen again.
+[[nodiscard]] bool keep_switches_apart(const PreviousRoutes& in_force,
+                                       const Fabric& fabric,
                                        const LidMap& lids,
                                        RoutingTables& tables);
 

@@ -30,6 +30,35 @@ ChannelMap::ChannelMap(const SwitchGraph& graph_before,
   }
 }
 
+std::vector<Channel> carry_order(std::span<const Channel> before,
+                                 const ChannelMap& map,
+                                 std::span<const Channel> usual) {
+  std::vector<std::pair<Channel, Channel>> came;  // behind whom: kNoChannel: nobody
+  Channel known = kNoChannel;
+  for (const Channel c : usual) {
+    if (map.before[c] != kNoChannel)
+      known = c;
+    else
+      came.emplace_back(known, c);
+  }
+  std::ranges::stable_sort(came, {}, &std::pair<Channel, Channel>::first);
+  std::vector<Channel> order;
+  order.reserve(usual.size());
+  const auto list_behind = [&](Channel c) {
+    for (const auto& [_, behind] :
+         std::ranges::equal_range(came, c, {}, &std::pair<Channel, Channel>::first))
+      order.push_back(behind);
+  };
+  list_behind(kNoChannel);
+  for (const Channel was : before) {
+    const Channel now = map.now[was];
+    if (now == kNoChannel) continue;
+    order.push_back(now);
+    list_behind(now);
+  }
+  return order;
+}
+
 TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels) {
   std::size_t size = 0;
   first_.reserve(channels.size());

@@ -1,11 +1,12 @@
-// What nue knows of its own tables, so that a change costs only what it moves: how many LIDs take
-// each turn of a layer, an order of the channels that all of these turns agree with, and the paths
-// on every channel. Carried from tables to tables.
+// What nue, and whoever leads paths of switches apart, knows of tables, so that a change costs only
+// what it moves: how many LIDs take each turn of a layer, an order of the channels that all of
+// these turns agree with, and the paths on every channel. Carried from tables to tables.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct ChannelMap {
   std::vector<Channel> now;     // by channel before; kNoChannel: went
   std::vector<Channel> before;  // by channel now; kNoChannel: came
 };
+
+/// An order that turns of channels that stay agree with as they did in the one `before`: who is new
+/// stands behind whom it stands behind in `usual`, an order of all that there are now.
+[[nodiscard]] std::vector<Channel> carry_order(std::span<const Channel> before,
+                                               const ChannelMap& map,
+                                               std::span<const Channel> usual);
 
 // How many trees take each turn of a layer, so that a turn nobody takes any more can leave.
 

@@ -401,40 +401,13 @@ void NueUpdate::change_load(const GrownTree& tree, std::uint32_t demand, bool ad
   }
 }
 
-// An order that turns of channels that stay agree with as they did: who is new stands behind whom
-// it would stand behind along escape trees.
-std::vector<Channel> NueUpdate::place_channels(std::span<const Channel> before) const {
-  std::vector<std::pair<Channel, Channel>> came;  // behind whom: kNoChannel: nobody
-  Channel known = kNoChannel;
-  for (const Channel c : first_order_) {
-    if (map_->before[c] != kNoChannel)
-      known = c;
-    else
-      came.emplace_back(known, c);
-  }
-  std::ranges::stable_sort(came, {}, &std::pair<Channel, Channel>::first);
-  std::vector<Channel> order;
-  order.reserve(channels_.size());
-  const auto list_behind = [&](Channel c) {
-    for (const auto& [_, behind] :
-         std::ranges::equal_range(came, c, {}, &std::pair<Channel, Channel>::first))
-      order.push_back(behind);
-  };
-  list_behind(kNoChannel);
-  for (const Channel was : before) {
-    const Channel now = map_->now[was];
-    if (now == kNoChannel) continue;
-    order.push_back(now);
-    list_behind(now);
-  }
-  return order;
-}
-
 // False when what is taken closes a cycle.
 bool NueUpdate::fill_turns(const TurnRecord* record) {
   for (std::size_t layer = 0; layer < taken_.size(); ++layer) {
-    turns_.emplace_back(
-        channels_, record == nullptr ? first_order_ : place_channels(record->layers[layer].order));
+    turns_.emplace_back(channels_,
+                        record == nullptr
+                            ? first_order_
+                            : carry_order(record->layers[layer].order, *map_, first_order_));
     if (!taken_[layer].fill(turns_.back())) return false;
   }
   return true;

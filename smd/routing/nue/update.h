@@ -70,7 +70,6 @@ class NueUpdate {
   void cut_out(const ServedLid& lid, std::span<const Cell> cells, const TurnRecord& record);
   void look_at(const ServedLid& lid);
   void read_all();
-  [[nodiscard]] std::vector<Channel> place_channels(std::span<const Channel> before) const;
   [[nodiscard]] bool fill_turns(const TurnRecord* record);
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
   [[nodiscard]] std::vector<Lid> list_recomputed() const;

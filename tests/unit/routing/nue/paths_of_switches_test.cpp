@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "smd/base/rng.h"
+#include "smd/routing/nue/turn_record.h"
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
-#include "tests/unit/routing/support/generated.h"
+#include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
 namespace {
@@ -132,11 +136,12 @@ TEST(PathsOfSwitches, EachCableMayBeMissingAndPairsOfThem) {
 }
 
 TEST(PathsOfSwitches, ThreeLevelsStandWithLongerPathsBetweenSwitches) {
-  const Generated g = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
-  const Led led = lead(g.fabric, g.lids);
+  const Fabric f = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap lids = lids_in_order(f);
+  const Led led = lead(f, lids);
   EXPECT_TRUE(led.led);
-  EXPECT_TRUE(led.report.ok()) << print_cycle(g.fabric, led.report.cycle);
-  expect_hosts_untouched(g.fabric, g.lids, led);
+  EXPECT_TRUE(led.report.ok()) << print_cycle(f, led.report.cycle);
+  expect_hosts_untouched(f, lids, led);
 }
 
 TEST(PathsOfSwitches, LidsInBlocksAreLedLikeOthers) {
@@ -190,6 +195,207 @@ TEST(PathsOfSwitches, WhatIsLedAfterAChangeIsSaidToBeRecomputed) {
     }
   }
   EXPECT_GT(led, 0u);
+}
+
+// What stays when something is lost or comes back.
+
+/// What the record says, against a count of all entries by other code: turns that are counted
+/// otherwise, or that do not lead onwards in its order.
+std::size_t count_faults(const Fabric& fabric, const LidMap& lids, const RoutingTables& tables) {
+  const TurnRecord& record = *tables.turns;
+  std::vector<std::size_t> place(record.graph.edge_count());
+  for (std::size_t at = 0; at < record.layers[0].order.size(); ++at)
+    place[record.layers[0].order[at]] = at;
+  const auto next = [&](SwitchIdx sw, Lid lid) {
+    const PortNum egress = tables.lft.route(sw, lid);
+    for (std::uint32_t at = 0; at < record.graph.edges(sw).size(); ++at) {
+      if (record.graph.edges(sw)[at].port == egress) return record.graph.first_edge(sw) + at;
+    }
+    return kNoChannel;
+  };
+  std::map<std::pair<Channel, Channel>, std::size_t> counted;
+  for (std::size_t l = 1; l <= lids.top.value(); ++l) {
+    const Lid lid{static_cast<std::uint16_t>(l)};
+    if (lids.owner_of(lid) == kNone<PortIdx>) continue;
+    for (const SwitchIdx sw : fabric.switch_node.indices()) {
+      const Channel in = next(sw, lid);
+      if (in == kNoChannel) continue;
+      const Channel out = next(record.graph.edge(in).to, lid);
+      if (out != kNoChannel) ++counted[{in, out}];
+    }
+  }
+  std::size_t faults = 0;
+  for (const auto& [turn, count] : counted) faults += place[turn.first] >= place[turn.second];
+  for (Channel in = 0; in < record.graph.edge_count(); ++in) {
+    const SwitchIdx at = record.graph.edge(in).to;
+    for (std::uint32_t slot = 0; slot < record.graph.edges(at).size(); ++slot) {
+      const Channel out = record.graph.first_edge(at) + slot;
+      const auto found = counted.find({in, out});
+      faults +=
+          record.layers[0].taken->count(in, out) != (found == counted.end() ? 0 : found->second);
+    }
+  }
+  return faults;
+}
+
+std::size_t count_differences(const Fabric& before,
+                              const ForwardingTables& old,
+                              const Fabric& now,
+                              const ForwardingTables& tables,
+                              Lid top) {
+  std::size_t changed = 0;
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    const auto node = before.find_node(now.node_guid[now.switch_node[sw]]);
+    if (!node) continue;
+    for (std::size_t lid = 1; lid <= top.value(); ++lid) {
+      const Lid each{static_cast<std::uint16_t>(lid)};
+      changed += tables.route(sw, each) != old.route(before.switch_of[*node], each);
+    }
+  }
+  return changed;
+}
+
+/// Every pair of hosts is as near as the engine made it. How many of a thousand go another way.
+std::size_t compare_hosts(const Fabric& fabric,
+                          const LidMap& lids,
+                          const RoutingTables& before,
+                          const RoutingTables& after) {
+  std::size_t pairs = 0, others = 0;
+  const std::vector<PortIdx> hosts = list_hosts(fabric);
+  for (const PortIdx from : hosts) {
+    for (const PortIdx to : hosts) {
+      if (from == to || fabric.peer[from] == kNone<PortIdx>) continue;
+      const auto was = walk(fabric, lids, before.lft, from, to);
+      const auto is = walk(fabric, lids, after.lft, from, to);
+      EXPECT_EQ(is.size(), was.size());
+      ++pairs;
+      others += is != was;
+    }
+  }
+  return 1000 * others / pairs;
+}
+
+/// What changes cost, out of the routes in force and with all paths between switches led anew.
+struct Costs {
+  std::size_t pairs_moved = 0;  // of hosts, by those above: of a thousand, summed up
+  std::size_t changes = 0, kept = 0, entries = 0, entries_led_anew = 0;
+};
+
+/// From `before`, whose routes are led apart, to `now`.
+RoutingTables keep_apart(const Fabric& before,
+                         const LidMap& lids_before,
+                         const RoutingTables& in_force,
+                         const Fabric& now,
+                         const LidMap& lids,
+                         Costs& costs) {
+  const PreviousRoutes previous{&before, &lids_before, &in_force};
+  RoutingTables made = compute("minhop", now, lids, {.in_force = &previous});
+  RoutingTables led = made;
+  const bool apart = lead_switches_apart(now, lids, led);
+  if (apart)
+    costs.entries_led_anew += count_differences(before, in_force.lft, now, led.lft, lids.top);
+  ++costs.changes;
+  RoutingTables kept = made;
+  if (!keep_switches_apart(previous, now, lids, kept)) {
+    EXPECT_EQ(kept.lft, made.lft);
+    return led;
+  }
+  ++costs.kept;
+  if (apart) costs.entries += count_differences(before, in_force.lft, now, kept.lft, lids.top);
+  const RouteReport report = check_routes(now, lids, kept);
+  EXPECT_TRUE(report.ok()) << print_cycle(now, report.cycle);
+  EXPECT_EQ(report.pairs, check_routes(now, lids, made).pairs);
+  EXPECT_EQ(count_faults(now, lids, kept), 0u);
+  costs.pairs_moved += compare_hosts(now, lids, made, kept);
+  return kept;
+}
+
+std::vector<Fabric> list_trees() {
+  std::vector<Fabric> trees{generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1"),
+                            generated("fat-tree:k=8,levels=3"),
+                            generated("pgft:levels=3,down=3.4.3,up=1.2.3,parallel=1.2.1")};
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) trees.push_back(fabric_from(shuffled_tree(seed)));
+  return trees;
+}
+
+TEST(PathsOfSwitches, AChangeOfATreeMovesWhatItBreaksAndClosesNoLoop) {
+  Costs costs;
+  std::size_t trees = 0;
+  for (const Fabric& whole : list_trees()) {
+    const LidMap lids = lids_in_order(whole);
+    Led led = lead(whole, lids);
+    if (!led.led) continue;
+    ++trees;
+    ASSERT_EQ(count_faults(whole, lids, led.after), 0u);
+    Rng rng{trees};
+    // Lost and back, one by one, and one that goes while another is away.
+    for (int step = 0; step < 6; ++step) {
+      const auto drawn = draw_cables(whole, 2, rng);
+      const Fabric hurt = without_cables(whole, {drawn[0]});
+      const Fabric worse = without_cables(whole, drawn);
+      RoutingTables now = keep_apart(whole, lids, led.after, hurt, lids, costs);
+      now = keep_apart(hurt, lids, now, worse, lids, costs);
+      now = keep_apart(worse, lids, now, hurt, lids, costs);
+      led.after = keep_apart(hurt, lids, now, whole, lids, costs);
+      ASSERT_NE(led.after.turns, nullptr);
+    }
+  }
+  EXPECT_GE(trees, 4u);
+  EXPECT_EQ(costs.changes, 24 * trees);
+  EXPECT_GE(10 * costs.kept, 9 * costs.changes);
+  EXPECT_LE(costs.pairs_moved, 50 * costs.changes);
+  EXPECT_LT(2 * costs.entries, costs.entries_led_anew);
+}
+
+TEST(PathsOfSwitches, ASwitchOfATreeGoesAndComesBack) {
+  Costs costs;
+  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap lids = lids_in_order(whole);
+  const Led led = lead(whole, lids);
+  ASSERT_TRUE(led.led);
+  for (const NodeIdx node : whole.switch_node) {
+    const Fabric hurt = without_nodes(whole, {node});
+    const LidMap lids_then = same_lids(whole, lids, hurt);
+    const RoutingTables then = keep_apart(whole, lids, led.after, hurt, lids_then, costs);
+    if (then.turns != nullptr) (void)keep_apart(hurt, lids_then, then, whole, lids, costs);
+  }
+  EXPECT_GE(costs.changes, whole.switch_count() + whole.switch_count() / 2);
+  EXPECT_GE(10 * costs.kept, 9 * costs.changes);
+  EXPECT_LE(costs.pairs_moved, 50 * costs.changes);
+}
+
+TEST(PathsOfSwitches, HostsAndLinksThatComeAreTakenInAsWell) {
+  Costs costs;
+  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap lids = lids_in_order(whole);
+  const auto start_from = [&](const Fabric& less) {
+    const LidMap fewer = same_lids(whole, lids, less);
+    const Led led = lead(less, fewer);
+    ASSERT_TRUE(led.led);
+    const RoutingTables now = keep_apart(less, fewer, led.after, whole, lids, costs);
+    ASSERT_NE(now.turns, nullptr);
+    (void)keep_apart(whole, lids, now, less, fewer, costs);
+  };
+  start_from(without_cables(whole, {list_cables(whole).front()}));
+  const PortIdx host = list_hosts(whole).front();
+  start_from(without_nodes(whole, {whole.node_of[host]}));
+  EXPECT_EQ(costs.kept, 4u);
+}
+
+TEST(PathsOfSwitches, RoutesThatWereAlteredSinceAreNotKept) {
+  const Fabric f = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap lids = lids_in_order(f);
+  Led led = lead(f, lids);
+  ASSERT_TRUE(led.led);
+  const Lid lid{1};
+  led.after.lft.set_route(SwitchIdx{0}, lid, PortNum{1});
+  led.after.lft.set_route(SwitchIdx{0}, lid, PortNum{2});
+  const PreviousRoutes in_force{&f, &lids, &led.after};
+  RoutingTables made = compute("minhop", f, lids, {.in_force = &in_force});
+  const ForwardingTables before = made.lft;
+  EXPECT_FALSE(keep_switches_apart(in_force, f, lids, made));
+  EXPECT_EQ(made.lft, before);
+  EXPECT_EQ(made.turns, nullptr);
 }
 
 }  // namespace
