@@ -121,7 +121,7 @@ class Nue final : public Engine {
                       .served = list_served_lids(on.targets),
                       .layers = {},
                       .paths = std::move(paths)};
-    for (ServedLid& lid : record.served) lid.layer = layer_of[lid.lid.value()];
+    for (TargetLid& lid : record.served) lid.layer = layer_of[lid.lid.value()];
     for (unsigned layer = 0; layer < result.vls; ++layer)
       record.layers.push_back({.order = planner.list_channels(layer), .taken = {}});
     result.turns = std::make_shared<const TurnRecord>(std::move(record));

@@ -140,8 +140,8 @@ ChannelsByPort::ChannelsByPort(const SwitchGraph& graph)
   }
 }
 
-std::vector<ServedLid> list_served_lids(const Targets& targets) {
-  std::vector<ServedLid> served;
+std::vector<TargetLid> list_served_lids(const Targets& targets) {
+  std::vector<TargetLid> served;
   for (const SwitchIdx sw : targets.of.indices()) {
     for (const Target& target : targets.of[sw]) {
       for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
@@ -151,7 +151,7 @@ std::vector<ServedLid> list_served_lids(const Targets& targets) {
                           .demand = target.host ? target.demand : 0});
     }
   }
-  std::ranges::sort(served, {}, &ServedLid::lid);
+  std::ranges::sort(served, {}, &TargetLid::lid);
   return served;
 }
 
@@ -170,7 +170,7 @@ bool TurnRecord::is_of(const PreviousRoutes& routes, const SwitchGraph& of) cons
     const SwitchEdge &was = graph.edge(at), &is = of.edge(at);
     if (was.to != is.to || was.port != is.port || was.peer_port != is.peer_port) return false;
   }
-  return std::ranges::all_of(served, [&](const ServedLid& lid) {
+  return std::ranges::all_of(served, [&](const TargetLid& lid) {
     return lid.layer == (now.path_sls.empty() ? 0 : now.path_sls.sl(SwitchIdx{0}, lid.lid));
   });
 }
@@ -183,7 +183,7 @@ std::vector<TreeTurns> TurnRecord::count_turns() const {
   for (std::uint32_t sw = 0; sw < tables.switches(); ++sw)
     rows.push_back(tables.row(SwitchIdx{sw}).data());
   for (std::uint32_t sw = 0; sw < tables.switches(); ++sw) {
-    for (const ServedLid& lid : served) {
+    for (const TargetLid& lid : served) {
       const Channel in = by_port(SwitchIdx{sw}, rows[sw][lid.lid.value()]);
       if (in == kNoChannel) continue;
       const SwitchIdx to = channels->to[in];

@@ -84,7 +84,7 @@ class ChannelsByPort {
 };
 
 /// A LID, and whom it leads to.
-struct ServedLid {
+struct TargetLid {
   Lid lid;
   SwitchIdx last;
   PortNum egress;
@@ -93,7 +93,7 @@ struct ServedLid {
 };
 
 /// Ascending; all on layer 0.
-[[nodiscard]] std::vector<ServedLid> list_served_lids(const Targets& targets);
+[[nodiscard]] std::vector<TargetLid> list_served_lids(const Targets& targets);
 
 struct TurnRecord {
   struct Layer {
@@ -113,7 +113,7 @@ struct TurnRecord {
   IndexVector<SwitchIdx, std::uint32_t> hosts;  // paths that begin at each switch
 
   ForwardingTables tables;  // shares its rows with the routes: what else it says is true of them
-  std::vector<ServedLid> served;
+  std::vector<TargetLid> served;
   std::vector<Layer> layers;
   std::vector<std::uint64_t> paths;  // by channel, by the demand of their LIDs
 };

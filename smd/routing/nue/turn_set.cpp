@@ -13,7 +13,9 @@ TurnSet::TurnSet(const Channels& channels, const std::vector<Channel>& order)
       place_(channels.size() + 1, 0),
       next_(channels.size() + 1, 0),
       previous_(channels.size() + 1, 0),
-      seen_(channels.size(), 0) {
+      seen_(channels.size(), 0),
+      on_(channels),
+      back_(channels) {
   Channel last = static_cast<Channel>(channels.size());
   for (const Channel channel : order) {
     next_[last] = channel;
@@ -73,27 +75,35 @@ bool TurnSet::reorder(Channel in, Channel out) {
   back_.begin(in, ++marks_);
   seen_[out] = on_.mark;
   seen_[in] = back_.mark;
-  for (;;) {
-    if (on_.next == on_.found.size()) {
-      move_behind(in, on_.found);
-      return true;
-    }
-    if (!search_on(place_[in])) return false;
-    if (back_.next == back_.found.size()) {
-      move_behind(previous_[out], back_.found);
-      return true;
-    }
-    if (!search_back(place_[out])) return false;
+  enum class End : std::uint8_t { Open, Met, On, Back } end = End::Open;
+  while (end == End::Open) {
+    if (on_.is_done())
+      end = End::On;
+    else if (!search_on(place_[in]))
+      end = End::Met;
+    else if (back_.is_done())
+      end = End::Back;
+    else if (!search_back(place_[out]))
+      end = End::Met;
   }
+  for (std::size_t at = 0; at < on_.next; ++at) on_.forget(channels_->to[on_.found[at]]);
+  for (std::size_t at = 0; at < back_.next; ++at) back_.forget(channels_->from[back_.found[at]]);
+  if (end == End::On) move_behind(in, on_.found);
+  if (end == End::Back) move_behind(previous_[out], back_.found);
+  return end != End::Met;
 }
 
+// Looks at a channel once, however many turns lead there.
 bool TurnSet::search_on(std::uint64_t last) {
   const Channel channel = on_.found[on_.next++];
-  const std::uint32_t first = channels_->first[channels_->to[channel].value()];
+  const std::uint32_t sw = channels_->to[channel].value();
   for (std::uint32_t w = 0; w < channels_->words; ++w) {
-    std::uint64_t bits = after_[std::size_t{channel} * channels_->words + w];
+    std::uint64_t& looked_at = on_.looked_at[std::size_t{sw} * channels_->words + w];
+    std::uint64_t bits = after_[std::size_t{channel} * channels_->words + w] & ~looked_at;
+    looked_at |= bits;
     for (; bits != 0; bits &= bits - 1) {
-      const Channel next = first + w * 64 + static_cast<Channel>(std::countr_zero(bits));
+      const Channel next =
+          channels_->first[sw] + w * 64 + static_cast<Channel>(std::countr_zero(bits));
       if (seen_[next] == back_.mark) return false;
       if (seen_[next] == on_.mark || place_[next] > last) continue;
       seen_[next] = on_.mark;
@@ -105,12 +115,14 @@ bool TurnSet::search_on(std::uint64_t last) {
 
 bool TurnSet::search_back(std::uint64_t first_place) {
   const Channel channel = back_.found[back_.next++];
-  const std::uint32_t first = channels_->first[channels_->from[channel].value()];
+  const std::uint32_t sw = channels_->from[channel].value();
   for (std::uint32_t w = 0; w < channels_->words; ++w) {
-    std::uint64_t bits = before_[std::size_t{channel} * channels_->words + w];
+    std::uint64_t& looked_at = back_.looked_at[std::size_t{sw} * channels_->words + w];
+    std::uint64_t bits = before_[std::size_t{channel} * channels_->words + w] & ~looked_at;
+    looked_at |= bits;
     for (; bits != 0; bits &= bits - 1) {
-      const Channel previous =
-          channels_->reverse[first + w * 64 + static_cast<Channel>(std::countr_zero(bits))];
+      const Channel previous = channels_->reverse[channels_->first[sw] + w * 64 +
+                                                  static_cast<Channel>(std::countr_zero(bits))];
       if (seen_[previous] == on_.mark) return false;
       if (seen_[previous] == back_.mark || place_[previous] < first_place) continue;
       seen_[previous] = back_.mark;

@@ -6,6 +6,8 @@
 // 2006): a turn that agrees with it costs nothing.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -104,6 +106,11 @@ class TurnSet {
 
   // Scratch of reorder(): a search on from the one end and one back from the other.
   struct Search {
+    explicit Search(const Channels& channels)
+        : looked_at(channels.switches() * channels.words, 0), words(channels.words) {}
+
+    SlotMasks looked_at;  // by switch: turns of its channels, as the search goes on from them
+    std::uint32_t words;
     std::vector<Channel> found;
     std::size_t next = 0;
     std::uint32_t mark = 0;
@@ -112,6 +119,12 @@ class TurnSet {
       found.assign(1, from);
       next = 0;
       mark = with;
+    }
+
+    [[nodiscard]] bool is_done() const { return next == found.size(); }
+
+    void forget(SwitchIdx sw) {
+      std::fill_n(looked_at.begin() + std::ptrdiff_t{sw.value()} * words, words, 0);
     }
   };
 

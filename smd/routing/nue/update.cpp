@@ -65,7 +65,7 @@ NueUpdate::NueUpdate(const Fabric& fabric,
 
 std::optional<RoutingTables> NueUpdate::compute(unsigned layers) {
   if (in_force_.routing->vls > layers) return std::nullopt;
-  for (const ServedLid& wanted : wanted_) layer_[wanted.lid.value()] = previous_layer(wanted.lid);
+  for (const TargetLid& wanted : wanted_) layer_[wanted.lid.value()] = previous_layer(wanted.lid);
   const TurnRecord* record = in_force_.routing->turns.get();
   if (record == nullptr || !carry_over(*record)) {
     record = nullptr;
@@ -89,7 +89,7 @@ std::optional<RoutingTables> NueUpdate::compute(unsigned layers) {
 std::vector<Lid> NueUpdate::list_recomputed() const {
   const ForwardingTables& old = in_force_.routing->lft;
   std::vector<Lid> maybe, list;
-  for (const ServedLid& wanted : wanted_) {
+  for (const TargetLid& wanted : wanted_) {
     if (!moved_[wanted.lid.value()]) continue;
     (wanted.lid > old.top() || layer_[wanted.lid.value()] != previous_layer(wanted.lid) ? list
                                                                                         : maybe)
@@ -187,7 +187,7 @@ void NueUpdate::match_lids(const TurnRecord& record) {
     }
   };
   for (std::size_t at = 0; at < wanted_.size(); ++at) {
-    const ServedLid& wanted = wanted_[at];
+    const TargetLid& wanted = wanted_[at];
     forget_up_to(wanted.lid.value());
     if (was == record.served.end() || was->lid != wanted.lid) continue;
     same_[at] = changes_.before[wanted.last] == was->last && was->demand == wanted.demand;
@@ -207,7 +207,7 @@ void NueUpdate::erase_entries(Lid lid) {
 }
 
 // Its turns and loads, as they were when the record was made.
-void NueUpdate::forget(const ServedLid& lid, const TurnRecord& record) {
+void NueUpdate::forget(const TargetLid& lid, const TurnRecord& record) {
   TreeTurns& taken = taken_[lid.layer];
   for (std::uint32_t row = 0; row < record.graph.switches(); ++row) {
     const auto entry_before = [&](SwitchIdx at) {
@@ -225,7 +225,7 @@ void NueUpdate::forget(const ServedLid& lid, const TurnRecord& record) {
 // Adds to every channel of the path, as it was, that there still is.
 void NueUpdate::follow_before(const TurnRecord& record,
                               SwitchIdx row,
-                              const ServedLid& lid,
+                              const TargetLid& lid,
                               std::uint64_t paths) {
   if (paths == 0 || lid.demand == 0) return;
   while (row != lid.last) {
@@ -249,7 +249,7 @@ void NueUpdate::move_senders(const TurnRecord& record) {
     if (more == 0) continue;
     for (std::size_t at = 0; at < wanted_.size(); ++at) {
       if (!same_[at]) continue;
-      ServedLid was = wanted_[at];
+      TargetLid was = wanted_[at];
       was.last = changes_.before[was.last];
       follow_before(record, row, was, more);
     }
@@ -265,7 +265,7 @@ std::vector<NueUpdate::Cell> NueUpdate::list_broken_cells() const {
     if (!is_new && suspect.none()) continue;
     const std::span<const PortNum> row = result_.lft.row(sw);
     for (std::uint32_t at = 0; at < wanted_.size(); ++at) {
-      const ServedLid& wanted = wanted_[at];
+      const TargetLid& wanted = wanted_[at];
       if (!same_[at] || wanted.last == sw) continue;
       if (is_new ? island_of_[sw] == island_of_[wanted.last]
                  : suspect[row[wanted.lid.value()].value()])
@@ -278,7 +278,7 @@ std::vector<NueUpdate::Cell> NueUpdate::list_broken_cells() const {
 
 // Those switches and whoever comes to them, with their turns and loads. Who shares no island with
 // the last switch any more has no entry from now on, the others are missing.
-void NueUpdate::cut_out(const ServedLid& wanted,
+void NueUpdate::cut_out(const TargetLid& wanted,
                         std::span<const Cell> cells,
                         const TurnRecord& record) {
   const Lid lid = wanted.lid;
@@ -300,7 +300,7 @@ void NueUpdate::cut_out(const ServedLid& wanted,
   }
   TreeTurns& taken = taken_[layer_[lid.value()]];
   for (const SwitchIdx sw : dead_) flow_[sw] = targets_.hosts[sw];
-  ServedLid was = wanted;
+  TargetLid was = wanted;
   was.last = changes_.before[wanted.last];
   const std::size_t first = missing_.size();
   for (std::size_t at = dead_.size(); at-- > 0;) {
@@ -332,7 +332,7 @@ void NueUpdate::cut_out(const ServedLid& wanted,
 void NueUpdate::read_all() {
   taken_.assign(in_force_.routing->vls, TreeTurns{channels_});
   copy_entries();
-  for (const ServedLid& wanted : wanted_) look_at(wanted);
+  for (const TargetLid& wanted : wanted_) look_at(wanted);
 }
 
 void NueUpdate::copy_entries() {
@@ -342,14 +342,14 @@ void NueUpdate::copy_entries() {
     if (changes_.before[sw] == kNone<SwitchIdx>) continue;
     const std::span<const PortNum> from = old.row(changes_.before[sw]);
     const std::span<PortNum> to = result_.lft.mutable_row(sw);
-    for (const ServedLid& wanted : wanted_) {
+    for (const TargetLid& wanted : wanted_) {
       if (wanted.lid <= old.top()) to[wanted.lid.value()] = from[wanted.lid.value()];
     }
   }
 }
 
 // Whatever still leads there counts.
-void NueUpdate::look_at(const ServedLid& wanted) {
+void NueUpdate::look_at(const TargetLid& wanted) {
   walk(wanted);
   taken_[layer_[wanted.lid.value()]].add(tree_);
   change_load(tree_, wanted.demand, true);
@@ -358,7 +358,7 @@ void NueUpdate::look_at(const ServedLid& wanted) {
 }
 
 // tree_: the switches whose entries lead to the last one. The others' go.
-void NueUpdate::walk(const ServedLid& wanted) {
+void NueUpdate::walk(const TargetLid& wanted) {
   tree_.egress.assign(channels_.switches(), kNoChannel);
   tree_.depth.assign(channels_.switches(), kUnreached);
   tree_.order.assign(1, wanted.last);
@@ -414,24 +414,24 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
 }
 
 std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
-  for (ServedLid& lid : wanted_) lid.layer = layer_[lid.lid.value()];
-  auto record = std::make_shared<TurnRecord>(TurnRecord{.graph = graph_,
-                                                        .channels = shared_channels_,
-                                                        .hosts = targets_.hosts,
-                                                        .tables = result_.lft,
-                                                        .served = wanted_,
-                                                        .layers = {},
-                                                        .paths = load_});
+  for (TargetLid& lid : wanted_) lid.layer = layer_[lid.lid.value()];
+  TurnRecord record{.graph = graph_,
+                    .channels = shared_channels_,
+                    .hosts = targets_.hosts,
+                    .tables = result_.lft,
+                    .served = wanted_,
+                    .layers = {},
+                    .paths = load_};
   for (std::size_t layer = 0; layer < turns_.size(); ++layer)
-    record->layers.push_back({turns_[layer].list_channels(), std::move(taken_[layer])});
-  for (Channel c = 0; c < load_.size(); ++c) record->paths[c] /= costs_[c];
-  return record;
+    record.layers.push_back({turns_[layer].list_channels(), std::move(taken_[layer])});
+  for (Channel c = 0; c < load_.size(); ++c) record.paths[c] /= costs_[c];
+  return std::make_shared<const TurnRecord>(std::move(record));
 }
 
 // What the change broke.
 
 bool NueUpdate::repair(const Broken& broken) {
-  const ServedLid& wanted = broken.lid;
+  const TargetLid& wanted = broken.lid;
   if (broken.count == 0)
     list_missing(wanted);
   else
@@ -464,7 +464,7 @@ bool NueUpdate::repair(const Broken& broken) {
 }
 
 // dead_: of the island, who has no entry that leads there.
-void NueUpdate::list_missing(const ServedLid& wanted) {
+void NueUpdate::list_missing(const TargetLid& wanted) {
   walk(wanted);
   dead_.clear();
   for (const SwitchIdx sw : tree_.depth.indices()) {
@@ -474,7 +474,7 @@ void NueUpdate::list_missing(const ServedLid& wanted) {
 }
 
 // Neighbours of those that are missing, as far from the last switch as their entries say.
-void NueUpdate::settle_beside(const ServedLid& wanted) {
+void NueUpdate::settle_beside(const TargetLid& wanted) {
   growth_.forget_settled();
   for (const SwitchIdx sw : dead_) is_missing_[sw] = 1;
   tree_.depth.assign(channels_.switches(), kUnreached);
@@ -497,7 +497,7 @@ void NueUpdate::settle_beside(const ServedLid& wanted) {
 }
 
 // What has grown for those that were missing.
-void NueUpdate::settle_all(const ServedLid& wanted, unsigned layer) {
+void NueUpdate::settle_all(const TargetLid& wanted, unsigned layer) {
   turns_[layer].keep();
   const GrownTree& tree = growth_.tree();
   for (const SwitchIdx sw : tree.order) {
@@ -521,7 +521,7 @@ void NueUpdate::settle_all(const ServedLid& wanted, unsigned layer) {
   for (const SwitchIdx sw : dead_) is_missing_[sw] = 0;
 }
 
-bool NueUpdate::regrow(const ServedLid& wanted, unsigned layer) {
+bool NueUpdate::regrow(const TargetLid& wanted, unsigned layer) {
   growth_.grow(turns_[layer], wanted.last, load_, {});
   const GrownTree& tree = growth_.tree();
   if (tree.order.size() != island_size_[island_of_[wanted.last]]) {
@@ -544,14 +544,14 @@ bool NueUpdate::regrow(const ServedLid& wanted, unsigned layer) {
 
 void NueUpdate::use_gained() {
   for (const Channel gained : gained_) {
-    for (const ServedLid& wanted : wanted_) shorten(wanted, gained);
+    for (const TargetLid& wanted : wanted_) shorten(wanted, gained);
   }
   for (const Channel gained : gained_) fill(gained);
 }
 
 // Every link from the switch to the last one.
 template <class Visit>
-void NueUpdate::follow(SwitchIdx sw, const ServedLid& wanted, Visit&& visit) const {
+void NueUpdate::follow(SwitchIdx sw, const TargetLid& wanted, Visit&& visit) const {
   while (sw != wanted.last) {
     const Channel egress = entry(sw, wanted.lid);
     if (egress == kNoChannel) return;
@@ -561,7 +561,7 @@ void NueUpdate::follow(SwitchIdx sw, const ServedLid& wanted, Visit&& visit) con
 }
 
 // Links to the last switch; kUnreached on other islands.
-std::uint32_t NueUpdate::depth(SwitchIdx sw, const ServedLid& wanted) const {
+std::uint32_t NueUpdate::depth(SwitchIdx sw, const TargetLid& wanted) const {
   std::uint32_t links = 0;
   for (; sw != wanted.last; ++links) {
     const Channel egress = entry(sw, wanted.lid);
@@ -582,7 +582,7 @@ std::uint64_t NueUpdate::count_paths(SwitchIdx sw, Lid lid) const {
 
 // On from the switch that the link makes nearer, as far as others get nearer by that or their load
 // gets more even.
-void NueUpdate::shorten(const ServedLid& wanted, Channel gained) {
+void NueUpdate::shorten(const TargetLid& wanted, Channel gained) {
   const SwitchIdx start = channels_.from[gained];
   const std::uint32_t now = depth(start, wanted);
   if (now == kUnreached || depth(channels_.to[gained], wanted) + 1 >= now ||
@@ -610,8 +610,8 @@ void NueUpdate::shorten(const ServedLid& wanted, Channel gained) {
 // Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
 void NueUpdate::fill(Channel gained) {
   const SwitchIdx sw = channels_.from[gained];
-  std::vector<std::pair<std::uint16_t, const ServedLid*>> some;
-  for (const ServedLid& wanted : wanted_) {
+  std::vector<std::pair<std::uint16_t, const TargetLid*>> some;
+  for (const TargetLid& wanted : wanted_) {
     const Channel egress = entry(sw, wanted.lid);
     if (wanted.demand == 0 || egress == kNoChannel || egress == gained) continue;
     if (depth(channels_.to[gained], wanted) + 1 == depth(sw, wanted))
@@ -625,7 +625,7 @@ void NueUpdate::fill(Channel gained) {
 
 // As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
 // Requires: the path behind it does not come back.
-bool NueUpdate::move(const ServedLid& wanted, Channel egress, bool if_even) {
+bool NueUpdate::move(const TargetLid& wanted, Channel egress, bool if_even) {
   const SwitchIdx sw = channels_.from[egress];
   const std::uint64_t paths = count_paths(sw, wanted.lid) * wanted.demand;
   if (if_even && paths == 0) return false;
@@ -675,7 +675,7 @@ class NueUpdate::Movable final : public MovableTrees {
   }
 
   [[nodiscard]] std::uint32_t edge(std::uint32_t tree, SwitchIdx sw) const override {
-    const ServedLid& wanted = update_.wanted_[tree];
+    const TargetLid& wanted = update_.wanted_[tree];
     return sw == wanted.last ? kNoEdge : update_.entry(sw, wanted.lid);
   }
 
@@ -708,7 +708,7 @@ void NueUpdate::rebalance() {
   Movable trees{*this};
   Traffic traffic{.sources = targets_.hosts,
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(graph_.switches(), 0)};
-  for (const ServedLid& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
+  for (const TargetLid& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
   const LoadTarget aim = find_load_target(
       find_least_peak(graph_, traffic, costs_, load_), in_force_.routing->load.imbalance, load_);
   LoadRebalancer{graph_, traffic.sources, costs_, load_, trees}.run(aim);
@@ -717,7 +717,7 @@ void NueUpdate::rebalance() {
 
 // The switch that `egress` leaves takes it, if the turns are free on the LID's layer.
 // Requires: the switch has an entry that leads to the last one.
-bool NueUpdate::turn(const ServedLid& wanted, Channel egress) {
+bool NueUpdate::turn(const TargetLid& wanted, Channel egress) {
   const Lid lid = wanted.lid;
   const SwitchIdx sw = channels_.from[egress];
   TurnSet& turns = turns_[layer_[lid.value()]];

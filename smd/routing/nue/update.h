@@ -49,7 +49,7 @@ class NueUpdate {
   /// Some switches have no path to the LID: those of missing_ from `first` on, or if these are
   /// none, whoever has no entry that leads there.
   struct Broken {
-    ServedLid lid;
+    TargetLid lid;
     std::size_t first = 0, count = 0;
   };
 
@@ -64,11 +64,11 @@ class NueUpdate {
   [[nodiscard]] bool are_islands_split_only(const SwitchGraph& before) const;
   void move_senders(const TurnRecord& record);
   void match_lids(const TurnRecord& record);
-  void forget(const ServedLid& lid, const TurnRecord& record);
+  void forget(const TargetLid& lid, const TurnRecord& record);
   void erase_entries(Lid lid);
   [[nodiscard]] std::vector<Cell> list_broken_cells() const;
-  void cut_out(const ServedLid& lid, std::span<const Cell> cells, const TurnRecord& record);
-  void look_at(const ServedLid& lid);
+  void cut_out(const TargetLid& lid, std::span<const Cell> cells, const TurnRecord& record);
+  void look_at(const TargetLid& lid);
   void read_all();
   [[nodiscard]] bool fill_turns(const TurnRecord* record);
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
@@ -76,28 +76,28 @@ class NueUpdate {
 
   void copy_entries();
   bool repair(const Broken& broken);
-  void list_missing(const ServedLid& wanted);
-  void settle_beside(const ServedLid& wanted);
-  void settle_all(const ServedLid& wanted, unsigned layer);
-  bool regrow(const ServedLid& wanted, unsigned layer);
-  void walk(const ServedLid& wanted);
+  void list_missing(const TargetLid& wanted);
+  void settle_beside(const TargetLid& wanted);
+  void settle_all(const TargetLid& wanted, unsigned layer);
+  bool regrow(const TargetLid& wanted, unsigned layer);
+  void walk(const TargetLid& wanted);
   void change_load(const GrownTree& tree, std::uint32_t demand, bool add);
   void follow_before(const TurnRecord& record,
                      SwitchIdx row,
-                     const ServedLid& lid,
+                     const TargetLid& lid,
                      std::uint64_t paths);
 
   // Links that came up.
   void use_gained();
-  void shorten(const ServedLid& wanted, Channel gained);
+  void shorten(const TargetLid& wanted, Channel gained);
   void fill(Channel gained);
   void rebalance();
-  bool turn(const ServedLid& wanted, Channel egress);
-  bool move(const ServedLid& wanted, Channel egress, bool if_even);
-  [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const ServedLid& wanted) const;
+  bool turn(const TargetLid& wanted, Channel egress);
+  bool move(const TargetLid& wanted, Channel egress, bool if_even);
+  [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const TargetLid& wanted) const;
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
   template <class Visit>
-  void follow(SwitchIdx sw, const ServedLid& wanted, Visit&& visit) const;
+  void follow(SwitchIdx sw, const TargetLid& wanted, Visit&& visit) const;
   [[nodiscard]] std::uint8_t previous_layer(Lid lid) const;
 
   [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
@@ -116,7 +116,7 @@ class NueUpdate {
   IndexVector<SwitchIdx, std::uint32_t> island_of_;
   std::vector<std::uint32_t> island_size_;
   std::vector<Channel> first_order_;  // along escape trees
-  std::vector<ServedLid> wanted_;     // ascending by LID
+  std::vector<TargetLid> wanted_;     // ascending by LID
   std::vector<std::uint8_t> layer_;   // by LID
 
   RoutingTables result_;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/nue/planner.h"
+#include "smd/routing/nue/tree_growth.h"
 #include "tests/support/fabric_text.h"
 #include "tests/unit/routing/support/generated.h"
 
