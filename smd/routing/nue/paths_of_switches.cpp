@@ -81,7 +81,7 @@ class PathsOfSwitches {
       std::size_t hosts = 0;
       for (const PortIdx port : fabric_.external_ports(node)) {
         const PortIdx peer = fabric_.peer[port];
-        hosts += peer != kNone<PortIdx> && !fabric_.is_switch(fabric_.node_of[peer]);
+        hosts += peer != kNone<PortIdx> && (fabric_.is_host(peer) || is_router(peer));
       }
       sends_[sw] = hosts > beside ? 1 : 0;
     }
@@ -90,6 +90,12 @@ class PathsOfSwitches {
     if (!fabric_.is_switch(node) && fabric_.peer[fabric_.sm_port] != kNone<PortIdx>)
       node = fabric_.node_of[fabric_.peer[fabric_.sm_port]];
     if (fabric_.is_switch(node)) sends_[fabric_.switch_of[node]] = 1;
+  }
+
+  /// Routers draw nothing of their own, but pass on what other subnets send.
+  [[nodiscard]] bool is_router(PortIdx port) const {
+    return fabric_.node_info[fabric_.node_of[port]].node_type ==
+           static_cast<std::uint8_t>(NodeType::Router);
   }
 
   // Up, away from hosts, before down: what hosts' paths on a tree agree with.
