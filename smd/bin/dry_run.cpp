@@ -64,6 +64,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
     first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+    // Who sends data is known once descriptions were read.
+    first.load = first.measures->load;
+    first.counts.no_data = count_no_data(up.fabric());
     first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
   }
   if (watched) {
