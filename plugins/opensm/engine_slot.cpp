@@ -10,6 +10,7 @@
 #include "plugins/opensm/compute_routes.h"
 #include "plugins/opensm/hand_over.h"
 #include "plugins/opensm/say.h"
+#include "smd/fabric/builder.h"
 
 namespace smd::opensm {
 namespace {
@@ -51,6 +52,11 @@ bool EngineSlot::register_with_opensm() {
 Result<EngineSlot::Prepared> EngineSlot::compute() {
   auto snapshot = take_snapshot(state_.osm, Epoch{++state_.sweeps});
   if (!snapshot) return tl::unexpected(snapshot.error());
+  if (!state_.options.weights.empty()) {
+    snapshot->fabric = with_traffic(
+        *snapshot->fabric,
+        std::make_shared<const TrafficRules>(TrafficRules{.weights = state_.options.weights}));
+  }
   for (const std::string& note : snapshot->notes) say(state_.osm, OSM_LOG_INFO, name_, note);
   if (auto room = check_room(*snapshot); !room) return tl::unexpected(room.error());
   const osm_subn_opt_t& opt = state_.osm.subn.opt;

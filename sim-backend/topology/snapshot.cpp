@@ -16,6 +16,8 @@ NodeInfo node_info(const NodeSpec& node) {
   info.num_ports = static_cast<std::uint8_t>(node.num_ports());
   info.node_guid = info.port_guid = node.guid;
   info.system_guid = node.system_guid;
+  info.device_id = node.device_id;
+  info.vendor_id = node.vendor_id;
   info.local_port = PortNum{1};
   return info;
 }

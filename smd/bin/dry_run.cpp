@@ -11,6 +11,7 @@
 #include "smd/bin/dry_run_world.h"
 #include "smd/report/cycle_text.h"
 #include "smd/report/dump.h"
+#include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/verify/load_bound.h"
 
 namespace smd::bin {
@@ -63,6 +64,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
     first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+    // Who sends data is known once descriptions were read.
+    first.load = first.measures->load;
+    first.counts.no_data = count_no_data(up.fabric());
     first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
   }
   if (watched) {
@@ -73,10 +77,13 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const CcManager& congestion = world.congestion();
   bool holds = first.up() && congestion.plan().refusal.empty();
   Json json = run_json(first);
+  const std::string shape =
+      world.in_force() == nullptr ? std::string() : describe_shape(world.in_force()->fabric());
+  json["shape"] = shape;
   const bool has_congestion = congestion.enabled() && !first.error;
   if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
-    fmt::print("{}", print_bring_up(first));
+    fmt::print("{}", print_bring_up(first, shape));
     if (has_congestion) fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
   }
   CycleReport last = first;

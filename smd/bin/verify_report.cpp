@@ -8,6 +8,7 @@
 #include "smd/base/progress.h"
 #include "smd/base/text.h"
 #include "smd/report/cycle_text.h"
+#include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/verify/hop_distance.h"
 #include "smd/routing/verify/walk.h"
 
@@ -92,7 +93,9 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
       .counts = {.switches = fabric.switch_count(),
                  .cas = fabric.node_count() - fabric.switch_count(),
                  .links = fabric.link_count(),
-                 .lids = 0},
+                 .lids = 0,
+                 .no_data = count_no_data(fabric)},
+      .shape = describe_shape(fabric),
       .routes =
           check_routes(fabric,
                        input.lids,
@@ -133,11 +136,12 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
 std::string print_verify(const VerifyReport& report) {
   const RouteReport& routes = report.routes;
   const std::uint64_t arriving = routes.pairs - routes.unreachable - routes.loops;
-  std::string out = fmt::format("{} switches, {} adapters, {} links, {} LIDs\n",
+  std::string out = fmt::format("{} switches, {}, {} links, {} LIDs\n",
                                 report.counts.switches,
-                                report.counts.cas,
+                                print_adapters(report.counts.cas, report.counts.no_data),
                                 report.counts.links,
                                 report.counts.lids);
+  out += fmt::format("  fabric       {}\n", printable(report.shape));
   out +=
       fmt::format("  routes       {} pairs: {} unreachable, {} in loops, {} without a cable path\n",
                   routes.pairs,
@@ -220,6 +224,7 @@ Json verify_json(const VerifyReport& report) {
   }
   return {{"ok", report.sound()},
           {"fabric", to_json(report.counts)},
+          {"shape", report.shape},
           {"routes", routes},
           {"deadlock", deadlock},
           {"load", load_json(report.load, report.bound.fullest)},

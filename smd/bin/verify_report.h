@@ -22,6 +22,7 @@ struct NamedLoad {
 
 struct VerifyReport {
   FabricCounts counts;
+  std::string shape;  // in words
   RouteReport routes;
   std::string cycle;                   // as text
   std::uint64_t between_switches = 0;  // unreachable pairs of switches: no host's data is lost

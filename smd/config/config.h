@@ -70,6 +70,7 @@ struct SmConfig {
   unsigned auto_budget_ms = 2000;
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
+  std::vector<std::string> no_data;                     // GUIDs and descriptions
   unsigned lmc = 0;
   unsigned lmc_enhanced_port0 = 0;
   Lid lid_min{1};

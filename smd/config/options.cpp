@@ -160,6 +160,14 @@ Options sm_options() {
       sm("weights", &T::weights, guid_weights())
           .means("Traffic that ports draw, against the 1 of all others; 0 for I/O nodes that no "
                  "balance shall count. Routes in force stay until something else changes them"),
+      sm("no_data",
+         &T::no_data,
+         text_list("a list of GUIDs of adapters or of their ports, or of descriptions, with * for "
+                   "any text and ? for one character, such as \"ufm-* HCA-1\"",
+                   is_something))
+          .means("Adapters that send no data: they have LIDs and routes, but nothing is balanced "
+                 "for them and no report counts them. Aggregation nodes and routers are known "
+                 "without it; a weight in sm.weights goes before"),
       sm("lmc", &T::lmc, number(0, 7)).means("Adapter and router ports get 2^lmc LIDs"),
       sm("lmc_enhanced_port0", &T::lmc_enhanced_port0, number(0, 7))
           .means("Enhanced switch ports 0 get 2^lmc_enhanced_port0 LIDs"),

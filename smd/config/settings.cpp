@@ -109,8 +109,11 @@ Settings make_settings(const Config& config) {
                         .lane_cut = config.sm.lane_cut,
                         .gateways = config.sm.gateways,
                         .auto_for = config.sm.auto_for,
-                        .auto_budget_ms = config.sm.auto_budget_ms,
-                        .weights = config.sm.weights};
+                        .auto_budget_ms = config.sm.auto_budget_ms};
+  if (!config.sm.weights.empty() || !config.sm.no_data.empty()) {
+    out.traffic = std::make_shared<const TrafficRules>(
+        TrafficRules{.weights = config.sm.weights, .no_data = config.sm.no_data});
+  }
   out.multicast_trees = config.sm.multicast_trees;
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,7 @@ struct Settings {
   bool engine_fallback =
       true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
   EngineOptions engine_options;
+  std::shared_ptr<const TrafficRules> traffic = nullptr;  // null: none are given
   Strategy strategy;
   bool statistics = true;  // measure lengths and loads of the routes of every cycle
 

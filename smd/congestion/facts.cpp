@@ -12,7 +12,7 @@ namespace {
 bool is_host(const Fabric& fabric, PortIdx port) {
   const NodeIdx node = fabric.node_of[port];
   return fabric.node_info[node].node_type == static_cast<std::uint8_t>(NodeType::Ca) &&
-         fabric.peer[port] != kNone<PortIdx> && fabric.peer[port] != port;
+         fabric.is_host(port);
 }
 
 unsigned mtu_of(const Fabric& fabric, PortIdx port) {

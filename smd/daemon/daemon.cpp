@@ -264,9 +264,9 @@ void Daemon::on_phase(Phase phase) {
 
 void Daemon::on_cycle(const CycleReport& cycle) {
   notify_.status(cycle.error ? "failed: " + cycle.error->context
-                             : fmt::format("{} switches, {} adapters, engine {}",
+                             : fmt::format("{} switches, {}, engine {}",
                                            cycle.counts.switches,
-                                           cycle.counts.cas,
+                                           print_adapters(cycle.counts.cas, cycle.counts.no_data),
                                            cycle.engine));
   if (!cycle.error) notify_.ready();
   if (options_.once) finish_once(cycle);

@@ -6,8 +6,21 @@
 #include "smd/base/check.h"
 
 namespace smd {
+namespace {
 
-FabricBuilder::FabricBuilder(const Fabric& like) : made_(like) {}
+/// Of a snapshot that came of `like`: where nothing differs that it follows from, it is the same.
+void update_demand(Fabric& now, const Fabric& like) {
+  if (now.traffic_rules == like.traffic_rules && now.node_info.shares(like.node_info) &&
+      now.description.shares(like.description) && now.port_guid.shares(like.port_guid)) {
+    now.demand = like.demand;
+  } else {
+    now.demand = list_demand(now);
+  }
+}
+
+}  // namespace
+
+FabricBuilder::FabricBuilder(const Fabric& like) : like_(like), made_(like) {}
 
 void FabricBuilder::reserve(std::size_t nodes, std::size_t ports) {
   made_.node_guid.reserve(nodes);
@@ -97,6 +110,10 @@ void FabricBuilder::set_sm_port(NodeIdx node, PortNum port) {
 
 void FabricBuilder::set_fdr10(std::vector<PortIdx> ports) { made_.fdr10 = std::move(ports); }
 
+void FabricBuilder::set_traffic_rules(std::shared_ptr<const TrafficRules> rules) {
+  made_.traffic_rules = std::move(rules);
+}
+
 std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
   Fabric f = made_;
   f.epoch = epoch;
@@ -108,17 +125,29 @@ std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
       by_guid.emplace(std::as_const(f).node_guid[node], node);
     f.node_by_guid = std::move(by_guid);
   }
+  update_demand(f, like_);
   assert(check_invariants(f).empty());
   return std::make_shared<const Fabric>(std::move(f));
 }
 
-std::shared_ptr<const Fabric> with_descriptions(
-    const Fabric& fabric, const std::unordered_map<Guid, std::string>& known) {
+std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
+                                                const std::unordered_map<Guid, std::string>& known,
+                                                std::shared_ptr<const TrafficRules> rules) {
   Fabric copy = fabric;
   for (const NodeIdx node : fabric.node_guid.indices()) {
     const auto text = known.find(fabric.node_guid[node]);
     if (text != known.end()) copy.description.set(node, text->second);
   }
+  copy.traffic_rules = std::move(rules);
+  update_demand(copy, fabric);
+  return std::make_shared<const Fabric>(std::move(copy));
+}
+
+std::shared_ptr<const Fabric> with_traffic(const Fabric& fabric,
+                                           std::shared_ptr<const TrafficRules> rules) {
+  Fabric copy = fabric;
+  copy.traffic_rules = std::move(rules);
+  copy.demand = list_demand(copy);
   return std::make_shared<const Fabric>(std::move(copy));
 }
 

@@ -50,21 +50,32 @@ class FabricBuilder {
   /// Requires: ascending.
   void set_fdr10(std::vector<PortIdx> ports);
 
+  /// Null: none.
+  void set_traffic_rules(std::shared_ptr<const TrafficRules> rules);
+
   /// Requires: the port exists.
   [[nodiscard]] PortIdx port_of(NodeIdx node, PortNum number) const;
 
   [[nodiscard]] std::shared_ptr<const Fabric> build(Epoch epoch) const;
 
  private:
+  Fabric like_;  // that it began with
   Fabric made_;
 };
 
 // What is learned after the snapshot was taken: node descriptions, and what ports answered when
 // they were set.
 
-/// The same snapshot with the descriptions that `known` has; nodes it does not have keep theirs.
+/// The same snapshot with the descriptions that `known` has, under these rules of who sends data
+/// (null: none); nodes it does not have keep theirs.
 [[nodiscard]] std::shared_ptr<const Fabric> with_descriptions(
-    const Fabric& fabric, const std::unordered_map<Guid, std::string>& known);
+    const Fabric& fabric,
+    const std::unordered_map<Guid, std::string>& known,
+    std::shared_ptr<const TrafficRules> rules);
+
+/// The same snapshot under these rules of who sends data; null: none.
+[[nodiscard]] std::shared_ptr<const Fabric> with_traffic(const Fabric& fabric,
+                                                         std::shared_ptr<const TrafficRules> rules);
 
 /// The same snapshot with what the ports say now. Requires: one entry per port.
 [[nodiscard]] std::shared_ptr<const Fabric> with_port_info(

@@ -2,11 +2,76 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "smd/base/text.h"
 
 namespace smd {
 namespace {
+
+constexpr std::uint32_t kMellanox = 0x2c9;
+constexpr std::uint16_t kAggregationNode = 0xcf09;  // of Quantum switches, all generations
+constexpr std::uint32_t kHeaviest = 0xffff;  // keeps loads of the largest subnet within 56 bits
+
+// `*` and `?`. Where a try fails, the last star takes one character more.
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::optional<Guid> parse_guid(std::string_view text) {
+  if (!text.starts_with("0x")) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, value, 16);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return Guid{value};
+}
+
+// The operator's list of who sends no data, sorted out.
+class AdapterList {
+ public:
+  explicit AdapterList(const std::vector<std::string>& list) {
+    for (const std::string& each : list) {
+      if (const auto guid = parse_guid(each)) {
+        guids_.push_back(*guid);
+      } else {
+        patterns_.push_back(each);
+      }
+    }
+    std::ranges::sort(guids_);
+  }
+
+  [[nodiscard]] bool has(Guid guid) const { return std::ranges::binary_search(guids_, guid); }
+
+  [[nodiscard]] bool has(std::string_view description) const {
+    return std::ranges::any_of(patterns_,
+                               [&](const auto& each) { return matches(each, description); });
+  }
+
+ private:
+  std::vector<Guid> guids_;
+  std::vector<std::string> patterns_;
+};
+
+bool is_router(const Fabric& fabric, NodeIdx node) {
+  return fabric.node_info[node].node_type == static_cast<std::uint8_t>(NodeType::Router);
+}
 
 std::string check_nodes(const Fabric& f) {
   const std::size_t nodes = f.node_count();
@@ -109,6 +174,10 @@ std::string check_manager(const Fabric& f) {
   return "";
 }
 
+std::string check_demand(const Fabric& f) {
+  return f.demand == list_demand(f) ? "" : "demand is not what nodes and rules say";
+}
+
 }  // namespace
 
 std::optional<NodeIdx> Fabric::find_node(Guid guid) const {
@@ -122,6 +191,82 @@ bool Fabric::is_end_port(PortIdx port) const {
   if (is_switch(node_of[port])) return zero;
   // A link from a port to itself leads nowhere, so it makes no end of a path.
   return !zero && peer[port] != kNone<PortIdx> && peer[port] != port;
+}
+
+std::uint32_t Fabric::demand_of(PortIdx port) const {
+  if (demand.empty()) return 1;
+  const auto at = std::ranges::lower_bound(demand, port, {}, &decltype(demand)::value_type::first);
+  return at != demand.end() && at->first == port ? at->second : 1;
+}
+
+bool Fabric::is_host(PortIdx port) const {
+  return !is_switch(node_of[port]) && is_end_port(port) && demand_of(port) != 0;
+}
+
+bool is_aggregation_node(const Fabric& fabric, NodeIdx node) {
+  const NodeInfo& info = fabric.node_info[node];
+  if (info.node_type != static_cast<std::uint8_t>(NodeType::Ca)) return false;
+  return (info.vendor_id == kMellanox && info.device_id == kAggregationNode) ||
+         fabric.description[node].find("Aggregation Node") != std::string::npos;
+}
+
+std::vector<std::pair<PortIdx, std::uint32_t>> list_demand(const Fabric& fabric) {
+  static const TrafficRules none;
+  const TrafficRules& rules = fabric.traffic_rules ? *fabric.traffic_rules : none;
+  const AdapterList excepted{rules.no_data};
+  std::vector<std::pair<PortIdx, std::uint32_t>> out;
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    const bool is_switch = fabric.is_switch(node);
+    if (is_switch && rules.weights.empty()) continue;
+    const bool no_data =
+        !is_switch &&
+        (is_router(fabric, node) || is_aggregation_node(fabric, node) ||
+         excepted.has(fabric.node_guid[node]) || excepted.has(fabric.description[node]));
+    for (const PortIdx port : fabric.ports_of(node)) {
+      if ((fabric.number_of(port) == PortNum{0}) != is_switch) continue;
+      const Guid guid = fabric.port_guid[port];
+      const auto said =
+          std::ranges::lower_bound(rules.weights, guid, {}, &std::pair<Guid, std::uint32_t>::first);
+      // A weight that is said goes before what the node looks like.
+      if (said != rules.weights.end() && said->first == guid) {
+        if (said->second != 1 || no_data) out.emplace_back(port, std::min(said->second, kHeaviest));
+      } else if (no_data || (!is_switch && excepted.has(guid))) {
+        out.emplace_back(port, 0);
+      }
+    }
+  }
+  return out;
+}
+
+AdapterCounts count_no_data(const Fabric& fabric) {
+  AdapterCounts counts;
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    if (fabric.is_switch(node)) continue;
+    if (is_router(fabric, node)) {
+      ++counts.routers;
+    } else if (is_aggregation_node(fabric, node)) {
+      ++counts.aggregation_nodes;
+    } else {
+      bool sends = fabric.demand.empty() || fabric.num_ports(node) == 0;
+      for (const PortIdx port : fabric.external_ports(node))
+        sends = sends || fabric.demand_of(port) != 0;
+      counts.excepted += !sends;
+    }
+  }
+  return counts;
+}
+
+std::string print_adapters(std::size_t adapters, const AdapterCounts& no_data) {
+  std::string text = fmt::format("{} adapters", adapters);
+  const char* of_them = " of them";
+  const auto add = [&](std::size_t count, std::string_view one, std::string_view many) {
+    if (count == 0) return;
+    text += fmt::format(", {}{} {}", count, std::exchange(of_them, ""), count == 1 ? one : many);
+  };
+  add(no_data.aggregation_nodes, "aggregation node", "aggregation nodes");
+  add(no_data.routers, "router", "routers");
+  add(no_data.excepted, "without data", "without data");
+  return text;
 }
 
 std::size_t Fabric::link_count() const {
@@ -156,7 +301,8 @@ std::string check_invariants(const Fabric& fabric) {
                            check_switches,
                            check_links,
                            check_switch_guids,
-                           check_manager}) {
+                           check_manager,
+                           check_demand}) {
     if (std::string fault = check(fabric); !fault.empty()) return fault;
     if (fabric.node_count() == 0) break;
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "smd/base/index_vector.h"
@@ -27,6 +28,18 @@ using PortIdx = StrongId<struct PortIdxTag, std::uint32_t>;
 using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
 using NodeByGuid = std::unordered_map<Guid, NodeIdx>;  // look-ups only; never iterated
+
+/// What end ports send and draw, as the operator says it; what it does not name counts as what it
+/// is.
+struct TrafficRules {
+  std::vector<std::pair<Guid, std::uint32_t>> weights;  // against the 1 of others; sorted by GUID
+
+  /// Adapters that send no data: GUIDs of nodes or ports ("0x0002c90300000001"), or descriptions,
+  /// where * stands for any text and ? for one character.
+  std::vector<std::string> no_data;
+
+  friend bool operator==(const TrafficRules&, const TrafficRules&) = default;
+};
 
 /// Copies share every array until one of them writes to it: a change makes a snapshot that costs
 /// what it changes.
@@ -51,6 +64,10 @@ struct Fabric {
   SharedIndexVector<PortIdx, Guid> port_guid;  // switch: the node's port GUID on every port
   SharedIndexVector<PortIdx, PortInfo> port_info;
   std::vector<PortIdx> fdr10;  // ascending: QDR by PortInfo, FDR10 by the vendor's ExtendedPortInfo
+
+  /// Traffic of end ports that do not count 1, ascending by port. 0: sends and draws no data.
+  std::vector<std::pair<PortIdx, std::uint32_t>> demand;
+  std::shared_ptr<const TrafficRules> traffic_rules;  // `demand` follows from; null: none are given
 
   NodeIdx sm_node = kNone<NodeIdx>;  // where the manager sits
   PortIdx sm_port = kNone<PortIdx>;  // its own port (port 0 on a switch)
@@ -92,11 +109,39 @@ struct Fabric {
   /// A port that takes a LID: port 0 of a switch, a connected port of an adapter or router.
   [[nodiscard]] bool is_end_port(PortIdx port) const;
 
+  /// Traffic of an end port, against the 1 of others.
+  [[nodiscard]] std::uint32_t demand_of(PortIdx port) const;
+
+  /// An end port of an adapter that sends data. Aggregation nodes, routers and what the operator
+  /// excepts have LIDs and routes as others, but are no traffic that anything is balanced for.
+  [[nodiscard]] bool is_host(PortIdx port) const;
+
   /// Links between two different ports, each counted once.
   [[nodiscard]] std::size_t link_count() const;
 
   Shared<NodeByGuid> node_by_guid;
 };
+
+/// An aggregation node (SHARP), which a switch shows as an adapter on its last port: known by its
+/// device, or by its description once that was read.
+[[nodiscard]] bool is_aggregation_node(const Fabric& fabric, NodeIdx node);
+
+/// What `demand` is by the fabric's rules, and by what its nodes are.
+[[nodiscard]] std::vector<std::pair<PortIdx, std::uint32_t>> list_demand(const Fabric& fabric);
+
+/// Adapters that send no data, each counted as one thing.
+struct AdapterCounts {
+  std::size_t aggregation_nodes = 0;
+  std::size_t routers = 0;
+  std::size_t excepted = 0;  // by the operator
+
+  friend bool operator==(const AdapterCounts&, const AdapterCounts&) = default;
+};
+
+[[nodiscard]] AdapterCounts count_no_data(const Fabric& fabric);
+
+/// "582 adapters, 40 of them aggregation nodes".
+[[nodiscard]] std::string print_adapters(std::size_t adapters, const AdapterCounts& no_data);
 
 /// "sw-0-3:5", by description where there is one, else by GUID.
 [[nodiscard]] std::string print_port(const Fabric& fabric, PortIdx port);

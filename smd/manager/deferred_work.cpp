@@ -20,8 +20,9 @@ PortRef ref_of(const Fabric& fabric, PortIdx port) {
 
 }  // namespace
 
-std::shared_ptr<const Fabric> DeferredWork::with_known(const Fabric& fabric) const {
-  auto named = with_descriptions(fabric, descriptions_);
+std::shared_ptr<const Fabric> DeferredWork::with_known(
+    const Fabric& fabric, std::shared_ptr<const TrafficRules> traffic) const {
+  auto named = with_descriptions(fabric, descriptions_, std::move(traffic));
   std::vector<PortIdx> slow;
   for (const PortRef& each : fdr10_known_) {
     const auto node = fabric.find_node(each.node);
@@ -163,7 +164,8 @@ void DeferredWork::fetch_descriptions() {
       descriptions_[guid] = std::move(text);
       renamed_.erase(guid);
     }
-    if (!found.empty()) learn(with_descriptions(now_->fabric(), descriptions_));
+    if (!found.empty())
+      learn(with_descriptions(now_->fabric(), descriptions_, now_->fabric().traffic_rules));
     fetch_fdr10();
   });
 }
@@ -178,7 +180,7 @@ void DeferredWork::fetch_fdr10() {
     everybody_timed_ = true;
     untimed_.clear();
     for (const PortIdx port : found) fdr10_known_.insert(ref_of(now_->fabric(), port));
-    if (!found.empty()) learn(with_known(now_->fabric()));
+    if (!found.empty()) learn(with_known(now_->fabric(), now_->fabric().traffic_rules));
     now_.reset();
     running_ = false;
     std::exchange(done_, nullptr)();

@@ -393,7 +393,9 @@ bool SubnetManager::deferred_work_is_overdue() const {
 
 void SubnetManager::start_deferred_work() {
   deferred_work_began_ = runtime_.now();
+  // Routes were balanced for who sent data as far as it was known.
   const auto on_learned = [this](std::shared_ptr<const ActiveSubnet> better) {
+    if (better->fabric().demand != state_.in_force->fabric().demand) state_.imbalanced = true;
     state_.replace_in_force(std::move(better));
   };
   deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
@@ -401,10 +403,12 @@ void SubnetManager::start_deferred_work() {
     meter_.lap();
     active_.publish(state_.in_force);
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
-      if (!pending_.empty() && phase_ == Phase::Up)
+      if (!pending_.empty() && phase_ == Phase::Up) {
         begin_cycle(std::exchange(pending_, {}));
-      else
+      } else {
         reread_soon();
+        arm_rebalance();
+      }
     });
   });
 }

@@ -49,6 +49,7 @@ bool same_registers(const Fabric& a, const Fabric& b, const LidMap& lids) {
 FabricCounts count(const Fabric& fabric) {
   FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
   counts.cas = fabric.node_count() - fabric.switch_count();
+  counts.no_data = count_no_data(fabric);
   return counts;
 }
 

@@ -45,7 +45,12 @@ struct Numbered {
   std::vector<std::uint32_t> upwards;  // all branches
 };
 
-/// Whether every host switch of the island lies below `top`.
+/// Adapters that send no data join groups as others do.
+bool may_have_members(const Targets& targets, SwitchIdx sw) {
+  return std::ranges::any_of(targets.of[sw], &Target::host);
+}
+
+/// Whether every switch of the island with adapters lies below `top`.
 bool covers(const UpDownGraph& graph,
             SwitchIdx top,
             const std::vector<SwitchIdx>& island,
@@ -58,17 +63,17 @@ bool covers(const UpDownGraph& graph,
       if (std::exchange(seen[step.to], 1) == 0) queue.push_back(step.to);
     }
   }
-  return std::ranges::all_of(island,
-                             [&](SwitchIdx sw) { return targets.hosts[sw] == 0 || seen[sw] != 0; });
+  return std::ranges::all_of(
+      island, [&](SwitchIdx sw) { return !may_have_members(targets, sw) || seen[sw] != 0; });
 }
 
-/// Ranks by distance from the hosts; empty where no switch stands above all hosts of its island.
-IndexVector<SwitchIdx, std::uint32_t> rank_by_hosts(const SwitchGraph& graph,
-                                                    const IndexVector<SwitchIdx, Guid>& guids,
-                                                    const Targets& targets) {
+/// Ranks by distance from the adapters; empty where no switch stands above all of its island.
+IndexVector<SwitchIdx, std::uint32_t> rank_by_adapters(const SwitchGraph& graph,
+                                                       const IndexVector<SwitchIdx, Guid>& guids,
+                                                       const Targets& targets) {
   std::vector<SwitchIdx> leaves;
   for (const SwitchIdx sw : guids.indices()) {
-    if (targets.hosts[sw] > 0) leaves.push_back(sw);
+    if (may_have_members(targets, sw)) leaves.push_back(sw);
   }
   IndexVector<SwitchIdx, std::uint32_t> rank = compute_distances(graph, leaves);
   std::uint32_t highest = 0;
@@ -129,7 +134,7 @@ TreeRanks choose_ranks(const Fabric& fabric,
   const SwitchGraph graph(fabric);
   const IndexVector<SwitchIdx, Guid> guids = list_switch_guids(fabric);
   const Targets targets = find_targets(fabric, lids);
-  if (auto rank = rank_by_hosts(graph, guids, targets); !rank.empty())
+  if (auto rank = rank_by_adapters(graph, guids, targets); !rank.empty())
     return {.rank = std::move(rank), .of_unicast = false, .kept = {}};
   OrientationResult ours = orient(graph,
                                   guids,

@@ -212,6 +212,10 @@ nlohmann::json status(const AdminContext& context) {
   out["nodes"] = last->counts.switches + last->counts.cas;
   out["switches"] = last->counts.switches;
   out["cas"] = last->counts.cas;
+  const AdapterCounts& no_data = last->counts.no_data;
+  if (no_data.aggregation_nodes != 0) out["aggregation_nodes"] = no_data.aggregation_nodes;
+  if (no_data.routers != 0) out["routers"] = no_data.routers;
+  if (no_data.excepted != 0) out["without_data"] = no_data.excepted;
   out["links"] = last->counts.links;
   out["lids"] = last->counts.lids;
   out["last_sweep"] = cycle_summary(*last, now_is);

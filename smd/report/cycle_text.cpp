@@ -158,6 +158,9 @@ void append_line(const Cells& cells, std::string& out) {
 Json to_json(const FabricCounts& counts) {
   return {{"switches", counts.switches},
           {"cas", counts.cas},
+          {"aggregation_nodes", counts.no_data.aggregation_nodes},
+          {"routers", counts.no_data.routers},
+          {"without_data", counts.no_data.excepted},
           {"links", counts.links},
           {"lids", counts.lids}};
 }
@@ -304,19 +307,20 @@ std::string print_shifts(const RouteMeasures& measures) {
       100 * measures.worst_shift);
 }
 
-std::string print_bring_up(const CycleReport& cycle) {
+std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
   if (cycle.error && !cycle.routed) return trouble(cycle) + verdict(cycle) + "\n";
   const RouteReport& routes = cycle.routes;
   const auto arriving = static_cast<double>(routes.pairs - routes.unreachable - routes.loops);
   PhaseCost total = cycle.discovery;
   for (const PhaseCost& part : {cycle.routing, cycle.configure, cycle.tables, cycle.activate})
     total += part;
-  std::string out = fmt::format("{} switches, {} adapters, {} links, {} LIDs; engine {}\n",
+  std::string out = fmt::format("{} switches, {}, {} links, {} LIDs; engine {}\n",
                                 cycle.counts.switches,
-                                cycle.counts.cas,
+                                print_adapters(cycle.counts.cas, cycle.counts.no_data),
                                 cycle.counts.links,
                                 cycle.counts.lids,
                                 cycle.engine);
+  if (!shape.empty()) out += fmt::format("  fabric     {}\n", printable(shape));
   out += cost_line("discovery", cycle.discovery);
   out += cost_line("routing", cycle.routing);
   out += cost_line("configure", cycle.configure);

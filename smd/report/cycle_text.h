@@ -67,7 +67,8 @@ struct ServiceReport {
 /// "48.4 % of full rate, all shifts from switch to switch; 33.3 % in the worst".
 [[nodiscard]] std::string print_shifts(const RouteMeasures& measures);
 
-[[nodiscard]] std::string print_bring_up(const CycleReport& cycle);
+/// `shape`: of the fabric, in words; may be empty.
+[[nodiscard]] std::string print_bring_up(const CycleReport& cycle, std::string_view shape = {});
 
 /// One line: what happened, what it cost, what came out.
 [[nodiscard]] std::string print_change(const CycleReport& cycle,

@@ -59,10 +59,6 @@ struct EngineOptions {
   /// auto: how long it may compute and measure, in milliseconds of about 100,000 counted steps.
   std::uint32_t auto_budget_ms = 2000;
 
-  /// Demand of end ports, against the 1 of the rest: sorted by port GUID. I/O nodes that no balance
-  /// shall count have 0.
-  std::vector<std::pair<Guid, std::uint32_t>> weights;
-
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
   /// that it breaks. More even while the loss lasts, more entries, less even when it is made good.
   bool shorten_detours = false;

@@ -88,14 +88,17 @@ bool is_cut_off(const Fabric& fabric) {
 std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,
                                                 std::shared_ptr<const Fabric> fabric) {
   SweepReport sweep = now.sweep;
+  // What was found of the routes counts loads by who sent data, as it was known then.
+  const bool same_hosts = fabric->demand == now.fabric().demand;
   sweep.fabric = std::move(fabric);
-  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = std::move(sweep),
-                                                           .lids = now.lids,
-                                                           .routing = now.routing,
-                                                           .rows = now.rows,
-                                                           .partitions = now.partitions,
-                                                           .multicast_vl = now.multicast_vl,
-                                                           .verified = now.verified});
+  return std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = std::move(sweep),
+                   .lids = now.lids,
+                   .routing = now.routing,
+                   .rows = now.rows,
+                   .partitions = now.partitions,
+                   .multicast_vl = now.multicast_vl,
+                   .verified = same_hosts ? now.verified : nullptr});
 }
 
 std::shared_ptr<const ActiveSubnet> with_verified(const ActiveSubnet& now,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
+#include "smd/fabric/fabric.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/port_policy.h"
@@ -28,6 +29,7 @@ struct FabricCounts {
   std::uint64_t cas = 0;  // adapters and routers
   std::uint64_t links = 0;
   std::uint64_t lids = 0;
+  AdapterCounts no_data = {};  // of `cas`
 
   friend bool operator==(const FabricCounts&, const FabricCounts&) = default;
 };

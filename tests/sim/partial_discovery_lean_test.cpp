@@ -366,7 +366,7 @@ TEST(PartialDiscovery, NamesAndFdr10OfWhatStayedAreKept) {
   };
   std::vector<PortIdx> fdr10{port_at(f, 0x2002, 1), port_at(f, 0x2002, 2), port_at(f, 0x2004, 2)};
   std::ranges::sort(fdr10);
-  lab.known.fabric = with_fdr10(*with_descriptions(f, {{Guid{0x2003}, "leaf"}}), fdr10);
+  lab.known.fabric = with_fdr10(*with_descriptions(f, {{Guid{0x2003}, "leaf"}}, nullptr), fdr10);
   lab.fabric.set_link(kS2, port(2), false);
   const auto found = lab.partial(lab.poll().changed);
   ASSERT_TRUE(found);

@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
 #include "smd/base/rng.h"
+#include "smd/fabric/builder.h"
 #include "tests/sim/partial_lab.h"
 
 namespace smd::test {
@@ -117,27 +123,73 @@ void break_before(Rng& rng, PartialLab& lab) {
   }
 }
 
+/// What is known of who sends data: by device, by description, and by the operator's rules.
+struct KnownTraffic {
+  KnownTraffic(std::uint64_t seed, FabricSpec& spec) {
+    Rng rng(seed);
+    TrafficRules given;
+    for (sim::NodeSpec& node : spec.nodes) {
+      const bool is_switch = node.type == NodeType::Switch;
+      const std::uint64_t kind = below(rng, 6);
+      switch (is_switch && kind != 3 ? 4 : kind) {
+        case 0:
+          node.device_id = 0xcf09;
+          break;
+        case 1:
+          names[node.guid] = "Mellanox Technologies Aggregation Node";
+          break;
+        case 2:
+          given.no_data.push_back(fmt::format("0x{:x}", node.guid.value()));
+          break;
+        case 3:
+          given.weights.emplace_back(is_switch ? node.guid : node.ports[1].guid,
+                                     static_cast<std::uint32_t>(below(rng, 3)));
+          break;
+        default:
+          break;
+      }
+    }
+    std::ranges::sort(given.weights);
+    if (below(rng, 4) != 0) rules = std::make_shared<const TrafficRules>(std::move(given));
+  }
+
+  /// As a cycle takes in what was found.
+  void add_to(SweepReport& report) const {
+    report.fabric = with_descriptions(*report.fabric, names, rules);
+  }
+
+  std::unordered_map<Guid, std::string> names;
+  std::shared_ptr<const TrafficRules> rules;
+};
+
 TEST(PartialDiscoveryProperty, FindsWhatAFullDiscoveryFinds) {
   std::uint64_t partial_smps = 0;
   std::uint64_t full_smps = 0;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Rng rng(seed);
-    PartialLab lab(random_fabric(rng), {.seed = seed});
+    FabricSpec spec = random_fabric(rng);
+    const KnownTraffic traffic(seed, spec);
+    PartialLab lab(std::move(spec), {.seed = seed});
     break_before(rng, lab);
     lab.bring_up();
+    traffic.add_to(lab.known);
     for (unsigned round = 0; round < 2; ++round) {
       std::string what;
       for (std::uint64_t i = 1 + below(rng, 5); i > 0; --i)
         what += change_something(rng, lab) + "; ";
       const auto suspects = lab.poll().all();
       const auto before = lab.client.stats().requests();
-      const auto found = lab.partial(suspects);
+      auto found = lab.partial(suspects);
       partial_smps += lab.client.stats().requests() - before;
       ASSERT_TRUE(found) << "seed " << seed << ": " << what;
       ASSERT_EQ(found->full_needed, "") << "seed " << seed << ": " << what;
       const auto before_full = lab.client.stats().requests();
-      const SweepReport expected = lab.full();
+      SweepReport expected = lab.full();
       full_smps += lab.client.stats().requests() - before_full;
+      ASSERT_EQ(found->sweep.fabric->traffic_rules, traffic.rules);
+      ASSERT_EQ(check_invariants(*found->sweep.fabric), "") << "seed " << seed << ": " << what;
+      traffic.add_to(expected);
+      traffic.add_to(found->sweep);
       ASSERT_EQ(find_difference(expected, found->sweep), "") << "seed " << seed << ": " << what;
       const Delta delta = diff_fabrics(*lab.known.fabric, *expected.fabric);
       ASSERT_EQ(found->delta.nodes_new, delta.nodes_new);
@@ -146,6 +198,7 @@ TEST(PartialDiscoveryProperty, FindsWhatAFullDiscoveryFinds) {
       ASSERT_EQ(found->delta.ports_up, delta.ports_up);
       // The second round starts from what the first has found, brought up as a manager does.
       lab.adopt(found->sweep);
+      traffic.add_to(lab.known);
     }
   }
   EXPECT_LT(partial_smps, full_smps);

@@ -332,6 +332,7 @@ std::string find_fabric_difference(const Fabric& a, const Fabric& b) {
   for (const PortIdx p : a.peer.indices()) {
     if (std::string text = find_port_difference(a, b, p); !text.empty()) return text;
   }
+  if (a.demand != b.demand) return "who sends data";
   return "";
 }
 

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "sim-backend/topology/generators/generator_entries.h"
+#include "sim-backend/topology/generators/imperfect.h"
 #include "sim-backend/topology/generators/pgft.h"
 
 namespace smd::sim {
@@ -146,16 +147,18 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   }
   Drawing drawing(arguments);
   draw_tree(drawing, shape, hosts, k);
-  return std::move(drawing).finish();
+  return make_imperfect(std::move(drawing).finish(), arguments);
 }
 
-constexpr std::array kKeys{
+constexpr std::array kOwnKeys{
     number_key("k", "36", 2, 254).means("ports per switch, even"),
     number_key("levels", "2", 1, 4).means("levels of switches"),
     number_key("hosts", "0", 0, 49151)
         .means("trims to so many hosts and the fewest switches that keep full bisection; 0 builds "
                "all"),
 };
+
+constexpr auto kKeys = with_imperfect_keys(kOwnKeys);
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim-backend/topology/generators/generator_entries.h"
+#include "sim-backend/topology/generators/imperfect.h"
 
 namespace smd::sim {
 namespace {
@@ -93,16 +94,18 @@ Result<FabricSpec> draw_pgft(const Arguments& arguments) {
   }
   Drawing drawing(arguments);
   draw_tree(drawing, shape, shape.hosts(), 0);
-  return std::move(drawing).finish();
+  return make_imperfect(std::move(drawing).finish(), arguments);
 }
 
-constexpr std::array kKeys{
+constexpr std::array kOwnKeys{
     number_key("levels", "2", 1, 8).means("levels of switches"),
     list_key("down", "4.8", 1, 65535).means("children of a node, hosts per leaf first"),
     list_key("up", "1.4", 1, 254).means("parents of a node, of hosts first"),
     list_key("parallel", "1.1", 1, 254)
         .means("cables between a node and each parent, of hosts first"),
 };
+
+constexpr auto kKeys = with_imperfect_keys(kOwnKeys);
 
 }  // namespace
 

@@ -49,14 +49,14 @@ class DfSssp final : public Engine {
                                     const RoutingRequest& request) const override {
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
-    BalancedTrees trees = build_balanced_trees(
-        fabric, lids, graph, targets, request, {.choice = NextHopChoice::Load});
+    BalancedTrees trees =
+        build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Load});
     if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees))
       return std::move(*tables);
 
     const unsigned budget = find_vl_budget(fabric, request);
-    BalancedTrees others = build_balanced_trees(
-        fabric, lids, graph, targets, request, {.choice = NextHopChoice::Order});
+    BalancedTrees others =
+        build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Order});
     const bool swapped = others.heaviest_load <= trees.heaviest_load;
     if (swapped) std::swap(trees, others);
     const BalancedTrees& orderly = swapped ? trees : others;

@@ -69,7 +69,6 @@ class ItbVl final : public Engine {
                                            ? OrientationSearch::DepthFirst
                                            : OrientationSearch::BreadthFirst,
                              .root_choice = request.options.root_choice}};
-    apply_weights(fabric, request.options.weights, oriented.targets);
     const SwitchGraph simple = oriented.graph.without_parallels();
     const UpDownGraph up_down{simple, oriented.oriented.orientation.rank, oriented.guids};
     const Demand demand = find_demand(oriented.targets);

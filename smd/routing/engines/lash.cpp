@@ -41,8 +41,7 @@ class Lash final : public Engine {
     const Targets targets = find_targets(fabric, lids);
     const unsigned budget = find_vl_budget(fabric, request);
     const auto build = [&](NextHopChoice choice) {
-      return build_balanced_trees(
-          fabric, lids, graph, targets, request, {TreePer::EachSwitch, choice});
+      return build_balanced_trees(fabric, lids, graph, targets, {TreePer::EachSwitch, choice});
     };
     BalancedTrees trees = build(NextHopChoice::Load);
     BalancedTrees others = build(NextHopChoice::Order);

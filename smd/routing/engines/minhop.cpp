@@ -32,12 +32,10 @@ class MinHop final : public Engine {
 
  private:
   struct Problem {
-    Problem(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
+    Problem(const Fabric& fabric, const LidMap& lids)
         : graph(fabric),
           targets(find_targets(fabric, lids)),
-          costs(find_link_costs(fabric, graph)) {
-      apply_weights(fabric, request.options.weights, targets);
-    }
+          costs(find_link_costs(fabric, graph)) {}
 
     SwitchGraph graph;
     Targets targets;
@@ -46,9 +44,9 @@ class MinHop final : public Engine {
 
   std::optional<Result<RoutingTables>> update(const Fabric& fabric,
                                               const LidMap& lids,
-                                              const RoutingRequest& request,
+                                              const RoutingRequest& /*request*/,
                                               const PreviousRoutes& previous) const override {
-    const Problem on{fabric, lids, request};
+    const Problem on{fabric, lids};
     auto updated = update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous);
     if (!updated) return std::nullopt;
     RoutingTables result{.engine = "minhop", .lft = std::move(updated->lft)};
@@ -59,8 +57,8 @@ class MinHop final : public Engine {
 
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
-                                    const RoutingRequest& request) const override {
-    const Problem on{fabric, lids, request};
+                                    const RoutingRequest& /*request*/) const override {
+    const Problem on{fabric, lids};
     RoutingTables result{.engine = "minhop", .lft = {fabric.switch_count(), lids.top}};
     const IndexVector<SwitchIdx, Guid> guids = list_switch_guids(fabric);
     const std::vector<Destination> destinations = list_destinations(on.targets, lids.top);

@@ -51,7 +51,6 @@ class Nue final : public Engine {
           targets(find_targets(fabric, lids)) {
       const unsigned common = count_common_vls(fabric);
       most = request.max_vls == 0 ? common : std::min(common, request.max_vls);
-      apply_weights(fabric, request.options.weights, targets);
     }
 
     SwitchGraph graph;

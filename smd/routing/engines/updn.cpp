@@ -63,7 +63,6 @@ class UpDown final : public Engine {
                              .previous = previous,
                              .search = request.options.orientation_search,
                              .root_choice = request.options.root_choice}};
-    apply_weights(fabric, request.options.weights, oriented.targets);
     return oriented;
   }
 

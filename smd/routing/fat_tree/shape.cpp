@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
-#include "smd/routing/fat_tree/tree_levels.h"
 #include "smd/routing/graph/disjoint_sets.h"
 
 namespace smd {
@@ -218,12 +219,30 @@ void count_levels(const SwitchGraph& graph, FatTreeShape& tree) {
   }
 }
 
+void measure_trunks(const SwitchGraph& graph, FatTreeShape& tree) {
+  IndexVector<SwitchIdx, std::uint32_t> cables(graph.switches(), 0);
+  for (const SwitchIdx sw : tree.level.indices()) {
+    FatTreeShape::Level& own = tree.levels[tree.level[sw]];
+    for (const SwitchEdge& edge : graph.edges(sw)) ++cables[edge.to];
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      const std::uint32_t width = std::exchange(cables[edge.to], 0);
+      if (width == 0 || tree.level[edge.to] != tree.level[sw] + 1) continue;
+      own.narrowest = own.narrowest == 0 ? width : std::min(own.narrowest, width);
+      own.widest = std::max(own.widest, width);
+    }
+  }
+}
+
+std::string count_of(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 void place_hosts(const Fabric& fabric, FatTreeShape& tree) {
   std::bitset<256> ports;
   for (const SwitchIdx sw : tree.level.indices()) {
     for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
       const PortIdx peer = fabric.peer[port];
-      if (peer == kNone<PortIdx> || fabric.is_switch(fabric.node_of[peer])) continue;
+      if (peer == kNone<PortIdx> || !fabric.is_host(peer)) continue;
       ++tree.hosts;
       if (tree.level[sw] == 0) {
         ports.set(fabric.number_of(port).value());
@@ -258,6 +277,7 @@ Result<FatTreeShape> recognise_fat_tree(const Fabric& fabric,
   if (10 * tree.level_links > graph.edge_count() / 2)
     return fail(Errc::Unsupported, say_why_not(fabric, graph, tree));
   count_levels(graph, tree);
+  measure_trunks(graph, tree);
   place_hosts(fabric, tree);
   tree.leaf_place = number_leaves(graph, guids, hosts, tree.level);
   return tree;
@@ -269,11 +289,47 @@ Result<FatTreeShape> recognise_fat_tree(const Fabric& fabric) {
     std::uint32_t count = 0;
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
-      count += peer != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[peer]);
+      count += peer != kNone<PortIdx> && fabric.is_host(peer);
     }
     hosts.push_back(count);
   }
   return recognise_fat_tree(fabric, SwitchGraph{fabric}, list_switch_guids(fabric), hosts);
+}
+
+std::string describe_tree(const FatTreeShape& tree) {
+  constexpr std::array<std::string_view, 4> kNumbers{"one", "two", "three", "four"};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNames{
+      {{"leaf", "leaves"}, {"spine", "spines"}, {"core", "cores"}}};
+  const std::size_t levels = tree.levels.size();
+  std::string text = levels <= kNumbers.size() && levels != 0
+                         ? fmt::format("{}-level tree", kNumbers[levels - 1])
+                         : fmt::format("tree of {} levels", levels);
+  std::uint32_t narrowest = 0, widest = 0;
+  for (std::size_t at = 0; at < levels; ++at) {
+    const FatTreeShape::Level& level = tree.levels[at];
+    text += ", ";
+    text += at < kNames.size() ? count_of(level.switches, kNames[at].first, kNames[at].second)
+                               : fmt::format("{} on level {}", level.switches, at + 1);
+    if (level.widest == 0) continue;
+    narrowest = narrowest == 0 ? level.narrowest : std::min(narrowest, level.narrowest);
+    widest = std::max(widest, level.widest);
+  }
+  if (widest > 1) {
+    text += narrowest == widest ? fmt::format(", trunks of {}", widest)
+                                : fmt::format(", trunks of {} to {}", narrowest, widest);
+  }
+  if (tree.missing() != 0) text += ", " + count_of(tree.missing(), "cable", "cables") + " missing";
+  if (tree.hosts_above != 0)
+    text += ", " + count_of(tree.hosts_above, "host", "hosts") + " above the leaves";
+  if (tree.level_links != 0)
+    text += ", " + count_of(tree.level_links, "cable", "cables") + " within a level";
+  return text;
+}
+
+std::string describe_shape(const Fabric& fabric) {
+  if (fabric.switch_count() == 0) return "no switch";
+  const auto tree = recognise_fat_tree(fabric);
+  return tree ? describe_tree(*tree) : tree.error().context;
 }
 
 std::string print_fat_tree(const FatTreeShape& tree) {

@@ -10,6 +10,24 @@
 
 namespace smd {
 
+// Which switches of a tree are its leaves, and how far above them the others stand.
+
+/// By switch, 0 for leaves. Leaves are where the hosts are; besides:
+/// - A switch with few hosts for its kind, or none, is a leaf only if it hangs like one: under a
+///   single subtree, or as deep as leaves are. So a head node on a spine makes no leaf, and a leaf
+///   whose hosts are off remains one.
+/// - What hangs from the cores alone stands as far below them as it seems to be above.
+/// - A leaf cabled to leaves is none, if there is less of that without it.
+/// Islands without hosts have their leaves where there are fewest cables.
+[[nodiscard]] IndexVector<SwitchIdx, std::uint32_t> find_tree_levels(
+    const SwitchGraph& graph,
+    const IndexVector<SwitchIdx, Guid>& guids,
+    const IndexVector<SwitchIdx, std::uint32_t>& hosts);
+
+/// Links whose ends are on the same level, each counted once.
+[[nodiscard]] std::size_t count_level_links(const SwitchGraph& graph,
+                                            const IndexVector<SwitchIdx, std::uint32_t>& level);
+
 // Numbers leaves in the order of the subtrees they are in, so that a lost leaf moves no other.
 
 /// By switch; kNoPlace for those that are no leaves with hosts. Subtrees within a subtree, and
@@ -35,6 +53,7 @@ struct FatTreeShape {
     std::uint32_t parents = 0;  // neighbours on the level above, the most that a switch has
     std::uint32_t links = 0;    // up, likewise
     std::size_t missing = 0;    // cables up that others have and a switch has not
+    std::uint32_t narrowest = 0, widest = 0;  // cables between a switch and one above it
   };
 
   std::vector<Level> levels;                    // leaves first
@@ -66,6 +85,12 @@ struct FatTreeShape {
     const IndexVector<SwitchIdx, Guid>& guids,
     const IndexVector<SwitchIdx, std::uint32_t>& hosts);
 [[nodiscard]] Result<FatTreeShape> recognise_fat_tree(const Fabric& fabric);
+
+/// "two-level tree, 32 leaves, 8 spines, trunks of 2 to 4, 3 cables missing".
+[[nodiscard]] std::string describe_tree(const FatTreeShape& tree);
+
+/// The same of a fabric; of what is no tree, why not.
+[[nodiscard]] std::string describe_shape(const Fabric& fabric);
 
 /// "fat tree of 648 + 648 + 324 switches, 11664 hosts, 2 cables missing".
 [[nodiscard]] std::string print_fat_tree(const FatTreeShape& tree);

@@ -161,7 +161,7 @@ std::vector<std::uint64_t> number_lids(const Targets& targets, const FatTreeShap
     const std::uint64_t place = shape.leaf_place[sw];
     for (const Target& target : targets.of[sw]) {
       const std::uint64_t first =
-          place == kNoPlace || !target.host
+          place == kNoPlace || !target.is_traffic()
               ? target.base.value()
               : place * shape.host_places + shape.host_place[target.egress.value()];
       for (std::size_t offset = 0; offset < std::size_t{1} << target.lmc; ++offset)

@@ -1,6 +1,6 @@
-#include "smd/routing/fat_tree/tree_levels.h"
-
 #include <algorithm>
+
+#include "smd/routing/fat_tree/shape.h"
 
 #include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/updn/orientation_repair.h"

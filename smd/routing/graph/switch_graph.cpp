@@ -6,7 +6,6 @@ namespace smd {
 namespace {
 
 constexpr std::uint32_t kFastest = 16;
-constexpr std::uint32_t kHeaviest = 0xffff;  // keeps loads of the largest subnet within 56 bits
 
 std::uint32_t measure_capacity(const Fabric& fabric, PortIdx port) {
   return lanes(active_width(fabric.port_info[port])) * lane_mbps(link_speed(fabric, port));
@@ -55,12 +54,14 @@ Targets find_targets(const Fabric& fabric, const LidMap& lids) {
       const bool zero = fabric.number_of(port) == PortNum{0};
       const PortIdx end = zero ? port : fabric.peer[port];
       if (end == kNone<PortIdx> || (!zero && fabric.is_switch(fabric.node_of[end]))) continue;
-      if (!zero) ++targets.hosts[sw];
+      const std::uint32_t demand = fabric.demand_of(end);
+      if (!zero && demand != 0) ++targets.hosts[sw];
       if (lids.base[end] == kUnassignedLid) continue;
       targets.of[sw].push_back({.base = lids.base[end],
                                 .lmc = lids.lmc[end],
                                 .egress = fabric.number_of(port),
-                                .host = !zero});
+                                .host = !zero,
+                                .demand = demand});
     }
   }
   return targets;
@@ -91,25 +92,6 @@ IndexVector<SwitchIdx, std::uint32_t> compute_distances(const SwitchGraph& graph
     }
   }
   return distance;
-}
-
-void apply_weights(const Fabric& fabric,
-                   std::span<const std::pair<Guid, std::uint32_t>> weights,
-                   Targets& targets) {
-  if (weights.empty()) return;
-  const auto find = [&](Guid guid) -> std::uint32_t {
-    const auto at =
-        std::ranges::lower_bound(weights, guid, {}, &std::pair<Guid, std::uint32_t>::first);
-    return at != weights.end() && at->first == guid ? std::min(at->second, kHeaviest) : 1;
-  };
-  for (const SwitchIdx sw : targets.of.indices()) {
-    const NodeIdx node = fabric.switch_node[sw];
-    for (Target& target : targets.of[sw]) {
-      const PortIdx port = fabric.port_of(node, target.egress);
-      target.demand = find(fabric.port_guid[target.host ? fabric.peer[port] : port]);
-      if (target.host && target.demand == 0) --targets.hosts[sw];
-    }
-  }
 }
 
 std::vector<std::uint32_t> find_link_costs(const Fabric& fabric, const SwitchGraph& graph) {

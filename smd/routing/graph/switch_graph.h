@@ -59,14 +59,17 @@ struct Target {
   std::uint8_t lmc = 0;
   PortNum egress;            // of the last switch; 0 for the switch itself
   bool host = false;         // not a switch's port 0
-  std::uint32_t demand = 1;  // traffic, against the 1 of others
+  std::uint32_t demand = 1;  // Fabric::demand_of()
+
+  /// An adapter that sends data.
+  [[nodiscard]] bool is_traffic() const { return host && demand != 0; }
 };
 
 /// Every end port with a LID, by the switch that serves it. Ports whose link leads to no switch
 /// are served by none.
 struct Targets {
   IndexVector<SwitchIdx, std::vector<Target>> of;  // ascending by egress port
-  IndexVector<SwitchIdx, std::uint32_t> hosts;     // end ports linked to the switch that send
+  IndexVector<SwitchIdx, std::uint32_t> hosts;  // end ports linked to the switch, Fabric::is_host()
 };
 
 [[nodiscard]] Targets find_targets(const Fabric& fabric, const LidMap& lids);
@@ -78,12 +81,6 @@ inline constexpr std::uint32_t kUnreached = 0xffffffff;
 /// Links from any of `from`; kUnreached on other islands.
 [[nodiscard]] IndexVector<SwitchIdx, std::uint32_t> compute_distances(
     const SwitchGraph& graph, std::span<const SwitchIdx> from);
-
-/// Sets Target::demand by port GUID; ports not named keep the 1. A port of weight 0 does not count
-/// as a sender either. Requires: `weights` ascends by GUID.
-void apply_weights(const Fabric& fabric,
-                   std::span<const std::pair<Guid, std::uint32_t>> weights,
-                   Targets& targets);
 
 /// By edge, how much of a link's time a path takes: 1 everywhere where all links are equally fast,
 /// else 16 on the fastest. Links of unknown speed count as fast.

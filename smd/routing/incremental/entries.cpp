@@ -36,7 +36,7 @@ std::vector<Destination> list_destinations(const Targets& targets, Lid top) {
   for (const SwitchIdx sw : targets.of.indices()) {
     for (const Target& target : targets.of[sw]) {
       // Without hosts the switches themselves are all the traffic there is.
-      const bool weighs = target.host || !hosts;
+      const bool weighs = (target.host || !hosts) && target.demand != 0;
       for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
         by_lid[target.base.value() + offset] = {.last = sw,
                                                 .egress = target.egress,

@@ -72,9 +72,8 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
                                    const LidMap& lids,
                                    const SwitchGraph& graph,
                                    const Targets& targets,
-                                   const RoutingRequest& request,
                                    TreeStyle style) {
-  TreePlan plan = plan_trees(fabric, lids, targets, request, lids.top, style.per, true);
+  TreePlan plan = plan_trees(lids, targets, lids.top, style.per, true);
   InTrees trees{graph, plan.count_trees()};
   TreeGrower grower{fabric, graph, plan, trees};
   if (style.choice == NextHopChoice::Guids)

@@ -52,7 +52,6 @@ struct BalancedTrees {
                                                  const LidMap& lids,
                                                  const SwitchGraph& graph,
                                                  const Targets& targets,
-                                                 const RoutingRequest& request,
                                                  TreeStyle style);
 
 /// Grows the trees to switches without hosts anew, along up*/down* paths.

@@ -4,15 +4,6 @@
 #include <utility>
 
 namespace smd {
-namespace {
-
-std::uint64_t find_weight(const RoutingRequest& request, Guid port) {
-  const auto found = std::ranges::lower_bound(
-      request.options.weights, port, {}, &std::pair<Guid, std::uint32_t>::first);
-  return found == request.options.weights.end() || found->first != port ? 1 : found->second;
-}
-
-}  // namespace
 
 IndexVector<SwitchIdx, std::uint32_t> TreePlan::count_trees() const {
   IndexVector<SwitchIdx, std::uint32_t> per_switch(weight_of_source.size(), 0);
@@ -20,13 +11,8 @@ IndexVector<SwitchIdx, std::uint32_t> TreePlan::count_trees() const {
   return per_switch;
 }
 
-TreePlan plan_trees(const Fabric& fabric,
-                    const LidMap& lids,
-                    const Targets& targets,
-                    const RoutingRequest& request,
-                    Lid top,
-                    TreePer per,
-                    bool sharing) {
+TreePlan plan_trees(
+    const LidMap& lids, const Targets& targets, Lid top, TreePer per, bool sharing) {
   TreePlan plan{.of_lid = TreeOfLid(std::size_t{top.value()} + 1, kNoTree),
                 .weight_of_source = targets.hosts.raw()};
   const bool hosts_exist =
@@ -44,10 +30,8 @@ TreePlan plan_trees(const Fabric& fabric,
                         .first_tree = next,
                         .trees = 1u << target.lmc,
                         .weight = hosts_exist ? 0u : 1u};
-      if (target.host) {
-        const PortIdx end = lids.owner_of(target.base);
-        family.weight = end == kNone<PortIdx> ? 0 : find_weight(request, fabric.port_guid[end]);
-      }
+      if (target.host)
+        family.weight = lids.owner_of(target.base) == kNone<PortIdx> ? 0 : target.demand;
       if (per == TreePer::EachSwitch && plan.families.size() > first) {
         TreeFamily& all = plan.families[first];
         all.weight += family.weight;

@@ -45,13 +45,8 @@ struct TreePlan {
 
 /// `sharing`: the LID of a switch has the tree of a host at it, if there is one.
 /// Targets that are not there any more (see find_gone()) weigh nothing.
-[[nodiscard]] TreePlan plan_trees(const Fabric& fabric,
-                                  const LidMap& lids,
-                                  const Targets& targets,
-                                  const RoutingRequest& request,
-                                  Lid top,
-                                  TreePer per,
-                                  bool sharing);
+[[nodiscard]] TreePlan plan_trees(
+    const LidMap& lids, const Targets& targets, Lid top, TreePer per, bool sharing);
 
 // Grows one tree after the other, each over the channels that carry least so far.
 

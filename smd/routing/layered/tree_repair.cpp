@@ -251,7 +251,7 @@ RepairedTrees repair_trees(const Fabric& fabric,
   Targets targets = find_targets(fabric, lids);
   add_orphaned_lids(fabric, lids, *request.in_force, targets);
   const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
-  TreePlan plan = plan_trees(fabric, lids, targets, request, top, per, false);
+  TreePlan plan = plan_trees(lids, targets, top, per, false);
   const auto per_switch = plan.count_trees();
   RepairedTrees repaired{
       std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0, {}}, {}, {}, {}, {}};

@@ -107,16 +107,15 @@ class SwitchPaths {
     return order;
   }
 
-  [[nodiscard]] std::shared_ptr<TurnRecord> make_record(std::vector<Channel> order) const {
-    auto record = std::make_shared<TurnRecord>(
-        TurnRecord{.graph = graph_,
-                   .channels = shared_channels_,
-                   .hosts = {},
-                   .tables = lft_,
-                   .served = list_served_lids(find_targets(fabric_, lids_)),
-                   .layers = {},
-                   .paths = {}});
-    record->layers.push_back({std::move(order), std::nullopt});
+  [[nodiscard]] TurnRecord make_record(std::vector<Channel> order) const {
+    TurnRecord record{.graph = graph_,
+                      .channels = shared_channels_,
+                      .hosts = {},
+                      .tables = lft_,
+                      .served = list_served_lids(find_targets(fabric_, lids_)),
+                      .layers = {},
+                      .paths = {}};
+    record.layers.push_back({std::move(order), std::nullopt});
     return record;
   }
 
@@ -141,7 +140,7 @@ class SwitchPaths {
       std::size_t hosts = 0;
       for (const PortIdx port : fabric_.external_ports(node)) {
         const PortIdx peer = fabric_.peer[port];
-        hosts += peer != kNone<PortIdx> && !fabric_.is_switch(fabric_.node_of[peer]);
+        hosts += peer != kNone<PortIdx> && (fabric_.is_host(peer) || is_router(peer));
       }
       sends_[sw] = hosts > beside ? 1 : 0;
     }
@@ -150,6 +149,12 @@ class SwitchPaths {
     if (!fabric_.is_switch(node) && fabric_.peer[fabric_.sm_port] != kNone<PortIdx>)
       node = fabric_.node_of[fabric_.peer[fabric_.sm_port]];
     if (fabric_.is_switch(node)) sends_[fabric_.switch_of[node]] = 1;
+  }
+
+  /// Routers draw nothing of their own, but pass on what other subnets send.
+  [[nodiscard]] bool is_router(PortIdx port) const {
+    return fabric_.node_info[fabric_.node_of[port]].node_type ==
+           static_cast<std::uint8_t>(NodeType::Router);
   }
 };
 
@@ -192,9 +197,9 @@ class PathsOfSwitches : SwitchPaths {
     }
     if (closed_) return {};
     std::vector<Lid> led = write();
-    const auto record = make_record(turns.list_channels());
-    record->layers.front().taken = std::move(record->count_turns().front());
-    record_ = record;
+    TurnRecord record = make_record(turns.list_channels());
+    record.layers.front().taken = std::move(record.count_turns().front());
+    record_ = std::make_shared<const TurnRecord>(std::move(record));
     return led;
   }
 
@@ -321,13 +326,13 @@ class PathsOfSwitches : SwitchPaths {
 /// turns that are taken: entries that packets of hosts meet as they are, or on another shortest
 /// path, of the others any that closes no cycle. Where there is none for a LID, all its entries
 /// that hosts do not meet are chosen again. LIDs that nothing changed for are not looked at.
-class KeptPaths : SwitchPaths {
+class PathsUpdate : SwitchPaths {
  public:
-  KeptPaths(const PreviousRoutes& in_force,
-            const Fabric& fabric,
-            const LidMap& lids,
-            const SwitchGraph& graph,
-            ForwardingTables& lft)
+  PathsUpdate(const PreviousRoutes& in_force,
+              const Fabric& fabric,
+              const LidMap& lids,
+              const SwitchGraph& graph,
+              ForwardingTables& lft)
       : SwitchPaths(fabric, lids, graph, 0, lft),
         record_(*in_force.routing->turns),
         changes_(find_port_changes(*in_force.fabric, fabric, graph)),
@@ -357,9 +362,9 @@ class KeptPaths : SwitchPaths {
       return settle_anew(entries);
     });
     if (!done) return nullptr;
-    const auto record = make_record(turns_.list_channels());
-    record->layers.front().taken = std::move(taken_);
-    return record;
+    TurnRecord record = make_record(turns_.list_channels());
+    record.layers.front().taken = std::move(taken_);
+    return std::make_shared<const TurnRecord>(std::move(record));
   }
 
  private:
@@ -378,8 +383,8 @@ class KeptPaths : SwitchPaths {
       gained[link.sw.value()].set(link.port.value());
     was_served_.assign(kUnicastLids, 0);
     is_served_.assign(kUnicastLids, 0);
-    for (const ServedLid& served : record_.served) was_served_[served.lid.value()] = 1;
-    for (const ServedLid& served : list_served_lids(find_targets(fabric_, lids_)))
+    for (const TargetLid& served : record_.served) was_served_[served.lid.value()] = 1;
+    for (const TargetLid& served : list_served_lids(find_targets(fabric_, lids_)))
       is_served_[served.lid.value()] = 1;
     const ForwardingTables& old = record_.tables;
     for (const SwitchIdx sw : open_.indices()) {
@@ -518,13 +523,13 @@ class KeptPaths : SwitchPaths {
     if (!entry.met && take(entry, last, by_port_(entry.sw, entry.before))) return true;
     if (take(entry, last, now)) return true;
 
-    struct Way {
+    struct Candidate {
       std::size_t links;
       SwitchIdx to;
       Channel channel;
     };
 
-    std::vector<Way> ways;
+    std::vector<Candidate> ways;
     const std::size_t most =
         entry.met ? count_links(channels_.to[now], entry.lid, last) : open_.size() - 1;
     const std::uint32_t at = entry.sw.value();
@@ -532,9 +537,11 @@ class KeptPaths : SwitchPaths {
       const std::size_t links = count_links(channels_.to[c], entry.lid, last);
       if (links <= most && links < open_.size()) ways.push_back({links, channels_.to[c], c});
     }
-    std::ranges::stable_sort(ways, {}, [](const Way& way) { return std::pair{way.links, way.to}; });
-    const bool found =
-        std::ranges::any_of(ways, [&](const Way& way) { return take(entry, last, way.channel); });
+    std::ranges::stable_sort(ways, {}, [](const Candidate& way) {
+      return std::pair{way.links, way.to};
+    });
+    const bool found = std::ranges::any_of(
+        ways, [&](const Candidate& way) { return take(entry, last, way.channel); });
     has_moved_hosts_ = has_moved_hosts_ || (found && entry.met);
     return found;
   }
@@ -654,7 +661,7 @@ bool keep_switches_apart(const PreviousRoutes& in_force,
     return false;
   const SwitchGraph graph{fabric};
   ForwardingTables kept = tables.lft;
-  KeptPaths paths{in_force, fabric, lids, graph, kept};
+  PathsUpdate paths{in_force, fabric, lids, graph, kept};
   auto now = paths.run();
   if (now == nullptr) return false;
   if (paths.has_moved_hosts()) tables.load.by_edge.clear();

@@ -181,7 +181,7 @@ std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
   std::uint32_t hosts = 0, others = 0;
   for (const SwitchIdx sw : graph.by_guid()) {
     for (const Target& target : targets.of[sw]) {
-      const std::uint32_t turn = target.host ? hosts++ : others++;
+      const std::uint32_t turn = target.is_traffic() ? hosts++ : others++;
       for (std::uint32_t offset = 0; offset < 1u << target.lmc; ++offset) {
         all.push_back({Lid{static_cast<std::uint16_t>(target.base.value() + offset)},
                        columns.of(sw, turn + offset),

@@ -87,7 +87,7 @@ void ChannelLoad::clear() { load_.assign(load_.size(), 0); }
 LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const ForwardingTables& tables) {
   IndexVector<SwitchIdx, std::uint64_t> hosts(fabric.switch_count(), 0);
   for (const PortIdx port : fabric.peer.indices()) {
-    if (!fabric.is_end_port(port) || fabric.is_switch(fabric.node_of[port])) continue;
+    if (!fabric.is_host(port)) continue;
     const SwitchIdx sw = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
     if (sw != kNone<SwitchIdx>) ++hosts[sw];
   }

@@ -128,7 +128,7 @@ class Measurer {
 std::vector<PortIdx> find_hosts(const Fabric& fabric, const LidMap& lids) {
   std::vector<PortIdx> hosts;
   for (const PortIdx port : fabric.peer.indices()) {
-    if (!fabric.is_end_port(port) || fabric.is_switch(fabric.node_of[port])) continue;
+    if (!fabric.is_host(port)) continue;
     if (!fabric.is_switch(fabric.node_of[fabric.peer[port]])) continue;
     if (lids.base[port] != kUnassignedLid) hosts.push_back(port);
   }
@@ -314,7 +314,7 @@ class PathSetMeasurer {
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
       for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
         const PortIdx peer = fabric.peer[port];
-        if (peer == kNone<PortIdx> || fabric.is_switch(fabric.node_of[peer])) continue;
+        if (peer == kNone<PortIdx> || !fabric.is_host(peer)) continue;
         sources_.push_back(sw);
         break;
       }
@@ -328,7 +328,8 @@ class PathSetMeasurer {
       std::size_t end = value + 1;
       while (owner != kNone<PortIdx> && end < lids_.owner.size() && lids_.owner[end] == owner)
         ++end;
-      if (end - value > 1) compare(value, end, owner);
+      if (end - value > 1 && (is_switch(owner) || fabric_.is_host(owner)))
+        compare(value, end, owner);
       value = end;
     }
     return report_;
@@ -343,6 +344,10 @@ class PathSetMeasurer {
         if (!owned && row[lid] != kNoRoute) ++report_.unused_entries;
       }
     }
+  }
+
+  [[nodiscard]] bool is_switch(PortIdx port) const {
+    return fabric_.is_switch(fabric_.node_of[port]);
   }
 
   // Two paths are the same when they leave every switch on them by the same port.

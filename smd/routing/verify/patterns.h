@@ -25,7 +25,8 @@ struct TrafficPattern {
   std::vector<std::vector<HostNum>> sets;  // each host at most once
 };
 
-/// Hosts linked to a switch, with a LID: in node order, then by port.
+/// Hosts linked to a switch, with a LID: in node order, then by port. Adapters that send no data
+/// are none.
 [[nodiscard]] std::vector<PortIdx> find_hosts(const Fabric& fabric, const LidMap& lids);
 
 /// Everybody to everybody, oneself included, as a random destination would have it.

@@ -34,7 +34,7 @@ bool RouteSide::prepare() {
       const PortIdx peer = fabric_.peer[port];
       if (peer == kNone<PortIdx> || fabric_.is_switch(fabric_.node_of[peer])) continue;
       ++end_ports_[sw];
-      ++hosts_[sw];
+      if (fabric_.is_host(peer)) ++hosts_[sw];
       ++hosts;
     }
   }
@@ -86,6 +86,16 @@ SlMask RouteSide::offered(SwitchIdx sw, std::size_t lid) const {
   if (!path_sls_->covers(fabric_.switch_count(), destination)) return 0;
   const std::uint8_t sl_class = sl_classes_->class_of(path_sls_->sl(sw, destination));
   return sl_class == SlClasses::kNoClass ? SlMask{0} : static_cast<SlMask>(1u << sl_class);
+}
+
+std::vector<PortRef> list_no_data(const Fabric& fabric) {
+  std::vector<PortRef> out;
+  for (const auto& [port, demand] : fabric.demand) {
+    if (demand == 0 && !fabric.is_switch(fabric.node_of[port]))
+      out.push_back({fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
+  }
+  std::ranges::sort(out);
+  return out;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "smd/fabric/delta.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/verify/vl_flow.h"
 
@@ -43,7 +44,7 @@ class RouteSide {
   /// Whether its paths from hosts are counted as loads: the first LID of a host.
   [[nodiscard]] bool is_base_of_host(std::size_t lid) const {
     const PortIdx port = lids_.owner[lid];
-    return !fabric_.is_switch(fabric_.node_of[port]) && lids_.base[port].value() == lid;
+    return lids_.base[port].value() == lid && fabric_.is_host(port);
   }
 
   [[nodiscard]] PortNum entry(SwitchIdx sw, std::size_t lid) const {
@@ -132,6 +133,9 @@ struct ChangedEntry {
 
   friend auto operator<=>(const ChangedEntry&, const ChangedEntry&) = default;
 };
+
+/// Ports of adapters that send no data, ascending.
+[[nodiscard]] std::vector<PortRef> list_no_data(const Fabric& fabric);
 
 struct RouteChanges {
   IndexMatch stay;

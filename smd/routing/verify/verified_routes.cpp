@@ -24,6 +24,7 @@ class RouteUpdate {
     if (!now_.prepare() || !start_counts()) return false;
     const Fabric& fabric = now_.fabric();
     list_channels();
+    state_.no_data_ = list_no_data(fabric);
     everybody_.clear();
     for (const SwitchIdx sw : fabric.switch_node.indices()) everybody_.push_back(sw);
     resize(fabric.switch_count());
@@ -42,10 +43,12 @@ class RouteUpdate {
   bool update(const VerifiedRoutes& verified, const RoutesOnFabric& before) {
     before_.emplace(before);
     if (!now_.prepare() || !before_->prepare() || !are_alike(*before_, now_)) return false;
+    if (!has_same_hosts(verified)) return false;
     found_ = find_route_changes(*before_, now_);
     if (!found_) return false;
     resize(std::max(before_->fabric().switch_count(), now_.fabric().switch_count()));
     state_ = verified;
+    state_.no_data_ = list_no_data(now_.fabric());
     if (!state_.one_vl_) vl_writer_.emplace(state_.vl_turns_);
     if (!take_away_former()) return false;
     if (!found_->stay.as_before && !carry_over()) return false;
@@ -55,6 +58,22 @@ class RouteUpdate {
   }
 
  private:
+  /// Loads were counted of the hosts of `before`, and whoever stayed is one as it was. A snapshot
+  /// learns more of its nodes after its routes were checked.
+  [[nodiscard]] bool has_same_hosts(const VerifiedRoutes& verified) const {
+    if (list_no_data(before_->fabric()) != verified.no_data_) return false;
+    const auto all_in = [](const std::vector<PortRef>& some,
+                           const Fabric& other,
+                           const std::vector<PortRef>& others) {
+      return std::ranges::all_of(some, [&](const PortRef& port) {
+        return !other.find_node(port.node) || std::ranges::binary_search(others, port);
+      });
+    };
+    const std::vector<PortRef> now = list_no_data(now_.fabric());
+    return all_in(now, before_->fabric(), verified.no_data_) &&
+           all_in(verified.no_data_, now_.fabric(), now);
+  }
+
   /// Which turns of those on the paths are counted.
   enum class Turns : std::uint8_t { None, Changed, All };
 
@@ -418,6 +437,7 @@ class RouteUpdate {
     if (!start_counts()) return false;
     state_.pairs_by_hops_ = std::move(was.pairs_by_hops_);
     state_.packets_by_vl_ = was.packets_by_vl_;
+    state_.no_data_ = std::move(was.no_data_);
     state_.places_ = ChannelPlaces{now_.fabric().port_count() * vls()};
     for (const Channel channel : was.places_.channels()) {
       const PortIdx port{channel / vls()};

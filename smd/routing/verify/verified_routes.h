@@ -68,9 +68,10 @@ class VerifiedRoutes {
   TurnCounts turns_;
   VlTurnCounts vl_turns_;
   std::array<std::uint64_t, 16> packets_by_vl_{};  // between switches
-  IndexVector<PortIdx, std::uint64_t> load_;
-  std::vector<std::uint64_t> pairs_by_hops_;  // no 0 at the end
-  ChannelPlaces places_;                      // of the ports of switches
+  IndexVector<PortIdx, std::uint64_t> load_;       // of hosts
+  std::vector<PortRef> no_data_;                   // ascending: adapters' ports that were no hosts
+  std::vector<std::uint64_t> pairs_by_hops_;       // no 0 at the end
+  ChannelPlaces places_;                           // of the ports of switches
 };
 
 /// The check of `now`: by what differs, where `verified` is of `before`; else, or where it finds a

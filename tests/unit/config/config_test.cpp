@@ -64,6 +64,7 @@ auto_for = "permutations"
 auto_budget_ms = 500
 multicast_trees = "dual-path"
 weights = ["0x20:0", "0x0000000000000010:65535"]
+no_data = ["ufm-*", "0x30"]
 lid_min = 0x10
 mode = "basic"
 [qos]
@@ -91,6 +92,7 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
   EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
+  EXPECT_THAT(config.sm.no_data, ElementsAre("ufm-*", "0x30"));
   EXPECT_EQ(config.sm.lid_min, Lid{16});
   EXPECT_EQ(config.sm.mode, "basic");
   ASSERT_TRUE(config.qos.sl2vl);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "smd/fabric/builder.h"
 #include "smd/fabric/lid_map.h"
@@ -12,7 +14,11 @@
 namespace smd::test {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 TEST(Fabric, PortsOfANodeAreContiguousAndNumberedFromZero) {
   const Fabric f = fabric_from("S1-S2 S1-H1");
@@ -44,6 +50,133 @@ TEST(Fabric, EndPortsAreSwitchPortZeroAndConnectedAdapterPorts) {
   EXPECT_FALSE(f.is_end_port(port(f, "H1:0")));
   EXPECT_TRUE(f.is_end_port(port(f, "R1:1")));
   EXPECT_FALSE(f.is_end_port(port(f, "H2:1"))) << "its cable leads back to itself";
+}
+
+// Two hosts, a router, an aggregation node by its device and one by its description.
+Fabric with_idle_adapters(TrafficRules rules = {}) {
+  Fabric f = fabric_from("S1-H1 S1-H2 S1-R1 S1-H3 S1-H4");
+  NodeInfo& info = f.node_info[node(f, "H3")];
+  info.vendor_id = 0x2c9;
+  info.device_id = 0xcf09;
+  return *with_descriptions(
+      f,
+      {{f.node_guid[node(f, "H4")], "Mellanox Technologies Aggregation Node"}},
+      std::make_shared<const TrafficRules>(std::move(rules)));
+}
+
+std::vector<Guid> hosts_of(const Fabric& f) {
+  std::vector<Guid> hosts;
+  for (const PortIdx p : f.peer.indices()) {
+    if (f.is_host(p)) hosts.push_back(f.node_guid[f.node_of[p]]);
+  }
+  return hosts;
+}
+
+TEST(Traffic, AggregationNodesAndRoutersAreNoHosts) {
+  const Fabric f = with_idle_adapters();
+  EXPECT_THAT(hosts_of(f), ElementsAre(Guid{0x20100}, Guid{0x20200}));
+  EXPECT_EQ(count_no_data(f), (AdapterCounts{.aggregation_nodes = 2, .routers = 1}));
+  EXPECT_EQ(print_adapters(5, count_no_data(f)),
+            "5 adapters, 2 of them aggregation nodes, 1 router");
+  EXPECT_EQ(print_adapters(3, {}), "3 adapters");
+}
+
+TEST(Traffic, AnotherVendorsDeviceIsAHost) {
+  Fabric f = fabric_from("S1-H1");
+  f.node_info[node(f, "H1")].vendor_id = 0x1175;
+  f.node_info[node(f, "H1")].device_id = 0xcf09;
+  EXPECT_THAT(hosts_of(*with_traffic(f, nullptr)), SizeIs(1));
+}
+
+TEST(Traffic, TheOperatorExceptsByGuidAndByDescription) {
+  for (const char* said : {"0x20100", "0x20101", "H1", "H1*", "?1", "*1", "*", "H*1*"}) {
+    const std::vector<Guid> hosts = hosts_of(with_idle_adapters({.no_data = {said}}));
+    EXPECT_THAT(hosts, Not(Contains(Guid{0x20100}))) << said;
+    EXPECT_EQ(hosts.empty(), std::string(said) == "*") << said;
+  }
+  for (const char* said : {"0x20102", "H", "h1", "1", "??1", "H1?", "0xH1", ""})
+    EXPECT_THAT(hosts_of(with_idle_adapters({.no_data = {said}})), SizeIs(2)) << said;
+  EXPECT_EQ(count_no_data(with_idle_adapters({.no_data = {"H1"}})).excepted, 1u);
+}
+
+TEST(Traffic, AWeightGoesBeforeWhatANodeLooksLike) {
+  const Fabric f = with_idle_adapters(
+      {.weights = {{Guid{0x1001}, 3}, {Guid{0x20101}, 0}, {Guid{0x20301}, 1}, {Guid{0x20401}, 7}}});
+  EXPECT_THAT(hosts_of(f), ElementsAre(Guid{0x20200}, Guid{0x20300}, Guid{0x20400}));
+  EXPECT_EQ(f.demand_of(port(f, "S1:0")), 3u);
+  EXPECT_EQ(f.demand_of(end_port(f, "H1")), 0u);
+  EXPECT_EQ(f.demand_of(f.port_of(*f.find_node(Guid{0x20400}), PortNum{1})), 7u);
+}
+
+/// All of a snapshot, but what follows from it, put into a builder that began with nothing.
+std::shared_ptr<const Fabric> built_anew(const Fabric& f) {
+  FabricBuilder builder;
+  for (const NodeIdx n : f.node_guid.indices()) {
+    builder.add_node(f.node_info[n]);
+    builder.set_description(n, f.description[n]);
+    for (const PortIdx p : f.ports_of(n)) builder.set_port_guid(n, f.number_of(p), f.port_guid[p]);
+  }
+  for (const PortIdx p : f.peer.indices()) {
+    const PortIdx peer = f.peer[p];
+    if (peer != kNone<PortIdx>)
+      builder.add_link(f.node_of[p], f.number_of(p), f.node_of[peer], f.number_of(peer));
+  }
+  builder.set_traffic_rules(f.traffic_rules);
+  return builder.build(Epoch{1});
+}
+
+TEST(Traffic, AChangedSnapshotSaysWhatOneBuiltAnewSays) {
+  auto now = std::make_shared<const Fabric>(fabric_from("S1-H1 S1-H2 S1-R1 S1-H3 S1/9"));
+  const auto change = [&](const char* what, auto&& step) {
+    FabricBuilder builder(*now);
+    step(builder);
+    const auto before = std::exchange(now, builder.build(Epoch{2}));
+    EXPECT_EQ(now->demand, built_anew(*now)->demand) << what;
+    EXPECT_EQ(check_invariants(*now), "") << what;
+    return now->demand != before->demand;
+  };
+  const auto rules = [](TrafficRules say) {
+    return std::make_shared<const TrafficRules>(std::move(say));
+  };
+  const NodeIdx h1 = node(*now, "H1"), h2 = node(*now, "H2"), h3 = node(*now, "H3");
+  EXPECT_FALSE(change("nothing", [](FabricBuilder&) {}));
+  EXPECT_TRUE(change("a description", [&](FabricBuilder& b) {
+    b.set_description(h1, "Mellanox Technologies Aggregation Node");
+  }));
+  NodeInfo info = now->node_info[h2];
+  info.vendor_id = 0x2c9;
+  info.device_id = 0xcf09;
+  EXPECT_TRUE(change("a device", [&](FabricBuilder& b) { b.set_node_info(h2, info); }));
+  EXPECT_TRUE(change("rules", [&](FabricBuilder& b) {
+    b.set_traffic_rules(rules({.weights = {{Guid{0x1001}, 4}}, .no_data = {"H3"}}));
+  }));
+  EXPECT_TRUE(change("a name that is no longer meant",
+                     [&](FabricBuilder& b) { b.set_description(h3, "H4"); }));
+  EXPECT_TRUE(change("the GUID of a port that rules name", [&](FabricBuilder& b) {
+    for (unsigned p = 0; p <= 9; ++p)
+      b.set_port_guid(node(*now, "S1"), PortNum{static_cast<std::uint8_t>(p)}, Guid{0x77});
+  }));
+  EXPECT_TRUE(change("a node more", [](FabricBuilder& b) {
+    const NodeIdx n = b.add_node({.node_type = static_cast<std::uint8_t>(NodeType::Ca),
+                                  .num_ports = 1,
+                                  .node_guid = Guid{0x5000},
+                                  .device_id = 0xcf09,
+                                  .vendor_id = 0x2c9});
+    b.add_link(NodeIdx{0}, PortNum{9}, n, PortNum{1});
+  }));
+  EXPECT_FALSE(
+      change("a cable less", [](FabricBuilder& b) { b.remove_link(NodeIdx{0}, PortNum{9}); }));
+
+  // What is learned or said of it later, likewise.
+  const auto learned = [&](const char* what, std::shared_ptr<const Fabric> next) {
+    now = std::move(next);
+    EXPECT_EQ(now->demand, built_anew(*now)->demand) << what;
+  };
+  learned("names", with_descriptions(*now, {{Guid{0x20300}, "H3"}}, now->traffic_rules));
+  EXPECT_EQ(now->demand_of(end_port(*now, "H3")), 0u);
+  learned("the same names under other rules", with_descriptions(*now, {}, rules({.no_data = {}})));
+  EXPECT_EQ(now->demand_of(end_port(*now, "H3")), 1u);
+  learned("no rules", with_traffic(*now, nullptr));
 }
 
 TEST(Fabric, FindsNodesByGuid) {
@@ -184,6 +317,17 @@ const Violation kViolations[] = {
     {"ManagerNode", [](Fabric& f) { f.sm_node = NodeIdx{99}; }, "node does not exist"},
     {"ManagerPort", [](Fabric& f) { f.sm_port = port(f, "S2:1"); }, "not of its node"},
     {"ManagerSwitchPort", [](Fabric& f) { f.sm_port = port(f, "S1:1"); }, "port 0 of a switch"},
+    {"DemandOfANodeThatIsAnother",
+     [](Fabric& f) { f.description[node(f, "H1")] = "Mellanox Technologies Aggregation Node"; },
+     "demand is not what"},
+    {"DemandOfRulesThatAreOthers",
+     [](Fabric& f) {
+       f.traffic_rules = std::make_shared<const TrafficRules>(TrafficRules{.no_data = {"H2"}});
+     },
+     "demand is not what"},
+    {"DemandExtra",
+     [](Fabric& f) { f.demand.emplace_back(port(f, "H1:1"), 0); },
+     "demand is not what"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Invariants, ::testing::ValuesIn(kViolations), [](const auto& row) {

@@ -1,4 +1,5 @@
 #include "smd/manager/route_job.h"
+#include "smd/fabric/builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -154,11 +155,12 @@ TEST(RouteJob, PassesOnHowToOrient) {
   EXPECT_EQ(compute_routed(job).tables.orientation.rank[switch_named(*job.fabric, "S3")], 0u);
 }
 
-TEST(RouteJob, PassesOnWhatPortsDraw) {
+TEST(RouteJob, GoesByWhatPortsDraw) {
   //  Two cables from S1 to S2. What H1 draws fills one of them.
   RouteJob job =
       job_for(fabric_from_shared("S1:1-S2:1 S1:2-S2:2 H1-S2 H2-S2 H3-S2 H4-S2 H5-S1"), "minhop");
-  const Fabric& f = *job.fabric;
+  const std::shared_ptr<const Fabric> bare = job.fabric;
+  const Fabric& f = *bare;
   const PortIdx heavy = test::end_port(f, "H1");
   const auto beside = [&](const RoutingTables& tables) {
     unsigned count = 0;
@@ -168,7 +170,8 @@ TEST(RouteJob, PassesOnWhatPortsDraw) {
     return count;
   };
   EXPECT_EQ(beside(compute_routed(job).tables), 1u);
-  job.engine_options.weights = {{f.port_guid[heavy], 10}};
+  job.fabric = with_traffic(
+      f, std::make_shared<const TrafficRules>(TrafficRules{.weights = {{f.port_guid[heavy], 10}}}));
   EXPECT_EQ(beside(compute_routed(job).tables), 0u);
 }
 

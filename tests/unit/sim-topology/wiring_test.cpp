@@ -37,6 +37,82 @@ TEST(Hamming, SwitchesThatDifferInOneCoordinateAreJoined) {
   }
 }
 
+// Trees as they really are.
+
+constexpr const char* kTrunks = "pgft:down=8.6,up=1.4,parallel=1.2";  // 6 leaves, 4 spines, by twos
+
+std::map<unsigned, unsigned> trunk_widths(const FabricSpec& spec) {
+  std::map<unsigned, unsigned> count;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n) || coordinates(spec, n)[0] != 0) continue;
+    for (const auto& [peer, cables] : switch_neighbours(spec, n)) ++count[cables];
+  }
+  return count;
+}
+
+TEST(ImperfectTree, TrunksGetWiderAndNarrowerAndKeepAllCables) {
+  EXPECT_THAT(trunk_widths(draw(kTrunks)), ElementsAre(Pair(2u, 24u)));
+  const FabricSpec spec = draw(std::string(kTrunks) + ",uneven=100");
+  EXPECT_EQ(count_switch_links(spec), 48u);
+  EXPECT_THAT(trunk_widths(spec), ::testing::SizeIs(::testing::Gt(1u)));
+  EXPECT_EQ(check_spec(spec), "");
+}
+
+TEST(ImperfectTree, CablesAreMissingAndNobodyIsCutOff) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const FabricSpec spec = draw(std::string(kTrunks) + ",missing=39,seed=" + std::to_string(seed));
+    EXPECT_EQ(count_switch_links(spec), 9u) << "a spanning tree is left";
+    EXPECT_GT(diameter(spec), 0);
+  }
+}
+
+TEST(ImperfectTree, MoreThanCanBeMissingIsRefusedInOneLine) {
+  const auto spec = load_fabric(std::string(kTrunks) + ",missing=40");
+  ASSERT_FALSE(spec);
+  ASSERT_EQ(spec.error().size(), 1u);
+  EXPECT_EQ(print_fault(spec.error()[0]),
+            std::string(kTrunks) +
+                ",missing=40: missing=40 is too many: of 48 cables between switches 39 may be "
+                "missing before the tree falls apart");
+}
+
+TEST(ImperfectTree, EverySwitchHasAnAggregationNodeOnItsLastPort) {
+  const FabricSpec spec = draw("fat-tree:k=4,aggregation=1");
+  unsigned nodes = 0;
+  for (const NodeSpec& node : spec.nodes) {
+    if (node.type != NodeType::Switch) continue;
+    EXPECT_EQ(node.num_ports(), 5u);
+    const NodeSpec& last = spec.nodes[node.ports[5].peer_node];
+    EXPECT_EQ(last.description, "Mellanox Technologies Aggregation Node");
+    EXPECT_EQ(last.device_id, 0xcf09);
+    ++nodes;
+  }
+  EXPECT_EQ(nodes, 6u);
+  EXPECT_EQ(count_hosts(spec), 8u + 6u);
+  EXPECT_EQ(check_spec(spec), "");
+}
+
+TEST(ImperfectTree, HostsSitAtSpinesAndCablesAreSlow) {
+  const FabricSpec spec = draw("fat-tree:k=4,spine_hosts=3,slow=50,speed=NDR");
+  std::map<LinkSpeed, unsigned> ends;
+  unsigned at_spines = 0;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    if (coordinates(spec, n)[0] == 1) at_spines += hosts_on(spec, n);
+    for (const PortSpec& port : spec.nodes[n].ports) {
+      if (port.peer_node != kNoNode && is_switch(spec, port.peer_node)) ++ends[port.speed];
+    }
+  }
+  EXPECT_EQ(at_spines, 3u);
+  EXPECT_THAT(ends, ElementsAre(Pair(LinkSpeed::Hdr, 8u), Pair(LinkSpeed::Ndr, 8u)));
+}
+
+TEST(ImperfectTree, TheSameCallGivesTheSameBytesAndAnotherSeedOthers) {
+  const std::string call = "fat-tree:k=8,levels=3,uneven=30,missing=20,slow=10,seed=";
+  EXPECT_EQ(print_fabric(draw(call + "1")), print_fabric(draw(call + "1")));
+  EXPECT_NE(print_fabric(draw(call + "1")), print_fabric(draw(call + "2")));
+}
+
 struct DragonflyShape {
   const char* call;
   unsigned groups, globals_per_router, global_trunk, local_trunk;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
@@ -349,10 +350,11 @@ TEST(Keep, WhatALostCableCarriedGoesWhereLinksAreFast) {
 }
 
 TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
-  const Fabric f = fabric_from(kBehind);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H1")], 50}};
-  const std::vector<unsigned> by_port = leaving_without_fourth(f, request);
+  const Fabric bare = fabric_from(kBehind);
+  const Fabric f = *with_traffic(bare,
+                                 std::make_shared<const TrafficRules>(TrafficRules{
+                                     .weights = {{bare.port_guid[end_port(bare, "H1")], 50}}}));
+  const std::vector<unsigned> by_port = leaving_without_fourth(f, {});
   EXPECT_EQ(by_port[1], 1u) << "the one of H1";
   EXPECT_EQ(by_port[2] + by_port[3], 7u);
 }

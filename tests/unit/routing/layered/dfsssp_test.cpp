@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "smd/fabric/builder.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
@@ -161,10 +162,14 @@ TEST(Dfsssp, AnIoNodeThatNobodyCountsLeavesItsLinkToOthers) {
   EXPECT_EQ(egress(even, "H3"), 1u);
   EXPECT_EQ(egress(even, "H4"), 2u);
   EXPECT_EQ(egress(even, "H5"), 1u);
-  const RoutingTables idle = dfsssp(f, lids, {.options = {.weights = {{io, 0}}}});
+  const auto weighed = [&](std::uint32_t weight) {
+    return *with_traffic(
+        f, std::make_shared<const TrafficRules>(TrafficRules{.weights = {{io, weight}}}));
+  };
+  const RoutingTables idle = dfsssp(weighed(0), lids);
   EXPECT_EQ(egress(idle, "H4"), 1u);
   EXPECT_EQ(egress(idle, "H5"), 2u);
-  const RoutingTables busy = dfsssp(f, lids, {.options = {.weights = {{io, 5}}}});
+  const RoutingTables busy = dfsssp(weighed(5), lids);
   EXPECT_EQ(egress(busy, "H4"), 2u);
   EXPECT_EQ(egress(busy, "H5"), 2u);
 }

@@ -27,7 +27,7 @@ struct Net {
         dependencies(graph) {}
 
   [[nodiscard]] BalancedTrees trees(TreeStyle style = {}) const {
-    return build_balanced_trees(fabric, lids, graph, targets, {}, style);
+    return build_balanced_trees(fabric, lids, graph, targets, style);
   }
 
   [[nodiscard]] Channel channel(std::string_view from, std::string_view to) const {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim-backend/topology/snapshot.h"
+#include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
 #include "tests/unit/routing/support/changing_fabric.h"
@@ -416,13 +417,13 @@ TEST(Nue, AFasterLinkCarriesMore) {
 }
 
 TEST(Nue, AHostThatDrawsMoreHasACableForItself) {
-  const Fabric f = fabric_from(kTrunk);
+  const Fabric bare = fabric_from(kTrunk);
+  const PortIdx heavy = end_port(bare, "H1");
+  const Fabric f = *with_traffic(bare,
+                                 std::make_shared<const TrafficRules>(
+                                     TrafficRules{.weights = {{bare.port_guid[heavy], 100}}}));
   const LidMap lids = lids_in_order(f);
-  const PortIdx heavy = end_port(f, "H1");
-  const RoutingTables tables =
-      find_engine("nue")
-          ->compute(f, lids, {.options = {.weights = {{f.port_guid[heavy], 100}}}, .max_vls = 1})
-          .value();
+  const RoutingTables tables = nue(f, lids, 1);
   const PortNum its = tables.lft.route(switch_named(f, "S1"), lids.base[heavy]);
   EXPECT_EQ(leaving(f, lids, tables)[its.value()], 1u);
 }

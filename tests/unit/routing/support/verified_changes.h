@@ -1,5 +1,6 @@
 // Fabrics that change again and again, and whether the check by what differs says what the full one
-// says: of the routes of an engine, and of routes with one bad entry.
+// says: of the routes of an engine, and of routes with one bad entry; also where it is learned
+// later who sends data.
 #pragma once
 
 #include <rapidcheck.h>
@@ -10,6 +11,7 @@
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
+#include "smd/fabric/builder.h"
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/verified_routes.h"
 #include "tests/unit/routing/support/changing_fabric.h"
@@ -144,8 +146,13 @@ class VerifiedChanges {
   void run(int changes, int mutants) {
     begin();
     for (; changes > 0; --changes) {
+      if (pick(0, 5) == 0) {
+        rules_ = any_rules();
+        step_->view.fabric = *with_traffic(step_->view.fabric, rules_);
+      }
+      if (pick(0, 5) == 0) rules_ = any_rules();
       fabric_.change(pick(1, 2));
-      auto next = std::make_unique<Step>(Step{fabric_.view(), {}});
+      auto next = std::make_unique<Step>(Step{view(), {}});
       if (!compute(*next)) {
         begin();
         continue;
@@ -173,12 +180,36 @@ class VerifiedChanges {
     RoutingTables routing;
   };
 
+  ChangingFabric::View view() const {
+    ChangingFabric::View view = fabric_.view();
+    view.fabric = *with_traffic(view.fabric, rules_);
+    return view;
+  }
+
+  /// An adapter sends no data, or a port draws more than others.
+  [[nodiscard]] std::shared_ptr<const TrafficRules> any_rules() const {
+    const Fabric& fabric = step_->view.fabric;
+    const NodeIdx node{
+        static_cast<std::uint32_t>(pick(0, static_cast<int>(fabric.node_count()) - 1))};
+    TrafficRules rules;
+    if (pick(0, 2) == 0) return nullptr;
+    if (fabric.is_switch(node) || pick(0, 1) == 0) {
+      for (const PortIdx port : fabric.ports_of(node)) {
+        if (fabric.is_end_port(port))
+          rules.weights = {{fabric.port_guid[port], static_cast<std::uint32_t>(pick(0, 3))}};
+      }
+    } else {
+      rules.no_data.push_back(fmt::format("0x{:x}", fabric.node_guid[node].value()));
+    }
+    return std::make_shared<const TrafficRules>(std::move(rules));
+  }
+
   static RoutesOnFabric of(const Step& step) {
     return {&step.view.fabric, &step.view.lids, &step.routing};
   }
 
   void begin() {
-    step_ = std::make_unique<Step>(Step{fabric_.view(), {}});
+    step_ = std::make_unique<Step>(Step{view(), {}});
     verified_ = nullptr;
     if (compute(*step_, true)) verified_ = VerifiedRoutes::build(of(*step_));
   }
@@ -294,6 +325,7 @@ class VerifiedChanges {
   std::string engine_;
   unsigned max_vls_;
   std::unique_ptr<Step> step_;
+  std::shared_ptr<const TrafficRules> rules_;
   std::shared_ptr<const VerifiedRoutes> verified_;
   int by_changes_ = 0, in_full_ = 0;
 };
@@ -315,6 +347,8 @@ inline const std::vector<RegularCase>& regular_cases() {
   static const std::vector<RegularCase> all{
       {"fat-tree:k=4,levels=3", {"updn", "ftree", "minhop", "nue", "dfsssp", "lash", "itb-vl"}},
       {"fat-tree:k=6,levels=2", {"updn", "ftree", "minhop", "nue", "dfsssp"}},
+      {"fat-tree:k=6,levels=2,missing=2,aggregation=1",
+       {"updn", "ftree", "minhop", "nue", "dfsssp"}},
       {"torus:dims=4.4,hosts=1", {"updn", "dor", "nue", "dfsssp", "lash", "itb-vl"}},
       {"torus:dims=3.3.2,hosts=2", {"updn", "dor", "nue", "dfsssp", "lash"}},
       {"dragonfly:a=4,h=1,c=2", {"updn", "dragonfly", "nue", "dfsssp", "lash", "itb-vl"}},

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/tree_balance.h"
@@ -187,14 +188,19 @@ TEST(BalanceReport, IsPrintedWithTheShareOfTheMean) {
             "channel load: mean 0.0, standard deviation 0.0 (0.00 of the mean), highest 0");
 }
 
+// The fabric with weights of its hosts, in the order of their GUIDs.
+Fabric weighed(const Fabric& f,
+               std::initializer_list<std::pair<const char*, std::uint32_t>> hosts) {
+  TrafficRules rules;
+  for (const auto& [host, weight] : hosts)
+    rules.weights.emplace_back(f.port_guid[end_port(f, host)], weight);
+  return *with_traffic(f, std::make_shared<const TrafficRules>(std::move(rules)));
+}
+
 TEST(Demand, CountsEndPortsAndWhatTheyDraw) {
-  const Fabric f = fabric_from("S1-S2 S2-S3 H1-S1 H2-S1 H3-S2");
-  const LidMap lids = lids_in_order(f);
-  Targets targets = find_targets(f, lids);
-  const std::vector<std::pair<Guid, std::uint32_t>> weights{{f.port_guid[end_port(f, "H1")], 5},
-                                                            {f.port_guid[end_port(f, "H3")], 0}};
-  apply_weights(f, weights, targets);
-  const Demand demand = find_demand(targets);
+  const Fabric bare_of_rules = fabric_from("S1-S2 S2-S3 H1-S1 H2-S1 H3-S2");
+  const Fabric f = weighed(bare_of_rules, {{"H1", 5}, {"H3", 0}});
+  const Demand demand = find_demand(find_targets(f, lids_in_order(f)));
   EXPECT_THAT(demand.sends.raw(), ElementsAre(2u, 0u, 0u));
   EXPECT_THAT(demand.receives.raw(), ElementsAre(6u, 0u, 0u));
 
@@ -206,12 +212,11 @@ TEST(Demand, CountsEndPortsAndWhatTheyDraw) {
 
 TEST(Weights, AHeavyHostGetsAWayOfItsOwn) {
   //  S1 reaches S2 over S3 and S4. H2 draws as much as the three others together.
-  const Fabric f = fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 S1-H1 S2-H2 S2-H3 S2-H4 S2-H5");
+  const Fabric f =
+      weighed(fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 S1-H1 S2-H2 S2-H3 S2-H4 S2-H5"), {{"H2", 3}});
   const LidMap lids = lids_in_order(f);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H2")], 3}};
   for (const char* engine : {"minhop", "updn"}) {
-    const RoutingTables tables = compute(engine, f, lids, request);
+    const RoutingTables tables = compute(engine, f, lids);
     const unsigned heavy = egress_of(f, lids, tables.lft, "S1", "H2");
     for (const char* host : {"H3", "H4", "H5"})
       EXPECT_NE(egress_of(f, lids, tables.lft, "S1", host), heavy) << engine;
@@ -219,13 +224,13 @@ TEST(Weights, AHeavyHostGetsAWayOfItsOwn) {
 }
 
 TEST(Weights, AHeavyHostGetsOneOfManyCablesForItself) {
-  const Fabric f = fabric_from(
-      "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4 S1-H1 S2-H2 S2-H3 S2-H4 S2-H5 S2-H6 S2-H7");
+  const Fabric f = weighed(
+      fabric_from(
+          "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4 S1-H1 S2-H2 S2-H3 S2-H4 S2-H5 S2-H6 S2-H7"),
+      {{"H2", 3}});
   const LidMap lids = lids_in_order(f);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H2")], 3}};
   for (const char* engine : {"minhop", "updn"}) {
-    const RoutingTables tables = compute(engine, f, lids, request);
+    const RoutingTables tables = compute(engine, f, lids);
     const unsigned heavy = egress_of(f, lids, tables.lft, "S1", "H2");
     for (const char* host : {"H3", "H4", "H5", "H6", "H7"})
       EXPECT_NE(egress_of(f, lids, tables.lft, "S1", host), heavy) << engine;
@@ -236,22 +241,20 @@ TEST(Weights, AHeavyHostGetsOneOfManyCablesForItself) {
 constexpr const char* kDiamond = "S1:1-S2:1 S1:2-S3:1 S2:2-S4:1 S3:2-S4:2 S1-H1 S2-H2 S3-H3 S4-H4";
 
 TEST(Weights, CountOnWaysWithoutAChoiceToo) {
-  const Fabric f = fabric_from(kDiamond);
+  const Fabric f = weighed(fabric_from(kDiamond), {{"H2", 9}});
   const LidMap lids = lids_in_order(f);
-  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 1u);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H2")], 9}};
-  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids, request).lft, "S1", "H4"), 2u);
+  const Fabric even = fabric_from(kDiamond);
+  EXPECT_EQ(egress_of(even, lids, compute("minhop", even, lids).lft, "S1", "H4"), 1u);
+  EXPECT_EQ(egress_of(f, lids, compute("minhop", f, lids).lft, "S1", "H4"), 2u);
 }
 
 TEST(Weights, CountAmongTheSecondLidsOfPortsToo) {
   //  First LIDs: H2, H3 and H4 take the cables 1, 2 and 3. Second ones: H2's takes 2, H3's, which
   //  draws most, 1; to H4's, which may have either, 2 is the lighter.
-  const Fabric f = fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1-H1 S2-H2 S2-H3 S2-H4");
+  const Fabric f =
+      weighed(fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1-H1 S2-H2 S2-H3 S2-H4"), {{"H3", 9}});
   const LidMap lids = lids_in_order(f, 1);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H3")], 9}};
-  const RoutingTables tables = compute("minhop", f, lids, request);
+  const RoutingTables tables = compute("minhop", f, lids);
   const auto exits = [&](const char* host) {
     const unsigned base = lids.base[end_port(f, host)].value();
     const auto egress = [&](unsigned lid) {
@@ -266,12 +269,11 @@ TEST(Weights, CountAmongTheSecondLidsOfPortsToo) {
 
 TEST(Weights, AnIoNodeThatDoesNotCountLeavesTheRestEven) {
   //  H2 draws nothing that counts: H3 and H4 get a way each, whatever its own is.
-  const Fabric f = fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 S1-H1 S2-H2 S2-H3 S2-H4");
+  const Fabric f =
+      weighed(fabric_from("S1-S3 S1-S4 S2-S3 S2-S4 S1-H1 S2-H2 S2-H3 S2-H4"), {{"H2", 0}});
   const LidMap lids = lids_in_order(f);
-  RoutingRequest request;
-  request.options.weights = {{f.port_guid[end_port(f, "H2")], 0}};
   for (const char* engine : {"minhop", "updn"}) {
-    const RoutingTables tables = compute(engine, f, lids, request);
+    const RoutingTables tables = compute(engine, f, lids);
     EXPECT_NE(egress_of(f, lids, tables.lft, "S1", "H3"),
               egress_of(f, lids, tables.lft, "S1", "H4"))
         << engine;
