@@ -219,9 +219,10 @@ TEST(Instance, CalledAfterAPortManagesThatPort) {
 TEST(Instance, NamesAreThoseOfUnits) {
   for (const char* good : {"a", "0x0002c9030002fb06", "rail-1", "mlx5_0.1"})
     EXPECT_TRUE(is_instance_name(good)) << good;
-  for (const std::string bad :
-       {"", "..", "a/b", "-a", ".a", "a b", "a\n", std::string(65, 'a').c_str()})
+  for (const std::string& bad :
+       std::vector<std::string>{"", "..", "a/b", "-a", ".a", "a b", "a\n", std::string(65, 'a')})
     EXPECT_FALSE(is_instance_name(bad)) << bad;
+  EXPECT_TRUE(is_instance_name(std::string(64, 'a')));
 }
 
 }  // namespace
