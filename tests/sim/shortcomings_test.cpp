@@ -109,6 +109,18 @@ TEST_F(OnePortMoreThanLids, ComesInWhenAnotherLeaves) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+TEST_F(OnePortMoreThanLids, IsNoReasonToDiscoverEverythingAgain) {
+  subnet.run_for(std::chrono::seconds(3));  // what is read at leisure
+  std::size_t asked = 0;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    asked += is_about(smp, AttributeId::NodeInfo);
+    return true;
+  };
+  subnet.run_for(std::chrono::seconds(120));
+  EXPECT_EQ(asked, 0u) << "sweeps ask switches for changes, and there are none";
+  EXPECT_EQ(subnet.manager.last_cycle()->ports_without_lid, 1u);
+}
+
 TEST(OneBlockMoreThanLids, ComesInWhenTheOptionIsChanged) {
   // Eight blocks of four, and three LIDs below them.
   SimulatedSubnetOptions options = with_lids(35, 2);
