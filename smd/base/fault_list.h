@@ -21,13 +21,15 @@ class FaultList {
     add_lazily(line, [&] { return std::move(message); });
   }
 
+  /// At a column of a line.
+  void add(int line, int column, std::string message) {
+    add_to(fmt::format("{}:{}", file_, line), column, [&] { return std::move(message); });
+  }
+
   /// `message` is called only where the fault is one of the first.
   template <class Message>
   void add_lazily(int line, Message&& message) {
-    if (faults_.size() < most_)
-      faults_.push_back({file_, line, message()});
-    else
-      ++more_;
+    add_to(file_, line, message);
   }
 
   [[nodiscard]] bool empty() const { return faults_.empty(); }
@@ -39,6 +41,14 @@ class FaultList {
   }
 
  private:
+  template <class Message>
+  void add_to(std::string where, int number, Message&& message) {
+    if (faults_.size() < most_)
+      faults_.push_back({std::move(where), number, message()});
+    else
+      ++more_;
+  }
+
   std::string file_;
   std::size_t most_;
   Faults faults_;

@@ -1,12 +1,14 @@
 #include "smd/base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+
+#include "smd/base/strong_id.h"
 
 namespace smd {
 namespace {
@@ -110,6 +112,14 @@ std::optional<HostPort> parse_host_port(const std::string& text) {
     return std::nullopt;
   }
   return out;
+}
+
+fmt::appender append_decimal(fmt::appender out, unsigned long long number) {
+  return fmt::format_to(out, "{}", number);
+}
+
+fmt::appender append_hex64(fmt::appender out, unsigned long long number) {
+  return fmt::format_to(out, "0x{:016x}", number);
 }
 
 }  // namespace smd

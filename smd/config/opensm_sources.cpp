@@ -61,35 +61,8 @@ std::string_view without_quotes(std::string_view value) {
   return value.front() == '"' || value.front() == '\'' ? value.substr(1, value.size() - 2) : value;
 }
 
-constexpr std::size_t kMostFaults = 20;
-
-/// Faults with columns; the first of them.
-class PlacedFaults {
- public:
-  explicit PlacedFaults(std::string file) : file_(std::move(file)) {}
-
-  void add(int line, int column, std::string message) {
-    if (faults_.size() < kMostFaults)
-      faults_.push_back({print_place(file_, line), column, std::move(message)});
-    else
-      ++more_;
-  }
-
-  [[nodiscard]] bool empty() const { return faults_.empty(); }
-
-  [[nodiscard]] Faults take() {
-    if (more_ > 0) faults_.push_back({file_, 0, fmt::format("and {} more faults", more_)});
-    return std::move(faults_);
-  }
-
- private:
-  std::string file_;
-  Faults faults_;
-  std::size_t more_ = 0;
-};
-
 /// Checks a line and says what keeps it from being read.
-bool is_readable(std::string_view line, int number, PlacedFaults& faults) {
+bool is_readable(std::string_view line, int number, FaultList& faults) {
   if (const std::size_t at = find_binary(line); at != std::string_view::npos) {
     faults.add(number,
                static_cast<int>(at) + 1,
@@ -170,11 +143,11 @@ std::string_view nearest_flag(std::string_view name) {
 class FlagReader {
  public:
   FlagReader(std::vector<Word> words, std::string where)
-      : words_(std::move(words)), where_(std::move(where)) {}
+      : words_(std::move(words)), where_(std::move(where)), faults_(where_) {}
 
   Parsed<OpensmFlags> read() {
     for (at_ = 0; at_ < words_.size(); ++at_) read_word(words_[at_]);
-    if (!faults_.empty()) return tl::unexpected(std::move(faults_));
+    if (!faults_.empty()) return tl::unexpected(faults_.take());
     return std::move(out_);
   }
 
@@ -290,7 +263,7 @@ class FlagReader {
   }
 
   void complain(int column, std::string message) {
-    if (faults_.size() < kMostFaults) faults_.push_back({where_, column, std::move(message)});
+    faults_.add(column, std::move(message));
   }
 
   std::vector<Word> words_;
@@ -298,7 +271,7 @@ class FlagReader {
   std::size_t at_ = 0;
   unsigned log_flags_ = 3;
   OpensmFlags out_;
-  Faults faults_;
+  FaultList faults_;
 };
 
 bool is_variable(std::string_view name) {
@@ -429,7 +402,7 @@ class StartReader {
 
   std::string_view rest_;
   std::string file_;
-  PlacedFaults faults_;
+  FaultList faults_;
   int number_ = 0;
   OpensmStart out_;
 };
@@ -439,7 +412,7 @@ class StartReader {
 Parsed<std::vector<OpensmSetting>> parse_opensm_conf(std::string_view text,
                                                      const std::string& file) {
   std::vector<OpensmSetting> out;
-  PlacedFaults faults(file);
+  FaultList faults(file);
   int number = 0;
   while (!text.empty()) {
     ++number;

@@ -1,0 +1,346 @@
+#include <algorithm>
+#include <bitset>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "smd/routing/incremental/changes.h"
+#include "smd/routing/nue/paths_of_switches.h"
+#include "smd/routing/nue/switch_paths.h"
+#include "smd/routing/nue/turn_set.h"
+
+namespace smd {
+namespace {
+
+constexpr std::size_t kPorts = 256;
+
+/// Out of routes that PathsOfSwitches led. What the engine changed since then is entered into the
+/// turns that are taken: entries that packets of hosts meet as they are, or on another shortest
+/// path, of the others any that closes no cycle. Where there is none for a LID, all its entries
+/// that hosts do not meet are chosen again. LIDs that nothing changed for are not looked at.
+class PathsUpdate : SwitchPaths {
+ public:
+  PathsUpdate(const PreviousRoutes& in_force,
+              const Fabric& fabric,
+              const LidMap& lids,
+              const SwitchGraph& graph,
+              ForwardingTables& lft)
+      : SwitchPaths(fabric, lids, graph, 0, lft),
+        record_(*in_force.routing->turns),
+        changes_(find_port_changes(*in_force.fabric, fabric, graph)),
+        map_(record_.graph, graph, changes_.before),
+        by_port_before_(record_.graph),
+        turns_(channels_, carry_order(record_.layers.front().order, map_, order_channels())),
+        taken_(channels_, *record_.layers.front().taken, map_),
+        changed_here_(graph.switches(), 0),
+        open_(graph.switches(), 0) {}
+
+  /// Paths of hosts are others than the engine made them.
+  [[nodiscard]] bool has_moved_hosts() const { return has_moved_hosts_; }
+
+  /// Null when something cannot go: the tables are of no use then.
+  std::shared_ptr<const TurnRecord> run() {
+    list_changed();
+    for_each_changed([this](std::span<const Changed> entries) {
+      count_turns(entries, false);
+      return true;
+    });
+    if (!taken_.fill(turns_)) return nullptr;
+    const bool done = for_each_changed([this](std::span<const Changed> entries) {
+      if (settle(entries)) {
+        count_turns(entries, true);
+        return true;
+      }
+      return settle_anew(entries);
+    });
+    if (!done) return nullptr;
+    TurnRecord record = make_record(turns_.list_channels());
+    record.layers.front().taken = std::move(taken_);
+    return std::make_shared<const TurnRecord>(std::move(record));
+  }
+
+ private:
+  struct Changed {
+    Lid lid;
+    SwitchIdx sw;
+    PortNum before;
+    bool met = false;
+  };
+
+  /// Entries that are others than in force, and those over links that were not there; of LIDs that
+  /// came or went all. By LID.
+  void list_changed() {
+    std::vector<std::bitset<kPorts>> gained(open_.size());
+    for (const PortChanges::Gained& link : changes_.gained)
+      gained[link.sw.value()].set(link.port.value());
+    was_served_.assign(kUnicastLids, 0);
+    is_served_.assign(kUnicastLids, 0);
+    for (const TargetLid& served : record_.served) was_served_[served.lid.value()] = 1;
+    for (const TargetLid& served : list_served_lids(find_targets(fabric_, lids_)))
+      is_served_[served.lid.value()] = 1;
+    const ForwardingTables& old = record_.tables;
+    for (const SwitchIdx sw : open_.indices()) {
+      const SwitchIdx row = changes_.before[sw];
+      const std::bitset<kPorts>& new_links = gained[sw.value()];
+      const bool same = row != kNone<SwitchIdx> && lft_.shares_row(sw, old, row);
+      if (same && new_links.none() && was_served_ == is_served_) continue;
+      const std::span<const PortNum> now = lft_.row(sw);
+      const std::span<const PortNum> then =
+          row == kNone<SwitchIdx> ? std::span<const PortNum>{} : old.row(row);
+      for (std::size_t lid = 1; lid < now.size(); ++lid) {
+        if (was_served_[lid] == 0 && is_served_[lid] == 0) continue;
+        const PortNum before = lid < then.size() ? then[lid] : kNoRoute;
+        if (now[lid] != before || new_links[now[lid].value()] ||
+            was_served_[lid] != is_served_[lid])
+          changed_.push_back({Lid{static_cast<std::uint16_t>(lid)}, sw, before});
+      }
+    }
+    std::ranges::stable_sort(changed_, {}, &Changed::lid);
+  }
+
+  /// By LID, until `visit` returns false, which is returned.
+  template <class Visit>
+  bool for_each_changed(Visit visit) {
+    for (auto first = changed_.begin(); first != changed_.end();) {
+      const auto behind = std::find_if(
+          first, changed_.end(), [&](const Changed& each) { return each.lid != first->lid; });
+      const std::span<const Changed> entries{first, behind};
+      for (const Changed& each : entries) changed_here_[each.sw] = 1;
+      const bool go_on = visit(entries);
+      for (const Changed& each : entries) changed_here_[each.sw] = 0;
+      if (!go_on) return false;
+      first = behind;
+    }
+    return true;
+  }
+
+  /// As it was in force, if the link is still there.
+  [[nodiscard]] Channel next_before(SwitchIdx sw, Lid lid) const {
+    const SwitchIdx row = changes_.before[sw];
+    if (row == kNone<SwitchIdx>) return kNoChannel;
+    const Channel was = by_port_before_(row, record_.tables.route(row, lid));
+    return was == kNoChannel ? kNoChannel : map_.now[was];
+  }
+
+  /// The turns that begin or end with one of the entries: as they are, or away as they were.
+  void count_turns(std::span<const Changed> entries, bool add) {
+    const Lid lid = entries.front().lid;
+    if ((add ? is_served_ : was_served_)[lid.value()] == 0) return;
+    const auto entry = [&](SwitchIdx sw) { return add ? next(sw, lid) : next_before(sw, lid); };
+    const auto count = [&](Channel in, Channel out) {
+      add ? taken_.add(in, out) : taken_.remove(in, out);
+    };
+    for (const Changed& each : entries) {
+      const Channel own = entry(each.sw);
+      if (own == kNoChannel) continue;
+      if (const Channel onward = entry(channels_.to[own]); onward != kNoChannel) count(own, onward);
+      for_each_from(each.sw, [&](SwitchIdx from, Channel into) {
+        if (changed_here_[from] == 0 && entry(from) == into) count(into, own);
+        return true;
+      });
+    }
+  }
+
+  /// `visit(neighbour, channel from there)` until it is false, which is returned.
+  template <class Visit>
+  bool for_each_from(SwitchIdx sw, Visit visit) const {
+    for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+      if (!visit(channels_.to[c], channels_.reverse[c])) return false;
+    }
+    return true;
+  }
+
+  /// Enters the turn to the entry of the next switch, and those of switches that hand over to `sw`,
+  /// but for open ones, which are asked when it is up to them.
+  bool enter(SwitchIdx sw, Lid lid, SwitchIdx last, Channel channel) {
+    if (channel == kNoChannel) return false;
+    const SwitchIdx to = channels_.to[channel];
+    const std::size_t known = entered_.size();
+    const auto add = [this](Channel in, Channel out) {
+      entered_.emplace_back(in, out);
+      return turns_.add(in, out);
+    };
+    bool free = true;
+    if (to != last) {
+      const Channel onward = open_[to] != 0 ? kNoChannel : next(to, lid);
+      free = onward != kNoChannel && add(channel, onward);
+    }
+    free =
+        free && for_each_from(sw, [&](SwitchIdx from, Channel into) {
+          return from == last || open_[from] != 0 || next(from, lid) != into || add(into, channel);
+        });
+    if (free) {
+      turns_.keep();
+    } else {
+      turns_.take_back();
+      entered_.resize(known);
+    }
+    return free;
+  }
+
+  /// By a packet of a sender.
+  [[nodiscard]] bool is_met(SwitchIdx sw, Lid lid) {
+    reached_.assign(1, sw);
+    for (std::size_t i = 0; i < reached_.size(); ++i) {
+      if (sends_[reached_[i]] != 0 || reached_.size() > open_.size()) return true;
+      for_each_from(reached_[i], [&](SwitchIdx from, Channel into) {
+        if (next(from, lid) == into) reached_.push_back(from);
+        return true;
+      });
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::size_t count_links(SwitchIdx sw, Lid lid, SwitchIdx last) const {
+    std::size_t links = 0;
+    for (; sw != last && links < open_.size(); ++links) {
+      const Channel channel = open_[sw] != 0 ? kNoChannel : next(sw, lid);
+      if (channel == kNoChannel) return open_.size();
+      sw = channels_.to[channel];
+    }
+    return links;
+  }
+
+  bool take(const Changed& entry, SwitchIdx last, Channel channel) {
+    if (!enter(entry.sw, entry.lid, last, channel)) return false;
+    lft_.set_route(entry.sw, entry.lid, graph_.edge(channel).port);
+    open_[entry.sw] = 0;
+    return true;
+  }
+
+  /// As in force where hosts do not meet it, as the engine has it, or else the shortest way, over
+  /// the lowest switch, so that different LIDs turn at the same few.
+  bool choose(const Changed& entry, SwitchIdx last) {
+    const Channel now = next(entry.sw, entry.lid);
+    if (!entry.met && take(entry, last, by_port_(entry.sw, entry.before))) return true;
+    if (take(entry, last, now)) return true;
+
+    struct Candidate {
+      std::size_t links;
+      SwitchIdx to;
+      Channel channel;
+    };
+
+    std::vector<Candidate> ways;
+    const std::size_t most =
+        entry.met ? count_links(channels_.to[now], entry.lid, last) : open_.size() - 1;
+    const std::uint32_t at = entry.sw.value();
+    for (Channel c = channels_.first[at]; c < channels_.first[at + 1]; ++c) {
+      const std::size_t links = count_links(channels_.to[c], entry.lid, last);
+      if (links <= most && links < open_.size()) ways.push_back({links, channels_.to[c], c});
+    }
+    std::ranges::stable_sort(ways, {}, [](const Candidate& way) {
+      return std::pair{way.links, way.to};
+    });
+    const bool found = std::ranges::any_of(
+        ways, [&](const Candidate& way) { return take(entry, last, way.channel); });
+    has_moved_hosts_ = has_moved_hosts_ || (found && entry.met);
+    return found;
+  }
+
+  bool settle(std::span<const Changed> entries) {
+    const Lid lid = entries.front().lid;
+    const SwitchIdx last = last_of(lid);
+    entered_.clear();
+    if (is_served_[lid.value()] == 0) return true;
+    left_.clear();
+    for (Changed each : entries) {
+      if (each.sw == last || lft_.route(each.sw, lid) == kNoRoute) continue;
+      each.met = !is_of_switch(lid) && sends_[last] != 0 && is_met(each.sw, lid);
+      left_.push_back(each);
+    }
+    for (const Changed& each : left_) open_[each.sw] = 1;
+    for (bool found = true; found && !left_.empty();)
+      found = std::erase_if(left_, [&](const Changed& each) { return choose(each, last); }) > 0;
+    for (const Changed& each : left_) open_[each.sw] = 0;
+    return left_.empty();
+  }
+
+  /// All entries of the LID that hosts do not meet, from the nearest switch on: as they are where
+  /// that goes.
+  bool settle_anew(std::span<const Changed> entries) {
+    const Lid lid = entries.front().lid;
+    const SwitchIdx last = last_of(lid);
+    for (const auto& [in, out] : entered_) {
+      if (!taken_.is_taken(in, out)) turns_.remove(in, out);
+    }
+    // Of what did not change, all turns that are still counted.
+    for (const SwitchIdx sw : open_.indices()) {
+      const Channel in = was_served_[lid.value()] != 0 ? next_before(sw, lid) : kNoChannel;
+      if (in == kNoChannel || changed_here_[sw] != 0 || changed_here_[channels_.to[in]] != 0)
+        continue;
+      const Channel out = next_before(channels_.to[in], lid);
+      if (out == kNoChannel) continue;
+      taken_.remove(in, out);
+      if (!taken_.is_taken(in, out)) turns_.remove(in, out);
+    }
+    find_distances(last);
+    std::ranges::fill(met_, char{0});
+    if (!is_of_switch(lid) && sends_[last] != 0) mark_met(lid, last);
+    left_.clear();
+    std::vector<Changed> all;
+    for (const SwitchIdx sw : near_to_far_) {
+      if (sw == last) continue;
+      all.push_back({lid, sw, lft_.route(sw, lid), met_[sw] != 0});
+      open_[sw] = met_[sw] != 0 ? 0 : 1;
+    }
+    bool goes = std::ranges::all_of(all, [&](const Changed& each) {
+      return !each.met || enter(each.sw, lid, last, next(each.sw, lid));
+    });
+    std::ranges::copy_if(
+        all, std::back_inserter(left_), [](const Changed& each) { return !each.met; });
+    for (bool found = goes; found && !left_.empty();)
+      found = std::erase_if(left_, [&](const Changed& each) { return choose(each, last); }) > 0;
+    for (const Changed& each : left_) open_[each.sw] = 0;
+    if (!goes || !left_.empty()) return false;
+    for (const Changed& each : all) {
+      const Channel in = next(each.sw, lid);
+      const Channel out = in == kNoChannel ? kNoChannel : next(channels_.to[in], lid);
+      if (out != kNoChannel) taken_.add(in, out);
+    }
+    return true;
+  }
+
+  static constexpr std::size_t kUnicastLids = 0xc000;
+
+  const TurnRecord& record_;
+  const PortChanges changes_;
+  const ChannelMap map_;
+  const ChannelsByPort by_port_before_;
+  TurnSet turns_;
+  TreeTurns taken_;
+  std::vector<Changed> changed_;
+  std::vector<char> was_served_, is_served_;  // by LID
+  // Of one LID.
+  IndexVector<SwitchIdx, char> changed_here_, open_;
+  std::vector<Changed> left_;
+  std::vector<SwitchIdx> reached_;
+  std::vector<std::pair<Channel, Channel>> entered_;  // turns, as far as they go
+  bool has_moved_hosts_ = false;
+};
+
+}  // namespace
+
+bool keep_switches_apart(const PreviousRoutes& in_force,
+                         const Fabric& fabric,
+                         const LidMap& lids,
+                         RoutingTables& tables) {
+  const TurnRecord* record = in_force.routing->turns.get();
+  if (record == nullptr || record->layers.size() != 1 || !record->layers.front().taken ||
+      !tables.recomputed || tables.vls != 1 || !tables.sl_to_vl.empty() ||
+      !tables.default_port.empty() || tables.turns != nullptr ||
+      !record->is_of(in_force, SwitchGraph{*in_force.fabric}))
+    return false;
+  const SwitchGraph graph{fabric};
+  ForwardingTables kept = tables.lft;
+  PathsUpdate paths{in_force, fabric, lids, graph, kept};
+  auto now = paths.run();
+  if (now == nullptr) return false;
+  if (paths.has_moved_hosts()) tables.load.by_edge.clear();
+  tables.lft = std::move(kept);
+  tables.turns = std::move(now);
+  return true;
+}
+
+}  // namespace smd

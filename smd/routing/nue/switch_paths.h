@@ -1,0 +1,160 @@
+// Tables for one VL in the making, read as channels, and which switches anybody sends from: what
+// paths between switches are chosen by, at first and after a change.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "smd/fabric/fabric.h"
+#include "smd/fabric/lid_map.h"
+#include "smd/routing/graph/channels.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/nue/turn_record.h"
+
+namespace smd {
+
+class SwitchPaths {
+ protected:
+  SwitchPaths(const Fabric& fabric,
+              const LidMap& lids,
+              const SwitchGraph& graph,
+              std::size_t beside,
+              ForwardingTables& lft)
+      : fabric_(fabric),
+        lids_(lids),
+        graph_(graph),
+        lft_(lft),
+        shared_channels_(std::make_shared<const Channels>(graph)),
+        channels_(*shared_channels_),
+        by_port_(graph),
+        sends_(graph.switches(), 0),
+        met_(graph.switches(), 0),
+        distance_(graph.switches(), kUnreached) {
+    find_senders(beside);
+  }
+
+  [[nodiscard]] Channel next(SwitchIdx sw, Lid lid) const {
+    return by_port_(sw, lft_.route(sw, lid));
+  }
+
+  /// The switch that hands packets for the LID over; kNone where there is none.
+  [[nodiscard]] SwitchIdx last_of(Lid lid) const {
+    const PortIdx owner = lids_.owner_of(lid);
+    if (owner == kNone<PortIdx>) return kNone<SwitchIdx>;
+    const NodeIdx node = fabric_.node_of[owner];
+    if (fabric_.is_switch(node)) return fabric_.switch_of[node];
+    const PortIdx peer = fabric_.peer[owner];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[peer]];
+  }
+
+  [[nodiscard]] bool is_of_switch(Lid lid) const {
+    return fabric_.is_switch(fabric_.node_of[lids_.owner_of(lid)]);
+  }
+
+  /// Switches that packets of senders for `lid` come by.
+  void mark_met(Lid lid, SwitchIdx at) {
+    std::ranges::fill(met_, char{0});
+    met_[at] = 1;
+    for (const SwitchIdx sender : sends_.indices()) {
+      if (sends_[sender] == 0) continue;
+      for (SwitchIdx sw = sender; met_[sw] == 0;) {
+        met_[sw] = 1;
+        const Channel channel = next(sw, lid);
+        if (channel == kNoChannel) break;
+        sw = channels_.to[channel];
+      }
+    }
+  }
+
+  void find_distances(SwitchIdx at) {
+    near_to_far_.assign(1, at);
+    std::ranges::fill(distance_, kUnreached);
+    distance_[at] = 0;
+    for (std::size_t i = 0; i < near_to_far_.size(); ++i) {
+      for (const SwitchEdge& edge : graph_.edges(near_to_far_[i])) {
+        if (distance_[edge.to] != kUnreached) continue;
+        distance_[edge.to] = distance_[near_to_far_[i]] + 1;
+        near_to_far_.push_back(edge.to);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<SwitchIdx> list_senders() const {
+    std::vector<SwitchIdx> senders;
+    for (const SwitchIdx sw : sends_.indices()) {
+      if (sends_[sw] != 0) senders.push_back(sw);
+    }
+    return senders;
+  }
+
+  // Up, away from hosts, before down: what hosts' paths on a tree agree with.
+  [[nodiscard]] std::vector<Channel> order_channels() const {
+    const auto level = compute_distances(graph_, list_senders());
+    const auto rank = [&](Channel channel) {
+      const std::int64_t from = level[channels_.from[channel]], to = level[channels_.to[channel]];
+      return from < to ? from : std::numeric_limits<std::int64_t>::max() - from;
+    };
+    std::vector<Channel> order(channels_.size());
+    std::iota(order.begin(), order.end(), Channel{0});
+    std::ranges::stable_sort(order, {}, rank);
+    return order;
+  }
+
+  [[nodiscard]] TurnRecord make_record(std::vector<Channel> order) const {
+    TurnRecord record{.graph = graph_,
+                      .channels = shared_channels_,
+                      .hosts = {},
+                      .tables = lft_,
+                      .served = list_served_lids(find_targets(fabric_, lids_)),
+                      .layers = {},
+                      .paths = {}};
+    record.layers.push_back({std::move(order), std::nullopt});
+    return record;
+  }
+
+  const Fabric& fabric_;
+  const LidMap& lids_;
+  const SwitchGraph& graph_;
+  ForwardingTables& lft_;
+  const std::shared_ptr<const Channels> shared_channels_;
+  const Channels& channels_;
+  const ChannelsByPort by_port_;
+  IndexVector<SwitchIdx, char> sends_;  // a host, a router or the manager hangs here
+
+  // Of one LID.
+  IndexVector<SwitchIdx, char> met_;
+  IndexVector<SwitchIdx, std::uint32_t> distance_;
+  std::vector<SwitchIdx> near_to_far_;
+
+ private:
+  void find_senders(std::size_t beside) {
+    for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+      const NodeIdx node = fabric_.switch_node[sw];
+      std::size_t hosts = 0;
+      for (const PortIdx port : fabric_.external_ports(node)) {
+        const PortIdx peer = fabric_.peer[port];
+        hosts += peer != kNone<PortIdx> && (fabric_.is_host(peer) || is_router(peer));
+      }
+      sends_[sw] = hosts > beside ? 1 : 0;
+    }
+    if (fabric_.sm_port == kNone<PortIdx>) return;
+    NodeIdx node = fabric_.node_of[fabric_.sm_port];
+    if (!fabric_.is_switch(node) && fabric_.peer[fabric_.sm_port] != kNone<PortIdx>)
+      node = fabric_.node_of[fabric_.peer[fabric_.sm_port]];
+    if (fabric_.is_switch(node)) sends_[fabric_.switch_of[node]] = 1;
+  }
+
+  /// Routers draw nothing of their own, but pass on what other subnets send.
+  [[nodiscard]] bool is_router(PortIdx port) const {
+    return fabric_.node_info[fabric_.node_of[port]].node_type ==
+           static_cast<std::uint8_t>(NodeType::Router);
+  }
+};
+
+}  // namespace smd
