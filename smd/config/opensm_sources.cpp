@@ -262,9 +262,7 @@ class FlagReader {
     out_.settings.push_back({std::string(option), std::move(value), where_, column});
   }
 
-  void complain(int column, std::string message) {
-    faults_.add(column, std::move(message));
-  }
+  void complain(int column, std::string message) { faults_.add(column, std::move(message)); }
 
   std::vector<Word> words_;
   std::string where_;
