@@ -382,6 +382,25 @@ TEST(PathsOfSwitches, HostsAndLinksThatComeAreTakenInAsWell) {
   EXPECT_EQ(costs.kept, 4u);
 }
 
+TEST(PathsOfSwitches, CablesThatEndElsewhereTakeOtherTurnsByTheSameEntries) {
+  Costs costs;
+  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap lids = lids_in_order(whole);
+  const Led led = lead(whole, lids);
+  ASSERT_TRUE(led.led);
+  const std::vector<PortIdx> cables = list_cables(whole);
+  for (std::size_t at = 0; at + 1 < cables.size(); ++at) {
+    const PortIdx a = cables[at], b = cables[at + 1];
+    Fabric crossed = whole;
+    crossed.peer[a] = whole.peer[b];
+    crossed.peer[whole.peer[b]] = a;
+    crossed.peer[b] = whole.peer[a];
+    crossed.peer[whole.peer[a]] = b;
+    (void)keep_apart(whole, lids, led.after, crossed, lids, costs);
+  }
+  EXPECT_GE(2 * costs.kept, costs.changes);
+}
+
 TEST(PathsOfSwitches, RoutesThatWereAlteredSinceAreNotKept) {
   const Fabric f = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(f);
