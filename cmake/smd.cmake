@@ -83,11 +83,24 @@ function(smd_precompile name)
     -Wno-stringop-overread)
 endfunction()
 
-# smd_add_library(NAME [PURE] [OPTIMIZE 1|2|3] SOURCES a.cpp… [DEPS targets…] [HEADERS folder/a.h…])
+# Half of what a file costs is headers and templates that its neighbours instantiate as well. The presets `dev`
+# and `coverage` go without.
+option(SMD_UNITY "Compile the sources of a folder several at a time, where its CMakeLists.txt says UNITY" OFF)
+
+# smd_unite(NAME): in their unnamed namespaces, its sources must not use a name for two things.
+function(smd_unite name)
+  if(SMD_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    # Said of a class in a .cpp file with a member from an unnamed namespace, once that file is read by another.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
+# smd_add_library(NAME [PURE] [UNITY] [OPTIMIZE 1|2|3] SOURCES a.cpp… [DEPS targets…] [HEADERS folder/a.h…])
 # PURE states that the folder has no IO, clock, logging or global state; the layer lint enforces it.
 # HEADERS are costly ones that most of its sources read: they are compiled once.
 function(smd_add_library name)
-  cmake_parse_arguments(ARG "PURE" "OPTIMIZE" "SOURCES;DEPS;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "PURE;UNITY" "OPTIMIZE" "SOURCES;DEPS;HEADERS" ${ARGN})
   if(NOT ARG_SOURCES)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE smd_flags ${ARG_DEPS})
@@ -102,19 +115,25 @@ function(smd_add_library name)
   endif()
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   smd_precompile(${name} ${ARG_HEADERS})
+  if(ARG_UNITY)
+    smd_unite(${name})
+  endif()
   if(ARG_OPTIMIZE)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${ARG_OPTIMIZE}>)
   endif()
 endfunction()
 
-# smd_add_executable(NAME [OPTIMIZE 1|2|3] SOURCES a.cpp… DEPS targets…): ends up in <build>/bin.
+# smd_add_executable(NAME [UNITY] [OPTIMIZE 1|2|3] SOURCES a.cpp… DEPS targets…): ends up in <build>/bin.
 function(smd_add_executable name)
-  cmake_parse_arguments(ARG "" "OPTIMIZE" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "OPTIMIZE" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE smd_flags ${ARG_DEPS})
   target_compile_options(${name} PRIVATE -fPIC)  # as the precompiled headers have it
   smd_precompile(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  if(ARG_UNITY)
+    smd_unite(${name})
+  endif()
   if(ARG_OPTIMIZE)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O${ARG_OPTIMIZE}>)
   endif()

@@ -8,10 +8,10 @@ namespace {
 /// The switch that packets from `port` reach first; kNone where there is none.
 SwitchIdx find_first_switch(const Fabric& fabric, PortIdx port) {
   if (port == kNone<PortIdx>) return kNone<SwitchIdx>;
-  const SwitchIdx own = fabric.switch_of[fabric.node_of[port]];
+  const SwitchIdx own = fabric.switch_at(port);
   if (own != kNone<SwitchIdx>) return own;
   const PortIdx peer = fabric.peer[port];
-  return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric.switch_of[fabric.node_of[peer]];
+  return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric.switch_at(peer);
 }
 
 }  // namespace

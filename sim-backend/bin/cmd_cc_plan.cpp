@@ -11,6 +11,7 @@
 #include "sim-backend/congestion/source_memory.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
+#include "smd/base/program.h"
 #include "smd/congestion/plan.h"
 
 namespace smd::sim {
@@ -18,7 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kBadInput = 2;
 constexpr unsigned kHeaderBytes = 26;
 
 struct Options {
@@ -145,10 +145,7 @@ std::string print_text(const cc::Plan& plan) {
 
 int run_cc_plan(const Options& line) {
   const Parsed<FabricSpec> spec = load_fabric(line.fabric);
-  if (!spec) {
-    for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
-    return kBadInput;
-  }
+  if (!spec) return print_faults(spec.error());
   const auto fabric = build_snapshot(*spec);
   cc::Options options;
   options.hop_ns = line.hop_ns;

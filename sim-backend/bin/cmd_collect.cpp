@@ -11,12 +11,11 @@
 
 #include "sim-backend/bin/result_files.h"
 #include "sim-backend/bin/whole_file.h"
+#include "smd/base/program.h"
 
 namespace smd::sim {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 constexpr std::size_t kMostNamed = 8;
 
 struct Options {
@@ -24,11 +23,6 @@ struct Options {
   std::string out;
   bool json = false;
 };
-
-int complain(const Faults& faults) {
-  for (const Fault& fault : faults) fmt::print(stderr, "{}\n", print_fault(fault));
-  return kBadInput;
-}
 
 void tell_missing(const std::vector<std::string>& missing) {
   const auto end = missing.begin() + static_cast<long>(std::min(missing.size(), kMostNamed));
@@ -43,17 +37,17 @@ int collect(const Options& line) {
   std::vector<NamedPart> parts;
   for (const std::string& folder : line.folders) {
     Parsed<std::vector<NamedPart>> found = read_parts(folder);
-    if (!found) return complain(found.error());
+    if (!found) return print_faults(found.error());
     std::ranges::move(*found, std::back_inserter(parts));
   }
   const Parsed<JoinedResult> result = join_parts(std::move(parts));
-  if (!result) return complain(result.error());
+  if (!result) return print_faults(result.error());
   const std::string out = line.out.empty() ? line.folders.front() : line.out;
-  if (!write_result(out, *result)) return kFailed;
+  if (!write_result(out, *result)) return kExitFailed;
   fmt::print("{}", line.json ? result->json : result->lines);
   for (const std::string& audit : result->audits) fmt::print(stderr, "smsim: {}\n", audit);
   if (!result->missing.empty()) tell_missing(result->missing);
-  return result->sound && result->missing.empty() ? 0 : kFailed;
+  return result->sound && result->missing.empty() ? 0 : kExitFailed;
 }
 
 }  // namespace

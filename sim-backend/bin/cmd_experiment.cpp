@@ -14,13 +14,11 @@
 #include "sim-backend/experiments/registry.h"
 #include "sim-backend/lab/findings_text.h"
 #include "sim-backend/lab/svg_plot.h"
+#include "smd/base/program.h"
 #include "smd/base/progress.h"
 
 namespace smd::sim {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 
 struct Options {
   std::vector<std::string> names;
@@ -59,11 +57,11 @@ int run_one(const Experiment& experiment, const Options& line) {
   std::string fault = findings ? check_findings(experiment, *findings) : findings.error().context;
   if (!fault.empty()) {
     fmt::print(stderr, "smsim: {}: {}\n", experiment.name, fault);
-    return kFailed;
+    return kExitFailed;
   }
   if (!line.out.empty()) {
     const auto folder = std::filesystem::path(line.out) / std::string(experiment.name);
-    if (!write_files(folder, experiment, line.options, *findings)) return kFailed;
+    if (!write_files(folder, experiment, line.options, *findings)) return kExitFailed;
   }
   std::string text;
   for (std::size_t i = 0; i < experiment.claims.size(); ++i) {
@@ -71,7 +69,7 @@ int run_one(const Experiment& experiment, const Options& line) {
   }
   fmt::print("{}", text);
   std::fflush(stdout);  // the next one takes its time
-  return required_hold(experiment, *findings) ? 0 : kFailed;
+  return required_hold(experiment, *findings) ? 0 : kExitFailed;
 }
 
 int run_experiments(const Options& line) {
@@ -81,7 +79,7 @@ int run_experiments(const Options& line) {
   }
   if (line.names.empty()) {
     fmt::print(stderr, "smsim: experiment needs a NAME, or --list to see what there is\n");
-    return kBadInput;
+    return kExitBadInput;
   }
   std::vector<const Experiment*> chosen;
   bool known = true;
@@ -91,7 +89,7 @@ int run_experiments(const Options& line) {
     known = false;
     fmt::print(stderr, "smsim: no experiment is called '{}'; smsim experiment --list\n", name);
   }
-  if (!known) return kBadInput;
+  if (!known) return kExitBadInput;
   int code = 0;
   for (const Experiment* experiment : chosen) code = std::max(code, run_one(*experiment, line));
   return code;

@@ -9,13 +9,11 @@
 
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/base/program.h"
 #include "smd/base/progress.h"
 
 namespace smd::sim {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 
 struct GenOptions {
   std::string fabric;
@@ -31,7 +29,7 @@ int run_gen(const GenOptions& options) {
   }
   if (options.fabric.empty()) {
     fmt::print(stderr, "smsim: gen needs a FABRIC, or --list to see what there is\n");
-    return kBadInput;
+    return kExitBadInput;
   }
   std::optional<progress::Display> display(std::in_place, options.progress);
   progress::begin("fabric");
@@ -39,11 +37,11 @@ int run_gen(const GenOptions& options) {
   if (!spec) {
     display.reset();
     for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
-    return kBadInput;
+    return kExitBadInput;
   }
   const std::string text = print_fabric(*spec);
   display.reset();
-  if (!options.output.empty()) return write_file(options.output, text) ? 0 : kFailed;
+  if (!options.output.empty()) return write_file(options.output, text) ? 0 : kExitFailed;
   fmt::print("{}", text);
   return 0;
 }

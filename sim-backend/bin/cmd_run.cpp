@@ -22,14 +22,12 @@
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/base/log.h"
+#include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
-
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 
 struct Options {
   std::string file;
@@ -45,11 +43,6 @@ struct Options {
   bool list = false;
   bool verbose = false;
 };
-
-int complain(const Faults& faults) {
-  for (const Fault& fault : faults) fmt::print(stderr, "{}\n", print_fault(fault));
-  return kBadInput;
-}
 
 /// What is run is known by its texts, whatever their files are called.
 Parsed<std::string> digest(const std::string& text, const PreparedScenario& scenario) {
@@ -118,15 +111,15 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
 
 int print_result(const JoinedResult& result, const Options& line) {
   // What a task has is not the whole: `smsim collect` joins it.
-  if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kFailed;
+  if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kExitFailed;
   for (const std::string& audit : result.audits) fmt::print(stderr, "smsim: {}\n", audit);
   fmt::print("{}", line.json ? result.json : result.lines);
-  return result.sound ? 0 : kFailed;
+  return result.sound ? 0 : kExitFailed;
 }
 
 int wrong_line(const char* what) {
   fmt::print(stderr, "smsim: {}\n", what);
-  return kBadInput;
+  return kExitBadInput;
 }
 
 int run_scenario(const Options& line) {
@@ -141,9 +134,9 @@ int run_scenario(const Options& line) {
     return wrong_line("--task and --resume need --out DIR, where the runs are kept");
   }
   const Result<std::string> text = read_file(line.file, kLargestSettings);
-  if (!text) return complain({{line.file, 0, text.error().context}});
+  if (!text) return print_faults({{line.file, 0, text.error().context}});
   auto scenario = parse_scenario(*text, line.file);
-  if (!scenario) return complain(scenario.error());
+  if (!scenario) return print_faults(scenario.error());
   if (!scenario->traffic.trace.empty()) {
     // As the scenario says it: from where the scenario is.
     const std::filesystem::path trace(scenario->traffic.trace);
@@ -151,9 +144,9 @@ int run_scenario(const Options& line) {
   }
   scenario->packet.partitions = line.partitions;
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
-  if (!prepared) return complain(prepared.error());
+  if (!prepared) return print_faults(prepared.error());
   const Parsed<std::string> known_as = digest(*text, *prepared);
-  if (!known_as) return complain(known_as.error());
+  if (!known_as) return print_faults(known_as.error());
   // Managers have much to say of networks that change; here that is the result.
   log::set_level(line.verbose ? log::Level::Info : log::Level::Error);
   catch_interrupts();
@@ -162,15 +155,15 @@ int run_scenario(const Options& line) {
                           .seeds = line.seeds,
                           .saturation = prepared->scenario().measure.saturation};
   const auto parts = run_parts(*prepared, *known_as, plan, line);
-  if (!parts) return kFailed;
+  if (!parts) return kExitFailed;
   if (interrupted()) {
     fmt::print(stderr, "smsim: interrupted: the results are those of what was run\n");
   }
-  if (parts->empty()) return interrupted() ? kFailed : 0;  // there may be more tasks than runs
+  if (parts->empty()) return interrupted() ? kExitFailed : 0;  // there may be more tasks than runs
   const Parsed<JoinedResult> result = join_parts(*parts);
-  if (!result) return complain(result.error());
+  if (!result) return print_faults(result.error());
   const int code = print_result(*result, line);
-  return interrupted() ? kFailed : code;
+  return interrupted() ? kExitFailed : code;
 }
 
 }  // namespace

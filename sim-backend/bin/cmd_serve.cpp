@@ -16,9 +16,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 struct ServeOptions {
   std::string fabric;
   std::string name = "sim";
@@ -37,10 +34,7 @@ int run_serve(const ServeOptions& options) {
   // A console that nobody reads any more must not end what is served.
   std::signal(SIGPIPE, SIG_IGN);
   Parsed<FabricSpec> spec = load_fabric(options.fabric);
-  if (!spec) {
-    for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
-    return kBadInput;
-  }
+  if (!spec) return print_faults(spec.error());
   AsioRuntime runtime;
   SimFabric fabric(runtime, std::move(*spec), timing_named(options.timing), options.seed);
   if (options.drop > 0) {
@@ -57,7 +51,7 @@ int run_serve(const ServeOptions& options) {
                "smsim: {}{}\n",
                server.error().context,
                busy ? "; choose another with --name" : "");
-    return server.error().code == Errc::Invalid ? kBadInput : kFailed;
+    return server.error().code == Errc::Invalid ? kExitBadInput : kExitFailed;
   }
 
   const FabricSpec& served = fabric.spec();

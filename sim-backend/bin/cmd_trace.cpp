@@ -14,8 +14,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
 constexpr std::size_t kPiece = 1 << 16;
 constexpr double kMostMessages = 1e12;
 
@@ -30,7 +28,7 @@ std::string is_factor(const std::string& text) { return check_number(text, 0.001
 
 int wrong_line(const std::string& what) {
   fmt::print(stderr, "smsim: {}\n", what);
-  return kBadInput;
+  return kExitBadInput;
 }
 
 /// Says of the trace what a reader wants to know of it, and which command made it.
@@ -55,10 +53,7 @@ int run_trace(const Options& line) {
     return wrong_line("trace needs a PHASE or more, or --list to see what there is");
   }
   auto phases = parse_phases(line.phases, line.timing.ranks);
-  if (!phases) {
-    for (const Fault& fault : phases.error()) fmt::print(stderr, "{}\n", print_fault(fault));
-    return kBadInput;
-  }
+  if (!phases) return print_faults(phases.error());
   const PhaseSum sum = sum_phases(*phases, line.timing);
   if (sum.messages > kMostMessages) {
     return wrong_line(
@@ -80,7 +75,7 @@ int run_trace(const Options& line) {
     }
     return true;
   };
-  if (!line.output.empty()) return write_file(line.output, pieces) ? 0 : kFailed;
+  if (!line.output.empty()) return write_file(line.output, pieces) ? 0 : kExitFailed;
   print_to_stdout(pieces);
   return 0;
 }

@@ -256,7 +256,7 @@ class ManagedRun {
       if (!node) continue;
       const PortIdx peer = fabric.peer[fabric.port_of(*node, PortNum{wire.number})];
       if (peer == kNone<PortIdx>) continue;
-      const SwitchIdx leaf = fabric.switch_of[fabric.node_of[peer]];
+      const SwitchIdx leaf = fabric.switch_at(peer);
       if (leaf != kNone<SwitchIdx>) out[host] = leaf;
     }
     return out;

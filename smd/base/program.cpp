@@ -18,8 +18,6 @@
 namespace smd {
 namespace {
 
-constexpr int kFailed = 1;
-
 /// Written down before memory is short.
 std::string& last_words() {
   static std::string line;
@@ -30,7 +28,7 @@ std::string& last_words() {
   const std::string& line = last_words();
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   // Nothing is unwound: handlers and threads would ask for more memory.
-  ::_exit(kFailed);
+  ::_exit(kExitFailed);
 }
 
 /// fmt::print would throw where standard error takes no more either.
@@ -48,10 +46,15 @@ bool close_output() {
 
 }  // namespace
 
+int print_faults(const Faults& faults) {
+  for (const Fault& fault : faults) fmt::print(stderr, "{}\n", print_fault(fault));
+  return kExitBadInput;
+}
+
 int run_program(const char* name, const std::function<int()>& body) {
   last_words() = fmt::format("{}: out of memory\n", name);
   std::set_new_handler(end_without_memory);
-  int code = kFailed;
+  int code = kExitFailed;
   std::string why;
   try {
     code = body();
@@ -64,13 +67,13 @@ int run_program(const char* name, const std::function<int()>& body) {
   }
   if (!why.empty() && std::ferror(stdout) == 0) {
     complain(name, why);
-    return kFailed;
+    return kExitFailed;
   }
   errno = 0;
   if (why.empty() && close_output()) return code;
   if (why.empty()) why = errno != 0 ? std::strerror(errno) : "not all of it was written";
   complain(name, "standard output: " + why);
-  return code == 0 ? kFailed : code;
+  return code == 0 ? kExitFailed : code;
 }
 
 std::string check_number(const std::string& text, double least, double most) {

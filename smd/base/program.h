@@ -4,7 +4,16 @@
 #include <functional>
 #include <string>
 
+#include "smd/base/result.h"
+
 namespace smd {
+
+// Exit codes of every program; 0 is success.
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitBadInput = 2;
+
+/// Prints each on stderr, a line each, and returns kExitBadInput.
+[[nodiscard]] int print_faults(const Faults& faults);
 
 /// Runs `body` and returns the exit code of the program called `name`: what `body` returns, or 1
 /// with one line on stderr where all of standard output could not be written. From the call on,

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "smd/base/result.h"
 #include "smd/base/strong_id.h"
 
 namespace smd {
@@ -120,6 +121,12 @@ fmt::appender append_decimal(fmt::appender out, unsigned long long number) {
 
 fmt::appender append_hex64(fmt::appender out, unsigned long long number) {
   return fmt::format_to(out, "0x{:016x}", number);
+}
+
+std::string print_fault(const Fault& fault) {
+  if (fault.where.empty()) return printable(fault.message);
+  if (fault.line == 0) return printable(fmt::format("{}: {}", fault.where, fault.message));
+  return printable(fmt::format("{}:{}: {}", fault.where, fault.line, fault.message));
 }
 
 }  // namespace smd

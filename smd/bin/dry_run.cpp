@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/bin/dry_run_world.h"
 #include "smd/report/cycle_text.h"
@@ -33,8 +34,7 @@ bool is_watched(const sim::FabricSpec& spec, const DryRunOptions& options) {
 
 int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
   display.reset();
-  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
-  return 2;
+  return print_faults(faults);
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "smd/bin/run.h"
 
-#include <fmt/core.h>
-
 #include <cstdio>
 #include <utility>
 
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "smd/base/program.h"
 #include "smd/daemon/daemon.h"
 #include "smd/transport/umad_transport.h"
 
@@ -31,10 +30,7 @@ int run(const Config& config,
   if (config.transport.kind == TransportKind::Sim) {
     auto spec =
         sim::load_fabric(config.transport.fabric.empty() ? "fat-tree" : config.transport.fabric);
-    if (!spec) {
-      for (const Fault& each : spec.error()) fmt::print(stderr, "{}\n", print_fault(each));
-      return 2;
-    }
+    if (!spec) return print_faults(spec.error());
     fabric = std::make_unique<sim::SimFabric>(*runtime, std::move(*spec), sim::Timing::none(), 1);
     open = [&fabric](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
       return std::make_unique<sim::SimTransport>(

@@ -39,11 +39,6 @@ struct Options {
   bool print = false;  // the configuration that is checked
 };
 
-int report(const Faults& faults) {
-  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
-  return 2;
-}
-
 /// The file that was named, or the default one when it exists.
 Parsed<Config> read_config(std::string& path, bool use_default) {
   std::error_code error;
@@ -119,14 +114,14 @@ Faults check_place(const RunOptions& run) {
 }
 
 int do_run(Options& options) {
-  if (const Faults faults = check_place(options.run); !faults.empty()) return report(faults);
+  if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
   const std::string own_file = fmt::format("/etc/smd/{}.toml", options.run.instance);
   std::error_code error;
   const bool has_own = options.config.empty() && !options.run.instance.empty() &&
                        std::filesystem::exists(own_file, error);
   if (has_own) options.config = own_file;
   auto config = read_config(options.config, true);
-  if (!config) return report(config.error());
+  if (!config) return print_faults(config.error());
   const auto override_config = [options, has_own](Config& target) {
     if (!options.run.port_guid.empty())
       target.transport.port_guid = *config_kinds::parse_guid(options.run.port_guid);
@@ -145,7 +140,7 @@ int do_run(Options& options) {
     if (!options.mode.empty()) target.sm.mode = options.mode;
   };
   auto applied = apply(*config, options);
-  if (!applied) return report(applied.error());
+  if (!applied) return print_faults(applied.error());
   override_config(*applied);
   if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
   if (options.quiet || options.verbose > 0) set_log_level(options, log::Level::Info);
@@ -162,9 +157,9 @@ int do_run(Options& options) {
 
 int do_dry_run(Options& options) {
   auto config = read_config(options.config, false);
-  if (!config) return report(config.error());
+  if (!config) return print_faults(config.error());
   auto applied = apply(*config, options);
-  if (!applied) return report(applied.error());
+  if (!applied) return print_faults(applied.error());
   set_log_level(options, log::Level::Error);
   return dry_run(*applied, options.dry_run);
 }
@@ -183,12 +178,12 @@ Faults find_misfits(const Config& config, const Options& options) {
 int do_check_config(const Options& options) {
   ConfigLines lines;
   auto config = load_config(options.config, &lines);
-  if (!config) return report(config.error());
+  if (!config) return print_faults(config.error());
   auto applied = apply(*config, options);
-  if (!applied) return report(applied.error());
+  if (!applied) return print_faults(applied.error());
   if (!options.fabric.empty()) {
     if (const Faults misfits = find_misfits(*applied, options); !misfits.empty())
-      return report(misfits);
+      return print_faults(misfits);
   }
   static_cast<void>(log::parse_level(config->log.level));  // says so where the word is an old one
   for (const Faults& remarks : {config->partitions.remarks, config->qos.remarks}) {
@@ -205,7 +200,7 @@ int do_check_config(const Options& options) {
 
 int do_state(Options& options, bool is_export) {
   auto config = read_config(options.config, true);
-  if (!config) return report(config.error());
+  if (!config) return print_faults(config.error());
   return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
 }
 

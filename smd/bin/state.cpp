@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
+#include "smd/base/program.h"
 #include "smd/base/read_file.h"
 #include "smd/config/opensm_config.h"
 #include "smd/state/opensm_export.h"
@@ -21,11 +22,6 @@
 
 namespace smd::bin {
 namespace {
-
-int report(const Faults& faults) {
-  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
-  return 2;
-}
 
 int report(const Error& error) {
   fmt::print(stderr, "smd state: {}\n", error.context);
@@ -61,7 +57,7 @@ int write_files(const std::vector<OpensmFile>& files, const std::filesystem::pat
   std::error_code error;
   for (const OpensmFile& file : files) {
     if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
-      return report(Faults{{dir / file.name, 0, "is there already; name another directory"}});
+      return print_faults(Faults{{dir / file.name, 0, "is there already; name another directory"}});
   }
   std::filesystem::create_directories(dir, error);
   if (error) return report({Errc::Io, fmt::format("{}: {}", dir.string(), error.message())});
@@ -128,7 +124,8 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
   if (!options.force) {
     for (const OpensmFile& file : files) {
       if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
-        return report(Faults{{dir / file.name, 0, "is there already; --force writes over it"}});
+        return print_faults(
+            Faults{{dir / file.name, 0, "is there already; --force writes over it"}});
     }
   }
   const auto fail_at = [](const std::filesystem::path& path, const std::string& why) {
@@ -167,13 +164,14 @@ int export_state(const Config& config, const StateOptions& options) {
   const std::string dir = options.dir.empty() ? config.sm.state_dir : options.dir;
   const bool for_opensm = options.format == "opensm";
   if (for_opensm == options.opensm_dir.empty())
-    return report(Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
+    return print_faults(
+        Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
   const auto bundle = read_bundle(dir);
-  if (!bundle) return report(bundle.error());
+  if (!bundle) return print_faults(bundle.error());
   if (for_opensm) {
     const auto files = export_for_opensm(
         *bundle, {.from = dir, .subnet_prefix = config.sm.subnet_prefix, .wall_ms = wall_ms()});
-    return files ? write_files(*files, options.opensm_dir) : report(files.error());
+    return files ? write_files(*files, options.opensm_dir) : print_faults(files.error());
   }
   const std::string text = print_bundle(*bundle);
   if (options.out.empty()) {
@@ -190,11 +188,11 @@ int export_state(const Config& config, const StateOptions& options) {
 int import_opensm_config(const OpensmImportOptions& options) {
   OpensmSources sources{.file = options.file, .flags = options.flags, .read = read_named};
   auto text = read_file(options.file, kLargestSettings);
-  if (!text) return report(Faults{{options.file, 0, text.error().context}});
+  if (!text) return print_faults(Faults{{options.file, 0, text.error().context}});
   sources.text = std::move(*text);
   if (!options.start_file.empty()) {
     auto start = read_file(options.start_file, kLargestSettings);
-    if (!start) return report(Faults{{options.start_file, 0, start.error().context}});
+    if (!start) return print_faults(Faults{{options.start_file, 0, start.error().context}});
     sources.start_file = options.start_file;
     sources.start_text = std::move(*start);
   }
@@ -202,12 +200,12 @@ int import_opensm_config(const OpensmImportOptions& options) {
     if (port.is_infiniband && port.port_guid != Guid{})
       sources.local_ports.push_back(port.port_guid);
   const auto import = import_opensm(sources);
-  if (!import) return report(import.error());
+  if (!import) return print_faults(import.error());
   std::string lines;
   for (const OpensmReportLine& line : import->report) lines += print_report_line(line) + "\n";
   if (options.dir.empty()) {
     if (import->configs.size() > 1) {
-      return report(
+      return print_faults(
           Faults{{"-o",
                   0,
                   fmt::format("{} ports have a configuration each; name a directory for them",
@@ -234,9 +232,9 @@ int import_state(const Config& config, const StateOptions& options) {
   StateBundle all;
   for (const std::string& path : options.files) {
     const auto text = read_file(path, kLargestState, Pipes::Accepted);
-    if (!text) return report(Faults{{path, 0, text.error().context}});
+    if (!text) return print_faults(Faults{{path, 0, text.error().context}});
     auto imported = smd::import_state(*text, path, wall_ms());
-    if (!imported) return report(imported.error());
+    if (!imported) return print_faults(imported.error());
     if (!imported->note.empty()) fmt::print("{}: {}\n", path, imported->note);
     for (auto& [kind, content] : imported->bundle) all[kind] = std::move(content);
   }
@@ -246,7 +244,7 @@ int import_state(const Config& config, const StateOptions& options) {
   for (const auto& [kind, content] : all) {
     const auto there = read_state(dir, kind);
     if (options.replace || (there && there->empty())) continue;
-    return report(Faults{{state_path(dir, kind), 0, "is there already; --replace it?"}});
+    return print_faults(Faults{{state_path(dir, kind), 0, "is there already; --replace it?"}});
   }
   for (const auto& [kind, content] : all) {
     const bool journaled = kind == "records";

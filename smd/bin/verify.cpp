@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/base/read_file.h"
 #include "smd/bin/verify_report.h"
@@ -19,8 +20,7 @@ constexpr std::size_t kMaxDump = std::size_t{16} << 30;
 
 int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
   display.reset();
-  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
-  return 2;
+  return print_faults(faults);
 }
 
 template <class Parse>

@@ -294,9 +294,8 @@ void Joiner::take_path_sls() {
                             dumps_.fabric_file));
       continue;
     }
-    const SwitchIdx own = fabric().switch_of[fabric().node_of[source]];
-    const SwitchIdx sw =
-        own != kNone<SwitchIdx> ? own : fabric().switch_of[fabric().node_of[fabric().peer[source]]];
+    const SwitchIdx own = fabric().switch_at(source);
+    const SwitchIdx sw = own != kNone<SwitchIdx> ? own : fabric().switch_at(fabric().peer[source]);
     if (sw == kNone<SwitchIdx>) continue;
     offered.add(sw, path.destination, path.sl.value());
     if (own == kNone<SwitchIdx>) of_hosts.add(sw, path.destination, path.sl.value());

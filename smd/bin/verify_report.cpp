@@ -55,7 +55,7 @@ std::uint64_t count_between_switches(const VerifyInput& input) {
     const PortIdx owner = input.lids.owner[value];
     if (owner == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[owner])) continue;
     walk.follow(Lid{static_cast<std::uint16_t>(value)}, owner);
-    const SwitchIdx destination = fabric.switch_of[fabric.node_of[owner]];
+    const SwitchIdx destination = fabric.switch_at(owner);
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
       const bool unreachable =
           walk.result(sw) != PathResult::Arrives && walk.result(sw) != PathResult::Loop;

@@ -22,11 +22,6 @@ using enum OpensmOutcome;
 /// What systemd lets the daemon write (smd.service).
 constexpr std::string_view kLogFolder = "/var/log/smd";
 
-std::string_view file_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
 std::vector<std::string> split_engines(std::string_view list) {
@@ -48,7 +43,6 @@ constexpr std::string_view kInitialArbLow =
     "0:0,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4";
 
 constexpr std::uint64_t kDiscard = 15;
-constexpr std::size_t kSls = 16;
 constexpr std::size_t kArbEntries = 64;
 
 /// OpenSM takes VLs modulo those of the port, and leaves 15.

@@ -26,6 +26,9 @@ inline constexpr std::string_view kOpensmFolders[] = {"/etc/opensm", "/etc/rdma"
 /// As strtol with base 0: 0x10, 020 and 16; blanks around it count for nothing.
 [[nodiscard]] std::optional<std::uint64_t> read_opensm_number(std::string_view text);
 
+/// Of a path: what follows the last slash.
+[[nodiscard]] std::string_view file_name(std::string_view path);
+
 /// How OpenSM reads a value.
 enum class OpensmKind : std::uint8_t {
   Flag,    // TRUE in capitals; every other word is FALSE

@@ -15,7 +15,6 @@ namespace {
 using enum OpensmOutcome;
 
 constexpr std::size_t kMostFaults = 20;
-constexpr std::size_t kSls = 16;
 
 std::optional<std::uint64_t> read_value(const OpensmSetting& setting) {
   if (!setting.value) return std::nullopt;
@@ -23,11 +22,6 @@ std::optional<std::uint64_t> read_value(const OpensmSetting& setting) {
   if (setting.in_hex && !text.starts_with("0x") && !text.starts_with("0X"))
     return option_kinds::parse_digits(text, 16);
   return read_opensm_number(text);
-}
-
-std::string_view file_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 /// Whether `path` is where one or another build has its default.
@@ -44,6 +38,11 @@ std::string show_setting(const std::string& name, const std::optional<std::strin
 }
 
 }  // namespace
+
+std::string_view file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
 
 std::optional<std::uint64_t> read_opensm_number(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");

@@ -73,14 +73,14 @@ bool is_readable(std::string_view line, int number, FaultList& faults) {
   return true;
 }
 
-struct Word {
+struct FlagWord {
   std::string text;
   int column = 0;
 };
 
 /// As a shell splits them, without expansions.
-Parsed<std::vector<Word>> split_words(std::string_view text, const std::string& where) {
-  std::vector<Word> words;
+Parsed<std::vector<FlagWord>> split_words(std::string_view text, const std::string& where) {
+  std::vector<FlagWord> words;
   std::string word;
   int column = 0;  // of `word`; 0 between words
   char quote = 0;
@@ -142,7 +142,7 @@ std::string_view nearest_flag(std::string_view name) {
 /// Reads the command line of OpenSM as getopt_long does.
 class FlagReader {
  public:
-  FlagReader(std::vector<Word> words, std::string where)
+  FlagReader(std::vector<FlagWord> words, std::string where)
       : words_(std::move(words)), where_(std::move(where)), faults_(where_) {}
 
   Parsed<OpensmFlags> read() {
@@ -152,13 +152,13 @@ class FlagReader {
   }
 
  private:
-  void read_word(const Word& word) {
+  void read_word(const FlagWord& word) {
     if (word.text.starts_with("--") && word.text.size() > 2) return read_long(word);
     if (word.text.starts_with("-") && word.text.size() > 1) return read_letters(word);
     out_.remarks.emplace_back(printable(word.text), "OpenSM reads over it as well");
   }
 
-  void read_long(const Word& word) {
+  void read_long(const FlagWord& word) {
     const std::string_view text = std::string_view(word.text).substr(2);
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
@@ -181,7 +181,7 @@ class FlagReader {
     take_next(*flag, word);
   }
 
-  void read_letters(const Word& word) {
+  void read_letters(const FlagWord& word) {
     for (std::size_t i = 1; i < word.text.size(); ++i) {
       const OpensmFlag* flag = find_by_letter(word.text[i]);
       const int column = word.column + static_cast<int>(i);
@@ -200,14 +200,14 @@ class FlagReader {
     }
   }
 
-  void take_next(const OpensmFlag& flag, const Word& word) {
+  void take_next(const OpensmFlag& flag, const FlagWord& word) {
     if (at_ + 1 >= words_.size())
       return complain(word.column, fmt::format("--{} wants a value", flag.name));
-    const Word& value = words_[++at_];
+    const FlagWord& value = words_[++at_];
     apply(flag, word, value.text, value.column);
   }
 
-  void apply(const OpensmFlag& flag, const Word& word, std::string value, int column) {
+  void apply(const OpensmFlag& flag, const FlagWord& word, std::string value, int column) {
     if (flag.name == "config") {
       out_.config_file = std::move(value);
     } else if (flag.name == "debug") {
@@ -232,7 +232,7 @@ class FlagReader {
     }
   }
 
-  void apply_debug(const Word& word, const std::string& value, int column) {
+  void apply_debug(const FlagWord& word, const std::string& value, int column) {
     if (value == "0") return set("ignore_other_sm", "TRUE", column);
     if (value == "1") return set("single_thread", "TRUE", column);
     if (value == "2") return set("force_log_flush", "TRUE", column);
@@ -264,7 +264,7 @@ class FlagReader {
 
   void complain(int column, std::string message) { faults_.add(column, std::move(message)); }
 
-  std::vector<Word> words_;
+  std::vector<FlagWord> words_;
   std::string where_;
   std::size_t at_ = 0;
   unsigned log_flags_ = 3;
@@ -325,7 +325,7 @@ class StartReader {
       return;
     }
     std::string value;
-    for (const Word& word : *words) value += (value.empty() ? "" : " ") + word.text;
+    for (const FlagWord& word : *words) value += (value.empty() ? "" : " ") + word.text;
     take(std::string(name), value, column_of(line, text), place);
   }
 

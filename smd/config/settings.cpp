@@ -26,10 +26,10 @@ std::optional<std::vector<VlArbEntry>> arbitration(
 }
 
 std::vector<std::string> engines_of(ReconfigurationMode::Routes routes) {
-  using Routes = ReconfigurationMode::Routes;
-  if (routes == Routes::Fera) return {"fera"};
-  if (routes == Routes::Pira) return {"pira"};
-  if (routes == Routes::PiraThenFera) return {"pira", "fera"};
+  using enum ReconfigurationMode::Routes;
+  if (routes == Fera) return {"fera"};
+  if (routes == Pira) return {"pira"};
+  if (routes == PiraThenFera) return {"pira", "fera"};
   return {};
 }
 

@@ -51,7 +51,7 @@ Facts read_facts(const Fabric& fabric, const FactsRequest& request) {
   for (const PortIdx port : fabric.peer.indices()) {
     if (!is_host(fabric, port)) continue;
     ++facts.hosts;
-    const SwitchIdx leaf = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
+    const SwitchIdx leaf = fabric.switch_at(fabric.peer[port]);
     if (leaf != kNone<SwitchIdx>) ++served[leaf];
     if (const unsigned rate = link_mbps(fabric, port); rate != 0) rates.insert(rate);
     mtu = std::max(mtu, mtu_of(fabric, port));

@@ -80,6 +80,9 @@ struct Fabric {
 
   [[nodiscard]] bool is_switch(NodeIdx node) const { return switch_of[node] != kNone<SwitchIdx>; }
 
+  /// kNone for a port of an adapter or router.
+  [[nodiscard]] SwitchIdx switch_at(PortIdx port) const { return switch_of[node_of[port]]; }
+
   /// External ports: 1 … num_ports.
   [[nodiscard]] unsigned num_ports(NodeIdx node) const {
     return first_port[next(node)] - first_port[node] - 1;

@@ -129,7 +129,28 @@ inline constexpr PortNum kNoRoute{255};
 inline constexpr Vl kManagementVl{15};
 
 inline constexpr std::uint64_t kDefaultSubnetPrefix = 0xfe80000000000000u;
+inline constexpr unsigned kSls = 16;
 inline constexpr PKey kDefaultPKey{0xffff};
+
+/// A P_Key is a partition's number and, in bit 15, whether its port is a full member (IBA 10.9.1).
+inline constexpr std::uint16_t kPartitionBits = 0x7fff;
+inline constexpr std::uint16_t kFullMembership = 0x8000;
+
+[[nodiscard]] constexpr std::uint16_t partition_of(PKey key) {
+  return key.value() & kPartitionBits;
+}
+
+[[nodiscard]] constexpr bool same_partition(PKey a, PKey b) {
+  return partition_of(a) == partition_of(b);
+}
+
+[[nodiscard]] constexpr bool is_full_member(PKey key) {
+  return (key.value() & kFullMembership) != 0;
+}
+
+[[nodiscard]] constexpr PKey full_member_of(std::uint16_t partition) {
+  return PKey{static_cast<std::uint16_t>(partition | kFullMembership)};
+}
 
 /// Lower-case names as people write them: "4x", "HDR", "Active", "switch".
 [[nodiscard]] std::string_view print_node_type(NodeType type);

@@ -36,8 +36,6 @@ constexpr Duration kDeadlockCheckDelay = std::chrono::seconds(5);
 /// Of a crowd of hosts that join one after the other, so many go into one round.
 constexpr Duration kBetweenRounds = std::chrono::milliseconds(2);
 
-constexpr std::uint16_t kPartitionBits = 0x7fff;  // bit 15 is full membership
-
 std::optional<std::uint8_t> sl_of(const std::optional<MulticastVl>& vl) {
   return vl ? std::optional(vl->sl) : std::nullopt;
 }
@@ -160,9 +158,8 @@ PartitionFacts MulticastManager::partition_facts() const {
               [this](Guid port, PKey p_key) {
                 const PortIdx at = realm_->port_of(port);
                 return at != kNone<PortIdx> &&
-                       std::ranges::any_of(now_->partitions->map[at].keys, [&](PKey key) {
-                         return ((key.value() ^ p_key.value()) & kPartitionBits) == 0;
-                       });
+                       std::ranges::any_of(now_->partitions->map[at].keys,
+                                           [&](PKey key) { return same_partition(key, p_key); });
               },
           .share_partition =
               [this](Guid a, Guid b) {

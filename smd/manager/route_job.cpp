@@ -117,7 +117,7 @@ class Column {
     const PortIdx peer = fabric_.peer[port];
     if (peer == kNone<PortIdx>) return Mark::Lost;
     if (peer == owner) return Mark::Arrives;
-    const SwitchIdx next = fabric_.switch_of[fabric_.node_of[peer]];
+    const SwitchIdx next = fabric_.switch_at(peer);
     if (next == kNone<SwitchIdx>) return Mark::Lost;
     sw = next;
     return Mark::Unknown;

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint32_t kNowhere = 0xffffffff;
 
-SwitchIdx owner(const Fabric& fabric, PortIdx port) {
-  return fabric.switch_of[fabric.node_of[port]];
-}
-
 PortIdx port_at(const Fabric& fabric, SwitchIdx sw, PortNum number) {
   return fabric.port_of(fabric.switch_node[sw], number);
 }
@@ -26,7 +22,7 @@ class Copies {
       : fabric_(fabric), masks_(masks) {
     for (const SwitchMask& mask : masks) at_.push_back(mask.sw);
     for (const SwitchMask& mask : masks) {
-      each_link(mask, [&](PortIdx, PortIdx peer) { at_.push_back(owner(fabric, peer)); });
+      each_link(mask, [&](PortIdx, PortIdx peer) { at_.push_back(fabric.switch_at(peer)); });
     }
     std::ranges::sort(at_);
     const auto again = std::ranges::unique(at_);
@@ -40,7 +36,7 @@ class Copies {
       if (number.value() > fabric_.num_ports(fabric_.switch_node[mask.sw])) return;
       const PortIdx out = port_at(fabric_, mask.sw, number);
       const PortIdx peer = fabric_.peer[out];
-      if (peer != kNone<PortIdx> && owner(fabric_, peer) != kNone<SwitchIdx>) visit(out, peer);
+      if (peer != kNone<PortIdx> && fabric_.switch_at(peer) != kNone<SwitchIdx>) visit(out, peer);
     });
   }
 
@@ -114,8 +110,8 @@ class Deliveries {
       });
     }
     for (const auto& [a, b] : copies.links()) {
-      links_[copies.vertex(owner(fabric, a))].push_back({a, b});
-      links_[copies.vertex(owner(fabric, b))].push_back({b, a});
+      links_[copies.vertex(fabric.switch_at(a))].push_back({a, b});
+      links_[copies.vertex(fabric.switch_at(b))].push_back({b, a});
     }
     std::vector<std::uint32_t> order;
     std::vector<PortIdx> up(copies.size(), kNone<PortIdx>);  // our end of the link to the parent
@@ -126,7 +122,7 @@ class Deliveries {
       order.push_back(start);
       for (; at < order.size(); ++at) {
         for (const auto& [here, there] : links_[order[at]]) {
-          const std::uint32_t next = copies.vertex(owner(fabric, there));
+          const std::uint32_t next = copies.vertex(fabric.switch_at(there));
           if (std::exchange(seen[next], 1) != 0) continue;
           up[next] = there;
           order.push_back(next);
@@ -160,7 +156,7 @@ class Deliveries {
 
  private:
   [[nodiscard]] std::uint32_t vertex_of(PortIdx port) const {
-    return copies_.vertex(owner(fabric_, port));
+    return copies_.vertex(fabric_.switch_at(port));
   }
 
   const Fabric& fabric_;
@@ -186,7 +182,8 @@ std::string find_stray(const Fabric& fabric,
       const PortIdx port = fabric.port_of(node, number);
       if (std::ranges::binary_search(receivers, port)) return;
       const PortIdx peer = fabric.peer[port];
-      if (peer == kNone<PortIdx> || owner(fabric, peer) == kNone<SwitchIdx> || number == PortNum{0})
+      if (peer == kNone<PortIdx> || fabric.switch_at(peer) == kNone<SwitchIdx> ||
+          number == PortNum{0})
         fault = fmt::format("{} is copied to, and nobody receives there", print_port(fabric, port));
     });
   }
@@ -202,7 +199,7 @@ std::string find_tree_fault(const Fabric& fabric,
   for (const TreeMember& member : members) {
     const PortIdx entry =
         fabric.is_switch(fabric.node_of[member.port]) ? member.port : fabric.peer[member.port];
-    if (entry == kNone<PortIdx> || owner(fabric, entry) == kNone<SwitchIdx>)
+    if (entry == kNone<PortIdx> || fabric.switch_at(entry) == kNone<SwitchIdx>)
       return fmt::format("{} is at no switch", print_port(fabric, member.port));
     if (member.receives) receivers.push_back(entry);
   }
@@ -230,8 +227,8 @@ bool is_forest(const Fabric& fabric, const std::vector<SwitchMask>& masks) {
   const Copies copies(fabric, masks);
   Islands islands(copies.size());
   return std::ranges::all_of(copies.links(), [&](const auto& link) {
-    return islands.join(copies.vertex(owner(fabric, link.first)),
-                        copies.vertex(owner(fabric, link.second)));
+    return islands.join(copies.vertex(fabric.switch_at(link.first)),
+                        copies.vertex(fabric.switch_at(link.second)));
   });
 }
 
@@ -239,8 +236,8 @@ bool turns_up(const Fabric& fabric,
               const std::vector<SwitchMask>& masks,
               const IndexVector<SwitchIdx, std::uint32_t>& rank) {
   const auto leads_up = [&](PortIdx out, PortIdx in) {
-    const SwitchIdx from = owner(fabric, out);
-    const SwitchIdx to = owner(fabric, in);
+    const SwitchIdx from = fabric.switch_at(out);
+    const SwitchIdx to = fabric.switch_at(in);
     if (rank[from] != rank[to]) return rank[to] < rank[from];
     return fabric.node_guid[fabric.node_of[in]] < fabric.node_guid[fabric.node_of[out]];
   };
@@ -250,8 +247,8 @@ bool turns_up(const Fabric& fabric,
     copies.each_link(mask, [&](PortIdx out, PortIdx in) {
       if (leads_up(out, in)) return;
       const auto at = std::ranges::lower_bound(
-          masks, owner(fabric, in), {}, [](const SwitchMask& each) { return each.sw; });
-      if (at == masks.end() || at->sw != owner(fabric, in)) return;
+          masks, fabric.switch_at(in), {}, [](const SwitchMask& each) { return each.sw; });
+      if (at == masks.end() || at->sw != fabric.switch_at(in)) return;
       copies.each_link(*at, [&](PortIdx onward, PortIdx next) {
         found = found || (onward != in && leads_up(onward, next));
       });
@@ -268,8 +265,8 @@ void add_tree_turns(const Fabric& fabric,
   for (const SwitchMask& mask : masks) {
     copies.each_link(mask, [&](PortIdx, PortIdx in) {
       const auto at = std::ranges::lower_bound(
-          masks, owner(fabric, in), {}, [](const SwitchMask& each) { return each.sw; });
-      if (at == masks.end() || at->sw != owner(fabric, in)) return;
+          masks, fabric.switch_at(in), {}, [](const SwitchMask& each) { return each.sw; });
+      if (at == masks.end() || at->sw != fabric.switch_at(in)) return;
       copies.each_link(*at, [&](PortIdx onward, PortIdx) {
         if (onward != in) graph.add(in, vl, fabric.number_of(onward).value(), vl);
       });

@@ -14,12 +14,6 @@ constexpr std::size_t kMostHeights = 1024;
 /// A root that keeps the branches of the tree may cost so much more than the best.
 constexpr std::uint64_t kPatience = 125;  // percent
 
-std::uint32_t place(Lid mlid) { return std::uint32_t{mlid.value()} - kFirstMlid.value(); }
-
-SwitchIdx switch_at(const Fabric& fabric, PortIdx port) {
-  return fabric.switch_of[fabric.node_of[port]];
-}
-
 /// The same port in another snapshot, if its link leads to the same port.
 PortIdx find_same_link(const Fabric& before, PortIdx port, const Fabric& now) {
   const auto find = [&](PortIdx old) {
@@ -32,7 +26,7 @@ PortIdx find_same_link(const Fabric& before, PortIdx port, const Fabric& now) {
   const PortIdx there = find(before.peer[port]);
   if (here == kNone<PortIdx> || there == kNone<PortIdx> || now.peer[here] != there)
     return kNone<PortIdx>;
-  return switch_at(now, here) == kNone<SwitchIdx> || switch_at(now, there) == kNone<SwitchIdx>
+  return now.switch_at(here) == kNone<SwitchIdx> || now.switch_at(there) == kNone<SwitchIdx>
              ? kNone<PortIdx>
              : here;
 }
@@ -66,8 +60,8 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
       }
       const PortIdx up = find_same_link(*before, branch.up, *fabric_);
       if (up == kNone<PortIdx>) continue;
-      const SwitchIdx sw = switch_at(*fabric_, up);
-      const SwitchIdx to = switch_at(*fabric_, fabric_->peer[up]);
+      const SwitchIdx sw = fabric_->switch_at(up);
+      const SwitchIdx to = fabric_->switch_at(fabric_->peer[up]);
       const auto above = [&](SwitchIdx a, SwitchIdx b) {
         return rank[a] != rank[b] ? rank[a] < rank[b] : guids[a] < guids[b];
       };
@@ -88,10 +82,10 @@ const Tree& Forest::update(Lid mlid, const std::vector<TreeMember>& members) {
   std::vector<PortIdx> stranded;
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
-    if (entry == kNone<PortIdx> || !has_room(switch_at(*fabric_, entry), level)) {
+    if (entry == kNone<PortIdx> || !has_room(fabric_->switch_at(entry), level)) {
       stranded.push_back(member.port);
     } else {
-      at.push_back(switch_at(*fabric_, entry));
+      at.push_back(fabric_->switch_at(entry));
     }
   }
   std::ranges::sort(at);
@@ -107,9 +101,9 @@ const Tree& Forest::update(Lid mlid, const std::vector<TreeMember>& members) {
   count_in(grown, +1);
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
-    if (entry == kNone<PortIdx> || !has_room(switch_at(*fabric_, entry), level)) continue;
+    if (entry == kNone<PortIdx> || !has_room(fabric_->switch_at(entry), level)) continue;
     if (!std::ranges::binary_search(
-            grown.tree.branches, switch_at(*fabric_, entry), {}, &Branch::sw))
+            grown.tree.branches, fabric_->switch_at(entry), {}, &Branch::sw))
       stranded.push_back(member.port);
   }
   std::ranges::sort(stranded);
@@ -131,7 +125,7 @@ const Tree* Forest::find(Lid mlid) const {
 
 /// Switches of a level have room for the same MLIDs.
 unsigned Forest::level_of(Lid mlid) const {
-  return static_cast<unsigned>(std::ranges::upper_bound(rooms_, place(mlid)) - rooms_.begin());
+  return static_cast<unsigned>(std::ranges::upper_bound(rooms_, place_of(mlid)) - rooms_.begin());
 }
 
 bool Forest::has_room(SwitchIdx sw, unsigned level) const {
@@ -253,9 +247,9 @@ void Forest::grow(Grown& grown, const std::vector<MemberSwitch>& member_switches
         used_[at] = 1;
         taken.push_back(at);
         const PortIdx old = up_port_[at];
-        if (old == kNone<PortIdx> || heights[switch_at(*fabric_, fabric_->peer[old])] == kUnreached)
+        if (old == kNone<PortIdx> || heights[fabric_->switch_at(fabric_->peer[old])] == kUnreached)
           up_port_[at] = choose_up_port(at, heights);
-        at = switch_at(*fabric_, fabric_->peer[up_port_[at]]);
+        at = fabric_->switch_at(fabric_->peer[up_port_[at]]);
       }
     }
   }

@@ -9,7 +9,6 @@
 namespace smd {
 namespace {
 
-constexpr std::uint16_t kFullMembership = 0x8000;
 constexpr std::uint8_t kTransient = 1;
 
 constexpr std::uint64_t begin(std::uint8_t flags, std::uint8_t scope, std::uint16_t signature) {
@@ -17,13 +16,7 @@ constexpr std::uint64_t begin(std::uint8_t flags, std::uint8_t scope, std::uint1
          std::uint64_t{signature} << 32;
 }
 
-constexpr std::uint16_t kPartitionBits = 0x7fff;  // bit 15 is full membership
 constexpr std::uint8_t kLongestLife = 63;
-constexpr std::uint8_t kRoutedHopLimit = 255;
-
-bool same_partition(PKey a, PKey b) {
-  return (a.value() & kPartitionBits) == (b.value() & kPartitionBits);
-}
 
 std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t most) {
   switch (bound.selector) {
@@ -93,8 +86,6 @@ bool agrees(const std::optional<T>& asked, const T& has) {
 
 Lid nth(std::uint32_t n) { return Lid{static_cast<std::uint16_t>(kFirstMlid.value() + n)}; }
 
-std::uint32_t place(Lid mlid) { return std::uint32_t{mlid.value()} - kFirstMlid.value(); }
-
 /// Makes bad companions greater.
 auto strangeness(const Group& group, const Group& other) {
   const GroupTraits& a = group.traits;
@@ -154,7 +145,7 @@ tl::expected<GroupTraits, Refusal> choose_traits(const SubnetLimits& subnet,
   // What is made up is of a scope that means something.
   const bool named = mgid != Gid{} ? may_be_asked_for(mgid) : scope != 0 && scope < 15;
   if (!named || !mtu || !rate || !life) return unexpected(Refusal::RequestInvalid);
-  if ((request.p_key->value() & kPartitionBits) == 0 || !subnet.in_partition(port, *request.p_key))
+  if (partition_of(*request.p_key) == 0 || !subnet.in_partition(port, *request.p_key))
     return unexpected(Refusal::RequestInvalid);
   const std::uint8_t hops = scope == kLinkLocalScope ? std::uint8_t{0} : kRoutedHopLimit;
   return GroupTraits{.q_key = *request.q_key,
@@ -193,7 +184,7 @@ bool fits(const SubnetLimits& subnet,
 
 Lid MlidPool::add(const Group& group, const std::map<Gid, Group>& groups) {
   Lid mlid = kUnassignedLid;
-  if (!freed_.empty() && place(*freed_.begin()) < capacity_) {
+  if (!freed_.empty() && place_of(*freed_.begin()) < capacity_) {
     mlid = *freed_.begin();
   } else if (end_ < capacity_) {
     mlid = nth(end_);
@@ -211,7 +202,7 @@ Lid MlidPool::choose_shared(const Group& group, const std::map<Gid, Group>& grou
   Lid best = kUnassignedLid;
   std::tuple<bool, bool> best_worst{true, true};
   for (const auto& [size, mlid] : by_size_) {
-    if (place(mlid) >= capacity_) continue;
+    if (place_of(mlid) >= capacity_) continue;
     auto worst = kGood;
     const auto no_better = [&] { return best != kUnassignedLid && worst >= best_worst; };
     for (const Gid& mgid : groups_.at(mlid)) {
@@ -232,7 +223,7 @@ void MlidPool::count(Lid mlid, std::size_t before, std::size_t now) {
 }
 
 void MlidPool::add(const Gid& mgid, Lid mlid) {
-  for (; end_ <= place(mlid); ++end_) freed_.insert(nth(end_));
+  for (; end_ <= place_of(mlid); ++end_) freed_.insert(nth(end_));
   freed_.erase(mlid);
   std::set<Gid>& sharers = groups_[mlid];
   const std::size_t before = sharers.size();

@@ -21,6 +21,7 @@ namespace smd {
 // and its last 64 bits.
 
 inline constexpr std::uint8_t kLinkLocalScope = 2;
+inline constexpr std::uint8_t kRoutedHopLimit = 255;  // of groups of any wider scope
 
 /// Signatures: IPoIB's (RFC 4391), and that of MGIDs which the administration makes up.
 inline constexpr std::uint16_t kIpv4Signature = 0x401b;

@@ -8,8 +8,6 @@
 namespace smd {
 namespace {
 
-constexpr std::uint8_t kRoutedHopLimit = 255;
-
 tl::unexpected<Refusal> refuse(Refusal why) { return tl::unexpected(why); }
 
 /// 0 where there is none.

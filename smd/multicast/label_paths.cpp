@@ -20,10 +20,6 @@ std::vector<std::pair<Guid, Guid>> list_links(const Fabric& fabric, const Neighb
   return links;
 }
 
-SwitchIdx switch_at(const Fabric& fabric, PortIdx port) {
-  return fabric.switch_of[fabric.node_of[port]];
-}
-
 }  // namespace
 
 bool LabelPaths::adopt(std::shared_ptr<const Fabric> fabric, TreeShape shape) {
@@ -132,7 +128,7 @@ const Tree& LabelPaths::update(Lid mlid, const std::vector<TreeMember>& members)
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
     if (entry == kNone<PortIdx>) continue;
-    const std::uint32_t label = label_[switch_at(*fabric_, entry)];
+    const std::uint32_t label = label_[fabric_->switch_at(entry)];
     if (!has_room(label, mlid)) continue;
     stops.push_back(label);
     if (!member.receives) senders.push_back(label);
@@ -158,7 +154,7 @@ const Tree& LabelPaths::update(Lid mlid, const std::vector<TreeMember>& members)
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
     if (entry == kNone<PortIdx> ||
-        !std::ranges::binary_search(step, label_[switch_at(*fabric_, entry)]))
+        !std::ranges::binary_search(step, label_[fabric_->switch_at(entry)]))
       tree.stranded.push_back(member.port);
   }
   std::ranges::sort(tree.stranded);

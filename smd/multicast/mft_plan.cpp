@@ -10,13 +10,11 @@
 namespace smd {
 namespace {
 
-std::uint32_t place(Lid mlid) { return std::uint32_t{mlid.value()} - kFirstMlid.value(); }
-
 /// The blocks that goals are in, ascending.
 std::vector<std::uint16_t> blocks_of(const MftGoals& goals) {
   std::vector<std::uint16_t> blocks;
   for (const auto& [mlid, masks] : goals) {
-    const auto block = static_cast<std::uint16_t>(place(mlid) / kMftBlockSize);
+    const auto block = static_cast<std::uint16_t>(place_of(mlid) / kMftBlockSize);
     if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
   }
   return blocks;
@@ -78,7 +76,7 @@ struct BlockGoals {
     const auto first = goals.lower_bound(
         Lid{static_cast<std::uint16_t>(kFirstMlid.value() + block * kMftBlockSize)});
     for (auto each = first; each != goals.end(); ++each) {
-      if (place(each->first) / kMftBlockSize != block) break;
+      if (place_of(each->first) / kMftBlockSize != block) break;
       all.push_back({.mlid = each->first, .wanted = &each->second, .may = {}});
     }
   }
@@ -91,7 +89,7 @@ struct BlockGoals {
       const bool here = goal.at < goal.wanted->size() && (*goal.wanted)[goal.at].sw == sw;
       const std::uint16_t wanted =
           here ? (*goal.wanted)[goal.at].ports.position(position) : std::uint16_t{0};
-      std::uint16_t& entry = block[place(goal.mlid) % kMftBlockSize];
+      std::uint16_t& entry = block[place_of(goal.mlid) % kMftBlockSize];
       entry = goal.at_once ? wanted : static_cast<std::uint16_t>(entry & wanted);
     }
     return block;
@@ -152,7 +150,7 @@ MftStage plan_stage(const Fabric& fabric, const MftMemory& memory, const MftGoal
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
       const MftMemory::Cell cell = memory.find(guid, at);
       for (BlockGoals::Goal& goal : here.all)
-        put(goal.may, sw, at.position, cell.may[place(goal.mlid) % kMftBlockSize]);
+        put(goal.may, sw, at.position, cell.may[place_of(goal.mlid) % kMftBlockSize]);
     });
     for (BlockGoals::Goal& goal : here.all) {
       goal.at_once =
@@ -178,7 +176,7 @@ std::vector<Lid> find_unmet(const Fabric& fabric, const MftMemory& memory, const
       const MftMemory::Cell cell = memory.find(guid, at);
       const MftBlock target = here.target(cell, sw, at.position);
       for (const BlockGoals::Goal& goal : here.all) {
-        const std::size_t entry = place(goal.mlid) % kMftBlockSize;
+        const std::size_t entry = place_of(goal.mlid) % kMftBlockSize;
         if (!cell.sure || target[entry] != cell.held[entry]) unmet.insert(goal.mlid);
       }
     });

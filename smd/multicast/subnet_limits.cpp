@@ -8,7 +8,6 @@
 namespace smd {
 namespace {
 
-constexpr std::uint16_t kPartitionBits = 0x7fff;
 constexpr std::uint8_t kSlowest = 3;  // 10 Gb/s: 4x SDR
 
 std::uint8_t smallest_mtu(const Fabric& fabric) {
@@ -39,10 +38,7 @@ std::uint32_t count_mlids(const Fabric& fabric) {
 }  // namespace
 
 PartitionFacts PartitionFacts::only_default() {
-  return {.in_partition =
-              [](Guid, PKey p_key) {
-                return (p_key.value() & kPartitionBits) == (kDefaultPKey.value() & kPartitionBits);
-              },
+  return {.in_partition = [](Guid, PKey p_key) { return same_partition(p_key, kDefaultPKey); },
           .share_partition = [](Guid, Guid) { return true; }};
 }
 

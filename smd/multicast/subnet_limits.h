@@ -19,6 +19,11 @@ namespace smd {
 inline constexpr Lid kFirstMlid{0xc000};
 inline constexpr std::uint32_t kMostMlids = 0x3fff;
 
+/// From 0: where an MLID stands in a switch's table.
+[[nodiscard]] constexpr std::uint32_t place_of(Lid mlid) {
+  return std::uint32_t{mlid.value()} - kFirstMlid.value();
+}
+
 class SubnetLimits {
  public:
   /// What a port can take part in: codes of its MTU and rate.

@@ -16,7 +16,7 @@ struct Numbered {
     for (std::uint32_t i = 0; i < tree.branches.size(); ++i) {
       const PortIdx up = tree.branches[i].up;
       if (up == kNone<PortIdx>) continue;
-      parent[i] = find(tree, fabric.switch_of[fabric.node_of[fabric.peer[up]]]);
+      parent[i] = find(tree, fabric.switch_at(fabric.peer[up]));
     }
     // Children before their parents: leaves are taken away one after the other.
     std::vector<std::uint32_t> children(parent.size(), 0);
@@ -107,7 +107,7 @@ std::vector<SwitchMask> compute_masks(const Fabric& fabric,
     if (!member.receives) continue;
     const PortIdx entry = entry_of(fabric, member.port);
     if (entry == kNone<PortIdx>) continue;
-    const auto at = Numbered::find(tree, fabric.switch_of[fabric.node_of[entry]]);
+    const auto at = Numbered::find(tree, fabric.switch_at(entry));
     if (at == Numbered::kRoot) continue;
     masks[at].ports.set(fabric.number_of(entry));
     ++below[at];

@@ -366,7 +366,7 @@ Result<LidAssignment> assign_lids(const Fabric& fabric,
 }
 
 std::uint8_t lmc_of(const Fabric& fabric, PortIdx port, const LidPolicy& policy) {
-  const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+  const SwitchIdx sw = fabric.switch_at(port);
   if (sw == kNone<SwitchIdx>) return policy.lmc;
   return fabric.switch_info[sw].enhanced_port0 ? policy.lmc_enhanced_port0 : std::uint8_t{0};
 }

@@ -5,18 +5,12 @@
 namespace smd {
 namespace {
 
-constexpr std::uint16_t kKeyBits = 0x7fff;
-
-bool is_default(PKey key) { return (key.value() & kKeyBits) == (kDefaultPKey.value() & kKeyBits); }
-
-bool same_partition(PKey a, PKey b) { return (a.value() & kKeyBits) == (b.value() & kKeyBits); }
-
 PKey find_first(const WantedKeyTable& wanted) {
   if (wanted.first != PKey{0}) return wanted.first;
   // Of both memberships the full one.
   PKey first{0};
   for (const PKey key : wanted.keys) {
-    if (is_default(key)) first = std::max(first, key);
+    if (same_partition(key, kDefaultPKey)) first = std::max(first, key);
   }
   return first;
 }
@@ -71,7 +65,7 @@ std::size_t used_entries(const KeyTable& table) {
 }
 
 bool has_default_key(std::span<const PKey> entries) {
-  return std::ranges::any_of(entries, is_default);
+  return std::ranges::any_of(entries, [](PKey key) { return same_partition(key, kDefaultPKey); });
 }
 
 }  // namespace smd

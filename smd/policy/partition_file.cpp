@@ -16,8 +16,6 @@ using partition_text::Group;
 using partition_text::GroupFlags;
 using partition_text::Member;
 
-constexpr std::uint16_t kKeyBits = 0x7fff;
-constexpr std::uint16_t kFullBit = 0x8000;
 constexpr std::uint32_t kIpoibQKey = 0x0b1b;
 constexpr std::uint8_t kLinkLocal = 2;
 constexpr std::size_t kMostFaults = 20;
@@ -78,7 +76,7 @@ class Resolver {
     add_member(0, 0, {.kind = MemberKind::Self, .membership = Membership::Full});
     listed_.clear();  // what the file says of the default partition is no double of these
     for (const Definition& each : definitions) {
-      if (each.key && (*each.key & kKeyBits) != 0) given_.insert(*each.key & kKeyBits);
+      if (each.key && (*each.key & kPartitionBits) != 0) given_.insert(*each.key & kPartitionBits);
     }
     for (const Definition& each : definitions) add(each);
     if (!faults_.empty()) return tl::unexpected(std::move(faults_));
@@ -96,7 +94,7 @@ class Resolver {
   }
 
   std::optional<std::size_t> find_partition(const Definition& definition) {
-    const std::uint16_t key = definition.key.value_or(0) & kKeyBits;
+    const std::uint16_t key = definition.key.value_or(0) & kPartitionBits;
     if (key == 0) return choose_key(definition);
     const auto known = by_key_.find(key);
     if (known == by_key_.end()) return add_partition(definition.name, key);
@@ -178,7 +176,7 @@ class Resolver {
   void add_broadcast(std::size_t at, const Definition& definition) {
     GroupFlags flags = definition.flags;
     if (flags.q_key.value_or(0) == 0) flags.q_key = kIpoibQKey;
-    const std::uint16_t key = out_.rules.partitions[at].key | kFullBit;
+    const std::uint16_t key = out_.rules.partitions[at].key | kFullMembership;
     add_scopes(at, definition.line, with_key(kIpoibBroadcast, key), flags);
   }
 
@@ -189,17 +187,17 @@ class Resolver {
       const std::uint16_t key = out_.rules.partitions[at].key;
       const std::uint16_t named = key_in(mgid);
       const bool broadcast = mgid == with_key(kIpoibBroadcast, 0xffff);
-      if (named != 0 && (named & kKeyBits) != key && !broadcast) {
+      if (named != 0 && (named & kPartitionBits) != key && !broadcast) {
         return fault(group.line,
                      fmt::format("{} names P_Key 0x{:04x}; 0, or 0x{:04x} of its partition",
                                  print_mgid(mgid),
                                  named,
-                                 key | kFullBit));
+                                 key | kFullMembership));
       }
       if (!agrees("rate", group, flags.rate, definition.flags.rate, 3) ||
           !agrees("mtu", group, flags.mtu, definition.flags.mtu, 4))
         return;
-      mgid = with_key(mgid, key | kFullBit);
+      mgid = with_key(mgid, key | kFullMembership);
       if (flags.q_key.value_or(0) == 0) flags.q_key = kIpoibQKey;
     }
     add_scopes(at, group.line, mgid, flags);
@@ -227,17 +225,16 @@ class Resolver {
     const unsigned scopes = flags.scopes == 0 ? 1u << kLinkLocal : flags.scopes;
     for (std::uint8_t scope = 1; scope < 16; ++scope) {
       if ((scopes >> scope & 1) == 0) continue;
-      const PreconfiguredGroup wanted{
-          .mgid = with_scope(mgid, scope),
-          .p_key = PKey{static_cast<std::uint16_t>(partition.key | kFullBit)},
-          .q_key = flags.q_key.value_or(0),
-          .mtu = flags.mtu.value_or(4),
-          .rate = flags.rate.value_or(3),
-          .sl = flags.sl.value_or(0),
-          .scope = scope,
-          .tclass = flags.tclass.value_or(0),
-          .flow_label = flags.flow_label.value_or(0),
-          .partition = partition.name};
+      const PreconfiguredGroup wanted{.mgid = with_scope(mgid, scope),
+                                      .p_key = full_member_of(partition.key),
+                                      .q_key = flags.q_key.value_or(0),
+                                      .mtu = flags.mtu.value_or(4),
+                                      .rate = flags.rate.value_or(3),
+                                      .sl = flags.sl.value_or(0),
+                                      .scope = scope,
+                                      .tclass = flags.tclass.value_or(0),
+                                      .flow_label = flags.flow_label.value_or(0),
+                                      .partition = partition.name};
       const auto [before, is_new] = group_line_.emplace(wanted.mgid, line);
       if (is_new) {
         out_.rules.groups.push_back(wanted);
@@ -289,7 +286,7 @@ PartitionFile default_partitions() {
        .key = kDefaultPartition,
        .sl = {},
        .members = {{.kind = MemberKind::All, .membership = Membership::Full}}});
-  out.groups.push_back({.mgid = with_key(kIpoibBroadcast, kDefaultPartition | kFullBit),
+  out.groups.push_back({.mgid = with_key(kIpoibBroadcast, kDefaultPartition | kFullMembership),
                         .p_key = kDefaultPKey,
                         .q_key = kIpoibQKey,
                         .partition = "Default"});

@@ -9,13 +9,6 @@
 namespace smd {
 namespace {
 
-constexpr std::uint16_t kKeyBits = 0x7fff;
-constexpr std::uint16_t kFullBit = 0x8000;
-
-std::uint16_t base(PKey key) { return key.value() & kKeyBits; }
-
-bool is_full(PKey key) { return (key.value() & kFullBit) != 0; }
-
 /// What the rules of one partition come to at each port.
 struct Standing {
   std::optional<Membership> membership;
@@ -42,7 +35,7 @@ bool is_meant(const Fabric& fabric, PortIdx port, MemberKind kind) {
 
 void add_keys(const Standing& standing, std::uint16_t key, bool allow_both, PortKeys& out) {
   if (!standing.membership) return;
-  const PKey full{static_cast<std::uint16_t>(key | kFullBit)};
+  const PKey full = full_member_of(key);
   const PKey limited{key};
   const bool both = *standing.membership == Membership::Both;
   const bool as_full = *standing.membership != Membership::Limited;
@@ -92,7 +85,7 @@ PartitionMap build_partition_map(const Fabric& fabric, const PartitionPolicy& po
 }
 
 bool keys_match(PKey a, PKey b) {
-  return base(a) == base(b) && base(a) != 0 && (is_full(a) || is_full(b));
+  return same_partition(a, b) && partition_of(a) != 0 && (is_full_member(a) || is_full_member(b));
 }
 
 bool share_partition(const PartitionMap& map, PortIdx a, PortIdx b) {
@@ -106,7 +99,7 @@ PortIdx find_enforcer(const Fabric& fabric, PortIdx end_port) {
   if (fabric.is_switch(fabric.node_of[end_port])) return kNone<PortIdx>;
   const PortIdx peer = fabric.peer[end_port];
   if (peer == kNone<PortIdx>) return peer;
-  const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
+  const SwitchIdx sw = fabric.switch_at(peer);
   const bool able = sw != kNone<SwitchIdx> && fabric.number_of(peer) != PortNum{0} &&
                     fabric.switch_info[sw].partition_enforcement_cap > 0;
   return able ? peer : kNone<PortIdx>;
@@ -115,8 +108,9 @@ PortIdx find_enforcer(const Fabric& fabric, PortIdx end_port) {
 std::vector<PKey> enforced_keys(const PortKeys& keys) {
   std::vector<PKey> out;
   for (const PKey key : keys.keys) {
-    const PKey full{static_cast<std::uint16_t>(key.value() | kFullBit)};
-    if (is_full(key) || std::ranges::find(keys.keys, full) == keys.keys.end()) out.push_back(key);
+    const PKey full = full_member_of(partition_of(key));
+    if (is_full_member(key) || std::ranges::find(keys.keys, full) == keys.keys.end())
+      out.push_back(key);
   }
   return out;
 }

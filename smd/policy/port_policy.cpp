@@ -38,21 +38,14 @@ void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPo
   info.subnet_timeout = policy.subnet_timeout;
 }
 
-constexpr std::uint16_t kPartitionBits = 0x7fff;  // bit 15 is full membership
-
-bool in_partition(PKey key, PKey partition) {
-  return (key.value() & kPartitionBits) == (partition.value() & kPartitionBits);
-}
-
 std::optional<SmpData> with_default_pkey(const SmpData& now) {
   auto block = decode_p_key_block(now);
   if (!block) return std::nullopt;
   if (std::ranges::find(*block, kDefaultPKey) != block->end()) return std::nullopt;
   auto place =
-      std::ranges::find_if(*block, [](PKey key) { return in_partition(key, kDefaultPKey); });
+      std::ranges::find_if(*block, [](PKey key) { return same_partition(key, kDefaultPKey); });
   if (place == block->end())
-    place =
-        std::ranges::find_if(*block, [](PKey key) { return (key.value() & kPartitionBits) == 0; });
+    place = std::ranges::find_if(*block, [](PKey key) { return partition_of(key) == 0; });
   *(place == block->end() ? block->begin() : place) = kDefaultPKey;
   SmpData wanted{};
   encode_p_key_block(*block, wanted);

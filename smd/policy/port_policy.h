@@ -32,7 +32,7 @@ inline constexpr std::size_t kPortKinds = 4;
 /// A port that packets of data go through: not the management port of a switch without an enhanced
 /// one.
 [[nodiscard]] inline bool is_data_port(const Fabric& fabric, PortIdx port) {
-  const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+  const SwitchIdx sw = fabric.switch_at(port);
   return fabric.number_of(port) != PortNum{0} ||
          (sw != kNone<SwitchIdx> && fabric.switch_info[sw].enhanced_port0);
 }

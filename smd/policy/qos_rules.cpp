@@ -7,8 +7,6 @@
 namespace smd {
 namespace {
 
-constexpr std::uint16_t kKeyBits = 0x7fff;
-
 bool is_of_type(const Fabric& fabric, PortIdx port, const QosPortGroup& group) {
   if (group.all || (group.self && port == fabric.sm_port)) return true;
   switch (static_cast<NodeType>(fabric.node_info[fabric.node_of[port]].node_type)) {
@@ -33,7 +31,7 @@ bool has_key(const PartitionMap* map, PortIdx port, const std::vector<NumberRang
   if (keys.empty()) return false;
   if (map == nullptr) return is_in(keys, kDefaultPartition);
   return std::ranges::any_of((*map)[port].keys,
-                             [&](PKey key) { return is_in(keys, key.value() & kKeyBits); });
+                             [&](PKey key) { return is_in(keys, partition_of(key)); });
 }
 
 bool names(const std::vector<NumberRange>& ranges, std::optional<std::uint64_t> number) {
@@ -70,7 +68,7 @@ bool QosRules::is_member(const std::vector<std::size_t>& groups, PortIdx port) c
 
 const QosLevel& QosRules::find_level(const QosRequest& request) const {
   std::optional<std::uint64_t> key;
-  if (request.p_key) key = request.p_key->value() & kKeyBits;
+  if (request.p_key) key = partition_of(*request.p_key);
   for (const QosMatch& each : file_.matches) {
     if (names(each.services, request.service) && names(each.classes, request.qos_class) &&
         names(each.p_keys, key) && is_member(each.sources, request.source) &&

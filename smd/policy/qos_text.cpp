@@ -9,7 +9,6 @@ namespace smd::qos_text {
 namespace {
 
 constexpr std::size_t kMostFaults = 20;
-constexpr std::uint64_t kKeyBits = 0x7fff;
 
 using partition_text::trim;
 
@@ -37,7 +36,7 @@ bool read_what(
   if (ulp == "sdp" && of == "port-num") return ports(kSdp);
   if ((ulp == "rds" || ulp == "iser") && of == "port-num") return ports(kTcp);
   if (ulp == "ipoib" && of.empty()) {
-    match.p_keys = {{kKeyBits, kKeyBits}};
+    match.p_keys = {{kPartitionBits, kPartitionBits}};
     return true;
   }
   if ((ulp == "ipoib" || ulp == "any") && of == "pkey") {
@@ -124,8 +123,8 @@ void Values::keys(std::string_view what, std::string_view text, std::vector<Numb
   const std::size_t before = to.size();
   ranges(what, text, 0xffff, to);
   for (std::size_t i = before; i < to.size(); ++i) {
-    if ((to[i].low > kKeyBits) == (to[i].high > kKeyBits)) {
-      to[i] = {to[i].low & kKeyBits, to[i].high & kKeyBits};
+    if ((to[i].low > kPartitionBits) == (to[i].high > kPartitionBits)) {
+      to[i] = {to[i].low & kPartitionBits, to[i].high & kPartitionBits};
     } else {
       fault(fmt::format("{} has a range over 0x7fff; P_Keys from 0x0001 to 0x7fff", what));
     }

@@ -198,7 +198,7 @@ void PartitionSetter::fail(const Block& block, const std::string& what) {
 
 PortInfo with_enforcement(const ProgramRun& run, PortIdx port, PortInfo wanted) {
   const Fabric& fabric = run.fabric();
-  const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+  const SwitchIdx sw = fabric.switch_at(port);
   if (sw == kNone<SwitchIdx> || fabric.number_of(port) == PortNum{0}) return wanted;
   const std::optional<PartitionEnforcement> enforcement = run.enforcement[port];
   if (!enforcement) return wanted;

@@ -13,8 +13,6 @@
 namespace smd {
 namespace {
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 Result<const ActiveSubnet*> in_force(const AdminContext& context) {
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
@@ -41,7 +39,7 @@ nlohmann::json cycle_summary(const CycleReport& cycle, TimePoint now_is) {
           {"smps", cycle.smps()},
           {"blocks_written", cycle.blocks_written},
           {"lft_entries_changed_pct", cycle.lft_entries_changed_pct},
-          {"seconds_ago", seconds(now_is - cycle.ended)}};
+          {"seconds_ago", in_seconds(now_is - cycle.ended)}};
 }
 
 nlohmann::json smp_json(const SmpStats& stats) {
@@ -176,7 +174,7 @@ nlohmann::json engine_state_json(const SubnetManager& manager) {
 
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
-                        {"uptime_s", seconds(context.uptime())},
+                        {"uptime_s", in_seconds(context.uptime())},
                         {"standbys", nlohmann::json::array()},
                         {"alarms", nlohmann::json::array()}};
   if (const auto replica = context.replica ? context.replica() : std::nullopt)
@@ -290,7 +288,7 @@ nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
     if (out.size() == most) break;
     nlohmann::json change = nlohmann::json::parse(
         change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump());
-    change["seconds_ago"] = seconds(manager.now() - cycle.ended);
+    change["seconds_ago"] = in_seconds(manager.now() - cycle.ended);
     change["ok"] = cycle.up();
     out.push_back(std::move(change));
   }

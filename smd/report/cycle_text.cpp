@@ -15,7 +15,7 @@ namespace smd {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Three decimals are what a reader can use; more would only make diffs noisy.
 double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
@@ -24,15 +24,15 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 
 using Part = std::pair<const char*, PhaseCost>;
 
-Json traffic_json(const RouteMeasures& measures) {
+OrderedJson traffic_json(const RouteMeasures& measures) {
   return {{"uniform", rounded(measures.uniform)},
           {"permutations", rounded(measures.permutations)},
           {"shifts", rounded(measures.shifts)},
           {"worst_shift", rounded(measures.worst_shift)}};
 }
 
-Json costs(const std::vector<Part>& parts) {
-  Json smps, virtual_ms, wall_ms;
+OrderedJson costs(const std::vector<Part>& parts) {
+  OrderedJson smps, virtual_ms, wall_ms;
   PhaseCost total;
   for (const auto& [name, cost] : parts) {
     smps[name] = cost.smps;
@@ -52,7 +52,9 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 /// Where no tables were made there is nothing to say of them: the keys stay, without a value.
-void add_error(const CycleReport& cycle, std::initializer_list<const char*> of_tables, Json& out) {
+void add_error(const CycleReport& cycle,
+               std::initializer_list<const char*> of_tables,
+               OrderedJson& out) {
   out["error"] = cycle.error->context;
   if (cycle.routed) return;
   for (const char* key : of_tables) out[key] = nullptr;
@@ -107,9 +109,9 @@ std::string trouble(const CycleReport& cycle) {
 
 using Row = std::map<std::string, std::string>;  // by column
 
-std::string print_scalar(const Json& value) {
+std::string print_scalar(const OrderedJson& value) {
   if (value.is_string()) return value.get<std::string>();
-  return value.is_null() ? "" : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_null() ? "" : value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::string quoted(const std::string& text) {
@@ -124,7 +126,7 @@ std::string quoted(const std::string& text) {
 
 /// Columns that are new are appended to `columns`.
 void flatten(const std::string& prefix,
-             const Json& value,
+             const OrderedJson& value,
              std::vector<std::string>& columns,
              Row& row) {
   if (value.is_object()) {
@@ -134,7 +136,7 @@ void flatten(const std::string& prefix,
   }
   std::string text;
   if (value.is_array()) {
-    for (const Json& each : value) text += (text.empty() ? "" : "; ") + print_scalar(each);
+    for (const OrderedJson& each : value) text += (text.empty() ? "" : "; ") + print_scalar(each);
   } else {
     text = print_scalar(value);
   }
@@ -155,7 +157,7 @@ void append_line(const Cells& cells, std::string& out) {
 
 }  // namespace
 
-Json to_json(const FabricCounts& counts) {
+OrderedJson to_json(const FabricCounts& counts) {
   return {{"switches", counts.switches},
           {"cas", counts.cas},
           {"aggregation_nodes", counts.no_data.aggregation_nodes},
@@ -165,7 +167,7 @@ Json to_json(const FabricCounts& counts) {
           {"lids", counts.lids}};
 }
 
-Json routes_json(const RouteReport& routes) {
+OrderedJson routes_json(const RouteReport& routes) {
   const std::uint64_t arriving = routes.pairs - routes.unreachable - routes.loops;
   const double mean =
       arriving == 0 ? 0.0 : static_cast<double>(routes.hops) / static_cast<double>(arriving);
@@ -177,11 +179,11 @@ Json routes_json(const RouteReport& routes) {
           {"max_hops", routes.max_hops}};
 }
 
-Json load_json(const LoadReport& load, double bound) {
-  Json out = {{"max", load.max},
-              {"mean", rounded(load.mean)},
-              {"stddev", rounded(load.stddev)},
-              {"max_per_gbps", rounded(load.per_gbps())}};
+OrderedJson load_json(const LoadReport& load, double bound) {
+  OrderedJson out = {{"max", load.max},
+                     {"mean", rounded(load.mean)},
+                     {"stddev", rounded(load.stddev)},
+                     {"max_per_gbps", rounded(load.per_gbps())}};
   if (bound > 0) {
     out["bound"] = rounded(bound);
     out["ratio"] = rounded(load.fullest / bound);
@@ -189,10 +191,10 @@ Json load_json(const LoadReport& load, double bound) {
   return out;
 }
 
-Json candidates_json(const std::vector<EngineCandidate>& all) {
-  Json out = Json::array();
+OrderedJson candidates_json(const std::vector<EngineCandidate>& all) {
+  OrderedJson out = OrderedJson::array();
   for (const EngineCandidate& each : all) {
-    Json one = {{"engine", each.engine}, {"taken", each.taken}};
+    OrderedJson one = {{"engine", each.engine}, {"taken", each.taken}};
     if (!each.refused.empty()) one["refused"] = each.refused;
     if (each.measured) {
       one["worth"] = rounded(each.worth);
@@ -210,13 +212,13 @@ Json candidates_json(const std::vector<EngineCandidate>& all) {
   return out;
 }
 
-Json deadlock_json(const CycleReport& cycle) {
-  Json steps = Json::array();
+OrderedJson deadlock_json(const CycleReport& cycle) {
+  OrderedJson steps = OrderedJson::array();
   if (!cycle.cycle_text.empty()) steps.push_back(cycle.cycle_text);
   return {{"acyclic", cycle.routes.acyclic}, {"vls", cycle.routes.vls}, {"cycle", steps}};
 }
 
-Json bring_up_json(const CycleReport& cycle) {
+OrderedJson bring_up_json(const CycleReport& cycle) {
   return costs({{"discovery", cycle.discovery},
                 {"routing", cycle.routing},
                 {"configure", cycle.configure},
@@ -224,8 +226,10 @@ Json bring_up_json(const CycleReport& cycle) {
                 {"activate", cycle.activate}});
 }
 
-Json change_json(const CycleReport& cycle, const std::string& what, const std::string& kind) {
-  Json out = {{"what", what}, {"kind", kind}, {"reason", cycle.reason}};
+OrderedJson change_json(const CycleReport& cycle,
+                        const std::string& what,
+                        const std::string& kind) {
+  OrderedJson out = {{"what", what}, {"kind", kind}, {"reason", cycle.reason}};
   out.update(costs({{"detection", cycle.detection},
                     {"discovery", cycle.discovery},
                     {"routing", cycle.routing},
@@ -254,7 +258,7 @@ Json change_json(const CycleReport& cycle, const std::string& what, const std::s
   return out;
 }
 
-Json service_json(const ServiceReport& service) {
+OrderedJson service_json(const ServiceReport& service) {
   const auto share = [](double value) { return std::round(value * 1e6) / 1e6; };
   return {{"lowest_connectivity", share(service.lowest_connectivity)},
           {"below_possible_ms", ms(service.below_possible)},
@@ -262,15 +266,15 @@ Json service_json(const ServiceReport& service) {
           {"forwarding_loop", service.forwarding_loop}};
 }
 
-Json run_json(const CycleReport& cycle) {
-  Json out = {{"fabric", to_json(cycle.counts)},
-              {"engine", cycle.engine},
-              {"up", cycle.up()},
-              {"bring_up", bring_up_json(cycle)},
-              {"routes", routes_json(cycle.routes)},
-              {"deadlock", deadlock_json(cycle)},
-              {"load", load_json(cycle.load, cycle.load_bound)},
-              {"ports_out_of_reach", cycle.out_of_reach()}};
+OrderedJson run_json(const CycleReport& cycle) {
+  OrderedJson out = {{"fabric", to_json(cycle.counts)},
+                     {"engine", cycle.engine},
+                     {"up", cycle.up()},
+                     {"bring_up", bring_up_json(cycle)},
+                     {"routes", routes_json(cycle.routes)},
+                     {"deadlock", deadlock_json(cycle)},
+                     {"load", load_json(cycle.load, cycle.load_bound)},
+                     {"ports_out_of_reach", cycle.out_of_reach()}};
   if (cycle.measures) out["traffic"] = traffic_json(*cycle.measures);
   out["notes"] = cycle.notes;
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
@@ -389,10 +393,10 @@ std::string print_change(const CycleReport& cycle,
       trouble(cycle));
 }
 
-std::string print_csv(const std::vector<Json>& objects) {
+std::string print_csv(const std::vector<OrderedJson>& objects) {
   std::vector<std::string> columns;
   std::vector<Row> rows;
-  for (const Json& object : objects) flatten("", object, columns, rows.emplace_back());
+  for (const OrderedJson& object : objects) flatten("", object, columns, rows.emplace_back());
   std::string out;
   append_line(columns, out);
   for (const Row& row : rows) {

@@ -40,8 +40,6 @@ void add_receive_queue(Exposition& out, const ReceiveStats& stats) {
     out.sample(static_cast<double>(stats.dropped_of(kind)), {{"kind", word}});
 }
 
-double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-
 void add_state(Exposition& out, const SubnetManager& manager) {
   out.family(Gauge, "smd_manager_state", "1 for the state of this manager among the managers.");
   for (const SmState state :
@@ -54,9 +52,9 @@ void add_state(Exposition& out, const SubnetManager& manager) {
 void add_cycles(Exposition& out, const SubnetManager& manager, const SessionCounters& counters) {
   if (const auto sweep = manager.last_sweep()) {
     out.family(Gauge, "smd_sweep_age_seconds", "Time since the last sweep of the subnet ended.");
-    out.sample(seconds(manager.now() - sweep->ended));
+    out.sample(in_seconds(manager.now() - sweep->ended));
     out.family(Gauge, "smd_sweep_duration_seconds", "How long it took.");
-    out.sample(seconds(sweep->took));
+    out.sample(in_seconds(sweep->took));
   }
   out.family(Counter, "smd_cycles_total", "Cycles by whether all was as wanted at their end.");
   out.sample(static_cast<double>(counters.cycles(true)), {{"result", "up"}});
@@ -190,7 +188,7 @@ void SessionCounters::note(const CycleReport& cycle, bool is_change) {
   if (!is_change || cycle.error) return;
   const ChangeKind kind{cycle.shrank, cycle.transition.kind};
   const auto at = changes_.try_emplace(kind, kSeconds).first;
-  at->second.note(std::chrono::duration<double>(cycle.ended - cycle.began).count());
+  at->second.note(in_seconds(cycle.ended - cycle.began));
 }
 
 void SessionCounters::note(const Notice& trap) {
@@ -233,7 +231,7 @@ void add_administration_metrics(Exposition& out, const SaView& sa) {
 std::string print_metrics(const MetricsInput& input) {
   Exposition out;
   out.family(Gauge, "smd_uptime_seconds", "Time since the daemon was started.");
-  out.sample(std::chrono::duration<double>(input.uptime).count());
+  out.sample(in_seconds(input.uptime));
   out.family(Gauge, "smd_device_open", "1 when there is an adapter to manage the subnet from.");
   out.sample(input.session ? 1 : 0);
   if (input.replica) add_replica(out, *input.replica);

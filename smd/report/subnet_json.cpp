@@ -119,7 +119,7 @@ Json hot_json(const CcManager& cc_manager, const ActiveSubnet& now) {
                    {"port", key.second.value()},
                    {"readings", hot.readings},
                    {"events", hot.events},
-                   {"seconds_ago", std::chrono::duration<double>(ago).count()}});
+                   {"seconds_ago", in_seconds(ago)}});
   }
   return out;
 }

@@ -15,6 +15,10 @@ namespace smd {
 
 using Duration = std::chrono::nanoseconds;
 
+[[nodiscard]] inline double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 /// Nanoseconds since the runtime's own epoch. Wall clocks do not exist below app/.
 struct TimePoint {
   Duration since_epoch{0};

@@ -9,8 +9,6 @@
 namespace smd::sa {
 namespace {
 
-namespace part = member_component;
-
 constexpr Component kMemberComponents[] = {
     {0, 0, 128},    // MGID
     {1, 128, 128},  // PortGID
@@ -39,11 +37,10 @@ constexpr Component kMftComponents[] = {
     {5, 64, 512},  // MulticastForwardingTable
 };
 
-namespace part = member_component;
-
 /// Looked at apart from the other components: bounds, and what the untrusted may not see.
-constexpr std::uint64_t kBounds = part::kMtuSelector | part::kMtu | part::kRateSelector |
-                                  part::kRate | part::kLifeTimeSelector | part::kLifeTime;
+constexpr std::uint64_t kBounds = member_component::kMtuSelector | member_component::kMtu |
+                                  member_component::kRateSelector | member_component::kRate |
+                                  member_component::kLifeTimeSelector | member_component::kLifeTime;
 
 Status status_of(Refusal refusal) {
   switch (refusal) {
@@ -140,20 +137,22 @@ GroupRequest request_of(const McMemberRecord& record, std::uint64_t mask) {
   const auto take = [mask](auto& into, std::uint64_t components, const auto& value) {
     if ((mask & components) == components) into = value;
   };
-  take(request.mgid, part::kMgid, record.mgid);
-  take(request.port_gid, part::kPortGid, record.port_gid);
-  take(request.q_key, part::kQKey, record.q_key);
-  take(request.mlid, part::kMlid, record.mlid);
-  take(request.mtu, part::kMtuSelector | part::kMtu, record.mtu);
-  take(request.tclass, part::kTclass, record.tclass);
-  take(request.p_key, part::kPKey, record.p_key);
-  take(request.rate, part::kRateSelector | part::kRate, record.rate);
-  take(request.life_time, part::kLifeTimeSelector | part::kLifeTime, record.life_time);
-  take(request.sl, part::kSl, record.sl);
-  take(request.flow_label, part::kFlowLabel, record.flow_label);
-  take(request.hop_limit, part::kHopLimit, record.hop_limit);
-  take(request.scope, part::kScope, record.scope);
-  take(request.join_state, part::kJoinState, record.join_state);
+  take(request.mgid, member_component::kMgid, record.mgid);
+  take(request.port_gid, member_component::kPortGid, record.port_gid);
+  take(request.q_key, member_component::kQKey, record.q_key);
+  take(request.mlid, member_component::kMlid, record.mlid);
+  take(request.mtu, member_component::kMtuSelector | member_component::kMtu, record.mtu);
+  take(request.tclass, member_component::kTclass, record.tclass);
+  take(request.p_key, member_component::kPKey, record.p_key);
+  take(request.rate, member_component::kRateSelector | member_component::kRate, record.rate);
+  take(request.life_time,
+       member_component::kLifeTimeSelector | member_component::kLifeTime,
+       record.life_time);
+  take(request.sl, member_component::kSl, record.sl);
+  take(request.flow_label, member_component::kFlowLabel, record.flow_label);
+  take(request.hop_limit, member_component::kHopLimit, record.hop_limit);
+  take(request.scope, member_component::kScope, record.scope);
+  take(request.join_state, member_component::kJoinState, record.join_state);
   return request;
 }
 
@@ -223,11 +222,12 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
   const GroupRequest bounds = request_of(*wanted, mask & kBounds);
   const PortIdx sender = sender_of(view, query);
   const Guid own = sender == kNone<PortIdx> ? Guid{} : view.fabric().port_guid[sender];
-  const bool names_port = (mask & part::kPortGid) != 0;
+  const bool names_port = (mask & member_component::kPortGid) != 0;
   const bool asks_for_itself = names_port && wanted->port_gid.guid == own;
   std::uint64_t settled = kBounds;
-  if (names_port) settled |= part::kPortGid;
-  if (asks_for_itself && !query.trusted) settled |= part::kJoinState | part::kProxyJoin;
+  if (names_port) settled |= member_component::kPortGid;
+  if (asks_for_itself && !query.trusted)
+    settled |= member_component::kJoinState | member_component::kProxyJoin;
   RecordSink sink(kMcMemberRecord, query, parts_.limits.bytes, settled);
   const auto offer = [&](const Group& group, Guid port, const Member& member) {
     sink.offer(say(*subnet,
@@ -254,7 +254,7 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
     record.port_gid = {};
     sink.offer(record);
   };
-  if ((mask & part::kMgid) != 0) {
+  if ((mask & member_component::kMgid) != 0) {
     if (const Group* group = parts_.groups.find(wanted->mgid); group != nullptr) look(*group);
   } else {
     for (const auto& [mgid, group] : parts_.groups.groups()) look(group);

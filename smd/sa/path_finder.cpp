@@ -48,10 +48,6 @@ PortNum egress(const RoutingTables& routing, SwitchIdx sw, Lid destination) {
   return routing.default_port[sw];
 }
 
-constexpr std::uint16_t kPartitionBits = 0x7fff;
-
-std::uint16_t partition_of(PKey key) { return key.value() & kPartitionBits; }
-
 namespace part = path_component;
 
 constexpr std::uint64_t kMulticastPrefix = 0xff;  // first byte of a multicast GID
@@ -242,7 +238,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
 std::uint8_t PathFinder::partition_sl(PKey key) const {
   if (view_.partitions() == nullptr) return 0;
   const auto& sls = view_.partitions()->sls;
-  const auto found = sls.find(key.value() & kPartitionBits);
+  const auto found = sls.find(partition_of(key));
   return found == sls.end() ? std::uint8_t{0} : found->second;
 }
 

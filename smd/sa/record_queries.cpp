@@ -100,7 +100,7 @@ Answer find_switch_info_records(const SubnetView& view,
   const Fabric& fabric = view.fabric();
   RecordSink sink(kSwitchInfoRecord, query, limits.bytes, kLid);
   for (const PortIdx port : find_candidates(view, query)) {
-    const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+    const SwitchIdx sw = fabric.switch_at(port);
     if (sw != kNone<SwitchIdx>)
       sink.offer(SwitchInfoRecord{view.lids().base[port], fabric.switch_info[sw]});
   }
@@ -161,7 +161,7 @@ Answer find_lft_records(const SubnetView& view, const Query& query, const QueryL
   const ForwardingTables& lft = view.routing().lft;
   RecordSink sink(kLftRecord, query, limits.bytes, kLid);
   for (const PortIdx port : find_candidates(view, query)) {
-    const SwitchIdx sw = fabric.switch_of[fabric.node_of[port]];
+    const SwitchIdx sw = fabric.switch_at(port);
     if (sw == kNone<SwitchIdx>) continue;
     LftRecord record{.lid = view.lids().base[port]};
     for (std::size_t block = 0; block < lft.blocks() && !sink.overflowed(); ++block) {

@@ -33,9 +33,7 @@ constexpr std::array<Component, kHead + 30> make_components() {
   return out;
 }
 
-constexpr std::array kComponents = make_components();
-
-namespace part = service_component;
+constexpr std::array kServiceComponents = make_components();
 
 /// The record as clients may see it.
 ServiceRecord visible(ServiceRecord record, bool trusted) {
@@ -46,15 +44,15 @@ ServiceRecord visible(ServiceRecord record, bool trusted) {
 /// The record that the request names; what it leaves out has a default.
 ServiceRecord requested(const Query& query) {
   ServiceRecord record = *decode_service_record(query.data);
-  if (!asks(query, part::kPKey)) record.p_key = kDefaultPKey;
-  if (!asks(query, part::kLease)) record.lease_s = kForever;
-  if (!asks(query, part::kKey)) record.key = {};
+  if (!asks(query, service_component::kPKey)) record.p_key = kDefaultPKey;
+  if (!asks(query, service_component::kLease)) record.lease_s = kForever;
+  if (!asks(query, service_component::kKey)) record.key = {};
   return record;
 }
 
 }  // namespace
 
-const RecordShape kServiceRecord{RecordId::ServiceRecord, 176, kComponents};
+const RecordShape kServiceRecord{RecordId::ServiceRecord, 176, kServiceComponents};
 
 Result<ServiceRecord> decode_service_record(std::span<const std::byte> data) {
   ByteReader in(data);
@@ -188,7 +186,8 @@ Answer ServiceManager::one(const ServiceRecord& record, bool trusted) const {
 }
 
 Answer ServiceManager::set(const SubnetView& view, const Query& query) {
-  if (!asks(query, part::kId | part::kGid)) return {.status = Status::InsufficientComponents};
+  if (!asks(query, service_component::kId | service_component::kGid))
+    return {.status = Status::InsufficientComponents};
   const ServiceRecord record = requested(query);
   if (record.lease_s == 0) return {.status = Status::RequestInvalid};
   const PortIdx client = view.lids().owner_of(query.client.lid);
@@ -209,7 +208,8 @@ Answer ServiceManager::set(const SubnetView& view, const Query& query) {
 }
 
 Answer ServiceManager::erase(const SubnetView& view, const Query& query) {
-  if (!asks(query, part::kId | part::kGid)) return {.status = Status::InsufficientComponents};
+  if (!asks(query, service_component::kId | service_component::kGid))
+    return {.status = Status::InsufficientComponents};
   const ServiceRecord wanted = requested(query);
   const PortIdx client = view.lids().owner_of(query.client.lid);
   if (client == kNone<PortIdx>) return {.status = Status::RequestInvalid};

@@ -4,16 +4,6 @@
 #include <utility>
 
 namespace smd::sa {
-namespace {
-
-constexpr std::uint16_t kPartition = 0x7fff;
-
-bool same_partition(PKey a, PKey b) {
-  return (a.value() & kPartition) == (b.value() & kPartition) && (a.value() & kPartition) != 0;
-}
-
-}  // namespace
-
 SubnetView::SubnetView(ViewParts parts, const SubnetView* before)
     : parts_(std::move(parts)),
       index_(before != nullptr && has_index_of(*before)
@@ -86,8 +76,9 @@ bool shares_partition(const SubnetView& view, PortIdx port, const std::vector<PK
 }
 
 bool is_member(const SubnetView& view, PortIdx port, PKey key) {
-  return std::ranges::any_of(keys_of(view, port),
-                             [key](PKey own) { return same_partition(own, key); });
+  return std::ranges::any_of(keys_of(view, port), [key](PKey own) {
+    return partition_of(key) != 0 && same_partition(own, key);
+  });
 }
 
 }  // namespace smd::sa

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kInfoAt = 24;
 
-constexpr Component kComponents[] = {
+constexpr Component kInformComponents[] = {
     {0, 0, 128},    // SubscriberGID
     {1, 128, 16},   // SubscriberEnum
     {2, 144, 48},   // reserved
@@ -133,7 +133,7 @@ bool asks_the_same(const InformInfo& a, const InformInfo& b) {
 
 }  // namespace
 
-const RecordShape kInformInfoRecord{RecordId::InformInfoRecord, 64, kComponents};
+const RecordShape kInformInfoRecord{RecordId::InformInfoRecord, 64, kInformComponents};
 
 Result<InformInfo> decode_inform_info(std::span<const std::byte> data) {
   ByteReader in(data);

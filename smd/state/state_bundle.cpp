@@ -15,7 +15,8 @@
 namespace smd {
 namespace {
 
-constexpr std::string_view kMark = "# smd-export 1";
+constexpr std::string_view kBundleMark = "# smd-export 1";
+constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kSection = "== ";
 constexpr std::array<std::string_view, 4> kKinds{"lids", "turns", "rows", "records"};
 
@@ -62,14 +63,13 @@ Parsed<Imported> import_dump(std::string_view text, const std::string& file, std
 
 /// A port and its key in every line; OpenSM's guid2lid has a third word.
 bool is_guid2mkey(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     std::size_t words = 0;
-    for (; !line.empty(); line.remove_prefix(std::min(line.find_first_of(kBlank), line.size()))) {
-      line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+    for (; !line.empty(); line.remove_prefix(std::min(line.find_first_of(kSpace), line.size()))) {
+      line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
       if (line.empty()) break;
       if (!line.starts_with("0x")) return false;
       ++words;
@@ -91,7 +91,7 @@ Parsed<Imported> import_lids(std::string_view text, const std::string& file) {
 }  // namespace
 
 std::string print_bundle(const StateBundle& bundle) {
-  std::string out = fmt::format("{}\n", kMark);
+  std::string out = fmt::format("{}\n", kBundleMark);
   for (const std::string_view kind : kKinds) {
     const auto found = bundle.find(std::string(kind));
     if (found == bundle.end()) continue;
@@ -112,7 +112,8 @@ Parsed<StateBundle> parse_bundle(std::string_view text, const std::string& file)
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (number == 1) {
-      if (line != kMark) return fault(file, 1, fmt::format("the first line is not '{}'", kMark));
+      if (line != kBundleMark)
+        return fault(file, 1, fmt::format("the first line is not '{}'", kBundleMark));
     } else if (line.starts_with(kSection)) {
       const std::string kind(line.substr(kSection.size()));
       if (std::ranges::find(kKinds, kind) == kKinds.end())

@@ -14,8 +14,6 @@ namespace {
 
 using tl::unexpected;
 
-constexpr unsigned kSls = 16;
-
 /// The VLs that SLs of paths need, counted from VL 0.
 unsigned count_used(const RoutingTables& routing, const QosPolicy& qos, unsigned lanes) {
   const auto highest = [](const SlToVl& row, unsigned modulo) {

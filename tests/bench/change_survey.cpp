@@ -205,8 +205,7 @@ std::size_t count_broken(const ActiveSubnet& before, const ActiveSubnet& after) 
     const auto node = now.find_node(then.node_guid[then.node_of[port]]);
     is_lost[port] =
         !node || now.peer[now.port_of(*node, then.number_of(port))] == kNone<PortIdx> ? 1 : 0;
-    if (node && then.is_switch(then.node_of[port]))
-      is_there[then.switch_of[then.node_of[port]]] = 1;
+    if (node && then.is_switch(then.node_of[port])) is_there[then.switch_at(port)] = 1;
   }
   std::size_t broken = 0;
   for (std::uint16_t l = 1; l <= lft.top().value(); ++l) {
@@ -231,7 +230,7 @@ std::size_t count_broken(const ActiveSubnet& before, const ActiveSubnet& after) 
         }
         const PortIdx peer = then.peer[port];
         if (peer == kNone<PortIdx> || !then.is_switch(then.node_of[peer])) break;
-        sw = then.switch_of[then.node_of[peer]];
+        sw = then.switch_at(peer);
       }
       for (const SwitchIdx sw : way) {
         state[sw] = end;

@@ -32,8 +32,8 @@ ChannelOrder order_by(const Fabric& fabric, const Orientation& orientation) {
   for (const PortIdx port : fabric.peer.indices()) {
     const PortIdx peer = fabric.peer[port];
     if (peer == kNone<PortIdx>) continue;
-    const SwitchIdx from = fabric.switch_of[fabric.node_of[port]];
-    const SwitchIdx to = fabric.switch_of[fabric.node_of[peer]];
+    const SwitchIdx from = fabric.switch_at(port);
+    const SwitchIdx to = fabric.switch_at(peer);
     if (from == kNone<SwitchIdx> || to == kNone<SwitchIdx>) continue;
     order[port] = place[to] < place[from] ? count - place[from] : count + place[from] + 1;
   }
@@ -82,9 +82,7 @@ class TurnBlocking {
       mixed.for_each_turn([&](PortIdx in, PortIdx out) {
         if (graph_.has(in, out) || (only_respecting && !graph_.respects_order(in, out))) return;
         if (graph_.insert(in, out)) return;
-        block({fabric_.switch_of[fabric_.node_of[in]],
-               fabric_.number_of(in),
-               fabric_.number_of(out)});
+        block({fabric_.switch_at(in), fabric_.number_of(in), fabric_.number_of(out)});
       });
     }
   }

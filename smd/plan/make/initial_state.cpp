@@ -57,8 +57,8 @@ InitialState::InitialState(const TransitionTask& task)
   for (const PortIdx port : fabric.peer.indices()) {
     const PortIdx peer = fabric.peer[port];
     if (peer == kNone<PortIdx>) continue;
-    const SwitchIdx own = fabric.switch_of[fabric.node_of[port]];
-    const SwitchIdx other = fabric.switch_of[fabric.node_of[peer]];
+    const SwitchIdx own = fabric.switch_at(port);
+    const SwitchIdx other = fabric.switch_at(peer);
     const bool carries = carries_data(fabric, port);
     const bool joins = own != kNone<SwitchIdx> && other != kNone<SwitchIdx>;
     if (carries) silent = false;

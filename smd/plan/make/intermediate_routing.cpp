@@ -149,7 +149,7 @@ class IntermediateBuilder {
   };
 
   Candidate rank_candidate(PortIdx port, std::uint32_t depth, GrowBy growth) const {
-    const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[port]];
+    const SwitchIdx sw = fabric_.switch_at(port);
     const int not_wanted = wanted_[sw] != port, not_held = held_[sw] != port;
     Candidate candidate{.rank = {}, .port = port, .depth = depth};
     switch (growth) {
@@ -191,7 +191,7 @@ class IntermediateBuilder {
     while (!next.empty() && missing != 0) {
       const Candidate candidate = next.top();
       next.pop();
-      const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[candidate.port]];
+      const SwitchIdx sw = fabric_.switch_at(candidate.port);
       if (grown[sw.value()] || !served_[sw] || !fits(sw, candidate.port, strict)) continue;
       tree_[sw] = candidate.port;
       reach(sw, candidate.depth);

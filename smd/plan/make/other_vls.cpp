@@ -69,7 +69,6 @@ class OtherVlSearch {
 
  private:
   using Edge = VlTurnGraph::Edge;
-  static constexpr unsigned kSls = 16;
   static constexpr std::uint8_t kDiscard = 15;
   static constexpr std::uint8_t kNeeded = 0x40;  // beside the VL
   static constexpr std::uint8_t kUndecided = 0xff;

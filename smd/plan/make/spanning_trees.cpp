@@ -100,8 +100,7 @@ class SpanningTreeSteps {
 
   [[nodiscard]] bool is_in(const Parents& tree, PortIdx port) const {
     const PortIdx peer = fabric_.peer[port];
-    return tree[fabric_.switch_of[fabric_.node_of[port]]] == port ||
-           tree[initial_.peer_switch[port]] == peer;
+    return tree[fabric_.switch_at(port)] == port || tree[initial_.peer_switch[port]] == peer;
   }
 
   [[nodiscard]] std::size_t count_shared(const Parents& tree, const Parents& other) const {
@@ -136,8 +135,7 @@ class SpanningTreeSteps {
     while (!next.empty()) {
       const PortIdx up = next.top().up;
       next.pop();
-      const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[up]],
-                      parent = initial_.peer_switch[up];
+      const SwitchIdx sw = fabric_.switch_at(up), parent = initial_.peer_switch[up];
       if (grown[sw.value()] || !joins(graph, tree, up)) continue;
       tree[sw] = up;
       depth[sw.value()] = depth[parent.value()] + 1;

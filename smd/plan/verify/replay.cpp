@@ -251,7 +251,7 @@ std::string PlanReplay::check_turns_of_detours() const {
     const NodeIdx node = fabric_.switch_node[turn.sw];
     const PortIdx peer = fabric_.peer[fabric_.port_of(node, turn.in)];
     if (peer == kNone<PortIdx>) continue;
-    const SwitchIdx from = fabric_.switch_of[fabric_.node_of[peer]];
+    const SwitchIdx from = fabric_.switch_at(peer);
     for (const EntryChange& detour : detours_) {
       const bool leaves = detour.sw == turn.sw && detour.egress == turn.out;
       const bool arrives = detour.sw == from && detour.egress == fabric_.number_of(peer);

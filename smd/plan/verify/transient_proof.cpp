@@ -47,7 +47,7 @@ TransientProof::TransientProof(const Fabric& fabric,
     words_.push_back(fabric.num_ports(node) / 64 + 1);
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
-      if (peer != kNone<PortIdx>) peer_switch_[port] = fabric.switch_of[fabric.node_of[peer]];
+      if (peer != kNone<PortIdx>) peer_switch_[port] = fabric.switch_at(peer);
     }
   }
   if (counted != nullptr && !take_counted(*counted)) {

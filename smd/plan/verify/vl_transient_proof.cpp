@@ -41,7 +41,7 @@ VlTransientProof::VlTransientProof(const TransitionTask& task, const TransitionP
     for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
       const PortIdx peer = fabric_.peer[port];
       if (peer == kNone<PortIdx>) continue;
-      peer_switch_[port] = fabric_.switch_of[fabric_.node_of[peer]];
+      peer_switch_[port] = fabric_.switch_at(peer);
       if (peer_switch_[port] == kNone<SwitchIdx>) entrances_[sw].push_back(fabric_.number_of(port));
     }
   }

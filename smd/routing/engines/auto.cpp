@@ -73,7 +73,7 @@ FabricSize size_of(const Fabric& fabric, const LidMap& lids) {
   IndexVector<SwitchIdx, char> leaf(fabric.switch_count(), 0);
   for (const PortIdx host : find_hosts(fabric, lids)) {
     ++out.hosts;
-    leaf[fabric.switch_of[fabric.node_of[fabric.peer[host]]]] = 1;
+    leaf[fabric.switch_at(fabric.peer[host])] = 1;
   }
   out.leaves = static_cast<std::uint64_t>(std::ranges::count(leaf, 1));
   return out;

@@ -104,7 +104,7 @@ LastHop follow(const PreviousRoutes& before, SwitchIdx at, Lid lid) {
     const PortIdx peer = fabric.peer[fabric.port_of(node, egress)];
     if (egress == PortNum{0} || peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer]))
       return {at, egress};
-    at = fabric.switch_of[fabric.node_of[peer]];
+    at = fabric.switch_at(peer);
   }
   return {};
 }

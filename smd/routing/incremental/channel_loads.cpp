@@ -9,7 +9,7 @@ namespace {
 
 // Beside the number of the switch that a port leads to.
 constexpr std::uint32_t kUp = 1u << 31;
-constexpr std::uint32_t kNowhere = ~kUp;
+constexpr std::uint32_t kNoSwitch = ~kUp;
 
 // LIDs counted at once: a cache line of every row.
 constexpr std::uint32_t kAtOnce = 64;
@@ -26,7 +26,7 @@ void ChannelLoads::list_hops(const RouteState& routes) {
   for (const SwitchIdx sw : routes.oriented().guids.indices()) {
     first_.push_back(static_cast<std::uint32_t>(onward_.size()));
     for (const RouteState::Hop hop : routes.hops(sw))
-      onward_.push_back(hop.to == kNone<SwitchIdx> ? kNowhere
+      onward_.push_back(hop.to == kNone<SwitchIdx> ? kNoSwitch
                                                    : hop.to.value() | (hop.up ? kUp : 0));
   }
   first_.push_back(static_cast<std::uint32_t>(onward_.size()));

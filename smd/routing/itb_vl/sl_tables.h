@@ -74,8 +74,6 @@ class CycleRule final : public TurnRule {
 // from and goes to, not the VL it is on: paths share an SL only where they agree on the VL
 // after every turn that they have in common.
 
-inline constexpr unsigned kSls = 16;
-
 /// The edges of a path in order.
 using EdgePath = std::vector<std::uint32_t>;
 

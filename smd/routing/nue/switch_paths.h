@@ -50,7 +50,7 @@ class SwitchPaths {
     const NodeIdx node = fabric_.node_of[owner];
     if (fabric_.is_switch(node)) return fabric_.switch_of[node];
     const PortIdx peer = fabric_.peer[owner];
-    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[peer]];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
   }
 
   [[nodiscard]] bool is_of_switch(Lid lid) const {

@@ -29,7 +29,7 @@ NeighbourGraph::NeighbourGraph(const Fabric& fabric) : rank_(fabric.switch_count
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx> || fabric.node_of[peer] == node) continue;
-      const SwitchIdx neighbour = fabric.switch_of[fabric.node_of[peer]];
+      const SwitchIdx neighbour = fabric.switch_at(peer);
       if (neighbour != kNone<SwitchIdx>) ends.push_back({rank_[neighbour], fabric.number_of(port)});
     }
     std::sort(ends.begin(), ends.end(), [](const LinkEnd& a, const LinkEnd& b) {

@@ -6,8 +6,6 @@
 namespace smd {
 namespace {
 
-constexpr unsigned kSls = 16;
-
 // SLs that nobody is given travel as the regular one with the same remainder.
 SlToVl extend(const VlBySl& regular, const ShapeRoutes& routes, unsigned detour_vls) {
   SlToVl row{};

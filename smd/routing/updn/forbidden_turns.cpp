@@ -16,7 +16,7 @@ std::vector<PortNum> find_up_ports(const Fabric& fabric,
   std::vector<PortNum> up;
   for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
     if (fabric.peer[port] == kNone<PortIdx>) continue;
-    const SwitchIdx neighbour = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
+    const SwitchIdx neighbour = fabric.switch_at(fabric.peer[port]);
     if (neighbour == kNone<SwitchIdx> || neighbour == sw ||
         !is_above(fabric, orientation, neighbour, sw))
       continue;

@@ -23,11 +23,11 @@ std::vector<SwitchIdx> sample(std::vector<SwitchIdx> from, std::size_t count) {
   return from;
 }
 
-class Walk {
+class DepthFirst {
  public:
-  Walk(const SwitchGraph& graph,
-       const IndexVector<SwitchIdx, Guid>& guids,
-       const std::vector<SwitchIdx>& island)
+  DepthFirst(const SwitchGraph& graph,
+             const IndexVector<SwitchIdx, Guid>& guids,
+             const std::vector<SwitchIdx>& island)
       : graph_(graph),
         guids_(guids),
         met_links_(graph.switches(), 0),
@@ -181,7 +181,7 @@ void rank_depth_first(const SwitchGraph& graph,
   std::ranges::sort(trials, {}, [&](SwitchIdx sw) { return guids[sw]; });
   trials = sample(std::move(trials), kTrialBudget / links + 1);
 
-  Walk walk{graph, guids, island};
+  DepthFirst walk{graph, guids, island};
   SwitchIdx best = trials[0];
   std::uint64_t fewest = 0;
   for (const SwitchIdx root : trials) {

@@ -37,7 +37,7 @@ void find_onward(const Fabric& fabric,
   for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
     const PortIdx peer = fabric.peer[port];
     if (peer == kNone<PortIdx>) continue;
-    const SwitchIdx next = fabric.switch_of[fabric.node_of[peer]];
+    const SwitchIdx next = fabric.switch_at(peer);
     if (next != kNone<SwitchIdx> && next.value() < tables.switches())
       onward[fabric.number_of(port).value()] = tables.row(next).data();
   }

@@ -73,7 +73,7 @@ bool ChannelLoad::find_path(SwitchIdx from,
     const PortIdx peer = fabric_.peer[egress];
     if (peer == owner) return true;
     if (peer == kNone<PortIdx> || channels.size() - before > fabric_.switch_count()) break;
-    sw = fabric_.switch_of[fabric_.node_of[peer]];
+    sw = fabric_.switch_at(peer);
     channels.push_back(egress);
   }
   channels.resize(before);
@@ -88,7 +88,7 @@ LoadReport measure_load(const Fabric& fabric, const LidMap& lids, const Forwardi
   IndexVector<SwitchIdx, std::uint64_t> hosts(fabric.switch_count(), 0);
   for (const PortIdx port : fabric.peer.indices()) {
     if (!fabric.is_host(port)) continue;
-    const SwitchIdx sw = fabric.switch_of[fabric.node_of[fabric.peer[port]]];
+    const SwitchIdx sw = fabric.switch_at(fabric.peer[port]);
     if (sw != kNone<SwitchIdx>) ++hosts[sw];
   }
   ChannelLoad load(fabric, tables);

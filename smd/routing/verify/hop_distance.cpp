@@ -20,7 +20,7 @@ HopDistance::HopDistance(const Fabric& fabric)
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx> || fabric.node_of[peer] == node) continue;
-      const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
+      const SwitchIdx sw = fabric.switch_at(peer);
       if (sw != kNone<SwitchIdx>) around.push_back(sw.value());
     }
     std::ranges::sort(around);

@@ -86,7 +86,7 @@ class Network {
   static constexpr std::uint32_t kNoEdge = 0xffffffff;
 
   [[nodiscard]] std::uint32_t switch_at(PortIdx port) const {
-    return fabric_.switch_of[fabric_.node_of[port]].value();
+    return fabric_.switch_at(port).value();
   }
 
   const Fabric& fabric_;

@@ -66,7 +66,7 @@ class Measurer {
   }
 
   [[nodiscard]] SwitchIdx switch_of(PortIdx host) const {
-    return fabric_.switch_of[fabric_.node_of[fabric_.peer[host]]];
+    return fabric_.switch_at(fabric_.peer[host]);
   }
 
   void send_to(std::size_t set) {
@@ -206,7 +206,7 @@ std::vector<std::vector<HostNum>> group_by_switch(const Fabric& fabric,
                                                   std::span<const PortIdx> hosts) {
   IndexVector<SwitchIdx, std::vector<HostNum>> at(fabric.switch_count());
   for (HostNum host = 0; host < hosts.size(); ++host)
-    at[fabric.switch_of[fabric.node_of[fabric.peer[hosts[host]]]]].push_back(host);
+    at[fabric.switch_at(fabric.peer[hosts[host]])].push_back(host);
   std::vector<std::vector<HostNum>> groups;
   std::ranges::copy_if(
       at, std::back_inserter(groups), [](const auto& all) { return !all.empty(); });
@@ -260,9 +260,7 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
                                                unsigned permutations,
                                                std::uint64_t seed) {
   const auto count = static_cast<HostNum>(hosts.size());
-  const auto switch_of = [&](HostNum host) {
-    return fabric.switch_of[fabric.node_of[fabric.peer[hosts[host]]]];
-  };
+  const auto switch_of = [&](HostNum host) { return fabric.switch_at(fabric.peer[hosts[host]]); };
   EffectiveBisection out;
   Rng rng(seed);
   ChannelLoad load(fabric, tables);

@@ -189,9 +189,7 @@ class ChangeFinder {
   }
 
   /// Of the former snapshot.
-  [[nodiscard]] SwitchIdx switch_of(PortIdx port) const {
-    return before_.fabric().switch_of[before_.fabric().node_of[port]];
-  }
+  [[nodiscard]] SwitchIdx switch_of(PortIdx port) const { return before_.fabric().switch_at(port); }
 
   /// Its owner is the same, at the same place, and its paths count as loads as they did.
   [[nodiscard]] bool is_kept(std::size_t lid) const {

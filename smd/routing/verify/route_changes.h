@@ -31,10 +31,10 @@ class RouteSide {
 
   /// The switch that an end port is, or is linked to.
   [[nodiscard]] SwitchIdx switch_by(PortIdx end) const {
-    const SwitchIdx own = fabric_.switch_of[fabric_.node_of[end]];
+    const SwitchIdx own = fabric_.switch_at(end);
     if (own != kNone<SwitchIdx>) return own;
     const PortIdx peer = fabric_.peer[end];
-    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[peer]];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
   }
 
   [[nodiscard]] PortIdx owner(std::size_t lid) const {

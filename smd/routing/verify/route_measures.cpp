@@ -17,7 +17,7 @@ class Steps {
   Steps(const Fabric& fabric, const ForwardingTables& tables)
       : next_(fabric.port_count(), kNone<SwitchIdx>) {
     for (const PortIdx channel : find_channels(fabric))
-      next_[channel] = fabric.switch_of[fabric.node_of[fabric.peer[channel]]];
+      next_[channel] = fabric.switch_at(fabric.peer[channel]);
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
       const NodeIdx node = fabric.switch_node[sw];
       at_.push_back(
@@ -130,7 +130,7 @@ class RouteMeter {
   }
 
   [[nodiscard]] SwitchIdx switch_of(PortIdx host) const {
-    return fabric_.switch_of[fabric_.node_of[fabric_.peer[host]]];
+    return fabric_.switch_at(fabric_.peer[host]);
   }
 
   const Fabric& fabric_;

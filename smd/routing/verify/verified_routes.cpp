@@ -194,7 +194,7 @@ class RouteUpdate {
       for (const PortIdx port : fabric.external_ports(fabric.switch_node[senders_[at]])) {
         const PortIdx peer = fabric.peer[port];
         if (peer == kNone<PortIdx>) continue;
-        const SwitchIdx from = fabric.switch_of[fabric.node_of[peer]];
+        const SwitchIdx from = fabric.switch_at(peer);
         if (from == kNone<SwitchIdx> || seen_[from.value()] == stamp_) continue;
         if (before_->entry(from, lid) == fabric.number_of(peer)) add(from);
         if (++looked_at > 2 * fabric.switch_count()) return false;
@@ -290,7 +290,7 @@ class RouteUpdate {
       const bool own = fabric.number_of(egress) == PortNum{0};
       const PortIdx end = own ? egress : fabric.peer[egress];
       if (end == kNone<PortIdx>) return false;
-      const SwitchIdx next = own ? kNone<SwitchIdx> : fabric.switch_of[fabric.node_of[end]];
+      const SwitchIdx next = own ? kNone<SwitchIdx> : fabric.switch_at(end);
       if (next == kNone<SwitchIdx>) {
         if (end != owner) return false;
         break;

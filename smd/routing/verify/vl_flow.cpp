@@ -265,7 +265,7 @@ void VlFlow::add_to(ChannelGraph& graph) const {
   for (const PortIdx egress : fabric_.peer.indices()) {
     const PortIdx in = fabric_.peer[egress];
     if (in == kNone<PortIdx> || !fabric_.is_switch(fabric_.node_of[egress])) continue;
-    const SwitchIdx sw = fabric_.switch_of[fabric_.node_of[in]];
+    const SwitchIdx sw = fabric_.switch_at(in);
     if (sw == kNone<SwitchIdx>) continue;
     for (const PortIdx then : fabric_.ports_of(fabric_.node_of[in])) {
       const PortNum out = fabric_.number_of(then);

@@ -23,7 +23,7 @@ Walk::Walk(const Fabric& fabric, const ForwardingTables& tables)
         leads_to_.push_back(to_nothing());
         continue;
       }
-      const SwitchIdx sw = fabric.switch_of[fabric.node_of[peer]];
+      const SwitchIdx sw = fabric.switch_at(peer);
       leads_to_.push_back(sw == kNone<SwitchIdx> ? to_end() : sw.value());
     }
   }

@@ -19,9 +19,7 @@ void measure_hops(const Fabric& fabric,
                   const std::vector<PortIdx>& hosts,
                   RouteQuality& out) {
   IndexVector<SwitchIdx, std::uint32_t> hosts_at(fabric.switch_count(), 0);
-  const auto switch_by = [&](PortIdx host) {
-    return fabric.switch_of[fabric.node_of[fabric.peer[host]]];
-  };
+  const auto switch_by = [&](PortIdx host) { return fabric.switch_at(fabric.peer[host]); };
   for (const PortIdx host : hosts) ++hosts_at[switch_by(host)];
   Walk walk(fabric, tables);
   std::uint64_t pairs = 0, hops = 0;
@@ -50,7 +48,7 @@ SlSets host_sls(const Fabric& fabric,
   SlSets out{fabric.switch_count(), lids.top};
   SwitchIdx last = kNone<SwitchIdx>;
   for (const PortIdx source : hosts) {
-    const SwitchIdx sw = fabric.switch_of[fabric.node_of[fabric.peer[source]]];
+    const SwitchIdx sw = fabric.switch_at(fabric.peer[source]);
     if (sw == last) continue;
     last = sw;
     for (const PortIdx host : hosts) {

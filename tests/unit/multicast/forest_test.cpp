@@ -324,8 +324,7 @@ TEST_F(Judge, FindsCreditLoops) {
       round[middle.value()].ports.set(out);
       const PortIdx peer =
           ring.fabric->peer[ring.fabric->port_of(ring.fabric->switch_node[middle], out)];
-      round[ring.fabric->switch_of[ring.fabric->node_of[peer]].value()].ports.set(
-          ring.fabric->number_of(peer));
+      round[ring.fabric->switch_at(peer).value()].ports.set(ring.fabric->number_of(peer));
     }
     EXPECT_TRUE(is_forest(*ring.fabric, round));
     add_tree_turns(*ring.fabric, round, 0, graph);

@@ -55,7 +55,7 @@ struct Walks {
   [[nodiscard]] PortIdx host(std::uint32_t wanted) const {
     for (const PortIdx port : test::end_ports(*fabric)) {
       const PortIdx entry = entry_of(*fabric, port);
-      if (entry != port && label(fabric->switch_of[fabric->node_of[entry]]) == wanted) return port;
+      if (entry != port && label(fabric->switch_at(entry)) == wanted) return port;
     }
     return kNone<PortIdx>;
   }
@@ -83,7 +83,7 @@ std::string find_fault(const Walks& walks,
   std::set<SwitchIdx> entered;
   for (const Branch& branch : walks.paths.find(kMlid)->branches) {
     if (branch.up == kNone<PortIdx>) continue;
-    const SwitchIdx to = fabric.switch_of[fabric.node_of[fabric.peer[branch.up]]];
+    const SwitchIdx to = fabric.switch_at(fabric.peer[branch.up]);
     if (walks.label(to) >= walks.label(branch.sw)) return "a branch leads to a greater label";
     if (!entered.insert(to).second) return "a packet forks";
   }
@@ -195,7 +195,7 @@ TEST(LabelPaths, CablesBesideThePathMoveNoLabel) {
     for (const PortIdx each : cut.ports_of(cut.switch_node[sw])) {
       const PortIdx peer = cut.peer[each];
       if (peer == kNone<PortIdx> || !cut.is_switch(cut.node_of[peer])) continue;
-      if (walks.label(cut.switch_of[cut.node_of[peer]]) > walks.label(sw) + 1) port = each;
+      if (walks.label(cut.switch_at(peer)) > walks.label(sw) + 1) port = each;
     }
     if (port == kNone<PortIdx>) continue;
     cut.peer[cut.peer[port]] = kNone<PortIdx>;

@@ -54,8 +54,7 @@ class FullVlProof {
 
 inline SwitchIdx FullVlProof::peer_switch_of(PortIdx port) const {
   const PortIdx peer = task_.fabric->peer[port];
-  return peer == kNone<PortIdx> ? kNone<SwitchIdx>
-                                : task_.fabric->switch_of[task_.fabric->node_of[peer]];
+  return peer == kNone<PortIdx> ? kNone<SwitchIdx> : task_.fabric->switch_at(peer);
 }
 
 inline void FullVlProof::add_hop(SwitchIdx sw, PortNum egress, bool in_force) {

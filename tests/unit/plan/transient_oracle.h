@@ -56,7 +56,7 @@ inline std::string find_cycle(const Moment& moment, bool discards) {
       const PortIdx first = leaves(sw, to);
       if (first == kNone<PortIdx>) continue;
       const PortIdx in = f.peer[first];
-      const SwitchIdx peer = f.switch_of[f.node_of[in]];
+      const SwitchIdx peer = f.switch_at(in);
       const PortIdx second = leaves(peer, to);
       if (second == kNone<PortIdx> || (discards && second == in)) continue;
       if (moment.blocked.contains({peer, f.number_of(in), f.number_of(second)})) continue;

@@ -136,7 +136,7 @@ std::set<Turn> find_turns(const Fabric& fabric, const ForwardingTables& tables) 
     for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
-      const SwitchIdx from = fabric.switch_of[fabric.node_of[peer]];
+      const SwitchIdx from = fabric.switch_at(peer);
       for (std::uint16_t lid = 1; lid <= tables.top().value(); ++lid) {
         if (tables.route(from, Lid{lid}) == fabric.number_of(peer))
           turns.insert({sw, fabric.number_of(port), tables.route(sw, Lid{lid})});

@@ -69,7 +69,7 @@ inline LaneFinding find_lane_faults(const LaneMoment& moment) {
       if (waits) after[*waits].insert(channel);
       waits = channel;
       in = f.number_of(f.peer[out]);
-      sw = f.switch_of[f.node_of[f.peer[out]]];
+      sw = f.switch_at(f.peer[out]);
     }
   };
   for (std::uint16_t l = 1; l <= moment.at.tables.top().value(); ++l) {

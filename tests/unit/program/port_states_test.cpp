@@ -91,11 +91,8 @@ TEST_F(Ports, AreBelievedToBeInInitializeWhenNobodyAnswers) {
   ASSERT_TRUE(report.plan_interrupted);
   EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("deactivating ports of phase 1"));
   EXPECT_EQ(report.port_info[port].state(), PortState::Initialize);
-  EXPECT_EQ(
-      lab.fabric
-          .port_info(lab.sim_switch(lab.snapshot().switch_of[lab.snapshot().node_of[port]]), number)
-          .state(),
-      PortState::Initialize);
+  EXPECT_EQ(lab.fabric.port_info(lab.sim_switch(lab.snapshot().switch_at(port)), number).state(),
+            PortState::Initialize);
   deaf = false;
   lab.take_port_info(report);
   plan.phases[0] = {};

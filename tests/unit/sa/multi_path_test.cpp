@@ -108,7 +108,7 @@ std::size_t count_shared(const SubnetView& view, const Answer& answer) {
     PortIdx at = view.lids().owner_of(slid);
     const PortIdx target = view.lids().owner_of(dlid);
     for (at = fabric.peer[at]; fabric.node_of[at] != fabric.node_of[target];) {
-      const SwitchIdx sw = fabric.switch_of[fabric.node_of[at]];
+      const SwitchIdx sw = fabric.switch_at(at);
       const PortIdx out = fabric.port_of(fabric.node_of[at], view.routing().lft.route(sw, dlid));
       at = fabric.peer[out];
       if (fabric.node_of[at] != fabric.node_of[target]) ++paths_over[out];

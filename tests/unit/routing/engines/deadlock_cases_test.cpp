@@ -101,7 +101,7 @@ class DrawnRoutes {
 
   [[nodiscard]] SwitchIdx find_next_switch(PortIdx port) const {
     const PortIdx peer = fabric_.peer[port];
-    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_of[fabric_.node_of[peer]];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
   }
 
   [[nodiscard]] PortNum port(SwitchIdx sw, const Place& to) const {

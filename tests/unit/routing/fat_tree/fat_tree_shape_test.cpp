@@ -62,7 +62,7 @@ TEST(FatTreeShape, NumbersLeavesInTheOrderOfTheSubtrees) {
   std::uint64_t place = 0;
   for (const PortIdx host : list_hosts(fabric)) {
     const PortIdx at = fabric.peer[host];
-    const SwitchIdx leaf = fabric.switch_of[fabric.node_of[at]];
+    const SwitchIdx leaf = fabric.switch_at(at);
     EXPECT_EQ(
         shape.leaf_place[leaf] * shape.host_places + shape.host_place[fabric.number_of(at).value()],
         place++);

@@ -75,10 +75,10 @@ TEST_P(WholeTree, EveryRouteBetweenHostsIsAShortestOne) {
   const RoutingTables tables = ftree(fabric, lids);
   const SwitchGraph graph{fabric};
   for (const PortIdx to : list_hosts(fabric)) {
-    const SwitchIdx last = fabric.switch_of[fabric.node_of[fabric.peer[to]]];
+    const SwitchIdx last = fabric.switch_at(fabric.peer[to]);
     const auto distance = compute_distances(graph, {&last, 1});
     for (const PortIdx from : list_hosts(fabric)) {
-      const SwitchIdx first = fabric.switch_of[fabric.node_of[fabric.peer[from]]];
+      const SwitchIdx first = fabric.switch_at(fabric.peer[from]);
       if (from == to) continue;
       EXPECT_EQ(hops(fabric, lids, tables, from, to), distance[first]);
     }
@@ -120,7 +120,7 @@ TEST(Ftree, EachLidOfAPortTakesAnotherCableUp) {
   const SwitchIdx leaf = switch_named(fabric, "sw-0-9");
   for (const PortIdx host : list_hosts(fabric)) {
     const PortIdx at = fabric.peer[host];
-    if (fabric.switch_of[fabric.node_of[at]] == leaf) continue;
+    if (fabric.switch_at(at) == leaf) continue;
     std::set<PortNum> exits;
     for (std::uint16_t offset = 0; offset < 4; ++offset)
       exits.insert(tables.lft.route(
@@ -228,7 +228,7 @@ TEST_P(DamagedTree, NearlyNobodyTakesADetourWhoCouldClimbAndDescend) {
   const SwitchGraph graph{damaged};
   std::size_t pairs = 0, longer = 0;
   for (const PortIdx to : list_hosts(damaged)) {
-    const SwitchIdx last = damaged.switch_of[damaged.node_of[damaged.peer[to]]];
+    const SwitchIdx last = damaged.switch_at(damaged.peer[to]);
     // Levels climbed from the destination, against the way down; then down from there.
     IndexVector<SwitchIdx, std::uint32_t> links(damaged.switch_count(), kUnreached);
     std::vector<SwitchIdx> queue{last};
@@ -252,7 +252,7 @@ TEST_P(DamagedTree, NearlyNobodyTakesADetourWhoCouldClimbAndDescend) {
       }
     }
     for (const PortIdx from : list_hosts(damaged)) {
-      const SwitchIdx first = damaged.switch_of[damaged.node_of[damaged.peer[from]]];
+      const SwitchIdx first = damaged.switch_at(damaged.peer[from]);
       if (from == to || links[first] == kUnreached) continue;
       ++pairs;
       longer += hops(damaged, lids, tables, from, to) > links[first];

@@ -33,7 +33,7 @@ Walked follow(const Fabric& f, const Orientation& o, PortIdx owner, SwitchIdx at
     const PortIdx far = f.peer[port];
     if (far == kNone<PortIdx>) return {End::Stops, links};
     if (!f.is_switch(f.node_of[far])) return {far == owner ? End::Arrives : End::Stops, links};
-    const SwitchIdx onward = f.switch_of[f.node_of[far]];
+    const SwitchIdx onward = f.switch_at(far);
     if (fera_above(f, o, onward, at)) {
       if (down) return {End::Turns, links};
     } else {

@@ -43,17 +43,16 @@ SwitchIdx neighbour(const Fabric& f, SwitchIdx sw, PortNum port) {
   if (port == PortNum{0} || port.value() > f.num_ports(node)) return kNone<SwitchIdx>;
   const PortIdx far = f.peer[f.port_of(node, port)];
   if (far == kNone<PortIdx> || !f.is_switch(f.node_of[far])) return kNone<SwitchIdx>;
-  return f.switch_of[f.node_of[far]];
+  return f.switch_at(far);
 }
 
 SwitchIdx last_switch(const View& v, Lid lid) {
   const PortIdx owner = v.lids.owner_of(lid);
   if (owner == kNone<PortIdx>) return kNone<SwitchIdx>;
-  if (v.fabric.is_switch(v.fabric.node_of[owner]))
-    return v.fabric.switch_of[v.fabric.node_of[owner]];
+  if (v.fabric.is_switch(v.fabric.node_of[owner])) return v.fabric.switch_at(owner);
   const PortIdx far = v.fabric.peer[owner];
   if (far == kNone<PortIdx> || !v.fabric.is_switch(v.fabric.node_of[far])) return kNone<SwitchIdx>;
-  return v.fabric.switch_of[v.fabric.node_of[far]];
+  return v.fabric.switch_at(far);
 }
 
 // What every switch that was there before had for a LID; kNoRoute where it was not there.

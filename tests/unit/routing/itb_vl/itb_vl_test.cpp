@@ -49,7 +49,7 @@ std::vector<Step> travel(const Fabric& f, const RoutingTables& t, SwitchIdx from
     const std::uint8_t vl = t.sl_to_vl.empty() ? static_cast<std::uint8_t>(sl % t.vls)
                                                : t.sl_to_vl.row(at, in, out)[sl].value();
     steps.push_back({at, in, out, vl});
-    at = f.switch_of[f.node_of[far]];
+    at = f.switch_at(far);
     in = f.number_of(far);
   }
 }
@@ -164,7 +164,7 @@ TEST(ItbVl, RepliesTravelWithTheSlOfWhatTheyAnswer) {
   const auto all = lids_of(g.lids);
   const auto switch_at = [&](Lid lid) {
     const NodeIdx n = f.node_of[g.lids.owner_of(lid)];
-    return f.is_switch(n) ? f.switch_of[n] : f.switch_of[f.node_of[f.peer[g.lids.owner_of(lid)]]];
+    return f.is_switch(n) ? f.switch_of[n] : f.switch_at(f.peer[g.lids.owner_of(lid)]);
   };
   for (const Lid a : all) {
     for (const Lid b : all)
@@ -196,7 +196,7 @@ TEST(ItbVl, LanesNeverFallAndRiseAtEveryCut) {
           EXPECT_GE(steps[i].vl, steps[i - 1].vl);
           const PortIdx far =
               g.fabric.peer[g.fabric.port_of(g.fabric.switch_node[steps[i].sw], steps[i].out)];
-          const SwitchIdx onward = g.fabric.switch_of[g.fabric.node_of[far]];
+          const SwitchIdx onward = g.fabric.switch_at(far);
           if (!model.above(steps[i - 1].sw, steps[i].sw) || !model.above(onward, steps[i].sw))
             continue;
           ++cuts;

@@ -91,7 +91,7 @@ bool could_stay(const View& now, SwitchIdx sw, Lid lid, PortNum port) {
   const SwitchGraph graph{now.fabric};
   const SwitchIdx root[] = {now.fabric.switch_of[last]};
   const auto distance = compute_distances(graph, root);
-  return distance[now.fabric.switch_of[now.fabric.node_of[far]]] + 1 == distance[sw];
+  return distance[now.fabric.switch_at(far)] + 1 == distance[sw];
 }
 
 template <class Change>

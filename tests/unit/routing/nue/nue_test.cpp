@@ -315,9 +315,8 @@ TEST(Nue, ALostCableMovesWhatItDidNotCarryForBalanceOnly) {
   ASSERT_TRUE(after.recomputed.has_value());
   ForwardingTables put_back = after.lft;
   for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid) {
-    const bool carried =
-        tables.lft.route(SwitchIdx{7}, Lid{lid}) == f.number_of(lost) ||
-        tables.lft.route(f.switch_of[f.node_of[far]], Lid{lid}) == f.number_of(far);
+    const bool carried = tables.lft.route(SwitchIdx{7}, Lid{lid}) == f.number_of(lost) ||
+                         tables.lft.route(f.switch_at(far), Lid{lid}) == f.number_of(far);
     if (carried) {
       EXPECT_EQ(std::ranges::count(*after.recomputed, Lid{lid}), 1) << lid;
       continue;

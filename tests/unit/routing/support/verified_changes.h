@@ -317,7 +317,7 @@ class VerifiedChanges {
     const PortNum to = fabric.number_of(out);
     if (verified.is_on_one_vl()) return verified.turns().count(in, to) != 0;
     if (vl_in != vl_out && !verified.vl_turns().changes()) return false;
-    const SwitchIdx sw = fabric.switch_of[fabric.node_of[in]];
+    const SwitchIdx sw = fabric.switch_at(in);
     return verified.vl_turns().count(sw, fabric.number_of(in), vl_in, to, vl_out) != 0;
   }
 

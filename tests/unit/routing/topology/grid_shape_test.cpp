@@ -20,7 +20,7 @@ void expect_grid(const Fabric& f, const GridShape& grid) {
     EXPECT_EQ(taken[grid.lattice.cell[sw]]++, 0);
     for (const PortIdx port : f.external_ports(f.switch_node[sw])) {
       if (f.peer[port] == kNone<PortIdx>) continue;
-      const SwitchIdx far = f.switch_of[f.node_of[f.peer[port]]];
+      const SwitchIdx far = f.switch_at(f.peer[port]);
       if (far == kNone<SwitchIdx>) continue;
       unsigned steps = 0;
       for (std::size_t d = 0; d < grid.lattice.dimensions(); ++d) {

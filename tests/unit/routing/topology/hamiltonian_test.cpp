@@ -83,7 +83,7 @@ TEST(Hamiltonian, IsTheCappedRoutingFunctionOnAMesh) {
         }
         const PortNum egress =
             tables.lft.route(u, lids.base[f.port_of(f.switch_node[v], PortNum{0})]);
-        EXPECT_EQ(f.switch_of[f.node_of[f.peer[f.port_of(f.switch_node[u], egress)]]], wanted);
+        EXPECT_EQ(f.switch_at(f.peer[f.port_of(f.switch_node[u], egress)]), wanted);
       }
     }
     const RouteReport report = expect_sound(f, lids, tables);

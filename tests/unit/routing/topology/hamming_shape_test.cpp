@@ -16,7 +16,7 @@ void expect_hamming(const Fabric& f, const HammingShape& shape) {
     ASSERT_EQ(shape.lattice.at[shape.lattice.cell[sw]], sw);
     for (const PortIdx port : f.external_ports(f.switch_node[sw])) {
       if (f.peer[port] == kNone<PortIdx>) continue;
-      const SwitchIdx far = f.switch_of[f.node_of[f.peer[port]]];
+      const SwitchIdx far = f.switch_at(f.peer[port]);
       if (far == kNone<SwitchIdx>) continue;
       unsigned differ = 0;
       for (std::size_t d = 0; d < shape.lattice.dimensions(); ++d)

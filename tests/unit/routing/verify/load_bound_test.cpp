@@ -26,9 +26,7 @@ struct Demands {
   };
 
   Demands(const Fabric& fabric, const LidMap& lids) : hosts(fabric.switch_count(), 0) {
-    const auto switch_at = [&](PortIdx port) {
-      return fabric.switch_of[fabric.node_of[port]].value();
-    };
+    const auto switch_at = [&](PortIdx port) { return fabric.switch_at(port).value(); };
     for (const PortIdx host : find_hosts(fabric, lids)) ++hosts[switch_at(fabric.peer[host])];
     double slowest = 0;
     for (const PortIdx port : find_channels(fabric)) {
@@ -281,7 +279,7 @@ TEST(LoadBound, HostsOfASwitchHaveOneEntryForALid) {
   for (unsigned choice = 0; choice < 64; ++choice) {
     ForwardingTables tables = any.lft;
     for (std::size_t at = 0; at < hosts.size(); ++at) {
-      const SwitchIdx own = fabric.switch_of[fabric.node_of[fabric.peer[hosts[at]]]];
+      const SwitchIdx own = fabric.switch_at(fabric.peer[hosts[at]]);
       tables.set_route(SwitchIdx{1 - own.value()},
                        lids.base[hosts[at]],
                        PortNum{static_cast<std::uint8_t>(1 + (choice >> at & 1))});

@@ -361,7 +361,7 @@ Verdict judge(const Fabric& f, const LidMap& lids, const RoutingTables& routing,
     for (const PortIdx source : f.peer.indices()) {
       if (!f.is_end_port(source)) continue;
       const PortIdx first = f.is_switch(f.node_of[source]) ? source : f.peer[source];
-      const SwitchIdx sw = f.switch_of[f.node_of[first]];
+      const SwitchIdx sw = f.switch_at(first);
       if (sw == kNone<SwitchIdx>) continue;
       bool arrives = true;
       for (unsigned sl = 0; sl < 16; ++sl) {
