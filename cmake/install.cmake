@@ -19,3 +19,10 @@ install(CODE "
     file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/smd.toml\" DESTINATION \"/etc/smd\")
   endif()
 ")
+install(CODE "
+  if(EXISTS \"\$ENV{DESTDIR}/etc/logrotate.d/smd\")
+    message(STATUS \"Kept: \$ENV{DESTDIR}/etc/logrotate.d/smd\")
+  else()
+    file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/smd.logrotate\" DESTINATION \"/etc/logrotate.d\" RENAME smd)
+  endif()
+")

@@ -54,6 +54,7 @@ std::string_view name_of(Level level) {
 struct State {
   std::mutex mutex;
   std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  std::string file;  // that lines go to; "": they go elsewhere
   RateLimit limit;
 
   State() = default;
@@ -174,6 +175,7 @@ Result<Level> parse_level(std::string_view name) {
 Result<void> open_sink(const std::string& sink) {
   State& s = state();
   spdlog::sink_ptr target;
+  const bool is_file = sink != "stderr" && sink != "syslog";
   try {
     if (sink == "stderr") {
       target = std::make_shared<spdlog::sinks::stderr_sink_mt>();
@@ -187,7 +189,19 @@ Result<void> open_sink(const std::string& sink) {
   }
   const std::lock_guard lock(s.mutex);
   s.logger = State::make(std::move(target));
+  s.file = is_file ? sink : "";
   return {};
+}
+
+Result<void> reopen_sink() {
+  std::string file;
+  {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    file = s.file;
+  }
+  if (file.empty()) return {};
+  return open_sink(file);
 }
 
 }  // namespace smd::log

@@ -82,7 +82,12 @@ void report_suppressed();
 
 /// Where lines go. Before this is called they go to stderr.
 ///   "stderr", "syslog", or a file path
+/// Io: the file cannot be opened; lines go where they went.
 Result<void> open_sink(const std::string& sink);
+
+/// The file again by its name, as after somebody has moved it away (logrotate); stderr and syslog
+/// stay as they are. Each line is in the old file or in the new one. Io: as above.
+Result<void> reopen_sink();
 
 template <class... Args>
 void line(Level level, std::string_view event, fmt::format_string<Args...> f, Args&&... args) {

@@ -101,7 +101,11 @@ int Daemon::run() {
       stop(options_.once ? 1 : 0);
     });
   }
-  runtime_.on_signal(SIGHUP, [this] { reload(); });
+  runtime_.on_signal(SIGUSR1, [this] { reopen_log(); });
+  runtime_.on_signal(SIGHUP, [this] {
+    reopen_log();
+    reload();
+  });
   if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
   log_remarks(options_.config);
   feed_watchdog();
@@ -321,6 +325,7 @@ void Daemon::reload() {
   }
   log_remarks(*fresh);
   keep_until_restart(options_.config, *fresh);
+  move_log(*fresh);
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {
@@ -329,6 +334,23 @@ void Daemon::reload() {
     opened_->session->manager().request_sweep("configuration");
   }
   notify_.ready();
+}
+
+/// Whoever rotates log files has moved ours away, and signals.
+void Daemon::reopen_log() {
+  if (const auto reopened = log::reopen_sink(); !reopened)
+    log::error("log.reopen", "why=\"{}\" kept=old", reopened.error().context);
+}
+
+/// To where a configuration that comes into force says. Where that cannot be opened it keeps the
+/// old place, so that the next reload tries again.
+void Daemon::move_log(Config& fresh) {
+  const std::string& old = options_.config.log.sink;
+  if (fresh.log.sink == old) return;
+  if (const auto opened = log::open_sink(fresh.log.sink); !opened) {
+    log::error("log.reopen", "why=\"{}\" kept={}", opened.error().context, old);
+    fresh.log.sink = old;
+  }
 }
 
 void Daemon::report_suppressed_lines() {

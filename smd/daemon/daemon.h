@@ -1,6 +1,7 @@
 // `smd run`: keeps a manager and the administration of its subnet alive on a transport. Opens the
 // device and waits with back-off while it cannot, answers the admin socket, feeds the watchdog,
-// re-reads the configuration on SIGHUP. SIGTERM leaves the fabric running.
+// re-reads the configuration on SIGHUP, opens its log file anew on SIGHUP and SIGUSR1. SIGTERM
+// leaves the fabric running.
 #pragma once
 
 #include <functional>
@@ -60,6 +61,8 @@ class Daemon {
   void on_cycle(const CycleReport& cycle);
   void finish_once(const CycleReport& cycle);
   void reload();
+  void reopen_log();
+  void move_log(Config& fresh);
   void feed_watchdog();
   void report_suppressed_lines();
   void stop(int exit_code);

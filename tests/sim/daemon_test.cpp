@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -211,6 +212,68 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
     EXPECT_EQ(log::count(log::Level::Error) - errors, 1u)
         << text << ": one line, and no failed cycle";
   }
+}
+
+/// Whether a file has a line with `words`.
+bool has_line(const std::filesystem::path& path, std::string_view words) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (line.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST_F(DaemonTest, SignalsOpenTheLogFileAnew) {
+  const std::filesystem::path file = folder / "smd.log", other = folder / "other.log";
+  options.config_path = folder / "smd.toml";
+  options.config.log.sink = file;
+  ASSERT_TRUE(log::open_sink(file));
+  const auto wait_for = [](const std::filesystem::path& path, std::string_view words) {
+    EXPECT_TRUE(test::wait_until([&] { return has_line(path, words); }, std::chrono::seconds(60)))
+        << path << " has no " << words;
+  };
+  const auto configure = [&](const std::filesystem::path& sink) {
+    std::ofstream(options.config_path) << "[log]\nsink = \"" << sink.string() << "\"\n";
+  };
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          // Moved, and SIGUSR1.
+          std::filesystem::rename(file, folder / "smd.log.1");
+          std::raise(SIGUSR1);
+          EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(file); },
+                                       std::chrono::seconds(60)));
+          ask("sweep", {{"full", true}});
+          wait_for(file, "reason=\"command\"");
+          // Moved, and SIGHUP with a configuration that has a fault.
+          std::filesystem::rename(file, folder / "smd.log.2");
+          std::ofstream(options.config_path) << "[log]\nsnik = \"x\"\n";
+          std::raise(SIGHUP);
+          wait_for(file, "error config.reload");
+          // A name that cannot be opened.
+          std::filesystem::rename(file, folder / "smd.log.3");
+          std::filesystem::create_directory(file);
+          std::raise(SIGUSR1);
+          wait_for(folder / "smd.log.3", "error log.reopen");
+          // Another place by the configuration; one that is none is tried again.
+          std::filesystem::create_directory(other);
+          configure(other);
+          std::raise(SIGHUP);
+          wait_for(folder / "smd.log.3", "other.log");
+          std::filesystem::remove(other);
+          std::raise(SIGHUP);
+          EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(other); },
+                                       std::chrono::seconds(60)));
+          ask("sweep", {{"full", true}});
+          wait_for(other, "cycle");
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  ASSERT_TRUE(log::open_sink("stderr"));
+  EXPECT_TRUE(has_line(folder / "smd.log.1", "transport.open"));
+  EXPECT_TRUE(has_line(other, "daemon.stop"));
 }
 
 TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {

@@ -71,9 +71,12 @@ TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
 
 TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();
+  EXPECT_NE(read("etc/logrotate.d/smd").find("--signal=USR1"), std::string::npos);
   std::ofstream(root / "etc/smd/smd.toml") << "[sm]\nlmc = 1\n";
+  std::ofstream(root / "etc/logrotate.d/smd") << "# none\n";
   install();
   EXPECT_EQ(read("etc/smd/smd.toml"), "[sm]\nlmc = 1\n");
+  EXPECT_EQ(read("etc/logrotate.d/smd"), "# none\n");
 }
 
 }  // namespace

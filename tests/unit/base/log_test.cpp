@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace smd::log {
 namespace {
@@ -96,6 +97,92 @@ TEST(LogDeathTest, AProcessThatEndsSaysWhatItLeftOut) {
   std::filesystem::remove(file);
   EXPECT_GE(lines, 50u);
   EXPECT_EQ(lines + left_out, 60u);
+}
+
+class LogFile : public testing::Test {
+ protected:
+  LogFile() { std::filesystem::create_directories(folder); }
+
+  ~LogFile() override {
+    (void)open_sink("stderr");
+    std::filesystem::remove_all(folder);
+  }
+
+  /// The numbers that the lines of `event` in a file have, in its order.
+  static std::vector<unsigned> numbers_in(const std::filesystem::path& path) {
+    std::vector<unsigned> out;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+      const std::string::size_type at = line.find(" test.moved number=");
+      if (at != std::string::npos)
+        out.push_back(static_cast<unsigned>(std::stoul(line.substr(at + 19))));
+    }
+    return out;
+  }
+
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("smd-log-file-{}", ::getpid());
+  std::filesystem::path file = folder / "smd.log";
+};
+
+TEST_F(LogFile, IsOpenedAnewByItsName) {
+  ASSERT_TRUE(open_sink(file));
+  error("test.moved", "number=1");
+  std::filesystem::rename(file, folder / "smd.log.1");
+  error("test.moved", "number=2");
+  ASSERT_TRUE(reopen_sink());
+  error("test.moved", "number=3");
+  EXPECT_THAT(numbers_in(folder / "smd.log.1"), ElementsAre(1u, 2u));
+  EXPECT_THAT(numbers_in(file), ElementsAre(3u));
+  ASSERT_TRUE(reopen_sink()) << "that nobody moved it does no harm";
+  error("test.moved", "number=4");
+  EXPECT_THAT(numbers_in(file), ElementsAre(3u, 4u));
+}
+
+TEST_F(LogFile, LosesNoLineWhileItIsMoved) {
+  constexpr unsigned kLines = 20000, kMoves = 20;
+  ASSERT_TRUE(open_sink(file));
+  set_level(Level::Debug);
+  std::thread writer([] {
+    for (unsigned i = 0; i < kLines; ++i) debug("test.moved", "number={}", i);
+  });
+  for (unsigned move = 0; move < kMoves; ++move) {
+    std::filesystem::rename(file, folder / fmt::format("{:02}", move));
+    EXPECT_TRUE(reopen_sink());
+  }
+  writer.join();
+  set_level(Level::Info);
+  ASSERT_TRUE(open_sink("stderr")) << "what was held back is in the file now";
+  std::vector<unsigned> found;
+  for (unsigned move = 0; move <= kMoves; ++move) {
+    const auto path = move < kMoves ? folder / fmt::format("{:02}", move) : file;
+    for (const unsigned number : numbers_in(path)) found.push_back(number);
+  }
+  ASSERT_EQ(found.size(), kLines);
+  for (unsigned i = 0; i < kLines; ++i) ASSERT_EQ(found[i], i);
+}
+
+TEST_F(LogFile, ThatCannotBeOpenedLeavesTheOldOne) {
+  ASSERT_TRUE(open_sink(file));
+  std::filesystem::rename(file, folder / "smd.log.1");
+  std::filesystem::create_directory(file);
+  const auto reopened = reopen_sink();
+  ASSERT_FALSE(reopened);
+  EXPECT_THAT(reopened.error().context, testing::HasSubstr(file.string()));
+  error("test.moved", "number=1");
+  EXPECT_THAT(numbers_in(folder / "smd.log.1"), ElementsAre(1u));
+  std::filesystem::remove(file);
+  ASSERT_TRUE(reopen_sink()) << "and the name is kept";
+  error("test.moved", "number=2");
+  EXPECT_THAT(numbers_in(file), ElementsAre(2u));
+}
+
+TEST_F(LogFile, IsNoneWhereLinesGoToStderr) {
+  ASSERT_TRUE(open_sink(file));
+  ASSERT_TRUE(open_sink("stderr"));
+  std::filesystem::remove(file);
+  ASSERT_TRUE(reopen_sink());
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 }  // namespace
