@@ -39,13 +39,16 @@ struct Options {
   bool print = false;  // the configuration that is checked
 };
 
-/// The file that was named, or the default one when it exists.
-Parsed<Config> read_config(std::string& path, bool use_default) {
+/// load_config(), or load_options().
+using Load = Parsed<Config>(const std::string&, ConfigLines*);
+
+/// The file that was named, or the default one when it exists, as `load` reads it.
+Parsed<Config> read_config(std::string& path, bool use_default, Load* load) {
   std::error_code error;
   if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
     path = kDefaultConfig;
   if (path.empty()) return Config{};
-  return load_config(path);
+  return load(path, nullptr);
 }
 
 /// What the command line says on top of the file.
@@ -120,7 +123,7 @@ int do_run(Options& options) {
   const bool has_own = options.config.empty() && !options.run.instance.empty() &&
                        std::filesystem::exists(own_file, error);
   if (has_own) options.config = own_file;
-  auto config = read_config(options.config, true);
+  auto config = read_config(options.config, true, load_options);
   if (!config) return print_faults(config.error());
   const auto override_config = [options, has_own](Config& target) {
     if (!options.run.port_guid.empty())
@@ -156,7 +159,7 @@ int do_run(Options& options) {
 }
 
 int do_dry_run(Options& options) {
-  auto config = read_config(options.config, false);
+  auto config = read_config(options.config, false, load_config);
   if (!config) return print_faults(config.error());
   auto applied = apply(*config, options);
   if (!applied) return print_faults(applied.error());
@@ -199,7 +202,7 @@ int do_check_config(const Options& options) {
 }
 
 int do_state(Options& options, bool is_export) {
-  auto config = read_config(options.config, true);
+  auto config = read_config(options.config, true, load_config);
   if (!config) return print_faults(config.error());
   return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -168,39 +169,58 @@ Parsed<std::string> read_settings(const std::string& path) {
   return std::move(*text);
 }
 
-Faults read_roots(Config& config) {
-  const std::string& file = config.sm.roots_file;
-  if (file.empty()) return {};
-  const auto list = read_settings(file);
-  if (!list) return list.error();
-  const auto roots = parse_root_file(*list, file);
+/// Puts what a text says into the configuration; `file` names it in faults.
+using ReadText = Faults (*)(const std::string& text, const std::string& file, Config& config);
+
+Faults take_roots(const std::string& text, const std::string& file, Config& config) {
+  const auto roots = parse_root_file(text, file);
   if (!roots) return roots.error();
   config.sm.roots.insert(config.sm.roots.end(), roots->begin(), roots->end());
   return {};
 }
 
-Faults read_partitions(Config& config) {
-  const std::string& file = config.partitions.file;
-  if (file.empty()) return {};
-  const auto text = read_settings(file);
-  if (!text) return text.error();
-  auto reading = parse_partition_file(*text, file);
+Faults take_partitions(const std::string& text, const std::string& file, Config& config) {
+  auto reading = parse_partition_file(text, file);
   if (!reading) return reading.error();
   config.partitions.rules = std::move(reading->rules);
   config.partitions.remarks = std::move(reading->remarks);
   return {};
 }
 
-Faults read_qos(Config& config) {
-  const std::string& file = config.qos.policy_file;
-  if (file.empty()) return {};
-  const auto text = read_settings(file);
-  if (!text) return text.error();
-  auto reading = parse_qos_file(*text, file);
+Faults take_qos(const std::string& text, const std::string& file, Config& config) {
+  auto reading = parse_qos_file(text, file);
   if (!reading) return reading.error();
   config.qos.rules = std::move(reading->rules);
   config.qos.remarks = std::move(reading->remarks);
   return {};
+}
+
+/// Nothing of it is in `config` where there are faults.
+Parsed<NamedFile> read_named_file(std::string_view kind,
+                                  const std::string& file,
+                                  ReadText take,
+                                  Config& config,
+                                  const FindPreviousText& find_previous) {
+  NamedFile out{.kind = std::string(kind), .text = {}, .faults = {}, .at = {}};
+  auto text = read_settings(file);
+  out.faults = text ? take(*text, file, config) : text.error();
+  if (out.faults.empty()) {
+    out.text = std::move(*text);
+    return out;
+  }
+  if (!find_previous) return tl::unexpected(std::move(out.faults));
+  auto previous = find_previous(out.kind);
+  Faults trouble;
+  if (!previous) {
+    trouble = std::move(previous.error());
+  } else if (*previous) {
+    out.text = std::move((*previous)->text);
+    out.at = std::move((*previous)->at);
+    trouble = take(out.text, out.at, config);
+  }
+  if (previous && *previous && trouble.empty()) return out;
+  out.faults.insert(out.faults.end(), trouble.begin(), trouble.end());
+  return tl::unexpected(std::move(out.faults));
 }
 
 }  // namespace
@@ -232,18 +252,42 @@ Parsed<Config> parse_config(std::string_view text, const std::string& file, Conf
   return Reader(file).read(*document, lines);
 }
 
-Parsed<Config> load_config(const std::string& path, ConfigLines* lines) {
+Parsed<Config> load_options(const std::string& path, ConfigLines* lines) {
   const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
-  auto config = parse_config(*text, path, lines);
+  return parse_config(*text, path, lines);
+}
+
+Parsed<Config> load_config(const std::string& path, ConfigLines* lines) {
+  auto config = load_options(path, lines);
   if (!config) return config;
+  if (auto files = read_named_files(*config); !files)
+    return tl::unexpected(std::move(files.error()));
+  return config;
+}
+
+Parsed<std::vector<NamedFile>> read_named_files(Config& config,
+                                                const FindPreviousText& find_previous) {
+  const std::pair<const std::string*, ReadText> named[] = {
+      {&config.sm.roots_file, take_roots},
+      {&config.partitions.file, take_partitions},
+      {&config.qos.policy_file, take_qos},
+  };
+  static_assert(std::size(named) == kNamedFileKinds.size());
+  std::vector<NamedFile> files;
   Faults faults;
-  for (const auto read : {read_roots, read_partitions, read_qos}) {
-    Faults found = read(*config);
-    faults.insert(faults.end(), found.begin(), found.end());
+  for (std::size_t i = 0; i < kNamedFileKinds.size(); ++i) {
+    const auto& [file, take] = named[i];
+    if (file->empty()) continue;
+    auto read = read_named_file(kNamedFileKinds[i], *file, take, config, find_previous);
+    if (read) {
+      files.push_back(std::move(*read));
+    } else {
+      faults.insert(faults.end(), read.error().begin(), read.error().end());
+    }
   }
   if (!faults.empty()) return tl::unexpected(std::move(faults));
-  return config;
+  return files;
 }
 
 bool is_instance_name(std::string_view name) {

@@ -225,14 +225,47 @@ struct Config {
 /// Where a file sets its options: lines by name, such as "sm.lmc".
 using ConfigLines = std::map<std::string, int, std::less<>>;
 
-/// The file at `path`, or every fault in it. Nothing is half-applied: what the file does not name
-/// has its default.
+/// The file at `path` and the files that it names, or every fault in them. Nothing is half-applied:
+/// what the file does not name has its default.
 [[nodiscard]] Parsed<Config> load_config(const std::string& path, ConfigLines* lines = nullptr);
+
+/// The same of that file alone: those that it names are read by read_named_files().
+[[nodiscard]] Parsed<Config> load_options(const std::string& path, ConfigLines* lines = nullptr);
 
 /// The same from text; `file` names it in faults.
 [[nodiscard]] Parsed<Config> parse_config(std::string_view text,
                                           const std::string& file,
                                           ConfigLines* lines = nullptr);
+
+// Files that options name and that are read with them: sm.roots_file, partitions.file and
+// qos.policy_file.
+
+/// One of them, as its content is in force.
+struct NamedFile {
+  std::string kind;  // "roots", "partitions" or "qos_policy"
+  std::string text;
+  Faults faults;   // why a former text of it is in force; empty: its own is
+  std::string at;  // where that one is
+};
+
+/// A former text of the file, and what messages call that.
+struct PreviousText {
+  std::string text;
+  std::string at;
+};
+
+/// Finds the text that was in force last; nothing where there is none.
+using FindPreviousText = std::function<Parsed<std::optional<PreviousText>>(const std::string& kind)>;
+
+/// Those that `config` names, with their rules put into it. `find_previous` gives the text that takes
+/// the place of a file that cannot be read or has faults; without one they are faults. What an
+/// former text has of faults comes behind those of the file.
+[[nodiscard]] Parsed<std::vector<NamedFile>> read_named_files(
+    Config& config, const FindPreviousText& find_previous = nullptr);
+
+/// All that there can be.
+inline constexpr std::array<std::string_view, 3> kNamedFileKinds = {
+    "roots", "partitions", "qos_policy"};
 
 // Several managers on one machine, one for each port: instances with a name.
 

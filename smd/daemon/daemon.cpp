@@ -89,12 +89,55 @@ bool Daemon::lock_state() {
   return true;
 }
 
+/// Those that the configuration names. A file that has faults is no reason to leave the fabric
+/// without a manager, where it is known what it said before.
+Faults Daemon::read_files() {
+  const std::string& state_dir = options_.config.sm.state_dir;
+  auto files = read_named_files(options_.config, find_last_good(state_dir));
+  if (!files) return std::move(files.error());
+  for (const NamedFile& each : *files) {
+    if (each.faults.empty()) continue;
+    for (const Fault& fault : each.faults) log::error("config.fault", "{}", print_fault(fault));
+    log::error("config.last_good", "kind={} in_force={}", each.kind, each.at);
+  }
+  adopt_files(std::move(*files));
+  return {};
+}
+
+/// They are in force from now on.
+void Daemon::adopt_files(std::vector<NamedFile> files) {
+  for (const NamedFile& before : named_files_) {
+    if (!before.faults.empty()) log::info("config.mended", "kind={}", before.kind);
+  }
+  named_files_ = std::move(files);
+  if (!lock_) return;  // the state directory is not ours
+  if (const auto kept = keep_last_good(options_.config.sm.state_dir, named_files_); !kept) {
+    log::warn("config.copy",
+              "why=\"{}\"; a start with a faulty file finds no good one",
+              kept.error().context);
+  }
+}
+
+/// What is not as the configuration says, beside what the manager knows.
+std::vector<std::string> Daemon::alarms() const {
+  std::vector<std::string> out;
+  for (const NamedFile& each : named_files_) {
+    if (each.faults.empty()) continue;
+    out.push_back(fmt::format(
+        "{}{}; what it said before is in force, from {}",
+        print_fault(each.faults.front()),
+        each.faults.size() > 1 ? fmt::format(" (and {} more)", each.faults.size() - 1) : "",
+        each.at));
+  }
+  return out;
+}
+
 int Daemon::run() {
   if (!lock_state()) return 2;
-  if (const Faults faults = files_.load(); !faults.empty()) {
-    for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
-    return 2;
-  }
+  Faults faults = files_.load();
+  if (faults.empty()) faults = read_files();
+  for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
+  if (!faults.empty()) return 2;
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
       log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
@@ -131,7 +174,8 @@ bool Daemon::start_admin() {
                      .congestion = [this]() -> const CcManager* {
                        return opened_ ? &opened_->session->congestion() : nullptr;
                      },
-                     .replica = [this] { return replica_view(); }});
+                     .replica = [this] { return replica_view(); },
+                     .alarms = [this] { return alarms(); }});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
@@ -151,6 +195,7 @@ bool Daemon::start_metrics() {
         {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
          .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
          .replica = replica_view(),
+         .alarms = alarms().size(),
          .uptime = runtime_.now() - started_});
   };
   auto server = MetricsServer::listen(runtime_, numbers, {.listen = at});
@@ -296,15 +341,17 @@ void Daemon::reload() {
   if (options_.config_path.empty())
     return log::warn("config.reload", "no file was given at start; nothing to re-read");
   notify_.reloading();
-  auto fresh = load_config(options_.config_path);
-  if (!fresh) {
-    for (const Fault& each : fresh.error()) log::error("config.fault", "{}", print_fault(each));
+  auto fresh = load_options(options_.config_path);
+  if (fresh && options_.override_config) options_.override_config(*fresh);
+  auto files = fresh ? read_named_files(*fresh)
+                     : Parsed<std::vector<NamedFile>>(tl::unexpected(fresh.error()));
+  if (!files) {
+    for (const Fault& each : files.error()) log::error("config.fault", "{}", print_fault(each));
     log::error("config.reload",
                "file={0} kept=old why=\"it has faults; smd check-config -c {0} shows them\"",
                options_.config_path);
     return notify_.ready();
   }
-  if (options_.override_config) options_.override_config(*fresh);
   if (const std::string why = find_unusable(options_.config, *fresh); !why.empty()) {
     log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
     return notify_.ready();
@@ -326,6 +373,7 @@ void Daemon::reload() {
   log_remarks(*fresh);
   keep_until_restart(options_.config, *fresh);
   move_log(*fresh);
+  adopt_files(std::move(*files));
   options_.config = std::move(*fresh);
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {

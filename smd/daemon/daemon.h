@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "smd/admin/commands.h"
 #include "smd/admin/metrics_server.h"
@@ -26,7 +27,7 @@
 namespace smd {
 
 struct DaemonOptions {
-  Config config;
+  Config config;  // as load_options() gives it: files that it names are read when the daemon starts
   std::string config_path;                       // re-read on SIGHUP; empty: nothing to re-read
   std::function<void(Config&)> override_config;  // what the command line says on top of the file
   bool once = false;                             // one bring-up, then the exit code
@@ -67,6 +68,9 @@ class Daemon {
   void report_suppressed_lines();
   void stop(int exit_code);
   [[nodiscard]] bool lock_state();
+  [[nodiscard]] Faults read_files();
+  void adopt_files(std::vector<NamedFile> files);
+  [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] bool start_admin();
   [[nodiscard]] bool start_metrics();
   [[nodiscard]] bool start_replica();
@@ -83,6 +87,7 @@ class Daemon {
   std::optional<StateLock> lock_;  // of the state directory
   StateStore store_;
   StateFiles files_;
+  std::vector<NamedFile> named_files_;  // by the configuration, as they are in force
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<StandbyReplication> replica_;
   std::optional<Opened> opened_;

@@ -179,6 +179,7 @@ nlohmann::json status(const AdminContext& context) {
                         {"alarms", nlohmann::json::array()}};
   if (const auto replica = context.replica ? context.replica() : std::nullopt)
     out["replica"] = replica_json(*replica);
+  if (context.alarms) out["alarms"] = context.alarms();
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return out;
   const LocalPort port = context.transport()->local_port();
@@ -186,7 +187,7 @@ nlohmann::json status(const AdminContext& context) {
   out["device"] = port.device;
   out["port"] = port.port.value();
   out["port_guid"] = fmt::format("{}", port.port_guid);
-  out["alarms"] = manager->alarms();
+  for (std::string& line : manager->alarms()) out["alarms"].push_back(std::move(line));
   if (const auto* cc_manager = context.congestion ? context.congestion() : nullptr) {
     for (std::string& line : cc_manager->alarms()) out["alarms"].push_back(std::move(line));
   }

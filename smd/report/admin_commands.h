@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "smd/admin/commands.h"
 #include "smd/report/session_view.h"
@@ -20,6 +22,7 @@ struct AdminContext {
   std::function<std::optional<SaView>()> sa;
   std::function<const CcManager*()> congestion;
   std::function<std::optional<ReplicaView>()> replica;
+  std::function<std::vector<std::string>()> alarms;  // of the daemon itself
 };
 
 /// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa,

@@ -239,7 +239,8 @@ std::string print_metrics(const MetricsInput& input) {
   const SubnetManager& manager = input.session->manager;
   const CcManager& congestion = input.session->congestion;
   out.family(Gauge, "smd_alarms", "Lines of `smctl status` that say what is not as it should be.");
-  out.sample(static_cast<double>(manager.alarms().size() + congestion.alarms().size()));
+  out.sample(
+      static_cast<double>(input.alarms + manager.alarms().size() + congestion.alarms().size()));
   add_receive_queue(out, input.received);
   add_subnet_metrics(out, manager, input.session->counters);
   add_administration_metrics(out, input.session->sa);

@@ -16,6 +16,7 @@ struct MetricsInput {
   std::optional<SessionView> session{};  // nothing while no device is open
   ReceiveStats received{};               // of its transport
   std::optional<ReplicaView> replica{};  // nothing where no copy is kept
+  std::size_t alarms = 0;                // of the daemon itself
   Duration uptime{0};
 };
 

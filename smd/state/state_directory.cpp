@@ -288,6 +288,12 @@ Result<void> write_state(const std::string& state_dir,
   return write_state(disk, std::string(name), text);
 }
 
+void remove_state(const std::string& state_dir, std::string_view name) {
+  RealDisk disk(state_dir);
+  disk.remove(std::string(name));
+  disk.remove(fmt::format("{}.old", name));
+}
+
 void set_aside(const std::string& state_dir, std::string_view name) {
   RealDisk disk(state_dir);
   const std::string file(name);

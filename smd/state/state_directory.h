@@ -114,6 +114,9 @@ Result<void> write_state(const std::string& state_dir,
                          std::string_view name,
                          const std::string& text);
 
+/// Of the file and its predecessor; none is no failure.
+void remove_state(const std::string& state_dir, std::string_view name);
+
 /// Out of the way, as NAME.damaged, so that the next start finds nothing.
 void set_aside(const std::string& state_dir, std::string_view name);
 

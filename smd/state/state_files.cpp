@@ -66,6 +66,32 @@ Result<void> replace_records(const std::string& state_dir, const std::string& te
   return StateJournal(disk, kRecords, state_path(state_dir, kRecords)).replace(text);
 }
 
+FindPreviousText find_last_good(const std::string& state_dir) {
+  return [state_dir](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
+    auto text = read_state(state_dir, kind);
+    if (!text) return tl::unexpected<Faults>(text.error());
+    if (text->empty()) return std::nullopt;
+    return PreviousText{.text = std::move(*text), .at = state_path(state_dir, kind)};
+  };
+}
+
+Result<void> keep_last_good(const std::string& state_dir, const std::vector<NamedFile>& files) {
+  Result<void> out;
+  for (const std::string_view kind : kNamedFileKinds) {
+    const auto file = std::ranges::find(files, kind, &NamedFile::kind);
+    if (file == files.end()) {
+      remove_state(state_dir, kind);
+    } else if (file->faults.empty()) {
+      std::string text = file->text;
+      if (!text.empty() && !text.ends_with('\n')) text += '\n';
+      const auto kept = read_state(state_dir, kind);
+      if (kept && *kept == "\n" + text) continue;
+      if (auto written = write_state(state_dir, kind, text); !written) out = std::move(written);
+    }
+  }
+  return out;
+}
+
 struct StateFiles::Journal {
   explicit Journal(const std::string& state_dir)
       : disk(state_dir), records(disk, kRecords, state_path(state_dir, kRecords)) {}

@@ -1,5 +1,5 @@
 // The state directory of a running daemon: read at start, and written as a StateStore says what
-// changed.
+// changed; and the last good text of every file that the configuration names.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "smd/config/config.h"
 #include "smd/state/record_store.h"
 #include "smd/state/state_store.h"
 
@@ -19,6 +21,16 @@ namespace smd {
 
 /// In place of the file and its journal.
 Result<void> replace_records(const std::string& state_dir, const std::string& text);
+
+// The state directory has a copy of each file that the configuration names, as its text came into
+// force last: the kind of the file is the name of the copy.
+
+/// For read_named_files(). A copy that is damaged is a fault.
+[[nodiscard]] FindPreviousText find_last_good(const std::string& state_dir);
+
+/// Copies the good ones of `files`, which are all that come into force, and removes the copies of
+/// kinds that are not among them.
+Result<void> keep_last_good(const std::string& state_dir, const std::vector<NamedFile>& files);
 
 /// What clients left is a file and a journal of what changed since (StateJournal), written a moment
 /// after it changed, off the loop, one write at a time: a crowd of clients costs a few writes, and

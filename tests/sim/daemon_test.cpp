@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -329,6 +330,112 @@ TEST_F(DaemonTest, MakesTheDirectoriesOfItsSocketAndItsState) {
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
+}
+
+/// Lives of a daemon on a fabric of their own, with a partition file.
+class FaultyFiles : public DaemonTest {
+ protected:
+  FaultyFiles() {
+    options.config_path = folder / "smd.toml";
+    std::ofstream(options.config_path) << "[partitions]\nfile = \"" << file.string() << "\"\n";
+    options.config.partitions.file = file;
+  }
+
+  void write(const std::string& text) const { std::ofstream(file) << text; }
+
+  std::string red(const char* number) const {
+    return "red=" + std::string(number) + " : " + print_guid(fabric.spec().sm_node) + "=full;\n";
+  }
+
+  std::string print_guid(std::uint32_t node) const {
+    return fmt::format("{}", fabric.spec().nodes[node].ports.at(fabric.spec().sm_port.value()).guid);
+  }
+
+  /// One life, in which somebody does `act` when the subnet is up.
+  int live(std::function<void()> act) {
+    AsioRuntime loop;
+    sim::SimFabric net(
+        loop, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1);
+    opened = false;
+    Daemon daemon(
+        loop, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          opened = true;
+          when_up([act] {
+            act();
+            std::raise(SIGTERM);
+          });
+          return std::make_unique<sim::SimTransport>(net, net.spec().sm_node, net.spec().sm_port);
+        });
+    const int code = daemon.run();
+    p_keys = net.node_state(net.spec().sm_node).ports[net.spec().sm_port.value()].p_keys;
+    return code;
+  }
+
+  [[nodiscard]] bool has(std::uint16_t p_key) const {
+    return std::ranges::find(p_keys, PKey{p_key}) != p_keys.end();
+  }
+
+  std::filesystem::path file = folder / "partitions.conf";
+  bool opened = false;
+  std::vector<PKey> p_keys;  // of the manager's port when the last life ended
+};
+
+TEST_F(FaultyFiles, AreReplacedByWhatTheySaidBefore) {
+  nlohmann::json alarms;
+  write(red("0x0010"));
+  EXPECT_EQ(live([&] { alarms = ask("status").at("alarms"); }), 0);
+  EXPECT_TRUE(has(0x8010));
+  EXPECT_EQ(alarms, nlohmann::json::array());
+
+  write(red("0x0020") + "green=0x0030 : nobody=full;\n");
+  nlohmann::json mended;
+  EXPECT_EQ(
+      live([&] {
+        alarms = ask("status").at("alarms");
+        write(red("0x0020"));
+        std::raise(SIGHUP);
+        EXPECT_TRUE(test::wait_until([&] { return ask("status").at("alarms").empty(); },
+                                     std::chrono::seconds(60)));
+        ask("sweep", {{"full", true}});
+        EXPECT_TRUE(test::wait_until(
+            [&] { return ask("status").value("/last_sweep/reason"_json_pointer, "") == "command"; },
+            std::chrono::seconds(60)));
+      }),
+      0);
+  ASSERT_EQ(alarms.size(), 1u);
+  const std::string alarm = alarms[0].get<std::string>();
+  EXPECT_EQ(alarm.find(file.string() + ":2: 'nobody' is no port"), 0u) << alarm;
+  EXPECT_NE(alarm.find("from " + options.config.sm.state_dir + "/partitions"), std::string::npos)
+      << alarm;
+  EXPECT_TRUE(has(0x8020)) << "the file that was mended";
+
+  write("");
+  std::filesystem::remove(file);
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_TRUE(has(0x8020)) << "what the reload brought is kept, too";
+}
+
+TEST_F(FaultyFiles, TheOldPartitionsAreInForceUntilTheyAreMended) {
+  write(red("0x0010"));
+  EXPECT_EQ(live([] {}), 0);
+  write(red("0x0020") + "green=0x0030 : nobody=full;\n");
+  const unsigned long errors = log::count(log::Level::Error);
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_TRUE(has(0x8010));
+  EXPECT_FALSE(has(0x8020));
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 2u) << "what is wrong, and what is in force";
+  EXPECT_EQ(live([] { std::raise(SIGHUP); }), 0);
+  EXPECT_TRUE(has(0x8010)) << "a reload of what is still wrong";
+}
+
+TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
+  write(red("0x0020") + "green=0x0030 : nobody=full;\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(live([] {}), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find(file.string() + ":2: 'nobody' is no port"), 0u) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  EXPECT_FALSE(opened);
 }
 
 class DamagedState : public DaemonTest, public testing::WithParamInterface<const char*> {};

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace smd {
@@ -98,6 +99,69 @@ TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
   EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2: "));
   std::filesystem::remove(partitions);
   EXPECT_FALSE(load_config(path_)) << "a file that is named must be there";
+  std::filesystem::remove(policy);
+}
+
+TEST_F(ConfigFile, AnPreviousTextTakesThePlaceOfAFileWithFaults) {
+  const std::string partitions = path_ + ".partitions", policy = path_ + ".qos",
+                    roots = path_ + ".roots";
+  write("[partitions]\nfile = \"" + partitions + "\"\n[qos]\npolicy_file = \"" + policy +
+        "\"\n[sm]\nroots = [\"0x1\"]\nroots_file = \"" + roots + "\"\n");
+  std::ofstream(partitions) << "A=1: ALL;\n";
+  std::ofstream(policy) << "qos-ulps\ndefault: 3\nend-qos-ulps\n";
+  std::ofstream(roots) << "0x2\n";
+  std::map<std::string, std::string> older = {};
+  std::vector<std::string> asked;
+  const FindPreviousText find = [&](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
+    asked.push_back(kind);
+    if (older[kind] == "damaged") return fault("older", 0, "is cut off");
+    if (older[kind].empty()) return std::nullopt;
+    return PreviousText{.text = older[kind], .at = "older " + kind};
+  };
+  Config good = load_options(path_).value();
+  EXPECT_FALSE(good.partitions.rules) << "the options alone";
+  const auto files = read_named_files(good, find);
+  ASSERT_TRUE(files);
+  EXPECT_THAT(asked, testing::IsEmpty());
+  EXPECT_EQ(good, load_config(path_).value());
+  ASSERT_EQ(files->size(), 3u);
+  for (const NamedFile& each : *files) {
+    EXPECT_THAT(each.faults, testing::IsEmpty());
+    older[each.kind] = each.text;
+  }
+  EXPECT_EQ(older["roots"], "0x2\n");
+
+  std::ofstream(partitions) << "A=1: x;\n";
+  std::ofstream(policy) << "\nqos\n";
+  std::filesystem::remove(roots);
+  Config old = load_options(path_).value();
+  const auto kept = read_named_files(old, find);
+  ASSERT_TRUE(kept) << print_fault(kept.error()[0]);
+  EXPECT_EQ(old, good) << "nothing of the faulty texts";
+  ASSERT_EQ(kept->size(), 3u);
+  for (const NamedFile& each : *kept) {
+    ASSERT_FALSE(each.faults.empty()) << each.kind;
+    EXPECT_EQ(each.text, older[each.kind]);
+    EXPECT_EQ(each.at, "older " + each.kind);
+  }
+  EXPECT_EQ(print_fault((*kept)[0].faults[0]), roots + ": no such file");
+  EXPECT_THAT(print_fault((*kept)[1].faults[0]), HasSubstr(partitions + ":1: 'x' is no port"));
+
+  // Where there is no former text, or none that is good, the faults of all stay.
+  older["roots"].clear();
+  older["partitions"] = "damaged";
+  older["qos_policy"] = "qos\n";
+  Config none = load_options(path_).value();
+  const auto faults = read_named_files(none, find);
+  ASSERT_FALSE(faults);
+  std::vector<std::string> said;
+  for (const Fault& each : faults.error()) said.push_back(print_fault(each));
+  EXPECT_THAT(said, testing::Contains(roots + ": no such file"));
+  EXPECT_THAT(said, testing::Contains("older: is cut off"));
+  EXPECT_THAT(said, testing::Contains(StartsWith(partitions + ":1: ")));
+  EXPECT_THAT(said, testing::Contains(StartsWith("older qos_policy:1: ")));
+  EXPECT_FALSE(read_named_files(none)) << "without anybody to ask they are faults";
+  std::filesystem::remove(partitions);
   std::filesystem::remove(policy);
 }
 

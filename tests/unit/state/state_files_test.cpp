@@ -183,5 +183,49 @@ TEST_F(Records, WhatIsDamagedIsPutAsideAndNothingIsKnown) {
   EXPECT_EQ(read_back(), (std::vector<Guid>{Guid{1}, Guid{2}}));
 }
 
+/// What a start finds of one kind: the text, "nothing", or the fault.
+std::string last_good(const std::string& state, const char* kind) {
+  const auto found = find_last_good(state)(kind);
+  if (!found) return print_fault(found.error().front());
+  return *found ? (*found)->text : "nothing";
+}
+
+TEST_F(Records, FilesThatCameIntoForceAreKept) {
+  const NamedFile roots{.kind = "roots", .text = "0x1", .faults = {}, .at = {}};
+  NamedFile partitions{.kind = "partitions", .text = "A=1: ALL;\n", .faults = {}, .at = {}};
+  EXPECT_EQ(last_good(state, "roots"), "nothing");
+  ASSERT_TRUE(keep_last_good(state, {roots, partitions}));
+  EXPECT_EQ(last_good(state, "roots"), "\n0x1\n") << "lines have the numbers of the copy's";
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
+  EXPECT_EQ(last_good(state, "qos_policy"), "nothing");
+
+  // One with faults leaves its copy, one that is not named loses it.
+  partitions.text = "A=1: ALL;\nB=2: ALL;\n";
+  partitions.faults = {{"partitions.conf", 1, "no"}};
+  ASSERT_TRUE(keep_last_good(state, {partitions}));
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
+  EXPECT_EQ(last_good(state, "roots"), "nothing");
+
+  // A copy that is damaged gives way to its predecessor, then it is a fault.
+  partitions.faults.clear();
+  ASSERT_TRUE(keep_last_good(state, {partitions}));
+  const std::string copy = state + "/partitions";
+  std::filesystem::resize_file(copy, std::filesystem::file_size(copy) - 3);
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
+  std::filesystem::remove(copy + ".old");
+  EXPECT_EQ(last_good(state, "partitions"),
+            copy + ": is not as it was written: its checksum is another");
+  ASSERT_TRUE(keep_last_good(state, {partitions})) << "and is written anew";
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\nB=2: ALL;\n");
+}
+
+TEST_F(Records, AFileThatCannotBeKeptIsSaid) {
+  const NamedFile roots{.kind = "roots", .text = "0x1\n", .faults = {}, .at = {}};
+  std::ofstream(folder + "/file") << "x";
+  const auto result = keep_last_good(folder + "/file/state", {roots});
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().context.find("/file/state"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace smd
