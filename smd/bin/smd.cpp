@@ -51,16 +51,25 @@ Parsed<Config> read_config(std::string& path, bool use_default, Load* load) {
   return load(path, nullptr);
 }
 
+/// "ftree,updn"
+std::vector<std::string> split_names(std::string_view list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : config_kinds::split_trimmed(list, ','))
+    names.emplace_back(name);
+  return names;
+}
+
 /// What the command line says on top of the file.
 Parsed<Config> apply(Config config, const Options& options) {
-  if (!options.engine.empty()) config.sm.engine = options.engine;
-  if (find_engine(config.sm.engine) == nullptr) {
+  if (!options.engine.empty()) config.sm.engine = split_names(options.engine);
+  for (const std::string& engine : config.sm.engine) {
+    if (find_engine(engine) != nullptr) continue;
     std::string names;
     for (std::string_view name : engine_names())
       names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
     return fault(options.engine.empty() ? options.config : "--engine",
                  0,
-                 fmt::format("no engine is called '{}'; one of {}", config.sm.engine, names));
+                 fmt::format("no engine is called '{}'; one of {}", engine, names));
   }
   if (!options.mode.empty()) {
     if (!parse_reconfiguration_mode(options.mode)) {
@@ -139,7 +148,7 @@ int do_run(Options& options) {
       target.transport.fabric = options.run.fabric;
       target.transport.kind = TransportKind::Sim;
     }
-    if (!options.engine.empty()) target.sm.engine = options.engine;
+    if (!options.engine.empty()) target.sm.engine = split_names(options.engine);
     if (!options.mode.empty()) target.sm.mode = options.mode;
   };
   auto applied = apply(*config, options);
@@ -229,7 +238,7 @@ int run_command_line(int argc, char** argv) {
              "/etc/smd/NAME.toml where there is one, has state, socket and log of its own");
   run.option(
       "--fabric", options.run.fabric, "Simulated fabric instead of an adapter: file or generator");
-  run.option("--engine", options.engine, "Routing engine");
+  run.option("--engine", options.engine, "Routing engine, or several in order: ftree,updn");
   run.option("--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
   run.flag(
       "--once", options.run.once, "One bring-up, then exit: 0 when the subnet is up and verified");
@@ -238,7 +247,7 @@ int run_command_line(int argc, char** argv) {
   Command dry = line.command("dry-run", "Bring up a simulated fabric in virtual time");
   dry.option("-c,--config", options.config, "Configuration file");
   dry.option("--fabric", options.dry_run.fabric, "File or generator (smsim gen --list)").required();
-  dry.option("--engine", options.engine, "Routing engine");
+  dry.option("--engine", options.engine, "Routing engine, or several in order: ftree,updn");
   dry.option("--mode", options.mode, "certified, basic, improved, or words such as improved+delta");
   dry.option(
       "--fail", options.dry_run.fail, "NODE:PORT takes a link down, NODE a node; repeatable");

@@ -59,7 +59,7 @@ struct SmConfig {
   unsigned m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::string state_dir = "/var/lib/smd";
-  std::string engine = "updn";
+  std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
   std::vector<Guid> roots;
   std::string roots_file;  // "": none; load_config() adds what it names to `roots`
   RootChoice root_choice = RootChoice::Trial;
@@ -255,11 +255,12 @@ struct PreviousText {
 };
 
 /// Finds the text that was in force last; nothing where there is none.
-using FindPreviousText = std::function<Parsed<std::optional<PreviousText>>(const std::string& kind)>;
+using FindPreviousText =
+    std::function<Parsed<std::optional<PreviousText>>(const std::string& kind)>;
 
-/// Those that `config` names, with their rules put into it. `find_previous` gives the text that takes
-/// the place of a file that cannot be read or has faults; without one they are faults. What an
-/// former text has of faults comes behind those of the file.
+/// Those that `config` names, with their rules put into it. `find_previous` gives the text that
+/// takes the place of a file that cannot be read or has faults; without one they are faults. What
+/// an former text has of faults comes behind those of the file.
 [[nodiscard]] Parsed<std::vector<NamedFile>> read_named_files(
     Config& config, const FindPreviousText& find_previous = nullptr);
 

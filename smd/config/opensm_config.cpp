@@ -406,21 +406,16 @@ class Importer : private OpensmReading {
   void carry_engine() {
     const std::string list = text_of("routing_engine").value_or("");
     const std::vector<std::string> names = split_engines(list);
-    std::string engine;
+    std::vector<std::string> engines;
     std::vector<std::string> why;
-    std::vector<std::string> unknown;
     for (const std::string& name : names) {
       if (name == "no_fallback") {
         why.emplace_back("smd falls back on updn all the same");
         continue;
       }
-      if (!engine.empty()) {
-        why.push_back(
-            fmt::format("{} is not asked, smd falls back on updn alone", printable(name)));
-        continue;
-      }
       constexpr std::string_view kOurs = "smd-";  // of the plugin
       const OpensmEngine* row = find_opensm_engine(name);
+      std::string engine;
       if (name.starts_with(kOurs) && name.size() > kOurs.size()) {
         engine = name.substr(kOurs.size());
         why.emplace_back("the plugin's engines have no prefix in smd");
@@ -430,30 +425,31 @@ class Importer : private OpensmReading {
         engine = row->ours;
         if (!row->difference.empty()) why.emplace_back(row->difference);
       }
+      if (!engine.empty() && std::ranges::find(engines, engine) == engines.end())
+        engines.push_back(engine);
     }
     if (names.empty()) {
+      engines = {"minhop"};
       put("sm.engine", "\"minhop\"", "routing_engine");
       say("routing_engine",
           Carried,
           "carried as sm.engine = \"minhop\", which OpenSM takes where none is named; where its "
           "routes could block each other in a circle smd falls back on updn, with an alarm");
-      engine = "minhop";
-    } else if (engine.empty()) {
-      engine = "auto";
-      carry_changed(
-          "routing_engine", "sm.engine", "\"auto\"", fmt::format("{}", fmt::join(why, "; ")));
-    } else if (why.empty()) {
-      carry("routing_engine", "sm.engine", quote_toml(engine));
     } else {
-      carry_changed("routing_engine",
-                    "sm.engine",
-                    quote_toml(engine),
-                    fmt::format("{}", fmt::join(why, "; ")));
+      if (engines.empty()) engines = {"auto"};
+      const std::string value =
+          engines.size() == 1 ? quote_toml(engines.front()) : config_kinds::print_texts(engines);
+      if (why.empty()) {
+        carry("routing_engine", "sm.engine", value);
+      } else {
+        carry_changed(
+            "routing_engine", "sm.engine", value, fmt::format("{}", fmt::join(why, "; ")));
+      }
     }
-    carry_roots(engine);
+    carry_roots(engines);
   }
 
-  void carry_roots(const std::string& engine) {
+  void carry_roots(const std::vector<std::string>& engines) {
     const auto file = open("root_guid_file", "");
     if (!file) return;
     const std::vector<Guid> roots = read_root_file(*file);
@@ -463,9 +459,10 @@ class Importer : private OpensmReading {
     std::vector<std::string> words;
     for (const Guid root : roots) words.push_back(fmt::format("\"0x{:016x}\"", root.value()));
     const std::string toml = fmt::format("[{}]", fmt::join(words, ", "));
-    if (engine != "updn") {
-      return say_not_carried("root_guid_file",
-                             fmt::format("engine {} takes no roots, updn alone does", engine));
+    if (std::ranges::find(engines, "updn") == engines.end()) {
+      return say_not_carried(
+          "root_guid_file",
+          fmt::format("engine {} takes no roots, updn alone does", fmt::join(engines, ", ")));
     }
     if (roots.size() == 1) {
       return carry_changed("root_guid_file",

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace smd::config_kinds {
@@ -145,6 +146,23 @@ OptionKind<TextList> text_list(std::string range, std::function<bool(const std::
                 return texts && std::ranges::all_of(*texts, valid) ? texts : std::nullopt;
               },
           .print = print_texts};
+}
+
+OptionKind<TextList> engine_list() {
+  return {.range =
+              "the name of an engine, such as \"updn\" or \"minhop\", or a list of different "
+              "ones, such as [\"ftree\", \"updn\"]",
+          .parse = [](const OptionValue& value) -> std::optional<TextList> {
+            auto names = as_texts(value);
+            if (!names || names->empty() || std::ranges::count(*names, "") != 0)
+              return std::nullopt;
+            const std::set<std::string> different(names->begin(), names->end());
+            return different.size() == names->size() ? names : std::nullopt;
+          },
+          .print =
+              [](const TextList& names) {
+                return names.size() == 1 ? quote_toml(names.front()) : print_texts(names);
+              }};
 }
 
 OptionKind<Guid> guid() {

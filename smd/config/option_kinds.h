@@ -44,6 +44,9 @@ OptionKind<std::string> checked_text(std::string range,
 OptionKind<std::vector<std::string>> text_list(std::string range,
                                                std::function<bool(const std::string&)> valid);
 
+/// One name, or a list of different ones that is not empty.
+OptionKind<std::vector<std::string>> engine_list();
+
 OptionKind<Guid> guid();
 OptionKind<std::vector<Guid>> guid_list();
 

@@ -125,10 +125,9 @@ Options sm_options() {
       sm("state_dir", &T::state_dir, checked_text("an absolute path", is_absolute_path))
           .means("Folder of what survives a restart, such as the LIDs")
           .restart(),
-      sm("engine",
-         &T::engine,
-         checked_text("the name of an engine, such as \"updn\" or \"minhop\"", is_something))
-          .means("Routing engine"),
+      sm("engine", &T::engine, engine_list())
+          .means("Routing engines in order: the first that can route the fabric makes its routes. "
+                 "Behind the last there is updn, with an alarm"),
       sm("auto_for", &T::auto_for, choice({"uniform", "permutations", "both"}))
           .means(
               "Which traffic counts where the engine is auto: everybody to everybody, everybody to "

@@ -102,7 +102,8 @@ Settings make_settings(const Config& config) {
               .lmc_enhanced_port0 = u8(config.sm.lmc_enhanced_port0),
               .min = config.sm.lid_min,
               .max = config.sm.lid_max};
-  out.engine = config.sm.engine;
+  out.engine = config.sm.engine.front();
+  out.next_engines.assign(config.sm.engine.begin() + 1, config.sm.engine.end());
   out.engine_options = {.roots = config.sm.roots,
                         .orientation_search = config.sm.orientation,
                         .root_choice = config.sm.root_choice,

@@ -69,8 +69,8 @@ struct Settings {
   std::optional<QosFile> qos_rules;
   LidPolicy lids;
   std::string engine = "updn";
-  bool engine_fallback =
-      true;  // a refused or unsafe engine is replaced by updn; else the cycle fails
+  std::vector<std::string> next_engines;  // in this order, where those before refuse or are unsafe
+  bool engine_fallback = true;            // updn behind the last of them; else the cycle fails
   EngineOptions engine_options;
   std::shared_ptr<const TrafficRules> traffic = nullptr;  // null: none are given
   Strategy strategy;

@@ -24,8 +24,9 @@ constexpr Duration kLogPause = std::chrono::seconds(1);
 
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
 std::string find_unusable(const Config& running, const Config& fresh) {
-  if (find_engine(fresh.sm.engine) == nullptr)
-    return fmt::format("no engine is called '{}'", fresh.sm.engine);
+  for (const std::string& engine : fresh.sm.engine) {
+    if (find_engine(engine) == nullptr) return fmt::format("no engine is called '{}'", engine);
+  }
   if (fresh.sm.m_key != running.sm.m_key) {
     return "sm.m_key differs from what protects the ports now; they would refuse the new one";
   }

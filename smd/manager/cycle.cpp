@@ -161,6 +161,7 @@ void Cycle::route() {
   RouteJob job{.fabric = found_.fabric,
                .lids = lids_,
                .engine = engine(),
+               .next_engines = next_engines(),
                .fallback = parts_.settings.engine_fallback && !is_on_trial(),
                .max_vls = std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)),
                .engine_options = parts_.settings.engine_options,
@@ -248,6 +249,15 @@ void Cycle::on_routed(Routed routed) {
 std::string Cycle::engine() const {
   return parts_.trial_engine.empty() ? engine_of_round(parts_.settings, round_)
                                      : parts_.trial_engine;
+}
+
+/// An engine that is on trial, or of a mode with routes of its own, stands alone.
+std::vector<std::string> Cycle::next_engines() const {
+  const Settings& settings = parts_.settings;
+  if (is_on_trial() || !settings.strategy.engines.empty()) return {};
+  std::vector<std::string> engines = settings.next_engines;
+  std::erase(engines, settings.engine);  // one that was asked for by command
+  return engines;
 }
 
 bool Cycle::is_on_trial() const { return !parts_.trial_engine.empty() && !report_.trial; }

@@ -86,6 +86,7 @@ class Cycle {
   [[nodiscard]] Duration computing_time(const Routed& routed) const;
   void on_routed(Routed routed);
   [[nodiscard]] std::string engine() const;
+  [[nodiscard]] std::vector<std::string> next_engines() const;
   [[nodiscard]] bool is_on_trial() const;
   void end_trial(std::string why, bool needs_force);
   void mark_verified();

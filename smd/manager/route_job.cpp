@@ -162,30 +162,68 @@ std::optional<Routed> keep_found(const RouteJob& job,
   return out;
 }
 
-}  // namespace
-
-Routed compute_routed(const RouteJob& job) {
+/// Those in force as far as they can be kept, or as far as they were found; else from scratch.
+Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
   if (!job.found) {
-    Routed kept = compute_with(job, job.engine, Keep::Routes);
+    Routed kept = compute_with(job, engine, Keep::Routes);
     if (!kept.error) return kept;
   }
-  Routed fresh = compute_with(job, job.engine, Keep::Nothing);
+  Routed fresh = compute_with(job, engine, Keep::Nothing);
   if (job.found) {
     if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
   }
-  if (!fresh.error || !job.fallback || job.engine == "updn") return fresh;
-  Routed other = compute_with(job, "updn", Keep::Routes);
-  if (other.error) other = compute_with(job, "updn", Keep::Nothing);
-  other.fallback_reason = fresh.error->context;
-  return other;
+  return fresh;
+}
+
+/// As they were asked for, in order.
+std::vector<std::string> engines_of(const RouteJob& job) {
+  std::vector<std::string> engines = {job.engine};
+  engines.insert(engines.end(), job.next_engines.begin(), job.next_engines.end());
+  return engines;
+}
+
+struct EngineRefusal {
+  std::string engine;
+  std::string why;
+};
+
+/// The reason of a single one stands for itself.
+std::string print_refusals(const std::vector<EngineRefusal>& refusals) {
+  if (refusals.size() == 1) return refusals.front().why;
+  std::string out;
+  for (const auto& [engine, why] : refusals) {
+    out += out.empty() ? "" : "; ";
+    out += why.starts_with(engine + ": ") ? why : fmt::format("{}: {}", engine, why);
+  }
+  return out;
+}
+
+}  // namespace
+
+Routed compute_routed(const RouteJob& job) {
+  std::vector<std::string> engines = engines_of(job);
+  if (job.fallback && std::ranges::count(engines, "updn") == 0) engines.emplace_back("updn");
+  Routed out;
+  std::vector<EngineRefusal> refusals;
+  for (const std::string& engine : engines) {
+    out = compute_routes_of(job, engine);
+    if (!out.error) break;
+    refusals.push_back({engine, out.error->context});
+  }
+  if (out.error) refusals.pop_back();  // the last one's reason is the error
+  out.fallback_reason = print_refusals(refusals);
+  return out;
 }
 
 std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const RoutingTables& now = job.in_force->routing;
-  if (!made_by(now, job.engine)) return std::nullopt;
+  const std::vector<std::string> engines = engines_of(job);
+  const auto engine =
+      std::ranges::find_if(engines, [&](const std::string& each) { return made_by(now, each); });
+  if (engine == engines.end()) return std::nullopt;
   RouteJob without_past = job;
   without_past.orientation = {};
-  Routed fresh = compute_with(without_past, job.engine, Keep::Nothing);
+  Routed fresh = compute_with(without_past, *engine, Keep::Nothing);
   if (fresh.error) return std::nullopt;
   if (fresh.tables.engine != now.engine) {
     const TrafficGoal goal = job.engine_options.auto_for;
@@ -204,7 +242,7 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
     return kEven * static_cast<double>(least) >= static_cast<double>(peak);
   };
   if (is_even(peak_of(now, job.in_force->verified.get()))) return std::nullopt;
-  Routed rebalanced = compute_with(job, job.engine, Keep::RoutesRebalanced);
+  Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
   const bool good =
       !rebalanced.error && is_even(peak_of(rebalanced.tables, rebalanced.verified.get()));
   return good ? rebalanced : fresh;

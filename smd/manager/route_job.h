@@ -18,8 +18,10 @@ struct RouteJob {
   std::shared_ptr<const Fabric> fabric;
   LidMap lids;
   std::string engine;
-  bool fallback = false;  // updn takes the place of an engine that refuses or fails the check
-  unsigned max_vls = 15;  // that the site lets ports use
+  std::vector<std::string> next_engines;  // in this order, where those before refuse or fail the
+                                          // check
+  bool fallback = false;                  // updn behind the last of them
+  unsigned max_vls = 15;                  // that the site lets ports use
   EngineOptions engine_options;
   Orientation orientation;                       // empty: from scratch
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
@@ -30,9 +32,9 @@ struct Routed {
   RoutingTables tables;
   RouteReport routes;
   std::shared_ptr<const VerifiedRoutes> verified;  // null: they were checked in full
-  std::string
-      fallback_reason;  // why another engine than the asked one was used; empty when it was not
-  std::optional<Error> error;  // refused, or not verified: `tables` must not be written
+  std::string fallback_reason;  // why another engine than the first was used; empty when it was
+                                // not
+  std::optional<Error> error;   // refused, or not verified: `tables` must not be written
 };
 
 [[nodiscard]] Routed compute_routed(const RouteJob& job);

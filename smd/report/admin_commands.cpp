@@ -163,6 +163,7 @@ nlohmann::json engine_state_json(const SubnetManager& manager) {
   const ActiveSubnet* now = manager.in_force();
   nlohmann::json out = {{"engine", now != nullptr ? now->routing->engine : configured},
                         {"engine_requested", trial ? trial->engine : configured}};
+  if (const auto& next = manager.settings().next_engines; !next.empty()) out["next_engines"] = next;
   if (now != nullptr && !now->routing->notes.empty()) out["engine_notes"] = now->routing->notes;
   if (now != nullptr && !now->routing->candidates.empty())
     out["engine_candidates"] = candidates_json(now->routing->candidates);

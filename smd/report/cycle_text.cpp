@@ -277,6 +277,7 @@ OrderedJson run_json(const CycleReport& cycle) {
                      {"ports_out_of_reach", cycle.out_of_reach()}};
   if (cycle.measures) out["traffic"] = traffic_json(*cycle.measures);
   out["notes"] = cycle.notes;
+  if (!cycle.engine_refused.empty()) out["engine_refused"] = cycle.engine_refused;
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
   if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
   return out;
@@ -325,6 +326,9 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
                                 cycle.counts.lids,
                                 cycle.engine);
   if (!shape.empty()) out += fmt::format("  fabric     {}\n", printable(shape));
+  if (!cycle.engine_refused.empty())
+    out += fmt::format(
+        "  refused    engine {}: {}\n", cycle.engine_asked, printable(cycle.engine_refused));
   out += cost_line("discovery", cycle.discovery);
   out += cost_line("routing", cycle.routing);
   out += cost_line("configure", cycle.configure);

@@ -3,6 +3,7 @@
 #include "smd/base/log.h"
 #include "smd/config/config.h"
 #include "smd/config/options.h"
+#include "smd/config/settings.h"
 #include "tests/support/paths.h"
 
 #include <fmt/core.h>
@@ -73,6 +74,18 @@ TEST_F(ConfigFile, FaultsNameTheFile) {
   EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2: sm.lmc is 9; a number from 0 to 7");
 }
 
+TEST(Config, AnEngineOrAListOfThem) {
+  const Config one = config_of("[sm]\nengine = \"ftree\"\n");
+  EXPECT_THAT(one.sm.engine, ElementsAre("ftree"));
+  EXPECT_THAT(print_config(one), HasSubstr("\nengine = \"ftree\"\n"));
+  EXPECT_EQ(make_settings(one).engine, "ftree");
+  EXPECT_THAT(make_settings(one).next_engines, testing::IsEmpty());
+  const Config list = config_of("[sm]\nengine = [\"ftree\", \"dor\", \"minhop\"]\n");
+  EXPECT_THAT(print_config(list), HasSubstr("\nengine = [\"ftree\", \"dor\", \"minhop\"]\n"));
+  EXPECT_EQ(make_settings(list).engine, "ftree");
+  EXPECT_THAT(make_settings(list).next_engines, ElementsAre("dor", "minhop"));
+}
+
 TEST_F(ConfigFile, EmptyIsAllDefaults) {
   write("");
   EXPECT_EQ(load_config(path_).value(), Config{});
@@ -112,7 +125,8 @@ TEST_F(ConfigFile, AnPreviousTextTakesThePlaceOfAFileWithFaults) {
   std::ofstream(roots) << "0x2\n";
   std::map<std::string, std::string> older = {};
   std::vector<std::string> asked;
-  const FindPreviousText find = [&](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
+  const FindPreviousText find =
+      [&](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
     asked.push_back(kind);
     if (older[kind] == "damaged") return fault("older", 0, "is cut off");
     if (older[kind].empty()) return std::nullopt;

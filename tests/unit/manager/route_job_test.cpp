@@ -134,6 +134,41 @@ TEST(RouteJob, RoutesOfTheFallbackAreKeptAsAnyOthers) {
   EXPECT_EQ(again.tables.lft, first.tables.lft);
 }
 
+TEST(RouteJob, TheFirstEngineOfAListThatCanRouteTheFabricDoes) {
+  RouteJob job = job_for(
+      fabric_from_shared("S1-S2 S1-S3 S2-S3 S2-S4 S3-S4 S4-S5 H1-S1 H2-S5 H3-S4"), "dragonfly");
+  job.next_engines = {"dor", "nue", "updn"};
+  job.max_vls = 8;
+  const Routed routed = compute_routed(job);
+  ASSERT_FALSE(routed.error) << routed.error->context;
+  EXPECT_EQ(routed.tables.engine, "nue");
+  EXPECT_THAT(routed.fallback_reason, testing::StartsWith("dragonfly: no dragonfly: "));
+  EXPECT_THAT(routed.fallback_reason, testing::HasSubstr("; dor: no mesh or torus: "));
+
+  // Its routes are kept, and rebalanced, as those of the first would be.
+  job.orientation = routed.tables.orientation;
+  job.in_force = in_force(job, routed);
+  const Routed again = compute_routed(job);
+  EXPECT_TRUE(again.tables.recomputed) << "made from those in force";
+  EXPECT_EQ(again.tables.lft, routed.tables.lft);
+
+  // The first again, where it can; nobody is asked behind one that routes.
+  job.engine = "nue";
+  job.next_engines = {"no engine"};
+  EXPECT_EQ(compute_routed(job).fallback_reason, "");
+
+  // None can: what the last said is the error, the others' reasons stand beside it.
+  job.engine = "dragonfly";
+  job.next_engines = {"dor"};
+  const Routed none = compute_routed(job);
+  ASSERT_TRUE(none.error);
+  EXPECT_THAT(none.error->context, testing::StartsWith("no mesh or torus"));
+  EXPECT_THAT(none.fallback_reason, testing::StartsWith("no dragonfly"));
+  job.fallback = true;
+  const Routed last = compute_routed(job);
+  EXPECT_EQ(last.tables.engine, "updn") << "behind the list";
+}
+
 TEST(RouteJob, WhatIsLeftOfAFabricNeedsNoShape) {
   for (const char* rest : {"H1~H2", "S1-H1", "S1-H1 S1-H2"}) {
     for (const char* engine : {"dor", "hamming", "dragonfly", "ftree", "hamiltonian"}) {

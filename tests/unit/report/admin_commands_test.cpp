@@ -229,6 +229,35 @@ TEST_F(AdminCommands, AnEngineThatTheFabricRefusesLeavesTheOneInForce) {
   EXPECT_FALSE(ask("status").contains("engine_refused"));
 }
 
+TEST_F(AdminCommands, OfAListOfEnginesItSaysWhichIsInForceAndWhyThoseBeforeAreNot) {
+  Settings settings = subnet.manager.settings();
+  settings.engine = "dor";
+  settings.next_engines = {"dragonfly", "minhop", "updn"};
+  settings.engine_fallback = true;
+  subnet.manager.adopt(settings);
+  bring_up();
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("engine"), "minhop");
+  EXPECT_EQ(status.at("engine_requested"), "dor");
+  EXPECT_EQ(status.at("next_engines"), Json({"dragonfly", "minhop", "updn"}));
+  const auto why = status.at("engine_refused").get<std::string>();
+  EXPECT_THAT(why, testing::StartsWith("dor: no mesh or torus"));
+  EXPECT_THAT(why, HasSubstr("; dragonfly: no dragonfly"));
+  EXPECT_EQ(status.at("alarms").at(0).get<std::string>(),
+            "engine dor requested, minhop in force: " + why);
+
+  // By command another one, which stands alone while it is tried.
+  ask("engine", {{"name", "hamming"}});
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(ask("status").at("engine"), "minhop");
+  EXPECT_THAT(ask("status").at("engine_refused").get<std::string>(),
+              testing::StartsWith("no Hamming graph"));
+  ask("engine", {{"name", "updn"}, {"force", true}});
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(ask("status").at("engine"), "updn");
+  EXPECT_FALSE(ask("status").contains("engine_refused"));
+}
+
 TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {
   Settings settings = subnet.manager.settings();
   settings.engine = "dor";
