@@ -105,7 +105,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     }
     if (!watched) continue;
     changes.back()["service"] = service_json(*world.service());
-    tables.emplace_back(fmt::format("timeline-{}.csv", changes.size()), world.print_timeline());
+    tables.push_back({fmt::format("timeline-{}.csv", changes.size()), world.print_timeline()});
   }
   json["changes"] = Json::array();
   for (const Json& change : changes) json["changes"].push_back(change);
@@ -114,10 +114,10 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (!options.dump.empty() && world.in_force() != nullptr) {
     display.emplace(options.progress);
     progress::begin("dumps");
-    if (!changes.empty()) tables.emplace_back("changes.csv", print_csv(changes));
+    if (!changes.empty()) tables.push_back({"changes.csv", print_csv(changes)});
     if (congestion.enabled())
-      tables.emplace_back("congestion.txt", print_congestion_registers(world.fabric()));
-    auto written = write_dumps(options.dump, *world.in_force(), last, world.plans());
+      tables.push_back({"congestion.txt", print_congestion_registers(world.fabric())});
+    auto written = write_dumps(options.dump, world.dump_input(), last, world.plans());
     if (written) written = write_texts(options.dump, tables);
     display.reset();
     if (!written) {

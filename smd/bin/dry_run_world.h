@@ -10,6 +10,7 @@
 #include "smd/bin/dry_run.h"
 #include "smd/bin/dry_run_congestion.h"
 #include "smd/report/cycle_text.h"
+#include "smd/report/dump.h"
 
 namespace smd::bin {
 
@@ -48,6 +49,9 @@ class DryRunWorld {
   [[nodiscard]] const std::string& plans() const { return plans_; }
 
   [[nodiscard]] const smd::ActiveSubnet* in_force() const { return subnet_.manager.in_force(); }
+
+  /// Requires: something is in force.
+  [[nodiscard]] smd::DumpInput dump_input() const { return smd::dump_input_of(subnet_.manager); }
 
   [[nodiscard]] const smd::CcManager& congestion() const { return subnet_.cc_manager; }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -77,6 +78,8 @@ class Commands {
     Command log = command("log", "set the daemon's log level");
     text(log, "level", "LEVEL", "debug, info, warn, error or off");
     add_sa();
+    Command dump = command("dump", "write the files of OpenSM that other tools read into DIR");
+    text(dump, "dir", "DIR", "folder on the daemon's machine, made if needed");
     command("shutdown", "end the daemon; the fabric stays as it is");
   }
 
@@ -88,6 +91,9 @@ class Commands {
     options_.command = line_.given_command();
     if (!options_.instance.empty())
       options_.where.socket = fmt::format("/run/smd/{}.sock", options_.instance);
+    // The daemon has another working directory.
+    if (const auto dir = options_.args.find("dir"); dir != options_.args.end())
+      *dir = std::filesystem::absolute(dir->get<std::string>()).string();
     return code;
   }
 
@@ -145,11 +151,11 @@ class Commands {
   CommandLine line_{"Talks to a running smd over its Unix socket.", "smctl"};
 };
 
-/// Routes of a large fabric take their time: the daemon is asked until it has decided.
-Result<Json> await_engine(const AdminRequest& where) {
+/// What takes its time on a large fabric: the daemon is asked until it is no longer `under_way`.
+Result<Json> await(const AdminRequest& where, const char* command, const char* under_way) {
   while (true) {
-    auto answer = send_command(where, "engine", Json::object());
-    if (!answer || !answer->value("engine_undecided", false)) return answer;
+    auto answer = send_command(where, command, Json::object());
+    if (!answer || !answer->value(under_way, false)) return answer;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
@@ -168,7 +174,7 @@ int run(const Options& options) {
     return kRefused;
   }
   if (options.command == "engine" && options.args.contains("name")) {
-    result = await_engine(options.where);
+    result = await(options.where, "engine", "engine_undecided");
     if (!result) {
       fmt::print(stderr, "smctl: {}\n", printable(result.error().context));
       return kRefused;
@@ -182,6 +188,15 @@ int run(const Options& options) {
                  result->value("engine_needs_force", false)
                      ? "; smctl engine --force takes it all the same"
                      : "");
+      return kRefused;
+    }
+  }
+  if (options.command == "dump") {
+    result = await(options.where, "dump", "dumping");
+    const std::string why =
+        result ? result->value("dump_failed", "") : std::string(result.error().context);
+    if (!why.empty()) {
+      fmt::print(stderr, "smctl: {}\n", printable(why));
       return kRefused;
     }
   }

@@ -12,7 +12,7 @@
 namespace smd::bin {
 
 // Unicast forwarding tables as text (docs/formats/tables.md): what `dump_fts` and `dump_lfts`
-// print, what OpenSM writes into opensm-lfts.dump, what `smd dry-run --dump` writes into lft.txt.
+// print, what OpenSM and smd write into opensm-lfts.dump.
 
 struct DumpedEntry {
   Lid lid;
@@ -49,8 +49,8 @@ struct LftDump {
 /// Total: any text gives tables or 1 to 20 faults.
 [[nodiscard]] Parsed<LftDump> parse_lft_dump(std::string_view text, const std::string& file);
 
-// SL-to-VL tables as text (docs/formats/tables.md): what OpenSM writes into opensm-sl2vl.dump, and
-// `smd dry-run --dump` into sl2vl.txt.
+// SL-to-VL tables as text (docs/formats/tables.md): what OpenSM and smd write into
+// opensm-sl2vl.dump.
 
 struct DumpedRow {
   PortNum in;

@@ -59,6 +59,7 @@ struct SmConfig {
   unsigned m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::string state_dir = "/var/lib/smd";
+  std::string dump_dir;                        // "": nothing is kept there
   std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
   std::vector<Guid> roots;
   std::string roots_file;  // "": none; load_config() adds what it names to `roots`

@@ -250,7 +250,8 @@ constexpr auto kOptions = std::to_array<Row>({
     missing("dump_files_dir",
             "/var/log/",
             Text,
-            "smd writes no dumps while it runs; `smd dry-run --dump DIR` writes tables"),
+            "sm.dump_dir keeps such files, in a folder that the unit lets smd write, such as "
+            "/var/lib/smd/dump"),
     needless("enable_quirks", "FALSE", Flag, "smd has none to switch on"),
     missing("no_clients_rereg",
             "FALSE",

@@ -125,6 +125,9 @@ Options sm_options() {
       sm("state_dir", &T::state_dir, checked_text("an absolute path", is_absolute_path))
           .means("Folder of what survives a restart, such as the LIDs")
           .restart(),
+      sm("dump_dir", &T::dump_dir, path_or_nothing())
+          .means("Folder where the files that OpenSM writes for other tools are kept as the subnet "
+                 "is, as `smctl dump` writes them: docs/formats/tables.md; \"\" is none"),
       sm("engine", &T::engine, engine_list())
           .means("Routing engines in order: the first that can route the fabric makes its routes. "
                  "Behind the last there is updn, with an alarm"),

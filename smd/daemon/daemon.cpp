@@ -19,8 +19,9 @@ namespace {
 /// Between two checks whether what --once waits for is done.
 constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 
-/// Between two checks for log lines that were left out in a period that is over.
-constexpr Duration kLogPause = std::chrono::seconds(1);
+/// Between two checks for log lines that were left out in a period that is over, and for what dumps
+/// no longer show.
+constexpr Duration kTick = std::chrono::seconds(1);
 
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
 std::string find_unusable(const Config& running, const Config& fresh) {
@@ -62,6 +63,8 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       options_(std::move(options)),
       open_(std::move(open)),
       files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
+      asked_dumps_(runtime),
+      kept_dumps_(runtime),
       started_(runtime.now()) {
   store_.changed().subscribe([this](const StateKind& kind) {
     files_.note_change(kind);
@@ -153,9 +156,10 @@ int Daemon::run() {
   if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
   log_remarks(options_.config);
   feed_watchdog();
-  report_suppressed_lines();
+  tick();
   runtime_.post([this] { open(); });
   runtime_.run();
+  if (options_.once && exit_code_ == 0) write_dumps_once();
   files_.flush();
   notify_.stopping();
   fmt::print("{}", answer_);
@@ -176,7 +180,8 @@ bool Daemon::start_admin() {
                        return opened_ ? &opened_->session->congestion() : nullptr;
                      },
                      .replica = [this] { return replica_view(); },
-                     .alarms = [this] { return alarms(); }});
+                     .alarms = [this] { return alarms(); },
+                     .dumps = &asked_dumps_});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
@@ -319,11 +324,15 @@ void Daemon::on_cycle(const CycleReport& cycle) {
                                            print_adapters(cycle.counts.cas, cycle.counts.no_data),
                                            cycle.engine));
   if (!cycle.error) notify_.ready();
-  if (options_.once) finish_once(cycle);
+  if (!options_.once) return;
+  if (options_.config.sm.dump_dir.empty()) return finish_once(cycle);
+  // What follows the cycle begins when this returns: dumps shall have the names.
+  finish_ = Timer(runtime_, runtime_.now() + kFinishPause, [this, cycle] { finish_once(cycle); });
 }
 
 void Daemon::finish_once(const CycleReport& cycle) {
-  if (!opened_->session->congestion().at_rest()) {
+  const bool ready = options_.config.sm.dump_dir.empty() || opened_->session->manager().at_rest();
+  if (!ready || !opened_->session->congestion().at_rest()) {
     finish_ = Timer(runtime_, runtime_.now() + kFinishPause, [this, cycle] { finish_once(cycle); });
     return;
   }
@@ -402,9 +411,40 @@ void Daemon::move_log(Config& fresh) {
   }
 }
 
-void Daemon::report_suppressed_lines() {
+void Daemon::tick() {
   log::report_suppressed();
-  log_period_ = Timer(runtime_, runtime_.now() + kLogPause, [this] { report_suppressed_lines(); });
+  keep_dumps();
+  tick_ = Timer(runtime_, runtime_.now() + kTick, [this] { tick(); });
+}
+
+/// The files of sm.dump_dir, where the subnet is another than they show and multicast entries are
+/// not just being written. After a failure with the next change.
+void Daemon::keep_dumps() {
+  if (kept_dumps_.busy()) return;
+  if (const auto& last = kept_dumps_.last(); last && last->why != dump_trouble_) {
+    dump_trouble_ = last->why;
+    if (!dump_trouble_.empty()) log::error("dump.write", "why=\"{}\"", dump_trouble_);
+  }
+  const std::string& directory = options_.config.sm.dump_dir;
+  if (directory.empty() || !opened_) return;
+  const SubnetManager& manager = opened_->session->manager();
+  const MulticastManager& multicast = manager.multicast();
+  DumpState now{.directory = directory,
+                .subnet = manager.active().current(),
+                .multicast_blocks = multicast.stats().blocks_written};
+  if (!now.subnet || !multicast.at_rest() || now == dumped_) return;
+  dumped_ = now;
+  kept_dumps_.write(directory, dump_input_of(manager));
+}
+
+/// Of --once, whose subnet is up.
+void Daemon::write_dumps_once() {
+  const std::string& directory = options_.config.sm.dump_dir;
+  if (directory.empty()) return;
+  const auto written = write_opensm_dumps(directory, dump_input_of(opened_->session->manager()));
+  if (written) return;
+  fmt::print(stderr, "smd: {}\n", written.error().context);
+  exit_code_ = 1;
 }
 
 void Daemon::feed_watchdog() {

@@ -19,6 +19,7 @@
 #include "smd/daemon/session.h"
 #include "smd/daemon/standby_replication.h"
 #include "smd/replica/tls.h"
+#include "smd/report/dump.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
 #include "smd/state/state_files.h"
@@ -53,6 +54,15 @@ class Daemon {
     std::unique_ptr<Session> session;
   };
 
+  /// What dumps depend on.
+  struct DumpState {
+    std::string directory;
+    std::shared_ptr<const ActiveSubnet> subnet;
+    std::uint64_t multicast_blocks = 0;  // that were written
+
+    friend bool operator==(const DumpState&, const DumpState&) = default;
+  };
+
   void open();
   void close();
   [[nodiscard]] SubnetManager::Observer observe();
@@ -65,7 +75,9 @@ class Daemon {
   void reopen_log();
   void move_log(Config& fresh);
   void feed_watchdog();
-  void report_suppressed_lines();
+  void tick();
+  void keep_dumps();
+  void write_dumps_once();
   void stop(int exit_code);
   [[nodiscard]] bool lock_state();
   [[nodiscard]] Faults read_files();
@@ -88,13 +100,17 @@ class Daemon {
   StateStore store_;
   StateFiles files_;
   std::vector<NamedFile> named_files_;  // by the configuration, as they are in force
+  DumpWriter asked_dumps_;              // by smctl
+  DumpWriter kept_dumps_;               // of sm.dump_dir
+  DumpState dumped_;                    // what they were begun with last
+  std::string dump_trouble_;            // of the last that ended; empty: none
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<StandbyReplication> replica_;
   std::optional<Opened> opened_;
   Duration backoff_{0};
   Timer reopen_;
   Timer watchdog_;
-  Timer log_period_;
+  Timer tick_;
   Timer finish_;
   TimePoint started_;
   std::string answer_;  // of --once

@@ -7,6 +7,7 @@
 
 #include "smd/base/log.h"
 #include "smd/report/cycle_text.h"
+#include "smd/report/dump.h"
 #include "smd/report/sa_query.h"
 #include "smd/report/subnet_json.h"
 
@@ -297,6 +298,30 @@ nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
   return {{"changes", out}};
 }
 
+/// The order to write dumps, or what became of the last one.
+Result<nlohmann::json> dump_json(const AdminContext& context, const nlohmann::json& args) {
+  if (context.dumps == nullptr) return fail(Errc::Busy, "dumps are not written here");
+  DumpWriter& dumps = *context.dumps;
+  if (args.contains("dir")) {
+    const auto dir = text_arg(args, "dir");
+    if (!dir) return tl::unexpected<Error>(dir.error());
+    if (!dir->starts_with('/'))
+      return fail(Errc::Invalid, fmt::format("'{}' is no absolute path of a folder", *dir));
+    if (const auto now = in_force(context); !now) return tl::unexpected<Error>(now.error());
+    if (dumps.busy()) return fail(Errc::Busy, "dumps are being written; ask again");
+    dumps.write(*dir, dump_input_of(*context.manager()));
+  }
+  nlohmann::json out = {{"dumping", dumps.busy()}};
+  if (!dumps.last()) return out;
+  out["dir"] = dumps.last()->directory;
+  if (!dumps.last()->why.empty()) {
+    out["dump_failed"] = dumps.last()->why;
+  } else {
+    out["files"] = dumps.last()->files;
+  }
+  return out;
+}
+
 }  // namespace
 
 void register_commands(CommandTable& table, AdminContext context) {
@@ -375,6 +400,9 @@ void register_commands(CommandTable& table, AdminContext context) {
               if (!sa) return fail(Errc::Busy, "no device is open");
               return answer_sa_command(sa->server, args);
             });
+  table.add("dump",
+            "write the files of OpenSM that other tools read: dir; or how far that is",
+            [ctx](const Json& args) { return dump_json(*ctx, args); });
   table.add(
       "shutdown", "stop the daemon; the fabric stays as it is", [ctx](const Json&) -> Result<Json> {
         ctx->shutdown();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smd/admin/commands.h"
+#include "smd/report/dump.h"
 #include "smd/report/session_view.h"
 
 namespace smd {
@@ -23,9 +24,10 @@ struct AdminContext {
   std::function<const CcManager*()> congestion;
   std::function<std::optional<ReplicaView>()> replica;
   std::function<std::vector<std::string>()> alarms;  // of the daemon itself
+  DumpWriter* dumps = nullptr;                       // of those that are asked for
 };
 
-/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa,
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa, dump,
 /// shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 

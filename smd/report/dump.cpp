@@ -1,15 +1,22 @@
-// Tables, SL-to-VL tables and plans as text.
+// What is in force and plans, as text, and their files.
 #include "smd/report/dump.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <utility>
+
+#include "smd/base/read_file.h"
+#include "smd/multicast/subnet_limits.h"
+#include "smd/state/opensm_export.h"
 
 namespace smd {
 
@@ -30,12 +37,6 @@ std::string print_entry(const Fabric& fabric, const EntryChange& change) {
   const std::string& name = fabric.description[fabric.switch_node[change.sw]];
   if (change.egress == kNoRoute) return fmt::format("{} lid {} withdrawn", name, change.lid);
   return fmt::format("{} lid {} -> port {}", name, change.lid, change.egress);
-}
-
-std::string path_text(const HopPath& path) {
-  std::string out = "0";  // dump_fts counts the local node as hop 0
-  for (std::size_t i = 0; i < path.size(); ++i) out += fmt::format(",{}", path[i]);
-  return out;
 }
 
 std::string_view kind_of(const Fabric& fabric, NodeIdx node) {
@@ -133,6 +134,124 @@ void print_link(const Fabric& fabric, const LidMap& lids, PortIdx port, std::str
   }
 }
 
+/// Whose GUID a port has: port 0 of a switch, or itself.
+PortIdx end_port(const Fabric& fabric, PortIdx port) {
+  const NodeIdx node = fabric.node_of[port];
+  return fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : port;
+}
+
+/// One end of a link of opensm-subnet.lst; OpenSM gives the vendor of the first 6 digits, of the
+/// second 8.
+void add_link_end(
+    const Fabric& fabric, const LidMap& lids, PortIdx port, int vendor_digits, std::string& out) {
+  const NodeIdx node = fabric.node_of[port];
+  const NodeInfo& info = fabric.node_info[node];
+  const PortIdx end = end_port(fabric, port);
+  std::string name = plain(fabric.description[node]);
+  std::ranges::replace(name, '}', ')');  // ends the name
+  const bool router = info.node_type == static_cast<std::uint8_t>(NodeType::Router);
+  fmt::format_to(std::back_inserter(out),
+                 "{{ {}{} Ports:{:02X} SystemGUID:{:016x} NodeGUID:{:016x} PortGUID:{:016x} "
+                 "VenID:{:0{}X} DevID:{:04X} Rev:{:08X} {{{}}} LID:{:04X} PN:{:02X} }} ",
+                 fabric.is_switch(node) ? "SW" : (router ? "Rt" : "CA"),
+                 end == end_port(fabric, fabric.sm_port) ? "-SM" : "",
+                 info.num_ports,
+                 info.system_guid.value(),
+                 fabric.node_guid[node].value(),
+                 fabric.port_guid[end].value(),
+                 info.vendor_id,
+                 vendor_digits,
+                 info.device_id,
+                 info.revision,
+                 name,
+                 lids.base[end].value(),
+                 fabric.number_of(port).value());
+}
+
+std::string_view link_state(PortState state) {
+  switch (state) {
+    case PortState::Active:
+      return "ACT";
+    case PortState::Armed:
+      return "ARM";
+    case PortState::Initialize:
+      return "INI";
+    default:
+      return "DWN";
+  }
+}
+
+/// Gb/s of one lane, as OpenSM writes them; it knows none above 50.
+std::string_view lane_speed(LinkSpeed speed) {
+  switch (speed) {
+    case LinkSpeed::Sdr:
+      return "2.5";
+    case LinkSpeed::Ddr:
+      return "5";
+    case LinkSpeed::Qdr:
+      return "10";
+    case LinkSpeed::Fdr10:
+      return "FDR10";
+    case LinkSpeed::Fdr:
+      return "14";
+    case LinkSpeed::Edr:
+      return "25";
+    case LinkSpeed::Hdr:
+      return "50";
+    case LinkSpeed::Ndr:
+      return "100";
+    case LinkSpeed::Xdr:
+      return "200";
+    case LinkSpeed::None:
+      break;
+  }
+  return "??";
+}
+
+/// The ports that have LIDs.
+LidBook book_of(const Fabric& fabric, const LidMap& lids) {
+  LidBook book;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (lids.base[port] != kUnassignedLid)
+      book[fabric.port_guid[port]] = {.base = lids.base[port], .lmc = lids.lmc[port]};
+  }
+  return book;
+}
+
+std::string print_guid2mkey(const LidBook& book, MKey m_key) {
+  std::string out;
+  for (const auto& [guid, record] : book)
+    fmt::format_to(std::back_inserter(out), "{} 0x{:016x}\n\n", guid, m_key.value());
+  return out;
+}
+
+constexpr mode_t kForAll = 0644;
+constexpr mode_t kForOwner = 0600;
+
+/// Whole or not at all.
+Result<void> write_text(const std::string& directory, const NamedText& what, mode_t mode) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
+  const std::string path = fmt::format("{}/{}", directory, what.name), fresh = path + ".new";
+  const auto give_up = [&](int number) {
+    ::unlink(fresh.c_str());
+    return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(number)));
+  };
+  ::unlink(fresh.c_str());  // of somebody who was interrupted
+  const Descriptor file(
+      ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (file.get() < 0) return give_up(errno);
+  for (std::string_view rest = what.text; !rest.empty();) {
+    const ssize_t n = ::write(file.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return give_up(errno);
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::rename(fresh.c_str(), path.c_str()) != 0) return give_up(errno);
+  return {};
+}
+
 }  // namespace
 
 std::string print_transition(const Fabric& fabric, const TransitionPlan& plan) {
@@ -160,81 +279,130 @@ std::string print_transition(const Fabric& fabric, const TransitionPlan& plan) {
   return out;
 }
 
+DumpInput dump_input_of(const SubnetManager& manager) {
+  return {.in_force = manager.active().current(),
+          .multicast = manager.multicast().tables(),
+          .m_key = manager.settings().ports.m_key};
+}
+
 std::string print_lft_dump(const ActiveSubnet& in_force) {
   const Fabric& fabric = in_force.fabric();
+  const unsigned top = in_force.routing->lft.top().value();
   std::string out;
-  for (SwitchIdx sw : fabric.switch_node.indices()) {
+  auto to = std::back_inserter(out);
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
-    out += fmt::format(
-        "Unicast lids [0x0-0x{:x}] of switch DR path slid 0; dlid 0; {} guid {} ({}):\n",
-        in_force.routing->lft.top().value(),
-        path_text(in_force.sweep.path[node]),
-        fabric.node_guid[node],
-        fabric.description[node]);
-    out += "  Lid  Out   Destination\n       Port     Info \n";
-    unsigned valid = 0;
-    for (std::uint32_t value = 1; value <= in_force.routing->lft.top().value(); ++value) {
+    fmt::format_to(to,
+                   "Unicast lids [0-{}] of switch Lid {} guid {} ('{}'):\n",
+                   top,
+                   in_force.lids->base[fabric.port_of(node, PortNum{0})],
+                   fabric.node_guid[node],
+                   plain(fabric.description[node]));
+    for (unsigned value = 1; value <= top; ++value) {
       const Lid lid{static_cast<std::uint16_t>(value)};
       const PortNum egress = in_force.routing->lft.route(sw, lid);
       const PortIdx owner = in_force.lids->owner_of(lid);
       if (egress == kNoRoute || owner == kNone<PortIdx>) continue;
-      const NodeIdx to = fabric.node_of[owner];
-      out += fmt::format("0x{:04x} {:03} : ({} portguid {}: '{}')\n",
-                         value,
-                         egress.value(),
-                         kind_of(fabric, to),
-                         fabric.port_guid[owner],
-                         fabric.description[to]);
-      ++valid;
+      const NodeIdx end = fabric.node_of[owner];
+      fmt::format_to(to,
+                     "0x{:04x} {:03} # {} portguid {}: '{}'\n",
+                     value,
+                     egress.value(),
+                     kind_of(fabric, end),
+                     fabric.port_guid[owner],
+                     plain(fabric.description[end]));
     }
-    out += fmt::format("{} valid lids dumped \n", valid);
+    fmt::format_to(to, "{} lids dumped\n", top);  // as OpenSM counts: the highest
   }
   return out;
 }
 
-std::string print_mft_dump(const ActiveSubnet& in_force) {
-  const Fabric& fabric = in_force.fabric();
+std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
   std::string out;
-  for (SwitchIdx sw : fabric.switch_node.indices()) {
-    const NodeIdx node = fabric.switch_node[sw];
-    out += fmt::format(
-        "Multicast mlids [0xc000-0xc000] of switch DR path slid 0; dlid 0; {} guid {} ({}):\n",
-        path_text(in_force.sweep.path[node]),
-        fabric.node_guid[node],
-        fabric.description[node]);
-    out += "0 valid mlids dumped \n";
+  auto to = std::back_inserter(out);
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+    std::map<unsigned, std::vector<unsigned>> ports;  // by MLID, ascending
+    multicast.each_held(guid, [&](MftModifier at, const MftBlock& masks) {
+      unsigned mlid = kFirstMlid.value() + at.block * unsigned{kMftBlockSize};
+      for (const std::uint16_t mask : masks) {
+        for (unsigned bit = 0; bit < 16; ++bit) {
+          if ((mask >> bit & 1u) != 0) ports[mlid].push_back(at.position * 16u + bit);
+        }
+        ++mlid;
+      }
+    });
+    if (ports.empty()) continue;
+    fmt::format_to(to, "\nSwitch {}\nLID    : Out Port(s)\n", guid);
+    for (auto& [mlid, list] : ports) {
+      fmt::format_to(to, "0x{:04X} :", mlid);
+      for (const unsigned port : list) fmt::format_to(to, " 0x{:03X} ", port);
+      out += '\n';
+    }
   }
   return out;
 }
 
 std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
   const Fabric& fabric = in_force.fabric();
-  const RoutingTables& routing = in_force.routing;
-  if (routing.sl_to_vl.empty() && routing.vls <= 1) {
-    return fmt::format("# {} switches; every SL to VL row is as the switch had it\n",
-                       fabric.switch_count());
-  }
-  SlToVl same{};
-  for (unsigned sl = 0; sl < same.size(); ++sl)
-    same[sl] = Vl{static_cast<std::uint8_t>(sl % std::max(1u, routing.vls))};
+  const SlToVlMaps& rows = in_force.rows;
+  if (rows.empty()) return {};
+  constexpr std::string_view kRule = "#--------------------------------------------------------\n";
   std::string out;
+  auto to = std::back_inserter(out);
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
-    out += fmt::format("Switch {}, base LID {}, \"{}\"\n",
-                       fabric.node_guid[node],
-                       in_force.lids->base[fabric.port_of(node, PortNum{0})],
-                       fabric.description[node]);
-    out += "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n";
+    fmt::format_to(to,
+                   "Switch {}, base LID {}, \"{}\"\n"
+                   "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n{}",
+                   fabric.node_guid[node],
+                   in_force.lids->base[fabric.port_of(node, PortNum{0})],
+                   plain(fabric.description[node]),
+                   kRule);
     for (const PortIdx exit : fabric.external_ports(node)) {
       if (fabric.peer[exit] == kNone<PortIdx>) continue;
       for (const PortIdx in : fabric.ports_of(node)) {
-        const PortNum from = fabric.number_of(in), to = fabric.number_of(exit);
-        out += fmt::format("{:<3} {:<3} :", from.value(), to.value());
-        for (const Vl vl : routing.sl_to_vl.empty() ? same : routing.sl_to_vl.row(sw, from, to))
-          out += fmt::format(" {:<2}", vl.value());
+        const PortNum from = fabric.number_of(in), through = fabric.number_of(exit);
+        fmt::format_to(to, "{:<3} {:<3} :", from.value(), through.value());
+        for (const Vl vl : rows.row(sw, from, through)) fmt::format_to(to, " {:<2}", vl.value());
         out += '\n';
       }
     }
+    fmt::format_to(to, "{}\n", kRule);
+  }
+  return out;
+}
+
+std::string print_subnet_list(const Fabric& fabric, const LidMap& lids) {
+  std::string out;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx>) continue;
+    add_link_end(fabric, lids, port, 6, out);
+    add_link_end(fabric, lids, peer, 8, out);
+    const PortInfo& info = fabric.port_info[port];
+    fmt::format_to(std::back_inserter(out),
+                   "PHY={} LOG={} SPD={}\n",
+                   print_link_width(active_width(info)),
+                   link_state(std::min(info.state(), fabric.port_info[peer].state())),
+                   lane_speed(link_speed(fabric, port)));
+  }
+  return out;
+}
+
+std::string print_neighbors(const Fabric& fabric) {
+  using End = std::pair<Guid, PortNum>;
+  std::map<End, End> links;
+  const auto end_at = [&](PortIdx port) {
+    return End{fabric.port_guid[end_port(fabric, port)], fabric.number_of(port)};
+  };
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.peer[port] != kNone<PortIdx>) links[end_at(port)] = end_at(fabric.peer[port]);
+  }
+  std::string out;
+  for (const auto& [from, to] : links) {
+    fmt::format_to(
+        std::back_inserter(out), "{}:{} {}:{}\n\n", from.first, from.second, to.first, to.second);
   }
   return out;
 }
@@ -263,29 +431,67 @@ std::string print_plan(const CycleReport& cycle, const std::string& plans) {
 }
 
 Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
-  for (const auto& [name, text] : texts) {
-    const std::filesystem::path path = std::filesystem::path(directory) / name;
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out) return fail(Errc::Io, fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  for (const NamedText& each : texts) {
+    if (auto written = write_text(directory, each, kForAll); !written) return written;
   }
   return {};
 }
 
+Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory,
+                                                    const DumpInput& input) {
+  const ActiveSubnet& now = *input.in_force;
+  const Fabric& fabric = now.fabric();
+  const LidBook book = book_of(fabric, now.lids);
+  constexpr std::string_view kLanes = "opensm-sl2vl.dump", kKeys = "guid2mkey";
+  const std::pair<std::string_view, std::function<std::string()>> files[] = {
+      {"opensm-lfts.dump", [&] { return print_lft_dump(now); }},
+      {"opensm.mcfdbs", [&] { return print_mft_dump(fabric, input.multicast); }},
+      {kLanes, [&] { return print_sl2vl_dump(now); }},
+      {"opensm-subnet.lst", [&] { return print_subnet_list(fabric, now.lids); }},
+      {"guid2lid", [&] { return print_guid2lid(book); }},
+      {kKeys, [&] { return print_guid2mkey(book, input.m_key); }},
+      {"neighbors", [&] { return print_neighbors(fabric); }}};
+  std::vector<std::string> names;
+  for (const auto& [name, print] : files) {
+    const NamedText file{std::string(name), print()};
+    if (name == kLanes && file.text.empty()) {
+      ::unlink(fmt::format("{}/{}", directory, name).c_str());
+      continue;
+    }
+    if (auto written = write_text(directory, file, name == kKeys ? kForOwner : kForAll); !written)
+      return tl::unexpected<Error>(written.error());
+    names.push_back(file.name);
+  }
+  return names;
+}
+
 Result<void> write_dumps(const std::string& directory,
-                         const ActiveSubnet& in_force,
+                         const DumpInput& input,
                          const CycleReport& cycle,
                          const std::string& plans) {
-  return write_texts(directory,
-                     {{"lft.txt", print_lft_dump(in_force)},
-                      {"mft.txt", print_mft_dump(in_force)},
-                      {"sl2vl.txt", print_sl2vl_dump(in_force)},
-                      {"fabric.net", print_net(in_force.fabric(), in_force.lids)},
-                      {"plan.txt", print_plan(cycle, plans)}});
+  if (auto written = write_opensm_dumps(directory, input); !written)
+    return tl::unexpected<Error>(written.error());
+  const ActiveSubnet& now = *input.in_force;
+  return write_texts(
+      directory,
+      {{"fabric.net", print_net(now.fabric(), now.lids)}, {"plan.txt", print_plan(cycle, plans)}});
+}
+
+void DumpWriter::write(std::string directory, DumpInput input) {
+  busy_ = true;
+  last_.reset();
+  work_.offload(
+      runtime_,
+      [directory, input = std::move(input)] { return write_opensm_dumps(directory, input); },
+      [this, directory](const Result<std::vector<std::string>>& written) {
+        busy_ = false;
+        last_ = Outcome{.directory = directory, .files = {}, .why = {}};
+        if (written) {
+          last_->files = *written;
+        } else {
+          last_->why = written.error().context;
+        }
+      });
 }
 
 }  // namespace smd

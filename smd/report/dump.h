@@ -1,11 +1,15 @@
 // The active subnet as text files that other tools know, and the plan of a change for people.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "smd/manager/subnet_manager.h"
+#include "smd/multicast/mft_plan.h"
 #include "smd/plan/transition.h"
+#include "smd/runtime/runtime.h"
 #include "smd/subnet/active_subnet.h"
 #include "smd/subnet/cycle_report.h"
 
@@ -20,28 +24,82 @@ namespace smd {
 /// order of the snapshot, LIDs as the map says.
 [[nodiscard]] std::string print_net(const Fabric& fabric, const LidMap& lids);
 
-/// Unicast tables in the format of dump_fts.
-[[nodiscard]] std::string print_lft_dump(const ActiveSubnet& in_force);
-
-/// Multicast tables in the format of dump_fts -M. No groups: headers only.
-[[nodiscard]] std::string print_mft_dump(const ActiveSubnet& in_force);
-
-/// One line per switch and pair of ports whose SL-to-VL row the manager sets; none are set unless
-/// configured.
-[[nodiscard]] std::string print_sl2vl_dump(const ActiveSubnet& in_force);
-
-/// What the last change wrote, by kind of SMP, and its `plans` as app/plan_text.h prints them.
+/// What the last change wrote, by kind of SMP, and its `plans` as print_transition() has them.
 [[nodiscard]] std::string print_plan(const CycleReport& cycle, const std::string& plans);
 
-using NamedText = std::pair<std::string, std::string>;  // a file's name and its content
+struct NamedText {
+  std::string name;  // of a file
+  std::string text;
+};
 
-/// Into `directory`, which is created.
+/// Each whole or not at all: as NAME.new, which is renamed. Of what already is there nothing else
+/// is touched. Into `directory`, which is created.
 Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts);
 
-/// All of the above and fabric.net into `directory`, which is created.
+// Files that OpenSM writes into its dump_files_dir and its cache directory, in its formats
+// (docs/formats/tables.md), for the tools that read them there.
+
+struct DumpInput {
+  std::shared_ptr<const ActiveSubnet> in_force;  // not null
+  MftMemory multicast;                           // what switches confirmed
+  MKey m_key;                                    // of every port; 0: none
+};
+
+/// Of a manager with a subnet in force.
+[[nodiscard]] DumpInput dump_input_of(const SubnetManager& manager);
+
+/// opensm-lfts.dump: unicast entries by switch.
+[[nodiscard]] std::string print_lft_dump(const ActiveSubnet& in_force);
+
+/// opensm.mcfdbs: output ports by switch and MLID; switches without entries are left out.
+[[nodiscard]] std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast);
+
+/// opensm-sl2vl.dump: a line per switch and pair of ports with the row that it shall hold. Empty
+/// where rows are as the switches had them.
+[[nodiscard]] std::string print_sl2vl_dump(const ActiveSubnet& in_force);
+
+/// opensm-subnet.lst: a line for each end of each link.
+[[nodiscard]] std::string print_subnet_list(const Fabric& fabric, const LidMap& lids);
+
+/// neighbors: a line for each end of each link, by GUID and port.
+[[nodiscard]] std::string print_neighbors(const Fabric& fabric);
+
+/// All of them, and guid2lid and guid2mkey, one after the other, as write_texts() does; guid2mkey
+/// for its owner alone. As OpenSM no opensm-sl2vl.dump where it would be empty: one that is there
+/// is removed. Returns the names.
+Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory,
+                                                    const DumpInput& input);
+
+/// All of the above into `directory`, which is created.
 Result<void> write_dumps(const std::string& directory,
-                         const ActiveSubnet& in_force,
+                         const DumpInput& input,
                          const CycleReport& cycle,
                          const std::string& plans);
+
+/// Writes them off the loop, one set at a time.
+class DumpWriter {
+ public:
+  explicit DumpWriter(Runtime& runtime) : runtime_(runtime) {}
+
+  /// Requires: not busy().
+  void write(std::string directory, DumpInput input);
+
+  [[nodiscard]] bool busy() const { return busy_; }
+
+  struct Outcome {
+    std::string directory;
+    std::vector<std::string> files;
+    std::string why;  // nothing more is written; empty: all is
+  };
+
+  /// Of the last one that ended.
+  [[nodiscard]] const std::optional<Outcome>& last() const { return last_; }
+
+ private:
+  Runtime& runtime_;
+  bool busy_ = false;
+  std::optional<Outcome> last_;
+  OffloadOwner work_;
+};
 
 }  // namespace smd

@@ -367,5 +367,32 @@ TEST_F(TwoInstances, TwoOfOneNameDoNotShareAState) {
   EXPECT_EQ(status(*rail_a_).value("state", ""), "master");
 }
 
+TEST_F(DaemonOnIbsim, DumpsWhatIsInForceForOtherTools) {
+  const std::filesystem::path folder = scratch_.path() / "dump", net = scratch_.path() / "net";
+  const nlohmann::json written = answer({"dump", folder});
+  EXPECT_EQ(written.value("dir", ""), folder.string()) << written;
+  ASSERT_EQ(written.value("files", nlohmann::json::array()).size(), 6u) << written;
+  for (const auto& name : written["files"])
+    EXPECT_TRUE(std::filesystem::exists(folder / name.get<std::string>())) << name;
+  std::ofstream(net) << ask({"ibnetdiscover"}).out;
+  const Finished verified = run_process(
+      {.argv = {smd_path(), "verify", "--fabric", net, "--lft", folder / "opensm-lfts.dump"}}, 60s);
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+
+  // The daemon has another working directory than whoever asks.
+  const Finished here =
+      run_process({.argv = {smctl_path(), "--socket", scratch_.path() / "smd.sock", "dump", "here"},
+                   .env = {},
+                   .cwd = scratch_.path()},
+                  10s);
+  EXPECT_EQ(here.exit_code, 0) << here.err;
+  EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "here" / "neighbors"));
+
+  const Finished nowhere = smctl({"dump", "/proc/none"});
+  EXPECT_EQ(nowhere.exit_code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("smctl: /proc/none: "));
+  EXPECT_THAT(smctl({"dump"}).exit_code, 2) << "a folder is needed";
+}
+
 }  // namespace
 }  // namespace smd::test

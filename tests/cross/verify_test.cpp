@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
@@ -206,6 +208,112 @@ TEST(Verify, SlsOfPathsShowWhatDfssspMeansForHosts) {
   EXPECT_THAT(run.out, Not(HasSubstr("note")));
 }
 
+/// Lines that are not blank, in the order of their bytes.
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) lines.push_back(line);
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+std::vector<std::string> replaced(std::vector<std::string> lines,
+                                  const char* what,
+                                  const char* with) {
+  for (std::string& line : lines) line = std::regex_replace(line, std::regex(what), with);
+  return lines;
+}
+
+/// `opensm -o`, whose cache directory and dumps are `folder`.
+void run_opensm(const Ibsim& ibsim, const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "osm.conf") << "routing_engine minhop\nlog_flags 0x43\nsweep_interval 0\n"
+                                        "honor_guid2lid_file TRUE\ndump_files_dir "
+                                     << folder.string() << "\n";
+  auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
+  env.insert(env.end(), {{"OSM_TMP_DIR", folder}, {"OSM_CACHE_DIR", folder}});
+  const Finished done = run_process(
+      {.argv = {"opensm", "-o", "-F", folder / "osm.conf", "-f", folder / "osm.log"}, .env = env},
+      kLimit);
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+}
+
+/// `smd run --once` that leaves its dumps in `folder`.
+void run_smd(const Ibsim& ibsim, const std::filesystem::path& folder, const std::string& more) {
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path config = write_config(folder);
+  std::ifstream in(config);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  text.replace(text.find("[sm]\n"), 5, "[sm]\ndump_dir = \"" + folder.string() + "\"\n" + more);
+  std::ofstream(config) << text;
+  const OnceRun run = run_once(ibsim, ibsim.facts().adapter_ids.front(), config);
+  ASSERT_EQ(run.process.exit_code, 0) << run.process.err;
+}
+
+TEST(Dumps, OfSmdAreThoseOfOpensm) {
+  const Scratch scratch;
+  const std::filesystem::path theirs = scratch.path() / "opensm", ours = scratch.path() / "smd";
+  const Ibsim ibsim(net_of("fat-tree:k=4,levels=2", scratch.path()));
+  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
+  run_opensm(ibsim, theirs);
+  run_smd(ibsim, ours, "");  // it keeps the LIDs
+  for (const char* name : {"guid2lid", "guid2mkey", "neighbors"})
+    EXPECT_EQ(lines_of(ours / name), lines_of(theirs / name)) << name;
+  // OpenSM shifts the device at the second end by 16 bits.
+  EXPECT_EQ(lines_of(ours / "opensm-subnet.lst"),
+            replaced(lines_of(theirs / "opensm-subnet.lst"), "DevID:(.{4})0000 ", "DevID:$1 "));
+  // Ports are each engine's own.
+  const auto without_ports = [](const std::filesystem::path& file) {
+    return replaced(lines_of(file), "^(0x[0-9a-f]{4}) [0-9]{3} #", "$1 #");
+  };
+  EXPECT_EQ(without_ports(ours / "opensm-lfts.dump"), without_ports(theirs / "opensm-lfts.dump"));
+  EXPECT_EQ(lines_of(ours / "opensm.mcfdbs"), lines_of(theirs / "opensm.mcfdbs"))
+      << "nobody joined";
+}
+
+TEST(Dumps, OfSmdAreWhatOpensmBeginsWith) {
+  const Scratch scratch;
+  const std::filesystem::path net = net_of("fat-tree:k=4,levels=2", scratch.path()),
+                              folder = scratch.path() / "smd", cache = scratch.path() / "cache";
+  {
+    const Ibsim ibsim(net);
+    run_smd(ibsim, folder, "lid_min = 100\n");
+  }
+  std::filesystem::create_directories(cache);
+  for (const char* name : {"guid2lid", "guid2mkey", "neighbors"})
+    std::filesystem::copy_file(folder / name, cache / name);
+  const Ibsim ibsim(net);  // the fabric was switched off in between
+  run_opensm(ibsim, cache);
+  EXPECT_EQ(lines_of(cache / "guid2lid"), lines_of(folder / "guid2lid"));
+  EXPECT_EQ(lines_of(cache / "neighbors"), lines_of(folder / "neighbors"));
+  std::ifstream log(cache / "osm.log");
+  for (std::string line; std::getline(log, line);) EXPECT_THAT(line, Not(HasSubstr(" ERR ")));
+}
+
+TEST(Dumps, OfLanesAreReadBack) {
+  const Scratch scratch;
+  const std::filesystem::path folder = scratch.path() / "smd";
+  const std::filesystem::path net = net_of("torus:dims=4.4", scratch.path());
+  const Ibsim ibsim(net);
+  run_smd(ibsim, folder, "engine = \"dfsssp\"\n");
+  const std::string fabric = (scratch.path() / "net").string();
+  std::ofstream(fabric) << tool(ibsim, ibsim.facts().adapter_ids.front(), {"ibnetdiscover"}).out;
+  const Finished run = verify({"--fabric",
+                               fabric,
+                               "--lft",
+                               folder / "opensm-lfts.dump",
+                               "--sl2vl",
+                               folder / "opensm-sl2vl.dump",
+                               "--json"});
+  ASSERT_NE(run.exit_code, 2) << run.err;
+  const auto report = nlohmann::json::parse(run.out);
+  EXPECT_EQ(report.at("routes").at("unreachable"), 0);
+  EXPECT_GT(lines_of(folder / "opensm-sl2vl.dump").size(), 16u * 4) << "rows of lanes";
+}
+
 TEST(Verify, ReadsWhatDryRunDumps) {
   const Scratch scratch;
   const std::string folder = scratch.path().string();
@@ -213,7 +321,8 @@ TEST(Verify, ReadsWhatDryRunDumps) {
       {.argv = {smd_path().string(), "dry-run", "--fabric", "torus:dims=4.4", "--dump", folder}},
       kLimit);
   ASSERT_EQ(dry.exit_code, 0) << dry.err;
-  const Finished run = verify({"--fabric", folder + "/fabric.net", "--lft", folder + "/lft.txt"});
+  const Finished run =
+      verify({"--fabric", folder + "/fabric.net", "--lft", folder + "/opensm-lfts.dump"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 

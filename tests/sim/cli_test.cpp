@@ -131,7 +131,14 @@ TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
   const Written place("x", "");
   const std::string dump = place.folder() + "/dump";
   ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump}).exit_code, 0);
-  for (const char* name : {"lft.txt", "mft.txt", "sl2vl.txt", "fabric.net", "plan.txt"}) {
+  for (const char* name : {"opensm-lfts.dump",
+                           "opensm.mcfdbs",
+                           "opensm-subnet.lst",
+                           "guid2lid",
+                           "guid2mkey",
+                           "neighbors",
+                           "fabric.net",
+                           "plan.txt"}) {
     EXPECT_TRUE(std::filesystem::exists(dump + "/" + name)) << name;
   }
   EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
@@ -514,7 +521,7 @@ TEST(FullDisk, OfVerifyAndOfOneBringUp) {
   ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump}).exit_code, 0);
   const std::string fabric = " --fabric " + dump + "/fabric.net";
   for (const std::string& line :
-       {"smd verify" + fabric + " --lft " + dump + "/lft.txt",
+       {"smd verify" + fabric + " --lft " + dump + "/opensm-lfts.dump",
         "smd run --once --json --fabric fat-tree:k=4,levels=2 -c " + place.path()}) {
     const Finished done = shell(program("") + line + " >/dev/full");
     EXPECT_EQ(done.exit_code, 1) << line;
@@ -524,13 +531,22 @@ TEST(FullDisk, OfVerifyAndOfOneBringUp) {
 
 TEST(FullDisk, OfFilesNamesThem) {
   const Written place("x", "");
-  for (const char* name : {"lft.txt", "plan.txt"}) {
-    const std::string dump = place.folder() + "/" + name + ".d";
-    std::filesystem::create_directories(dump);
-    std::filesystem::create_symlink("/dev/full", dump + "/" + name);
-    const Finished done = smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", dump});
+  // A limit on the length of files stands for the disk: what was there before stays whole.
+  const std::string dump = place.folder() + "/dump", file = dump + "/opensm-lfts.dump";
+  std::filesystem::create_directories(dump);
+  std::ofstream(file) << "as it was\n";
+  const Finished full = shell("trap '' XFSZ; ulimit -f 1; exec " +
+                              program("smd dry-run --fabric torus:dims=3.3 --dump ") + dump);
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(full.err, file + ": File too large\n");
+  EXPECT_EQ(text_of(file), "as it was\n");
+  EXPECT_FALSE(std::filesystem::exists(file + ".new"));
+  for (const char* name : {"opensm-lfts.dump", "guid2mkey", "plan.txt"}) {
+    const std::string other = place.folder() + "/" + name + ".d";
+    std::filesystem::create_directories(other + "/" + name + "/in");
+    const Finished done = smd({"dry-run", "--fabric", "torus:dims=3.3", "--dump", other});
     EXPECT_EQ(done.exit_code, 1);
-    EXPECT_THAT(done.err, HasSubstr(dump + "/" + name + ": No space left on device"));
+    EXPECT_THAT(done.err, HasSubstr(other + "/" + name + ": Is a directory"));
   }
   const Finished gen = run_process(
       {.argv = {program("smsim"), "gen", "fat-tree:k=4,levels=2", "-o", "/dev/full"}}, kLimit);

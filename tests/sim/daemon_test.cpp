@@ -277,6 +277,75 @@ TEST_F(DaemonTest, SignalsOpenTheLogFileAnew) {
   EXPECT_TRUE(has_line(other, "daemon.stop"));
 }
 
+TEST_F(DaemonTest, KeepsDumpsAsTheSubnetIs) {
+  const std::filesystem::path dump = folder / "dump";
+  options.config.sm.dump_dir = dump;
+  options.config.sweep.interval_s = 1;
+  const auto lines = [&](const char* name) {
+    std::ifstream in(dump / name);
+    return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+  };
+  const auto wait_for = [&](const char* name, long wanted) {
+    EXPECT_TRUE(test::wait_until([&] { return lines(name) == wanted; }, std::chrono::seconds(60)))
+        << name << " has " << lines(name) << " lines, not " << wanted;
+  };
+  const sim::FabricSpec& spec = fabric.spec();
+  long ends = 0;
+  for (const sim::NodeSpec& node : spec.nodes) {
+    for (const sim::PortSpec& port : node.ports) ends += port.peer_node != sim::kNoNode ? 1 : 0;
+  }
+  const auto node = static_cast<std::uint32_t>(
+      std::ranges::find(spec.nodes, NodeType::Switch, &sim::NodeSpec::type) - spec.nodes.begin());
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          wait_for("opensm-subnet.lst", ends);
+          wait_for("neighbors", 2 * ends);
+          std::uint8_t port = 1;
+          while (spec.nodes[spec.nodes[node].ports[port].peer_node].type != NodeType::Switch)
+            ++port;
+          runtime.post([&, port] { fabric.set_link(node, PortNum{port}, false); });
+          wait_for("opensm-subnet.lst", ends - 2);
+          wait_for("neighbors", 2 * (ends - 2));
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+}
+
+TEST_F(DaemonTest, SaysOnceThatDumpsCannotBeWritten) {
+  std::ofstream(folder / "file") << "x";
+  options.config.sm.dump_dir = folder / "file";
+  const unsigned long errors = log::count(log::Level::Error);
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([errors] {
+          EXPECT_TRUE(test::wait_until([&] { return log::count(log::Level::Error) > errors; },
+                                       std::chrono::seconds(60)));
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 1u);
+}
+
+TEST_F(DaemonTest, OnceLeavesDumpsOfWhatIsUp) {
+  options.once = true;
+  options.config.sm.dump_dir = folder / "dump";
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  std::ifstream in(folder / "dump" / "opensm-lfts.dump");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(text.find("'" + fabric.spec().nodes.back().description + "'"), std::string::npos)
+      << "with the names, which are asked for last";
+  EXPECT_TRUE(std::filesystem::exists(folder / "dump" / "neighbors"));
+}
+
 TEST_F(DaemonTest, OnceWithoutADeviceIsOver) {
   options.once = true;
   Daemon daemon(
@@ -348,7 +417,8 @@ class FaultyFiles : public DaemonTest {
   }
 
   std::string print_guid(std::uint32_t node) const {
-    return fmt::format("{}", fabric.spec().nodes[node].ports.at(fabric.spec().sm_port.value()).guid);
+    return fmt::format("{}",
+                       fabric.spec().nodes[node].ports.at(fabric.spec().sm_port.value()).guid);
   }
 
   /// One life, in which somebody does `act` when the subnet is up.

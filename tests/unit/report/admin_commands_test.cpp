@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -26,7 +28,8 @@ class AdminCommands : public testing::Test {
                       {.manager = [this] { return present ? &subnet.manager : nullptr; },
                        .transport = [this]() -> Transport* { return &subnet.transport; },
                        .shutdown = [] {},
-                       .uptime = [] { return Duration{0}; }});
+                       .uptime = [] { return Duration{0}; },
+                       .dumps = &dumps});
   }
 
   void bring_up() { ASSERT_TRUE(subnet.bring_up()); }
@@ -57,6 +60,7 @@ class AdminCommands : public testing::Test {
 
   bool present = true;
   test::SimulatedSubnet subnet;
+  DumpWriter dumps{subnet.runtime};
   CommandTable table;
 };
 
@@ -256,6 +260,32 @@ TEST_F(AdminCommands, OfAListOfEnginesItSaysWhichIsInForceAndWhyThoseBeforeAreNo
   ASSERT_TRUE(subnet.settle());
   EXPECT_EQ(ask("status").at("engine"), "updn");
   EXPECT_FALSE(ask("status").contains("engine_refused"));
+}
+
+TEST_F(AdminCommands, DumpsAreWrittenWhereTheyAreAskedFor) {
+  std::string pattern = testing::TempDir() + "smd-dumps-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  EXPECT_THAT(refusal("dump", {{"dir", folder.string()}}), HasSubstr("not up yet"));
+  bring_up();
+  EXPECT_THAT(refusal("dump", {{"dir", "dump"}}), HasSubstr("'dump' is no absolute path"));
+  EXPECT_EQ(ask("dump"), Json({{"dumping", false}}));
+  EXPECT_TRUE(ask("dump", {{"dir", folder.string()}}).at("dumping").get<bool>());
+  EXPECT_THAT(refusal("dump", {{"dir", folder.string()}}), HasSubstr("being written"));
+  subnet.runtime.run_until(subnet.runtime.now() + std::chrono::seconds(1));
+  const Json done = ask("dump");
+  EXPECT_FALSE(done.at("dumping").get<bool>());
+  EXPECT_EQ(done.at("dir"), folder.string());
+  ASSERT_EQ(done.at("files").size(), 6u) << "routes on one VL";
+  for (const Json& name : done.at("files"))
+    EXPECT_TRUE(std::filesystem::exists(folder / name.get<std::string>())) << name;
+
+  std::filesystem::create_directories(folder / "neighbors.d" / "neighbors");
+  ask("dump", {{"dir", (folder / "neighbors.d").string()}});
+  subnet.runtime.run_until(subnet.runtime.now() + std::chrono::seconds(1));
+  EXPECT_EQ(ask("dump").at("dump_failed"),
+            (folder / "neighbors.d/neighbors").string() + ": Is a directory");
+  EXPECT_FALSE(ask("dump").contains("files"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {

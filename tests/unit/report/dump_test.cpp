@@ -1,10 +1,17 @@
-// Plans for people.
+// Plans for people, and files for other tools.
 #include "smd/report/dump.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "tests/support/fabric_text.h"
+#include "tests/support/subnet_oracles.h"
 
 namespace smd {
 namespace {
@@ -47,6 +54,95 @@ TEST(PlanText, OfALongListTheFirstTwentyAreShown) {
   EXPECT_THAT(text, HasSubstr("entries: 23\n"));
   EXPECT_THAT(text, HasSubstr("lid 20 -> port 1\n    … 3 more\n"));
   EXPECT_THAT(text, Not(HasSubstr("lid 21 ")));
+}
+
+/// A subnet of two switches with a host each, up.
+struct Dumps : testing::Test {
+  Dumps() : subnet(test::spec_of("fat-tree:k=2,levels=2")) { EXPECT_TRUE(subnet.bring_up()); }
+
+  [[nodiscard]] const Fabric& fabric() const { return subnet.manager.in_force()->fabric(); }
+
+  test::SimulatedSubnet subnet;
+};
+
+TEST_F(Dumps, OfMulticastTablesAreByMlid) {
+  const Guid sw = fabric().node_guid[fabric().switch_node[SwitchIdx{0}]];
+  MftMemory memory;
+  EXPECT_EQ(print_mft_dump(fabric(), memory), "") << "as OpenSM's of a subnet without groups";
+  MftBlock block{};
+  block[1] = 0x8005;
+  memory.confirm(sw, {.block = 0, .position = 0}, block);
+  block[1] = 0x0001;
+  memory.confirm(sw, {.block = 0, .position = 1}, block);
+  block = {};
+  block[0] = 0x0002;
+  memory.confirm(sw, {.block = 2, .position = 0}, block);
+  EXPECT_EQ(print_mft_dump(fabric(), memory),
+            fmt::format("\nSwitch {}\nLID    : Out Port(s)\n"
+                        "0xC001 : 0x000  0x002  0x00F  0x010 \n"
+                        "0xC040 : 0x001 \n",
+                        sw));
+}
+
+TEST_F(Dumps, NameBothEndsOfEveryLink) {
+  const std::string list = print_subnet_list(fabric(), *subnet.manager.in_force()->lids);
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(list, '\n')), 2 * fabric().link_count());
+  EXPECT_THAT(list, HasSubstr("{ CA-SM Ports:")) << "the manager's own";
+  EXPECT_THAT(list, HasSubstr(" LOG=ACT SPD="));
+  EXPECT_THAT(list, Not(HasSubstr("LOG=INI")));
+  const std::string neighbors = print_neighbors(fabric());
+  const PortIdx port = fabric().sm_port, peer = fabric().peer[port];
+  const PortIdx end = fabric().port_of(fabric().node_of[peer], PortNum{0});
+  EXPECT_THAT(neighbors,
+              HasSubstr(fmt::format("{}:{} {}:{}\n\n",
+                                    fabric().port_guid[port],
+                                    fabric().number_of(port),
+                                    fabric().port_guid[end],
+                                    fabric().number_of(peer))));
+}
+
+TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
+  std::string pattern = testing::TempDir() + "smd-dump-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data()), dump = folder / "deep" / "dump";
+  DumpInput input = dump_input_of(subnet.manager);
+  input.m_key = MKey{0x1234};
+  const auto read = [&](std::string_view name) {
+    std::ifstream in(dump / name);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const auto umask_before = ::umask(0);
+  const auto written = write_opensm_dumps(dump, input);
+  ::umask(umask_before);
+  ASSERT_TRUE(written) << written.error().context;
+  EXPECT_EQ(*written,
+            (std::vector<std::string>{"opensm-lfts.dump",
+                                      "opensm.mcfdbs",
+                                      "opensm-subnet.lst",
+                                      "guid2lid",
+                                      "guid2mkey",
+                                      "neighbors"}));
+  for (const std::string& name : *written) {
+    EXPECT_TRUE(std::filesystem::exists(dump / name)) << name;
+    const auto open_to_others =
+        std::filesystem::status(dump / name).permissions() & std::filesystem::perms::others_all;
+    EXPECT_EQ(open_to_others == std::filesystem::perms::none, name == "guid2mkey") << name;
+  }
+  EXPECT_THAT(
+      read("guid2mkey"),
+      HasSubstr(fmt::format("{} 0x0000000000001234\n\n", fabric().port_guid[fabric().sm_port])));
+  // Somebody else's link is replaced, never followed.
+  std::ofstream(dump / "opensm-sl2vl.dump") << "of routes on lanes, before\n";
+  std::ofstream(folder / "other") << "other\n";
+  std::filesystem::remove(dump / "neighbors");
+  std::filesystem::create_symlink(folder / "other", dump / "neighbors");
+  std::filesystem::create_symlink(folder / "other", dump / "guid2lid.new");
+  ASSERT_TRUE(write_opensm_dumps(dump, input));
+  std::ifstream other(folder / "other");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(other), {}), "other\n");
+  EXPECT_FALSE(std::filesystem::is_symlink(dump / "neighbors"));
+  EXPECT_FALSE(std::filesystem::exists(dump / "guid2lid.new"));
+  EXPECT_FALSE(std::filesystem::exists(dump / "opensm-sl2vl.dump"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
