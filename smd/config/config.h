@@ -52,6 +52,7 @@ struct SmConfig {
   unsigned priority = 0;
   unsigned master_priority = 0;
   SmKey sm_key;
+  SmKey sa_key;  // 0: sm_key
   unsigned poll_interval_ms = 1000;
   unsigned poll_retries = 4;
   MKey m_key;

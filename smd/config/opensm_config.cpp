@@ -267,11 +267,11 @@ class Importer : private OpensmReading {
           "beside OpenSM leave sm.sm_key out for as long as one runs: it sends no key when it "
           "hands over");
     }
-    say_not_carried("sa_key",
-                    fmt::format("requests are trusted by sm.sm_key, {}: `saquery --smkey {:#x}` "
-                                "gets no answer",
-                                key > 1 ? "which is another key" : "which is not set",
-                                number_of("sa_key")));
+    if (const std::uint64_t sa_key = number_of("sa_key"); sa_key != 0) {
+      carry("sa_key", "sm.sa_key", print_key(sa_key));
+    } else {
+      say_not_carried("sa_key", "smd trusts no request by key 0");
+    }
   }
 
   void carry_lmc() {

@@ -87,7 +87,7 @@ constexpr auto kOptions = std::to_array<Row>({
     number("m_key_protection_level", "0", 0, 3, "sm.m_key_protect"),
     needless("m_key_lookup", "TRUE", Flag, "smd has one M_Key for all ports and looks up none"),
     derived("sm_key", "0x0000000000000001", Key, "sm.sm_key"),
-    derived("sa_key", "0x0000000000000001", Key),
+    derived("sa_key", "0x0000000000000001", Key, "sm.sa_key"),
     {"subnet_prefix", "0xfe80000000000000", Key, 0, 0, Carried, "sm.subnet_prefix", "", false},
     number("lmc", "0", 0, 7, "sm.lmc"),
     derived("lmc_esp0", "FALSE", Flag, "sm.lmc_enhanced_port0"),

@@ -109,6 +109,9 @@ Options sm_options() {
           .means("Priority while this manager is master, where it is above sm.priority: a failed "
                  "master that comes back does not take over again"),
       sm("sm_key", &T::sm_key, hex64()).means("SM_Key that other subnet managers must know"),
+      sm("sa_key", &T::sa_key, hex64())
+          .means("Key that makes a request to the subnet administration a trusted one, as `saquery "
+                 "--smkey` sends it; 0 is sm.sm_key"),
       sm("poll_interval_ms", &T::poll_interval_ms, number(100, 60000, "milliseconds"))
           .means("Time between two questions of a standby whether the master lives; the same on "
                  "every manager of a subnet, as is the next"),

@@ -133,6 +133,7 @@ Settings make_settings(const Config& config) {
                   .m_key = config.sm.m_key,
                   .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
                   .poll_retries = config.sm.poll_retries};
+  out.sa_key = config.sm.sa_key;
   out.congestion = config.congestion;
   return out;
 }

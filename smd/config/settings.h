@@ -87,6 +87,7 @@ struct Settings {
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<PreconfiguredGroup> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;
+  SmKey sa_key;  // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;
 };
 

@@ -31,6 +31,10 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
     others.push_back({.lid = now->lids->base[port], .info = *known.info});
     others.back().info.sm_key = SmKey{};
   }
+  const SmKey trust_key = settings.sa_key != SmKey{} ? settings.sa_key : settings.election.sm_key;
+  SmInfo own = election.info();
+  // Who may ask for everything need not be one who may give orders to managers.
+  if (trust_key != settings.election.sm_key) own.sm_key = SmKey{};
   sa::ViewParts parts{
       .fabric = now->sweep.fabric,
       .lids = now->lids.share(),
@@ -43,9 +47,9 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .held = held,
       .qos_rules = make_qos_rules(settings, *now),
       .multicast_sl = now->multicast_vl ? std::optional(now->multicast_vl->sl) : std::nullopt,
-      .sm = election.info(),
+      .sm = own,
       .other_managers = std::move(others),
-      .trust_key = settings.election.sm_key,
+      .trust_key = trust_key,
       .subnet_prefix = settings.ports.subnet_prefix,
       .packet_life_time = settings.ports.subnet_timeout};
   return std::make_shared<const sa::SubnetView>(std::move(parts), before);

@@ -101,13 +101,13 @@ class Daemon {
   Process& process() { return process_; }
 
  private:
-  /// With OpenSM's own SM_Key.
+  /// With the SM_Key that OpenSM trusts.
   std::string configure(const std::string& more) {
     const std::filesystem::path file = write_config(scratch_.path(), "interval_s = 0\n" + more);
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     std::string lines = text.str();
-    if (!more.empty()) lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsm_key = 1\n");
+    if (!more.empty()) lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsa_key = 1\n");
     std::ofstream(file) << lines;
     return file;
   }

@@ -129,6 +129,7 @@ TEST(OpensmImport, OfNothingIsOpensmsDefaults) {
   const Site site;
   Config expected;
   expected.sm.engine = {"minhop"};
+  expected.sm.sa_key = SmKey{1};
   expected.sm.poll_interval_ms = 10000;
   EXPECT_EQ(site.config(), expected);
   EXPECT_THAT(site.said_of("sminfo_polling_timeout"),
@@ -315,8 +316,8 @@ TEST(OpensmTraps, TheSmKeyOfEveryGeneratedFileIsDropped) {
   const Site site{"sm_key 0x0000000000000001\nsa_key 0x0000000000000001\n"};
   EXPECT_EQ(site.config().sm.sm_key, SmKey{});
   EXPECT_THAT(site.said_of("sm_key"), ElementsAre(HasSubstr("smd shows 1 where sm.sm_key is not")));
-  EXPECT_THAT(site.said_of("sa_key"),
-              ElementsAre(HasSubstr("`saquery --smkey 0x1` gets no answer")));
+  EXPECT_EQ(site.config().sm.sa_key, SmKey{1}) << "`saquery --smkey 1` of scripts is answered";
+  EXPECT_THAT(site.said_of("sa_key"), ElementsAre(HasSubstr("carried as sm.sa_key = ")));
   const Site own{"sm_key 0x99\n"};
   EXPECT_EQ(own.config().sm.sm_key, SmKey{0x99});
   EXPECT_THAT(own.said_of("sm_key"), Contains(HasSubstr("beside OpenSM leave sm.sm_key out")));

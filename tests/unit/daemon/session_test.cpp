@@ -277,5 +277,28 @@ TEST(Session, LimitsHoldFromNowOnAndTakeNothingAway) {
   EXPECT_EQ(bench.answers.back().mad.status, 0);
 }
 
+TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const auto view_under = [&](SmKey sm_key, SmKey sa_key) {
+    SubnetManager& manager = bench.session->manager();
+    Settings settings = manager.settings();
+    settings.election.sm_key = sm_key;
+    settings.sa_key = sa_key;
+    manager.adopt(settings);
+    manager.request_sweep("configuration");
+    EXPECT_TRUE(bench.settle());
+    return make_view(manager, {}, nullptr, nullptr)->parts();
+  };
+  const sa::ViewParts one = view_under(SmKey{5}, SmKey{});
+  EXPECT_EQ(one.trust_key, SmKey{5});
+  EXPECT_EQ(one.sm.sm_key, SmKey{5});
+  const sa::ViewParts apart = view_under(SmKey{5}, SmKey{1});
+  EXPECT_EQ(apart.trust_key, SmKey{1});
+  EXPECT_EQ(apart.sm.sm_key, SmKey{}) << "who knows the one does not learn the other";
+  const sa::ViewParts alone = view_under(SmKey{}, SmKey{1});
+  EXPECT_EQ(alone.trust_key, SmKey{1}) << "beside OpenSM";
+}
+
 }  // namespace
 }  // namespace smd::test
