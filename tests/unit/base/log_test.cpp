@@ -143,7 +143,7 @@ TEST_F(LogFile, LosesNoLineWhileItIsMoved) {
   constexpr unsigned kLines = 20000, kMoves = 20;
   ASSERT_TRUE(open_sink(file));
   set_level(Level::Debug);
-  std::thread writer([] {
+  std::jthread writer([] {  // joins, too, where the rest fails
     for (unsigned i = 0; i < kLines; ++i) debug("test.moved", "number={}", i);
   });
   for (unsigned move = 0; move < kMoves; ++move) {
