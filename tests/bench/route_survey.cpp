@@ -7,6 +7,10 @@
 //   off           how far auto is below the best engine: at the one, at the other
 //   in reach      the least that the larger of the two could be, by any engine
 //   bound         the fullest channel against what any routes must carry
+//
+// With --names N instead: how much hangs on GUIDs, LIDs, port numbers and the order of discovery.
+// Each fabric is labelled anew N times; of the fullest channel and of the mean of permutations the
+// best and the worst, and how far the worst is from the best.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +19,14 @@
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/base/command_line.h"
+#include "smd/base/program.h"
 #include "smd/base/rng.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/load_bound.h"
 #include "smd/routing/verify/route_measures.h"
+#include "tests/support/relabel.h"
 
 namespace smd::bench {
 namespace {
@@ -47,7 +53,9 @@ struct Wishes {
                                    "irregular:switches=64,ports=16,links=6,hosts=6",
                                    "irregular:switches=40,ports=24,links=8,hosts=8,seed=2"};
   std::vector<unsigned> losses{0, 5, 15};  // per cent of the cables between switches
+  std::vector<std::string> engines;
   bool details = false;
+  unsigned names = 0;
 };
 
 /// Cables between switches, but the last of a switch, are taken away by chance.
@@ -162,17 +170,82 @@ void survey(sim::FabricSpec spec, unsigned loss, const Wishes& wishes, Totals& t
   std::fflush(stdout);
 }
 
+struct Spread {
+  std::uint64_t least = 0, most = 0;  // the fullest channel
+  double worst = 0, best = 0;         // permutations
+  double took_ms = 0;                 // to route, of all
+  unsigned routed = 0;
+
+  void add(const RouteMeasures& measures) {
+    const std::uint64_t load = measures.load.max;
+    least = routed == 0 ? load : std::min(least, load);
+    most = std::max(most, load);
+    worst = routed == 0 ? measures.permutations : std::min(worst, measures.permutations);
+    best = std::max(best, measures.permutations);
+    ++routed;
+  }
+};
+
+void survey_names(const sim::FabricSpec& drawn, unsigned loss, const Wishes& wishes) {
+  sim::FabricSpec spec = drawn;
+  lose_cables(spec, loss);
+  std::vector<std::string> engines = wishes.engines;
+  if (engines.empty()) {
+    engines.assign(std::begin(kEngines), std::end(kEngines));
+    engines.emplace_back("auto");
+  }
+  std::vector<Spread> spreads(engines.size());
+  for (unsigned seed = 1; seed <= wishes.names; ++seed) {
+    sim::FabricSpec other = spec;
+    sim::relabel(other, seed);
+    const std::shared_ptr<const Fabric> fabric = sim::build_snapshot(other);
+    const LidMap lids = assign_lids(*fabric, {}, {}).value().map;
+    for (std::size_t i = 0; i < engines.size(); ++i) {
+      const double begin = spent_ms();
+      const auto tables = find_engine(engines[i])->compute(*fabric, lids, {});
+      spreads[i].took_ms += spent_ms() - begin;
+      if (tables) spreads[i].add(measure_routes(*fabric, lids, tables->lft, kMeasure));
+    }
+  }
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const Spread& spread = spreads[i];
+    if (spread.routed == 0) continue;
+    fmt::print("| {} | {} | {} | {} | {}, {} | {:.1f} | {:.1f}, {:.1f} | {:.1f} | {:.1f} |\n",
+               drawn.title,
+               loss,
+               engines[i],
+               spread.routed,
+               spread.least,
+               spread.most,
+               100.0 * static_cast<double>(spread.most) / static_cast<double>(spread.least) - 100,
+               100 * spread.best,
+               100 * spread.worst,
+               100 - 100 * spread.worst / spread.best,
+               spread.took_ms / wishes.names);
+  }
+  std::fflush(stdout);
+}
+
 int run(const Wishes& wishes) {
   Totals totals;
+  if (wishes.names != 0) {
+    fmt::print(
+        "| fabric | cables lost, % | engine | routed under so many names | fullest channel: least, "
+        "most | more, % | permutations %: best, worst | less, % | ms |\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& name : wishes.fabrics) {
+      const auto spec = sim::load_fabric(name);
+      if (!spec) return print_faults(spec.error());
+      for (const unsigned loss : wishes.losses) survey_names(*spec, loss, wishes);
+    }
+    return 0;
+  }
   fmt::print(
       "| fabric | auto takes | uniform %, own / best | permutations %, own / best | off % | in "
       "reach % | bound | auto ms |\n|---|---|---|---|---|---|---|---|\n");
   for (const std::string& name : wishes.fabrics) {
     const auto spec = sim::load_fabric(name);
-    if (!spec) {
-      fmt::print(stderr, "{}\n", print_fault(spec.error().front()));
-      return 1;
-    }
+    if (!spec) return print_faults(spec.error());
     for (const unsigned loss : wishes.losses) survey(*spec, loss, wishes, totals);
   }
   fmt::print(
@@ -197,6 +270,8 @@ int main(int argc, char** argv) {
   line.option("--losses", wishes.losses, "Per cent of the cables that are lost")
       .range(0u, 100u)
       .show_default();
+  line.option("--names", wishes.names, "Labels each fabric anew so many times").range(1u, 1000u);
+  line.option("--engines", wishes.engines, "With --names: these; all and auto without");
   line.flag("--details", wishes.details, "Every engine, and what auto says");
   if (const auto code = line.parse(argc, argv)) return *code;
   return run(wishes);

@@ -10,6 +10,7 @@
 #include "smd/routing/incremental/update_shortest.h"
 #include "smd/routing/trees/load_balancer.h"
 #include "smd/routing/trees/next_hops.h"
+#include "smd/routing/trees/rebalance.h"
 
 namespace smd {
 namespace {
@@ -44,10 +45,11 @@ class MinHop final : public Engine {
 
   std::optional<Result<RoutingTables>> update(const Fabric& fabric,
                                               const LidMap& lids,
-                                              const RoutingRequest& /*request*/,
+                                              const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
     const Problem on{fabric, lids};
-    auto updated = update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous);
+    auto updated =
+        update_shortest(fabric, lids, on.graph, on.targets, on.costs, previous, request.rebalance);
     if (!updated) return std::nullopt;
     RoutingTables result{.engine = "minhop", .lft = std::move(updated->lft)};
     result.recomputed = std::move(updated->recomputed);
@@ -78,6 +80,14 @@ class MinHop final : public Engine {
                                      {balancer.loads().begin(), balancer.loads().end()});
       if (load.imbalance.peak > result.load.imbalance.peak) result.load = std::move(load);
     });
+    if (!is_uneven(on.graph, on.targets, on.costs, result.load.by_edge)) return result;
+    // Destination by destination nobody knows of those that follow; now all are known.
+    result.load.imbalance = {};
+    auto evened = update_shortest(
+        fabric, lids, on.graph, on.targets, on.costs, {&fabric, &lids, &result}, true);
+    if (!evened) return result;
+    result.lft = std::move(evened->lft);
+    result.load = std::move(evened->load);
     return result;
   }
 };

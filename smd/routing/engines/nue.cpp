@@ -12,6 +12,7 @@
 #include "smd/routing/nue/turn_record.h"
 #include "smd/routing/nue/update.h"
 #include "smd/routing/trees/load_balancer.h"
+#include "smd/routing/trees/rebalance.h"
 
 namespace smd {
 namespace {
@@ -68,7 +69,7 @@ class Nue final : public Engine {
     const Problem on{fabric, lids, request};
     NueUpdate update{
         fabric, lids.top, on.graph, on.shared_channels, on.targets, on.costs, previous};
-    auto tables = update.compute(on.most);
+    auto tables = update.compute(on.most, request.rebalance);
     if (!tables) return std::nullopt;
     return std::move(*tables);
   }
@@ -123,8 +124,17 @@ class Nue final : public Engine {
     for (TargetLid& lid : record.served) lid.layer = layer_of[lid.lid.value()];
     for (unsigned layer = 0; layer < result.vls; ++layer)
       record.layers.push_back({.order = planner.list_channels(layer), .taken = {}});
+    std::vector<std::uint64_t> loads = record.paths;
+    for (Channel c = 0; c < loads.size(); ++c) loads[c] *= on.costs[c];
     result.turns = std::make_shared<const TurnRecord>(std::move(record));
-    return result;
+    if (!is_uneven(on.graph, on.targets, on.costs, loads)) return result;
+    // Destination by destination nobody knows of those that follow; now all are known.
+    const PreviousRoutes all{&fabric, &lids, &result};
+    NueUpdate evenly{fabric, lids.top, on.graph, on.shared_channels, on.targets, on.costs, all};
+    auto evened = evenly.compute(on.most, true);
+    if (!evened) return result;
+    evened->recomputed.reset();
+    return std::move(*evened);
   }
 
   /// By LID.

@@ -6,6 +6,7 @@
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/incremental/update_up_down.h"
 #include "smd/routing/trees/load_balancer.h"
+#include "smd/routing/trees/rebalance.h"
 #include "smd/routing/updn/orientation.h"
 #include "smd/routing/updn/up_down.h"
 
@@ -50,7 +51,19 @@ class UpDown final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     OrientedFabric oriented = orient_fabric(fabric, lids, request, request.previous);
-    return compute_all(fabric, lids, oriented);
+    RoutingTables result = compute_all(fabric, lids, oriented);
+    if (!is_uneven(oriented.graph, oriented.targets, oriented.costs, result.load.by_edge))
+      return result;
+    // Destination by destination nobody knows of those that follow; now all are known.
+    result.load.imbalance = {};
+    oriented.oriented.orientation = result.orientation;
+    RoutingRequest evenly = request;
+    evenly.rebalance = true;
+    auto evened = update_up_down(fabric, lids, oriented, {&fabric, &lids, &result}, evenly);
+    if (!evened) return result;
+    result.lft = std::move(evened->lft);
+    result.load = std::move(evened->load);
+    return result;
   }
 
   static OrientedFabric orient_fabric(const Fabric& fabric,

@@ -279,7 +279,7 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
   LoadRecord after;
   const Imbalance& goal = before.routing.load.imbalance;
   // Hosts that come and go move nobody else, and are not worth counting everybody.
-  if (!before.changes.any()) {
+  if (!before.changes.any() && !before.rebalance) {
     const bool same =
         entries.list_changes().empty() &&
         before.routing.load.basis == compute_load_basis(guids, routes.targets, routes.destinations);

@@ -97,6 +97,7 @@ struct TablesInForce {
   const SwitchGraph& graph;
   const RoutingTables& routing;
   const PortChanges& changes;  // since then
+  bool rebalance = false;      // also where nothing has changed
 };
 
 /// Takes paths off the fullest channels, for each LID offset by itself. Entries that the change has

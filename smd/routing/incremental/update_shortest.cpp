@@ -46,7 +46,7 @@ class ShortestUpdate {
 
   bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
 
-  UpdatedRoutes run() {
+  UpdatedRoutes run(bool rebalance) {
     withdraw();
     for (const SwitchIdx last : targets_.of.indices()) {
       list_lids(last);
@@ -61,15 +61,17 @@ class ShortestUpdate {
       for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
       if (may_be_longer_ && !all_arrive(last)) route_anew(last);
     }
-    LoadRecord load = rebalance_shortest(
-        list_switch_guids(fabric_),
-        {.graph = graph_,
-         .targets = targets_,
-         .costs = costs_,
-         .destinations = destinations_,
-         .tables = tables_},
-        {.graph = old_.graph_before(), .routing = *before_.routing, .changes = changes_},
-        entries_);
+    LoadRecord load = rebalance_shortest(list_switch_guids(fabric_),
+                                         {.graph = graph_,
+                                          .targets = targets_,
+                                          .costs = costs_,
+                                          .destinations = destinations_,
+                                          .tables = tables_},
+                                         {.graph = old_.graph_before(),
+                                          .routing = *before_.routing,
+                                          .changes = changes_,
+                                          .rebalance = rebalance},
+                                         entries_);
     return {
         .lft = std::move(tables_), .recomputed = entries_.list_touched(), .load = std::move(load)};
   }
@@ -401,13 +403,14 @@ std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
                                              const SwitchGraph& graph,
                                              const Targets& targets,
                                              const std::vector<std::uint32_t>& costs,
-                                             const PreviousRoutes& in_force) {
+                                             const PreviousRoutes& in_force,
+                                             bool rebalance) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
   ShortestUpdate update{fabric, lids, graph, targets, costs, in_force};
   if (!update.is_worth_it()) return std::nullopt;
-  return update.run();
+  return update.run(rebalance);
 }
 
 }  // namespace smd

@@ -51,6 +51,7 @@ class PreviousDistances {
 /// - An entry changes only if its port does not lead along a shortest path any more, to let a link
 ///   that came up, or a switch that came nearer, have its share, or to rebalance the fullest
 ///   channels.
+/// - With `rebalance` also where nothing has changed.
 /// - LIDs that nobody has keep their entries, unless the port leads elsewhere.
 /// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
 [[nodiscard]] std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
@@ -58,6 +59,7 @@ class PreviousDistances {
                                                            const SwitchGraph& graph,
                                                            const Targets& targets,
                                                            const std::vector<std::uint32_t>& costs,
-                                                           const PreviousRoutes& in_force);
+                                                           const PreviousRoutes& in_force,
+                                                           bool rebalance);
 
 }  // namespace smd

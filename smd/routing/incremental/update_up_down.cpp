@@ -339,7 +339,7 @@ LoadRecord rebalance_up_down(const LegalTables& of, std::vector<std::uint64_t> l
   if (!count_alike(oriented, of.destinations)) return {};
   const Imbalance& goal = of.before.routing->load.imbalance;
   const bool is_known = goal.peak > 0 && goal.channels >= load.size();
-  if (is_known && of.rebalance) {
+  if (of.rebalance && (is_known || goal.peak == 0)) {
     LegalTrees trees{of};
     Traffic traffic{.sources = list_sources(of.routes),
                     .demand = IndexVector<SwitchIdx, std::uint64_t>(oriented.graph.switches(), 0)};

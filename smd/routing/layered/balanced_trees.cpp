@@ -1,4 +1,5 @@
 #include "smd/routing/layered/balanced_trees.h"
+#include "smd/routing/layered/tree_repair.h"
 
 #include <algorithm>
 #include <utility>
@@ -93,6 +94,13 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
       aim = family.root;
       grower.grow(family, offset, style.choice);
       grower.load(family, offset);
+    }
+    if (style.choice == NextHopChoice::Load) {
+      std::vector<std::vector<std::uint32_t>> moved(trees.count());
+      static_cast<void>(rebalance_trees(
+          {.graph = graph, .plan = plan, .trees = trees, .offset = offset, .changed = moved},
+          grower,
+          {}));
     }
     if (offset != 0) continue;
     heaviest = grower.find_heaviest_load();

@@ -63,7 +63,7 @@ NueUpdate::NueUpdate(const Fabric& fabric,
     gained_.push_back(by_port_(link.sw, link.port));
 }
 
-std::optional<RoutingTables> NueUpdate::compute(unsigned layers) {
+std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances) {
   if (in_force_.routing->vls > layers) return std::nullopt;
   for (const TargetLid& wanted : wanted_) layer_[wanted.lid.value()] = previous_layer(wanted.lid);
   const TurnRecord* record = in_force_.routing->turns.get();
@@ -77,7 +77,7 @@ std::optional<RoutingTables> NueUpdate::compute(unsigned layers) {
     moved_[broken.lid.lid.value()] = 1;
   }
   use_gained();
-  rebalance();
+  rebalance(rebalances);
   result_.recomputed = list_recomputed();
   set_layer_sls(
       targets_.of.size(), result_.lft.top(), static_cast<unsigned>(turns_.size()), layer_, result_);
@@ -699,9 +699,9 @@ class NueUpdate::Movable final : public MovableTrees {
   NueUpdate& update_;
 };
 
-void NueUpdate::rebalance() {
+void NueUpdate::rebalance(bool asked) {
   // What is aimed at later must not depend on how often nothing changed before.
-  if (!relinked_) {
+  if (!relinked_ && !asked) {
     result_.load.imbalance = in_force_.routing->load.imbalance;
     return;
   }

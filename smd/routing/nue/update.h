@@ -40,8 +40,9 @@ class NueUpdate {
             const PreviousRoutes& in_force);
 
   /// The tables, layers, `recomputed` and the record of turns. Nullopt: some destination finds no
-  /// path on any of so many layers beside the trees that are kept.
-  [[nodiscard]] std::optional<RoutingTables> compute(unsigned layers);
+  /// path on any of so many layers beside the trees that are kept. With `rebalances`, loads are
+  /// evened also where no link has changed.
+  [[nodiscard]] std::optional<RoutingTables> compute(unsigned layers, bool rebalances);
 
  private:
   class Movable;
@@ -91,7 +92,7 @@ class NueUpdate {
   void use_gained();
   void shorten(const TargetLid& wanted, Channel gained);
   void fill(Channel gained);
-  void rebalance();
+  void rebalance(bool asked);
   bool turn(const TargetLid& wanted, Channel egress);
   bool move(const TargetLid& wanted, Channel egress, bool if_even);
   [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const TargetLid& wanted) const;

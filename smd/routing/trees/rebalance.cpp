@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smd/routing/trees/tree_balance.h"
+
 namespace smd {
 namespace {
 
@@ -18,6 +20,9 @@ constexpr std::size_t kMostTrees = 1024;
 
 // Moves that help only with a second one.
 constexpr std::size_t kMostPassedOn = 64;
+
+// Of trees and of switches of trees that are looked at, over all channels: well under a second.
+constexpr std::uint64_t kMostSteps = 1u << 26;
 
 }  // namespace
 
@@ -46,6 +51,18 @@ std::uint64_t find_least_peak(const SwitchGraph& graph,
   }
   if (all_width > 0) least = std::max(least, all_paths / all_width);
   return static_cast<std::uint64_t>(least);
+}
+
+bool is_uneven(const SwitchGraph& graph,
+               const Targets& targets,
+               const std::vector<std::uint32_t>& costs,
+               std::span<const std::uint64_t> load) {
+  if (load.empty()) return false;
+  const Demand demand = find_demand(targets);
+  Traffic traffic{.sources = demand.sends, .demand = {}};
+  for (const std::uint32_t receives : demand.receives) traffic.demand.push_back(receives);
+  const std::uint64_t least = find_least_peak(graph, traffic, costs, load);
+  return std::ranges::max(load) > find_load_target(least, {}, load).best;
 }
 
 Imbalance measure_imbalance(std::span<const std::uint64_t> load) {
@@ -110,7 +127,7 @@ void LoadRebalancer::run(std::uint64_t limit, Which which) {
     if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
   }
   std::size_t stuck = 0;
-  while (!full_.empty() && stuck < kMostStuck) {
+  while (!full_.empty() && stuck < kMostStuck && steps_ < kMostSteps) {
     const auto [load, place] = full_.top();
     full_.pop();
     const std::uint32_t edge = ~place;
@@ -128,6 +145,7 @@ void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
   const SwitchIdx sw{from_[full]};
   std::size_t tried = 0;
   for (std::uint32_t tree = 0; tree < trees_.count() && load_[full] > limit; ++tree) {
+    ++steps_;
     if (trees_.demand(tree) == 0 || trees_.edge(tree, sw) != full) continue;
     if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
     if (++tried > kMostTrees) return;
@@ -226,6 +244,7 @@ void LoadRebalancer::move(SwitchIdx sw, std::uint32_t edge, std::uint32_t demand
 // One tree as rebalancing sees it, and what another next hop of a switch would do.
 
 void LoadRebalancer::read(std::uint32_t tree) {
+  steps_ += depth_.size();
   std::ranges::fill(depth_, kUnreached);
   constexpr std::uint32_t kDead = kUnreached - 1;
   const std::uint32_t root = trees_.root(tree).value();

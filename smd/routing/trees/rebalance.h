@@ -29,6 +29,12 @@ struct Traffic {
                                             const std::vector<std::uint32_t>& costs,
                                             std::span<const std::uint64_t> load);
 
+/// Whether some channel carries noticeably more than that, so that rebalancing may pay.
+[[nodiscard]] bool is_uneven(const SwitchGraph& graph,
+                             const Targets& targets,
+                             const std::vector<std::uint32_t>& costs,
+                             std::span<const std::uint64_t> load);
+
 [[nodiscard]] Imbalance measure_imbalance(std::span<const std::uint64_t> load);
 
 /// What no channel need go below.
@@ -62,7 +68,8 @@ class LoadRebalancer {
   /// Heaviest channels first, entries that have changed anyhow until none carries more than
   /// `aim.best`, then all others until none carries more than `aim.enough`. A switch moves where
   /// that makes loads more even altogether, and leaves every channel of its new path below what the
-  /// full one carried. Channels that nothing rebalances stay; one more move is tried for each.
+  /// full one carried. Channels that nothing rebalances stay; one more move is tried for each. The
+  /// work is bounded by a count: beyond it the channels that are not so heavy stay, too.
   void run(const LoadTarget& aim);
 
   enum class Which : std::uint8_t { Changed, All };  // entries that may move
@@ -133,6 +140,7 @@ class LoadRebalancer {
   std::uint64_t limit_ = 0;                                          // of this run
   bool only_evening_ = true;   // moves that make the sum of squares smaller
   std::size_t passed_on_ = 0;  // attempts in this run
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace smd

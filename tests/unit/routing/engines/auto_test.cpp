@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                                            Choice{"torus:dims=5.4,mesh=1", "dor"},
                                            Choice{"hamming:dims=4.4,hosts=4", "hamming"},
                                            Choice{"dragonfly", "dragonfly"},
-                                           Choice{"irregular:switches=16,seed=1", "itb-vl"}));
+                                           Choice{"irregular:switches=16,seed=1", "nue"}));
 
 TEST(Auto, SaysWhoRefusedAndWhy) {
   const Generated g = irregular(16, 1, 1);

@@ -18,6 +18,7 @@
 #include "smd/routing/verify/route_measures.h"
 #include "smd/routing/verify/verified_routes.h"
 #include "tests/support/ndr_582.h"
+#include "tests/support/relabel.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
@@ -71,6 +72,36 @@ TEST(RealTrees, AggregationNodesChangeNothingForHosts) {
     const Worth with = route(engine, full.fabric, full.lids);
     EXPECT_LE(with.fullest, without.fullest) << engine;
     EXPECT_NEAR(with.permutations, without.permutations, 0.03) << engine;
+  }
+}
+
+// Other GUIDs and LIDs, cables at other ports, nodes in another order.
+TEST(RealTrees, WhatRoutesAreWorthDoesNotHangOnNames) {
+  struct Row {
+    const char* engine;
+    double more;  // of the worst labels against the best
+  };
+
+  for (const std::string& call : {std::string(),
+                                  std::string("pgft:down=8.16,up=1.8,parallel=1.2,"
+                                              "uneven=20,missing=6,seed=3")}) {
+    for (const auto& [engine, more] :
+         {Row{"updn", 1.1}, Row{"minhop", 1.1}, Row{"dfsssp", 1.1}, Row{"nue", 1.15}}) {
+      std::uint64_t least = 0, most = 0;
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        sim::FabricSpec spec = call.empty() ? ndr_582() : sim::load_fabric(call).value();
+        sim::relabel(spec, seed);
+        const Fabric f = *sim::build_snapshot(spec);
+        const LidMap lids = lids_in_order(f);
+        const auto tables = find_engine(engine)->compute(f, lids, {.max_vls = 8});
+        ASSERT_TRUE(tables) << engine;
+        EXPECT_EQ(check_routes(f, lids, *tables, {.minimality = false}).unreachable, 0u);
+        const std::uint64_t load = measure_load(f, lids, tables->lft).max;
+        least = seed == 1 ? load : std::min(least, load);
+        most = std::max(most, load);
+      }
+      EXPECT_LE(static_cast<double>(most), more * static_cast<double>(least)) << engine << call;
+    }
   }
 }
 

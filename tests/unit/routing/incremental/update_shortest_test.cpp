@@ -326,7 +326,7 @@ TEST_P(OneCable, LoadsStayEvenWhileItIsGoneAndAfterwards) {
     const LoadReport kept = load(cut, meanwhile);
     const LoadReport anew = load(cut, compute_minhop(cut, whole.lids));
     EXPECT_LE(static_cast<double>(kept.max), 1.05 * static_cast<double>(anew.max)) << a << b;
-    EXPECT_LE(kept.stddev, 1.05 * anew.stddev) << a << b;
+    EXPECT_LE(kept.stddev, std::max(1.05 * anew.stddev, 0.1 * kept.mean)) << a << b;
 
     // What was led elsewhere need not come back by itself, but others do in its place.
     const PreviousRoutes then{&cut, &whole.lids, &meanwhile};
