@@ -12,6 +12,13 @@ enum class CongestionSupport : std::uint8_t {
   Deaf     // it answers every Set as done, and keeps what it had
 };
 
+/// Who is shown the extended speeds of PortInfo.
+enum class ExtendedSpeeds : std::uint8_t {
+  OnDemand,    // who asks with bit 31 of the attribute modifier
+  Always,      // everybody
+  Unannounced  // everybody, and CapabilityMask says nothing of them
+};
+
 struct AgentOptions {
   std::uint16_t lft_cap = 49152;  // LinearFDBCap
   std::uint16_t rft_cap = 0;  // above 0: switches route by a random forwarding table, without a LFT
@@ -23,7 +30,9 @@ struct AgentOptions {
   std::uint8_t mtu_cap = 5;                 // code: 4096 bytes
   std::uint8_t guid_cap = 8;
   std::uint8_t optimized_sl_to_vl = 0;  // what SwitchInfo offers; 0 refuses wildcards
-  bool one_step_activation = false;     // Initialize may go to Active at once, as in the thesis
+  ExtendedSpeeds extended_speeds = ExtendedSpeeds::OnDemand;
+  bool port_state_table = true;      // switches have SwitchPortStateTable
+  bool one_step_activation = false;  // Initialize may go to Active at once, as in the thesis
   bool traps = true;
   unsigned trap_repeats = 10;  // a trap nobody represses is given up after so many repetitions
   CongestionSupport congestion = CongestionSupport::Full;

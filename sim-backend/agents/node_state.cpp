@@ -1,5 +1,7 @@
 #include "sim-backend/agents/node_state.h"
 
+#include <algorithm>
+
 #include "sim-backend/agents/link_codes.h"
 
 namespace smd::sim {
@@ -150,9 +152,13 @@ NodeState power_on(const NodeSpec& spec, const AgentOptions& options, std::uint8
   node.info.partition_cap =
       node.is_switch() ? options.switch_partition_cap : options.ca_partition_cap;
 
+  // Fabric files say nothing of the speed of open ports.
+  const bool has_cable = std::ranges::any_of(
+      spec.ports, [](const PortSpec& port) { return port.peer_node != kNoNode; });
   LinkSpeed fastest = LinkSpeed::Sdr;
   for (std::size_t i = 1; i < spec.ports.size(); ++i) {
-    fastest = std::max(fastest, spec.ports[i].speed);
+    if (!has_cable || spec.ports[i].peer_node != kNoNode)
+      fastest = std::max(fastest, spec.ports[i].speed);
   }
 
   for (std::size_t i = node.is_switch() ? 0 : 1; i < spec.ports.size(); ++i) {
@@ -166,6 +172,12 @@ NodeState power_on(const NodeSpec& spec, const AgentOptions& options, std::uint8
         from.speed >= LinkSpeed::Fdr10 && spec.vendor_id == kMellanox;
     port.guid = node.is_switch() ? spec.guid : from.guid;
     port.p_keys = {kDefaultPKey};
+    if (options.extended_speeds == ExtendedSpeeds::Unannounced) {
+      port.info.capability_mask &= ~port_cap::kIsExtendedSpeedsSupported;
+    }
+    if (node.is_switch() && management && options.port_state_table) {
+      port.info.capability_mask2 |= port_cap2::kIsSwitchPortStateTableSupported;
+    }
     if (!management) {
       // Only management ports have capabilities; an external port borrows port 0's.
       port.info.capability_mask = 0;

@@ -30,6 +30,8 @@ MadStatus answer(const SmaRequest& request, Smp& smp) {
       return answer_switch_info(request, smp);
     case AttributeId::PortInfo:
       return answer_port_info(request, smp);
+    case AttributeId::SwitchPortStateTable:
+      return answer_port_state_table(request, smp);
     case AttributeId::GuidInfo:
       return answer_guid_info(request, smp);
     case AttributeId::PKeyTable:

@@ -7,6 +7,7 @@
 namespace smd::sim {
 
 MadStatus answer_switch_info(const SmaRequest& request, Smp& smp);
+MadStatus answer_port_state_table(const SmaRequest& request, Smp& smp);
 MadStatus answer_port_info(const SmaRequest& request, Smp& smp);
 MadStatus answer_extended_port_info(const SmaRequest& request, Smp& smp);
 MadStatus answer_guid_info(const SmaRequest& request, Smp& smp);

@@ -202,6 +202,11 @@ MadStatus answer_port_info(const SmaRequest& request, Smp& smp) {
   // The bit is an order, not a register: only the answer to the order shows it.
   info.client_reregister = reregister;
   if (request.hide_m_key) info.m_key = {};
+  if (!modifier.extended_speeds && node.options.extended_speeds == ExtendedSpeeds::OnDemand) {
+    info.link_speed_ext_active = info.link_speed_ext_supported = info.link_speed_ext_enabled = 0;
+    info.link_speed_ext2_active = info.link_speed_ext2_supported = 0;
+    info.link_speed_ext2_enabled = 0;
+  }
   encode_port_info(info, smp.data);
   return status;
 }

@@ -1,5 +1,6 @@
-// SwitchInfo (IBA 14.2.5.4).
+// SwitchInfo and SwitchPortStateTable (IBA 14.2.5.4, .20).
 #include "sim-backend/agents/sma_attributes.h"
+#include "smd/mad/tables.h"
 
 namespace smd::sim {
 
@@ -25,6 +26,21 @@ MadStatus answer_switch_info(const SmaRequest& request, Smp& smp) {
   }
   encode_switch_info(regs, smp.data);
   return status;
+}
+
+MadStatus answer_port_state_table(const SmaRequest& request, Smp& smp) {
+  const NodeState& node = request.node;
+  if (!node.is_switch() || !node.options.port_state_table || smp.method != Method::Get) {
+    return MadStatus::BadMethodAttribute;
+  }
+  const std::size_t first = std::size_t{smp.attribute_modifier} * kPortStateBlockSize;
+  if (first > node.num_ports()) return MadStatus::BadField;
+  PortStateBlock block{};
+  for (std::size_t i = 0; i < block.size() && first + i < node.ports.size(); ++i) {
+    block[i] = node.ports[first + i].state();
+  }
+  encode_port_state_block(block, smp.data);
+  return MadStatus::Ok;
 }
 
 }  // namespace smd::sim

@@ -91,6 +91,7 @@ struct SweepConfig {
   unsigned debounce_ms = 3;
   unsigned debounce_max_ms = 200;
   unsigned relief_s = 10;  // 0: never
+  bool port_state_tables = true;
 
   friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
 };

@@ -78,8 +78,9 @@ struct Settings {
 
   /// Simulations that charge for computing: the time that it takes.
   std::function<Duration(const ComputedRoutes&)> computing_time;
-  Duration sweep_interval{0};  // 0: only traps and commands
-  unsigned sweep_factor = 0;   // not 0: a sweep begins so many times its own length after the last
+  bool port_state_tables = true;  // see DiscoveryOptions
+  Duration sweep_interval{0};     // 0: only traps and commands
+  unsigned sweep_factor = 0;  // not 0: a sweep begins so many times its own length after the last
   Duration debounce = std::chrono::milliseconds(3);
   Duration debounce_max = std::chrono::milliseconds(200);
   Duration rebalance_delay{

@@ -55,7 +55,7 @@ void ClientReregistration::call(const ActiveSubnet& now,
     SmpRequest request{.route = SmpRoute::directed(path_to(now.sweep, port)),
                        .method = Method::Set,
                        .attribute = AttributeId::PortInfo,
-                       .modifier = fabric.number_of(port).value(),
+                       .modifier = port_info_modifier(fabric, port),
                        .m_key = m_key};
     encode_port_info(body, request.data);
     scope_.send(request, [this, guid](const Result<SmpReply>& reply) {

@@ -29,6 +29,10 @@ struct DiscoveryOptions {
   RequestSet requests = RequestSet::Fewest;
   MKey m_key;
 
+  /// Partial discovery with Fewest: switches that have a SwitchPortStateTable are asked for it, and
+  /// PortInfo of those ports alone whose state it says is another one.
+  bool port_state_tables = true;
+
   /// Nothing is set: PortStateChange stays raised where it is, and what came after the ports were
   /// read does not show. Full discovery with Fewest only.
   bool read_only = false;

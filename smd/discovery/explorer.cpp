@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "smd/mad/tables.h"
+
 namespace smd {
 namespace {
 
@@ -102,14 +104,16 @@ void Explorer::on_node_info(const SmpRoute& route,
   if (!info->is_switch()) {
     survey_.node(node).info = *info;
     survey_.port(arrival).guid = info->port_guid;
-    if (!survey_.port(arrival).asked) ask_port_info(node, arrival.port, route);
+    if (!survey_.port(arrival).asked) ask_port_info(arrival, route);
   } else if (!known) {
     explore_switch(node);
   }
   if (from) join(*from, arrival);
 }
 
+/// Port 0 first: by its answer it is known how the other ports are asked.
 void Explorer::explore_switch(std::uint32_t node) {
+  ask_port_info({node, PortNum{0}}, survey_.node(node).route);
   ask_switch_info(node, [this, node] {
     const bool clears = survey_.node(node).switch_info.port_state_change && !options_.read_only;
     clears ? clear_port_state_change(node) : ask_switch_ports(node);
@@ -143,40 +147,90 @@ void Explorer::clear_port_state_change(std::uint32_t node) {
 void Explorer::ask_switch_ports(std::uint32_t node) {
   const SmpRoute route = survey_.node(node).route;
   for (unsigned p = 0; p < survey_.node(node).ports.size(); ++p) {
-    ask_port_info(node, PortNum{static_cast<std::uint8_t>(p)}, route);
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    if (!survey_.port(end).asked) ask_port_info(end, route);
   }
 }
 
-void Explorer::ask_port_info(std::uint32_t node, PortNum number, const SmpRoute& route) {
-  survey_.port({node, number}).asked = true;
-  ask({.route = route, .attribute = AttributeId::PortInfo, .modifier = number.value()},
-      [this, node, number, route](const Result<SmpReply>& reply) {
-        on_port_info(node, number, route, reply);
+void Explorer::ask_port_info(LinkEnd end, const SmpRoute& route) {
+  survey_.port(end).asked = true;
+  send_port_info(end, route, modifier_of(end));
+}
+
+void Explorer::send_port_info(LinkEnd end, const SmpRoute& route, std::uint32_t modifier) {
+  ask({.route = route, .attribute = AttributeId::PortInfo, .modifier = modifier},
+      [this, end, route, modifier](const Result<SmpReply>& reply) {
+        on_port_info(end, route, modifier, reply);
       });
 }
 
-void Explorer::on_port_info(std::uint32_t node,
-                            PortNum number,
+const Survey::Port* Explorer::management_port(LinkEnd end) const {
+  const Survey::Node& node = survey_.node(end.node);
+  const Survey::Port& port = node.ports[node.info.is_switch() ? 0 : end.port.value()];
+  return port.read ? &port : nullptr;
+}
+
+std::uint32_t Explorer::modifier_of(LinkEnd end) const {
+  if (const Survey::Port* const port = management_port(end); port != nullptr)
+    return port_info_modifier(end.port, port->info.capability_mask);
+  const NodeInfo& info = survey_.node(end.node).info;
+  const bool guessed = extended_kinds_.contains({info.vendor_id, info.device_id});
+  return encode_modifier(PortInfoModifier{.port = end.port, .extended_speeds = guessed});
+}
+
+void Explorer::learn_kind(std::uint32_t node, const PortInfo& management) {
+  if ((management.capability_mask & port_cap::kIsExtendedSpeedsSupported) == 0) return;
+  const NodeInfo& info = survey_.node(node).info;
+  extended_kinds_.insert({info.vendor_id, info.device_id});
+}
+
+/// Ports of a switch that answered without bit 31 before its port 0 said what it has.
+void Explorer::ask_plain_ports_again(std::uint32_t node, const SmpRoute& route) {
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    if (std::exchange(survey_.port(end).plain, false)) send_port_info(end, route, modifier_of(end));
+  }
+}
+
+void Explorer::on_port_info(LinkEnd end,
                             const SmpRoute& route,
+                            std::uint32_t modifier,
                             const Result<SmpReply>& reply) {
-  if (reply && reply->status != 0 && number != PortNum{0}) {
+  const bool extended = decode_port_info_modifier(modifier).extended_speeds;
+  if (reply && reply->status != 0 && extended && management_port(end) == nullptr) {
+    // It has not announced extended speeds; others of its kind have.
+    return send_port_info(
+        end, route, encode_modifier(PortInfoModifier{.port = end.port, .extended_speeds = false}));
+  }
+  if (reply && reply->status != 0 && end.port != PortNum{0}) {
     // The agent lives but will not talk of this port: the port stays Down in the snapshot.
-    return silence_port({node, number}, "PortInfo: " + describe(reply));
+    return silence_port(end, "PortInfo: " + describe(reply));
   }
   if (!answered(reply)) {
-    return break_port({node, number}, fmt::format("PortInfo {}: {}", number, describe(reply)));
+    return break_port(end, fmt::format("PortInfo {}: {}", end.port, describe(reply)));
   }
   const Result<PortInfo> info = decode_port_info(reply->data);
-  if (!info) return break_node(node, number, info.error().context);
-  Survey::Port& port = survey_.port({node, number});
+  if (!info) return break_node(end.node, end.port, info.error().context);
+  Survey::Port& port = survey_.port(end);
+  const bool was_up = port.fresh && survey_.is_up(end);
   port.info = *info;
-  port.read = port.fresh = true;
+  port.read = true;
+  const bool is_switch = survey_.node(end.node).info.is_switch();
+  const Survey::Port* const management = management_port(end);
+  if (management == &port) learn_kind(end.node, *info);
+  // The answer to the first question is without its speeds.
+  if (management != nullptr && modifier != modifier_of(end) && !extended) {
+    if (is_switch && management == &port) ask_plain_ports_again(end.node, route);
+    return send_port_info(end, route, modifier_of(end));
+  }
+  port.plain = management == nullptr && !extended;
+  port.fresh = true;
+  if (was_up) return;
 
-  on_port_read({node, number}, route);
-  const bool is_switch = survey_.node(node).info.is_switch();
+  on_port_read(end, route);
   const bool leads_on =
-      is_switch ? number != PortNum{0} : node == 0 && number == survey_.local_port();
-  if (survey_.is_up({node, number}) && leads_on) probe({node, number});
+      is_switch ? end.port != PortNum{0} : end.node == 0 && end.port == survey_.local_port();
+  if (survey_.is_up(end) && leads_on) probe(end);
 }
 
 void Explorer::set_port(LinkEnd end, const SmpRoute& route, const PortInfo& wanted) {
@@ -185,7 +239,7 @@ void Explorer::set_port(LinkEnd end, const SmpRoute& route, const PortInfo& want
   ask({.route = route,
        .method = Method::Set,
        .attribute = AttributeId::PortInfo,
-       .modifier = end.port.value(),
+       .modifier = modifier_of(end),
        .data = data},
       [this, end](const Result<SmpReply>& reply) {
         if (!answered(reply))
@@ -337,7 +391,7 @@ void Explorer::reread_end(LinkEnd end, std::function<void()> then) {
   const auto route = route_to(end.node);
   const bool answers_for_itself = survey_.node(end.node).info.is_switch() || end.node == 0;
   if (!route || !answers_for_itself) return then();
-  ask({.route = *route, .attribute = AttributeId::PortInfo, .modifier = end.port.value()},
+  ask({.route = *route, .attribute = AttributeId::PortInfo, .modifier = modifier_of(end)},
       [this, end, then = std::move(then)](const Result<SmpReply>& reply) {
         if (answered(reply)) {
           if (const auto info = decode_port_info(reply->data)) survey_.port(end).info = *info;

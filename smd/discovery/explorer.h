@@ -9,7 +9,9 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smd/discovery/discovery_options.h"
@@ -47,6 +49,13 @@ class Explorer {
   void pump_probes();
 
   [[nodiscard]] bool is_asking() const { return outstanding_ > 0; }
+
+  /// The attribute modifier of PortInfo: with bit 31 where the device has announced extended
+  /// speeds, or has not been heard while others of its kind have.
+  [[nodiscard]] std::uint32_t modifier_of(LinkEnd end) const;
+
+  /// Devices of the node's kind are asked with bit 31 from now on, if it announces extended speeds.
+  void learn_kind(std::uint32_t node, const PortInfo& management);
 
   [[nodiscard]] const std::deque<LinkEnd>& probes() const { return probes_; }
 
@@ -116,11 +125,14 @@ class Explorer {
                     std::optional<LinkEnd> from,
                     const Result<SmpReply>& reply);
   void clear_port_state_change(std::uint32_t node);
-  void ask_port_info(std::uint32_t node, PortNum port, const SmpRoute& route);
-  void on_port_info(std::uint32_t node,
-                    PortNum port,
+  void ask_port_info(LinkEnd end, const SmpRoute& route);
+  void send_port_info(LinkEnd end, const SmpRoute& route, std::uint32_t modifier);
+  void on_port_info(LinkEnd end,
                     const SmpRoute& route,
+                    std::uint32_t modifier,
                     const Result<SmpReply>& reply);
+  void ask_plain_ports_again(std::uint32_t node, const SmpRoute& route);
+  [[nodiscard]] const Survey::Port* management_port(LinkEnd end) const;
   void join(LinkEnd a, LinkEnd b);
   void link(LinkEnd a, LinkEnd b);
   void verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested);
@@ -136,7 +148,10 @@ class Explorer {
   std::size_t outstanding_ = 0;
   std::deque<LinkEnd> probes_;   // up ports whose other end is not known yet, oldest first
   std::vector<LinkEnd> joined_;  // links seen in this run, by one end
-  std::size_t settled_ = 0;      // of joined_
+
+  /// By vendor and device: whose CapabilityMask says extended speeds.
+  std::set<std::pair<std::uint32_t, std::uint16_t>> extended_kinds_;
+  std::size_t settled_ = 0;  // of joined_
 };
 
 /// One hop more; nothing beyond 63.

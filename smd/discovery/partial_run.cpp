@@ -5,6 +5,7 @@
 
 #include "smd/discovery/explorer.h"
 #include "smd/mad/node_info.h"
+#include "smd/mad/tables.h"
 
 namespace smd {
 
@@ -85,27 +86,86 @@ void SwitchReader::clear() {
 }
 
 void SwitchReader::ask_ports() {
-  std::vector<PortNum> ports = wanted_.anyway;
-  if (wanted_.lid_without_lft && reading_.info.linear_fdb_top == 0) ports.push_back(PortNum{0});
-  if (reading_.raised) {
-    for (unsigned p = 1; p <= wanted_.num_ports; ++p) {
-      ports.push_back(PortNum{static_cast<std::uint8_t>(p)});
-    }
-  }
-  std::ranges::sort(ports);
-  const auto again = std::ranges::unique(ports);
-  ports.erase(again.begin(), again.end());
-  if (ports.empty()) return finish();
-  outstanding_ = ports.size();
-  for (const PortNum port : ports) ask_port(port);
+  if (reading_.raised && !wanted_.expected.empty()) return ask_states();
+  ask(list_ports(reading_.raised));
+  if (outstanding_ == 0) finish();
 }
 
-void SwitchReader::ask_port(PortNum port) {
-  scope_.send({.route = wanted_.route,
-               .attribute = AttributeId::PortInfo,
-               .modifier = port.value(),
-               .m_key = wanted_.m_key},
-              [this, port](const Result<SmpReply>& reply) { on_port(port, reply); });
+/// Those that are to be read whatever PortStateChange says, or all.
+std::vector<PortNum> SwitchReader::list_ports(bool all) const {
+  std::vector<PortNum> ports = wanted_.anyway;
+  if (wanted_.lid_without_lft && reading_.info.linear_fdb_top == 0) ports.push_back(PortNum{0});
+  for (unsigned p = 1; all && p <= wanted_.num_ports; ++p) {
+    ports.push_back(PortNum{static_cast<std::uint8_t>(p)});
+  }
+  return ports;
+}
+
+void SwitchReader::ask_states() {
+  states_.assign(wanted_.num_ports + 1, PortState::NoChange);
+  const std::size_t blocks = wanted_.num_ports / kPortStateBlockSize + 1;
+  outstanding_ = blocks;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    scope_.send({.route = wanted_.route,
+                 .attribute = AttributeId::SwitchPortStateTable,
+                 .modifier = static_cast<std::uint32_t>(block),
+                 .m_key = wanted_.m_key},
+                [this, block](const Result<SmpReply>& reply) { on_states(block, reply); });
+  }
+}
+
+void SwitchReader::on_states(std::size_t block, const Result<SmpReply>& reply) {
+  if (!reply) return give_up(reply.error());
+  const auto states = reply->status == 0 ? decode_port_state_block(reply->data)
+                                         : Result<PortStateBlock>(fail(Errc::Refused, ""));
+  if (!states) {
+    wanted_.expected.clear();
+  } else {
+    for (std::size_t i = 0; i < states->size(); ++i) {
+      const std::size_t port = block * kPortStateBlockSize + i;
+      if (port < states_.size()) states_[port] = (*states)[i];
+    }
+  }
+  if (--outstanding_ > 0) return;
+  if (wanted_.expected.empty()) {
+    states_.clear();
+    return ask_ports();
+  }
+  ask_changed_ports();
+}
+
+/// A port in Initialize is new whatever it was before: its link may have come up between two looks.
+void SwitchReader::ask_changed_ports() {
+  std::vector<PortNum> ports = list_ports(false);
+  bool explained = false;
+  for (unsigned p = 1; p <= wanted_.num_ports; ++p) {
+    const PortState state = states_[p];
+    if (state == wanted_.expected[p] && state != PortState::NoChange &&
+        state != PortState::Initialize)
+      continue;
+    ports.push_back(PortNum{static_cast<std::uint8_t>(p)});
+    explained = true;
+  }
+  explained ? ask(std::move(ports)) : ask_rest();
+}
+
+void SwitchReader::ask_rest() {
+  states_.clear();
+  ask(list_ports(true));
+}
+
+/// Each port once.
+void SwitchReader::ask(std::vector<PortNum> ports) {
+  std::ranges::sort(ports);
+  for (const PortNum port : ports) {
+    if (!asked_.insert(port).second) continue;
+    ++outstanding_;
+    scope_.send({.route = wanted_.route,
+                 .attribute = AttributeId::PortInfo,
+                 .modifier = port_info_modifier(port, wanted_.capability_mask),
+                 .m_key = wanted_.m_key},
+                [this, port](const Result<SmpReply>& reply) { on_port(port, reply); });
+  }
 }
 
 void SwitchReader::on_port(PortNum port, const Result<SmpReply>& reply) {
@@ -118,8 +178,12 @@ void SwitchReader::on_port(PortNum port, const Result<SmpReply>& reply) {
     if (!info) return give_up(info.error());
     reading.info = *info;
   }
+  const bool fits = states_.empty() || port == PortNum{0} || !reading.info ||
+                    reading.info->state() == states_[port.value()];
   reading_.ports.push_back(std::move(reading));
-  if (--outstanding_ == 0) finish();
+  --outstanding_;
+  if (!fits) ask_rest();
+  if (outstanding_ == 0) finish();
 }
 
 void SwitchReader::finish() {
@@ -163,6 +227,8 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
   if (request.arrival) {
     identity = SwitchReader::Identity{survey_.node(node).info.node_guid, *request.arrival};
   }
+  const PortInfo& port0 = survey_.port({node, PortNum{0}}).info;
+  learn_kind(node, port0);
   auto& reader = readers_[node];
   reader = std::make_unique<SwitchReader>(
       client_,
@@ -170,10 +236,12 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
                            .identity = identity,
                            .m_key = options_.m_key,
                            .num_ports = static_cast<unsigned>(survey_.node(node).ports.size() - 1),
+                           .capability_mask = port0.capability_mask,
                            .had_tables = had_tables(node),
                            .cleared_before = cleared_.contains(node),
                            .lid_without_lft = request.lid_without_lft,
-                           .anyway = std::move(request.anyway)});
+                           .anyway = std::move(request.anyway),
+                           .expected = expected_states(node)});
   reader->start([this, node](const Result<SwitchReader::Reading>& reading) {
     const auto reader_node = readers_.extract(node);  // alive until its last handler returns
     if (!reading && reader_node.mapped()->may_have_cleared()) cleared_.insert(node);
@@ -190,6 +258,22 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
     }
     on_step();
   });
+}
+
+/// Nothing is known of what an open port that is up leads to, or of one that has not said what it
+/// is.
+std::vector<PortState> PartialRun::expected_states(std::uint32_t node) const {
+  const Survey::Node& at = survey_.node(node);
+  if (options_.requests != RequestSet::Fewest || !options_.port_state_tables ||
+      !has_port_state_table(at.ports[0].info))
+    return {};
+  std::vector<PortState> out(at.ports.size(), PortState::NoChange);
+  for (unsigned p = 1; p < at.ports.size(); ++p) {
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    const bool is_open = survey_.is_up(end) && !survey_.peer(end);
+    if (at.ports[p].read && !is_open) out[p] = at.ports[p].info.state();
+  }
+  return out;
 }
 
 void PartialRun::cancel_reading(std::uint32_t node) {
@@ -224,6 +308,10 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
     if (lost) on_port_down(end);
     if (survey_.is_up(end) && (!peer || lost)) on_port_up(end);
     changed = changed || lost || (survey_.is_up(end) && !peer);
+  }
+  // A link that was seen to come explains PortStateChange, whatever was read.
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    changed = changed || survey_.port({node, PortNum{static_cast<std::uint8_t>(p)}}).joined;
   }
   return changed;
 }

@@ -19,7 +19,11 @@ namespace smd {
 
 // Asks one known switch what became of its ports: SwitchInfo, and where PortStateChange is set,
 // clearing it and every port. Clearing comes first, so that a change during the reading raises it
-// again. Nothing is cleared before NodeInfo says that the route leads to that switch: when a link
+// again. A switch with a SwitchPortStateTable is asked for that instead, and for PortInfo of the
+// ports where the table says anything new. It is not trusted blindly: where nothing in it explains
+// PortStateChange, or a port's PortInfo says otherwise, every port is asked.
+//
+// Nothing is cleared before NodeInfo says that the route leads to that switch: when a link
 // was moved, it leads to another one. Destroying the reader cancels what is pending.
 
 class SwitchReader {
@@ -37,10 +41,15 @@ class SwitchReader {
     std::optional<Identity> identity;  // none: the route is by LID
     MKey m_key;
     unsigned num_ports = 0;
-    bool had_tables = false;       // LinearFDBTop 0 means that it has restarted
+    std::uint32_t capability_mask = 0;  // of port 0
+    bool had_tables = false;            // LinearFDBTop 0 means that it has restarted
     bool cleared_before = false;   // PortStateChange, by somebody who did not read the ports then
     bool lid_without_lft = false;  // port 0 is read of a switch that has no linear table
     std::vector<PortNum> anyway;   // ports to read even if PortStateChange is clear
+
+    /// By port: the state in which nothing is new about it; NoChange: there is none. Empty: the
+    /// switch has no SwitchPortStateTable.
+    std::vector<PortState> expected;
   };
 
   struct PortReading {
@@ -79,7 +88,12 @@ class SwitchReader {
   void proceed();
   void clear();
   void ask_ports();
-  void ask_port(PortNum port);
+  void ask_states();
+  void on_states(std::size_t block, const Result<SmpReply>& reply);
+  void ask_changed_ports();
+  void ask_rest();
+  void ask(std::vector<PortNum> ports);
+  [[nodiscard]] std::vector<PortNum> list_ports(bool all) const;
   void on_port(PortNum port, const Result<SmpReply>& reply);
 
   [[nodiscard]] bool has_no_lft() const { return reading_.info.linear_fdb_cap == 0; }
@@ -92,6 +106,9 @@ class SwitchReader {
   Done done_;
   Reading reading_;
   std::size_t outstanding_ = 0;
+  std::vector<PortState>
+      states_;  // as the table says, by port; empty: it was not read, or not used
+  std::set<PortNum> asked_;
 };
 
 // What both forms of partial discovery share: the known subnet as a survey, switches that are read
@@ -161,6 +178,7 @@ class PartialRun : public Explorer {
 
  private:
   [[nodiscard]] bool had_tables(std::uint32_t node) const;
+  [[nodiscard]] std::vector<PortState> expected_states(std::uint32_t node) const;
   void carry_silent();
   void carry_duplicates();
   [[nodiscard]] bool has_unread_open_port() const;

@@ -39,6 +39,7 @@ class Survey {
     bool fresh = false;    // `info` is an answer of this run
     bool joined = false;   // the link was seen in this run
     bool probing = false;  // who is at the other end is being asked, or will be
+    bool plain = false;    // `info` was asked for before it was known that bit 31 belongs to it
     bool fdr10 = false;
     bool mute = false;  // does not say what it is: nobody can bring it up, so its link is none
   };

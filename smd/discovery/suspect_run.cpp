@@ -21,7 +21,7 @@ void SuspectRun::check_own_port() {
   const LinkEnd end{0, survey_.local_port()};
   ask({.route = SmpRoute::directed({}),
        .attribute = AttributeId::PortInfo,
-       .modifier = end.port.value()},
+       .modifier = modifier_of(end)},
       [this, end](const Result<SmpReply>& reply) {
         const auto info = answered(reply) ? decode_port_info(reply->data)
                                           : Result<PortInfo>(fail(Errc::Timeout, describe(reply)));
@@ -30,6 +30,7 @@ void SuspectRun::check_own_port() {
         const PortState before = own.info.state();
         own.info = *info;
         own.read = own.fresh = true;
+        if (!survey_.node(0).info.is_switch()) learn_kind(0, own.info);
         const bool retrained =
             before > PortState::Initialize && own.info.state() == PortState::Initialize;
         if (own_link() && (survey_.is_up(end) != survey_.peer(end).has_value() || retrained)) {
@@ -60,7 +61,7 @@ void SuspectRun::add_first_suspects() {
 /// read before what is missing is given up.
 void SuspectRun::on_step() {
   if (finish_early()) return;
-  if (!started_ || is_reading()) return;
+  if (!started_ || is_reading() || asked_last_hops_ > 0) return;
   if ((new_suspects_ || !is_asking()) && start_reading()) return;
   explore();
   if (is_asking()) return;
@@ -96,7 +97,7 @@ void SuspectRun::suspect_end(LinkEnd end) {
   if (!is_unread(end.node)) return;
   suspect(end.node);
   suspects_[end.node].ports.insert(end.port);
-  suspects_[end.node].last_hop_too = true;
+  suspects_[end.node].may_be_dead = true;
 }
 
 /// Those whose route leads through no other suspect: what a switch on the way says of its links
@@ -104,17 +105,11 @@ void SuspectRun::suspect_end(LinkEnd end) {
 bool SuspectRun::start_reading() {
   if (suspects_.empty()) return false;
   const RouteTree& tree = current_tree();
-  std::vector<std::uint32_t> last_hops;
-  for (const auto& [node, hint] : suspects_) {
-    if (hint.last_hop_too && node != 0 && tree.reaches(node)) {
-      last_hops.push_back(tree.last_hop(node).node);
-    }
-  }
-  for (const std::uint32_t node : last_hops) suspect(node);
   new_suspects_ = false;
   std::vector<std::uint32_t> ready;
-  for (const auto& [node, hint] : suspects_) {
-    if (tree.reaches(node) && !has_suspect_before(node)) ready.push_back(node);
+  for (auto& [node, hint] : suspects_) {
+    if (!hint.waits && tree.reaches(node) && !has_suspect_before(node) && !ask_last_hop(node, hint))
+      ready.push_back(node);
   }
   for (const std::uint32_t node : ready) {
     const ChangeHint hint = std::move(suspects_.extract(node).mapped());
@@ -124,7 +119,32 @@ bool SuspectRun::start_reading() {
                  .anyway = {hint.ports.begin(), hint.ports.end()},
                  .lid_without_lft = true});
   }
-  return is_reading();
+  return is_reading() || asked_last_hops_ > 0;
+}
+
+/// False: there is nothing to ask.
+bool SuspectRun::ask_last_hop(std::uint32_t node, ChangeHint& hint) {
+  if (!std::exchange(hint.may_be_dead, false) || node == 0) return false;
+  const LinkEnd last = tree_.last_hop(node);
+  if (!is_unread(last.node)) return false;
+  hint.waits = true;
+  ++asked_last_hops_;
+  ask({.route = SmpRoute::directed(tree_.path(last.node)),
+       .attribute = AttributeId::PortInfo,
+       .modifier = modifier_of(last)},
+      [this, node, last](const Result<SmpReply>& reply) {
+        --asked_last_hops_;
+        new_suspects_ = true;
+        if (const auto waiting = suspects_.find(node); waiting != suspects_.end())
+          waiting->second.waits = false;
+        const auto info = answered(reply) ? decode_port_info(reply->data)
+                                          : Result<PortInfo>(fail(Errc::Timeout, ""));
+        if (info && info->state() > PortState::Initialize) return;
+        suspect(last.node);
+        if (const auto at = suspects_.find(last.node); at != suspects_.end())
+          at->second.ports.insert(last.port);
+      });
+  return true;
 }
 
 bool SuspectRun::has_suspect_before(std::uint32_t node) const {

@@ -2,10 +2,11 @@
 //
 // Two steps take turns until nothing is left to ask. Reading: every suspect by the shortest path
 // over links that are not known to be gone, suspects on the way first; a link that came or went
-// makes the switch at its other end a suspect, and the one before it on the way, unless it cannot
-// be reached any more. A switch whose path breaks while it is asked is asked again over what is
-// left. Exploring: across every port that is up and leads nowhere known. So a dead switch is not
-// asked while an answer can tell that it is dead: no timeout is waited for.
+// makes the switch at its other end a suspect. Since that one may be dead, the switch before it on
+// the way is asked first whether the link between them is up, and is a suspect, too, if it is not.
+// A switch whose path breaks while it is asked is asked again over what is left. Exploring: across
+// every port that is up and leads nowhere known. So a dead switch is not asked while an answer can
+// tell that it is dead: no timeout is waited for.
 #pragma once
 
 #include <map>
@@ -32,8 +33,9 @@ class SuspectRun final : public PartialRun {
  private:
   /// How a switch is to be asked.
   struct ChangeHint {
-    std::set<PortNum> ports;    // to be read even if PortStateChange is clear
-    bool last_hop_too = false;  // it may be dead: ask the switch before it on the way
+    std::set<PortNum> ports;   // to be read even if PortStateChange is clear
+    bool may_be_dead = false;  // the link to it on the way is looked at first
+    bool waits = false;        // that is being done
   };
 
   void on_step() override;
@@ -65,6 +67,7 @@ class SuspectRun final : public PartialRun {
   void suspect_end(LinkEnd end);
   void recheck_links(std::uint32_t node);
   bool start_reading();
+  bool ask_last_hop(std::uint32_t node, ChangeHint& hint);
   [[nodiscard]] bool has_suspect_before(std::uint32_t node) const;
   void on_unknown_switch(std::uint32_t node);
   void explore();
@@ -76,6 +79,7 @@ class SuspectRun final : public PartialRun {
   std::vector<Guid> first_suspects_;
   std::map<std::uint32_t, ChangeHint> suspects_;  // to be read, some perhaps out of reach
   bool new_suspects_ = false;
+  unsigned asked_last_hops_ = 0;
   std::set<std::uint32_t> read_;
   std::set<std::uint32_t> failed_;          // did not answer once
   std::vector<std::uint32_t> unreachable_;  // lost their path since it was last looked at

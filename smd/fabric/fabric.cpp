@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "smd/base/text.h"
+#include "smd/mad/tables.h"
 
 namespace smd {
 namespace {
@@ -284,6 +285,12 @@ std::string print_port(const Fabric& fabric, PortIdx port) {
   const std::string& name = fabric.description[node];
   return name.empty() ? fmt::format("{}:{}", fabric.node_guid[node], number)
                       : fmt::format("{}:{}", printable(name), number);
+}
+
+std::uint32_t port_info_modifier(const Fabric& fabric, PortIdx port) {
+  const NodeIdx node = fabric.node_of[port];
+  const PortIdx management = fabric.is_switch(node) ? fabric.port_of(node, PortNum{0}) : port;
+  return port_info_modifier(fabric.number_of(port), fabric.port_info[management].capability_mask);
 }
 
 LinkSpeed link_speed(const Fabric& fabric, PortIdx port) {

@@ -149,6 +149,9 @@ struct AdapterCounts {
 /// "sw-0-3:5", by description where there is one, else by GUID.
 [[nodiscard]] std::string print_port(const Fabric& fabric, PortIdx port);
 
+/// The attribute modifier of PortInfo, as the port's device wants it.
+[[nodiscard]] std::uint32_t port_info_modifier(const Fabric& fabric, PortIdx port);
+
 /// What the port's link runs at.
 [[nodiscard]] LinkSpeed link_speed(const Fabric& fabric, PortIdx port);
 

@@ -53,6 +53,8 @@ std::string_view subnet_attribute(std::uint16_t id) {
       return "MulticastForwardingTable";
     case AttributeId::SmInfo:
       return "SMInfo";
+    case AttributeId::SwitchPortStateTable:
+      return "SwitchPortStateTable";
     case AttributeId::ExtendedPortInfo:
       return "ExtendedPortInfo";
   }

@@ -60,6 +60,7 @@ enum class AttributeId : std::uint16_t {
   RandomForwardingTable = 0x001a,
   MulticastForwardingTable = 0x001b,
   SmInfo = 0x0020,
+  SwitchPortStateTable = 0x0034,
   ExtendedPortInfo = 0xff90,  // vendor (Mellanox): FDR10 and port-state-change enables
 };
 

@@ -196,6 +196,11 @@ std::string print_port_info(const PortInfo& info) {
       info.vl_stall_count);
 }
 
+bool has_port_state_table(const PortInfo& port0) {
+  return (port0.capability_mask & port_cap::kIsCapabilityMask2Supported) != 0 &&
+         (port0.capability_mask2 & port_cap2::kIsSwitchPortStateTableSupported) != 0;
+}
+
 LinkWidth active_width(const PortInfo& info) {
   const auto width = static_cast<LinkWidth>(info.link_width_active);
   return lanes(width) == 0 ? LinkWidth::None : width;

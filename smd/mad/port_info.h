@@ -119,6 +119,9 @@ Result<PortInfo> decode_port_info(std::span<const std::byte> data);
 void encode_port_info(const PortInfo& info, std::span<std::byte, kSmpDataSize> data);
 [[nodiscard]] std::string print_port_info(const PortInfo& info);
 
+/// Whether the switch whose port 0 this is has a SwitchPortStateTable.
+[[nodiscard]] bool has_port_state_table(const PortInfo& port0);
+
 /// What the link runs at; None where the code means nothing. FDR10 needs ExtendedPortInfo and is
 /// not visible here. The fastest field that is not zero decides: capability masks are not asked,
 /// since those of a switch stand in the PortInfo of its port 0 alone.

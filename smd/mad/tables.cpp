@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "smd/mad/codec.h"
+#include "smd/mad/port_info.h"
 
 namespace smd {
 namespace {
@@ -24,6 +25,11 @@ std::uint32_t encode_modifier(const PortInfoModifier& modifier) {
 
 PortInfoModifier decode_port_info_modifier(std::uint32_t modifier) {
   return {.port = port_at(modifier, 0), .extended_speeds = (modifier & kExtendedSpeeds) != 0};
+}
+
+std::uint32_t port_info_modifier(PortNum port, std::uint32_t capability_mask) {
+  const bool extended = (capability_mask & port_cap::kIsExtendedSpeedsSupported) != 0;
+  return encode_modifier(PortInfoModifier{.port = port, .extended_speeds = extended});
 }
 
 std::uint32_t encode_modifier(const SlToVlModifier& modifier) {
@@ -209,6 +215,35 @@ std::string print_vl_arb_block(const VlArbBlock& block) {
   std::string line = "vl:weight";
   for (const VlArbEntry& entry : block) {
     if (entry.weight != 0) line += fmt::format(" {}:{}", entry.vl, entry.weight);
+  }
+  return line;
+}
+
+Result<PortStateBlock> decode_port_state_block(std::span<const std::byte> data) {
+  ByteReader in(data);
+  PortStateBlock block;
+  for (std::size_t port = 0; port < block.size(); port += 2) {
+    const std::uint8_t pair = in.u8();
+    block[port] = static_cast<PortState>(codec::bits(pair, 4, 4));
+    block[port + 1] = static_cast<PortState>(codec::bits(pair, 0, 4));
+  }
+  if (!in.ok()) return codec::too_short("SwitchPortStateTable", data.size());
+  return block;
+}
+
+void encode_port_state_block(const PortStateBlock& block, std::span<std::byte, kSmpDataSize> data) {
+  ByteWriter out(data);
+  for (std::size_t port = 0; port < block.size(); port += 2) {
+    out.u8(codec::join(codec::place(static_cast<unsigned>(block[port]), 4, 4),
+                       codec::place(static_cast<unsigned>(block[port + 1]), 0, 4)));
+  }
+}
+
+std::string print_port_state_block(const PortStateBlock& block) {
+  std::string line = "states";
+  for (std::size_t port = 0; port < block.size(); ++port) {
+    if (block[port] != PortState::NoChange)
+      line += fmt::format(" {}:{}", port, static_cast<unsigned>(block[port]));
   }
   return line;
 }

@@ -12,8 +12,9 @@ namespace smd {
 // Attribute modifiers that are made of parts: which port, which block. Bits outside the parts are
 // ignored when read and zero when written.
 
-/// PortInfo. Bit 31 tells the agent that the manager knows extended speeds; without it a Set leaves
-/// LinkSpeedExtEnabled alone.
+/// PortInfo. Bit 31 (SMSupportExtendedSpeeds) tells the agent that the manager knows extended
+/// speeds: without it a Get may show none, whatever the link runs at, and a Set leaves
+/// LinkSpeedExtEnabled alone. For devices whose CapabilityMask has kIsExtendedSpeedsSupported.
 struct PortInfoModifier {
   PortNum port;
   bool extended_speeds = false;
@@ -23,6 +24,10 @@ struct PortInfoModifier {
 
 [[nodiscard]] std::uint32_t encode_modifier(const PortInfoModifier& modifier);
 [[nodiscard]] PortInfoModifier decode_port_info_modifier(std::uint32_t modifier);
+
+/// As the device wants it. `capability_mask` is that of the port's management port: port 0 of a
+/// switch, else the port itself; 0 where it is not known.
+[[nodiscard]] std::uint32_t port_info_modifier(PortNum port, std::uint32_t capability_mask);
 
 /// SLtoVLMappingTable of a switch. `all_in` and `all_out` need OptimizedSLtoVLMapping; the port
 /// they replace is then ignored.
@@ -80,7 +85,7 @@ struct PKeyModifier {
 [[nodiscard]] PKeyModifier decode_p_key_modifier(std::uint32_t modifier);
 
 // The table attributes of a subnet management agent, one 64-byte block at a time (IBA 14.2.5.5, .7
-// – .12). Their attribute modifiers are above.
+// – .12, .20). Their attribute modifiers are above.
 
 inline constexpr std::size_t kLftBlockSize = 64;
 inline constexpr std::size_t kRftBlockSize = 16;
@@ -88,6 +93,7 @@ inline constexpr std::size_t kMftBlockSize = 32;
 inline constexpr std::size_t kPKeyBlockSize = 32;
 inline constexpr std::size_t kVlArbBlockSize = 32;
 inline constexpr std::size_t kGuidBlockSize = 8;
+inline constexpr std::size_t kPortStateBlockSize = 128;
 
 /// LinearForwardingTable; modifier = block number, entry i routes LID block * 64 + i. 255: no
 /// route.
@@ -127,6 +133,11 @@ struct VlArbEntry {
 /// 32-63) | out port.
 using VlArbBlock = std::array<VlArbEntry, kVlArbBlockSize>;
 
+/// SwitchPortStateTable (IBA 14.2.5.20), which can only be read: PortState of 128 ports of a
+/// switch, port 0 among them; modifier = block number. Offered where CapabilityMask2 of port 0 has
+/// kIsSwitchPortStateTableSupported. Ports that the switch does not have read as 0.
+using PortStateBlock = std::array<PortState, kPortStateBlockSize>;
+
 /// GUIDInfo; modifier = block number.
 using GuidBlock = std::array<Guid, kGuidBlockSize>;
 
@@ -153,6 +164,10 @@ void encode_sl_to_vl(const SlToVl& map, std::span<std::byte, kSmpDataSize> data)
 Result<VlArbBlock> decode_vl_arb_block(std::span<const std::byte> data);
 void encode_vl_arb_block(const VlArbBlock& block, std::span<std::byte, kSmpDataSize> data);
 [[nodiscard]] std::string print_vl_arb_block(const VlArbBlock& block);
+
+Result<PortStateBlock> decode_port_state_block(std::span<const std::byte> data);
+void encode_port_state_block(const PortStateBlock& block, std::span<std::byte, kSmpDataSize> data);
+[[nodiscard]] std::string print_port_state_block(const PortStateBlock& block);
 
 Result<GuidBlock> decode_guid_block(std::span<const std::byte> data);
 void encode_guid_block(const GuidBlock& block, std::span<std::byte, kSmpDataSize> data);

@@ -143,7 +143,7 @@ void DeferredWork::reread_ports() {
         const PortIdx port = ports[at++];
         reread_->send({.route = SmpRoute::directed(path_to(now_->sweep, port)),
                        .attribute = AttributeId::PortInfo,
-                       .modifier = now_->fabric().number_of(port).value(),
+                       .modifier = port_info_modifier(now_->fabric(), port),
                        .m_key = m_key_},
                       [info, port](const Result<SmpReply>& reply) {
                         if (!reply || reply->status != 0) return;  // the next sweep sees to it
@@ -216,7 +216,7 @@ void MKeyLeaseRefresher::ask_all() {
           if (!asked) continue;
           round_->send({.route = SmpRoute::directed(path_to(now->sweep, port)),
                         .attribute = AttributeId::PortInfo,
-                        .modifier = fabric.number_of(port).value(),
+                        .modifier = port_info_modifier(fabric, port),
                         .m_key = m_key_},
                        [](const Result<SmpReply>&) {});
           return true;

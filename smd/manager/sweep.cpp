@@ -127,6 +127,7 @@ void Sweep::discover_partially(std::vector<Guid> switches) {
 
 DiscoveryOptions Sweep::discovery_options(unsigned next_lid) {
   DiscoveryOptions options{.requests = settings_.strategy.requests, .m_key = settings_.ports.m_key};
+  options.port_state_tables = settings_.port_state_tables;
   if (settings_.strategy.lids_while_sweeping) {
     next_lid_ = next_lid;
     options.set_end_port = [this](Guid guid, const PortInfo& now) { return with_lid(guid, now); };

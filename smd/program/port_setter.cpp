@@ -218,7 +218,7 @@ void PortSetter::send(const PortSet& set) {
       (set.wanted.capability_mask & port_cap::kIsClientReregistrationSupported) != 0;
   SmpRequest request{.method = Method::Set,
                      .attribute = AttributeId::PortInfo,
-                     .modifier = fabric.number_of(set.port).value()};
+                     .modifier = port_info_modifier(fabric, set.port)};
   encode_port_info(body, request.data);
   if (set.by_lid) {
     const NodeIdx node = fabric.node_of[set.port];
@@ -253,7 +253,7 @@ void PortSetter::on_answer(const PortSet& set, const Result<SmpReply>& reply) {
 void PortSetter::read_again(const PortSet& set, std::string why) {
   batch_.ask({.route = SmpRoute::directed(path_to(*run_.input.report, set.port)),
               .attribute = AttributeId::PortInfo,
-              .modifier = run_.fabric().number_of(set.port).value()},
+              .modifier = port_info_modifier(run_.fabric(), set.port)},
              [this, set, why = std::move(why)](const Result<SmpReply>& reply) {
                const auto now = accepted(reply) ? decode_port_info(reply->data)
                                                 : Result<PortInfo>(fail(Errc::Timeout, ""));

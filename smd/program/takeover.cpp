@@ -32,7 +32,7 @@ void MKeyTakeover::take(PortIdx port) {
   SmpRequest request{.route = SmpRoute::directed(path_to(*found_, port)),
                      .method = Method::Set,
                      .attribute = AttributeId::PortInfo,
-                     .modifier = found_->fabric->number_of(port).value(),
+                     .modifier = port_info_modifier(*found_->fabric, port),
                      .m_key = now.m_key};
   encode_port_info(set_body(wanted, PortState::NoChange), request.data);
   pump_.send(request, [this](const Result<SmpReply>& reply) {
@@ -70,7 +70,7 @@ void Reregistration::tell(const SweepReport& found, PortIdx port) {
   SmpRequest request{.route = SmpRoute::directed(path_to(found, port)),
                      .method = Method::Set,
                      .attribute = AttributeId::PortInfo,
-                     .modifier = found.fabric->number_of(port).value(),
+                     .modifier = port_info_modifier(*found.fabric, port),
                      .m_key = m_key_};
   encode_port_info(body, request.data);
   // Who does not answer is set again, and then notified, when it does.

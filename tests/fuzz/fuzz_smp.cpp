@@ -61,6 +61,10 @@ void check_data(const Smp& smp) {
     case AttributeId::MulticastForwardingTable:
       check_attribute(data, decode_mft_block, encode_mft_block, print_mft_block);
       break;
+    case AttributeId::SwitchPortStateTable:
+      check_attribute(
+          data, decode_port_state_block, encode_port_state_block, print_port_state_block);
+      break;
     case AttributeId::SmInfo:
       check_attribute(data, decode_sm_info, encode_sm_info, print_sm_info);
       break;

@@ -11,6 +11,7 @@
 #include "smd/base/rng.h"
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"
+#include "smd/ib/rates.h"
 #include "smd/report/sa_query.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_finder.h"
@@ -395,6 +396,43 @@ TEST(Administration, SmctlAsksByFieldName) {
             "lid: '65536' is no number of 16 bits");
   EXPECT_NE(refused({{"record", "PR"}, {"where", {{"dgid", "fe80::1"}}}}).find("0x0500"),
             std::string::npos);
+}
+
+/// Agents show the speed of such a link to who asks with bit 31 of PortInfo's modifier, and to
+/// nobody else.
+TEST(Administration, PathsSayTheRateOfNdrLinks) {
+  using Json = nlohmann::json;
+  for (const auto& [name, speed] :
+       {std::pair{"NDR", LinkSpeed::Ndr}, std::pair{"XDR", LinkSpeed::Xdr}}) {
+    Managed managed(fmt::format("fat-tree:k=4,levels=2,speed={}", name));
+    ASSERT_TRUE(managed.start());
+    const auto expect_rates = [&](const char* when) {
+      const ActiveSubnet& now = *managed.manager.in_force();
+      for (const PortIdx port : now.fabric().peer.indices()) {
+        if (now.fabric().peer[port] == kNone<PortIdx>) continue;
+        EXPECT_EQ(link_speed(now.fabric(), port), speed) << when;
+      }
+      const Json path =
+          answer_sa_command(
+              managed.administration.server(),
+              {{"record", "PR"},
+               {"where", {{"slid", "1"}, {"dlid", fmt::format("{}", now.lids->top)}}}})
+              .value();
+      ASSERT_EQ(path.at("count"), 1) << when;
+      EXPECT_EQ(path.at("records").at(0).at("rate"), rate_code(LinkWidth::X4, speed)) << when;
+    };
+    expect_rates("at first");
+    for (const bool up : {false, true}) {
+      managed.fabric.set_link(managed.node("sw-0-1"), PortNum{3}, up);
+      managed.run_for(2s);
+      ASSERT_TRUE(managed.settle());
+      expect_rates(up ? "with the cable again" : "without a cable");
+    }
+    managed.manager.request_sweep("test");
+    managed.run_for(2s);
+    ASSERT_TRUE(managed.settle());
+    expect_rates("after a sweep");
+  }
 }
 
 /// What is printed of a field is what is read into it, and nothing beside it changes.

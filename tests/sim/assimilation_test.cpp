@@ -106,8 +106,9 @@ TEST(Certified, ACableDownAsksOnlyItsTwoSwitches) {
   EXPECT_TRUE(cycle.partial) << cycle.full_why;
   EXPECT_EQ(cycle.transition.kind, TransitionKind::Certified) << cycle.transition.why;
   EXPECT_TRUE(cycle.transition.certified);
-  // The manager's own port; of two switches SwitchInfo, read, cleared and read again, and 8 ports.
-  EXPECT_EQ(cycle.discovery.smps, 1 + 2u * (3 + 8));
+  // The manager's own port; of two switches NodeInfo, SwitchInfo, read and cleared, the states of
+  // all ports, and the port that changed.
+  EXPECT_EQ(cycle.discovery.smps, 1 + 2u * (3 + 1 + 1));
   EXPECT_EQ(cycle.configure.smps + cycle.activate.smps, 0u);
   EXPECT_EQ(cycle.tables.smps, cycle.blocks_written);
   EXPECT_EQ(watch.never_allowed(), "");
@@ -128,9 +129,9 @@ TEST(Certified, AHostThatReturnsTouchesItsPortsAndNoRoutes) {
   EXPECT_TRUE(sum.partial) << sum.full_why;
   EXPECT_TRUE(sum.up());
   EXPECT_EQ(find_broken_route(subnet), "");
-  // The manager's own port; its switch's SwitchInfo, read, cleared and read again, and 8 ports;
-  // NodeInfo and PortInfo of the host.
-  EXPECT_EQ(sum.discovery.smps, 1u + 3 + 8 + 2);
+  // The manager's own port; its switch's NodeInfo, SwitchInfo, read and cleared, the states of all
+  // ports, and the port that changed; NodeInfo and PortInfo of the host.
+  EXPECT_EQ(sum.discovery.smps, 1u + 3 + 1 + 1 + 2);
 }
 
 TEST(Certified, AFlapBetweenTwoLooksIsTakenIn) {

@@ -124,8 +124,9 @@ TEST_F(ManagerMemory, ACableThatWentWhileItWasLookedAtIsLookedAtAgain) {
       const auto info = decode_node_info(smp.data);
       met = met || (info && info->node_guid == leaf);
     }
-    const bool is_end = (smp.hop_count == 2 && smp.attribute_modifier == 2) ||
-                        (smp.hop_count > 2 && smp.attribute_modifier == cable.peer_port.value());
+    const PortNum number = decode_port_info_modifier(smp.attribute_modifier).port;
+    const bool is_end = (smp.hop_count == 2 && number == PortNum{2}) ||
+                        (smp.hop_count > 2 && number == cable.peer_port);
     if (auto info = decode_port_info(smp.data);
         met && !over && is_end && info && is_about(smp, AttributeId::PortInfo)) {
       info->port_state = static_cast<std::uint8_t>(PortState::Down);

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim-backend/management/smp_tap.h"
+#include "smd/mad/tables.h"
 #include "tests/sim/partial_ring.h"
+#include "tests/support/cables.h"
 
 namespace smd::test {
 namespace {
@@ -29,15 +32,102 @@ TEST(PartialDiscovery, ASuspectThatSawNothingIsNotRead) {
   EXPECT_TRUE(found.delta.empty());
 }
 
-// S3 loses its shortest way with the cable: S4, which is on the next one, is asked first.
+// S3 loses its shortest way with the cable, and may be dead: S4, which is on the next one, is asked
+// first whether the link from there is up.
 TEST(PartialDiscovery, AFailedCableCostsItsTwoSwitches) {
   Ring lab;
   lab.fabric.set_link(kS2, port(2), false);
   const auto found = lab.look(lab.poll().changed);
-  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch + 2);
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1) + 1);
   EXPECT_EQ(lab.retries, 0u);
   EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
   EXPECT_THAT(found.reread, ElementsAre(Guid{0x2002}, Guid{0x2003}));
+}
+
+TEST(PartialDiscovery, SwitchesWithoutATableOfStatesAreReadPortByPort) {
+  Ring lab(ring(), {.agents = {.port_state_table = false}});
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * kReadEveryPort + 1);
+  EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
+}
+
+TEST(PartialDiscovery, TablesOfStatesAreNotAskedForWhereTheyAreNotWanted) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto changed = lab.poll().changed;
+  const auto before = lab.client.stats().requests();
+  ASSERT_TRUE(lab.partial(changed, {.port_state_tables = false}));
+  EXPECT_EQ(lab.client.stats().requests() - before, 1u + 2 * kReadEveryPort + 1);
+}
+
+// A table that is refused though it is announced, one that is out of date, one whose ports are in
+// another order, and one that is empty: what there is is found all the same, port by port.
+TEST(PartialDiscovery, ATableOfStatesIsNotTrustedBlindly) {
+  using Edit = void (*)(Smp&, PortStateBlock&);
+  const Edit edits[] = {[](Smp& smp, PortStateBlock&) {
+                          smp.status = static_cast<std::uint16_t>(MadStatus::BadMethodAttribute);
+                        },
+                        [](Smp&, PortStateBlock& states) {
+                          for (PortState& state : states) state = PortState::Active;
+                          states[3] = states[5] = states[6] = states[7] = states[8] =
+                              PortState::Down;
+                        },
+                        [](Smp&, PortStateBlock& states) {
+                          for (std::size_t p = 0; p < states.size(); p += 2)
+                            std::swap(states[p], states[p + 1]);
+                        },
+                        [](Smp&, PortStateBlock& states) { states = {}; }};
+  for (const Edit edit : edits) {
+    for (const bool up : {false, true}) {
+      Ring lab;
+      if (up) {
+        lab.fabric.set_link(kS2, port(2), false);
+        lab.adopt(lab.look(lab.poll().changed).sweep);
+      }
+      unsigned edited = 0;
+      lab.transport.on_answer = [&](Smp& smp) {
+        if (!sim::is_about(smp, AttributeId::SwitchPortStateTable)) return true;
+        PortStateBlock states = decode_port_state_block(smp.data).value();
+        edit(smp, states);
+        encode_port_state_block(states, smp.data);
+        ++edited;
+        return true;
+      };
+      lab.fabric.set_link(kS2, port(2), up);
+      const auto found = lab.look(lab.poll().changed);  // compared with a full discovery
+      EXPECT_GE(edited, 2u);
+      EXPECT_EQ(found.delta.ports_down.size(), up ? 0u : 2u);
+      EXPECT_EQ(found.delta.ports_up.size(), up ? 2u : 0u);
+    }
+  }
+}
+
+TEST(PartialDiscovery, ASwitchOfMoreThan127PortsHasTwoBlocksOfStates) {
+  FabricSpec spec = ring();
+  spec.nodes[kS2].ports.resize(201);
+  spec.nodes[kS3].ports.resize(201);
+  connect(spec, kS2, port(200), kS3, port(130));
+  Ring lab(spec);
+  lab.fabric.set_link(kS2, port(200), false);
+  const auto found = lab.look(lab.poll().changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * (read_a_switch(1) + 1));
+  EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS2, 200), at(lab, kS3, 130)));
+}
+
+// Whatever the radix, and whichever cable.
+TEST(PartialDiscovery, ALostCableIsLearnedInAFewSmps) {
+  for (const char* text : {"fat-tree:k=4,levels=2", "fat-tree:k=16,levels=2", "torus:dims=4.4"}) {
+    const FabricSpec spec = sim::load_fabric(text).value();
+    Ring lab(spec);
+    for (const test::Cable& cable : cables_between_switches(spec)) {
+      lab.fabric.set_link(cable.node, cable.port, false);
+      lab.look(lab.poll().changed);
+      EXPECT_LE(lab.requests, 12u) << text;
+      lab.fabric.set_link(cable.node, cable.port, true);
+      lab.adopt(lab.full());
+    }
+  }
 }
 
 TEST(PartialDiscovery, ACableThatComesUpIsAskedFromOneEnd) {
@@ -46,7 +136,7 @@ TEST(PartialDiscovery, ACableThatComesUpIsAskedFromOneEnd) {
   lab.adopt(lab.look(lab.poll().changed).sweep);
   lab.fabric.set_link(kS2, port(2), true);
   const auto found = lab.look(lab.poll().changed);
-  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch + 1);
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1) + 1);
   EXPECT_THAT(found.delta.ports_up, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
   EXPECT_THAT(found.delta.ports_down, IsEmpty());
 }
@@ -63,7 +153,7 @@ TEST(PartialDiscovery, ADeadSwitchIsNotAskedWhenItsNeighboursReported) {
   Ring lab;
   lab.fabric.set_node(kS3, false);
   const auto found = lab.look(lab.poll().changed);
-  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch);
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1));
   EXPECT_EQ(lab.retries, 0u);
   EXPECT_THAT(found.delta.nodes_gone, UnorderedElementsAre(Guid{0x2003}, Guid{0x1030}));
   EXPECT_EQ(found.delta.ports_down.size(), 6u);
@@ -98,7 +188,7 @@ TEST(PartialDiscovery, ADeadSuspectIsNotAskedEither) {
   Ring lab;
   lab.fabric.set_node(kS3, false);
   lab.look(lab.poll().all());
-  EXPECT_EQ(lab.requests, 1u + 2 * kReadASwitch);
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1));
   EXPECT_EQ(lab.retries, 0u);
 }
 

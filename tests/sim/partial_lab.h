@@ -40,6 +40,9 @@ class RecordingTransport final : public Transport {
   /// Sorted.
   [[nodiscard]] std::vector<std::string> requests() const;
 
+  /// May edit an answer before it is taken; false: it is lost.
+  std::function<bool(Smp&)> on_answer;
+
   /// Called with every request that is sent for the first time, counted from 1.
   std::function<void(std::size_t)> on_request;
 
@@ -59,6 +62,7 @@ struct PartialLabOptions {
   sim::Timing timing = sim::Timing::modern();
   std::uint64_t seed = 1;
   unsigned retries = 3;
+  sim::AgentOptions agents;
 };
 
 class PartialLab : public sim::TimedFabric {

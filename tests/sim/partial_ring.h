@@ -19,8 +19,11 @@ using sim::FabricSpec;
 
 enum : std::uint32_t { kH1, kS1, kS2, kS3, kS4, kH2, kH3, kH4, kH9, kS9 };
 
-inline constexpr unsigned kReadASwitch =
-    3 + 8;  // NodeInfo, SwitchInfo, the bit cleared, eight ports
+/// NodeInfo, SwitchInfo, the bit cleared, SwitchPortStateTable, and the ports that changed.
+constexpr unsigned read_a_switch(unsigned changed) { return 4 + changed; }
+
+/// Without the table: all eight ports.
+inline constexpr unsigned kReadEveryPort = 3 + 8;
 
 inline FabricSpec ring() {
   FabricSpec spec;

@@ -6,6 +6,7 @@
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
+#include "smd/mad/tables.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -271,7 +272,7 @@ TEST(APortOfASwitchThatRefusesPortInfo, IsNoLinkToRouteOver) {
   const PortNum port = port_to(subnet, "sw-1-1", "sw-0-2");
   subnet.tap.on_receive = [&](Smp& smp) {
     if (is_about(smp, AttributeId::PortInfo) && find_destination(subnet, smp) == spine &&
-        smp.attribute_modifier == port.value())
+        decode_port_info_modifier(smp.attribute_modifier).port == port)
       smp.status = 0x1c;
     return true;
   };
@@ -322,7 +323,8 @@ TEST(APortOfAnAdapterThatSaysNothing, CostsThatPortAlone) {
     const std::uint32_t mute = subnet.node(host);
     subnet.tap.on_send = [&](const Smp& smp) {
       return find_destination(subnet, smp) != mute || smp.hop_count < 2 ||
-             !is_about(smp, AttributeId::PortInfo) || smp.attribute_modifier != 2;
+             !is_about(smp, AttributeId::PortInfo) ||
+             decode_port_info_modifier(smp.attribute_modifier).port != PortNum{2};
     };
     ASSERT_TRUE(subnet.start());
     EXPECT_FALSE(subnet.manager.last_cycle()->error);

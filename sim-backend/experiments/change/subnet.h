@@ -26,7 +26,8 @@ struct SubnetOptions {
   Preset preset = kPresets[0];
   std::string engine = "fera-flood";  // the one whose routes are printed
   std::uint64_t seed = 1;
-  AgentOptions agents;
+  /// Of an age in which there were none of these.
+  AgentOptions agents{.extended_speeds = ExtendedSpeeds::Unannounced, .port_state_table = false};
 };
 
 struct DiscoveryCost {

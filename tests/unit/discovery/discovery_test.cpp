@@ -6,8 +6,10 @@
 #include <set>
 
 #include "sim-backend/management/sim_transport.h"
+#include "sim-backend/management/smp_tap.h"
 #include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
+#include "smd/mad/tables.h"
 
 namespace smd {
 namespace {
@@ -15,6 +17,7 @@ namespace {
 using sim::add_node;
 using sim::connect;
 using sim::FabricSpec;
+using sim::is_about;
 
 PortNum port(unsigned number) { return PortNum{static_cast<std::uint8_t>(number)}; }
 
@@ -26,7 +29,8 @@ struct Lab : sim::TimedFabric {
                RequestSet requests = RequestSet::Fewest)
       : TimedFabric(std::move(spec), sim::Timing::modern(), seed),
         transport(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
-        client(runtime, transport, config(faults)),
+        tap(transport),
+        client(runtime, tap, config(faults)),
         discovery(client, {.requests = requests}, Epoch{1}) {
     fabric.set_wire_faults(faults);
   }
@@ -44,6 +48,7 @@ struct Lab : sim::TimedFabric {
   }
 
   sim::SimTransport transport;
+  sim::SmpTap tap;
   SmpClient client;
   Discovery discovery;
   std::optional<Result<SweepReport>> result;
@@ -333,6 +338,118 @@ TEST(Discovery, NumberingDependsOnTheCablingAlone) {
     EXPECT_EQ(found->fabric->node_guid, expected->fabric->node_guid);
     EXPECT_EQ(found->fabric->peer, expected->fabric->peer);
   }
+}
+
+// Extended speeds, which devices show to who asks with bit 31 of PortInfo's modifier.
+
+/// Two switches with a cable between them and three hosts; H1 is the manager's. Hosts are of one
+/// kind of device, switches of another.
+FabricSpec two_kinds(LinkSpeed speed) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+  connect(spec, 1, port(2), s2, port(1));
+  for (unsigned h = 0; h < 2; ++h) {
+    const auto host = add_node(spec, NodeType::Ca, fmt::format("H{}", h + 2), Guid{0x1010 + h}, 1);
+    connect(spec, host, port(1), s2, port(2 + h));
+  }
+  for (sim::NodeSpec& node : spec.nodes) {
+    node.device_id = node.type == NodeType::Switch ? 0xd2f2 : 0x1021;
+    for (sim::PortSpec& each : node.ports) each.speed = speed;
+  }
+  return spec;
+}
+
+void expect_speed(const Fabric& fabric, LinkSpeed speed) {
+  std::size_t ends = 0;
+  for (const PortIdx end : fabric.peer.indices()) {
+    if (fabric.peer[end] == kNone<PortIdx>) continue;
+    ++ends;
+    EXPECT_EQ(link_speed(fabric, end), speed) << print_port(fabric, end);
+  }
+  EXPECT_EQ(ends, 8u);
+}
+
+bool has_bit31(const Smp& smp) {
+  return decode_port_info_modifier(smp.attribute_modifier).extended_speeds;
+}
+
+TEST(ExtendedSpeeds, AreAskedForOnceForEachKindOfDevice) {
+  for (const RequestSet requests : {RequestSet::Fewest, RequestSet::Thesis}) {
+    Lab plain(two_kinds(LinkSpeed::Qdr), {}, 1, requests);
+    plain.tap.on_send = [](const Smp& smp) {
+      EXPECT_FALSE(is_about(smp, AttributeId::PortInfo) && has_bit31(smp));
+      return true;
+    };
+    ASSERT_TRUE(plain.run());
+    expect_speed(*(*plain.result)->fabric, LinkSpeed::Qdr);
+    for (const LinkSpeed speed : {LinkSpeed::Edr, LinkSpeed::Ndr, LinkSpeed::Xdr}) {
+      Lab lab(two_kinds(speed), {}, 1, requests);
+      ASSERT_TRUE(lab.run());
+      expect_speed(*(*lab.result)->fabric, speed);
+      const auto more = lab.client.stats().sent - plain.client.stats().sent;
+      // The requests of the thesis go to all ports of the first switch at once.
+      EXPECT_EQ(more, requests == RequestSet::Fewest ? 2u : 1u + 9u);
+    }
+  }
+}
+
+TEST(ExtendedSpeeds, AnAgentThatShowsThemToEverybodyIsNoOther) {
+  sim::SimRuntime runtime;
+  sim::SimFabric fabric(runtime,
+                        two_kinds(LinkSpeed::Ndr),
+                        sim::Timing::modern(),
+                        1,
+                        {.extended_speeds = sim::ExtendedSpeeds::Always});
+  sim::SimTransport transport(fabric, 0, port(1));
+  SmpClient client(runtime, transport, {});
+  std::optional<Result<SweepReport>> found;
+  Discovery discovery(client, {}, Epoch{1});
+  discovery.start([&](Result<SweepReport> report) { found = std::move(report); });
+  runtime.run_until(runtime.now() + Duration(std::chrono::minutes(1)));
+  ASSERT_TRUE(found && *found);
+  expect_speed(*(*found)->fabric, LinkSpeed::Ndr);
+}
+
+// H2 is of the same kind as H1, with older firmware: it announces nothing, and takes bit 31 for a
+// fault.
+TEST(ExtendedSpeeds, WhoHasNotAnnouncedThemMayRefuseToBeAsked) {
+  Lab lab(two_kinds(LinkSpeed::Ndr));
+  unsigned refused = 0;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.hop_count != 3 || smp.initial_path[3] != 2 || !is_about(smp, AttributeId::PortInfo))
+      return true;
+    if (has_bit31(smp)) {
+      smp.status = static_cast<std::uint16_t>(MadStatus::BadField);
+      ++refused;
+    }
+    PortInfo info = decode_port_info(smp.data).value();
+    info.capability_mask &= ~port_cap::kIsExtendedSpeedsSupported;
+    encode_port_info(info, smp.data);
+    return true;
+  };
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(refused, 1u);
+  EXPECT_TRUE(found->silent.empty());
+  const Fabric& fabric = *found->fabric;
+  ASSERT_EQ(fabric.node_count(), 5u);
+  const PortIdx old = fabric.port_of(node_of(fabric, 0x1010), port(1));
+  EXPECT_EQ(link_speed(fabric, old), LinkSpeed::Qdr);
+  EXPECT_EQ(link_speed(fabric, fabric.peer[old]), LinkSpeed::Ndr);
+}
+
+TEST(ExtendedSpeeds, APort0ThatAnswersLateIsMadeUpFor) {
+  Lab lab(two_kinds(LinkSpeed::Ndr));
+  bool lost = false;
+  lab.tap.on_receive = [&](Smp& smp) {
+    const bool hit =
+        smp.hop_count == 1 && is_about(smp, AttributeId::PortInfo) && smp.attribute_modifier == 0;
+    return !hit || std::exchange(lost, true);
+  };
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(lost);
+  expect_speed(*found->fabric, LinkSpeed::Ndr);
 }
 
 TEST(Discovery, DestroyedWhileItRunsItSaysNothing) {

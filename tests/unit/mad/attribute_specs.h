@@ -31,6 +31,7 @@ Attribute<MftBlock> mft_block();
 Attribute<PKeyBlock> p_key_block();
 Attribute<SlToVl> sl_to_vl();
 Attribute<VlArbBlock> vl_arb_block();
+Attribute<PortStateBlock> port_state_block();
 Attribute<GuidBlock> guid_block();
 Attribute<cc::ClassPortInfo> cc_class_port_info();
 Attribute<cc::CongestionInfo> congestion_info();
@@ -63,6 +64,7 @@ void for_each_attribute(Use use) {
   use(p_key_block());
   use(sl_to_vl());
   use(vl_arb_block());
+  use(port_state_block());
   use(guid_block());
   use(cc_class_port_info());
   use(congestion_info());

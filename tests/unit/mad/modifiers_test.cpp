@@ -15,6 +15,12 @@ TEST(PortInfoModifier, HoldsThePortAndThatExtendedSpeedsAreKnown) {
             (PortInfoModifier{.port = PortNum{3}, .extended_speeds = true}));
 }
 
+TEST(PortInfoModifier, TellsOnlyWhoAnnouncesExtendedSpeeds) {
+  EXPECT_EQ(port_info_modifier(PortNum{3}, 0), 3u);
+  EXPECT_EQ(port_info_modifier(PortNum{3}, 1u << 14), 0x80000003u);
+  EXPECT_EQ(port_info_modifier(PortNum{3}, ~(1u << 14)), 3u);
+}
+
 TEST(SlToVlModifier, HoldsBothPortsAndTheWildcards) {
   EXPECT_EQ(encode_modifier(SlToVlModifier{.in = PortNum{3}, .out = PortNum{9}}), 0x0309u);
   EXPECT_EQ(encode_modifier(SlToVlModifier{.out = PortNum{9}, .all_in = true}), 0x20009u);

@@ -1,4 +1,4 @@
-// Table attributes (IBA 14.2.5.5, .7 – .12).
+// Table attributes (IBA 14.2.5.5, .7 – .12, .20).
 #include <string>
 
 #include "tests/unit/mad/attribute_specs.h"
@@ -97,6 +97,15 @@ Attribute<SlToVl> sl_to_vl() {
                        decode_sl_to_vl,
                        encode_sl_to_vl,
                        print_sl_to_vl);
+}
+
+Attribute<PortStateBlock> port_state_block() {
+  return table<PortStateBlock>("SwitchPortStateTable",
+                               64,
+                               entries<PortStateBlock>(4),
+                               decode_port_state_block,
+                               encode_port_state_block,
+                               print_port_state_block);
 }
 
 Attribute<VlArbBlock> vl_arb_block() {

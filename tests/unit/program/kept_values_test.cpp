@@ -20,7 +20,7 @@ struct Forgetful : testing::Test {
     lab.tap.on_receive = [edit](Smp& smp) {
       if (smp.attribute_id != kPortInfo) return true;
       auto info = decode_port_info(smp.data);
-      edit(*info, smp.attribute_modifier);
+      edit(*info, smp.attribute_modifier & 0xff);
       encode_port_info(*info, smp.data);
       return true;
     };

@@ -140,7 +140,7 @@ TEST_F(Ports, ThatAreStillTrainingAreWaitedFor) {
 
 TEST_F(Ports, ThatNeverTrainAreAFaultAndNotWaitedForForever) {
   lab.tap.on_receive = [&](Smp& smp) {
-    if (smp.attribute_id != kPortInfo || smp.attribute_modifier == 0) return true;
+    if (smp.attribute_id != kPortInfo || (smp.attribute_modifier & 0xff) == 0) return true;
     auto info = decode_port_info(smp.data);
     info->port_state = static_cast<std::uint8_t>(PortState::Down);
     encode_port_info(*info, smp.data);

@@ -1,6 +1,9 @@
 // The port state machine, PortStateChange, and the fields of PortInfo that negotiate a link.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "smd/mad/tables.h"
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
@@ -188,13 +191,16 @@ TEST_P(LinkModes, ReadBackAsDrawn) {
   const Mode mode = GetParam();
   Rig rig(line(mode.width, mode.speed));
   const auto check = [&](Hops path, unsigned port) {
-    const auto answer = rig.ask(get(path, AttributeId::PortInfo, port));
-    ASSERT_TRUE(answer.has_value());
-    const PortInfo info = decode_port_info(answer->data).value();
-    EXPECT_EQ(active_width(info), mode.width);
-    // FDR10 is not in PortInfo.
-    const LinkSpeed seen = mode.speed == LinkSpeed::Fdr10 ? LinkSpeed::Qdr : mode.speed;
-    EXPECT_EQ(active_speed(info), seen);
+    for (const bool extended : {true, false}) {
+      const PortInfoModifier asked{.port = port_num(port), .extended_speeds = extended};
+      const auto answer = rig.ask(get(path, AttributeId::PortInfo, encode_modifier(asked)));
+      ASSERT_TRUE(answer.has_value());
+      const PortInfo info = decode_port_info(answer->data).value();
+      EXPECT_EQ(active_width(info), mode.width);
+      // FDR10 is not in PortInfo, and who does not ask for extended speeds is shown none.
+      const bool is_plain = mode.speed == LinkSpeed::Fdr10 || !extended;
+      EXPECT_EQ(active_speed(info), is_plain ? std::min(mode.speed, LinkSpeed::Qdr) : mode.speed);
+    }
   };
   check({}, 1);
   check({1}, 2);
