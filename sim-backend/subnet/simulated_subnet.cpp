@@ -5,7 +5,7 @@
 namespace smd::sim {
 
 Settings default_settings() {
-  Settings out = make_settings(Config{});
+  Settings out = make_settings(Config{.transport = {.kind = TransportKind::Sim}});
   out.engine_fallback = false;
   return out;
 }

@@ -54,7 +54,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     failures.push_back(std::move(*failure));
   }
 
-  Settings settings = make_settings(config);
+  Config simulated = config;
+  simulated.transport.kind = TransportKind::Sim;
+  Settings settings = make_settings(simulated);
   settings.engine_fallback = false;  // an architect asks about this engine, not about another
   const bool watched = is_watched(*spec, options) && !failures.empty();
   DryRunWorld world(std::move(*spec), *timing, settings, options);

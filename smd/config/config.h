@@ -85,13 +85,16 @@ struct SmConfig {
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };
 
+/// Which fabrics are asked for SwitchPortStateTable: no adapter has been tried yet.
+enum class PortStateTables : std::uint8_t { Simulated, Never, Always };
+
 struct SweepConfig {
   unsigned interval_s = 10;  // 0: only on traps and commands
   unsigned factor = 0;       // not 0: goes before interval_s
   unsigned debounce_ms = 3;
   unsigned debounce_max_ms = 200;
   unsigned relief_s = 10;  // 0: never
-  bool port_state_tables = true;
+  PortStateTables port_state_tables = PortStateTables::Simulated;
 
   friend bool operator==(const SweepConfig&, const SweepConfig&) = default;
 };

@@ -209,9 +209,10 @@ Options sweep_options() {
       sweep("relief_s", &T::relief_s, number(0, 86400, "seconds"))
           .means("Time at rest after a change before routes move off channels that it left fuller "
                  "than they need be; 0 is never"),
-      sweep("port_state_tables", &T::port_state_tables, choice({"no", "yes"}))
+      sweep("port_state_tables", &T::port_state_tables, choice({"simulated", "no", "yes"}))
           .means("Whether switches that report a change are asked for SwitchPortStateTable, where "
-                 "they offer it, and for the PortInfo of changed ports alone; else of every port"),
+                 "they offer it, and for the PortInfo of changed ports alone; else of every port. "
+                 "Not tried on hardware: by itself on the built-in simulated fabric alone"),
   };
 }
 

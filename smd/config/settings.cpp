@@ -121,7 +121,9 @@ Settings make_settings(const Config& config) {
                     std::chrono::microseconds(config.sm.drain_us));
   out.strategy.planner.unproved = config.sm.unproved;
   out.strategy.planner.max_steps = config.sm.plan_budget_ms * kPlanStepsPerMs;
-  out.port_state_tables = config.sweep.port_state_tables;
+  out.port_state_tables = config.sweep.port_state_tables == PortStateTables::Always ||
+                          (config.sweep.port_state_tables == PortStateTables::Simulated &&
+                           config.transport.kind == TransportKind::Sim);
   out.sweep_interval = std::chrono::seconds(config.sweep.interval_s);
   out.sweep_factor = config.sweep.factor;
   out.debounce = std::chrono::milliseconds(config.sweep.debounce_ms);
