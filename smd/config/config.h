@@ -140,6 +140,7 @@ struct QosConfig : QosTableConfig {
   std::string policy_file;       // "": none; load_config() reads it
   std::optional<QosFile> rules;  // what it says
   Faults remarks;                // on it
+  bool optimized_sl2vl = false;
 
   friend bool operator==(const QosConfig&, const QosConfig&) = default;
 };

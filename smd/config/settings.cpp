@@ -119,6 +119,7 @@ Settings make_settings(const Config& config) {
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),
                     std::chrono::microseconds(config.sm.drain_us));
+  out.strategy.writing.optimized_sl_to_vl = config.qos.optimized_sl2vl;
   out.strategy.planner.unproved = config.sm.unproved;
   out.strategy.planner.max_steps = config.sm.plan_budget_ms * kPlanStepsPerMs;
   out.port_state_tables = config.sweep.port_state_tables == PortStateTables::Always ||

@@ -1,6 +1,7 @@
 #include "smd/program/sl2vl_writer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "smd/routing/sl_to_vl.h"
@@ -86,11 +87,12 @@ void SlToVlWriter::write(Done done) {
   std::vector<Turn> turns;
   for_each_unsettled([&](const Turn& turn) { turns.push_back(turn); });
   if (turns.empty()) return done({});
-  spread_over_agents(turns, [](const Turn& turn) { return turn.sw; });
-  batch_.each<Turn>(
+  std::vector<RowSet> sets = gather(turns);
+  spread_over_agents(sets, [](const RowSet& set) { return set.turn.sw; });
+  batch_.each<RowSet>(
       run_.report.turns,
-      std::move(turns),
-      [this](const Turn& turn) { send(turn); },
+      std::move(sets),
+      [this](const RowSet& set) { set.all_in || set.all_out ? send_all(set) : send(set.turn); },
       [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
 }
 
@@ -101,6 +103,81 @@ std::string SlToVlWriter::find_unwanted() const {
     if (found.empty()) found = fmt::format("{} at {}", name_of(turn), run_.guid_of(turn.sw));
   });
   return found;
+}
+
+/// Turns of one switch stand together.
+std::vector<SlToVlWriter::RowSet> SlToVlWriter::gather(const std::vector<Turn>& turns) const {
+  std::vector<RowSet> out;
+  for (std::size_t at = 0; at < turns.size();) {
+    const SwitchIdx sw = turns[at].sw;
+    std::vector<Turn> here;
+    while (at < turns.size() && turns[at].sw == sw) here.push_back(turns[at++]);
+    const bool offered = (run_.fabric().switch_info[sw].optimized_sl_to_vl & 1) != 0;
+    if (run_.input.writing.optimized_sl_to_vl && offered) {
+      take_out(here, {.turn = here.front(), .all_in = true, .all_out = true}, out);
+      for (const Turn& turn : std::vector<Turn>(here))
+        take_out(here, {.turn = turn, .all_in = true}, out);
+      for (const Turn& turn : std::vector<Turn>(here))
+        take_out(here, {.turn = turn, .all_out = true}, out);
+    }
+    for (const Turn& turn : here) out.push_back({.turn = turn});
+  }
+  return out;
+}
+
+/// Those that the pattern writes, if they are two or more and it may write all that it does.
+void SlToVlWriter::take_out(std::vector<Turn>& turns,
+                            const RowSet& pattern,
+                            std::vector<RowSet>& out) const {
+  const auto is_written = [&](const Turn& turn) { return pattern.writes(turn.in, turn.out); };
+  if (std::ranges::count_if(turns, is_written) < 2 || !are_alike(pattern)) return;
+  RowSet set = pattern;
+  std::ranges::copy_if(turns, std::back_inserter(set.unsettled), is_written);
+  std::erase_if(turns, is_written);
+  out.push_back(std::move(set));
+}
+
+bool SlToVlWriter::are_alike(const RowSet& set) const {
+  const SwitchIdx sw = set.turn.sw;
+  bool alike = true;
+  for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
+    if (!alike || !set.writes(in, out)) return;
+    const TurnMemory::Entry* known = run_.state.turns.find(run_.guid_of(sw), in, out);
+    const bool blocked = known != nullptr && known->held == Held::Blocked;
+    alike = !blocked && wanted({sw, in, out}) == wanted(set.turn);
+  });
+  return alike;
+}
+
+void SlToVlWriter::send_all(const RowSet& set) {
+  const Guid guid = run_.guid_of(set.turn.sw);
+  const unsigned ports = run_.fabric().num_ports(run_.node_of(set.turn.sw));
+  for (unsigned i = 0; i <= ports; ++i) {
+    for (unsigned o = 0; o <= ports; ++o) {
+      const PortNum in{static_cast<std::uint8_t>(i)}, out{static_cast<std::uint8_t>(o)};
+      if (set.writes(in, out)) run_.state.sl_to_vl.forget_entry(guid, in, out);
+    }
+  }
+  SmpData data{};
+  encode_sl_to_vl(wanted(set.turn), data);
+  SmpRequest request = sl_to_vl_smp(*run_.input.report, set.turn, Method::Set, data);
+  request.modifier = encode_modifier(SlToVlModifier{.in = set.all_in ? PortNum{0} : set.turn.in,
+                                                    .out = set.all_out ? PortNum{0} : set.turn.out,
+                                                    .all_in = set.all_in,
+                                                    .all_out = set.all_out});
+  batch_.ask(request, [this, set, guid](const Result<SmpReply>& reply) {
+    const auto now =
+        accepted(reply) ? decode_sl_to_vl(reply->data) : Result<SlToVl>(fail(Errc::Timeout, ""));
+    if (now && *now == wanted(set.turn)) {
+      for_each_turn(run_.fabric(), set.turn.sw, [&](PortNum in, PortNum out) {
+        if (set.writes(in, out)) run_.state.sl_to_vl.confirm(guid, in, out, *now);
+      });
+      run_.report.sl_to_vl_written += set.unsettled.size();
+      return;
+    }
+    for (const Turn& turn : set.unsettled)
+      reply ? send(turn) : read_again(turn, describe_failure(reply));
+  });
 }
 
 void SlToVlWriter::send(const Turn& turn) {

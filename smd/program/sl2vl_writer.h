@@ -60,6 +60,11 @@ class SlToVlReader {
 //
 // Sent is not confirmed, as with forwarding blocks: a Set that was refused, lost or kept otherwise
 // is looked after once.
+//
+// Where the switch offers OptimizedSLtoVLMappingProgramming and the site wants it, one Set writes
+// the entries of all inputs to an output, of all outputs from an input, or of the whole switch (IBA
+// 14.2.5.8), if all of them are to be the same and none is blocked. Its answer cannot tell one
+// entry from another; a switch that refuses it gets each entry by itself.
 
 class SlToVlWriter {
  public:
@@ -79,6 +84,23 @@ class SlToVlWriter {
   template <class Visit>
   void for_each_unsettled(Visit&& visit) const;
   [[nodiscard]] const SlToVl& wanted(const Turn& turn) const;
+
+  /// What one Set writes: one entry, or several at once.
+  struct RowSet {
+    Turn turn;
+    bool all_in = false;
+    bool all_out = false;
+    std::vector<Turn> unsettled{};  // of those that it writes
+
+    [[nodiscard]] bool writes(PortNum in, PortNum out) const {
+      return (all_in || in == turn.in) && (all_out || out == turn.out);
+    }
+  };
+
+  [[nodiscard]] std::vector<RowSet> gather(const std::vector<Turn>& turns) const;
+  [[nodiscard]] bool are_alike(const RowSet& set) const;
+  void take_out(std::vector<Turn>& turns, const RowSet& pattern, std::vector<RowSet>& out) const;
+  void send_all(const RowSet& set);
   void send(const Turn& turn);
   void read_again(const Turn& turn, std::string why);
   bool confirm(const Turn& turn, const Result<SmpReply>& reply);

@@ -28,6 +28,9 @@ struct WritingOptions {
   /// What an entry was is read before it is blocked, where nobody knows it.
   bool reads_before_blocking = true;
 
+  /// SL-to-VL entries of many pairs of ports by one Set, where the switch offers it.
+  bool optimized_sl_to_vl = false;
+
   /// The first SwitchInfo clears PortStateChange; else whoever reads the ports afterwards does.
   bool clears_port_state_change = false;
 

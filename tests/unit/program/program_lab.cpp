@@ -9,8 +9,8 @@
 
 namespace smd::test {
 
-ProgramLab::ProgramLab(const std::string& fabric_text, LabOptions options)
-    : TimedFabric(sim::spec_of(fabric_text), options.timing, options.seed, options.agents),
+ProgramLab::ProgramLab(sim::FabricSpec spec, LabOptions options)
+    : TimedFabric(std::move(spec), options.timing, options.seed, options.agents),
       port(fabric, fabric.spec().sm_node, fabric.spec().sm_port),
       tap(port),
       client(runtime, tap, options.smp),

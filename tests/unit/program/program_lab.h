@@ -27,7 +27,10 @@ struct LabOptions {
 
 class ProgramLab : public sim::TimedFabric {
  public:
-  explicit ProgramLab(const std::string& fabric_text, LabOptions options = {});
+  explicit ProgramLab(sim::FabricSpec spec, LabOptions options = {});
+
+  explicit ProgramLab(const std::string& fabric_text, LabOptions options = {})
+      : ProgramLab(sim::spec_of(fabric_text), options) {}
 
   /// Full discovery, sticky LIDs, and routes of the engine.
   void discover(const std::string& engine = "updn");

@@ -75,6 +75,86 @@ TEST_F(LaneRows, AreWrittenOnceAndThenOnlyWhereTheyDiffer) {
   EXPECT_EQ(held(turn), modulo_row(2));
 }
 
+/// A switch of 64 ports, every one of them cabled to an adapter.
+sim::FabricSpec star_of_64() {
+  sim::FabricSpec spec;
+  sim::add_node(spec, NodeType::Ca, "H1", Guid{0x1001}, 1);
+  sim::add_node(spec, NodeType::Switch, "S1", Guid{0x2001}, 64);
+  for (unsigned h = 2; h <= 64; ++h)
+    sim::add_node(spec, NodeType::Ca, fmt::format("H{}", h), Guid{0x1000 + h}, 1);
+  for (unsigned h = 1; h <= 64; ++h) {
+    sim::connect(spec, h == 1 ? 0 : h, PortNum{1}, 1, PortNum{static_cast<std::uint8_t>(h)});
+  }
+  return spec;
+}
+
+struct OptimizedRows : testing::TestWithParam<std::uint8_t> {};
+
+// Alike everywhere; alike for each output; alike for each input, port 0 among them.
+TEST_P(OptimizedRows, TakeASetForEachPortAtTheMost) {
+  const bool offered = GetParam() != 0;
+  for (const unsigned shape : {0u, 1u, 2u}) {
+    ProgramLab lab(star_of_64(), {.agents = {.optimized_sl_to_vl = GetParam()}});
+    lab.bring_up();
+    SlToVlMaps rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
+    const SwitchIdx sw{0};
+    std::vector<Turn> turns;
+    for_each_turn(lab.snapshot(), sw, [&](PortNum in, PortNum out) {
+      turns.push_back({sw, in, out});
+    });
+    for (const Turn& turn : turns) {
+      const unsigned by = shape == 1 ? turn.out.value() : turn.in.value();
+      if (shape > 0) rows.set_row(sw, turn.in, turn.out, rows.add_row(modulo_row(1 + by % 7)));
+    }
+    unsigned sets = 0;
+    lab.tap.on_send = [&](const Smp& smp) {
+      if (smp.attribute_id == kRows) ++sets;
+      return true;
+    };
+    ProgramInput input = lab.input();
+    input.sl_to_vl = &rows;
+    input.writing.optimized_sl_to_vl = true;
+    const ProgramReport report = lab.program(input);
+    EXPECT_EQ(report.fault_count, 0u);
+    EXPECT_EQ(report.sl_to_vl_written, turns.size());
+    const std::size_t wide = shape == 0 ? 1 : shape == 1 ? 64 : 65;
+    EXPECT_EQ(sets, offered ? wide : turns.size()) << shape;
+    for (const Turn& turn : turns) {
+      EXPECT_EQ(lab.fabric.sl_to_vl(lab.sim_switch(sw), turn.in, turn.out),
+                rows.row(sw, turn.in, turn.out));
+    }
+    EXPECT_EQ(lab.program(input).sl_to_vl_written, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Switches,
+                         OptimizedRows,
+                         testing::Values(std::uint8_t{0}, std::uint8_t{1}));
+
+TEST(OptimizedRowsInDoubt, AreWrittenOneByOne) {
+  for (const bool refuses : {true, false}) {
+    ProgramLab lab("fat-tree:k=4,levels=2", {.agents = {.optimized_sl_to_vl = 1}});
+    lab.bring_up();
+    const SlToVlMaps rows = build_switch_rows(lab.snapshot(), {}, modulo_row(3));
+    unsigned wide = 0;
+    lab.tap.on_receive = [&](Smp& smp) {
+      if (smp.attribute_id != kRows || smp.attribute_modifier < 0x10000) return true;
+      ++wide;
+      if (refuses) smp.status = static_cast<std::uint16_t>(MadStatus::BadField);
+      if (!refuses) encode_sl_to_vl(modulo_row(5), smp.data);
+      return true;
+    };
+    ProgramInput input = lab.input();
+    input.sl_to_vl = &rows;
+    input.writing.optimized_sl_to_vl = true;
+    const ProgramReport report = lab.program(input);
+    EXPECT_EQ(wide, lab.snapshot().switch_count());
+    EXPECT_EQ(report.fault_count, 0u);
+    EXPECT_GT(report.sl_to_vl_written, wide);
+    EXPECT_EQ(lab.program(input).sl_to_vl_written, 0u);
+  }
+}
+
 TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
   run();
   want(turn, 2);
