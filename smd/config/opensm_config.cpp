@@ -552,6 +552,8 @@ class Importer : private OpensmReading {
   // QoS.
 
   void carry_qos() {
+    if (is_true("use_optimized_slvl"))
+      carry("use_optimized_slvl", "qos.optimized_sl2vl", "\"yes\"");
     static constexpr std::string_view kPrefixes[] = {"", "ca_", "sw0_", "swe_", "rtr_"};
     const bool on = is_true("qos");
     if (on && find("qos") != nullptr)

@@ -200,7 +200,7 @@ TEST(OpensmImport, CarriesValuesThatMeanTheSame) {
       "head_of_queue_lifetime 0x11\nleaf_head_of_queue_lifetime 0xf\nsubnet_timeout 17\n"
       "local_phy_errors_threshold 7\noverrun_errors_threshold 6\ntransaction_retries 5\n"
       "transaction_timeout 300\npolling_retry_number 6\nguid 0x0002c90300000001\n"
-      "part_enforce out\nallow_both_pkeys TRUE\n"};
+      "part_enforce out\nallow_both_pkeys TRUE\nuse_optimized_slvl TRUE\n"};
   const Config config = site.config();
   EXPECT_EQ(config.sm.m_key, MKey{0x77});
   EXPECT_EQ(config.sm.m_key_lease_s, 60u);
@@ -223,6 +223,7 @@ TEST(OpensmImport, CarriesValuesThatMeanTheSame) {
   EXPECT_EQ(config.transport.port_guid, Guid{0x0002c90300000001});
   EXPECT_EQ(config.partitions.enforcement, PartitionEnforcement::Out);
   EXPECT_TRUE(config.partitions.allow_both);
+  EXPECT_TRUE(config.qos.optimized_sl2vl);
   EXPECT_THAT(site.said_of("sm_priority"),
               ElementsAre("opensm.conf:6: sm_priority 017: carried as sm.priority = 15"));
 }
