@@ -22,7 +22,13 @@ struct ServeOptions {
   std::string timing = "none";
   std::uint64_t seed = 1;
   double drop = 0;
+  std::string extended_speeds = "on-demand";
 };
+
+ExtendedSpeeds speeds_named(const std::string& name) {
+  if (name == "always") return ExtendedSpeeds::Always;
+  return name == "unannounced" ? ExtendedSpeeds::Unannounced : ExtendedSpeeds::OnDemand;
+}
 
 Timing timing_named(const std::string& name) {
   if (name == "modern") return Timing::modern();
@@ -36,7 +42,11 @@ int run_serve(const ServeOptions& options) {
   Parsed<FabricSpec> spec = load_fabric(options.fabric);
   if (!spec) return print_faults(spec.error());
   AsioRuntime runtime;
-  SimFabric fabric(runtime, std::move(*spec), timing_named(options.timing), options.seed);
+  SimFabric fabric(runtime,
+                   std::move(*spec),
+                   timing_named(options.timing),
+                   options.seed,
+                   {.extended_speeds = speeds_named(options.extended_speeds)});
   if (options.drop > 0) {
     WireFaults faults;
     faults.drop = options.drop;
@@ -92,6 +102,13 @@ void add_serve_command(Command& program, int& exit_code) {
   command.option("--seed", options->seed, "Of random losses").show_default();
   command.option("--drop", options->drop, "Probability that a cable loses a MAD")
       .check([](const std::string& text) { return check_number(text, 0, 1); })
+      .show_default();
+  command
+      .option("--extended-speeds",
+              options->extended_speeds,
+              "Who is shown speeds above QDR in PortInfo: who asks with bit 31 of the attribute "
+              "modifier (on-demand), everybody, or everybody while CapabilityMask is silent on it")
+      .one_of({"on-demand", "always", "unannounced"})
       .show_default();
   command.on_run([options, &exit_code] { exit_code = run_serve(*options); });
 }

@@ -44,7 +44,8 @@ Stage::Stage(Server server, const std::string& fabric, const std::filesystem::pa
   if (server == Server::Ibsim) {
     ibsim_.emplace(net_of(fabric, folder));
   } else {
-    served_.emplace(fabric);
+    // OpenSM 3.3.23 asks without bit 31 of the modifier.
+    served_.emplace(fabric, std::vector<std::string>{"--extended-speeds", "always"});
   }
 }
 
