@@ -10,6 +10,7 @@
 
 #include "smd/base/options.h"
 #include "smd/base/text.h"
+#include "smd/config/option_kinds.h"
 #include "smd/config/options.h"
 #include "smd/policy/partition_file.h"
 
