@@ -49,7 +49,8 @@ class UnresponsiveParts {
   // Of the lost ones those that a chain of links joins to a living switch, in node order.
   void keep_joined() {
     for (const NodeIdx node : before_.switch_node) {
-      if (lost_[node] && reaches_the_living(node)) kept_.push_back(node);
+      if (lost_[node] && (now_.switch_count() == 0 || reaches_the_living(node)))
+        kept_.push_back(node);
     }
     for (const NodeIdx node : kept_) lost_[node] = kKept;
     for (std::size_t at = 0; at < kept_.size(); ++at) {

@@ -60,6 +60,21 @@ TEST(UnresponsiveParts, ASwitchBehindSilentOnesLingersWithThem) {
   EXPECT_EQ(far_end(*both, "S4:1"), far_end(before, "S4:1"));
 }
 
+TEST(UnresponsiveParts, WhoIsCutOffForgetsNothing) {
+  const Fabric before = fabric_from("H1:1-S1:1 S1:2-S2:1 S2:2-S3:1");
+  const std::optional<Fabric> both = with_unresponsive(fabric_from("H1"), before);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(check_invariants(*both), "");
+  EXPECT_EQ(both->switch_count(), 3u);
+  EXPECT_EQ(far_end(*both, "S2:2"), far_end(before, "S2:2"));
+
+  // Found again, but for one that answers nothing.
+  const std::optional<Fabric> later =
+      with_unresponsive(with_silence(fabric_from("H1:1-S1:1 S1/2"), {"S1:2"}), *both);
+  ASSERT_TRUE(later);
+  EXPECT_EQ(later->switch_count(), 3u);
+}
+
 TEST(UnresponsiveParts, ACableThatWasAskedOverInVainStays) {
   const Fabric before = fabric_from("S1:1-S2:1 S1:2-S3:1 S2:2-S3:2");
   const Fabric lost = fabric_from("S1:2-S3:1 S2:2-S3:2");
