@@ -239,6 +239,8 @@ void Cycle::on_programmed(ProgramReport report) {
                                silent,
                                parts_.runtime.now());
   if (report.plan_interrupted) {
+    // What stands in the way of balance is looked at before anything else.
+    if (std::exchange(rebalancing_, false)) return tell_clients();
     const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
     if (replans_ > 0)
       std::erase_if(refusal_.switches,

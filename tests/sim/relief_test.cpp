@@ -131,6 +131,20 @@ TEST_F(ReliefOfChannels, ALossInTheMidstOfItIsTakenIn) {
   expect_healthy();
 }
 
+// Three of the four ways out of the manager's own leaf go while balance is written.
+TEST_F(ReliefOfChannels, AFailureOnItsWayLeavesNoSwitchOut) {
+  start(kDelay, "fat-tree:k=8,levels=3");
+  ASSERT_TRUE(lose_an_unfortunate_cable());
+  while (subnet_->manager.phase() != smd::Phase::Programming)
+    subnet_->run_for(std::chrono::microseconds(10));
+  subnet_->reports.clear();
+  for (const PortNum port : {PortNum{5}, PortNum{6}, PortNum{7}})
+    subnet_->fabric.set_link(subnet_->node("sw-0-0"), port, false);
+  ASSERT_TRUE(subnet_->settle(2));
+  for (const CycleReport& each : subnet_->reports) EXPECT_EQ(each.counts.switches, 80u);
+  expect_healthy();
+}
+
 // Whatever cable is lost, and when it is back.
 TEST_F(ReliefOfChannels, LeavesNothingUnevenAfterAnyCable) {
   unsigned uneven = 0;

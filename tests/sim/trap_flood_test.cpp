@@ -35,7 +35,8 @@ class TrapFlood : public testing::Test, protected SimulatedSubnet {
   static Settings settings_of(Duration sweep_interval) {
     Settings out = default_settings();
     out.sweep_interval = sweep_interval;
-    // At rest for as long as an attack lasts, loads would be evened while the next cable fails.
+    // Loads would be evened just as an attack ends and the next cable fails, which then waits for
+    // what goes over that cable (relief_test).
     out.rebalance_delay = Duration{0};
     return out;
   }

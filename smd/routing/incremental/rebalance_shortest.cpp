@@ -295,8 +295,9 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
                    offset};
     const Traffic traffic = sum_traffic(routes, entries, trees);
     std::vector<std::uint64_t> load = find_loads(guids, routes, before, traffic, entries, offset);
-    const LoadTarget aim =
+    LoadTarget aim =
         find_load_target(find_least_peak(routes.graph, traffic, routes.costs, load), goal, load);
+    if (before.rebalance) aim.enough = aim.best;
     LoadRebalancer rebalancer{routes.graph, traffic.sources, routes.costs, load, trees};
     rebalancer.run(aim);
     const Imbalance reached = carry_imbalance(goal, load);

@@ -144,7 +144,8 @@ class UpDownUpdate {
                          .destinations = destinations_,
                          .before = before_,
                          .changes = changes_,
-                         .rebalance = rebalance || !changes_.gained.empty()};
+                         .rebalance = rebalance || !changes_.gained.empty(),
+                         .at_rest = rebalance};
     std::vector<std::uint64_t> load = find_changed_loads(of);
     if (load.empty() && !of.rebalance) return {.imbalance = before_.routing->load.imbalance};
     ChannelLoads loads =
@@ -345,8 +346,9 @@ LoadRecord rebalance_up_down(const LegalTables& of, std::vector<std::uint64_t> l
                     .demand = IndexVector<SwitchIdx, std::uint64_t>(oriented.graph.switches(), 0)};
     for (std::uint32_t tree = 0; tree < trees.count(); ++tree) ++traffic.demand[trees.root(tree)];
     const std::uint64_t least = find_least_peak(oriented.graph, traffic, oriented.costs, load);
+    const LoadTarget aim = find_load_target(least, goal, load);
     LoadRebalancer{oriented.graph, traffic.sources, oriented.costs, load, trees}.run(
-        find_load_target(least, goal, load).enough, LoadRebalancer::Which::All);
+        of.at_rest ? aim.best : aim.enough, LoadRebalancer::Which::All);
   }
   LoadRecord after = record_legal_loads(oriented, of.destinations, std::move(load));
   after.imbalance = carry_imbalance(goal, after.by_edge);

@@ -40,7 +40,8 @@ struct LegalTables {
   const std::vector<Destination>& destinations;
   const PreviousRoutes& before;
   const PortChanges& changes;
-  bool rebalance;  // what could stay may move
+  bool rebalance;        // what could stay may move
+  bool at_rest = false;  // until nothing is noticeably more even
 };
 
 /// By edge, as ChannelLoads counts: all LIDs and all links alike. From what is known of the tables

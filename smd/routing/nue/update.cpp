@@ -709,8 +709,9 @@ void NueUpdate::rebalance(bool asked) {
   Traffic traffic{.sources = targets_.hosts,
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(graph_.switches(), 0)};
   for (const TargetLid& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
-  const LoadTarget aim = find_load_target(
+  LoadTarget aim = find_load_target(
       find_least_peak(graph_, traffic, costs_, load_), in_force_.routing->load.imbalance, load_);
+  if (asked) aim.enough = aim.best;
   LoadRebalancer{graph_, traffic.sources, costs_, load_, trees}.run(aim);
   result_.load.imbalance = carry_imbalance(in_force_.routing->load.imbalance, load_);
 }
