@@ -70,9 +70,11 @@ class MinHop final : public Engine {
     LoadBalancer balancer{on.graph, on.targets, on.costs};
     ShortestSearch search{on.graph};
     const auto find = [&](SwitchIdx sw, NextHops& hops) { search.find(sw, hops); };
+    bool uneven = false;
     assign_offsets(balancer, on.targets, served, result.lft, find, [&](unsigned offset) {
       if (balancer.is_worth_second_pass())
         assign_again(balancer, {served.begin(), late}, offset, result.lft, find);
+      uneven = uneven || is_uneven(on.graph, on.targets, on.costs, balancer.loads());
       LoadRecord load = record_loads(guids,
                                      on.targets,
                                      on.costs,
@@ -80,7 +82,7 @@ class MinHop final : public Engine {
                                      {balancer.loads().begin(), balancer.loads().end()});
       if (load.imbalance.peak > result.load.imbalance.peak) result.load = std::move(load);
     });
-    if (!is_uneven(on.graph, on.targets, on.costs, result.load.by_edge)) return result;
+    if (!uneven) return result;
     // Destination by destination nobody knows of those that follow; now all are known.
     result.load.imbalance = {};
     auto evened = update_shortest(

@@ -40,7 +40,7 @@ class UpDown final : public Engine {
         request,
         request.previous != nullptr ? request.previous : &previous.routing->orientation);
     auto updated = update_up_down(fabric, lids, oriented, previous, request);
-    if (!updated) return compute_all(fabric, lids, oriented);
+    if (!updated) return compute_evenly(fabric, lids, request, oriented);
     RoutingTables result = begin_tables(name(), std::move(updated->lft), oriented);
     result.recomputed = std::move(updated->recomputed);
     result.load = std::move(updated->load);
@@ -51,9 +51,16 @@ class UpDown final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     OrientedFabric oriented = orient_fabric(fabric, lids, request, request.previous);
-    RoutingTables result = compute_all(fabric, lids, oriented);
-    if (!is_uneven(oriented.graph, oriented.targets, oriented.costs, result.load.by_edge))
-      return result;
+    return compute_evenly(fabric, lids, request, oriented);
+  }
+
+  static RoutingTables compute_evenly(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const RoutingRequest& request,
+                                      OrientedFabric& oriented) {
+    bool uneven = false;
+    RoutingTables result = compute_all(fabric, lids, oriented, uneven);
+    if (!uneven) return result;
     // Destination by destination nobody knows of those that follow; now all are known.
     result.load.imbalance = {};
     oriented.oriented.orientation = result.orientation;
@@ -79,9 +86,10 @@ class UpDown final : public Engine {
     return oriented;
   }
 
-  RoutingTables compute_all(const Fabric& fabric,
-                            const LidMap& lids,
-                            OrientedFabric& oriented) const {
+  static RoutingTables compute_all(const Fabric& fabric,
+                                   const LidMap& lids,
+                                   OrientedFabric& oriented,
+                                   bool& uneven) {
     ForwardingTables lft{fabric.switch_count(), lids.top};
     LoadRecord load;
     UpDownSearch search{oriented.up_down};
@@ -93,12 +101,13 @@ class UpDown final : public Engine {
         lft,
         [&](SwitchIdx sw, NextHops& hops) { search.find(sw, hops); },
         [&](unsigned offset) {
-          if (offset == 0)
-            load = record_legal_loads(oriented,
-                                      list_destinations(oriented.targets, lids.top),
-                                      {balancer.loads().begin(), balancer.loads().end()});
+          if (offset != 0) return;
+          uneven = is_uneven(oriented.graph, oriented.targets, oriented.costs, balancer.loads());
+          load = record_legal_loads(oriented,
+                                    list_destinations(oriented.targets, lids.top),
+                                    {balancer.loads().begin(), balancer.loads().end()});
         });
-    RoutingTables result = begin_tables(name(), std::move(lft), oriented);
+    RoutingTables result = begin_tables("updn", std::move(lft), oriented);
     result.load = std::move(load);
     return result;
   }

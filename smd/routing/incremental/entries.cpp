@@ -61,6 +61,23 @@ std::vector<char> find_new_lids(const Fabric& fabric,
   return fresh;
 }
 
+bool keeps_lids_apart(const std::vector<Destination>& destinations,
+                      const ForwardingTables& tables,
+                      SwitchIdx sw,
+                      Lid lid,
+                      PortNum to) {
+  const PortNum from = tables.route(sw, lid);
+  const Lid base = destinations[lid.value()].base;
+  int more = 0;
+  for (std::size_t other = base.value();
+       other < destinations.size() && destinations[other].base == base;
+       ++other) {
+    const PortNum port = tables.route(sw, Lid{static_cast<std::uint16_t>(other)});
+    if (other != lid.value()) more += (port == to) - (port == from);
+  }
+  return more <= 0;
+}
+
 bool are_worth_keeping(const std::vector<Destination>& destinations,
                        const std::vector<char>& fresh,
                        const IndexVector<SwitchIdx, SwitchIdx>& row_before) {

@@ -25,6 +25,13 @@ struct Destination {
 /// By LID value, up to `top`.
 [[nodiscard]] std::vector<Destination> list_destinations(const Targets& targets, Lid top);
 
+/// Whether the LIDs of one port part as much as before where this one leaves `sw` by `to`.
+[[nodiscard]] bool keeps_lids_apart(const std::vector<Destination>& destinations,
+                                    const ForwardingTables& tables,
+                                    SwitchIdx sw,
+                                    Lid lid,
+                                    PortNum to);
+
 /// By LID value: new, or at another switch or port than before.
 [[nodiscard]] std::vector<char> find_new_lids(const Fabric& fabric,
                                               const LidMap& lids,

@@ -232,16 +232,8 @@ LftTrees::LftTrees(const SwitchGraph& graph,
 
 bool LftTrees::take(std::uint32_t tree, SwitchIdx sw, std::uint32_t edge) {
   const Lid lid = lids_[tree];
-  const PortNum from = tables_.route(sw, lid);
   const PortNum to = graph_.edge(edge).port;
-  int more = 0;
-  for (std::size_t other = destinations_[lid.value()].base.value();
-       other < destinations_.size() && destinations_[other].base == destinations_[lid.value()].base;
-       ++other) {
-    const PortNum port = tables_.route(sw, Lid{static_cast<std::uint16_t>(other)});
-    if (other != lid.value()) more += (port == to) - (port == from);
-  }
-  if (more > 0) return false;
+  if (!keeps_lids_apart(destinations_, tables_, sw, lid, to)) return false;
   entries_.set(sw, lid, to);
   return true;
 }

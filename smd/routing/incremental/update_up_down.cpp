@@ -44,7 +44,8 @@ class LegalTrees final : public MovableTrees {
       : of_(of), touched_(of.routes.list_touched()), by_port_(of.changes.before.size() * 256) {
     std::ranges::fill(by_port_, kNoEdge);
     for (std::size_t lid = 0; lid < of.destinations.size(); ++lid) {
-      if (of.destinations[lid].demand != 0) lids_.push_back(Lid{static_cast<std::uint16_t>(lid)});
+      const Destination& to = of.destinations[lid];
+      if (to.demand != 0 && to.base.value() == lid) lids_.push_back(to.base);
     }
     const SwitchGraph& graph = of.routes.oriented().graph;
     for (const SwitchIdx sw : of.changes.before.indices()) {
@@ -87,6 +88,7 @@ class LegalTrees final : public MovableTrees {
     const Lid lid = lids_[tree];
     const PortNum port = of_.routes.oriented().graph.edge(edge).port;
     const RouteState::Hop hop = of_.routes.hop(sw, port);
+    if (!keeps_lids_apart(of_.destinations, of_.tables, sw, lid, port)) return false;
     const bool legal =
         hop.up ? of_.routes.next(sw, lid).up : of_.routes.descent(hop.to, lid) != kUnreached;
     if (legal) of_.routes.set(sw, lid, port);
@@ -337,19 +339,26 @@ std::vector<std::uint64_t> find_changed_loads(const LegalTables& of) {
 
 LoadRecord rebalance_up_down(const LegalTables& of, std::vector<std::uint64_t> load) {
   const OrientedFabric& oriented = of.routes.oriented();
-  if (!count_alike(oriented, of.destinations)) return {};
+  const bool alike = count_alike(oriented, of.destinations);
+  if (!alike && !of.at_rest) return {};
   const Imbalance& goal = of.before.routing->load.imbalance;
   const bool is_known = goal.peak > 0 && goal.channels >= load.size();
-  if (of.rebalance && (is_known || goal.peak == 0)) {
+  if (of.rebalance && (is_known || goal.peak == 0 || !alike)) {
     LegalTrees trees{of};
     Traffic traffic{.sources = list_sources(of.routes),
                     .demand = IndexVector<SwitchIdx, std::uint64_t>(oriented.graph.switches(), 0)};
-    for (std::uint32_t tree = 0; tree < trees.count(); ++tree) ++traffic.demand[trees.root(tree)];
+    for (std::uint32_t tree = 0; tree < trees.count(); ++tree)
+      traffic.demand[trees.root(tree)] += trees.demand(tree);
+    LoadRebalancer rebalancer{oriented.graph, traffic.sources, oriented.costs, load, trees};
+    if (!alike) {
+      load.assign(oriented.graph.edge_count(), 0);
+      rebalancer.count_loads();
+    }
     const std::uint64_t least = find_least_peak(oriented.graph, traffic, oriented.costs, load);
     const LoadTarget aim = find_load_target(least, goal, load);
-    LoadRebalancer{oriented.graph, traffic.sources, oriented.costs, load, trees}.run(
-        of.at_rest ? aim.best : aim.enough, LoadRebalancer::Which::All);
+    rebalancer.run(of.at_rest ? aim.best : aim.enough, LoadRebalancer::Which::All);
   }
+  if (!alike) return {};
   LoadRecord after = record_legal_loads(oriented, of.destinations, std::move(load));
   after.imbalance = carry_imbalance(goal, after.by_edge);
   return after;

@@ -41,7 +41,7 @@ struct LegalTables {
   const PreviousRoutes& before;
   const PortChanges& changes;
   bool rebalance;        // what could stay may move
-  bool at_rest = false;  // until nothing is noticeably more even
+  bool at_rest = false;  // until nothing is noticeably more even, whatever links there are
 };
 
 /// By edge, as ChannelLoads counts: all LIDs and all links alike. From what is known of the tables

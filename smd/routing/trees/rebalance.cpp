@@ -113,6 +113,17 @@ LoadRebalancer::LoadRebalancer(const SwitchGraph& graph,
   }
 }
 
+void LoadRebalancer::count_loads() {
+  for (std::uint32_t tree = 0; tree < trees_.count(); ++tree) {
+    read(tree);
+    for (std::size_t at = 1; at < near_to_far_.size(); ++at) {
+      const std::uint32_t edge = next_[near_to_far_[at]];
+      load_[edge] += flow_[near_to_far_[at]] * trees_.demand(tree) * costs_[edge];
+    }
+  }
+  steps_ = 0;
+}
+
 void LoadRebalancer::run(const LoadTarget& aim) {
   run(aim.best, Which::Changed);
   run(aim.enough, Which::All);

@@ -65,6 +65,9 @@ class LoadRebalancer {
                  std::vector<std::uint64_t>& load,
                  MovableTrees& trees);
 
+  /// Adds what all trees lay over the channels to the loads.
+  void count_loads();
+
   /// Heaviest channels first, entries that have changed anyhow until none carries more than
   /// `aim.best`, then all others until none carries more than `aim.enough`. A switch moves where
   /// that makes loads more even altogether, and leaves every channel of its new path below what the

@@ -105,6 +105,22 @@ TEST(RealTrees, WhatRoutesAreWorthDoesNotHangOnNames) {
   }
 }
 
+// Cables of different speed, several LIDs a port: what the fullest channel carries for its speed.
+TEST(RealTrees, LoadsAreEvenAlsoWhereLinksDifferAndPortsHaveSeveralLids) {
+  for (const std::uint8_t lmc : {std::uint8_t{0}, std::uint8_t{1}}) {
+    const Fabric f =
+        generated("pgft:down=12.20,up=1.7,parallel=1.2,uneven=15,missing=9,slow=10,seed=77").fabric;
+    const LidMap lids = lids_in_order(f, lmc);
+    const LoadBound bound = find_load_bound(f, lids);
+    for (const char* engine : {"updn", "minhop", "dfsssp"}) {
+      const auto tables = find_engine(engine)->compute(f, lids, {.max_vls = 8});
+      ASSERT_TRUE(tables) << engine;
+      EXPECT_EQ(check_routes(f, lids, *tables, {.minimality = false}).unreachable, 0u);
+      EXPECT_LE(bound.ratio(measure_load(f, lids, tables->lft).fullest), 1.3) << engine << +lmc;
+    }
+  }
+}
+
 constexpr std::uint16_t kHostAdapter = 0x1021;  // ConnectX-7
 
 /// The production cluster, and what is counted on it by looking at devices and walking entries.
