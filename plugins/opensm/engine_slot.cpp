@@ -55,7 +55,7 @@ Result<EngineSlot::Prepared> EngineSlot::compute() {
   if (!state_.options.weights.empty()) {
     snapshot->fabric = with_traffic(
         *snapshot->fabric,
-        std::make_shared<const TrafficRules>(TrafficRules{.weights = state_.options.weights}));
+        std::make_shared<const SiteNodes>(SiteNodes{.weights = state_.options.weights}));
   }
   for (const std::string& note : snapshot->notes) say(state_.osm, OSM_LOG_INFO, name_, note);
   if (auto room = check_room(*snapshot); !room) return tl::unexpected(room.error());

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <ctime>
+#include <deque>
 #include <memory>
 #include <mutex>
 
@@ -34,21 +36,19 @@ spdlog::level::level_enum to_spdlog(Level level) {
   return spdlog::level::off;
 }
 
-/// As options and commands call it.
-std::string_view name_of(Level level) {
-  switch (level) {
-    case Level::Debug:
-      return "debug";
-    case Level::Info:
-      return "info";
-    case Level::Warn:
-      return "warn";
-    case Level::Error:
-      return "error";
-    case Level::Off:
-      break;
-  }
-  return "off";
+std::string utc_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::tm utc{};
+  gmtime_r(&now.tv_sec, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z",
+                     utc.tm_year + 1900,
+                     utc.tm_mon + 1,
+                     utc.tm_mday,
+                     utc.tm_hour,
+                     utc.tm_min,
+                     utc.tm_sec,
+                     now.tv_nsec / 1000000);
 }
 
 struct State {
@@ -56,6 +56,8 @@ struct State {
   std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
   std::string file;  // that lines go to; "": they go elsewhere
   RateLimit limit;
+  std::deque<Entry> latest;
+  std::uint64_t written = 0;
 
   State() = default;
   State(const State&) = delete;
@@ -63,12 +65,21 @@ struct State {
   // The process ends.
   ~State() { report_suppressed(true); }
 
+  void put(Level level, std::string_view event, std::string text) {
+    logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, text);
+    if (level == Level::Debug) return;
+    if (latest.size() == kKeptEntries) latest.pop_front();
+    latest.push_back({.number = ++written,
+                      .time = utc_now(),
+                      .level = level,
+                      .event = std::string(event),
+                      .text = std::move(text)});
+  }
+
   void report(const RateLimit::Suppressed& suppressed) {
-    logger->log(to_spdlog(suppressed.level),
-                "{} log.suppressed event={} lines={}",
-                name_of(suppressed.level),
-                suppressed.event,
-                suppressed.lines);
+    put(suppressed.level,
+        "log.suppressed",
+        fmt::format("event={} lines={}", suppressed.event, suppressed.lines));
   }
 
   void report_suppressed(bool all) {
@@ -95,6 +106,22 @@ std::atomic<Level> g_level{Level::Info};
 std::array<std::atomic<unsigned long>, kLevels> g_count{};
 
 }  // namespace
+
+std::string_view name_of(Level level) {
+  switch (level) {
+    case Level::Debug:
+      return "debug";
+    case Level::Info:
+      return "info";
+    case Level::Warn:
+      return "warn";
+    case Level::Error:
+      return "error";
+    case Level::Off:
+      break;
+  }
+  return "off";
+}
 
 RateLimit::Suppressed RateLimit::take(Events::iterator event) {
   return {.event = event->first,
@@ -148,8 +175,14 @@ void write(Level level, std::string_view event, std::string text) {
   const std::lock_guard lock(s.mutex);
   const RateLimit::Verdict verdict = s.limit.admit(level, event, std::chrono::steady_clock::now());
   if (verdict.before) s.report(*verdict.before);
-  if (verdict.written)
-    s.logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, printable(text));
+  if (verdict.written) s.put(level, event, printable(text));
+}
+
+std::vector<Entry> entries_after(std::uint64_t number) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto first = std::ranges::upper_bound(s.latest, number, {}, &Entry::number);
+  return {first, s.latest.end()};
 }
 
 void report_suppressed() {

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,6 +74,24 @@ void write(Level level, std::string_view event, std::string text);
 void set_level(Level level);
 
 [[nodiscard]] Result<Level> parse_level(std::string_view name);
+
+/// A line as it was written.
+struct Entry {
+  std::uint64_t number = 0;  // from 1, in the order of writing
+  std::string time;          // UTC, as 2026-11-26T10:52:00.123Z
+  Level level = Level::Info;
+  std::string event;
+  std::string text;
+};
+
+/// How many of the latest lines of Info and above are kept.
+inline constexpr std::size_t kKeptEntries = 1000;
+
+/// Those kept that come after line `number`, the oldest first.
+[[nodiscard]] std::vector<Entry> entries_after(std::uint64_t number);
+
+/// As options and commands call it.
+[[nodiscard]] std::string_view name_of(Level level);
 
 /// Says what was left out in periods that are over. Whoever runs for long calls it now and then.
 void report_suppressed();

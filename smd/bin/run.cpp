@@ -1,5 +1,6 @@
 #include "smd/bin/run.h"
 
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -24,6 +25,8 @@ Result<std::unique_ptr<Transport>> open_umad(AsioRuntime& runtime, const Config&
 int run(const Config& config,
         const RunOptions& options,
         std::function<void(Config&)> override_config) {
+  // Until there is somebody to obey them; logrotate may not wait for that.
+  for (const int order : {SIGUSR1, SIGHUP}) std::signal(order, SIG_IGN);
   auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
   Daemon::OpenTransport open = open_umad;

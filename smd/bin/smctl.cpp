@@ -1,14 +1,18 @@
 // smctl: one command to a running daemon (cli.md).
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "smd/admin/answer_text.h"
@@ -34,7 +38,8 @@ struct Options {
   bool quiet = false;
   int verbose = 0;
   std::string command;
-  std::string instance;  // of smd; "": the only one
+  std::string instance;        // of smd; "": the only one
+  std::string level = "info";  // that `watch` shows
   Json args = Json::object();
 };
 
@@ -77,6 +82,19 @@ class Commands {
     command("congestion", "congestion control: agents, the plan, hot ports");
     Command log = command("log", "set the daemon's log level");
     text(log, "level", "LEVEL", "debug, info, warn, error or off");
+    Command watch = command("watch", "the daemon's log lines as they come, each a line of JSON");
+    watch
+        .number(
+            "--last",
+            [this](std::uint64_t n) { options_.args["n"] = n; },
+            "begin with the latest so many")
+        .not_negative();
+    watch
+        .text(
+            "--level",
+            [this](const std::string& level) { options_.level = level; },
+            "least severe level to show: info, warn or error")
+        .one_of({"info", "warn", "error"});
     add_sa();
     Command dump = command("dump", "write the files of OpenSM that other tools read into DIR");
     text(dump, "dir", "DIR", "folder on the daemon's machine, made if needed");
@@ -160,6 +178,43 @@ Result<Json> await(const AdminRequest& where, const char* command, const char* u
   }
 }
 
+void show_events(const Json& answer, const std::string& least) {
+  constexpr std::string_view kLevels[] = {"info", "warn", "error"};
+  const auto rank = [&](std::string_view level) { return std::ranges::find(kLevels, level); };
+  if (const auto lost = answer.value("lost", std::uint64_t{0}); lost > 0)
+    fmt::print(stderr, "smctl: {} events came too fast to be shown\n", lost);
+  for (const Json& event : answer.at("events")) {
+    if (rank(event.value("level", "")) >= rank(least))
+      fmt::print("{}\n", event.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  std::fflush(stdout);
+}
+
+/// Until it is interrupted. A daemon that ends is waited for.
+int watch(const Options& options) {
+  Json args = options.args;
+  std::optional<std::int64_t> daemon;
+  bool waits = false;
+  while (true) {
+    const auto answer = send_command(options.where, "events", args);
+    if (!answer) {
+      if (!daemon || !std::exchange(waits, true))
+        fmt::print(stderr, "smctl: {}\n", printable(answer.error().context));
+      if (!daemon) return kRefused;
+    } else if (const auto now = answer->value("daemon", std::int64_t{0}); daemon && daemon != now) {
+      daemon = now;
+      args = {{"after", 0}};
+      continue;
+    } else {
+      daemon = now;
+      waits = false;
+      show_events(*answer, options.level);
+      args = {{"after", answer->value("last", std::uint64_t{0})}};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(waits ? 1000 : 250));
+  }
+}
+
 int run(const Options& options) {
   if (options.verbose > 0) {
     fmt::print(stderr,
@@ -168,6 +223,7 @@ int run(const Options& options) {
                options.args.dump(-1, ' ', false, Json::error_handler_t::replace),
                options.where.socket);
   }
+  if (options.command == "watch") return watch(options);
   auto result = send_command(options.where, options.command, options.args);
   if (!result) {
     fmt::print(stderr, "smctl: {}\n", printable(result.error().context));

@@ -179,6 +179,13 @@ Faults take_roots(const std::string& text, const std::string& file, Config& conf
   return {};
 }
 
+Faults take_node_names(const std::string& text, const std::string& file, Config& config) {
+  auto names = parse_node_name_map(text, file);
+  if (!names) return names.error();
+  config.sm.node_names = std::move(*names);
+  return {};
+}
+
 Faults take_partitions(const std::string& text, const std::string& file, Config& config) {
   auto reading = parse_partition_file(text, file);
   if (!reading) return reading.error();
@@ -193,6 +200,16 @@ Faults take_qos(const std::string& text, const std::string& file, Config& config
   config.qos.rules = std::move(reading->rules);
   config.qos.remarks = std::move(reading->remarks);
   return {};
+}
+
+/// `take` gets each line with its number, from 1.
+template <class Take>
+void for_each_line(std::string_view text, Take&& take) {
+  for (int line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    take(line, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
 }
 
 /// Nothing of it is in `config` where there are faults.
@@ -228,22 +245,43 @@ Parsed<NamedFile> read_named_file(std::string_view kind,
 Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::string& file) {
   std::vector<Guid> roots;
   FaultList faults(file);
-  int line = 0;
-  while (!text.empty()) {
-    ++line;
-    const std::size_t end = text.find('\n');
-    const std::string_view whole = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for_each_line(text, [&](int line, std::string_view whole) {
     const std::string_view word = trim(whole.substr(0, whole.find('#')));
-    if (word.empty()) continue;
+    if (word.empty()) return;
     if (const auto guid = option_kinds::parse_hex(word); guid && *guid != 0) {
       roots.push_back(Guid{*guid});
     } else {
       faults.add(line, "no GUID of a switch, such as 0x0002c90300000001");
     }
-  }
+  });
   if (!faults.empty()) return tl::unexpected(faults.take());
   return roots;
+}
+
+Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::string_view text,
+                                                                      const std::string& file) {
+  std::map<Guid, std::string> names;
+  FaultList faults(file);
+  for_each_line(text, [&](int line, std::string_view whole) {
+    const std::size_t quote = std::min(whole.find('"'), whole.size());
+    std::string_view word = whole.substr(0, quote);
+    const bool remark = word.find('#') != std::string_view::npos;
+    word = trim(word.substr(0, word.find('#')));
+    if (word.empty() && (remark || quote == whole.size())) return;
+    const auto guid = option_kinds::parse_hex(word);
+    const std::string_view rest = whole.substr(std::min(quote + 1, whole.size()));
+    const std::size_t end = rest.find('"');
+    const std::string_view behind =
+        end == std::string_view::npos ? rest : trim(rest.substr(end + 1));
+    if (!guid || *guid == 0 || remark || end == std::string_view::npos || end == 0 ||
+        !(behind.empty() || behind.front() == '#')) {
+      return faults.add(line, "no node and its name, such as 0x0002c90300000001 \"leaf 7\"");
+    }
+    if (!names.emplace(Guid{*guid}, std::string(rest.substr(0, end))).second)
+      faults.add(line, fmt::format("{} has a name already; one line for each node", Guid{*guid}));
+  });
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return std::vector<std::pair<Guid, std::string>>(names.begin(), names.end());
 }
 
 Parsed<Config> parse_config(std::string_view text, const std::string& file, ConfigLines* lines) {
@@ -272,6 +310,7 @@ Parsed<std::vector<NamedFile>> read_named_files(Config& config,
       {&config.sm.roots_file, take_roots},
       {&config.partitions.file, take_partitions},
       {&config.qos.policy_file, take_qos},
+      {&config.sm.node_name_map, take_node_names},
   };
   static_assert(std::size(named) == kNamedFileKinds.size());
   std::vector<NamedFile> files;
@@ -310,6 +349,8 @@ void set_instance(std::string_view name, bool own_file, Config& config) {
     config.sm.state_dir += fmt::format("/{}", name);
   if (std::string& socket = config.admin.socket; may_change(socket, initial.admin.socket))
     socket = fmt::format("{}{}.sock", folder(socket), name);
+  if (std::string& dumps = config.sm.dump_dir; !own_file && !dumps.empty())
+    dumps += fmt::format("/{}", name);
   if (std::string& sink = config.log.sink; !own_file && sink.starts_with('/'))
     sink = fmt::format("{}{}.{}", folder(sink), name, sink.substr(folder(sink).size()));
   TransportConfig& transport = config.transport;

@@ -53,6 +53,7 @@ struct SmConfig {
   unsigned master_priority = 0;
   SmKey sm_key;
   SmKey sa_key;  // 0: sm_key
+  std::vector<Guid> allowed_managers;
   unsigned poll_interval_ms = 1000;
   unsigned poll_retries = 4;
   MKey m_key;
@@ -63,7 +64,9 @@ struct SmConfig {
   std::string dump_dir;                        // "": nothing is kept there
   std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
   std::vector<Guid> roots;
-  std::string roots_file;  // "": none; load_config() adds what it names to `roots`
+  std::string roots_file;     // "": none; load_config() adds what it names to `roots`
+  std::string node_name_map;  // "": none
+  std::vector<std::pair<Guid, std::string>> node_names;  // that it gives; sorted by GUID
   RootChoice root_choice = RootChoice::Trial;
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
   VlChangeRule lane_cut = VlChangeRule::UpDown;
@@ -177,6 +180,7 @@ struct SaConfig {
   unsigned transfers_per_port = 32;
   unsigned transfer_mib = 256;
   unsigned transfer_mib_per_port = 16;
+  unsigned max_rate = 63;
 
   friend bool operator==(const SaConfig&, const SaConfig&) = default;
 };
@@ -184,6 +188,8 @@ struct SaConfig {
 struct LogConfig {
   std::string level = "info";
   std::string sink = "stderr";
+  std::string event_program;
+  std::string event_level = "warn";
 
   friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
@@ -244,12 +250,12 @@ using ConfigLines = std::map<std::string, int, std::less<>>;
                                           const std::string& file,
                                           ConfigLines* lines = nullptr);
 
-// Files that options name and that are read with them: sm.roots_file, partitions.file and
-// qos.policy_file.
+// Files that options name and that are read with them: sm.roots_file, partitions.file,
+// qos.policy_file and sm.node_name_map.
 
 /// One of them, as its content is in force.
 struct NamedFile {
-  std::string kind;  // "roots", "partitions" or "qos_policy"
+  std::string kind;  // "roots", "partitions", "qos_policy" or "node_names"
   std::string text;
   Faults faults;   // why a former text of it is in force; empty: its own is
   std::string at;  // where that one is
@@ -272,8 +278,8 @@ using FindPreviousText =
     Config& config, const FindPreviousText& find_previous = nullptr);
 
 /// All that there can be.
-inline constexpr std::array<std::string_view, 3> kNamedFileKinds = {
-    "roots", "partitions", "qos_policy"};
+inline constexpr std::array<std::string_view, 4> kNamedFileKinds = {
+    "roots", "partitions", "qos_policy", "node_names"};
 
 // Several managers on one machine, one for each port: instances with a name.
 
@@ -310,11 +316,26 @@ struct ConfigChange {
 /// In the order of the table; empty when `before == after`.
 [[nodiscard]] std::vector<ConfigChange> diff_config(const Config& before, const Config& after);
 
+/// What managers of one subnet should have in common, so that a takeover changes nothing: a line
+/// "section.key = value" for each option that says what ports, tables and answers are. Without
+/// keys, and without what belongs to one machine.
+[[nodiscard]] std::string print_shared_options(const Config& config);
+
+/// The names of lines on which two such texts differ, or that one of them alone has; by name.
+[[nodiscard]] std::vector<std::string> diff_shared_options(std::string_view ours,
+                                                           std::string_view theirs);
+
 // The file of sm.roots_file: GUIDs of switches, one a line.
 
 /// In the order of the file; a GUID is "0x" and up to 16 digits, "#" begins a remark. Every line
 /// that is neither is a fault.
 [[nodiscard]] Parsed<std::vector<Guid>> parse_root_file(std::string_view text,
                                                         const std::string& file);
+
+/// The file of sm.node_name_map, as OpenSM and infiniband-diags read it: a GUID and a name in
+/// double quotes on a line, "#" begins a remark. Sorted by GUID. A GUID that comes twice is a
+/// fault.
+[[nodiscard]] Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(
+    std::string_view text, const std::string& file);
 
 }  // namespace smd

@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "smd/base/text.h"
 #include "smd/config/options.h"
@@ -124,6 +126,47 @@ std::vector<ConfigChange> diff_config(const Config& before, const Config& after)
     changes.push_back({option.name(), option.needs_restart});
   }
   return changes;
+}
+
+std::string print_shared_options(const Config& config) {
+  constexpr std::string_view kSections[] = {"sm", "port", "qos", "partitions", "sa", "congestion"};
+  constexpr std::string_view kOwn[] = {"sm.priority",
+                                       "sm.master_priority",
+                                       "sm.sm_key",
+                                       "sm.sa_key",
+                                       "sm.m_key",
+                                       "sm.state_dir",
+                                       "sm.dump_dir",
+                                       "sm.node_name_map",
+                                       "sm.roots_file",
+                                       "partitions.file",
+                                       "qos.policy_file",
+                                       "congestion.cc_key"};
+  std::string text;
+  for (const ConfigOption& option : config_options()) {
+    const std::string name = option.name();
+    if (std::ranges::find(kSections, option.section) == std::end(kSections) ||
+        std::ranges::find(kOwn, name) != std::end(kOwn))
+      continue;
+    text += fmt::format("{} = {}\n", name, option.print(config).value_or("not set"));
+  }
+  return text;
+}
+
+std::vector<std::string> diff_shared_options(std::string_view ours, std::string_view theirs) {
+  std::map<std::string_view, std::vector<std::string_view>> lines;  // by name: one where they agree
+  for (std::string_view text : {ours, theirs}) {
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(std::min(line.size() + 1, text.size()));
+      lines[line.substr(0, line.find(' '))].push_back(line);
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, said] : lines) {
+    if (said.size() != 2 || said[0] != said[1]) names.emplace_back(name);
+  }
+  return names;
 }
 
 }  // namespace smd

@@ -43,42 +43,6 @@ constexpr std::string_view kInitialArbHigh =
 constexpr std::string_view kInitialArbLow =
     "0:0,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4";
 
-constexpr std::uint64_t kDiscard = 15;
-constexpr std::size_t kArbEntries = 64;
-
-/// OpenSM takes VLs modulo those of the port, and leaves 15.
-std::uint64_t fit_vl(std::uint64_t vl, unsigned vls) {
-  return vl == kDiscard || vls == kDiscard ? vl : vl & (vls - 1);
-}
-
-/// A list of TOML. Nothing for what OpenSM reads as nonsense.
-std::optional<std::string> convert_sl2vl(std::string_view text, unsigned vls) {
-  std::vector<std::uint64_t> row;
-  if (text.ends_with(',')) text.remove_suffix(1);
-  for (const std::string_view word : option_kinds::split(text, ',')) {
-    const auto vl = read_opensm_number(word);
-    if (!vl || *vl > kDiscard || row.size() == kSls) return std::nullopt;
-    row.push_back(fit_vl(*vl, vls));
-  }
-  row.resize(kSls, 0);  // as OpenSM does with a short list
-  return fmt::format("[{}]", fmt::join(row, ", "));
-}
-
-std::optional<std::string> convert_arbitration(std::string_view text, unsigned vls) {
-  std::vector<std::string> entries;
-  if (text.ends_with(',')) text.remove_suffix(1);
-  for (const std::string_view word : option_kinds::split(text, ',')) {
-    const std::size_t colon = word.find(':');
-    if (colon == std::string_view::npos) return std::nullopt;
-    const auto vl = read_opensm_number(word.substr(0, colon));
-    const auto weight = read_opensm_number(word.substr(colon + 1));
-    if (!vl || !weight || *vl >= kDiscard || *weight > 255 || entries.size() == kArbEntries)
-      return std::nullopt;
-    entries.push_back(fmt::format("\"{}:{}\"", fit_vl(*vl, vls), *weight));
-  }
-  return fmt::format("[{}]", fmt::join(entries, ", "));
-}
-
 // What smd takes of numbers that OpenSM takes in other ranges.
 
 struct Limits {
@@ -204,6 +168,8 @@ class Importer : private OpensmReading {
     carry_log();
     carry_qos();
     carry_congestion();
+    carry_node_names();
+    carry_max_rate();
   }
 
   void carry_port() {
@@ -481,6 +447,29 @@ class Importer : private OpensmReading {
                     roots.size()));
   }
 
+  void carry_max_rate() {
+    if (is_true("use_original_extended_sa_rates_only"))
+      carry_changed("use_original_extended_sa_rates_only",
+                    "sa.max_rate",
+                    "18",
+                    "the rates that it leaves have codes up to 18");
+    const std::uint64_t code = number_of("max_rate_enum");
+    if (code == 0) return;
+    if (code < 2 || code > 63)
+      return say_not_carried("max_rate_enum", "codes of rates are 2 to 63");
+    if (!is_true("use_original_extended_sa_rates_only") || code < 18)
+      carry("max_rate_enum", "sa.max_rate", fmt::format("{}", code));
+  }
+
+  /// OpenSM passes over lines that are no GUID and name, smd does not.
+  void carry_node_names() {
+    const auto file = open("node_name_map_name", "");
+    if (!file) return;
+    if (const auto names = parse_node_name_map(file->text, file->path); !names)
+      return say_not_carried("node_name_map_name", print_fault(names.error().front()));
+    carry("node_name_map_name", "sm.node_name_map", quote_toml(file->path));
+  }
+
   /// As OpenSM: a number, in any base that C has, and whatever stands behind it is a name.
   std::vector<Guid> read_root_file(const NamedFile& file) {
     std::vector<Guid> roots;
@@ -567,9 +556,9 @@ class Importer : private OpensmReading {
         say_not_needed(name("max_vls"),
                        "it changes nothing in OpenSM either: VLs are those of max_op_vls");
       }
-      carry_table(name("sl2vl"), prefix, kInitialSl2Vl, convert_sl2vl);
-      carry_table(name("vlarb_high"), prefix, kInitialArbHigh, convert_arbitration);
-      carry_table(name("vlarb_low"), prefix, kInitialArbLow, convert_arbitration);
+      carry_table(name("sl2vl"), prefix, kInitialSl2Vl, convert_opensm_sl2vl);
+      carry_table(name("vlarb_high"), prefix, kInitialArbHigh, convert_opensm_arbitration);
+      carry_table(name("vlarb_low"), prefix, kInitialArbLow, convert_opensm_arbitration);
       carry_high_limit(name("high_limit"), prefix);
     }
     if (on) {

@@ -26,6 +26,14 @@ inline constexpr std::string_view kOpensmFolders[] = {"/etc/opensm", "/etc/rdma"
 /// As strtol with base 0: 0x10, 020 and 16; blanks around it count for nothing.
 [[nodiscard]] std::optional<std::uint64_t> read_opensm_number(std::string_view text);
 
+// A table of virtual lanes as a list of TOML, for ports of so many VLs. Nothing for what OpenSM
+// reads as nonsense.
+
+[[nodiscard]] std::optional<std::string> convert_opensm_sl2vl(std::string_view text, unsigned vls);
+
+[[nodiscard]] std::optional<std::string> convert_opensm_arbitration(std::string_view text,
+                                                                    unsigned vls);
+
 /// Of a path: what follows the last slash.
 [[nodiscard]] std::string_view file_name(std::string_view path);
 

@@ -212,10 +212,7 @@ constexpr auto kOptions = std::to_array<Row>({
              Flag,
              "parameters of IPoIB groups are never compared with those of the broadcast group"),
     missing("mcgroup_join_validation", "TRUE", Flag, "joins are always checked"),
-    missing("use_original_extended_sa_rates_only",
-            "FALSE",
-            Flag,
-            "rates of PathRecords are never lowered for old hosts"),
+    derived("use_original_extended_sa_rates_only", "FALSE", Flag, "sa.max_rate"),
     derived("use_optimized_slvl", "FALSE", Flag, "qos.optimized_sl2vl"),
     missing("fsync_high_avail_files",
             "TRUE",
@@ -234,7 +231,7 @@ constexpr auto kOptions = std::to_array<Row>({
     missing("event_db_dump_file", kNone, Text, kNoCounters),
     derived("event_plugin_name", kNone, Text),
     derived("event_plugin_options", kNone, Text),
-    missing("node_name_map_name", kNone, Text, "nodes are named by their descriptions alone"),
+    derived("node_name_map_name", kNone, Text, "sm.node_name_map"),
     derived("log_flags", "0x03", Number, "log.level", 0, kByte),
     needless("force_log_flush", "FALSE", Flag, "lines of level info and above are flushed at once"),
     derived("log_file", "/var/log/opensm.log", Text, "log.sink"),
@@ -380,11 +377,7 @@ constexpr auto kOptions = std::to_array<Row>({
     missing("log_prefix", kNone, Text, "lines in syslog begin with \"smd\""),
     // Of some versions only.
     missing("dimn_ports_file", kNone, Text, kNoPortOrder),
-    missing("max_rate_enum",
-            "0",
-            Number,
-            "rates of PathRecords are never lowered for old hosts",
-            kByte),
+    derived("max_rate_enum", "0", Number, "sa.max_rate", 0, kByte),
 });
 
 constexpr auto kFlags = std::to_array<OpensmFlag>({

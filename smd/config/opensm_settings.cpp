@@ -1,12 +1,14 @@
 // What the sources of an import say: of each option the setting that counts, whether OpenSM takes
 // its value, and whether it is OpenSM's default.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "smd/base/options.h"
 #include "smd/base/text.h"
 #include "smd/config/opensm_config.h"
+#include "smd/config/option_kinds.h"
 
 namespace smd {
 
@@ -33,6 +35,14 @@ bool is_default_place(std::string_view path, std::string_view initial) {
   return in_folder && file_name(path) == file_name(initial);
 }
 
+constexpr std::uint64_t kDiscard = 15;
+constexpr std::size_t kArbEntries = 64;
+
+/// OpenSM takes VLs modulo those of the port, and leaves 15.
+std::uint64_t fit_vl(std::uint64_t vl, unsigned vls) {
+  return vl == kDiscard || vls == kDiscard ? vl : vl & (vls - 1);
+}
+
 std::string show_setting(const std::string& name, const std::optional<std::string>& value) {
   return fmt::format("{} {}", printable(name), value ? printable(*value) : "(null)");
 }
@@ -50,6 +60,33 @@ std::optional<std::uint64_t> read_opensm_number(std::string_view text) {
   text = text.substr(first, text.find_last_not_of(" \t") - first + 1);
   if (text.starts_with("0x") || text.starts_with("0X")) return option_kinds::parse_hex(text);
   return option_kinds::parse_digits(text, text.size() > 1 && text.front() == '0' ? 8 : 10);
+}
+
+std::optional<std::string> convert_opensm_sl2vl(std::string_view text, unsigned vls) {
+  std::vector<std::uint64_t> row;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view word : option_kinds::split(text, ',')) {
+    const auto vl = read_opensm_number(word);
+    if (!vl || *vl > kDiscard || row.size() == kSls) return std::nullopt;
+    row.push_back(fit_vl(*vl, vls));
+  }
+  row.resize(kSls, 0);  // as OpenSM does with a short list
+  return fmt::format("[{}]", fmt::join(row, ", "));
+}
+
+std::optional<std::string> convert_opensm_arbitration(std::string_view text, unsigned vls) {
+  std::vector<std::string> entries;
+  if (text.ends_with(',')) text.remove_suffix(1);
+  for (const std::string_view word : option_kinds::split(text, ',')) {
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const auto vl = read_opensm_number(word.substr(0, colon));
+    const auto weight = read_opensm_number(word.substr(colon + 1));
+    if (!vl || !weight || *vl >= kDiscard || *weight > 255 || entries.size() == kArbEntries)
+      return std::nullopt;
+    entries.push_back(fmt::format("\"{}:{}\"", fit_vl(*vl, vls), *weight));
+  }
+  return fmt::format("[{}]", fmt::join(entries, ", "));
 }
 
 std::vector<UnnamedFile> find_unnamed_files(const Config& config,

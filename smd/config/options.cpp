@@ -109,6 +109,9 @@ Options sm_options() {
           .means("Priority while this manager is master, where it is above sm.priority: a failed "
                  "master that comes back does not take over again"),
       sm("sm_key", &T::sm_key, hex64()).means("SM_Key that other subnet managers must know"),
+      sm("allowed_managers", &T::allowed_managers, guid_list())
+          .means("Ports where subnet managers may run: whoever manages elsewhere gets nothing "
+                 "handed over and its orders are refused; empty is anywhere"),
       sm("sa_key", &T::sa_key, hex64())
           .means("Key that makes a request to the subnet administration a trusted one, as `saquery "
                  "--smkey` sends it; 0 is sm.sm_key"),
@@ -144,6 +147,10 @@ Options sm_options() {
               "by counted steps; 0 takes the first that does not refuse"),
       sm("roots", &T::roots, guid_list())
           .means("Switches that updn orients from; empty lets the engine choose"),
+      sm("node_name_map", &T::node_name_map, path_or_nothing())
+          .means(
+              "File that gives nodes names, as OpenSM's node_name_map_name: a GUID and a name in "
+              "double quotes on each line. Messages, answers and dumps call the nodes so"),
       sm("roots_file", &T::roots_file, path_or_nothing())
           .means("File with more of them, one GUID a line; # begins a remark"),
       sm("root_choice", &T::root_choice, choice({"trial", "central"}))
@@ -335,6 +342,10 @@ Options sa_options() {
           .means("What tables under way take; one alone may be larger"),
       sa("transfer_mib_per_port", &T::transfer_mib_per_port, limit("MiB"))
           .means("What tables under way to one port take; one alone may be larger"),
+      sa("max_rate", &T::max_rate, number(2, 63))
+          .means("Highest code of a rate in path records, for hosts that know none above: a faster "
+                 "path has the fastest rate with such a code. 10 is 120 Gb/s, the last of IBA 1.2; "
+                 "18 is 300 Gb/s, the last before HDR's"),
   };
 }
 
@@ -349,6 +360,21 @@ Options log_options() {
           &LogConfig::sink,
           checked_text("\"stderr\", \"syslog\" or an absolute path", is_log_sink))
           .means("Where log lines go"),
+      log("event_program",
+          &LogConfig::event_program,
+          checked_text(
+              "an absolute path, or \"\" for none",
+              [](const std::string& path) { return path.empty() || is_absolute_path(path); }))
+          .means(
+              "Program that is run for each log line of log.event_level or above, with the event "
+              "as a line of JSON on its standard input; one at a time, ended after 5 s"),
+      log("event_level",
+          &LogConfig::event_level,
+          checked_text(R"(one of "info", "warn", "error")",
+                       [](const std::string& level) {
+                         return level == "info" || level == "warn" || level == "error";
+                       }))
+          .means("Least severe line that log.event_program is run for"),
   };
 }
 

@@ -111,10 +111,9 @@ Settings make_settings(const Config& config) {
                         .gateways = config.sm.gateways,
                         .auto_for = config.sm.auto_for,
                         .auto_budget_ms = config.sm.auto_budget_ms};
-  if (!config.sm.weights.empty() || !config.sm.no_data.empty()) {
-    out.traffic = std::make_shared<const TrafficRules>(
-        TrafficRules{.weights = config.sm.weights, .no_data = config.sm.no_data});
-  }
+  SiteNodes site{
+      .weights = config.sm.weights, .no_data = config.sm.no_data, .names = config.sm.node_names};
+  if (site != SiteNodes{}) out.site_nodes = std::make_shared<const SiteNodes>(std::move(site));
   out.multicast_trees = config.sm.multicast_trees;
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),
@@ -131,13 +130,16 @@ Settings make_settings(const Config& config) {
   out.debounce_max = std::chrono::milliseconds(config.sweep.debounce_max_ms);
   out.rebalance_delay = std::chrono::seconds(config.sweep.relief_s);
   out.groups = config.partitions.rules.value_or(default_partitions()).groups;
-  out.election = {.priority = u8(config.sm.priority),
-                  .master_priority = u8(config.sm.master_priority),
-                  .sm_key = config.sm.sm_key,
-                  .m_key = config.sm.m_key,
-                  .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
-                  .poll_retries = config.sm.poll_retries};
+  out.election = {
+      .priority = u8(config.sm.priority),
+      .master_priority = u8(config.sm.master_priority),
+      .sm_key = config.sm.sm_key,
+      .m_key = config.sm.m_key,
+      .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
+      .poll_retries = config.sm.poll_retries,
+      .allowed = {config.sm.allowed_managers.begin(), config.sm.allowed_managers.end()}};
   out.sa_key = config.sm.sa_key;
+  out.max_rate = u8(config.sa.max_rate);
   out.congestion = config.congestion;
   return out;
 }

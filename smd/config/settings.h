@@ -72,7 +72,7 @@ struct Settings {
   std::vector<std::string> next_engines;  // in this order, where those before refuse or are unsafe
   bool engine_fallback = true;            // updn behind the last of them; else the cycle fails
   EngineOptions engine_options;
-  std::shared_ptr<const TrafficRules> traffic = nullptr;  // null: none are given
+  std::shared_ptr<const SiteNodes> site_nodes = nullptr;  // null: none are given
   Strategy strategy;
   bool statistics = true;  // measure lengths and loads of the routes of every cycle
 
@@ -88,7 +88,8 @@ struct Settings {
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<PreconfiguredGroup> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;
-  SmKey sa_key;  // of trusted requests; 0: the SM_Key of `election`
+  std::uint8_t max_rate = 63;  // the highest code of a rate in path records
+  SmKey sa_key;                // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;
 };
 

@@ -51,7 +51,8 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .other_managers = std::move(others),
       .trust_key = trust_key,
       .subnet_prefix = settings.ports.subnet_prefix,
-      .packet_life_time = settings.ports.subnet_timeout};
+      .packet_life_time = settings.ports.subnet_timeout,
+      .max_rate = settings.max_rate};
   return std::make_shared<const sa::SubnetView>(std::move(parts), before);
 }
 

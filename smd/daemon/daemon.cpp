@@ -1,5 +1,8 @@
 #include "smd/daemon/daemon.h"
 
+#include <fmt/ranges.h>
+
+#include <boost/crc.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -19,8 +22,8 @@ namespace {
 /// Between two checks whether what --once waits for is done.
 constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 
-/// Between two checks for log lines that were left out in a period that is over, and for what dumps
-/// no longer show.
+/// Between two checks for log lines that were left out in a period that is over, for what dumps no
+/// longer show, and for events that nobody was told of.
 constexpr Duration kTick = std::chrono::seconds(1);
 
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
@@ -63,6 +66,7 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       options_(std::move(options)),
       open_(std::move(open)),
       files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
+      event_program_(runtime),
       asked_dumps_(runtime),
       kept_dumps_(runtime),
       started_(runtime.now()) {
@@ -133,6 +137,11 @@ std::vector<std::string> Daemon::alarms() const {
         each.faults.size() > 1 ? fmt::format(" (and {} more)", each.faults.size() - 1) : "",
         each.at));
   }
+  const std::vector<std::string> differ =
+      replica_ ? replica_->differing_options() : std::vector<std::string>();
+  if (!differ.empty())
+    out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
+                              fmt::join(differ, ", ")));
   return out;
 }
 
@@ -237,7 +246,23 @@ bool Daemon::start_replica() {
   network_ = std::move(*network);
   replica_ =
       std::make_unique<StandbyReplication>(runtime_, *network_, config.peers, wall_ms, store_);
+  share_options();
   return true;
+}
+
+/// Of files that options name, managers should have the same text, wherever it is.
+void Daemon::share_options() {
+  if (!replica_) return;
+  std::string text = print_shared_options(options_.config);
+  for (const NamedFile& each : named_files_) {
+    if (each.kind == "node_names" || each.kind == "roots") continue;  // no difference, or shown
+    boost::crc_32_type sum;
+    sum.process_bytes(each.text.data(), each.text.size());
+    text += fmt::format("{} = text {:08x}\n",
+                        each.kind == "partitions" ? "partitions.file" : "qos.policy_file",
+                        sum.checksum());
+  }
+  replica_->set_options(std::move(text));
 }
 
 /// The manager is asked while it lives: the replication is told before it goes.
@@ -385,6 +410,7 @@ void Daemon::reload() {
   move_log(*fresh);
   adopt_files(std::move(*files));
   options_.config = std::move(*fresh);
+  share_options();
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {
     opened_->session->set_limits(options_.config.sa);
@@ -413,8 +439,19 @@ void Daemon::move_log(Config& fresh) {
 
 void Daemon::tick() {
   log::report_suppressed();
+  tell_events();
   keep_dumps();
   tick_ = Timer(runtime_, runtime_.now() + kTick, [this] { tick(); });
+}
+
+void Daemon::tell_events() {
+  const std::string& program = options_.config.log.event_program;
+  const auto least = log::parse_level(options_.config.log.event_level);
+  for (const log::Entry& each : log::entries_after(told_event_)) {
+    told_event_ = each.number;
+    if (!program.empty() && least && each.level >= *least && each.event != kEventProgram)
+      event_program_.run(program, print_event(each) + "\n");
+  }
 }
 
 /// The files of sm.dump_dir, where the subnet is another than they show and multicast entries are

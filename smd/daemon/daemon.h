@@ -15,7 +15,7 @@
 #include "smd/admin/metrics_server.h"
 #include "smd/admin/socket_server.h"
 #include "smd/config/config.h"
-#include "smd/daemon/service_notify.h"
+#include "smd/daemon/notifications.h"
 #include "smd/daemon/session.h"
 #include "smd/daemon/standby_replication.h"
 #include "smd/replica/tls.h"
@@ -76,6 +76,7 @@ class Daemon {
   void move_log(Config& fresh);
   void feed_watchdog();
   void tick();
+  void tell_events();
   void keep_dumps();
   void write_dumps_once();
   void stop(int exit_code);
@@ -88,6 +89,7 @@ class Daemon {
   [[nodiscard]] bool start_replica();
   [[nodiscard]] std::optional<ReplicaView> replica_view() const;
   void note_role();
+  void share_options();
 
   AsioRuntime& runtime_;
   DaemonOptions options_;
@@ -100,10 +102,12 @@ class Daemon {
   StateStore store_;
   StateFiles files_;
   std::vector<NamedFile> named_files_;  // by the configuration, as they are in force
-  DumpWriter asked_dumps_;              // by smctl
-  DumpWriter kept_dumps_;               // of sm.dump_dir
-  DumpState dumped_;                    // what they were begun with last
-  std::string dump_trouble_;            // of the last that ended; empty: none
+  EventProgram event_program_;
+  std::uint64_t told_event_ = 0;  // the number of the latest
+  DumpWriter asked_dumps_;        // by smctl
+  DumpWriter kept_dumps_;         // of sm.dump_dir
+  DumpState dumped_;              // what they were begun with last
+  std::string dump_trouble_;      // of the last that ended; empty: none
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<StandbyReplication> replica_;
   std::optional<Opened> opened_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "smd/base/log.h"
+#include "smd/config/config.h"
 #include "smd/state/record_store.h"
 
 namespace smd {
@@ -13,6 +14,9 @@ namespace {
 
 /// That go whole, whenever they changed. A standby has its own CC_Keys.
 constexpr std::array kCopied{&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark};
+
+/// The part that has the master's options.
+constexpr const char* kOptions = "options";
 
 /// Between checks of a reader that is behind.
 constexpr Duration kHandoverCheckInterval = std::chrono::milliseconds(20);
@@ -70,6 +74,7 @@ void StandbyReplication::note_role(SubnetManager* manager, std::uint64_t subnet_
   manager_ = manager;
   handover_since_.reset();
   handover_timer_.reset();
+  masters_options_.reset();
   replica::Hello hello{.subnet_prefix = subnet_prefix};
   if (manager != nullptr) {
     hello.manager = manager->election().info().guid;
@@ -79,6 +84,16 @@ void StandbyReplication::note_role(SubnetManager* manager, std::uint64_t subnet_
   client_.present(hello);
   client_.enable(hello.state == SmState::Standby);
   if (hello.state == SmState::Master) publish_soon();
+}
+
+void StandbyReplication::set_options(std::string text) {
+  options_ = std::move(text);
+  publish_soon();
+}
+
+std::vector<std::string> StandbyReplication::differing_options() const {
+  if (!masters_options_) return {};
+  return diff_shared_options(options_, *masters_options_);
 }
 
 void StandbyReplication::note_change(const StateKind& kind) {
@@ -108,6 +123,7 @@ void StandbyReplication::publish() {
   if (!is_master || server_.peers().empty()) return;
   std::map<std::string, std::string> parts;
   for (const StateKind* kind : kCopied) parts.emplace(kind->name, kind->print(store_.get()));
+  parts.emplace(kOptions, options_);
   server_.publish(parts);
   server_.note_change();
 }
@@ -128,6 +144,11 @@ bool StandbyReplication::take(const replica::Part& part, std::int64_t wall_ms) {
     const auto records = parse_records(part.text, where, {runtime_.now(), wall_ms});
     if (!is_readable(records ? Faults{} : records.error())) return false;
     store_.records().replace(*records);
+    return true;
+  }
+  if (part.name == kOptions) {
+    masters_options_ = part.text;
+    for (const std::string& name : differing_options()) log::warn("replica.option", "key={}", name);
     return true;
   }
   const auto kind = std::ranges::find(kCopied, part.name, &StateKind::name);

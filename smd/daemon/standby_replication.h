@@ -35,6 +35,12 @@ class StandbyReplication {
   /// Our role is another, or there is no manager: null. It outlives its role.
   void note_role(SubnetManager* manager, std::uint64_t subnet_prefix);
 
+  /// Ours, as print_shared_options() gives them: what a standby is sent, or compares.
+  void set_options(std::string text);
+
+  /// Those of our master's that differ from ours, while we stand by.
+  [[nodiscard]] std::vector<std::string> differing_options() const;
+
   /// Of the store.
   void note_change(const StateKind& kind);
 
@@ -58,6 +64,8 @@ class StandbyReplication {
   SubnetManager* manager_ = nullptr;
   replica::Server server_;
   replica::Client client_;
+  std::string options_;
+  std::optional<std::string> masters_options_;
   bool owed_ = false;
   Timer timer_;
   std::optional<TimePoint> handover_since_;  // a handover waits

@@ -26,8 +26,7 @@ class ReportBuilder {
     }
     builder_.set_sm_port(index_[0], survey_.local_port());
     builder_.set_fdr10(list_fdr10());
-    if (survey_.known() != nullptr)
-      builder_.set_traffic_rules(survey_.known()->fabric->traffic_rules);
+    if (survey_.known() != nullptr) builder_.set_site_nodes(survey_.known()->fabric->site_nodes);
     report_.fabric = builder_.build(epoch);
     add_out_of_reach(anomalies.silent);
     add_silent(std::move(anomalies.silent));

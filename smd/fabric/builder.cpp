@@ -10,7 +10,7 @@ namespace {
 
 /// Of a snapshot that came of `like`: where nothing differs that it follows from, it is the same.
 void update_demand(Fabric& now, const Fabric& like) {
-  if (now.traffic_rules == like.traffic_rules && now.node_info.shares(like.node_info) &&
+  if (now.site_nodes == like.site_nodes && now.node_info.shares(like.node_info) &&
       now.description.shares(like.description) && now.port_guid.shares(like.port_guid)) {
     now.demand = like.demand;
   } else {
@@ -110,8 +110,8 @@ void FabricBuilder::set_sm_port(NodeIdx node, PortNum port) {
 
 void FabricBuilder::set_fdr10(std::vector<PortIdx> ports) { made_.fdr10 = std::move(ports); }
 
-void FabricBuilder::set_traffic_rules(std::shared_ptr<const TrafficRules> rules) {
-  made_.traffic_rules = std::move(rules);
+void FabricBuilder::set_site_nodes(std::shared_ptr<const SiteNodes> rules) {
+  made_.site_nodes = std::move(rules);
 }
 
 std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
@@ -132,21 +132,21 @@ std::shared_ptr<const Fabric> FabricBuilder::build(Epoch epoch) const {
 
 std::shared_ptr<const Fabric> with_descriptions(const Fabric& fabric,
                                                 const std::unordered_map<Guid, std::string>& known,
-                                                std::shared_ptr<const TrafficRules> rules) {
+                                                std::shared_ptr<const SiteNodes> rules) {
   Fabric copy = fabric;
   for (const NodeIdx node : fabric.node_guid.indices()) {
     const auto text = known.find(fabric.node_guid[node]);
     if (text != known.end()) copy.description.set(node, text->second);
   }
-  copy.traffic_rules = std::move(rules);
+  copy.site_nodes = std::move(rules);
   update_demand(copy, fabric);
   return std::make_shared<const Fabric>(std::move(copy));
 }
 
 std::shared_ptr<const Fabric> with_traffic(const Fabric& fabric,
-                                           std::shared_ptr<const TrafficRules> rules) {
+                                           std::shared_ptr<const SiteNodes> rules) {
   Fabric copy = fabric;
-  copy.traffic_rules = std::move(rules);
+  copy.site_nodes = std::move(rules);
   copy.demand = list_demand(copy);
   return std::make_shared<const Fabric>(std::move(copy));
 }

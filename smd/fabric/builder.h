@@ -51,7 +51,7 @@ class FabricBuilder {
   void set_fdr10(std::vector<PortIdx> ports);
 
   /// Null: none.
-  void set_traffic_rules(std::shared_ptr<const TrafficRules> rules);
+  void set_site_nodes(std::shared_ptr<const SiteNodes> rules);
 
   /// Requires: the port exists.
   [[nodiscard]] PortIdx port_of(NodeIdx node, PortNum number) const;
@@ -71,11 +71,11 @@ class FabricBuilder {
 [[nodiscard]] std::shared_ptr<const Fabric> with_descriptions(
     const Fabric& fabric,
     const std::unordered_map<Guid, std::string>& known,
-    std::shared_ptr<const TrafficRules> rules);
+    std::shared_ptr<const SiteNodes> rules);
 
 /// The same snapshot under these rules of who sends data; null: none.
 [[nodiscard]] std::shared_ptr<const Fabric> with_traffic(const Fabric& fabric,
-                                                         std::shared_ptr<const TrafficRules> rules);
+                                                         std::shared_ptr<const SiteNodes> rules);
 
 /// The same snapshot with what the ports say now. Requires: one entry per port.
 [[nodiscard]] std::shared_ptr<const Fabric> with_port_info(

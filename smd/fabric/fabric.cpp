@@ -212,8 +212,8 @@ bool is_aggregation_node(const Fabric& fabric, NodeIdx node) {
 }
 
 std::vector<std::pair<PortIdx, std::uint32_t>> list_demand(const Fabric& fabric) {
-  static const TrafficRules none;
-  const TrafficRules& rules = fabric.traffic_rules ? *fabric.traffic_rules : none;
+  static const SiteNodes none;
+  const SiteNodes& rules = fabric.site_nodes ? *fabric.site_nodes : none;
   const AdapterList excepted{rules.no_data};
   std::vector<std::pair<PortIdx, std::uint32_t>> out;
   for (const NodeIdx node : fabric.node_guid.indices()) {
@@ -278,13 +278,25 @@ std::size_t Fabric::link_count() const {
   return count;
 }
 
+const std::string& label_of(const Fabric& fabric, NodeIdx node) {
+  if (fabric.site_nodes) {
+    const auto& names = fabric.site_nodes->names;
+    const Guid guid = fabric.node_guid[node];
+    const auto at = std::ranges::lower_bound(names, guid, {}, &std::pair<Guid, std::string>::first);
+    if (at != names.end() && at->first == guid) return at->second;
+  }
+  return fabric.description[node];
+}
+
+std::string name_of(const Fabric& fabric, NodeIdx node) {
+  const std::string& label = label_of(fabric, node);
+  return label.empty() ? fmt::format("{}", fabric.node_guid[node]) : label;
+}
+
 std::string print_port(const Fabric& fabric, PortIdx port) {
   if (port == kNone<PortIdx>) return "no port";
-  const NodeIdx node = fabric.node_of[port];
-  const unsigned number = fabric.number_of(port).value();
-  const std::string& name = fabric.description[node];
-  return name.empty() ? fmt::format("{}:{}", fabric.node_guid[node], number)
-                      : fmt::format("{}:{}", printable(name), number);
+  return fmt::format(
+      "{}:{}", printable(name_of(fabric, fabric.node_of[port])), fabric.number_of(port));
 }
 
 std::uint32_t port_info_modifier(const Fabric& fabric, PortIdx port) {

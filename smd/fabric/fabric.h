@@ -29,16 +29,18 @@ using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
 using NodeByGuid = std::unordered_map<Guid, NodeIdx>;  // look-ups only; never iterated
 
-/// What end ports send and draw, as the operator says it; what it does not name counts as what it
-/// is.
-struct TrafficRules {
+/// What the operator says of nodes and their ports; what is not named is as it says itself.
+struct SiteNodes {
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // against the 1 of others; sorted by GUID
 
   /// Adapters that send no data: GUIDs of nodes or ports ("0x0002c90300000001"), or descriptions,
   /// where * stands for any text and ? for one character.
   std::vector<std::string> no_data;
 
-  friend bool operator==(const TrafficRules&, const TrafficRules&) = default;
+  /// How people call nodes, whatever their descriptions say; sorted by GUID.
+  std::vector<std::pair<Guid, std::string>> names;
+
+  friend bool operator==(const SiteNodes&, const SiteNodes&) = default;
 };
 
 /// Copies share every array until one of them writes to it: a change makes a snapshot that costs
@@ -67,7 +69,7 @@ struct Fabric {
 
   /// Traffic of end ports that do not count 1, ascending by port. 0: sends and draws no data.
   std::vector<std::pair<PortIdx, std::uint32_t>> demand;
-  std::shared_ptr<const TrafficRules> traffic_rules;  // `demand` follows from; null: none are given
+  std::shared_ptr<const SiteNodes> site_nodes;  // `demand` follows from; null: none are given
 
   NodeIdx sm_node = kNone<NodeIdx>;  // where the manager sits
   PortIdx sm_port = kNone<PortIdx>;  // its own port (port 0 on a switch)
@@ -146,7 +148,13 @@ struct AdapterCounts {
 /// "582 adapters, 40 of them aggregation nodes".
 [[nodiscard]] std::string print_adapters(std::size_t adapters, const AdapterCounts& no_data);
 
-/// "sw-0-3:5", by description where there is one, else by GUID.
+/// What the operator calls the node, or its description, which may be empty.
+[[nodiscard]] const std::string& label_of(const Fabric& fabric, NodeIdx node);
+
+/// The same, or the GUID where both are empty: what messages and answers call a node.
+[[nodiscard]] std::string name_of(const Fabric& fabric, NodeIdx node);
+
+/// "sw-0-3:5", with the node's name.
 [[nodiscard]] std::string print_port(const Fabric& fabric, PortIdx port);
 
 /// The attribute modifier of PortInfo, as the port's device wants it.

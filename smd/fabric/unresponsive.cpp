@@ -20,7 +20,7 @@ class UnresponsiveParts {
     NodeByGuid by_guid = *now_.node_by_guid;
     for (const NodeIdx node : kept_) append(node, by_guid);
     out_.node_by_guid = std::move(by_guid);
-    if (out_.traffic_rules) out_.demand = list_demand(out_);  // else switches count as all do
+    if (out_.site_nodes) out_.demand = list_demand(out_);  // else switches count as all do
     for (const PortIdx port : links_) join(port);
     return std::move(out_);
   }

@@ -44,7 +44,7 @@ Election::Election(
     : runtime_(runtime),
       client_(client),
       own_(std::move(own)),
-      config_(config),
+      config_(std::move(config)),
       hooks_(std::move(hooks)),
       survey_scope_(client),
       request_scope_(client),
@@ -115,6 +115,14 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info)
               print_sm_state(state_of(*info)));
   }
   known.foreign = foreign;
+  const bool excluded = !config_.allowed.empty() && !config_.allowed.contains(at.guid);
+  if (excluded && !known.excluded) {
+    log::warn("sm.excluded",
+              "guid={} state={}; sm.allowed_managers does not name it, and it is heeded in nothing",
+              at.guid,
+              print_sm_state(state_of(*info)));
+  }
+  known.excluded = excluded;
 }
 
 void Election::survey(std::vector<ManagerAddress> where, std::function<void()> go_on) {
@@ -166,12 +174,15 @@ void Election::assess() {
     if (!known.info) continue;
     const auto spared = spared_.find(guid);
     const bool refused = spared != spared_.end() && runtime_.now() < spared->second;
-    if ((known.foreign || refused) && state_of(*known.info) == SmState::Master) {
+    const bool passed_over = known.foreign || known.excluded || refused;
+    if (passed_over && state_of(*known.info) == SmState::Master) {
       trouble_ = fmt::format("{} is master, too, and {}",
                              guid,
-                             known.foreign ? "has another SM_Key" : "takes no handover");
+                             known.excluded  ? "sm.allowed_managers does not name it"
+                             : known.foreign ? "has another SM_Key"
+                                             : "takes no handover");
     }
-    if (known.foreign || refused) continue;
+    if (passed_over) continue;
     infos.push_back(*known.info);
     at.push_back(known.at);
   }
@@ -207,11 +218,13 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
   next = runtime_.now() + kAskBackPause;
   ask(strangers_, route, [this, route, lid, hands_over](const std::optional<SmInfo>& info) {
     if (!info || info->guid == own_.port_guid) return;
+    if (config_.allowed.contains(info->guid) && !is_allowed(info->guid, route)) return;
     const auto known = others_.find(info->guid);
     ManagerAddress at{.guid = info->guid, .route = route, .lid = lid};
     if (known != others_.end()) at = known->second.at;
     note(at, info);
-    if (hands_over && state_ == SmState::Master && expects_handover_from(info->guid))
+    if (hands_over && state_ == SmState::Master && !others_[info->guid].excluded &&
+        expects_handover_from(info->guid))
       return obey_handover(route, at, fmt::format("handover from {}", info->guid));
     // While a survey is under way it will judge this one, too.
     if (state_ == SmState::Master && unanswered_ == 0) assess();
@@ -276,6 +289,14 @@ void Election::receive(const Smp& smp, const MadPacket& packet) {
                      smp.attribute_modifier,
                      answer.refused);
   }
+  if (!is_allowed(answer.from.guid, back)) {
+    return log::warn(
+        "sm.refused",
+        "from={} order={} way=\"{}\" why=\"sm.allowed_managers does not name that port\"",
+        answer.from.guid,
+        smp.attribute_modifier,
+        back ? print_route(*back) : "none");
+  }
   const std::string why =
       fmt::format("{} from {}", print_sm_event(*answer.event), answer.from.guid);
   ManagerAddress from{.guid = answer.from.guid};
@@ -298,6 +319,14 @@ void Election::receive(const Smp& smp, const MadPacket& packet) {
     default:
       return apply(*answer.event, from, why);
   }
+}
+
+/// Whether managers may run where that came from, and it says so itself.
+bool Election::is_allowed(Guid claimed, const std::optional<SmpRoute>& back) const {
+  if (config_.allowed.empty()) return true;
+  if (!config_.allowed.contains(claimed) || !back) return false;
+  const std::optional<Guid> there = hooks_.port_at(*back);
+  return !there || *there == claimed;
 }
 
 /// It says that it rules, or we wait for it to yield.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ struct ElectionConfig {
   MKey m_key;
   Duration poll_interval = std::chrono::seconds(1);
   unsigned poll_retries = 4;
+  std::set<Guid> allowed;  // ports where managers may run; empty: anywhere
 
   /// A standby hears nothing for so long before it sweeps for itself, and a handover may take as
   /// long.
@@ -48,6 +50,7 @@ struct KnownManager {
   ManagerAddress at;
   std::optional<SmInfo> info;  // as it last answered; nothing: not at the last question
   bool foreign = false;        // it does not show our SM_Key: nothing is handed to it
+  bool excluded = false;       // it may not run there: as if it were none
 };
 
 class Election {
@@ -68,6 +71,10 @@ class Election {
 
     /// Other managers came, went, or are something else now.
     std::function<void()> on_others;
+
+    /// The port that a way from our own port ends at, or 0: at none. Nothing where the subnet is
+    /// not known. Who sent something is where it came from, not who it says it is.
+    std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
     /// Something is being written: a handover that can wait, waits for settle().
     std::function<bool()> busy;
@@ -134,6 +141,7 @@ class Election {
   void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
   void hear_from(const SmpRoute& route, Lid lid, bool hands_over = false);
   [[nodiscard]] bool expects_handover_from(Guid guid) const;
+  [[nodiscard]] bool is_allowed(Guid claimed, const std::optional<SmpRoute>& back) const;
   void obey_handover(const std::optional<SmpRoute>& back,
                      const ManagerAddress& from,
                      std::string_view why);

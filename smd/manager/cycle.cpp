@@ -58,7 +58,7 @@ void Cycle::probe_refusing() {
 
 void Cycle::take_in() {
   if (!parts_.state.refusing.empty()) found_ = leave_out(found_, parts_.state.refusing);
-  found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.traffic);
+  found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
   count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);

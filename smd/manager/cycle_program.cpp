@@ -240,7 +240,11 @@ void Cycle::on_programmed(ProgramReport report) {
                                parts_.runtime.now());
   if (report.plan_interrupted) {
     // What stands in the way of balance is looked at before anything else.
-    if (std::exchange(rebalancing_, false)) return tell_clients();
+    if (std::exchange(rebalancing_, false) && !report.plan_interrupted->switches.empty()) {
+      const std::vector<Guid>& refused = report.plan_interrupted->switches;
+      report_.resweep.insert(report_.resweep.end(), refused.begin(), refused.end());
+      return tell_clients();
+    }
     const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
     if (replans_ > 0)
       std::erase_if(refusal_.switches,

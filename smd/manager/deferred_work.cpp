@@ -21,7 +21,7 @@ PortRef ref_of(const Fabric& fabric, PortIdx port) {
 }  // namespace
 
 std::shared_ptr<const Fabric> DeferredWork::with_known(
-    const Fabric& fabric, std::shared_ptr<const TrafficRules> traffic) const {
+    const Fabric& fabric, std::shared_ptr<const SiteNodes> traffic) const {
   auto named = with_descriptions(fabric, descriptions_, std::move(traffic));
   std::vector<PortIdx> slow;
   for (const PortRef& each : fdr10_known_) {
@@ -165,7 +165,7 @@ void DeferredWork::fetch_descriptions() {
       renamed_.erase(guid);
     }
     if (!found.empty())
-      learn(with_descriptions(now_->fabric(), descriptions_, now_->fabric().traffic_rules));
+      learn(with_descriptions(now_->fabric(), descriptions_, now_->fabric().site_nodes));
     fetch_fdr10();
   });
 }
@@ -180,7 +180,7 @@ void DeferredWork::fetch_fdr10() {
     everybody_timed_ = true;
     untimed_.clear();
     for (const PortIdx port : found) fdr10_known_.insert(ref_of(now_->fabric(), port));
-    if (!found.empty()) learn(with_known(now_->fabric(), now_->fabric().traffic_rules));
+    if (!found.empty()) learn(with_known(now_->fabric(), now_->fabric().site_nodes));
     now_.reset();
     running_ = false;
     std::exchange(done_, nullptr)();

@@ -30,7 +30,7 @@ class DeferredWork {
 
   /// What is known of the nodes, put into a new snapshot; and who sends data, by these rules.
   [[nodiscard]] std::shared_ptr<const Fabric> with_known(
-      const Fabric& fabric, std::shared_ptr<const TrafficRules> traffic) const;
+      const Fabric& fabric, std::shared_ptr<const SiteNodes> traffic) const;
 
   /// Ports that were in Initialize: what is known of them is asked again.
   void note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports);

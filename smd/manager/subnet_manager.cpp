@@ -114,11 +114,32 @@ Election::Hooks SubnetManager::election_hooks() {
               [this] {
                 if (active_.current()) active_.publish(active_.current());
               },
+          .port_at = [this](const SmpRoute& route) { return port_at(route); },
           .busy =
               [this] {
                 return phase_ == Phase::Routing || phase_ == Phase::Programming ||
                        observer_.standby_is_behind();
               }};
+}
+
+/// Adapters pass nothing on: a way through one is made up.
+std::optional<Guid> SubnetManager::port_at(const SmpRoute& route) const {
+  const ActiveSubnet* now = state_.in_force.get();
+  if (now == nullptr) return std::nullopt;
+  const Fabric& fabric = now->fabric();
+  PortIdx at = fabric.sm_port;
+  if (route.kind != SmpRoute::Kind::Directed) {
+    at = now->lids->owner_of(route.lid);
+    return at == kNone<PortIdx> ? Guid{} : fabric.port_guid[at];
+  }
+  for (std::size_t hop = 0; hop < route.path.size(); ++hop) {
+    const NodeIdx node = fabric.node_of[at];
+    if ((hop > 0 && !fabric.is_switch(node)) || route.path[hop].value() > fabric.num_ports(node))
+      return Guid{};
+    at = fabric.peer[fabric.port_of(node, route.path[hop])];
+    if (at == kNone<PortIdx>) return Guid{};
+  }
+  return fabric.port_guid[at];
 }
 
 void SubnetManager::on_sm_state(SmState state) {

@@ -164,6 +164,7 @@ class SubnetManager {
   }
 
   void connect();
+  [[nodiscard]] std::optional<Guid> port_at(const SmpRoute& route) const;
   void on_sm_state(SmState state);
   [[nodiscard]] ManagerState fresh_state() const;
   void drop_work();

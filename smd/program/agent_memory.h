@@ -2,6 +2,7 @@
 // blocked turns, and the entries of random forwarding tables.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -103,6 +104,15 @@ class TurnMemory {
 
   /// Null when nobody touched it.
   [[nodiscard]] const Entry* find(Guid node, PortNum in, PortNum out) const;
+
+  /// Whether `matches(in, out, entry)` holds for any that somebody touched.
+  template <class Matches>
+  [[nodiscard]] bool any(Guid node, Matches&& matches) const {
+    const auto rows = rows_.find(node);
+    return rows != rows_.end() && std::ranges::any_of(rows->second, [&](const auto& each) {
+             return matches(each.first.first, each.first.second, each.second);
+           });
+  }
 
   /// Unknown when nobody touched it.
   Entry& at(Guid node, PortNum in, PortNum out) { return rows_[node][{in, out}]; }

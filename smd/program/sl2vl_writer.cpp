@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "smd/routing/sl_to_vl.h"
@@ -115,10 +116,13 @@ std::vector<SlToVlWriter::RowSet> SlToVlWriter::gather(const std::vector<Turn>& 
     const bool offered = (run_.fabric().switch_info[sw].optimized_sl_to_vl & 1) != 0;
     if (run_.input.writing.optimized_sl_to_vl && offered) {
       take_out(here, {.turn = here.front(), .all_in = true, .all_out = true}, out);
-      for (const Turn& turn : std::vector<Turn>(here))
-        take_out(here, {.turn = turn, .all_in = true}, out);
-      for (const Turn& turn : std::vector<Turn>(here))
-        take_out(here, {.turn = turn, .all_out = true}, out);
+      std::map<PortNum, Turn> by_out, by_in;
+      for (const Turn& turn : here) {
+        by_out.try_emplace(turn.out, turn);
+        by_in.try_emplace(turn.in, turn);
+      }
+      for (const auto& [port, turn] : by_out) take_out(here, {.turn = turn, .all_in = true}, out);
+      for (const auto& [port, turn] : by_in) take_out(here, {.turn = turn, .all_out = true}, out);
     }
     for (const Turn& turn : here) out.push_back({.turn = turn});
   }
@@ -139,12 +143,14 @@ void SlToVlWriter::take_out(std::vector<Turn>& turns,
 
 bool SlToVlWriter::are_alike(const RowSet& set) const {
   const SwitchIdx sw = set.turn.sw;
+  // Those that no link leads to as well: they must still be blocked when one does.
+  if (run_.state.turns.any(run_.guid_of(sw), [&](PortNum in, PortNum out, const auto& entry) {
+        return entry.held == Held::Blocked && set.writes(in, out);
+      }))
+    return false;
   bool alike = true;
   for_each_turn(run_.fabric(), sw, [&](PortNum in, PortNum out) {
-    if (!alike || !set.writes(in, out)) return;
-    const TurnMemory::Entry* known = run_.state.turns.find(run_.guid_of(sw), in, out);
-    const bool blocked = known != nullptr && known->held == Held::Blocked;
-    alike = !blocked && wanted({sw, in, out}) == wanted(set.turn);
+    if (alike && set.writes(in, out)) alike = wanted({sw, in, out}) == wanted(set.turn);
   });
   return alike;
 }
@@ -175,8 +181,12 @@ void SlToVlWriter::send_all(const RowSet& set) {
       run_.report.sl_to_vl_written += set.unsettled.size();
       return;
     }
-    for (const Turn& turn : set.unsettled)
+    // All that it may have written is unknown now, what was as wanted before, too.
+    for_each_turn(run_.fabric(), set.turn.sw, [&](PortNum in, PortNum out) {
+      if (!set.writes(in, out)) return;
+      const Turn turn{set.turn.sw, in, out};
       reply ? send(turn) : read_again(turn, describe_failure(reply));
+    });
   });
 }
 

@@ -1,7 +1,10 @@
 #include "smd/report/admin_commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -32,6 +35,58 @@ Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
     return fail(Errc::Invalid, fmt::format("argument '{}' is missing, or not a text", key));
   }
   return args.at(key).get<std::string>();
+}
+
+bool is_key(char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }
+
+/// What a line says as key=value or key="some words".
+nlohmann::ordered_json fields_of(std::string_view text) {
+  nlohmann::ordered_json fields = nlohmann::ordered_json::object();
+  while (!text.empty()) {
+    const auto key_end =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, is_key) - text.begin());
+    if (key_end == 0 || key_end == text.size() || text[key_end] != '=') {
+      text.remove_prefix(std::min(text.find(' '), text.size() - 1) + 1);
+      continue;
+    }
+    const std::string key(text.substr(0, key_end));
+    text.remove_prefix(key_end + 1);
+    const bool quoted = text.starts_with('"');
+    if (quoted) text.remove_prefix(1);
+    const std::size_t end = std::min(text.find(quoted ? '"' : ' '), text.size());
+    std::string_view value = text.substr(0, end);
+    if (!quoted && value.ends_with(';')) value.remove_suffix(1);
+    if (!fields.contains(key)) fields[key] = std::string(value);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fields;
+}
+
+nlohmann::ordered_json event_json(const log::Entry& entry) {
+  return {{"number", entry.number},
+          {"time", entry.time},
+          {"level", log::name_of(entry.level)},
+          {"event", entry.event},
+          {"text", entry.text},
+          {"fields", fields_of(entry.text)}};
+}
+
+/// Since a daemon that was started anew counts from 1 again, an answer says which one gave it.
+Result<nlohmann::json> answer_events(const nlohmann::json& args) {
+  const std::vector<log::Entry> kept = log::entries_after(0);
+  const std::uint64_t last = kept.empty() ? 0 : kept.back().number;
+  const std::uint64_t first = kept.empty() ? 1 : kept.front().number;
+  std::uint64_t after =
+      args.contains("n") ? last - std::min(last, args["n"].get<std::uint64_t>()) : last;
+  if (args.contains("after")) after = args["after"].get<std::uint64_t>();
+  nlohmann::json events = nlohmann::json::array();
+  for (const log::Entry& each : kept) {
+    if (each.number > after) events.emplace_back(event_json(each));
+  }
+  return nlohmann::json{{"daemon", ::getpid()},
+                        {"last", last},
+                        {"lost", after + 1 < first ? first - after - 1 : 0},
+                        {"events", std::move(events)}};
 }
 
 nlohmann::json cycle_summary(const CycleReport& cycle, TimePoint now_is) {
@@ -324,6 +379,10 @@ Result<nlohmann::json> dump_json(const AdminContext& context, const nlohmann::js
 
 }  // namespace
 
+std::string print_event(const log::Entry& entry) {
+  return event_json(entry).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void register_commands(CommandTable& table, AdminContext context) {
   using Json = nlohmann::json;
   const auto ctx = std::make_shared<AdminContext>(std::move(context));
@@ -393,6 +452,7 @@ void register_commands(CommandTable& table, AdminContext context) {
     log::set_level(*level);
     return Json{{"level", *name}};
   });
+  table.add("events", "log lines: after, or the latest n", answer_events);
   table.add("sa",
             "records of the subnet administration: record, where, limit",
             [ctx](const Json& args) -> Result<Json> {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smd/admin/commands.h"
+#include "smd/base/log.h"
 #include "smd/report/dump.h"
 #include "smd/report/session_view.h"
 
@@ -27,8 +28,12 @@ struct AdminContext {
   DumpWriter* dumps = nullptr;                       // of those that are asked for
 };
 
-/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, sa, dump,
-/// shutdown.
+/// One line of JSON: "number", "time", "level", "event", "text", and "fields", what `text` says as
+/// key=value. All values are texts but the number.
+[[nodiscard]] std::string print_event(const log::Entry& entry);
+
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, events, sa,
+/// dump, shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 
 }  // namespace smd

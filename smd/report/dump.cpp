@@ -34,7 +34,7 @@ void append_list(const char* title, const List& list, const Print& print, std::s
 }
 
 std::string print_entry(const Fabric& fabric, const EntryChange& change) {
-  const std::string& name = fabric.description[fabric.switch_node[change.sw]];
+  const std::string name = name_of(fabric, fabric.switch_node[change.sw]);
   if (change.egress == kNoRoute) return fmt::format("{} lid {} withdrawn", name, change.lid);
   return fmt::format("{} lid {} -> port {}", name, change.lid, change.egress);
 }
@@ -69,7 +69,7 @@ std::string plain(const std::string& text) {
 
 void print_header(const Fabric& fabric, const LidMap& lids, NodeIdx node, std::string& out) {
   const NodeInfo& info = fabric.node_info[node];
-  const std::string description = plain(fabric.description[node]);
+  const std::string description = plain(label_of(fabric, node));
   auto to = std::back_inserter(out);
   fmt::format_to(to,
                  "\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n",
@@ -118,7 +118,7 @@ void print_link(const Fabric& fabric, const LidMap& lids, PortIdx port, std::str
   if (from_switch) {
     fmt::format_to(to,
                    "\t\t# \"{}\" lid {} {}{}\n",
-                   plain(fabric.description[other]),
+                   plain(label_of(fabric, other)),
                    lids.base[other_end],
                    print_link_width(active_width(info)),
                    print_link_speed(link_speed(fabric, port)));
@@ -127,7 +127,7 @@ void print_link(const Fabric& fabric, const LidMap& lids, PortIdx port, std::str
                    "\t\t# lid {} lmc {} \"{}\" lid {} {}{}\n",
                    lids.base[port],
                    lids.lmc[port],
-                   plain(fabric.description[other]),
+                   plain(label_of(fabric, other)),
                    lids.base[other_end],
                    print_link_width(active_width(info)),
                    print_link_speed(link_speed(fabric, port)));
@@ -147,7 +147,7 @@ void add_link_end(
   const NodeIdx node = fabric.node_of[port];
   const NodeInfo& info = fabric.node_info[node];
   const PortIdx end = end_port(fabric, port);
-  std::string name = plain(fabric.description[node]);
+  std::string name = plain(label_of(fabric, node));
   std::ranges::replace(name, '}', ')');  // ends the name
   const bool router = info.node_type == static_cast<std::uint8_t>(NodeType::Router);
   fmt::format_to(std::back_inserter(out),
@@ -228,12 +228,18 @@ std::string print_guid2mkey(const LidBook& book, MKey m_key) {
 constexpr mode_t kForAll = 0644;
 constexpr mode_t kForOwner = 0600;
 
-/// Whole or not at all.
-Result<void> write_text(const std::string& directory, const NamedText& what, mode_t mode) {
+using Sink = std::function<void(std::string_view)>;
+using Print = std::function<void(const Sink&)>;
+
+/// Whole or not at all; piece by piece, as `print` gives them.
+Result<void> write_file(const std::string& directory,
+                        std::string_view name,
+                        const Print& print,
+                        mode_t mode) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return fail(Errc::Io, fmt::format("{}: {}", directory, error.message()));
-  const std::string path = fmt::format("{}/{}", directory, what.name), fresh = path + ".new";
+  const std::string path = fmt::format("{}/{}", directory, name), fresh = path + ".new";
   const auto give_up = [&](int number) {
     ::unlink(fresh.c_str());
     return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(number)));
@@ -242,12 +248,16 @@ Result<void> write_text(const std::string& directory, const NamedText& what, mod
   const Descriptor file(
       ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (file.get() < 0) return give_up(errno);
-  for (std::string_view rest = what.text; !rest.empty();) {
-    const ssize_t n = ::write(file.get(), rest.data(), rest.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return give_up(errno);
-    rest.remove_prefix(static_cast<std::size_t>(n));
-  }
+  int failed = 0;
+  print([&](std::string_view rest) {
+    while (!rest.empty() && failed == 0) {
+      const ssize_t n = ::write(file.get(), rest.data(), rest.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) failed = errno;
+      if (n > 0) rest.remove_prefix(static_cast<std::size_t>(n));
+    }
+  });
+  if (failed != 0) return give_up(failed);
   if (::rename(fresh.c_str(), path.c_str()) != 0) return give_up(errno);
   return {};
 }
@@ -285,7 +295,11 @@ DumpInput dump_input_of(const SubnetManager& manager) {
           .m_key = manager.settings().ports.m_key};
 }
 
-std::string print_lft_dump(const ActiveSubnet& in_force) {
+namespace {
+
+// A switch at a time: tables of a large subnet are more than a gigabyte of text.
+
+void print_lft_dump(const ActiveSubnet& in_force, const Sink& sink) {
   const Fabric& fabric = in_force.fabric();
   const unsigned top = in_force.routing->lft.top().value();
   std::string out;
@@ -297,7 +311,7 @@ std::string print_lft_dump(const ActiveSubnet& in_force) {
                    top,
                    in_force.lids->base[fabric.port_of(node, PortNum{0})],
                    fabric.node_guid[node],
-                   plain(fabric.description[node]));
+                   plain(label_of(fabric, node)));
     for (unsigned value = 1; value <= top; ++value) {
       const Lid lid{static_cast<std::uint16_t>(value)};
       const PortNum egress = in_force.routing->lft.route(sw, lid);
@@ -310,11 +324,24 @@ std::string print_lft_dump(const ActiveSubnet& in_force) {
                      egress.value(),
                      kind_of(fabric, end),
                      fabric.port_guid[owner],
-                     plain(fabric.description[end]));
+                     plain(label_of(fabric, end)));
     }
     fmt::format_to(to, "{} lids dumped\n", top);  // as OpenSM counts: the highest
+    sink(out);
+    out.clear();
   }
+}
+
+std::string collect(const Print& print) {
+  std::string out;
+  print([&](std::string_view piece) { out += piece; });
   return out;
+}
+
+}  // namespace
+
+std::string print_lft_dump(const ActiveSubnet& in_force) {
+  return collect([&](const Sink& sink) { print_lft_dump(in_force, sink); });
 }
 
 std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
@@ -343,10 +370,12 @@ std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
   return out;
 }
 
-std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
+namespace {
+
+void print_sl2vl_dump(const ActiveSubnet& in_force, const Sink& sink) {
   const Fabric& fabric = in_force.fabric();
   const SlToVlMaps& rows = in_force.rows;
-  if (rows.empty()) return {};
+  if (rows.empty()) return;
   constexpr std::string_view kRule = "#--------------------------------------------------------\n";
   std::string out;
   auto to = std::back_inserter(out);
@@ -357,7 +386,7 @@ std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
                    "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n{}",
                    fabric.node_guid[node],
                    in_force.lids->base[fabric.port_of(node, PortNum{0})],
-                   plain(fabric.description[node]),
+                   plain(label_of(fabric, node)),
                    kRule);
     for (const PortIdx exit : fabric.external_ports(node)) {
       if (fabric.peer[exit] == kNone<PortIdx>) continue;
@@ -369,8 +398,15 @@ std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
       }
     }
     fmt::format_to(to, "{}\n", kRule);
+    sink(out);
+    out.clear();
   }
-  return out;
+}
+
+}  // namespace
+
+std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
+  return collect([&](const Sink& sink) { print_sl2vl_dump(in_force, sink); });
 }
 
 std::string print_subnet_list(const Fabric& fabric, const LidMap& lids) {
@@ -432,7 +468,8 @@ std::string print_plan(const CycleReport& cycle, const std::string& plans) {
 
 Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts) {
   for (const NamedText& each : texts) {
-    if (auto written = write_text(directory, each, kForAll); !written) return written;
+    const Print print = [&](const Sink& sink) { sink(each.text); };
+    if (auto written = write_file(directory, each.name, print, kForAll); !written) return written;
   }
   return {};
 }
@@ -443,24 +480,24 @@ Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory
   const Fabric& fabric = now.fabric();
   const LidBook book = book_of(fabric, now.lids);
   constexpr std::string_view kLanes = "opensm-sl2vl.dump", kKeys = "guid2mkey";
-  const std::pair<std::string_view, std::function<std::string()>> files[] = {
-      {"opensm-lfts.dump", [&] { return print_lft_dump(now); }},
-      {"opensm.mcfdbs", [&] { return print_mft_dump(fabric, input.multicast); }},
-      {kLanes, [&] { return print_sl2vl_dump(now); }},
-      {"opensm-subnet.lst", [&] { return print_subnet_list(fabric, now.lids); }},
-      {"guid2lid", [&] { return print_guid2lid(book); }},
-      {kKeys, [&] { return print_guid2mkey(book, input.m_key); }},
-      {"neighbors", [&] { return print_neighbors(fabric); }}};
+  const std::pair<std::string_view, Print> files[] = {
+      {"opensm-lfts.dump", [&](const Sink& sink) { print_lft_dump(now, sink); }},
+      {"opensm.mcfdbs", [&](const Sink& sink) { sink(print_mft_dump(fabric, input.multicast)); }},
+      {kLanes, [&](const Sink& sink) { print_sl2vl_dump(now, sink); }},
+      {"opensm-subnet.lst", [&](const Sink& sink) { sink(print_subnet_list(fabric, now.lids)); }},
+      {"guid2lid", [&](const Sink& sink) { sink(print_guid2lid(book)); }},
+      {kKeys, [&](const Sink& sink) { sink(print_guid2mkey(book, input.m_key)); }},
+      {"neighbors", [&](const Sink& sink) { sink(print_neighbors(fabric)); }}};
   std::vector<std::string> names;
   for (const auto& [name, print] : files) {
-    const NamedText file{std::string(name), print()};
-    if (name == kLanes && file.text.empty()) {
+    if (name == kLanes && now.rows->empty()) {
       ::unlink(fmt::format("{}/{}", directory, name).c_str());
       continue;
     }
-    if (auto written = write_text(directory, file, name == kKeys ? kForOwner : kForAll); !written)
+    const mode_t mode = name == kKeys ? kForOwner : kForAll;
+    if (auto written = write_file(directory, name, print, mode); !written)
       return tl::unexpected<Error>(written.error());
-    names.push_back(file.name);
+    names.emplace_back(name);
   }
   return names;
 }
@@ -480,7 +517,7 @@ Result<void> write_dumps(const std::string& directory,
 void DumpWriter::write(std::string directory, DumpInput input) {
   busy_ = true;
   last_.reset();
-  work_.offload(
+  work_.offload_aside(
       runtime_,
       [directory, input = std::move(input)] { return write_opensm_dumps(directory, input); },
       [this, directory](const Result<std::vector<std::string>>& written) {

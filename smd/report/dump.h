@@ -32,8 +32,8 @@ struct NamedText {
   std::string text;
 };
 
-/// Each whole or not at all: as NAME.new, which is renamed. Of what already is there nothing else
-/// is touched. Into `directory`, which is created.
+/// Each whole or not at all: as NAME.new, which is renamed. Of what already is there nothing
+/// else is touched. Into `directory`, which is created.
 Result<void> write_texts(const std::string& directory, const std::vector<NamedText>& texts);
 
 // Files that OpenSM writes into its dump_files_dir and its cache directory, in its formats
@@ -76,7 +76,7 @@ Result<void> write_dumps(const std::string& directory,
                          const CycleReport& cycle,
                          const std::string& plans);
 
-/// Writes them off the loop, one set at a time.
+/// Writes them off the loop and beside the work that routes wait for, one set at a time.
 class DumpWriter {
  public:
   explicit DumpWriter(Runtime& runtime) : runtime_(runtime) {}

@@ -37,9 +37,9 @@ Lid parse_lid(const ActiveSubnet& now, const std::string& text) {
 Result<NodeIdx> find_named(const Fabric& fabric, const std::string& name) {
   NodeIdx found = kNone<NodeIdx>;
   for (NodeIdx node : fabric.node_guid.indices()) {
-    if (fabric.description[node] != name && fmt::format("{}", fabric.node_guid[node]) != name) {
+    if (label_of(fabric, node) != name && fabric.description[node] != name &&
+        fmt::format("{}", fabric.node_guid[node]) != name)
       continue;
-    }
     if (found != kNone<NodeIdx>) {
       return fail(Errc::Invalid,
                   fmt::format("more than one node is called '{}'; use its GUID", name));
@@ -55,12 +55,14 @@ Json node_json(const ActiveSubnet& now, NodeIdx node) {
   for (PortIdx port : fabric.external_ports(node)) {
     linked += fabric.peer[port] != kNone<PortIdx> ? 1 : 0;
   }
-  return {{"guid", fmt::format("{}", fabric.node_guid[node])},
-          {"type", print_node_type(static_cast<NodeType>(fabric.node_info[node].node_type))},
-          {"description", fabric.description[node]},
-          {"lid", lid_of(now, node).value()},
-          {"ports", fabric.num_ports(node)},
-          {"linked_ports", linked}};
+  Json out{{"guid", fmt::format("{}", fabric.node_guid[node])},
+           {"type", print_node_type(static_cast<NodeType>(fabric.node_info[node].node_type))},
+           {"description", fabric.description[node]},
+           {"lid", lid_of(now, node).value()},
+           {"ports", fabric.num_ports(node)},
+           {"linked_ports", linked}};
+  if (label_of(fabric, node) != fabric.description[node]) out["name"] = label_of(fabric, node);
+  return out;
 }
 
 /// Of a port: its own, else that of its node.
@@ -138,11 +140,6 @@ Json others_json(const CcManager& cc_manager) {
 }
 
 }  // namespace
-
-std::string name_of(const Fabric& fabric, NodeIdx node) {
-  return fabric.description[node].empty() ? fmt::format("{}", fabric.node_guid[node])
-                                          : fabric.description[node];
-}
 
 Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name) {
   const auto named = find_named(now.fabric(), name);

@@ -10,10 +10,7 @@
 
 namespace smd {
 
-/// The node's description, or its GUID when it has none.
-[[nodiscard]] std::string name_of(const Fabric& fabric, NodeIdx node);
-
-/// A node by description, GUID ("0x…") or LID. Invalid when there is none, or more than one.
+/// A node by name, description, GUID ("0x…") or LID. Invalid when there is none, or more than one.
 [[nodiscard]] Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name);
 
 /// Requires: the port has a link.

@@ -150,14 +150,18 @@ struct AsioRuntime::Impl {
   std::vector<Arrival> inbox;
   std::vector<Arrival> draining;
   std::list<SignalWatch> signals;
-  asio::thread_pool worker{1};  // last: its work may post until it is joined
+  // Last: their work may post until they are joined.
+  asio::thread_pool worker{1};
+  asio::thread_pool aside{1};
 };
 
 AsioRuntime::AsioRuntime() : impl_(std::make_unique<Impl>()) {}
 
 AsioRuntime::~AsioRuntime() {
   impl_->worker.stop();
+  impl_->aside.stop();
   impl_->worker.join();
+  impl_->aside.join();
   // Tasks may own sockets of io and timers of the queue: they go while both still stand.
   impl_->queue.clear();
 }
@@ -178,12 +182,21 @@ void AsioRuntime::post(Task task) {
   }
 }
 
-void AsioRuntime::offload(Task work, Task then) {
-  asio::post(impl_->worker, [this, work = std::move(work), then = std::move(then)]() mutable {
+template <class Pool>
+void AsioRuntime::offload_to(Pool& pool, Task work, Task then) {
+  asio::post(pool, [this, work = std::move(work), then = std::move(then)]() mutable {
     run_or_abort(work);
     work = nullptr;  // whatever it holds dies on the worker, before `then` runs
     post(std::move(then));
   });
+}
+
+void AsioRuntime::offload(Task work, Task then) {
+  offload_to(impl_->worker, std::move(work), std::move(then));
+}
+
+void AsioRuntime::offload_aside(Task work, Task then) {
+  offload_to(impl_->aside, std::move(work), std::move(then));
 }
 
 void AsioRuntime::run() {

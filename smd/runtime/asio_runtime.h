@@ -28,6 +28,7 @@ class AsioRuntime final : public Runtime {
   void cancel(TimerId id) override;
   void post(Task task) override;
   void offload(Task work, Task then) override;
+  void offload_aside(Task work, Task then) override;
 
   /// Runs handlers until stop(). An exception that leaves a handler is a bug: one line, then abort.
   void run();
@@ -43,6 +44,9 @@ class AsioRuntime final : public Runtime {
   [[nodiscard]] boost::asio::io_context& io();
 
  private:
+  template <class Pool>
+  void offload_to(Pool& pool, Task work, Task then);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

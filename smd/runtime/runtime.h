@@ -53,6 +53,9 @@ class Runtime {
 
   /// `work` runs elsewhere (inline in simulation), then `then` runs on the loop.
   virtual void offload(Task work, Task then) = 0;
+
+  /// As offload(), but for work that routes must not wait for, such as files on a slow disk.
+  virtual void offload_aside(Task work, Task then) { offload(std::move(work), std::move(then)); }
 };
 
 /// A pending call that dies with its owner. Callers hold this, never a TimerId.
@@ -111,16 +114,30 @@ class OffloadOwner {
   /// uses.
   template <class Work, class Then>
   void offload(Runtime& runtime, Work work, Then then) {
-    using Value = std::invoke_result_t<Work>;
-    auto slot = std::make_shared<std::unique_ptr<Value>>();
-    runtime.offload(
-        [slot, work = std::move(work)]() mutable { *slot = std::make_unique<Value>(work()); },
-        [slot, alive = alive_, then = std::move(then)]() mutable {
-          if (*alive) then(std::move(**slot));
-        });
+    pass_on([&](Task a, Task b) { runtime.offload(std::move(a), std::move(b)); },
+            std::move(work),
+            std::move(then));
+  }
+
+  /// Routes do not wait for it.
+  template <class Work, class Then>
+  void offload_aside(Runtime& runtime, Work work, Then then) {
+    pass_on([&](Task a, Task b) { runtime.offload_aside(std::move(a), std::move(b)); },
+            std::move(work),
+            std::move(then));
   }
 
  private:
+  template <class Offload, class Work, class Then>
+  void pass_on(Offload offload, Work work, Then then) {
+    using Value = std::invoke_result_t<Work>;
+    auto slot = std::make_shared<std::unique_ptr<Value>>();
+    offload([slot, work = std::move(work)]() mutable { *slot = std::make_unique<Value>(work()); },
+            [slot, alive = alive_, then = std::move(then)]() mutable {
+              if (*alive) then(std::move(**slot));
+            });
+  }
+
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // read and written on the loop only
 };
 

@@ -281,6 +281,7 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
       most_rate = *level->rate_limit;
     if (level->packet_life) life = std::min(life, *level->packet_life);
   }
+  while (most_rate > view_.parts().max_rate) most_rate = rate_below(most_rate);
   const auto mtu =
       bounded(part::kMtuSelector | part::kMtu, request_.wanted.mtu, most_mtu, choose_mtu);
   const auto rate =

@@ -51,6 +51,7 @@ struct ViewParts {
   SmKey trust_key;  // 0: nobody is trusted
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
+  std::uint8_t max_rate = 63;          // the highest code of a rate that hosts understand
   std::uint8_t resp_time_value = 16;   // likewise, of our answers
 };
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "smd/mad/port_info.h"
+
 namespace smd {
 namespace {
 
@@ -75,7 +77,8 @@ std::vector<UmadPort> list_ports() {
                        .port_guid = Guid{be64toh(port->port_guid)},
                        .state = static_cast<PortState>(port->state),
                        // Kernels before 2.6.37 know no other link layer and do not say.
-                       .is_infiniband = std::string_view(port->link_layer) != "Ethernet"});
+                       .is_infiniband = std::string_view(port->link_layer) != "Ethernet",
+                       .sm_disabled = (be32toh(port->capmask) & port_cap::kIsSmDisabled) != 0});
     }
     umad_release_ca(&ca);
   }
@@ -99,13 +102,15 @@ Result<UmadPort> select_port(std::span<const UmadPort> ports, const UmadSelectio
   const bool exact = selection.port != PortNum{0} || selection.port_guid != Guid{0};
   const UmadPort* best = nullptr;
   bool ethernet = false;
-  bool down = false;
+  bool down = false, disabled = false;
   for (const UmadPort& port : ports) {
     if (!selection.device.empty() && port.device != selection.device) continue;
     if (selection.port != PortNum{0} && port.port != selection.port) continue;
     if (selection.port_guid != Guid{0} && port.port_guid != selection.port_guid) continue;
     if (!port.is_infiniband) {
       ethernet = true;
+    } else if (!exact && port.sm_disabled) {
+      disabled = true;
     } else if (!exact && rank(port.state) == 0) {
       down = true;
     } else if (best == nullptr || rank(port.state) > rank(best->state)) {
@@ -114,6 +119,11 @@ Result<UmadPort> select_port(std::span<const UmadPort> ports, const UmadSelectio
   }
   if (best != nullptr) return *best;
   if (down) return none(fmt::format("no InfiniBand {} is up", print_selection(selection)));
+  if (disabled)
+    return none(
+        fmt::format("no InfiniBand {} lets a subnet manager run there; one that is named by "
+                    "number or GUID is taken all the same",
+                    print_selection(selection)));
   if (ethernet)
     return none(fmt::format("{} is Ethernet, not InfiniBand", print_selection(selection)));
   return none(fmt::format("no InfiniBand {}", print_selection(selection)));
@@ -123,12 +133,13 @@ std::string print_ports(std::span<const UmadPort> ports) {
   if (ports.empty()) return "none";
   std::string text;
   for (const UmadPort& port : ports) {
-    text += fmt::format("{}{} port {} ({}{})",
+    text += fmt::format("{}{} port {} ({}{}{})",
                         text.empty() ? "" : ", ",
                         port.device,
                         port.port,
                         print_port_state(port.state),
-                        port.is_infiniband ? "" : ", Ethernet");
+                        port.is_infiniband ? "" : ", Ethernet",
+                        port.sm_disabled ? ", IsSMdisabled" : "");
   }
   return text;
 }

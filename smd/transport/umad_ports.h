@@ -18,12 +18,13 @@ struct UmadPort {
   Guid port_guid;
   PortState state = PortState::Down;
   bool is_infiniband = true;  // false: Ethernet (RoCE), where no subnet manager belongs
+  bool sm_disabled = false;   // CapabilityMask says IsSMdisabled, as management ports of NVSwitches
 
   friend bool operator==(const UmadPort&, const UmadPort&) = default;
 };
 
 /// Empty fields mean "any". With a port number or a GUID the port is taken in whatever state it
-/// is; otherwise it must be up.
+/// is; otherwise it must be up, and not be one where subnet managers are disabled.
 struct UmadSelection {
   std::string device;
   PortNum port{0};

@@ -394,5 +394,74 @@ TEST_F(DaemonOnIbsim, DumpsWhatIsInForceForOtherTools) {
   EXPECT_THAT(smctl({"dump"}).exit_code, 2) << "a folder is needed";
 }
 
+/// The events that a program printed, a line of JSON each.
+std::vector<nlohmann::json> events_in(const std::string& out) {
+  std::vector<nlohmann::json> events;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty()) events.push_back(nlohmann::json::parse(line, nullptr, false));
+  }
+  return events;
+}
+
+TEST_F(DaemonOnIbsim, TellsWhoWatchesWhatItLogs) {
+  const std::string socket = scratch_.path() / "smd.sock";
+  Process watcher({.argv = {smctl_path(), "--socket", socket, "watch", "--last", "1"}});
+  ASSERT_TRUE(watcher.wait_for_output("\n", 10s)) << watcher.err();
+  const PortKey cable = cable_in_use(see(), read_dump_fts(ask({"dump_fts", "-n"}).out));
+  ASSERT_TRUE(ibsim_->command(on_console("Unlink", cable)));
+  EXPECT_TRUE(watcher.wait_for_output("\"event\":\"cycle.end\"", 10s)) << watcher.out();
+  std::uint64_t number = 0;
+  for (const nlohmann::json& event : events_in(watcher.out())) {
+    ASSERT_TRUE(event.is_object()) << watcher.out();
+    if (number != 0) {
+      EXPECT_EQ(event["number"], number + 1) << "none is missing and none comes twice";
+    }
+    number = event["number"];
+    EXPECT_NE(smd_->err().find(event["event"].get<std::string>() + " " +
+                               event["text"].get<std::string>()),
+              std::string::npos)
+        << event;
+    if (event["event"] == "cycle.begin") {
+      EXPECT_TRUE(event["fields"].contains("reason")) << event;
+    }
+  }
+
+  // Whoever watches goes on with the next daemon's first line.
+  smd_->terminate();
+  start();
+  const std::size_t seen = watcher.out().size();
+  EXPECT_TRUE(watcher.wait_for_output("\"event\":\"transport.open\"", 10s, seen)) << watcher.out();
+  watcher.terminate();
+
+  Process severe(
+      {.argv = {smctl_path(), "--socket", socket, "watch", "--last", "1000", "--level", "error"}});
+  EXPECT_FALSE(severe.wait_for_output("info", 1s)) << severe.out();
+  severe.terminate();
+  EXPECT_EQ(run_process({.argv = {smctl_path(), "--socket", "/nowhere", "watch"}}, 10s).exit_code,
+            1);
+}
+
+TEST_F(DaemonOnIbsim, RunsTheSitesProgramForWhatItLogs) {
+  const std::filesystem::path program = scratch_.path() / "on-event",
+                              heard = scratch_.path() / "heard";
+  std::ofstream(program) << "#!/bin/sh\ncat >> " << heard.string() << "\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::ofstream(config_, std::ios::app)
+      << "[log]\nevent_program = \"" << program.string() << "\"\nevent_level = \"info\"\n";
+  ::kill(smd_->pid(), SIGHUP);
+  const auto told = [&](std::string_view name) {
+    std::ifstream file(heard);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    return std::ranges::any_of(events_in(text), [&](const nlohmann::json& event) {
+      return event.is_object() && event.value("event", "") == name;
+    });
+  };
+  EXPECT_TRUE(wait_until([&] { return told("config.change"); }, 10s)) << smd_->err();
+  ASSERT_TRUE(ibsim_->command(
+      on_console("Unlink", cable_in_use(see(), read_dump_fts(ask({"dump_fts", "-n"}).out)))));
+  EXPECT_TRUE(wait_until([&] { return told("cycle.end"); }, 10s)) << smd_->err();
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -37,6 +37,7 @@ struct ReplicaOfDaemons : ::testing::Test {
     std::string name, host;
     unsigned priority;
     std::uint16_t port = free_port();
+    std::string more = "";  // of its configuration
     std::optional<Process> smd;
   };
 
@@ -63,7 +64,8 @@ struct ReplicaOfDaemons : ::testing::Test {
         << "\"\n[replica]\nlisten = \"127.0.0.1:" << machine.port
         << "\"\npeers = [\"127.0.0.1:" << peer.port << "\"]\ncertificate = \""
         << (home / "own.pem").string() << "\"\nkey = \"" << (home / "own.key").string()
-        << "\"\nca = \"" << (folder / "ca.pem").string() << "\"\n";
+        << "\"\nca = \"" << (folder / "ca.pem").string() << "\"\n"
+        << machine.more;
     machine.smd.emplace(
         ProcessOptions{.argv = {build_path("bin/smd"), "run", "-c", home / "smd.toml"},
                        .env = served.env(machine.host)});
@@ -122,6 +124,39 @@ TEST_F(ReplicaOfDaemons, TheStandbyHoldsWhatTheKilledMasterKept) {
   ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(40))) << one.smd->err();
   EXPECT_EQ(lids_of(one), before);
   EXPECT_NE(one.smd->err().find("replica.peer peer=127.0.0.1"), std::string::npos);
+}
+
+TEST_F(ReplicaOfDaemons, AStandbySaysWhatItsMasterHasOtherwise) {
+  const auto partitions = [&](const Machine& machine, const char* text) {
+    const std::filesystem::path file = folder / machine.name / "partitions.conf";
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "Default=0x7fff, ipoib: ALL=full;\n" << text;
+    return "[partitions]\nfile = \"" + file.string() + "\"\n";
+  };
+  const auto alarms = [&](const Machine& machine) {
+    return status(machine).value("alarms", nlohmann::json::array()).dump();
+  };
+  one.more = partitions(one, "") + "[port]\nhoq_life = 18\n";
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+  two.more = partitions(two, "A=0x12: ALL;\n") + "[port]\nhoq_life = 17\n";
+  start(two, one, authority);
+  ASSERT_TRUE(
+      wait_until([&] { return alarms(two).find("otherwise") != std::string::npos; }, seconds(30)))
+      << alarms(two) << two.smd->err();
+  EXPECT_NE(alarms(two).find("otherwise: partitions.file, port.hoq_life; "), std::string::npos)
+      << alarms(two);
+  EXPECT_EQ(alarms(one).find("otherwise"), std::string::npos);
+
+  // What is mended is no longer named; what belongs to a machine never was.
+  (void)partitions(two, "");
+  std::string text = read_file(folder / "two" / "smd.toml");
+  text.replace(text.find("hoq_life = 17"), 13, "hoq_life = 18");
+  std::ofstream(folder / "two" / "smd.toml") << text;
+  ::kill(two.smd->pid(), SIGHUP);
+  EXPECT_TRUE(
+      wait_until([&] { return alarms(two).find("otherwise") == std::string::npos; }, seconds(10)))
+      << alarms(two);
 }
 
 TEST_F(ReplicaOfDaemons, AStrangersCertificateGetsNothingAndTheElectionGoesOn) {

@@ -46,6 +46,7 @@ void check_kinds(const std::string& text) {
   if (const auto records = parse_records(text, "f", now()); is_fine(records))
     require(parse_records(print_records(*records, now()), "f", now()).value() == *records);
   (void)is_fine(parse_root_file(text, "f"));
+  (void)is_fine(parse_node_name_map(text, "f"));
 }
 
 /// As a file that changes are applied to, and as changes: what is kept of either can be read.

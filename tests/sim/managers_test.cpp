@@ -357,15 +357,17 @@ struct Impostor {
         client(all.runtime, transport, {}),
         scope(client) {}
 
-  std::optional<std::uint16_t> order(SmpRoute route, SmControl what, Managers& all) {
+  std::optional<std::uint16_t> order(SmpRoute route,
+                                     SmControl what,
+                                     Managers& all,
+                                     Guid claimed = Guid{0x77}) {
     SmpRequest request{.route = route,
                        .method = Method::Set,
                        .attribute = AttributeId::SmInfo,
                        .modifier = static_cast<std::uint32_t>(what)};
-    encode_sm_info({.guid = Guid{0x77},
-                    .priority = 15,
-                    .sm_state = static_cast<std::uint8_t>(SmState::Master)},
-                   request.data);
+    encode_sm_info(
+        {.guid = claimed, .priority = 15, .sm_state = static_cast<std::uint8_t>(SmState::Master)},
+        request.data);
     std::optional<std::uint16_t> status;
     scope.send(request,
                [&](const Result<SmpReply>& reply) { status = reply ? reply->status : 99; });
@@ -420,6 +422,58 @@ TEST(Managers, HandoversThatNobodyStandsForCostAMasterAQuestion) {
   EXPECT_EQ(all.entries(), entries);
   EXPECT_GE(asked, 1u);
   EXPECT_LE(asked, 4u) << "one question and its retries in ten seconds";
+}
+
+TEST(Managers, WhereNoneMayRunItIsHandedNothing) {
+  Managers all(kTree, kTwo);
+  const auto port = [&](std::size_t which) {
+    return all.fabric.spec().nodes[all[which].node].ports[1].guid;
+  };
+  Settings lower = manager_settings(2);
+  lower.election.allowed = {port(0), Guid{0x4711}};
+  all[0].start(lower);
+  ASSERT_TRUE(settle(all));
+  const auto entries = all.entries();
+  all[1].start(manager_settings(9));
+  all.run_for(40s);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_EQ(all.entries(), entries);
+  const KnownManager& other = all[0].manager->election().others().begin()->second;
+  EXPECT_TRUE(other.excluded);
+  EXPECT_FALSE(other.foreign);
+
+  lower.election.allowed.insert(port(1));
+  all[0].manager->adopt(lower);
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 60s));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+}
+
+// The order is obeyed from where a manager may run alone, whoever it is said to be of.
+TEST(Managers, OrdersInTheNameOfOneThatMayRunComeFromItsPort) {
+  Managers all(kTree, kTwo);
+  const Guid own = all.fabric.spec().nodes[all[0].node].ports[1].guid;
+  const std::uint32_t allowed = all.node("host-00003");
+  const Guid named = all.fabric.spec().nodes[allowed].ports[1].guid;
+  Settings settings = manager_settings(9);
+  settings.election.allowed = {own, named};
+  all[0].start(settings);
+  ASSERT_TRUE(settle(all));
+  const std::size_t cycles = all[0].reports.size();
+  unsigned asked = 0;
+  all[0].on_send = [&](const Smp& smp) {
+    asked += smp.method == Method::Get && is_about(smp, AttributeId::SmInfo) ? 1 : 0;
+  };
+  const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[0].node, PortNum{1}).lid);
+  Impostor stranger(all, "host-00002");
+  (void)stranger.order(there, SmControl::Handover, all, named);
+  all.run_for(5s);
+  EXPECT_EQ(asked, 0u) << "it is not worth a question";
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_EQ(all[0].reports.size(), cycles);
+  Impostor at_its_port(all, "host-00003");
+  (void)at_its_port.order(there, SmControl::Handover, all, named);
+  all.run_for(5s);
+  EXPECT_GE(asked, 1u) << "asked back whether it is master";
 }
 
 TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {

@@ -127,7 +127,7 @@ void break_before(Rng& rng, PartialLab& lab) {
 struct KnownTraffic {
   KnownTraffic(std::uint64_t seed, FabricSpec& spec) {
     Rng rng(seed);
-    TrafficRules given;
+    SiteNodes given;
     for (sim::NodeSpec& node : spec.nodes) {
       const bool is_switch = node.type == NodeType::Switch;
       const std::uint64_t kind = below(rng, 6);
@@ -150,7 +150,7 @@ struct KnownTraffic {
       }
     }
     std::ranges::sort(given.weights);
-    if (below(rng, 4) != 0) rules = std::make_shared<const TrafficRules>(std::move(given));
+    if (below(rng, 4) != 0) rules = std::make_shared<const SiteNodes>(std::move(given));
   }
 
   /// As a cycle takes in what was found.
@@ -159,7 +159,7 @@ struct KnownTraffic {
   }
 
   std::unordered_map<Guid, std::string> names;
-  std::shared_ptr<const TrafficRules> rules;
+  std::shared_ptr<const SiteNodes> rules;
 };
 
 TEST(PartialDiscoveryProperty, FindsWhatAFullDiscoveryFinds) {
@@ -186,7 +186,7 @@ TEST(PartialDiscoveryProperty, FindsWhatAFullDiscoveryFinds) {
       const auto before_full = lab.client.stats().requests();
       SweepReport expected = lab.full();
       full_smps += lab.client.stats().requests() - before_full;
-      ASSERT_EQ(found->sweep.fabric->traffic_rules, traffic.rules);
+      ASSERT_EQ(found->sweep.fabric->site_nodes, traffic.rules);
       ASSERT_EQ(check_invariants(*found->sweep.fabric), "") << "seed " << seed << ": " << what;
       traffic.add_to(expected);
       traffic.add_to(found->sweep);

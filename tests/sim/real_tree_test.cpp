@@ -72,8 +72,7 @@ class WhoSendsData : public testing::Test {
   static Settings settings(std::vector<std::string> no_data) {
     Settings out = quiet_settings();
     if (!no_data.empty())
-      out.traffic =
-          std::make_shared<const TrafficRules>(TrafficRules{.no_data = std::move(no_data)});
+      out.site_nodes = std::make_shared<const SiteNodes>(SiteNodes{.no_data = std::move(no_data)});
     return out;
   }
 

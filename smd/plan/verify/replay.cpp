@@ -185,11 +185,8 @@ void PlanReplay::find_use() {
 }
 
 std::string PlanReplay::print_entry(const EntryChange& change) const {
-  const NodeIdx node = fabric_.switch_node[change.sw];
-  return fmt::format("its entry for lid {} at {}",
-                     change.lid,
-                     fabric_.description[node].empty() ? fmt::format("{}", fabric_.node_guid[node])
-                                                       : fabric_.description[node]);
+  return fmt::format(
+      "its entry for lid {} at {}", change.lid, name_of(fabric_, fabric_.switch_node[change.sw]));
 }
 
 std::string PlanReplay::check_entry(const EntryChange& change) const {

@@ -84,9 +84,10 @@ class MinHop final : public Engine {
     });
     if (!uneven) return result;
     // Destination by destination nobody knows of those that follow; now all are known.
-    result.load.imbalance = {};
+    const Imbalance before = std::exchange(result.load.imbalance, {});
     auto evened = update_shortest(
         fabric, lids, on.graph, on.targets, on.costs, {&fabric, &lids, &result}, true);
+    result.load.imbalance = before;
     if (!evened) return result;
     result.lft = std::move(evened->lft);
     result.load = std::move(evened->load);

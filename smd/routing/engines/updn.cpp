@@ -62,11 +62,12 @@ class UpDown final : public Engine {
     RoutingTables result = compute_all(fabric, lids, oriented, uneven);
     if (!uneven) return result;
     // Destination by destination nobody knows of those that follow; now all are known.
-    result.load.imbalance = {};
+    const Imbalance before = std::exchange(result.load.imbalance, {});
     oriented.oriented.orientation = result.orientation;
     RoutingRequest evenly = request;
     evenly.rebalance = true;
     auto evened = update_up_down(fabric, lids, oriented, {&fabric, &lids, &result}, evenly);
+    result.load.imbalance = before;
     if (!evened) return result;
     result.lft = std::move(evened->lft);
     result.load = std::move(evened->load);

@@ -173,9 +173,7 @@ class Numbering {
 };
 
 std::string name_of(const Fabric& fabric, SwitchIdx sw) {
-  const NodeIdx node = fabric.switch_node[sw];
-  const std::string& name = fabric.description[node];
-  return name.empty() ? fmt::format("{}", fabric.node_guid[node]) : name;
+  return smd::name_of(fabric, fabric.switch_node[sw]);
 }
 
 std::string say_why_not(const Fabric& fabric, const SwitchGraph& graph, const FatTreeShape& tree) {

@@ -87,9 +87,7 @@ SwitchIdx NeighbourGraph::find_island() const {
 }
 
 std::string print_switch(const Fabric& fabric, SwitchIdx sw) {
-  const NodeIdx node = fabric.switch_node[sw];
-  const std::string& name = fabric.description[node];
-  return name.empty() ? fmt::format("{}", fabric.node_guid[node]) : name;
+  return name_of(fabric, fabric.switch_node[sw]);
 }
 
 CornerSearch::CornerSearch(const NeighbourGraph& graph)

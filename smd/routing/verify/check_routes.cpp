@@ -171,9 +171,7 @@ class Checker {
   std::string print_result(SwitchIdx sw) const {
     const SwitchIdx end = walk_.end(sw);
     const PortNum egress = walk_.egress(end);
-    const NodeIdx node = fabric_.switch_node[end];
-    const std::string& name = fabric_.description[node];
-    const std::string at = name.empty() ? fmt::format("{}", fabric_.node_guid[node]) : name;
+    const std::string at = name_of(fabric_, fabric_.switch_node[end]);
     switch (walk_.result(sw)) {
       case PathResult::Arrives:
         return flow_->print_discard(sw, walk_);

@@ -345,11 +345,9 @@ std::string VlFlow::print_discard(SwitchIdx source, const Walk& walk) const {
 }
 
 std::string VlFlow::print_stop(SwitchIdx sw, PortNum in, PortNum out, SlMask stopped) const {
-  const NodeIdx node = fabric_.switch_node[sw];
-  const std::string& name = fabric_.description[node];
   return fmt::format("SL {} is discarded at {} from port {} to port {}",
                      sl_classes_.sl_of(lowest(stopped)),
-                     name.empty() ? fmt::format("{}", fabric_.node_guid[node]) : name,
+                     name_of(fabric_, fabric_.switch_node[sw]),
                      in,
                      out);
 }

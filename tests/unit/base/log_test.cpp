@@ -185,5 +185,37 @@ TEST_F(LogFile, IsNoneWhereLinesGoToStderr) {
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 
+TEST(LatestLines, AreThoseAboveDebugInTheOrderOfWriting) {
+  const std::vector<Entry> before = entries_after(0);
+  const std::uint64_t last = before.empty() ? 0 : before.back().number;
+  info("test.entry", "n={}", 1);
+  set_level(Level::Debug);
+  debug("test.entry", "n={}", 2);
+  set_level(Level::Info);
+  error("test.entry", "n={} bytes=\"{}\"", 3, '\x1b');
+  const std::vector<Entry> after = entries_after(last);
+  ASSERT_EQ(after.size(), 2u);
+  EXPECT_EQ(after[0].text, "n=1");
+  EXPECT_EQ(after[0].number, last + 1);
+  EXPECT_EQ(after[1].level, Level::Error);
+  EXPECT_EQ(after[1].number, last + 2);
+  EXPECT_EQ(after[1].text.find('\x1b'), std::string::npos) << "as it stands in the log";
+  EXPECT_TRUE(entries_after(last + 2).empty());
+}
+
+TEST(LatestLines, AreAThousand) {
+  // Fifty lines of one event are written in ten seconds.
+  static std::vector<std::string> names;
+  for (std::size_t i = 0; i < kKeptEntries / 40 + 2; ++i)
+    names.push_back(fmt::format("test.{}", i));
+  for (const std::string& name : names) {
+    for (int i = 0; i < 40; ++i) info(name, "i={}", i);
+  }
+  const std::vector<Entry> kept = entries_after(0);
+  ASSERT_EQ(kept.size(), kKeptEntries);
+  EXPECT_EQ(kept.back().event, names.back());
+  for (std::size_t i = 1; i < kept.size(); ++i) EXPECT_EQ(kept[i].number, kept[i - 1].number + 1);
+}
+
 }  // namespace
 }  // namespace smd::log

@@ -262,11 +262,13 @@ TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
 
 TEST(Instance, HasAStateASocketAndALogOfItsOwn) {
   Config shared = config_of(
-      "[sm]\nstate_dir = \"/srv/smd\"\n[admin]\nsocket = \"/run/ib/admin\"\n"
+      "[sm]\nstate_dir = \"/srv/smd\"\ndump_dir = \"/srv/dumps\"\n[admin]\nsocket = "
+      "\"/run/ib/admin\"\n"
       "[log]\nsink = \"/var/log/smd/smd.log\"\n");
   Config own = shared;
   set_instance("rail-a", false, shared);
   EXPECT_EQ(shared.sm.state_dir, "/srv/smd/rail-a");
+  EXPECT_EQ(shared.sm.dump_dir, "/srv/dumps/rail-a");
   EXPECT_EQ(shared.admin.socket, "/run/ib/rail-a.sock");
   EXPECT_EQ(shared.log.sink, "/var/log/smd/rail-a.smd.log");
   EXPECT_EQ(shared.transport.port_guid, Guid{0});

@@ -38,6 +38,31 @@ TEST(RootFile, EveryOtherLineIsAFault) {
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8));
 }
 
+using Names = std::vector<std::pair<Guid, std::string>>;
+
+TEST(NodeNameMap, HasAGuidAndAQuotedNameALine) {
+  const auto names = parse_node_name_map(
+      "# the machine room\n"
+      "0x0002c90300000002 \"leaf 7 # of \xc3\xa9tage 2\"\r\n"
+      "\n"
+      "\t0X1\t\"spine\"  # in the middle\n",
+      "names");
+  ASSERT_TRUE(names) << print_fault(names.error().front());
+  EXPECT_EQ(*names,
+            (Names{{Guid{1}, "spine"}, {Guid{0x0002c90300000002}, "leaf 7 # of \xc3\xa9tage 2"}}));
+}
+
+TEST(NodeNameMap, EveryOtherLineIsAFault) {
+  const auto names = parse_node_name_map(
+      "0x1 \"a\"\n0x2 a\n\"a\"\n0x0 \"a\"\n0x3 \"a\n0x4 \"\"\n0x5 \"a\" b\n0x1 \"b\"\n0x6 # \"a\"\n"
+      "leaf \"a\"\n",
+      "names");
+  ASSERT_FALSE(names);
+  std::vector<int> lines;
+  for (const Fault& fault : names.error()) lines.push_back(fault.line);
+  EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10));
+}
+
 class RootsOfConfig : public ::testing::Test {
  protected:
   RootsOfConfig() {

@@ -53,7 +53,7 @@ TEST(Fabric, EndPortsAreSwitchPortZeroAndConnectedAdapterPorts) {
 }
 
 // Two hosts, a router, an aggregation node by its device and one by its description.
-Fabric with_idle_adapters(TrafficRules rules = {}) {
+Fabric with_idle_adapters(SiteNodes rules = {}) {
   Fabric f = fabric_from("S1-H1 S1-H2 S1-R1 S1-H3 S1-H4");
   NodeInfo& info = f.node_info[node(f, "H3")];
   info.vendor_id = 0x2c9;
@@ -61,7 +61,7 @@ Fabric with_idle_adapters(TrafficRules rules = {}) {
   return *with_descriptions(
       f,
       {{f.node_guid[node(f, "H4")], "Mellanox Technologies Aggregation Node"}},
-      std::make_shared<const TrafficRules>(std::move(rules)));
+      std::make_shared<const SiteNodes>(std::move(rules)));
 }
 
 std::vector<Guid> hosts_of(const Fabric& f) {
@@ -121,7 +121,7 @@ std::shared_ptr<const Fabric> built_anew(const Fabric& f) {
     if (peer != kNone<PortIdx>)
       builder.add_link(f.node_of[p], f.number_of(p), f.node_of[peer], f.number_of(peer));
   }
-  builder.set_traffic_rules(f.traffic_rules);
+  builder.set_site_nodes(f.site_nodes);
   return builder.build(Epoch{1});
 }
 
@@ -135,8 +135,8 @@ TEST(Traffic, AChangedSnapshotSaysWhatOneBuiltAnewSays) {
     EXPECT_EQ(check_invariants(*now), "") << what;
     return now->demand != before->demand;
   };
-  const auto rules = [](TrafficRules say) {
-    return std::make_shared<const TrafficRules>(std::move(say));
+  const auto rules = [](SiteNodes say) {
+    return std::make_shared<const SiteNodes>(std::move(say));
   };
   const NodeIdx h1 = node(*now, "H1"), h2 = node(*now, "H2"), h3 = node(*now, "H3");
   EXPECT_FALSE(change("nothing", [](FabricBuilder&) {}));
@@ -148,7 +148,7 @@ TEST(Traffic, AChangedSnapshotSaysWhatOneBuiltAnewSays) {
   info.device_id = 0xcf09;
   EXPECT_TRUE(change("a device", [&](FabricBuilder& b) { b.set_node_info(h2, info); }));
   EXPECT_TRUE(change("rules", [&](FabricBuilder& b) {
-    b.set_traffic_rules(rules({.weights = {{Guid{0x1001}, 4}}, .no_data = {"H3"}}));
+    b.set_site_nodes(rules({.weights = {{Guid{0x1001}, 4}}, .no_data = {"H3"}}));
   }));
   EXPECT_TRUE(change("a name that is no longer meant",
                      [&](FabricBuilder& b) { b.set_description(h3, "H4"); }));
@@ -172,7 +172,7 @@ TEST(Traffic, AChangedSnapshotSaysWhatOneBuiltAnewSays) {
     now = std::move(next);
     EXPECT_EQ(now->demand, built_anew(*now)->demand) << what;
   };
-  learned("names", with_descriptions(*now, {{Guid{0x20300}, "H3"}}, now->traffic_rules));
+  learned("names", with_descriptions(*now, {{Guid{0x20300}, "H3"}}, now->site_nodes));
   EXPECT_EQ(now->demand_of(end_port(*now, "H3")), 0u);
   learned("the same names under other rules", with_descriptions(*now, {}, rules({.no_data = {}})));
   EXPECT_EQ(now->demand_of(end_port(*now, "H3")), 1u);
@@ -322,7 +322,7 @@ const Violation kViolations[] = {
      "demand is not what"},
     {"DemandOfRulesThatAreOthers",
      [](Fabric& f) {
-       f.traffic_rules = std::make_shared<const TrafficRules>(TrafficRules{.no_data = {"H2"}});
+       f.site_nodes = std::make_shared<const SiteNodes>(SiteNodes{.no_data = {"H2"}});
      },
      "demand is not what"},
     {"DemandExtra",

@@ -206,7 +206,7 @@ TEST(RouteJob, GoesByWhatPortsDraw) {
   };
   EXPECT_EQ(beside(compute_routed(job).tables), 1u);
   job.fabric = with_traffic(
-      f, std::make_shared<const TrafficRules>(TrafficRules{.weights = {{f.port_guid[heavy], 10}}}));
+      f, std::make_shared<const SiteNodes>(SiteNodes{.weights = {{f.port_guid[heavy], 10}}}));
   EXPECT_EQ(beside(compute_routed(job).tables), 0u);
 }
 

@@ -155,6 +155,73 @@ TEST(OptimizedRowsInDoubt, AreWrittenOneByOne) {
   }
 }
 
+/// How many Sets were for entries of many ports at once.
+unsigned write_wide(ProgramLab& lab, const SlToVlMaps& rows, bool refused) {
+  unsigned wide = 0;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id != kRows || smp.attribute_modifier < 0x10000) return true;
+    ++wide;
+    if (refused) smp.status = static_cast<std::uint16_t>(MadStatus::BadField);
+    return true;
+  };
+  ProgramInput input = lab.input();
+  input.sl_to_vl = &rows;
+  input.writing.optimized_sl_to_vl = true;
+  EXPECT_EQ(lab.program(input).fault_count, 0u);
+  lab.tap.on_receive = {};
+  return wide;
+}
+
+// What was as wanted before a Set for all of them that was refused is asked for again.
+TEST(OptimizedRowsInDoubt, LeaveNothingUnknown) {
+  ProgramLab lab("fat-tree:k=4,levels=2", {.agents = {.optimized_sl_to_vl = 1}});
+  lab.bring_up();
+  const SwitchIdx sw{0};
+  std::vector<Turn> turns;
+  for_each_turn(lab.snapshot(), sw, [&](PortNum in, PortNum out) {
+    turns.push_back({sw, in, out});
+  });
+  const SlToVlMaps wanted = build_switch_rows(lab.snapshot(), {}, modulo_row(5));
+  SlToVlMaps rows = wanted;
+  for (const std::size_t at : {0, 1})
+    rows.set_row(sw, turns[at].in, turns[at].out, rows.add_row(modulo_row(3)));
+  ProgramInput input = lab.input();
+  input.sl_to_vl = &rows;
+  ASSERT_EQ(lab.program(input).fault_count, 0u);
+  EXPECT_EQ(write_wide(lab, wanted, true), 1u);
+  const Guid guid = lab.snapshot().node_guid[lab.snapshot().switch_node[sw]];
+  for (const Turn& turn : turns)
+    EXPECT_NE(lab.state.sl_to_vl.find(guid, turn.in, turn.out), nullptr);
+}
+
+// A turn to a port without a link is still blocked when it has one.
+TEST(OptimizedRowsInDoubt, OverwriteNoBlockedTurnOfAPortWithoutALink) {
+  ProgramLab lab("fat-tree:k=4,levels=2,hosts=7", {.agents = {.optimized_sl_to_vl = 1}});
+  lab.bring_up();
+  const Fabric& fabric = lab.snapshot();
+  const SlToVlMaps rows = build_switch_rows(fabric, {}, modulo_row(3));
+  unsigned whole = 0, sent = 0;  // switches without an open port; Sets for all of a switch
+  for (const NodeIdx node : fabric.switch_node) {
+    bool open = false;
+    for (const PortIdx port : fabric.external_ports(node)) {
+      if (fabric.peer[port] != kNone<PortIdx>) continue;
+      open = true;
+      lab.state.turns.at(fabric.node_guid[node], PortNum{1}, fabric.number_of(port)).held =
+          TurnMemory::Held::Blocked;
+    }
+    whole += open ? 0 : 1;
+  }
+  ASSERT_LT(whole, fabric.switch_count());
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.attribute_id != kRows || smp.method != Method::Set) return true;
+    const SlToVlModifier all = decode_sl_to_vl_modifier(smp.attribute_modifier);
+    sent += all.all_in && all.all_out ? 1 : 0;
+    return true;
+  };
+  write_wide(lab, rows, false);
+  EXPECT_EQ(sent, whole);
+}
+
 TEST_F(LaneRows, AreRightWhereOnlyTheAnswerWasBad) {
   run();
   want(turn, 2);

@@ -120,6 +120,57 @@ TEST_F(AdminCommands, NodesGoByDescriptionGuidOrLid) {
   EXPECT_THAT(refusal("route", {{"from", 3}, {"to", "node-11"}}), HasSubstr("'from'"));
 }
 
+TEST_F(AdminCommands, NodesGoByTheNamesOfTheSite) {
+  bring_up();
+  const Guid guid = subnet.fabric.spec().nodes[subnet.node("node-11")].guid;
+  Settings settings = subnet.manager.settings();
+  settings.site_nodes =
+      std::make_shared<const SiteNodes>(SiteNodes{.names = {{guid, "rack 4, top"}}});
+  subnet.manager.adopt(settings);
+  subnet.manager.request_sweep("configuration");
+  ASSERT_TRUE(subnet.settle());
+  const Json route = ask("route", {{"from", "rack 4, top"}, {"to", "node-13"}});
+  EXPECT_EQ(route, ask("route", {{"from", "node-11"}, {"to", "node-13"}}));
+  EXPECT_EQ(route.at("hops").front().at("from"), "rack 4, top");
+  std::size_t named = 0;
+  const Json all = ask("nodes").at("nodes");
+  for (const Json& node : all) {
+    if (!node.contains("name")) continue;
+    ++named;
+    EXPECT_EQ(node.at("name"), "rack 4, top");
+    EXPECT_EQ(node.at("description"), "node-11") << "what the node itself says stays known";
+  }
+  EXPECT_EQ(named, 1u);
+  EXPECT_EQ(print_port(subnet.manager.in_force()->fabric(),
+                       subnet.manager.in_force()->fabric().port_of(
+                           *subnet.manager.in_force()->fabric().find_node(guid), PortNum{1})),
+            "rack 4, top:1");
+
+  settings.site_nodes = nullptr;
+  subnet.manager.adopt(settings);
+  subnet.manager.request_sweep("configuration");
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_THAT(refusal("route", {{"from", "rack 4, top"}, {"to", "node-13"}}), HasSubstr("'rack"));
+}
+
+TEST_F(AdminCommands, EventsAreTheLinesOfTheLogAndWhatTheySay) {
+  const auto last = ask("events").at("last").get<std::uint64_t>();
+  log::warn("test.event", "why=\"no link; a cable\" guid=0x7; and words k=1 k=2");
+  log::info("test.other", "nothing but words");
+  const Json got = ask("events", {{"after", last}});
+  ASSERT_EQ(got.at("events").size(), 2u) << got;
+  EXPECT_EQ(got.at("lost"), 0);
+  EXPECT_EQ(got.at("last"), last + 2);
+  const Json& first = got.at("events")[0];
+  EXPECT_EQ(first.at("event"), "test.event");
+  EXPECT_EQ(first.at("level"), "warn");
+  EXPECT_EQ(first.at("fields"), (Json{{"why", "no link; a cable"}, {"guid", "0x7"}, {"k", "1"}}));
+  EXPECT_EQ(got.at("events")[1].at("fields"), Json::object());
+  EXPECT_EQ(ask("events", {{"n", 1}}).at("events").size(), 1u);
+  EXPECT_EQ(ask("events").at("events").size(), 0u);
+  EXPECT_THAT(refusal("events", {{"after", "now"}}), HasSubstr("wrong kind"));
+}
+
 TEST_F(AdminCommands, TheStatusCountsTrapsAndWhatFoundNoRoom) {
   bring_up();
   const std::uint32_t node = subnet.node("node-8");

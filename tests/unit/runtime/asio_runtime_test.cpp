@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <future>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -131,6 +132,24 @@ TEST(AsioRuntime, OffloadedWorkRunsBesideTheLoop) {
   runtime.offload([&] { worker = std::this_thread::get_id(); }, [&] { runtime.stop(); });
   runtime.run();
   EXPECT_NE(worker, std::this_thread::get_id());
+}
+
+TEST(AsioRuntime, WorkAsideKeepsNoOtherWorkWaiting) {
+  AsioRuntime runtime;
+  std::promise<void> disk;
+  std::vector<std::string> ended;
+  runtime.offload_aside([&] { disk.get_future().wait(); },
+                        [&] {
+                          ended.emplace_back("files");
+                          runtime.stop();
+                        });
+  runtime.offload([] {},
+                  [&] {
+                    ended.emplace_back("routes");
+                    disk.set_value();
+                  });
+  runtime.run();
+  EXPECT_THAT(ended, testing::ElementsAre("routes", "files"));
 }
 
 TEST(AsioRuntime, DestroyingItDropsQueuedWorkAndContinuations) {

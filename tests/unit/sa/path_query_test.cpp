@@ -68,6 +68,24 @@ TEST(SaPath, SaysWhatAHostMustKnow) {
   EXPECT_EQ(path.preference, 0);
 }
 
+TEST(SaPath, NoRateHasACodeThatHostsDoNotKnow) {
+  const auto rate_up_to = [](std::uint8_t code) {
+    ViewParts parts = parts_of(kTree);
+    parts.max_rate = code;
+    const SubnetView view(parts);
+    PathRecord wanted = between(view, "H1", "H3");
+    const Paths found = paths(view, kByLid, wanted, Method::Get);
+    EXPECT_EQ(found.records.size(), 1u);
+    return found.records.at(0).rate.value;
+  };
+  EXPECT_EQ(rate_up_to(63), 16) << "100 Gb/s";
+  EXPECT_EQ(rate_up_to(16), 16);
+  EXPECT_EQ(rate_up_to(15), 9) << "80 Gb/s is the fastest below with a code up to 15";
+  EXPECT_EQ(rate_up_to(8), 8);
+  EXPECT_EQ(rate_up_to(7), 7) << "40 Gb/s: 60 has code 8, 56 has 12, 50 has 20";
+  EXPECT_EQ(rate_up_to(2), 2);
+}
+
 TEST(SaPath, OtherSubnetsLieBehindRouters) {
   const auto view = view_of("H1-S1 S1-S2 H2-S2 R1-S2 R2-S1 R3-S1");
   const Gid far{0xfec0000000000099, Guid{0x4711}};

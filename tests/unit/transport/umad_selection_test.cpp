@@ -18,6 +18,11 @@ UmadPort port(const char* device, int number, PortState state, bool infiniband =
           infiniband};
 }
 
+UmadPort without_managers(UmadPort port) {
+  port.sm_disabled = true;
+  return port;
+}
+
 struct Row {
   const char* name;
   std::vector<UmadPort> ports;
@@ -56,6 +61,22 @@ INSTANTIATE_TEST_SUITE_P(
     SelectPort,
     ::testing::Values(
         Row{"TheOnlyOne", {port("mlx5_0", 1, kInit)}, {}, "mlx5_0", 1},
+        Row{"APortWithoutManagersIsPassedOver",
+            {without_managers(port("mlx5_0", 1, kActive)), port("mlx5_0", 2, kInit)},
+            {},
+            "mlx5_0",
+            2},
+        Row{"APortWithoutManagersIsTakenByItsNumber",
+            {without_managers(port("mlx5_0", 1, kActive)), port("mlx5_0", 2, kActive)},
+            {.port = PortNum{1}},
+            "mlx5_0",
+            1},
+        Row{"WhereNoneLetsAManagerRun",
+            {without_managers(port("mlx5_0", 1, kActive))},
+            {},
+            nullptr,
+            0,
+            "lets a subnet manager run there"},
         Row{"ActiveBeforeInitialize",
             {port("mlx5_0", 1, kInit), port("mlx5_0", 2, kActive)},
             {},

@@ -352,7 +352,7 @@ TEST(Keep, WhatALostCableCarriedGoesWhereLinksAreFast) {
 TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
   const Fabric bare = fabric_from(kBehind);
   const Fabric f = *with_traffic(bare,
-                                 std::make_shared<const TrafficRules>(TrafficRules{
+                                 std::make_shared<const SiteNodes>(SiteNodes{
                                      .weights = {{bare.port_guid[end_port(bare, "H1")], 50}}}));
   const std::vector<unsigned> by_port = leaving_without_fourth(f, {});
   EXPECT_EQ(by_port[1], 1u) << "the one of H1";

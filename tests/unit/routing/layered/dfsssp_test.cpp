@@ -163,8 +163,8 @@ TEST(Dfsssp, AnIoNodeThatNobodyCountsLeavesItsLinkToOthers) {
   EXPECT_EQ(egress(even, "H4"), 2u);
   EXPECT_EQ(egress(even, "H5"), 1u);
   const auto weighed = [&](std::uint32_t weight) {
-    return *with_traffic(
-        f, std::make_shared<const TrafficRules>(TrafficRules{.weights = {{io, weight}}}));
+    return *with_traffic(f,
+                         std::make_shared<const SiteNodes>(SiteNodes{.weights = {{io, weight}}}));
   };
   const RoutingTables idle = dfsssp(weighed(0), lids);
   EXPECT_EQ(egress(idle, "H4"), 1u);

@@ -423,9 +423,9 @@ TEST(Nue, AFasterLinkCarriesMore) {
 TEST(Nue, AHostThatDrawsMoreHasACableForItself) {
   const Fabric bare = fabric_from(kTrunk);
   const PortIdx heavy = end_port(bare, "H1");
-  const Fabric f = *with_traffic(bare,
-                                 std::make_shared<const TrafficRules>(
-                                     TrafficRules{.weights = {{bare.port_guid[heavy], 100}}}));
+  const Fabric f = *with_traffic(
+      bare,
+      std::make_shared<const SiteNodes>(SiteNodes{.weights = {{bare.port_guid[heavy], 100}}}));
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = nue(f, lids, 1);
   const PortNum its = tables.lft.route(switch_named(f, "S1"), lids.base[heavy]);

@@ -187,11 +187,11 @@ class VerifiedChanges {
   }
 
   /// An adapter sends no data, or a port draws more than others.
-  [[nodiscard]] std::shared_ptr<const TrafficRules> any_rules() const {
+  [[nodiscard]] std::shared_ptr<const SiteNodes> any_rules() const {
     const Fabric& fabric = step_->view.fabric;
     const NodeIdx node{
         static_cast<std::uint32_t>(pick(0, static_cast<int>(fabric.node_count()) - 1))};
-    TrafficRules rules;
+    SiteNodes rules;
     if (pick(0, 2) == 0) return nullptr;
     if (fabric.is_switch(node) || pick(0, 1) == 0) {
       for (const PortIdx port : fabric.ports_of(node)) {
@@ -201,7 +201,7 @@ class VerifiedChanges {
     } else {
       rules.no_data.push_back(fmt::format("0x{:x}", fabric.node_guid[node].value()));
     }
-    return std::make_shared<const TrafficRules>(std::move(rules));
+    return std::make_shared<const SiteNodes>(std::move(rules));
   }
 
   static RoutesOnFabric of(const Step& step) {
@@ -325,7 +325,7 @@ class VerifiedChanges {
   std::string engine_;
   unsigned max_vls_;
   std::unique_ptr<Step> step_;
-  std::shared_ptr<const TrafficRules> rules_;
+  std::shared_ptr<const SiteNodes> rules_;
   std::shared_ptr<const VerifiedRoutes> verified_;
   int by_changes_ = 0, in_full_ = 0;
 };

@@ -191,10 +191,10 @@ TEST(BalanceReport, IsPrintedWithTheShareOfTheMean) {
 // The fabric with weights of its hosts, in the order of their GUIDs.
 Fabric weighed(const Fabric& f,
                std::initializer_list<std::pair<const char*, std::uint32_t>> hosts) {
-  TrafficRules rules;
+  SiteNodes rules;
   for (const auto& [host, weight] : hosts)
     rules.weights.emplace_back(f.port_guid[end_port(f, host)], weight);
-  return *with_traffic(f, std::make_shared<const TrafficRules>(std::move(rules)));
+  return *with_traffic(f, std::make_shared<const SiteNodes>(std::move(rules)));
 }
 
 TEST(Demand, CountsEndPortsAndWhatTheyDraw) {
