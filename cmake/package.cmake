@@ -55,23 +55,19 @@ set(CPACK_PACKAGE_NAME smd)
 set(CPACK_PACKAGE_VENDOR smd)
 set(CPACK_PACKAGE_CONTACT "smd <root@localhost>")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON)  # /etc is not below the prefix
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL smd smsim doc)
 if(TARGET smd_opensm)
   list(APPEND CPACK_COMPONENTS_ALL opensm)
 endif()
-set(CPACK_COMPONENT_SMD_DESCRIPTION "InfiniBand subnet manager
- Manages the subnet behind an adapter; every change of tables is proved
+set(CPACK_COMPONENT_SMD_DESCRIPTION "Manages the subnet behind an adapter; every change of tables is proved
  free of deadlocks and loops before it is written. Not started by itself:
  systemctl enable --now smd.")
-set(CPACK_COMPONENT_SMSIM_DESCRIPTION "simulated InfiniBand fabrics
- Serves fabrics to subnet managers and tools, and measures packets in them.")
-set(CPACK_COMPONENT_OPENSM_DESCRIPTION "routing engines of smd for OpenSM
- A plugin of OpenSM 3.3.23; see smd_opensm(7).")
-set(CPACK_COMPONENT_DOC_DESCRIPTION "documentation of smd
- What operators, architects and contributors read.")
+set(CPACK_COMPONENT_SMSIM_DESCRIPTION "Simulated InfiniBand fabrics: serves fabrics to subnet managers and tools, and measures packets in them.")
+set(CPACK_COMPONENT_OPENSM_DESCRIPTION "Its routing engines in OpenSM 3.3.23, as a plugin; see smd_opensm(7).")
+set(CPACK_COMPONENT_DOC_DESCRIPTION "What its operators, architects and contributors read.")
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
