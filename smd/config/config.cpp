@@ -258,6 +258,17 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
   return roots;
 }
 
+std::optional<std::pair<std::uint64_t, Guid>> parse_prefix_route(std::string_view line) {
+  const auto parse = [](std::string_view word) {
+    return word == "*" ? std::optional<std::uint64_t>(0) : option_kinds::parse_hex(word);
+  };
+  line = trim(line);
+  const std::size_t space = std::min(line.find_first_of(" \t"), line.size());
+  const auto prefix = parse(line.substr(0, space)), guid = parse(trim(line.substr(space)));
+  if (!prefix || !guid) return std::nullopt;
+  return std::pair(*prefix, Guid{*guid});
+}
+
 Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::string_view text,
                                                                       const std::string& file) {
   std::map<Guid, std::string> names;

@@ -181,6 +181,7 @@ struct SaConfig {
   unsigned transfer_mib = 256;
   unsigned transfer_mib_per_port = 16;
   unsigned max_rate = 63;
+  std::vector<std::string> prefix_routes;  // each as parse_prefix_route() takes it
 
   friend bool operator==(const SaConfig&, const SaConfig&) = default;
 };
@@ -331,6 +332,11 @@ struct ConfigChange {
 /// that is neither is a fault.
 [[nodiscard]] Parsed<std::vector<Guid>> parse_root_file(std::string_view text,
                                                         const std::string& file);
+
+/// A line of sa.prefix_routes or of OpenSM's prefix-routes.conf: a prefix and the GUID of a
+/// router's port, "*" for any, which is 0. Nothing for what is neither.
+[[nodiscard]] std::optional<std::pair<std::uint64_t, Guid>> parse_prefix_route(
+    std::string_view line);
 
 /// The file of sm.node_name_map, as OpenSM and infiniband-diags read it: a GUID and a name in
 /// double quotes on a line, "#" begins a remark. Sorted by GUID. A GUID that comes twice is a

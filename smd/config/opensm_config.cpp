@@ -170,6 +170,7 @@ class Importer : private OpensmReading {
     carry_congestion();
     carry_node_names();
     carry_max_rate();
+    carry_prefix_routes();
   }
 
   void carry_port() {
@@ -448,17 +449,33 @@ class Importer : private OpensmReading {
   }
 
   void carry_max_rate() {
-    if (is_true("use_original_extended_sa_rates_only"))
-      carry_changed("use_original_extended_sa_rates_only",
-                    "sa.max_rate",
-                    "18",
-                    "the rates that it leaves have codes up to 18");
+    constexpr const char* kOriginal = "use_original_extended_sa_rates_only";
+    const bool original = is_true(kOriginal);
+    if (original)
+      carry_changed(kOriginal, "sa.max_rate", "18", "it leaves rates with codes up to 18");
     const std::uint64_t code = number_of("max_rate_enum");
-    if (code == 0) return;
-    if (code < 2 || code > 63)
-      return say_not_carried("max_rate_enum", "codes of rates are 2 to 63");
-    if (!is_true("use_original_extended_sa_rates_only") || code < 18)
-      carry("max_rate_enum", "sa.max_rate", fmt::format("{}", code));
+    if (code == 0 || (original && code > 18)) return;
+    if (code < 2 || code > 63) return say_not_carried("max_rate_enum", "codes are 2 to 63");
+    carry("max_rate_enum", "sa.max_rate", fmt::format("{}", code));
+  }
+
+  void carry_prefix_routes() {
+    constexpr const char* kName = "prefix_routes_file";
+    const bool named = find(kName) != nullptr;
+    if (named && is_initial(kName) && !sources_.read(text_of(kName).value_or(""))) return;
+    const auto file = open(kName, "");
+    if (!file) return;
+    std::vector<std::string> lines;
+    for (const std::string_view line : option_kinds::split(file->text, '\n')) {
+      const std::string_view text = trim(line.substr(0, line.find('#')));
+      if (text.empty()) continue;
+      if (!parse_prefix_route(text))
+        return say_not_carried(
+            kName, fmt::format("{}: '{}' is no prefix and GUID", file->path, printable(text)));
+      lines.push_back(quote_toml(text));
+    }
+    const std::string list = fmt::format("[{}]", fmt::join(lines, ", "));
+    carry_changed(kName, "sa.prefix_routes", list, "lines stand in the configuration itself");
   }
 
   /// OpenSM passes over lines that are no GUID and name, smd does not.

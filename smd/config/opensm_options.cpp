@@ -368,10 +368,7 @@ constexpr auto kOptions = std::to_array<Row>({
                kByte,
                "congestion.cc_ca_cong_setting_ccti_min"),
     congestion("cc_cct", kNone, Text, 0, "congestion.cc_cct"),
-    missing("prefix_routes_file",
-            "/etc/opensm/prefix-routes.conf",
-            Text,
-            "every foreign prefix leads to the nearest router"),
+    derived("prefix_routes_file", "/etc/opensm/prefix-routes.conf", Text, "sa.prefix_routes"),
     needless(
         "consolidate_ipv6_snm_req", "FALSE", Flag, "groups share MLIDs where there are none left"),
     missing("log_prefix", kNone, Text, "lines in syslog begin with \"smd\""),

@@ -342,6 +342,15 @@ Options sa_options() {
           .means("What tables under way take; one alone may be larger"),
       sa("transfer_mib_per_port", &T::transfer_mib_per_port, limit("MiB"))
           .means("What tables under way to one port take; one alone may be larger"),
+      sa("prefix_routes",
+         &T::prefix_routes,
+         text_list(
+             "a list of prefixes of subnets, each with the GUID of a router's port, * for any, "
+             "such as \"0xfec0000000000007 0x0002c90300000001\"",
+             [](const std::string& line) { return parse_prefix_route(line).has_value(); }))
+          .means(
+              "Which router leads to which subnet: the first line of a prefix counts whose router "
+              "is there; empty is the nearest router for every prefix"),
       sa("max_rate", &T::max_rate, number(2, 63))
           .means("Highest code of a rate in path records, for hosts that know none above: a faster "
                  "path has the fastest rate with such a code. 10 is 120 Gb/s, the last of IBA 1.2; "

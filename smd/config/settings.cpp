@@ -139,6 +139,9 @@ Settings make_settings(const Config& config) {
       .poll_retries = config.sm.poll_retries,
       .allowed = {config.sm.allowed_managers.begin(), config.sm.allowed_managers.end()}};
   out.sa_key = config.sm.sa_key;
+  for (const std::string& line : config.sa.prefix_routes) {
+    if (const auto route = parse_prefix_route(line)) out.prefix_routes.push_back(*route);
+  }
   out.max_rate = u8(config.sa.max_rate);
   out.congestion = config.congestion;
   return out;

@@ -88,6 +88,8 @@ struct Settings {
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<PreconfiguredGroup> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;
+  std::vector<std::pair<std::uint64_t, Guid>>
+      prefix_routes;           // ports of routers by the prefixes that they lead to; 0: any
   std::uint8_t max_rate = 63;  // the highest code of a rate in path records
   SmKey sa_key;                // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;

@@ -52,6 +52,7 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .trust_key = trust_key,
       .subnet_prefix = settings.ports.subnet_prefix,
       .packet_life_time = settings.ports.subnet_timeout,
+      .prefix_routes = settings.prefix_routes,
       .max_rate = settings.max_rate};
   return std::make_shared<const sa::SubnetView>(std::move(parts), before);
 }

@@ -60,8 +60,9 @@ End find_end(const SubnetView& view, bool by_gid, const Gid& gid, bool by_lid, L
 }
 
 /// Ports of routers, which lead to a GID of another subnet; by their LID if one
-/// is asked for.
-End find_routers(const SubnetView& view, bool by_lid, Lid lid) {
+/// is asked for. Where the site says which router leads where, the first line of the prefix counts
+/// whose router is there.
+End find_routers(const SubnetView& view, std::uint64_t prefix, bool by_lid, Lid lid) {
   const Fabric& fabric = view.fabric();
   const auto is_router = [&](PortIdx port) {
     return fabric.node_info[fabric.node_of[port]].node_type ==
@@ -69,6 +70,17 @@ End find_routers(const SubnetView& view, bool by_lid, Lid lid) {
   };
   std::vector<PortIdx> routers;
   std::ranges::copy_if(view.end_ports(), std::back_inserter(routers), is_router);
+  if (const auto& lines = view.parts().prefix_routes; !lines.empty()) {
+    const auto leads_on = [&](const std::pair<std::uint64_t, Guid>& line, PortIdx port) {
+      return (line.first == 0 || line.first == prefix) &&
+             (line.second == Guid{} || line.second == fabric.port_guid[port]);
+    };
+    const auto line = std::ranges::find_if(lines, [&](const auto& each) {
+      return std::ranges::any_of(routers, [&](PortIdx port) { return leads_on(each, port); });
+    });
+    std::erase_if(routers,
+                  [&](PortIdx port) { return line == lines.end() || !leads_on(*line, port); });
+  }
   if (routers.empty()) return refused(Status::InvalidGid);
   End end(std::move(routers));
   if (by_lid) {
@@ -180,7 +192,7 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
   const bool leaves = request.asks(part::kDgid) && is_elsewhere(view, wanted.dgid);
   const bool by_dlid = request.asks(part::kDlid);
   End target = leaves
-                   ? find_routers(view, by_dlid, wanted.dlid)
+                   ? find_routers(view, wanted.dgid.prefix, by_dlid, wanted.dlid)
                    : find_end(view, request.asks(part::kDgid), wanted.dgid, by_dlid, wanted.dlid);
   if (target.status != Status::Ok) return {.status = target.status};
   for (End* end : {&source, &target})

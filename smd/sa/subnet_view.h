@@ -51,8 +51,10 @@ struct ViewParts {
   SmKey trust_key;  // 0: nobody is trusted
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
-  std::uint8_t max_rate = 63;          // the highest code of a rate that hosts understand
-  std::uint8_t resp_time_value = 16;   // likewise, of our answers
+  std::vector<std::pair<std::uint64_t, Guid>>
+      prefix_routes{};                // routers by the prefixes that they lead to; 0: any
+  std::uint8_t max_rate = 63;         // the highest code of a rate that hosts understand
+  std::uint8_t resp_time_value = 16;  // likewise, of our answers
 };
 
 class SubnetView {

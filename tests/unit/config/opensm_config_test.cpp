@@ -352,6 +352,31 @@ TEST(OpensmTraps, RootsMayHaveNamesAndAnyBase) {
   EXPECT_THAT(wrong.faults(), ElementsAre(StartsWith("/r:2:3: no GUID of a switch")));
 }
 
+TEST(OpensmFiles, NamesOfNodesAndPrefixRoutesAreCarried) {
+  const Site site{.conf = "node_name_map_name /names\n",
+                  .files = {{"/names", "0x1 \"leaf\"\n"},
+                            {"/etc/opensm/prefix-routes.conf",
+                             "# two routers\n0xfec0000000000007 0x10\n* * # others\n"}}};
+  EXPECT_EQ(site.config().sm.node_name_map, "/names");
+  EXPECT_THAT(site.config().sa.prefix_routes, ElementsAre("0xfec0000000000007 0x10", "* *"));
+  const Site wrong{.conf = "node_name_map_name /names\nprefix_routes_file /routes\n",
+                   .files = {{"/names", "0x1 \"leaf\"\nleaf 0x2\n"}, {"/routes", "* host\n"}}};
+  EXPECT_EQ(wrong.config().sm.node_name_map, "");
+  EXPECT_THAT(wrong.said_of("node_name_map_name"), ElementsAre(HasSubstr("/names:2: no node")));
+  EXPECT_THAT(wrong.said_of("prefix_routes_file"),
+              ElementsAre(HasSubstr("/routes: '* host' is no prefix and GUID")));
+}
+
+TEST(OpensmValues, RatesOfOldHosts) {
+  const auto rate = [](const char* conf) { return Site{conf}.config().sa.max_rate; };
+  EXPECT_EQ(rate(""), 63u);
+  EXPECT_EQ(rate("max_rate_enum 12\n"), 12u);
+  EXPECT_EQ(rate("max_rate_enum 1\n"), 63u) << "no code of a rate";
+  EXPECT_EQ(rate("use_original_extended_sa_rates_only TRUE\n"), 18u);
+  EXPECT_EQ(rate("use_original_extended_sa_rates_only TRUE\nmax_rate_enum 20\n"), 18u);
+  EXPECT_EQ(rate("use_original_extended_sa_rates_only TRUE\nmax_rate_enum 10\n"), 10u);
+}
+
 TEST(OpensmTraps, AListOfEnginesStaysOne) {
   const auto engine = [](const std::string& list) {
     return Site{fmt::format("routing_engine {}\n", list)}.config().sm.engine;
@@ -608,8 +633,8 @@ TEST(OpensmImport, FilesThatCannotBeReadAreFaults) {
 }
 
 TEST(OpensmImport, FilesThatOpensmReadsUnaskedAreSaid) {
-  const Site site{.conf = "", .files = {{"/etc/opensm/prefix-routes.conf", "* *\n"}}};
-  EXPECT_THAT(site.said_of("prefix_routes_file"),
+  const Site site{.conf = "", .files = {{"/etc/opensm/per-module-logging.conf", "\n"}}};
+  EXPECT_THAT(site.said_of("per_module_logging_file"),
               ElementsAre(HasSubstr("the file is there, and OpenSM reads it")));
 }
 

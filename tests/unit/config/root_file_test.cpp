@@ -63,6 +63,14 @@ TEST(NodeNameMap, EveryOtherLineIsAFault) {
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10));
 }
 
+TEST(PrefixRoute, IsAPrefixAndARouter) {
+  EXPECT_EQ(parse_prefix_route(" 0xfec0000000000007 \t0x1 "),
+            std::pair(std::uint64_t{0xfec0000000000007}, Guid{1}));
+  EXPECT_EQ(parse_prefix_route("* *"), std::pair(std::uint64_t{0}, Guid{0}));
+  for (const char* line : {"", "*", "0x1", "0x1 0x2 0x3", "7 0x1", "0x1 host", "0x1,0x2"})
+    EXPECT_EQ(parse_prefix_route(line), std::nullopt) << line;
+}
+
 class RootsOfConfig : public ::testing::Test {
  protected:
   RootsOfConfig() {

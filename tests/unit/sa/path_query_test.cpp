@@ -120,6 +120,29 @@ TEST(SaPath, OtherSubnetsLieBehindRouters) {
   EXPECT_EQ(paths(*view_of(kTree), kByGid, wanted).status, Status::InvalidGid) << "no router";
 }
 
+TEST(SaPath, ASiteSaysWhichRouterLeadsWhere) {
+  ViewParts parts = parts_of("H1-S1 S1-S2 R1-S2 R2-S1");
+  const SubnetView plain(parts);
+  const Guid far = guid_of(plain, "R1"), near = guid_of(plain, "R2");
+  constexpr std::uint64_t kSeven = 0xfec0000000000007, kEight = 0xfec0000000000008;
+  const auto router = [&](std::vector<std::pair<std::uint64_t, Guid>> lines, std::uint64_t prefix) {
+    parts.prefix_routes = std::move(lines);
+    const SubnetView view(parts);
+    PathRecord wanted = between(view, "H1", "H1");
+    wanted.dgid = {prefix, Guid{0x4711}};
+    const Paths found = paths(view, part::kSgid | part::kDgid, wanted, Method::Get);
+    if (found.records.empty()) return Guid{};
+    return view.fabric().port_guid[view.lids().owner_of(found.records[0].dlid)];
+  };
+  EXPECT_EQ(router({}, kSeven), near);
+  EXPECT_EQ(router({{kSeven, far}, {kEight, near}}, kSeven), far);
+  EXPECT_EQ(router({{kSeven, far}, {kEight, near}}, kEight), near);
+  EXPECT_EQ(router({{kSeven, far}}, kEight), Guid{}) << "nobody leads there";
+  EXPECT_EQ(router({{0, far}}, kEight), far) << "any prefix";
+  EXPECT_EQ(router({{kSeven, Guid{}}}, kSeven), near) << "any router: the nearest";
+  EXPECT_EQ(router({{kSeven, Guid{0x99}}, {0, far}}, kSeven), far) << "the first that is there";
+}
+
 TEST(SaPath, AreFoundByGidToo) {
   const auto view = view_of(kTree);
   const PathRecord wanted = between(*view, "H2", "H3");
