@@ -27,7 +27,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DATADI
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/smd-doc COMPONENT doc)
 
-# smd_install_setting(FILE AS): a file below etc as /etc/AS, unless one is there.
+# smd_install_setting(FILE AS [PERMISSIONS]): a file below etc as /etc/AS, unless one is there.
 function(smd_install_setting file as)
   cmake_path(GET as PARENT_PATH folder)
   cmake_path(GET as FILENAME name)
@@ -35,10 +35,11 @@ function(smd_install_setting file as)
     if(EXISTS \"\$ENV{DESTDIR}/etc/${as}\")
       message(STATUS \"Kept: \$ENV{DESTDIR}/etc/${as}\")
     else()
-      file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/${file}\" DESTINATION \"/etc/${folder}\" RENAME ${name})
+      file(INSTALL \"${PROJECT_SOURCE_DIR}/etc/${file}\" DESTINATION \"/etc/${folder}\" RENAME ${name}
+           PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ ${ARGN})
     endif()
   " COMPONENT smd)
 endfunction()
-smd_install_setting(smd.toml smd/smd.toml)
-smd_install_setting(smd.sysconfig default/smd)
-smd_install_setting(smd.logrotate logrotate.d/smd)
+smd_install_setting(smd.toml smd/smd.toml)  # keys stand there
+smd_install_setting(smd.sysconfig default/smd WORLD_READ)
+smd_install_setting(smd.logrotate logrotate.d/smd WORLD_READ)

@@ -101,6 +101,7 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
   /usr/share/bash-completion /usr/share/bash-completion/completions)
 set(CPACK_RPM_SMD_POST_INSTALL_SCRIPT_FILE ${scripts}/rpm_post)
 set(CPACK_RPM_SMD_PRE_UNINSTALL_SCRIPT_FILE ${scripts}/rpm_preun)
+set(CPACK_RPM_SMD_POST_UNINSTALL_SCRIPT_FILE ${scripts}/rpm_postun)
 include(CPack)
 
 if(SMD_HELP2MAN AND SMD_LOWDOWN)

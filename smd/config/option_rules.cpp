@@ -96,6 +96,18 @@ std::vector<ConfigRule> make_rules() {
          return "replica.listen and replica.peers need certificates; set replica.certificate, "
                 "replica.key and replica.ca";
        }},
+      {{"log.event_program", "log.event_level", "log.level"},
+       [](const Config& c) -> Broken {
+         constexpr std::string_view kLevels[] = {"debug", "info", "warn", "error", "off"};
+         const auto rank = [&](std::string_view level) {
+           return std::ranges::find(kLevels, level == "warning" ? "warn" : level);
+         };
+         if (c.log.event_program.empty() || rank(c.log.level) <= rank(c.log.event_level))
+           return std::nullopt;
+         return fmt::format("log.event_level is {}; a level that is logged, from log.level {} on",
+                            c.log.event_level,
+                            c.log.level);
+       }},
   };
   add_vl_rules(rules, "", nullptr);
   for (const QosPortKind& kind : kQosPortKinds) add_vl_rules(rules, kind.prefix, kind.tables);

@@ -450,8 +450,9 @@ void Daemon::tell_events() {
   for (const log::Entry& each : log::entries_after(told_event_)) {
     told_event_ = each.number;
     if (!program.empty() && least && each.level >= *least && each.event != kEventProgram)
-      event_program_.run(program, print_event(each) + "\n");
+      event_program_.run(program, each.event, print_event(each) + "\n");
   }
+  event_program_.report_left_out();
 }
 
 /// The files of sm.dump_dir, where the subnet is another than they show and multicast entries are

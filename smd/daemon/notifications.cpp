@@ -1,11 +1,9 @@
 #include "smd/daemon/notifications.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
@@ -15,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -99,13 +98,19 @@ Result<void> run_with_input(const std::string& program, const std::string& input
     return tl::unexpected(io_error("memfd", errno));
   const auto child = spawn(program, file.get());
   if (!child) return tl::unexpected(child.error());
-  const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
-  pollfd ended{.fd = handle.get(), .events = POLLIN, .revents = 0};
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  const bool late = ::poll(&ended, 1, static_cast<int>(ms)) == 0;
-  if (late) ::kill(-*child, SIGKILL);
+  const auto until = std::chrono::steady_clock::now() + limit;
+  constexpr auto kPause = std::chrono::milliseconds(5);
   int status = 0;
-  while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = ::waitpid(*child, &status, WNOHANG)) == 0 &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(kPause);
+  const bool late = ended == 0;
+  if (late) {
+    ::kill(-*child, SIGKILL);
+    while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
+    }
   }
   if (late) return fail(Errc::Timeout, fmt::format("{} was killed after {} ms", program, ms));
   if (WIFSIGNALED(status))
@@ -115,13 +120,19 @@ Result<void> run_with_input(const std::string& program, const std::string& input
   return {};
 }
 
-void EventProgram::run(std::string program, std::string input) {
-  if (waiting_.size() == kMostWaiting) {
+void EventProgram::run(std::string program, std::string event, std::string input) {
+  if (waiting_.size() == kMostWaiting ||
+      std::ranges::count(waiting_, event, &Run::event) == std::ptrdiff_t{kMostWaitingOfOne}) {
     ++left_out_;
     return;
   }
-  waiting_.push_back({std::move(program), std::move(input)});
+  waiting_.push_back({std::move(program), std::move(event), std::move(input)});
   if (!busy_) next();
+}
+
+void EventProgram::report_left_out() {
+  if (const auto lost = std::exchange(left_out_, 0); lost > 0)
+    log::warn(kEventProgram, "events_left_out={}", lost);
 }
 
 void EventProgram::next() {
@@ -135,8 +146,6 @@ void EventProgram::next() {
       [this](const Result<void>& ran) {
         busy_ = false;
         if (!ran) log::warn(kEventProgram, "why=\"{}\"", ran.error().context);
-        if (const auto lost = std::exchange(left_out_, 0); lost > 0)
-          log::warn(kEventProgram, "events_left_out={}", lost);
         next();
       });
 }

@@ -46,16 +46,21 @@ inline constexpr const char* kEventProgram = "event.program";
 class EventProgram {
  public:
   static constexpr std::size_t kMostWaiting = 100;
+  static constexpr std::size_t kMostWaitingOfOne = 10;  // so that none crowds out the others
   static constexpr Duration kLimit = std::chrono::seconds(5);
 
   explicit EventProgram(Runtime& runtime) : runtime_(runtime) {}
 
-  /// Where kMostWaiting wait it is not run, which the log says.
-  void run(std::string program, std::string input);
+  /// Where too many wait, in all or of that name, it is not run, which report_left_out() says.
+  void run(std::string program, std::string event, std::string input);
+
+  /// To the log, what was not run since the last time. Whoever runs for long calls it now and then.
+  void report_left_out();
 
  private:
   struct Run {
     std::string program;
+    std::string event;
     std::string input;
   };
 
@@ -64,7 +69,7 @@ class EventProgram {
   Runtime& runtime_;
   std::deque<Run> waiting_;
   bool busy_ = false;
-  unsigned long left_out_ = 0;  // since the last that was run
+  unsigned long left_out_ = 0;
   OffloadOwner work_;
 };
 

@@ -381,7 +381,8 @@ void Election::poll() {
 void Election::on_polled(const std::optional<SmInfo>& answer) {
   note(counterpart_, answer);
   report_changes();
-  if (answer && keeps_in_standby(info(), *answer)) {
+  const bool allowed = config_.allowed.empty() || config_.allowed.contains(counterpart_.guid);
+  if (answer && allowed && keeps_in_standby(info(), *answer)) {
     missed_ = 0;
     if (state_of(*answer) == SmState::Master && outranks(info(), *answer)) report_priority();
     return;
@@ -394,8 +395,9 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
         {},
         fmt::format("master {} {}",
                     counterpart_.guid,
-                    answer ? fmt::format("is {}", print_sm_state(state_of(*answer)))
-                           : std::string("does not answer")));
+                    !allowed ? std::string("is not named by sm.allowed_managers")
+                    : answer ? fmt::format("is {}", print_sm_state(state_of(*answer)))
+                             : std::string("does not answer")));
 }
 
 /// A master learns of us when it looks; trap 144 makes it look.

@@ -72,8 +72,8 @@ class Election {
     /// Other managers came, went, or are something else now.
     std::function<void()> on_others;
 
-    /// The port that a way from our own port ends at, or 0: at none. Nothing where the subnet is
-    /// not known. Who sent something is where it came from, not who it says it is.
+    /// The port that a way from our own port ends at, or 0: at none. Nothing where that part of the
+    /// subnet is not known. Who sent something is where it came from, not who it says it is.
     std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
     /// Something is being written: a handover that can wait, waits for settle().

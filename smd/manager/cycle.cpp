@@ -122,7 +122,7 @@ void Cycle::address() {
   }
   for (const LidConflict& conflict : assigned->conflicts) {
     log::warn("lid.conflict",
-              "lid={} kept={} moved={}",
+              "lid={} kept=\"{}\" moved=\"{}\"",
               conflict.lid,
               print_port(*found_.fabric, conflict.kept),
               print_port(*found_.fabric, conflict.moved));

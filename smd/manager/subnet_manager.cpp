@@ -122,7 +122,8 @@ Election::Hooks SubnetManager::election_hooks() {
               }};
 }
 
-/// Adapters pass nothing on: a way through one is made up.
+/// Adapters pass nothing on: a way through one is made up. One through a port that had no link may
+/// be new.
 std::optional<Guid> SubnetManager::port_at(const SmpRoute& route) const {
   const ActiveSubnet* now = state_.in_force.get();
   if (now == nullptr) return std::nullopt;
@@ -137,7 +138,7 @@ std::optional<Guid> SubnetManager::port_at(const SmpRoute& route) const {
     if ((hop > 0 && !fabric.is_switch(node)) || route.path[hop].value() > fabric.num_ports(node))
       return Guid{};
     at = fabric.peer[fabric.port_of(node, route.path[hop])];
-    if (at == kNone<PortIdx>) return Guid{};
+    if (at == kNone<PortIdx>) return std::nullopt;
   }
   return fabric.port_guid[at];
 }

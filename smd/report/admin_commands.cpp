@@ -1,9 +1,9 @@
 #include "smd/report/admin_commands.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -71,8 +71,10 @@ nlohmann::ordered_json event_json(const log::Entry& entry) {
           {"fields", fields_of(entry.text)}};
 }
 
-/// Since a daemon that was started anew counts from 1 again, an answer says which one gave it.
+/// Since a daemon that was started anew counts from 1 again, an answer says which one gave it. A
+/// process number is not enough: in a container it is always the same.
 Result<nlohmann::json> answer_events(const nlohmann::json& args) {
+  static const auto daemon = std::chrono::system_clock::now().time_since_epoch().count();
   const std::vector<log::Entry> kept = log::entries_after(0);
   const std::uint64_t last = kept.empty() ? 0 : kept.back().number;
   const std::uint64_t first = kept.empty() ? 1 : kept.front().number;
@@ -83,7 +85,7 @@ Result<nlohmann::json> answer_events(const nlohmann::json& args) {
   for (const log::Entry& each : kept) {
     if (each.number > after) events.emplace_back(event_json(each));
   }
-  return nlohmann::json{{"daemon", ::getpid()},
+  return nlohmann::json{{"daemon", daemon},
                         {"last", last},
                         {"lost", after + 1 < first ? first - after - 1 : 0},
                         {"events", std::move(events)}};

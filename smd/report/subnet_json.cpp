@@ -33,20 +33,27 @@ Lid parse_lid(const ActiveSubnet& now, const std::string& text) {
   return now.lids->owner_of(Lid{lid}) == kNone<PortIdx> ? kUnassignedLid : Lid{lid};
 }
 
-/// kNone when no node is called so; the name of two nodes is an error.
+/// kNone when no node is called so; the name of two nodes is an error. Nobody takes a GUID or the
+/// operator's name away from a node by describing himself so.
 Result<NodeIdx> find_named(const Fabric& fabric, const std::string& name) {
-  NodeIdx found = kNone<NodeIdx>;
-  for (NodeIdx node : fabric.node_guid.indices()) {
-    if (label_of(fabric, node) != name && fabric.description[node] != name &&
-        fmt::format("{}", fabric.node_guid[node]) != name)
-      continue;
-    if (found != kNone<NodeIdx>) {
-      return fail(Errc::Invalid,
-                  fmt::format("more than one node is called '{}'; use its GUID", name));
+  const auto find = [&](auto&& calls) {
+    std::vector<NodeIdx> found;
+    for (const NodeIdx node : fabric.node_guid.indices()) {
+      if (calls(node)) found.push_back(node);
     }
-    found = node;
-  }
-  return found;
+    return found;
+  };
+  std::vector<NodeIdx> found =
+      find([&](NodeIdx node) { return fmt::format("{}", fabric.node_guid[node]) == name; });
+  if (found.empty() && fabric.site_nodes)
+    found = find([&](NodeIdx node) {
+      return &label_of(fabric, node) != &fabric.description[node] && label_of(fabric, node) == name;
+    });
+  if (found.empty()) found = find([&](NodeIdx node) { return fabric.description[node] == name; });
+  if (found.size() > 1)
+    return fail(Errc::Invalid,
+                fmt::format("more than one node is called '{}'; use its GUID", name));
+  return found.empty() ? kNone<NodeIdx> : found.front();
 }
 
 Json node_json(const ActiveSubnet& now, NodeIdx node) {

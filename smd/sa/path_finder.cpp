@@ -281,11 +281,13 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
       most_rate = *level->rate_limit;
     if (level->packet_life) life = std::min(life, *level->packet_life);
   }
-  while (most_rate > view_.parts().max_rate) most_rate = rate_below(most_rate);
+  const std::uint8_t max_rate = view_.parts().max_rate;
+  while (most_rate > max_rate) most_rate = rate_below(most_rate);
   const auto mtu =
       bounded(part::kMtuSelector | part::kMtu, request_.wanted.mtu, most_mtu, choose_mtu);
-  const auto rate =
+  auto rate =
       bounded(part::kRateSelector | part::kRate, request_.wanted.rate, most_rate, choose_rate);
+  while (rate && *rate > max_rate) *rate = rate_below(*rate);  // of "less than" some rate
   const auto life_time = bounded(
       part::kLifeTimeSelector | part::kLifeTime, request_.wanted.life_time, life, choose_life_time);
   const auto sl = choose_sl(pair, *path);

@@ -448,6 +448,17 @@ TEST(Managers, WhereNoneMayRunItIsHandedNothing) {
   ASSERT_TRUE(settle(all)) << all.find_fault();
 }
 
+TEST(Managers, AStandbyLeavesAMasterThatMayNoLongerRun) {
+  Managers all(kTree, kTwo);
+  ASSERT_TRUE(start(all, 1, 9));
+  ASSERT_TRUE(start(all, 0, 2));
+  ASSERT_EQ(all[0].state(), SmState::Standby);
+  Settings settings = manager_settings(2);
+  settings.election.allowed = {all.fabric.spec().nodes[all[0].node].ports[1].guid};
+  all[0].manager->adopt(settings);
+  EXPECT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, 60s));
+}
+
 // The order is obeyed from where a manager may run alone, whoever it is said to be of.
 TEST(Managers, OrdersInTheNameOfOneThatMayRunComeFromItsPort) {
   Managers all(kTree, kTwo);
@@ -477,8 +488,9 @@ TEST(Managers, OrdersInTheNameOfOneThatMayRunComeFromItsPort) {
 }
 
 TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
-  for (const unsigned higher : {0u, 1u}) {
-    SCOPED_TRACE(higher);
+  for (const auto& [higher, named] :
+       {std::pair(0u, false), std::pair(1u, false), std::pair(0u, true), std::pair(1u, true)}) {
+    SCOPED_TRACE(testing::Message() << higher << (named ? ", ports named" : ""));
     // Two rings of two switches become one of four.
     Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
     const sim::FabricSpec& spec = all.fabric.spec();
@@ -492,8 +504,14 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
     });
     ASSERT_EQ(joint.size(), 2u);
     for (const auto& [node, port] : joint) all.fabric.set_link(node, port, false);
-    all[0].start(manager_settings(higher == 0 ? 9 : 2));
-    ASSERT_TRUE(start(all, 1, higher == 1 ? 9 : 2));
+    for (const unsigned which : {0u, 1u}) {
+      Settings settings = manager_settings(higher == which ? 9 : 2);
+      for (const unsigned each : {0u, 1u}) {
+        if (named) settings.election.allowed.insert(spec.nodes[all[each].node].ports[1].guid);
+      }
+      all[which].start(settings);
+    }
+    ASSERT_TRUE(settle(all)) << all.find_fault();
     EXPECT_EQ(all[0].state(), SmState::Master);
     EXPECT_EQ(all[1].state(), SmState::Master);
     const auto before = all.lids();

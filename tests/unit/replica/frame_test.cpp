@@ -56,7 +56,7 @@ TEST(Frame, WhatIsForeignIsNamedAtOnce) {
   EXPECT_EQ(fault_of("SM"), "") << "it may go on as it should";
   std::string text = encode_frame(kPartFrame);
   text[5] = 1;
-  EXPECT_THAT(fault_of(text), HasSubstr("it speaks version 1, we speak 2"));
+  EXPECT_THAT(fault_of(text), HasSubstr("it speaks version 1, we speak 3"));
   text = encode_frame(kPartFrame);
   text[6] = 9;
   EXPECT_THAT(fault_of(text), HasSubstr("kind 9"));

@@ -132,6 +132,18 @@ TEST_F(AdminCommands, NodesGoByTheNamesOfTheSite) {
   const Json route = ask("route", {{"from", "rack 4, top"}, {"to", "node-13"}});
   EXPECT_EQ(route, ask("route", {{"from", "node-11"}, {"to", "node-13"}}));
   EXPECT_EQ(route.at("hops").front().at("from"), "rack 4, top");
+  settings.site_nodes = std::make_shared<const SiteNodes>(SiteNodes{.names = {{guid, "node-13"}}});
+  subnet.manager.adopt(settings);
+  subnet.manager.request_sweep("configuration");
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(ask("route", {{"from", "node-13"}, {"to", "node-12"}}).at("from"), "node-13");
+  EXPECT_EQ(ask("route", {{"from", "node-13"}, {"to", "node-12"}}).at("from_lid"), lid("node-11"))
+      << "what the site calls a node goes before what another one says of itself";
+  settings.site_nodes =
+      std::make_shared<const SiteNodes>(SiteNodes{.names = {{guid, "rack 4, top"}}});
+  subnet.manager.adopt(settings);
+  subnet.manager.request_sweep("configuration");
+  ASSERT_TRUE(subnet.settle());
   std::size_t named = 0;
   const Json all = ask("nodes").at("nodes");
   for (const Json& node : all) {

@@ -84,6 +84,15 @@ TEST(SaPath, NoRateHasACodeThatHostsDoNotKnow) {
   EXPECT_EQ(rate_up_to(8), 8);
   EXPECT_EQ(rate_up_to(7), 7) << "40 Gb/s: 60 has code 8, 56 has 12, 50 has 20";
   EXPECT_EQ(rate_up_to(2), 2);
+
+  ViewParts parts = parts_of(kTree);
+  parts.max_rate = 10;
+  const SubnetView view(parts);
+  PathRecord wanted = between(view, "H1", "H3");
+  wanted.rate = {Selector::LessThan, 8};
+  const Paths less = paths(view, kByLid | part::kRateSelector | part::kRate, wanted, Method::Get);
+  ASSERT_EQ(less.records.size(), 1u);
+  EXPECT_EQ(less.records[0].rate.value, 7) << "below 60 Gb/s: 56 has code 12, 50 has 20, 40 has 7";
 }
 
 TEST(SaPath, OtherSubnetsLieBehindRouters) {
