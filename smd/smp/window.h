@@ -26,13 +26,31 @@ class SmpWindow {
 
   /// An answer to the latest attempt, in time, while the window was full. Answers that came while
   /// nobody was held back say nothing about the room there is.
-  void on_answer();
+  void on_answer() {
+    if (size_ == max_) return;
+    if (size_ >= known_good_ && ++answers_ < size_ * caution_) return;
+    answers_ = 0;
+    ++size_;
+  }
 
   /// A SMP injected at `injected` as one of `burst` on the wire is lost, as is known `now`. What
   /// was injected before the last halving was lost to the same crowd and does not count again.
-  void on_loss(TimePoint injected, TimePoint now, unsigned burst);
+  void on_loss(TimePoint injected, TimePoint now, unsigned burst) {
+    if (wall_ != 0 && injected < halved_at_) return;
+    const unsigned lost_at = std::clamp(burst, min_, size_);
+    const bool same_wall = wall_ != 0 && 4 * lost_at >= 3 * wall_ && 3 * lost_at <= 4 * wall_;
+    caution_ = same_wall ? std::min(2 * caution_, kMostCaution) : kLeastCaution;
+    wall_ = lost_at;
+    known_good_ = std::max(min_, lost_at * 3 / 4);
+    size_ = std::max(min_, lost_at / 2);
+    answers_ = 0;
+    halved_at_ = now;
+  }
 
  private:
+  static constexpr unsigned kLeastCaution = 2;
+  static constexpr unsigned kMostCaution = 64;
+
   unsigned min_;
   unsigned max_;
   unsigned size_;

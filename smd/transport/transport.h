@@ -89,8 +89,16 @@ class Transport {
 class ClassSplit {
  public:
   /// Takes the handlers of `below`, which outlives this and has none that does anything afterwards.
-  explicit ClassSplit(Transport& below);
-  ~ClassSplit();
+  explicit ClassSplit(Transport& below)
+      : below_(below), subnet_(below), congestion_(below), general_(below) {
+    below.set_handlers([this](const MadPacket& packet) { user_of(packet).deliver(packet); },
+                       [this](const Error& error) { subnet_.lose(error); });
+  }
+
+  ~ClassSplit() {
+    below_.set_handlers([](const MadPacket&) {}, [](const Error&) {});
+  }
+
   ClassSplit(const ClassSplit&) = delete;
 
   /// Classes 0x01 and 0x81. The loss of the device is reported here and to no other.
@@ -139,7 +147,17 @@ class ClassSplit {
     Lost lost_;
   };
 
-  [[nodiscard]] const Half& user_of(const MadPacket& packet) const;
+  [[nodiscard]] const Half& user_of(const MadPacket& packet) const {
+    switch (static_cast<MgmtClass>(packet.mad[1])) {
+      case MgmtClass::SubnLid:
+      case MgmtClass::SubnDirected:
+        return subnet_;
+      case MgmtClass::CongestionControl:
+        return congestion_;
+      default:
+        return general_;
+    }
+  }
 
   Transport& below_;
   Half subnet_;
