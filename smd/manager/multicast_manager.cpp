@@ -115,7 +115,11 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   if (first) groups_.restore(*realm_, std::exchange(restored_, {}));
   for (const PreconfiguredGroup& wish : groups_.keep(*realm_, settings.groups))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);
-  groups_.drop([this](Guid port) { return realm_->port_of(port) == kNone<PortIdx>; });
+  // Whose P_Key was taken away can neither send to the group nor receive what is sent to it.
+  groups_.drop([this](Guid port, const Group& group) {
+    return realm_->port_of(port) == kNone<PortIdx> ||
+           !realm_->in_partition(port, group.traits.p_key);
+  });
   ranks_ = choose_ranks(now_->fabric(), now_->lids, now_->routing, ranks_.kept);
   forest_.adopt(now_->sweep.fabric, ranks_.rank);
   choose_shape(settings.multicast_trees);

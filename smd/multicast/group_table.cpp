@@ -221,10 +221,10 @@ std::vector<PreconfiguredGroup> GroupTable::keep(
   return homeless;
 }
 
-void GroupTable::drop(const std::function<bool(Guid)>& gone) {
+void GroupTable::drop(const std::function<bool(Guid, const Group&)>& gone) {
   for (auto group = groups_.begin(); group != groups_.end();) {
     const std::size_t left = std::erase_if(group->second.members, [&](const auto& each) {
-      if (!gone(each.first)) return false;
+      if (!gone(each.first, group->second)) return false;
       count_member(group->second, each.first, each.second, true);
       changed_members_.note({group->first, each.first});
       return true;

@@ -66,8 +66,8 @@ class GroupTable {
   std::vector<PreconfiguredGroup> keep(const SubnetLimits& subnet,
                                        const std::vector<PreconfiguredGroup>& preconfigured_groups);
 
-  /// Members for whom `gone` is true leave every group.
-  void drop(const std::function<bool(Guid)>& gone);
+  /// Members for whom `gone` is true leave the group.
+  void drop(const std::function<bool(Guid, const Group&)>& gone);
 
   [[nodiscard]] const std::map<Gid, Group>& groups() const { return groups_; }
 

@@ -374,7 +374,7 @@ TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
   ASSERT_TRUE(join(joining(9))) << "the slow one fits: 10 Gb/s and 2048 bytes";
   ASSERT_TRUE(leave(joining(9)));
   EXPECT_NE(table.find(kMgid), nullptr);
-  table.drop([](Guid) { return true; });
+  table.drop([](Guid, const Group&) { return true; });
   EXPECT_NE(table.find(kMgid), nullptr);
   // No longer wanted: gone with its last member.
   ASSERT_TRUE(join(joining(2)));
@@ -390,7 +390,7 @@ TEST_F(Groups, PortsThatAreGoneLeave) {
   ASSERT_TRUE(join(creation(1, {0xff12401bffff0000u, Guid{0x102}})));
   static_cast<void>(table.take_touched());
   static_cast<void>(table.take_changes());
-  table.drop([](Guid port) { return port == Guid{1}; });
+  table.drop([](Guid port, const Group&) { return port == Guid{1}; });
   EXPECT_THAT(table.find(kMgid)->members, ElementsAre(Pair(Guid{2}, Member{1, false})));
   EXPECT_EQ(table.groups().size(), 1u);
   EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}, Lid{0xc001}));
@@ -464,9 +464,9 @@ TEST_F(Groups, ThereIsRoomForSoManyInAll) {
   EXPECT_EQ(refusal(join(creation(3, numbered(2)))), Refusal::NoResources);
   EXPECT_TRUE(join(joining_group(3, numbered(0))));
   EXPECT_EQ(refusal(join(joining_group(4, numbered(0)))), Refusal::NoResources);
-  table.drop([](Guid port) { return port == Guid{3}; });
+  table.drop([](Guid port, const Group&) { return port == Guid{3}; });
   EXPECT_TRUE(join(joining_group(4, numbered(0)))) << "who is gone keeps nothing";
-  table.drop([](Guid port) { return port == Guid{2}; });
+  table.drop([](Guid port, const Group&) { return port == Guid{2}; });
   EXPECT_TRUE(join(creation(3, numbered(2)))) << "its group went with it";
 }
 

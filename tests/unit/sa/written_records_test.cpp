@@ -41,7 +41,8 @@ struct Desk : KeptBench {
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = kMlids;
     parts.fabric = fabric;
     subnet.emplace(SnapshotLimits::Parts{.fabric = parts.fabric, .lids = parts.lids});
-    groups.drop([this](Guid port) { return subnet->port_of(port) == kNone<PortIdx>; });
+    groups.drop(
+        [this](Guid port, const Group&) { return subnet->port_of(port) == kNone<PortIdx>; });
     adopt(std::make_shared<const SubnetView>(parts));
   }
 
@@ -211,7 +212,7 @@ TEST(WrittenRecords, WhateverIsWrittenWhatIsKeptIsSound) {
     EXPECT_GT(most_groups, std::size_t{kMlids}) << "some share an MLID";
     EXPECT_GE(seen.size(), 6u);
     // Nobody is left: nothing is left.
-    desk.groups.drop([](Guid) { return true; });
+    desk.groups.drop([](Guid, const Group&) { return true; });
     EXPECT_TRUE(desk.groups.groups().empty());
   }
 }
