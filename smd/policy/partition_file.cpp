@@ -46,6 +46,28 @@ Gid with_scope(Gid mgid, std::uint8_t scope) {
   return mgid;
 }
 
+/// A group in every scope that is asked for.
+std::vector<PreconfiguredGroup> in_scopes(const Partition& partition,
+                                          const Gid& mgid,
+                                          const GroupFlags& flags) {
+  std::vector<PreconfiguredGroup> out;
+  const unsigned scopes = flags.scopes == 0 ? 1u << kLinkLocal : flags.scopes;
+  for (std::uint8_t scope = 1; scope < 16; ++scope) {
+    if ((scopes >> scope & 1) == 0) continue;
+    out.push_back({.mgid = with_scope(mgid, scope),
+                   .p_key = full_member_of(partition.key),
+                   .q_key = flags.q_key.value_or(0),
+                   .mtu = flags.mtu.value_or(4),
+                   .rate = flags.rate.value_or(3),
+                   .sl = flags.sl.value_or(0),
+                   .scope = scope,
+                   .tclass = flags.tclass.value_or(0),
+                   .flow_label = flags.flow_label.value_or(0),
+                   .partition = partition.name});
+  }
+  return out;
+}
+
 std::string print_mgid(const Gid& mgid) {
   std::string text;
   for (const std::uint64_t half : {mgid.prefix, mgid.guid.value()}) {
@@ -87,6 +109,10 @@ class Resolver {
   void add(const Definition& definition) {
     const auto at = find_partition(definition);
     if (!at) return;
+    const std::uint16_t key = out_.rules.partitions[*at].key;
+    out_.lines.defined[key] = definition.line;
+    for (const Member& each : definition.members)
+      out_.lines.named[{key, each.member.kind, each.member.guid}] = each.line;
     if (definition.flags.sl) out_.rules.partitions[*at].sl = definition.flags.sl;
     for (const Member& each : definition.members) add_member(*at, each.line, each.member);
     if (definition.ipoib) add_broadcast(*at, definition);
@@ -155,29 +181,8 @@ class Resolver {
     before->second = {line, member.membership};
   }
 
-  static std::string print_member(const PartitionMember& member) {
-    switch (member.kind) {
-      case MemberKind::All:
-        return "ALL";
-      case MemberKind::AllCas:
-        return "ALL_CAS";
-      case MemberKind::AllSwitches:
-        return "ALL_SWITCHES";
-      case MemberKind::AllRouters:
-        return "ALL_ROUTERS";
-      case MemberKind::Self:
-        return "SELF";
-      case MemberKind::Port:
-        break;
-    }
-    return fmt::format("port {}", member.guid);
-  }
-
   void add_broadcast(std::size_t at, const Definition& definition) {
-    GroupFlags flags = definition.flags;
-    if (flags.q_key.value_or(0) == 0) flags.q_key = kIpoibQKey;
-    const std::uint16_t key = out_.rules.partitions[at].key | kFullMembership;
-    add_scopes(at, definition.line, with_key(kIpoibBroadcast, key), flags);
+    add_groups(definition.line, make_ipoib_groups(out_.rules.partitions[at], definition.flags));
   }
 
   void add_group(std::size_t at, const Definition& definition, const Group& group) {
@@ -200,7 +205,7 @@ class Resolver {
       mgid = with_key(mgid, key | kFullMembership);
       if (flags.q_key.value_or(0) == 0) flags.q_key = kIpoibQKey;
     }
-    add_scopes(at, group.line, mgid, flags);
+    add_groups(group.line, in_scopes(out_.rules.partitions[at], mgid, flags));
   }
 
   /// IP groups must have the rate and MTU of their partition's broadcast group.
@@ -220,21 +225,8 @@ class Resolver {
     return false;
   }
 
-  void add_scopes(std::size_t at, int line, const Gid& mgid, const GroupFlags& flags) {
-    const Partition& partition = out_.rules.partitions[at];
-    const unsigned scopes = flags.scopes == 0 ? 1u << kLinkLocal : flags.scopes;
-    for (std::uint8_t scope = 1; scope < 16; ++scope) {
-      if ((scopes >> scope & 1) == 0) continue;
-      const PreconfiguredGroup wanted{.mgid = with_scope(mgid, scope),
-                                      .p_key = full_member_of(partition.key),
-                                      .q_key = flags.q_key.value_or(0),
-                                      .mtu = flags.mtu.value_or(4),
-                                      .rate = flags.rate.value_or(3),
-                                      .sl = flags.sl.value_or(0),
-                                      .scope = scope,
-                                      .tclass = flags.tclass.value_or(0),
-                                      .flow_label = flags.flow_label.value_or(0),
-                                      .partition = partition.name};
+  void add_groups(int line, const std::vector<PreconfiguredGroup>& groups) {
+    for (const PreconfiguredGroup& wanted : groups) {
       const auto [before, is_new] = group_line_.emplace(wanted.mgid, line);
       if (is_new) {
         out_.rules.groups.push_back(wanted);
@@ -275,8 +267,32 @@ class Resolver {
 Parsed<PartitionReading> parse_partition_file(std::string_view text, const std::string& file) {
   auto definitions = partition_text::read_definitions(text, file);
   if (!definitions) return tl::unexpected(std::move(definitions.error()));
-  if (definitions->empty()) return PartitionReading{.rules = default_partitions(), .remarks = {}};
+  if (definitions->empty()) return PartitionReading{.rules = default_partitions()};
   return Resolver(file).resolve(*definitions);
+}
+
+std::vector<PreconfiguredGroup> make_ipoib_groups(const Partition& partition, GroupFlags flags) {
+  if (flags.q_key.value_or(0) == 0) flags.q_key = kIpoibQKey;
+  const std::uint16_t key = partition.key | kFullMembership;
+  return in_scopes(partition, with_key(kIpoibBroadcast, key), flags);
+}
+
+std::string print_member(const PartitionMember& member) {
+  switch (member.kind) {
+    case MemberKind::All:
+      return "ALL";
+    case MemberKind::AllCas:
+      return "ALL_CAS";
+    case MemberKind::AllSwitches:
+      return "ALL_SWITCHES";
+    case MemberKind::AllRouters:
+      return "ALL_ROUTERS";
+    case MemberKind::Self:
+      return "SELF";
+    case MemberKind::Port:
+      break;
+  }
+  return fmt::format("port {}", member.guid);
 }
 
 PartitionFile default_partitions() {

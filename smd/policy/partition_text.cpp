@@ -1,6 +1,6 @@
 // Numbers and addresses of the partition file.
 
-#include "smd/policy/partition_text.h"
+#include "smd/policy/partition_file.h"
 
 #include <fmt/core.h>
 #include <algorithm>

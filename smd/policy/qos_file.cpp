@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/policy/partition_text.h"
+#include "smd/policy/partition_file.h"
 #include "smd/policy/qos_text.h"
 
 namespace smd {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-#include "smd/policy/partition_text.h"
+#include "smd/policy/partition_file.h"
 
 namespace smd::qos_text {
 namespace {
