@@ -11,6 +11,7 @@ if(TARGET smd_opensm)
           DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT opensm)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/smd-import-opensm.1
+              ${PROJECT_SOURCE_DIR}/docs/man/smctl-partition.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT smd)
 install(FILES ${PROJECT_SOURCE_DIR}/systemd/smd.service ${PROJECT_SOURCE_DIR}/systemd/smd@.service
         DESTINATION lib/systemd/system COMPONENT smd)

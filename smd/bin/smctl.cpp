@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <tuple>
 #include <vector>
 
 #include "smd/admin/answer_text.h"
@@ -98,6 +99,7 @@ class Commands {
     add_sa();
     Command dump = command("dump", "write the files of OpenSM that other tools read into DIR");
     text(dump, "dir", "DIR", "folder on the daemon's machine, made if needed");
+    add_partition();
     command("shutdown", "end the daemon; the fabric stays as it is");
   }
 
@@ -163,6 +165,66 @@ class Commands {
                          : std::string();
             },
             "KEY=VALUE");
+  }
+
+  void add_partition() {
+    Command partition =
+        command("partition", "partitions: those there are, or change them while smd runs");
+    partition.require_command();
+    add_verb(partition, "list", "every partition");
+    Command show = add_verb(partition, "show", "members and groups of one");
+    text(show, "partition", "PARTITION", "name or P_Key");
+    Command create = add_verb(partition, "create", "a new one, beside those of partitions.conf");
+    text(create, "partition", "NAME", "a letter, then letters, digits, '.', '_' and '-'");
+    text(create, "p_key", "P_KEY", "0x0001 to 0x7ffe");
+    add_ports(create, "PORT[=full|limited]").required(false);
+    create.flag(
+        "--ipoib",
+        [this] {
+          if (!options_.args.contains("ipoib")) options_.args["ipoib"] = Json::object();
+        },
+        "with the broadcast group of its IPoIB interfaces");
+    for (const auto& [option, flag, help] :
+         {std::tuple{"--rate", "rate", "its rate (3)"},
+          std::tuple{"--mtu", "mtu", "its MTU (4)"},
+          std::tuple{"--sl", "sl", "its service level (0)"},
+          std::tuple{"--scope", "scope", "its scope (2)"},
+          std::tuple{"--q-key", "Q_Key", "its Q_Key (0x0b1b)"},
+          std::tuple{"--tclass", "TClass", "its TClass (0)"},
+          std::tuple{"--flow-label", "FlowLabel", "its FlowLabel (0)"}}) {
+      create.number(
+          option,
+          [this, flag](std::uint64_t value) { options_.args["ipoib"][flag] = value; },
+          std::string("of --ipoib: ") + help + ", as in partitions.conf");
+    }
+    Command drop = add_verb(partition, "delete", "one that was created here");
+    text(drop, "partition", "PARTITION", "name or P_Key");
+    Command add = add_verb(partition, "add", "ports to one, also to one of partitions.conf");
+    text(add, "partition", "PARTITION", "name or P_Key");
+    add_ports(add, "PORT[=full|limited]");
+    Command take_out = add_verb(partition, "remove", "ports that were added here");
+    text(take_out, "partition", "PARTITION", "name or P_Key");
+    add_ports(take_out, "PORT");
+    for (Command each : {create, drop, add, take_out})
+      each.flag(
+          "--dry-run",
+          [this] { options_.args["dry_run"] = true; },
+          "say what would change, and change nothing");
+  }
+
+  Command add_verb(Command partition, const std::string& name, const std::string& help) {
+    Command verb = partition.command(name, help);
+    verb.on_run([this, name] { options_.args["verb"] = name; });
+    return verb;
+  }
+
+  CommandOption add_ports(Command command, const std::string& shown) {
+    return command
+        .texts(
+            shown,
+            [this](const std::vector<std::string>& ports) { options_.args["ports"] = ports; },
+            "GUID, NODE or NODE:PORT; full members unless it says otherwise")
+        .required();
   }
 
   Options& options_;
@@ -246,6 +308,17 @@ int run(const Options& options) {
                      : "");
       return kRefused;
     }
+  }
+  if (options.command == "partition" && result->value("changed", false) &&
+      !result->value("dry_run", false)) {
+    const auto done = await(options.where, "partition", "adopting");
+    if (!done) {
+      fmt::print(stderr, "smctl: {}\n", printable(done.error().context));
+      return kRefused;
+    }
+    if (const auto faults = done->value("faults", 0u); faults > 0)
+      fmt::print(
+          stderr, "smctl: {} faults in the cycle that brought it in; see smctl status\n", faults);
   }
   if (options.command == "dump") {
     result = await(options.where, "dump", "dumping");

@@ -3,18 +3,9 @@
 #include <utility>
 
 #include "smd/manager/effective_settings.h"
+#include "smd/report/subnet_json.h"
 
 namespace smd {
-namespace {
-
-PortIdx find_end_port(const Fabric& fabric, Guid guid) {
-  for (const PortIdx port : fabric.peer.indices()) {
-    if (fabric.is_end_port(port) && fabric.port_guid[port] == guid) return port;
-  }
-  return kNone<PortIdx>;
-}
-
-}  // namespace
 
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases,

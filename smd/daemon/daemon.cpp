@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/crc.hpp>
 #include <chrono>
 #include <csignal>
@@ -67,6 +68,15 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       open_(std::move(open)),
       files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
       event_program_(runtime),
+      partitions_(
+          store_,
+          {.last_save = [this] { return files_.last_save(); },
+           .on_change =
+               [this](std::string reason) {
+                 if (!opened_) return;
+                 opened_->session->manager().adopt_partitions(
+                     partitions_.policy(), partitions_.merged().rules.groups, std::move(reason));
+               }}),
       asked_dumps_(runtime),
       kept_dumps_(runtime),
       started_(runtime.now()) {
@@ -109,7 +119,22 @@ Faults Daemon::read_files() {
     log::error("config.last_good", "kind={} in_force={}", each.kind, each.at);
   }
   adopt_files(std::move(*files));
+  adopt_partition_file();
   return {};
+}
+
+/// The one of the configuration that is in force, below what was ordered.
+void Daemon::adopt_partition_file() {
+  const auto file = std::ranges::find(named_files_, "partitions", &NamedFile::kind);
+  const PartitionsConfig& options = options_.config.partitions;
+  if (file == named_files_.end()) return partitions_.set_site(options, "", "");
+  partitions_.set_site(options, file->faults.empty() ? options.file : file->at, file->text);
+}
+
+Settings Daemon::settings() const {
+  Settings out = make_settings(options_.config);
+  partitions_.apply(out);
+  return out;
 }
 
 /// They are in force from now on.
@@ -142,6 +167,7 @@ std::vector<std::string> Daemon::alarms() const {
   if (!differ.empty())
     out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
                               fmt::join(differ, ", ")));
+  for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
   return out;
 }
 
@@ -190,7 +216,8 @@ bool Daemon::start_admin() {
                      },
                      .replica = [this] { return replica_view(); },
                      .alarms = [this] { return alarms(); },
-                     .dumps = &asked_dumps_});
+                     .dumps = &asked_dumps_,
+                     .partitions = &partitions_});
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
@@ -282,7 +309,7 @@ void Daemon::open() {
   opened_->transport = std::move(*transport);
   opened_->session = std::make_unique<Session>(runtime_,
                                                *opened_->transport,
-                                               make_settings(options_.config),
+                                               settings(),
                                                options_.config.sa,
                                                store_,
                                                Session::Hooks{observe(), wall_ms});
@@ -411,10 +438,11 @@ void Daemon::reload() {
   adopt_files(std::move(*files));
   options_.config = std::move(*fresh);
   share_options();
+  adopt_partition_file();
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {
     opened_->session->set_limits(options_.config.sa);
-    opened_->session->manager().adopt(make_settings(options_.config));
+    opened_->session->manager().adopt(settings());
     opened_->session->manager().request_sweep("configuration");
   }
   notify_.ready();

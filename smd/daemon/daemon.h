@@ -18,6 +18,7 @@
 #include "smd/daemon/notifications.h"
 #include "smd/daemon/session.h"
 #include "smd/daemon/standby_replication.h"
+#include "smd/manager/partition_control.h"
 #include "smd/replica/tls.h"
 #include "smd/report/dump.h"
 #include "smd/runtime/asio_runtime.h"
@@ -83,6 +84,8 @@ class Daemon {
   [[nodiscard]] bool lock_state();
   [[nodiscard]] Faults read_files();
   void adopt_files(std::vector<NamedFile> files);
+  void adopt_partition_file();
+  [[nodiscard]] Settings settings() const;
   [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] bool start_admin();
   [[nodiscard]] bool start_metrics();
@@ -101,6 +104,7 @@ class Daemon {
   std::optional<StateLock> lock_;  // of the state directory
   StateStore store_;
   StateFiles files_;
+  PartitionControl partitions_;
   std::vector<NamedFile> named_files_;  // by the configuration, as they are in force
   EventProgram event_program_;
   std::uint64_t told_event_ = 0;  // the number of the latest

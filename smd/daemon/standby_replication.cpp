@@ -13,7 +13,8 @@ namespace smd {
 namespace {
 
 /// That go whole, whenever they changed. A standby has its own CC_Keys.
-constexpr std::array kCopied{&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark};
+constexpr std::array kCopied{
+    &StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kPartitionOrders};
 
 /// The part that has the master's options.
 constexpr const char* kOptions = "options";

@@ -198,6 +198,17 @@ void SubnetManager::adopt(Settings settings) {
   if (is_standby()) take_settings();
 }
 
+void SubnetManager::adopt_partitions(std::optional<PartitionPolicy> partitions,
+                                     std::vector<PreconfiguredGroup> groups,
+                                     std::string reason) {
+  if (!next_settings_) next_settings_ = settings_;
+  next_settings_->partitions = std::move(partitions);
+  next_settings_->groups = std::move(groups);
+  ++partitions_asked_;
+  if (is_standby()) return take_settings();
+  trigger(SweepTrigger::of_rules(std::move(reason)));
+}
+
 Result<void> SubnetManager::request_engine(const std::string& name, bool force) {
   if (is_standby()) return fail(Errc::Busy, "this manager does not rule the subnet");
   const Settings& settings = next_settings_ ? *next_settings_ : settings_;
@@ -212,7 +223,11 @@ Result<void> SubnetManager::request_engine(const std::string& name, bool force) 
 
 /// One that was asked for while the cycle ran waits for the next.
 void SubnetManager::note_trial(const CycleReport& report) {
-  if (report.trial && report.trial->taken) settings_.engine = report.trial->engine;
+  if (report.trial && report.trial->taken) {
+    settings_.engine = report.trial->engine;
+    // Those that came with the configuration end the trial.
+    if (next_settings_ && trial_) next_settings_->engine = report.trial->engine;
+  }
   if (!is_trying_ || trial_->engine != tried_) return;
   is_trying_ = false;
   if (report.trial) {
@@ -296,6 +311,7 @@ void SubnetManager::take_settings() {
   };
   if (asked(*next_settings_) != asked(settings_)) state_.orientation = {};
   settings_ = *std::exchange(next_settings_, std::nullopt);
+  partitions_taken_ = partitions_asked_;
   traps_.adopt(settings_);
 }
 
@@ -346,7 +362,10 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
 void SubnetManager::on_cycle(CycleReport report) {
   meter_.lap();  // what follows belongs to the detection of the next change
   note_trial(report);
-  if (!report.error) last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
+  if (!report.error) {
+    last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
+    partitions_in_force_ = partitions_taken_;
+  }
   store_.put_turns(state_.program.turns.maybe_blocked());
   traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
   if (report.quiet) {

@@ -78,6 +78,17 @@ class SubnetManager {
   /// From the next cycle on; transport and window settings need a restart.
   void adopt(Settings settings);
 
+  /// Of the site, in place of those of adopt(), in a cycle now or after the one that runs: it asks
+  /// for nothing that was not reported, and writes what they change.
+  void adopt_partitions(std::optional<PartitionPolicy> partitions,
+                        std::vector<PreconfiguredGroup> groups,
+                        std::string reason);
+
+  /// No cycle has brought them in yet.
+  [[nodiscard]] bool is_adopting_partitions() const {
+    return !is_standby() && partitions_in_force_ != partitions_asked_;
+  }
+
   [[nodiscard]] Phase phase() const { return phase_; }
 
   [[nodiscard]] TimePoint now() const { return runtime_.now(); }
@@ -214,10 +225,13 @@ class SubnetManager {
 
   Phase phase_ = Phase::Idle;
   std::optional<EngineTrial> trial_;
-  bool is_trying_ = false;          // what trial_ names
-  bool engine_by_force_ = false;    // likewise
-  std::string tried_;               // by the cycle that runs
-  SweepTrigger pending_;            // of what was reported while a cycle ran
+  bool is_trying_ = false;                 // what trial_ names
+  bool engine_by_force_ = false;           // likewise
+  std::string tried_;                      // by the cycle that runs
+  std::uint64_t partitions_asked_ = 0;     // times
+  std::uint64_t partitions_taken_ = 0;     // of these, with the latest settings
+  std::uint64_t partitions_in_force_ = 0;  // likewise, by a cycle without error
+  SweepTrigger pending_;                   // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs
   std::set<Guid> silent_by_lid_;    // switches in the last light sweep

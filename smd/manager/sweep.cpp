@@ -83,6 +83,7 @@ Sweep::Sweep(Runtime& runtime,
 void Sweep::start(SweepTrigger why, Done done) {
   done_ = std::move(done);
   rebalance_ = why.rebalance;
+  rules_ = why.rules;
   if (rebalance_ && state_.stale.empty()) return discover_partially({});
   if (settings_.strategy.full_sweeps) return discover_fully("");
   if (!state_.stale.empty()) return discover_fully(state_.stale);
@@ -160,6 +161,7 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
     result_.rebalance = true;
     return on_found(std::move(found->sweep));
   }
+  if (nothing_new && rules_) return on_found(std::move(found->sweep));
   if (nothing_new) {
     state_.stale.clear();
     result_.quiet = true;

@@ -23,6 +23,7 @@ struct SweepTrigger {
   std::vector<Guid> switches;  // where; may name one twice
   std::string full;            // not empty: a full sweep is needed, and why
   bool rebalance = false;      // loads are to be rebalanced where nothing has changed
+  bool rules = false;          // the site's are others: the cycle goes on where nothing has changed
 
   static SweepTrigger of(std::string reason, std::vector<Guid> switches) {
     return {.reason = std::move(reason),
@@ -41,11 +42,16 @@ struct SweepTrigger {
     return {.reason = std::move(reason), .switches = {}, .full = {}, .rebalance = true};
   }
 
+  static SweepTrigger of_rules(std::string reason) {
+    return {.reason = std::move(reason), .switches = {}, .full = {}, .rules = true};
+  }
+
   [[nodiscard]] bool empty() const { return reason.empty(); }
 
   void merge(SweepTrigger other) {
     if (reason.empty()) reason = std::move(other.reason);
     if (full.empty()) full = std::move(other.full);
+    rules |= other.rules;
     switches.insert(switches.end(), other.switches.begin(), other.switches.end());
   }
 };
@@ -128,6 +134,7 @@ class Sweep {
   ManagerState& state_;
   bool read_only_;
   bool rebalance_ = false;
+  bool rules_ = false;
   Done done_;
   SweepResult result_;
   unsigned repeats_ = 0;  // again, at new silence

@@ -15,7 +15,6 @@
 #include "smd/report/subnet_json.h"
 
 namespace smd {
-namespace {
 
 Result<const ActiveSubnet*> in_force(const AdminContext& context) {
   SubnetManager* manager = context.manager();
@@ -29,6 +28,8 @@ Result<const ActiveSubnet*> in_force(const AdminContext& context) {
   }
   return manager->active().current().get();
 }
+
+namespace {
 
 Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
   if (!args.is_object() || !args.contains(key) || !args.at(key).is_string()) {
@@ -465,6 +466,9 @@ void register_commands(CommandTable& table, AdminContext context) {
   table.add("dump",
             "write the files of OpenSM that other tools read: dir; or how far that is",
             [ctx](const Json& args) { return dump_json(*ctx, args); });
+  table.add("partition",
+            "partitions, and orders to change them: verb, partition, p_key, ports, ipoib, dry_run",
+            [ctx](const Json& args) { return answer_partition_command(*ctx, args); });
   table.add(
       "shutdown", "stop the daemon; the fabric stays as it is", [ctx](const Json&) -> Result<Json> {
         ctx->shutdown();

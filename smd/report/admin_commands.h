@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "smd/admin/commands.h"
 #include "smd/base/log.h"
+#include "smd/manager/partition_control.h"
 #include "smd/report/dump.h"
 #include "smd/report/session_view.h"
 
@@ -26,14 +28,22 @@ struct AdminContext {
   std::function<std::optional<ReplicaView>()> replica;
   std::function<std::vector<std::string>()> alarms;  // of the daemon itself
   DumpWriter* dumps = nullptr;                       // of those that are asked for
+  PartitionControl* partitions = nullptr;
 };
 
 /// One line of JSON: "number", "time", "level", "event", "text", and "fields", what `text` says as
 /// key=value. All values are texts but the number.
 [[nodiscard]] std::string print_event(const log::Entry& entry);
 
+/// Busy: the subnet is not up yet, or another manager is master, and which.
+[[nodiscard]] Result<const ActiveSubnet*> in_force(const AdminContext& context);
+
+/// What there is, or an order; without a `verb`, whether the last one is in force.
+[[nodiscard]] Result<nlohmann::json> answer_partition_command(const AdminContext& context,
+                                                              const nlohmann::json& args);
+
 /// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, events, sa,
-/// dump, shutdown.
+/// dump, partition, shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 
 }  // namespace smd

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "smd/base/text.h"
+#include "smd/policy/partition_orders.h"
+
 namespace smd {
 
 namespace {
@@ -156,6 +159,92 @@ Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name) {
   }
   return fail(Errc::Invalid,
               fmt::format("no node is called '{}'; a description, GUID or LID would be", name));
+}
+
+PortIdx find_end_port(const Fabric& fabric, Guid guid) {
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_end_port(port) && fabric.port_guid[port] == guid) return port;
+  }
+  return kNone<PortIdx>;
+}
+
+namespace {
+
+/// Of a node that is named without a port.
+Result<PortIdx> find_only_end_port(const Fabric& fabric, NodeIdx node) {
+  PortIdx found = kNone<PortIdx>;
+  for (const PortIdx port : fabric.ports_of(node)) {
+    if (!fabric.is_end_port(port)) continue;
+    if (found != kNone<PortIdx>)
+      return fail(
+          Errc::Invalid,
+          fmt::format("{0} has several ports; {0}:1, or the GUID of one", name_of(fabric, node)));
+    found = port;
+  }
+  if (found != kNone<PortIdx>) return found;
+  return fail(Errc::Invalid, fmt::format("{} has no end port", name_of(fabric, node)));
+}
+
+/// "host-3", "host-3:1", "host-3/1" or "host-3/P1".
+Result<PortIdx> find_port_by_name(const ActiveSubnet& now, const std::string& text) {
+  const Fabric& fabric = now.fabric();
+  if (const auto node = find_node(now, text)) return find_only_end_port(fabric, *node);
+  const std::size_t mark = text.find_last_of(":/");
+  const auto no_port = [&text] {
+    return fail(Errc::Invalid,
+                fmt::format("'{}' is no port; a port GUID such as 0x0002c90300000001, or NODE:PORT "
+                            "as in smctl nodes",
+                            printable(text)));
+  };
+  if (mark == std::string::npos || mark == 0) return no_port();
+  std::string_view number = std::string_view(text).substr(mark + 1);
+  if (number.starts_with('P')) number.remove_prefix(1);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (number.empty() || error != std::errc{} || end != number.data() + number.size())
+    return no_port();
+  const auto node = find_node(now, text.substr(0, mark));
+  if (!node) return tl::unexpected<Error>(node.error());
+  const bool is_switch = fabric.is_switch(*node);
+  if (value > fabric.num_ports(*node) || (is_switch ? value != 0 : value == 0))
+    return fail(Errc::Invalid,
+                fmt::format("{} has no end port {}; {}",
+                            name_of(fabric, *node),
+                            value,
+                            is_switch ? std::string("0")
+                                      : fmt::format("1 to {}", fabric.num_ports(*node))));
+  return fabric.port_of(*node, PortNum{static_cast<std::uint8_t>(value)});
+}
+
+}  // namespace
+
+Result<Guid> find_port_guid(const ActiveSubnet& now, const std::string& text) {
+  const Fabric& fabric = now.fabric();
+  if (!text.starts_with("0x")) {
+    const auto port = find_port_by_name(now, text);
+    if (!port) return tl::unexpected<Error>(port.error());
+    return fabric.port_guid[*port];
+  }
+  const auto guid = parse_port_guid(text);
+  if (!guid)
+    return fail(
+        Errc::Invalid,
+        fmt::format("'{}' is no port GUID; 0x and up to 16 hexadecimal digits, neither 0 nor "
+                    "all ones",
+                    printable(text)));
+  if (const auto node = fabric.find_node(*guid);
+      node && find_end_port(fabric, *guid) == kNone<PortIdx>) {
+    std::string ports;
+    for (const PortIdx port : fabric.ports_of(*node)) {
+      if (fabric.is_end_port(port)) ports += fmt::format(" {}", fabric.port_guid[port]);
+    }
+    return fail(Errc::Invalid,
+                fmt::format("{} is the GUID of the node {}; those of its ports are{}",
+                            *guid,
+                            name_of(fabric, *node),
+                            ports));
+  }
+  return *guid;
 }
 
 Json link_json(const ActiveSubnet& now, PortIdx port) {

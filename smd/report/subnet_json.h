@@ -13,6 +13,13 @@ namespace smd {
 /// A node by name, description, GUID ("0x…") or LID. Invalid when there is none, or more than one.
 [[nodiscard]] Result<NodeIdx> find_node(const ActiveSubnet& now, const std::string& name);
 
+/// kNone where there is none with that GUID.
+[[nodiscard]] PortIdx find_end_port(const Fabric& fabric, Guid guid);
+
+/// The GUID of an end port: as such ("0x…"), which nobody need have yet, or of "NODE", "NODE:PORT",
+/// "NODE/PORT" or "NODE/P1".
+[[nodiscard]] Result<Guid> find_port_guid(const ActiveSubnet& now, const std::string& text);
+
 /// Requires: the port has a link.
 [[nodiscard]] nlohmann::json link_json(const ActiveSubnet& now, PortIdx port);
 

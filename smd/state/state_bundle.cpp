@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kBundleMark = "# smd-export 1";
 constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kSection = "== ";
-constexpr std::array<std::string_view, 4> kKinds{"lids", "turns", "rows", "records"};
+constexpr std::array<std::string_view, 5> kKinds{
+    "lids", "turns", "rows", "partition_orders", "records"};
 
 template <class Value>
 void collect(const Parsed<Value>& parsed, Faults& faults) {
@@ -30,6 +31,7 @@ void check(const StateBundle& bundle, const std::string& file, Faults& faults) {
     const std::string where = file + " (" + kind + ")";
     if (kind == "lids") collect(parse_lid_book(text, where), faults);
     if (kind == "turns") collect(parse_turns(text, where), faults);
+    if (kind == "partition_orders") collect(parse_partition_orders(text, where), faults);
     if (kind == "records") collect(parse_records(text, where, {}), faults);
   }
 }

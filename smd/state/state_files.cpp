@@ -134,9 +134,10 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  if (const auto saved = save_state(state_dir_, store_.get(), kind); !saved) {
+  last_save_ = save_state(state_dir_, store_.get(), kind);
+  if (!last_save_) {
     log::error(
-        fmt::format("{}.save", kind.name), "why=\"{}\"; {}", saved.error().context, kind.loss);
+        fmt::format("{}.save", kind.name), "why=\"{}\"; {}", last_save_.error().context, kind.loss);
   }
 }
 

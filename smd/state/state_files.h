@@ -53,6 +53,9 @@ class StateFiles {
   /// Of the store.
   void note_change(const StateKind& kind);
 
+  /// How it went with the last change of a kind that is on the disk when note_change() returns.
+  [[nodiscard]] const Result<void>& last_save() const { return last_save_; }
+
   /// What clients left, now, if anything changed that was not written; waits for a write that is
   /// under way. Before the end of the process.
   void flush();
@@ -89,6 +92,7 @@ class StateFiles {
   bool changed_ = false;  // since what is being written was collected
   bool failed_ = false;   // the last write: said once
   bool writing_ = false;
+  Result<void> last_save_;
   std::future<void> written_;
   Timer timer_;
   OffloadOwner work_;

@@ -148,14 +148,25 @@ constinit const StateKind StateKind::kCcKeys{
       return take(parse_cc_keys(text, file), state.cc_keys);
     }};
 
+constinit const StateKind StateKind::kPartitionOrders{
+    "partition_orders",
+    "after a restart, partitions are as before the order",
+    [](const PersistentState& state) { return print_partition_orders(state.partitions); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_partition_orders(text, file), state.partitions);
+    }};
+
 constinit const StateKind StateKind::kClientRecords{
     "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
 
 Parsed<PersistentState> load_state(const std::string& state_dir) {
   PersistentState state;
   Faults faults;
-  for (const StateKind* kind :
-       {&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kCcKeys}) {
+  for (const StateKind* kind : {&StateKind::kLids,
+                                &StateKind::kTurns,
+                                &StateKind::kSlToVlMark,
+                                &StateKind::kCcKeys,
+                                &StateKind::kPartitionOrders}) {
     const auto text = read_state(state_dir, kind->name);
     const Faults found =
         text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();

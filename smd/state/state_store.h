@@ -12,6 +12,7 @@
 #include "smd/base/result.h"
 #include "smd/mad/congestion.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/policy/partition_orders.h"
 #include "smd/program/agent_memory.h"
 
 namespace smd {
@@ -26,6 +27,7 @@ struct PersistentState {
                                    // whoever starts next reads all of them
   std::vector<cc::CcKey> cc_keys;  // agents were protected with them, the oldest first: whoever
                                    // starts next with another one opens the agents with them
+  PartitionOrders partitions;      // made while the manager runs, beside the partition file
 
   friend bool operator==(const PersistentState&, const PersistentState&) = default;
 };
@@ -39,7 +41,7 @@ struct StateKind {
   /// Into `state`, where it has no fault; every fault otherwise. `file` is for the messages.
   Faults (*parse)(std::string_view text, const std::string& file, PersistentState& state);
 
-  static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys;
+  static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys, kPartitionOrders;
   static const StateKind kClientRecords;  // no part of PersistentState, and without functions
 
   friend bool operator==(const StateKind& a, const StateKind& b) { return a.name == b.name; }
@@ -68,6 +70,10 @@ class StateStore {
 
   void put_cc_keys(const std::vector<cc::CcKey>& keys) {
     put(StateKind::kCcKeys, state_.cc_keys, keys);
+  }
+
+  void put_partition_orders(const PartitionOrders& orders) {
+    put(StateKind::kPartitionOrders, state_.partitions, orders);
   }
 
   /// As another manager prints it; every fault of it. Requires: a kind of PersistentState.

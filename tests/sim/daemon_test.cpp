@@ -508,6 +508,114 @@ TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
   EXPECT_FALSE(opened);
 }
 
+/// Partitions that are ordered through the socket, and lives of the daemon that had the order.
+class OrderedPartitions : public FaultyFiles {
+ protected:
+  /// The answer: result, or the line that says why not.
+  nlohmann::json order(nlohmann::json args) const {
+    const auto answer =
+        send_command({.socket = options.config.admin.socket}, "partition", std::move(args));
+    if (!answer) return answer.error().context;
+    EXPECT_TRUE(test::wait_until([&] { return !ask("partition").value("adopting", true); },
+                                 std::chrono::seconds(60)));
+    return *answer;
+  }
+
+  nlohmann::json create_blue() const {
+    return {{"verb", "create"},
+            {"partition", "blue"},
+            {"p_key", "0x40"},
+            {"ports", {print_guid(fabric.spec().sm_node)}}};
+  }
+
+  void hang_up(const std::string& reason) const {
+    const auto sweeps = [this] {
+      return ask("status").value("/last_sweep/reason"_json_pointer, "");
+    };
+    ask("sweep", {{"full", true}});
+    EXPECT_TRUE(test::wait_until([&] { return sweeps() == "command"; }, std::chrono::seconds(60)));
+    std::raise(SIGHUP);
+    EXPECT_TRUE(test::wait_until([&] { return sweeps() == reason; }, std::chrono::seconds(60)));
+  }
+};
+
+TEST_F(OrderedPartitions, SurviveARestartAndAReload) {
+  write(red("0x0010"));
+  EXPECT_EQ(live([&] { EXPECT_TRUE(order(create_blue()).value("changed", false)); }), 0);
+  EXPECT_TRUE(has(0x8040));
+  EXPECT_TRUE(has(0x8010));
+  EXPECT_EQ(load_state(options.config.sm.state_dir)->partitions.size(), 1u);
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_TRUE(has(0x8040)) << "after a restart";
+  EXPECT_EQ(live([&] {
+              write(red("0x0030"));
+              hang_up("configuration");
+            }),
+            0);
+  EXPECT_TRUE(has(0x8040)) << "beside what the file says now";
+  EXPECT_TRUE(has(0x8030));
+  EXPECT_FALSE(has(0x8010));
+}
+
+TEST_F(OrderedPartitions, ThatWereKeptBeforeACrashComeIntoForce) {
+  const Guid own = fabric.spec().nodes[fabric.spec().sm_node].ports.at(1).guid;
+  const PartitionOrders kept{
+      {.key = 0x40, .name = "blue", .created = true, .members = {{own, Membership::Full}}}};
+  ASSERT_TRUE(
+      save_state(options.config.sm.state_dir, {.partitions = kept}, StateKind::kPartitionOrders));
+  write(red("0x0010"));
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_TRUE(has(0x8040));
+}
+
+TEST_F(OrderedPartitions, GiveWayToTheFileWithAnAlarm) {
+  write(red("0x0010"));
+  nlohmann::json refused;
+  nlohmann::json alarms;
+  nlohmann::json left;
+  EXPECT_EQ(live([&] {
+              refused = order({{"verb", "delete"}, {"partition", "red"}});
+              order(create_blue());
+              EXPECT_EQ(ask("status").at("alarms").size(), 0u);
+              write("green=0x0040 : 0x1=full;\n");
+              hang_up("configuration");
+              alarms = ask("status").at("alarms");
+              order({{"verb", "delete"}, {"partition", "blue"}});
+              left = ask("status").at("alarms");
+            }),
+            0);
+  EXPECT_EQ(refused.get<std::string>().find(file.string() + ":1: defines 'red'"), 0u) << refused;
+  ASSERT_EQ(alarms.size(), 1u);
+  EXPECT_EQ(alarms[0].get<std::string>().find("partitions: " + file.string() +
+                                              ":1: 0x0040 is 'green'; what was ordered as 'blue'"),
+            0u)
+      << alarms;
+  EXPECT_EQ(left.size(), 0u);
+  EXPECT_FALSE(has(0x8040)) << "who was let into blue is not let into green";
+}
+
+TEST_F(OrderedPartitions, ThatCannotBeWrittenDownAreRefused) {
+  write(red("0x0010"));
+  nlohmann::json refused;
+  nlohmann::json there;
+  const std::filesystem::path obstacle =
+      std::filesystem::path(options.config.sm.state_dir) / "partition_orders.new";
+  EXPECT_EQ(live([&] {
+              std::filesystem::create_directories(obstacle / "full");
+              refused = order(create_blue());
+              there = ask("partition", {{"verb", "list"}}).at("partitions");
+            }),
+            0);
+  EXPECT_NE(refused.get<std::string>().find("nothing was changed, since the order cannot be kept"),
+            std::string::npos)
+      << refused;
+  EXPECT_EQ(there.size(), 2u);
+  EXPECT_FALSE(has(0x8040));
+  std::filesystem::remove_all(obstacle);
+  EXPECT_EQ(live([&] { order(create_blue()); }), 0);
+  EXPECT_TRUE(has(0x8040));
+}
+
 class DamagedState : public DaemonTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
@@ -526,7 +634,9 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, DamagedState, testing::Values("lids", "turns", "cc_keys"));
+INSTANTIATE_TEST_SUITE_P(Files,
+                         DamagedState,
+                         testing::Values("lids", "turns", "cc_keys", "partition_orders"));
 
 }  // namespace
 }  // namespace smd

@@ -42,6 +42,8 @@ TEST_F(Install, PutsProgramsWhereTheUnitLooksForThem) {
             std::string::npos);
   EXPECT_NE(read("usr/lib/systemd/system/smd@.service").find("/usr/sbin/smd run --instance %i"),
             std::string::npos);
+  EXPECT_NE(read("usr/share/man/man1/smctl-partition.1").find("smctl partition create"),
+            std::string::npos);
   EXPECT_NE(read("usr/share/man/man1/smd-import-opensm.1").find("smd import-opensm"),
             std::string::npos);
   for (const char* program : {"usr/sbin/smd", "usr/bin/smctl", "usr/bin/smsim"}) {

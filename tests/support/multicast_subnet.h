@@ -19,8 +19,10 @@ namespace smd::test {
 
 class MulticastSubnet : public SimulatedSubnet {
  public:
-  MulticastSubnet(const std::string& fabric_text, Settings settings)
-      : SimulatedSubnet(spec_of(fabric_text), {.settings = std::move(settings)}),
+  MulticastSubnet(const std::string& fabric_text,
+                  Settings settings,
+                  const sim::AgentOptions& agents = {})
+      : SimulatedSubnet(spec_of(fabric_text), {.agents = agents, .settings = std::move(settings)}),
         server(runtime, split.general()),
         group_manager(group_parts(manager)) {
     server.add_manager(group_manager);

@@ -44,7 +44,7 @@ TEST(Frame, ComesOutOfPiecesOfAnySize) {
 
 TEST(Frame, IsLaidOutAsDocumented) {
   const std::string text = encode_frame({.kind = FrameKind::Part, .wall_ms = 258, .body = "a\nb"});
-  EXPECT_EQ(text.substr(0, 8), std::string("SMDR\0\2\2\0", 8));
+  EXPECT_EQ(text.substr(0, 8), std::string("SMDR\0\3\2\0", 8));
   EXPECT_EQ(text.substr(8, 8), std::string("\0\0\0\0\0\0\1\2", 8));
   EXPECT_EQ(text.substr(16, 4), std::string("\0\0\0\3", 4));
   EXPECT_EQ(text.substr(24), "a\nb");

@@ -96,6 +96,7 @@ TEST(OpensmImport, SubscriptionsAndServicesAreTakenOver) {
 
 TEST(StateBundle, GoesOutAndComesBack) {
   const StateBundle bundle{{"lids", "0x0000000000000001 0x0001 0\n"},
+                           {"partition_orders", "create 0x0020 Red\n"},
                            {"turns", "0x0000000000000002 1 2\n"},
                            {"rows", "set by routes\n"},
                            {"records", "port 0x0000000000000001\n"}};
@@ -122,6 +123,7 @@ TEST(StateBundle, FaultsOfEveryKindAreNamed) {
   EXPECT_THAT(fault_of(mark + "what\n"), HasSubstr("f:2:"));
   EXPECT_THAT(fault_of(mark + "== lids\n0x1 1 0\nwhat\n"), HasSubstr("f (lids):2:"));
   EXPECT_THAT(fault_of(mark + "== turns\nwhat\n"), HasSubstr("f (turns):1:"));
+  EXPECT_THAT(fault_of(mark + "== partition_orders\nwhat\n"), HasSubstr("f (partition_orders):1:"));
   EXPECT_THAT(fault_of(mark + "== records\nwhat\n"), HasSubstr("f (records):1:"));
 }
 

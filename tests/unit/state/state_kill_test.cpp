@@ -21,6 +21,7 @@
 
 #include "smd/base/rng.h"
 #include "smd/state/state_directory.h"
+#include "smd/state/state_store.h"
 
 namespace smd {
 namespace {
@@ -101,6 +102,27 @@ TEST_F(StateKill, AtEachSystemCallOneOfTheTwoVersionsIsThere) {
   EXPECT_EQ(version_in(folder), 2) << "nobody killed the last one";
   EXPECT_TRUE(old_seen && new_seen);
   EXPECT_GT(stops, 2 * 8) << "open, write, fsync, unlink, link, rename, open, fsync; in and out";
+}
+
+TEST_F(StateKill, AnOrderOfPartitionsIsThereOrNot) {
+  const PartitionOrders before{{.key = 0x20, .name = "Red", .created = true}};
+  PartitionOrders after = before;
+  after[0].members = {{Guid{1}, Membership::Full}, {Guid{2}, Membership::Limited}};
+  after.push_back({.key = 0x30, .name = "Storage"});
+  std::set<PartitionOrders::size_type> seen;
+  bool killed = true;
+  for (int stops = 0; killed; ++stops) {
+    ASSERT_TRUE(save_state(folder, {.partitions = before}, StateKind::kPartitionOrders));
+    killed = kill_at_call(stops, [&] {
+      return save_state(folder, {.partitions = after}, StateKind::kPartitionOrders) ? 0 : 1;
+    });
+    const auto found = load_state(folder);
+    ASSERT_TRUE(found) << "killed at stop " << stops;
+    ASSERT_TRUE(found->partitions == before || found->partitions == after) << stops;
+    seen.insert(found->partitions.size());
+  }
+  EXPECT_EQ(load_state(folder)->partitions, after) << "nobody killed the last one";
+  EXPECT_EQ(seen.size(), 2u);
 }
 
 TEST_F(StateKill, ADamagedFileDoesNotTakeTheGoodPredecessorWithIt) {

@@ -1,0 +1,109 @@
+#include "smd/manager/partition_control.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/base/log.h"
+
+namespace smd {
+namespace {
+
+/// Of the order, where tables that had room have none any more: what would not fit.
+std::optional<std::string> find_new_overflow(const Fabric& fabric,
+                                             const std::optional<PartitionPolicy>& before,
+                                             const std::optional<PartitionPolicy>& wanted) {
+  const auto overflows = [&fabric](const std::optional<PartitionPolicy>& policy) {
+    if (!policy) return std::vector<KeyOverflow>{};
+    return find_overflows(fabric, build_partition_map(fabric, *policy), *policy);
+  };
+  const std::vector<KeyOverflow> now = overflows(before);
+  for (const KeyOverflow& each : overflows(wanted)) {
+    if (std::ranges::find(now, each.port, &KeyOverflow::port) == now.end())
+      return print_overflow(fabric, each);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PartitionControl::PartitionControl(StateStore& store, Hooks hooks)
+    : store_(store), hooks_(std::move(hooks)) {
+  refresh();
+  store_.changed().subscribe([this](const StateKind& kind) {
+    if (kind != StateKind::kPartitionOrders || carrying_out_) return;
+    refresh();
+    hooks_.on_change("orders of the manager before");
+  });
+}
+
+void PartitionControl::set_site(const PartitionsConfig& options,
+                                const std::string& file,
+                                std::string_view text) {
+  options_ = options;
+  site_ = {.file = file};
+  if (!file.empty()) {
+    if (auto reading = parse_partition_file(text, file)) site_.reading = std::move(*reading);
+  }
+  refresh();
+}
+
+void PartitionControl::refresh() {
+  const std::vector<std::string> said = std::exchange(merged_, {}).conflicts;
+  merged_ = merge_partitions(site_, orders());
+  for (const std::string& each : merged_.conflicts) {
+    if (std::ranges::find(said, each) == said.end()) log::warn("partition.conflict", "{}", each);
+  }
+}
+
+std::optional<PartitionPolicy> PartitionControl::policy_with(const MergedPartitions& merged) const {
+  if (site_.file.empty() && !merged.ordered) return std::nullopt;
+  return PartitionPolicy{.rules = merged.rules,
+                         .enforcement = options_.enforcement,
+                         .allow_both = options_.allow_both};
+}
+
+void PartitionControl::apply(Settings& settings) const {
+  settings.partitions = policy();
+  settings.groups = merged_.rules.groups;
+}
+
+Result<PartitionControl::Checked> PartitionControl::check(const PartitionOrder& order,
+                                                          const ActiveSubnet& now) const {
+  const Fabric& fabric = now.fabric();
+  const Guid own = fabric.sm_port == kNone<PortIdx> ? Guid{} : fabric.port_guid[fabric.sm_port];
+  auto orders = take_order(site_, this->orders(), order, own);
+  if (!orders) return fail(Errc::Invalid, std::move(orders.error()));
+  MergedPartitions merged = merge_partitions(site_, *orders);
+  Checked out{.orders = std::move(*orders),
+              .policy = policy_with(merged),
+              .groups = std::move(merged.rules.groups)};
+  if (auto full = find_new_overflow(fabric, policy(), out.policy))
+    return fail(Errc::Invalid,
+                fmt::format("{}; fewer partitions for that port, or partitions.enforcement = "
+                            "\"off\" where a switch is the one that is too small",
+                            *full));
+  return out;
+}
+
+Result<void> PartitionControl::carry_out(const PartitionOrders& orders, const std::string& reason) {
+  const PartitionOrders before = this->orders();
+  if (orders == before) return {};
+  carrying_out_ = true;
+  store_.put_partition_orders(orders);
+  Result<void> kept = hooks_.last_save();
+  // What would be gone after a restart is not begun.
+  if (!kept) store_.put_partition_orders(before);
+  carrying_out_ = false;
+  if (!kept)
+    return fail(Errc::Io,
+                fmt::format("nothing was changed, since the order cannot be kept: {}",
+                            kept.error().context));
+  log::info("partition.ordered", "what=\"{}\"", reason);
+  refresh();
+  hooks_.on_change(reason);
+  return {};
+}
+
+}  // namespace smd

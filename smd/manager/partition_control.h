@@ -1,0 +1,76 @@
+// The partitions of the site while the manager runs: what the partition file says and what was
+// ordered on top of it, kept in the store, and what of the orders the file contradicts.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smd/config/settings.h"
+#include "smd/policy/partition_orders.h"
+#include "smd/state/state_store.h"
+#include "smd/subnet/active_subnet.h"
+
+namespace smd {
+
+class PartitionControl {
+ public:
+  struct Hooks {
+    /// How it went to keep what was put into the store last.
+    std::function<Result<void>()> last_save = [] { return Result<void>(); };
+
+    /// Partitions are others than before, and shall come into force.
+    std::function<void(std::string reason)> on_change = [](const std::string&) {};
+  };
+
+  /// `store` outlives this. What a master sends us into it counts as well.
+  PartitionControl(StateStore& store, Hooks hooks);
+  PartitionControl(const PartitionControl&) = delete;
+
+  /// The options, and the text of the file that is in force, which has no fault; `file` is its
+  /// name, or empty where none is named. Orders that it contradicts are said once. Whoever calls
+  /// this brings the settings in himself.
+  void set_site(const PartitionsConfig& options, const std::string& file, std::string_view text);
+
+  /// File and orders together, in place of what the file says.
+  void apply(Settings& settings) const;
+
+  /// Nothing where nobody said anything of partitions.
+  [[nodiscard]] std::optional<PartitionPolicy> policy() const { return policy_with(merged_); }
+
+  [[nodiscard]] const MergedPartitions& merged() const { return merged_; }
+
+  [[nodiscard]] const SitePartitions& site() const { return site_; }
+
+  [[nodiscard]] const PartitionOrders& orders() const { return store_.get().partitions; }
+
+  /// An order that is taken, and what it makes of the partitions.
+  struct Checked {
+    PartitionOrders orders;
+    std::optional<PartitionPolicy> policy;
+    std::vector<PreconfiguredGroup> groups;
+  };
+
+  /// Checks it against file, orders and the room in the tables of `now`; nothing changes.
+  [[nodiscard]] Result<Checked> check(const PartitionOrder& order, const ActiveSubnet& now) const;
+
+  /// Keeps the orders, then brings them in. Where they cannot be kept nothing has changed.
+  Result<void> carry_out(const PartitionOrders& orders, const std::string& reason);
+
+  /// What of the orders is not in force: a line each.
+  [[nodiscard]] const std::vector<std::string>& conflicts() const { return merged_.conflicts; }
+
+ private:
+  void refresh();
+  [[nodiscard]] std::optional<PartitionPolicy> policy_with(const MergedPartitions& merged) const;
+
+  StateStore& store_;
+  Hooks hooks_;
+  PartitionsConfig options_;
+  SitePartitions site_;
+  MergedPartitions merged_;
+  bool carrying_out_ = false;
+};
+
+}  // namespace smd

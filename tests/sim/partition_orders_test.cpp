@@ -1,0 +1,603 @@
+// Partitions are changed while the manager runs: what that writes, what the administration answers
+// afterwards, what is refused, and who has the orders when another manager takes over.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "smd/admin/commands.h"
+#include "smd/report/admin_commands.h"
+#include "smd/sa/path_finder.h"
+#include "tests/sim/succession.h"
+#include "tests/support/multicast_subnet.h"
+
+namespace smd::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using Json = nlohmann::json;
+using Keys = std::vector<unsigned>;
+
+/// Two leaf switches with two hosts each; the manager sits on one, software on the others.
+constexpr const char* kFabric = "fat-tree:k=4,levels=2,hosts=4";
+
+constexpr std::uint16_t kNoRecords = 0x0300;
+
+Settings settings_with(const std::string& file) {
+  Settings out = quiet_settings();
+  if (file.empty()) return out;
+  out.partitions = PartitionPolicy{.rules = parse_partition_file(file, "p").value().rules};
+  out.groups = out.partitions->rules.groups;
+  return out;
+}
+
+/// Partitions of a manager, as the daemon wires them.
+std::unique_ptr<PartitionControl> make_control(StateStore& store,
+                                               std::function<SubnetManager&()> manager) {
+  const auto made = std::make_shared<PartitionControl*>();
+  auto out = std::make_unique<PartitionControl>(
+      store,
+      PartitionControl::Hooks{
+          .on_change = [made, manager = std::move(manager)](std::string reason) {
+            manager().adopt_partitions(
+                (*made)->policy(), (*made)->merged().rules.groups, std::move(reason));
+          }});
+  *made = out.get();
+  return out;
+}
+
+/// A manager whose partitions are changed by command, and hosts that ask it.
+struct Ordered : MulticastSubnet {
+  explicit Ordered(const std::string& file = "Site=0x11: ALL=full;", sim::AgentOptions agents = {})
+      : MulticastSubnet(kFabric, settings_with(file), agents),
+        made(make_control(store, [this]() -> SubnetManager& { return manager; })),
+        control(*made) {
+    control.set_site({}, file.empty() ? "" : "p.conf", file);
+    register_commands(table,
+                      {.manager = [this] { return &manager; },
+                       .transport = [this]() -> Transport* { return &transport; },
+                       .shutdown = [] {},
+                       .uptime = [] { return Duration{0}; },
+                       .partitions = &control});
+    tap.on_send = [this](const Smp& smp) {
+      if (smp.method == Method::Get) ++gets;
+      if (smp.method == Method::Set) ++sets[AttributeId{smp.attribute_id}];
+      return true;
+    };
+  }
+
+  void bring_up() {
+    ASSERT_TRUE(SimulatedSubnet::bring_up());
+    attach_hosts([this](const MadPacket& packet) {
+      const SaHeader header = *decode_sa_header(packet.mad);
+      status[header.mad.transaction_id] = header.mad.status;
+    });
+    forget();
+  }
+
+  void forget() {
+    sets.clear();
+    gets = 0;
+  }
+
+  bool settle() {
+    run_for(5ms);
+    return run_until([this] { return at_rest() && !manager.is_adopting_partitions(); }, 60s);
+  }
+
+  Json answer(Json args) {
+    return Json::parse(
+        table.answer(Json{{"command", "partition"}, {"args", std::move(args)}}.dump()));
+  }
+
+  /// Of an order that is taken.
+  Json order(Json args) {
+    const Json got = answer(std::move(args));
+    EXPECT_TRUE(got.at("ok").get<bool>()) << got;
+    EXPECT_TRUE(settle());
+    return got.value("result", Json());
+  }
+
+  /// Of one that is not: one line.
+  std::string refusal(Json args) {
+    const PartitionOrders before = control.orders();
+    const Json got = answer(std::move(args));
+    EXPECT_FALSE(got.at("ok").get<bool>()) << got;
+    EXPECT_EQ(control.orders(), before);
+    EXPECT_FALSE(manager.is_adopting_partitions());
+    std::string error = got.value("error", "");
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+    return error;
+  }
+
+  std::string print_guid(std::size_t host) const { return fmt::format("{}", guid(host)); }
+
+  Json create_red(std::initializer_list<std::size_t> members) const {
+    Json ports = Json::array();
+    for (const std::size_t host : members) ports.push_back(print_guid(host));
+    return {{"verb", "create"},
+            {"partition", "Red"},
+            {"p_key", "0x20"},
+            {"ports", ports},
+            {"ipoib", Json::object()}};
+  }
+
+  template <class Record>
+  std::uint16_t ask(std::size_t host,
+                    Method method,
+                    RecordId id,
+                    std::uint64_t mask,
+                    const Record& said,
+                    std::size_t size) {
+    static_cast<void>(hosts.at(host)->send(encode_sa_request({.manager = snapshot_lid(),
+                                                              .transaction = ++transaction,
+                                                              .method = method,
+                                                              .id = id,
+                                                              .mask = mask},
+                                                             said,
+                                                             size)));
+    run_for(20ms);
+    EXPECT_TRUE(status.contains(transaction));
+    return status[transaction];
+  }
+
+  std::uint16_t ask_path(std::size_t from, std::size_t to, PKey key) {
+    namespace part = path_component;
+    return ask(from,
+               Method::Get,
+               RecordId::PathRecord,
+               part::kSgid | part::kDgid | part::kPKey,
+               PathRecord{.dgid = gid(to), .sgid = gid(from), .p_key = key},
+               kPathRecordSize);
+  }
+
+  std::uint16_t join(std::size_t host, PKey key) {
+    namespace part = member_component;
+    return ask(
+        host,
+        Method::Set,
+        RecordId::McMemberRecord,
+        part::kMgid | part::kPortGid | part::kPKey | part::kJoinState,
+        McMemberRecord{
+            .mgid = ipoib_broadcast(key), .port_gid = gid(host), .p_key = key, .join_state = 1},
+        kMcMemberRecord.size);
+  }
+
+  static Keys trimmed(const std::vector<PKey>& table) {
+    Keys keys;
+    for (std::size_t i = 0; i < used_entries(table); ++i) keys.push_back(table[i].value());
+    return keys;
+  }
+
+  std::uint32_t node_of(std::size_t host) const {
+    const auto& nodes = fabric.spec().nodes;
+    const auto at = std::ranges::find_if(nodes, [guid = guid(host)](const sim::NodeSpec& node) {
+      return node.type == NodeType::Ca && node.ports[1].guid == guid;
+    });
+    return static_cast<std::uint32_t>(at - nodes.begin());
+  }
+
+  const sim::PortRegs& port(std::size_t host) const {
+    return fabric.node_state(node_of(host)).ports[1];
+  }
+
+  const sim::PortRegs& leaf(std::size_t host) const {
+    const sim::PortSpec& cable = fabric.spec().nodes[node_of(host)].ports[1];
+    return fabric.node_state(cable.peer_node).ports[cable.peer_port.value()];
+  }
+
+  Keys keys(std::size_t host) const {
+    EXPECT_EQ(trimmed(port(host).p_keys), trimmed(leaf(host).p_keys)) << "enforced";
+    return trimmed(port(host).p_keys);
+  }
+
+  CommandTable table;
+  std::unique_ptr<PartitionControl> made;
+  PartitionControl& control;
+  std::map<AttributeId, unsigned> sets;
+  unsigned gets = 0;
+  std::uint64_t transaction = 0;
+  std::map<std::uint64_t, std::uint16_t> status;  // of answers, by transaction
+};
+
+TEST(PartitionOrders, AreInForceWithOneCycleThatWritesNothingElse) {
+  Ordered lab;
+  lab.bring_up();
+  const std::uint64_t cycles = lab.manager.cycles();
+  EXPECT_EQ(lab.ask_path(0, 1, PKey{0x8020}), kNoRecords);
+  lab.order(lab.create_red({0, 1}));
+  EXPECT_EQ(lab.manager.cycles(), cycles + 1);
+  EXPECT_EQ(lab.manager.last_cycle()->reason, "command: partition create Red");
+  EXPECT_TRUE(lab.manager.last_cycle()->up());
+  // The tables of two ports, and of the switch ports before them.
+  EXPECT_EQ(lab.sets, (std::map<AttributeId, unsigned>{{AttributeId::PKeyTable, 4}}));
+  EXPECT_EQ(lab.gets, 1u) << "the manager's own link";
+  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011, 0x8020}));
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8011, 0x8020}));
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011}));
+  EXPECT_EQ(lab.ask_path(0, 1, PKey{0x8020}), 0);
+  EXPECT_EQ(lab.ask_path(0, 2, PKey{0x8020}), kNoRecords);
+  EXPECT_EQ(lab.ask_path(0, 2, PKey{0x8011}), 0);
+  EXPECT_EQ(lab.join(0, PKey{0x8020}), 0);
+  EXPECT_NE(lab.join(2, PKey{0x8020}), 0) << "who is no member";
+  // One port more.
+  lab.forget();
+  lab.order({{"verb", "add"}, {"partition", "0x20"}, {"ports", {lab.print_guid(2) + "=limited"}}});
+  EXPECT_EQ(lab.sets, (std::map<AttributeId, unsigned>{{AttributeId::PKeyTable, 2}}));
+  EXPECT_EQ(lab.gets, 1u);
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011, 0x0020}));
+  EXPECT_EQ(lab.ask_path(0, 2, PKey{0x8020}), 0);
+  // What is there already costs nothing, not even a cycle.
+  lab.forget();
+  const std::uint64_t before = lab.manager.cycles();
+  const Json again = lab.order(
+      {{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(2) + "=limited"}}});
+  EXPECT_FALSE(again.at("changed").get<bool>());
+  EXPECT_EQ(lab.manager.cycles(), before);
+  EXPECT_THAT(lab.sets, IsEmpty());
+}
+
+TEST(PartitionOrders, WhoIsTakenOutLosesKeyPathsAndGroups) {
+  Ordered lab;
+  lab.bring_up();
+  lab.order(lab.create_red({0, 1, 2}));
+  for (const std::size_t host : {0u, 1u, 2u}) ASSERT_EQ(lab.join(host, PKey{0x8020}), 0);
+  ASSERT_TRUE(lab.settle());
+  const Gid group = ipoib_broadcast(PKey{0x8020});
+  const auto& groups = lab.manager.multicast().groups();
+  ASSERT_THAT(groups.find(group)->members, SizeIs(3));
+  lab.forget();
+  const Json removed =
+      lab.order({{"verb", "remove"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}});
+  EXPECT_THAT(removed.at("leaving"), SizeIs(1));
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8011}));
+  EXPECT_EQ(lab.ask_path(0, 1, PKey{0x8020}), kNoRecords);
+  EXPECT_EQ(lab.ask_path(0, 2, PKey{0x8020}), 0);
+  ASSERT_NE(groups.find(group), nullptr);
+  EXPECT_THAT(groups.find(group)->members, SizeIs(2));
+  EXPECT_FALSE(groups.find(group)->members.contains(lab.guid(1)));
+  EXPECT_EQ(lab.sets[AttributeId::PKeyTable], 2u);
+  lab.sets.erase(AttributeId::PKeyTable);
+  lab.sets.erase(AttributeId::MulticastForwardingTable);
+  EXPECT_THAT(lab.sets, IsEmpty());
+  // With the partition go the group and all who are in it.
+  const Json deleted = lab.order({{"verb", "delete"}, {"partition", "Red"}});
+  EXPECT_THAT(deleted.at("leaving"), SizeIs(2));
+  EXPECT_EQ(groups.find(group), nullptr);
+  for (const std::size_t host : {0u, 1u, 2u}) EXPECT_EQ(lab.keys(host), (Keys{0x7fff, 0x8011}));
+  EXPECT_THAT(lab.control.orders(), IsEmpty());
+  // Its index is free, and nobody else's: a queue pair may still name it.
+  lab.order({{"verb", "create"},
+             {"partition", "Blue"},
+             {"p_key", "0x21"},
+             {"ports", {lab.print_guid(0)}}});
+  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011, 0, 0x8021}));
+}
+
+TEST(PartitionOrders, AFileThatTakesAPortOutTakesItOutOfTheGroupAsWell) {
+  Ordered lab("Site=0x11, ipoib: ALL=full;");
+  lab.bring_up();
+  for (const std::size_t host : {0u, 1u}) ASSERT_EQ(lab.join(host, PKey{0x8011}), 0);
+  lab.manager.adopt(settings_with("Site=0x11, ipoib: " + lab.print_guid(0) + "=full;"));
+  lab.manager.request_sweep("configuration");
+  ASSERT_TRUE(lab.settle());
+  const Group* group = lab.manager.multicast().groups().find(ipoib_broadcast(PKey{0x8011}));
+  ASSERT_NE(group, nullptr);
+  EXPECT_THAT(group->members, ElementsAre(testing::Key(lab.guid(0))));
+}
+
+TEST(PartitionOrders, ADryRunSaysWhatComesAndChangesNothing) {
+  Ordered lab;
+  lab.bring_up();
+  Json args = lab.create_red({0, 1});
+  args["dry_run"] = true;
+  const std::uint64_t cycles = lab.manager.cycles();
+  Json said = lab.order(args);
+  EXPECT_THAT(lab.control.orders(), IsEmpty());
+  EXPECT_EQ(lab.manager.cycles(), cycles);
+  EXPECT_THAT(lab.sets, IsEmpty());
+  EXPECT_EQ(lab.gets, 0u);
+  EXPECT_TRUE(said.at("dry_run").get<bool>());
+  EXPECT_EQ(said.at("ports"), 2);
+  EXPECT_EQ(said.at("switch_ports"), 2);
+  ASSERT_THAT(said.at("entries"), SizeIs(4));
+  for (const Json& entry : said.at("entries")) {
+    EXPECT_EQ(entry.at("index"), 2);
+    EXPECT_EQ(entry.at("from"), Json());
+    EXPECT_EQ(entry.at("to"), "0x8020");
+  }
+  ASSERT_THAT(said.at("groups"), SizeIs(1));
+  EXPECT_EQ(said.at("groups")[0].at("group"), print_gid(ipoib_broadcast(PKey{0x8020})));
+  EXPECT_EQ(said.at("groups")[0].at("change"), "created");
+  // What is said of the order itself is the same, and so are the registers.
+  args.erase("dry_run");
+  Json done = lab.order(args);
+  EXPECT_FALSE(done.at("dry_run").get<bool>());
+  done["dry_run"] = true;
+  EXPECT_EQ(done, said);
+  EXPECT_EQ(lab.keys(0)[2], 0x8020u);
+  EXPECT_EQ(lab.keys(1)[2], 0x8020u);
+}
+
+TEST(PartitionOrders, WithoutAFileTheFirstOneBringsEnforcementIn) {
+  Ordered lab("");
+  lab.bring_up();
+  EXPECT_FALSE(lab.leaf(2).info.partition_enforcement_inbound);
+  const Json first = lab.order(lab.create_red({0, 1}));
+  EXPECT_EQ(first.at("ports"), 2);
+  EXPECT_EQ(first.at("switch_ports"), 4) << "all of them enforce from now on";
+  EXPECT_EQ(lab.keys(0), (Keys{0xffff, 0x8020}));
+  EXPECT_EQ(lab.keys(2), Keys{0xffff});
+  EXPECT_TRUE(lab.leaf(2).info.partition_enforcement_inbound);
+  lab.forget();
+  lab.order({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(2)}}});
+  EXPECT_EQ(lab.sets, (std::map<AttributeId, unsigned>{{AttributeId::PKeyTable, 2}}));
+  lab.order({{"verb", "delete"}, {"partition", "Red"}});
+  EXPECT_EQ(Ordered::trimmed(lab.port(0).p_keys), Keys{0xffff});
+  EXPECT_FALSE(lab.leaf(2).info.partition_enforcement_inbound);
+}
+
+TEST(PartitionOrders, OfAPortThatComesLaterHoldWhenItIsThere) {
+  Ordered lab;
+  lab.bring_up();
+  const std::uint32_t node = lab.node_of(2);
+  lab.fabric.set_node(node, false);
+  ASSERT_TRUE(lab.settle());
+  lab.order(lab.create_red({0, 2}));
+  lab.fabric.set_node(node, true);
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011, 0x8020}));
+}
+
+TEST(PartitionOrders, GoByNamesOfPorts) {
+  Ordered lab;
+  lab.bring_up();
+  const std::string name = lab.fabric.spec().nodes[lab.node_of(1)].description;
+  const std::string sw = lab.fabric.spec()
+                             .nodes[lab.fabric.spec().nodes[lab.node_of(1)].ports[1].peer_node]
+                             .description;
+  std::size_t n = 0;
+  for (const std::string& each : {name, name + ":1", name + "/1", name + "/P1=limited"}) {
+    lab.order({{"verb", "create"},
+               {"partition", fmt::format("P{}", n)},
+               {"p_key", fmt::format("0x{}", 30 + n)},
+               {"ports", {each}}});
+    EXPECT_EQ(lab.control.orders().back().members.begin()->first, lab.guid(1)) << each;
+    ++n;
+  }
+  EXPECT_EQ(lab.keys(1).back(), 0x0033u);
+  const auto why = [&](const std::string& port) {
+    return lab.refusal({{"verb", "add"}, {"partition", "P0"}, {"ports", {port}}});
+  };
+  EXPECT_THAT(why("nobody"), HasSubstr("'nobody' is no port; a port GUID such as 0x"));
+  EXPECT_THAT(why("nobody:1"), HasSubstr("'nobody'"));
+  EXPECT_EQ(why(name + ":2"), name + " has no end port 2; 1 to 1");
+  EXPECT_EQ(why(name + ":0"), name + " has no end port 0; 1 to 1");
+  EXPECT_EQ(why(sw + ":1"), sw + " has no end port 1; 0");
+  EXPECT_THAT(why(name + ":x"), HasSubstr("is no port"));
+  const Guid node = lab.fabric.spec().nodes[lab.node_of(1)].guid;
+  EXPECT_EQ(
+      why(fmt::format("{}", node)),
+      fmt::format(
+          "{} is the GUID of the node {}; those of its ports are {}", node, name, lab.guid(1)));
+  EXPECT_THAT(why(name + ":1=owner"), HasSubstr("is no PORT=full or PORT=limited"));
+}
+
+TEST(PartitionOrders, ThatAreNoneAreRefusedInALineAndChangeNothing) {
+  Ordered lab("Site=0x11: ALL=full;\nStorage=0x12: 0x1=full;\n");
+  lab.bring_up();
+  const std::string own = fmt::format("{}", lab.snapshot().port_guid[lab.snapshot().sm_port]);
+  const auto with_port = [&](const Json& port) {
+    return Json{
+        {"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ports", Json::array({port})}};
+  };
+  const std::vector<std::pair<Json, const char*>> all = {
+      {{{"verb", 3}}, "argument 'verb' is missing, or no text"},
+      {{{"verb", "rename"}}, "'rename' is none of list, show, create, delete, add and remove"},
+      {{{"verb", "create"}}, "argument 'partition' is missing"},
+      {{{"verb", "create"}, {"partition", "A"}}, "argument 'p_key' is missing"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", 32}},
+       "argument 'p_key' is missing, or no text"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x8000"}},
+       "'0x8000' is no P_Key; 0x0001 to 0x7ffe"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x12"}},
+       "p.conf:2: 0x0012 is 'Storage'"},
+      {{{"verb", "create"}, {"partition", "A\nB"}, {"p_key", "0x20"}}, "is no name of a partition"},
+      {with_port("0x0"), "'0x0' is no port GUID; 0x and up to 16 hexadecimal digits"},
+      {with_port("0xffffffffffffffff"), "is no port GUID"},
+      {with_port("0x12345678901234567"), "is no port GUID"},
+      {with_port("0xnothing"), "is no port GUID"},
+      {with_port(7), "argument 'ports' is no list"},
+      {with_port(Json::object()), "argument 'ports' is no list"},
+      {with_port("0x5=both"), "'0x5=both' is no PORT=full or PORT=limited"},
+      {with_port(""), "'' is no port"},
+      {with_port("\x1b[31m"), "is no port"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ports", "0x5"}},
+       "argument 'ports' is no list"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ports", {"0x5", "0x05"}}},
+       "is named twice"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ipoib", 1}},
+       "argument 'ipoib' is no object"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ipoib", {{"mtu", 6}}}},
+       "mtu=6; a number from 1 to 5"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ipoib", {{"mtu", -1}}}},
+       "flag 'mtu' has no number"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"ipoib", {{"hue", 1}}}},
+       "no flag 'hue' of a group"},
+      {{{"verb", "create"}, {"partition", "A"}, {"p_key", "0x20"}, {"dry_run", "yes"}},
+       "'dry_run' is true or false"},
+      {{{"verb", "delete"}, {"partition", "Site"}}, "p.conf:1: defines 'Site'; delete it there"},
+      {{{"verb", "delete"}, {"partition", "0xffff"}}, "the default partition cannot be deleted"},
+      {{{"verb", "delete"}, {"partition", "Sit"}}, "there is no partition 'Sit'; 'Site'?"},
+      {{{"verb", "add"}, {"partition", "Site"}}, "no port is named"},
+      {{{"verb", "add"}, {"partition", "Storage"}, {"ports", {"0x1=limited"}}},
+       "p.conf:2: 0x0000000000000001 is a full member of 'Storage'"},
+      {{{"verb", "add"}, {"partition", "0x7fff"}, {"ports", {own + "=limited"}}},
+       "is the manager's own port"},
+      {{{"verb", "remove"}, {"partition", "0x7fff"}, {"ports", {own}}},
+       "is the manager's own port"},
+      {{{"verb", "remove"}, {"partition", "Site"}, {"ports", {"0x1"}}},
+       "p.conf:1: ALL are members of 'Site'"},
+      {{{"verb", "remove"}, {"partition", "Storage"}, {"ports", {"0x2"}}},
+       "is no member of 'Storage'"},
+      {{{"verb", "show"}}, "argument 'partition' is missing"},
+      {{{"verb", "show"}, {"partition", "None"}}, "there is no partition 'None'"},
+  };
+  const std::uint64_t cycles = lab.manager.cycles();
+  for (const auto& [args, line] : all) EXPECT_THAT(lab.refusal(args), HasSubstr(line)) << args;
+  EXPECT_EQ(lab.manager.cycles(), cycles);
+  EXPECT_THAT(lab.sets, IsEmpty());
+  EXPECT_THAT(lab.control.orders(), IsEmpty());
+}
+
+TEST(PartitionOrders, ThatTablesHaveNoRoomForAreRefusedWhole) {
+  Ordered lab("Site=0x11: ALL=full;", {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  lab.bring_up();
+  lab.order(lab.create_red({0, 1}));
+  EXPECT_THAT(lab.refusal({{"verb", "create"},
+                           {"partition", "Blue"},
+                           {"p_key", "0x21"},
+                           {"ports", {lab.print_guid(2), lab.print_guid(1)}}}),
+              AllOf(HasSubstr("room for 3 enforced P_Keys, 4 wanted; 0x8021 would not fit"),
+                    HasSubstr("fewer partitions for that port")));
+  EXPECT_THAT(lab.manager.alarms(), IsEmpty());
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011})) << "not half of it";
+}
+
+TEST(PartitionOrders, ThatCannotBeKeptAreNotTaken) {
+  Ordered lab;
+  lab.bring_up();
+  bool full = true;
+  PartitionControl control(lab.store,
+                           {.last_save = [&full]() -> Result<void> {
+                              if (full) return fail(Errc::Io, "the disk is full");
+                              return {};
+                            },
+                            .on_change = [](const std::string&) { FAIL() << "brought in"; }});
+  EXPECT_THAT(
+      control.carry_out({{.key = 0x20, .name = "Red", .created = true}}, "x").error().context,
+      HasSubstr("nothing was changed, since the order cannot be kept: the disk is full"));
+  EXPECT_THAT(control.orders(), IsEmpty());
+  EXPECT_FALSE(control.merged().ordered);
+}
+
+TEST(PartitionOrders, WhileACycleRunsComeInWithTheNext) {
+  Ordered lab;
+  lab.bring_up();
+  lab.manager.request_sweep("again");
+  ASSERT_FALSE(lab.at_rest());
+  EXPECT_TRUE(lab.answer(lab.create_red({0})).at("ok").get<bool>());
+  EXPECT_TRUE(lab.answer({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}})
+                  .at("ok")
+                  .get<bool>());
+  EXPECT_TRUE(lab.answer(Json::object()).at("result").at("adopting").get<bool>());
+  ASSERT_TRUE(lab.settle());
+  EXPECT_FALSE(lab.answer(Json::object()).at("result").at("adopting").get<bool>());
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+  EXPECT_EQ(lab.keys(1).back(), 0x8020u);
+}
+
+TEST(PartitionOrders, LeaveTheEngineThatWasAskedForByCommand) {
+  Ordered lab;
+  lab.bring_up();
+  ASSERT_TRUE(lab.manager.request_engine("minhop", true));
+  EXPECT_TRUE(lab.answer(lab.create_red({0})).at("ok").get<bool>());
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.manager.in_force()->routing->engine, "minhop");
+  lab.order({{"verb", "delete"}, {"partition", "Red"}});
+  EXPECT_EQ(lab.manager.in_force()->routing->engine, "minhop");
+  EXPECT_TRUE(lab.manager.engine_trial()->taken);
+}
+
+TEST(PartitionOrders, AreListedBesideWhatTheFileSays) {
+  Ordered lab("Site=0x11: ALL=full;\nStorage=0x12: 0x1=full;\n");
+  lab.bring_up();
+  lab.order(lab.create_red({0, 1}));
+  lab.order(
+      {{"verb", "add"}, {"partition", "Storage"}, {"ports", {lab.print_guid(1) + "=limited"}}});
+  const Json list = lab.order({{"verb", "list"}}).at("partitions");
+  ASSERT_THAT(list, SizeIs(4));
+  EXPECT_EQ(list[1],
+            (Json{{"partition", "Site"},
+                  {"p_key", "0x0011"},
+                  {"by", "p.conf:1"},
+                  {"groups", 0},
+                  {"full", lab.snapshot().switch_count() + 4},
+                  {"limited", 0}}));
+  EXPECT_EQ(list[3],
+            (Json{{"partition", "Red"},
+                  {"p_key", "0x0020"},
+                  {"by", "order"},
+                  {"groups", 1},
+                  {"full", 2},
+                  {"limited", 0}}));
+  const Json shown = lab.order({{"verb", "show"}, {"partition", "0x12"}});
+  EXPECT_EQ(shown.at("by"), "p.conf:2");
+  ASSERT_THAT(shown.at("members"), SizeIs(2));
+  EXPECT_EQ(shown.at("members")[0].at("by"), "order");
+  EXPECT_EQ(shown.at("members")[0].at("membership"), "limited");
+  EXPECT_EQ(shown.at("members")[1],
+            (Json{{"member", "0x0000000000000001"},
+                  {"membership", "full"},
+                  {"by", "p.conf:2"},
+                  {"port", nullptr}}));
+  EXPECT_EQ(lab.order({{"verb", "show"}, {"partition", "Red"}}).at("groups")[0].at("q_key"),
+            "0x00000b1b");
+}
+
+// The next manager has them from the copy, and writes no table that is right.
+TEST_F(Succession, OrdersOfPartitionsAreTheNextManagersAsWell) {
+  const auto one =
+      make_control(*first.store, [this]() -> SubnetManager& { return first.manager(); });
+  const auto other =
+      make_control(*second.store, [this]() -> SubnetManager& { return second.manager(); });
+  const PartitionOrder create{
+      .action = PartitionOrder::Action::Create,
+      .partition = "Red",
+      .p_key = "0x20",
+      .ports = {{gid(0).guid, Membership::Full}, {gid(2).guid, Membership::Limited}}};
+  const auto taken = one->check(create, *first.manager().active().current());
+  ASSERT_TRUE(taken) << taken.error().context;
+  ASSERT_TRUE(one->carry_out(taken->orders, "test"));
+  ASSERT_TRUE(run_until(
+      [&] { return !first.manager().is_adopting_partitions() && first.manager().at_rest(); }));
+  run_for(1s);
+  EXPECT_EQ(second.store->get().partitions, taken->orders);
+  EXPECT_EQ(other->merged().rules, one->merged().rules);
+  const auto tables = [this] {
+    std::vector<std::vector<PKey>> out;
+    for (std::size_t host = 0; host < hosts.size(); ++host)
+      out.push_back(fabric.node_state(node_of(host)).ports[1].p_keys);
+    return out;
+  };
+  const auto before = tables();
+  EXPECT_EQ(Ordered::trimmed(before[0]), (Keys{0xffff, 0x8020}));
+  EXPECT_EQ(Ordered::trimmed(before[2]), (Keys{0xffff, 0x0020}));
+  unsigned key_sets = 0;
+  second.on_set = [&](const Smp& smp) {
+    key_sets += is_about(smp, AttributeId::PKeyTable) ? 1 : 0;
+  };
+  first.kill();
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(second));
+  EXPECT_EQ(tables(), before);
+  EXPECT_EQ(key_sets, 0u);
+  // And changes them further.
+  const auto removed = other->check(
+      {.action = PartitionOrder::Action::Remove, .partition = "Red", .ports = {{gid(0).guid, {}}}},
+      *second.manager().active().current());
+  ASSERT_TRUE(removed) << removed.error().context;
+  ASSERT_TRUE(other->carry_out(removed->orders, "test"));
+  ASSERT_TRUE(run_until(
+      [&] { return !second.manager().is_adopting_partitions() && second.manager().at_rest(); }));
+  EXPECT_EQ(Ordered::trimmed(tables()[0]), Keys{0xffff});
+  EXPECT_EQ(Ordered::trimmed(tables()[2]), (Keys{0xffff, 0x0020}));
+}
+
+}  // namespace
+}  // namespace smd::test
