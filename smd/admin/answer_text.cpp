@@ -15,26 +15,16 @@ namespace {
 using Json = nlohmann::json;
 
 /// JSON objects have no order; people do. Keys that are not here follow by name.
-constexpr auto kKeyOrder = std::to_array<std::string_view>({"state",        "command",
-                                                            "what",         "kind",
-                                                            "reason",       "ok",
-                                                            "node",         "guid",
-                                                            "type",         "description",
-                                                            "engine",       "engines",
-                                                            "device",       "port",
-                                                            "port_guid",    "lid",
-                                                            "from",         "from_port",
-                                                            "to",           "to_port",
-                                                            "width",        "speed",
-                                                            "nodes",        "switches",
-                                                            "cas",          "aggregation_nodes",
-                                                            "routers",      "without_data",
-                                                            "links",        "lids",
-                                                            "ports",        "active_ports",
-                                                            "linked_ports", "last_sweep",
-                                                            "last_change",  "standbys",
-                                                            "alarms",       "uptime_s",
-                                                            "smp",          "smps"});
+constexpr auto kKeyOrder = std::to_array<std::string_view>(
+    {"state",        "command",      "partition",  "p_key",       "by",       "group",
+     "change",       "member",       "membership", "full",        "limited",  "what",
+     "kind",         "reason",       "ok",         "node",        "guid",     "type",
+     "description",  "engine",       "engines",    "device",      "port",     "index",
+     "port_guid",    "lid",          "from",       "from_port",   "to",       "to_port",
+     "width",        "speed",        "nodes",      "switches",    "cas",      "aggregation_nodes",
+     "routers",      "without_data", "links",      "lids",        "ports",    "switch_ports",
+     "active_ports", "linked_ports", "last_sweep", "last_change", "standbys", "alarms",
+     "uptime_s",     "smp",          "smps"});
 
 /// Nesting beyond this is shown as JSON: nothing that smd answers has it.
 constexpr int kDeepest = 4;

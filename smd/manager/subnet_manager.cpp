@@ -364,7 +364,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   note_trial(report);
   if (!report.error) {
     last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
-    partitions_in_force_ = partitions_taken_;
+    if (!report.quiet) partitions_in_force_ = partitions_taken_;
   }
   store_.put_turns(state_.program.turns.maybe_blocked());
   traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));

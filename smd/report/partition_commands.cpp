@@ -416,6 +416,9 @@ Result<Json> answer_partition_command(const AdminContext& context, const Json& a
                             printable(*verb)));
   // A standby has its master's.
   if (const auto up = in_force(context); !up) return tl::unexpected<Error>(up.error());
+  // The next master has its copy already: it would not know of the order, and replace ours.
+  if (manager->phase() == Phase::HandingOver)
+    return fail(Errc::Busy, "the subnet is being handed over; ask the next master in a moment");
   return order_json(control, *manager, *now, order->second, args);
 }
 

@@ -599,5 +599,28 @@ TEST_F(Succession, OrdersOfPartitionsAreTheNextManagersAsWell) {
   EXPECT_EQ(Ordered::trimmed(tables()[2]), (Keys{0xffff, 0x0020}));
 }
 
+TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStandby) {
+  const auto control =
+      make_control(*first.store, [this]() -> SubnetManager& { return first.manager(); });
+  const AdminContext context{.manager = [this] { return &first.manager(); },
+                             .transport = {},
+                             .shutdown = {},
+                             .uptime = {},
+                             .partitions = control.get()};
+  const Json create{{"verb", "create"}, {"partition", "Red"}, {"p_key", "0x20"}};
+  second.kill();
+  second.start(settings_of(12), "second", "first");
+  ASSERT_TRUE(run_until([&] { return first.manager().phase() == Phase::HandingOver; }));
+  const auto early = answer_partition_command(context, create);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().context,
+            "the subnet is being handed over; ask the next master in a moment");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  const auto late = answer_partition_command(context, create);
+  ASSERT_FALSE(late);
+  EXPECT_THAT(late.error().context, HasSubstr("this manager is standby; ask the master"));
+  EXPECT_THAT(control->orders(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace smd::test
