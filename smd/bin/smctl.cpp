@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "smd/admin/answer_text.h"

@@ -67,7 +67,6 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       options_(std::move(options)),
       open_(std::move(open)),
       files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
-      event_program_(runtime),
       partitions_(
           store_,
           {.last_save = [this] { return files_.last_save(); },
@@ -77,6 +76,7 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
                  opened_->session->manager().adopt_partitions(
                      partitions_.policy(), partitions_.merged().rules.groups, std::move(reason));
                }}),
+      event_program_(runtime),
       asked_dumps_(runtime),
       kept_dumps_(runtime),
       started_(runtime.now()) {
