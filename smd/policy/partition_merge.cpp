@@ -136,7 +136,7 @@ class PartitionMerge {
                       print_membership(membership)));
       return;
     }
-    if (membership == Membership::Limited) {
+    if (membership == Membership::Limited && find_defined(site_, partition.key) != nullptr) {
       partition.members.insert(partition.members.begin(), member);
     } else {
       partition.members.push_back(member);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "smd/base/fault_list.h"
 #include "smd/base/text.h"
@@ -112,6 +113,26 @@ std::string print_partition_orders(const PartitionOrders& orders) {
     }
     for (const auto& [port, membership] : each.members)
       fmt::format_to(out, "member {} {} {}\n", key, port, print_membership(membership));
+  }
+  return text;
+}
+
+std::string print_as_definitions(const PartitionOrders& orders) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  for (const OrderedPartition& each : orders) {
+    fmt::format_to(out, "{}={}", each.name, print_key(each.key));
+    if (each.ipoib) {
+      text += ",ipoib";
+      for (const auto& [name, value] : list_group_flags(*each.ipoib))
+        fmt::format_to(out, ",{}={}", name, value);
+    }
+    text += ":";
+    const char* mark = " ";
+    for (const auto& [port, membership] : each.members)
+      fmt::format_to(
+          out, "{}{}={}", std::exchange(mark, ",\n  "), port, print_membership(membership));
+    text += ";\n";
   }
   return text;
 }

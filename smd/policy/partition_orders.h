@@ -41,6 +41,9 @@ using PartitionOrders = std::vector<OrderedPartition>;
 [[nodiscard]] Parsed<PartitionOrders> parse_partition_orders(std::string_view text,
                                                              const std::string& file);
 
+/// The same as definitions of partitions.conf, to stand behind those of the file.
+[[nodiscard]] std::string print_as_definitions(const PartitionOrders& orders);
+
 /// Flags of a group by the names that partitions.conf has for them; those that are not given are
 /// left out. `scope` may be there several times.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::uint64_t>> list_group_flags(

@@ -1,4 +1,4 @@
-// guid2lid and opensm-sa.dump as OpenSM 3.3 writes them.
+// guid2lid, opensm-sa.dump and definitions of partitions as OpenSM 3.3 writes or reads them.
 #include "smd/state/opensm_export.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+
+#include "smd/policy/partition_orders.h"
 
 namespace smd {
 
@@ -224,6 +226,14 @@ Parsed<std::vector<OpensmFile>> export_for_opensm(const StateBundle& bundle,
   if (!dump.text.empty() || dump.left_out > 0) {
     std::string note = describe(dump);
     files.push_back({"opensm-sa.dump", std::move(dump.text), std::move(note)});
+  }
+  const auto orders = parse_partition_orders(text_of(bundle, "partition_orders"), context.from);
+  if (!orders) return tl::unexpected<Faults>(orders.error());
+  if (!orders->empty()) {
+    files.push_back(
+        {"partitions.ordered",
+         print_as_definitions(*orders),
+         fmt::format("{} partitions by order, for the end of partitions.conf", orders->size())});
   }
   return files;
 }

@@ -49,7 +49,8 @@ struct ExportContext {
   std::int64_t wall_ms = 0;  // since 1970
 };
 
-/// guid2lid, and opensm-sa.dump where there are records for it. A state without LIDs is a fault.
+/// guid2lid, opensm-sa.dump where there are records for it, and partitions that were ordered. A
+/// state without LIDs is a fault.
 [[nodiscard]] Parsed<std::vector<OpensmFile>> export_for_opensm(const StateBundle& bundle,
                                                                 const ExportContext& context);
 

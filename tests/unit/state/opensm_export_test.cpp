@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/policy/partition_orders.h"
 #include "smd/state/opensm_import.h"
 
 namespace smd {
@@ -103,6 +104,23 @@ TEST(OpensmExport, WhatTheFormatCannotSayIsCounted) {
 
 TEST(OpensmExport, AFaultInTheRecordsIsAFault) {
   EXPECT_FALSE(export_for_opensm({{"lids", kLids}, {"records", "what\n"}}, {.from = "f"}));
+}
+
+TEST(OpensmExport, OrderedPartitionsAreDefinitionsForTheEndOfTheFile) {
+  const std::string orders =
+      "create 0x0020 Red\nipoib 0x0020 mtu=5 scope=2 scope=5\nmember 0x0020 0x0000000000000007 "
+      "full\n"
+      "member 0x0020 0x0000000000000008 limited\nextend 0x0080 Storage\n"
+      "member 0x0080 0x0000000000000009 full\ncreate 0x0021 Blue\n";
+  const auto files =
+      export_for_opensm({{"lids", kLids}, {"partition_orders", orders}}, {.from = "f"}).value();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[1].name, "partitions.ordered");
+  const std::string file = "Storage=0x80: ALL;\n";
+  const SitePartitions site{.file = "p", .reading = parse_partition_file(file, "p").value()};
+  EXPECT_EQ(parse_partition_file(file + files[1].text, "p").value().rules,
+            merge_partitions(site, parse_partition_orders(orders, "f").value()).rules);
+  EXPECT_FALSE(export_for_opensm({{"lids", kLids}, {"partition_orders", "what\n"}}, {.from = "f"}));
 }
 
 TEST(OpensmExport, AStateWithoutLidsIsAFault) {

@@ -1,0 +1,110 @@
+// The daemon is killed around an order of partitions, as a process: whatever the moment, the order
+// is there whole or not at all afterwards.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/support/paths.h"
+#include "tests/support/process.h"
+#include "tests/support/wait_until.h"
+
+namespace smd::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::seconds kLimit{60};
+
+/// smd on a fabric of its own, in processes that are killed, and smctl to ask it.
+class Killed : public testing::Test {
+ protected:
+  Killed() {
+    std::string pattern = testing::TempDir() + "/smd-killed-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream(folder() + "/p.conf") << "Site=0x11: ALL=full;\n";
+    std::ofstream(config())
+        << "[transport]\nkind = \"sim\"\nfabric = \"fat-tree:k=4,levels=2\"\n[sm]\nstate_dir = \""
+        << folder() << "/state\"\n[admin]\nsocket = \"" << folder()
+        << "/s\"\n[partitions]\nfile = \"" << folder() << "/p.conf\"\n";
+  }
+
+  ~Killed() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string folder() const { return folder_.string(); }
+
+  [[nodiscard]] std::string config() const { return folder() + "/smd.toml"; }
+
+  Finished smctl(std::vector<std::string> args) const {
+    args.insert(args.begin(), {build_path("bin/smctl"), "--socket", folder() + "/s", "--json"});
+    return run_process({.argv = std::move(args)}, kLimit);
+  }
+
+  std::unique_ptr<Process> start() const {
+    auto process = std::make_unique<Process>(
+        ProcessOptions{.argv = {build_path("bin/smd"), "run", "-c", config()}});
+    EXPECT_TRUE(wait_until([this] { return smctl({"nodes"}).exit_code == 0; }, kLimit));
+    return process;
+  }
+
+  /// The partitions that are there.
+  std::set<std::string> list() const {
+    std::set<std::string> out;
+    const json answer = json::parse(smctl({"partition", "list"}).out, nullptr, false);
+    if (!answer.is_object()) return out;
+    for (const json& each : answer.at("partitions"))
+      out.insert(each.at("partition").get<std::string>());
+    return out;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Killed, AnOrderOfPartitionsIsThereWholeOrNotAndThereWhereItWasAnswered) {
+  std::set<std::string> answered{"Default", "Site"};
+  unsigned number = 0;
+  // From at once to a few times as long as an order takes.
+  for (const int delay_ms : {0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 400, 800}) {
+    const auto daemon = start();
+    ASSERT_TRUE(daemon->is_running()) << daemon->err();
+    std::set<std::string> there = list();
+    for (const std::string& each : answered) EXPECT_TRUE(there.contains(each)) << each;
+    for (const std::string& each : there) {
+      if (answered.contains(each)) continue;
+      EXPECT_EQ(each, "P" + std::to_string(number)) << "nobody asked for it just now";
+      const json shown = json::parse(smctl({"partition", "show", each}).out, nullptr, false);
+      EXPECT_EQ(shown.value("members", json::array()).size(), 2u) << each;
+      EXPECT_EQ(shown.value("groups", json::array()).size(), 1u) << each;
+    }
+    answered = std::move(there);
+    std::thread killer([&daemon, delay_ms] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+      ::kill(daemon->pid(), SIGKILL);
+    });
+    const std::string name = "P" + std::to_string(++number);
+    const Finished done = smctl({"partition",
+                                 "create",
+                                 name,
+                                 std::to_string(100 + number),
+                                 "host-00001",
+                                 "0xabc=limited",
+                                 "--ipoib"});
+    killer.join();
+    if (done.exit_code == 0) answered.insert(name);
+    static_cast<void>(daemon->wait(kLimit));
+  }
+  EXPECT_TRUE(answered.contains("P" + std::to_string(number))) << "the last had all its time";
+}
+
+}  // namespace
+}  // namespace smd::test
