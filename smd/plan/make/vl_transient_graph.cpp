@@ -26,6 +26,8 @@ VlTransientGraph::VlTransientGraph(const TransitionTask& task,
       changes_(changes),
       stage_(changes.size(), EntryStage::Settled),
       entrances_(fabric_.switch_count()),
+      from_hosts_(fabric_.port_count()),
+      is_known_(fabric_.port_count(), 0),
       next_hops_(fabric_.switch_count()),
       sls_(fabric_.switch_count(), 0),
       arrivals_(fabric_.switch_count()) {
@@ -51,26 +53,51 @@ void VlTransientGraph::build_vl_sets() {
   for (const SlToVl& row : sl_to_vl_task_.wanted.rows()) wanted_vls_.push_back(vls_of_entry(row));
   for (const auto* rows : {&held_vls_, &wanted_vls_}) {
     for (const VlSets& row : *rows) {
-      for (const std::uint16_t vls : row)
+      for (const std::uint16_t vls : row) {
+        may_discard_ = may_discard_ || (vls & kDiscarded) != 0;
         vls_ = std::max(
             vls_,
             static_cast<unsigned>(std::bit_width(static_cast<std::uint16_t>(vls & ~kDiscarded))));
+      }
     }
+  }
+  find_classes();
+}
+
+void VlTransientGraph::find_classes() {
+  for (std::size_t sl = 0; sl < class_of_.size(); ++sl) {
+    std::uint8_t least = 0;
+    const auto alike = [&](const VlSets& row) { return row[sl] == row[least]; };
+    while (least < sl &&
+           !(std::ranges::all_of(held_vls_, alike) && std::ranges::all_of(wanted_vls_, alike)))
+      ++least;
+    class_of_[sl] = least;
   }
 }
 
-void VlTransientGraph::set_sl_to_vl(SlToVlState rows) { sl_to_vl_ = rows; }
+std::uint16_t VlTransientGraph::classes_of(std::uint16_t sls) const {
+  std::uint16_t classes = 0;
+  for (std::uint32_t left = sls; left != 0; left &= left - 1) {
+    const std::uint8_t least = class_of_[static_cast<std::size_t>(std::countr_zero(left))];
+    classes = static_cast<std::uint16_t>(classes | 1u << least);
+  }
+  return classes;
+}
+
+void VlTransientGraph::set_sl_to_vl(SlToVlState rows) {
+  if (std::exchange(sl_to_vl_, rows) != rows) std::ranges::fill(is_known_, 0);
+}
 
 void VlTransientGraph::set_silent() {
   silent_ = advertised_ = true;
-  sl_to_vl_ = SlToVlState::Wanted;
+  set_sl_to_vl(SlToVlState::Wanted);
   std::ranges::fill(stage_, EntryStage::Settled);
 }
 
 void VlTransientGraph::set_final() {
   silent_ = false;
   final_ = advertised_ = true;
-  sl_to_vl_ = SlToVlState::Wanted;
+  set_sl_to_vl(SlToVlState::Wanted);
 }
 
 void VlTransientGraph::set_stage(std::size_t change, EntryStage stage) {
@@ -81,13 +108,30 @@ void VlTransientGraph::set_stages(EntryStage stage) {
   for (std::size_t i = 0; i < changes_.size(); ++i) set_stage(i, stage);
 }
 
-std::uint16_t VlTransientGraph::offered(SwitchIdx sw, Lid lid) const {
-  std::uint16_t sls = 0;
-  if (!silent_ && sl_to_vl_task_.advertised.covers(fabric_.switch_count(), lid))
-    sls = sl_to_vl_task_.advertised.of(sw, lid);
-  if (advertised_ && sl_to_vl_task_.wanted_sls.covers(fabric_.switch_count(), lid))
-    sls = static_cast<std::uint16_t>(sls | sl_to_vl_task_.wanted_sls.of(sw, lid));
-  return sls;
+// Unless they are at hand.
+void VlTransientGraph::load_columns(std::size_t lid) {
+  const std::size_t first = lid - lid % kLidsAtOnce;
+  if (first == first_lid_) return;
+  first_lid_ = first;
+  const std::size_t switches = fabric_.switch_count();
+  held_entries_.resize(kLidsAtOnce * switches);
+  wanted_entries_.resize(kLidsAtOnce * switches);
+  advertised_sls_.resize(kLidsAtOnce * switches);
+  wanted_sls_.resize(kLidsAtOnce * switches);
+  const std::size_t end = std::min(first + kLidsAtOnce, lids());
+  const auto sls_of = [&](const SlSets& sets, SwitchIdx sw, Lid to) {
+    return sets.covers(switches, to) ? sets.of(sw, to) : std::uint16_t{0};
+  };
+  for (const SwitchIdx sw : fabric_.switch_node.indices()) {
+    std::size_t at = sw.value();
+    for (std::size_t each = first; each < end; ++each, at += switches) {
+      const Lid to{static_cast<std::uint16_t>(each)};
+      held_entries_[at] = entry_of(*task_.held, sw, to);
+      wanted_entries_[at] = entry_of(*task_.wanted, sw, to);
+      advertised_sls_[at] = sls_of(sl_to_vl_task_.advertised, sw, to);
+      wanted_sls_[at] = sls_of(sl_to_vl_task_.wanted_sls, sw, to);
+    }
+  }
 }
 
 void VlTransientGraph::add_next_hop(SwitchIdx sw, PortNum egress, bool is_now) {
@@ -103,19 +147,21 @@ void VlTransientGraph::add_next_hop(SwitchIdx sw, PortNum egress, bool is_now) {
 }
 
 void VlTransientGraph::find_next_hops(std::size_t lid) {
-  const Lid to{static_cast<std::uint16_t>(lid)};
+  load_columns(lid);
+  const std::size_t column = (lid - first_lid_) * fabric_.switch_count();
   for (std::vector<PortIdx>& ports : arrivals_) ports.clear();
   std::ranges::fill(next_hops_, std::array<NextHop, 2>{});
   const auto changes = changes_of(lid);
   auto at = changes.begin();  // as changes are, by switch
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     const bool changes_here = at != changes.end() && changes_[*at].sw == sw;
+    const PortNum wanted = wanted_entries_[column + sw.value()];
     if (!changes_here || initial_.idle[sw] || silent_ || final_) {
-      add_next_hop(sw, entry_of(*task_.wanted, sw, to), true);
+      add_next_hop(sw, wanted, true);
     } else {
       const EntryStage stage = stage_[*at];
-      add_next_hop(sw, entry_of(*task_.held, sw, to), stage != EntryStage::Settled);
-      if (stage != EntryStage::Pending) add_next_hop(sw, entry_of(*task_.wanted, sw, to), true);
+      add_next_hop(sw, held_entries_[column + sw.value()], stage != EntryStage::Settled);
+      if (stage != EntryStage::Pending) add_next_hop(sw, wanted, true);
     }
     if (changes_here) ++at;
   }
@@ -123,12 +169,20 @@ void VlTransientGraph::find_next_hops(std::size_t lid) {
 
 // From the switches where hosts send, along all routes, until nothing new arrives anywhere.
 void VlTransientGraph::spread_sls(std::size_t lid) {
-  const Lid to{static_cast<std::uint16_t>(lid)};
+  load_columns(lid);
+  const std::size_t column = (lid - first_lid_) * fabric_.switch_count();
   std::vector<SwitchIdx> open;
   offered_.resize(fabric_.switch_count());
+  std::uint16_t last = 0, last_classes = 0;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    sls_[sw.value()] = offered_[sw.value()] = offered(sw, to);
-    if (sls_[sw.value()] != 0) open.push_back(sw);
+    std::uint16_t sls = silent_ ? std::uint16_t{0} : advertised_sls_[column + sw.value()];
+    if (advertised_) sls = static_cast<std::uint16_t>(sls | wanted_sls_[column + sw.value()]);
+    if (by_class_ && sls != last) {
+      last = sls;
+      last_classes = classes_of(sls);
+    }
+    sls_[sw.value()] = offered_[sw.value()] = by_class_ ? last_classes : sls;
+    if (sls != 0) open.push_back(sw);
   }
   while (!open.empty()) {
     const SwitchIdx sw = open.back();
@@ -143,32 +197,43 @@ void VlTransientGraph::spread_sls(std::size_t lid) {
   }
 }
 
-VlTransientGraph::VlSets VlTransientGraph::vls_of(SwitchIdx sw, PortNum in, PortNum out) const {
-  VlSets vls{};
-  if (sl_to_vl_ != SlToVlState::Wanted)
-    vls = held_vls_[sl_to_vl_task_.held.row_number(sw, in, out)];
-  if (sl_to_vl_ == SlToVlState::Held) return vls;
-  for (std::uint16_t& held : vls) held = static_cast<std::uint16_t>(held & ~kDiscarded);
+const VlTransientGraph::VlSets& VlTransientGraph::vls_of(SwitchIdx sw, PortNum in, PortNum out) {
+  if (sl_to_vl_ == SlToVlState::Wanted)
+    return wanted_vls_[sl_to_vl_task_.wanted.row_number(sw, in, out)];
+  const VlSets& held = held_vls_[sl_to_vl_task_.held.row_number(sw, in, out)];
+  if (sl_to_vl_ == SlToVlState::Held) return held;
   const VlSets& wanted = wanted_vls_[sl_to_vl_task_.wanted.row_number(sw, in, out)];
-  for (std::size_t sl = 0; sl < vls.size(); ++sl)
-    vls[sl] = static_cast<std::uint16_t>(vls[sl] | wanted[sl]);
-  return vls;
+  for (std::size_t sl = 0; sl < both_.size(); ++sl)
+    both_[sl] = static_cast<std::uint16_t>((held[sl] & ~kDiscarded) | wanted[sl]);
+  return both_;
+}
+
+// Of every SL.
+const VlTransientGraph::VlSets& VlTransientGraph::vls_from_hosts(SwitchIdx sw, PortIdx out) {
+  VlSets& known = from_hosts_[out];
+  if (std::exchange(is_known_[out], 1) != 0) return known;
+  known = {};
+  for (const PortNum in : entrances_[sw]) {
+    const VlSets& vls = vls_of(sw, in, fabric_.number_of(out));
+    for (std::size_t sl = 0; sl < vls.size(); ++sl)
+      known[sl] = static_cast<std::uint16_t>(known[sl] | vls[sl]);
+  }
+  return known;
 }
 
 // Where packets of each SL may be in the channel that begins at `out`.
-VlTransientGraph::VlSets VlTransientGraph::vls_on(SwitchIdx sw, PortIdx out) const {
+VlTransientGraph::VlSets VlTransientGraph::vls_on(SwitchIdx sw, PortIdx out) {
   VlSets on{};
-  const PortNum number = fabric_.number_of(out);
-  const auto add = [&](PortNum in, std::uint16_t sls) {
-    if (sls == 0) return;
-    const VlSets vls = vls_of(sw, in, number);
-    for (unsigned sl = 0; sl < on.size(); ++sl) {
-      if (sls >> sl & 1) on[sl] = static_cast<std::uint16_t>(on[sl] | vls[sl]);
+  const auto add = [&](const VlSets& vls, std::uint16_t sls) {
+    for (std::uint32_t left = sls; left != 0; left &= left - 1) {
+      const auto sl = static_cast<unsigned>(std::countr_zero(left));
+      on[sl] = static_cast<std::uint16_t>(on[sl] | vls[sl]);
     }
   };
-  for (const PortNum in : entrances_[sw]) add(in, offered_[sw.value()]);
+  if (offered_[sw.value()] != 0) add(vls_from_hosts(sw, out), offered_[sw.value()]);
   for (const PortIdx in : arrivals_[sw.value()]) {
-    if (in != out) add(fabric_.number_of(in), sls_[initial_.peer_switch[in].value()]);
+    const std::uint16_t sls = sls_[initial_.peer_switch[in].value()];
+    if (in != out && sls != 0) add(vls_of(sw, fabric_.number_of(in), fabric_.number_of(out)), sls);
   }
   return on;
 }
@@ -185,11 +250,11 @@ bool VlTransientGraph::add_edges(PortIdx from,
   if (std::ranges::binary_search(initial_.kept,
                                  Turn{sw, fabric_.number_of(in), fabric_.number_of(to)}))
     return false;
-  const VlSets row = vls_of(sw, fabric_.number_of(in), fabric_.number_of(to));
+  const VlSets& row = vls_of(sw, fabric_.number_of(in), fabric_.number_of(to));
   bool passes = true;
   std::array<std::uint16_t, 16> wait{};  // by VL: VLs that its packets wait for
-  for (unsigned sl = 0; sl < on.size(); ++sl) {
-    if ((sls >> sl & 1) == 0) continue;
+  for (std::uint32_t rest = sls; rest != 0; rest &= rest - 1) {
+    const auto sl = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint16_t next = row[sl];
     if (next & kDiscarded) passes = false;
     for (unsigned vl = 0; vl < vls_; ++vl) {
@@ -216,7 +281,8 @@ bool VlTransientGraph::add_edges(PortIdx from,
 }
 
 // What the switch hands to its own hosts is not discarded at the last step.
-bool VlTransientGraph::delivers(SwitchIdx sw, std::size_t lid) const {
+bool VlTransientGraph::delivers(SwitchIdx sw, std::size_t lid) {
+  if (!may_discard_) return true;
   const Lid to{static_cast<std::uint16_t>(lid)};
   const NodeIdx node = fabric_.switch_node[sw];
   const PortNum egress = entry_of(*task_.wanted, sw, to);
@@ -225,7 +291,7 @@ bool VlTransientGraph::delivers(SwitchIdx sw, std::size_t lid) const {
   if (fabric_.peer[out] == kNone<PortIdx> || initial_.peer_switch[out] != kNone<SwitchIdx>)
     return true;
   for (const PortIdx in : arrivals_[sw.value()]) {
-    const VlSets row = vls_of(sw, fabric_.number_of(in), egress);
+    const VlSets& row = vls_of(sw, fabric_.number_of(in), egress);
     const std::uint16_t sls = sls_[initial_.peer_switch[in].value()];
     for (unsigned sl = 0; sl < row.size(); ++sl) {
       if ((sls >> sl & 1) && (row[sl] & kDiscarded)) return false;

@@ -93,7 +93,10 @@ class VlTransientGraph {
   [[nodiscard]] State state() const { return {sl_to_vl_, advertised_, silent_, final_}; }
 
   /// From now on what collect() finds is also recorded here, SL by SL; null: no longer.
-  void record_uses(std::vector<VlUse>* uses) { uses_ = uses; }
+  void record_uses(std::vector<VlUse>* uses) {
+    uses_ = uses;
+    by_class_ = uses == nullptr;
+  }
 
   /// From now on a LID that goes the same way as the one that was collected last adds nothing; else
   /// every LID is collected whole.
@@ -115,18 +118,23 @@ class VlTransientGraph {
     friend bool operator==(const NextHop&, const NextHop&) = default;
   };
 
-  [[nodiscard]] std::uint16_t offered(SwitchIdx sw, Lid lid) const;
+  // SLs that every entry maps alike are one: the least of them.
+  void find_classes();
+  [[nodiscard]] std::uint16_t classes_of(std::uint16_t sls) const;
+  void load_columns(std::size_t lid);
   void find_next_hops(std::size_t lid);
   void add_next_hop(SwitchIdx sw, PortNum egress, bool is_now);
   void spread_sls(std::size_t lid);
-  [[nodiscard]] VlSets vls_of(SwitchIdx sw, PortNum in, PortNum out) const;
-  [[nodiscard]] VlSets vls_on(SwitchIdx sw, PortIdx out) const;
+  /// Good until the next call.
+  [[nodiscard]] const VlSets& vls_of(SwitchIdx sw, PortNum in, PortNum out);
+  [[nodiscard]] const VlSets& vls_from_hosts(SwitchIdx sw, PortIdx out);
+  [[nodiscard]] VlSets vls_on(SwitchIdx sw, PortIdx out);
   [[nodiscard]] bool add_edges(PortIdx from,
                                const VlSets& on,
                                std::uint16_t sls,
                                PortIdx to,
                                std::vector<VlTurnGraph::Edge>& edges);
-  [[nodiscard]] bool delivers(SwitchIdx sw, std::size_t lid) const;
+  [[nodiscard]] bool delivers(SwitchIdx sw, std::size_t lid);
   void build_vl_sets();
 
   const TransitionTask& task_;
@@ -142,8 +150,20 @@ class VlTransientGraph {
   bool final_ = false;
   std::vector<VlUse>* uses_ = nullptr;
   unsigned vls_ = 1;
-  std::vector<VlSets> held_vls_, wanted_vls_;               // by number of the SL-to-VL entry
+  std::vector<VlSets> held_vls_, wanted_vls_;  // by number of the SL-to-VL entry
+  bool may_discard_ = false;                   // any of them
+  std::array<std::uint8_t, 16> class_of_{};
+  bool by_class_ = true;
   IndexVector<SwitchIdx, std::vector<PortNum>> entrances_;  // of packets from hosts, 0 among them
+  VlSets both_{};                                           // see vls_of()
+  IndexVector<PortIdx, VlSets> from_hosts_;                 // by egress, as far as known …
+  IndexVector<PortIdx, char> is_known_;                     // … in this state
+
+  // Of some LIDs in a row, LID by LID, by switch: tables are read along their rows.
+  static constexpr std::size_t kLidsAtOnce = 64;
+  std::size_t first_lid_ = ~std::size_t{0};
+  std::vector<PortNum> held_entries_, wanted_entries_;
+  std::vector<std::uint16_t> advertised_sls_, wanted_sls_;
 
   // Of the LID under way, by switch:
   std::vector<std::array<NextHop, 2>> next_hops_;  // to other switches
@@ -161,16 +181,17 @@ class VlTransientGraph {
 
 template <class Visit>
 void VlTransientGraph::for_each_use(std::size_t lid, Visit&& visit) {
-  const Lid to{static_cast<std::uint16_t>(lid)};
+  by_class_ = false;
   find_next_hops(lid);
   spread_sls(lid);
+  by_class_ = uses_ == nullptr;
   for (const bool from_hosts : {true, false}) {
     for (const SwitchIdx sw : fabric_.switch_node.indices()) {
       for (const NextHop& hop : next_hops_[sw.value()]) {
         if (hop.out == kNone<PortIdx> || !hop.is_now) continue;
         const PortNum out = fabric_.number_of(hop.out);
         if (from_hosts) {
-          const std::uint16_t sls = offered(sw, to);
+          const std::uint16_t sls = offered_[sw.value()];
           if (sls == 0) continue;
           for (const PortNum in : entrances_[sw])
             visit(SlUse{.to = hop.out, .turn = {sw, in, out}, .sls = sls});

@@ -66,15 +66,20 @@ std::uint16_t VlTransientProof::classes_of(std::uint16_t sls) const {
   return classes;
 }
 
-std::uint16_t VlTransientProof::offers(SwitchIdx sw, std::uint16_t lid) const {
-  std::uint16_t sls = 0;
-  const auto add = [&](const SlSets& sets) {
-    if (sets.covers(fabric_.switch_count(), Lid{lid}))
-      sls = static_cast<std::uint16_t>(sls | sets.of(sw, Lid{lid}));
+// Of the LIDs at hand, along the rows of the sets.
+void VlTransientProof::list_offers(SwitchIdx sw, std::span<const std::uint16_t> lids) {
+  const std::size_t switches = fabric_.switch_count();
+  const auto of = [&](const SlSets& sets, std::uint16_t lid) {
+    return sets.covers(switches, Lid{lid}) ? sets.of(sw, Lid{lid}) : std::uint16_t{0};
   };
-  if (!phase_->silent) add(task_.sl_to_vl->advertised);
-  if (phase_->silent || phase_->advertised) add(task_.sl_to_vl->wanted_sls);
-  return classes_of(sls);
+  std::uint16_t last = 0, last_classes = 0;
+  for (std::size_t i = 0; i < lids.size(); ++i) {
+    std::uint16_t sls = phase_->silent ? std::uint16_t{0} : of(task_.sl_to_vl->advertised, lids[i]);
+    if (phase_->silent || phase_->advertised)
+      sls = static_cast<std::uint16_t>(sls | of(task_.sl_to_vl->wanted_sls, lids[i]));
+    if (std::exchange(last, sls) != sls) last_classes = classes_of(sls);
+    offers_[i * switches + sw.value()] = last_classes;
+  }
 }
 
 void VlTransientProof::add_hop(SwitchIdx sw, PortNum egress, bool in_force) {
@@ -101,7 +106,7 @@ void VlTransientProof::list_hops(std::uint16_t lid, std::size_t at) {
   auto earlier = std::ranges::lower_bound(earlier_by_lid_, lid, {}, &LooseEntry::lid);
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     column_.first_hop[sw.value()] = static_cast<std::uint32_t>(column_.hops.size());
-    column_.offers[sw.value()] = offers(sw, lid);
+    column_.offers[sw.value()] = offers_[at * switches + sw.value()];
     add_hop(sw, after_[at * switches + sw.value()], true);
     // A switch without data gets its entries before its links carry any.
     if (!phase_->silent && (*phase_->live)[sw])
@@ -281,6 +286,7 @@ std::string VlTransientProof::walk_all(std::span<const std::uint16_t> lids, Use&
   const std::size_t switches = fabric_.switch_count();
   after_.resize(kLidsAtOnce * switches);
   before_.resize(kLidsAtOnce * switches);
+  offers_.resize(kLidsAtOnce * switches);
   previous_ = {};
   for (std::size_t first = 0; first < lids.size(); first += kLidsAtOnce) {
     const std::span<const std::uint16_t> some =
@@ -292,6 +298,7 @@ std::string VlTransientProof::walk_all(std::span<const std::uint16_t> lids, Use&
         after_[i * switches + sw.value()] = now[some[i]];
         before_[i * switches + sw.value()] = then[some[i]];
       }
+      list_offers(sw, some);
     }
     for (std::size_t i = 0; i < some.size(); ++i) {
       list_hops(some[i], i);

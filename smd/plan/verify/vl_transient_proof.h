@@ -71,7 +71,7 @@ class VlTransientProof {
 
   void find_classes();
   [[nodiscard]] std::uint16_t classes_of(std::uint16_t sls) const;
-  [[nodiscard]] std::uint16_t offers(SwitchIdx sw, std::uint16_t lid) const;
+  void list_offers(SwitchIdx sw, std::span<const std::uint16_t> lids);
   void list_hops(std::uint16_t lid, std::size_t at);
   void add_hop(SwitchIdx sw, PortNum egress, bool in_force);
   void list_entered();
@@ -112,6 +112,7 @@ class VlTransientProof {
 
   // Of LIDs under way.
   std::vector<PortNum> before_, after_;  // LID by LID, by switch
+  std::vector<std::uint16_t> offers_;    // likewise: SLs that packets may set out with
   Column column_, previous_;
   std::vector<LooseEntry> earlier_by_lid_;
   std::vector<std::uint32_t> first_entered_;
