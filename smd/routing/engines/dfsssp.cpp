@@ -1,10 +1,12 @@
 // Balanced shortest paths, free of deadlock by layers.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/layered/layered_tables.h"
+#include "smd/routing/nue/paths_of_switches.h"
 
 namespace smd {
 namespace {
@@ -33,15 +35,27 @@ class DfSssp final : public Engine {
   std::optional<Result<RoutingTables>> update(const Fabric& fabric,
                                               const LidMap& lids,
                                               const RoutingRequest& request,
-                                              const PreviousRoutes& /*previous*/) const override {
+                                              const PreviousRoutes& previous) const override {
+    if (auto updated = update_on_one_vl(name(), fabric, lids, request)) return std::move(*updated);
+    // Paths that were led apart by no directions cannot be kept but as above.
+    const RoutingTables& before = *previous.routing;
+    if (before.turns != nullptr && before.orientation.by_guid.empty() &&
+        std::ranges::count(before.notes, kDetoursNote) != 0)
+      return std::nullopt;
     for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
       if (auto updated =
               update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
         if (bundle == Bundle::Path) updated->notes.emplace_back(kDirectionsDiffer);
-        return std::move(*updated);
+        return with_turns(fabric, lids, std::move(*updated));
       }
     }
     return std::nullopt;
+  }
+
+  // What the next update on one VL starts from.
+  static RoutingTables with_turns(const Fabric& fabric, const LidMap& lids, RoutingTables tables) {
+    static_cast<void>(record_turns(fabric, lids, tables));
+    return tables;
   }
 
   Result<RoutingTables> compute_new(const Fabric& fabric,
@@ -52,7 +66,7 @@ class DfSssp final : public Engine {
     BalancedTrees trees =
         build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Load});
     if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees))
-      return std::move(*tables);
+      return with_turns(fabric, lids, std::move(*tables));
 
     const unsigned budget = find_vl_budget(fabric, request);
     BalancedTrees others =

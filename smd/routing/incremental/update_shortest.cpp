@@ -40,6 +40,8 @@ class ShortestUpdate {
         search_(graph),
         gained_(graph.switches()),
         may_be_longer_(before.routing->turns != nullptr),
+        whole_before_(std::ranges::count(changes_.before, kNone<SwitchIdx>) == 0 &&
+                      is_in_one_piece(old_.graph_before())),
         passing_(graph.switches()) {
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
   }
@@ -53,6 +55,8 @@ class ShortestUpdate {
       if (lids_.empty()) continue;
       const bool any_fresh =
           std::ranges::any_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
+      if (may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) && mend(last))
+        continue;
       if (any_fresh || !old_.hold(last)) {
         route_anew(last);
         continue;
@@ -147,23 +151,66 @@ class ShortestUpdate {
           flows_[sw.value() * lids_.size() + j];
   }
 
+  static bool is_in_one_piece(const SwitchGraph& graph) {
+    const SwitchIdx first{0};
+    return std::ranges::count(compute_distances(graph, {&first, 1}), kUnreached) == 0;
+  }
+
+  // Nobody draws anything there.
+  [[nodiscard]] bool is_switch_alone(SwitchIdx last) const {
+    return entries_.own_paths(last) == 0 && targets_.of[last].size() == 1 &&
+           targets_.of[last].front().egress == PortNum{0};
+  }
+
+  // Paths that were led apart stay so, however long; those that lost their link go on by a
+  // neighbour that still has one. False: not all of them can.
+  bool mend(SwitchIdx last) {
+    for (const Lid lid : lids_) {
+      std::vector<SwitchIdx> lost;
+      for (const SwitchIdx sw : old_.changed()) {
+        const PortNum port = tables_.route(sw, lid);
+        if (sw == last || (port != kNoRoute && !changes_.suspect[sw][port.value()])) continue;
+        entries_.set(sw, lid, kNoRoute);
+        lost.push_back(sw);
+      }
+      for (bool found = true; found && !lost.empty();) {
+        found = std::erase_if(lost, [&](SwitchIdx sw) { return go_on(sw, lid, last); }) != 0;
+      }
+      if (!lost.empty()) return false;
+    }
+    return true;
+  }
+
+  // By the neighbour with the shortest path, of equal ones the lowest, so that different LIDs turn
+  // at the same few.
+  bool go_on(SwitchIdx sw, Lid lid, SwitchIdx last) {
+    std::tuple best{kUnreached, SwitchIdx{0}, kNoRoute};
+    for (const SwitchEdge& edge : graph_.edges(sw))
+      best = std::min(best, std::tuple{count_links(edge.to, lid, last), edge.to, edge.port});
+    if (std::get<0>(best) == kUnreached) return false;
+    entries_.set(sw, lid, std::get<PortNum>(best));
+    return true;
+  }
+
+  // As the entries are; kUnreached where they do not lead to `last`.
+  [[nodiscard]] std::uint32_t count_links(SwitchIdx sw, Lid lid, SwitchIdx last) const {
+    std::uint32_t links = 0;
+    for (; sw != last; ++links) {
+      const auto edges = graph_.edges(sw);
+      const PortNum port = tables_.route(sw, lid);
+      const auto edge = std::ranges::lower_bound(edges, port, {}, &SwitchEdge::port);
+      if (links > graph_.switches() || edge == edges.end() || edge->port != port) return kUnreached;
+      sw = edge->to;
+    }
+    return links;
+  }
+
   // Who takes a longer way may come back to a switch that has taken a shorter one.
   [[nodiscard]] bool all_arrive(SwitchIdx last) const {
-    const auto arrives = [&](SwitchIdx sw, Lid lid) {
-      for (std::size_t links = 0; sw != last; ++links) {
-        const auto edges = graph_.edges(sw);
-        const auto edge =
-            std::ranges::lower_bound(edges, tables_.route(sw, lid), {}, &SwitchEdge::port);
-        if (links > graph_.switches() || edge == edges.end() ||
-            edge->port != tables_.route(sw, lid))
-          return false;
-        sw = edge->to;
-      }
-      return true;
-    };
     return std::ranges::all_of(old_.changed(), [&](SwitchIdx sw) {
-      return old_(sw, last) == kUnreached ||
-             std::ranges::all_of(lids_, [&](Lid lid) { return arrives(sw, lid); });
+      return old_(sw, last) == kUnreached || std::ranges::all_of(lids_, [&](Lid lid) {
+               return count_links(sw, lid, last) != kUnreached;
+             });
     });
   }
 
@@ -333,6 +380,7 @@ class ShortestUpdate {
   ShortestSearch search_;
   IndexVector<SwitchIdx, std::bitset<256>> gained_;
   const bool may_be_longer_;  // paths in force between switches that were led apart
+  const bool whole_before_;   // every switch was there, and all reached each other
 
   // Of the destination, and of the switch, that is looked at.
   std::vector<Lid> lids_;

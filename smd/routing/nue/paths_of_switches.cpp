@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/nue/switch_paths.h"
 #include "smd/routing/nue/turn_set.h"
@@ -175,14 +176,48 @@ class PathsOfSwitches : SwitchPaths {
   std::vector<Channel> candidates_;
 };
 
+/// Of tables that stay as they are.
+class TurnsOfTables : SwitchPaths {
+ public:
+  TurnsOfTables(const Fabric& fabric,
+                const LidMap& lids,
+                const SwitchGraph& graph,
+                ForwardingTables& lft)
+      : SwitchPaths(fabric, lids, graph, 0, lft) {}
+
+  /// Null: they close a cycle.
+  [[nodiscard]] std::shared_ptr<const TurnRecord> count() const {
+    TurnRecord record = make_record({});
+    std::vector<TreeTurns> taken = record.count_turns();
+    TurnSet turns{channels_, order_channels()};
+    if (!taken.front().fill(turns)) return nullptr;
+    record.layers.front() = {turns.list_channels(), std::move(taken.front())};
+    return std::make_shared<const TurnRecord>(std::move(record));
+  }
+};
+
+bool stay_on_one_vl(const RoutingTables& tables) {
+  return tables.vls == 1 && tables.sl_to_vl.empty() && tables.default_port.empty();
+}
+
 }  // namespace
 
-bool lead_switches_apart(const Fabric& fabric, const LidMap& lids, RoutingTables& tables) {
-  if (tables.vls != 1 || !tables.sl_to_vl.empty() || !tables.default_port.empty()) return false;
+bool record_turns(const Fabric& fabric, const LidMap& lids, RoutingTables& tables) {
+  if (!stay_on_one_vl(tables)) return false;
+  const SwitchGraph graph{fabric};
+  tables.turns = TurnsOfTables{fabric, lids, graph, tables.lft}.count();
+  return tables.turns != nullptr;
+}
+
+bool lead_switches_apart(const Fabric& fabric,
+                         const LidMap& lids,
+                         RoutingTables& tables,
+                         std::size_t beside) {
+  if (!stay_on_one_vl(tables)) return false;
   const SwitchGraph graph{fabric};
   std::vector<Lid> led;
-  for (const std::size_t beside : {0, 1}) {
-    PathsOfSwitches paths{fabric, lids, graph, beside, tables.lft};
+  for (std::size_t most = 0; most <= beside; ++most) {
+    PathsOfSwitches paths{fabric, lids, graph, most, tables.lft};
     if (!led.empty() || !paths.has_choice()) continue;
     led = paths.run();
     tables.turns = paths.record();

@@ -4,6 +4,10 @@
 // like any packet, so they are led elsewhere instead of being left out of the count.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
 #include "smd/fabric/fabric.h"
 #include "smd/fabric/lid_map.h"
 #include "smd/routing/engine.h"
@@ -17,19 +21,36 @@ namespace smd {
 /// may become longer than need be; no pair loses its path. Requires: the tables lead to every LID
 /// of `lids`, without loops, wherever there is a path. False, and nothing is changed, when there is
 /// no cycle, when hosts' own paths close one, when no choice was found, or when packets do not stay
-/// on one VL.
+/// on one VL. Where nothing else helps, switches with up to `beside` hosts count as without any.
 [[nodiscard]] bool lead_switches_apart(const Fabric& fabric,
                                        const LidMap& lids,
-                                       RoutingTables& tables);
+                                       RoutingTables& tables,
+                                       std::size_t beside = 1);
 
-/// The same for tables that an engine made out of routes in force which lead_switches_apart() led
-/// (their `turns` say so): of what differs from those, entries that no packet of a host meets are
-/// chosen again, as in force where that can be. Requires: `tables` are complete and without loops
-/// as above. False, and nothing is changed, when the routes in force were not led, or when what
-/// changed closes a cycle: then all paths between switches have to be chosen again.
+/// Counts the turns of tables that close no cycle on one VL as they are, for keep_switches_apart().
+/// Requires: as lead_switches_apart(). False, and nothing is changed, when they close one, or when
+/// packets do not stay on one VL.
+[[nodiscard]] bool record_turns(const Fabric& fabric, const LidMap& lids, RoutingTables& tables);
+
+/// The same as lead_switches_apart() for tables that an engine made out of routes in force which
+/// that led, or whose turns are recorded: of what differs from those, entries that no packet of a
+/// host meets are chosen again, as in force where that can be. Requires: `tables` are complete and
+/// without loops as above. False, and nothing is changed, when nobody knows the turns of the routes
+/// in force, or when what changed closes a cycle: then all paths between switches have to be chosen
+/// again.
 [[nodiscard]] bool keep_switches_apart(const PreviousRoutes& in_force,
                                        const Fabric& fabric,
                                        const LidMap& lids,
                                        RoutingTables& tables);
+
+/// Routes of an engine that lays shortest paths on as few VLs as they take, on fabrics with
+/// switches without hosts and while one VL is enough: of those in force the entries that a change
+/// breaks (update_shortest()), as keep_switches_apart() lets them; else paths between switches are
+/// chosen again. Nothing where paths of hosts would have to move, or turns were not recorded.
+/// Requires: routes in force, of this engine.
+[[nodiscard]] std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
+                                                            const Fabric& fabric,
+                                                            const LidMap& lids,
+                                                            const RoutingRequest& request);
 
 }  // namespace smd

@@ -2,10 +2,16 @@
 #include <bitset>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/incremental/changes.h"
+#include "smd/routing/incremental/update_shortest.h"
+#include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/nue/paths_of_switches.h"
 #include "smd/routing/nue/switch_paths.h"
 #include "smd/routing/nue/turn_set.h"
@@ -25,8 +31,10 @@ class PathsUpdate : SwitchPaths {
               const Fabric& fabric,
               const LidMap& lids,
               const SwitchGraph& graph,
+              bool hosts_stay,
               ForwardingTables& lft)
       : SwitchPaths(fabric, lids, graph, 0, lft),
+        hosts_stay_(hosts_stay),
         record_(*in_force.routing->turns),
         changes_(find_port_changes(*in_force.fabric, fabric, graph)),
         map_(record_.graph, graph, changes_.before),
@@ -38,6 +46,9 @@ class PathsUpdate : SwitchPaths {
 
   /// Paths of hosts are others than the engine made them.
   [[nodiscard]] bool has_moved_hosts() const { return has_moved_hosts_; }
+
+  /// LIDs that nobody has and that lost entries, ascending.
+  [[nodiscard]] const std::vector<Lid>& withdrawn() const { return withdrawn_; }
 
   /// Null when something cannot go: the tables are of no use then.
   std::shared_ptr<const TurnRecord> run() {
@@ -55,6 +66,7 @@ class PathsUpdate : SwitchPaths {
       return settle_anew(entries);
     });
     if (!done) return nullptr;
+    settle_nobodys();
     TurnRecord record = make_record(turns_.list_channels());
     record.layers.front().taken = std::move(taken_);
     return std::make_shared<const TurnRecord>(std::move(record));
@@ -239,6 +251,27 @@ class PathsUpdate : SwitchPaths {
     return found;
   }
 
+  /// What left_ holds. Where hosts have to stay, whoever can go the way that is best for him does,
+  /// once it is known how that goes on, and one goes another way when nobody can.
+  bool settle_left(SwitchIdx last) {
+    const auto go_best_way = [&](const Changed& each) {
+      return take(each, last, each.met ? next(each.sw, each.lid) : by_port_(each.sw, each.before));
+    };
+    const auto go_any_way = [&](const Changed& each) { return choose(each, last); };
+    for (bool found = true; found && !left_.empty();) {
+      if (!hosts_stay_) {
+        found = std::erase_if(left_, go_any_way) > 0;
+        continue;
+      }
+      if (std::erase_if(left_, go_best_way) > 0) continue;
+      const auto other = std::ranges::find_if(left_, go_any_way);
+      found = other != left_.end();
+      if (found) left_.erase(other);
+    }
+    for (const Changed& each : left_) open_[each.sw] = 0;
+    return left_.empty();
+  }
+
   bool settle(std::span<const Changed> entries) {
     const Lid lid = entries.front().lid;
     const SwitchIdx last = last_of(lid);
@@ -251,10 +284,7 @@ class PathsUpdate : SwitchPaths {
       left_.push_back(each);
     }
     for (const Changed& each : left_) open_[each.sw] = 1;
-    for (bool found = true; found && !left_.empty();)
-      found = std::erase_if(left_, [&](const Changed& each) { return choose(each, last); }) > 0;
-    for (const Changed& each : left_) open_[each.sw] = 0;
-    return left_.empty();
+    return settle_left(last);
   }
 
   /// All entries of the LID that hosts do not meet, from the nearest switch on: as they are where
@@ -290,10 +320,11 @@ class PathsUpdate : SwitchPaths {
     });
     std::ranges::copy_if(
         all, std::back_inserter(left_), [](const Changed& each) { return !each.met; });
-    for (bool found = goes; found && !left_.empty();)
-      found = std::erase_if(left_, [&](const Changed& each) { return choose(each, last); }) > 0;
-    for (const Changed& each : left_) open_[each.sw] = 0;
-    if (!goes || !left_.empty()) return false;
+    if (!goes) {
+      for (const Changed& each : left_) open_[each.sw] = 0;
+      return false;
+    }
+    if (!settle_left(last)) return false;
     for (const Changed& each : all) {
       const Channel in = next(each.sw, lid);
       const Channel out = in == kNoChannel ? kNoChannel : next(channels_.to[in], lid);
@@ -302,8 +333,27 @@ class PathsUpdate : SwitchPaths {
     return true;
   }
 
+  /// Entries for LIDs that no switch hands over stay for whoever comes back, but for those whose
+  /// turns close a cycle.
+  void settle_nobodys() {
+    for (std::size_t l = 1; l <= lft_.top().value(); ++l) {
+      const Lid lid{static_cast<std::uint16_t>(l)};
+      if (is_served_[l] != 0) continue;
+      for (const SwitchIdx sw : open_.indices()) {
+        const Channel in = next(sw, lid);
+        if (in == kNoChannel) continue;
+        const Channel out = next(channels_.to[in], lid);
+        if (out == kNoChannel || turns_.add(in, out)) continue;
+        lft_.set_route(sw, lid, kNoRoute);
+        if (withdrawn_.empty() || withdrawn_.back() != lid) withdrawn_.push_back(lid);
+      }
+    }
+    turns_.keep();
+  }
+
   static constexpr std::size_t kUnicastLids = 0xc000;
 
+  const bool hosts_stay_;
   const TurnRecord& record_;
   const PortChanges changes_;
   const ChannelMap map_;
@@ -318,14 +368,15 @@ class PathsUpdate : SwitchPaths {
   std::vector<SwitchIdx> reached_;
   std::vector<std::pair<Channel, Channel>> entered_;  // turns, as far as they go
   bool has_moved_hosts_ = false;
+  std::vector<Lid> withdrawn_;
 };
 
-}  // namespace
-
-bool keep_switches_apart(const PreviousRoutes& in_force,
-                         const Fabric& fabric,
-                         const LidMap& lids,
-                         RoutingTables& tables) {
+/// Tables that are kept apart in place of `tables`. False: they cannot be.
+bool keep(const PreviousRoutes& in_force,
+          const Fabric& fabric,
+          const LidMap& lids,
+          bool hosts_stay,
+          RoutingTables& tables) {
   const TurnRecord* record = in_force.routing->turns.get();
   if (record == nullptr || record->layers.size() != 1 || !record->layers.front().taken ||
       !tables.recomputed || tables.vls != 1 || !tables.sl_to_vl.empty() ||
@@ -334,13 +385,65 @@ bool keep_switches_apart(const PreviousRoutes& in_force,
     return false;
   const SwitchGraph graph{fabric};
   ForwardingTables kept = tables.lft;
-  PathsUpdate paths{in_force, fabric, lids, graph, kept};
+  PathsUpdate paths{in_force, fabric, lids, graph, hosts_stay, kept};
   auto now = paths.run();
-  if (now == nullptr) return false;
+  if (now == nullptr || (paths.has_moved_hosts() && hosts_stay)) return false;
   if (paths.has_moved_hosts()) tables.load.by_edge.clear();
+  std::vector<Lid> recomputed;
+  std::ranges::set_union(*tables.recomputed, paths.withdrawn(), std::back_inserter(recomputed));
+  tables.recomputed = std::move(recomputed);
   tables.lft = std::move(kept);
   tables.turns = std::move(now);
   return true;
+}
+
+/// Entries for LIDs that no switch hands over.
+bool leads_to_nobody(const Targets& targets, const ForwardingTables& lft) {
+  std::vector<char> served(std::size_t{lft.top().value()} + 1, 0);
+  for (const TargetLid& each : list_served_lids(targets)) served[each.lid.value()] = 1;
+  for (std::size_t sw = 0; sw < lft.switches(); ++sw) {
+    const auto row = lft.row(SwitchIdx{static_cast<std::uint32_t>(sw)});
+    for (std::size_t lid = 1; lid < served.size(); ++lid) {
+      if (served[lid] == 0 && row[lid] != kNoRoute) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool keep_switches_apart(const PreviousRoutes& in_force,
+                         const Fabric& fabric,
+                         const LidMap& lids,
+                         RoutingTables& tables) {
+  return keep(in_force, fabric, lids, false, tables);
+}
+
+std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
+                                              const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const RoutingRequest& request) {
+  const PreviousRoutes& in_force = *request.in_force;
+  const RoutingTables& before = *in_force.routing;
+  if (before.turns == nullptr) return std::nullopt;
+  const SwitchGraph graph{fabric};
+  const Targets targets = find_targets(fabric, lids);
+  if (std::ranges::count(targets.hosts, 0u) == 0) return std::nullopt;
+  const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
+  auto updated = update_shortest(fabric, lids, graph, targets, costs, in_force, request.rebalance);
+  if (!updated) return std::nullopt;
+  RoutingTables tables{.engine = std::string{engine}, .lft = std::move(updated->lft)};
+  tables.recomputed = std::move(updated->recomputed);
+  tables.load = std::move(updated->load);
+  const bool relinked = find_port_changes(*in_force.fabric, fabric, graph).any();
+  if (!keep(in_force, fabric, lids, true, tables) &&
+      (!relinked || leads_to_nobody(targets, tables.lft) ||
+       !lead_switches_apart(fabric, lids, tables, 0)))
+    return std::nullopt;
+  tables.notes.emplace_back(kDetoursNote);
+  // Not by these directions any more; kept for who asks for them next.
+  tables.orientation.by_guid = before.orientation.by_guid;
+  return tables;
 }
 
 }  // namespace smd

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <utility>
 
 #include "smd/base/rng.h"
 #include "smd/routing/nue/turn_record.h"
@@ -415,6 +417,87 @@ TEST(PathsOfSwitches, RoutesThatWereAlteredSinceAreNotKept) {
   EXPECT_FALSE(keep_switches_apart(in_force, f, lids, made));
   EXPECT_EQ(made.lft, before);
   EXPECT_EQ(made.turns, nullptr);
+}
+
+// Engines that lay paths on as many VLs as they take.
+
+struct Laid {
+  std::size_t changes = 0, updates = 0, entries = 0, needed = 0;
+};
+
+/// Entries in force that lead over a port without a link now.
+std::size_t count_broken(const Fabric& before,
+                         const ForwardingTables& old,
+                         const Fabric& now,
+                         Lid top) {
+  std::size_t broken = 0;
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    for (std::size_t lid = 1; lid <= top.value(); ++lid) {
+      const PortNum port = old.route(sw, Lid{static_cast<std::uint16_t>(lid)});
+      const NodeIdx then = before.switch_node[sw], node = now.switch_node[sw];
+      broken += port.value() != 0 && port.value() <= now.num_ports(node) &&
+                before.peer[before.port_of(then, port)] != kNone<PortIdx> &&
+                now.peer[now.port_of(node, port)] == kNone<PortIdx>;
+    }
+  }
+  return broken;
+}
+
+RoutingTables lay(const char* engine,
+                  const Fabric& before,
+                  const RoutingTables& in_force,
+                  const Fabric& now,
+                  const LidMap& lids,
+                  Laid& laid) {
+  const PreviousRoutes previous{&before, &lids, &in_force};
+  RoutingTables made = compute(engine, now, lids, {.in_force = &previous});
+  const RouteReport report = check_routes(now, lids, made);
+  EXPECT_TRUE(report.ok()) << print_cycle(now, report.cycle);
+  EXPECT_TRUE(!made.notes.empty() || report.minimal == report.pairs);
+  RoutingTables anew = compute(engine, now, lids);
+  if (anew.vls != 1) return anew;
+  ++laid.changes;
+  if (made.vls != 1) return anew;
+  EXPECT_NE(made.turns, nullptr);
+  if (made.turns == nullptr || !made.recomputed) return made;
+  ++laid.updates;
+  EXPECT_EQ(count_faults(now, lids, made), 0u);
+  laid.entries += count_differences(before, in_force.lft, now, made.lft, lids.top);
+  laid.needed += count_broken(before, in_force.lft, now, lids.top);
+  return made;
+}
+
+TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
+  constexpr const char* kEngine = "dfsssp";
+  Laid laid;
+  std::uint64_t trees = 0;
+  for (const Fabric& whole : list_trees()) {
+    const LidMap lids = lids_in_order(whole);
+    RoutingTables tables = compute(kEngine, whole, lids);
+    if (tables.vls != 1) continue;
+    ++trees;
+    ASSERT_NE(tables.turns, nullptr);
+    ASSERT_EQ(count_faults(whole, lids, tables), 0u);
+    Rng rng{trees};
+    for (int step = 0; step < 6; ++step) {
+      const auto drawn = draw_cables(whole, 2, rng);
+      const Fabric hurt = without_cables(whole, {drawn[0]});
+      const Fabric worse = without_cables(whole, drawn);
+      tables = lay(kEngine, whole, tables, hurt, lids, laid);
+      tables = lay(kEngine, hurt, tables, worse, lids, laid);
+      tables = lay(kEngine, worse, tables, hurt, lids, laid);
+      tables = lay(kEngine, hurt, tables, whole, lids, laid);
+    }
+  }
+  std::printf("%zu changes, %zu of them kept on one lane, %zu entries changed, %zu had to\n",
+              laid.changes,
+              laid.updates,
+              laid.entries,
+              laid.needed);
+  EXPECT_GE(trees, 6u);
+  EXPECT_GE(laid.changes, 12 * trees);
+  EXPECT_GE(2 * laid.updates, laid.changes);
+  EXPECT_LE(laid.entries, 6 * laid.needed);
 }
 
 }  // namespace
