@@ -48,14 +48,15 @@ class ShortestUpdate {
 
   bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
 
-  UpdatedRoutes run(bool rebalance) {
+  UpdatedRoutes run(bool rebalance, bool keep_detours) {
     withdraw();
     for (const SwitchIdx last : targets_.of.indices()) {
       list_lids(last);
       if (lids_.empty()) continue;
       const bool any_fresh =
           std::ranges::any_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
-      if (may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) && mend(last))
+      if (keep_detours && may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) &&
+          mend(last))
         continue;
       if (any_fresh || !old_.hold(last)) {
         route_anew(last);
@@ -452,13 +453,14 @@ std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
                                              const Targets& targets,
                                              const std::vector<std::uint32_t>& costs,
                                              const PreviousRoutes& in_force,
-                                             bool rebalance) {
+                                             bool rebalance,
+                                             bool keep_detours) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
   ShortestUpdate update{fabric, lids, graph, targets, costs, in_force};
   if (!update.is_worth_it()) return std::nullopt;
-  return update.run(rebalance);
+  return update.run(rebalance, keep_detours);
 }
 
 }  // namespace smd

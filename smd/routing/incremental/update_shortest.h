@@ -53,8 +53,8 @@ class PreviousDistances {
 ///   channels.
 /// - With `rebalance` also where nothing has changed.
 /// - LIDs that nobody has keep their entries, unless the port leads elsewhere.
-/// - Where paths in force were led apart (their `turns` are known), those to switches without hosts
-///   keep their entries, however long, but where the link is gone.
+/// - With `keep_detours`, where paths in force were led apart (their `turns` are known), those to
+///   switches without hosts keep their entries, however long, but where the link is gone.
 /// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
 [[nodiscard]] std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
                                                            const LidMap& lids,
@@ -62,6 +62,7 @@ class PreviousDistances {
                                                            const Targets& targets,
                                                            const std::vector<std::uint32_t>& costs,
                                                            const PreviousRoutes& in_force,
-                                                           bool rebalance);
+                                                           bool rebalance,
+                                                           bool keep_detours = false);
 
 }  // namespace smd

@@ -430,7 +430,8 @@ std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
   const Targets targets = find_targets(fabric, lids);
   if (std::ranges::count(targets.hosts, 0u) == 0) return std::nullopt;
   const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
-  auto updated = update_shortest(fabric, lids, graph, targets, costs, in_force, request.rebalance);
+  auto updated =
+      update_shortest(fabric, lids, graph, targets, costs, in_force, request.rebalance, true);
   if (!updated) return std::nullopt;
   RoutingTables tables{.engine = std::string{engine}, .lft = std::move(updated->lft)};
   tables.recomputed = std::move(updated->recomputed);
