@@ -467,6 +467,37 @@ RoutingTables lay(const char* engine,
   return made;
 }
 
+// How often somebody looked and found nothing new is no part of what comes of a change.
+TEST(PathsOfSwitches, LaidPathsDoNotHangOnHowOftenNothingChanged) {
+  std::uint64_t trees = 0;
+  std::size_t changes = 0;
+  for (const Fabric& whole : list_trees()) {
+    const LidMap lids = lids_in_order(whole);
+    const RoutingTables first = compute("dfsssp", whole, lids);
+    if (first.vls != 1) continue;
+    Rng rng{++trees};
+    RoutingTables seldom = first, often = first;
+    const Fabric* before = &whole;
+    const auto drawn = draw_cables(whole, 2, rng);
+    const Fabric hurt = without_cables(whole, {drawn[0]});
+    const Fabric worse = without_cables(whole, drawn);
+    for (const Fabric* now : {&hurt, &worse, &hurt, &whole}) {
+      const auto update = [&](const Fabric& from, const RoutingTables& tables) {
+        const PreviousRoutes previous{&from, &lids, &tables};
+        return compute("dfsssp", *now, lids, {.in_force = &previous});
+      };
+      seldom = update(*before, seldom);
+      often = update(*before, often);
+      EXPECT_EQ(often.lft, seldom.lft) << "tree " << trees << ", change " << changes;
+      for (int i = 0; i < 2; ++i) often = update(*now, often);
+      EXPECT_EQ(often.lft, seldom.lft) << "tree " << trees << ", change " << changes;
+      before = now;
+      ++changes;
+    }
+  }
+  EXPECT_GE(trees, 6u);
+}
+
 TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
   constexpr const char* kEngine = "dfsssp";
   Laid laid;
