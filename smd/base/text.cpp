@@ -43,6 +43,13 @@ std::optional<Utf8> decode_utf8(std::string_view text) {
   return Utf8{code_point, bytes};
 }
 
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
 std::string printable(std::string_view text) {
   if (std::ranges::all_of(text, is_plain)) return std::string(text);
   std::string out;

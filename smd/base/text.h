@@ -21,6 +21,9 @@ struct Utf8 {
 /// beyond Unicode. Surrogates pass.
 [[nodiscard]] std::optional<Utf8> decode_utf8(std::string_view text);
 
+/// Without blanks, tabs and carriage returns at its ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
 /// On one line, whatever was in it: control characters, and bytes that are no UTF-8, as \xNN.
 [[nodiscard]] std::string printable(std::string_view text);
 

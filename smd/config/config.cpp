@@ -19,13 +19,6 @@ namespace smd {
 
 namespace {
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 constexpr std::size_t kMostConfigFaults = 100;
 
 /// Keys as messages show them: whatever is in the file, on one line.

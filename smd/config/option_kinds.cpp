@@ -1,5 +1,6 @@
 // How each kind of option is read, checked and printed.
 #include "smd/config/option_kinds.h"
+#include "smd/base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -261,12 +262,6 @@ OptionKind<std::vector<VlWeight>> vl_weights() {
                 return print_texts(texts);
               },
           .example = "[\"0:4\", \"1:4\"]"};
-}
-
-std::string_view trim(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 std::vector<std::string_view> split_trimmed(std::string_view text, char separator) {

@@ -58,9 +58,6 @@ OptionKind<std::vector<VlWeight>> vl_weights();
 
 // The words that their values are made of.
 
-/// Without blanks at its ends.
-[[nodiscard]] std::string_view trim(std::string_view text);
-
 /// The parts of `text` between separators, trimmed.
 [[nodiscard]] std::vector<std::string_view> split_trimmed(std::string_view text, char separator);
 

@@ -83,8 +83,6 @@ struct Definition {
 /// An address as RFC 4291 writes it, eight groups of hexadecimal digits with at most one `::`.
 [[nodiscard]] std::optional<Gid> read_gid(std::string_view word);
 
-[[nodiscard]] std::string_view trim(std::string_view text);
-
 }  // namespace partition_text
 
 // A multicast group that the site wants to exist before anybody joins it: the partition file's

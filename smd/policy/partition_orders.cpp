@@ -48,8 +48,7 @@ constexpr std::array kFlagFields{flag_field<&GroupFlags::rate>("rate", 2, 24),
 
 std::vector<std::string_view> words_of(std::string_view line, std::size_t most) {
   std::vector<std::string_view> words;
-  for (line = partition_text::trim(line); !line.empty() && words.size() + 1 < most;
-       line = partition_text::trim(line)) {
+  for (line = trim(line); !line.empty() && words.size() + 1 < most; line = trim(line)) {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     words.push_back(line.substr(0, end));
     line.remove_prefix(end);
@@ -187,7 +186,7 @@ Parsed<PartitionOrders> parse_partition_orders(std::string_view text, const std:
   FaultList faults(file);
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = partition_text::trim(text.substr(0, end));
+    const std::string_view line = trim(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     if (std::string why = take_order_line(line, orders); !why.empty())

@@ -1,5 +1,6 @@
 // Numbers and addresses of the partition file.
 
+#include "smd/base/text.h"
 #include "smd/policy/partition_file.h"
 
 #include <fmt/core.h>
@@ -277,13 +278,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 std::optional<std::uint64_t> read_number(std::string_view word) {
   int base = 10;

@@ -1,4 +1,5 @@
 #include "smd/policy/qos_file.h"
+#include "smd/base/text.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +13,6 @@ namespace smd {
 namespace {
 
 using partition_text::read_number;
-using partition_text::trim;
 using qos_text::lowered;
 using qos_text::split;
 using qos_text::unquoted;

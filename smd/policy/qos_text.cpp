@@ -1,4 +1,5 @@
 #include "smd/policy/qos_text.h"
+#include "smd/base/text.h"
 
 #include <fmt/core.h>
 #include <utility>
@@ -9,8 +10,6 @@ namespace smd::qos_text {
 namespace {
 
 constexpr std::size_t kMostFaults = 20;
-
-using partition_text::trim;
 
 // Service ids of upper layers: the TCP port is the lower 16 bits.
 constexpr std::uint64_t kSdp = 0x10000;
@@ -65,7 +64,6 @@ bool read_what(
 }  // namespace
 
 using partition_text::read_number;
-using partition_text::trim;
 
 std::string lowered(std::string_view text) {
   std::string out(text);

@@ -1,4 +1,5 @@
 #include "smd/state/opensm_import.h"
+#include "smd/base/text.h"
 
 #include <fmt/format.h>
 
@@ -15,14 +16,6 @@
 namespace smd {
 
 namespace {
-
-constexpr std::string_view kBlank = " \t\r";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 /// Runs `read` on every line that is not empty and no comment; what it returns is a fault.
 Faults for_lines(std::string_view text,
