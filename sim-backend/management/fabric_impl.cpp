@@ -1,6 +1,7 @@
 // Building the nodes, the events that packets hop through, and the trace.
 #include "sim-backend/management/fabric_impl.h"
 
+#include <bit>
 #include <cstring>
 
 #include "smd/base/check.h"
@@ -105,9 +106,8 @@ void SimFabric::Impl::trace(const Packet& packet) {
   mix(std::uint64_t{packet.node} << 8 | packet.port.value());
   for (std::size_t at = 0; at < kMadSize; at += 8) {
     std::uint64_t word = 0;
-    for (std::size_t i = 0; i < 8; ++i) {
-      word |= std::to_integer<std::uint64_t>(packet.mad[at + i]) << (8 * i);
-    }
+    std::memcpy(&word, packet.mad.data() + at, sizeof word);
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
     mix(word);
   }
 }

@@ -1,4 +1,4 @@
-#include "smd/bin/dry_run.h"
+#include "smd/bin/commands.h"
 
 #include <fmt/core.h>
 
@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "smd/base/parallel.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/bin/dry_run_world.h"
@@ -65,11 +66,13 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (first.routed && !first.error && world.in_force() != nullptr) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
-    first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+    for_each_slice(2, 2, [&](std::size_t task, std::size_t /*begin*/, std::size_t /*end*/) {
+      if (task == 0) first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+      if (task == 1) first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
+    });
     // Who sends data is known once descriptions were read.
     first.load = first.measures->load;
     first.counts.no_data = count_no_data(up.fabric());
-    first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
   }
   if (watched) {
     progress::begin("oracle");

@@ -7,7 +7,7 @@
 
 #include "sim-backend/management/fabric_timeline.h"
 #include "sim-backend/subnet/simulated_subnet.h"
-#include "smd/bin/dry_run.h"
+#include "smd/bin/commands.h"
 #include "smd/bin/dry_run_congestion.h"
 #include "smd/report/cycle_text.h"
 #include "smd/report/dump.h"

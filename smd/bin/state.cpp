@@ -1,4 +1,4 @@
-#include "smd/bin/state.h"
+#include "smd/bin/commands.h"
 
 #include <fmt/core.h>
 

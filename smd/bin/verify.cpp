@@ -1,4 +1,4 @@
-#include "smd/bin/verify.h"
+#include "smd/bin/commands.h"
 
 #include <fmt/core.h>
 

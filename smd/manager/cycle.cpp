@@ -193,6 +193,7 @@ void Cycle::rebalance(RouteJob job) {
       [this](std::optional<Routed> routed) {
         parts_.state.imbalanced = false;
         if (!routed) return drop_rebalance("routes are even");
+        instead_ = routed->instead;
         on_routed(std::move(*routed));
       });
 }

@@ -130,6 +130,7 @@ class Cycle {
   };
 
   Before before_;
+  std::shared_ptr<const Routed> instead_;  // see Routed
 
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;

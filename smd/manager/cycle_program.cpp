@@ -175,6 +175,7 @@ void Cycle::program(TransitionPlan plan) {
   if (must_be_free && !free) {
     restore_before();
     if (is_on_trial()) return end_trial(print_cost(plan), true);
+    if (const auto other = std::exchange(instead_, nullptr)) return on_routed(*other);
     return drop_rebalance(print_transition_kind(plan.kind));
   }
   if (plan.kind == TransitionKind::Held) return hold(plan);

@@ -241,11 +241,15 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const auto is_even = [&](std::uint64_t peak) {
     return kEven * static_cast<double>(least) >= static_cast<double>(peak);
   };
-  if (is_even(peak_of(now, job.in_force->verified.get()))) return std::nullopt;
+  const std::uint64_t peak = peak_of(now, job.in_force->verified.get());
+  if (is_even(peak)) return std::nullopt;
   Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
-  const bool good =
-      !rebalanced.error && is_even(peak_of(rebalanced.tables, rebalanced.verified.get()));
-  return good ? rebalanced : fresh;
+  if (rebalanced.error) return fresh;
+  const std::uint64_t reached = peak_of(rebalanced.tables, rebalanced.verified.get());
+  if (is_even(reached)) return rebalanced;
+  if (now.vls > 1 && reached < peak)
+    fresh.instead = std::make_shared<const Routed>(std::move(rebalanced));
+  return fresh;
 }
 
 RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {

@@ -35,13 +35,16 @@ struct Routed {
   std::string fallback_reason;  // why another engine than the first was used; empty when it was
                                 // not
   std::optional<Error> error;   // refused, or not verified: `tables` must not be written
+  std::shared_ptr<const Routed> instead =
+      nullptr;  // where these cannot be written without blocking
 };
 
 [[nodiscard]] Routed compute_routed(const RouteJob& job);
 
 /// For a fabric that is as it was, where the fullest channel carries over 5 % more than from
 /// scratch: the routes in force, rebalanced as far as that; where the engine does not get there,
-/// those from scratch. Where the engine asked for leaves the choice to another one, which now would
+/// those from scratch, and instead of them what the engine got to on several VLs, where hosts keep
+/// their SLs. Where the engine asked for leaves the choice to another one, which now would
 /// be another one: that one's, if they are worth a tenth more. Nothing where the routes in force
 /// are balanced enough, or of another engine than the one asked for.
 [[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);

@@ -24,11 +24,12 @@ class DfSssp final : public Engine {
            "grow with the paths laid over them and count slow links more; then whole paths are "
            "put into lanes, SL = VL = lane, as few as the search finds: 1 on fat trees, 2 on a "
            "ring, more on tori and random networks. Free of deadlock: the channel dependency "
-           "graph of every lane has no cycle, and no path changes its lane. Both directions of a "
-           "pair of switches have one SL, unless that takes more lanes than there are. Trees that "
-           "always take the lowest port come first where their heaviest channel carries no more, "
-           "and last elsewhere: regular fabrics need fewer lanes with them. Refuses when the "
-           "lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
+           "graph of every lane has no cycle, and no path changes its lane. After a change paths "
+           "keep their lanes where any way fits them, a longer one too, as a note says. Both "
+           "directions of a pair of switches have one SL, unless that takes more lanes than "
+           "there are. Trees that always take the lowest port come first where their heaviest "
+           "channel carries no more, and last elsewhere: regular fabrics need fewer lanes with "
+           "them. Refuses when the lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
   }
 
  private:

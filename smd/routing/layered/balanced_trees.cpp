@@ -1,5 +1,5 @@
 #include "smd/routing/layered/balanced_trees.h"
-#include "smd/routing/layered/tree_repair.h"
+#include "smd/routing/trees/rebalance.h"
 
 #include <algorithm>
 #include <utility>
@@ -45,6 +45,63 @@ Numbers number_by_walk(const SwitchGraph& graph, const std::vector<SwitchIdx>& b
   }
   return number;
 }
+
+class FamilyTrees final : public MovableTrees {
+ public:
+  explicit FamilyTrees(const TreesToRebalance& on) : on_(on) {
+    for (const TreeFamily& family : on.plan.families) {
+      if (on.offset < family.trees && family.weight != 0) families_.push_back(&family);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t count() const override {
+    return static_cast<std::uint32_t>(families_.size());
+  }
+
+  [[nodiscard]] SwitchIdx root(std::uint32_t tree) const override { return families_[tree]->root; }
+
+  [[nodiscard]] std::uint32_t demand(std::uint32_t tree) const override {
+    return static_cast<std::uint32_t>(families_[tree]->weight);
+  }
+
+  [[nodiscard]] std::uint32_t edge(std::uint32_t tree, SwitchIdx sw) const override {
+    const std::uint8_t slot = on_.trees.slots(number(tree))[sw.value()];
+    return slot == kNoSlot ? kNoEdge : on_.graph.first_edge(sw) + slot;
+  }
+
+  [[nodiscard]] bool has_changed(std::uint32_t tree) const override {
+    return !on_.changed[number(tree)].empty();
+  }
+
+  [[nodiscard]] bool has_changed(std::uint32_t tree, SwitchIdx sw) const override {
+    return std::ranges::count(on_.changed[number(tree)], sw.value()) != 0;
+  }
+
+  /// Not where more LIDs of the same port would go the same way, nor where a path would not keep
+  /// its layer.
+  [[nodiscard]] bool take(std::uint32_t tree, SwitchIdx sw, std::uint32_t edge) override {
+    const TreeFamily& family = *families_[tree];
+    const auto to = static_cast<std::uint8_t>(edge - on_.graph.first_edge(sw));
+    std::uint8_t& slot = on_.trees.slots(number(tree))[sw.value()];
+    int more = 0;
+    for (std::uint32_t other = 0; other < family.trees; ++other) {
+      const std::uint8_t its = on_.trees.slots(family.first_tree + other)[sw.value()];
+      if (other != on_.offset) more += (its == to) - (its == slot);
+    }
+    if (more > 0 || (on_.fits && !on_.fits(number(tree), sw.value(), to))) return false;
+    slot = to;
+    on_.changed[number(tree)].push_back(sw.value());
+    return true;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t number(std::uint32_t tree) const {
+    return families_[tree]->first_tree + on_.offset;
+  }
+
+  const TreesToRebalance& on_;
+  std::vector<const TreeFamily*> families_;
+};
 
 }  // namespace
 
@@ -118,6 +175,22 @@ void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedT
     for (std::uint32_t offset = 0; offset < family.trees; ++offset)
       grower.grow(family, offset, NextHopChoice::Order);
   }
+}
+
+Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalance& before) {
+  FamilyTrees trees{on};
+  Traffic traffic{.sources = IndexVector<SwitchIdx, std::uint32_t>(on.graph.switches(), 0),
+                  .demand = IndexVector<SwitchIdx, std::uint64_t>(on.graph.switches(), 0)};
+  for (const SwitchIdx sw : traffic.sources.indices())
+    traffic.sources[sw] = on.plan.weight_of_source[sw.value()];
+  for (std::uint32_t tree = 0; tree < trees.count(); ++tree)
+    traffic.demand[trees.root(tree)] += trees.demand(tree);
+  std::vector<std::uint64_t>& load = grower.loads();
+  const LoadTarget aim =
+      find_load_target(find_least_peak(on.graph, traffic, grower.slowness(), load), before, load);
+  LoadRebalancer rebalancer{on.graph, traffic.sources, grower.slowness(), load, trees};
+  rebalancer.run(aim);
+  return carry_imbalance(before, load);
 }
 
 }  // namespace smd

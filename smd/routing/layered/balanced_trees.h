@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,26 @@ struct BalancedTrees {
 
 /// Grows the trees to switches without hosts anew, along up*/down* paths.
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees);
+
+// Evens the loads of layered trees.
+
+struct TreesToRebalance {
+  const SwitchGraph& graph;
+  const TreePlan& plan;
+  InTrees& trees;
+  std::uint32_t offset;  // of LIDs: only their trees
+  std::vector<std::vector<std::uint32_t>>&
+      changed;  // by tree: switches with another next hop, grows
+  /// Whether a switch of a tree may take this next hop; empty: it may.
+  std::function<bool(std::uint32_t tree, std::uint32_t sw, std::uint8_t slot)> fits = {};
+};
+
+/// Takes paths off the fullest channels: next hops that have changed anyhow as long as that helps,
+/// others only until no channel carries more than one did from scratch. Returns what to hand on.
+/// Requires: the loads of `grower` are those of all trees of the offset.
+[[nodiscard]] Imbalance rebalance_trees(TreesToRebalance on,
+                                        TreeGrower& grower,
+                                        const Imbalance& before);
 
 // Trees to switches without hosts that cost no layer of their own.
 //

@@ -20,8 +20,8 @@ std::optional<std::uint8_t> find_sl(const RoutingTables& before, SwitchIdx row, 
 
 class LayerUpdate {
  public:
-  LayerUpdate(const SwitchGraph& graph, const RepairedTrees& repaired, const RoutingTables& before)
-      : graph_(graph), repaired_(repaired), before_(before) {}
+  LayerUpdate(const RepairedTrees& repaired, const RoutingTables& before)
+      : repaired_(repaired), before_(before) {}
 
   // False: what shares a bundle does not share a layer.
   [[nodiscard]] bool put_layers(Layering& layering) const {
@@ -37,25 +37,6 @@ class LayerUpdate {
     return agree;
   }
 
-  // Every path that a changed next hop is part of.
-  void reopen(Layering& layering) const {
-    std::vector<char> differs(graph_.switches(), 0);
-    for (std::size_t at = 0; at < repaired_.changes.size();) {
-      const std::uint32_t tree = repaired_.changes[at].tree;
-      const auto slots = repaired_.balanced.trees.slots(tree);
-      std::fill(differs.begin(), differs.end(), 0);
-      for (; at < repaired_.changes.size() && repaired_.changes[at].tree == tree; ++at)
-        differs[repaired_.changes[at].sw] = 1;
-      for (const std::uint32_t sw :
-           repaired_.balanced.trees.near_to_far(repaired_.balanced.trees.root(tree))) {
-        if (slots[sw] == kNoSlot) continue;
-        const SwitchIdx next = graph_.edge(graph_.first_edge(SwitchIdx{sw}) + slots[sw]).to;
-        differs[sw] = differs[sw] || differs[next.value()];
-        if (differs[sw]) layering.reopen(tree, SwitchIdx{sw});
-      }
-    }
-  }
-
  private:
   template <class Visit>
   void each_tree(Visit&& visit) const {
@@ -66,10 +47,18 @@ class LayerUpdate {
     }
   }
 
-  const SwitchGraph& graph_;
   const RepairedTrees& repaired_;
   const RoutingTables& before_;
 };
+
+// Some path is longer than the shortest, those to switches without hosts aside.
+bool takes_detours(const RepairedTrees& repaired) {
+  const InTrees& trees = repaired.balanced.trees;
+  for (std::uint32_t tree = 0; tree < trees.count(); ++tree) {
+    if (!repaired.led_around[trees.root(tree)] && trees.has_own_order(tree)) return true;
+  }
+  return false;
+}
 
 // LIDs for which any switch has another entry or another SL than before.
 std::vector<Lid> list_recomputed(const RoutingTables& before,
@@ -147,18 +136,19 @@ std::optional<RoutingTables> update_layered_tables(std::string_view engine,
                                                    Bundle bundle) {
   const RoutingTables& before = *request.in_force->routing;
   const SwitchGraph graph{fabric};
-  RepairedTrees repaired = repair_trees(fabric, lids, graph, request, per);
-  const LayerUpdate layers{graph, repaired, before};
+  RepairedTrees repaired = take_trees_over(fabric, lids, graph, request, per);
   Layering layering{graph, repaired.balanced.trees, bundle};
-  if (!layers.put_layers(layering)) return std::nullopt;
-  layers.reopen(layering);
+  if (!LayerUpdate{repaired, before}.put_layers(layering) ||
+      !repair_trees(fabric, graph, request, repaired, layering))
+    return std::nullopt;
   const std::optional<unsigned> vls = layering.resume(find_vl_budget(fabric, request));
   if (!vls) return std::nullopt;
   RoutingTables tables =
       make_layered_tables(engine, graph, repaired.targets, repaired.balanced, layering, *vls);
   tables.load.imbalance = repaired.imbalance;
-  tables.orientation = std::move(repaired.orientation);
+  if (repaired.oriented) tables.orientation = std::move(repaired.oriented->oriented.orientation);
   if (!tables.orientation.by_guid.empty()) tables.notes.emplace_back(kDetoursNote);
+  if (takes_detours(repaired)) tables.notes.emplace_back(kLongerNote);
   tables.recomputed = list_recomputed(before, tables, repaired.row_before);
   return tables;
 }

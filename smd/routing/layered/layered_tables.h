@@ -30,12 +30,16 @@ namespace smd {
 
 inline constexpr unsigned kMostVls = 15;
 
+inline constexpr std::string_view kLongerNote =
+    "some paths are longer than the shortest, so that hosts keep the SLs that they were told";
+
 // Layered routes in force, taken over to a fabric that has changed.
 
-/// Trees keep every next hop that is still a shortest one, and paths that did not change keep their
-/// SL; RoutingTables::recomputed has the LIDs for which that does not hold. Requires: the routes in
-/// force are layered ones, of the same engine. Nothing: the layers in force and what has changed do
-/// not go together; start from scratch.
+/// Trees keep every next hop that still leads to its LID, and paths keep their SL where the change
+/// leaves any that has it, see tree_repair.h; RoutingTables::recomputed has the LIDs for which an
+/// entry or an SL differs. A note says where paths are longer than the shortest. Requires: the
+/// routes in force are layered ones, of the same engine. Nothing: the layers in force and what has
+/// changed do not go together; start from scratch.
 [[nodiscard]] std::optional<RoutingTables> update_layered_tables(std::string_view engine,
                                                                  const Fabric& fabric,
                                                                  const LidMap& lids,

@@ -115,7 +115,7 @@ void Layering::leave_out_what_is_cut(const AcyclicGraph& layer) {
     if (waiting_[number] == 0) continue;
     const std::uint8_t* const slots = trees_.slots(tree).data();
     const std::uint32_t root = trees_.root(tree).value();
-    const std::vector<std::uint32_t>& order = trees_.near_to_far(trees_.root(tree));
+    const std::vector<std::uint32_t>& order = trees_.order(tree);
     for (std::size_t at = 1; at < order.size(); ++at) {
       const std::uint32_t sw = order[at];
       const Channel channel = dependencies_.first_of(sw) + slots[sw];
@@ -150,13 +150,27 @@ void Layering::fill_up(AcyclicGraph& layer, std::uint8_t number, std::uint64_t b
 
 void Layering::list_dependencies(std::size_t row, std::uint32_t source) {
   needed_.clear();
-  if (bundle_ == Bundle::Path) return list_path(static_cast<std::uint32_t>(row), source);
-  const auto end = static_cast<std::uint32_t>(row);
-  for (const auto& [root, from] : {std::pair{end, source}, std::pair{source, end}}) {
-    const std::uint32_t first = trees_.first_tree(SwitchIdx{root});
-    for (std::uint32_t i = 0; i < trees_.tree_count(SwitchIdx{root}); ++i)
-      list_path(first + i, from);
-  }
+  each_path(row, source, [&](std::uint32_t tree, std::uint32_t from) { list_path(tree, from); });
+}
+
+void Layering::list_meanwhile(std::size_t row, std::uint32_t source) {
+  needed_.clear();
+  if (before_.empty()) return;
+  each_path(row, source, [&](std::uint32_t tree, std::uint32_t from) {
+    const std::uint8_t* const now = trees_.slots(tree).data();
+    const std::uint8_t* const old = before_.data() + tree * trees_.switches();
+    std::vector<std::uint32_t> reached(1, from);
+    for (std::size_t at = 0; at < reached.size(); ++at) {
+      const std::uint32_t sw = reached[at];
+      for (const std::uint8_t slot : {now[sw], old[sw]}) {
+        if (slot == kNoSlot) continue;
+        const Channel channel = dependencies_.first_of(sw) + slot;
+        const std::uint32_t next = dependencies_.to(channel);
+        if (now[next] != kNoSlot) needed_.push_back(dependencies_.at(channel, now[next]));
+        if (std::ranges::count(reached, next) == 0) reached.push_back(next);
+      }
+    }
+  });
 }
 
 void Layering::list_path(std::uint32_t tree, std::uint32_t source) {
@@ -176,6 +190,60 @@ bool Layering::put(std::uint32_t tree, SwitchIdx source, std::uint8_t layer) {
   const std::uint8_t now = row(row_of(tree))[source.value()];
   if (now == kWaiting) set_layer(row_of(tree), source.value(), layer);
   return now == kWaiting || now == kNoPath || now == layer;
+}
+
+bool Layering::open(std::span<const std::uint8_t> before) {
+  before_ = before;
+  open_.clear();
+  budget_ = kBudget;
+  for (std::uint8_t number = 0; number < kLeftOut; ++number) {
+    if (std::ranges::none_of(
+            layers_, [&](std::uint8_t layer) { return layer >= number && layer < kLeftOut; }))
+      break;
+    open_.emplace_back(dependencies_);
+    each_dependency(number,
+                    [&](Dependency dependency, std::uint32_t) { open_.back().set(dependency); });
+    if (!open_.back().sort()) return false;
+  }
+  return true;
+}
+
+bool Layering::take_in(std::span<const LayeredUse> all) {
+  taken_.clear();
+  for (std::uint8_t layer = 0; layer < open_.size(); ++layer) {
+    const auto bit = static_cast<std::uint16_t>(1u << layer);
+    needed_.clear();
+    for (const LayeredUse& needed : all) {
+      if ((needed.layers & bit) != 0 && !open_[layer].has(needed.dependency))
+        needed_.push_back(needed.dependency);
+    }
+    std::ranges::sort(needed_);
+    const auto twice = std::ranges::unique(needed_);
+    needed_.erase(twice.begin(), twice.end());
+    if (!open_[layer].add_all(needed_, budget_)) {
+      for (const auto& [dependency, of] : taken_) open_[of].remove(dependency);
+      return false;
+    }
+    for (const Dependency dependency : needed_) taken_.push_back({dependency, layer});
+  }
+  return true;
+}
+
+bool Layering::take_in(std::uint32_t tree, std::span<const std::uint32_t> sources) {
+  wanted_.clear();
+  for (const std::uint32_t source : sources) {
+    const std::uint16_t bit = layer_bit(tree, source);
+    if (bit == 0) continue;
+    needed_.clear();
+    list_path(tree, source);
+    for (const Dependency dependency : needed_) wanted_.push_back({dependency, bit});
+  }
+  return take_in(wanted_);
+}
+
+std::uint16_t Layering::layer_bit(std::uint32_t tree, std::uint32_t source) const {
+  const std::uint8_t layer = layers_[row_of(tree) * trees_.switches() + source];
+  return layer < open_.size() ? static_cast<std::uint16_t>(1u << layer) : std::uint16_t{0};
 }
 
 void Layering::reopen(std::uint32_t tree, SwitchIdx source) {
@@ -200,6 +268,17 @@ std::optional<unsigned> Layering::resume(unsigned most) {
       layers_, [&](std::uint8_t layer) { return layer >= most && layer < kLeftOut; });
   if (too_many) return std::nullopt;
 
+  // Where there is room beside what may still happen by the paths of before, else where there is
+  // any.
+  const auto find_layer = [&]() -> std::optional<std::uint8_t> {
+    for (const bool beside : {true, false}) {
+      for (std::size_t at = 0; at < layers.size(); ++at) {
+        if (beside && at < open_.size() && !open_[at].add_all(meanwhile_, budget)) continue;
+        if (layers[at].add_all(needed_, budget)) return static_cast<std::uint8_t>(at);
+      }
+    }
+    return std::nullopt;
+  };
   for (const Reopened& bundle : reopened_) {
     if (row(bundle.row)[bundle.source] != kWaiting) continue;
     list_dependencies(bundle.row, bundle.source);
@@ -210,11 +289,12 @@ std::optional<unsigned> Layering::resume(unsigned most) {
     if (waiting_[number] == 0) continue;
     for (std::uint32_t source = 0; source < trees_.switches(); ++source) {
       if (row(number)[source] != kWaiting) continue;
+      list_meanwhile(number, source);
+      meanwhile_.swap(needed_);
       list_dependencies(number, source);
-      const auto taker = std::ranges::find_if(
-          layers, [&](AcyclicGraph& layer) { return layer.add_all(needed_, budget); });
-      if (taker == layers.end()) return std::nullopt;
-      set_layer(number, source, static_cast<std::uint8_t>(taker - layers.begin()));
+      const std::optional<std::uint8_t> found = find_layer();
+      if (!found) return std::nullopt;
+      set_layer(number, source, *found);
     }
   }
   unsigned used = 1;

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "smd/routing/graph/acyclic_graph.h"
@@ -37,6 +39,29 @@ class Layering {
 
   /// Says what layer a path has had, before resume(). False: its bundle has had another one.
   [[nodiscard]] bool put(std::uint32_t tree, SwitchIdx source, std::uint8_t layer);
+
+  /// Opens the layers that were put, with the paths of the trees as they are, as far as next hops
+  /// lead. `before`: the slots of all trees as they were, which packets may still go by; outlives
+  /// this. False: a layer has a cycle.
+  [[nodiscard]] bool open(std::span<const std::uint8_t> before);
+
+  /// A dependency, and the layers that are to take it as bits.
+  struct LayeredUse {
+    Dependency dependency;
+    std::uint16_t layers;
+  };
+
+  /// Takes dependencies into layers: all, or none of them where that closes a cycle. What was taken
+  /// before stays, so that packets may go either way while tables change. Requires: open().
+  [[nodiscard]] bool take_in(std::span<const LayeredUse> all);
+
+  /// The same with the paths of these switches along the tree, each in the layer that it has.
+  [[nodiscard]] bool take_in(std::uint32_t tree, std::span<const std::uint32_t> sources);
+
+  /// Of a path that has a layer in open(), as a bit; else 0.
+  [[nodiscard]] std::uint16_t layer_bit(std::uint32_t tree, std::uint32_t source) const;
+
+  [[nodiscard]] const Dependencies& dependencies() const { return dependencies_; }
 
   /// Says that a path is not what it was: its bundle keeps its layer only if it still fits.
   void reopen(std::uint32_t tree, SwitchIdx source);
@@ -74,6 +99,11 @@ class Layering {
   /// What the bundle needs, into needed_.
   void list_dependencies(std::size_t row, std::uint32_t source);
   void list_path(std::uint32_t tree, std::uint32_t source);
+  /// What it needs as long as its packets may go by next hops of before as well, into needed_.
+  void list_meanwhile(std::size_t row, std::uint32_t source);
+  /// Calls visit(tree, source) for the paths of a bundle.
+  template <class Visit>
+  void each_path(std::size_t row, std::uint32_t source, Visit&& visit) const;
 
   const InTrees& trees_;
   Dependencies dependencies_;
@@ -89,11 +119,26 @@ class Layering {
 
   std::vector<Reopened> reopened_;
 
+  std::span<const std::uint8_t> before_;
+  std::vector<AcyclicGraph> open_;  // by layer
+  std::uint64_t budget_ = 0;        // of searches in them
+
   // Scratch.
   std::vector<std::uint32_t> carried_;
   std::vector<char> fits_;
-  std::vector<Dependency> needed_;
+  std::vector<Dependency> needed_, meanwhile_;
+  std::vector<LayeredUse> wanted_, taken_;
 };
+
+template <class Visit>
+void Layering::each_path(std::size_t row, std::uint32_t source, Visit&& visit) const {
+  const auto end = static_cast<std::uint32_t>(row);
+  if (bundle_ == Bundle::Path) return visit(end, source);
+  for (const auto& [root, from] : {std::pair{end, source}, std::pair{source, end}}) {
+    const std::uint32_t first = trees_.first_tree(SwitchIdx{root});
+    for (std::uint32_t i = 0; i < trees_.tree_count(SwitchIdx{root}); ++i) visit(first + i, from);
+  }
+}
 
 template <class Use>
 void Layering::each_dependency(std::uint8_t mark, Use&& use) {
@@ -103,15 +148,15 @@ void Layering::each_dependency(std::uint8_t mark, Use&& use) {
     const std::uint8_t* const marks = row(number);
     const std::uint8_t* const slots = trees_.slots(tree).data();
     const std::uint32_t root = trees_.root(tree).value();
-    const std::vector<std::uint32_t>& order = trees_.near_to_far(trees_.root(tree));
+    const std::vector<std::uint32_t>& order = trees_.order(tree);
     for (std::size_t at = order.size(); at-- > 1;) {
       const std::uint32_t sw = order[at];
       const std::uint32_t paths = carried_[sw] + (marks[sw] == mark);
       carried_[sw] = 0;
-      if (paths == 0) continue;
+      if (paths == 0 || slots[sw] == kNoSlot) continue;
       const Channel channel = dependencies_.first_of(sw) + slots[sw];
       const std::uint32_t next = dependencies_.to(channel);
-      if (next == root) continue;
+      if (next == root || slots[next] == kNoSlot) continue;
       use(dependencies_.at(channel, slots[next]), paths);
       carried_[next] += paths;
     }

@@ -129,6 +129,7 @@ void TreeGrower::aim_at(SwitchIdx root) {
 void TreeGrower::aim_along(SwitchIdx root, const NextHops& hops) {
   std::vector<std::uint32_t>& order = trees_.near_to_far(root);
   order.assign(1, root.value());
+  std::ranges::fill(distance_, kUnreached);
   std::ranges::fill(place_, kUnreached);
   place_[root.value()] = 0;
   first_candidate_.assign(2, 0);
@@ -211,7 +212,7 @@ bool TreeGrower::is_whole(const TreeFamily& family, std::uint32_t offset) const 
 void TreeGrower::load(const TreeFamily& family, std::uint32_t offset) {
   if (family.weight == 0) return;
   const std::span<const std::uint8_t> taken = trees_.slots(family.first_tree + offset);
-  const std::vector<std::uint32_t>& order = trees_.near_to_far(family.root);
+  const std::vector<std::uint32_t>& order = trees_.order(family.first_tree + offset);
   for (std::size_t at = order.size(); at-- > 1;) {
     const std::uint32_t sw = order[at];
     const std::uint32_t edge = graph_.first_edge(SwitchIdx{sw}) + taken[sw];
@@ -226,7 +227,8 @@ void TreeGrower::load(const TreeFamily& family, std::uint32_t offset) {
 bool TreeGrower::shift(const TreeFamily& family,
                        std::uint32_t offset,
                        SwitchIdx sw,
-                       std::uint8_t candidate) {
+                       std::uint8_t candidate,
+                       const std::function<bool()>& fits) {
   const std::span<std::uint8_t> taken = trees_.slots(family.first_tree + offset);
   const std::uint32_t first = graph_.first_edge(sw);
   if (family.weight == 0 || taken[sw.value()] == candidate ||
@@ -257,7 +259,7 @@ bool TreeGrower::shift(const TreeFamily& family,
     }
   };
   compare(leave, enter);
-  if (gain <= 0) return false;
+  if (gain <= 0 || !fits()) return false;
   compare([&](std::uint32_t edge, std::uint64_t flow) { load_[edge] -= flow; },
           [&](std::uint32_t edge, std::uint64_t flow) { load_[edge] += flow; });
   taken[sw.value()] = candidate;

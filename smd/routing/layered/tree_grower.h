@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -113,9 +114,19 @@ class TreeGrower {
   /// Every next hop of the tree is a candidate, and every switch that reaches the root has one.
   [[nodiscard]] bool is_whole(const TreeFamily& family, std::uint32_t offset) const;
 
-  /// Lets the switch take this slot, if it is a candidate and that evens the loads.
-  /// Requires: aim_at(), is_whole(), and the tree is loaded.
-  bool shift(const TreeFamily& family, std::uint32_t offset, SwitchIdx sw, std::uint8_t candidate);
+  /// Links from the switch to the root aimed at; kUnreached where another search found the way.
+  [[nodiscard]] std::uint32_t distance(std::uint32_t sw) const { return distance_[sw]; }
+
+  /// Of a switch, by GUID.
+  [[nodiscard]] std::uint32_t rank(std::uint32_t sw) const { return rank_[sw]; }
+
+  /// Lets the switch take this slot, if it is a candidate, that evens the loads, and fits() says
+  /// that it may. Requires: aim_at(), is_whole(), and the tree is loaded.
+  bool shift(const TreeFamily& family,
+             std::uint32_t offset,
+             SwitchIdx sw,
+             std::uint8_t candidate,
+             const std::function<bool()>& fits);
 
   /// Adds what the tree carries to its channels.
   void load(const TreeFamily& family, std::uint32_t offset);

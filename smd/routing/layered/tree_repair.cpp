@@ -2,93 +2,59 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/layered/balanced_trees.h"
-#include "smd/routing/trees/rebalance.h"
+#include "smd/routing/layered/tree_search.h"
 
 namespace smd {
 namespace {
 
-class FamilyTrees final : public MovableTrees {
+/// Aims at the roots of families, by shortest paths or along the detours.
+class Aim {
  public:
-  explicit FamilyTrees(const TreesToRebalance& on) : on_(on) {
-    for (const TreeFamily& family : on.plan.families) {
-      if (on.offset < family.trees && family.weight != 0) families_.push_back(&family);
+  Aim(TreeGrower& grower, DetourSearch* detours, const IndexVector<SwitchIdx, char>& led_around)
+      : grower_(grower), detours_(detours), led_around_(led_around) {}
+
+  void at(SwitchIdx root) {
+    if (root == root_) return;
+    root_ = root;
+    if (led_around_[root]) {
+      detours_->aim(grower_, root);
+    } else {
+      grower_.aim_at(root);
     }
-  }
-
-  [[nodiscard]] std::uint32_t count() const override {
-    return static_cast<std::uint32_t>(families_.size());
-  }
-
-  [[nodiscard]] SwitchIdx root(std::uint32_t tree) const override { return families_[tree]->root; }
-
-  [[nodiscard]] std::uint32_t demand(std::uint32_t tree) const override {
-    return static_cast<std::uint32_t>(families_[tree]->weight);
-  }
-
-  [[nodiscard]] std::uint32_t edge(std::uint32_t tree, SwitchIdx sw) const override {
-    const std::uint8_t slot = on_.trees.slots(number(tree))[sw.value()];
-    return slot == kNoSlot ? kNoEdge : on_.graph.first_edge(sw) + slot;
-  }
-
-  [[nodiscard]] bool has_changed(std::uint32_t tree) const override {
-    return !on_.changed[number(tree)].empty();
-  }
-
-  [[nodiscard]] bool has_changed(std::uint32_t tree, SwitchIdx sw) const override {
-    return std::ranges::count(on_.changed[number(tree)], sw.value()) != 0;
-  }
-
-  /// Not where more LIDs of the same port would go the same way.
-  [[nodiscard]] bool take(std::uint32_t tree, SwitchIdx sw, std::uint32_t edge) override {
-    const TreeFamily& family = *families_[tree];
-    const auto to = static_cast<std::uint8_t>(edge - on_.graph.first_edge(sw));
-    std::uint8_t& slot = on_.trees.slots(number(tree))[sw.value()];
-    int more = 0;
-    for (std::uint32_t other = 0; other < family.trees; ++other) {
-      const std::uint8_t its = on_.trees.slots(family.first_tree + other)[sw.value()];
-      if (other != on_.offset) more += (its == to) - (its == slot);
-    }
-    if (more > 0) return false;
-    slot = to;
-    on_.changed[number(tree)].push_back(sw.value());
-    return true;
   }
 
  private:
-  [[nodiscard]] std::uint32_t number(std::uint32_t tree) const {
-    return families_[tree]->first_tree + on_.offset;
+  TreeGrower& grower_;
+  DetourSearch* detours_;
+  const IndexVector<SwitchIdx, char>& led_around_;
+  SwitchIdx root_ = kNone<SwitchIdx>;
+};
+
+/// Calls visit(family, offset) for every tree, offset by offset.
+template <class Visit>
+void each_tree(const TreePlan& plan, Visit&& visit) {
+  for (const TreeFamily& family : plan.families) {
+    for (std::uint32_t offset = 0; offset < family.trees; ++offset) visit(family, offset);
   }
+}
 
-  const TreesToRebalance& on_;
-  std::vector<const TreeFamily*> families_;
-};
-
-struct Gained {
-  SwitchIdx sw;
-  std::uint8_t slot;
-};
-
-class TreeRepair {
+class PreviousTrees {
  public:
-  TreeRepair(const Fabric& fabric,
-             const SwitchGraph& graph,
-             const RoutingRequest& request,
-             DetourSearch* detours,
-             RepairedTrees& repaired)
+  PreviousTrees(const Fabric& fabric,
+                const SwitchGraph& graph,
+                const RoutingRequest& request,
+                RepairedTrees& repaired)
       : graph_(graph),
-        detours_(detours),
         before_(*request.in_force),
         repaired_(repaired),
         grower_(fabric, graph, repaired.balanced.plan, repaired.balanced.trees),
-        slot_by_port_(graph.switches()),
-        asked_(graph.switches(), 0),
-        led_around_(graph.switches(), 0),
-        changed_(repaired.balanced.trees.count()),
-        relinked_(find_port_changes(*request.in_force->fabric, fabric, graph).any()) {
+        search_(graph, grower_, repaired.balanced.trees),
+        slot_by_port_(graph.switches()) {
     const Fabric& old = *before_.fabric;
     const Targets old_targets = find_targets(old, *before_.lids);
     const bool none = std::ranges::all_of(old_targets.hosts, [](auto hosts) { return hosts == 0; });
@@ -99,102 +65,42 @@ class TreeRepair {
       repaired.row_before.push_back(known ? old.switch_of[*node] : kNone<SwitchIdx>);
       had_hosts_.push_back(known && (none || old_targets.hosts[old.switch_of[*node]] != 0));
       std::uint8_t slot = 0;
-      for (const SwitchEdge& edge : graph.edges(sw)) {
-        slot_by_port_[sw][edge.port.value()] = slot;
-        const Guid to = fabric.node_guid[fabric.switch_node[edge.to]];
-        if (known && !had_edge(old, *node, edge.port, to)) gained_.push_back({sw, slot});
-        ++slot;
-      }
+      for (const SwitchEdge& edge : graph.edges(sw)) slot_by_port_[sw][edge.port.value()] = slot++;
     }
   }
 
   void run() {
-    std::uint32_t offsets = 0;
-    for (const TreeFamily& family : repaired_.balanced.plan.families)
-      offsets = std::max(offsets, family.trees);
-    for (std::uint32_t offset = 0; offset < offsets; ++offset) {
-      grower_.clear_loads();
-      std::vector<const TreeFamily*> broken;
-      each_family(offset, [&](const TreeFamily& family) {
-        take_over(family, offset);
-        if (grower_.is_whole(family, offset)) {
-          grower_.load(family, offset);
-        } else {
-          broken.push_back(&family);
-        }
-      });
-      SwitchIdx at = kNone<SwitchIdx>;
-      for (const TreeFamily* const family : broken) {
-        if (family->root != at) aim(*family);
-        at = family->root;
-        changed_[family->first_tree + offset] =
-            grower_.repair(*family, offset, NextHopChoice::Load);
-        grower_.load(*family, offset);
+    repaired_.led_around = IndexVector<SwitchIdx, char>(graph_.switches(), 0);
+    std::optional<DetourSearch> detours;
+    if (repaired_.oriented) detours.emplace(*repaired_.oriented);
+    IndexVector<SwitchIdx, char> asked(graph_.switches(), 0);
+    InTrees& trees = repaired_.balanced.trees;
+    Aim aim{grower_, detours ? &*detours : nullptr, repaired_.led_around};
+    each_tree(repaired_.balanced.plan, [&](const TreeFamily& family, std::uint32_t offset) {
+      if (detours && repaired_.targets.hosts[family.root] == 0 && !asked[family.root]) {
+        repaired_.led_around[family.root] = is_led_around(*detours, family);
+        asked[family.root] = 1;
       }
-      if (!gained_.empty()) {
-        each_family(offset, [&](const TreeFamily& family) {
-          for (const Gained& gained : gained_) {
-            if (grower_.shift(family, offset, gained.sw, gained.slot))
-              changed_[family.first_tree + offset].push_back(gained.sw.value());
-          }
-        });
-      }
-      // Hosts that come and go move nobody else.
-      if (!relinked_) {
-        repaired_.imbalance = before_.routing->load.imbalance;
-        continue;
-      }
-      const Imbalance reached = rebalance_trees({.graph = graph_,
-                                                 .plan = repaired_.balanced.plan,
-                                                 .trees = repaired_.balanced.trees,
-                                                 .offset = offset,
-                                                 .changed = changed_},
-                                                grower_,
-                                                before_.routing->load.imbalance);
-      if (offset == 0) repaired_.imbalance = reached;
-    }
-    for (std::uint32_t tree = 0; tree < changed_.size(); ++tree) {
-      for (const std::uint32_t sw : changed_[tree]) repaired_.changes.push_back({tree, sw});
-    }
+      aim.at(family.root);
+      take_over(family, offset);
+    });
+    for (std::uint32_t tree = 0; tree < trees.count(); ++tree)
+      repaired_.before.insert(
+          repaired_.before.end(), trees.slots(tree).begin(), trees.slots(tree).end());
+    each_tree(repaired_.balanced.plan, [&](const TreeFamily& family, std::uint32_t offset) {
+      aim.at(family.root);
+      search_.put_order(family.first_tree + offset);
+    });
   }
 
  private:
-  static bool had_edge(const Fabric& old, NodeIdx node, PortNum port, Guid to) {
-    if (port.value() > old.num_ports(node)) return false;
-    const PortIdx peer = old.peer[old.port_of(node, port)];
-    return peer != kNone<PortIdx> && old.node_guid[old.node_of[peer]] == to;
-  }
-
-  template <class Visit>
-  void each_family(std::uint32_t offset, Visit&& visit) {
-    SwitchIdx at = kNone<SwitchIdx>;
-    for (const TreeFamily& family : repaired_.balanced.plan.families) {
-      if (offset >= family.trees) continue;
-      if (family.root != at) aim(family);
-      at = family.root;
-      visit(family);
-    }
-  }
-
-  void aim(const TreeFamily& family) {
-    if (detours_ != nullptr && repaired_.targets.hosts[family.root] == 0) {
-      if (!asked_[family.root]) led_around_[family.root] = is_led_around(family);
-      asked_[family.root] = 1;
-    }
-    if (led_around_[family.root]) {
-      detours_->aim(grower_, family.root);
-    } else {
-      grower_.aim_at(family.root);
-    }
-  }
-
   // Whether the tree in force of a switch without hosts is a detour; if it is neither that nor
   // whole, whether it should be.
-  bool is_led_around(const TreeFamily& family) {
+  bool is_led_around(DetourSearch& detours, const TreeFamily& family) {
     grower_.aim_at(family.root);
     take_over(family, 0);
     if (grower_.is_whole(family, 0)) return false;
-    detours_->aim(grower_, family.root);
+    detours.aim(grower_, family.root);
     return grower_.is_whole(family, 0) || !had_hosts_[family.root];
   }
 
@@ -212,59 +118,232 @@ class TreeRepair {
   }
 
   const SwitchGraph& graph_;
-  DetourSearch* detours_;
   const PreviousRoutes& before_;
   RepairedTrees& repaired_;
   TreeGrower grower_;
+  TreeSearch search_;
   IndexVector<SwitchIdx, std::array<std::uint8_t, 256>> slot_by_port_;
   IndexVector<SwitchIdx, char> had_hosts_;
-  IndexVector<SwitchIdx, char> asked_;
-  IndexVector<SwitchIdx, char> led_around_;
+};
+
+struct Gained {
+  SwitchIdx sw;
+  std::uint8_t slot;
+};
+
+/// Links that the fabric of before did not have, at switches that it had.
+std::vector<Gained> find_gained(const Fabric& old,
+                                const Fabric& fabric,
+                                const SwitchGraph& graph,
+                                const IndexVector<SwitchIdx, SwitchIdx>& row_before) {
+  const auto had_edge = [&](NodeIdx node, PortNum port, Guid to) {
+    if (port.value() > old.num_ports(node)) return false;
+    const PortIdx peer = old.peer[old.port_of(node, port)];
+    return peer != kNone<PortIdx> && old.node_guid[old.node_of[peer]] == to;
+  };
+  std::vector<Gained> gained;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (row_before[sw] == kNone<SwitchIdx>) continue;
+    std::uint8_t slot = 0;
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      const Guid to = fabric.node_guid[fabric.switch_node[edge.to]];
+      if (!had_edge(old.switch_node[row_before[sw]], edge.port, to)) gained.push_back({sw, slot});
+      ++slot;
+    }
+  }
+  return gained;
+}
+
+// Which layers paths of a switch that is new have is not known yet, nor what it would close to send
+// others over it.
+bool has_unknown_layers(const RepairedTrees& repaired, const RoutingTables& before) {
+  return before.vls > 1 && std::ranges::count(repaired.row_before.raw(), kNone<SwitchIdx>) != 0;
+}
+
+// Hosts that come and go move nobody else.
+class TreeRepair {
+ public:
+  TreeRepair(const Fabric& fabric,
+             const SwitchGraph& graph,
+             const RoutingRequest& request,
+             RepairedTrees& repaired,
+             Layering& layering)
+      : graph_(graph),
+        before_(*request.in_force),
+        repaired_(repaired),
+        plan_(repaired.balanced.plan),
+        trees_(repaired.balanced.trees),
+        layering_(layering),
+        grower_(fabric, graph, plan_, trees_),
+        search_(graph, grower_, trees_),
+        detours_(repaired.oriented ? std::make_unique<DetourSearch>(*repaired.oriented) : nullptr),
+        aim_(grower_, detours_.get(), repaired.led_around),
+        gained_(find_gained(*before_.fabric, fabric, graph, repaired.row_before)),
+        changed_(trees_.count()),
+        settled_(trees_.count(), 0),
+        moves_(request.rebalance || (find_port_changes(*before_.fabric, fabric, graph).any() &&
+                                     !has_unknown_layers(repaired, *before_.routing))),
+        shortens_(moves_ && (request.rebalance || !gained_.empty())) {}
+
+  void run() {
+    std::uint32_t offsets = 0;
+    for (const TreeFamily& family : plan_.families) offsets = std::max(offsets, family.trees);
+    for (std::uint32_t offset = 0; offset < offsets; ++offset) run(offset);
+    for (const auto& [tree, sw] : elsewhere_) layering_.reopen(tree, SwitchIdx{sw});
+  }
+
+ private:
+  void run(std::uint32_t offset) {
+    grower_.clear_loads();
+    std::vector<const TreeFamily*> rest;
+    each_family(offset, [&](const TreeFamily& family) {
+      if (is_whole(family.first_tree + offset) &&
+          (!shortens_ || !trees_.has_own_order(family.first_tree + offset))) {
+        grower_.load(family, offset);
+      } else {
+        rest.push_back(&family);
+      }
+    });
+    for (const TreeFamily* const family : rest) {
+      aim_.at(family->root);
+      if (repaired_.led_around[family->root]) {
+        lead_around(*family, offset);
+      } else {
+        complete(*family, offset);
+      }
+      grower_.load(*family, offset);
+    }
+    if (moves_ && !gained_.empty())
+      each_family(offset, [&](const auto& family) { shift(family, offset); });
+    if (!moves_) {
+      repaired_.imbalance = before_.routing->load.imbalance;
+      return;
+    }
+    const Imbalance reached =
+        rebalance_trees({.graph = graph_,
+                         .plan = plan_,
+                         .trees = trees_,
+                         .offset = offset,
+                         .changed = changed_,
+                         .fits = [this](auto... what) { return fits(what...); }},
+                        grower_,
+                        before_.routing->load.imbalance);
+    if (offset == 0) repaired_.imbalance = reached;
+  }
+
+  template <class Visit>
+  void each_family(std::uint32_t offset, Visit&& visit) {
+    for (const TreeFamily& family : plan_.families) {
+      if (offset >= family.trees) continue;
+      aim_.at(family.root);
+      visit(family);
+    }
+  }
+
+  [[nodiscard]] bool is_whole(std::uint32_t tree) const {
+    return std::ranges::all_of(trees_.near_to_far(trees_.root(tree)), [&](std::uint32_t sw) {
+      return sw == trees_.root(tree).value() || trees_.slots(tree)[sw] != kNoSlot;
+    });
+  }
+
+  void complete(const TreeFamily& family, std::uint32_t offset) {
+    const std::uint32_t tree = family.first_tree + offset;
+    TreeSearch::Outcome completed = search_.complete(family, offset, layering_);
+    changed_[tree] = std::move(completed.changed);
+    settled_[tree] = !completed.fits;
+    for (const std::uint32_t sw : completed.elsewhere) elsewhere_.emplace_back(tree, sw);
+    if (!shortens_ || !trees_.has_own_order(tree) || settled_[tree]) return;
+    for (const std::uint32_t sw : search_.shorten(tree, before(tree), layering_))
+      changed_[tree].push_back(sw);
+  }
+
+  // Detours have their own candidates; whose path changes may change its layer.
+  void lead_around(const TreeFamily& family, std::uint32_t offset) {
+    const std::uint32_t tree = family.first_tree + offset;
+    std::ranges::copy(before(tree), trees_.slots(tree).begin());
+    trees_.set_order(tree, {});
+    changed_[tree] = grower_.repair(family, offset, NextHopChoice::Load);
+    std::vector<char> differs(graph_.switches(), 0);
+    for (const std::uint32_t sw : changed_[tree]) differs[sw] = 1;
+    for (const std::uint32_t sw : std::span(trees_.order(tree)).subspan(1)) {
+      const std::uint32_t edge = graph_.first_edge(SwitchIdx{sw}) + trees_.slots(tree)[sw];
+      differs[sw] = differs[sw] || differs[graph_.edge(edge).to.value()];
+      if (differs[sw]) elsewhere_.emplace_back(tree, sw);
+    }
+  }
+
+  void shift(const TreeFamily& family, std::uint32_t offset) {
+    const std::uint32_t tree = family.first_tree + offset;
+    if (trees_.has_own_order(tree)) return;
+    for (const Gained& gained : gained_) {
+      if (grower_.shift(family, offset, gained.sw, gained.slot, [&] {
+            return fits(tree, gained.sw.value(), gained.slot);
+          }))
+        changed_[tree].push_back(gained.sw.value());
+    }
+  }
+
+  // Everybody who comes by the switch keeps his layer.
+  [[nodiscard]] bool fits(std::uint32_t tree, std::uint32_t sw, std::uint8_t slot) {
+    return !settled_[tree] && search_.may_take(tree, sw, slot, before(tree), layering_);
+  }
+
+  [[nodiscard]] std::span<const std::uint8_t> before(std::uint32_t tree) const {
+    return {repaired_.before.data() + tree * trees_.switches(), trees_.switches()};
+  }
+
+  const SwitchGraph& graph_;
+  const PreviousRoutes& before_;
+  RepairedTrees& repaired_;
+  const TreePlan& plan_;
+  InTrees& trees_;
+  Layering& layering_;
+  TreeGrower grower_;
+  TreeSearch search_;
+  std::unique_ptr<DetourSearch> detours_;
+  Aim aim_;
   std::vector<Gained> gained_;
   std::vector<std::vector<std::uint32_t>> changed_;  // by tree
-  const bool relinked_;
+  std::vector<char> settled_;  // by tree: whose layers do not take all that may happen
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> elsewhere_;  // tree, switch
+  const bool moves_;                                                // what could stay
+  const bool shortens_;  // paths that are longer than they need be
 };
 
 }  // namespace
 
-Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalance& before) {
-  FamilyTrees trees{on};
-  Traffic traffic{.sources = IndexVector<SwitchIdx, std::uint32_t>(on.graph.switches(), 0),
-                  .demand = IndexVector<SwitchIdx, std::uint64_t>(on.graph.switches(), 0)};
-  for (const SwitchIdx sw : traffic.sources.indices())
-    traffic.sources[sw] = on.plan.weight_of_source[sw.value()];
-  for (std::uint32_t tree = 0; tree < trees.count(); ++tree)
-    traffic.demand[trees.root(tree)] += trees.demand(tree);
-  std::vector<std::uint64_t>& load = grower.loads();
-  const LoadTarget aim =
-      find_load_target(find_least_peak(on.graph, traffic, grower.slowness(), load), before, load);
-  LoadRebalancer rebalancer{on.graph, traffic.sources, grower.slowness(), load, trees};
-  rebalancer.run(aim);
-  return carry_imbalance(before, load);
-}
-
-RepairedTrees repair_trees(const Fabric& fabric,
-                           const LidMap& lids,
-                           const SwitchGraph& graph,
-                           const RoutingRequest& request,
-                           TreePer per) {
+RepairedTrees take_trees_over(const Fabric& fabric,
+                              const LidMap& lids,
+                              const SwitchGraph& graph,
+                              const RoutingRequest& request,
+                              TreePer per) {
   Targets targets = find_targets(fabric, lids);
   add_orphaned_lids(fabric, lids, *request.in_force, targets);
   const Lid top = std::max(lids.top, request.in_force->routing->lft.top());
   TreePlan plan = plan_trees(lids, targets, top, per, false);
   const auto per_switch = plan.count_trees();
-  RepairedTrees repaired{
-      std::move(targets), {std::move(plan), InTrees{graph, per_switch}, 0, {}}, {}, {}, {}, {}};
+  RepairedTrees taken{std::move(targets),
+                      {std::move(plan), InTrees{graph, per_switch}, 0, {}},
+                      nullptr,
+                      {},
+                      {},
+                      {},
+                      {}};
   const Orientation& along = request.in_force->routing->orientation;
-  if (along.by_guid.empty()) {
-    TreeRepair{fabric, graph, request, nullptr, repaired}.run();
-    return repaired;
-  }
-  OrientedFabric oriented{fabric, lids, request.options.roots, &along};
-  DetourSearch detours{oriented};
-  TreeRepair{fabric, graph, request, &detours, repaired}.run();
-  repaired.orientation = std::move(oriented.oriented.orientation);
-  return repaired;
+  if (!along.by_guid.empty())
+    taken.oriented = std::make_unique<OrientedFabric>(fabric, lids, request.options.roots, &along);
+  PreviousTrees{fabric, graph, request, taken}.run();
+  return taken;
+}
+
+bool repair_trees(const Fabric& fabric,
+                  const SwitchGraph& graph,
+                  const RoutingRequest& request,
+                  RepairedTrees& repaired,
+                  Layering& layering) {
+  if (!layering.open(repaired.before)) return false;
+  TreeRepair{fabric, graph, request, repaired, layering}.run();
+  return true;
 }
 
 }  // namespace smd

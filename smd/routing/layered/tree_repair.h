@@ -1,58 +1,45 @@
-// Repairs and rebalances the in-trees in force after a change.
+// The in-trees in force, on a fabric that has changed since: repaired and rebalanced.
 #pragma once
 
-#include <functional>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "smd/routing/layered/balanced_trees.h"
+#include "smd/routing/layered/layering.h"
 #include "smd/routing/layered/tree_grower.h"
 
 namespace smd {
 
-// Evens what a change leaves uneven in layered trees.
-
-struct TreesToRebalance {
-  const SwitchGraph& graph;
-  const TreePlan& plan;
-  InTrees& trees;
-  std::uint32_t offset;  // of LIDs: only their trees
-  std::vector<std::vector<std::uint32_t>>&
-      changed;  // by tree: switches with another next hop, grows
-};
-
-/// Takes paths off the fullest channels: next hops that have changed anyhow as long as that helps,
-/// others only until no channel carries more than one did from scratch. Returns what to hand on.
-/// Requires: the loads of `grower` are those of all trees of the offset.
-[[nodiscard]] Imbalance rebalance_trees(TreesToRebalance on,
-                                        TreeGrower& grower,
-                                        const Imbalance& before);
-
-// The trees in force, on a fabric that has changed since.
-
 struct RepairedTrees {
-  /// A next hop that is not the one in force.
-  struct Change {
-    std::uint32_t tree;
-    std::uint32_t sw;
-  };
-
   Targets targets;  // those that are gone included, while the switch that served them is there
   BalancedTrees balanced;
-  Orientation orientation;                       // of the detours; empty where there are none
-  std::vector<Change> changes;                   // by tree
+  std::unique_ptr<OrientedFabric> oriented;      // for detours; null where there are none
   Imbalance imbalance;                           // to hand on
   IndexVector<SwitchIdx, SwitchIdx> row_before;  // of a switch, in the tables in force
+  IndexVector<SwitchIdx, char> led_around;       // roots that detours lead to
+  std::vector<std::uint8_t> before;              // slots in force, as InTrees has them
 };
 
-/// Keeps every next hop that is still a shortest one. The others go where least is carried, and
-/// links that came up get paths that others let go of, as long as that evens the loads. Then the
-/// fullest channels are rebalanced, see rebalance_trees(). Detours to switches without hosts are
-/// kept along the orientation in force, as far as it holds. A LID that nobody has any more keeps
-/// its tree, so that who comes back finds it.
-[[nodiscard]] RepairedTrees repair_trees(const Fabric& fabric,
-                                         const LidMap& lids,
-                                         const SwitchGraph& graph,
-                                         const RoutingRequest& request,
-                                         TreePer per);
+/// Takes over every next hop that still leads to the destination; the others are none. A LID that
+/// nobody has any more keeps its tree, so that who comes back finds it.
+[[nodiscard]] RepairedTrees take_trees_over(const Fabric& fabric,
+                                            const LidMap& lids,
+                                            const SwitchGraph& graph,
+                                            const RoutingRequest& request,
+                                            TreePer per);
+
+/// Completes them. Next hops are found as TreeSearch does it, within the layers that paths have;
+/// links that came up shorten paths and get some that others let go of, as long as that evens the
+/// loads and every path keeps its layer. Then the fullest channels are rebalanced, see
+/// rebalance_trees(). Detours to switches without hosts are kept along the orientation in force, as
+/// far as it holds.
+/// `layering`: of these trees, with the layers that paths have had; those that do not fit theirs
+/// any more are reopened. False: the layers in force have a cycle.
+[[nodiscard]] bool repair_trees(const Fabric& fabric,
+                                const SwitchGraph& graph,
+                                const RoutingRequest& request,
+                                RepairedTrees& repaired,
+                                Layering& layering);
 
 }  // namespace smd

@@ -11,6 +11,7 @@ InTrees::InTrees(const SwitchGraph& graph, const IndexVector<SwitchIdx, std::uin
   }
   first_tree_.push_back(static_cast<std::uint32_t>(roots_.size()));
   slots_.assign(roots_.size() * graph.switches(), kNoSlot);
+  own_order_.resize(roots_.size());
 }
 
 void write_entries(const SwitchGraph& graph,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "smd/fabric/fabric.h"
@@ -73,8 +74,8 @@ class InTrees {
     return {slots_.data() + tree * switches(), switches()};
   }
 
-  /// The root, then the switches that reach it; a switch stands behind whoever it hands over to.
-  /// Written by whoever makes the trees; the same for all trees of one root.
+  /// The root, then the switches that reach it by shortest paths or along other directions; written
+  /// by whoever makes the trees, for all trees of one root.
   [[nodiscard]] std::vector<std::uint32_t>& near_to_far(SwitchIdx root) {
     return near_to_far_[root];
   }
@@ -83,11 +84,25 @@ class InTrees {
     return near_to_far_[root];
   }
 
+  /// The same of one tree, whose paths may be longer: a switch stands behind whoever it hands over
+  /// to.
+  [[nodiscard]] const std::vector<std::uint32_t>& order(std::uint32_t tree) const {
+    return has_own_order(tree) ? own_order_[tree] : near_to_far_[roots_[tree]];
+  }
+
+  [[nodiscard]] bool has_own_order(std::uint32_t tree) const { return !own_order_[tree].empty(); }
+
+  /// Empty: the tree has that of its root.
+  void set_order(std::uint32_t tree, std::vector<std::uint32_t> order) {
+    own_order_[tree] = std::move(order);
+  }
+
  private:
   std::vector<std::uint32_t> first_tree_;  // switches + 1 entries
   std::vector<SwitchIdx> roots_;
   std::vector<std::uint8_t> slots_;
   IndexVector<SwitchIdx, std::vector<std::uint32_t>> near_to_far_;
+  std::vector<std::vector<std::uint32_t>> own_order_;  // by tree, mostly empty
 };
 
 /// Which tree each LID has, up to the highest; kNoTree for LIDs that no switch serves.

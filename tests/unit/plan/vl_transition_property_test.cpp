@@ -13,6 +13,8 @@
 #include "smd/routing/sl_to_vl.h"
 #include "tests/unit/plan/change_on_vls.h"
 #include "tests/unit/plan/vl_oracle.h"
+#include "tests/unit/routing/support/generated.h"
+#include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
 namespace {
@@ -202,6 +204,151 @@ TEST_P(OnLanes, WhateverTheBudgetPlansAreSafeAndTheSameAgain) {
   });
   EXPECT_GT(spent, 0u);
   EXPECT_GT(certified, 0u);
+}
+
+// Single cables of networks that need several VLs: each is lost, and comes back.
+
+struct CableSurvey {
+  unsigned losses = 0, free_losses = 0, free_returns = 0;
+  std::size_t entries = 0, told_anew = 0;  // of losses: entries that change, SLs that do
+  unsigned robbed = 0;                     // see count_robbed()
+};
+
+Change change_of(const Generated& was,
+                 const RoutingTables& before,
+                 const Generated& is,
+                 const RoutingTables& now) {
+  return {.before = was.shared,
+          .after = is.shared,
+          .lids_before = was.lids,
+          .lids_after = is.lids,
+          .old_routes = before,
+          .new_routes = now,
+          .held = before.lft};
+}
+
+/// From a switch to a host, by tables; calls visit(switch, in, out) at every switch but the last.
+/// False: no way there.
+template <class Visit>
+bool walk(const Change& change, const ForwardingTables& lft, SwitchIdx from, Lid lid, Visit visit) {
+  const Fabric& fabric = *change.after;
+  const PortIdx last = fabric.peer[change.lids_after.owner_of(lid)];
+  PortNum in{0};
+  for (std::size_t hops = 0; hops <= fabric.switch_count(); ++hops) {
+    const PortNum out = lft.route(from, lid);
+    const PortIdx port = fabric.port_of(fabric.switch_node[from], out);
+    if (port == last) return true;
+    if (fabric.peer[port] == kNone<PortIdx>) return false;
+    visit(from, in, out);
+    in = fabric.number_of(fabric.peer[port]);
+    from = fabric.switch_at(fabric.peer[port]);
+  }
+  return false;
+}
+
+/// Pairs of a switch and a host whose path the change did not cut and whose packets, with the SL
+/// that hosts were told before, are discarded once all is written.
+unsigned count_robbed(const Change& change, const TransitionPlan& plan) {
+  const Fabric& fabric = *change.after;
+  const SlToVlMaps rows = with_blocked_sls(rows_of(fabric, change.new_routes), plan.blocked_sls);
+  unsigned robbed = 0;
+  for (unsigned value = 1; value <= change.lids_after.top.value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    const PortIdx owner = change.lids_after.owner_of(lid);
+    if (owner == kNone<PortIdx> || fabric.is_switch(fabric.node_of[owner])) continue;
+    for (const SwitchIdx from : fabric.switch_node.indices()) {
+      if (!walk(change, change.old_routes.lft, from, lid, [](auto...) {})) continue;
+      const unsigned sl = change.old_routes.path_sls.sl(from, lid);
+      bool passes = true;
+      passes = walk(change,
+                    change.new_routes.lft,
+                    from,
+                    lid,
+                    [&](SwitchIdx sw, PortNum in, PortNum out) {
+                      passes = passes && rows.row(sw, in, out)[sl] != kManagementVl;
+                    }) &&
+               passes;
+      robbed += !passes;
+    }
+  }
+  return robbed;
+}
+
+/// The plan, when the judge has nothing against it.
+TransitionPlan plan_and_judge(const Change& change) {
+  const SlToVlTask vls = lane_task_of(change);
+  TransitionTask task = change.task();
+  task.sl_to_vl = &vls;
+  TransitionPlan plan = plan_transition(task, {});
+  EXPECT_EQ(check_transition(task, plan).fault, "") << print_transition_kind(plan.kind);
+  return plan;
+}
+
+CableSurvey survey_cables(const std::string& call, const char* engine, unsigned each) {
+  CableSurvey survey;
+  const Generated whole = generated(call);
+  const RoutingTables first =
+      find_engine(engine)->compute(whole.fabric, whole.lids, {.max_vls = 8}).value();
+  EXPECT_GT(first.vls, 1u);
+  const auto cables = Reshaped{call}.cables();
+  for (std::size_t at = 0; at < cables.size(); at += each) {
+    SCOPED_TRACE(cables[at].first + " to " + cables[at].second);
+    const auto left = std::make_shared<const Fabric>(
+        Reshaped{call}.without_cable(cables[at].first, cables[at].second).build());
+    const Generated cut{left, *left, whole.lids};
+    const auto route = [&](const Generated& on, const Generated& was, const RoutingTables& before) {
+      const PreviousRoutes in_force{&was.fabric, &was.lids, &before};
+      return find_engine(engine)
+          ->compute(on.fabric, on.lids, {.in_force = &in_force, .max_vls = 8})
+          .value();
+    };
+    const RoutingTables kept = route(cut, whole, first);
+    const RoutingTables back = route(whole, cut, kept);
+    const auto is_free = [](const TransitionPlan& plan) {
+      return plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::Nothing;
+    };
+    ++survey.losses;
+    const Change loss = change_of(whole, first, cut, kept);
+    const TransitionPlan plan = plan_and_judge(loss);
+    survey.free_losses += is_free(plan);
+    survey.robbed += count_robbed(loss, plan);
+    survey.free_returns += is_free(plan_and_judge(change_of(cut, kept, whole, back)));
+    for (const SwitchIdx sw : whole.fabric.switch_node.indices()) {
+      for (unsigned lid = 1; lid <= whole.lids.top.value(); ++lid) {
+        const Lid to{static_cast<std::uint16_t>(lid)};
+        survey.entries += first.lft.route(sw, to) != kept.lft.route(sw, to);
+        survey.told_anew += first.path_sls.sl(sw, to) != kept.path_sls.sl(sw, to);
+        EXPECT_EQ(kept.path_sls.sl(sw, to), back.path_sls.sl(sw, to));
+      }
+    }
+  }
+  std::printf(
+      "%s, %s: %u cables, %u lost and %u back without blocking; %zu entries, %zu SLs; "
+      "%u paths robbed\n",
+      call.c_str(),
+      engine,
+      survey.losses,
+      survey.free_losses,
+      survey.free_returns,
+      survey.entries,
+      survey.told_anew,
+      survey.robbed);
+  return survey;
+}
+
+TEST(CablesOnLanes, WhatComesBackBlocksNothingAndNobodyIsToldAnew) {
+  for (const char* engine : {"dfsssp", "lash"}) {
+    for (const auto& [call, each] :
+         {std::pair{"torus:dims=5.5,hosts=1", 5u},
+          std::pair{"dragonfly:a=4,c=2,h=2", 15u},
+          std::pair{"irregular:switches=24,links=4,hosts=2,seed=2", 5u}}) {
+      const CableSurvey survey = survey_cables(call, engine, each);
+      EXPECT_GT(survey.losses, 5u);
+      EXPECT_EQ(survey.free_returns, survey.losses) << call << " " << engine;
+      EXPECT_LE(4 * survey.told_anew, survey.entries) << call << " " << engine;
+      EXPECT_LE(survey.robbed, survey.losses) << call << " " << engine;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines,
