@@ -211,6 +211,36 @@ TEST(KeepLayers, PathsThatChangeStayOnTheirLanes) {
   }
 }
 
+TEST(KeepLayers, APathGoesALongerWayRatherThanToAnotherLane) {
+  const Generated g = generated("torus:dims=5.5,hosts=1");
+  unsigned longer = 0;
+  for (const char* engine : {"dfsssp", "lash"}) {
+    const View whole{g.fabric, g.lids};
+    const RoutingTables tables = compute(engine, whole);
+    for (unsigned sw = 0; sw < 25; ++sw) {
+      View cut = whole;
+      const PortIdx lost = cut.fabric.port_of(cut.fabric.switch_node[SwitchIdx{sw}], PortNum{1});
+      cut.fabric.peer[cut.fabric.peer[lost]] = kNone<PortIdx>;
+      cut.fabric.peer[lost] = kNone<PortIdx>;
+      const RoutingTables after = compute(engine, cut, &whole, &tables);
+      const RouteReport report = check_routes(cut.fabric, cut.lids, after);
+      ASSERT_TRUE(report.ok());
+      const bool told = std::ranges::any_of(after.notes, [](const std::string& note) {
+        return note.find("longer than the shortest") != std::string::npos;
+      });
+      EXPECT_EQ(told, report.minimal != report.pairs) << engine << " " << sw;
+      longer += told;
+      // With its cable back more paths are as short as can be than if nothing moved.
+      const RoutingTables back = compute(engine, whole, &cut, &after);
+      const RouteReport again = check_routes(whole.fabric, whole.lids, back);
+      ASSERT_TRUE(again.ok());
+      EXPECT_GT(again.minimal, check_routes(whole.fabric, whole.lids, after).minimal)
+          << engine << " " << sw;
+    }
+  }
+  EXPECT_GT(longer, 0u);
+}
+
 // Whatever somebody says is in force: lanes with a cycle are not built on.
 TEST(KeepLayers, LanesInForceThatHaveACycleAreNoStart) {
   const Generated g = generated("torus:dims=5,hosts=1");

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "smd/routing/graph/acyclic_graph.h"
@@ -260,6 +261,36 @@ TEST(Layering, WhatIsReopenedGoesBackToItsLane) {
       EXPECT_TRUE(!is_path || layering.layer(tree, sw) == 1);
     }
   }
+}
+
+// Around a ring of five on one layer all turns but one fit.
+TEST(Layering, DependenciesAreTakenInWholeOrNotAtAll) {
+  const Net net{kRing5};
+  const BalancedTrees trees = net.trees();
+  Layering layering{net.graph, trees.trees, Bundle::Path};
+  for (std::uint32_t tree = 0; tree < trees.trees.count(); ++tree) {
+    for (const std::uint32_t sw : trees.trees.near_to_far(trees.trees.root(tree)))
+      EXPECT_TRUE(layering.put(tree, SwitchIdx{sw}, 2));
+  }
+  EXPECT_FALSE(layering.open({})) << "all on one layer close the ring";
+
+  InTrees cut = trees.trees;
+  for (std::uint32_t tree = 0; tree < cut.count(); ++tree)
+    std::ranges::fill(cut.slots(tree), kNoSlot);
+  Layering empty{net.graph, cut, Bundle::Path};
+  for (const std::uint32_t sw : cut.near_to_far(cut.root(0)))
+    EXPECT_TRUE(empty.put(0, SwitchIdx{sw}, 2));
+  ASSERT_TRUE(empty.open({}));
+  const auto on_layer_2 = [&](auto... turns) {
+    return std::vector<Layering::LayeredUse>{{net.turn(turns[0], turns[1], turns[2]), 1u << 2}...};
+  };
+  using Turn3 = std::array<const char*, 3>;
+  EXPECT_TRUE(empty.take_in(on_layer_2(Turn3{"S1", "S2", "S3"}, Turn3{"S2", "S3", "S4"})));
+  EXPECT_FALSE(empty.take_in(
+      on_layer_2(Turn3{"S3", "S4", "S5"}, Turn3{"S4", "S5", "S1"}, Turn3{"S5", "S1", "S2"})));
+  EXPECT_TRUE(empty.take_in(on_layer_2(Turn3{"S4", "S5", "S1"}, Turn3{"S5", "S1", "S2"})))
+      << "nothing of what did not fit is left behind";
+  EXPECT_FALSE(empty.take_in(on_layer_2(Turn3{"S3", "S4", "S5"})));
 }
 
 TEST(Layering, ATreeNeedsOne) {
