@@ -97,7 +97,7 @@ class ItbVl final : public Engine {
     RoutingTables result = begin_tables(kName, {fabric.switch_count(), lids.top}, oriented);
     // Routes do not obey the directions, which are kept for the next computation only.
     result.orientation.rank.clear();
-    write_routes(what, *plan, result.lft);
+    write_routes(what, *plan, in_force, result.lft);
     write_vls(what, *plan, result);
     result.load.imbalance = plan->imbalance;
     for (std::string& note : plan->notes) result.notes.push_back(std::move(note));

@@ -163,8 +163,17 @@ std::vector<std::uint32_t> ParallelLinks::sum_costs() const {
   return sums;
 }
 
-void write_routes(const ItbVlWriting& what, const ItbVlPlan& plan, ForwardingTables& lft) {
+void write_routes(const ItbVlWriting& what,
+                  const ItbVlPlan& plan,
+                  const PreviousRoutes* in_force,
+                  ForwardingTables& lft) {
   const std::size_t switches = what.graph.switches();
+  IndexVector<SwitchIdx, SwitchIdx> rows(switches, kNone<SwitchIdx>);
+  if (in_force != nullptr) rows = find_rows(what.fabric, *in_force->fabric);
+  const auto port_before = [&](SwitchIdx at, Lid lid) {
+    const bool known = rows[at] != kNone<SwitchIdx> && lid <= in_force->routing->lft.top();
+    return known ? in_force->routing->lft.route(rows[at], lid) : kNoRoute;
+  };
   // What each cable carries, numbered as in ParallelLinks, and what passes each switch to the tree
   // at hand.
   std::vector<std::vector<std::uint64_t>> load(what.graph.edge_count());
@@ -191,10 +200,19 @@ void write_routes(const ItbVlWriting& what, const ItbVlPlan& plan, ForwardingTab
         for (const SwitchIdx at : flow.indices()) {
           const std::uint32_t edge = trees.edge(destination, at);
           if (at == destination || edge == kNoEdge) continue;
-          const auto least = std::ranges::min_element(load[edge]);
+          const auto links = what.links.of(edge);
+          auto taken = std::ranges::min_element(load[edge]);
+          // The cable of before, as long as that leaves them even.
+          const auto before =
+              std::ranges::find(links, port_before(at, lid), &ParallelLinks::Link::port);
+          if (before != links.end()) {
+            const auto its = load[edge].begin() + (before - links.begin());
+            const std::uint64_t more = flow[at] * target.demand * before->cost;
+            if (more == 0 || *its <= *taken + more) taken = its;
+          }
           const ParallelLinks::Link& link =
-              what.links.of(edge)[static_cast<std::size_t>(least - load[edge].begin())];
-          *least += flow[at] * target.demand * link.cost;
+              links[static_cast<std::size_t>(taken - load[edge].begin())];
+          *taken += flow[at] * target.demand * link.cost;
           lft.set_route(at, lid, link.port);
         }
       }

@@ -51,8 +51,12 @@ struct ItbVlWriting {
 };
 
 /// LIDs of one switch and offset share a tree; where an edge has several cables each takes the one
-/// that carries least.
-void write_routes(const ItbVlWriting& what, const ItbVlPlan& plan, ForwardingTables& lft);
+/// that carries least, or the one in force if that carries no more than one LID's paths above it.
+/// `in_force`: null for tables from scratch.
+void write_routes(const ItbVlWriting& what,
+                  const ItbVlPlan& plan,
+                  const PreviousRoutes* in_force,
+                  ForwardingTables& lft);
 
 /// SLs of paths, and maps that discard whatever no path needs: a packet that strays could go down a
 /// VL. Nothing where one VL does.
