@@ -638,7 +638,7 @@ TEST(OpensmImport, FilesThatOpensmReadsUnaskedAreSaid) {
               ElementsAre(HasSubstr("the file is there, and OpenSM reads it")));
 }
 
-/// Three sites as they are: SMD_UPDATE_GOLDEN=1 writes what comes of them.
+/// Five sites as they are: SMD_UPDATE_GOLDEN=1 writes what comes of them.
 class OpensmSites : public testing::TestWithParam<const char*> {
  protected:
   static std::string read(const std::filesystem::path& path) {
@@ -668,9 +668,10 @@ TEST_P(OpensmSites, AreImported) {
   expect_file(folder / "import-opensm.txt", report);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfThePast,
-                         OpensmSites,
-                         testing::Values("hpc-updn", "qos-bring-up", "two-rails"));
+INSTANTIATE_TEST_SUITE_P(
+    OfThePast,
+    OpensmSites,
+    testing::Values("hpc-updn", "qos-bring-up", "two-rails", "tenants-qos", "torus-lmc"));
 
 TEST(OpensmImport, NoInputMakesItFail) {
   std::mt19937 random{20261125};  // always the same inputs
