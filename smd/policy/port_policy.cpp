@@ -69,7 +69,7 @@ PortInfo desired_port_info(const Fabric& fabric,
       info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
     }
   } else if (is_managed(fabric, port) && is_data_port(fabric, port)) {
-    info.operational_vls = std::min(at_least_one(info.vl_cap), policy.max_operational_vls);
+    info.operational_vls = std::min(info.operational_vls, policy.max_operational_vls);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
   if (limit && is_managed(fabric, port) && is_data_port(fabric, port)) info.vl_high_limit = *limit;

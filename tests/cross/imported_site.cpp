@@ -77,8 +77,9 @@ ImportedSite::ImportedSite(SiteOnFabric site)
     if (!name.ends_with(".toml") && name != "import-opensm.txt") put(name, read_text(each.path()));
   }
   if (!site_.start.empty()) put("default", site_.start);
+  // A socket of ibsim's holds ten datagrams, and OpenSM waits forever for an answer that is lost.
   std::ofstream(folder() / "osm.conf")
-      << read_text(folder() / "opensm.conf") << "force_log_flush TRUE\n";
+      << read_text(folder() / "opensm.conf") << "force_log_flush TRUE\nmax_wire_smps 4\n";
 }
 
 void ImportedSite::put(const std::string& name, std::string text) const {
@@ -147,17 +148,30 @@ ProcessOptions ImportedSite::smd(const Ibsim& ibsim,
   return {.argv = {smd_path(), "run", "-c", folder() / "smd.toml"}, .env = env};
 }
 
+/// libumad2sim now and then does not let its client end.
+std::string ImportedSite::ask(const Ibsim& ibsim,
+                              const std::string& host,
+                              const std::string& what) const {
+  Finished done;
+  for (int attempt = 0; attempt < 3 && !done.exit_code; ++attempt) {
+    done = tool(ibsim,
+                host,
+                {"env", "SMD_M_KEY=" + site_.m_key, build_path("bin/register_dump"), what},
+                10s);
+  }
+  EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
+  return done.out;
+}
+
+RegisterFields ImportedSite::registers(const Ibsim& ibsim) const {
+  return read_fields(ask(ibsim, ibsim.facts().adapter_ids.back(), "registers"));
+}
+
 RegisterFields ImportedSite::dump(const Ibsim& ibsim) const {
-  const auto ask = [&](const std::string& host, const std::string& what) {
-    const Finished done = tool(
-        ibsim, host, {"env", "SMD_M_KEY=" + site_.m_key, build_path("bin/register_dump"), what});
-    EXPECT_EQ(done.exit_code, 0) << done.out << done.err;
-    return done.out;
-  };
+  RegisterFields out = registers(ibsim);
   const auto& hosts = ibsim.facts().adapter_ids;
-  RegisterFields out = read_fields(ask(hosts.back(), "registers"));
   for (std::size_t i = 1; i < hosts.size(); ++i)
-    out.merge(read_fields(ask(hosts[i], "paths"), hosts[i] + ": "));
+    out.merge(read_fields(ask(ibsim, hosts[i], "paths"), hosts[i] + ": "));
   return out;
 }
 

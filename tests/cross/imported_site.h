@@ -52,10 +52,16 @@ class ImportedSite {
                                    const std::string& host,
                                    const std::string& preload = "") const;
 
-  /// Every register; PathRecords as every adapter but the first gets them.
+  /// Every register.
+  [[nodiscard]] RegisterFields registers(const Ibsim& ibsim) const;
+
+  /// And PathRecords as every adapter but the first gets them.
   [[nodiscard]] RegisterFields dump(const Ibsim& ibsim) const;
 
  private:
+  [[nodiscard]] std::string ask(const Ibsim& ibsim,
+                                const std::string& host,
+                                const std::string& what) const;
   void put(const std::string& name, std::string text) const;
   [[nodiscard]] std::string with_own_files(std::string text) const;
 

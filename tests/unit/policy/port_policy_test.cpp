@@ -73,7 +73,7 @@ TEST_F(PortPolicyTest, NothingWaitsInAdaptersThatPassesThrough) {
   EXPECT_EQ(desired("S1:1").vl_stall_count, 3);
 }
 
-TEST_F(PortPolicyTest, AnEnhancedPort0HasTheVlsThatTheSiteWants) {
+TEST_F(PortPolicyTest, AnEnhancedPort0HasNoMoreVlsThanTheSiteWants) {
   const SwitchIdx sw = fabric.switch_at(test::port(fabric, "S1:0"));
   policy.max_operational_vls = 2;
   info("S1:0").vl_cap = 4;
@@ -83,7 +83,7 @@ TEST_F(PortPolicyTest, AnEnhancedPort0HasTheVlsThatTheSiteWants) {
   fabric.switch_info[sw].enhanced_port0 = true;
   EXPECT_EQ(desired("S1:0").operational_vls, 2);
   policy.max_operational_vls = 5;
-  EXPECT_EQ(desired("S1:0").operational_vls, 4);
+  EXPECT_EQ(desired("S1:0").operational_vls, 4) << "as it has them";
 }
 
 TEST_F(PortPolicyTest, OnlyEndPortsGetAddresses) {
