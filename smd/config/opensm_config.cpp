@@ -25,16 +25,6 @@ constexpr std::string_view kLogFolder = "/var/log/smd";
 
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
-std::vector<std::string> split_engines(std::string_view list) {
-  std::vector<std::string> names;
-  while (!list.empty()) {
-    const std::string_view name = list.substr(0, list.find_first_of(", \t"));
-    list.remove_prefix(std::min(list.size(), name.size() + 1));
-    if (!name.empty()) names.emplace_back(name);
-  }
-  return names;
-}
-
 // Tables of virtual lanes.
 
 constexpr std::string_view kInitialSl2Vl = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7";
@@ -232,8 +222,9 @@ class Importer : private OpensmReading {
       carry("sm_key", "sm.sm_key", print_key(key));
       say("sm_key",
           Changed,
-          "beside OpenSM leave sm.sm_key out for as long as one runs: it sends no key when it "
-          "hands over");
+          "for as long as OpenSM runs beside smd leave sm.sm_key out, and set sm_key to 1 there: "
+          "it "
+          "disregards a manager with another key, and sends none when it hands over");
     }
     if (const std::uint64_t sa_key = number_of("sa_key"); sa_key != 0) {
       carry("sa_key", "sm.sa_key", print_key(sa_key));
@@ -574,6 +565,12 @@ class Importer : private OpensmReading {
       carry_table(name("vlarb_high"), prefix, kInitialArbHigh, convert_opensm_arbitration);
       carry_table(name("vlarb_low"), prefix, kInitialArbLow, convert_opensm_arbitration);
       carry_high_limit(name("high_limit"), prefix);
+      if (on && prefix.starts_with("sw") && text_of(name("sl2vl"))) {
+        say(name("sl2vl"),
+            Changed,
+            "packets to an enhanced port 0 are mapped by its own row in smd, in OpenSM by that of "
+            "external ports");
+      }
     }
     if (on) {
       if (const auto file = open("qos_policy_file", "")) {

@@ -315,6 +315,16 @@ bool OpensmReading::is_initial(std::string_view name) const {
          (row.initial.starts_with("/") && is_default_place(*value, row.initial));
 }
 
+std::vector<std::string> OpensmReading::split_engines(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find_first_of(", \t"));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
 std::vector<Guid> OpensmReading::read_root_file(const std::string& path, std::string_view text) {
   std::vector<Guid> roots;
   for (int number = 1; !text.empty(); ++number) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ struct SiteOnFabric {
   std::vector<std::pair<std::string, std::string>> replaced;  // GUIDs, and what else must differ
   std::string start;                                          // the file that starts OpenSM
   std::string m_key = "0";
+
+  friend void PrintTo(const SiteOnFabric& site, std::ostream* out) { *out << site.name; }
 };
 
 [[nodiscard]] SiteOnFabric hpc_updn_site();

@@ -161,8 +161,8 @@ class Dump {
     for (unsigned p = 1; p <= ports; ++p)
       dump_port(route, p, field(info, IB_SW_PARTITION_ENFORCE_CAP_F));
     for (unsigned in = 0; in <= ports; ++in) {
-      for (unsigned out = 1; out <= ports; ++out) {
-        if (up_.contains({node_, out}))
+      for (unsigned out = 0; out <= ports; ++out) {
+        if (out == 0 || up_.contains({node_, out}))
           dump_lanes(route, in << 8 | out, out, fmt::format("SL2VL[{}]", in));
       }
     }

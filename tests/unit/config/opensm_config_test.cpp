@@ -321,7 +321,8 @@ TEST(OpensmTraps, TheSmKeyOfEveryGeneratedFileIsDropped) {
   EXPECT_THAT(site.said_of("sa_key"), ElementsAre(HasSubstr("carried as sm.sa_key = ")));
   const Site own{"sm_key 0x99\n"};
   EXPECT_EQ(own.config().sm.sm_key, SmKey{0x99});
-  EXPECT_THAT(own.said_of("sm_key"), Contains(HasSubstr("beside OpenSM leave sm.sm_key out")));
+  EXPECT_THAT(own.said_of("sm_key"),
+              Contains(HasSubstr("beside smd leave sm.sm_key out, and set sm_key to 1 there")));
 }
 
 TEST(OpensmTraps, PollingIsThatOfTheOtherManagers) {
