@@ -14,7 +14,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/docs/man/smd-import-opensm.1
               ${PROJECT_SOURCE_DIR}/docs/man/smctl-partition.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT smd)
 install(FILES ${PROJECT_SOURCE_DIR}/systemd/smd.service ${PROJECT_SOURCE_DIR}/systemd/smd@.service
+              ${PROJECT_SOURCE_DIR}/systemd/smd.target
         DESTINATION lib/systemd/system COMPONENT smd)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/systemd/smd-generator
+        DESTINATION lib/systemd/system-generators COMPONENT smd)
 foreach(program smd smctl smsim)
   set(component smd)
   if(program STREQUAL smsim)

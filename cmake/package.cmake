@@ -96,7 +96,7 @@ set(CPACK_RPM_DOC_PACKAGE_ARCHITECTURE noarch)
 set(CPACK_RPM_SMD_USER_FILELIST "%config(noreplace) /etc/smd/smd.toml"
   "%config(noreplace) /etc/default/smd" "%config(noreplace) /etc/logrotate.d/smd")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-  /etc /etc/default /etc/logrotate.d /usr/lib/systemd /usr/lib/systemd/system /usr/share/man
+  /etc /etc/default /etc/logrotate.d /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/system-generators /usr/share/man
   /usr/share/man/man1 /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8
   /usr/share/bash-completion /usr/share/bash-completion/completions)
 set(CPACK_RPM_SMD_POST_INSTALL_SCRIPT_FILE ${scripts}/rpm_post)

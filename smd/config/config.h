@@ -174,12 +174,14 @@ struct SaConfig {
   unsigned reports_per_port = 4;
   unsigned requests = 65536;
   unsigned requests_per_port = 64;
+  unsigned requests_per_port_in_100ms = 0;
   unsigned segmented_requests = 256;
   unsigned segmented_requests_per_port = 4;
   unsigned transfers = 1024;
   unsigned transfers_per_port = 32;
   unsigned transfer_mib = 256;
   unsigned transfer_mib_per_port = 16;
+  bool refuse_foreign_gids = false;
   unsigned max_rate = 63;
   std::vector<std::string> prefix_routes;  // each as parse_prefix_route() takes it
 

@@ -25,16 +25,6 @@ constexpr std::string_view kLogFolder = "/var/log/smd";
 
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
-std::vector<std::string> split_engines(std::string_view list) {
-  std::vector<std::string> names;
-  while (!list.empty()) {
-    const std::string_view name = list.substr(0, list.find_first_of(", \t"));
-    list.remove_prefix(std::min(list.size(), name.size() + 1));
-    if (!name.empty()) names.emplace_back(name);
-  }
-  return names;
-}
-
 // Tables of virtual lanes.
 
 constexpr std::string_view kInitialSl2Vl = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7";
@@ -232,8 +222,9 @@ class Importer : private OpensmReading {
       carry("sm_key", "sm.sm_key", print_key(key));
       say("sm_key",
           Changed,
-          "beside OpenSM leave sm.sm_key out for as long as one runs: it sends no key when it "
-          "hands over");
+          "for as long as OpenSM runs beside smd leave sm.sm_key out, and set sm_key to 1 there: "
+          "it "
+          "disregards a manager with another key, and sends none when it hands over");
     }
     if (const std::uint64_t sa_key = number_of("sa_key"); sa_key != 0) {
       carry("sa_key", "sm.sa_key", print_key(sa_key));
@@ -329,6 +320,7 @@ class Importer : private OpensmReading {
                      "not start: correct it first"}});
       } else {
         carry("partition_config_file", "partitions.file", quote_toml(file->path));
+        report_choice_of_key(reading->rules);
         if (!is_true("qos")) report_levels(reading->rules, file->path);
       }
     }
@@ -347,6 +339,15 @@ class Importer : private OpensmReading {
       carry("part_enforce", "partitions.enforcement", quote_toml(enforcement));
     }
     if (is_true("allow_both_pkeys")) carry("allow_both_pkeys", "partitions.allow_both", "\"yes\"");
+  }
+
+  void report_choice_of_key(const PartitionFile& rules) {
+    if (rules.partitions.size() < 2) return;
+    say("partition_config_file",
+        Changed,
+        "where no P_Key is asked for, the path of two ports that share several partitions is in "
+        "the default one, else in the first of the file; OpenSM takes the one whose P_Key is the "
+        "lowest with its bytes swapped");
   }
 
   /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
@@ -415,12 +416,22 @@ class Importer : private OpensmReading {
       }
     }
     carry_roots(engines);
+    report_connected_tops(engines);
+  }
+
+  void report_connected_tops(const std::vector<std::string>& engines) {
+    const auto connects = [](const std::string& name) { return name == "updn" || name == "ftree"; };
+    if (is_true("connect_roots") || std::ranges::none_of(engines, connects)) return;
+    say("connect_roots",
+        Changed,
+        "switches of the top level have routes to each other all the same: engines updn and ftree "
+        "connect every pair of switches");
   }
 
   void carry_roots(const std::vector<std::string>& engines) {
     const auto file = open("root_guid_file", "");
     if (!file) return;
-    const std::vector<Guid> roots = read_root_file(*file);
+    const std::vector<Guid> roots = read_root_file(file->path, file->text);
     if (roots.empty()) {
       return say_not_carried("root_guid_file", "the file names no switch");
     }
@@ -485,29 +496,6 @@ class Importer : private OpensmReading {
     if (const auto names = parse_node_name_map(file->text, file->path); !names)
       return say_not_carried("node_name_map_name", print_fault(names.error().front()));
     carry("node_name_map_name", "sm.node_name_map", quote_toml(file->path));
-  }
-
-  /// As OpenSM: a number, in any base that C has, and whatever stands behind it is a name.
-  std::vector<Guid> read_root_file(const NamedFile& file) {
-    std::vector<Guid> roots;
-    std::string_view rest = file.text;
-    for (int line = 1; !rest.empty(); ++line) {
-      std::string_view text = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(rest.size(), text.size() + 1));
-      text = text.substr(0, text.find('#'));
-      const std::size_t first = text.find_first_not_of(" \t\r");
-      if (first == std::string_view::npos) continue;
-      const std::size_t end = text.find_first_of(" \t\r", first);
-      const auto guid = read_opensm_number(text.substr(first, end - first));
-      if (!guid || *guid == 0) {
-        add_faults({{fmt::format("{}:{}", file.path, line),
-                     static_cast<int>(first) + 1,
-                     "no GUID of a switch, such as 0x0002c90300000001"}});
-      } else if (std::ranges::find(roots, Guid{*guid}) == roots.end()) {
-        roots.push_back(Guid{*guid});
-      }
-    }
-    return roots;
   }
 
   void carry_plugin() {
@@ -577,6 +565,12 @@ class Importer : private OpensmReading {
       carry_table(name("vlarb_high"), prefix, kInitialArbHigh, convert_opensm_arbitration);
       carry_table(name("vlarb_low"), prefix, kInitialArbLow, convert_opensm_arbitration);
       carry_high_limit(name("high_limit"), prefix);
+      if (on && prefix.starts_with("sw") && text_of(name("sl2vl"))) {
+        say(name("sl2vl"),
+            Changed,
+            "packets to an enhanced port 0 are mapped by its own row in smd, in OpenSM by that of "
+            "external ports");
+      }
     }
     if (on) {
       if (const auto file = open("qos_policy_file", "")) {

@@ -245,6 +245,11 @@ class OpensmReading {
 
   [[nodiscard]] bool is_initial(std::string_view name) const;
 
+  static std::vector<std::string> split_engines(std::string_view list);
+
+  /// As OpenSM: a number, in any base that C has, and whatever stands behind it is a name.
+  std::vector<Guid> read_root_file(const std::string& path, std::string_view text);
+
   // Saying.
 
   /// The option and its value, as they were written.

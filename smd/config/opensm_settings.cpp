@@ -315,6 +315,37 @@ bool OpensmReading::is_initial(std::string_view name) const {
          (row.initial.starts_with("/") && is_default_place(*value, row.initial));
 }
 
+std::vector<std::string> OpensmReading::split_engines(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find_first_of(", \t"));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+std::vector<Guid> OpensmReading::read_root_file(const std::string& path, std::string_view text) {
+  std::vector<Guid> roots;
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line = line.substr(0, line.find('#'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    const std::size_t end = line.find_first_of(" \t\r", first);
+    const auto guid = read_opensm_number(line.substr(first, end - first));
+    if (!guid || *guid == 0) {
+      add_faults({{fmt::format("{}:{}", path, number),
+                   static_cast<int>(first) + 1,
+                   "no GUID of a switch, such as 0x0002c90300000001"}});
+    } else if (std::ranges::find(roots, Guid{*guid}) == roots.end()) {
+      roots.push_back(Guid{*guid});
+    }
+  }
+  return roots;
+}
+
 std::string OpensmReading::show_of(const InForce& in_force) {
   return show_setting(in_force.setting->name, in_force.setting->value);
 }

@@ -330,6 +330,11 @@ Options sa_options() {
           .means("Requests that wait for their turn; what comes beyond is dropped"),
       sa("requests_per_port", &T::requests_per_port, limit("requests"))
           .means("Requests of one port that wait for their turn"),
+      sa("requests_per_port_in_100ms",
+         &T::requests_per_port_in_100ms,
+         number(0, 10000000, "requests"))
+          .means("Requests of one port that are taken in a tenth of a second, what comes beyond is "
+                 "dropped; 0 is any number"),
       sa("segmented_requests", &T::segmented_requests, limit("requests"))
           .means("Requests of which segments are still to come"),
       sa("segmented_requests_per_port", &T::segmented_requests_per_port, limit("requests"))
@@ -342,6 +347,10 @@ Options sa_options() {
           .means("What tables under way take; one alone may be larger"),
       sa("transfer_mib_per_port", &T::transfer_mib_per_port, limit("MiB"))
           .means("What tables under way to one port take; one alone may be larger"),
+      sa("foreign_gids", &T::refuse_foreign_gids, choice({"accept", "refuse"}))
+          .means("What is answered to a port that joins or leaves a multicast group, registers or "
+                 "deletes a service under the GID of another port of its partition, as IBA lets "
+                 "it; whoever has the sm.sa_key may"),
       sa("prefix_routes",
          &T::prefix_routes,
          text_list(

@@ -79,12 +79,14 @@ void Administration::set_limits(const SaConfig& limits) {
   constexpr std::size_t kMib = std::size_t{1} << 20;
   server_.set_limits({.requests = limits.requests,
                       .requests_of_one_port = limits.requests_per_port,
+                      .requests_of_one_port_in_100ms = limits.requests_per_port_in_100ms,
                       .transfers = limits.transfers,
                       .transfers_of_one_port = limits.transfers_per_port,
                       .transfer_bytes = limits.transfer_mib * kMib,
                       .transfer_bytes_of_one_port = limits.transfer_mib_per_port * kMib,
                       .half_open = limits.segmented_requests,
-                      .half_open_of_one_port = limits.segmented_requests_per_port});
+                      .half_open_of_one_port = limits.segmented_requests_per_port,
+                      .own_gids_only = limits.refuse_foreign_gids});
   inform_.set_limits(
       {.table = {.all = limits.subscriptions, .of_one_port = limits.subscriptions_per_port},
        .reports = {.under_way = limits.reports, .under_way_to_one_port = limits.reports_per_port}});

@@ -5,16 +5,6 @@
 namespace smd {
 namespace {
 
-PKey find_first(const WantedKeyTable& wanted) {
-  if (wanted.first != PKey{0}) return wanted.first;
-  // Of both memberships the full one.
-  PKey first{0};
-  for (const PKey key : wanted.keys) {
-    if (same_partition(key, kDefaultPKey)) first = std::max(first, key);
-  }
-  return first;
-}
-
 /// The entry of `now` that the key takes over: its own, or one that was of the other membership and
 /// is not wanted as such any more.
 std::optional<std::size_t> find_place(const KeyTable& now, const WantedKeyTable& wanted, PKey key) {
@@ -27,12 +17,25 @@ std::optional<std::size_t> find_place(const KeyTable& now, const WantedKeyTable&
   return place;
 }
 
+/// For index 0. Where that is empty a key of the default partition stays where it stands, as every
+/// key does; in front of a host, where nobody names partitions by index, wherever it stands.
+PKey find_first(const KeyTable& now, const WantedKeyTable& wanted) {
+  if (wanted.first != PKey{0}) return wanted.first;
+  // Of both memberships the full one.
+  PKey first{0};
+  for (const PKey key : wanted.keys) {
+    if (same_partition(key, kDefaultPKey)) first = std::max(first, key);
+  }
+  const bool may_stay = wanted.enforced || (!now.empty() && now[0] == PKey{0});
+  return may_stay && find_place(now, wanted, first) ? PKey{0} : first;
+}
+
 }  // namespace
 
 std::optional<KeyTable> arrange_keys(const KeyTable& now, const WantedKeyTable& wanted) {
   if (wanted.keys.size() > now.size()) return std::nullopt;
   KeyTable table(now.size());
-  const PKey first = find_first(wanted);
+  const PKey first = find_first(now, wanted);
   if (first != PKey{0}) table[0] = first;
   std::vector<PKey> homeless;
   for (const PKey key : wanted.keys) {

@@ -25,8 +25,9 @@ using KeyTable = std::vector<PKey>;
 
 struct WantedKeyTable {
   std::vector<PKey> keys;  // each once
-  PKey first;              // of them, the one for index 0; 0: the key of the default partition
+  PKey first;              // of them, the one for index 0; 0: the default partition's, if it is new
   std::size_t used = 0;    // entries that were in use before, by any key
+  bool enforced = false;   // of a switch port, in front of whoever has the keys
 };
 
 /// As long as `now`, which is as long as the agent has room. Nothing when the keys do not fit.

@@ -11,7 +11,7 @@ namespace {
 std::uint8_t at_least_one(std::uint8_t code) { return std::max<std::uint8_t>(code, 1); }
 
 /// Fields that describe the link: both ends must agree.
-void set_link_fields(PortInfo& info, const PortInfo& peer, bool leaf, const PortPolicy& policy) {
+void set_link_fields(PortInfo& info, const PortInfo& peer, const PortPolicy& policy) {
   const auto mtu = std::min({at_least_one(info.mtu_cap),
                              at_least_one(peer.mtu_cap),
                              static_cast<std::uint8_t>(policy.mtu_max)});
@@ -19,8 +19,6 @@ void set_link_fields(PortInfo& info, const PortInfo& peer, bool leaf, const Port
       std::min({at_least_one(info.vl_cap), at_least_one(peer.vl_cap), policy.max_operational_vls});
   info.neighbor_mtu = mtu;
   info.operational_vls = vls;
-  info.hoq_life = leaf ? policy.leaf_hoq_life : policy.hoq_life;
-  info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
   info.local_phy_errors = policy.local_phy_errors;
   info.overrun_errors = policy.overrun_errors;
 }
@@ -60,12 +58,18 @@ PortInfo desired_port_info(const Fabric& fabric,
                            const PortPolicy& policy) {
   PortInfo info = fabric.port_info[port];
   const NodeIdx node = fabric.node_of[port];
-  const bool is_switch = fabric.is_switch(node);
   const PortIdx peer = fabric.peer[port];
   if (fabric.is_end_port(port)) set_end_port_fields(info, lids.base[port], lids.lmc[port], policy);
   if (peer != kNone<PortIdx> && fabric.number_of(port) != PortNum{0}) {
-    const bool leaf = is_switch && !fabric.is_switch(fabric.node_of[peer]);
-    set_link_fields(info, fabric.port_info[peer], leaf, policy);
+    set_link_fields(info, fabric.port_info[peer], policy);
+    // How long packets wait that pass through: adapters have none.
+    if (fabric.is_switch(node)) {
+      const bool leaf = !fabric.is_switch(fabric.node_of[peer]);
+      info.hoq_life = leaf ? policy.leaf_hoq_life : policy.hoq_life;
+      info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
+    }
+  } else if (is_managed(fabric, port) && is_data_port(fabric, port)) {
+    info.operational_vls = std::min(info.operational_vls, policy.max_operational_vls);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
   if (limit && is_managed(fabric, port) && is_data_port(fabric, port)) info.vl_high_limit = *limit;

@@ -102,10 +102,12 @@ void PartitionSetter::arrange() {
     if (!site.before.empty() && site.before != site.now) run_.state.keys.forget(ref);
     if (run_.state.keys.find(ref) == nullptr) run_.state.keys.remember(ref, site.now);
     // Never nothing: what does not fit is in PartitionPlan::too_small.
-    site.wanted =
-        arrange_keys(site.now,
-                     {.keys = site.keys, .first = site.first, .used = run_.state.keys.used(ref)})
-            .value_or(site.now);
+    site.wanted = arrange_keys(site.now,
+                               {.keys = site.keys,
+                                .first = site.first,
+                                .used = run_.state.keys.used(ref),
+                                .enforced = site.enforcement})
+                      .value_or(site.now);
   }
   write(true, [this] { write(false, [this] { finish(); }); });
 }

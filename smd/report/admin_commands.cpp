@@ -156,6 +156,8 @@ nlohmann::json administration_json(const SaView& sa) {
           {"unasked", stats.unasked},
           {"wrong_key", stats.wrong_key},
           {"flooded", stats.flooded},
+          {"too_fast", stats.too_fast},
+          {"foreign", stats.foreign},
           {"repeated", stats.repeated},
           {"tables", stats.transfers},
           {"tables_failed", stats.transfers_failed},

@@ -210,6 +210,7 @@ void add_administration_metrics(Exposition& out, const SaView& sa) {
                                       {"unasked", stats.unasked},
                                       {"wrong_key", stats.wrong_key},
                                       {"flooded", stats.flooded},
+                                      {"too_fast", stats.too_fast},
                                       {"repeated", stats.repeated}})
     out.sample(static_cast<double>(count), {{"reason", reason}});
   out.family(Counter, "smd_sa_transfers_failed_total", "Tables that were not taken to their end.");

@@ -160,20 +160,24 @@ class OrderChanges {
     const PortKeys table_before = enforced(before, before_.enforcement);
     const PortKeys table_after = enforced(after, after_.enforcement);
     if (table_before != table_after) ++switch_ports_;
-    if (!table_after.keys.empty()) add_entries(enforcer, table_before, table_after);
+    if (!table_after.keys.empty()) add_entries(enforcer, table_before, table_after, true);
   }
 
   /// Entry by entry where the table is known, else by what is new and what goes.
-  void add_entries(PortIdx port, const PortKeys& before, const PortKeys& after) {
+  void add_entries(PortIdx port,
+                   const PortKeys& before,
+                   const PortKeys& after,
+                   bool enforced = false) {
     if (before == after) return;
     const PortRef ref{fabric_.node_guid[fabric_.node_of[port]], fabric_.number_of(port)};
     const KeyMemory& memory = manager_.program_state().keys;
     const KeyTable* held = memory.find(ref);
-    const auto wanted =
-        held == nullptr
-            ? std::nullopt
-            : arrange_keys(*held,
-                           {.keys = after.keys, .first = after.first, .used = memory.used(ref)});
+    const auto wanted = held == nullptr ? std::nullopt
+                                        : arrange_keys(*held,
+                                                       {.keys = after.keys,
+                                                        .first = after.first,
+                                                        .used = memory.used(ref),
+                                                        .enforced = enforced});
     if (!wanted) {
       for (const PKey key : before.keys) {
         if (std::ranges::find(after.keys, key) == after.keys.end()) add_entry(port, {}, key, {});

@@ -173,9 +173,11 @@ std::optional<PKey> find_path_key(const SubnetView& view,
   std::optional<PKey> best;
   for (const PKey key : map[source].keys) {
     if (!may_be(key)) continue;
-    const bool joins = source == target || std::ranges::any_of(map[target].keys, [&](PKey other) {
-                         return keys_match(key, other);
-                       });
+    // A port compares P_Keys of its own packets, too: only as a full member it talks to itself.
+    const bool joins = source == target ? is_full_member(key)
+                                        : std::ranges::any_of(map[target].keys, [&](PKey other) {
+                                            return keys_match(key, other);
+                                          });
     if (!joins) continue;
     if (asked) return asked;
     if (partition_of(key) == kDefaultPartition) return key;

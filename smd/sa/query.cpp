@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "smd/base/byte_reader.h"
+#include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
+#include "smd/sa/path_finder.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/port_tables.h"
 #include "smd/sa/record_queries.h"
 #include "smd/sa/sa_mad.h"
+#include "smd/sa/service_manager.h"
 
 namespace smd::sa {
 namespace {
@@ -56,6 +59,26 @@ constexpr RecordAnswer kRecordAnswers[] = {
 };
 
 }  // namespace
+
+bool speaks_for_another(const SubnetView& view, const Query& query) {
+  const auto method = static_cast<Method>(query.header.mad.method);
+  if (method != Method::Set && method != Method::Delete) return false;
+  Gid named;
+  switch (static_cast<RecordId>(query.header.mad.attribute_id)) {
+    case RecordId::McMemberRecord:
+      if (!asks(query, member_component::kPortGid)) return false;
+      named = decode_mc_member_record(query.data)->port_gid;
+      break;
+    case RecordId::ServiceRecord:
+      if (!asks(query, service_component::kGid)) return false;
+      named = decode_service_record(query.data)->gid;
+      break;
+    default:
+      return false;
+  }
+  const PortIdx port = find_gid(view, named);
+  return port != kNone<PortIdx> && port != query.requester;
+}
 
 Lid wanted_lid(const Query& query) { return Lid{ByteReader(query.data).u16()}; }
 

@@ -47,6 +47,10 @@ struct Query {
 /// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2).
 [[nodiscard]] bool is_visible(const SubnetView& view, const Query& query, PortIdx port);
 
+/// Whether the request joins or leaves a group, registers or deletes a service in the name of a
+/// port that is not the one it came from. IBA lets a port do so for those of its partition.
+[[nodiscard]] bool speaks_for_another(const SubnetView& view, const Query& query);
+
 /// What one request may cost.
 struct QueryLimits {
   std::size_t bytes = std::size_t{64} << 20;  // of records in one answer

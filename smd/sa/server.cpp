@@ -53,6 +53,11 @@ std::span<const std::byte, kDataSize> data_of(const MadPacket& packet) {
   return std::span<const std::byte, kMadSize>(packet.mad).subspan<kHeaderSize, kDataSize>();
 }
 
+constexpr Duration kPaceWindow = std::chrono::milliseconds(100);
+
+/// Ports whose pace is remembered although they asked nothing lately.
+constexpr std::size_t kMostPaces = 4096;
+
 /// That a port is at a limit is said so seldom.
 constexpr Duration kBetweenLimits = std::chrono::seconds(60);
 
@@ -89,6 +94,11 @@ void Server::receive(const MadPacket& packet) {
   }
   if (transfers_.contains(transfer)) {
     ++stats_.repeated;
+    return;
+  }
+  // Of a request in segments the first one counts.
+  if (!receptions_.contains(transfer) && comes_too_fast(packet.remote_lid)) {
+    ++stats_.too_fast;
     return;
   }
   if (is_segment(header)) return on_segment(transfer, header, packet);
@@ -175,6 +185,18 @@ void Server::on_segment(const TransferId& id, const SaHeader& header, const MadP
     reception.queued = true;
     if (!enqueue(reception.address, reception.receiver.data())) forget(found);
   }
+}
+
+bool Server::comes_too_fast(Lid lid) {
+  const std::size_t most = limits_.requests_of_one_port_in_100ms;
+  if (most == 0) return false;
+  const TimePoint now = runtime_.now();
+  const Lid port = port_of(lid);
+  if (paces_.size() >= kMostPaces && !paces_.contains(port))
+    std::erase_if(paces_, [&](const auto& each) { return each.second.since + kPaceWindow <= now; });
+  Pace& pace = paces_.try_emplace(port, Pace{.since = now}).first->second;
+  if (pace.since + kPaceWindow <= now) pace = {.since = now};
+  return ++pace.requests > most;
 }
 
 bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
@@ -300,6 +322,10 @@ Answer Server::ask(const Query& query) {
   // A manager may bring about a new view.
   const std::shared_ptr<const SubnetView> view = view_;
   if (!view) return {.status = Status::Busy};
+  if (limits_.own_gids_only && !query.trusted && speaks_for_another(*view, query)) {
+    ++stats_.foreign;
+    return {.status = Status::Denied};
+  }
   for (RecordManager* manager : keepers_) {
     if (auto answer = manager->answer(*view, query)) return std::move(*answer);
   }

@@ -23,12 +23,14 @@ namespace smd::sa {
 struct ServerLimits {
   std::size_t requests = std::size_t{1} << 16;  // that wait
   std::size_t requests_of_one_port = 64;
-  std::size_t transfers = 1024;  // under way
+  std::size_t requests_of_one_port_in_100ms = 0;  // that are taken at all; 0: any number
+  std::size_t transfers = 1024;                   // under way
   std::size_t transfers_of_one_port = 32;
   std::size_t transfer_bytes = std::size_t{256} << 20;             // of answers under way
   std::size_t transfer_bytes_of_one_port = std::size_t{16} << 20;  // a port's first may exceed it
   std::size_t half_open = 256;  // requests in segments that are still coming
   std::size_t half_open_of_one_port = 4;
+  bool own_gids_only = false;          // see speaks_for_another(); not of the trusted
   std::size_t requests_per_turn = 32;  // of the loop, which is the manager's too
   std::size_t cost_per_turn = 1024;    // likewise; see Answer::cost. The last may exceed it
   QueryLimits query;
@@ -54,6 +56,8 @@ struct ServerStats {
   std::uint64_t unasked = 0;    // dropped: answers, traps, control of unknown transfers
   std::uint64_t wrong_key = 0;  // dropped: an SM_Key that is neither 0 nor the trusted one
   std::uint64_t flooded = 0;    // dropped: the port's queue, or room for all queues, was full
+  std::uint64_t too_fast = 0;   // dropped: more of one port in 100 ms than are taken
+  std::uint64_t foreign = 0;    // refused: in the name of another port
   std::uint64_t repeated = 0;   // dropped: the answer to the same request is under way
   std::uint64_t transfers = 0;  // begun
   std::uint64_t transfers_failed = 0;
@@ -157,6 +161,12 @@ class Server {
     friend bool operator==(const Use&, const Use&) = default;
   };
 
+  /// Requests of a port since some moment of the last 100 ms.
+  struct Pace {
+    TimePoint since;
+    std::size_t requests = 0;
+  };
+
   void receive(const MadPacket& packet);
   void on_control(const TransferId& id, const SaHeader& header);
   void on_segment(const TransferId& id, const SaHeader& header, const MadPacket& packet);
@@ -166,6 +176,7 @@ class Server {
   void change_use(Lid port, Change change);
   [[nodiscard]] bool has_room_for_transfer(Lid port, std::size_t bytes) const;
   Receptions::iterator forget(Receptions::iterator reception);
+  [[nodiscard]] bool comes_too_fast(Lid lid);
   bool enqueue(const MadPacket& packet, std::vector<std::byte> data);
   void arm_turn();
   void serve_turn();
@@ -193,6 +204,7 @@ class Server {
   std::size_t waiting_count_ = 0;
   std::deque<std::pair<Lid, Request>> parked_;  // by port
   std::map<Lid, Use> uses_;                     // of ports that have anything under way
+  std::map<Lid, Pace> paces_;                   // of ports that asked lately
   std::size_t transfer_bytes_ = 0;
   Transfers transfers_;
   Receptions receptions_;

@@ -55,8 +55,7 @@ const std::set<std::string> kOfSwitches{"Lid:", "PartEnforceInb:", "PartEnforceO
 /// No packet of a neighbour comes in at a management port.
 const std::set<std::string> kOfPortZero{"Lid:", "NeighborMTU:", "LocalPhysErr:", "OverrunErr:"};
 
-/// They mean something where packets pass through. smd writes them everywhere, OpenSM on switches.
-const std::set<std::string> kOfAdapters{"Lid:", "HoqLife:", "VLStallCount:"};
+const std::set<std::string> kOfAdapters{"Lid:"};
 
 /// Without LIDs, the time, and what counts while one looks.
 std::string without_accidents(const Words& tool, const std::string& text) {

@@ -77,6 +77,7 @@ TEST(ServiceUnit, AnInstanceDiffersInNamesAlone) {
   auto one = read_unit(), instance = read_unit("systemd/smd@.service");
   const std::map<std::string, std::string> own = {
       {"Unit.Description", "InfiniBand subnet manager %i"},
+      {"Unit.PartOf", "smd.target"},
       {"Service.EnvironmentFile", "-/etc/default/smd@%i"},
       {"Service.ExecStart", "/usr/sbin/smd run --instance %i $SMD_OPTIONS"},
       {"Service.SyslogIdentifier", "smd@%i"},

@@ -321,7 +321,8 @@ TEST(OpensmTraps, TheSmKeyOfEveryGeneratedFileIsDropped) {
   EXPECT_THAT(site.said_of("sa_key"), ElementsAre(HasSubstr("carried as sm.sa_key = ")));
   const Site own{"sm_key 0x99\n"};
   EXPECT_EQ(own.config().sm.sm_key, SmKey{0x99});
-  EXPECT_THAT(own.said_of("sm_key"), Contains(HasSubstr("beside OpenSM leave sm.sm_key out")));
+  EXPECT_THAT(own.said_of("sm_key"),
+              Contains(HasSubstr("beside smd leave sm.sm_key out, and set sm_key to 1 there")));
 }
 
 TEST(OpensmTraps, PollingIsThatOfTheOtherManagers) {
@@ -638,7 +639,7 @@ TEST(OpensmImport, FilesThatOpensmReadsUnaskedAreSaid) {
               ElementsAre(HasSubstr("the file is there, and OpenSM reads it")));
 }
 
-/// Three sites as they are: SMD_UPDATE_GOLDEN=1 writes what comes of them.
+/// Five sites as they are: SMD_UPDATE_GOLDEN=1 writes what comes of them.
 class OpensmSites : public testing::TestWithParam<const char*> {
  protected:
   static std::string read(const std::filesystem::path& path) {
@@ -668,9 +669,10 @@ TEST_P(OpensmSites, AreImported) {
   expect_file(folder / "import-opensm.txt", report);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfThePast,
-                         OpensmSites,
-                         testing::Values("hpc-updn", "qos-bring-up", "two-rails"));
+INSTANTIATE_TEST_SUITE_P(
+    OfThePast,
+    OpensmSites,
+    testing::Values("hpc-updn", "qos-bring-up", "two-rails", "tenants-qos", "torus-lmc"));
 
 TEST(OpensmImport, NoInputMakesItFail) {
   std::mt19937 random{20261125};  // always the same inputs

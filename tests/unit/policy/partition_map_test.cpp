@@ -169,6 +169,25 @@ TEST(KeyTables, Index0) {
             table({0x8001, 0, 0xffff}));
 }
 
+TEST(KeyTables, TheDefaultStaysWhereAnotherManagerLeftItBehindAnEmptyIndex0) {
+  EXPECT_EQ(arranged(table({0, 0x8001, 0x7fff, 0}), {.keys = table({0x7fff, 0x8001})}),
+            table({0, 0x8001, 0x7fff, 0}));
+  EXPECT_EQ(arranged(table({0, 0x7fff, 0, 0}), {.keys = table({0xffff, 0x8001})}),
+            table({0, 0xffff, 0x8001, 0}))
+      << "as a full member now";
+  EXPECT_EQ(arranged(table({0, 0x7fff, 0x8001}), {.keys = table({0x7fff, 0x8001, 0x8002})}),
+            table({0x8002, 0x7fff, 0x8001}))
+      << "index 0 is there for whom nothing else is left";
+}
+
+TEST(KeyTables, InFrontOfAHostAnyIndexWillDo) {
+  EXPECT_EQ(
+      arranged(table({0x8001, 0x7fff, 0}), {.keys = table({0x7fff, 0x8001}), .enforced = true}),
+      table({0x8001, 0x7fff, 0}));
+  EXPECT_EQ(arranged(table({0x8001, 0, 0}), {.keys = table({0x7fff, 0x8001}), .enforced = true}),
+            table({0x7fff, 0x8001, 0}));
+}
+
 TEST(KeyTables, BothMembershipsAreTwoKeys) {
   EXPECT_EQ(arranged(table({0xffff, 0x8001, 0, 0}), {.keys = table({0xffff, 0x0001, 0x8001})}),
             table({0xffff, 0x8001, 0x0001, 0}));

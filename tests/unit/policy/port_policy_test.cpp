@@ -62,6 +62,30 @@ TEST_F(PortPolicyTest, LeavesHaveTheirOwnHeadOfQueueLife) {
   EXPECT_EQ(desired("S1:2").hoq_life, 15);
 }
 
+TEST_F(PortPolicyTest, NothingWaitsInAdaptersThatPassesThrough) {
+  policy.hoq_life = 15;
+  policy.leaf_hoq_life = 11;
+  policy.vl_stall_count = policy.leaf_vl_stall_count = 3;
+  info("H1:1").hoq_life = 4;
+  info("H1:1").vl_stall_count = 5;
+  EXPECT_EQ(desired("H1:1").hoq_life, 4);
+  EXPECT_EQ(desired("H1:1").vl_stall_count, 5);
+  EXPECT_EQ(desired("S1:1").vl_stall_count, 3);
+}
+
+TEST_F(PortPolicyTest, AnEnhancedPort0HasNoMoreVlsThanTheSiteWants) {
+  const SwitchIdx sw = fabric.switch_at(test::port(fabric, "S1:0"));
+  policy.max_operational_vls = 2;
+  info("S1:0").vl_cap = 4;
+  info("S1:0").operational_vls = 4;
+  fabric.switch_info[sw].enhanced_port0 = false;
+  EXPECT_EQ(desired("S1:0").operational_vls, 4);
+  fabric.switch_info[sw].enhanced_port0 = true;
+  EXPECT_EQ(desired("S1:0").operational_vls, 2);
+  policy.max_operational_vls = 5;
+  EXPECT_EQ(desired("S1:0").operational_vls, 4) << "as it has them";
+}
+
 TEST_F(PortPolicyTest, OnlyEndPortsGetAddresses) {
   EXPECT_EQ(desired("S1:0").lid, lids.base[test::port(fabric, "S1:0")]);
   EXPECT_EQ(desired("H1:1").lid, lids.base[test::port(fabric, "H1:1")]);

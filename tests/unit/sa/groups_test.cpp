@@ -79,6 +79,23 @@ class GroupRecords : public ::testing::Test {
        .on_changed = [this] { ++changes; }}};
 };
 
+/// What `sa.foreign_gids = "refuse"` refuses: H2 puts H1 into a group, or takes it out.
+TEST_F(GroupRecords, WhoSpeaksForAnotherIsSeen) {
+  const auto speaks = [&](Method method, std::uint64_t mask, std::string_view from) {
+    const Asked asked = sa::ask(method, RecordId::McMemberRecord, mask, member("H1"), 56);
+    Query query = asked.query(false);
+    query.requester = from.empty() ? kNone<PortIdx> : test::end_port(view->fabric(), from);
+    return speaks_for_another(*view, query);
+  };
+  for (const Method method : {Method::Set, Method::Delete}) {
+    EXPECT_TRUE(speaks(method, kJoin, "H2"));
+    EXPECT_TRUE(speaks(method, kJoin, "")) << "nobody that is known";
+    EXPECT_FALSE(speaks(method, kJoin, "H1"));
+    EXPECT_FALSE(speaks(method, part::kMgid, "H2")) << "names no port";
+  }
+  EXPECT_FALSE(speaks(Method::Get, kJoin, "H2"));
+}
+
 TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
   const auto made = records(ask(Method::Set, kCreate, member("H1"), "H1"));
   McMemberRecord wanted = member("H1");

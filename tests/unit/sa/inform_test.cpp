@@ -215,6 +215,20 @@ TEST(Inform, NobodyAnswersForAnother) {
   EXPECT_FALSE(bench.inform.reporter().at_rest());
 }
 
+/// Nothing in a request says who is told: it names the source of events, and a queue pair of the
+/// port that asks.
+TEST(Inform, NobodySubscribesOrUnsubscribesAnother) {
+  KeptBench bench;
+  InformInfo info;
+  info.gid = {kDefaultSubnetPrefix, guid_of(*bench.view, "H1")};
+  ASSERT_EQ(bench.status_of(subscribe(info), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe(info), "H2"), 0);
+  info.subscribe = 0;
+  ASSERT_EQ(bench.status_of(subscribe(info), "H2"), 0);
+  ASSERT_EQ(bench.inform.table().all().size(), 1u);
+  EXPECT_EQ(bench.inform.table().all().begin()->first.port, guid_of(*bench.view, "H1"));
+}
+
 TEST(Inform, TwoSubscriptionsToOneEventAreOneReport) {
   KeptBench bench;
   ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);

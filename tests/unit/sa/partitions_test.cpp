@@ -137,7 +137,8 @@ TEST_F(InPartitions, APathHasAKeyThatJoinsItsEnds) {
   EXPECT_EQ(key("H3", "H4"), PKey{0x8002});
   EXPECT_EQ(key("H2", "H4"), std::nullopt);
   EXPECT_EQ(key("H2", "H1"), PKey{0x7fff});
-  EXPECT_EQ(key("S1", "S1"), PKey{0x7fff}) << "to oneself, in whatever one is";
+  EXPECT_EQ(key("S1", "S1"), std::nullopt) << "nor takes a limited member packets of its own";
+  EXPECT_EQ(key("H3", "H3"), PKey{0x8001});
   EXPECT_EQ(key("H2", "H3", 0x0001), PKey{0x0001}) << "as asked, in either membership";
   EXPECT_EQ(key("H2", "H3", 0xffff), std::nullopt) << "both are limited there";
   EXPECT_EQ(key("H2", "H3", 0x8002), std::nullopt);
@@ -153,6 +154,19 @@ TEST_F(InPartitions, TheDefaultIsTakenWhereItJoins) {
   view = std::make_shared<const SubnetView>(parts);
   EXPECT_EQ(key("H1", "H2"), PKey{0xffff});
   EXPECT_EQ(key("H1", "H2", 0x8001), PKey{0x8001});
+}
+
+TEST_F(InPartitions, OfTwoMembershipsTheFirstThatJoinsAndTheFullOneToOneself) {
+  ViewParts parts = parts_of("H1-S1 H2-S1");
+  auto plan = std::make_shared<PartitionPlan>();
+  plan->map = PartitionMap(parts.fabric->port_count(), PortKeys{});
+  for (const char* name : {"H1", "H2"})
+    plan->map[test::end_port(*parts.fabric, name)].keys = {
+        PKey{0x0001}, PKey{0x8001}, PKey{0x7fff}};
+  parts.partitions = plan;
+  view = std::make_shared<const SubnetView>(parts);
+  EXPECT_EQ(key("H1", "H2"), PKey{0x0001});
+  EXPECT_EQ(key("H1", "H1"), PKey{0x8001});
 }
 
 TEST_F(InPartitions, PathsAreThoseOfPartitionsAndCarryTheirSl) {

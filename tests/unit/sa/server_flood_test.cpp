@@ -22,6 +22,37 @@ TEST(SaFlood, WhoFloodsWaitsBehindHimself) {
   EXPECT_EQ(bench.transport.sent[1].remote_lid, Lid{40}) << "the second turn is the other client's";
 }
 
+TEST(SaFlood, SoManyRequestsOfAPortInATenthOfASecondAreTakenAndNoMore) {
+  ServerBench bench({.requests_of_one_port = 5000, .requests_of_one_port_in_100ms = 10});
+  const auto flood = [&](Lid from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      bench.give(node_by_lid(Lid{1}), from, 100 * bench.server.stats().requests + i);
+    bench.run();
+  };
+  flood(Lid{66}, 1000);
+  EXPECT_EQ(bench.transport.sent.size(), 10u);
+  EXPECT_EQ(bench.server.stats().too_fast, 990u);
+  flood(Lid{40}, 10);
+  EXPECT_EQ(bench.transport.sent.size(), 20u) << "another port is answered";
+  bench.run_for(std::chrono::milliseconds(99));
+  flood(Lid{66}, 1);
+  EXPECT_EQ(bench.transport.sent.size(), 20u);
+  bench.run_for(std::chrono::milliseconds(1));
+  flood(Lid{66}, 11);
+  EXPECT_EQ(bench.transport.sent.size(), 30u) << "a new tenth of a second";
+  EXPECT_EQ(bench.server.stats().flooded, 0u);
+}
+
+TEST(SaFlood, FurtherLidsAreNoFurtherPorts) {
+  ServerBench bench({.requests_of_one_port_in_100ms = 2});
+  bench.server.adopt(bench.view = view_of("H1-S1 H2-S1", 2));
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    const Lid lid{static_cast<std::uint16_t>(lid_of(*bench.view, "H1").value() + i)};
+    bench.give(node_by_lid(Lid{1}), lid, i);
+  }
+  EXPECT_EQ(bench.server.stats().too_fast, 2u);
+}
+
 TEST(SaFlood, DearRequestsShareTheLoop) {
   // All nodes are five records: two such requests are a turn.
   ServerBench bench({.requests_per_turn = 32, .cost_per_turn = 10});

@@ -45,6 +45,25 @@ TEST(Service, IsFoundByAnyOfItsFieldsWithoutItsKey) {
   EXPECT_EQ(bench.status_of(say(Method::Get, 1ull << 35, record), "H2"), 0);
 }
 
+/// H2 takes the place of H1's service: its clients would come to it, where ServiceKeys are not
+/// used.
+TEST(Service, NobodySpeaksForAnotherWhereTheSiteForbidsIt) {
+  KeptBench bench;
+  const ServiceRecord record = service(bench, 1, "H1");
+  ASSERT_EQ(bench.status_of(say(Method::Set, kRid, record), "H1"), 0);
+  ServiceRecord forged = record;
+  forged.data[63] = 66;
+  EXPECT_EQ(bench.status_of(say(Method::Set, ~0ull, forged), "H2"), 0) << "as IBA has it";
+  bench.server.set_limits({.own_gids_only = true});
+  ASSERT_EQ(bench.status_of(say(Method::Set, ~0ull, record), "H1"), 0);
+  EXPECT_EQ(bench.status_of(say(Method::Set, ~0ull, forged), "H2"), 0x0700);
+  EXPECT_EQ(bench.status_of(say(Method::Delete, kRid, record), "H2"), 0x0700);
+  EXPECT_EQ(bench.server.stats().foreign, 2u);
+  bench.answer(say(Method::Get, part::kId, record), "H3");
+  EXPECT_EQ(decode_service_record(bench.body)->data[63], 9);
+  EXPECT_EQ(bench.status_of(trusted(say(Method::Delete, kRid, record)), "H2"), 0);
+}
+
 TEST(Service, ALeaseRunsOut) {
   KeptBench bench;
   ServiceRecord record = service(bench, 1, "H1");
