@@ -8,7 +8,6 @@
 #include "smd/sa/multi_path.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/port_tables.h"
-#include "smd/sa/record_queries.h"
 #include "smd/sa/sa_mad.h"
 
 namespace smd::sa {
