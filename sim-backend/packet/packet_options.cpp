@@ -71,6 +71,22 @@ PacketOptions PacketOptions::cycles() {
   };
 }
 
+PacketOptions PacketOptions::booksim() {
+  return {
+      .switches = {.routing = kCycle,
+                   .turns_back = true,
+                   .speed_up_percent = 1000,
+                   .input_buffer_bytes = 64 * kBlockBytes,
+                   .output_buffer_bytes = kMostBuffer},
+      .adapters = {},
+      .links = {.propagation = kCycle,
+                .header_bytes = 0,
+                .flow_control_packets = false,
+                .byte_time = kCycle / kBlockBytes},
+      .vls = 2,
+  };
+}
+
 PacketOptions PacketOptions::multistage() {
   constexpr Picos kByte = kNano;
   return {
@@ -98,6 +114,8 @@ bool find_preset(std::string_view name, PacketOptions& out) {
     out = PacketOptions::modern();
   } else if (name == "cycles") {
     out = PacketOptions::cycles();
+  } else if (name == "booksim") {
+    out = PacketOptions::booksim();
   } else if (name == "multistage") {
     out = PacketOptions::multistage();
   } else {
