@@ -77,7 +77,9 @@ PacketOptions PacketOptions::booksim() {
                    .turns_back = true,
                    .speed_up_percent = 1000,
                    .input_buffer_bytes = 64 * kBlockBytes,
-                   .output_buffer_bytes = kMostBuffer},
+                   // There they have no bound of their own, but what stands in them has its credit
+                   // for the next lane already: at most a lane.
+                   .output_buffer_bytes = 64 * kBlockBytes},
       .adapters = {},
       .links = {.propagation = kCycle,
                 .header_bytes = 0,

@@ -85,7 +85,7 @@ struct PacketOptions {
   static PacketOptions cycles();
   /// Routers in which the crossbar never holds anything back, as BookSim's with an internal
   /// speed-up of 10: cycles of 1,024 ps in which a link passes 64 bytes, one per router, cable and
-  /// credit; lanes of 64 flits; output buffers as large as there are.
+  /// credit; lanes and output buffers of 64 flits.
   static PacketOptions booksim();
   /// The multistage networks of a study of congestion (Ferrer 2012): cycles of 1 ns in which a link
   /// passes one byte; one each for routing, switch and cable; buffers of four packets of 256 bytes;

@@ -214,7 +214,7 @@ TEST(RouteHook, PresetBookSimMovesAFlitInFourCyclesPerSwitch) {
   const PacketRig probe(draw("H1-S1 S1-S2 S2-H2"), PacketOptions::booksim());
   const PacketOptions& booksim = probe.net->options();
   EXPECT_EQ(booksim.switches.input_buffer_bytes, 64u * 64);
-  EXPECT_EQ(booksim.switches.output_buffer_bytes, 131072u);
+  EXPECT_EQ(booksim.switches.output_buffer_bytes, 64u * 64);
   EXPECT_EQ(booksim.switches.speed_up_percent, 1000u);
   EXPECT_EQ(booksim.links.header_bytes, 0u);
   PacketOptions found;
