@@ -15,6 +15,14 @@ std::string check_buffer(std::string_view what, unsigned bytes) {
   return fmt::format("{} is {} bytes; {} to {}", what, bytes, kBlockBytes, kMostBuffer);
 }
 
+/// A flit of 64 bytes per cycle.
+LinkModel cycle_links() {
+  return {.propagation = kCycle,
+          .header_bytes = 0,
+          .flow_control_packets = false,
+          .byte_time = kCycle / kBlockBytes};
+}
+
 }  // namespace
 
 PacketOptions PacketOptions::thesis() {
@@ -63,10 +71,7 @@ PacketOptions PacketOptions::cycles() {
                    .turns_back = true,
                    .input_buffer_bytes = 4096},
       .adapters = {},
-      .links = {.propagation = kCycle,
-                .header_bytes = 0,
-                .flow_control_packets = false,
-                .byte_time = kCycle / kBlockBytes},
+      .links = cycle_links(),
       .vls = 2,
   };
 }
@@ -81,10 +86,7 @@ PacketOptions PacketOptions::booksim() {
                    // for the next lane already: at most a lane.
                    .output_buffer_bytes = 64 * kBlockBytes},
       .adapters = {},
-      .links = {.propagation = kCycle,
-                .header_bytes = 0,
-                .flow_control_packets = false,
-                .byte_time = kCycle / kBlockBytes},
+      .links = cycle_links(),
       .vls = 2,
   };
 }

@@ -226,7 +226,7 @@ Result<Findings> run_trunk(const ExperimentOptions& options) {
       options.quick ? std::vector<std::uint32_t>{3, 8} : std::vector<std::uint32_t>{6, 16};
   const std::uint32_t hosts = sides[1];
   std::vector<Curve> curves;
-  const std::vector<double> loads = options.quick ? std::vector{1.0} : std::vector{0.4, 0.5, 1.0};
+  const std::vector<double> loads = options.quick ? std::vector{1.0} : std::vector{0.5, 1.0};
   for (const char* pattern : {"uniform-self", "mdn"}) {
     for (const RuleKind kind : {RuleKind::Minimal, RuleKind::Valiant, RuleKind::UgalLocal}) {
       for (const int trunk : {1, 2, 3}) {
