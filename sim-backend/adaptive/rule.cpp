@@ -69,7 +69,8 @@ AdaptiveRoutes::AdaptiveRoutes(Shape shape, const RuleSpec& spec)
       paths_(shape_,
              {.via = spec.via,
               .any_dimension = spec.rule == RuleKind::Dal,
-              .diverts = spec.rule == RuleKind::Progressive}) {
+              .diverts = spec.rule == RuleKind::Progressive,
+              .minimal_on_second = spec.rule != RuleKind::Minimal}) {
   SMD_CHECK(spec.rule != RuleKind::Tables, "tables are no rule");
 }
 
