@@ -64,9 +64,7 @@ void CandidatePaths::list(
 void CandidatePaths::list_butterfly(Router at, Router target, CandidateSet& out) const {
   std::size_t d = 0;
   while (shape_->coordinate(at, d) == shape_->coordinate(target, d)) ++d;
-  const bool is_second = out.state.phase == PathPhase::Past ||
-                         (out.state.phase == PathPhase::Minimal && options_.minimal_on_second);
-  const bool second = is_second && !options_.single_vl;
+  const bool second = out.state.phase == PathPhase::Past && !options_.single_vl;
   for (const std::uint8_t port : shape_->cables(at, d, shape_->coordinate(target, d))) {
     out.all.push_back({.next = shape_->peer(at, port),
                        .gate = 0,

@@ -2,11 +2,10 @@
 // 1981), and the VLs that keep them free of deadlocks. Every rule chooses among these; the relation
 // that is proved lists all of them.
 //
-// VLs of a butterfly: 0, and 1 behind the intermediate router and for minimal packets beside such.
-// Of a dragonfly by groups: the global cables passed so far (Dally's hop classes: local 0, global
-// 0, local 1, global 1, local 2). Of one by routers there are two local hops in the intermediate
-// group, so local cables go 0 | 1, 2 | 3 and global ones 0 | 1. Where a butterfly's dimensions have
-// no order, the hops passed.
+// VLs of a butterfly: 0, and 1 behind the intermediate router. Of a dragonfly by groups: the global
+// cables passed so far (Dally's hop classes: local 0, global 0, local 1, global 1, local 2). Of one
+// by routers there are two local hops in the intermediate group, so local cables go 0 | 1, 2 | 3
+// and global ones 0 | 1. Where a butterfly's dimensions have no order, the hops passed.
 #pragma once
 
 #include <array>
@@ -101,9 +100,6 @@ struct PathOptions {
   IntermediateKind via = IntermediateKind::ByGroup;  // of a dragonfly
   bool any_dimension = false;  // of a butterfly: any that differs, astray once in each (DAL)
   bool diverts = false;  // minimal packets may turn off once more in their group: local 0, 1 first
-  /// Of a butterfly: minimal packets share the VL of second halves, so that one before a full cable
-  /// does not hold up those that go round it.
-  bool minimal_on_second = false;
   bool single_vl = false;  // everything on VL 0: what a proof must refuse
 };
 

@@ -69,8 +69,7 @@ AdaptiveRoutes::AdaptiveRoutes(Shape shape, const RuleSpec& spec)
       paths_(shape_,
              {.via = spec.via,
               .any_dimension = spec.rule == RuleKind::Dal,
-              .diverts = spec.rule == RuleKind::Progressive,
-              .minimal_on_second = spec.rule != RuleKind::Minimal}) {
+              .diverts = spec.rule == RuleKind::Progressive}) {
   SMD_CHECK(spec.rule != RuleKind::Tables, "tables are no rule");
 }
 

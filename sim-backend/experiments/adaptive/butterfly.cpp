@@ -119,6 +119,7 @@ constexpr ClaimSpec kThresholdClaims[] = {
     {.id = "E2-high",
      .text = "thresholds of 16 to 128 lose more than a tenth of what adverse traffic could have",
      .source = "Benito 2014, figure 3.9",
+     .must_hold = true,
      .measured = "{most:.3f} of the best at most",
      .expected = "less than 0.9"},
     {.id = "E2-both",
