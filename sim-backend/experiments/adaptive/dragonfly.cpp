@@ -10,8 +10,7 @@ namespace smd::sim {
 namespace {
 
 constexpr RunSize kQuick{.warm_up = 1500, .measured = 1000};
-constexpr RunSize kFull{.warm_up = 3000, .measured = 2000};
-constexpr RunSize kLarge{.warm_up = 2000, .measured = 1000};
+constexpr RunSize kFull{.warm_up = 2000, .measured = 1000};
 
 Curve curve_of(std::string_view network,
                std::string fabric,
@@ -70,7 +69,7 @@ constexpr const char* kEleven = "dragonfly:a=5,c=2,h=2";
 
 Result<Findings> run_dragonfly(const ExperimentOptions& options) {
   const std::vector<double> loads =
-      options.quick ? std::vector{0.6, 1.0} : std::vector{0.3, 0.45, 0.5, 0.55, 0.6, 0.8, 1.0};
+      options.quick ? std::vector{0.6, 1.0} : std::vector{0.3, 0.5, 0.6, 1.0};
   const RuleSpec routers{.rule = RuleKind::Valiant, .via = IntermediateKind::ByRouter};
   const RuleSpec groups{.rule = RuleKind::Valiant, .among = IntermediateSet::Others};
   const char* const name = "11 groups";
@@ -217,7 +216,7 @@ Result<Findings> run_global_trunk(const ExperimentOptions& options) {
   curves.push_back(
       curve_of("trunk 2, own cable first", set.networks[1].fabric, group, own_first, "adv+1"));
   const auto measured = run_curves(
-      curves, options.quick ? RunSize{.warm_up = 1000, .measured = 500} : kLarge, options.jobs);
+      curves, options.quick ? RunSize{.warm_up = 1000, .measured = 500} : kFull, options.jobs);
   if (!measured) return tl::unexpected<Error>(measured.error());
   Findings out{
       .plot = {.title = "Trunks between groups", .x_label = "load", .y_label = "accepted"}};
@@ -263,7 +262,8 @@ Result<Findings> run_local_trunk(const ExperimentOptions& options) {
     curves.push_back(curve_of(
         t.name, t.fabric, options.quick ? 3 : 9, {.rule = RuleKind::Minimal}, "uniform-self"));
   }
-  const RunSize length{.warm_up = options.quick ? 1500u : 1000u, .measured = 1000};
+  const RunSize length{.warm_up = options.quick ? 1500u : 1000u,
+                       .measured = options.quick ? 1000u : 500u};
   const auto measured = run_curves(curves, length, options.jobs);
   if (!measured) return tl::unexpected<Error>(measured.error());
   Findings out{.plot = {.title = "Trunks within groups", .x_label = "load", .y_label = "accepted"}};
@@ -323,7 +323,7 @@ Result<Findings> run_extreme_trunk(const ExperimentOptions& options) {
       }
     }
   }
-  const auto measured = run_curves(curves, options.quick ? kQuick : kLarge, options.jobs);
+  const auto measured = run_curves(curves, options.quick ? kQuick : kFull, options.jobs);
   if (!measured) return tl::unexpected<Error>(measured.error());
   Findings out{.plot = {.title = "A trunk as wide as a group, and a butterfly",
                         .x_label = "load",
