@@ -1,5 +1,5 @@
-// The tables of experiments, one in each file: 003, what a change of the subnet costs; 004,
-// mechanisms of congestion control.
+// The tables of experiments, one in each file: 002, ways by what stands in buffers; 003, what a
+// change of the subnet costs; 004, mechanisms of congestion control.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,13 @@ namespace smd::sim {
 
 [[nodiscard]] std::vector<Experiment> ablation_tables();
 [[nodiscard]] std::vector<Experiment> assimilation_tables();
+[[nodiscard]] std::vector<Experiment> butterfly_tables();
 [[nodiscard]] std::vector<Experiment> discovery_tables();
 [[nodiscard]] std::vector<Experiment> distribution_tables();
+[[nodiscard]] std::vector<Experiment> dragonfly_tables();
 [[nodiscard]] std::vector<Experiment> flit_level_tables();
 [[nodiscard]] std::vector<Experiment> hot_spot_tables();
+[[nodiscard]] std::vector<Experiment> limit_tables();
 [[nodiscard]] std::vector<Experiment> loss_tables();
 [[nodiscard]] std::vector<Experiment> modern_tables();
 [[nodiscard]] std::vector<Experiment> network_tables();

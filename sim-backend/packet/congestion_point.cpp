@@ -115,6 +115,7 @@ void send_answer(PartState& net, HostNum host, const DataPacket& data) {
   packet.dlid = net.host_lids[data.source].lid;
   packet.sl = feedback->sl;
   packet.blocks = static_cast<std::uint8_t>(blocks_of(feedback->payload));
+  if (net.route_choice != nullptr) net.origins[at].number = net.hosts[host].made++;
   packet.place = Place::Source;
   packet.marks = feedback->marks;
   packet.feedback = feedback->acknowledges ? FeedbackKind::Ack : FeedbackKind::Cnp;

@@ -1,5 +1,6 @@
 #include "sim-backend/packet/input_buffers.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "sim-backend/packet/congestion_point.h"
@@ -40,12 +41,15 @@ void append_input(PartState& net, PacketAt at) {
   if (port_vl.head == at && !port_vl.busy) serve_head(net, packet.in);
 }
 
-/// Sets where it leaves; false when it cannot: then it is dropped.
-bool choose_vl(PartState& net, PortAt in, PacketAt at, unsigned out) {
-  DataPacket& packet = net.packets[at];
+unsigned map_vl(const PartState& net, PortAt in, PacketAt at, unsigned out) {
   const Wire& wire = net.wires[in];
-  const PortAt egress = wire.first + out;
-  const unsigned vl = net.nodes[wire.node].tables.map_sl(wire.number, out, packet.sl);
+  return net.nodes[wire.node].tables.map_sl(wire.number, out, net.packets[at].sl);
+}
+
+/// Sets where it leaves; false when it cannot: then it is dropped.
+bool leave_by(PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl) {
+  DataPacket& packet = net.packets[at];
+  const PortAt egress = net.wires[in].first + out;
   if (vl == kDiscardVl || vl >= net.ports[egress].vls) {
     drop_input(net, at, Discard::Unmappable);
     return false;
@@ -56,6 +60,42 @@ bool choose_vl(PartState& net, PortAt in, PacketAt at, unsigned out) {
   }
   packet.out = egress * net.vls + vl;
   return true;
+}
+
+class QueuesOfPorts final : public PortFill {
+ public:
+  explicit QueuesOfPorts(const PartState& net) : net_(net) {}
+
+  [[nodiscard]] unsigned used(std::uint32_t node, std::uint8_t number, unsigned vl) const override {
+    const PortAt port = net_.wiring.port_of(node, number);
+    const PortAt peer = net_.wires[port].peer;
+    if (peer == kNowhere) return 0;
+    OutputVl& out = net_.outs[port * net_.vls + vl];
+    take_credits(net_, out);
+    const unsigned takes = net_.ins[peer * net_.vls + vl].capacity;
+    unsigned blocks = takes - std::min(takes, credit_left(out.fccl, out.fctbs));
+    if (net_.options.switches.output_buffers) {
+      blocks += net_.options.switches.output_buffer_bytes / kBlockBytes - out.room;
+      // The packet on the link has taken its credit already.
+      const NetPort& here = net_.ports[port];
+      if (here.link_running && here.link_vl == port * net_.vls + vl) blocks -= here.link_blocks;
+    }
+    return std::min(blocks, takes);
+  }
+
+ private:
+  const PartState& net_;
+};
+
+std::uint64_t draw_of(std::uint64_t seed, HostNum source, std::uint32_t number, unsigned hops) {
+  std::uint64_t word = seed;
+  for (const std::uint64_t part : {std::uint64_t{source} << 32 | number, std::uint64_t{hops}}) {
+    word = (word ^ part) + 0x9e3779b97f4a7c15u;
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9u;
+    word = (word ^ word >> 27) * 0x94d049bb133111ebu;
+    word ^= word >> 31;
+  }
+  return word;
 }
 
 /// One copy for each port of the group, one after the other in the input buffer, which they leave
@@ -83,7 +123,7 @@ void replicate(PartState& net, PortAt port, PacketAt at) {
       ++net.stats.replicated;
       ++net.stats.in_flight;
     }
-    if (choose_vl(net, port, copy, number)) {
+    if (leave_by(net, port, copy, number, map_vl(net, port, copy, number))) {
       if (net.hooks.marking != nullptr) mark_input(net, copy);
       append_input(net, copy);
     }
@@ -93,18 +133,51 @@ void replicate(PartState& net, PortAt port, PacketAt at) {
   SMD_CHECK(last == at, "a group names a port that the switch does not have");
 }
 
+/// The way out and its VL as the route hook says; false where it says none.
+bool ask_hook(PartState& net, PortAt port, PacketAt at, unsigned& out, unsigned& vl) {
+  DataPacket& packet = net.packets[at];
+  const Wire& wire = net.wires[port];
+  const HostNum to = net.lid_owner[packet.dlid];
+  if (to == kNowhere) return false;
+  const auto taken = net.route_choice->choose(
+      {.node = wire.node,
+       .in = wire.number,
+       .in_vl = static_cast<std::uint8_t>(net.vl_of(packet.in)),
+       .source = packet.source,
+       .to = to,
+       .dlid = packet.dlid,
+       .sl = packet.sl,
+       .hops = packet.hops,
+       .via = packet.via,
+       .phase = packet.phase,
+       .draw = draw_of(net.options.seed, packet.source, net.origins[at].number, packet.hops)},
+      QueuesOfPorts(net));
+  if (!taken) return false;
+  out = taken->out;
+  vl = taken->vl;
+  packet.via = taken->via;
+  packet.phase = taken->phase;
+  return true;
+}
+
 void forward(PartState& net, PortAt port, PacketAt at) {
   DataPacket& packet = net.packets[at];
   const Wire& wire = net.wires[port];
   if (is_multicast(packet.dlid)) return replicate(net, port, at);
-  const unsigned out = net.nodes[wire.node].tables.route(packet.dlid);
+  unsigned out = 0, vl = 0;
+  if (net.route_choice == nullptr) {
+    out = net.nodes[wire.node].tables.route(packet.dlid);
+  } else if (!ask_hook(net, port, at, out, vl)) {
+    return drop_input(net, at, Discard::Unroutable);
+  }
   if (out > wire.last_number) return drop_input(net, at, Discard::Unroutable);
   if (out == wire.number && !net.options.switches.turns_back) {
     return drop_input(net, at, Discard::BackToInput);
   }
   // Switches are no end of data's way here.
   if (out == 0) return drop_input(net, at, Discard::WrongNode);
-  if (!choose_vl(net, port, at, out)) return;
+  if (net.route_choice == nullptr) vl = map_vl(net, port, at, out);
+  if (!leave_by(net, port, at, out, vl)) return;
   if (net.hooks.marking != nullptr) mark_input(net, at);
   append_input(net, at);
 }

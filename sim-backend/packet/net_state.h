@@ -51,6 +51,7 @@ struct alignas(64) DataPacket {
   PortVl out = kNowhere;  // the output VL that it is to leave by
   HostNum source = 0;
   HostNum to = kNowhere;    // of a flow; nobody's where it is none
+  std::uint32_t via = 0;    // a route hook's own, as is `phase`
   std::uint16_t bytes = 0;  // on the wire
   std::uint16_t payload = 0;
   std::uint16_t dlid = 0;
@@ -62,6 +63,7 @@ struct alignas(64) DataPacket {
   Place place = Place::Free;
   Marks marks = 0;
   FeedbackKind feedback = FeedbackKind::None;
+  std::uint8_t phase = 0;
 };
 
 [[nodiscard]] inline Flow flow_of(const DataPacket& packet) {
@@ -72,7 +74,8 @@ struct alignas(64) DataPacket {
 struct Origin {
   Picos generated = 0;
   Picos injected = 0;
-  std::uint32_t tag = 0;  // of feedback: its flow's SL
+  std::uint32_t tag = 0;     // of feedback: its flow's SL
+  std::uint32_t number = 0;  // of those that its source has made; where there is a route hook
 };
 
 struct ManagementPacket {
@@ -170,6 +173,7 @@ struct SourceQueue {
 struct NetHost {
   Picos emit_at = kNever;
   std::uint32_t waiting = 0;  // packets
+  std::uint32_t made = 0;     // with feedback; where there is a route hook
   bool stalled = false;
 };
 
@@ -192,7 +196,7 @@ struct FeedbackQueue {
 };
 
 static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64);
-static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32);
+static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 24);
 
 /// Those of the whole fabric. Sizes stay.
 struct NetState {

@@ -112,6 +112,13 @@ void PacketNet::set_congestion_control(std::span<const CongestionHooks> hooks) {
   }
 }
 
+void PacketNet::set_route_choice(const RouteChoice* choice) {
+  SMD_CHECK(stats().generated == 0, "routes are chosen from the first packet on");
+  SMD_CHECK(choice == nullptr || !choice->looks_far() || !impl_->is_split(),
+            "a rule that looks at other switches needs one partition");
+  for (const auto& part : impl_->parts_) part->state.route_choice = choice;
+}
+
 void PacketNet::set_management_handler(ManagementHandler* handler) {
   SMD_CHECK(!impl_->is_split() || handler == nullptr, "management packets need one partition");
   impl_->parts_[0]->state.management_handler = handler;

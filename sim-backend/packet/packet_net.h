@@ -23,6 +23,7 @@
 namespace smd::sim {
 
 struct NodeState;
+class RouteChoice;
 class Team;
 
 /// One packet to make.
@@ -174,6 +175,10 @@ class PacketNet {
   /// The same for each partition, which has hooks of its own: each is asked about flows and nodes
   /// of its partition alone. Requires: all of the same mechanism.
   void set_congestion_control(std::span<const CongestionHooks> hooks);
+
+  /// Null: packets go by the tables. Requires: before the first packet; outlives the net; one
+  /// partition where it looks far.
+  void set_route_choice(const RouteChoice* choice);
 
   /// Who runs the partitions side by side; null: they take turns. Outlives the net.
   void set_team(Team* team);

@@ -15,6 +15,14 @@ std::string check_buffer(std::string_view what, unsigned bytes) {
   return fmt::format("{} is {} bytes; {} to {}", what, bytes, kBlockBytes, kMostBuffer);
 }
 
+/// A flit of 64 bytes per cycle.
+LinkModel cycle_links() {
+  return {.propagation = kCycle,
+          .header_bytes = 0,
+          .flow_control_packets = false,
+          .byte_time = kCycle / kBlockBytes};
+}
+
 }  // namespace
 
 PacketOptions PacketOptions::thesis() {
@@ -63,10 +71,22 @@ PacketOptions PacketOptions::cycles() {
                    .turns_back = true,
                    .input_buffer_bytes = 4096},
       .adapters = {},
-      .links = {.propagation = kCycle,
-                .header_bytes = 0,
-                .flow_control_packets = false,
-                .byte_time = kCycle / kBlockBytes},
+      .links = cycle_links(),
+      .vls = 2,
+  };
+}
+
+PacketOptions PacketOptions::booksim() {
+  return {
+      .switches = {.routing = kCycle,
+                   .turns_back = true,
+                   .speed_up_percent = 1000,
+                   .input_buffer_bytes = 64 * kBlockBytes,
+                   // There they have no bound of their own, but what stands in them has its credit
+                   // for the next lane already: at most a lane.
+                   .output_buffer_bytes = 64 * kBlockBytes},
+      .adapters = {},
+      .links = cycle_links(),
       .vls = 2,
   };
 }
@@ -98,6 +118,8 @@ bool find_preset(std::string_view name, PacketOptions& out) {
     out = PacketOptions::modern();
   } else if (name == "cycles") {
     out = PacketOptions::cycles();
+  } else if (name == "booksim") {
+    out = PacketOptions::booksim();
   } else if (name == "multistage") {
     out = PacketOptions::multistage();
   } else {

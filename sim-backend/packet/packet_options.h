@@ -83,13 +83,17 @@ struct PacketOptions {
   /// The network of a flit-level simulator: cycles of 1,024 ps in which a link passes 64 bytes,
   /// three per router and one per cable; one packet in the crossbar per input port.
   static PacketOptions cycles();
+  /// Routers in which the crossbar never holds anything back, as BookSim's with an internal
+  /// speed-up of 10: cycles of 1,024 ps in which a link passes 64 bytes, one per router, cable and
+  /// credit; lanes and output buffers of 64 flits.
+  static PacketOptions booksim();
   /// The multistage networks of a study of congestion (Ferrer 2012): cycles of 1 ns in which a link
   /// passes one byte; one each for routing, switch and cable; buffers of four packets of 256 bytes;
   /// 22 bytes of headers; a queue for each destination.
   static PacketOptions multistage();
 };
 
-/// "thesis", "modern", "cycles", "multistage"; false for other names.
+/// "thesis", "modern", "cycles", "booksim", "multistage"; false for other names.
 [[nodiscard]] bool find_preset(std::string_view name, PacketOptions& out);
 
 /// What is wrong with them; empty when all is well.

@@ -9,6 +9,7 @@
 #include "sim-backend/packet/event_queue.h"
 #include "sim-backend/packet/net_state.h"
 #include "sim-backend/packet/partition_link.h"
+#include "sim-backend/packet/route_hook.h"
 
 namespace smd::sim {
 
@@ -109,6 +110,7 @@ struct PartState {
   PagedVector<Origin> origins;  // of the same packets
   PacketAt free_packets = kNowhere;
   CongestionHooks hooks;
+  const RouteChoice* route_choice = nullptr;
   NetStats stats;
   Workload* workload = nullptr;
   PacketObserver* observer = nullptr;

@@ -98,6 +98,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   if (net.hooks.echo != nullptr || net.hooks.reaction != nullptr) {
     packet.to = packet.dlid < net.lid_owner.size() ? net.lid_owner[packet.dlid] : kNowhere;
   }
+  if (net.route_choice != nullptr) net.origins[at].number = net.hosts[source].made++;
   packet.place = Place::Source;
   ++net.stats.generated;
   ++net.stats.in_flight;

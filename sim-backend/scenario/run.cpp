@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <fstream>
 #include <map>
 
@@ -88,6 +89,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   auto fabric = program_nodes(out.spec_, s.program);
   if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
   out.fabric_ = std::move(*fabric);
+  if (const std::string why = out.find_routes(); !why.empty()) {
+    return fault(s.file, s.routes_line, why);
+  }
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
   }
@@ -125,6 +129,33 @@ std::string PreparedScenario::check_split() const {
   if (s.packet.partitions == 1) return {};
   if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
   return check_partitions(spec_, s.packet);
+}
+
+/// Makes the rule, if there is one; why it cannot, or nothing.
+std::string PreparedScenario::find_routes() {
+  const RoutesSpec& routes = scenario_.routes;
+  if (!routes.has_rule()) return {};
+  const std::string_view name = rule_name(routes.rule.rule);
+  auto shape = Shape::find(spec_, routes.shape);
+  if (!shape) return fmt::format("routes.rule {}: {}", name, shape.error().context);
+  if (const std::string why = check_rule(*shape, routes.rule); !why.empty()) {
+    return fmt::format("routes.rule {} {}", name, why);
+  }
+  auto made = std::make_shared<const AdaptiveRoutes>(std::move(*shape), routes.rule);
+  if (made->vls() > scenario_.packet.vls) {
+    return fmt::format(
+        "routes.rule {} needs {} VLs here: fabric.vls = {} or more",
+        name,
+        made->vls(),
+        std::max(made->vls(), std::bit_ceil(made->vls()) < 16 ? std::bit_ceil(made->vls()) : 15u));
+  }
+  if (made->looks_far() && scenario_.packet.partitions > 1) {
+    return fmt::format("routes.rule {} looks at other switches: it runs in 1 partition", name);
+  }
+  // The way to a random place and on may lead back over the same cable.
+  scenario_.packet.switches.turns_back = true;
+  routes_ = std::move(made);
+  return {};
 }
 
 /// Groups by leaf, and who is near whom: breadth-first over the switches.
@@ -239,6 +270,7 @@ PointResult PreparedScenario::run(double load,
   std::vector<CongestionHooks> hooks;
   for (const CongestionControl& mechanism : mechanisms) hooks.push_back(mechanism.hooks());
   net.set_congestion_control(hooks);
+  net.set_route_choice(routes_.get());
   Meter meter(net);
   net.set_observer(&meter);
   TrafficInput input{.load = load,

@@ -75,10 +75,12 @@ class PreparedScenario {
  private:
   void find_neighbours();
   [[nodiscard]] std::string check_split() const;
+  [[nodiscard]] std::string find_routes();
 
   Scenario scenario_;
   FabricSpec spec_;
   ProgrammedFabric fabric_;
+  std::shared_ptr<const AdaptiveRoutes> routes_;  // null: the tables
   FaultPlan faults_;
   std::vector<std::vector<HostNum>> groups_;
   std::vector<std::vector<HostNum>> near_;

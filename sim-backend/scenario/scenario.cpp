@@ -135,6 +135,7 @@ class Reader {
     const int line = value->line;
     lines_[row.name()] = line;
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
+    if (row.section == "routes" && out_.routes_line == 0) out_.routes_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
     if (row.section == "manager" && manager_line_ == 0) manager_line_ = line;
     if (row.apply(*value, out_)) return;
@@ -174,6 +175,7 @@ class Reader {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
     if (out_.is_managed()) check_registers();
+    check_routes();
     const CongestionSpec& congestion = out_.congestion;
     if (congestion.reaction == ReactionKind::Window &&
         congestion.echo != EchoKind::Acknowledgements &&
@@ -192,6 +194,29 @@ class Reader {
     if (kinds > 1) {
       complain(std::max(line("traffic.collective"), line("traffic.trace")),
                "traffic is a pattern, a collective or a trace: one of them");
+    }
+  }
+
+  void check_routes() {
+    const RoutesSpec& routes = out_.routes;
+    if (out_.routes_line == 0) return;
+    if (!routes.has_rule()) {
+      if (line("routes.rule") == 0) {
+        complain(out_.routes_line, "[routes] needs routes.rule: without one the tables are used");
+      }
+      return;
+    }
+    if (out_.is_managed()) {
+      complain(out_.routes_line,
+               "a rule is for a network that does not change: leave out [routes] or the [[fault]]");
+    }
+    if (line("routes.dims") > 0 && line("routes.group") > 0) {
+      complain(line("routes.group"),
+               "routes.dims is of a butterfly, routes.group of a dragonfly: one of them");
+    }
+    if (routes.rule.rule == RuleKind::Progressive &&
+        routes.rule.via == IntermediateKind::ByRouter) {
+      complain(line("routes.valiant"), "par goes by groups: routes.valiant = \"group\"");
     }
   }
 

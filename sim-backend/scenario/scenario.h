@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim-backend/adaptive/rule.h"
 #include "sim-backend/congestion/preset.h"
 #include "sim-backend/measure/steady.h"
 #include "sim-backend/packet/packet_options.h"
@@ -18,6 +19,14 @@
 #include "smd/config/reconfiguration_mode.h"
 
 namespace smd::sim {
+
+/// Rules in place of the switches' tables, and the shape that they go by.
+struct RoutesSpec {
+  RuleSpec rule;
+  ShapeKeys shape;
+
+  [[nodiscard]] bool has_rule() const { return rule.rule != RuleKind::Tables; }
+};
 
 struct TrafficSpec {
   std::string pattern = "uniform";
@@ -59,6 +68,8 @@ struct Scenario {
   std::string preset = "modern";
   ProgramOptions program;
   PacketOptions packet = PacketOptions::modern();
+  RoutesSpec routes;
+  int routes_line = 0;
   CongestionSpec congestion;
   TrafficSpec traffic;
   int traffic_line = 0;

@@ -227,7 +227,10 @@ Keys fabric_keys() {
   const auto program = option_section<Scenario>("fabric", &Scenario::program);
   const auto packet = option_section<Scenario>("fabric", &Scenario::packet);
   return {
-      row("fabric", "preset", R"("thesis", "modern", "cycles" or "multistage")", set_preset)
+      row("fabric",
+          "preset",
+          R"("thesis", "modern", "cycles", "booksim" or "multistage")",
+          set_preset)
           .means("switches, adapters and cables; the keys of their sections change it"),
       fabric("name", &Scenario::fabric, some_text("a FABRIC: a generator's call or a file"))
           .means("what is simulated"),
@@ -296,6 +299,51 @@ Keys cable_keys() {
           .means("headers and CRCs of a packet"),
       cables("flow_control_packets", &LinkModel::flow_control_packets, flag())
           .means("credits take time on the link"),
+  };
+}
+
+Keys routes_keys() {
+  const auto rule =
+      option_section<Scenario>("routes", [](auto& s) -> auto& { return s.routes.rule; });
+  const auto shape =
+      option_section<Scenario>("routes", [](auto& s) -> auto& { return s.routes.shape; });
+  return {
+      rule(
+          "rule",
+          &RuleSpec::rule,
+          found_by(R"("tables", "min", "valiant", "ugal-l", "ugal-g", "par", "piggyback" or "dal")",
+                   find_rule))
+          .means("who says where packets leave a switch: its tables, or a rule"),
+      rule("threshold", &RuleSpec::threshold, whole(-100000, 100000))
+          .means("T of all rules that compare queues: blocks of 64 bytes"),
+      rule("valiant",
+           &RuleSpec::via,
+           choice<IntermediateKind>(
+               {{"router", IntermediateKind::ByRouter}, {"group", IntermediateKind::ByGroup}}))
+          .means("the intermediate of Valiant's paths on a dragonfly"),
+      rule("among",
+           &RuleSpec::among,
+           choice<IntermediateSet>({{"all", IntermediateSet::All},
+                                    {"not-own", IntermediateSet::NotOwn},
+                                    {"others", IntermediateSet::Others}}))
+          .means("whom it is drawn from; others: without the source's and the destination's"),
+      rule(
+          "trunk",
+          &RuleSpec::trunk,
+          choice<Spread>(
+              {{"jsq", Spread::ShortestQueue}, {"random", Spread::Random}, {"hash", Spread::Hash}}))
+          .means("which of several cables to one router"),
+      rule("gateway",
+           &RuleSpec::gateway,
+           choice<Spread>({{"own-first", Spread::OwnFirst},
+                           {"jsq", Spread::ShortestQueue},
+                           {"random", Spread::Random},
+                           {"hash", Spread::Hash}}))
+          .means("which of several routers with a cable to the other group"),
+      shape("dims", &ShapeKeys::dims, dims())
+          .means("sides of a butterfly, switches in the fabric's order; else recognised"),
+      shape("group", &ShapeKeys::group, whole(1, 65536))
+          .means("switches of a dragonfly's group, in the fabric's order; else recognised"),
   };
 }
 
@@ -482,6 +530,7 @@ Keys make_keys() {
                            switch_keys(),
                            adapter_keys(),
                            cable_keys(),
+                           routes_keys(),
                            traffic_keys(),
                            measure_keys(),
                            manager_keys(),

@@ -1,6 +1,7 @@
 // The lines of a text with their numbers, and the faults found in them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,7 +12,18 @@ namespace smd::bin {
 
 /// So much of a line that a message stays a line, with what a terminal could take for commands
 /// replaced.
-[[nodiscard]] std::string shorten(std::string_view text);
+[[nodiscard]] inline std::string shorten(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  std::string out(text.substr(0, kShown));
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  // A character of several bytes is shown whole or not at all.
+  if (text.size() > kShown) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
+    out += "…";
+  }
+  return out;
+}
 
 inline constexpr std::size_t kMaxTextFaults = 20;
 
@@ -20,7 +32,15 @@ class TextLines {
   TextLines(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {}
 
   /// False after the last line.
-  bool next();
+  bool next() {
+    if (rest_.empty()) return false;
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    line_ = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
 
   /// Without its end, "\n" or "\r\n".
   [[nodiscard]] std::string_view text() const { return line_; }

@@ -10,7 +10,6 @@
 #include "smd/sa/path_finder.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/port_tables.h"
-#include "smd/sa/record_queries.h"
 #include "smd/sa/sa_mad.h"
 #include "smd/sa/service_manager.h"
 

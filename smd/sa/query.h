@@ -158,4 +158,14 @@ class RecordSink {
   bool overflowed_ = false;
 };
 
+// Of records that stand in the snapshot as they are (record_queries.cpp). Each looks up the LID or
+// GUID that the request names and scans only what that leaves.
+[[nodiscard]] Answer find_node_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_port_info_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_switch_info_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_sm_info_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_guid_info_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_link_records(const SubnetView&, const Query&, const QueryLimits&);
+[[nodiscard]] Answer find_lft_records(const SubnetView&, const Query&, const QueryLimits&);
+
 }  // namespace smd::sa

@@ -1,11 +1,10 @@
-#include "smd/sa/record_queries.h"
+#include "smd/sa/query.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "smd/base/byte_reader.h"
 #include "smd/sa/node_records.h"
-#include "smd/sa/query.h"
 
 namespace smd::sa {
 namespace {

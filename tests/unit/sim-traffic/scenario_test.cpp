@@ -185,6 +185,73 @@ TEST(Scenario, SurroundingsAreThoseOfTheRoutes) {
   EXPECT_EQ(around.round_trip, (354 + 2) * kNano);
 }
 
+TEST(Scenario, RulesAreRead) {
+  const auto read = parse_scenario(R"([fabric]
+name = "dragonfly:a=5,c=2,h=2"
+vls = 4
+[routes]
+rule = "ugal-l"
+threshold = -16
+valiant = "router"
+among = "others"
+trunk = "hash"
+gateway = "random"
+group = 5
+)",
+                                   "s.toml");
+  ASSERT_TRUE(read.has_value()) << print_fault(read.error().at(0));
+  const RuleSpec& rule = read->routes.rule;
+  EXPECT_EQ(rule.rule, RuleKind::UgalLocal);
+  EXPECT_EQ(rule.threshold, -16);
+  EXPECT_EQ(rule.via, IntermediateKind::ByRouter);
+  EXPECT_EQ(rule.among, IntermediateSet::Others);
+  EXPECT_EQ(rule.trunk, Spread::Hash);
+  EXPECT_EQ(rule.gateway, Spread::Random);
+  EXPECT_EQ(read->routes.shape.group, 5u);
+}
+
+TEST(Scenario, RulesThatCannotBeAreRefusedWithTheirLine) {
+  const auto first_fault = [](const std::string& text, unsigned partitions = 1) {
+    auto read = parse_scenario(text, "s.toml");
+    if (!read) return print_fault(read.error().at(0));
+    read->packet.partitions = partitions;
+    const auto prepared = PreparedScenario::prepare(std::move(*read));
+    return prepared ? std::string() : print_fault(prepared.error().at(0));
+  };
+  const std::string dragonfly = "[fabric]\nname = \"dragonfly:a=5,c=2,h=2\"\n";
+  const std::string four = dragonfly + "vls = 4\n[routes]\n";
+  EXPECT_EQ(first_fault(four + "rule = \"ugal-l\"\n"), "");
+  EXPECT_EQ(first_fault(four + "rule = \"tables\"\n"), "");
+  EXPECT_THAT(first_fault(four + "rule = \"shortest\"\n"),
+              HasSubstr("s.toml:5: routes.rule must be \"tables\", \"min\""));
+  EXPECT_THAT(first_fault(four + "rule = \"min\"\nthreshold = 1.5\n"),
+              HasSubstr("s.toml:6: routes.threshold must be -100000 to 100000"));
+  EXPECT_THAT(first_fault(four + "rule = \"min\"\ntrunk = \"own-first\"\n"),
+              HasSubstr("s.toml:6: routes.trunk must be"));
+  EXPECT_THAT(first_fault(four + "threshold = 3\n"),
+              HasSubstr("s.toml:5: [routes] needs routes.rule"));
+  EXPECT_THAT(first_fault(four + "rule = \"min\"\ndims = [5, 11]\ngroup = 5\n"),
+              HasSubstr("s.toml:7: routes.dims is of a butterfly, routes.group of a dragonfly"));
+  EXPECT_THAT(first_fault(four + "rule = \"par\"\nvaliant = \"router\"\n"),
+              HasSubstr("s.toml:6: par goes by groups"));
+  EXPECT_THAT(first_fault(dragonfly + "vls = 2\n[routes]\nrule = \"valiant\"\n"),
+              HasSubstr("s.toml:5: routes.rule valiant needs 3 VLs here: fabric.vls = 4 or more"));
+  EXPECT_THAT(first_fault(four + "rule = \"dal\"\n"),
+              HasSubstr("s.toml:5: routes.rule dal is for flattened butterflies"));
+  EXPECT_THAT(first_fault("[fabric]\nname = \"hamming\"\n[routes]\nrule = \"par\"\n"),
+              HasSubstr("s.toml:4: routes.rule par is for dragonflies"));
+  EXPECT_THAT(first_fault(four + "rule = \"ugal-g\"\n", 2),
+              HasSubstr("s.toml:5: routes.rule ugal-g looks at other switches"));
+  EXPECT_THAT(first_fault(four + "rule = \"min\"\ngroup = 4\n"),
+              HasSubstr("s.toml:5: routes.rule min: groups of 4 switches each: the fabric has 55"));
+  EXPECT_THAT(
+      first_fault("[fabric]\nname = \"torus:dims=4.5\"\n[routes]\nrule = \"min\"\n"),
+      HasSubstr("s.toml:4: routes.rule min: neither a flattened butterfly nor a dragonfly"));
+  EXPECT_THAT(first_fault(four + "rule = \"min\"\n[[fault]]\nat_us = 5\nwhat = \"switch-down\"\n"
+                                 "where = \"sw-0-0\"\n"),
+              HasSubstr("s.toml:5: a rule is for a network that does not change"));
+}
+
 TEST(Scenario, WeightsOfSizesAreFinite) {
   const auto read = [](const char* weight) {
     return parse_scenario(fmt::format("[traffic]\nsize = [{{bytes = 64, weight = {}}}]\n", weight),
