@@ -14,7 +14,6 @@
 //
 // A descriptor that died stays dead, also when the fault is lifted.
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
@@ -27,7 +26,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdarg>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -35,6 +33,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "tests/cross/umad_shim.h"
 
 /// What umad.h's ioctl numbers are made of, as the kernel lays it out.
 struct ib_user_mad_reg_req {
@@ -49,18 +49,16 @@ struct ib_user_mad_reg_req {
 
 namespace {
 
+using smd::shim::beneath;
+using smd::shim::mode_of;
+using smd::shim::Open;
+using smd::shim::Write;
+
 using Clock = std::chrono::steady_clock;
 using std::chrono_literals::operator""ms;
 
-template <class Function>
-Function* beneath(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
-
-using Open = int(const char*, int, ...);
 using Close = int(int);
 using Read = ssize_t(int, void*, size_t);
-using Write = ssize_t(int, const void*, size_t);
 using Ioctl = int(int, unsigned long, ...);
 using Poll = int(pollfd*, nfds_t, int);
 using Filter = int(const dirent*);
@@ -221,7 +219,7 @@ extern "C" {
 int open(const char* path, int flags, ...) {
   std::va_list more;
   va_start(more, flags);
-  const auto mode = static_cast<mode_t>((flags & O_CREAT) != 0 ? va_arg(more, unsigned) : 0);
+  const mode_t mode = mode_of(flags, more);
   va_end(more);
   const std::string_view name(path);
   if (is_absent(name)) return fail_with(ENOENT);

@@ -6,7 +6,6 @@
 // with the name of the program, attribute, modifier, the ports of the directed route ("-" where it
 // goes by LID alone), the LID it goes to first (0 for none) and the 64 bytes of data. Several
 // programs may share a file: each line is written at once.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <infiniband/umad.h>
 #include <sys/syscall.h>
@@ -16,21 +15,19 @@
 #include <errno.h>
 
 #include <atomic>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "tests/cross/umad_shim.h"
+
 namespace {
 
-using Open = int(const char*, int, ...);
-using Write = ssize_t(int, const void*, size_t);
-
-template <class Function>
-Function* beneath(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
+using smd::shim::beneath;
+using smd::shim::mode_of;
+using smd::shim::Open;
+using smd::shim::Write;
 
 constexpr int kMostFds = 4096;
 std::atomic<bool> is_management[kMostFds];
@@ -80,7 +77,7 @@ extern "C" {
 int open(const char* path, int flags, ...) {
   std::va_list more;
   va_start(more, flags);
-  const auto mode = static_cast<mode_t>((flags & O_CREAT) != 0 ? va_arg(more, unsigned) : 0);
+  const mode_t mode = mode_of(flags, more);
   va_end(more);
   const int fd = beneath<Open>("open")(path, flags, mode);
   if (fd >= 0 && fd < kMostFds)

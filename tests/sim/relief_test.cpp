@@ -201,6 +201,36 @@ TEST_F(ReliefOfChannels, IsDroppedWhereItWouldBlockTurns) {
   EXPECT_GT(dropped, 5u);
 }
 
+// On several VLs routes from scratch would take hosts their SLs; what can be evened without that
+// is.
+TEST_F(ReliefOfChannels, KeepsSlsWhereRoutesFromScratchWouldBlock) {
+  unsigned eased = 0;
+  for (const auto& [engine, fabric] : {std::pair{"dfsssp", "dragonfly:a=4,h=2,c=2"},
+                                       std::pair{"lash", "torus:dims=4.4,hosts=2"}}) {
+    start(kDelay, fabric, engine);
+    ASSERT_GT(subnet_->manager.in_force()->routing->vls, 1u);
+    for (const Cable& cable : cables_between_switches(subnet_->fabric.spec())) {
+      SCOPED_TRACE(fabric + fmt::format(" without {}:{}", cable.node, cable.port));
+      start(kDelay, fabric, engine);
+      subnet_->fabric.set_link(cable.node, cable.port, false);
+      ASSERT_TRUE(subnet_->settle());
+      if (!is_uneven()) continue;
+      const std::uint64_t meanwhile = find_peak();
+      const RoutingTables before = subnet_->manager.in_force()->routing;
+      subnet_->run_for(std::chrono::minutes(1));
+      const RoutingTables after = subnet_->manager.in_force()->routing;
+      if (after.lft == before.lft) continue;
+      EXPECT_LT(find_peak(), meanwhile);
+      EXPECT_EQ(subnet_->manager.changes().front().transition.kind, TransitionKind::Certified);
+      if (!is_uneven()) continue;
+      ++eased;
+      EXPECT_EQ(after.path_sls, before.path_sls);
+      expect_healthy();
+    }
+  }
+  EXPECT_GT(eased, 0u);
+}
+
 // Tables of another engine would change everything: none of that is worth it.
 TEST_F(ReliefOfChannels, IsDroppedWhereTheEngineIsToBeAnotherOne) {
   start(kDelay);

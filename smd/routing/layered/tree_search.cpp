@@ -58,17 +58,6 @@ void TreeSearch::put_order(std::uint32_t tree) {
   trees_.set_order(tree, std::move(order));
 }
 
-bool TreeSearch::cut_dead(std::uint32_t tree) {
-  count_hops(tree);
-  bool cut = false;
-  for (const std::uint32_t sw : trees_.near_to_far(trees_.root(tree))) {
-    if (reaches_[sw]) continue;
-    trees_.slots(tree)[sw] = kNoSlot;
-    cut = true;
-  }
-  return cut;
-}
-
 void TreeSearch::measure(std::uint32_t tree) {
   const std::span<const std::uint8_t> slots = trees_.slots(tree);
   for (const std::uint32_t sw : trees_.order(tree)) {
@@ -225,7 +214,6 @@ TreeSearch::Outcome TreeSearch::complete(const TreeFamily& family,
       refused.push_back(best);
     }
   }
-  static_cast<void>(cut_dead(tree));
   put_order(tree);
   return completed;
 }

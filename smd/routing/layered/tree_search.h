@@ -31,17 +31,14 @@ class TreeSearch {
   /// Gives the tree an order of its own where its paths are not the shortest or lead nowhere.
   void put_order(std::uint32_t tree);
 
-  /// Takes the next hops away whose path does not reach the root. True: some were, or are missing.
-  bool cut_dead(std::uint32_t tree);
-
   struct Outcome {
     std::vector<std::uint32_t> changed;    // switches with another next hop than before
     std::vector<std::uint32_t> elsewhere;  // switches whose path does not fit its layer
     bool fits = true;                      // everything that may happen until all is written
   };
 
-  /// Cuts what is dead, and gives every switch that can reach the root a next hop. Of equally long
-  /// paths the next hop of before, then those that LIDs of lower offsets do not take, then what
+  /// Gives every switch whose path does not reach the root another next hop. Of equally long paths
+  /// the next hop of before, then those that LIDs of lower offsets do not take, then what
   /// carries least. Requires: layering.open().
   [[nodiscard]] Outcome complete(const TreeFamily& family,
                                  std::uint32_t offset,
