@@ -73,6 +73,7 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   std::vector<OrderedPhase> phases;
   // A proof that does not tell VLs apart does not see what SL-to-VL entries discard.
   const bool blind = !sl_to_vl_discards(builder.task());
+  // Where SL-to-VL entries alone differ there are no phases to find, and nothing is proved so.
   auto single = blind ? find_single_phase(transient, empty, activate_first) : std::nullopt;
   if (single) {
     phases.push_back(std::move(*single));
@@ -80,10 +81,12 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
     return by_vl;
   } else if (!blind) {
     return std::nullopt;
-  } else if (auto several = find_phases(transient, empty, options.max_phases)) {
+  } else if (auto several = find_phases(transient, empty, options.max_phases);
+             several && !several->phases.empty()) {
     phases = std::move(several->phases);
     plan.in_flight = several->in_flight;
-  } else if (auto by_intermediate = find_detours(options, builder, empty)) {
+  } else if (auto by_intermediate = find_detours(options, builder, empty);
+             by_intermediate && !by_intermediate->phases.empty()) {
     phases = std::move(by_intermediate->phases);
     plan.in_flight = by_intermediate->in_flight;
   } else {

@@ -351,6 +351,46 @@ TEST(CablesOnLanes, WhatComesBackBlocksNothingAndNobodyIsToldAnew) {
   }
 }
 
+// After a loss some SLs are discarded on the way, until hosts have asked anew. Whatever comes
+// before that, be it that no entry changes, still has to be proved.
+TEST(CablesOnLanes, WhereSlsAreDiscardedTheNextChangeIsProvedToo) {
+  const std::string call = "irregular:switches=24,links=4,hosts=2,seed=2";
+  const Generated whole = generated(call);
+  const auto cables = Reshaped{call}.cables();
+  const RoutingTables first =
+      find_engine("dfsssp")->compute(whole.fabric, whole.lids, {.max_vls = 8}).value();
+  unsigned discarded = 0, proved = 0;
+  for (std::size_t at = 0; at < cables.size(); at += 2) {
+    const auto left = std::make_shared<const Fabric>(
+        Reshaped{call}.without_cable(cables[at].first, cables[at].second).build());
+    const Generated cut{left, *left, whole.lids};
+    const PreviousRoutes in_force{&whole.fabric, &whole.lids, &first};
+    const RoutingTables kept =
+        find_engine("dfsssp")
+            ->compute(cut.fabric, cut.lids, {.in_force = &in_force, .max_vls = 8})
+            .value();
+    const TransitionPlan plan = plan_and_judge(change_of(whole, first, cut, kept));
+    if (!plan.discards_sls()) continue;
+    ++discarded;
+    const Change nothing = change_of(cut, kept, cut, kept);
+    SlToVlTask vls = lane_task_of(nothing);
+    vls.advertised = sls_of(whole.fabric, first, cut.fabric, kept.lft.top());
+    vls.held = with_blocked_sls(vls.held, plan.blocked_sls);
+    TransitionTask task = nothing.task();
+    task.sl_to_vl = &vls;
+    const TransitionPlan next = plan_transition(task, {});
+    ASSERT_EQ(check_transition(task, next).fault, "") << print_transition_kind(next.kind);
+    if (next.certified()) {
+      ++proved;
+    } else {
+      EXPECT_NE(next.why.find("cycle S"), std::string::npos) << next.why;
+    }
+  }
+  std::printf("%u changes after one that discards SLs, %u proved\n", discarded, proved);
+  EXPECT_GT(discarded, 10u);
+  EXPECT_GT(proved, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines,
                          OnLanes,
                          testing::Values("dfsssp", "lash", "nue", "dor", "itb-vl"),
