@@ -351,9 +351,10 @@ TEST(CablesOnLanes, WhatComesBackBlocksNothingAndNobodyIsToldAnew) {
   }
 }
 
-// After a loss some SLs are discarded on the way, until hosts have asked anew. Whatever comes
-// before that, be it that no entry changes, still has to be proved.
-TEST(CablesOnLanes, WhereSlsAreDiscardedTheNextChangeIsProvedToo) {
+// After a loss some SLs are discarded on the way, until hosts have asked anew. A change before
+// that, be it that no entry changes, has a plan that is proved, or one that names the circle in its
+// way.
+TEST(CablesOnLanes, WhereSlsAreDiscardedTheNextPlanIsSoundToo) {
   const std::string call = "irregular:switches=24,links=4,hosts=2,seed=2";
   const Generated whole = generated(call);
   const auto cables = Reshaped{call}.cables();
@@ -383,12 +384,12 @@ TEST(CablesOnLanes, WhereSlsAreDiscardedTheNextChangeIsProvedToo) {
     if (next.certified()) {
       ++proved;
     } else {
-      EXPECT_NE(next.why.find("cycle S"), std::string::npos) << next.why;
+      EXPECT_NE(next.why.find("cycle sw-"), std::string::npos) << next.why;
     }
   }
   std::printf("%u changes after one that discards SLs, %u proved\n", discarded, proved);
   EXPECT_GT(discarded, 10u);
-  EXPECT_GT(proved, 0u);
+  EXPECT_GT(2 * proved, discarded);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines,
