@@ -291,7 +291,11 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
         find_load_target(find_least_peak(routes.graph, traffic, routes.costs, load), goal, load);
     if (before.rebalance) aim.enough = aim.best;
     LoadRebalancer rebalancer{routes.graph, traffic.sources, routes.costs, load, trees};
-    rebalancer.run(aim);
+    if (before.rebalance && goal.peak == 0) {
+      rebalancer.run_from_scratch(aim.best);
+    } else {
+      rebalancer.run(aim);
+    }
     const Imbalance reached = carry_imbalance(goal, load);
     if (reached.peak > after.imbalance.peak) after.imbalance = reached;
     if (offset != 0 || !are_plain(routes.targets, routes.costs)) continue;

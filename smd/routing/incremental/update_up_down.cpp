@@ -356,7 +356,11 @@ LoadRecord rebalance_up_down(const LegalTables& of, std::vector<std::uint64_t> l
     }
     const std::uint64_t least = find_least_peak(oriented.graph, traffic, oriented.costs, load);
     const LoadTarget aim = find_load_target(least, goal, load);
-    rebalancer.run(of.at_rest ? aim.best : aim.enough, LoadRebalancer::Which::All);
+    if (of.at_rest && goal.peak == 0) {
+      rebalancer.run_from_scratch(aim.best);
+    } else {
+      rebalancer.run(of.at_rest ? aim.best : aim.enough, LoadRebalancer::Which::All);
+    }
   }
   if (!alike) return {};
   LoadRecord after = record_legal_loads(oriented, of.destinations, std::move(load));

@@ -189,7 +189,11 @@ Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalan
   const LoadTarget aim =
       find_load_target(find_least_peak(on.graph, traffic, grower.slowness(), load), before, load);
   LoadRebalancer rebalancer{on.graph, traffic.sources, grower.slowness(), load, trees};
-  rebalancer.run(aim);
+  if (before.peak == 0) {
+    rebalancer.run_from_scratch(aim.best);
+  } else {
+    rebalancer.run(aim);
+  }
   return carry_imbalance(before, load);
 }
 

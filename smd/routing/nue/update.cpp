@@ -709,11 +709,16 @@ void NueUpdate::rebalance(bool asked) {
   Traffic traffic{.sources = targets_.hosts,
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(graph_.switches(), 0)};
   for (const TargetLid& wanted : wanted_) traffic.demand[wanted.last] += wanted.demand;
-  LoadTarget aim = find_load_target(
-      find_least_peak(graph_, traffic, costs_, load_), in_force_.routing->load.imbalance, load_);
+  const Imbalance& before = in_force_.routing->load.imbalance;
+  LoadTarget aim = find_load_target(find_least_peak(graph_, traffic, costs_, load_), before, load_);
   if (asked) aim.enough = aim.best;
-  LoadRebalancer{graph_, traffic.sources, costs_, load_, trees}.run(aim);
-  result_.load.imbalance = carry_imbalance(in_force_.routing->load.imbalance, load_);
+  LoadRebalancer rebalancer{graph_, traffic.sources, costs_, load_, trees};
+  if (asked && before.peak == 0) {
+    rebalancer.run_from_scratch(aim.best);
+  } else {
+    rebalancer.run(aim);
+  }
+  result_.load.imbalance = carry_imbalance(before, load_);
 }
 
 // The switch that `egress` leaves takes it, if the turns are free on the LID's layer.

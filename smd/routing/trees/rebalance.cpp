@@ -12,14 +12,23 @@ bool says_something(const Imbalance& before, std::span<const std::uint64_t> load
   return before.peak > 0 && load.size() <= before.channels;
 }
 
-// Channels that could not be rebalanced in one go.
-constexpr std::size_t kMostStuck = 16;
-
 // Looked at to rebalance one channel.
 constexpr std::size_t kMostTrees = 1024;
 
 // Moves that help only with a second one.
 constexpr std::size_t kMostPassedOn = 64;
+
+// A pass over all trees that takes less than this part of the fullest channel is the last one.
+constexpr std::uint64_t kLeastGain = 64;
+
+// Of the channels: where fewer are too full they are looked at one by one.
+constexpr std::size_t kFew = 32;
+
+// Trees times switches up to which passes save no time that anybody would notice.
+constexpr std::size_t kSmall = 1u << 16;
+
+// Channels that nothing rebalances. After the passes the fullest ones are mostly such.
+constexpr std::size_t kMostStuckAfterPasses = 4;
 
 // Of trees and of switches of trees that are looked at, over all channels: well under a second.
 constexpr std::uint64_t kMostSteps = 1u << 26;
@@ -106,7 +115,8 @@ LoadRebalancer::LoadRebalancer(const SwitchGraph& graph,
       next_(graph.switches()),
       depth_(graph.switches()),
       flow_(graph.switches()),
-      passes_(graph.switches()) {
+      passes_(graph.switches()),
+      peak_on_way_(graph.switches()) {
   for (const SwitchIdx sw : sources.indices()) {
     const auto edges = graph.edges(sw);
     std::fill_n(from_.begin() + graph.first_edge(sw), edges.size(), sw.value());
@@ -129,7 +139,50 @@ void LoadRebalancer::run(const LoadTarget& aim) {
   run(aim.enough, Which::All);
 }
 
-void LoadRebalancer::run(std::uint64_t limit, Which which) {
+void LoadRebalancer::run_from_scratch(std::uint64_t limit) {
+  if (std::size_t{trees_.count()} * depth_.size() <= kSmall) return run(limit, Which::All);
+  which_ = Which::All;
+  limit_ = limit;
+  only_evening_ = true;
+  const auto many_are_full = [&] {
+    const auto is_full = [limit](std::uint64_t load) { return load > limit; };
+    return static_cast<std::size_t>(std::ranges::count_if(load_, is_full)) > load_.size() / kFew;
+  };
+  std::uint64_t before = kNever;
+  for (std::uint64_t peak; many_are_full() && steps_ < kMostSteps; before = peak) {
+    peak = std::ranges::max(load_);
+    if (peak >= before - before / kLeastGain) break;
+    for (std::uint32_t tree = 0; tree < trees_.count(); ++tree)
+      even(tree, std::max(limit, peak / 2));
+  }
+  run(limit, Which::All, kMostStuckAfterPasses);
+}
+
+void LoadRebalancer::even(std::uint32_t tree, std::uint64_t limit) {
+  const std::uint32_t demand = trees_.demand(tree);
+  if (demand == 0) return;
+  read(tree);
+  full_ = {};
+  std::ranges::fill(passes_, 0);
+  peak_on_way_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size(); ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    const auto find_peak_on_way = [&] {
+      return std::max(load_[next_[sw]], peak_on_way_[graph_.edge(next_[sw]).to.value()]);
+    };
+    peak_on_way_[sw] = find_peak_on_way();
+    if (peak_on_way_[sw] <= limit || flow_[sw] == 0) continue;
+    list_candidates(SwitchIdx{sw}, flow_[sw] * demand, peak_on_way_[sw]);
+    const auto taken = std::ranges::find_if(candidates_, [&](const auto& edge) {
+      return trees_.take(tree, SwitchIdx{sw}, edge.second);
+    });
+    if (taken == candidates_.end()) continue;
+    move(SwitchIdx{sw}, taken->second, demand);
+    peak_on_way_[sw] = find_peak_on_way();
+  }
+}
+
+void LoadRebalancer::run(std::uint64_t limit, Which which, std::size_t most_stuck) {
   which_ = which;
   limit_ = limit;
   passed_on_ = 0;
@@ -138,7 +191,7 @@ void LoadRebalancer::run(std::uint64_t limit, Which which) {
     if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
   }
   std::size_t stuck = 0;
-  while (!full_.empty() && stuck < kMostStuck && steps_ < kMostSteps) {
+  while (!full_.empty() && stuck < most_stuck && steps_ < kMostSteps) {
     const auto [load, place] = full_.top();
     full_.pop();
     const std::uint32_t edge = ~place;

@@ -75,11 +75,18 @@ class LoadRebalancer {
   /// work is bounded by a count: beyond it the channels that are not so heavy stay, too.
   void run(const LoadTarget& aim);
 
+  /// For routes that nobody follows yet, where it does not matter how many entries move. On large
+  /// fabrics, as long as many channels carry more than `limit` and it helps, passes over all trees,
+  /// which read each but once; then the heaviest channels first, as in run().
+  void run_from_scratch(std::uint64_t limit);
+
   enum class Which : std::uint8_t { Changed, All };  // entries that may move
 
-  void run(std::uint64_t limit, Which which);
+  /// Ends after `most_stuck` channels that nothing rebalances.
+  void run(std::uint64_t limit, Which which, std::size_t most_stuck = 16);
 
  private:
+  void even(std::uint32_t tree, std::uint64_t limit);
   void lighten(std::uint32_t full, std::uint64_t limit);
   void read(std::uint32_t tree);
   void rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
@@ -136,7 +143,8 @@ class LoadRebalancer {
   std::vector<std::uint32_t> depth_;  // kUnreached: not in it
   std::vector<std::uint64_t> flow_;   // paths that pass it
   std::vector<std::uint32_t> near_to_far_;
-  std::vector<char> passes_;  // over the channel that is too full
+  std::vector<char> passes_;                // over the channel that is too full
+  std::vector<std::uint64_t> peak_on_way_;  // the fullest channel from there to the root
 
   std::vector<std::uint32_t> path_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> candidates_;  // highest load on it, edge
