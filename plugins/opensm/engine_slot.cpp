@@ -52,10 +52,11 @@ bool EngineSlot::register_with_opensm() {
 Result<EngineSlot::Prepared> EngineSlot::compute() {
   auto snapshot = take_snapshot(state_.osm, Epoch{++state_.sweeps});
   if (!snapshot) return tl::unexpected(snapshot.error());
-  if (!state_.options.weights.empty()) {
-    snapshot->fabric = with_traffic(
-        *snapshot->fabric,
-        std::make_shared<const SiteNodes>(SiteNodes{.weights = state_.options.weights}));
+  const Options& options = state_.options;
+  if (!options.weights.empty() || !options.no_data.empty()) {
+    snapshot->fabric = with_traffic(*snapshot->fabric,
+                                    std::make_shared<const SiteNodes>(SiteNodes{
+                                        .weights = options.weights, .no_data = options.no_data}));
   }
   for (const std::string& note : snapshot->notes) say(state_.osm, OSM_LOG_INFO, name_, note);
   if (auto room = check_room(*snapshot); !room) return tl::unexpected(room.error());
@@ -63,7 +64,7 @@ Result<EngineSlot::Prepared> EngineSlot::compute() {
   auto routes = compute_routes(engine_,
                                {.fabric = snapshot->fabric,
                                 .lids = snapshot->lids,
-                                .options = state_.options,
+                                .options = options,
                                 .usable_vls = data_vls(opt.max_op_vls),
                                 .writes_sl_to_vl = opt.qos != FALSE,
                                 .in_force = state_.in_force.get()});

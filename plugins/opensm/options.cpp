@@ -74,6 +74,24 @@ OptionKind<std::vector<Weight>> weights() {
               }};
 }
 
+OptionKind<std::vector<std::string>> adapters() {
+  return {.range =
+              "GUIDs of adapters or of their ports, or descriptions with ? in place of each "
+              "blank and * for any text, as no_data=0x0002c90300000001,ufm-*",
+          .parse = [](const OptionValue& value) -> std::optional<std::vector<std::string>> {
+            std::vector<std::string> all;
+            for (const std::string_view each : split(*as<std::string>(value), ',')) {
+              if (each.empty()) return std::nullopt;
+              all.emplace_back(each);
+            }
+            return all;
+          },
+          .print =
+              [](const std::vector<std::string>& all) {
+                return fmt::format("{}", fmt::join(all, ","));
+              }};
+}
+
 OptionKind<bool> yes_or_no() { return choice_of<bool>({{"yes", true}, {"no", false}}); }
 
 const std::vector<Row>& rows() {
@@ -96,6 +114,7 @@ const std::vector<Row>& rows() {
              choice_of<VlChangeRule>({{"updown", VlChangeRule::UpDown},
                                       {"dfs", VlChangeRule::DepthFirst},
                                       {"cycles", VlChangeRule::MinimalCycles}})),
+      option("no_data", &Options::no_data, adapters()),
       option("orientation",
              &Options::orientation_search,
              choice_of<OrientationSearch>({{"bfs", OrientationSearch::BreadthFirst},

@@ -25,6 +25,7 @@ struct Options {
   GatewayChoice gateways = GatewayChoice::OwnFirst;     // gateways=own|uniform|least
   TrafficGoal auto_for = TrafficGoal::Both;             // auto_for=uniform|permutations|both
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // weights=GUID:N,…, sorted by GUID
+  std::vector<std::string> no_data;                     // no_data=NAME,…: adapters that send none
   bool rebalance = false;                               // relieve=yes|no
   bool shorten_detours = false;                         // shorten_detours=yes|no
   bool keep = true;                                     // keep=yes|no

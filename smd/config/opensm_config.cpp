@@ -443,20 +443,16 @@ class Importer : private OpensmReading {
           "root_guid_file",
           fmt::format("engine {} takes no roots, updn alone does", fmt::join(engines, ", ")));
     }
-    if (roots.size() == 1) {
-      return carry_changed("root_guid_file",
-                           "sm.roots",
-                           toml,
-                           "GUIDs stand in the configuration itself, in the only form that smd "
-                           "takes; smd says in its log where one is no switch");
-    }
-    root_remark_ = toml;
-    say_not_carried(
-        "root_guid_file",
-        fmt::format("updn of smd orients from one switch: with the {} of this file it would choose "
-                    "one by trial, as it does with none, and with the first alone all routes would "
-                    "lead through that; sm.engine = \"ftree\" uses every spine of a fat tree",
-                    roots.size()));
+    carry_changed("root_guid_file",
+                  "sm.roots",
+                  toml,
+                  roots.size() == 1
+                      ? "GUIDs stand in the configuration itself, in the only form that smd takes; "
+                        "smd says in its log where one is no switch"
+                      : "GUIDs stand in the configuration itself, in the only form that smd takes; "
+                        "all stand on the top level, as with OpenSM, but where traffic would flow "
+                        "less evenly so than from one switch, chosen by trial, that one is taken, "
+                        "and a note of the routes says so");
   }
 
   void carry_max_rate() {
@@ -764,14 +760,9 @@ class Importer : private OpensmReading {
     std::string_view section;
     for (const ConfigOption& option : config_options()) {
       const auto it = values_.find(option.name());
-      const bool has_roots = option.name() == "sm.roots" && !root_remark_.empty();
-      if (it == values_.end() && !has_roots) continue;
+      if (it == values_.end()) continue;
       if (option.section != section) text += fmt::format("\n[{}]\n", option.section);
       section = option.section;
-      if (it == values_.end()) {
-        text += fmt::format("#roots = {}  # of root_guid_file; updn takes one\n", root_remark_);
-        continue;
-      }
       text +=
           fmt::format("{} = {}  # {}\n", option.key, it->second.toml, printable(it->second.remark));
     }
@@ -781,7 +772,6 @@ class Importer : private OpensmReading {
   std::vector<Guid> ports_;
   unsigned vls_ = 15;
   std::string log_name_;
-  std::string root_remark_;
   std::map<std::string, Value> values_;
 };
 

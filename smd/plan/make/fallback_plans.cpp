@@ -7,7 +7,7 @@
 #include "smd/base/check.h"
 #include "smd/plan/make/ordered_phases.h"
 #include "smd/plan/make/planner.h"
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {

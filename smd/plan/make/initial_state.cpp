@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {

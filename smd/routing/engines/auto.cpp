@@ -43,14 +43,14 @@ struct CandidateEngine {
   bool knows_shape = false;
 };
 
-/// In the order in which they are preferred where they are as good: closed forms first, which
-/// change least with the fabric, then what needs one VL.
+/// In the order in which they are preferred where they are as good: grids and groups by their
+/// closed forms, trees by the engine whose changes cost least, then what needs one VL.
 constexpr CandidateEngine kAsked[] = {
-    {"ftree", "which knows this shape", 1, true},
     {"dor", "which knows this shape", 4, true},
     {"hamming", "which knows this shape", 4, true},
     {"dragonfly", "which knows this shape", 4, true},
     {"updn", "as it suits every fabric", 2},
+    {"ftree", "which knows this shape", 1, true},
     {"nue", "as it suits every fabric", 21},
     {"dfsssp", "as its trees are balanced", 32},
     {"itb-vl", "as its trees are balanced", 15},
@@ -146,7 +146,7 @@ class Auto final : public Engine {
   std::string_view name() const override { return "auto"; }
 
   std::string_view contract() const override {
-    return "Any fabric, by another engine: ftree, dor, hamming, dragonfly, updn, nue, dfsssp and "
+    return "Any fabric, by another engine: dor, hamming, dragonfly, updn, ftree, nue, dfsssp and "
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
            "argument. Notes say what each had. Stays with the engine that made the routes in force "
@@ -216,7 +216,18 @@ class Auto final : public Engine {
       candidates_[at].taken = true;
       out.chosen_by = "auto";
       std::vector<std::string> notes{describe_choice(at, refusals)};
-      for (const EngineCandidate& each : candidates_) notes.push_back(describe(each));
+      std::string strangers;
+      for (const EngineCandidate& each : candidates_) {
+        if (each.refused.starts_with("no ")) {  // "no mesh or torus: …"
+          strangers += (strangers.empty() ? "" : ", ") + each.engine;
+        } else {
+          notes.push_back(describe(each));
+        }
+      }
+      if (!strangers.empty()) {
+        notes.push_back(
+            fmt::format("auto: no shape of {}; candidates in the JSON say why", strangers));
+      }
       out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
       out.candidates = std::move(candidates_);
       return out;
@@ -260,16 +271,18 @@ class Auto final : public Engine {
 
     [[nodiscard]] std::string describe_choice(std::size_t at, const std::string& refusals) const {
       const EngineCandidate& taken = candidates_[at];
-      const auto& asked =
-          *std::ranges::find(kAsked, std::string_view(taken.engine), &CandidateEngine::name);
       const bool most = std::ranges::none_of(
           candidates_, [&](const EngineCandidate& each) { return each.worth > taken.worth; });
       return fmt::format("auto: {}, {}{}",
                          taken.engine,
-                         !taken.measured ? asked.because
+                         !taken.measured ? find_asked(taken).because
                          : most          ? "worth most here"
                                          : "as good as any here",
                          refusals);
+    }
+
+    static const CandidateEngine& find_asked(const EngineCandidate& each) {
+      return *std::ranges::find(kAsked, std::string_view(each.engine), &CandidateEngine::name);
     }
 
     static std::string describe(const EngineCandidate& each) {

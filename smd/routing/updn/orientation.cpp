@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/updn/level_order.h"
 #include "smd/routing/updn/orientation_repair.h"
 #include "smd/routing/updn/root_choice.h"
 
@@ -41,11 +42,8 @@ class Orienter {
         if (known[sw] != kUnreached) out_.altered.push_back(guids_[sw]);
       }
     }
-    for (const SwitchIdx sw : guids_.indices())
-      out_.orientation.by_guid.emplace_back(guids_[sw], rank_[sw]);
     std::sort(out_.altered.begin(), out_.altered.end());
-    std::sort(out_.orientation.by_guid.begin(), out_.orientation.by_guid.end());
-    out_.orientation.rank = std::move(rank_);
+    out_.orientation = make_orientation(guids_, std::move(rank_));
     return std::move(out_);
   }
 
@@ -85,17 +83,31 @@ class Orienter {
     }
     if (!roots.empty()) {
       rank_from(island, roots);
-      const std::size_t tops = find_tops(graph_, guids_, island, rank_).size();
-      if (tops == 1) return;
-      out_.notes.push_back(
-          fmt::format("the roots given leave {} switches without an up link, which could not reach "
-                      "each other; the root is chosen by trial instead",
-                      tops));
+      if (find_tops(graph_, guids_, island, rank_).size() == 1) return;
     }
     const SwitchIdx root = request_.root_choice == RootChoice::Central
                                ? find_central(graph_, guids_, island)
                                : choose_root(graph_, guids_, targets_, island);
     rank_from(island, {root});
+    if (!roots.empty()) rank_below(island, roots);
+  }
+
+  // All roots on the top level, unless the traffic flows better as it is ranked now.
+  void rank_below(const std::vector<SwitchIdx>& island, const std::vector<SwitchIdx>& roots) {
+    const IndexVector<SwitchIdx, std::uint32_t> distance = compute_distances(graph_, roots);
+    std::uint32_t farthest = 0;
+    for (const SwitchIdx sw : island) farthest = std::max(farthest, distance[sw]);
+    IndexVector<SwitchIdx, std::uint32_t> level(guids_.size(), 0);
+    for (const SwitchIdx sw : island) level[sw] = farthest - distance[sw];
+    const auto below = rank_by_levels(graph_, guids_, targets_.hosts, level);
+    if (!flows_as_well(graph_, guids_, targets_, island, below, rank_)) {
+      out_.notes.push_back(
+          fmt::format("with the {} roots given on one level traffic would flow less evenly than "
+                      "from one switch chosen by trial, which is taken instead",
+                      roots.size()));
+      return;
+    }
+    for (const SwitchIdx sw : island) rank_[sw] = below[sw];
   }
 
   void rank_from(const std::vector<SwitchIdx>& island, const std::vector<SwitchIdx>& roots) {
@@ -126,13 +138,55 @@ class Orienter {
   OrientationResult out_;
 };
 
+bool is_above(const Fabric& fabric, const Orientation& orientation, SwitchIdx a, SwitchIdx b) {
+  if (orientation.rank[a] != orientation.rank[b]) return orientation.rank[a] < orientation.rank[b];
+  return fabric.node_guid[fabric.switch_node[a]] < fabric.node_guid[fabric.switch_node[b]];
+}
+
 }  // namespace
+
+Orientation make_orientation(const IndexVector<SwitchIdx, Guid>& guids,
+                             IndexVector<SwitchIdx, std::uint32_t> rank) {
+  Orientation out{.rank = std::move(rank)};
+  for (const SwitchIdx sw : guids.indices()) out.by_guid.emplace_back(guids[sw], out.rank[sw]);
+  std::sort(out.by_guid.begin(), out.by_guid.end());
+  return out;
+}
 
 OrientationResult orient(const SwitchGraph& graph,
                          const IndexVector<SwitchIdx, Guid>& guids,
                          const Targets& targets,
                          const OrientationRequest& request) {
   return Orienter{graph, guids, targets, request}.run();
+}
+
+std::vector<PortNum> find_up_ports(const Fabric& fabric,
+                                   const Orientation& orientation,
+                                   SwitchIdx sw) {
+  std::vector<PortNum> up;
+  for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+    if (fabric.peer[port] == kNone<PortIdx>) continue;
+    const SwitchIdx neighbour = fabric.switch_at(fabric.peer[port]);
+    if (neighbour == kNone<SwitchIdx> || neighbour == sw ||
+        !is_above(fabric, orientation, neighbour, sw))
+      continue;
+    up.push_back(fabric.number_of(port));
+  }
+  return up;
+}
+
+std::vector<ForbiddenTurn> find_forbidden_turns(const Fabric& fabric,
+                                                const Orientation& orientation) {
+  std::vector<ForbiddenTurn> turns;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const std::vector<PortNum> up = find_up_ports(fabric, orientation, sw);
+    for (const PortNum in : up) {
+      for (const PortNum out : up) {
+        if (in != out) turns.push_back({.sw = sw, .in = in, .out = out});
+      }
+    }
+  }
+  return turns;
 }
 
 OrientedFabric::OrientedFabric(const Fabric& fabric,

@@ -30,18 +30,47 @@ struct OrientationResult {
   std::vector<std::string> notes;
 };
 
+[[nodiscard]] Orientation make_orientation(const IndexVector<SwitchIdx, Guid>& guids,
+                                           IndexVector<SwitchIdx, std::uint32_t> rank);
+
 /// Ensures: one top per island. Known switches keep their rank except where links that are gone
 /// left several tops; new ones come one below their highest neighbour.
 ///
-/// Without roots or with roots that leave several tops, the root is chosen by trial: for each
-/// distance from the hosts the most central switch routes a sample of the traffic, and the one
-/// with the shortest and most even load wins. In fat trees that is a leaf: from a core, up*/down*
-/// would lead all traffic between pods through that one core, from a leaf it allows every shortest
-/// path. Depth-first chooses its root by the turns that it forbids.
+/// Without roots the root is chosen by trial: for each distance from the hosts the most central
+/// switch routes a sample of the traffic, and the one with the shortest and most even load wins. In
+/// fat trees that is a leaf: from a core, up*/down* would lead all traffic between pods through
+/// that one core, from a leaf it allows every shortest path. Roots all stand on the top level;
+/// where that leaves several tops they are connected (level_order.h), and if the sample then flows
+/// worse than from the root chosen by trial, that one is taken and a note says so. Depth-first
+/// chooses its root by the turns that it forbids.
 [[nodiscard]] OrientationResult orient(const SwitchGraph& graph,
                                        const IndexVector<SwitchIdx, Guid>& guids,
                                        const Targets& targets,
                                        const OrientationRequest& request);
+
+// What an orientation forbids: the turns from down to up, at switches with several up links (the
+// thesis calls them cut nodes).
+
+/// Entering by one up port of the switch and leaving by another one.
+struct ForbiddenTurn {
+  SwitchIdx sw;
+  PortNum in;
+  PortNum out;
+
+  friend bool operator==(const ForbiddenTurn&, const ForbiddenTurn&) = default;
+  friend auto operator<=>(const ForbiddenTurn&, const ForbiddenTurn&) = default;
+};
+
+/// Ports of `sw` whose link leads to a switch further up, ascending. Loopback links lead nowhere.
+/// Requires: the orientation is one of this fabric.
+[[nodiscard]] std::vector<PortNum> find_up_ports(const Fabric& fabric,
+                                                 const Orientation& orientation,
+                                                 SwitchIdx sw);
+
+/// Sorted: every ordered pair of different up ports of every switch. Parallel links to one switch
+/// count, since down one and up the other is such a turn too.
+[[nodiscard]] std::vector<ForbiddenTurn> find_forbidden_turns(const Fabric& fabric,
+                                                              const Orientation& orientation);
 
 // What every up*/down* engine starts from: the graph, who sits where, and which way is up.
 

@@ -97,6 +97,15 @@ std::vector<SwitchIdx> sort_by_guid(std::vector<SwitchIdx> switches,
   return switches;
 }
 
+// Those with hosts, or all where none has.
+std::vector<SwitchIdx> list_leaves(const std::vector<SwitchIdx>& by_guid, const Targets& targets) {
+  std::vector<SwitchIdx> out;
+  for (const SwitchIdx sw : by_guid) {
+    if (targets.hosts[sw] != 0) out.push_back(sw);
+  }
+  return out.empty() ? by_guid : out;
+}
+
 // Distance to the farthest switch, then to all of them together.
 std::pair<std::uint32_t, std::uint64_t> measure_distances(const SwitchGraph& graph,
                                                           const std::vector<SwitchIdx>& island,
@@ -136,12 +145,12 @@ Sample sample_traffic(const SwitchGraph& graph,
   return traffic;
 }
 
-// How well the sampled traffic flows with `root` as the only root.
+// How well the sampled traffic flows over legal routes.
 double measure_load(const SwitchGraph& graph,
                     const IndexVector<SwitchIdx, Guid>& guids,
                     const Sample& traffic,
-                    SwitchIdx root) {
-  const UpDownGraph oriented{graph, compute_distances(graph, {&root, 1}), guids};
+                    const Ranks& rank) {
+  const UpDownGraph oriented{graph, rank, guids};
   UpDownSearch search{oriented};
   LoadBalancer balancer{graph, traffic.targets};
   ForwardingTables tables{graph.switches(), traffic.top};
@@ -199,12 +208,7 @@ SwitchIdx choose_root(const SwitchGraph& graph,
                       const Targets& targets,
                       const std::vector<SwitchIdx>& island) {
   const std::vector<SwitchIdx> by_guid = sort_by_guid(island, guids);
-  std::vector<SwitchIdx> with_hosts;
-  for (const SwitchIdx sw : by_guid) {
-    if (targets.hosts[sw] != 0) with_hosts.push_back(sw);
-  }
-  if (with_hosts.empty()) with_hosts = by_guid;
-
+  const std::vector<SwitchIdx> with_hosts = list_leaves(by_guid, targets);
   std::map<std::uint32_t, std::vector<SwitchIdx>> levels;  // by distance from the hosts
   const auto distance = compute_distances(graph, with_hosts);
   for (const SwitchIdx sw : by_guid) levels[distance[sw]].push_back(sw);
@@ -227,12 +231,23 @@ SwitchIdx choose_root(const SwitchGraph& graph,
   SwitchIdx best = candidates[0];
   double least = -1;
   for (const SwitchIdx root : candidates) {
-    const double load = measure_load(graph, guids, traffic, root);
+    const double load = measure_load(graph, guids, traffic, compute_distances(graph, {&root, 1}));
     if (least >= 0 && load >= least) continue;
     least = load;
     best = root;
   }
   return best;
+}
+
+bool flows_as_well(const SwitchGraph& graph,
+                   const IndexVector<SwitchIdx, Guid>& guids,
+                   const Targets& targets,
+                   const std::vector<SwitchIdx>& island,
+                   const Ranks& rank,
+                   const Ranks& other) {
+  const Sample traffic = sample_traffic(
+      graph, targets, sample(list_leaves(sort_by_guid(island, guids), targets), kTrafficSample));
+  return measure_load(graph, guids, traffic, rank) <= measure_load(graph, guids, traffic, other);
 }
 
 SwitchIdx find_central(const SwitchGraph& graph,

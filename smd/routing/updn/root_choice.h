@@ -39,6 +39,15 @@ void rank_depth_first(const SwitchGraph& graph,
                                     const Targets& targets,
                                     const std::vector<SwitchIdx>& island);
 
+/// Whether a sample of the traffic flows as well over legal routes by `rank` as by `other`.
+/// Requires: either leaves one top on the island, which is not empty.
+[[nodiscard]] bool flows_as_well(const SwitchGraph& graph,
+                                 const IndexVector<SwitchIdx, Guid>& guids,
+                                 const Targets& targets,
+                                 const std::vector<SwitchIdx>& island,
+                                 const IndexVector<SwitchIdx, std::uint32_t>& rank,
+                                 const IndexVector<SwitchIdx, std::uint32_t>& other);
+
 /// The switch whose farthest switch is nearest; of several the one with the shortest mean distance,
 /// then the smallest GUID. Of a large island only an even sample is measured. Requires: the island
 /// is not empty.

@@ -8,6 +8,8 @@
 //              need, since they spread paths over the rest; "loop": those packets can deadlock
 //   load       paths of pairs of hosts on the fullest channel between switches
 //   bisection  share of its full rate that a flow gets, mean of 50 random permutations
+//
+// With --auto: what engine auto takes beside the best that any engine of OpenSM's has, in either.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,6 +62,7 @@ struct Wishes {
   std::vector<std::string> engines;
   unsigned runs = 5;
   unsigned limit_s = 300;
+  bool automatic = false;  // --auto
 };
 
 /// One side of a row.
@@ -177,17 +180,80 @@ void print_row(const Pair& pair, const Side& theirs, const Side& ours, std::size
   std::fflush(stdout);
 }
 
-bool compare(const std::string& name, const std::vector<Pair>& pairs, const Wishes& wishes) {
-  const auto spec = sim::load_fabric(name);
-  if (!spec) {
-    fmt::print(stderr, "{}\n", print_fault(spec.error().front()));
+/// A fabric as both sides read it.
+struct Network {
+  std::shared_ptr<const Fabric> fabric;  // null: no such fabric, which was said
+  test::Scratch folder;
+  std::filesystem::path net = folder.path() / "fabric.net";
+
+  explicit Network(const std::string& name) {
+    const auto spec = sim::load_fabric(name);
+    if (!spec) {
+      fmt::print(stderr, "{}\n", print_fault(spec.error().front()));
+      return;
+    }
+    fabric = sim::build_snapshot(*spec);
+    std::ofstream(net) << sim::print_fabric(*spec);
+  }
+
+  [[nodiscard]] std::size_t hosts() const { return fabric->node_count() - fabric->switch_count(); }
+};
+
+/// Fabrics on which auto is at least as good as the best of OpenSM's engines.
+struct Tally {
+  std::size_t fabrics = 0, load = 0, bisection = 0, safe = 0;
+};
+
+bool compare_auto(const std::string& name,
+                  const std::vector<Pair>& pairs,
+                  const Wishes& wishes,
+                  Tally& tally) {
+  const Network of{name};
+  if (!of.fabric) return false;
+  const Side ours = run_ours(*of.fabric, {.name = "auto", .engine = "auto"}, 1);
+  if (!ours.routed) {
+    fmt::print("| {} | {} | | | | |\n", name, ours.said);
     return false;
   }
-  const std::shared_ptr<const Fabric> fabric = sim::build_snapshot(*spec);
-  const test::Scratch folder;
-  const std::filesystem::path net = folder.path() / "fabric.net";
-  std::ofstream(net) << sim::print_fabric(*spec);
-  const std::size_t hosts = fabric->node_count() - fabric->switch_count();
+
+  struct Best {
+    double value = 0;
+    std::string engine = "none";
+  } load, bisection;
+
+  bool asked = true;
+  for (const Pair& pair : pairs) {
+    const Side theirs = run_opensm(*of.fabric, of.net, pair, wishes.limit_s);
+    asked = asked && !theirs.said.starts_with("no answer");
+    if (!theirs.routed || theirs.quality.lost != 0) continue;
+    const std::string engine = pair.name + (theirs.quality.credit_loop ? ", with a loop" : "");
+    const auto paths = static_cast<double>(theirs.quality.max_load);
+    if (load.engine == "none" || paths < load.value) load = {paths, engine};
+    if (theirs.quality.bisection > bisection.value) bisection = {theirs.quality.bisection, engine};
+  }
+  const RouteQuality& own = ours.quality;
+  ++tally.fabrics;
+  tally.load += load.engine == "none" || static_cast<double>(own.max_load) <= load.value ? 1 : 0;
+  tally.bisection += own.bisection >= bisection.value - 0.0005 ? 1 : 0;
+  tally.safe += own.credit_loop || own.lost != 0 ? 0 : 1;
+  fmt::print("| {} | {} | {} | {:.0f} ({}) | {:.1f} | {:.1f} ({}) |\n",
+             name,
+             own.credit_loop ? "loop" : fmt::format("{}", own.lanes),
+             own.max_load,
+             load.value,
+             load.engine,
+             100 * own.bisection,
+             100 * bisection.value,
+             bisection.engine);
+  std::fflush(stdout);
+  return asked;
+}
+
+bool compare(const std::string& name, const std::vector<Pair>& pairs, const Wishes& wishes) {
+  const Network of{name};
+  if (!of.fabric) return false;
+  const Fabric* const fabric = of.fabric.get();
+  const std::size_t hosts = of.hosts();
   const Clock::time_point begin = Clock::now();
   fmt::print("### {} ({} switches, {} hosts)\n\n", name, fabric->switch_count(), hosts);
   fmt::print(
@@ -197,7 +263,7 @@ bool compare(const std::string& name, const std::vector<Pair>& pairs, const Wish
   bool asked = true;
   for (const Pair& pair : pairs) {
     const Side ours = run_ours(*fabric, pair, wishes.runs);
-    const Side theirs = run_opensm(*fabric, net, pair, wishes.limit_s);
+    const Side theirs = run_opensm(*fabric, of.net, pair, wishes.limit_s);
     print_row(pair, theirs, ours, hosts);
     if (!theirs.said.empty())
       remarks.push_back(fmt::format("OpenSM's {}: {}", pair.name, theirs.said));
@@ -224,6 +290,22 @@ int run(const Wishes& wishes) {
     });
   }
   bool all = !pairs.empty();
+  if (wishes.automatic) {
+    fmt::print(
+        "| fabric | VLs | load | OpenSM's least | bisection % | OpenSM's best |\n"
+        "|---|---|---|---|---|---|\n");
+    Tally tally;
+    for (const std::string& fabric : wishes.fabrics)
+      all = compare_auto(fabric, pairs, wishes, tally) && all;
+    fmt::print(
+        "\n{} fabrics: auto is at least as good in load on {}, in bisection on {}, free of credit "
+        "loops on {}\n",
+        tally.fabrics,
+        tally.load,
+        tally.bisection,
+        tally.safe);
+    return all ? 0 : 1;
+  }
   for (const std::string& fabric : wishes.fabrics) all = compare(fabric, pairs, wishes) && all;
   return all ? 0 : 1;
 }
@@ -245,6 +327,7 @@ int main(int argc, char** argv) {
   line.option("--limit", wishes.limit_s, "Seconds that OpenSM may compute")
       .range(1, 86400)
       .show_default();
+  line.flag("--auto", wishes.automatic, "Engine auto beside the best of OpenSM's engines");
   if (const auto code = line.parse(argc, argv)) return *code;
   return run(wishes);
 }

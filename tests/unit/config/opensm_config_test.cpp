@@ -254,17 +254,15 @@ TEST(OpensmTraps, PartitionsAtTheDefaultPlaceAreNamed) {
               ElementsAre(HasSubstr("no such file on this machine: every port is a full member")));
 }
 
-TEST(OpensmTraps, SeveralRootsAreNotTaken) {
+TEST(OpensmTraps, RootsStandInTheConfiguration) {
   const std::string six = "0x1\n0x2\n0x3\n0x4\n0x5\n0x6\n";
   const Site site{.conf = "routing_engine updn\nroot_guid_file /r\n", .files = {{"/r", six}}};
-  // Copied, they would be read and not used; with the first alone everything leads through it.
-  EXPECT_THAT(site.config().sm.roots, IsEmpty());
+  EXPECT_THAT(site.config().sm.roots,
+              ElementsAre(Guid{1}, Guid{2}, Guid{3}, Guid{4}, Guid{5}, Guid{6}));
   EXPECT_EQ(site.config().sm.roots_file, "");
-  EXPECT_THAT(
-      site.said_of("root_guid_file"),
-      ElementsAre(AllOf(HasSubstr("not carried because updn of smd orients from one switch"),
-                        HasSubstr("with the 6 of this file"))));
-  EXPECT_THAT(site.done().configs.front().text, HasSubstr("#roots = [\"0x0000000000000001\", "));
+  EXPECT_THAT(site.said_of("root_guid_file"),
+              ElementsAre(AllOf(HasSubstr("sm.roots = ["),
+                                HasSubstr("all stand on the top level, as with OpenSM"))));
   const Site one{.conf = "routing_engine updn\nroot_guid_file /r\n", .files = {{"/r", "0x5\n"}}};
   EXPECT_THAT(one.config().sm.roots, ElementsAre(Guid{5}));
   const Site other{.conf = "routing_engine ftree\nroot_guid_file /r\n", .files = {{"/r", "0x5\n"}}};
@@ -346,8 +344,7 @@ TEST(OpensmTraps, RootsMayHaveNamesAndAnyBase) {
   const std::string file = "# top\n0x10 spine1\n  17\t\"spine 2\"\n020\r\n\n0x11 # again\n";
   EXPECT_FALSE(parse_root_file(file, "roots"));  // a copy of the file ends smd with 2
   const Site site{.conf = "routing_engine updn\nroot_guid_file /r\n", .files = {{"/r", file}}};
-  EXPECT_THAT(site.done().configs.front().text,
-              HasSubstr("#roots = [\"0x0000000000000010\", \"0x0000000000000011\"]"));
+  EXPECT_THAT(site.config().sm.roots, ElementsAre(Guid{0x10}, Guid{0x11}));
   const Site wrong{.conf = "routing_engine updn\nroot_guid_file /r\n",
                    .files = {{"/r", "0x10\n  spine\n"}}};
   EXPECT_THAT(wrong.faults(), ElementsAre(StartsWith("/r:2:3: no GUID of a switch")));
@@ -746,7 +743,7 @@ TEST(ConfigSources, SayWhereEachValueComesFrom) {
   EXPECT_THAT(text,
               AllOf(HasSubstr("priority = 5  # smd.toml:2\n"),
                     HasSubstr("lmc = 1  # smd.toml:4\n"),
-                    HasSubstr("engine = \"updn\"  # default\n"),
+                    HasSubstr("engine = \"auto\"  # default\n"),
                     HasSubstr("#sl2vl is not set  # default\n")));
   EXPECT_EQ(parse_config(text, "again").value_or(Config{}), *config);
 }

@@ -12,7 +12,7 @@
 
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/check_transition.h"
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/verified_routes.h"
 #include "tests/unit/plan/random_change.h"

@@ -13,7 +13,7 @@
 
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/check_transition.h"
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 #include "tests/unit/plan/plan_world.h"
 
 namespace smd::test {

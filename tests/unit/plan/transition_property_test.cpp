@@ -9,7 +9,7 @@
 
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/check_transition.h"
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 #include "tests/unit/plan/plan_mutants.h"
 #include "tests/unit/plan/random_change.h"
 #include "tests/unit/plan/transient_oracle.h"

@@ -46,6 +46,7 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
   EXPECT_THAT(read("weights=0x20:0,0x10:4").weights,
               ElementsAre(Pair(Guid{0x10}, 4u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
+  EXPECT_THAT(read("no_data=0x10,ufm-*?HCA-1").no_data, ElementsAre("0x10", "ufm-*?HCA-1"));
   EXPECT_TRUE(read("shorten_detours=yes").shorten_detours);
   EXPECT_TRUE(read("relieve=yes").rebalance);
   EXPECT_FALSE(read("keep=no").keep);
@@ -101,6 +102,8 @@ INSTANTIATE_TEST_SUITE_P(OpensmOptions,
                                          Wrong{"weights=0x1:", "weights"},
                                          Wrong{"weights=0x1:-1", "weights"},
                                          Wrong{"weights=0x1:2,0x1:3", "one weight"},
+                                         Wrong{"no_data=", "GUIDs of adapters"},
+                                         Wrong{"no_data=ufm,,io", "GUIDs of adapters"},
                                          Wrong{"keep=true", "yes or no"},
                                          Wrong{"any_sl=1", "yes or no"}));
 
@@ -119,11 +122,11 @@ TEST(OpensmOptions, AKeyStandsOnce) {
 
 TEST(OpensmOptions, PrintedOptionsReadBackTheSame) {
   EXPECT_EQ(print_options({}), "");
-  for (const char* text :
-       {"any_sl=yes auto_for=uniform gateways=least keep=no lane_cut=dfs orientation=dfs "
-        "relieve=yes roots=0x1,0x2 seed=7 "
-        "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
-        "gateways=uniform lane_cut=cycles"}) {
+  for (const char* text : {"any_sl=yes auto_for=uniform gateways=least keep=no lane_cut=dfs "
+                           "no_data=0x9,io-* orientation=dfs "
+                           "relieve=yes roots=0x1,0x2 seed=7 "
+                           "shorten_detours=yes vls=3 weights=0x5:0,0x6:9",
+                           "gateways=uniform lane_cut=cycles"}) {
     const Options options = read(text);
     EXPECT_EQ(read(print_options(options)), options) << text;
     EXPECT_NE(options, Options{});

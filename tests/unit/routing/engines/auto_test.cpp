@@ -38,7 +38,7 @@ TEST_P(AutoChooses, TheEngineOfTheShape) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          AutoChooses,
-                         ::testing::Values(Choice{"fat-tree:k=8,levels=3", "ftree"},
+                         ::testing::Values(Choice{"fat-tree:k=8,levels=3", "updn"},
                                            Choice{"torus:dims=4.4", "dor"},
                                            Choice{"torus:dims=5.4,mesh=1", "dor"},
                                            Choice{"hamming:dims=4.4,hosts=4", "hamming"},
@@ -49,7 +49,8 @@ TEST(Auto, SaysWhoRefusedAndWhy) {
   const Generated g = irregular(16, 1, 1);
   const RoutingTables tables = compute("auto", g.fabric, g.lids, {.max_vls = 1});
   EXPECT_THAT(tables.notes[0], StartsWith("auto: " + tables.engine + ", "));
-  EXPECT_THAT(tables.notes, Contains(StartsWith("auto: dor: no mesh or torus")));
+  EXPECT_THAT(tables.notes, Contains(StartsWith("auto: no shape of dor, hamming, dragonfly")));
+  EXPECT_THAT(tables.candidates.front().refused, StartsWith("no mesh or torus"));
   EXPECT_THAT(tables.notes, Contains(StartsWith("auto: updn: worth ")));
   for (const EngineCandidate& each : tables.candidates) {
     EXPECT_NE(each.engine, "dfsssp") << "there is one VL";

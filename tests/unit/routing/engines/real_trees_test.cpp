@@ -75,6 +75,41 @@ TEST(RealTrees, AggregationNodesChangeNothingForHosts) {
   }
 }
 
+// The switches that are farthest from the hosts, which is what sites write into OpenSM's file.
+std::vector<Guid> list_highest_switches(const Fabric& f, const LidMap& lids) {
+  const SwitchGraph graph{f};
+  const Targets targets = find_targets(f, lids);
+  std::vector<SwitchIdx> leaves;
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    if (targets.hosts[sw] != 0) leaves.push_back(sw);
+  }
+  const auto distance = compute_distances(graph, leaves);
+  const std::uint32_t most = *std::ranges::max_element(distance);
+  std::vector<Guid> out;
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    if (distance[sw] == most) out.push_back(f.node_guid[f.switch_node[sw]]);
+  }
+  return out;
+}
+
+TEST(RealTrees, SeveralRootsAreNeverWorseThanNone) {
+  for (const std::string call :
+       {"fat-tree:k=8,levels=3",
+        "fat-tree:k=8,levels=3,missing=24,seed=3",
+        "fat-tree:k=8,levels=3,missing=60,seed=4",
+        "fat-tree:k=16,missing=20,aggregation=1",
+        "pgft:down=8.32,up=1.8,parallel=1.2,uneven=20,missing=3,aggregation=1"}) {
+    const Generated of = generated(call);
+    RoutingRequest request;
+    request.options.roots = list_highest_switches(of.fabric, of.lids);
+    ASSERT_GT(request.options.roots.size(), 1u) << call;
+    const Worth with = route("updn", of.fabric, of.lids, request);
+    const Worth without = route("updn", of.fabric, of.lids);
+    EXPECT_LE(with.fullest, without.fullest) << call;
+    EXPECT_GE(with.permutations, 0.97 * without.permutations) << call;
+  }
+}
+
 // Other GUIDs and LIDs, cables at other ports, nodes in another order.
 TEST(RealTrees, WhatRoutesAreWorthDoesNotHangOnNames) {
   struct Row {

@@ -1,4 +1,4 @@
-#include "smd/routing/updn/forbidden_turns.h"
+#include "smd/routing/updn/orientation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

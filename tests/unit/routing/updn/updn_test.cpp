@@ -220,13 +220,25 @@ TEST(Updn, ObeysTheRootGiven) {
   }
 }
 
-TEST(Updn, SaysWhenTheRootsGivenCannotReachEachOther) {
+// S2 and S3 are leaves. With S1 and S4 on the top level neither could reach the other.
+TEST(Updn, SeveralRootsReachEachOther) {
   const Fabric f = fabric_from("S1-S2 S1-S3 S4-S2 S4-S3 H1-S2 H2-S3");
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = compute("updn", f, lids, roots(f, {"S1", "S4"}));
+  EXPECT_THAT(tables.notes, IsEmpty());
+  const RouteReport report = check_routes(f, lids, tables.lft);
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.minimal, report.pairs);
+}
+
+TEST(Updn, RootsThatAreWorseThanNoneAreNotTaken) {
+  // A leaf and a core: from there traffic between pods would be led through few cables.
+  const Fabric f = fabric_from(fat_tree_text(4));
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = compute("updn", f, lids, roots(f, {"S17", "S1"}));
   ASSERT_EQ(tables.notes.size(), 1u);
-  EXPECT_THAT(tables.notes[0], HasSubstr("leave 2 switches without an up link"));
-  EXPECT_TRUE(check_routes(f, lids, tables.lft).ok());
+  EXPECT_THAT(tables.notes[0], HasSubstr("chosen by trial, which is taken instead"));
+  EXPECT_EQ(measure_load(f, lids, tables.lft).max, 14u);
 }
 
 TEST(Updn, SaysWhenARootIsNotThere) {
