@@ -28,14 +28,19 @@ OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficI
     for (unsigned i = 0; i < net.partitions(); ++i) {
       copies.push_back(std::make_unique<std::ifstream>(spec.trace));
     }
-    trace_ = std::make_unique<TraceTraffic>(net, std::move(copies), spec.trace, input.mtu);
+    auto sl = std::move(input.path_sl);
+    if (spec.sl_choice == SlChoice::Fixed)
+      sl = [fixed = spec.sl](HostNum, HostNum) { return fixed; };
+    trace_ = std::make_unique<TraceTraffic>(
+        net, std::move(copies), spec.trace, input.mtu, std::move(sl));
     net.set_workload(trace_.get());
   } else if (spec.collective) {
     collective_ = std::make_unique<Collective>(
         CollectiveOptions{.kind = *spec.collective,
                           .bytes = spec.bytes,
                           .mtu = input.mtu,
-                          .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0}},
+                          .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0},
+                          .path_sl = std::move(input.path_sl)},
         lids_of(net));
     net.set_workload(collective_.get());
   } else {

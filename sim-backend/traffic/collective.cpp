@@ -101,9 +101,10 @@ Picos Collective::emit(PacketNet& net, HostNum host, Picos now) {
   Rank& rank = ranks_[host];
   if (rank.sent >= rank.allowed) return kNever;
   const std::uint32_t message = rank.sent++;
+  const HostNum to = target(host, message);
   PacketRequest sending{
-      .dlid = lids_[target(host, message)],
-      .sl = options_.sl,
+      .dlid = lids_[to],
+      .sl = options_.path_sl ? options_.path_sl(host, to) : options_.sl,
       // Which message of the receiver it is, where that is not known by the source.
       .tag = options_.kind == CollectiveKind::RingAllReduce ? message : host};
   std::uint64_t left = message_bytes();

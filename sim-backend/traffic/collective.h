@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct CollectiveOptions {
   std::uint64_t bytes = 65536;  // all-to-all: of each message; else of the data of each host
   unsigned mtu = 4096;
   std::uint8_t sl = 0;
+  std::function<std::uint8_t(HostNum, HostNum)> path_sl = {};  // in its place, by path
   Picos start = 0;
 };
 

@@ -85,7 +85,7 @@ Parsed<std::optional<TraceLine>> TraceReader::next() {
     out.source = static_cast<HostNum>(source);
     out.destination = static_cast<HostNum>(destination);
     out.bytes = static_cast<std::uint32_t>(bytes);
-    out.sl = static_cast<std::uint8_t>(sl);
+    if (!level.empty()) out.sl = static_cast<std::uint8_t>(sl);
     return std::optional(out);
   }
   if (in_.bad()) return fault(name_, line_, "cannot be read");
@@ -110,8 +110,9 @@ Parsed<std::uint64_t> check_trace(std::istream& in, const std::string& name, Hos
 TraceTraffic::TraceTraffic(const PacketNet& net,
                            std::vector<std::unique_ptr<std::istream>> copies,
                            const std::string& name,
-                           unsigned mtu)
-    : mtu_(mtu) {
+                           unsigned mtu,
+                           std::function<std::uint8_t(HostNum, HostNum)> sl)
+    : mtu_(mtu), sl_(std::move(sl)) {
   SMD_CHECK(copies.size() == net.partitions(), "each partition reads a trace of its own");
   const HostNum hosts = net.host_count();
   for (auto& copy : copies) {
@@ -143,11 +144,15 @@ Picos TraceTraffic::first(HostNum host) {
 Picos TraceTraffic::emit(PacketNet& net, HostNum host, Picos now) {
   Feed& feed = feed_of(host);
   while (feed.next && feed.next->at <= now) {
-    PacketRequest sending{.dlid = lids_[feed.next->destination], .sl = feed.next->sl};
-    std::uint32_t left = feed.next->bytes;
+    const auto [at, source, destination, bytes, sl] = *feed.next;
+    PacketRequest sending{.dlid = lids_[destination],
+                          .sl = sl    ? *sl
+                                : sl_ ? sl_(source, destination)
+                                      : std::uint8_t{0}};
+    std::uint32_t left = bytes;
     do {
       sending.payload = static_cast<std::uint16_t>(std::min(left, mtu_));
-      net.send(feed.next->source, sending);
+      net.send(source, sending);
       left -= sending.payload;
     } while (left > 0);
     advance(feed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -18,7 +19,7 @@ struct TraceLine {
   HostNum source = 0;
   HostNum destination = 0;
   std::uint32_t bytes = 0;
-  std::uint8_t sl = 0;
+  std::optional<std::uint8_t> sl;  // none: the line names none
 
   friend bool operator==(const TraceLine&, const TraceLine&) = default;
 };
@@ -49,11 +50,13 @@ class TraceReader {
 /// Each partition of the net reads the trace by itself, and sends what is its own hosts'.
 class TraceTraffic final : public Workload {
  public:
-  /// `copies`: the trace, once for each partition. Requires: it has been checked.
+  /// `copies`: the trace, once for each partition. `sl`: of messages whose line names none; empty:
+  /// 0. Requires: the trace has been checked.
   TraceTraffic(const PacketNet& net,
                std::vector<std::unique_ptr<std::istream>> copies,
                const std::string& name,
-               unsigned mtu);
+               unsigned mtu,
+               std::function<std::uint8_t(HostNum, HostNum)> sl = {});
 
   Picos first(HostNum host) override;
   Picos emit(PacketNet& net, HostNum host, Picos now) override;
@@ -81,6 +84,7 @@ class TraceTraffic final : public Workload {
   std::vector<std::uint32_t> partition_of_;
   std::vector<Lid> lids_;
   unsigned mtu_;
+  std::function<std::uint8_t(HostNum, HostNum)> sl_;
 };
 
 }  // namespace smd::sim

@@ -53,7 +53,8 @@ PhaseSum sum_phases(const std::vector<Phase>& phases, const PhaseTiming& timing)
 std::string print_trace_line(const TraceLine& line) {
   std::string at = fmt::format("{}", line.at / kNano);
   if (line.at % kNano != 0) at += fmt::format(".{:03}", line.at % kNano);
-  const std::string sl = line.sl == 0 ? "" : fmt::format(" {}", line.sl);
+  const std::uint8_t level = line.sl.value_or(0);
+  const std::string sl = level == 0 ? "" : fmt::format(" {}", level);
   return fmt::format("{} {} {} {}{}\n", at, line.source, line.destination, line.bytes, sl);
 }
 

@@ -149,6 +149,33 @@ Picos run_collective(CollectiveKind kind, std::uint64_t bytes, std::uint64_t pac
   return exchange.finished();
 }
 
+TEST(Collective, MessagesTakeTheSlsOfTheirPaths) {
+  PacketOptions options = PacketOptions::thesis();
+  options.vls = 8;
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S1"), options);
+
+  struct Levels final : PacketObserver {
+    void on_delivered(const Delivery& arrival) override {
+      EXPECT_EQ(arrival.sl, arrival.source + 2 * arrival.destination);
+      ++count;
+    }
+
+    int count = 0;
+  } levels;
+
+  Collective exchange(
+      {.kind = CollectiveKind::AllToAll,
+       .bytes = 64,
+       .mtu = 256,
+       .path_sl = [](HostNum from, HostNum to) { return std::uint8_t(from + 2 * to); }},
+      rig.fabric.host_lids);
+  rig.net->set_workload(&exchange);
+  rig.net->set_observer(&levels);
+  rig.net->start();
+  rig.net->run_until(kMilli);
+  EXPECT_EQ(levels.count, 6);
+}
+
 TEST(Collective, EverybodyToEverybody) {
   // Four messages of two packets each: a link carries eight packets of 282 bytes.
   const Picos took = run_collective(CollectiveKind::AllToAll, 512, 5 * 4 * 2);
@@ -180,7 +207,9 @@ TEST(Trace, IsReplayed) {
                                            "1000.5 1 0 100 1   # on SL 1\n"
                                            "1000.5 2 0 600\r\n"));
   PacketRig rig(draw("H1-S1 H2-S1 H3-S1"), PacketOptions::thesis());
-  TraceTraffic traffic(*rig.net, std::move(copies), "t", 256);
+  TraceTraffic traffic(*rig.net, std::move(copies), "t", 256, [](HostNum from, HostNum to) {
+    return std::uint8_t(from == 2 && to == 0 ? 3 : 0);
+  });
 
   struct Seen final : PacketObserver {
     void on_delivered(const Delivery& arrival) override { all.push_back(arrival); }
@@ -197,6 +226,8 @@ TEST(Trace, IsReplayed) {
   ASSERT_EQ(seen.all.size(), 5u);
   EXPECT_EQ(std::ranges::count(seen.all, 1'000'500, &Delivery::generated), 4);
   EXPECT_EQ(std::ranges::count(seen.all, 1, &Delivery::sl), 1);
+  EXPECT_EQ(std::ranges::count(seen.all, 3, &Delivery::sl), 3)
+      << "of the path, where none is named";
   EXPECT_EQ(std::ranges::count(seen.all, 88, &Delivery::payload), 1);
 }
 
