@@ -6,16 +6,16 @@
 
 namespace smd::sim {
 
-bool find_pick(std::string_view name, RoutePick& out) {
-  constexpr std::array<std::pair<std::string_view, RoutePick>, 6> kNames{
-      {{"one", RoutePick::One},
-       {"random", RoutePick::Random},
-       {"rotate", RoutePick::Rotate},
-       {"contention", RoutePick::Contention},
-       {"size", RoutePick::Size},
-       {"share", RoutePick::Share}}};
+bool find_choice_kind(std::string_view name, RouteChoiceKind& out) {
+  constexpr std::array<std::pair<std::string_view, RouteChoiceKind>, 6> kNames{
+      {{"one", RouteChoiceKind::One},
+       {"random", RouteChoiceKind::Random},
+       {"rotate", RouteChoiceKind::Rotate},
+       {"contention", RouteChoiceKind::Contention},
+       {"size", RouteChoiceKind::Size},
+       {"share", RouteChoiceKind::Share}}};
   const auto found =
-      std::ranges::find(kNames, name, &std::pair<std::string_view, RoutePick>::first);
+      std::ranges::find(kNames, name, &std::pair<std::string_view, RouteChoiceKind>::first);
   if (found == kNames.end()) return false;
   out = found->second;
   return true;
@@ -23,24 +23,24 @@ bool find_pick(std::string_view name, RoutePick& out) {
 
 RouteChooser::RouteChooser(const RouteChoiceSpec& spec, std::uint32_t first, std::uint32_t second)
     : spec_(&spec), first_(first), count_(first + second) {
-  if (spec.pick == RoutePick::Contention) contention_.assign(count_, 1);
+  if (spec.pick == RouteChoiceKind::Contention) contention_.assign(count_, 1);
 }
 
 std::uint32_t RouteChooser::choose(std::uint32_t bytes, Rng& rng) {
   if (count_ == 1) return 0;
   const bool two_sets = first_ < count_;
   switch (spec_->pick) {
-    case RoutePick::One:
+    case RouteChoiceKind::One:
       return 0;
-    case RoutePick::Random:
+    case RouteChoiceKind::Random:
       return static_cast<std::uint32_t>(rng.below(count_));
-    case RoutePick::Rotate:
+    case RouteChoiceKind::Rotate:
       return std::exchange(next_, (next_ + 1) % count_);
-    case RoutePick::Contention:
+    case RouteChoiceKind::Contention:
       return least_contended();
-    case RoutePick::Size:
+    case RouteChoiceKind::Size:
       return two_sets && bytes > spec_->small ? first_ : 0;
-    case RoutePick::Share:
+    case RouteChoiceKind::Share:
       return two_sets && !rng.chance(spec_->share) ? first_ : 0;
   }
   return 0;

@@ -9,7 +9,7 @@
 
 namespace smd::sim {
 
-enum class RoutePick : std::uint8_t {
+enum class RouteChoiceKind : std::uint8_t {
   One,         // always the first
   Random,      // any, each time
   Rotate,      // one after the other
@@ -19,10 +19,10 @@ enum class RoutePick : std::uint8_t {
 };
 
 /// "one", "random", "rotate", "contention", "size", "share"; false for other names.
-[[nodiscard]] bool find_pick(std::string_view name, RoutePick& out);
+[[nodiscard]] bool find_choice_kind(std::string_view name, RouteChoiceKind& out);
 
 struct RouteChoiceSpec {
-  RoutePick pick = RoutePick::One;
+  RouteChoiceKind pick = RouteChoiceKind::One;
   std::uint32_t small = 32;  // bytes, of messages that go by the first set
   double share = 0.5;        // of messages that go by the first set
   double margin = 0;     // contention: so much less on the second set's routes, else the first's

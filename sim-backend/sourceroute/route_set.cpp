@@ -112,7 +112,7 @@ std::string check_routes(const RouteNet& net, const RouteSet& set) {
       at = net.to(c);
     }
     if (at != to) return say(fmt::format("ends at {}", net.name(at)));
-    for (const RouteStop& stop : route.stops) {
+    for (const RouteItb& stop : route.stops) {
       if (stop.before == 0 || stop.before >= route.path.size()) return say("stops at an end");
       const std::uint32_t sw = net.from(route.path[stop.before]);
       if (std::ranges::find(net.hosts(sw), stop.host) == net.hosts(sw).end()) {

@@ -6,20 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/sourceroute/candidates.h"
+#include "sim-backend/sourceroute/candidate_paths.h"
 #include "smd/routing/verify/relation.h"
 
 namespace smd::sim {
 
 /// A host takes the message in before channel `before` of the path, at the switch that it leaves.
-struct RouteStop {
+struct RouteItb {
   std::uint32_t before = 0;
   std::uint32_t host = 0;  // node of the drawing
 };
 
 struct SourceRoute {
   ChannelPath path;
-  std::vector<RouteStop> stops;  // ascending
+  std::vector<RouteItb> stops;  // ascending
 };
 
 /// By ordered pair of switches; none from a switch to itself, nor where one has no hosts.

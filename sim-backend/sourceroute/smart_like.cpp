@@ -88,10 +88,10 @@ ChannelPath find_way(const RouteNet& net,
   return {};
 }
 
-/// How many shortest ways take each turn, those of a pair sharing its weight.
+/// How many shortest paths take each turn, those of a pair sharing its weight.
 std::vector<double> count_turns(const RouteNet& net, Rng& rng) {
   std::vector<double> out(net.dependencies().size(), 0);
-  ShortestWays any(net);
+  ShortestPaths any(net);
   for (std::uint32_t to = 0; to < net.switches(); ++to) {
     any.aim(to);
     for (std::uint32_t from = 0; from < net.switches(); ++from) {
@@ -203,7 +203,7 @@ RouteSet balance_locally(const RouteNet& net, std::uint64_t seed, std::size_t pe
   std::vector<Pair> pairs = list_pairs(net, rng);
   std::ranges::stable_sort(pairs, {}, &Pair::to);
   std::vector<std::vector<ChannelPath>> ways;
-  ShortestWays any(net);
+  ShortestPaths any(net);
   Loads loads(net.channels());
   std::uint32_t aimed = kUnreached;
   for (Pair& pair : pairs) {

@@ -3,7 +3,7 @@
 // printed as smart-like, not as theirs.
 //
 // Turns: those of a spanning tree, so that everybody reaches everybody, then all others, those that
-// most shortest ways take first, as far as they close no circle. Ways: each pair in turn takes the
+// most shortest paths take first, as far as they close no circle. Ways: each pair in turn takes the
 // one that adds least to the squares of all loads, detours among them, until nothing gets better.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace smd::sim {
 /// From several spanning trees, the one that comes to the evenest loads.
 [[nodiscard]] RouteSet smart_like(const RouteNet& net, std::uint64_t seed);
 
-/// The same balance among shortest ways over all turns: they may wait in circles.
+/// The same balance among shortest paths over all turns: they may wait in circles.
 [[nodiscard]] RouteSet balance_locally(const RouteNet& net,
                                        std::uint64_t seed,
                                        std::size_t per_pair);

@@ -6,7 +6,7 @@
 #include <array>
 #include <functional>
 
-#include "sim-backend/sourceroute/even_out.h"
+#include "sim-backend/sourceroute/path_balance.h"
 #include "sim-backend/sourceroute/smart_like.h"
 #include "smd/routing/graph/acyclic_graph.h"
 
@@ -42,7 +42,7 @@ class Maker {
 
   /// Random legal ways.
   void legal(const SwitchKeys& keys) {
-    ShortestWays ways(net_, &keys);
+    ShortestPaths ways(net_, &keys);
     std::uint32_t aimed = kUnreached;
     for_pairs([&](std::uint32_t from, std::uint32_t to) {
       if (aimed != to) ways.aim(aimed = to);
@@ -52,11 +52,11 @@ class Maker {
     });
   }
 
-  /// Random shortest ways; where `legal_first`, legal ones wherever there are shortest ones among
+  /// Random shortest paths; where `legal_first`, legal ones wherever there are shortest ones among
   /// those.
   void shortest(const SwitchKeys* legal_first) {
-    ShortestWays any(net_);
-    ShortestWays legal(net_, legal_first);
+    ShortestPaths any(net_);
+    ShortestPaths legal(net_, legal_first);
     std::uint32_t aimed = kUnreached;
     for_pairs([&](std::uint32_t from, std::uint32_t to) {
       if (aimed != to) {
@@ -73,8 +73,8 @@ class Maker {
 
   /// Shortest ways, one for each pair, balanced.
   void balanced() {
-    ShortestWays any(net_);
-    std::vector<PairCandidates> pairs;
+    ShortestPaths any(net_);
+    std::vector<PairPaths> pairs;
     std::uint32_t aimed = kUnreached;
     for_pairs([&](std::uint32_t from, std::uint32_t to) {
       if (aimed != to) any.aim(aimed = to);
@@ -137,16 +137,16 @@ class Maker {
     }
     std::size_t chosen = 0;
     switch (options_.host) {
-      case ItbHost::Random:
+      case ItbHostRule::Random:
         chosen = rng_.below(hosts.size());
         break;
-      case ItbHost::ByInput:
+      case ItbHostRule::ByInput:
         chosen = net_.from(route.path[before - 1]) % hosts.size();
         break;
-      case ItbHost::ByOutput:
+      case ItbHostRule::ByOutput:
         chosen = net_.to(route.path[before]) % hosts.size();
         break;
-      case ItbHost::RoundRobin:
+      case ItbHostRule::RoundRobin:
         chosen = turn_[sw]++ % hosts.size();
         break;
     }
@@ -167,25 +167,23 @@ CutRule down_then_up(const SwitchKeys& keys) {
   };
 }
 
-using Made = Result<RouteSet>;
-
-Made make_ud(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_ud(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.legal(breadth_first_keys(net, options.root));
   return std::move(maker).finish("UD");
 }
 
-Made make_dfs(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_dfs(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.legal(depth_first_keys(net));
   return std::move(maker).finish("DFS");
 }
 
-Made make_smart(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_smart(const RouteNet& net, const SystemOptions& options) {
   return smart_like(net, options.seed);
 }
 
-Made make_ud_mitb(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_ud_mitb(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   const SwitchKeys keys = breadth_first_keys(net, options.root);
   maker.shortest(&keys);
@@ -193,38 +191,38 @@ Made make_ud_mitb(const RouteNet& net, const SystemOptions& options) {
   return std::move(maker).finish("UD_MITB");
 }
 
-Made make_ud_itb(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_ud_itb(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.shortest(nullptr);
   maker.cut(down_then_up(breadth_first_keys(net, options.root)));
   return std::move(maker).finish("UD_ITB");
 }
 
-Made make_dfs_itb(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_dfs_itb(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.shortest(nullptr);
   maker.cut(down_then_up(depth_first_keys(net)));
   return std::move(maker).finish("DFS_ITB");
 }
 
-Made make_bsmart(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_bsmart(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.take(balance_locally(net, options.seed, options.per_pair));
   maker.cut_circles();
   return std::move(maker).finish("BSMART_ITB");
 }
 
-Made make_random(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_random(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.shortest(nullptr);
   maker.cut_circles();
   return std::move(maker).finish("RANDOM_ITB");
 }
 
-Made make_balanced(const RouteNet& net,
-                   const SystemOptions& options,
-                   std::string_view name,
-                   const std::function<CutRule(const SwitchKeys&)>& rule) {
+Result<RouteSet> make_balanced(const RouteNet& net,
+                               const SystemOptions& options,
+                               std::string_view name,
+                               const std::function<CutRule(const SwitchKeys&)>& rule) {
   Maker maker(net, options);
   maker.balanced();
   // Another stream than that of the candidates: the same routes under every rule.
@@ -232,17 +230,17 @@ Made make_balanced(const RouteNet& net,
   return std::move(maker).finish(name);
 }
 
-Made make_b33(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_b33(const RouteNet& net, const SystemOptions& options) {
   return make_balanced(net, options, "B33_ITB", down_then_up);
 }
 
-Made make_b50(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_b50(const RouteNet& net, const SystemOptions& options) {
   return make_balanced(net, options, "B50_ITB", [](const SwitchKeys& keys) -> CutRule {
     return [keys](std::uint32_t, std::uint32_t b, std::uint32_t c) { return keys[b] < keys[c]; };
   });
 }
 
-Made make_b66(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_b66(const RouteNet& net, const SystemOptions& options) {
   return make_balanced(net, options, "B66_ITB", [](const SwitchKeys& keys) -> CutRule {
     return [keys](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
       return keys[b] > keys[a] || keys[b] > keys[c];
@@ -250,26 +248,26 @@ Made make_b66(const RouteNet& net, const SystemOptions& options) {
   });
 }
 
-Made make_bmax(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_bmax(const RouteNet& net, const SystemOptions& options) {
   return make_balanced(net, options, "BMAX_ITB", [](const SwitchKeys&) -> CutRule {
     return [](std::uint32_t, std::uint32_t, std::uint32_t) { return true; };
   });
 }
 
-Made make_bmin(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_bmin(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.balanced();
   maker.cut_circles();
   return std::move(maker).finish("BMIN_ITB");
 }
 
-Made make_shortest(const RouteNet& net, const SystemOptions& options) {
+Result<RouteSet> make_shortest(const RouteNet& net, const SystemOptions& options) {
   Maker maker(net, options);
   maker.shortest(nullptr);
   return std::move(maker).finish("SHORTEST");
 }
 
-constexpr std::array<SystemRow, 14> kRows{{
+constexpr std::array<RouteSystem, 14> kRows{{
     {"UD", "up*/down* breadth-first, a random one of the shortest legal routes", make_ud},
     {"DFS", "up*/down* depth-first, likewise", make_dfs},
     {"SMART_LIKE",
@@ -292,16 +290,16 @@ constexpr std::array<SystemRow, 14> kRows{{
 
 }  // namespace
 
-std::span<const SystemRow> route_systems() { return kRows; }
+std::span<const RouteSystem> route_systems() { return kRows; }
 
-const SystemRow* find_system(std::string_view name) {
-  const auto found = std::ranges::find(kRows, name, &SystemRow::name);
+const RouteSystem* find_system(std::string_view name) {
+  const auto found = std::ranges::find(kRows, name, &RouteSystem::name);
   return found == kRows.end() ? nullptr : &*found;
 }
 
 std::string list_systems() {
   std::string out;
-  for (const SystemRow& row : kRows) out += (out.empty() ? "" : ", ") + std::string(row.name);
+  for (const RouteSystem& row : kRows) out += (out.empty() ? "" : ", ") + std::string(row.name);
   return out;
 }
 

@@ -12,17 +12,17 @@
 
 namespace smd::sim {
 
-enum class ItbHost : std::uint8_t { Random, ByInput, ByOutput, RoundRobin };
+enum class ItbHostRule : std::uint8_t { Random, ByInput, ByOutput, RoundRobin };
 
 struct SystemOptions {
   std::uint32_t root = 0;  // switch: of breadth-first orders
   std::uint64_t seed = 1;
   std::size_t per_pair = 10;  // candidates at most
   std::size_t keep = 1;       // routes that a pair has at the end; systems that balance keep one
-  ItbHost host = ItbHost::Random;
+  ItbHostRule host = ItbHostRule::Random;
 };
 
-struct SystemRow {
+struct RouteSystem {
   std::string_view name;
   std::string_view meaning;
   Result<RouteSet> (*build)(const RouteNet&, const SystemOptions&);
@@ -30,10 +30,10 @@ struct SystemRow {
 
 /// UD, DFS, SMART_LIKE; UD_MITB, UD_ITB, DFS_ITB, BSMART_ITB, RANDOM_ITB; B33_ITB, B50_ITB,
 /// B66_ITB, BMAX_ITB, BMIN_ITB; SHORTEST, which deadlocks.
-[[nodiscard]] std::span<const SystemRow> route_systems();
+[[nodiscard]] std::span<const RouteSystem> route_systems();
 
 /// Null when there is none of that name.
-[[nodiscard]] const SystemRow* find_system(std::string_view name);
+[[nodiscard]] const RouteSystem* find_system(std::string_view name);
 
 /// "UD, DFS, …".
 [[nodiscard]] std::string list_systems();

@@ -26,7 +26,7 @@ struct Flich : testing::Test {
       const RouteSet set = routes(net, system, {.seed = seed});
       EXPECT_EQ(set.of(from, to).size(), 1u);
       out.insert(passed(set.of(from, to)[0]));
-      for (const RouteStop& stop : set.of(from, to)[0].stops) {
+      for (const RouteItb& stop : set.of(from, to)[0].stops) {
         stops.insert(net.from(set.of(from, to)[0].path[stop.before]));
       }
     }

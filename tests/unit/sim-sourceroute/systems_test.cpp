@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "sim-backend/sourceroute/even_out.h"
+#include "sim-backend/sourceroute/path_balance.h"
 #include "tests/unit/sim-sourceroute/made.h"
 
 namespace smd::sim::test {
@@ -17,7 +17,7 @@ class EverySystem : public testing::TestWithParam<unsigned> {};
 TEST_P(EverySystem, IsFreeOfDeadlockOnRandomGraphs) {
   for (unsigned seed = 1; seed <= kGraphs; ++seed) {
     const RouteNet net = irregular(GetParam(), seed);
-    for (const SystemRow& row : route_systems()) {
+    for (const RouteSystem& row : route_systems()) {
       // All of the shortest ones, or ten: one alone may happen to be without a circle.
       const bool all = row.name == "SHORTEST";
       const RouteSet set = routes(net, row.name, {.seed = seed, .keep = all ? 10u : 1u});
@@ -61,7 +61,7 @@ TEST(Systems, NeedHostsWhereTheyStop) {
 
 TEST(Systems, GiveTheSameRoutesForTheSameSeed) {
   const RouteNet net = irregular(16, 3);
-  for (const SystemRow& row : route_systems()) {
+  for (const RouteSystem& row : route_systems()) {
     const RouteSet a = routes(net, row.name, {.seed = 5}), b = routes(net, row.name, {.seed = 5});
     for (std::uint32_t from = 0; from < 16; ++from) {
       for (std::uint32_t to = 0; to < 16; ++to) {
@@ -88,7 +88,7 @@ TEST(Systems, BalancedRoutesAreTheSameUnderEveryRuleAndEvenerThanRandomOnes) {
 
 // Elimination with running sums against the figure's own text, which counts everything again.
 std::vector<std::size_t> even_out_plainly(std::uint32_t channels,
-                                          const std::vector<PairCandidates>& pairs) {
+                                          const std::vector<PairPaths>& pairs) {
   std::vector<std::vector<bool>> alive(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) alive[p].assign(pairs[p].ways.size(), true);
   const auto count = [](const std::vector<bool>& of) { return std::ranges::count(of, true); };
@@ -128,9 +128,9 @@ std::vector<std::size_t> even_out_plainly(std::uint32_t channels,
 TEST(EvenOut, IsWhatTheFigureSays) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     const RouteNet net = irregular(8, seed);
-    ShortestWays ways(net);
+    ShortestPaths ways(net);
     Rng rng(seed);
-    std::vector<PairCandidates> pairs;
+    std::vector<PairPaths> pairs;
     for (std::uint32_t to = 0; to < 8; ++to) {
       ways.aim(to);
       for (std::uint32_t from = 0; from < 8; ++from) {
@@ -144,7 +144,7 @@ TEST(EvenOut, IsWhatTheFigureSays) {
 
 TEST(Candidates, AreDrawnEvenly) {
   const RouteNet net = net_of("torus:dims=6.6,mesh=1,hosts=1");
-  ShortestWays ways(net);
+  ShortestPaths ways(net);
   ways.aim(35);
   EXPECT_EQ(ways.count(0), 252u) << "10 over 5";
   EXPECT_EQ(ways.length(0), 10u);

@@ -140,7 +140,7 @@ class Runner final : public WormWatcher {
   }
 
   StreamOutcome run(std::int64_t cycles) {
-    WormStreams streams(graph_, options_, *this);
+    WormModel streams(graph_, options_, *this);
     streams_ = &streams;
     std::set<std::pair<std::int64_t, int>> calls;
     for (const FlitWorm& worm : what_.worms) calls.insert({worm.made, worm.host});
@@ -174,7 +174,7 @@ class Runner final : public WormWatcher {
   WormGraph graph_;
   WormOptions options_;
   std::deque<WormRoute> routes_;
-  WormStreams* streams_ = nullptr;
+  WormModel* streams_ = nullptr;
   StreamOutcome out_;
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sim-backend/worm/streams.h"
+#include "sim-backend/worm/worm_model.h"
 #include "tests/support/flit_machine.h"
 
 namespace smd::sim::test {

@@ -1,4 +1,4 @@
-#include "sim-backend/sourceroute/candidates.h"
+#include "sim-backend/sourceroute/candidate_paths.h"
 
 #include <algorithm>
 #include <set>
@@ -11,12 +11,12 @@ constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
 
 }  // namespace
 
-ShortestWays::ShortestWays(const RouteNet& net, const SwitchKeys* keys)
+ShortestPaths::ShortestPaths(const RouteNet& net, const SwitchKeys* keys)
     : net_(net), keys_(keys), into_(net.switches()) {
   for (Channel c = 0; c < net.channels(); ++c) into_[net.to(c)].push_back(c);
 }
 
-std::size_t ShortestWays::after(Channel c, bool down, bool& then_down) const {
+std::size_t ShortestPaths::after(Channel c, bool down, bool& then_down) const {
   if (keys_ == nullptr) return net_.to(c);
   const bool goes_down = (*keys_)[net_.to(c)] > (*keys_)[net_.from(c)];
   if (down && !goes_down) return kNoState;
@@ -24,7 +24,7 @@ std::size_t ShortestWays::after(Channel c, bool down, bool& then_down) const {
   return state(net_.to(c), goes_down);
 }
 
-void ShortestWays::aim(std::uint32_t destination) {
+void ShortestPaths::aim(std::uint32_t destination) {
   destination_ = destination;
   const std::size_t states = (keys_ == nullptr ? 1 : 2) * std::size_t{net_.switches()};
   length_.assign(states, kUnreached);
@@ -58,7 +58,7 @@ void ShortestWays::aim(std::uint32_t destination) {
   }
 }
 
-ChannelPath ShortestWays::draw(std::uint32_t from, Rng& rng) const {
+ChannelPath ShortestPaths::draw(std::uint32_t from, Rng& rng) const {
   ChannelPath out;
   bool down = false;
   for (std::uint32_t at = from; at != destination_;) {
@@ -81,10 +81,10 @@ ChannelPath ShortestWays::draw(std::uint32_t from, Rng& rng) const {
   return out;
 }
 
-void ShortestWays::list(std::uint32_t at,
-                        bool down,
-                        ChannelPath& path,
-                        std::vector<ChannelPath>& out) const {
+void ShortestPaths::list(std::uint32_t at,
+                         bool down,
+                         ChannelPath& path,
+                         std::vector<ChannelPath>& out) const {
   if (at == destination_) return out.push_back(path);
   for (Channel c = net_.first(at); c < net_.end(at); ++c) {
     bool then_down = false;
@@ -96,9 +96,9 @@ void ShortestWays::list(std::uint32_t at,
   }
 }
 
-std::vector<ChannelPath> ShortestWays::sample(std::uint32_t from,
-                                              std::size_t most,
-                                              Rng& rng) const {
+std::vector<ChannelPath> ShortestPaths::sample(std::uint32_t from,
+                                               std::size_t most,
+                                               Rng& rng) const {
   std::vector<ChannelPath> out;
   if (count(from) <= most) {
     ChannelPath path;

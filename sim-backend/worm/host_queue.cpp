@@ -1,40 +1,40 @@
 // Hosts: what they send, what they take in, and what they pass on from memory.
 #include <algorithm>
 
-#include "sim-backend/worm/streams.h"
+#include "sim-backend/worm/worm_model.h"
 
 namespace smd::sim {
 
 /// The senders that are free look for work.
-void WormStreams::offer(std::uint32_t node) {
+void WormModel::offer(std::uint32_t node) {
   for (const ChannelAt c : graph_.out_of[node]) {
     if (channels_[c].owner == kNowhere && !channels_[c].reserved) push(now_, Kind::Grant, c);
   }
 }
 
-void WormStreams::on_host_head(ReachAt at) {
-  Reach& reach = reaches_[at];
-  if (reach.forks == 0) return;
-  Host& host = hosts_[graph_.host_of[graph_.channels[reach.in].to]];
-  if (host.memory + reach.flits > options_.memory) {
-    reach.dropped = true;
+void WormModel::on_host_head(HopAt at) {
+  WormHop& hop = hops_[at];
+  if (hop.forks == 0) return;
+  Host& host = hosts_[graph_.host_of[graph_.channels[hop.in].to]];
+  if (host.memory + hop.flits > options_.memory) {
+    hop.dropped = true;
     return;
   }
-  host.memory += reach.flits;
-  ++worms_[reach.worm].transits;
-  push(now_ + options_.detection, Kind::Detected, reach.in, at);
+  host.memory += hop.flits;
+  ++worms_[hop.worm].transits;
+  push(now_ + options_.detection, Kind::Detected, hop.in, at);
 }
 
-void WormStreams::on_tail_in(ReachAt at) {
-  const Reach& reach = reaches_[at];
-  if (reach.forks > 0 && !reach.dropped) return;
-  watcher_.on_end(reach.worm, graph_.channels[reach.in].to, reach.head_in, now_, reach.dropped);
-  remove(reaches_[at].in, at);
-  free_reach(at);
+void WormModel::on_tail_in(HopAt at) {
+  const WormHop& hop = hops_[at];
+  if (hop.forks > 0 && !hop.dropped) return;
+  watcher_.on_end(hop.worm, graph_.channels[hop.in].to, hop.head_in, now_, hop.dropped);
+  remove(hops_[at].in, at);
+  free_hop(at);
 }
 
 /// Whether a local message goes before those in transit, of which there is one.
-bool WormStreams::takes_local(Host& host) const {
+bool WormModel::takes_local(Host& host) const {
   const std::size_t waiting = host.local.size();
   const auto& marks = options_.local_marks;
   const std::uint32_t need = options_.local_after[waiting <= marks[0]   ? 0
@@ -45,7 +45,7 @@ bool WormStreams::takes_local(Host& host) const {
   return false;
 }
 
-void WormStreams::on_engine(ChannelAt at) {
+void WormModel::on_engine(ChannelAt at) {
   Channel& channel = channels_[at];
   if (channel.owner != kNowhere || channel.reserved) return;
   Host& host = hosts_[graph_.host_of[graph_.channels[at].from]];
@@ -55,16 +55,16 @@ void WormStreams::on_engine(ChannelAt at) {
     host.local.pop_front();
     host.since_local = 0;
     --waiting_;
-    const ReachAt reach = add_reach({.worm = worm, .flits = worms_[worm].flits});
-    reaches_[reach].branches[0].out = at;
-    return connect(at, reach, 0);
+    const HopAt hop = add_hop({.worm = worm, .flits = worms_[worm].flits});
+    hops_[hop].branches[0].out = at;
+    return connect(at, hop, 0);
   }
   if (host.transit.empty()) return;
-  const ReachAt reach = host.transit.front();
+  const HopAt hop = host.transit.front();
   host.transit.pop_front();
-  reaches_[reach].branches[0].out = at;
+  hops_[hop].branches[0].out = at;
   channel.reserved = true;
-  push(now_ + options_.dma, Kind::Programmed, at, reach);
+  push(now_ + options_.dma, Kind::Programmed, at, hop);
 }
 
 }  // namespace smd::sim

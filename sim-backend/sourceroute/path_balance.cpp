@@ -1,4 +1,4 @@
-#include "sim-backend/sourceroute/even_out.h"
+#include "sim-backend/sourceroute/path_balance.h"
 
 #include <cstdint>
 
@@ -6,15 +6,14 @@ namespace smd::sim {
 
 // With sums of the loads and of their squares a way is tried in as many steps as it has links; the
 // comparison is in whole numbers: variance times the square of the channels.
-std::vector<std::size_t> even_out(std::uint32_t channels,
-                                  const std::vector<PairCandidates>& pairs) {
-  struct Way {
+std::vector<std::size_t> even_out(std::uint32_t channels, const std::vector<PairPaths>& pairs) {
+  struct PairPath {
     std::size_t pair, number;
   };
 
   std::vector<std::int64_t> load(channels, 0);
   std::vector<std::size_t> left(pairs.size());
-  std::vector<Way> alive;
+  std::vector<PairPath> alive;
   std::int64_t sum = 0, squares = 0;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     left[p] = pairs[p].ways.size();
@@ -34,11 +33,11 @@ std::vector<std::size_t> even_out(std::uint32_t channels,
     std::size_t chosen = SIZE_MAX;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < alive.size(); ++i) {
-      const Way way = alive[i];
+      const PairPath way = alive[i];
       // Those of pairs that have one left stay: they are tried no more.
       if (left[way.pair] < 2) continue;
       alive[kept] = way;
-      const PairCandidates& pair = pairs[way.pair];
+      const PairPaths& pair = pairs[way.pair];
       const std::int64_t w = pair.weight;
       std::int64_t new_squares = squares;
       for (const Channel c : pair.ways[way.number]) new_squares += w * w - 2 * w * load[c];
@@ -54,7 +53,7 @@ std::vector<std::size_t> even_out(std::uint32_t channels,
     }
     alive.resize(kept);
     if (chosen == SIZE_MAX) break;
-    const Way way = alive[chosen];
+    const PairPath way = alive[chosen];
     alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(chosen));
     gone[way.pair][way.number] = true;
     --left[way.pair];

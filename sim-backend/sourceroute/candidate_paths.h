@@ -1,4 +1,4 @@
-// The shortest ways from one switch to another, of all or of the legal ones, sampled evenly.
+// The shortest paths from one switch to another, of all or of the legal ones, sampled evenly.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ using ChannelPath = std::vector<Channel>;
 
 /// The ways to one destination. With keys only up*/down* ways: to smaller keys first, then to
 /// larger ones.
-class ShortestWays {
+class ShortestPaths {
  public:
-  explicit ShortestWays(const RouteNet& net, const SwitchKeys* keys = nullptr);
+  explicit ShortestPaths(const RouteNet& net, const SwitchKeys* keys = nullptr);
 
   /// Requires: called before length() and draw().
   void aim(std::uint32_t destination);

@@ -4,24 +4,24 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim-backend/worm/streams.h"
+#include "sim-backend/worm/worm_model.h"
 
 namespace smd::sim {
 
 /// Takes all for stuck, and frees what waits for something that moves, until nothing changes.
-class WormStreams::KnotSearch {
+class WormModel::KnotSearch {
  public:
-  explicit KnotSearch(const WormStreams& streams) : s_(streams), stuck_(s_.reaches_.size(), 0) {
+  explicit KnotSearch(const WormModel& streams) : s_(streams), stuck_(s_.hops_.size(), 0) {
     for (ChannelAt c = 0; c < s_.channels_.size(); ++c) {
       const Channel& channel = s_.channels_[c];
-      for (ReachAt r = channel.front; r != kNowhere; r = s_.reaches_[r].after) add(r);
-      if (channel.owner != kNowhere && s_.reaches_[channel.owner].in == kNowhere) {
+      for (HopAt r = channel.front; r != kNowhere; r = s_.hops_[r].after) add(r);
+      if (channel.owner != kNowhere && s_.hops_[channel.owner].in == kNowhere) {
         add(channel.owner);
       }
     }
     for (bool changed = true; changed;) {
       changed = false;
-      for (const ReachAt r : all_) {
+      for (const HopAt r : all_) {
         for (std::uint8_t b = 0; b < branches(r); ++b) {
           if (!is_stuck({r, b}) || wait_of({r, b})) continue;
           stuck_[r] &= static_cast<std::uint8_t>(~(1u << b));
@@ -34,9 +34,9 @@ class WormStreams::KnotSearch {
   /// Every worm of which a part never ends, and the channel that it asks for.
   [[nodiscard]] std::vector<Held> all() const {
     std::vector<Held> out;
-    for (const ReachAt r : all_) {
+    for (const HopAt r : all_) {
       for (std::uint8_t b = 0; b < branches(r); ++b) {
-        if (is_stuck({r, b})) out.push_back({s_.reaches_[r].worm, s_.reaches_[r].branches[b].out});
+        if (is_stuck({r, b})) out.push_back({s_.hops_[r].worm, s_.hops_[r].branches[b].out});
       }
     }
     return out;
@@ -44,104 +44,104 @@ class WormStreams::KnotSearch {
 
   /// A circle among them.
   [[nodiscard]] std::vector<Held> circle() const {
-    std::optional<Asking> at;
-    for (const ReachAt r : all_) {
+    std::optional<OutputRequest> at;
+    for (const HopAt r : all_) {
       for (std::uint8_t b = 0; b < branches(r) && !at; ++b) {
-        if (is_stuck({r, b})) at = Asking{r, b};
+        if (is_stuck({r, b})) at = OutputRequest{r, b};
       }
     }
     if (!at) return {};
     // After so many steps the walk is on the circle.
     for (std::size_t i = 0; i < all_.size() * kMostForks; ++i) at = wait_of(*at);
-    const Asking first = *at;
+    const OutputRequest first = *at;
     std::vector<Held> out;
     do {
-      const Reach& reach = s_.reaches_[at->reach];
-      const Reach::Branch& branch = reach.branches[at->branch];
+      const WormHop& hop = s_.hops_[at->hop];
+      const WormHop::Branch& branch = hop.branches[at->branch];
       if (branch.asks || (branch.granted && !s_.permitted(s_.channels_[branch.out], s_.now_ + 1))) {
-        out.push_back({reach.worm, branch.out});
+        out.push_back({hop.worm, branch.out});
       }
       at = wait_of(*at);
-    } while (at->reach != first.reach || at->branch != first.branch);
+    } while (at->hop != first.hop || at->branch != first.branch);
     return out;
   }
 
  private:
-  void add(ReachAt r) {
+  void add(HopAt r) {
     all_.push_back(r);
     stuck_[r] = static_cast<std::uint8_t>((1u << branches(r)) - 1);
   }
 
-  [[nodiscard]] std::uint8_t branches(ReachAt r) const {
-    return std::max<std::uint8_t>(1, s_.reaches_[r].forks);
+  [[nodiscard]] std::uint8_t branches(HopAt r) const {
+    return std::max<std::uint8_t>(1, s_.hops_[r].forks);
   }
 
-  [[nodiscard]] bool is_stuck(const Asking& at) const {
-    return ((stuck_[at.reach] >> at.branch) & 1) != 0;
+  [[nodiscard]] bool is_stuck(const OutputRequest& at) const {
+    return ((stuck_[at.hop] >> at.branch) & 1) != 0;
   }
 
   /// Of the branches that have had least, which keep the flits in the buffer, a stuck one.
-  [[nodiscard]] std::optional<Asking> stuck_branch(ReachAt r) const {
-    const Reach& reach = s_.reaches_[r];
-    const auto had = [&](std::uint8_t b) { return s_.left(reach, reach.branches[b], s_.now_ + 1); };
+  [[nodiscard]] std::optional<OutputRequest> stuck_branch(HopAt r) const {
+    const WormHop& hop = s_.hops_[r];
+    const auto had = [&](std::uint8_t b) { return s_.left(hop, hop.branches[b], s_.now_ + 1); };
     std::int64_t least = had(0);
-    for (std::uint8_t b = 1; b < reach.forks; ++b) least = std::min(least, had(b));
+    for (std::uint8_t b = 1; b < hop.forks; ++b) least = std::min(least, had(b));
     for (std::uint8_t b = 0; b < branches(r); ++b) {
-      if (had(b) == least && is_stuck({r, b})) return Asking{r, b};
+      if (had(b) == least && is_stuck({r, b})) return OutputRequest{r, b};
     }
     return {};
   }
 
   /// What gives this worm its flits, if it is stuck and nothing of them is on the cable.
-  [[nodiscard]] std::optional<Asking> feeder(const Reach& reach) const {
-    if (reach.in == kNowhere) return {};
-    const Channel& in = s_.channels_[reach.in];
-    if (in.owner == kNowhere || s_.reaches_[in.owner].worm != reach.worm) return {};
+  [[nodiscard]] std::optional<OutputRequest> feeder(const WormHop& hop) const {
+    if (hop.in == kNowhere) return {};
+    const Channel& in = s_.channels_[hop.in];
+    if (in.owner == kNowhere || s_.hops_[in.owner].worm != hop.worm) return {};
     if (in.sent.before(s_.now_ + 1) != in.came.before(s_.now_ + 1)) return {};
-    const Asking from{in.owner, in.owner_branch};
+    const OutputRequest from{in.owner, in.owner_branch};
     return is_stuck(from) ? std::optional(from) : std::nullopt;
   }
 
   /// A stuck one that it waits for; nothing: it moves, or may yet.
-  [[nodiscard]] std::optional<Asking> wait_of(const Asking& at) const {
-    const Reach& reach = s_.reaches_[at.reach];
-    const Reach::Branch& branch = reach.branches[at.branch];
-    if (reach.in != kNowhere) {
-      const Channel& in = s_.channels_[reach.in];
-      if (in.to_host && (reach.forks == 0 || reach.dropped)) return feeder(reach);
+  [[nodiscard]] std::optional<OutputRequest> wait_of(const OutputRequest& at) const {
+    const WormHop& hop = s_.hops_[at.hop];
+    const WormHop::Branch& branch = hop.branches[at.branch];
+    if (hop.in != kNowhere) {
+      const Channel& in = s_.channels_[hop.in];
+      if (in.to_host && (hop.forks == 0 || hop.dropped)) return feeder(hop);
       if (in.to_host && !branch.granted) {
-        if (reach.head_in < 0) return feeder(reach);
-        return wait_of_host(s_.graph_.channels[reach.in].to);
+        if (hop.head_in < 0) return feeder(hop);
+        return wait_of_host(s_.graph_.channels[hop.in].to);
       }
-      if (!in.to_host && in.front != at.reach) return stuck_branch(in.front);
-      if (reach.head_in < 0 || reach.waits) return feeder(reach);
+      if (!in.to_host && in.front != at.hop) return stuck_branch(in.front);
+      if (hop.head_in < 0 || hop.waits) return feeder(hop);
     }
     if (branch.done) return {};
     if (!branch.granted) {
       if (!branch.asks) return {};  // it is routed
       const Channel& out = s_.channels_[branch.out];
       if (out.owner == kNowhere || !is_stuck({out.owner, out.owner_branch})) return {};
-      return Asking{out.owner, out.owner_branch};
+      return OutputRequest{out.owner, out.owner_branch};
     }
     if (const auto own = own_wait(at)) return own;
-    if (s_.is_locked_fork(reach)) {
-      for (std::uint8_t b = 0; b < reach.forks; ++b) {
-        if (b != at.branch && is_stuck({at.reach, b}) && !waits_for_sibling({at.reach, b})) {
-          return Asking{at.reach, b};
+    if (s_.is_locked_fork(hop)) {
+      for (std::uint8_t b = 0; b < hop.forks; ++b) {
+        if (b != at.branch && is_stuck({at.hop, b}) && !waits_for_sibling({at.hop, b})) {
+          return OutputRequest{at.hop, b};
         }
       }
     }
     return {};
   }
 
-  [[nodiscard]] bool waits_for_sibling(const Asking& at) const {
-    return s_.reaches_[at.reach].branches[at.branch].granted && !own_wait(at);
+  [[nodiscard]] bool waits_for_sibling(const OutputRequest& at) const {
+    return s_.hops_[at.hop].branches[at.branch].granted && !own_wait(at);
   }
 
   /// Of a branch that is connected: whom it waits for at the far end, or for flits.
-  [[nodiscard]] std::optional<Asking> own_wait(const Asking& at) const {
-    const Reach& reach = s_.reaches_[at.reach];
-    const Reach::Branch& branch = reach.branches[at.branch];
+  [[nodiscard]] std::optional<OutputRequest> own_wait(const OutputRequest& at) const {
+    const WormHop& hop = s_.hops_[at.hop];
+    const WormHop::Branch& branch = hop.branches[at.branch];
     const Channel& out = s_.channels_[branch.out];
     if (!s_.permitted(out, s_.now_ + 1)) {
       const bool is_told = s_.options_.flow == WormFlow::Credits
@@ -150,31 +150,31 @@ class WormStreams::KnotSearch {
       if (out.taken.runs || is_told || out.front == kNowhere) return {};
       return stuck_branch(out.front);
     }
-    if (s_.arrived(reach, s_.now_) - reach.strip > s_.left(reach, branch, s_.now_ + 1)) return {};
-    return feeder(reach);
+    if (s_.arrived(hop, s_.now_) - hop.strip > s_.left(hop, branch, s_.now_ + 1)) return {};
+    return feeder(hop);
   }
 
-  [[nodiscard]] std::optional<Asking> wait_of_host(std::uint32_t node) const {
-    std::optional<Asking> out;
+  [[nodiscard]] std::optional<OutputRequest> wait_of_host(std::uint32_t node) const {
+    std::optional<OutputRequest> out;
     for (const ChannelAt c : s_.graph_.out_of[node]) {
       const Channel& engine = s_.channels_[c];
       if (engine.owner == kNowhere || !is_stuck({engine.owner, engine.owner_branch})) return {};
-      out = Asking{engine.owner, engine.owner_branch};
+      out = OutputRequest{engine.owner, engine.owner_branch};
     }
     return out;
   }
 
-  const WormStreams& s_;
-  std::vector<std::uint8_t> stuck_;  // by reach, a bit for each branch
-  std::vector<ReachAt> all_;
+  const WormModel& s_;
+  std::vector<std::uint8_t> stuck_;  // by hop, a bit for each branch
+  std::vector<HopAt> all_;
 };
 
-std::vector<WormStreams::Held> WormStreams::find_knot(bool all) const {
+std::vector<WormModel::Held> WormModel::find_knot(bool all) const {
   const KnotSearch search(*this);
   return all ? search.all() : search.circle();
 }
 
-std::string WormStreams::audit() const {
+std::string WormModel::audit() const {
   for (ChannelAt c = 0; c < channels_.size(); ++c) {
     const Channel& channel = channels_[c];
     const std::uint64_t sent = channel.sent.before(now_ + 1), came = channel.came.before(now_ + 1);

@@ -4,17 +4,17 @@
 
 #include <vector>
 
-#include "sim-backend/sourceroute/candidates.h"
+#include "sim-backend/sourceroute/candidate_paths.h"
 
 namespace smd::sim {
 
-struct PairCandidates {
+struct PairPaths {
   std::vector<ChannelPath> ways;
   std::int64_t weight = 1;  // what a way of this pair counts on a channel
 };
 
 /// By pair, the way that is left. A way that has gone never comes back, so it ends.
 [[nodiscard]] std::vector<std::size_t> even_out(std::uint32_t channels,
-                                                const std::vector<PairCandidates>& pairs);
+                                                const std::vector<PairPaths>& pairs);
 
 }  // namespace smd::sim

@@ -1,4 +1,4 @@
-#include "sim-backend/worm/streams.h"
+#include "sim-backend/worm/worm_model.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace smd::sim {
 
-WormStreams::WormStreams(const WormGraph& graph, const WormOptions& options, WormWatcher& watcher)
+WormModel::WormModel(const WormGraph& graph, const WormOptions& options, WormWatcher& watcher)
     : graph_(graph), options_(options), watcher_(watcher), channels_(graph.channels.size()) {
   forks_.resize(graph.is_host.size());
   hosts_.resize(graph.host_node.size());
@@ -29,11 +29,11 @@ WormStreams::WormStreams(const WormGraph& graph, const WormOptions& options, Wor
   }
 }
 
-WormAt WormStreams::send(const WormRoute& route,
-                         std::uint32_t host,
-                         std::uint32_t flits,
-                         ChannelAt last,
-                         std::uint64_t cookie) {
+WormAt WormModel::send(const WormRoute& route,
+                       std::uint32_t host,
+                       std::uint32_t flits,
+                       ChannelAt last,
+                       std::uint64_t cookie) {
   if (free_worms_.empty()) {
     free_worms_.push_back(static_cast<WormAt>(worms_.size()));
     worms_.emplace_back();
@@ -52,7 +52,7 @@ WormAt WormStreams::send(const WormRoute& route,
   return at;
 }
 
-void WormStreams::run_until(Cycle last) {
+void WormModel::run_until(Cycle last) {
   while (!wheel_.empty() && wheel_.top().at <= last) {
     const Event event = wheel_.top();
     wheel_.pop();
@@ -60,14 +60,14 @@ void WormStreams::run_until(Cycle last) {
     ++events_;
     handle(static_cast<Kind>(event.what >> 59),
            static_cast<std::uint32_t>(event.what >> 32) & ((1u << 27) - 1),
-           static_cast<ReachAt>(event.what));
+           static_cast<HopAt>(event.what));
   }
   now_ = std::max(now_, last);
 }
 
-Cycle WormStreams::next_event() { return wheel_.empty() ? kNoCycle : wheel_.top().at; }
+Cycle WormModel::next_event() { return wheel_.empty() ? kNoCycle : wheel_.top().at; }
 
-void WormStreams::handle(Kind kind, std::uint32_t key, ReachAt reach) {
+void WormModel::handle(Kind kind, std::uint32_t key, HopAt hop) {
   switch (kind) {
     case Kind::TailLeft:
       return on_tail_left(key);
@@ -82,20 +82,20 @@ void WormStreams::handle(Kind kind, std::uint32_t key, ReachAt reach) {
     case Kind::ComesOff:
       return on_comes(key, kind == Kind::ComesOn);
     case Kind::HeadIn:
-      return on_head_in(reach);
+      return on_head_in(hop);
     case Kind::NextIn:
-      if (reaches_[reach].waits) begin(reach);
+      if (hops_[hop].waits) begin(hop);
       return;
     case Kind::TailIn:
-      return on_tail_in(reach);
+      return on_tail_in(hop);
     case Kind::Ask:
-      return on_ask(reach);
+      return on_ask(hop);
     case Kind::Detected:
-      hosts_[graph_.host_of[graph_.channels[key].to]].transit.push_back(reach);
+      hosts_[graph_.host_of[graph_.channels[key].to]].transit.push_back(hop);
       return offer(graph_.channels[key].to);
     case Kind::Programmed:
       channels_[key].reserved = false;
-      return connect(key, reach, 0);
+      return connect(key, hop, 0);
     case Kind::Call:
       return watcher_.on_call(key);
     case Kind::Grant:
@@ -107,19 +107,19 @@ void WormStreams::handle(Kind kind, std::uint32_t key, ReachAt reach) {
   }
 }
 
-ReachAt WormStreams::add_reach(const Reach& reach) {
-  if (free_reaches_.empty()) {
-    free_reaches_.push_back(static_cast<ReachAt>(reaches_.size()));
-    reaches_.emplace_back();
+HopAt WormModel::add_hop(const WormHop& hop) {
+  if (free_hops_.empty()) {
+    free_hops_.push_back(static_cast<HopAt>(hops_.size()));
+    hops_.emplace_back();
   }
-  const ReachAt at = free_reaches_.back();
-  free_reaches_.pop_back();
-  reaches_[at] = reach;
-  Worm& worm = worms_[reach.worm];
-  ++worm.reaches;
-  const WormStep& step = worm.route->steps[reach.step];
+  const HopAt at = free_hops_.back();
+  free_hops_.pop_back();
+  hops_[at] = hop;
+  Worm& worm = worms_[hop.worm];
+  ++worm.hops;
+  const WormStep& step = worm.route->steps[hop.step];
   SMD_CHECK(step.count <= kMostForks, "a worm has at most six branches at a node");
-  Reach& here = reaches_[at];
+  WormHop& here = hops_[at];
   here.forks = step.count;
   here.strip = step.strip;
   for (std::size_t b = 0; b < step.count; ++b) {
@@ -130,29 +130,29 @@ ReachAt WormStreams::add_reach(const Reach& reach) {
   return at;
 }
 
-void WormStreams::free_reach(ReachAt at) {
-  const WormAt worm = reaches_[at].worm;
-  free_reaches_.push_back(at);
-  if (--worms_[worm].reaches == 0) free_worms_.push_back(worm);
+void WormModel::free_hop(HopAt at) {
+  const WormAt worm = hops_[at].worm;
+  free_hops_.push_back(at);
+  if (--worms_[worm].hops == 0) free_worms_.push_back(worm);
 }
 
-/// Takes a reach out of the row of those that came in by a channel.
-void WormStreams::remove(ChannelAt channel, ReachAt reach) {
+/// Takes a hop out of the row of those that came in by a channel.
+void WormModel::remove(ChannelAt channel, HopAt hop) {
   Channel& in = channels_[channel];
-  ReachAt before = kNowhere;
-  for (ReachAt at = in.front; at != reach; at = reaches_[at].after) before = at;
-  const ReachAt after = reaches_[reach].after;
-  (before == kNowhere ? in.front : reaches_[before].after) = after;
-  if (in.back == reach) in.back = before;
+  HopAt before = kNowhere;
+  for (HopAt at = in.front; at != hop; at = hops_[at].after) before = at;
+  const HopAt after = hops_[hop].after;
+  (before == kNowhere ? in.front : hops_[before].after) = after;
+  if (in.back == hop) in.back = before;
 }
 
-void WormStreams::end_blocked(Channel& channel) {
+void WormModel::end_blocked(Channel& channel) {
   if (channel.blocked_since < 0) return;
   channel.blocked += now_ - channel.blocked_since;
   channel.blocked_since = -1;
 }
 
-void WormStreams::on_stop(ChannelAt at, bool stop) {
+void WormModel::on_stop(ChannelAt at, bool stop) {
   Channel& channel = channels_[at];
   channel.stopped = stop;
   if (stop) {
@@ -163,7 +163,7 @@ void WormStreams::on_stop(ChannelAt at, bool stop) {
   if (channel.owner != kNowhere) look(graph_.channels[at].cable, now_);
 }
 
-void WormStreams::on_credits(ChannelAt at, Kind kind) {
+void WormModel::on_credits(ChannelAt at, Kind kind) {
   Channel& channel = channels_[at];
   if (kind == Kind::Credit) {
     channel.returned.set(now_, channel.returned.runs, 1);
@@ -174,133 +174,133 @@ void WormStreams::on_credits(ChannelAt at, Kind kind) {
   if (channel.owner != kNowhere) look(graph_.channels[at].cable, now_);
 }
 
-void WormStreams::on_comes(ChannelAt at, bool on) {
+void WormModel::on_comes(ChannelAt at, bool on) {
   Channel& channel = channels_[at];
   channel.came.set(now_, on);
   if (!channel.to_host) {
-    if (channel.front != kNowhere && reaches_[channel.front].waits) {
+    if (channel.front != kNowhere && hops_[channel.front].waits) {
       begin(channel.front);
     } else if (channel.front != kNowhere) {
-      look_at_outputs(reaches_[channel.front]);
+      look_at_outputs(hops_[channel.front]);
     }
     return mark(at, now_);
   }
-  for (ReachAt reach = channel.front; reach != kNowhere; reach = reaches_[reach].after) {
-    look_at_outputs(reaches_[reach]);
+  for (HopAt hop = channel.front; hop != kNowhere; hop = hops_[hop].after) {
+    look_at_outputs(hops_[hop]);
   }
 }
 
-void WormStreams::look_at_outputs(const Reach& reach) {
-  for (std::size_t b = 0; b < reach.forks; ++b) {
-    const Reach::Branch& branch = reach.branches[b];
+void WormModel::look_at_outputs(const WormHop& hop) {
+  for (std::size_t b = 0; b < hop.forks; ++b) {
+    const WormHop::Branch& branch = hop.branches[b];
     if (branch.granted && !branch.done) look(graph_.channels[branch.out].cable, now_);
   }
 }
 
-void WormStreams::on_head_in(ReachAt at) {
-  Reach& reach = reaches_[at];
-  reach.head_in = now_;
-  const Channel& in = channels_[reach.in];
+void WormModel::on_head_in(HopAt at) {
+  WormHop& hop = hops_[at];
+  hop.head_in = now_;
+  const Channel& in = channels_[hop.in];
   if (in.to_host) return on_host_head(at);
   if (in.front == at) begin(at);
 }
 
 /// The head is in front: its route flit ends, and it is routed.
-void WormStreams::begin(ReachAt at) {
-  Reach& reach = reaches_[at];
-  reach.waits = !has_route_flit(reach);
-  if (reach.waits) {
-    if (channels_[reach.in].came.runs) push(now_ + 1, Kind::NextIn, reach.in, at);
+void WormModel::begin(HopAt at) {
+  WormHop& hop = hops_[at];
+  hop.waits = !has_route_flit(hop);
+  if (hop.waits) {
+    if (channels_[hop.in].came.runs) push(now_ + 1, Kind::NextIn, hop.in, at);
     return;
   }
-  if (reach.strip > 0) {
-    Channel& in = channels_[reach.in];
-    in.taken.set(now_, in.taken.runs, reach.strip);
-    if (options_.flow == WormFlow::Credits) push(now_ + in.back_delay, Kind::Credit, reach.in);
-    mark(reach.in, now_);
+  if (hop.strip > 0) {
+    Channel& in = channels_[hop.in];
+    in.taken.set(now_, in.taken.runs, hop.strip);
+    if (options_.flow == WormFlow::Credits) push(now_ + in.back_delay, Kind::Credit, hop.in);
+    mark(hop.in, now_);
   }
-  push(now_ + options_.routing, Kind::Ask, reach.in, at);
+  push(now_ + options_.routing, Kind::Ask, hop.in, at);
 }
 
-bool WormStreams::has_route_flit(const Reach& reach) const {
-  const WormStep& step = worms_[reach.worm].route->steps[reach.step];
-  return !step.waits || arrived(reach, now_) > reach.strip;
+bool WormModel::has_route_flit(const WormHop& hop) const {
+  const WormStep& step = worms_[hop.worm].route->steps[hop.step];
+  return !step.waits || arrived(hop, now_) > hop.strip;
 }
 
-void WormStreams::on_ask(ReachAt at) {
-  Reach& reach = reaches_[at];
-  if (is_locked_fork(reach)) ++forks_[graph_.channels[reach.in].to];
-  for (std::uint8_t b = 0; b < reach.forks; ++b) {
-    reach.branches[b].asks = true;
-    channels_[reach.branches[b].out].asking.push_back({at, b});
-    push(now_, Kind::Grant, reach.branches[b].out);
+void WormModel::on_ask(HopAt at) {
+  WormHop& hop = hops_[at];
+  if (is_locked_fork(hop)) ++forks_[graph_.channels[hop.in].to];
+  for (std::uint8_t b = 0; b < hop.forks; ++b) {
+    hop.branches[b].asks = true;
+    channels_[hop.branches[b].out].asking.push_back({at, b});
+    push(now_, Kind::Grant, hop.branches[b].out);
   }
 }
 
 /// Round robin: of the inputs that ask the next one after that which had it last.
-void WormStreams::on_grant(ChannelAt at) {
+void WormModel::on_grant(ChannelAt at) {
   Channel& channel = channels_[at];
   if (channel.owner != kNowhere || channel.asking.empty()) return;
-  const auto turn = [&](const Asking& who) {
-    return reaches_[who.reach].in - channel.last_granted - 1;  // wraps around
+  const auto turn = [&](const OutputRequest& who) {
+    return hops_[who.hop].in - channel.last_granted - 1;  // wraps around
   };
   std::size_t chosen = 0;
   for (std::size_t i = 1; i < channel.asking.size(); ++i) {
     if (turn(channel.asking[i]) < turn(channel.asking[chosen])) chosen = i;
   }
-  const Asking who = channel.asking[chosen];
+  const OutputRequest who = channel.asking[chosen];
   channel.asking.erase(channel.asking.begin() + static_cast<std::ptrdiff_t>(chosen));
-  channel.last_granted = reaches_[who.reach].in;
-  connect(at, who.reach, who.branch);
+  channel.last_granted = hops_[who.hop].in;
+  connect(at, who.hop, who.branch);
 }
 
-void WormStreams::connect(ChannelAt at, ReachAt reach, std::uint8_t number) {
+void WormModel::connect(ChannelAt at, HopAt hop, std::uint8_t number) {
   Channel& channel = channels_[at];
-  channel.owner = reach;
+  channel.owner = hop;
   channel.owner_branch = number;
-  Reach::Branch& branch = reaches_[reach].branches[number];
+  WormHop::Branch& branch = hops_[hop].branches[number];
   branch.asks = false;
   branch.granted = true;
   branch.base = channel.sent.before(now_);
   look(graph_.channels[at].cable, now_);
 }
 
-void WormStreams::on_tail_left(ChannelAt at) {
+void WormModel::on_tail_left(ChannelAt at) {
   Channel& channel = channels_[at];
-  const ReachAt owner = channel.owner;
+  const HopAt owner = channel.owner;
   channel.owner = kNowhere;
   look(graph_.channels[at].cable, now_);
   if (channel.from_host || !channel.asking.empty()) push(now_, Kind::Grant, at);
-  const Reach& reach = reaches_[owner];
-  const auto is_done = [](const Reach::Branch& branch) { return branch.done; };
+  const WormHop& hop = hops_[owner];
+  const auto is_done = [](const WormHop::Branch& branch) { return branch.done; };
   // A branch whose last flit leaves in this very cycle is not done: it ends in the next.
-  for (std::size_t b = 0; b < reach.forks; ++b) {
-    if (!is_done(reach.branches[b]) || channels_[reach.branches[b].out].owner == owner) return;
+  for (std::size_t b = 0; b < hop.forks; ++b) {
+    if (!is_done(hop.branches[b]) || channels_[hop.branches[b].out].owner == owner) return;
   }
   finish(owner);
 }
 
-void WormStreams::finish(ReachAt at) {
-  const Reach reach = reaches_[at];
-  if (reach.in == kNowhere) {
-    watcher_.on_left(reach.worm, now_);
-    return free_reach(at);
+void WormModel::finish(HopAt at) {
+  const WormHop hop = hops_[at];
+  if (hop.in == kNowhere) {
+    watcher_.on_left(hop.worm, now_);
+    return free_hop(at);
   }
-  Channel& in = channels_[reach.in];
-  remove(reach.in, at);
-  free_reach(at);
+  Channel& in = channels_[hop.in];
+  remove(hop.in, at);
+  free_hop(at);
   if (in.to_host) {
-    hosts_[graph_.host_of[graph_.channels[reach.in].to]].memory -= reach.flits;
+    hosts_[graph_.host_of[graph_.channels[hop.in].to]].memory -= hop.flits;
     return;
   }
-  if (is_locked_fork(reach)) --forks_[graph_.channels[reach.in].to];
-  set_taken(reach.in, false);
-  if (in.front == kNowhere || reaches_[in.front].head_in < 0) return;
-  reaches_[in.front].waits = true;  // until it is known what comes in now
-  push(now_, Kind::NextIn, reach.in, in.front);
+  if (is_locked_fork(hop)) --forks_[graph_.channels[hop.in].to];
+  set_taken(hop.in, false);
+  if (in.front == kNowhere || hops_[in.front].head_in < 0) return;
+  hops_[in.front].waits = true;  // until it is known what comes in now
+  push(now_, Kind::NextIn, hop.in, in.front);
 }
 
-void WormStreams::mark(ChannelAt at, Cycle when) {
+void WormModel::mark(ChannelAt at, Cycle when) {
   Channel& channel = channels_[at];
   if (channel.mark_at <= when) return;
   channel.mark_at = when;
@@ -308,7 +308,7 @@ void WormStreams::mark(ChannelAt at, Cycle when) {
 }
 
 /// Flits leave a fork's buffer when its last branch has them.
-void WormStreams::retally_fork(ChannelAt at, Reach& front) {
+void WormModel::retally_fork(ChannelAt at, WormHop& front) {
   Channel& channel = channels_[at];
   std::int64_t least = front.flits;
   for (std::size_t b = 0; b < front.forks; ++b) {
@@ -325,7 +325,7 @@ void WormStreams::retally_fork(ChannelAt at, Reach& front) {
   bool goes_on = true;
   Cycle until = kNoCycle;
   for (std::size_t b = 0; b < front.forks; ++b) {
-    const Reach::Branch& branch = front.branches[b];
+    const WormHop::Branch& branch = front.branches[b];
     const std::int64_t ahead = left(front, branch, now_ + 1) - least;
     const bool moves = branch.down != kNowhere && !branch.done && channels_[branch.out].sent.runs;
     if (moves || branch.done) continue;
@@ -339,12 +339,12 @@ void WormStreams::retally_fork(ChannelAt at, Reach& front) {
   }
 }
 
-void WormStreams::on_mark(ChannelAt at) {
+void WormModel::on_mark(ChannelAt at) {
   Channel& channel = channels_[at];
   if (channel.mark_at != now_) return;
   channel.mark_at = kNoCycle;
-  if (channel.front != kNowhere && reaches_[channel.front].forks > 1) {
-    Reach& front = reaches_[channel.front];
+  if (channel.front != kNowhere && hops_[channel.front].forks > 1) {
+    WormHop& front = hops_[channel.front];
     if (front.branches[0].granted || front.branches[1].granted) retally_fork(at, front);
   }
   const std::uint64_t fill = channel.came.before(now_ + 1) - channel.taken.before(now_ + 1);
@@ -369,12 +369,12 @@ void WormStreams::on_mark(ChannelAt at) {
   }
 }
 
-Cycle WormStreams::blocked(ChannelAt at, Cycle when) const {
+Cycle WormModel::blocked(ChannelAt at, Cycle when) const {
   const Channel& channel = channels_[at];
   return channel.blocked + (channel.blocked_since < 0 ? 0 : when - channel.blocked_since);
 }
 
-std::uint64_t WormStreams::fullest(ChannelAt at) const {
+std::uint64_t WormModel::fullest(ChannelAt at) const {
   const Channel& channel = channels_[at];
   return std::max(channel.fullest, channel.came.before(now_ + 1) - channel.taken.before(now_ + 1));
 }

@@ -25,10 +25,10 @@ namespace smd::sim {
 
 using Cycle = std::int64_t;
 using WormAt = std::uint32_t;
-using ReachAt = std::uint32_t;
+using HopAt = std::uint32_t;
 
 /// What happens at most once a cycle, counted as a line in time.
-struct Tally {
+struct FlitCount {
   Cycle since = 0;
   std::uint64_t done = 0;  // in cycles before `since`
   bool runs = false;
@@ -52,26 +52,26 @@ struct Worm {
   std::uint32_t source = 0;   // node
   ChannelAt last = kNowhere;  // what kToDestination stands for
   std::uint32_t flits = 0;
-  std::uint32_t reaches = 0;   // where it is, or is expected
+  std::uint32_t hops = 0;      // where it is, or is expected
   std::uint32_t transits = 0;  // hosts that it went through
 };
 
 /// One worm at one node: what has come in of it and where it leaves.
-struct Reach {
+struct WormHop {
   struct Branch {
     ChannelAt out = kNowhere;
-    std::uint32_t next = 0;   // step
-    std::uint64_t base = 0;   // of out.sent when it was connected
-    ReachAt down = kNowhere;  // the reach at the far end, from its first flit on
+    std::uint32_t next = 0;  // step
+    std::uint64_t base = 0;  // of out.sent when it was connected
+    HopAt down = kNowhere;   // the hop at the far end, from its first flit on
     bool asks = false, granted = false, done = false;
   };
 
   WormAt worm = 0;
   std::uint32_t step = 0;
-  ChannelAt in = kNowhere;   // kNowhere: at its source
-  ReachAt after = kNowhere;  // that came in behind it
-  std::uint64_t base = 0;    // of in.came
-  std::uint32_t flits = 0;   // that come in
+  ChannelAt in = kNowhere;  // kNowhere: at its source
+  HopAt after = kNowhere;   // that came in behind it
+  std::uint64_t base = 0;   // of in.came
+  std::uint32_t flits = 0;  // that come in
   std::uint8_t strip = 0, forks = 0;
   bool dropped = false, waits = false;  // waits: for the flit that it is routed by
   Cycle head_in = -1;
@@ -93,10 +93,10 @@ class WormWatcher {
   virtual void on_end(WormAt worm, std::uint32_t node, Cycle head, Cycle tail, bool dropped) = 0;
 };
 
-class WormStreams {
+class WormModel {
  public:
   /// Requires: check_options(options) is empty but for a buffer that overflows; all outlive this.
-  WormStreams(const WormGraph& graph, const WormOptions& options, WormWatcher& watcher);
+  WormModel(const WormGraph& graph, const WormOptions& options, WormWatcher& watcher);
 
   /// A worm that is made at a host now. Requires: within on_call, or before the first cycle.
   WormAt send(const WormRoute& route,
@@ -175,25 +175,25 @@ class WormStreams {
     Mark    // says
   };
 
-  struct Asking {
-    ReachAt reach;
+  struct OutputRequest {
+    HopAt hop;
     std::uint8_t branch;
   };
 
   struct Channel {
-    Tally sent, came, taken, returned;  // returned: credits
-    ReachAt owner = kNowhere;
-    ReachAt front = kNowhere, back = kNowhere;
+    FlitCount sent, came, taken, returned;  // returned: credits
+    HopAt owner = kNowhere;
+    HopAt front = kNowhere, back = kNowhere;
     std::uint8_t owner_branch = 0;
     bool stopped = false, said_stop = false, to_host = false, from_host = false, reserved = false;
     std::uint32_t forth = 0, back_delay = 0;
     std::uint32_t last_granted = kNowhere;  // the channel into the node that had it
     Cycle blocked_since = -1, blocked = 0, mark_at = kNoCycle;
     std::uint64_t fullest = 0;
-    std::vector<Asking> asking;
+    std::vector<OutputRequest> asking;
   };
 
-  struct Cable {
+  struct LinkState {
     ChannelAt first = 0;
     std::uint32_t lanes = 0, node = 0;
     std::uint32_t last_lane = 0;
@@ -203,7 +203,7 @@ class WormStreams {
 
   struct Host {
     std::deque<WormAt> local;
-    std::deque<ReachAt> transit;
+    std::deque<HopAt> transit;
     std::uint32_t since_local = 0;
     std::uint64_t memory = 0;
   };
@@ -212,56 +212,58 @@ class WormStreams {
 
   static constexpr Cycle kNoCycle = INT64_MAX;
 
-  void push(Cycle at, Kind kind, std::uint32_t key, std::uint32_t reach = 0) {
-    wheel_.push({at, (std::uint64_t(kind) << 59) | (std::uint64_t(key) << 32) | reach});
+  void push(Cycle at, Kind kind, std::uint32_t key, std::uint32_t hop = 0) {
+    wheel_.push({at, (std::uint64_t(kind) << 59) | (std::uint64_t(key) << 32) | hop});
   }
 
-  void handle(Kind kind, std::uint32_t key, ReachAt reach);
-  ReachAt add_reach(const Reach& reach);
-  void free_reach(ReachAt at);
-  void remove(ChannelAt channel, ReachAt reach);
+  void handle(Kind kind, std::uint32_t key, HopAt hop);
+  HopAt add_hop(const WormHop& hop);
+  void free_hop(HopAt at);
+  void remove(ChannelAt channel, HopAt hop);
 
-  // streams.cpp: what comes in, and what is granted
+  // worm_model.cpp: what comes in, and what is granted
   void on_tail_left(ChannelAt channel);
   void on_stop(ChannelAt channel, bool stop);
   void on_credits(ChannelAt channel, Kind kind);
   void on_comes(ChannelAt channel, bool on);
-  void on_head_in(ReachAt reach);
-  void begin(ReachAt reach);
-  [[nodiscard]] bool has_route_flit(const Reach& reach) const;
-  void on_ask(ReachAt reach);
+  void on_head_in(HopAt hop);
+  void begin(HopAt hop);
+  [[nodiscard]] bool has_route_flit(const WormHop& hop) const;
+  void on_ask(HopAt hop);
   void on_grant(ChannelAt channel);
   void on_mark(ChannelAt channel);
-  void retally_fork(ChannelAt channel, Reach& front);
-  void finish(ReachAt reach);
-  void connect(ChannelAt channel, ReachAt reach, std::uint8_t branch);
+  void retally_fork(ChannelAt channel, WormHop& front);
+  void finish(HopAt hop);
+  void connect(ChannelAt channel, HopAt hop, std::uint8_t branch);
   void end_blocked(Channel& channel);
 
-  // moves.cpp: what leaves
+  // flit_transfer.cpp: what leaves
   void on_move(std::uint32_t cable);
-  bool choose(Cable& cable);
-  void apply(Cable& cable, bool contended);
+  bool choose(LinkState& cable);
+  void apply(LinkState& cable, bool contended);
   void set_sending(ChannelAt channel, bool on);
   void set_taken(ChannelAt channel, bool on);
-  void begin_down(ChannelAt channel, Reach& reach, Reach::Branch& branch);
+  void begin_down(ChannelAt channel, WormHop& hop, WormHop::Branch& branch);
   Cycle predict(ChannelAt channel);
   [[nodiscard]] bool permitted(const Channel& channel, Cycle at) const;
   [[nodiscard]] std::int64_t credits(const Channel& channel, Cycle at) const;
   [[nodiscard]] bool ready(ChannelAt channel) const;
-  [[nodiscard]] std::int64_t arrived(const Reach& reach, Cycle at) const;
-  [[nodiscard]] std::int64_t left(const Reach& reach, const Reach::Branch& branch, Cycle at) const;
+  [[nodiscard]] std::int64_t arrived(const WormHop& hop, Cycle at) const;
+  [[nodiscard]] std::int64_t left(const WormHop& hop,
+                                  const WormHop::Branch& branch,
+                                  Cycle at) const;
 
-  [[nodiscard]] bool is_locked_fork(const Reach& reach) const {
-    return reach.forks > 1 && options_.copies == WormCopies::LockStep;
+  [[nodiscard]] bool is_locked_fork(const WormHop& hop) const {
+    return hop.forks > 1 && options_.copies == WormCopies::LockStep;
   }
 
   void look(std::uint32_t cable, Cycle at);
-  void look_at_outputs(const Reach& reach);
+  void look_at_outputs(const WormHop& hop);
   void mark(ChannelAt channel, Cycle at);
 
-  // hosts.cpp
-  void on_host_head(ReachAt reach);
-  void on_tail_in(ReachAt reach);
+  // host_queue.cpp
+  void on_host_head(HopAt hop);
+  void on_tail_in(HopAt hop);
   void on_engine(ChannelAt channel);
   [[nodiscard]] bool takes_local(Host& host) const;
   void offer(std::uint32_t node);
@@ -273,14 +275,14 @@ class WormStreams {
   EventWheel wheel_;
   std::uint64_t events_ = 0, waiting_ = 0;
   std::vector<Channel> channels_;
-  std::vector<Cable> cables_;
+  std::vector<LinkState> cables_;
   std::vector<Host> hosts_;           // by host
   std::vector<std::uint32_t> forks_;  // by node: worms that fork there, in lock-step
   std::vector<std::vector<std::uint32_t>> cables_of_;  // by node
   std::vector<Worm> worms_;
-  std::vector<Reach> reaches_;
+  std::vector<WormHop> hops_;
   std::vector<WormAt> free_worms_;
-  std::vector<ReachAt> free_reaches_;
+  std::vector<HopAt> free_hops_;
 };
 
 }  // namespace smd::sim
