@@ -23,13 +23,13 @@ bool find_choice_kind(std::string_view name, RouteChoiceKind& out) {
 
 RouteChooser::RouteChooser(const RouteChoiceSpec& spec, std::uint32_t first, std::uint32_t second)
     : spec_(&spec), first_(first), count_(first + second) {
-  if (spec.pick == RouteChoiceKind::Contention) contention_.assign(count_, 1);
+  if (spec.kind == RouteChoiceKind::Contention) contention_.assign(count_, 1);
 }
 
 std::uint32_t RouteChooser::choose(std::uint32_t bytes, Rng& rng) {
   if (count_ == 1) return 0;
   const bool two_sets = first_ < count_;
-  switch (spec_->pick) {
+  switch (spec_->kind) {
     case RouteChoiceKind::One:
       return 0;
     case RouteChoiceKind::Random:

@@ -22,7 +22,7 @@ enum class RouteChoiceKind : std::uint8_t {
 [[nodiscard]] bool find_choice_kind(std::string_view name, RouteChoiceKind& out);
 
 struct RouteChoiceSpec {
-  RouteChoiceKind pick = RouteChoiceKind::One;
+  RouteChoiceKind kind = RouteChoiceKind::One;
   std::uint32_t small = 32;  // bytes, of messages that go by the first set
   double share = 0.5;        // of messages that go by the first set
   double margin = 0;     // contention: so much less on the second set's routes, else the first's

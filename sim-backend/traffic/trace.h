@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 #include "smd/base/result.h"
 
 namespace smd::sim {
@@ -50,13 +50,13 @@ class TraceReader {
 class TraceTraffic final : public Workload {
  public:
   /// `copies`: the trace, once for each partition. Requires: it has been checked.
-  TraceTraffic(const PacketNet& net,
+  TraceTraffic(const DataNet& net,
                std::vector<std::unique_ptr<std::istream>> copies,
                const std::string& name,
                unsigned mtu);
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
 
   [[nodiscard]] bool splits() const override { return true; }
 

@@ -55,6 +55,7 @@ void WormModel::on_engine(ChannelAt at) {
     host.local.pop_front();
     host.since_local = 0;
     --waiting_;
+    if (worms_[worm].route == nullptr) watcher_.on_start(worm);
     const HopAt hop = add_hop({.worm = worm, .flits = worms_[worm].flits});
     hops_[hop].branches[0].out = at;
     return connect(at, hop, 0);

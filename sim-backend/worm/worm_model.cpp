@@ -52,6 +52,13 @@ WormAt WormModel::send(const WormRoute& route,
   return at;
 }
 
+WormAt WormModel::send(std::uint32_t host, ChannelAt last, std::uint64_t cookie) {
+  static const WormRoute none;
+  const WormAt at = send(none, host, 0, last, cookie);
+  worms_[at].route = nullptr;
+  return at;
+}
+
 void WormModel::run_until(Cycle last) {
   while (!wheel_.empty() && wheel_.top().at <= last) {
     const Event event = wheel_.top();

@@ -86,6 +86,9 @@ class WormWatcher {
   /// A host asked to be called now.
   virtual void on_call(std::uint32_t host) = 0;
 
+  /// It is about to leave, and has no route yet: set_route() it.
+  virtual void on_start(WormAt) {}
+
   /// All of it has left its source, in the cycle before this one.
   virtual void on_left(WormAt, Cycle) {}
 
@@ -98,12 +101,21 @@ class WormModel {
   /// Requires: check_options(options) is empty but for a buffer that overflows; all outlive this.
   WormModel(const WormGraph& graph, const WormOptions& options, WormWatcher& watcher);
 
-  /// A worm that is made at a host now. Requires: within on_call, or before the first cycle.
+  /// A worm that is made at a host now. Requires: within on_call or on_end, or before the first
+  /// cycle.
   WormAt send(const WormRoute& route,
               std::uint32_t host,
               std::uint32_t flits,
               ChannelAt last = kNowhere,
               std::uint64_t cookie = 0);
+
+  /// A worm whose route is set when it starts. Requires: as send().
+  WormAt send(std::uint32_t host, ChannelAt last, std::uint64_t cookie);
+
+  void set_route(WormAt worm, const WormRoute& route, std::uint32_t flits) {
+    worms_[worm].route = &route;
+    worms_[worm].flits = flits;
+  }
 
   /// on_call(host) at `at`, at or after the cycle that runs.
   void call(std::uint32_t host, Cycle at) { push(at, Kind::Call, host); }
@@ -136,6 +148,13 @@ class WormModel {
   }
 
   [[nodiscard]] Cycle blocked(ChannelAt channel, Cycle at) const;
+
+  /// Flits in its buffer now.
+  [[nodiscard]] std::uint64_t fill(ChannelAt channel) const {
+    const Channel& at = channels_[channel];
+    return at.came.before(now_ + 1) - at.taken.before(now_ + 1);
+  }
+
   /// The most that its buffer has held so far.
   [[nodiscard]] std::uint64_t fullest(ChannelAt channel) const;
 

@@ -15,14 +15,14 @@ std::vector<std::uint32_t> draw(RouteChooser& chooser, int times, std::uint32_t 
 }
 
 TEST(RouteChoice, OneIsAlwaysTheFirstAndRotateGoesOn) {
-  const RouteChoiceSpec one{.pick = RouteChoiceKind::One}, rotate{.pick = RouteChoiceKind::Rotate};
+  const RouteChoiceSpec one{.kind = RouteChoiceKind::One}, rotate{.kind = RouteChoiceKind::Rotate};
   RouteChooser first(one, 3, 0), turns(rotate, 3, 0);
   EXPECT_THAT(draw(first, 3), testing::ElementsAre(0, 0, 0));
   EXPECT_THAT(draw(turns, 4), testing::ElementsAre(0, 1, 2, 0));
 }
 
 TEST(RouteChoice, RandomTakesEachAlike) {
-  const RouteChoiceSpec spec{.pick = RouteChoiceKind::Random};
+  const RouteChoiceSpec spec{.kind = RouteChoiceKind::Random};
   RouteChooser chooser(spec, 4, 0);
   std::vector<int> times(4, 0);
   for (const std::uint32_t route : draw(chooser, 4000)) ++times[route];
@@ -30,7 +30,7 @@ TEST(RouteChoice, RandomTakesEachAlike) {
 }
 
 TEST(RouteChoice, ContentionIsRememberedAndForgottenByATenth) {
-  const RouteChoiceSpec spec{.pick = RouteChoiceKind::Contention};
+  const RouteChoiceSpec spec{.kind = RouteChoiceKind::Contention};
   RouteChooser chooser(spec, 2, 0);
   Rng rng(1);
   EXPECT_EQ(chooser.choose(512, rng), 0u);
@@ -45,7 +45,7 @@ TEST(RouteChoice, ContentionIsRememberedAndForgottenByATenth) {
 }
 
 TEST(RouteChoice, ASecondSetIsUsedWhenTheFirstIsWorseByTheMargin) {
-  const RouteChoiceSpec spec{.pick = RouteChoiceKind::Contention, .margin = 1};
+  const RouteChoiceSpec spec{.kind = RouteChoiceKind::Contention, .margin = 1};
   RouteChooser chooser(spec, 1, 1);
   Rng rng(1);
   for (int i = 0; i < 10; ++i) {
@@ -57,8 +57,8 @@ TEST(RouteChoice, ASecondSetIsUsedWhenTheFirstIsWorseByTheMargin) {
 }
 
 TEST(RouteChoice, BySizeAndByShare) {
-  const RouteChoiceSpec by_size{.pick = RouteChoiceKind::Size},
-      by_share{.pick = RouteChoiceKind::Share};
+  const RouteChoiceSpec by_size{.kind = RouteChoiceKind::Size},
+      by_share{.kind = RouteChoiceKind::Share};
   RouteChooser sizes(by_size, 1, 1), shares(by_share, 1, 1);
   EXPECT_THAT(draw(sizes, 1, 32), testing::ElementsAre(0));
   EXPECT_THAT(draw(sizes, 1, 33), testing::ElementsAre(1));
