@@ -8,6 +8,7 @@
 #include "sim-backend/bin/cmd_collect.h"
 #include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
+#include "sim-backend/bin/cmd_routes.h"
 #include "sim-backend/bin/cmd_run.h"
 #include "sim-backend/bin/cmd_serve.h"
 #include "sim-backend/bin/cmd_trace.h"
@@ -40,6 +41,7 @@ int run_command_line(int argc, char** argv) {
   smd::sim::add_collect_command(line, exit_code);
   smd::sim::add_experiment_command(line, exit_code);
   smd::sim::add_gen_command(line, exit_code);
+  smd::sim::add_routes_command(line, exit_code);
   smd::sim::add_run_command(line, exit_code);
   smd::sim::add_serve_command(line, exit_code);
   smd::sim::add_trace_command(line, exit_code);

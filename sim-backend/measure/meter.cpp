@@ -5,7 +5,7 @@
 
 namespace smd::sim {
 
-Meter::Meter(PacketNet& net) : net_(net), counts_(net.partitions()) {
+Meter::Meter(DataNet& net) : net_(net), counts_(net.partitions()) {
   for (PartitionCounts& counts : counts_) counts.bytes_of.resize(net.host_count());
   restart();
 }
@@ -33,7 +33,7 @@ Interval Meter::cut() {
                .delivered_bytes = now.delivered_bytes - at_begin_.delivered_bytes,
                .in_flight = now.in_flight,
                .waiting = now.waiting};
-  out.wire_bytes = out.delivered_bytes + out.delivered * net_.options().links.header_bytes;
+  out.wire_bytes = out.delivered_bytes + out.delivered * net_.header_bytes();
   for (std::size_t i = 0; i < kDiscards; ++i) {
     out.discarded[i] = now.discarded[i] - at_begin_.discarded[i];
   }
@@ -83,34 +83,6 @@ std::vector<double> Meter::bytes_of() const {
       out[host] += static_cast<double>(counts.bytes_of[host]);
     }
   }
-  return out;
-}
-
-Occupancy read_occupancy(const PacketNet& net) {
-  Occupancy out;
-  double inputs = 0, outputs = 0;
-  const Wiring& wiring = net.wiring();
-  for (std::uint32_t node = 0; node < wiring.is_switch.size(); ++node) {
-    if (wiring.is_switch[node] == 0) continue;
-    for (unsigned port = 1; port <= wiring.num_ports[node]; ++port) {
-      if (wiring.wires[wiring.port_of(node, port)].peer == kNowhere) continue;
-      for (unsigned vl = 0; vl < net.options().vls; ++vl) {
-        const VlOccupancy buffers = net.read_vl_occupancy(
-            node, PortNum{static_cast<std::uint8_t>(port)}, Vl{static_cast<std::uint8_t>(vl)});
-        const double in = double(buffers.input_used) / buffers.input_capacity;
-        out.mean_input += in;
-        out.max_input = std::max(out.max_input, in);
-        ++inputs;
-        if (buffers.output_capacity == 0) continue;
-        const double used = double(buffers.output_used) / buffers.output_capacity;
-        out.mean_output += used;
-        out.max_output = std::max(out.max_output, used);
-        ++outputs;
-      }
-    }
-  }
-  if (inputs > 0) out.mean_input /= inputs;
-  if (outputs > 0) out.mean_output /= outputs;
   return out;
 }
 

@@ -6,7 +6,7 @@
 
 #include "sim-backend/measure/batch_means.h"
 #include "sim-backend/measure/histogram.h"
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 
 namespace smd::sim {
 
@@ -29,7 +29,7 @@ struct Interval {
 class Meter final : public PacketObserver {
  public:
   /// Requires: `net` outlives the meter; the meter is its observer.
-  explicit Meter(PacketNet& net);
+  explicit Meter(DataNet& net);
 
   void on_delivered(const Delivery& arrival) override;
 
@@ -67,20 +67,10 @@ class Meter final : public PacketObserver {
 
   [[nodiscard]] Histogram join(Histogram PartitionCounts::*of) const;
 
-  PacketNet& net_;
+  DataNet& net_;
   NetStats at_begin_;
   Picos began_ = 0;
   std::vector<PartitionCounts> counts_;  // by partition
 };
-
-/// What stands in the input buffers of all switches, in shares of their size.
-struct Occupancy {
-  double mean_input = 0;
-  double max_input = 0;
-  double mean_output = 0;
-  double max_output = 0;
-};
-
-[[nodiscard]] Occupancy read_occupancy(const PacketNet& net);
 
 }  // namespace smd::sim

@@ -34,10 +34,10 @@ bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_
 
 }  // namespace
 
-double link_capacity(const PacketNet& net, Picos time) {
+double link_capacity(const DataNet& net, Picos time) {
   double bytes = 0;
-  for (const PortAt port : net.wiring().host_port) {
-    const std::uint32_t byte_time = net.wiring().wires[port].byte_time;
+  for (HostNum host = 0; host < net.host_count(); ++host) {
+    const std::uint32_t byte_time = net.host_byte_time(host);
     if (byte_time > 0) bytes += static_cast<double>(time) * 65536.0 / byte_time;
   }
   return bytes;
@@ -59,22 +59,34 @@ std::string_view print_run_state(RunState state) {
   return "";
 }
 
-SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan) {
+SteadyResult measure_steady(DataNet& net, Meter& meter, const SteadyPlan& plan) {
   return measure_steady(net, meter, plan, [&net](Picos until) { net.run_until(until); });
 }
 
-SteadyResult measure_steady(PacketNet& net,
+SteadyResult measure_steady(DataNet& net,
                             Meter& meter,
                             const SteadyPlan& plan,
                             const std::function<void(Picos)>& step,
-                            const GoesOn& goes_on) {
+                            const GoesOn& goes_on,
+                            const std::function<void()>& begun) {
   SteadyResult out;
-  step(net.now() + plan.warm_up);
+  if (plan.warm_up_messages == 0) step(net.now() + plan.warm_up);
+  while (net.stats().delivered < plan.warm_up_messages && net.next_event() != kNever &&
+         net.find_deadlock().empty()) {
+    step(net.now() + plan.interval);
+  }
+  begun();
   meter.restart();
+  const std::uint64_t delivered_before = net.stats().delivered;
   const std::uint64_t waiting_before = net.stats().waiting;
   std::vector<double> latency, network;
   bool interrupted = false;
-  while (out.intervals.size() < plan.most_intervals && !interrupted) {
+  const auto goes_on_for = [&] {
+    if (plan.messages == 0) return out.intervals.size() < plan.most_intervals;
+    return net.stats().delivered - delivered_before < plan.messages &&
+           (out.intervals.empty() || net.next_event() != kNever);
+  };
+  while (goes_on_for() && !interrupted) {
     step(net.now() + plan.interval);
     out.intervals.push_back(meter.cut());
     const Interval& last = out.intervals.back();
@@ -82,7 +94,7 @@ SteadyResult measure_steady(PacketNet& net,
       latency.push_back(last.latency);
       network.push_back(last.network_latency);
     }
-    const Occupancy now = read_occupancy(net);
+    const Occupancy now = net.occupancy();
     out.occupancy.mean_input += now.mean_input;
     out.occupancy.mean_output += now.mean_output;
     out.occupancy.max_input = std::max(out.occupancy.max_input, now.max_input);
@@ -93,6 +105,11 @@ SteadyResult measure_steady(PacketNet& net,
       break;
     }
     const bool enough = out.intervals.size() >= plan.least_intervals;
+    if (plan.messages > 0) {
+      interrupted = !goes_on(static_cast<double>(net.stats().delivered - delivered_before) /
+                             static_cast<double>(plan.messages));
+      continue;
+    }
     if (plan.stop_early && enough && estimate_mean(latency).relative() <= plan.precision &&
         !is_saturated(out.intervals, waiting_before)) {
       break;

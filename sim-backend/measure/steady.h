@@ -15,6 +15,9 @@ struct SteadyPlan {
   unsigned most_intervals = 100;
   double precision = 0.05;  // half width of the 95 % interval of the mean latency, of the mean
   bool stop_early = true;   // when it is reached; else all intervals are run
+  // In messages that arrive, in place of times; 0: as above.
+  std::uint64_t warm_up_messages = 0;
+  std::uint64_t messages = 0;  // then neither precision nor numbers of intervals end a run
 };
 
 enum class RunState : std::uint8_t {
@@ -46,18 +49,20 @@ struct SteadyResult {
 using GoesOn = std::function<bool(double)>;
 
 /// `step(until)` advances whatever drives the net; it may stop it, then nothing moves any more.
+/// `begun()`: the warm-up is over.
 /// Requires: the meter is the net's observer, and the workload has been started.
 [[nodiscard]] SteadyResult measure_steady(
-    PacketNet& net,
+    DataNet& net,
     Meter& meter,
     const SteadyPlan& plan,
     const std::function<void(Picos)>& step,
-    const GoesOn& goes_on = [](double) { return true; });
+    const GoesOn& goes_on = [](double) { return true; },
+    const std::function<void()>& begun = [] {});
 
-[[nodiscard]] SteadyResult measure_steady(PacketNet& net, Meter& meter, const SteadyPlan& plan);
+[[nodiscard]] SteadyResult measure_steady(DataNet& net, Meter& meter, const SteadyPlan& plan);
 
 /// Bytes that the links of all hosts carry in this time.
-[[nodiscard]] double link_capacity(const PacketNet& net, Picos time);
+[[nodiscard]] double link_capacity(const DataNet& net, Picos time);
 
 struct SaturationPoint {
   double load = 0;      // the highest offered load that was still stable

@@ -14,7 +14,8 @@ std::string_view print_discard(Discard cause) {
                                                                   "head_of_queue_life",
                                                                   "switch_life",
                                                                   "too_long",
-                                                                  "wrong_node"};
+                                                                  "wrong_node",
+                                                                  "no_transit_room"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 

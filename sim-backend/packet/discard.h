@@ -21,9 +21,10 @@ enum class Discard : std::uint8_t {
   SwitchLife,       // too long in one switch
   TooLong,          // its payload exceeds the MTU of the port
   WrongNode,        // it reached an adapter, or a switch's port 0, that is not its destination
+  NoTransitRoom,    // the host that was to pass it on had no memory for it
 };
 
-inline constexpr std::size_t kDiscards = 12;
+inline constexpr std::size_t kDiscards = 13;
 
 using DiscardCounts = std::array<std::uint64_t, kDiscards>;
 

@@ -74,6 +74,7 @@ std::string print_deadlock(const FabricSpec& spec, const std::vector<WaitingHop>
     if (!out.empty()) out += " -> ";
     out += fmt::format(
         "{}:{}(VL{})", spec.nodes[hop.node].description, hop.port.value(), hop.vl.value());
+    if (hop.holder) out += fmt::format(" held by worm {}", *hop.holder);
   }
   return out;
 }

@@ -223,6 +223,59 @@ std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
   return impl_->state_.ports[impl_->wiring_.port_of(node, port.value())].sent_bytes;
 }
 
+std::uint32_t PacketNet::host_byte_time(HostNum host) const {
+  return impl_->wiring_.wires[impl_->wiring_.host_port[host]].byte_time;
+}
+
+unsigned PacketNet::header_bytes() const { return impl_->options_.links.header_bytes; }
+
+Occupancy PacketNet::occupancy() const {
+  Occupancy out;
+  double inputs = 0, outputs = 0;
+  const Wiring& all = wiring();
+  for (std::uint32_t node = 0; node < all.is_switch.size(); ++node) {
+    if (all.is_switch[node] == 0) continue;
+    for (unsigned port = 1; port <= all.num_ports[node]; ++port) {
+      if (all.wires[all.port_of(node, port)].peer == kNowhere) continue;
+      for (unsigned vl = 0; vl < options().vls; ++vl) {
+        const VlOccupancy buffers = read_vl_occupancy(
+            node, PortNum{static_cast<std::uint8_t>(port)}, Vl{static_cast<std::uint8_t>(vl)});
+        const double in = double(buffers.input_used) / buffers.input_capacity;
+        out.mean_input += in;
+        out.max_input = std::max(out.max_input, in);
+        ++inputs;
+        if (buffers.output_capacity == 0) continue;
+        const double used = double(buffers.output_used) / buffers.output_capacity;
+        out.mean_output += used;
+        out.max_output = std::max(out.max_output, used);
+        ++outputs;
+      }
+    }
+  }
+  if (inputs > 0) out.mean_input /= inputs;
+  if (outputs > 0) out.mean_output /= outputs;
+  return out;
+}
+
+std::vector<PortUse> PacketNet::port_use() const {
+  std::vector<PortUse> out;
+  const Wiring& all = wiring();
+  for (std::uint32_t node = 0; node < all.is_switch.size(); ++node) {
+    if (all.is_switch[node] == 0) continue;
+    for (unsigned number = 1; number <= all.num_ports[node]; ++number) {
+      const Wire& wire = all.wires[all.port_of(node, number)];
+      if (wire.peer == kNowhere) continue;
+      const PortNum port{static_cast<std::uint8_t>(number)};
+      const auto bytes = static_cast<double>(sent_bytes(node, port));
+      out.push_back({.node = node,
+                     .port = port,
+                     .active = static_cast<Picos>(bytes * wire.byte_time / 65536),
+                     .blocked = blocked_time(node, port)});
+    }
+  }
+  return out;
+}
+
 std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_deadlock(); }
 
 std::string PacketNet::audit() const { return impl_->audit(); }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sim-backend/packet/congestion_hooks.h"
+#include "sim-backend/packet/data_net.h"
 #include "sim-backend/packet/discard.h"
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/packet/wiring.h"
@@ -25,75 +26,6 @@ namespace smd::sim {
 struct NodeState;
 class RouteChoice;
 class Team;
-
-/// One packet to make.
-struct PacketRequest {
-  Lid dlid;
-  std::uint8_t sl = 0;
-  std::uint16_t payload = 0;  // bytes, at most 4,096
-  std::uint32_t tag = 0;      // the workload's own
-};
-
-/// A packet that has arrived whole.
-struct Delivery {
-  HostNum source = 0;
-  HostNum destination = 0;
-  Picos generated = 0;
-  Picos injected = 0;  // its first bit went onto the first link
-  Picos head = 0;      // its first bit came in
-  Picos tail = 0;      // its last bit: now
-  std::uint32_t tag = 0;
-  std::uint16_t payload = 0;
-  std::uint8_t sl = 0;
-  std::uint8_t hops = 0;  // switches passed
-  Marks marks = 0;
-  std::uint8_t partition = 0;  // that simulates the destination
-};
-
-struct Loss {
-  HostNum source = 0;
-  std::uint32_t node = 0;  // where it was thrown away
-  Discard cause{};
-  Picos at = 0;
-  Picos generated = 0;
-  std::uint32_t tag = 0;
-  std::uint8_t partition = 0;  // that simulates `node`
-};
-
-class PacketNet;
-
-/// Who makes packets. Called at exact times and in a fixed order; may call PacketNet::send and
-/// wake.
-class Workload {
- public:
-  virtual ~Workload() = default;
-
-  /// When the host is first asked; kNever for one that only answers what it gets.
-  [[nodiscard]] virtual Picos first(HostNum host) = 0;
-
-  /// Sends what is due; returns when to ask again (kNever: when woken).
-  virtual Picos emit(PacketNet& net, HostNum host, Picos now) = 0;
-
-  virtual void on_delivered(PacketNet&, const Delivery&) {}
-
-  /// What it does for a host follows from that host's own calls and arrivals, by whose times it
-  /// goes: several threads may ask about hosts of their own. Others need a net of one partition.
-  [[nodiscard]] virtual bool splits() const { return false; }
-
-  /// When it sends is given: AdapterModel::most_waiting holds nothing of it back.
-  [[nodiscard]] virtual bool keeps_times() const { return false; }
-};
-
-/// Who looks on. Where there are several partitions on threads, each calls from its own: keep apart
-/// what `partition` tells apart, and join it in that order.
-class PacketObserver {
- public:
-  virtual ~PacketObserver() = default;
-
-  virtual void on_delivered(const Delivery&) {}
-
-  virtual void on_discarded(const Loss&) {}
-};
 
 /// A management packet on VL15: carried over one link, for somebody who knows where it goes next.
 class ManagementHandler {
@@ -110,35 +42,6 @@ class ManagementHandler {
   virtual void on_lost(std::uint64_t cookie) = 0;
 };
 
-struct NetStats {
-  std::uint64_t generated = 0;
-  std::uint64_t replicated = 0;  // copies of multicast packets beyond the first
-  std::uint64_t delivered = 0;
-  std::uint64_t delivered_bytes = 0;  // payload
-  DiscardCounts discarded{};
-  std::uint64_t in_flight = 0;  // waiting at their source among them
-  std::uint64_t waiting = 0;    // those
-  std::uint64_t injected = 0;   // first bit on the first link
-  std::uint64_t hops = 0;       // packets forwarded, by switch
-  std::uint64_t events = 0;     // but those in which a port only looks again, or a trace is read
-  std::uint64_t vl15_sent = 0;
-  std::uint64_t vl15_dropped = 0;
-  std::uint64_t marked = 0;  // of those delivered
-  FeedbackStats feedback;
-  std::uint64_t impossible_marks = 0;  // packets with marks that Marking::may_occur denies
-  std::uint64_t digest = 0;            // of every delivery and discard, with its time and place
-
-  [[nodiscard]] std::uint64_t discards() const;
-  NetStats& operator+=(const NetStats& other);
-};
-
-/// One step of a circle of waiting: this buffer is full, and its first packet waits for the next.
-struct WaitingHop {
-  std::uint32_t node = 0;
-  PortNum port;  // that the packet wants to leave by
-  Vl vl;         // on which
-};
-
 /// What stands in the buffers of one port and VL, in blocks of 64 bytes.
 struct VlOccupancy {
   unsigned input_used = 0;
@@ -148,12 +51,12 @@ struct VlOccupancy {
   unsigned credit = 0;  // what may be sent to the far end
 };
 
-class PacketNet {
+class PacketNet final : public DataNet {
  public:
   /// Requires: check_spec(spec), check_options(options) and check_partitions(spec, options) are
   /// empty. All ports are Down.
   PacketNet(const FabricSpec& spec, const PacketOptions& options);
-  ~PacketNet();
+  ~PacketNet() override;
   PacketNet(const PacketNet&) = delete;
 
   /// From now on the node works by these registers: tables, port states, VLs, MTUs. Packets on a
@@ -164,8 +67,8 @@ class PacketNet {
   void switch_off(std::uint32_t node);
 
   /// Requires: `workload` and `observer` outlive the net, or null.
-  void set_workload(Workload* workload);
-  void set_observer(PacketObserver* observer);
+  void set_workload(Workload* workload) override;
+  void set_observer(PacketObserver* observer) override;
   /// Management packets need a net of one partition.
   void set_management_handler(ManagementHandler* handler);
 
@@ -184,28 +87,28 @@ class PacketNet {
   void set_team(Team* team);
 
   /// Asks every host for its first packet.
-  void start();
+  void start() override;
 
   /// Runs everything due up to `until`; the clock then shows `until`.
-  void run_until(Picos until);
+  void run_until(Picos until) override;
 
   /// Runs one event; false when there is none. Requires: one partition.
   bool run_one();
 
   /// When the next event is due; kNever when there is none.
-  [[nodiscard]] Picos next_event() const;
+  [[nodiscard]] Picos next_event() const override;
 
   /// Not for those who are called while several partitions run.
-  [[nodiscard]] Picos now() const;
+  [[nodiscard]] Picos now() const override;
 
-  [[nodiscard]] unsigned partitions() const;
-  [[nodiscard]] std::uint32_t partition_of(HostNum host) const;
+  [[nodiscard]] unsigned partitions() const override;
+  [[nodiscard]] std::uint32_t partition_of(HostNum host) const override;
 
   /// Makes a packet at `source`, now.
-  void send(HostNum source, const PacketRequest& sending);
+  void send(HostNum source, const PacketRequest& sending) override;
 
   /// Asks the workload about `host` at `at`.
-  void wake(HostNum host, Picos at);
+  void wake(HostNum host, Picos at) override;
 
   /// Puts a management packet of so many bytes into VL15 of a port, where it is ready at `ready`
   /// and whole at `tail_in`. False when there is no room for it, or the port is Down. Requires: the
@@ -220,11 +123,15 @@ class PacketNet {
   /// Before this no management packet that waits at the port now has its head in at the far end.
   [[nodiscard]] Picos management_due(std::uint32_t node, PortNum port) const;
 
-  [[nodiscard]] const NetStats& stats() const;
+  [[nodiscard]] const NetStats& stats() const override;
   [[nodiscard]] const Wiring& wiring() const;
   [[nodiscard]] const PacketOptions& options() const;
-  [[nodiscard]] HostNum host_count() const;
-  [[nodiscard]] Lid host_lid(HostNum host) const;
+  [[nodiscard]] HostNum host_count() const override;
+  [[nodiscard]] Lid host_lid(HostNum host) const override;
+  [[nodiscard]] std::uint32_t host_byte_time(HostNum host) const override;
+  [[nodiscard]] unsigned header_bytes() const override;
+  [[nodiscard]] Occupancy occupancy() const override;
+  [[nodiscard]] std::vector<PortUse> port_use() const override;
 
   [[nodiscard]] VlOccupancy read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl) const;
 
@@ -235,10 +142,10 @@ class PacketNet {
   [[nodiscard]] std::uint64_t sent_bytes(std::uint32_t node, PortNum port) const;
 
   /// A circle of full buffers that nothing can open any more; empty when there is none.
-  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
+  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const override;
 
   /// Counts everything again, from the queues. The first thing that does not hold, or nothing.
-  [[nodiscard]] std::string audit() const;
+  [[nodiscard]] std::string audit() const override;
 
   /// Bytes that all state takes.
   [[nodiscard]] std::size_t memory() const;
@@ -248,9 +155,5 @@ class PacketNet {
  private:
   std::unique_ptr<Impl> impl_;
 };
-
-/// "sw-0:3(VL0) -> sw-1:2(VL0) -> …".
-[[nodiscard]] std::string print_deadlock(const FabricSpec& spec,
-                                         const std::vector<WaitingHop>& circle);
 
 }  // namespace smd::sim

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/computing_runtime.h"
 #include "sim-backend/scenario/coupled_fabric.h"
 #include "sim-backend/scenario/offered_traffic.h"

@@ -5,23 +5,21 @@
 namespace smd::sim {
 namespace {
 
-std::vector<Lid> lids_of(const PacketNet& net) {
+std::vector<Lid> lids_of(const DataNet& net) {
   std::vector<Lid> out;
   for (HostNum host = 0; host < net.host_count(); ++host) out.push_back(net.host_lid(host));
   return out;
 }
 
-std::vector<std::uint32_t> byte_times_of(const PacketNet& net) {
+std::vector<std::uint32_t> byte_times_of(const DataNet& net) {
   std::vector<std::uint32_t> out;
-  for (const PortAt port : net.wiring().host_port) {
-    out.push_back(net.wiring().wires[port].byte_time);
-  }
+  for (HostNum host = 0; host < net.host_count(); ++host) out.push_back(net.host_byte_time(host));
   return out;
 }
 
 }  // namespace
 
-OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficInput input)
+OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input)
     : net_(net) {
   if (!spec.trace.empty()) {
     std::vector<std::unique_ptr<std::istream>> copies;
@@ -50,7 +48,7 @@ OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficI
                          .arrivals = spec.arrivals,
                          .sizes = spec.sizes,
                          .mtu = input.mtu,
-                         .header_bytes = net.options().links.header_bytes,
+                         .header_bytes = net.header_bytes(),
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
                          .seed = input.seed},

@@ -21,7 +21,7 @@ class OfferedTraffic {
  public:
   /// Requires: the pattern or the trace has been checked; `net` outlives this; hosts have their
   /// LIDs.
-  OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficInput input);
+  OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input);
   ~OfferedTraffic();
   OfferedTraffic(const OfferedTraffic&) = delete;
 
@@ -35,7 +35,7 @@ class OfferedTraffic {
   [[nodiscard]] Picos completed_at() const;
 
  private:
-  PacketNet& net_;
+  DataNet& net_;
   std::unique_ptr<TraceTraffic> trace_;
   std::unique_ptr<Collective> collective_;
   std::unique_ptr<SyntheticTraffic> synthetic_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim-backend/measure/meter.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/change_result.h"
 
 namespace smd::sim {

@@ -140,6 +140,18 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
     out["complete"] = point.complete;
     if (point.completed_at != kNever) out["completed_us"] = micros(point.completed_at);
   }
+  if (point.worms) {
+    const WormRunFigures& worms = *point.worms;
+    Json ports = Json::array();
+    for (const WormPortUse& port : worms.ports) {
+      ports.push_back({{"port", port.port}, {"active", port.active}, {"blocked", port.blocked}});
+    }
+    out["worms"] = {{"accepted_flits_per_ns_and_switch", worms.accepted_per_switch},
+                    {"stops_per_message", worms.stops_per_message},
+                    {"most_local_waiting", worms.most_local},
+                    {"most_in_transit_waiting", worms.most_transit},
+                    {"ports", ports}};
+  }
   out["latency"] = to_json(point.latency);
   out["network_latency"] = to_json(point.network_latency);
   out["head_latency"] = to_json(point.head_latency);
@@ -176,6 +188,14 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
                    {"hosts", scenario.fabric().host_lids.size()},
                    {"engine", scenario.fabric().routing.engine},
                    {"vls", s.program.vls}};
+  if (const WormScenario* worms = scenario.worms()) {
+    out["routes"] = {{"system", s.worm.system},
+                     {"second", s.worm.second},
+                     {"minimal_share", worms->figures().minimal_share},
+                     {"mean_links", worms->figures().mean_links},
+                     {"stops_per_route", worms->figures().stops_per_route},
+                     {"can_deadlock", !worms->verdict().is_safe()}};
+  }
   out["interrupted"] = result.interrupted;
   out["points"] = Json::array();
   for (const PointResult& point : result.points) out["points"].push_back(to_json(scenario, point));

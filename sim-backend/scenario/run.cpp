@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
 
 /// Runs until all that was to be sent has arrived, or the limit, in intervals.
-SteadyResult run_to_end(PacketNet& net,
+SteadyResult run_to_end(DataNet& net,
                         Meter& meter,
                         const MeasureSpec& measure,
                         const std::function<bool()>& done,
@@ -86,11 +86,17 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   if (const std::string why = out.check_split(); !why.empty()) {
     return fault(s.file, s.fabric_line, why);
   }
-  auto fabric = program_nodes(out.spec_, s.program);
-  if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
-  out.fabric_ = std::move(*fabric);
-  if (const std::string why = out.find_routes(); !why.empty()) {
-    return fault(s.file, s.routes_line, why);
+  if (s.model == NetModel::Worms) {
+    if (const std::string why = out.find_worm_routes(); !why.empty()) {
+      return fault(s.file, s.routes_line > 0 ? s.routes_line : s.fabric_line, why);
+    }
+  } else {
+    auto fabric = program_nodes(out.spec_, s.program);
+    if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
+    out.fabric_ = std::move(*fabric);
+    if (const std::string why = out.find_routes(); !why.empty()) {
+      return fault(s.file, s.routes_line, why);
+    }
   }
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
@@ -155,6 +161,19 @@ std::string PreparedScenario::find_routes() {
   // The way to a random place and on may lead back over the same cable.
   scenario_.packet.switches.turns_back = true;
   routes_ = std::move(made);
+  return {};
+}
+
+/// Source routes, and hosts as a programmed fabric has them; why there are none, or nothing.
+std::string PreparedScenario::find_worm_routes() {
+  auto made = WormScenario::prepare(spec_, scenario_.worm);
+  if (!made) return made.error().context;
+  worms_ = std::move(*made);
+  fabric_.routing.engine = scenario_.worm.system;
+  for (std::uint16_t host = 0; host < worms_->leaves().size(); ++host) {
+    fabric_.host_lids.push_back(Lid{static_cast<std::uint16_t>(host + 1)});
+    fabric_.host_leaf.push_back(SwitchIdx{worms_->leaves()[host]});
+  }
   return {};
 }
 
@@ -248,9 +267,66 @@ std::vector<CongestionControl> PreparedScenario::control_congestion(const Packet
   return out;
 }
 
+PointResult PreparedScenario::run_worms(double load,
+                                        std::uint64_t seed,
+                                        const RunControl& control) const {
+  constexpr unsigned kLargest = 65535;  // bytes of a message
+  PointResult out{.load = load, .seed = seed};
+  const std::unique_ptr<WormNet> net = worms_->make_net(seed);
+  Meter meter(*net);
+  net->set_observer(&meter);
+  const OfferedTraffic traffic(*net,
+                               scenario_.traffic,
+                               {.load = worms_->share_of(load),
+                                .seed = seed,
+                                .mtu = kLargest,
+                                .pattern = pattern_input(seed)});
+  net->start();
+  std::vector<PortUse> before;
+  Picos began = 0;
+  std::uint64_t bytes = 0;
+  if (traffic.is_closed()) {
+    out.steady = run_to_end(
+        *net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+    out.complete = traffic.finished();
+    out.completed_at = traffic.completed_at();
+  } else {
+    out.steady = measure_steady(
+        *net,
+        meter,
+        scenario_.measure.plan,
+        [&net](Picos until) { net->run_until(until); },
+        [&control](double share) {
+          control.progress(share);
+          return !control.stop();
+        },
+        [&] {
+          before = net->port_use();
+          began = net->now();
+          bytes = net->stats().delivered_bytes;
+        });
+  }
+  out.latency = read_latency(meter.latency());
+  out.network_latency = read_latency(meter.network_latency());
+  out.head_latency = read_latency(meter.head_latency());
+  out.mean_hops = meter.mean_hops();
+  out.simulated = net->now();
+  out.stats = net->stats();
+  out.audit = net->audit();
+  measure_shares(meter.bytes_of(), out);
+  for (const PortUse& port : net->port_use()) {
+    if (port.blocked <= out.blocked) continue;
+    out.blocked = port.blocked;
+    out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
+  }
+  out.worms = worms_->measure(spec_, *net, before, began, out.stats.delivered_bytes - bytes);
+  return out;
+}
+
 PointResult PreparedScenario::run(double load,
                                   std::uint64_t seed,
                                   const RunControl& control) const {
+  if (worms_) return run_worms(load, seed, control);
   PointResult out{.load = load, .seed = seed};
   if (scenario_.is_managed()) {
     auto managed = run_managed(*this, load, seed, control);

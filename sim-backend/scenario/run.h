@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/change_result.h"
 #include "sim-backend/scenario/run_control.h"
 #include "sim-backend/scenario/scenario.h"
@@ -14,6 +15,7 @@ namespace smd::sim {
 struct PointResult {
   double load = 0;
   std::uint64_t seed = 0;
+  std::optional<WormRunFigures> worms;
   SteadyResult steady;
   LatencyFigures latency;          // from generation to the last byte
   LatencyFigures network_latency;  // from injection
@@ -56,6 +58,9 @@ class PreparedScenario {
 
   [[nodiscard]] const ProgrammedFabric& fabric() const { return fabric_; }
 
+  /// Null where packets move.
+  [[nodiscard]] const WormScenario* worms() const { return worms_ ? &*worms_ : nullptr; }
+
   [[nodiscard]] const FaultPlan& faults() const { return faults_; }
 
   [[nodiscard]] PatternInput pattern_input(std::uint64_t seed) const;
@@ -76,11 +81,16 @@ class PreparedScenario {
   void find_neighbours();
   [[nodiscard]] std::string check_split() const;
   [[nodiscard]] std::string find_routes();
+  [[nodiscard]] std::string find_worm_routes();
+  [[nodiscard]] PointResult run_worms(double load,
+                                      std::uint64_t seed,
+                                      const RunControl& control) const;
 
   Scenario scenario_;
   FabricSpec spec_;
   ProgrammedFabric fabric_;
   std::shared_ptr<const AdaptiveRoutes> routes_;  // null: the tables
+  std::optional<WormScenario> worms_;
   FaultPlan faults_;
   std::vector<std::vector<HostNum>> groups_;
   std::vector<std::vector<HostNum>> near_;

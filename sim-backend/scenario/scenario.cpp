@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -147,8 +148,70 @@ class Reader {
     return found == lines_.end() ? 0 : found->second;
   }
 
+  /// Keys of the model that this one is not.
+  void check_model() {
+    static constexpr std::array<std::string_view, 11> kWormKeys{"routes.system",
+                                                                "routes.second",
+                                                                "routes.per_pair",
+                                                                "routes.root",
+                                                                "routes.seed",
+                                                                "routes.itb_host",
+                                                                "routes.choose",
+                                                                "routes.small",
+                                                                "routes.share",
+                                                                "routes.margin",
+                                                                "traffic.load_unit"};
+    static constexpr std::array<std::string_view, 5> kPacketKeys{
+        "fabric.engine", "fabric.vls", "fabric.mtu", "fabric.lifetimes", "traffic.sl"};
+    const bool worms = out_.model == NetModel::Worms;
+    for (const auto& [name, at] : lines_) {
+      const std::string section = name.substr(0, name.find('.'));
+      const bool of_worms = section == "worm" || section == "nic" ||
+                            std::ranges::find(kWormKeys, name) != kWormKeys.end();
+      const bool of_packets = section == "switch" || section == "adapter" || section == "cable" ||
+                              section == "manager" || section == "congestion" ||
+                              (section == "routes" && !of_worms) ||
+                              std::ranges::find(kPacketKeys, name) != kPacketKeys.end();
+      if (worms ? of_packets : of_worms) {
+        complain(
+            at,
+            fmt::format(
+                "{} is of fabric.model = \"{}\"; leave it out", name, worms ? "packets" : "worms"));
+      }
+    }
+    if (worms && line("fabric.preset") == 0) out_.preset = "myrinet";
+    if (worms != (out_.preset == "myrinet")) {
+      complain(line("fabric.preset"),
+               worms ? "fabric.preset of worms is \"myrinet\""
+                     : "fabric.preset \"myrinet\" is of worms: fabric.model = \"worms\"");
+    }
+    if (!worms) return;
+    if (out_.is_managed()) {
+      complain(out_.faults.front().line, "a [[fault]] is of fabric.model = \"packets\"");
+    }
+    if (const std::string why = check_options(out_.worm.options); !why.empty()) {
+      complain(std::max({line("worm.buffer"), line("worm.stop"), line("worm.go")}), why);
+    }
+    const RouteChoiceKind kind = out_.worm.choice.kind;
+    const bool two = kind == RouteChoiceKind::Size || kind == RouteChoiceKind::Share;
+    if (two && out_.worm.second.empty()) {
+      complain(line("routes.choose"), "choosing by size or share needs two sets: routes.second");
+    }
+    if (!out_.worm.second.empty() && !two && kind != RouteChoiceKind::Contention) {
+      complain(line("routes.second"),
+               "a second set needs routes.choose = \"size\", \"share\" or \"contention\"");
+    }
+    out_.traffic.sl_choice = SlChoice::Fixed;
+    out_.traffic.sl = 0;
+  }
+
   void check_whole() {
     if (!faults_.empty()) return;
+    check_model();
+    if (out_.model == NetModel::Worms) {
+      check_traffic();
+      return;
+    }
     if (const std::string why = check_options(out_.packet); !why.empty()) complain(0, why);
     const unsigned packet = out_.largest_packet();
     const SwitchModel& sw = out_.packet.switches;
@@ -189,6 +252,10 @@ class Reader {
     if (out_.is_managed() && out_.measure.saturation) {
       complain(line("measure.saturation"), "a saturation load is that of a network without faults");
     }
+    check_traffic();
+  }
+
+  void check_traffic() {
     const int kinds = (line("traffic.pattern") > 0) + (line("traffic.collective") > 0) +
                       (line("traffic.trace") > 0);
     if (kinds > 1) {

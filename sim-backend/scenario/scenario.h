@@ -14,6 +14,7 @@
 #include "sim-backend/scenario/computing_runtime.h"
 #include "sim-backend/scenario/fault_plan.h"
 #include "sim-backend/scenario/programmed_nodes.h"
+#include "sim-backend/scenario/worm_run.h"
 #include "sim-backend/traffic/collective.h"
 #include "sim-backend/traffic/synthetic.h"
 #include "smd/config/reconfiguration_mode.h"
@@ -61,13 +62,20 @@ struct ManagerSpec {
   Duration sweep_interval{0};
 };
 
+enum class NetModel : std::uint8_t {
+  Packets,  // InfiniBand: packets move whole, by credits
+  Worms     // source routes, connections that are held
+};
+
 struct Scenario {
   std::string file;
   std::string fabric = "fat-tree:k=8,levels=2";
   int fabric_line = 0;
-  std::string preset = "modern";
+  NetModel model = NetModel::Packets;
+  std::string preset = "modern";  // "myrinet" where the model is that of worms
   ProgramOptions program;
   PacketOptions packet = PacketOptions::modern();
+  WormSpec worm;
   RoutesSpec routes;
   int routes_line = 0;
   CongestionSpec congestion;

@@ -162,6 +162,27 @@ OptionKind<std::vector<std::uint32_t>> dims() {
           }};
 }
 
+OptionKind<std::string> system() {
+  return checked_text("one of " + list_systems(),
+                      [](const std::string& name) { return find_system(name) != nullptr; });
+}
+
+template <std::size_t N>
+OptionKind<std::array<std::uint32_t, N>> numbers() {
+  return {.range = fmt::format("a list of {} whole numbers", N),
+          .parse = [](const OptionValue& value) -> std::optional<std::array<std::uint32_t, N>> {
+            const auto* list = as<OptionList>(value);
+            if (list == nullptr || list->size() != N) return std::nullopt;
+            std::array<std::uint32_t, N> out{};
+            for (std::size_t i = 0; i < N; ++i) {
+              const auto number = whole_in((*list)[i], 0, 1e9);
+              if (!number) return std::nullopt;
+              out[i] = static_cast<std::uint32_t>(*number);
+            }
+            return out;
+          }};
+}
+
 OptionKind<ReconfigurationMode> mode() {
   return {.range = "certified, basic, improved, or words of an assimilation",
           .parse = [](const OptionValue& value) {
@@ -185,7 +206,12 @@ OptionKind<ComputingTime> computing() {
 
 bool set_preset(const OptionValue& value, Scenario& s) {
   const auto* name = as<std::string>(value);
-  if (name == nullptr || !find_preset(*name, s.packet)) return false;
+  if (name == nullptr) return false;
+  if (*name == "myrinet") {
+    s.worm.options = WormOptions::myrinet();
+  } else if (!find_preset(*name, s.packet)) {
+    return false;
+  }
   s.preset = *name;
   return true;
 }
@@ -195,6 +221,13 @@ bool set_vls(const OptionValue& value, Scenario& s) {
   const unsigned vls = static_cast<unsigned>(number.value_or(0));
   if (!number || vl_code(vls) == 0) return false;
   s.program.vls = s.packet.vls = vls;
+  return true;
+}
+
+bool set_load_unit(const OptionValue& value, Scenario& s) {
+  const auto* text = as<std::string>(value);
+  if (text == nullptr || (*text != "share" && *text != "flits/ns/switch")) return false;
+  s.worm.per_switch = *text != "share";
   return true;
 }
 
@@ -229,9 +262,13 @@ Keys fabric_keys() {
   return {
       row("fabric",
           "preset",
-          R"("thesis", "modern", "cycles", "booksim" or "multistage")",
+          R"("thesis", "modern", "cycles", "booksim" or "multistage"; of worms "myrinet")",
           set_preset)
           .means("switches, adapters and cables; the keys of their sections change it"),
+      fabric("model",
+             &Scenario::model,
+             choice<NetModel>({{"packets", NetModel::Packets}, {"worms", NetModel::Worms}}))
+          .means("InfiniBand's packets, or worms with source routes; some keys are of one alone"),
       fabric("name", &Scenario::fabric, some_text("a FABRIC: a generator's call or a file"))
           .means("what is simulated"),
       program("engine", &ProgramOptions::engine, some_text("a routing engine"))
@@ -347,6 +384,74 @@ Keys routes_keys() {
   };
 }
 
+Keys worm_routes_keys() {
+  const auto worm = option_section<Scenario>("routes", &Scenario::worm);
+  const auto routes =
+      option_section<Scenario>("routes", [](auto& s) -> auto& { return s.worm.routes; });
+  const auto chosen =
+      option_section<Scenario>("routes", [](auto& s) -> auto& { return s.worm.choice; });
+  return {
+      worm("system", &WormSpec::system, system()).means("of worms: how their routes are made"),
+      worm("second", &WormSpec::second, system())
+          .means("of worms: a set of routes beside the first"),
+      routes("per_pair", &SystemOptions::per_pair, whole(1, 1000))
+          .means("of worms: candidates of a pair of switches, at most"),
+      routes("root", &SystemOptions::root, whole(0, 65535))
+          .means("of worms: the switch that breadth-first orders begin with"),
+      routes("seed", &SystemOptions::seed, whole(0, 1e9))
+          .means("of worms: of what is drawn for routes"),
+      routes("itb_host",
+             &SystemOptions::host,
+             choice<ItbHostRule>({{"random", ItbHostRule::Random},
+                                  {"by-input", ItbHostRule::ByInput},
+                                  {"by-output", ItbHostRule::ByOutput},
+                                  {"round-robin", ItbHostRule::RoundRobin}}))
+          .means("of worms: which host of a switch takes a message in"),
+      chosen("choose",
+             &RouteChoiceSpec::kind,
+             found_by(R"("one", "random", "rotate", "contention", "size" or "share")",
+                      find_choice_kind))
+          .means("of worms: which of several routes a message takes"),
+      chosen("small", &RouteChoiceSpec::small, whole(0, 65535))
+          .means("of worms: bytes up to which size takes the first set"),
+      chosen("share", &RouteChoiceSpec::share, real(0, 1))
+          .means("of worms: of messages that share sends by the first set"),
+      chosen("margin", &RouteChoiceSpec::margin, real(0, 1000))
+          .means("of worms: how much worse the first set may be, of contention"),
+  };
+}
+
+Keys worm_keys() {
+  const auto net =
+      option_section<Scenario>("worm", [](auto& s) -> auto& { return s.worm.options; });
+  const auto nic = option_section<Scenario>("nic", [](auto& s) -> auto& { return s.worm.options; });
+  const auto header = option_section<Scenario>("nic", &Scenario::worm);
+  return {
+      net("cycle_ps", &WormOptions::cycle, whole(1, 1e9))
+          .means("of a flit, which is a byte, on a link"),
+      net("cable", &WormOptions::cable, whole(1, 10000)).means("cycles that a cable hides"),
+      net("routing", &WormOptions::routing, whole(1, 10000))
+          .means("cycles from a head to its request"),
+      net("transfer", &WormOptions::transfer, whole(0, 1)).means("cycles from buffer to cable"),
+      net("buffer", &WormOptions::buffer, whole(1, 1e6)).means("flits at each input"),
+      net("stop", &WormOptions::stop, whole(1, 1e6)).means("STOP is sent above it"),
+      net("go", &WormOptions::go, whole(1, 1e6)).means("GO is sent below it"),
+      net("flow",
+          &WormOptions::flow,
+          choice<WormFlow>({{"stop-and-go", WormFlow::StopAndGo}, {"credits", WormFlow::Credits}}))
+          .means("what tells a sender that there is room"),
+      nic("detection", &WormOptions::detection, whole(1, 1e6))
+          .means("cycles until a host knows that a message is to be passed on"),
+      nic("dma", &WormOptions::dma, whole(1, 1e6)).means("cycles until it begins to leave"),
+      nic("memory", &WormOptions::memory, whole(1, 1e9)).means("bytes for messages in transit"),
+      nic("local_after", &WormOptions::local_after, numbers<3>())
+          .means("messages in transit before a local one, with few, more and many of these"),
+      nic("local_marks", &WormOptions::local_marks, numbers<2>())
+          .means("which are more, which many"),
+      header("header", &WormSpec::header, flag()).means("route bytes and marks are on the cable"),
+  };
+}
+
 Keys traffic_keys() {
   const auto traffic = option_section<Scenario>("traffic", &Scenario::traffic);
   const auto arrivals =
@@ -355,10 +460,14 @@ Keys traffic_keys() {
       traffic("pattern", &TrafficSpec::pattern, pattern()).means("who sends to whom"),
       traffic("load", &TrafficSpec::loads, loads())
           .means("share of the hosts' links, headers included"),
-      arrivals("arrivals",
-               &ArrivalModel::kind,
-               found_by(R"("poisson", "constant", "bernoulli", "on-off" or "self-similar")",
-                        find_arrivals))
+      row("traffic", "load_unit", R"("share" or "flits/ns/switch")", set_load_unit)
+          .means("of worms: what loads are"),
+      arrivals(
+          "arrivals",
+          &ArrivalModel::kind,
+          found_by(
+              R"("poisson", "constant", "bernoulli", "on-off", "uniform-gap" or "self-similar")",
+              find_arrivals))
           .means("gaps between messages"),
       arrivals("burst", &ArrivalModel::burst, real(1, 1e6))
           .means("messages of a burst, on average"),
@@ -407,6 +516,10 @@ Keys measure_keys() {
           .means("after which it ends"),
       plan("precision", &SteadyPlan::precision, real(0, 1))
           .means("half of the 95 % interval of the mean latency, of the mean: then a run ends"),
+      plan("warm_up_messages", &SteadyPlan::warm_up_messages, whole(0, 1e9))
+          .means("that arrive before anything counts, in place of a time"),
+      plan("messages", &SteadyPlan::messages, whole(0, 1e9))
+          .means("that arrive before a run ends, in place of intervals; 0: as above"),
       measure("saturation", &MeasureSpec::saturation, flag())
           .means("look for the highest stable load"),
       measure("tolerance", &MeasureSpec::tolerance, real(0.001, 0.5)).means("of that load"),
@@ -531,6 +644,8 @@ Keys make_keys() {
                            adapter_keys(),
                            cable_keys(),
                            routes_keys(),
+                           worm_routes_keys(),
+                           worm_keys(),
                            traffic_keys(),
                            measure_keys(),
                            manager_keys(),

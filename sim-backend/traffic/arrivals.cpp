@@ -43,6 +43,7 @@ bool find_arrivals(std::string_view name, ArrivalKind& out) {
       {"constant", ArrivalKind::Constant},
       {"bernoulli", ArrivalKind::Bernoulli},
       {"on-off", ArrivalKind::OnOff},
+      {"uniform-gap", ArrivalKind::UniformGap},
       {"self-similar", ArrivalKind::SelfSimilar}};
   for (const auto& [known, kind] : kNames) {
     if (known != name) continue;
@@ -76,6 +77,9 @@ Picos Arrivals::next(const ArrivalModel& model, Picos now, Rng& rng) {
       break;
     case ArrivalKind::Constant:
       at_ += model.mean_gap;
+      break;
+    case ArrivalKind::UniformGap:
+      at_ += 2 * model.mean_gap * draw_unit(rng);
       break;
     case ArrivalKind::Bernoulli: {
       const double slot = static_cast<double>(model.slot);

@@ -14,10 +14,12 @@ enum class ArrivalKind : std::uint8_t {
   Constant,     // equal gaps, from a random moment on
   Bernoulli,    // in each slot with the same probability, as cycle-based simulators do
   OnOff,        // bursts at full rate of geometric length, exponential pauses
+  UniformGap,   // gaps uniform between nothing and twice the mean
   SelfSimilar,  // bursts and pauses whose lengths follow a Pareto law: H = (3 - shape) / 2
 };
 
-/// "poisson", "constant", "bernoulli", "on-off", "self-similar"; false for other names.
+/// "poisson", "constant", "bernoulli", "on-off", "uniform-gap", "self-similar"; false for other
+/// names.
 [[nodiscard]] bool find_arrivals(std::string_view name, ArrivalKind& out);
 
 struct ArrivalModel {

@@ -97,7 +97,7 @@ HostNum Collective::target(HostNum host, std::uint32_t message) const {
 Picos Collective::first(HostNum host) { return ranks_[host].allowed > 0 ? options_.start : kNever; }
 
 /// One message; the next when the link has had time for it, so that memory is not filled at once.
-Picos Collective::emit(PacketNet& net, HostNum host, Picos now) {
+Picos Collective::emit(DataNet& net, HostNum host, Picos now) {
   Rank& rank = ranks_[host];
   if (rank.sent >= rank.allowed) return kNever;
   const std::uint32_t message = rank.sent++;
@@ -114,12 +114,11 @@ Picos Collective::emit(PacketNet& net, HostNum host, Picos now) {
     left -= sending.payload;
   }
   if (rank.sent >= rank.allowed) return kNever;
-  const Wire& wire = net.wiring().wires[net.wiring().host_port[host]];
   const double bytes = static_cast<double>(message_bytes());
-  return now + std::max<Picos>(1, static_cast<Picos>(bytes * wire.byte_time / 65536.0));
+  return now + std::max<Picos>(1, static_cast<Picos>(bytes * net.host_byte_time(host) / 65536.0));
 }
 
-void Collective::on_delivered(PacketNet& net, const Delivery& arrival) {
+void Collective::on_delivered(DataNet& net, const Delivery& arrival) {
   Rank& rank = ranks_[arrival.destination];
   std::size_t slot = arrival.tag;
   if (options_.kind == CollectiveKind::TreeAllReduce) {
@@ -135,7 +134,7 @@ void Collective::on_delivered(PacketNet& net, const Delivery& arrival) {
   }
 }
 
-void Collective::on_message(PacketNet& net, HostNum host, Picos now) {
+void Collective::on_message(DataNet& net, HostNum host, Picos now) {
   Rank& rank = ranks_[host];
   ++rank.complete;
   if (rank.complete == expected(host)) rank.done_at = now;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 
 namespace smd::sim {
 
@@ -34,8 +34,8 @@ class Collective final : public Workload {
   Collective(const CollectiveOptions& options, std::vector<Lid> lids);
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Delivery& arrival) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
+  void on_delivered(DataNet& net, const Delivery& arrival) override;
 
   [[nodiscard]] bool splits() const override { return true; }
 
@@ -58,7 +58,7 @@ class Collective final : public Workload {
   [[nodiscard]] std::uint64_t message_bytes() const;
   [[nodiscard]] HostNum target(HostNum host, std::uint32_t message) const;
   [[nodiscard]] std::uint32_t expected(HostNum host) const;
-  void on_message(PacketNet& net, HostNum host, Picos now);
+  void on_message(DataNet& net, HostNum host, Picos now);
   [[nodiscard]] std::uint32_t children(HostNum host) const;
 
   CollectiveOptions options_;

@@ -32,7 +32,7 @@ Picos ContentionTraffic::first(HostNum host) {
   return source.contributes ? options_.start : source.arrivals.begin(model_, source.rng);
 }
 
-Picos ContentionTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+Picos ContentionTraffic::emit(DataNet& net, HostNum host, Picos now) {
   Source& source = sources_[host];
   HostNum to = options_.hot_spot;
   if (!source.contributes) {
@@ -51,7 +51,7 @@ Picos ContentionTraffic::emit(PacketNet& net, HostNum host, Picos now) {
   return now + std::llround(packet_time_);
 }
 
-void ContentionTraffic::on_delivered(PacketNet& net, const Delivery& arrival) {
+void ContentionTraffic::on_delivered(DataNet& net, const Delivery& arrival) {
   if (arrival.tag != kContendingPacket || options_.packets == 0) return;
   if (++arrived_ == std::uint64_t{options_.packets} * contributors_.size()) completed_ = net.now();
 }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 #include "sim-backend/traffic/arrivals.h"
 
 namespace smd::sim {
@@ -32,8 +32,8 @@ class ContentionTraffic final : public Workload {
   ContentionTraffic(ContentionOptions options, HostNum hosts, std::uint32_t byte_time);
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Delivery& arrival) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
+  void on_delivered(DataNet& net, const Delivery& arrival) override;
 
   [[nodiscard]] const std::vector<HostNum>& contributors() const { return contributors_; }
 

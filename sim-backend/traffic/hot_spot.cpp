@@ -37,17 +37,14 @@ Picos HotSpotTraffic::first(HostNum place) {
   return source.hot ? kNever : source.arrivals.begin(model_, source.rng);
 }
 
-PacketRequest HotSpotTraffic::packet(Source& source,
-                                     PacketNet& net,
-                                     HostNum to,
-                                     std::uint32_t tag) {
+PacketRequest HotSpotTraffic::packet(Source& source, DataNet& net, HostNum to, std::uint32_t tag) {
   const bool other = options_.other_payload != 0 && source.rng.below(2) == 1;
   return {.dlid = net.host_lid(receiver(to)),
           .payload = other ? options_.other_payload : options_.payload,
           .tag = tag};
 }
 
-Picos HotSpotTraffic::emit(PacketNet& net, HostNum place, Picos now) {
+Picos HotSpotTraffic::emit(DataNet& net, HostNum place, Picos now) {
   const HostNum host = place / options_.ports;
   Source& source = sources_[host];
   if (!source.hot) {
@@ -69,7 +66,7 @@ Picos HotSpotTraffic::emit(PacketNet& net, HostNum place, Picos now) {
   return began_ + source.arrivals.next(model_, now - began_, source.rng);
 }
 
-void HotSpotTraffic::on_delivered(PacketNet& net, const Delivery& arrival) {
+void HotSpotTraffic::on_delivered(DataNet& net, const Delivery& arrival) {
   if (arrival.tag == kHotPacket) ++hot_arrived_;
   if (++arrived_ != options_.warm_packets) return;
   began_ = net.now();

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 #include "sim-backend/traffic/arrivals.h"
 
 namespace smd::sim {
@@ -42,8 +42,8 @@ class HotSpotTraffic final : public Workload {
   HotSpotTraffic(const HotSpotOptions& options, HostNum places, std::uint32_t byte_time);
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
-  void on_delivered(PacketNet& net, const Delivery& arrival) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
+  void on_delivered(DataNet& net, const Delivery& arrival) override;
 
   /// Ports that the pulse is sent by, ascending.
   [[nodiscard]] const std::vector<HostNum>& hot_sources() const { return hot_; }
@@ -79,7 +79,7 @@ class HotSpotTraffic final : public Workload {
   /// Hosts that burst: those that are neither hot nor the hot spot.
   [[nodiscard]] std::uint64_t bursting() const { return sources_.size() - hot_.size() - 1; }
 
-  [[nodiscard]] PacketRequest packet(Source& source, PacketNet& net, HostNum to, std::uint32_t tag);
+  [[nodiscard]] PacketRequest packet(Source& source, DataNet& net, HostNum to, std::uint32_t tag);
 
   HotSpotOptions options_;
   ArrivalModel model_;

@@ -53,7 +53,7 @@ std::uint32_t SyntheticTraffic::draw_size(Rng& rng) const {
   return options_.sizes.back().bytes;
 }
 
-Picos SyntheticTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
   if (now >= options_.stop) return kNever;
   Source& source = sources_[host];
   const HostNum to = destinations_.draw(host, source.rng);

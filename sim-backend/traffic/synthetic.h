@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 #include "sim-backend/traffic/arrivals.h"
 #include "sim-backend/traffic/patterns.h"
 
@@ -48,7 +48,7 @@ class SyntheticTraffic final : public Workload {
                    PathSl path_sl = {});
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
 
   [[nodiscard]] bool splits() const override { return true; }
 

@@ -107,7 +107,7 @@ Parsed<std::uint64_t> check_trace(std::istream& in, const std::string& name, Hos
   }
 }
 
-TraceTraffic::TraceTraffic(const PacketNet& net,
+TraceTraffic::TraceTraffic(const DataNet& net,
                            std::vector<std::unique_ptr<std::istream>> copies,
                            const std::string& name,
                            unsigned mtu,
@@ -141,7 +141,7 @@ Picos TraceTraffic::first(HostNum host) {
   return host == feed.clock && feed.next ? feed.next->at : kNever;
 }
 
-Picos TraceTraffic::emit(PacketNet& net, HostNum host, Picos now) {
+Picos TraceTraffic::emit(DataNet& net, HostNum host, Picos now) {
   Feed& feed = feed_of(host);
   while (feed.next && feed.next->at <= now) {
     const auto [at, source, destination, bytes, sl] = *feed.next;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/packet/packet_net.h"
+#include "sim-backend/packet/data_net.h"
 #include "smd/base/result.h"
 
 namespace smd::sim {
@@ -52,14 +52,14 @@ class TraceTraffic final : public Workload {
  public:
   /// `copies`: the trace, once for each partition. `sl`: of messages whose line names none; empty:
   /// 0. Requires: the trace has been checked.
-  TraceTraffic(const PacketNet& net,
+  TraceTraffic(const DataNet& net,
                std::vector<std::unique_ptr<std::istream>> copies,
                const std::string& name,
                unsigned mtu,
                std::function<std::uint8_t(HostNum, HostNum)> sl = {});
 
   Picos first(HostNum host) override;
-  Picos emit(PacketNet& net, HostNum host, Picos now) override;
+  Picos emit(DataNet& net, HostNum host, Picos now) override;
 
   [[nodiscard]] bool splits() const override { return true; }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim-backend/congestion/echo.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
 #include "tests/sim/congestion_lab.h"
 #include "tests/unit/sim-packet/rig.h"

@@ -2,6 +2,7 @@
 // explains, and none any more when it is in.
 #include <gmock/gmock.h>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
 #include "sim-backend/traffic/synthetic.h"
 #include "smd/config/reconfiguration_mode.h"

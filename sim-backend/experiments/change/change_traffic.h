@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim-backend/kernel/sim_runtime.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
 #include "sim-backend/scenario/period_meter.h"
 #include "sim-backend/traffic/synthetic.h"

@@ -23,7 +23,7 @@ class InTurn final : public Workload {
 
   Picos first(HostNum host) override { return host == 0 && to_ < places_ ? 0 : kNever; }
 
-  Picos emit(PacketNet& net, HostNum host, Picos now) override {
+  Picos emit(DataNet& net, HostNum host, Picos now) override {
     net.send(host, {.dlid = net.host_lid(to_), .payload = payload_});
     to_ += ports_;
     return to_ < places_ ? now + kApart : kNever;

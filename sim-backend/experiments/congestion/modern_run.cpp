@@ -5,6 +5,7 @@
 
 #include "sim-backend/measure/batch_means.h"
 #include "sim-backend/measure/histogram.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"

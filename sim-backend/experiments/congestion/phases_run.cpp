@@ -42,7 +42,7 @@ class BothPrograms final : public Workload {
 
   Picos first(HostNum host) override { return host == 0 ? due() : kNever; }
 
-  Picos emit(PacketNet& net, HostNum, Picos now) override {
+  Picos emit(DataNet& net, HostNum, Picos now) override {
     for (std::uint32_t i = 0; i < 2; ++i) {
       for (; next_[i] && next_[i]->at <= now; next_[i] = traces_[i].next()) {
         std::uint32_t left = next_[i]->bytes;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim-backend/congestion/echo.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/traffic/hot_spot.h"

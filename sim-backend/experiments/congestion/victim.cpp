@@ -87,7 +87,7 @@ class Flood final : public Workload {
 
   Picos first(HostNum) override { return 0; }
 
-  Picos emit(PacketNet& net, HostNum host, Picos) override {
+  Picos emit(DataNet& net, HostNum host, Picos) override {
     const auto who = static_cast<VictimHost>(host);
     if (who == V || who == Z) return kNever;
     if (who == X3 && !with_victim_) return kNever;

@@ -1,6 +1,7 @@
 // What a MAD of class 0x21 sets is what the packets feel.
 #include <gtest/gtest.h>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
 #include "tests/unit/sim-management/examples.h"
 

@@ -32,7 +32,7 @@ Shares measure(std::string_view mechanism, bool with_victim) {
 
     Picos first(HostNum) override { return 0; }
 
-    Picos emit(PacketNet& net, HostNum host, Picos) override {
+    Picos emit(DataNet& net, HostNum host, Picos) override {
       for (const Script::Line& line : lines) {
         for (int i = 0; line.source == host && i < 6000; ++i) net.send(host, line.what);
       }

@@ -199,7 +199,7 @@ TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {
   struct Endless final : Workload {
     Picos first(HostNum host) override { return host == 0 ? 0 : kNever; }
 
-    Picos emit(PacketNet& net, HostNum host, Picos now) override {
+    Picos emit(DataNet& net, HostNum host, Picos now) override {
       net.send(host, {.dlid = to, .payload = 256});
       return now + 1;
     }

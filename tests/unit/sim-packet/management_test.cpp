@@ -1,6 +1,7 @@
 // VL15: first of all lanes, without credits, lost where there is no room.
 #include <gmock/gmock.h>
 
+#include "sim-backend/packet/packet_net.h"
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {

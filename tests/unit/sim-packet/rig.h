@@ -62,7 +62,7 @@ class Script final : public Workload, public PacketObserver {
 
   Picos first(HostNum host) override { return next(host, 0); }
 
-  Picos emit(PacketNet& net, HostNum host, Picos now) override {
+  Picos emit(DataNet& net, HostNum host, Picos now) override {
     for (Line& line : lines_) {
       if (line.source == host && line.at == now) net.send(host, line.what);
     }

@@ -1,5 +1,6 @@
 // A hot-spot pulse: who sends when, how much, and that everything of it arrives.
 #include "sim-backend/traffic/hot_spot.h"
+#include "sim-backend/packet/packet_net.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"

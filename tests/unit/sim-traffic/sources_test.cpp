@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/traffic/collective.h"
 #include "sim-backend/traffic/synthetic.h"
 #include "sim-backend/traffic/trace.h"

@@ -1,0 +1,95 @@
+#include "sim-backend/scenario/worm_run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace smd::sim {
+
+Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpec& what) {
+  auto graph = build_worm_graph(spec, 1);
+  if (!graph) return tl::unexpected(graph.error());
+  const auto net = RouteNet::build(spec);
+  if (!net) return tl::unexpected(net.error());
+  if (what.routes.root >= net->switches()) {
+    return fail(
+        Errc::Invalid,
+        fmt::format(
+            "routes.root is {}: the fabric has {} switches", what.routes.root, net->switches()));
+  }
+  // A pair has more than one route only where something chooses among them.
+  SystemOptions options = what.routes;
+  const RouteChoiceKind kind = what.choice.kind;
+  const bool chooses = what.second.empty() && kind != RouteChoiceKind::One;
+  options.keep = chooses ? options.per_pair : 1;
+  auto first = find_system(what.system)->build(*net, options);
+  if (!first) return tl::unexpected(first.error());
+  std::optional<RouteSet> second;
+  if (!what.second.empty()) {
+    auto made = find_system(what.second)->build(*net, options);
+    if (!made) return tl::unexpected(made.error());
+    second = std::move(*made);
+  }
+  RouteSet all = *first;
+  if (second) all.add(*second);
+  if (const std::string why = check_routes(*net, all); !why.empty()) {
+    return fail(Errc::Unsupported, why);
+  }
+  auto state =
+      std::make_shared<State>(what, std::move(*graph), *net, *first, second ? &*second : nullptr);
+  state->figures = measure_routes(*net, all);
+  state->verdict = check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All);
+  state->leaves.resize(state->graph.host_node.size());
+  for (std::uint32_t sw = 0; sw < net->switches(); ++sw) {
+    for (const std::uint32_t node : net->hosts(sw)) {
+      state->leaves[state->graph.host_of[node]] = sw;
+    }
+  }
+  WormScenario out;
+  out.state_ = std::move(state);
+  return out;
+}
+
+std::unique_ptr<WormNet> WormScenario::make_net(std::uint64_t seed) const {
+  return std::make_unique<WormNet>(
+      state_->graph, state_->what.options, state_->routing, state_->what.choice, seed);
+}
+
+double WormScenario::share_of(double load) const {
+  if (!state_->what.per_switch) return load;
+  const auto hosts = static_cast<double>(state_->graph.host_node.size());
+  const auto switches = static_cast<double>(state_->graph.is_host.size()) - hosts;
+  return load * switches / hosts * static_cast<double>(state_->what.options.cycle) / double(kNano);
+}
+
+WormRunFigures WormScenario::measure(const FabricSpec& spec,
+                                     const WormNet& net,
+                                     const std::vector<PortUse>& before,
+                                     Picos began,
+                                     std::uint64_t bytes) const {
+  WormRunFigures out;
+  const double time = std::max(1.0, static_cast<double>(net.now() - began));
+  const auto hosts = static_cast<double>(state_->graph.host_node.size());
+  const auto switches = static_cast<double>(state_->graph.is_host.size()) - hosts;
+  out.accepted_per_switch = static_cast<double>(bytes) / (time / double(kNano)) / switches;
+  const WormFigures figures = net.figures();
+  out.stops_per_message = static_cast<double>(figures.transits) /
+                          static_cast<double>(std::max<std::uint64_t>(1, net.stats().delivered));
+  out.most_local = figures.most_local;
+  out.most_transit = figures.most_transit;
+  const std::vector<PortUse> now = net.port_use();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const PortSpec& port = spec.nodes[now[i].node].ports[now[i].port.value()];
+    if (spec.nodes[port.peer_node].type != NodeType::Switch) continue;
+    const Picos active = now[i].active - (before.empty() ? 0 : before[i].active);
+    const Picos blocked = now[i].blocked - (before.empty() ? 0 : before[i].blocked);
+    out.ports.push_back(
+        {.port = fmt::format("{}:{}", spec.nodes[now[i].node].description, now[i].port.value()),
+         .active = static_cast<double>(active) / time,
+         .blocked = static_cast<double>(blocked) / time});
+  }
+  std::ranges::stable_sort(out.ports, std::greater<>{}, &WormPortUse::active);
+  return out;
+}
+
+}  // namespace smd::sim

@@ -1,0 +1,84 @@
+// A scenario on the worm network: graph, routes and their verdict, made once; then runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim-backend/measure/steady.h"
+#include "sim-backend/sourceroute/systems.h"
+#include "sim-backend/worm/worm_net.h"
+
+namespace smd::sim {
+
+/// What a scenario says of a worm network.
+struct WormSpec {
+  WormOptions options = WormOptions::myrinet();
+  std::string system = "UD";
+  std::string second;  // a set beside the first; empty: none
+  SystemOptions routes;
+  RouteChoiceSpec choice;
+  bool header = false;      // its flits are on the cable
+  bool per_switch = false;  // loads are flits per nanosecond and switch
+};
+
+/// Of the ports between switches.
+struct WormPortUse {
+  std::string port;                // "sw-0:3"
+  double active = 0, blocked = 0;  // shares of the time that was measured
+};
+
+struct WormRunFigures {
+  double accepted_per_switch = 0;                // flits per nanosecond
+  double stops_per_message = 0;                  // hosts between, of messages delivered
+  std::size_t most_local = 0, most_transit = 0;  // messages waiting at one host at the end
+  std::vector<WormPortUse> ports;                // busiest first
+};
+
+class WormScenario {
+ public:
+  /// A fault of the fabric, the system or the options as text.
+  static Result<WormScenario> prepare(const FabricSpec& spec, const WormSpec& what);
+
+  [[nodiscard]] std::unique_ptr<WormNet> make_net(std::uint64_t seed) const;
+
+  /// The routes of both sets, as figures and as what may wait for what.
+  [[nodiscard]] const RouteFigures& figures() const { return state_->figures; }
+
+  [[nodiscard]] const RelationVerdict& verdict() const { return state_->verdict; }
+
+  /// The switch of each host, by number.
+  [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return state_->leaves; }
+
+  /// A load as a share of the hosts' links.
+  [[nodiscard]] double share_of(double load) const;
+
+  /// What has happened since `before`, which port_use() gave at `began`.
+  [[nodiscard]] WormRunFigures measure(const FabricSpec& spec,
+                                       const WormNet& net,
+                                       const std::vector<PortUse>& before,
+                                       Picos began,
+                                       std::uint64_t bytes) const;
+
+ private:
+  struct State {
+    State(const WormSpec& spec,
+          WormGraph made,
+          const RouteNet& net,
+          const RouteSet& first,
+          const RouteSet* second)
+        : what(spec), graph(std::move(made)), routing(graph, net, first, second, spec.header) {}
+
+    WormSpec what;
+    WormGraph graph;
+    WormRouting routing;
+    RouteFigures figures;
+    RelationVerdict verdict;
+    std::vector<std::uint32_t> leaves;
+  };
+
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace smd::sim

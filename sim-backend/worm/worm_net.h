@@ -1,0 +1,97 @@
+// The worm network as a net that carries data: messages are worms, a cycle takes its time, LIDs
+// count the hosts.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "sim-backend/packet/data_net.h"
+#include "sim-backend/sourceroute/route_choice.h"
+#include "sim-backend/worm/worm_model.h"
+#include "sim-backend/worm/worm_routing.h"
+
+namespace smd::sim {
+
+/// What only a worm network can tell.
+struct WormFigures {
+  std::uint64_t transits = 0;             // times that a host took a delivered message in between
+  std::size_t most_local = 0;             // messages waiting at one host, local ones
+  std::size_t most_transit = 0;           // and those in transit, at the ends of intervals
+  double flits_per_cycle_and_switch = 0;  // that hosts got, since the start
+};
+
+class WormNet final : public DataNet, private WormWatcher {
+ public:
+  /// Requires: check_options(options) is empty; all outlive the net.
+  WormNet(const WormGraph& graph,
+          const WormOptions& options,
+          const WormRouting& routing,
+          const RouteChoiceSpec& choice,
+          std::uint64_t seed);
+  ~WormNet() override;
+
+  void set_workload(Workload* workload) override { workload_ = workload; }
+
+  void set_observer(PacketObserver* observer) override { observer_ = observer; }
+
+  void start() override;
+  void run_until(Picos until) override;
+  [[nodiscard]] Picos next_event() const override;
+
+  [[nodiscard]] Picos now() const override { return now_; }
+
+  [[nodiscard]] unsigned partitions() const override { return 1; }
+
+  [[nodiscard]] std::uint32_t partition_of(HostNum) const override { return 0; }
+
+  void send(HostNum source, const PacketRequest& sending) override;
+  void wake(HostNum host, Picos at) override;
+  [[nodiscard]] const NetStats& stats() const override;
+  [[nodiscard]] HostNum host_count() const override;
+  [[nodiscard]] Lid host_lid(HostNum host) const override;
+  [[nodiscard]] std::uint32_t host_byte_time(HostNum host) const override;
+
+  [[nodiscard]] unsigned header_bytes() const override { return 0; }
+
+  [[nodiscard]] Occupancy occupancy() const override;
+  [[nodiscard]] std::vector<PortUse> port_use() const override;
+  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const override;
+  [[nodiscard]] std::string audit() const override;
+
+  [[nodiscard]] WormFigures figures() const;
+
+ private:
+  struct Message {
+    HostNum source, to;
+    std::uint32_t tag, route;
+    std::uint16_t payload;
+    Picos generated;
+  };
+
+  void on_call(std::uint32_t host) override;
+  void on_start(WormAt worm) override;
+  void on_left(WormAt worm, Cycle at) override;
+  void on_end(WormAt worm, std::uint32_t node, Cycle head, Cycle tail, bool dropped) override;
+  [[nodiscard]] RouteChooser& chooser(const Message& message);
+  void digest(std::uint64_t place, std::uint64_t what);
+
+  [[nodiscard]] Picos time(Cycle at) const { return at * options_.cycle; }
+
+  const WormGraph& graph_;
+  const WormOptions& options_;
+  const WormRouting& routing_;
+  const RouteChoiceSpec& choice_;
+  std::vector<Rng> rng_;  // by host
+  mutable WormModel model_;
+  Workload* workload_ = nullptr;
+  PacketObserver* observer_ = nullptr;
+  Picos now_ = 0;
+  mutable NetStats stats_;
+  std::uint64_t transits_ = 0;
+  std::vector<Message> messages_;
+  std::vector<std::uint32_t> free_messages_;
+  std::unordered_map<std::uint64_t, RouteChooser> choosers_;  // by source and destination
+};
+
+}  // namespace smd::sim

@@ -1,0 +1,28 @@
+// Random networks and worms, run by the literal machine and as streams.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim-backend/worm/worm_model.h"
+#include "tests/support/flit_machine.h"
+
+namespace smd::sim::test {
+
+/// At most 8 switches, 60 worms of 1 to 600 flits, with lanes, forks, worms in transit, STOP and GO
+/// or credits, as the seed has it.
+[[nodiscard]] FlitCase draw_case(std::uint64_t seed);
+
+/// The same case as streams. `streams` gets what the run came to, `knot` its worms by number.
+struct StreamOutcome {
+  FlitOutcome outcome;
+  std::string audit;
+  bool circle = false;  // a knot was found
+};
+
+[[nodiscard]] StreamOutcome run_streams(const FlitCase& what, std::int64_t cycles);
+
+/// The first thing in which they differ; empty when there is none.
+[[nodiscard]] std::string compare(std::uint64_t seed);
+
+}  // namespace smd::sim::test
