@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "sim-backend/cost/switch_groups.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/fat_tree/shape.h"
 
@@ -156,6 +157,7 @@ Result<NetworkParts> count_parts(const FabricSpec& spec,
                                  const ShapeKeys& keys) {
   NetworkParts out{.title = spec.title};
   const bool asked = !keys.dims.empty() || keys.group > 0;
+  std::optional<SwitchGroups> groups;
   std::optional<FatTreeShape> tree;
   std::shared_ptr<const Fabric> fabric;
   Classes classes{.names = {"between switches"}, .of = [](auto, auto) { return std::size_t{0}; }};
@@ -168,6 +170,12 @@ Result<NetworkParts> count_parts(const FabricSpec& spec,
   if (out.grid) {
     out.shape = describe_grid(*out.grid);
     classes = classes_of_grid(*out.grid);
+  } else if ((groups = find_switch_groups(spec))) {
+    out.shape = groups->shape;
+    classes.names = {"within groups", "between groups"};
+    classes.of = [&groups](std::uint32_t a, std::uint32_t b) -> std::size_t {
+      return groups->group_of[a] != groups->group_of[b];
+    };
   } else {
     fabric = build_snapshot(spec);
     out.shape = describe_shape(*fabric);

@@ -97,6 +97,25 @@ INSTANTIATE_TEST_SUITE_P(
         // As many cables on every level: k^3/4 hosts on k ports.
         CountCase{
             "fat-tree:k=8,levels=3", 0, 80, 128, 8, {{"level 0 to 1", 128}, {"level 1 to 2", 128}}},
+        // 5 groups of 4 leaves, each to 2 spines of 2 links; 13 groups of a butterfly of 3 x 4.
+        CountCase{"dragonfly-plus:leaves=4,spines=2,hosts=4,global=2",
+                  0,
+                  30,
+                  80,
+                  6,
+                  {{"within groups", 40}, {"between groups", 10}}},
+        CountCase{"dragonfly:local=3.4,h=1,c=2",
+                  0,
+                  156,
+                  312,
+                  8,
+                  {{"within groups", 13 * (4 * 3 + 3 * 6)}, {"between groups", 78}}},
+        CountCase{"rails:units=4,hosts=32,rails=8,spines=16,parallel=2",
+                  0,
+                  48,
+                  1024,
+                  64,
+                  {{"level 0 to 1", 1024}}},
         // No shape that is known.
         CountCase{"cplant", 0, 50, 400, 16, {{"between switches", 175}}}));
 
@@ -113,6 +132,24 @@ TEST(NetworkParts, CountsFreePortsAndPortsOfAdapters) {
   EXPECT_EQ(two.host_ports, 2u);
   EXPECT_EQ(two.classes[0].count, 2u);
   EXPECT_EQ(two.free_ports, 2u);
+}
+
+TEST(NetworkParts, NamesGroupsOfLeavesAndOfButterflies) {
+  EXPECT_EQ(parts_of("dragonfly-plus:leaves=4,spines=2,hosts=4,global=2").shape,
+            "dragonfly+ of 5 groups of 4 leaves and 2 spines, trunks of 1 between groups");
+  EXPECT_EQ(parts_of("dragonfly:local=3.4,h=1,c=2").shape,
+            "dragonfly of 13 groups, butterflies of 4 x 3, trunks of 1 between groups");
+  // A cable less, and it is no whole one.
+  FabricSpec spec = load_fabric("dragonfly-plus:leaves=4,spines=2,hosts=4,global=2").value();
+  for (NodeSpec& node : spec.nodes) {
+    if (node.description != "sw-0-1-0") continue;
+    PortSpec& port = node.ports[5];
+    spec.nodes[port.peer_node].ports[port.peer_port.value()].peer_node = kNoNode;
+    port.peer_node = kNoNode;
+  }
+  const NetworkParts parts = count_parts(spec, {}).value();
+  EXPECT_EQ(parts.shape.find("dragonfly"), std::string::npos) << parts.shape;
+  EXPECT_EQ(parts.switch_cables(), 49u);
 }
 
 TEST(NetworkParts, SaysWhyAGroupCannotBe) {
