@@ -97,6 +97,22 @@ double hosts_per_router(const Shape& shape) {
 
 }  // namespace
 
+std::string_view pattern_name(RouterPattern pattern) {
+  switch (pattern) {
+    case RouterPattern::Uniform:
+      return "uniform";
+    case RouterPattern::BetweenGroups:
+      return "uniform between groups";
+    case RouterPattern::NextDiagonal:
+      return "mdn";
+    case RouterPattern::NextRouter:
+      return "hrn";
+    case RouterPattern::NextGroup:
+      return "adv+1";
+  }
+  return "";
+}
+
 double count_limit(const AdaptiveRoutes& routes, RouterPattern pattern) {
   SMD_CHECK(routes.spec().rule == RuleKind::Minimal || routes.spec().rule == RuleKind::Valiant,
             "a rule that looks at queues has no ways of its own to count");

@@ -15,6 +15,9 @@ enum class RouterPattern : std::uint8_t {
   NextGroup       // any router of the next group (adv+1)
 };
 
+/// "uniform", "uniform between groups", "mdn", "hrn", "adv+1".
+[[nodiscard]] std::string_view pattern_name(RouterPattern pattern);
+
 /// Counted. Requires: the rule is Minimal or Valiant; every router has as many hosts; patterns of
 /// groups are for dragonflies. Trunks are shared evenly, as by JSQ or by chance; gateways too,
 /// where the rule does not take its own first.

@@ -6,6 +6,7 @@
 
 #include "sim-backend/bin/cmd_cc_plan.h"
 #include "sim-backend/bin/cmd_collect.h"
+#include "sim-backend/bin/cmd_cost.h"
 #include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
 #include "sim-backend/bin/cmd_routes.h"
@@ -39,6 +40,7 @@ int run_command_line(int argc, char** argv) {
   int exit_code = 0;
   smd::sim::add_cc_plan_command(line, exit_code);
   smd::sim::add_collect_command(line, exit_code);
+  smd::sim::add_cost_command(line, exit_code);
   smd::sim::add_experiment_command(line, exit_code);
   smd::sim::add_gen_command(line, exit_code);
   smd::sim::add_routes_command(line, exit_code);

@@ -8,6 +8,7 @@ constexpr std::uint64_t kTuneEvery = 4096;  // advances
 // Events per bucket between which the width stays: a bucket is sorted, an empty one is skipped.
 constexpr std::uint64_t kDense = 16;
 constexpr std::uint64_t kSparse = 2;
+constexpr std::size_t kNear = 32;  // events that one more may come behind without the heap
 constexpr unsigned kLeastShift = 4;
 constexpr unsigned kMostShift = 30;
 
@@ -50,8 +51,9 @@ void EventHeap::pop() {
 
 void EventWheel::push_current(const Event& event) {
   // Most often it is to happen soon, so look from the back.
+  std::size_t at = current_.size();
+  if (at > kNear && current_[at - 1 - kNear].before(event)) return late_.push(event);
   current_.push_back(event);
-  std::size_t at = current_.size() - 1;
   while (at > 0 && current_[at - 1].before(event)) {
     current_[at] = current_[at - 1];
     --at;
@@ -124,9 +126,8 @@ void EventWheel::rebuild(unsigned shift) {
   std::vector<Event> all = std::move(current_);
   current_.clear();
   for (std::size_t slot = 0; slot < buckets_.size(); ++slot) empty_bucket(slot, all);
-  while (!overflow_.empty()) {
-    all.push_back(overflow_.top());
-    overflow_.pop();
+  for (EventHeap* const heap : {&late_, &overflow_}) {
+    for (; !heap->empty(); heap->pop()) all.push_back(heap->top());
   }
   occupied_.fill(0);
   // What was popped last lies at or before the end of the current bucket.

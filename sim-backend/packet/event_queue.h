@@ -6,7 +6,9 @@
 // of hosts has an event every picosecond or two, and most are 50 to 250 ns away: what goes through
 // the heap costs several times as much. Waiting events lie in one pool, in chunks, a list of them
 // per bucket, and what was emptied is used again first: what the queue touches stays in the caches,
-// and no memory is taken once the busiest moment has passed.
+// and no memory is taken once the busiest moment has passed. Where links keep a common clock,
+// thousands of events have one instant, which no width divides: what is added to such a bucket
+// while it is used up goes through a heap of its own.
 #pragma once
 
 #include <algorithm>
@@ -64,22 +66,26 @@ class EventWheel {
   /// Takes in the next bucket when the one before is used up: its events, latest first; else
   /// nothing. Requires: not empty.
   [[nodiscard]] std::span<const Event> refill() {
-    if (!current_.empty()) return {};
+    if (!current_.empty() || !late_.empty()) return {};
     advance();
     return current_;
   }
 
   /// The earliest event. Requires: not empty.
   [[nodiscard]] const Event& top() {
+    if (is_late_next()) [[unlikely]]
+      return late_.top();
     if (current_.empty()) advance();
     return current_.back();
   }
 
   void pop() {
-    if (current_.empty()) advance();
-    current_.pop_back();
     --size_;
     ++popped_;
+    if (is_late_next()) [[unlikely]]
+      return late_.pop();
+    if (current_.empty()) advance();
+    current_.pop_back();
   }
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -123,6 +129,10 @@ class EventWheel {
     return at;
   }
 
+  [[nodiscard]] bool is_late_next() const {
+    return !late_.empty() && (current_.empty() || late_.top().before(current_.back()));
+  }
+
   void empty_bucket(std::size_t slot, std::vector<Event>& out);
   void push_current(const Event& event);
   void advance();
@@ -133,6 +143,7 @@ class EventWheel {
   unsigned shift_ = 10;  // of the width of a bucket, 2^shift ps
   std::int64_t current_bucket_ = -1;
   std::vector<Event> current_;  // latest first
+  EventHeap late_;              // of the current bucket too: what came when many were left in it
   std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kNone);
   PagedVector<Chunk> pool_;
   std::uint32_t free_ = kNone;

@@ -58,6 +58,19 @@ std::uint32_t Drawing::add_host(unsigned ports) {
   return node;
 }
 
+std::vector<std::uint32_t> Drawing::add_adapters(unsigned count) {
+  std::vector<std::uint32_t> out;
+  const std::string host = fmt::format("host-{:05}", hosts_);
+  for (unsigned i = 0; i < count; ++i) {
+    out.push_back(add_host());
+    NodeSpec& adapter = spec_.nodes[out.back()];
+    adapter.description = fmt::format("{} mlx5_{}", host, i);
+    adapter.system_guid = spec_.nodes[out.front()].guid;
+  }
+  hosts_ -= count - 1;
+  return out;
+}
+
 void Drawing::cable(std::uint32_t a, unsigned port_a, std::uint32_t b, unsigned port_b) {
   connect(spec_, a, port_num(port_a), b, port_num(port_b), width_, speed_);
 }

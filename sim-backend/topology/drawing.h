@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/generator.h"
@@ -29,6 +30,10 @@ class Drawing {
 
   std::uint32_t add_switch(std::string description, unsigned ports);
   std::uint32_t add_host(unsigned ports = 1);
+
+  /// A host with so many adapters of one port each: nodes of their own with one system GUID, called
+  /// "host-00003 mlx5_1".
+  std::vector<std::uint32_t> add_adapters(unsigned count);
 
   void cable(std::uint32_t a, unsigned port_a, std::uint32_t b, unsigned port_b);
 

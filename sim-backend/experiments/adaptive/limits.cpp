@@ -37,22 +37,6 @@ struct Row {
   bool large = false;
 };
 
-std::string_view pattern_name(RouterPattern pattern) {
-  switch (pattern) {
-    case RouterPattern::Uniform:
-      return "uniform";
-    case RouterPattern::BetweenGroups:
-      return "uniform between groups";
-    case RouterPattern::NextDiagonal:
-      return "mdn";
-    case RouterPattern::NextRouter:
-      return "hrn";
-    case RouterPattern::NextGroup:
-      return "adv+1";
-  }
-  return "";
-}
-
 std::vector<Row> rows() {
   using enum RouterPattern;
   std::vector<Row> out;

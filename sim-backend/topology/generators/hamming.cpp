@@ -4,8 +4,8 @@
 #include <array>
 
 #include "sim-backend/topology/coordinates.h"
-#include "sim-backend/topology/drawing.h"
 #include "sim-backend/topology/generators/generator_entries.h"
+#include "sim-backend/topology/generators/hamming.h"
 
 namespace smd::sim {
 namespace {
@@ -26,27 +26,6 @@ struct Hamming {
   }
 };
 
-/// Ports after the hosts: dimension by dimension, within one trunk round by round, and in a round
-/// the other coordinates in order.
-void add_links(Drawing& drawing, const Hamming& shape, const Coordinates& grid) {
-  for (std::uint32_t i = 0; i < grid.count(); ++i) {
-    const auto from = grid.of(i);
-    unsigned first = shape.hosts;
-    for (std::size_t d = 0; d < shape.sides.size(); ++d) {
-      const std::uint32_t others = shape.sides[d] - 1;
-      for (std::uint32_t x = from[d] + 1; x < shape.sides[d]; ++x) {
-        auto to = from;
-        to[d] = x;
-        for (std::uint32_t t = 0; t < shape.trunk[d]; ++t) {
-          const unsigned round = first + t * others;
-          drawing.cable(i, round + x, grid.index(to), round + from[d] + 1);
-        }
-      }
-      first += others * shape.trunk[d];
-    }
-  }
-}
-
 Result<FabricSpec> draw(const Arguments& arguments) {
   Hamming shape{.sides = arguments.list("dims"),
                 .trunk = arguments.list("trunk"),
@@ -65,7 +44,8 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   for (std::uint32_t i = 0; i < grid.count(); ++i) {
     drawing.add_switch(switch_name(grid.of(i)), static_cast<unsigned>(size.radix));
   }
-  add_links(drawing, shape, grid);  // switches are the first nodes: index in the grid = node
+  // Switches are the first nodes: index in the grid = node.
+  cable_hamming(drawing, shape.sides, shape.trunk, 0, shape.hosts);
   for (std::uint32_t i = 0; i < grid.count(); ++i) {
     for (unsigned h = 0; h < shape.hosts; ++h) drawing.hang_host(i, h + 1);
   }
@@ -80,6 +60,30 @@ constexpr std::array kKeys{
 };
 
 }  // namespace
+
+void cable_hamming(Drawing& drawing,
+                   const std::vector<std::uint32_t>& sides,
+                   const std::vector<std::uint32_t>& trunk,
+                   std::uint32_t base,
+                   unsigned used) {
+  const Coordinates grid(sides);
+  for (std::uint32_t i = 0; i < grid.count(); ++i) {
+    const auto from = grid.of(i);
+    unsigned first = used;
+    for (std::size_t d = 0; d < sides.size(); ++d) {
+      const std::uint32_t others = sides[d] - 1;
+      for (std::uint32_t x = from[d] + 1; x < sides[d]; ++x) {
+        auto to = from;
+        to[d] = x;
+        for (std::uint32_t t = 0; t < trunk[d]; ++t) {
+          const unsigned round = first + t * others;
+          drawing.cable(base + i, round + x, base + grid.index(to), round + from[d] + 1);
+        }
+      }
+      first += others * trunk[d];
+    }
+  }
+}
 
 const Generator kHamming{
     .name = "hamming",

@@ -48,6 +48,29 @@ TEST(EventWheel, GivesBackWhatAHeapWould) {
   }
 }
 
+TEST(EventWheel, GivesBackThousandsOfOneInstantInOrder) {
+  // Links on a common clock: whatever happens raises something at once, and something a cycle on.
+  constexpr Picos kCycle = 1024;
+  constexpr std::uint64_t kWidth = 20'000;
+  Rng rng(7);
+  EventWheel wheel;
+  EventHeap heap;
+  const auto push = [&](Picos at) {
+    const Event event{at, rng.below(1u << 30)};
+    wheel.push(event);
+    heap.push(event);
+  };
+  for (std::uint64_t i = 0; i < kWidth; ++i) push(kCycle);
+  for (std::uint64_t i = 0; i < 20 * kWidth; ++i) {
+    ASSERT_EQ(wheel.top(), heap.top()) << "event " << i;
+    const Picos now = heap.top().at;
+    wheel.pop();
+    heap.pop();
+    push(i % 2 == 0 ? now : now + kCycle);
+  }
+  EXPECT_EQ(wheel.size(), heap.size());
+}
+
 TEST(EventWheel, TakesWhatIsDueBeforeWhatItHasLookedAt) {
   EventWheel wheel;
   wheel.push({.at = 1'000'000'000, .what = 1});

@@ -90,7 +90,49 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"dragonfly:a=9,h=8,c=8,groups=9,global-trunk=9", 81, 648, 324 + 324, 24, 2},
         Row{"dragonfly:a=4,h=2,c=1,groups=8", 32, 32, 48 + 28, 6, 3},
         Row{"dragonfly:a=1,h=1,c=3,groups=2", 2, 6, 1, 4, 1},
+        // Switches of 16 ports: (k/2)^4 + (k/2)^2 hosts (Shpiner and others, 2017). From a spine to
+        // one of a group that neither has a link to it is five links: down, up, over, down, up.
+        Row{"dragonfly-plus:leaves=8,spines=8,hosts=8,global=8",
+            65 * 16,
+            4160,
+            65 * 64 + 65 * 32,
+            16,
+            5},
+        // Here the spines of one number are a ring: those of another one are three links away.
+        Row{"dragonfly-plus:leaves=4,spines=2,hosts=4,global=2", 30, 80, 40 + 10, 6, 3},
+        // Groups as those of a Cray XC: 16 blades in each of 6 chassis, a trunk of 3 between
+        // chassis.
+        Row{"dragonfly:local=16.6,local-trunk=1.3,h=1,c=1,groups=9,global-trunk=12",
+            864,
+            864,
+            9 * 1440 + 36 * 12,
+            32,
+            5},
+        Row{"dragonfly:local=3.4,h=1,c=2", 156, 312, 13 * 30 + 78, 8, 5},
+        // 2 q^2 switches of (3q - d) / 2 links, two hops from anywhere to anywhere: the 50 switches
+        // and 200 hosts of the one that was built, the 722 and 10,830 of the one that was proposed.
+        Row{"slim-fly:q=5", 50, 200, 50 * 7 / 2, 11, 2},
+        Row{"slim-fly:q=7", 98, 588, 98 * 11 / 2, 17, 2},
+        Row{"slim-fly:q=11,hosts=1", 242, 242, 242 * 17 / 2, 18, 2},
+        Row{"slim-fly:q=13,hosts=1", 338, 338, 338 * 19 / 2, 20, 2},
+        Row{"slim-fly:q=19", 722, 10830, 722 * 29 / 2, 44, 2},
         Row{"cplant", 50, 400, 175, 16, 4}));
+
+INSTANTIATE_TEST_SUITE_P(
+    SeveralAdapters,
+    Counts,
+    ::testing::Values(
+        // A published one of four units of 32 hosts with 8 adapters: 32 leaves, 16 spines, 1,024
+        // cables between them.
+        Row{"rails:units=4,hosts=32,rails=8,spines=16,parallel=2", 48, 1024, 1024, 64, 2},
+        Row{"rails:units=1,hosts=3,rails=2,spines=1", 3, 6, 2, 4, 2},
+        Row{"multi-plane:planes=4,leaves=8,spines=8,hosts=8,cores=8",
+            72,
+            64,
+            4 * 64 + 32 * 8,
+            32,
+            4},
+        Row{"multi-plane:planes=2,leaves=2,spines=1,hosts=1,cores=0", 6, 2, 4, 2, -1}));
 
 INSTANTIATE_TEST_SUITE_P(Stages,
                          Counts,

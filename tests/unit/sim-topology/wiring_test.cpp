@@ -37,6 +37,86 @@ TEST(Hamming, SwitchesThatDifferInOneCoordinateAreJoined) {
   }
 }
 
+TEST(DragonflyPlus, LeavesMeetTheirSpinesAndSpinesOtherGroups) {
+  const FabricSpec spec = draw("dragonfly-plus:leaves=3,spines=2,hosts=2,global=3,groups=4");
+  std::map<std::pair<unsigned, unsigned>, unsigned> between;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    const auto place = coordinates(spec, n);  // group, leaf or spine, number
+    EXPECT_EQ(hosts_on(spec, n), place[1] == 0 ? 2u : 0u);
+    unsigned within = 0;
+    for (const auto& [peer, cables] : switch_neighbours(spec, n)) {
+      const auto other = coordinates(spec, peer);
+      if (other[0] == place[0]) {
+        EXPECT_NE(other[1], place[1]);
+        within += cables;
+      } else {
+        EXPECT_EQ(place[1] + other[1], 2u) << "spines alone";
+        between[{place[0], other[0]}] += cables;
+      }
+    }
+    EXPECT_EQ(within, place[1] == 0 ? 2u : 3u);
+  }
+  EXPECT_EQ(between.size(), 12u);
+  for (const auto& [pair, cables] : between) EXPECT_EQ(cables, 1u);
+}
+
+TEST(SlimFly, SidesAreJoinedAlongLines) {
+  const FabricSpec spec = draw("slim-fly:q=7,hosts=1");
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n)) continue;
+    const auto at = coordinates(spec, n);  // side, x or m, y or c
+    unsigned across = 0;
+    for (const auto& [peer, cables] : switch_neighbours(spec, n)) {
+      EXPECT_EQ(cables, 1u);
+      const auto other = coordinates(spec, peer);
+      if (other[0] == at[0]) {
+        EXPECT_EQ(other[1], at[1]);
+        continue;
+      }
+      ++across;
+      const auto& point = at[0] == 0 ? at : other;
+      const auto& line = at[0] == 0 ? other : at;
+      EXPECT_EQ(point[2], (line[1] * point[1] + line[2]) % 7);
+    }
+    EXPECT_EQ(across, 7u) << "one line through each point for every slope";
+  }
+}
+
+TEST(Rails, AdaptersOfAHostAreOnLeavesOfTheirOwn) {
+  const FabricSpec spec = draw("rails:units=2,hosts=3,rails=4,spines=2");
+  std::map<std::uint64_t, std::set<std::vector<unsigned>>> leaves;  // by host
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    const NodeSpec& node = spec.nodes[n];
+    if (is_switch(spec, n)) continue;
+    const auto leaf = coordinates(spec, node.ports[1].peer_node);  // 0, unit, rail
+    leaves[node.system_guid.value()].insert({leaf[1], leaf[2]});
+    EXPECT_EQ(node.description.back() - '0', static_cast<int>(leaf[2])) << node.description;
+  }
+  ASSERT_EQ(leaves.size(), 6u);
+  for (const auto& [host, places] : leaves) {
+    EXPECT_EQ(places.size(), 4u) << "a rail each";
+    EXPECT_EQ((*places.begin())[0], (*places.rbegin())[0]) << "of one unit";
+  }
+  EXPECT_EQ(node_named(spec, "host-00005 mlx5_3") < spec.nodes.size(), true);
+}
+
+TEST(MultiPlane, EachPortIsInItsPlane) {
+  const FabricSpec spec = draw("multi-plane:planes=3,leaves=2,spines=2,hosts=2,cores=0");
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (is_switch(spec, n)) {
+      for (const auto& [peer, cables] : switch_neighbours(spec, n)) {
+        EXPECT_EQ(coordinates(spec, peer)[0], coordinates(spec, n)[0]);
+      }
+      continue;
+    }
+    ASSERT_EQ(spec.nodes[n].num_ports(), 3u);
+    for (unsigned p = 1; p <= 3; ++p) {
+      EXPECT_EQ(coordinates(spec, spec.nodes[n].ports[p].peer_node)[0], p - 1);
+    }
+  }
+}
+
 // Trees as they really are.
 
 constexpr const char* kTrunks = "pgft:down=8.6,up=1.4,parallel=1.2";  // 6 leaves, 4 spines, by twos
