@@ -62,7 +62,7 @@ struct SmConfig {
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::string state_dir = "/var/lib/smd";
   std::string dump_dir;                        // "": nothing is kept there
-  std::vector<std::string> engine = {"auto"};  // the first is wanted; others in their order
+  std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
   std::vector<Guid> roots;
   std::string roots_file;     // "": none; load_config() adds what it names to `roots`
   std::string node_name_map;  // "": none

@@ -238,6 +238,8 @@ std::vector<PortIdx> find_ports_to_unresponsive(const Fabric& found, const Fabri
 bool reaches_beyond(const Fabric& fabric, const TransitionPlan& plan) {
   const auto is_beyond = [&](const auto& item) { return item.sw.value() >= fabric.switch_count(); };
   const auto is_far_port = [&](PortIdx port) { return port.value() >= fabric.port_count(); };
+  const auto is_far_entry = [&](const BlockedSls& each) { return is_beyond(each.turn); };
+  if (std::ranges::any_of(plan.blocked_sls, is_far_entry)) return true;
   return std::ranges::any_of(plan.phases, [&](const TransitionPhase& phase) {
     return std::ranges::any_of(phase.block, is_beyond) ||
            std::ranges::any_of(phase.restore, is_beyond) ||

@@ -281,6 +281,8 @@ TEST(DryRun, DumpsOneRowPerChangeAndTheTimelineOfEach) {
   const Finished done = smd({"dry-run",
                              "--fabric",
                              "torus:dims=4.4",
+                             "--engine",
+                             "updn",
                              "--fail",
                              "sw-1-1:1",
                              "--fail",
@@ -326,7 +328,15 @@ TEST(DryRun, DumpsOneRowPerChangeAndTheTimelineOfEach) {
 TEST(DryRun, ThePlanTellsThePhasesOfTheLastChange) {
   const Written place("x", "");
   const std::string dump = place.folder() + "/dump";
-  ASSERT_EQ(smd({"dry-run", "--fabric", "torus:dims=4.4", "--fail", "sw-1-1:1", "--dump", dump})
+  ASSERT_EQ(smd({"dry-run",
+                 "--fabric",
+                 "torus:dims=4.4",
+                 "--engine",
+                 "updn",
+                 "--fail",
+                 "sw-1-1:1",
+                 "--dump",
+                 dump})
                 .exit_code,
             0);
   const std::string plan = text_of(dump + "/plan.txt");

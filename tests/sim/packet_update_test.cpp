@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "sim-backend/measure/meter.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/topology/snapshot.h"
 #include "sim-backend/traffic/synthetic.h"

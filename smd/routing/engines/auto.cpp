@@ -27,6 +27,7 @@ constexpr double kAsGood = 0.02;
 /// Routes in force are left for others that are worth so many times as much.
 constexpr double kWorthAChange = 1.1;
 
+constexpr double kNear = 0.93;  // of the best, at both measures: before all that are not
 constexpr double kShiftsWeight = 0.05;
 constexpr double kHopsWeight = 0.05;
 constexpr double kLanesWeight = 0.02;
@@ -262,11 +263,28 @@ class Auto final : public Engine {
         candidates_[at].against_bound = bound > 0 ? candidates_[at].fullest / bound : 1;
       }
       weigh(candidates_, request_.options.auto_for);
+      const std::vector<char> stands = find_near();
       double best = 0;
-      for (const auto& [at, tables] : tables_) best = std::max(best, candidates_[at].worth);
+      for (std::size_t i = 0; i < tables_.size(); ++i) {
+        if (stands[i]) best = std::max(best, candidates_[tables_[i].first].worth);
+      }
       std::size_t chosen = 0;
-      while (candidates_[tables_[chosen].first].worth < best - kAsGood) ++chosen;
+      while (!stands[chosen] || candidates_[tables_[chosen].first].worth < best - kAsGood) ++chosen;
       return chosen;
+    }
+
+    /// Of `tables_` those that are near the best at both measures; all, where none is.
+    [[nodiscard]] std::vector<char> find_near() const {
+      BestMeasures best;
+      for (const EngineCandidate& each : candidates_) best.add(each);
+      std::vector<char> near;
+      for (const auto& [at, tables] : tables_) {
+        near.push_back(candidates_[at].uniform >= kNear * best.uniform &&
+                       candidates_[at].permutations >= kNear * best.permutations);
+      }
+      const bool one_measure = request_.options.auto_for != TrafficGoal::Both;
+      if (one_measure || std::ranges::count(near, 1) == 0) std::ranges::fill(near, 1);
+      return near;
     }
 
     [[nodiscard]] std::string describe_choice(std::size_t at, const std::string& refusals) const {

@@ -109,6 +109,19 @@ TEST(UnresponsiveSwitches, APlanIsProvedWithTheSilentSwitchAndWritesNothingThere
   EXPECT_EQ(plan.phases.front().certificate.size(), net.now->fabric().port_count() + 4);
 }
 
+// Whoever answers nothing takes no SL-to-VL entries either.
+TEST(UnresponsiveSwitches, SlsDiscardedThereAreBeyondReach) {
+  Silent net;
+  const Fabric& found = net.now->fabric();
+  const SwitchIdx last{static_cast<std::uint32_t>(found.switch_count()) - 1},
+      silent{last.value() + 1};
+  TransitionPlan plan;
+  plan.blocked_sls = {{.turn = {last, PortNum{1}, PortNum{2}}, .sls = 1}};
+  EXPECT_FALSE(reaches_beyond(found, plan));
+  plan.blocked_sls.push_back({.turn = {silent, PortNum{1}, PortNum{2}}, .sls = 1});
+  EXPECT_TRUE(reaches_beyond(found, plan));
+}
+
 // Its entries and those of the rest close a cycle, whatever is done.
 TEST(UnresponsiveSwitches, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
   Silent net;
