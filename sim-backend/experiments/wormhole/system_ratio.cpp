@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim-backend/experiments/tables.h"
-#include "sim-backend/experiments/wormhole/throughput.h"
+#include "sim-backend/experiments/wormhole/worm_loads.h"
 
 namespace smd::sim {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "sim-backend/experiments/tables.h"
-#include "sim-backend/experiments/wormhole/throughput.h"
+#include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "sim-backend/experiments/tables.h"
-#include "sim-backend/experiments/wormhole/throughput.h"
+#include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {
@@ -44,13 +44,13 @@ constexpr ClaimSpec kLatency[] = {
      .expected = "at most 1 %"},
 };
 
-struct LowLoadRow {
+struct LatencyRow {
   std::string_view claim, system;
   unsigned bytes;
   std::vector<std::pair<unsigned, double>> published;  // switches, percent above UD
 };
 
-std::vector<LowLoadRow> latency_rows() {
+std::vector<LatencyRow> latency_rows() {
   return {{"T19-small", "BMAX_ITB", kSmall, {{8, 39.97}, {16, 81.52}, {32, 109.14}, {64, 141.56}}},
           {"T19-large", "BMAX_ITB", kLarge, {{8, 8.54}, {16, 16.22}, {32, 23.82}, {64, 32.92}}},
           {"H19-small", "UD_ITB", kSmall, {{16, 10.84}, {32, 16.78}, {64, 19.90}}},
@@ -82,7 +82,7 @@ Result<Findings> run_latency(const ExperimentOptions& options) {
   const MessageCount length = options.quick ? MessageCount{.warm_up = 500, .measured = 6000}
                                             : MessageCount{.warm_up = 1000, .measured = 20'000};
   std::map<Task, double> values;
-  for (const LowLoadRow& row : latency_rows()) {
+  for (const LatencyRow& row : latency_rows()) {
     for (const unsigned switches : sizes) {
       for (unsigned t = 1; t <= topologies; ++t) {
         values[{row.system, row.bytes, switches, t}] = 0;
@@ -104,7 +104,7 @@ Result<Findings> run_latency(const ExperimentOptions& options) {
   Findings out{
       .plot = {.title = "Latency at low load", .x_label = "switches", .y_label = "% above UD"}};
   std::vector<std::pair<std::string_view, std::pair<std::string, Range>>> measured;
-  for (const LowLoadRow& row : latency_rows()) {
+  for (const LatencyRow& row : latency_rows()) {
     for (const auto& [switches, published] : row.published) {
       if (std::ranges::find(sizes, switches) == sizes.end()) continue;
       double above = 0;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim-backend/experiments/tables.h"
-#include "sim-backend/experiments/wormhole/throughput.h"
+#include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 #include "sim-backend/sourceroute/systems.h"
 

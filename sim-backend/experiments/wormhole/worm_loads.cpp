@@ -1,4 +1,4 @@
-#include "sim-backend/experiments/wormhole/throughput.h"
+#include "sim-backend/experiments/wormhole/worm_loads.h"
 
 #include <fmt/core.h>
 
