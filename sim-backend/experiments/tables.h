@@ -1,5 +1,5 @@
-// The tables of experiments, one in each file: 002, ways by what stands in buffers; 003, what a
-// change of the subnet costs; 004, mechanisms of congestion control.
+// The tables of experiments, one in each file: 000, source routes and worms; 002, ways by what
+// stands in buffers; 003, what a change of the subnet costs; 004, mechanisms of congestion control.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,17 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> hot_spot_tables();
 [[nodiscard]] std::vector<Experiment> limit_tables();
 [[nodiscard]] std::vector<Experiment> loss_tables();
+[[nodiscard]] std::vector<Experiment> low_load_tables();
 [[nodiscard]] std::vector<Experiment> modern_tables();
 [[nodiscard]] std::vector<Experiment> network_tables();
 [[nodiscard]] std::vector<Experiment> open_parameter_tables();
 [[nodiscard]] std::vector<Experiment> phases_tables();
+[[nodiscard]] std::vector<Experiment> regular_network_tables();
 [[nodiscard]] std::vector<Experiment> route_tables();
 [[nodiscard]] std::vector<Experiment> source_memory_tables();
+[[nodiscard]] std::vector<Experiment> static_route_tables();
 [[nodiscard]] std::vector<Experiment> sweep_tables();
+[[nodiscard]] std::vector<Experiment> system_ratio_tables();
 [[nodiscard]] std::vector<Experiment> technique_tables();
 [[nodiscard]] std::vector<Experiment> victim_tables();
 [[nodiscard]] std::vector<Experiment> window_tables();

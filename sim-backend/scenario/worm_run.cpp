@@ -35,31 +35,30 @@ Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpe
   if (const std::string why = check_routes(*net, all); !why.empty()) {
     return fail(Errc::Unsupported, why);
   }
-  auto state =
-      std::make_shared<State>(what, std::move(*graph), *net, *first, second ? &*second : nullptr);
-  state->figures = measure_routes(*net, all);
-  state->verdict = check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All);
-  state->leaves.resize(state->graph.host_node.size());
+  WormSetup setup(what, std::move(*graph), *net, *first, second ? &*second : nullptr);
+  setup.figures = measure_routes(*net, all);
+  setup.verdict = check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All);
+  setup.leaves.resize(setup.graph.host_node.size());
   for (std::uint32_t sw = 0; sw < net->switches(); ++sw) {
     for (const std::uint32_t node : net->hosts(sw)) {
-      state->leaves[state->graph.host_of[node]] = sw;
+      setup.leaves[setup.graph.host_of[node]] = sw;
     }
   }
   WormScenario out;
-  out.state_ = std::move(state);
+  out.setup_ = std::make_shared<const WormSetup>(std::move(setup));
   return out;
 }
 
 std::unique_ptr<WormNet> WormScenario::make_net(std::uint64_t seed) const {
   return std::make_unique<WormNet>(
-      state_->graph, state_->what.options, state_->routing, state_->what.choice, seed);
+      setup_->graph, setup_->what.options, setup_->routing, setup_->what.choice, seed);
 }
 
 double WormScenario::share_of(double load) const {
-  if (!state_->what.per_switch) return load;
-  const auto hosts = static_cast<double>(state_->graph.host_node.size());
-  const auto switches = static_cast<double>(state_->graph.is_host.size()) - hosts;
-  return load * switches / hosts * static_cast<double>(state_->what.options.cycle) / double(kNano);
+  if (!setup_->what.per_switch) return load;
+  const auto hosts = static_cast<double>(setup_->graph.host_node.size());
+  const auto switches = static_cast<double>(setup_->graph.is_host.size()) - hosts;
+  return load * switches / hosts * static_cast<double>(setup_->what.options.cycle) / double(kNano);
 }
 
 WormRunFigures WormScenario::measure(const FabricSpec& spec,
@@ -69,8 +68,8 @@ WormRunFigures WormScenario::measure(const FabricSpec& spec,
                                      std::uint64_t bytes) const {
   WormRunFigures out;
   const double time = std::max(1.0, static_cast<double>(net.now() - began));
-  const auto hosts = static_cast<double>(state_->graph.host_node.size());
-  const auto switches = static_cast<double>(state_->graph.is_host.size()) - hosts;
+  const auto hosts = static_cast<double>(setup_->graph.host_node.size());
+  const auto switches = static_cast<double>(setup_->graph.is_host.size()) - hosts;
   out.accepted_per_switch = static_cast<double>(bytes) / (time / double(kNano)) / switches;
   const WormFigures figures = net.figures();
   out.stops_per_message = static_cast<double>(figures.transits) /

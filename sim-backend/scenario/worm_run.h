@@ -44,12 +44,12 @@ class WormScenario {
   [[nodiscard]] std::unique_ptr<WormNet> make_net(std::uint64_t seed) const;
 
   /// The routes of both sets, as figures and as what may wait for what.
-  [[nodiscard]] const RouteFigures& figures() const { return state_->figures; }
+  [[nodiscard]] const RouteFigures& figures() const { return setup_->figures; }
 
-  [[nodiscard]] const RelationVerdict& verdict() const { return state_->verdict; }
+  [[nodiscard]] const RelationVerdict& verdict() const { return setup_->verdict; }
 
   /// The switch of each host, by number.
-  [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return state_->leaves; }
+  [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return setup_->leaves; }
 
   /// A load as a share of the hosts' links.
   [[nodiscard]] double share_of(double load) const;
@@ -62,12 +62,12 @@ class WormScenario {
                                        std::uint64_t bytes) const;
 
  private:
-  struct State {
-    State(const WormSpec& spec,
-          WormGraph made,
-          const RouteNet& net,
-          const RouteSet& first,
-          const RouteSet* second)
+  struct WormSetup {
+    WormSetup(const WormSpec& spec,
+              WormGraph made,
+              const RouteNet& net,
+              const RouteSet& first,
+              const RouteSet* second)
         : what(spec), graph(std::move(made)), routing(graph, net, first, second, spec.header) {}
 
     WormSpec what;
@@ -78,7 +78,7 @@ class WormScenario {
     std::vector<std::uint32_t> leaves;
   };
 
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const WormSetup> setup_;
 };
 
 }  // namespace smd::sim

@@ -1,0 +1,167 @@
+// Scenarios on worms: keys of the other model, what a run comes to, and that it repeats itself.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim-backend/scenario/result_text.h"
+#include "sim-backend/scenario/run.h"
+
+namespace smd::sim {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Parsed<PreparedScenario> prepare(const std::string& text) {
+  auto read = parse_scenario(text, "s.toml");
+  if (!read) return tl::unexpected(read.error());
+  return PreparedScenario::prepare(std::move(*read));
+}
+
+std::string fault_of(const std::string& text) {
+  const auto made = prepare(text);
+  return made ? "" : print_fault(made.error().at(0));
+}
+
+const std::string kWorms = R"([fabric]
+name = "irregular:switches=8,ports=8,links=4,hosts=4"
+model = "worms"
+)";
+
+std::string with(const std::string& rest) { return kWorms + rest; }
+
+PointResult run(const std::string& text, double load, std::uint64_t seed = 1) {
+  const auto made = prepare(text);
+  EXPECT_TRUE(made) << fault_of(text);
+  return made->run(load, seed);
+}
+
+constexpr const char* kTraffic = R"(
+[traffic]
+load_unit = "flits/ns/switch"
+arrivals = "uniform-gap"
+size = 512
+[measure]
+interval_us = 50
+warm_up_messages = 500
+messages = 4000
+)";
+
+TEST(WormScenario, RefusesKeysOfTheOtherModelWithTheirLine) {
+  EXPECT_EQ(fault_of(with("engine = \"updn\"\n")),
+            "s.toml:4: fabric.engine is of fabric.model = \"packets\"; leave it out");
+  EXPECT_EQ(fault_of(with("[switch]\nrouting_ns = 5\n")),
+            "s.toml:5: switch.routing_ns is of fabric.model = \"packets\"; leave it out");
+  EXPECT_EQ(fault_of(with("[congestion]\npreset = \"standard\"\n")),
+            "s.toml:5: congestion.preset is of fabric.model = \"packets\"; leave it out");
+  EXPECT_EQ(fault_of(with("[routes]\nrule = \"min\"\n")),
+            "s.toml:5: routes.rule is of fabric.model = \"packets\"; leave it out");
+  EXPECT_THAT(fault_of(with("[[fault]]\nat_us = 1\nwhat = \"link-down\"\nwhere = \"sw-0:5\"\n")),
+              HasSubstr("a [[fault]] is of fabric.model = \"packets\""));
+  for (const char* key : {"[routes]\nsystem = \"UD\"\n",
+                          "[nic]\nmemory = 5\n",
+                          "[worm]\ncable = 3\n",
+                          "[traffic]\nload_unit = \"share\"\n"}) {
+    EXPECT_THAT(fault_of(std::string("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\n") + key),
+                testing::AllOf(StartsWith("s.toml:4: "),
+                               HasSubstr("is of fabric.model = \"worms\"; leave it out")));
+  }
+}
+
+TEST(WormScenario, RefusesWhatCannotBe) {
+  EXPECT_EQ(fault_of(with("preset = \"modern\"\n")),
+            "s.toml:4: fabric.preset of worms is \"myrinet\"");
+  EXPECT_THAT(fault_of("[fabric]\npreset = \"myrinet\"\n"),
+              HasSubstr("s.toml:2: fabric.preset \"myrinet\" is of worms"));
+  EXPECT_EQ(fault_of(with("[worm]\nbuffer = 72\n")),
+            "s.toml:5: a buffer of 72 flits overflows: STOP above 56 lets 73 in");
+  EXPECT_THAT(fault_of(with("[routes]\nsystem = \"UP\"\n")),
+              HasSubstr("s.toml:5: routes.system must be one of UD, DFS, "));
+  EXPECT_EQ(fault_of(with("[routes]\nroot = 8\n")),
+            "s.toml:5: routes.root is 8: the fabric has 8 switches");
+  EXPECT_THAT(fault_of(with("[routes]\nchoose = \"share\"\n")),
+              HasSubstr("needs two sets: routes.second"));
+  EXPECT_THAT(fault_of(with("[routes]\nsecond = \"UD_ITB\"\n")),
+              HasSubstr("a second set needs routes.choose"));
+  EXPECT_THAT(fault_of("[fabric]\nname = \"fat-tree:k=4,levels=2\"\nmodel = "
+                       "\"worms\"\n[routes]\nsystem = \"BMAX_ITB\"\n"),
+              HasSubstr("s.toml:5: BMAX_ITB needs a host at "));
+}
+
+TEST(WormScenario, RunsRepeatThemselvesAndCountUp) {
+  for (const char* routes :
+       {"[routes]\nsystem = \"UD_ITB\"\n",
+        "[routes]\nsystem = \"B50_ITB\"\n[nic]\nheader = true\n",
+        "[routes]\nchoose = \"contention\"\n",
+        "[routes]\nsystem = \"UD\"\nsecond = \"UD_ITB\"\nchoose = \"share\"\n"}) {
+    const std::string text = with(std::string(routes) + kTraffic);
+    const PointResult a = run(text, 0.03), b = run(text, 0.03), c = run(text, 0.03, 2);
+    EXPECT_EQ(a.stats.digest, b.stats.digest) << routes;
+    EXPECT_NE(a.stats.digest, c.stats.digest) << routes;
+    EXPECT_EQ(a.audit, "") << routes;
+    EXPECT_GE(a.stats.delivered, 4500u);
+    ASSERT_TRUE(a.worms);
+    EXPECT_NEAR(a.worms->accepted_per_switch, 0.03, 0.0015) << routes;
+  }
+}
+
+// A lone message: 150 ns for each switch, 50 for each cable, 6.25 for each byte.
+TEST(WormScenario, LatencyAtNextToNoLoadIsThatOfTheLaw) {
+  const PointResult out = run(R"([fabric]
+name = "torus:dims=2.1,mesh=1,hosts=1"
+model = "worms"
+)" + std::string(kTraffic),
+                              1e-5);
+  EXPECT_NEAR(out.network_latency.mean, (2 * 150 + 3 * 50 + 512 * 6.25) * 1000, 0.001);
+  EXPECT_EQ(out.mean_hops, 2);
+  EXPECT_EQ(out.worms->stops_per_message, 0);
+}
+
+TEST(WormScenario, FindsTheKnotOfShortestRoutesAndSaysWhoHoldsWhat) {
+  const std::string text = R"([fabric]
+name = "torus:dims=6,hosts=2"
+model = "worms"
+[routes]
+system = "SHORTEST"
+seed = 3
+)" + std::string(kTraffic);
+  const auto made = prepare(text);
+  ASSERT_TRUE(made) << fault_of(text);
+  EXPECT_FALSE(made->worms()->verdict().is_safe());
+  const PointResult out = made->run(0.3, 1);
+  EXPECT_EQ(out.steady.state, RunState::Deadlocked);
+  const std::string knot = print_deadlock(made->spec(), out.steady.deadlock);
+  EXPECT_THAT(knot, testing::ContainsRegex("sw-[0-9]+:[0-9]+\\(VL0\\) held by worm [0-9]+ -> sw-"));
+  EXPECT_EQ(out.audit, "");
+  const std::string safe = R"([fabric]
+name = "torus:dims=6,hosts=2"
+model = "worms"
+[routes]
+system = "BMIN_ITB"
+)" + std::string(kTraffic);
+  EXPECT_TRUE(run(safe, 0.3).steady.deadlock.empty());
+}
+
+TEST(WormScenario, DropsWhatAHostHasNoMemoryForAndCountsIt) {
+  const PointResult out = run(
+      with("[routes]\nsystem = \"BMAX_ITB\"\n[nic]\nmemory = 600\n" + std::string(kTraffic)), 0.08);
+  const auto dropped = out.stats.discarded[static_cast<std::size_t>(Discard::NoTransitRoom)];
+  EXPECT_GT(dropped, 0u);
+  EXPECT_EQ(dropped, out.stats.discards());
+  EXPECT_EQ(out.audit, "");
+}
+
+TEST(WormScenario, ACollectiveEndsOnWormsToo) {
+  const auto made =
+      prepare(with("[traffic]\ncollective = \"all-to-all-exchange\"\nbytes = 2048\n"));
+  ASSERT_TRUE(made);
+  const PointResult out = made->run(0.5, 1);
+  EXPECT_TRUE(out.complete);
+  EXPECT_EQ(out.stats.delivered, 32u * 31);
+  ScenarioResult result;
+  result.points.push_back(out);
+  EXPECT_THAT(print_scenario_json(*made, result), HasSubstr("\"stops_per_message\""));
+}
+
+}  // namespace
+}  // namespace smd::sim
