@@ -220,6 +220,16 @@ struct ReplicaConfig {
   friend bool operator==(const ReplicaConfig&, const ReplicaConfig&) = default;
 };
 
+/// UFM's calls over HTTP: docs/formats/rest.md.
+struct RestConfig {
+  std::string listen;                // HOST:PORT or the path of a Unix socket; "": nobody calls
+  std::string certificate, key, ca;  // PEM files
+  std::string token_file;
+  bool show_keys = false;
+
+  friend bool operator==(const RestConfig&, const RestConfig&) = default;
+};
+
 struct Config {
   TransportConfig transport;
   SmpConfig smp;
@@ -233,6 +243,7 @@ struct Config {
   LogConfig log;
   AdminConfig admin;
   MetricsConfig metrics;
+  RestConfig rest;
   ReplicaConfig replica;
 
   friend bool operator==(const Config&, const Config&) = default;

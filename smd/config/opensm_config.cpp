@@ -501,8 +501,8 @@ class Importer : private OpensmReading {
         say_not_needed(name, "the engines of that plugin are smd's own");
       } else {
         say_not_carried(name,
-                        "nothing is loaded into smd; smctl --json status and /metrics "
-                        "(metrics.listen) tell what happened");
+                        "nothing is loaded into smd; `smctl watch` prints events, and "
+                        "log.event_program is run for each");
       }
     }
   }

@@ -154,6 +154,7 @@ struct OpensmSources {
   OpensmFileReader read;
 };
 
+/// An option in one place has one line.
 struct OpensmReportLine {
   std::string where;   // "opensm.conf:12", "--flags", or "OpenSM's default"
   std::string option;  // and its value, as it was written

@@ -34,9 +34,6 @@ constexpr std::string_view kNoPortOrder =
     "engine dor finds the dimensions itself, and no other "
     "engine has an order of ports";
 constexpr std::string_view kNoEngineFile = "there is no engine that reads tables from a file";
-constexpr std::string_view kNoHook =
-    "nothing is loaded into smd; smctl --json status and /metrics "
-    "(metrics.listen) tell what happened";
 
 constexpr Row number(std::string_view name,
                      std::string_view initial,

@@ -355,6 +355,15 @@ void OpensmReading::report(std::size_t place,
                            std::string option,
                            OpensmOutcome outcome,
                            std::string text) {
+  // More on an option joins its line.
+  const auto it = std::ranges::find_if(lines_, [&](const Placed& each) {
+    return each.place == place && each.line.where == where && each.line.option == option;
+  });
+  if (it != lines_.end()) {
+    it->line.outcome = outcome;
+    it->line.text += "; " + text;
+    return;
+  }
   lines_.push_back({place, {std::move(where), std::move(option), outcome, std::move(text)}});
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "smd/base/text.h"
 #include "smd/config/congestion_options.h"
 #include "smd/config/options.h"
 
@@ -95,6 +96,31 @@ std::vector<ConfigRule> make_rules() {
            return std::nullopt;
          return "replica.listen and replica.peers need certificates; set replica.certificate, "
                 "replica.key and replica.ca";
+       }},
+      {{"rest.listen", "rest.token_file", "rest.ca"},
+       [](const Config& c) -> Broken {
+         if (c.rest.listen.empty() || !c.rest.token_file.empty() || !c.rest.ca.empty())
+           return std::nullopt;
+         return "rest.listen lets whoever reaches it change partitions; set rest.token_file, or "
+                "rest.certificate, rest.key and rest.ca";
+       }},
+      {{"rest.certificate", "rest.key", "rest.ca"},
+       [](const Config& c) -> Broken {
+         const RestConfig& r = c.rest;
+         if (r.certificate.empty() == r.key.empty() && (r.ca.empty() || !r.certificate.empty()))
+           return std::nullopt;
+         return "TLS needs a certificate and its key; set both rest.certificate and rest.key";
+       }},
+      {{"rest.listen", "rest.certificate"},
+       [](const Config& c) -> Broken {
+         const auto at = parse_host_port(c.rest.listen);
+         if (!at || !c.rest.certificate.empty()) return std::nullopt;
+         const bool is_address = at->host.find_first_not_of("0123456789.") == std::string::npos;
+         if ((is_address && at->host.starts_with("127.")) || at->host == "::1") return std::nullopt;
+         return fmt::format(
+             "rest.listen is {}: tokens would cross the network in the clear; set rest.certificate "
+             "and rest.key, or listen on 127.0.0.1, [::1] or a Unix socket, with TLS before it",
+             c.rest.listen);
        }},
       {{"log.event_program", "log.event_level", "log.level"},
        [](const Config& c) -> Broken {

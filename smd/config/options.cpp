@@ -409,17 +409,40 @@ Options admin_options() {
   };
 }
 
+OptionKind<std::string> address_or_socket(const std::string& example) {
+  return checked_text(fmt::format("HOST:PORT, such as \"{}\", an absolute path, or \"\"", example),
+                      [](const std::string& text) {
+                        return text.empty() || is_socket_path(text) ||
+                               (!is_absolute_path(text) && is_host_port(text));
+                      });
+}
+
 Options metrics_options() {
   const auto metrics = option_section<Config>("metrics", &Config::metrics, kRestart);
-  return {metrics("listen",
-                  &MetricsConfig::listen,
-                  checked_text("HOST:PORT, such as \"127.0.0.1:9684\", an absolute path, or \"\"",
-                               [](const std::string& text) {
-                                 return text.empty() || is_socket_path(text) ||
-                                        (!is_absolute_path(text) && is_host_port(text));
-                               }))
+  return {metrics("listen", &MetricsConfig::listen, address_or_socket("127.0.0.1:9684"))
               .means("Where Prometheus may read `/metrics`: an address, or a Unix socket; \"\" is "
                      "nowhere. Whoever reaches it may read it")};
+}
+
+Options rest_options() {
+  const auto rest = option_section<Config>("rest", &Config::rest, kRestart);
+  using T = RestConfig;
+  return {
+      rest("listen", &T::listen, address_or_socket("127.0.0.1:9685"))
+          .means("Where programs may call: an address, or a Unix socket; \"\" is nowhere. Without "
+                 "a certificate of its own only 127.0.0.1, [::1] or a Unix socket"),
+      rest("token_file", &T::token_file, path_or_nothing())
+          .means("File of tokens, one a line, of which every call must show one; \"\" is none"),
+      rest("certificate", &T::certificate, path_or_nothing())
+          .means("Certificate for TLS 1.3, with the chain up to the authority, in PEM; \"\" is "
+                 "HTTP without TLS"),
+      rest("key", &T::key, path_or_nothing()).means("Its key, in PEM"),
+      rest("ca", &T::ca, path_or_nothing())
+          .means("Certificate of the authority that signs those of the callers, in PEM; \"\" is "
+                 "callers without"),
+      rest("show_keys", &T::show_keys, choice({"no", "yes"}))
+          .means("Whether `app/smconf` shows M_Key, SM_Key and SA_Key; else whether they are set"),
+  };
 }
 
 Options replica_options() {
@@ -460,6 +483,7 @@ Options make_options() {
                        log_options(),
                        admin_options(),
                        metrics_options(),
+                       rest_options(),
                        replica_options()}) {
     std::ranges::move(part, std::back_inserter(all));
   }
@@ -488,6 +512,8 @@ std::string_view config_section_meaning(std::string_view section) {
   if (section == "replica")
     return "What managers that stand by copy from the master: docs/several-managers.md.";
   if (section == "metrics") return "Numbers for Prometheus.";
+  if (section == "rest")
+    return "Partitions over HTTP, by the calls that UFM has for them: docs/formats/rest.md.";
   if (section == "admin") return "The daemon's socket for smctl.";
   return "";
 }

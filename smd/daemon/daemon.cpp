@@ -27,6 +27,12 @@ constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 /// longer show, and for events that nobody was told of.
 constexpr Duration kTick = std::chrono::seconds(1);
 
+/// As much as `smctl` may say at once.
+constexpr std::size_t kMostRestBody = 64 * 1024;
+
+/// A handshake takes one or two milliseconds of the loop.
+constexpr Rate kRestClients{.burst = 16, .refill = std::chrono::milliseconds(20)};
+
 /// Why a running daemon cannot go on with `fresh`; empty when it can.
 std::string find_unusable(const Config& running, const Config& fresh) {
   for (const std::string& engine : fresh.sm.engine) {
@@ -44,6 +50,7 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.smp = running.smp;
   fresh.admin = running.admin;
   fresh.metrics = running.metrics;
+  fresh.rest = running.rest;
   fresh.sm.state_dir = running.sm.state_dir;
   fresh.replica = running.replica;
 }
@@ -168,6 +175,7 @@ std::vector<std::string> Daemon::alarms() const {
     out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
                               fmt::join(differ, ", ")));
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
+  if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
   return out;
 }
 
@@ -188,7 +196,10 @@ int Daemon::run() {
     reopen_log();
     reload();
   });
-  if (!options_.once && !(start_admin() && start_metrics() && start_replica())) return 1;
+  if (!options_.once) {
+    if (!(start_admin() && start_metrics() && start_replica())) return 1;
+    start_rest();
+  }
   log_remarks(options_.config);
   feed_watchdog();
   tick();
@@ -201,23 +212,26 @@ int Daemon::run() {
   return exit_code_;
 }
 
+AdminContext Daemon::admin_context() {
+  return {.manager = [this] { return opened_ ? &opened_->session->manager() : nullptr; },
+          .transport = [this] { return opened_ ? opened_->transport.get() : nullptr; },
+          .shutdown = [this] { stop(0); },
+          .uptime = [this] { return runtime_.now() - started_; },
+          .sa = [this]() -> std::optional<SaView> {
+            if (!opened_) return std::nullopt;
+            return opened_->session->administration().view();
+          },
+          .congestion = [this]() -> const CcManager* {
+            return opened_ ? &opened_->session->congestion() : nullptr;
+          },
+          .replica = [this] { return replica_view(); },
+          .alarms = [this] { return alarms(); },
+          .dumps = &asked_dumps_,
+          .partitions = &partitions_};
+}
+
 bool Daemon::start_admin() {
-  register_commands(commands_,
-                    {.manager = [this] { return opened_ ? &opened_->session->manager() : nullptr; },
-                     .transport = [this] { return opened_ ? opened_->transport.get() : nullptr; },
-                     .shutdown = [this] { stop(0); },
-                     .uptime = [this] { return runtime_.now() - started_; },
-                     .sa = [this]() -> std::optional<SaView> {
-                       if (!opened_) return std::nullopt;
-                       return opened_->session->administration().view();
-                     },
-                     .congestion = [this]() -> const CcManager* {
-                       return opened_ ? &opened_->session->congestion() : nullptr;
-                     },
-                     .replica = [this] { return replica_view(); },
-                     .alarms = [this] { return alarms(); },
-                     .dumps = &asked_dumps_,
-                     .partitions = &partitions_});
+  register_commands(commands_, admin_context());
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
@@ -237,16 +251,70 @@ bool Daemon::start_metrics() {
         {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
          .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
          .replica = replica_view(),
+         .rest = rest_stats(),
          .alarms = alarms().size(),
          .uptime = runtime_.now() - started_});
   };
-  auto server = MetricsServer::listen(runtime_, numbers, {.listen = at});
+  HttpServerOptions options{.listen = at};
+  options.on_accept_failed = [](const std::string& why) {
+    log::warn("metrics.accept_failed", "why=\"{}\" retry_in=1s", why);
+  };
+  auto server = HttpServer::listen(runtime_, serve_metrics(runtime_, numbers), std::move(options));
   if (!server) {
     log::error("metrics.listen", "why=\"{}\"", server.error().context);
     return false;
   }
   metrics_ = std::move(*server);
+  log::info("metrics.listen", "at={} port={}", at, metrics_->port());
   return true;
+}
+
+/// A fabric without calls is better than one without a manager.
+void Daemon::start_rest() {
+  if (options_.config.rest.listen.empty()) return;
+  if (const auto opened = open_rest(); !opened) {
+    rest_trouble_ = opened.error().context;
+    log::error("rest.listen", "why=\"{}\"", rest_trouble_);
+  }
+}
+
+Result<void> Daemon::open_rest() {
+  const RestConfig& config = options_.config.rest;
+  UfmCalls::Options calls{.tokens = {}, .show_keys = config.show_keys};
+  if (!config.token_file.empty()) {
+    auto tokens = read_tokens(config.token_file);
+    if (!tokens) return tl::unexpected<Error>(tokens.error());
+    calls.tokens = std::move(*tokens);
+  }
+  ufm_ = std::make_unique<UfmCalls>(admin_context(), std::move(calls));
+  HttpServerOptions options{.listen = config.listen,
+                            .max_body = kMostRestBody,
+                            .taken = kRestClients,
+                            .certificate = config.certificate,
+                            .key = config.key,
+                            .ca = config.ca};
+  options.on_accept_failed = [](const std::string& why) {
+    log::warn("rest.accept_failed", "why=\"{}\" retry_in=1s", why);
+  };
+  auto server = HttpServer::listen(
+      runtime_,
+      [this](const HttpRequest& request) { return ufm_->answer(request); },
+      std::move(options));
+  if (!server) return tl::unexpected<Error>(server.error());
+  rest_ = std::move(*server);
+  log::info("rest.listen",
+            "at={} port={} tls={}",
+            config.listen,
+            rest_->port(),
+            config.certificate.empty() ? "no" : "yes");
+  return {};
+}
+
+std::optional<RestStats> Daemon::rest_stats() const {
+  if (!rest_) return std::nullopt;
+  RestStats stats = ufm_->stats();
+  stats.server = rest_->stats();
+  return stats;
 }
 
 std::optional<ReplicaView> Daemon::replica_view() const {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "smd/admin/commands.h"
-#include "smd/admin/metrics_server.h"
+#include "smd/admin/http_server.h"
 #include "smd/admin/socket_server.h"
 #include "smd/config/config.h"
 #include "smd/daemon/notifications.h"
@@ -20,6 +20,7 @@
 #include "smd/daemon/standby_replication.h"
 #include "smd/manager/partition_control.h"
 #include "smd/replica/tls.h"
+#include "smd/report/admin_commands.h"
 #include "smd/report/dump.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
@@ -89,8 +90,12 @@ class Daemon {
   [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] bool start_admin();
   [[nodiscard]] bool start_metrics();
+  void start_rest();
+  [[nodiscard]] Result<void> open_rest();
+  [[nodiscard]] AdminContext admin_context();
   [[nodiscard]] bool start_replica();
   [[nodiscard]] std::optional<ReplicaView> replica_view() const;
+  [[nodiscard]] std::optional<RestStats> rest_stats() const;
   void note_role();
   void share_options();
 
@@ -100,8 +105,11 @@ class Daemon {
   ServiceNotify notify_;
   CommandTable commands_;
   std::unique_ptr<SocketServer> admin_;
-  std::unique_ptr<MetricsServer> metrics_;
-  std::optional<StateLock> lock_;  // of the state directory
+  std::unique_ptr<HttpServer> metrics_;
+  std::unique_ptr<UfmCalls> ufm_;
+  std::unique_ptr<HttpServer> rest_;  // calls `ufm_`
+  std::string rest_trouble_;          // why nobody can call; empty: somebody can, or shall not
+  std::optional<StateLock> lock_;     // of the state directory
   StateStore store_;
   StateFiles files_;
   PartitionControl partitions_;

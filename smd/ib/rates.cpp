@@ -89,6 +89,18 @@ std::uint8_t rate_at(unsigned order) {
   return order <= kRates.size() ? kRates[order - 1].code : kFastest.code;
 }
 
+unsigned rate_mbps(std::uint8_t code) {
+  if (code == kFastest.code) return kFastest.mbps;
+  const auto found = std::ranges::find(kRates, code, &Rate::code);
+  return found == kRates.end() ? 0 : found->mbps;
+}
+
+std::uint8_t rate_of_mbps(unsigned mbps) {
+  if (mbps == kFastest.mbps) return kFastest.code;
+  const auto found = std::ranges::find(kRates, mbps, &Rate::mbps);
+  return found == kRates.end() ? std::uint8_t{0} : found->code;
+}
+
 std::uint8_t rate_below(std::uint8_t code) {
   const unsigned order = rate_order(code);
   return order < 2 ? std::uint8_t{0} : rate_at(order - 1);

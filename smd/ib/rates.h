@@ -36,6 +36,12 @@ struct Bound {
 /// gave.
 [[nodiscard]] std::uint8_t rate_at(unsigned order);
 
+/// Of the signal, in Mb/s, as the code's name says it; 0 for codes that mean nothing.
+[[nodiscard]] unsigned rate_mbps(std::uint8_t code);
+
+/// The code of exactly so many Mb/s; 0 where there is none.
+[[nodiscard]] std::uint8_t rate_of_mbps(unsigned mbps);
+
 /// The code next below `code` in the order of speed; 0 when there is none.
 [[nodiscard]] std::uint8_t rate_below(std::uint8_t code);
 

@@ -69,14 +69,18 @@ void PartitionControl::apply(Settings& settings) const {
   settings.groups = merged_.rules.groups;
 }
 
-Result<PartitionControl::Checked> PartitionControl::check(const PartitionOrder& order,
+Result<PartitionControl::Checked> PartitionControl::check(std::span<const PartitionOrder> wanted,
                                                           const ActiveSubnet& now) const {
   const Fabric& fabric = now.fabric();
   const Guid own = fabric.sm_port == kNone<PortIdx> ? Guid{} : fabric.port_guid[fabric.sm_port];
-  auto orders = take_order(site_, this->orders(), order, own);
-  if (!orders) return fail(Errc::Invalid, std::move(orders.error()));
-  MergedPartitions merged = merge_partitions(site_, *orders);
-  Checked out{.orders = std::move(*orders),
+  PartitionOrders orders = this->orders();
+  for (const PartitionOrder& each : wanted) {
+    auto taken = take_order(site_, orders, each, own);
+    if (!taken) return fail(Errc::Invalid, std::move(taken.error()));
+    orders = std::move(*taken);
+  }
+  MergedPartitions merged = merge_partitions(site_, orders);
+  Checked out{.orders = std::move(orders),
               .policy = policy_with(merged),
               .groups = std::move(merged.rules.groups)};
   if (auto full = find_new_overflow(fabric, policy(), out.policy))

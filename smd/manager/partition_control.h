@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,10 @@ class PartitionControl {
     std::vector<PreconfiguredGroup> groups;
   };
 
-  /// Checks it against file, orders and the room in the tables of `now`; nothing changes.
-  [[nodiscard]] Result<Checked> check(const PartitionOrder& order, const ActiveSubnet& now) const;
+  /// Checks them, one after another, against file, orders and the room in the tables of `now`: all
+  /// are taken, or none; nothing changes.
+  [[nodiscard]] Result<Checked> check(std::span<const PartitionOrder> wanted,
+                                      const ActiveSubnet& now) const;
 
   /// Keeps the orders, then brings them in. Where they cannot be kept nothing has changed.
   Result<void> carry_out(const PartitionOrders& orders, const std::string& reason);

@@ -197,6 +197,9 @@ class OrderChecker {
       case PartitionOrder::Action::Remove:
         why = with_partition([this] { return remove(); });
         break;
+      case PartitionOrder::Action::SetGroup:
+        why = with_partition([this] { return set_group(); });
+        break;
     }
     if (!why.empty()) return Refused(std::move(why));
     return std::move(next_);
@@ -340,6 +343,21 @@ class OrderChecker {
     }
     for (const auto& [port, membership] : order_.ports) at->members.erase(port);
     if (!at->created && at->members.empty()) next_.erase(at);
+    return "";
+  }
+
+  std::string set_group() {
+    const auto at = find_ordered(next_, key_);
+    if (at == next_.end() || !at->created || !find_conflict(site_, *at).empty())
+      return fmt::format("{}: defines 0x{:04x} and its group; change it there",
+                         print_definition_place(site_, key_),
+                         key_);
+    if (!at->ipoib)
+      return fmt::format(
+          "'{}' has no IPoIB group, whose rate, MTU and SL these would be; delete "
+          "it, and create it with one",
+          at->name);
+    at->ipoib = order_.ipoib;
     return "";
   }
 

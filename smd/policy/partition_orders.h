@@ -72,12 +72,12 @@ struct MergedPartitions {
 
 /// What somebody wants of one partition.
 struct PartitionOrder {
-  enum class Action : std::uint8_t { Create, Delete, Add, Remove };
+  enum class Action : std::uint8_t { Create, Delete, Add, Remove, SetGroup };
 
   Action action = Action::Add;
   std::string partition;  // its name; of one that is there also its P_Key
   std::string p_key{};    // of one that is created
-  std::optional<partition_text::GroupFlags> ipoib{};  // likewise
+  std::optional<partition_text::GroupFlags> ipoib{};  // likewise; of SetGroup the new ones
   std::vector<std::pair<Guid, Membership>> ports{};   // memberships do not matter to Remove
 };
 

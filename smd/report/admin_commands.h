@@ -2,6 +2,7 @@
 // something.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "smd/admin/commands.h"
+#include "smd/admin/http_server.h"
 #include "smd/base/log.h"
 #include "smd/manager/partition_control.h"
 #include "smd/report/dump.h"
@@ -38,9 +40,42 @@ struct AdminContext {
 /// Busy: the subnet is not up yet, or another manager is master, and which.
 [[nodiscard]] Result<const ActiveSubnet*> in_force(const AdminContext& context);
 
+/// And takes orders: Busy also while it is handed over.
+[[nodiscard]] Result<const ActiveSubnet*> in_order(const AdminContext& context);
+
 /// What there is, or an order; without a `verb`, whether the last one is in force.
 [[nodiscard]] Result<nlohmann::json> answer_partition_command(const AdminContext& context,
                                                               const nlohmann::json& args);
+
+// UFM's calls on partitions and ports (docs/formats/rest.md), over what `smctl partition` does.
+
+struct RestStats {
+  std::uint64_t answered = 0;
+  std::uint64_t refused = 0;       // wrong, contradicted by the partition file, or not now
+  std::uint64_t unauthorized = 0;  // no token
+  HttpStats server{};              // what never became a call
+};
+
+class UfmCalls {
+ public:
+  struct Options {
+    std::vector<std::string> tokens;  // empty: whoever gets here may call
+    bool show_keys = false;
+  };
+
+  UfmCalls(AdminContext context, Options options);
+
+  /// Total: any request gets an answer. Whoever shows no token changes and learns nothing.
+  [[nodiscard]] HttpAnswer answer(const HttpRequest& request);
+
+  /// `server` is left to whoever has it.
+  [[nodiscard]] const RestStats& stats() const { return stats_; }
+
+ private:
+  AdminContext context_;
+  Options options_;
+  RestStats stats_;
+};
 
 /// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, events, sa,
 /// dump, partition, shutdown.

@@ -19,6 +19,18 @@ using enum MetricType;
 /// From what a single SMP takes to what nobody waits for.
 const std::vector<double> kSeconds = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
 
+void add_rest(Exposition& out, const RestStats& rest) {
+  out.family(Counter, "smd_rest_requests_total", "Requests over HTTP, by how they ended.");
+  for (const auto& [result, count] : {std::pair{"answered", rest.answered},
+                                      {"refused", rest.refused},
+                                      {"unauthorized", rest.unauthorized},
+                                      {"malformed", rest.server.malformed},
+                                      {"too_long", rest.server.too_long},
+                                      {"cut", rest.server.cut},
+                                      {"no_handshake", rest.server.no_handshake}})
+    out.sample(static_cast<double>(count), {{"result", result}});
+}
+
 void add_replica(Exposition& out, const ReplicaView& replica) {
   out.family(Gauge, "smd_replica_readers", "Managers that read a copy of our state.");
   out.sample(static_cast<double>(replica.server.peers().size()));
@@ -236,6 +248,7 @@ std::string print_metrics(const MetricsInput& input) {
   out.family(Gauge, "smd_device_open", "1 when there is an adapter to manage the subnet from.");
   out.sample(input.session ? 1 : 0);
   if (input.replica) add_replica(out, *input.replica);
+  if (input.rest) add_rest(out, *input.rest);
   if (!input.session) return out.take();
   const SubnetManager& manager = input.session->manager;
   const CcManager& congestion = input.session->congestion;

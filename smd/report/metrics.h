@@ -8,6 +8,7 @@
 #include <string>
 
 #include "smd/admin/exposition.h"
+#include "smd/report/admin_commands.h"
 #include "smd/report/session_view.h"
 
 namespace smd {
@@ -16,6 +17,7 @@ struct MetricsInput {
   std::optional<SessionView> session{};  // nothing while no device is open
   ReceiveStats received{};               // of its transport
   std::optional<ReplicaView> replica{};  // nothing where no copy is kept
+  std::optional<RestStats> rest{};       // nothing where nobody can call
   std::size_t alarms = 0;                // of the daemon itself
   Duration uptime{0};
 };

@@ -260,7 +260,7 @@ Result<Json> order_json(PartitionControl& control,
     return fail(Errc::Invalid, "'dry_run' is true or false");
   const auto order = read_order(now, action, args);
   if (!order) return tl::unexpected<Error>(order.error());
-  const auto taken = control.check(*order, now);
+  const auto taken = control.check({&*order, 1}, now);
   if (!taken) return tl::unexpected<Error>(taken.error());
   Json out = {{"dry_run", args.value("dry_run", false)},
               {"changed", taken->orders != control.orders()}};
@@ -396,6 +396,15 @@ Json progress_json(const SubnetManager* manager) {
 
 }  // namespace
 
+Result<const ActiveSubnet*> in_order(const AdminContext& context) {
+  // A standby has its master's.
+  auto up = in_force(context);
+  // The next master has its copy already: it would not know of the order, and replace ours.
+  if (up && context.manager()->phase() == Phase::HandingOver)
+    return fail(Errc::Busy, "the subnet is being handed over; ask the next master in a moment");
+  return up;
+}
+
 Result<Json> answer_partition_command(const AdminContext& context, const Json& args) {
   using Action = PartitionOrder::Action;
   constexpr std::array<std::pair<std::string_view, Action>, 4> kOrders{
@@ -418,11 +427,7 @@ Result<Json> answer_partition_command(const AdminContext& context, const Json& a
     return fail(Errc::Invalid,
                 fmt::format("'{}' is none of list, show, create, delete, add and remove",
                             printable(*verb)));
-  // A standby has its master's.
-  if (const auto up = in_force(context); !up) return tl::unexpected<Error>(up.error());
-  // The next master has its copy already: it would not know of the order, and replace ours.
-  if (manager->phase() == Phase::HandingOver)
-    return fail(Errc::Busy, "the subnet is being handed over; ask the next master in a moment");
+  if (const auto may = in_order(context); !may) return tl::unexpected<Error>(may.error());
   return order_json(control, *manager, *now, order->second, args);
 }
 

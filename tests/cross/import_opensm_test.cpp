@@ -112,6 +112,23 @@ TEST_F(ImportOpensm, EveryOptionThatOpensmWritesIsInTheTableWithItsDefault) {
   EXPECT_THAT(without, testing::ElementsAre("dimn_ports_file", "max_rate_enum"));
 }
 
+/// A configuration that opensm itself says has nothing at its default.
+TEST_F(ImportOpensm, EveryOptionThatOpensmHasNotAtItsDefaultIsOneLine) {
+  const std::string conf = read(source_path("tests/golden/import-opensm/every-option/opensm.conf"));
+  const Values defaults = values_of(settings(written_by_opensm("")));
+  const Values written = values_of(settings(written_by_opensm(conf)));
+  for (const auto& [name, value] : defaults) {
+    const auto it = written.find(name);
+    EXPECT_TRUE(it == written.end() || it->second != value) << name;
+  }
+  std::map<std::string, int> lines;
+  for (const OpensmReportLine& line : import(conf).report)
+    lines[line.option.substr(0, line.option.find(' '))] += 1;
+  std::map<std::string, int> one_each;
+  for (const OpensmOption& row : opensm_options()) one_each[std::string(row.name)] = 1;
+  EXPECT_EQ(lines, one_each);
+}
+
 TEST_F(ImportOpensm, OpensmsOwnFileIsItsDefaults) {
   EXPECT_EQ(config_of(import(written_by_opensm(""))), config_of(import("")));
 }

@@ -1,7 +1,7 @@
-// Five sites under Debian's opensm and, on a fabric that was switched on anew, under smd with what
-// `smd import-opensm` made of their files: every register that a manager writes, but for the tables
-// of routes, and every PathRecord that each host gets, field by field. What differs the report of
-// the import says.
+// Five sites, and one that has set every option, under Debian's opensm and, on a fabric that was
+// switched on anew, under smd with what `smd import-opensm` made of their files: every register
+// that a manager writes, but for the tables of routes, and every PathRecord that each host gets,
+// field by field. What differs the report of the import says.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -162,6 +162,22 @@ INSTANTIATE_TEST_SUITE_P(
                                        "OPTIONS=\"--priority 10 -v\"\n",
                               .m_key = "0xdeadbeef"},
                      .differences = {}},
+        // What keeps opensm from running on ibsim, or from managing, is at its default; so is
+        // keep_pkey_indexes, without which 3.3.23 gives nobody a path (ERR 1F1B).
+        ComparedSite{
+            .site = {.name = "every-option",
+                     .fabric = "fat-tree:k=4,levels=2",
+                     .replaced = {{"congestion_control TRUE", "congestion_control FALSE"},
+                                  {"daemon TRUE", "daemon FALSE"},
+                                  {"sm_inactive TRUE", "sm_inactive FALSE"},
+                                  {"keep_pkey_indexes FALSE", "keep_pkey_indexes TRUE"}},
+                     .start = "",
+                     .m_key = "0x0badcafe"},
+            .differences = {{.field = "LinkSpeedExt(Enabled|Active)|Path.* rate",
+                             .report = "force_link_speed_ext 1: not carried because smd leaves"},
+                            {.field = "S-[0-9a-f]{16} 0 SL2VL\\[[1-9]",
+                             .report = "packets to an enhanced port 0 are mapped by its own row in "
+                                       "smd"}}},
         ComparedSite{
             .site = {.name = "tenants-qos",
                      .fabric = "fat-tree:k=4,levels=2",
@@ -172,8 +188,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {.field = "S-[0-9a-f]{16} 0 SL2VL\\[[1-9]",
                   .report = "packets to an enhanced port 0 are mapped by its own row in smd"},
                  {.field = "H-000100000000000[0e] H-000100000000000[0e] Path\\[any\\] pkey",
-                  .report = "partitions.conf: where no P_Key is asked for, the path of two ports "
-                            "that share several partitions is in the default one"}}},
+                  .report = "; where no P_Key is asked for, the path of two ports that share "
+                            "several partitions is in the default one"}}},
         ComparedSite{.site = {.name = "torus-lmc",
                               .fabric = "torus:dims=3.3,hosts=1",
                               .replaced = {},

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "smd/admin/metrics_server.h"
+#include "smd/admin/http_server.h"
 #include "smd/admin/socket_server.h"
 #include "tests/fuzz/decode_checks.h"
 
@@ -28,8 +28,12 @@ struct Servers {
     folder = name;
     commands.add("echo", "its arguments", [](const Json& args) -> Result<Json> { return args; });
     admin = SocketServer::listen(runtime, commands, {.path = folder + "/admin"}).value();
-    metrics = MetricsServer::listen(
-                  runtime, [] { return std::string("a 1\n"); }, {.listen = folder + "/metrics"})
+    HttpServerOptions options;
+    options.listen = folder + "/metrics";
+    options.taken.burst = ~0u;
+    metrics = HttpServer::listen(runtime,
+                                 serve_metrics(runtime, [] { return std::string("a 1\n"); }),
+                                 std::move(options))
                   .value();
   }
 
@@ -49,7 +53,7 @@ struct Servers {
   CommandTable commands;
   std::string folder;
   std::unique_ptr<SocketServer> admin;
-  std::unique_ptr<MetricsServer> metrics;
+  std::unique_ptr<HttpServer> metrics;
 };
 
 int connect_to(const std::string& path) {

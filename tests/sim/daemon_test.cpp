@@ -110,15 +110,15 @@ TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
   }
 }
 
-/// Reads until the other end closes.
-std::string read_page(const std::string& socket) {
+/// Reads until the other end closes: what follows the header.
+std::string read_page(const std::string& socket,
+                      const std::string& request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") {
   sockaddr_un at{};
   at.sun_family = AF_UNIX;
   socket.copy(at.sun_path, sizeof at.sun_path - 1);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   std::string out;
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) {
-    const std::string_view request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
     (void)::send(fd, request.data(), request.size(), MSG_NOSIGNAL);
     std::array<char, 4096> chunk;
     for (ssize_t n = 0; (n = ::recv(fd, chunk.data(), chunk.size(), 0)) > 0;)
@@ -144,6 +144,67 @@ TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
   EXPECT_EQ(page.trouble, "");
   EXPECT_EQ(page.sum("smd_device_open"), 1);
   EXPECT_EQ(page.sum("smd_nodes"), static_cast<double>(fabric.spec().nodes.size()));
+}
+
+TEST_F(DaemonTest, TakesOrdersOverHttp) {
+  options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
+  options.config.metrics.listen = folder / "metrics.sock";
+  std::ofstream(folder / "tokens") << "0123456789abcdef\n";
+  const std::string body = R"({"pkey":"0x20","guids":["0001000000000003"]})";
+  const auto post = [&](const std::string& token) {
+    return read_page(
+        options.config.rest.listen,
+        fmt::format("POST /ufmRestV3/resources/pkeys HTTP/1.1\r\nAuthorization: Basic {}\r\n"
+                    "Content-Length: {}\r\n\r\n{}",
+                    token,
+                    body.size(),
+                    body));
+  };
+  std::string numbers;
+  nlohmann::json shown;
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          EXPECT_EQ(post("fedcba9876543210"), R"({"error":"no token of rest.token_file"})");
+          EXPECT_EQ(read_page(options.config.rest.listen, "nonsense\r\n\r\n"),
+                    "this is no HTTP request\n");
+          EXPECT_EQ(post("0123456789abcdef"), "{}");
+          const auto is_in_force = [&] {
+            return ask("partition").value("adopting", true) == false;
+          };
+          EXPECT_TRUE(test::wait_until(is_in_force, std::chrono::seconds(60)));
+          shown = ask("partition", {{"verb", "show"}, {"partition", "0x20"}});
+          numbers = read_page(options.config.metrics.listen);
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(shown.value("partition", ""), "api_pkey_0x20");
+  EXPECT_EQ(shown.at("members").size(), 1u);
+  ASSERT_EQ(load_state(options.config.sm.state_dir)->partitions.size(), 1u) << "it is kept";
+  const test::MetricPage page = test::read_metric_page(numbers);
+  EXPECT_EQ(page.trouble, "");
+  EXPECT_EQ(page.sum("smd_rest_requests_total"), 3) << "taken, without a token, no request";
+}
+
+TEST_F(DaemonTest, WithoutTokensItRunsAndNobodyCanCall) {
+  options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
+  std::ofstream(folder / "tokens") << "short\n";
+  const unsigned long errors = log::count(log::Level::Error);
+  nlohmann::json alarms;
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          alarms = ask("status").value("alarms", nlohmann::json::array());
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 1u);
+  ASSERT_EQ(alarms.size(), 1u);
+  EXPECT_NE(alarms.at(0).get<std::string>().find("tokens:1: no token"), std::string::npos);
 }
 
 TEST_F(DaemonTest, ReopensALostDevice) {

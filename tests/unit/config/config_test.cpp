@@ -553,5 +553,24 @@ TEST(ConfigDiff, NamesWhatChangedAndWhetherItNeedsARestart) {
                           ConfigChange{"qos.vl_arb_high", false}));
 }
 
+TEST(Rest, NobodyCallsInTheClearOrUnasked) {
+  const std::string at = "[rest]\nlisten = ";
+  const std::string token = "\ntoken_file = \"/t\"\n";
+  const std::string tls = "certificate = \"/c\"\nkey = \"/k\"\n";
+  for (const char* good : {"\"127.0.0.1:1\"", "\"127.1.2.3:1\"", "\"[::1]:1\"", "\"/run/s\""})
+    EXPECT_THAT(faults_of(at + good + token), testing::IsEmpty()) << good;
+  for (const char* far : {"\"0.0.0.0:1\"", "\"[::]:1\"", "\"127.example.com:1\"", "\"head:1\""}) {
+    EXPECT_THAT(faults_of(at + far + token), ElementsAre(HasSubstr("in the clear"))) << far;
+    EXPECT_THAT(faults_of(at + far + token + tls), testing::IsEmpty()) << far;
+    EXPECT_THAT(faults_of(at + far + "\nca = \"/a\"\n" + tls), testing::IsEmpty()) << far;
+  }
+  EXPECT_THAT(faults_of(at + "\"127.0.0.1:1\"\n" + tls),
+              ElementsAre(HasSubstr("lets whoever reaches it change partitions")));
+  EXPECT_THAT(faults_of(at + "\"127.0.0.1:1\"" + token + "key = \"/k\"\n"),
+              ElementsAre(HasSubstr("set both rest.certificate and rest.key")));
+  EXPECT_THAT(faults_of(at + "\"127.0.0.1:1\"\nca = \"/a\"\n"),
+              ElementsAre(HasSubstr("set both rest.certificate and rest.key")));
+}
+
 }  // namespace
 }  // namespace smd

@@ -173,6 +173,22 @@ TEST(PartitionOrders, AreTakenBackOneByOne) {
   EXPECT_THAT(with(site, orders, {.action = Action::Delete, .partition = "32"}), IsEmpty());
 }
 
+TEST(PartitionOrders, GroupsOfOrderedPartitionsAreChangedInPlace) {
+  const SitePartitions site = site_of(kFile);
+  const PartitionOrder other{.action = Action::Create, .partition = "Other", .p_key = "0x21"};
+  const PartitionOrders before = with(site, with(site, {}, kCreate), other);
+  PartitionOrder set{.action = Action::SetGroup,
+                     .partition = "Tenant",
+                     .ipoib = partition_text::GroupFlags{.rate = 3, .sl = 2}};
+  PartitionOrders wanted = before;
+  wanted[0].ipoib = set.ipoib;
+  EXPECT_EQ(with(site, before, set), wanted);
+  set.partition = "Other";
+  EXPECT_THAT(why_not(site, before, set), HasSubstr("'Other' has no IPoIB group"));
+  set.partition = "Storage";
+  EXPECT_EQ(why_not(site, before, set), "p.conf:2: defines 0x0080 and its group; change it there");
+}
+
 TEST(PartitionOrders, AreRefusedWithALineThatSaysWhatWouldBeRight) {
   const SitePartitions site = site_of(kFile);
   const PartitionOrders there = with(site, {}, kCreate);
