@@ -48,6 +48,7 @@ OfferedTraffic::OfferedTraffic(PacketNet& net, const TrafficSpec& spec, TrafficI
                          .header_bytes = net.options().links.header_bytes,
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
+                         .lids = input.lids,
                          .seed = input.seed},
         Destinations(row->build(input.pattern).value(), row->includes_self),
         byte_times_of(net),
