@@ -230,7 +230,9 @@ class ManagedRun {
                      .seed = seed_,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = prepared_.pattern_input(seed_)};
-    out.path_sl = reply_sl();
+    if (auto sl = reply_sl()) {
+      out.path_sl = [sl = std::move(sl)](HostNum from, HostNum to, auto) { return sl(from, to); };
+    }
     return out;
   }
 

@@ -51,6 +51,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                          .header_bytes = net.header_bytes(),
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
+                         .lids = input.lids,
                          .seed = input.seed},
         Destinations(row->build(input.pattern).value(), row->includes_self),
         byte_times_of(net),

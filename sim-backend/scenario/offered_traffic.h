@@ -13,6 +13,7 @@ struct TrafficInput {
   std::uint64_t seed = 1;
   unsigned mtu = 4096;
   PatternInput pattern;                // of the hosts of the net
+  std::uint32_t lids = 1;              // of each host, that messages are spread over
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/routing/engine.h"
 #include "smd/routing/tables.h"
 
 namespace smd::sim {
@@ -22,6 +23,7 @@ struct ProgramOptions {
   unsigned vls = 1;  // data VLs in use: 1, 2, 4, 8 or 15
   Mtu mtu = Mtu::B4096;
   std::uint8_t lmc = 0;
+  NonMinimal non_minimal = NonMinimal::Off;
   std::uint64_t seed = 1;
   AgentOptions agents;
 };

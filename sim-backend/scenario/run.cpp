@@ -244,11 +244,12 @@ bool PointResult::recovered() const {
          });
 }
 
-ReplySl PreparedScenario::path_sl() const {
+SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
   if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
-  return [this](HostNum from, HostNum to) -> std::uint8_t {
+  return [this](HostNum from, HostNum to, std::uint32_t offset) -> std::uint8_t {
     const PathSls& sls = fabric_.routing.path_sls;
-    return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], fabric_.host_lids[to]);
+    const auto lid = static_cast<std::uint16_t>(fabric_.host_lids[to].value() + offset);
+    return sls.empty() ? 0 : sls.sl(fabric_.host_leaf[from], Lid{lid});
   };
 }
 
@@ -342,7 +343,11 @@ PointResult PreparedScenario::run(double load,
   ThreadTeam team;
   net.set_team(&team);
   for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
-  const std::vector<CongestionControl> mechanisms = control_congestion(net, path_sl());
+  ReplySl reply_sl;
+  if (auto sl = path_sl()) {
+    reply_sl = [sl = std::move(sl)](HostNum from, HostNum to) { return sl(from, to, 0); };
+  }
+  const std::vector<CongestionControl> mechanisms = control_congestion(net, std::move(reply_sl));
   std::vector<CongestionHooks> hooks;
   for (const CongestionControl& mechanism : mechanisms) hooks.push_back(mechanism.hooks());
   net.set_congestion_control(hooks);
@@ -353,6 +358,7 @@ PointResult PreparedScenario::run(double load,
                      .seed = seed,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = pattern_input(seed),
+                     .lids = t.any_lid ? 1u << scenario_.program.lmc : 1u,
                      .path_sl = path_sl()};
   const OfferedTraffic traffic(net, t, std::move(input));
   net.start();

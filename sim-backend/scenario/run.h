@@ -71,7 +71,7 @@ class PreparedScenario {
                                 const RunControl& control = {}) const;
 
   /// SL of a path as the engine says; empty where SLs are chosen otherwise.
-  [[nodiscard]] ReplySl path_sl() const;
+  [[nodiscard]] SyntheticTraffic::PathSl path_sl() const;
 
   /// As the scenario wants it, for each partition of the net. `reply_sl`: of answers.
   [[nodiscard]] std::vector<CongestionControl> control_congestion(const PacketNet& net,

@@ -238,6 +238,10 @@ class Reader {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
     if (out_.is_managed()) check_registers();
+    for (const char* key : {"fabric.lmc", "fabric.non_minimal", "traffic.lid"}) {
+      if (!out_.is_managed() || line(key) == 0) continue;
+      complain(line(key), fmt::format("{} is of a network without [[fault]]; leave it out", key));
+    }
     check_routes();
     const CongestionSpec& congestion = out_.congestion;
     if (congestion.reaction == ReactionKind::Window &&

@@ -36,6 +36,7 @@ struct TrafficSpec {
   std::vector<SizeShare> sizes{{2048, 1}};
   SlChoice sl_choice = SlChoice::Path;
   std::uint8_t sl = 0;
+  bool any_lid = false;  // of the destination's; else its first
   double share = 0.2;
   std::uint32_t targets = 1;
   std::uint32_t radius = 3;

@@ -273,6 +273,11 @@ Keys fabric_keys() {
           .means("what is simulated"),
       program("engine", &ProgramOptions::engine, some_text("a routing engine"))
           .means("whose tables the switches hold"),
+      program("lmc", &ProgramOptions::lmc, whole(0, 7)).means("a host has 2^lmc LIDs"),
+      program("non_minimal",
+              &ProgramOptions::non_minimal,
+              choice<NonMinimal>({{"off", NonMinimal::Off}, {"valiant", NonMinimal::Valiant}}))
+          .means("what LIDs beyond the first lead to, as sm.non_minimal"),
       row("fabric", "vls", "1, 2, 4, 8 or 15", set_vls).means("data VLs in use"),
       program("mtu", &ProgramOptions::mtu, mtu()).means("bytes of payload per packet"),
       packet("lifetimes", &PacketOptions::lifetimes, flag())
@@ -479,6 +484,8 @@ Keys traffic_keys() {
           .means("of a message; above the MTU it is several packets"),
       row("traffic", "sl", R"(0 to 15, "path" or "random")", set_sl)
           .means("service level; path: as the engine says"),
+      traffic("lid", &TrafficSpec::any_lid, choice<bool>({{"first", false}, {"any", true}}))
+          .means("of the destination's LIDs: its first, or any, drawn for each message"),
       traffic("share", &TrafficSpec::share, real(0, 1))
           .means("of hot-spot and combined: what goes to hot spots"),
       traffic("targets", &TrafficSpec::targets, whole(1, 49151))

@@ -59,11 +59,14 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
   const HostNum to = destinations_.draw(host, source.rng);
   if (to != TrafficPattern::kSilent) {
     // As the port has it now: a manager may have moved it.
-    PacketRequest sending{.dlid = net.host_lid(to), .sl = options_.sl, .tag = to};
+    const auto offset =
+        options_.lids > 1 ? static_cast<std::uint32_t>(source.rng.below(options_.lids)) : 0;
+    const auto lid = static_cast<std::uint16_t>(net.host_lid(to).value() + offset);
+    PacketRequest sending{.dlid = Lid{lid}, .sl = options_.sl, .tag = to};
     if (options_.sl_choice == SlChoice::Random) {
       sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
     } else if (options_.sl_choice == SlChoice::Path) {
-      sending.sl = path_sl_(host, to);
+      sending.sl = path_sl_(host, to, offset);
     }
     std::uint32_t left = draw_size(source.rng);
     do {

@@ -30,6 +30,7 @@ struct SyntheticOptions {
   unsigned header_bytes = 26;
   SlChoice sl_choice = SlChoice::Fixed;
   std::uint8_t sl = 0;
+  std::uint32_t lids = 1;  // of each host, that messages are spread over at random
   std::uint64_t seed = 1;
   Picos start = 0;
   Picos stop = kNever;
@@ -38,8 +39,8 @@ struct SyntheticOptions {
 /// Packets carry the number of the host that they are for as their tag.
 class SyntheticTraffic final : public Workload {
  public:
-  /// SL of the path from one host to another.
-  using PathSl = std::function<std::uint8_t(HostNum, HostNum)>;
+  /// SL of the path from one host to a LID of another.
+  using PathSl = std::function<std::uint8_t(HostNum from, HostNum to, std::uint32_t offset)>;
 
   /// `byte_time`: of each host's link, as Wire has it.
   SyntheticTraffic(const SyntheticOptions& options,

@@ -71,6 +71,7 @@ struct SmConfig {
   OrientationSearch orientation = OrientationSearch::BreadthFirst;
   VlChangeRule lane_cut = VlChangeRule::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
+  NonMinimal non_minimal = NonMinimal::Off;
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
   TreeShape multicast_trees = TreeShape::UpDown;

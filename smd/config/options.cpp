@@ -165,6 +165,11 @@ Options sm_options() {
           .means("By which switch of its group dragonfly's traffic leaves: one with a link there, "
                  "else the nearest; the same for the group; or, as the first, the one that carries "
                  "least"),
+      sm("non_minimal", &T::non_minimal, choice({"off", "valiant"}))
+          .means(
+              "What LIDs beyond the first of a port (sm.lmc) lead to under hamming and dragonfly: "
+              "the same paths, or a way by another place for each, for traffic that shortest "
+              "paths would crowd onto a few links"),
       sm("multicast_trees", &T::multicast_trees, choice({"up-down", "path-shared", "dual-path"}))
           .means("How multicast trees are laid: along directions of links, or along the labels of "
                  "engine hamiltonian, by all of them or by short cuts; where there are no labels, "

@@ -109,6 +109,7 @@ Settings make_settings(const Config& config) {
                         .root_choice = config.sm.root_choice,
                         .lane_cut = config.sm.lane_cut,
                         .gateways = config.sm.gateways,
+                        .non_minimal = config.sm.non_minimal,
                         .auto_for = config.sm.auto_for,
                         .auto_budget_ms = config.sm.auto_budget_ms};
   SiteNodes site{

@@ -39,6 +39,10 @@ enum class VlChangeRule : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 /// whole group, by turns of destinations. LeastLoaded: as OwnFirst, but the one that carries least.
 enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
 
+/// What LIDs of a port beyond the first lead to. Valiant: a way by another place, which spreads
+/// whatever traffic there is over all links, and takes up to twice as many; hosts choose.
+enum class NonMinimal : std::uint8_t { Off, Valiant };
+
 /// For which traffic auto weighs routes: everybody to everybody, everybody to one other, or
 /// whichever of the two comes off worse.
 enum class TrafficGoal : std::uint8_t { Uniform, Permutations, Both };
@@ -53,6 +57,7 @@ struct EngineOptions {
   RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
   VlChangeRule lane_cut = VlChangeRule::UpDown;                            // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
+  NonMinimal non_minimal = NonMinimal::Off;  // hamming, dragonfly; of ports with several LIDs
 
   TrafficGoal auto_for = TrafficGoal::Both;  // auto
 

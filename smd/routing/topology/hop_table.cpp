@@ -174,6 +174,13 @@ void list_dependencies(const Dependencies& dependencies,
 
 }  // namespace
 
+bool is_whole(const NeighbourGraph& graph, const HopTable& hops) {
+  return std::ranges::none_of(graph.by_guid(), [&](SwitchIdx sw) {
+    const auto row = hops.row(sw);
+    return std::ranges::find(row, kNoHop) != row.end();
+  });
+}
+
 std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
                                               const Targets& targets,
                                               const Columns& columns) {
@@ -182,10 +189,16 @@ std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
   for (const SwitchIdx sw : graph.by_guid()) {
     for (const Target& target : targets.of[sw]) {
       const std::uint32_t turn = target.is_traffic() ? hosts++ : others++;
-      for (std::uint32_t offset = 0; offset < 1u << target.lmc; ++offset) {
-        all.push_back({Lid{static_cast<std::uint16_t>(target.base.value() + offset)},
-                       columns.of(sw, turn + offset),
-                       (turn + offset) / columns.variants});
+      const std::uint32_t beyond = (1u << target.lmc) - 1;
+      for (std::uint32_t offset = 0; offset <= beyond; ++offset) {
+        const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
+        if (offset == 0 || columns.others == 0) {
+          all.push_back({lid, columns.of(sw, turn + offset), (turn + offset) / columns.variants});
+          continue;
+        }
+        // One after the other, so that the LIDs of any few ports have all of them alike.
+        const std::uint32_t which = (columns.others_by_offset ? 0 : turn * beyond) + offset - 1;
+        all.push_back({lid, columns.other(sw, which), turn + offset});
       }
     }
   }

@@ -23,10 +23,20 @@ struct Columns {
   IndexVector<SwitchIdx, std::uint32_t> first;
   std::uint32_t count = 0;
   std::uint32_t variants = 1;  // columns from first on
+  /// Columns behind those, for LIDs of a port beyond the first alone, which take turns among them.
+  /// None: such LIDs are variants too.
+  std::uint32_t others = 0;
+  bool others_by_offset = false;  // the same for the same LID offset of every port
 
   [[nodiscard]] std::uint32_t of(SwitchIdx destination, std::uint32_t variant) const {
     return first[destination] + variant % variants;
   }
+
+  [[nodiscard]] std::uint32_t other(SwitchIdx destination, std::uint32_t which) const {
+    return first[destination] + variants + which % others;
+  }
+
+  [[nodiscard]] std::uint32_t of_each() const { return variants + others; }
 };
 
 class HopTable {
@@ -46,6 +56,9 @@ class HopTable {
   std::uint32_t columns_;
   std::vector<std::uint8_t> hops_;
 };
+
+/// No hop is missing.
+[[nodiscard]] bool is_whole(const NeighbourGraph& graph, const HopTable& hops);
 
 /// A LID and how it is reached. Parallel cables and variants take turns, host by host; the LIDs of
 /// one port are turns that follow each other.
@@ -93,8 +106,9 @@ struct Detours {
 };
 
 /// Fills what is missing in `hops`.
-/// Requires: hops that are there never lead round in a circle; all switches are connected.
-/// Ensures: every switch reaches every column. Fails when `most_vls` are not enough.
+/// Requires: other columns lack nothing, or follow the variants; hops that are there never lead
+/// round in a circle; all switches are connected. Ensures: every switch reaches every column. Fails
+/// when `most_vls` are not enough.
 [[nodiscard]] Result<Detours> find_detours(const Fabric& fabric,
                                            const NeighbourGraph& graph,
                                            const Columns& columns,

@@ -52,6 +52,18 @@ SlToVlMaps write_vls(const Fabric& fabric,
 
 }  // namespace
 
+bool wants_other_ways(const LidMap& lids, const RoutingRequest& request) {
+  return request.options.non_minimal == NonMinimal::Valiant &&
+         std::ranges::any_of(lids.lmc, [](std::uint8_t lmc) { return lmc > 0; });
+}
+
+std::string describe_other_ways(bool whole) {
+  return whole
+             ? "LIDs of a port beyond the first are reached by way of other places"
+             : "LIDs of a port beyond the first are reached as the first one: ways by other places "
+               "need a shape of which nothing is missing";
+}
+
 unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request) {
   return request.max_vls != 0 ? std::min(request.max_vls, 15u) : count_common_vls(fabric);
 }
@@ -86,6 +98,20 @@ Result<RoutingTables> finish_tables(const Fabric& fabric,
     for (std::uint32_t v = 0; v < routes.columns.variants; ++v) {
       routes.sls->row(detour.a)[routes.columns.of(detour.b, v)] = sl;
       routes.sls->row(detour.b)[routes.columns.of(detour.a, v)] = sl;
+    }
+    for (std::uint32_t o = 0; o < routes.columns.others; ++o) {
+      routes.sls->row(detour.a)[routes.columns.other(detour.b, o)] = sl;
+      routes.sls->row(detour.b)[routes.columns.other(detour.a, o)] = sl;
+    }
+  }
+  if (routes.others_follow) {
+    for (const SwitchIdx sw : graph.by_guid()) {
+      const auto row = routes.hops.row(sw);
+      for (const SwitchIdx end : graph.by_guid()) {
+        for (std::uint32_t o = 0; o < routes.columns.others; ++o) {
+          row[routes.columns.other(end, o)] = row[routes.columns.of(end, o)];
+        }
+      }
     }
   }
 

@@ -22,7 +22,9 @@ struct ShapeRoutes {
   Columns columns;
   HopTable hops;
   std::optional<HopTable> sls;  // of every path; without: 0
-  unsigned regular_sls = 1;     // SLs and VLs of paths that follow the closed form
+  /// Other columns are those of the variants, detours included; their SLs stay as they are given.
+  bool others_follow = false;
+  unsigned regular_sls = 1;  // SLs and VLs of paths that follow the closed form
   unsigned regular_vls = 1;
 
   /// Rows for SLs below regular_sls, and which one holds for a turn: places among around(sw), in
@@ -38,6 +40,12 @@ struct ShapeRoutes {
                                                   const RoutingRequest& request,
                                                   const NeighbourGraph& graph,
                                                   ShapeRoutes routes);
+
+/// Whether there are LIDs that RoutingRequest::non_minimal is for.
+[[nodiscard]] bool wants_other_ways(const LidMap& lids, const RoutingRequest& request);
+
+/// What a note says of them; they need the whole shape.
+[[nodiscard]] std::string describe_other_ways(bool whole);
 
 /// Data VLs that routes may use.
 [[nodiscard]] unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request);

@@ -60,6 +60,7 @@ root_choice = "central"
 orientation = "depth-first"
 lane_cut = "cycles"
 gateways = "least-loaded"
+non_minimal = "valiant"
 auto_for = "permutations"
 auto_budget_ms = 500
 multicast_trees = "dual-path"
@@ -87,6 +88,7 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.orientation, OrientationSearch::DepthFirst);
   EXPECT_EQ(config.sm.lane_cut, VlChangeRule::MinimalCycles);
   EXPECT_EQ(config.sm.gateways, GatewayChoice::LeastLoaded);
+  EXPECT_EQ(config.sm.non_minimal, NonMinimal::Valiant);
   EXPECT_EQ(config.sm.auto_for, TrafficGoal::Permutations);
   EXPECT_EQ(config.sm.auto_budget_ms, 500u);
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
@@ -352,6 +354,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"sm.weights", "[\"0x0:1\"]", "GUID:WEIGHT"},
                     Wrong{"sm.weights", "[\"0x1:2\", \"0x01:3\"]", "each port once"},
                     Wrong{"sm.gateways", "\"any\"", "own-first"},
+                    Wrong{"sm.non_minimal", "\"any\"", "valiant"},
                     Wrong{"sm.mode", "\"fast\"", "certified, basic or improved"},
                     Wrong{"sm.lmc", "{ a = 1 }", "a number from 0 to 7"},
                     Wrong{"sm.lmc", "2001-01-01", "a number from 0 to 7"},

@@ -114,10 +114,11 @@ TEST(Synthetic, ChoosesServiceLevels) {
 
   const auto run = [&](SlChoice choice, std::uint8_t sl) {
     Levels levels;
-    SyntheticTraffic traffic({.load = 0.5, .sizes = {{64, 1}}, .sl_choice = choice, .sl = sl},
-                             Destinations({{1, uniform_pattern(2)}}, false),
-                             byte_times(*rig.net),
-                             [](HostNum from, HostNum) { return std::uint8_t(from + 4); });
+    SyntheticTraffic traffic(
+        {.load = 0.5, .sizes = {{64, 1}}, .sl_choice = choice, .sl = sl},
+        Destinations({{1, uniform_pattern(2)}}, false),
+        byte_times(*rig.net),
+        [](HostNum from, HostNum, std::uint32_t) { return std::uint8_t(from + 4); });
     PacketNet net(rig.spec, options);
     for (std::uint32_t n = 0; n < rig.spec.nodes.size(); ++n) net.load(n, rig.fabric.nodes[n]);
     net.set_workload(&traffic);
