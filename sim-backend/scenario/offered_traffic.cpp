@@ -1,6 +1,7 @@
 #include "sim-backend/scenario/offered_traffic.h"
 
 #include <fstream>
+#include <functional>
 
 namespace smd::sim {
 namespace {
@@ -17,6 +18,12 @@ std::vector<std::uint32_t> byte_times_of(const DataNet& net) {
   return out;
 }
 
+/// Empty where that is.
+std::function<std::uint8_t(HostNum, HostNum)> to_base_lids(SyntheticTraffic::PathSl path_sl) {
+  if (!path_sl) return {};
+  return [sl = std::move(path_sl)](HostNum from, HostNum to) { return sl(from, to, 0); };
+}
+
 }  // namespace
 
 OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input)
@@ -26,7 +33,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
     for (unsigned i = 0; i < net.partitions(); ++i) {
       copies.push_back(std::make_unique<std::ifstream>(spec.trace));
     }
-    auto sl = std::move(input.path_sl);
+    std::function<std::uint8_t(HostNum, HostNum)> sl = to_base_lids(std::move(input.path_sl));
     if (spec.sl_choice == SlChoice::Fixed)
       sl = [fixed = spec.sl](HostNum, HostNum) { return fixed; };
     trace_ = std::make_unique<TraceTraffic>(
@@ -38,7 +45,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                           .bytes = spec.bytes,
                           .mtu = input.mtu,
                           .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0},
-                          .path_sl = std::move(input.path_sl)},
+                          .path_sl = to_base_lids(std::move(input.path_sl))},
         lids_of(net));
     net.set_workload(collective_.get());
   } else {
