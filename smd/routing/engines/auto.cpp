@@ -217,17 +217,17 @@ class Auto final : public Engine {
       candidates_[at].taken = true;
       out.chosen_by = "auto";
       std::vector<std::string> notes{describe_choice(at, refusals)};
-      std::string strangers;
+      std::string other_shapes;
       for (const EngineCandidate& each : candidates_) {
-        if (each.refused.starts_with("no ")) {  // "no mesh or torus: …"
-          strangers += (strangers.empty() ? "" : ", ") + each.engine;
+        if (find_asked(each).knows_shape && each.refused.starts_with("no ")) {  // "no mesh: …"
+          other_shapes += (other_shapes.empty() ? "" : ", ") + each.engine;
         } else {
           notes.push_back(describe(each));
         }
       }
-      if (!strangers.empty()) {
+      if (!other_shapes.empty()) {
         notes.push_back(
-            fmt::format("auto: no shape of {}; candidates in the JSON say why", strangers));
+            fmt::format("auto: no shape of {}; candidates in the JSON say why", other_shapes));
       }
       out.notes.insert(out.notes.begin(), notes.begin(), notes.end());
       out.candidates = std::move(candidates_);
@@ -263,13 +263,14 @@ class Auto final : public Engine {
         candidates_[at].against_bound = bound > 0 ? candidates_[at].fullest / bound : 1;
       }
       weigh(candidates_, request_.options.auto_for);
-      const std::vector<char> stands = find_near();
+      const std::vector<char> is_near = find_near();
       double best = 0;
       for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (stands[i]) best = std::max(best, candidates_[tables_[i].first].worth);
+        if (is_near[i]) best = std::max(best, candidates_[tables_[i].first].worth);
       }
       std::size_t chosen = 0;
-      while (!stands[chosen] || candidates_[tables_[chosen].first].worth < best - kAsGood) ++chosen;
+      while (!is_near[chosen] || candidates_[tables_[chosen].first].worth < best - kAsGood)
+        ++chosen;
       return chosen;
     }
 

@@ -101,6 +101,22 @@ TEST(Auto, AsksOthersWhenTheEngineInForceRefuses) {
   EXPECT_THAT(after.notes[0], HasSubstr("there are 1"));
 }
 
+// updn, on one VL, has all that can be had of uniform traffic there and a tenth less of
+// permutations.
+TEST(Auto, WhatIsNearTheBestAtBothComesFirst) {
+  const Generated g = generated("fat-tree:k=14,missing=6,seed=3,aggregation=1");
+  const RoutingTables tables = compute("auto", g.fabric, g.lids);
+  double uniform = 0, permutations = 0;
+  for (const EngineCandidate& each : tables.candidates) {
+    uniform = std::max(uniform, each.uniform);
+    permutations = std::max(permutations, each.permutations);
+  }
+  const auto taken = std::ranges::find(tables.candidates, true, &EngineCandidate::taken);
+  ASSERT_NE(taken, tables.candidates.end());
+  EXPECT_GE(taken->uniform, 0.93 * uniform);
+  EXPECT_GE(taken->permutations, 0.93 * permutations);
+}
+
 TEST(Auto, PassesOverEnginesWhoseMapsCannotBeWritten) {
   const Generated g = generated("torus:dims=5.5");
   const RoutingTables tables = compute("auto", g.fabric, g.lids, {.vl_changes = false});

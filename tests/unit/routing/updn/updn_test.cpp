@@ -6,6 +6,7 @@
 #include <set>
 
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/updn/level_order.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
@@ -229,6 +230,13 @@ TEST(Updn, SeveralRootsReachEachOther) {
   const RouteReport report = check_routes(f, lids, tables.lft);
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.minimal, report.pairs);
+  IndexVector<SwitchIdx, std::uint32_t> level(4, 0);
+  for (const char* root : {"S1", "S4"}) level[switch_named(f, root)] = 1;
+  EXPECT_EQ(
+      tables.orientation.rank,
+      rank_by_levels(SwitchGraph{f}, list_switch_guids(f), find_targets(f, lids).hosts, level));
+  EXPECT_NE(tables.orientation.rank, compute("updn", f, lids).orientation.rank)
+      << "roots that are ignored would do as well";
 }
 
 TEST(Updn, RootsThatAreWorseThanNoneAreNotTaken) {
