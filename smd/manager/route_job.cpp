@@ -26,6 +26,17 @@ bool made_by(const RoutingTables& tables, const std::string& engine) {
   return tables.engine == engine || tables.chosen_by == engine;
 }
 
+/// What was asked for and has no effect.
+void note_unheeded(const RouteJob& job, RoutingTables& tables) {
+  if (job.engine_options.non_minimal == NonMinimal::Off) return;
+  if (std::ranges::all_of(job.lids.lmc, [](std::uint8_t lmc) { return lmc == 0; })) {
+    tables.notes.emplace_back("sm.non_minimal: every port has one LID, and sm.lmc gives it more");
+  } else if (tables.engine != "hamming" && tables.engine != "dragonfly") {
+    tables.notes.push_back(
+        fmt::format("sm.non_minimal: {} heeds it not, hamming and dragonfly do", tables.engine));
+  }
+}
+
 /// By what differs from the routes in force, where it is known what was found of those.
 void check(const RouteJob& job, Routed& out) {
   const bool known = job.in_force && job.in_force->verified;
@@ -67,6 +78,7 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
     return out;
   }
   out.tables = std::move(*tables);
+  note_unheeded(job, out.tables);
   if (request.in_force != nullptr)
     static_cast<void>(keep_switches_apart(previous, *job.fabric, job.lids, out.tables));
   check(job, out);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 
 #include "tests/support/paths.h"
@@ -15,12 +18,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Finished dry_run(const std::string& engine, unsigned lmc, std::vector<std::string> words) {
-  const std::string file = ::testing::TempDir() + "non_minimal.toml";
+  const std::string file =
+      ::testing::TempDir() + "non_minimal-" + std::to_string(::getpid()) + ".toml";
   std::ofstream(file) << "[sm]\nengine = \"" << engine << "\"\nlmc = " << lmc
                       << "\nnon_minimal = \"valiant\"\n";
   std::vector<std::string> argv{build_path("bin/smd"), "dry-run", "-c", file};
   argv.insert(argv.end(), words.begin(), words.end());
-  return run_process({.argv = std::move(argv), .env = {}, .cwd = {}}, std::chrono::minutes(2));
+  const Finished done =
+      run_process({.argv = std::move(argv), .env = {}, .cwd = {}}, std::chrono::minutes(2));
+  std::filesystem::remove(file);
+  return done;
 }
 
 TEST(NonMinimal, OfAHammingGraphIsProvedThroughLosses) {
@@ -41,6 +48,13 @@ TEST(NonMinimal, OfADragonflyIsVerified) {
   EXPECT_THAT(done.out, HasSubstr("deadlock-free on 3 VL: yes"));
   EXPECT_THAT(done.out, HasSubstr("beyond the first are reached by way of other places"));
   EXPECT_THAT(done.out, HasSubstr("up and verified"));
+}
+
+TEST(NonMinimal, IsSaidToHaveNoEffectWhereItHasNone) {
+  EXPECT_THAT(dry_run("updn", 2, {"--fabric", "fat-tree:k=4"}).out,
+              HasSubstr("sm.non_minimal: updn heeds it not, hamming and dragonfly do"));
+  EXPECT_THAT(dry_run("hamming", 0, {"--fabric", "hamming:dims=4.4,hosts=2"}).out,
+              HasSubstr("sm.non_minimal: every port has one LID"));
 }
 
 }  // namespace
