@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -179,6 +181,18 @@ Faults take_node_names(const std::string& text, const std::string& file, Config&
   return {};
 }
 
+Faults take_m_keys(const std::string& text, const std::string& file, Config& config) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if ((fs::status(file, ignored).permissions() & fs::perms::others_read) != fs::perms::none &&
+      fs::exists(file, ignored))
+    return {{file, 0, "opens every port to whoever reads it, and others may; chmod 600"}};
+  auto sources = parse_m_key_file(text, file);
+  if (!sources) return sources.error();
+  config.sm.m_keys = std::move(*sources);
+  return {};
+}
+
 Faults take_partitions(const std::string& text, const std::string& file, Config& config) {
   auto reading = parse_partition_file(text, file);
   if (!reading) return reading.error();
@@ -203,6 +217,18 @@ void for_each_line(std::string_view text, Take&& take) {
     take(line, text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+std::optional<std::string> parse_hex_bytes(std::string_view digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned byte = 0;
+    const char* const end = digits.data() + i + 2;
+    if (std::from_chars(digits.data() + i, end, byte, 16).ptr != end) return std::nullopt;
+    bytes += static_cast<char>(byte);
+  }
+  if (digits.empty() || digits.size() % 2 != 0) return std::nullopt;
+  return bytes;
 }
 
 /// Nothing of it is in `config` where there are faults.
@@ -288,6 +314,45 @@ Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::strin
   return std::vector<std::pair<Guid, std::string>>(names.begin(), names.end());
 }
 
+Parsed<MKeySources> parse_m_key_file(std::string_view text, const std::string& file) {
+  constexpr std::string_view kRight =
+      "is no line of M_Keys; `seed` and 32 or more hexadecimal digits, or `key 0x...`";
+  constexpr std::size_t kShortestSeed = 16;  // bytes
+  constexpr std::size_t kMostSources = 4;    // each of which is tried at ports that answer no other
+  MKeySources sources;
+  FaultList faults(file);
+  for_each_line(text, [&](int line, std::string_view whole) {
+    const std::string_view words = trim(whole.substr(0, whole.find('#')));
+    if (words.empty()) return;
+    const std::size_t space = std::min(words.find_first_of(" \t"), words.size());
+    const std::string_view kind = words.substr(0, space), value = trim(words.substr(space));
+    MKeySource source;
+    if (kind == "seed") {
+      const auto bytes = parse_hex_bytes(value);
+      if (!bytes) return faults.add(line, std::string(kRight));
+      if (bytes->size() < kShortestSeed)
+        return faults.add(
+            line,
+            fmt::format(
+                "a seed of {} bytes can be guessed; {} or more", bytes->size(), kShortestSeed));
+      source.seed = *bytes;
+    } else {
+      const auto key = option_kinds::parse_hex(value);
+      if (kind != "key" || !key || *key == 0) return faults.add(line, std::string(kRight));
+      source.key = MKey{*key};
+    }
+    if (std::ranges::find(sources, source) != sources.end())
+      return faults.add(line, "stands here already; each once, the newest first");
+    sources.push_back(std::move(source));
+  });
+  if (faults.empty() && sources.empty())
+    faults.add(0, "has no M_Key; a line such as `seed 0123...`");
+  if (sources.size() > kMostSources)
+    faults.add(0, fmt::format("has {} lines; {} at most", sources.size(), kMostSources));
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return sources;
+}
+
 Parsed<Config> parse_config(std::string_view text, const std::string& file, ConfigLines* lines) {
   const auto document = parse_toml(text, file, "smd");
   if (!document) return tl::unexpected(document.error());
@@ -315,6 +380,7 @@ Parsed<std::vector<NamedFile>> read_named_files(Config& config,
       {&config.partitions.file, take_partitions},
       {&config.qos.policy_file, take_qos},
       {&config.sm.node_name_map, take_node_names},
+      {&config.sm.m_key_file, take_m_keys},
   };
   static_assert(std::size(named) == kNamedFileKinds.size());
   std::vector<NamedFile> files;

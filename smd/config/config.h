@@ -20,6 +20,7 @@
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_file.h"
 #include "smd/routing/engine.h"
+#include "smd/smp/m_keys.h"
 
 namespace smd {
 
@@ -57,6 +58,8 @@ struct SmConfig {
   unsigned poll_interval_ms = 1000;
   unsigned poll_retries = 4;
   MKey m_key;
+  std::string m_key_file;
+  MKeySources m_keys;  // what it says
   unsigned m_key_protect = 0;
   unsigned m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
@@ -293,8 +296,8 @@ using FindPreviousText =
     Config& config, const FindPreviousText& find_previous = nullptr);
 
 /// All that there can be.
-inline constexpr std::array<std::string_view, 4> kNamedFileKinds = {
-    "roots", "partitions", "qos_policy", "node_names"};
+inline constexpr std::array<std::string_view, 5> kNamedFileKinds = {
+    "roots", "partitions", "qos_policy", "node_names", "m_keys"};
 
 // Several managers on one machine, one for each port: instances with a name.
 
@@ -339,6 +342,12 @@ struct ConfigChange {
 /// The names of lines on which two such texts differ, or that one of them alone has; by name.
 [[nodiscard]] std::vector<std::string> diff_shared_options(std::string_view ours,
                                                            std::string_view theirs);
+
+// The file of sm.m_key_file: `seed HEX` of 16 bytes or more, or `key 0x...`, one a line, four at
+// most.
+
+/// In the order of the file; "#" begins a remark. Every line that is neither is a fault.
+[[nodiscard]] Parsed<MKeySources> parse_m_key_file(std::string_view text, const std::string& file);
 
 // The file of sm.roots_file: GUIDs of switches, one a line.
 

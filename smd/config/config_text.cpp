@@ -135,6 +135,7 @@ std::string print_shared_options(const Config& config) {
                                        "sm.sm_key",
                                        "sm.sa_key",
                                        "sm.m_key",
+                                       "sm.m_key_file",
                                        "sm.state_dir",
                                        "sm.dump_dir",
                                        "sm.node_name_map",

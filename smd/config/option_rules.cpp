@@ -97,6 +97,12 @@ std::vector<ConfigRule> make_rules() {
          return "replica.listen and replica.peers need certificates; set replica.certificate, "
                 "replica.key and replica.ca";
        }},
+      {{"sm.m_key", "sm.m_key_file"},
+       [](const Config& c) -> Broken {
+         if (c.sm.m_key == MKey{} || c.sm.m_key_file.empty()) return std::nullopt;
+         return "sm.m_key and sm.m_key_file both say what M_Keys ports get; one of them: a line "
+                "`key 0x...` of the file is as sm.m_key";
+       }},
       {{"rest.listen", "rest.token_file", "rest.ca"},
        [](const Config& c) -> Broken {
          if (c.rest.listen.empty() || !c.rest.token_file.empty() || !c.rest.ca.empty())

@@ -122,6 +122,10 @@ Options sm_options() {
           .means("Questions after the first unanswered one before a standby takes the master for "
                  "dead"),
       sm("m_key", &T::m_key, hex64()).means("M_Key put on every port and every SMP; 0 is none"),
+      sm("m_key_file", &T::m_key_file, path_or_nothing())
+          .means("File of what M_Keys are made from, in place of sm.m_key: `seed` and 32 or more "
+                 "hexadecimal digits give each port a key of its own, `key` and a number one for "
+                 "all. The first line is what ports get; further ones, what they may still have"),
       sm("m_key_protect", &T::m_key_protect, number(0, 3))
           .means("What a port shows without the M_Key: 0 all, 1 all but the key, 2 and 3 nothing"),
       sm("m_key_lease_s", &T::m_key_lease_s, number(0, 65535, "seconds"))

@@ -79,7 +79,11 @@ Settings make_settings(const Config& config) {
   out.ports.leaf_vl_stall_count = u8(config.port.leaf_vl_stall_count);
   out.ports.local_phy_errors = u8(config.port.local_phy_errors);
   out.ports.overrun_errors = u8(config.port.overrun_errors);
-  out.ports.m_key = config.sm.m_key;
+  out.m_keys = config.sm.m_keys;
+  if (out.m_keys.empty() && config.sm.m_key != MKey{})
+    out.m_keys.push_back({.seed = {}, .key = config.sm.m_key});
+  out.ports.m_key = out.m_keys.empty() ? MKey{} : name_of(out.m_keys.front());
+  out.ports.tries_m_keys = out.m_keys.size() > 1;
   out.ports.m_key_protect = u8(config.sm.m_key_protect);
   out.ports.m_key_lease_s = static_cast<std::uint16_t>(config.sm.m_key_lease_s);
   out.ports.subnet_prefix = config.sm.subnet_prefix;
@@ -135,7 +139,7 @@ Settings make_settings(const Config& config) {
       .priority = u8(config.sm.priority),
       .master_priority = u8(config.sm.master_priority),
       .sm_key = config.sm.sm_key,
-      .m_key = config.sm.m_key,
+      .m_key = out.ports.m_key,
       .poll_interval = std::chrono::milliseconds(config.sm.poll_interval_ms),
       .poll_retries = config.sm.poll_retries,
       .allowed = {config.sm.allowed_managers.begin(), config.sm.allowed_managers.end()}};

@@ -63,6 +63,7 @@ struct Strategy {
 
 struct Settings {
   SmpClientConfig smp;
+  MKeySources m_keys;  // where the keys of ports come from; ports.m_key is the name of the first
   PortPolicy ports;
   QosPolicy qos;
   std::optional<PartitionPolicy> partitions;

@@ -38,8 +38,10 @@ std::string find_unusable(const Config& running, const Config& fresh) {
   for (const std::string& engine : fresh.sm.engine) {
     if (find_engine(engine) == nullptr) return fmt::format("no engine is called '{}'", engine);
   }
-  if (fresh.sm.m_key != running.sm.m_key) {
-    return "sm.m_key differs from what protects the ports now; they would refuse the new one";
+  const MKeySources now = make_settings(running).m_keys, then = make_settings(fresh).m_keys;
+  if (!now.empty() && std::ranges::find(then, now.front()) == then.end()) {
+    return "the M_Keys that protect the ports now are not among the new ones; keep their line in "
+           "sm.m_key_file, behind the new one";
   }
   return "";
 }

@@ -13,8 +13,11 @@ namespace smd {
 namespace {
 
 /// That go whole, whenever they changed. A standby has its own CC_Keys.
-constexpr std::array kCopied{
-    &StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kPartitionOrders};
+constexpr std::array kCopied{&StateKind::kLids,
+                             &StateKind::kTurns,
+                             &StateKind::kSlToVlMark,
+                             &StateKind::kPartitionOrders,
+                             &StateKind::kMKeyLinks};
 
 /// The part that has the master's options.
 constexpr const char* kOptions = "options";
@@ -123,7 +126,11 @@ void StandbyReplication::publish() {
   const bool is_master = manager_ != nullptr && manager_->election().state() == SmState::Master;
   if (!is_master || server_.peers().empty()) return;
   std::map<std::string, std::string> parts;
-  for (const StateKind* kind : kCopied) parts.emplace(kind->name, kind->print(store_.get()));
+  for (const StateKind* kind : kCopied) {
+    std::string text = kind->print(store_.get());
+    // One that is older does not know them.
+    if (kind != &StateKind::kMKeyLinks || !text.empty()) parts.emplace(kind->name, std::move(text));
+  }
   parts.emplace(kOptions, options_);
   server_.publish(parts);
   server_.note_change();

@@ -420,7 +420,7 @@ void Election::send_priority_trap(const PortInfo& own) {
   trap.method = Method::Trap;
   trap.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
   trap.transaction_id = polls_;
-  trap.m_key = config_.m_key;
+  trap.m_key = client_.find_m_key(SmpRoute::to_lid(counterpart_.lid), config_.m_key);
   encode_notice(sm_priority_notice(own.lid, NodeType::Ca, own.capability_mask), trap.data);
   MadPacket packet{.remote_lid = counterpart_.lid};
   encode_smp(trap, packet.mad);

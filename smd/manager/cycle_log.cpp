@@ -12,15 +12,16 @@ bool is_unproved(const TransitionReport& transition) {
   return transition.kind == TransitionKind::NextHopFirst && !transition.why.empty();
 }
 
-/// "12 ports carry an M_Key that is not sm.m_key; …"; empty when none does.
+/// "12 ports carry an M_Key that is not ours; …"; empty when none does.
 std::string print_foreign_keys(const ForeignKeys& keys) {
   if (keys.ports == 0) return "";
   std::string out = fmt::format(
-      "{} ports carry an M_Key that is not sm.m_key and take no Set from this manager", keys.ports);
+      "{} ports carry an M_Key that is not ours and take no Set from this manager", keys.ports);
   if (keys.forever < keys.ports)
     out += fmt::format("; their leases end after at most {} s", keys.longest_lease_s);
   if (keys.forever > 0)
-    out += fmt::format("; {} never give it up: set sm.m_key to it, or reset them", keys.forever);
+    out +=
+        fmt::format("; {} never give it up: add it to sm.m_key_file, or reset them", keys.forever);
   return out;
 }
 

@@ -48,6 +48,7 @@ SubnetManager::SubnetManager(
               return election_.may_write() || (settings_.strategy.lids_while_sweeping &&
                                                election_.state() == SmState::Discovering);
             }),
+      port_m_keys_(transport.local_port().port_guid),
       client_(runtime, gate_, settings_.smp),
       election_(runtime, client_, transport.local_port(), settings_.election, election_hooks()),
       traps_(runtime,
@@ -62,8 +63,14 @@ SubnetManager::SubnetManager(
       leases_(runtime, client_),
       meter_(runtime, client_, observer_.wall),
       multicast_(runtime, client_, state_.program.multicast, meter_) {
+  take_m_keys();
   traps_.adopt(settings_);
   connect();
+}
+
+void SubnetManager::take_m_keys() {
+  port_m_keys_.adopt(settings_.m_keys);
+  client_.set_port_m_keys(settings_.m_keys.empty() ? nullptr : &port_m_keys_);
 }
 
 /// Who in here hears of what.
@@ -76,6 +83,10 @@ void SubnetManager::connect() {
     // A manager that lost its own cable knows nothing of the others, and they go on as they are.
     if (multicast_.realm() == nullptr || !is_cut_off(change.now->fabric()))
       multicast_.adopt(change.now, settings_);
+  });
+  active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
+    if (change.now && settings_.ports.m_key_protect >= 2 && port_m_keys_.has_seed())
+      store_.put_m_key_links(port_m_keys_.links());
   });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
     leases_.set_ports(
@@ -312,11 +323,15 @@ void SubnetManager::take_settings() {
   if (asked(*next_settings_) != asked(settings_)) state_.orientation = {};
   settings_ = *std::exchange(next_settings_, std::nullopt);
   partitions_taken_ = partitions_asked_;
+  take_m_keys();
   traps_.adopt(settings_);
 }
 
 void SubnetManager::begin_cycle(SweepTrigger why) {
   if (next_settings_) take_settings();
+  if (!state_.in_force) {
+    for (const KeyLink& link : store_.get().m_key_links) port_m_keys_.put(link);
+  }
   sweep_timer_.reset();
   rebalance_timer_.reset();
   // What one that is cut short was asked for is still to be found out.

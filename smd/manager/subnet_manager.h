@@ -23,6 +23,7 @@
 #include "smd/manager/multicast_manager.h"
 #include "smd/manager/sweep.h"
 #include "smd/manager/trap_handler.h"
+#include "smd/smp/m_keys.h"
 #include "smd/state/state_store.h"
 
 namespace smd {
@@ -203,6 +204,7 @@ class SubnetManager {
   void on_light_sweep(LightSweepReport report);
   [[nodiscard]] bool are_tables_overwritten(const LightSweepReport& report);
   tl::expected<MulticastVl, std::string> request_multicast_vl();
+  void take_m_keys();
 
   Runtime& runtime_;
   Transport& transport_;
@@ -211,6 +213,7 @@ class SubnetManager {
   StateStore& store_;
   Observer observer_;
   WriteGate gate_;
+  PortMKeys port_m_keys_;
   SmpClient client_;
   Election election_;
   TrapHandler traps_;

@@ -118,7 +118,9 @@ void TrapHandler::on_trap(const Smp& smp, const MadPacket& packet) {
   if (how_ == Listen::AsMaster) {
     const bool may_have_it = sender.is_issuer || now == nullptr;
     if (may_have_it && limiter_.take({sender.node, Kind::Repress}, kRepressRate)) {
-      (void)client_.send_once(make_trap_repress(smp, packet, m_key_));
+      const auto back = find_route_back(smp, packet);
+      const MKey key = back ? client_.find_m_key(*back, m_key_) : MKey{};
+      (void)client_.send_once(make_trap_repress(smp, packet, key));
     } else {
       ++stats_.unrepressed;
     }

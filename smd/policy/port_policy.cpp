@@ -112,14 +112,18 @@ bool shows_foreign_key(const Fabric& fabric, PortIdx port, MKey ours) {
   return fabric.is_end_port(port) && key != MKey{} && key != ours;
 }
 
+bool hides_key(const Fabric& fabric, PortIdx port) {
+  // From level 1 on.
+  const PortInfo& info = fabric.port_info[port];
+  return fabric.is_end_port(port) && info.m_key == MKey{} && info.m_key_protect_bits != 0;
+}
+
 ForeignKeys find_foreign_keys(const Fabric& fabric, MKey ours) {
   ForeignKeys out;
   for (const PortIdx port : fabric.peer.indices()) {
     if (!fabric.is_end_port(port)) continue;
     const PortInfo& info = fabric.port_info[port];
-    // From level 1 on a key is hidden from who does not know it.
-    const bool hidden = info.m_key == MKey{} && info.m_key_protect_bits != 0;
-    if (!hidden && !shows_foreign_key(fabric, port, ours)) continue;
+    if (!hides_key(fabric, port) && !shows_foreign_key(fabric, port, ours)) continue;
     if (!out.first) out.first = port;
     ++out.ports;
     out.longest_lease_s = std::max(out.longest_lease_s, info.m_key_lease_period);

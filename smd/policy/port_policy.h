@@ -53,6 +53,7 @@ struct PortPolicy {
   std::uint8_t overrun_errors = 8;
   std::array<std::optional<std::uint8_t>, kPortKinds> vl_high_limit{};  // absent: as it is
   MKey m_key;
+  bool tries_m_keys = false;  // ports that hide their key may have one of ours
   std::uint8_t m_key_protect = 0;
   std::uint16_t m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
@@ -99,6 +100,9 @@ struct ForeignKeys {
 
 /// The port shows a key that is not `ours`: with that one it takes a Set all the same.
 [[nodiscard]] bool shows_foreign_key(const Fabric& fabric, PortIdx port, MKey ours);
+
+/// The port has a key, and hides it from who does not know it.
+[[nodiscard]] bool hides_key(const Fabric& fabric, PortIdx port);
 
 // A table block to look at: where it is, and what to write when it is not as it should be.
 

@@ -14,7 +14,8 @@ void MKeyTakeover::start(const SweepReport& found, const PortPolicy& policy, Don
         const Fabric& fabric = *found_->fabric;
         while (at < fabric.port_count()) {
           const PortIdx port{at++};
-          if (!shows_foreign_key(fabric, port, policy_.m_key)) continue;
+          const bool tried = policy_.tries_m_keys && hides_key(fabric, port);
+          if (!tried && !shows_foreign_key(fabric, port, policy_.m_key)) continue;
           take(port);
           return true;
         }
@@ -33,7 +34,7 @@ void MKeyTakeover::take(PortIdx port) {
                      .method = Method::Set,
                      .attribute = AttributeId::PortInfo,
                      .modifier = port_info_modifier(*found_->fabric, port),
-                     .m_key = now.m_key};
+                     .m_key = now.m_key == MKey{} ? policy_.m_key : now.m_key};
   encode_port_info(set_body(wanted, PortState::NoChange), request.data);
   pump_.send(request, [this](const Result<SmpReply>& reply) {
     if (reply && reply->status == 0) ++taken_;

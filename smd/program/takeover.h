@@ -11,7 +11,8 @@
 namespace smd {
 
 // Gives ports that show another manager's M_Key ours. At protection level 0, to which a port falls
-// when its lease ends, it shows its key to anybody, and that key opens it (IBA 14.2.4).
+// when its lease ends, it shows its key to anybody, and that key opens it (IBA 14.2.4). Ports that
+// hide theirs are tried with the keys that we had before, where there are some (m_keys.h).
 
 class MKeyTakeover {
  public:

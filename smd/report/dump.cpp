@@ -16,7 +16,7 @@
 
 #include "smd/base/read_file.h"
 #include "smd/multicast/subnet_limits.h"
-#include "smd/state/opensm_export.h"
+#include "smd/state/opensm_state.h"
 
 namespace smd {
 
@@ -218,10 +218,12 @@ LidBook book_of(const Fabric& fabric, const LidMap& lids) {
   return book;
 }
 
-std::string print_guid2mkey(const LidBook& book, MKey m_key) {
+std::string print_guid2mkey(const LidBook& book, const MKeySources& sources) {
+  const MKey name = sources.empty() ? MKey{} : name_of(sources.front());
   std::string out;
   for (const auto& [guid, record] : book)
-    fmt::format_to(std::back_inserter(out), "{} 0x{:016x}\n\n", guid, m_key.value());
+    fmt::format_to(
+        std::back_inserter(out), "{} 0x{:016x}\n\n", guid, find_m_key(sources, guid, name).value());
   return out;
 }
 
@@ -292,7 +294,7 @@ std::string print_transition(const Fabric& fabric, const TransitionPlan& plan) {
 DumpInput dump_input_of(const SubnetManager& manager) {
   return {.in_force = manager.active().current(),
           .multicast = manager.multicast().tables(),
-          .m_key = manager.settings().ports.m_key};
+          .m_keys = manager.settings().m_keys};
 }
 
 namespace {
@@ -486,7 +488,7 @@ Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory
       {kLanes, [&](const Sink& sink) { print_sl2vl_dump(now, sink); }},
       {"opensm-subnet.lst", [&](const Sink& sink) { sink(print_subnet_list(fabric, now.lids)); }},
       {"guid2lid", [&](const Sink& sink) { sink(print_guid2lid(book)); }},
-      {kKeys, [&](const Sink& sink) { sink(print_guid2mkey(book, input.m_key)); }},
+      {kKeys, [&](const Sink& sink) { sink(print_guid2mkey(book, input.m_keys)); }},
       {"neighbors", [&](const Sink& sink) { sink(print_neighbors(fabric)); }}};
   std::vector<std::string> names;
   for (const auto& [name, print] : files) {

@@ -42,7 +42,7 @@ Result<void> write_texts(const std::string& directory, const std::vector<NamedTe
 struct DumpInput {
   std::shared_ptr<const ActiveSubnet> in_force;  // not null
   MftMemory multicast;                           // what switches confirmed
-  MKey m_key;                                    // of every port; 0: none
+  MKeySources m_keys;                            // those of ports come from the first; none: 0
 };
 
 /// Of a manager with a subnet in force.

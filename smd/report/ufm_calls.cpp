@@ -243,12 +243,13 @@ class Answers {
       return std::string("set");
     };
     const SmKey sm_key = settings.election.sm_key;
+    const bool per_port = !settings.m_keys.empty() && !settings.m_keys.front().seed.empty();
     const SmKey sa_key = settings.sa_key != SmKey{} ? settings.sa_key : sm_key;
     return Json{{"subnet_prefix", fmt::format("0x{:016x}", settings.ports.subnet_prefix)},
-                {"m_key", show(settings.ports.m_key.value())},
+                {"m_key", show(per_port ? 0 : settings.ports.m_key.value())},
                 {"sm_key", show(sm_key.value())},
                 {"sa_key", show(sa_key.value())},
-                {"m_key_per_port", false}};
+                {"m_key_per_port", per_port}};
   }
 
   /// As text at once: a row for every port of the subnet.

@@ -25,8 +25,10 @@ Guid wanted_guid(const Query& query, std::size_t at) {
 }
 
 /// The port as clients may see it.
-PortInfo visible(PortInfo info, bool trusted) {
-  if (!trusted) info.m_key = MKey{};
+PortInfo visible(const SubnetView& view, PortIdx port, bool trusted) {
+  PortInfo info = view.fabric().port_info[port];
+  info.m_key =
+      trusted ? find_m_key(view.parts().m_keys, view.fabric().port_guid[port], info.m_key) : MKey{};
   return info;
 }
 
@@ -82,7 +84,7 @@ Answer find_port_info_records(const SubnetView& view,
         return;
       sink.offer(PortInfoRecord{.lid = view.lids().base[end],
                                 .port = fabric.number_of(port),
-                                .info = visible(info, query.trusted)});
+                                .info = visible(view, port, query.trusted)});
     };
     if (!fabric.is_switch(node)) {
       offer(end);

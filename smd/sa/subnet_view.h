@@ -14,6 +14,7 @@
 #include "smd/policy/qos.h"
 #include "smd/policy/qos_rules.h"
 #include "smd/routing/tables.h"
+#include "smd/smp/m_keys.h"
 
 namespace smd::sa {
 
@@ -48,7 +49,8 @@ struct ViewParts {
 
   SmInfo sm;  // this manager
   std::vector<KnownManager> other_managers;
-  SmKey trust_key;  // 0: nobody is trusted
+  SmKey trust_key;       // 0: nobody is trusted
+  MKeySources m_keys{};  // behind the M_Keys in `fabric`
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
   std::vector<std::pair<std::uint64_t, Guid>>

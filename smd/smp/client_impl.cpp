@@ -103,7 +103,11 @@ std::deque<RequestHandle>* SmpClient::Impl::next_queue() {
 bool SmpClient::Impl::inject(RequestHandle handle, PendingRequest& request) {
   if (request.state == State::Queued) request.wire_id = wire_ids.take(handle.index);
   const std::uint32_t id = wire_ids.id(request.wire_id, request.attempt);
-  const Result<void> sent = transport.send(build_request(request.request, local_lid, id));
+  const Result<void> sent = transport.send(
+      build_request(port_m_keys == nullptr ? request.request
+                                           : port_m_keys->on_wire(request.request, request.attempt),
+                    local_lid,
+                    id));
   if (!sent) {
     on_send_error(handle, request, sent.error());
     return !lost && busy_until <= runtime.now();
@@ -298,7 +302,7 @@ void SmpClient::Impl::on_answer(const Smp& smp) {
   const bool in_time = request.state == State::OnWire && match->attempt == request.attempt;
   if (in_time && on_wire >= window.size()) window.on_answer();
   if (!silent_routes.empty()) std::erase(silent_routes, request.request.route);
-  const SmpReply reply{
+  SmpReply reply{
       .status = smp.status,
       .data = smp.data,
       .return_path = smp.return_path,
@@ -308,6 +312,7 @@ void SmpClient::Impl::on_answer(const Smp& smp) {
   } else if (match->attempt == 0) {
     losses.on_answer(request.first_injected, runtime.now());
   }
+  if (port_m_keys != nullptr) port_m_keys->take_in(request.request, match->attempt, reply);
   const Done done = release(match->request);
   retry_overtaken();
   pump();

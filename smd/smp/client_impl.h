@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "smd/smp/m_keys.h"
 #include "smd/smp/request_table.h"
 #include "smd/smp/smp_client.h"
 #include "smd/smp/window.h"
@@ -58,6 +59,7 @@ struct SmpClient::Impl {
   Runtime& runtime;
   Transport& transport;
   SmpClientConfig config;
+  PortMKeys* port_m_keys = nullptr;
   Unsolicited unsolicited;
   std::function<void(const Error&)> lost_handler;
   Lid local_lid = kPermissiveLid;

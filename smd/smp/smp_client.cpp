@@ -17,6 +17,12 @@ void SmpClient::set_timeout(Duration timeout) {
 
 void SmpClient::set_local_lid(Lid lid) { impl_->local_lid = lid; }
 
+void SmpClient::set_port_m_keys(PortMKeys* keys) { impl_->port_m_keys = keys; }
+
+MKey SmpClient::find_m_key(const SmpRoute& route, MKey name) const {
+  return impl_->port_m_keys == nullptr ? name : impl_->port_m_keys->find(route, name);
+}
+
 void SmpClient::on_unsolicited(Unsolicited handler) { impl_->unsolicited = std::move(handler); }
 
 void SmpClient::on_lost(std::function<void(const Error&)> handler) {

@@ -117,6 +117,8 @@ struct AttributeCount {
   friend bool operator==(const AttributeCount&, const AttributeCount&) = default;
 };
 
+class PortMKeys;
+
 struct SmpStats {
   std::uint64_t sent = 0;  // injections, retries included
   std::uint64_t answered = 0;
@@ -153,13 +155,20 @@ class SmpClient {
   /// The LID that mixed routes put into DrSLID.
   void set_local_lid(Lid lid);
 
+  /// Null: M_Keys go as they are. They outlive the client.
+  void set_port_m_keys(PortMKeys* keys);
+
+  /// The M_Key for what leaves by send_once(); see m_keys.h.
+  [[nodiscard]] MKey find_m_key(const SmpRoute& route, MKey name) const;
+
   void on_unsolicited(Unsolicited handler);
 
   /// `handler` runs once when the transport is lost, after every pending request completed with
   /// NoDevice. It may destroy the client.
   void on_lost(std::function<void(const Error&)> handler);
 
-  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo. See messages.h.
+  /// Fire and forget, outside the window: TrapRepress, answers to SMInfo. See messages.h. Goes as
+  /// it is.
   Result<void> send_once(const MadPacket& packet);
 
   [[nodiscard]] const SmpStats& stats() const;

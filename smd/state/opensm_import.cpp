@@ -1,5 +1,5 @@
-#include "smd/state/opensm_import.h"
 #include "smd/base/text.h"
+#include "smd/state/opensm_state.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "smd/state/client_records.h"
-#include "smd/state/opensm_import.h"
+#include "smd/state/opensm_state.h"
 #include "smd/state/state_directory.h"
 #include "smd/state/state_files.h"
 #include "smd/state/state_store.h"
@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kBundleMark = "# smd-export 1";
 constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kSection = "== ";
-constexpr std::array<std::string_view, 5> kKinds{
-    "lids", "turns", "rows", "partition_orders", "records"};
+constexpr std::array<std::string_view, 6> kKinds{
+    "lids", "turns", "rows", "partition_orders", "m_key_links", "records"};
 
 template <class Value>
 void collect(const Parsed<Value>& parsed, Faults& faults) {
@@ -32,6 +32,7 @@ void check(const StateBundle& bundle, const std::string& file, Faults& faults) {
     if (kind == "lids") collect(parse_lid_book(text, where), faults);
     if (kind == "turns") collect(parse_turns(text, where), faults);
     if (kind == "partition_orders") collect(parse_partition_orders(text, where), faults);
+    if (kind == "m_key_links") collect(parse_m_key_links(text, where), faults);
     if (kind == "records") collect(parse_records(text, where, {}), faults);
   }
 }
@@ -165,8 +166,8 @@ Parsed<Imported> import_state(std::string_view text,
   if (first.starts_with("0x") && is_guid2mkey(text))
     return Imported{.bundle = {},
                     .note =
-                        "OpenSM's guid2mkey: smd has one key for all ports, sm.m_key; a port "
-                        "under another one is named when it is met"};
+                        "OpenSM's guid2mkey: smd's keys are those of sm.m_key or sm.m_key_file; a "
+                        "port under another one is named when it is met"};
   if (first.starts_with("0x")) return import_lids(text, file);
   return fault(file,
                first.empty() ? 0 : 1,

@@ -40,6 +40,28 @@ std::optional<TurnRef> parse_turn(const std::string& line) {
                  PortNum{static_cast<std::uint8_t>(*to)}};
 }
 
+std::optional<KeyLink> parse_m_key_link(const std::string& line) {
+  std::istringstream words(line);
+  std::string node, port, far_node, far_port, number, kind, more;
+  if (!(words >> node >> port >> far_node >> far_port >> number >> kind) || words >> more)
+    return std::nullopt;
+  const auto guid = [](const std::string& word) {
+    return word.starts_with("0x")
+               ? parse_whole(std::string_view(word).substr(2), 16, ~std::uint64_t{0})
+               : std::nullopt;
+  };
+  const auto from = guid(node), to = guid(far_node), to_port = guid(far_port);
+  const auto out = parse_whole(port, 10, 254), in = parse_whole(number, 10, 254);
+  if (!from || !to || *to == 0 || !to_port || !out || !in || (kind != "switch" && kind != "end"))
+    return std::nullopt;
+  return KeyLink{.node = Guid{*from},
+                 .port = PortNum{static_cast<std::uint8_t>(*out)},
+                 .far_node = Guid{*to},
+                 .far_port = Guid{*to_port},
+                 .far_number = PortNum{static_cast<std::uint8_t>(*in)},
+                 .far_is_switch = kind == "switch"};
+}
+
 std::optional<cc::CcKey> parse_key(std::string_view word) {
   if (!word.starts_with("0x")) return std::nullopt;
   const auto value = parse_whole(word.substr(2), 16, ~std::uint64_t{0});
@@ -76,6 +98,41 @@ Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::strin
   }
   if (!faults.empty()) return tl::unexpected(faults.take());
   return turns;
+}
+
+std::string print_m_key_links(const std::vector<KeyLink>& links) {
+  std::string text;
+  for (const KeyLink& link : links)
+    fmt::format_to(std::back_inserter(text),
+                   "{} {} {} {} {} {}\n",
+                   link.node,
+                   link.port,
+                   link.far_node,
+                   link.far_port,
+                   link.far_number,
+                   link.far_is_switch ? "switch" : "end");
+  return text;
+}
+
+Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text, const std::string& file) {
+  std::vector<KeyLink> links;
+  FaultList faults(file);
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (const auto link = parse_m_key_link(line)) {
+      links.push_back(*link);
+    } else {
+      faults.add(number,
+                 fmt::format("'{}' is no link; a line is NODE PORT FAR_NODE FAR_PORT_GUID "
+                             "FAR_NUMBER switch|end",
+                             line));
+    }
+  }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return links;
 }
 
 std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
@@ -156,6 +213,14 @@ constinit const StateKind StateKind::kPartitionOrders{
       return take(parse_partition_orders(text, file), state.partitions);
     }};
 
+constinit const StateKind StateKind::kMKeyLinks{
+    "m_key_links",
+    "after a restart, ports that answer nobody without their M_Key may not be found",
+    [](const PersistentState& state) { return print_m_key_links(state.m_key_links); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_m_key_links(text, file), state.m_key_links);
+    }};
+
 constinit const StateKind StateKind::kClientRecords{
     "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
 
@@ -166,7 +231,8 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
                                 &StateKind::kTurns,
                                 &StateKind::kSlToVlMark,
                                 &StateKind::kCcKeys,
-                                &StateKind::kPartitionOrders}) {
+                                &StateKind::kPartitionOrders,
+                                &StateKind::kMKeyLinks}) {
     const auto text = read_state(state_dir, kind->name);
     const Faults found =
         text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();

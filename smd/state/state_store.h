@@ -14,6 +14,7 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/partition_orders.h"
 #include "smd/program/agent_memory.h"
+#include "smd/smp/m_keys.h"
 
 namespace smd {
 
@@ -22,12 +23,14 @@ struct ClientRecords;
 
 struct PersistentState {
   LidBook lids;
-  std::vector<TurnRef> turns;      // that may be blocked: whoever starts next opens them again
-  bool sl_to_vl_mark = false;      // switches may hold SL-to-VL rows that certain routes needed:
-                                   // whoever starts next reads all of them
-  std::vector<cc::CcKey> cc_keys;  // agents were protected with them, the oldest first: whoever
-                                   // starts next with another one opens the agents with them
-  PartitionOrders partitions;      // made while the manager runs, beside the partition file
+  std::vector<TurnRef> turns;        // that may be blocked: whoever starts next opens them again
+  bool sl_to_vl_mark = false;        // switches may hold SL-to-VL rows that certain routes needed:
+                                     // whoever starts next reads all of them
+  std::vector<cc::CcKey> cc_keys;    // agents were protected with them, the oldest first: whoever
+                                     // starts next with another one opens the agents with them
+  PartitionOrders partitions;        // made while the manager runs, beside the partition file
+  std::vector<KeyLink> m_key_links;  // where ports answer nobody without an M_Key of their own:
+                                     // whoever starts next finds by them whose key to show where
 
   friend bool operator==(const PersistentState&, const PersistentState&) = default;
 };
@@ -41,7 +44,7 @@ struct StateKind {
   /// Into `state`, where it has no fault; every fault otherwise. `file` is for the messages.
   Faults (*parse)(std::string_view text, const std::string& file, PersistentState& state);
 
-  static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys, kPartitionOrders;
+  static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys, kPartitionOrders, kMKeyLinks;
   static const StateKind kClientRecords;  // no part of PersistentState, and without functions
 
   friend bool operator==(const StateKind& a, const StateKind& b) { return a.name == b.name; }
@@ -74,6 +77,10 @@ class StateStore {
 
   void put_partition_orders(const PartitionOrders& orders) {
     put(StateKind::kPartitionOrders, state_.partitions, orders);
+  }
+
+  void put_m_key_links(const std::vector<KeyLink>& links) {
+    put(StateKind::kMKeyLinks, state_.m_key_links, links);
   }
 
   /// As another manager prints it; every fault of it. Requires: a kind of PersistentState.
@@ -115,6 +122,14 @@ Result<void> save_state(const std::string& state_dir,
 /// Every line that is no turn is a fault. `file` is for the messages.
 [[nodiscard]] Parsed<std::vector<TurnRef>> parse_turns(std::string_view text,
                                                        const std::string& file);
+
+/// One per line: node, port, node and port GUID at the other end, number of that port, "switch" or
+/// "end".
+[[nodiscard]] std::string print_m_key_links(const std::vector<KeyLink>& links);
+
+/// Every line that is no link is a fault. `file` is for the messages.
+[[nodiscard]] Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text,
+                                                             const std::string& file);
 
 /// One per line.
 [[nodiscard]] std::string print_cc_keys(const std::vector<cc::CcKey>& keys);

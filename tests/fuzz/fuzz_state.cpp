@@ -5,7 +5,7 @@
 #include "smd/config/config.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/state/client_records.h"
-#include "smd/state/opensm_import.h"
+#include "smd/state/opensm_state.h"
 #include "smd/state/state_bundle.h"
 #include "smd/state/state_directory.h"
 #include "smd/state/state_store.h"

@@ -641,7 +641,7 @@ TEST(StateImport, TakesGuid2mkeyForWhatItIs) {
   const Finished done = smd({"state", "import", keys.path(), "--dir", keys.folder() + "/state"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(std::ranges::count(done.out, '\n'), 1) << done.out;
-  EXPECT_THAT(done.out, HasSubstr("guid2mkey: smd has one key for all ports, sm.m_key"));
+  EXPECT_THAT(done.out, HasSubstr("guid2mkey: smd's keys are those of sm.m_key or sm.m_key_file"));
 }
 
 TEST(StateImport, ADamagedFileHasTwentyFaultsAndACount) {

@@ -498,7 +498,10 @@ class FaultyFiles : public DaemonTest {
           return std::make_unique<sim::SimTransport>(net, net.spec().sm_node, net.spec().sm_port);
         });
     const int code = daemon.run();
-    p_keys = net.node_state(net.spec().sm_node).ports[net.spec().sm_port.value()].p_keys;
+    const sim::PortRegs& own = net.node_state(net.spec().sm_node).ports[net.spec().sm_port.value()];
+    p_keys = own.p_keys;
+    own_guid = own.guid;
+    m_key = own.info.m_key;
     return code;
   }
 
@@ -508,7 +511,10 @@ class FaultyFiles : public DaemonTest {
 
   std::filesystem::path file = folder / "partitions.conf";
   bool opened = false;
-  std::vector<PKey> p_keys;  // of the manager's port when the last life ended
+  // Of the manager's port when the last life ended.
+  std::vector<PKey> p_keys;
+  Guid own_guid;
+  MKey m_key;
 };
 
 TEST_F(FaultyFiles, AreReplacedByWhatTheySaidBefore) {
@@ -567,6 +573,67 @@ TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
   EXPECT_EQ(said.find(file.string() + ":2: 'nobody' is no port"), 0u) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_FALSE(opened);
+}
+
+/// A manager whose M_Keys come from a file.
+class MKeyFiles : public FaultyFiles {
+ protected:
+  MKeyFiles() {
+    options.config.partitions.file.clear();
+    options.config.sm.m_key_file = file;
+    std::ofstream(options.config_path) << "[sm]\nm_key_file = \"" << file.string() << "\"\n";
+  }
+
+  void write(const std::string& text) const {
+    std::ofstream(file) << text;
+    std::filesystem::permissions(
+        file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  }
+
+  /// SIGHUP, and the sweep that follows it has ended.
+  void reload() {
+    std::raise(SIGHUP);
+    ask("sweep", {{"full", true}});
+    EXPECT_TRUE(test::wait_until(
+        [&] { return ask("status").value("/last_sweep/reason"_json_pointer, "") == "command"; },
+        std::chrono::seconds(60)));
+  }
+
+  static std::string seed(char digit) { return "seed " + std::string(32, digit) + "\n"; }
+
+  [[nodiscard]] MKey key(char byte) const { return derive_m_key(std::string(16, byte), own_guid); }
+};
+
+TEST_F(MKeyFiles, GiveWayToNewSeedsThatKeepTheOldOne) {
+  write(seed('1'));
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_EQ(m_key, key(0x11));
+  const unsigned long errors = log::count(log::Level::Error);
+  EXPECT_EQ(live([&] {
+              write(seed('2'));
+              reload();
+            }),
+            0);
+  EXPECT_EQ(m_key, key(0x11)) << "ports would refuse it";
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 1u);
+  write(seed('1'));
+  EXPECT_EQ(live([&] {
+              write(seed('2') + seed('1'));
+              reload();
+            }),
+            0);
+  EXPECT_EQ(m_key, key(0x22));
+}
+
+TEST_F(MKeyFiles, ThatAreFaultyAreReplacedByWhatTheySaidBefore) {
+  write(seed('1'));
+  EXPECT_EQ(live([] {}), 0);
+  write("seed 12\n");
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_EQ(m_key, key(0x11));
+  const auto copy = std::filesystem::status(options.config.sm.state_dir + "/m_keys").permissions();
+  EXPECT_EQ(copy & (std::filesystem::perms::others_all | std::filesystem::perms::group_all),
+            std::filesystem::perms::none);
 }
 
 /// Partitions that are ordered through the socket, and lives of the daemon that had the order.

@@ -416,9 +416,21 @@ TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStan
                              .uptime = {},
                              .partitions = control.get()};
   const Json create{{"verb", "create"}, {"partition", "Red"}, {"p_key", "0x20"}};
+  const std::string token(32, '7');
+  UfmCalls calls(context, {.tokens = {token}});
+  const auto call = [&](const char* method, const char* page, const std::string& body) {
+    const HttpAnswer got = calls.answer({.method = method,
+                                         .target = std::string("/ufmRest/resources/") + page,
+                                         .authorization = "Bearer " + token,
+                                         .body = body});
+    return fmt::format("{} {}", got.status, *got.body);
+  };
+  const std::string body = Json{{"pkey", "0x20"}, {"guids", {"0002c90300000001"}}}.dump();
   second.kill();
   second.start(settings_of(12), "second", "first");
   ASSERT_TRUE(run_until([&] { return first.manager().phase() == Phase::HandingOver; }));
+  EXPECT_THAT(call("POST", "pkeys", body), HasSubstr("503"));
+  EXPECT_THAT(call("POST", "pkeys", body), HasSubstr("is being handed over"));
   const auto early = answer_partition_command(context, create);
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().context,
@@ -427,6 +439,14 @@ TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStan
   const auto late = answer_partition_command(context, create);
   ASSERT_FALSE(late);
   EXPECT_THAT(late.error().context, HasSubstr("this manager is standby; ask the master"));
+  for (const auto& [method, page] :
+       {std::pair("POST", "pkeys"), std::pair("PUT", "pkeys"), std::pair("GET", "ports")}) {
+    EXPECT_THAT(call(method, page, method[0] == 'P' ? body : ""), HasSubstr("503"))
+        << method << page;
+    EXPECT_THAT(call(method, page, method[0] == 'P' ? body : ""),
+                HasSubstr("this manager is standby"))
+        << method << page;
+  }
   EXPECT_THAT(control->orders(), IsEmpty());
 }
 

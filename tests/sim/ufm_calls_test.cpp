@@ -236,6 +236,18 @@ TEST(UfmCalls, KeysAreShownWhereAnOptionSaysSo) {
   }
 }
 
+TEST(UfmCalls, KeysOfSinglePortsAreNotOne) {
+  Called lab;
+  Settings settings = lab.manager.settings();
+  settings.m_keys = {{.seed = std::string(16, 'a'), .key = {}}};
+  settings.ports.m_key = settings.election.m_key = name_of(settings.m_keys.front());
+  lab.manager.adopt(settings);
+  lab.bring_up();
+  const Json conf = lab.get("GET", "app/smconf");
+  EXPECT_TRUE(conf.at("m_key_per_port").get<bool>());
+  EXPECT_EQ(conf.at("m_key"), "0x0000000000000000");
+}
+
 // What is refused.
 
 TEST(UfmCalls, WhoeverShowsNoTokenLearnsAndChangesNothing) {

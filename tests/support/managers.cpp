@@ -57,6 +57,12 @@ void PausableRuntime::resume() {
   }
 }
 
+void Member::start(Settings settings, PersistentState kept) {
+  kill();
+  kept_ = std::move(kept);
+  start(std::move(settings));
+}
+
 void Member::start(Settings settings) {
   kill();
   runtime = std::make_unique<PausableRuntime>(on_.runtime);

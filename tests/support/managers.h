@@ -62,6 +62,9 @@ class Member {
 
   /// A new process, with what the former ones wrote down.
   void start(Settings settings);
+
+  /// With this in its place.
+  void start(Settings settings, PersistentState kept);
   void kill();
 
   void pause() { runtime->pause(); }

@@ -347,8 +347,8 @@ class Dragonfly final : public Engine {
                                                  bool whole,
                                                  ShapeRoutes routes) {
     const std::uint32_t others = (1u << std::ranges::max(lids.lmc)) - 1;
-    DragonflyRoutes form{
-        graph, shape, find_targets(fabric, lids), request.options.gateways, others};
+    const Targets targets = find_targets(fabric, lids);
+    DragonflyRoutes form{graph, shape, targets, request.options.gateways, others};
     const GroupsBetween between(static_cast<std::uint32_t>(shape.members.size()), others);
     routes.columns = form.columns();
     routes.hops = {graph.switches(), form.columns().count};

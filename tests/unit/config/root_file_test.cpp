@@ -71,6 +71,45 @@ TEST(PrefixRoute, IsAPrefixAndARouter) {
     EXPECT_EQ(parse_prefix_route(line), std::nullopt) << line;
 }
 
+TEST(MKeyFile, HasSeedsAndKeysTheNewestFirst) {
+  const auto sources = parse_m_key_file(
+      "# openssl rand -hex 16\n"
+      "seed 000102030405060708090a0b0c0d0eFF\r\n"
+      "\n"
+      "\tkey\t0xABC  # of all ports, before\n",
+      "m_keys");
+  ASSERT_TRUE(sources) << print_fault(sources.error().front());
+  using namespace std::string_literals;
+  EXPECT_EQ(*sources,
+            (MKeySources{{.seed = "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\xff"s, .key = {}},
+                         {.seed = {}, .key = MKey{0xabc}}}));
+}
+
+TEST(MKeyFile, EveryOtherLineIsAFaultThatShowsNoKey) {
+  const auto sources = parse_m_key_file(
+      "seed 000102030405060708090a0b0c0d0e\n"    // too short
+      "seed 000102030405060708090a0b0c0d0e0\n"   // half a byte
+      "seed 000102030405060708090a0b0c0d0e0g\n"  // no digit
+      "seed\nkey\nkey 0x0\nkey abc\nkey 0x1 0x2\n0x123\n"
+      "key 0x5\nkey 0x5\n",
+      "m_keys");
+  ASSERT_FALSE(sources);
+  std::vector<int> lines;
+  for (const Fault& fault : sources.error()) {
+    lines.push_back(fault.line);
+    for (const char* secret : {"0102", "0x1", "0x5", "abc"})
+      EXPECT_EQ(fault.message.find(secret), std::string::npos) << fault.message;
+  }
+  EXPECT_THAT(lines, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 11));
+  EXPECT_THAT(print_fault(parse_m_key_file("# nothing\n", "m_keys").error().front()),
+              HasSubstr("has no M_Key"));
+  EXPECT_THAT(
+      print_fault(parse_m_key_file("key 0x1\nkey 0x2\nkey 0x3\nkey 0x4\nkey 0x5\n", "m_keys")
+                      .error()
+                      .front()),
+      HasSubstr("has 5 lines; 4 at most"));
+}
+
 class RootsOfConfig : public ::testing::Test {
  protected:
   RootsOfConfig() {
@@ -103,6 +142,44 @@ TEST_F(RootsOfConfig, FaultsNameTheFile) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(print_fault(wrong.error().at(0)),
             roots_ + ":2: no GUID of a switch, such as 0x0002c90300000001");
+}
+
+class MKeysOfConfig : public RootsOfConfig {
+ protected:
+  void write(const std::string& keys, std::filesystem::perms mode) {
+    std::ofstream(keys_) << keys;
+    std::filesystem::permissions(keys_, mode);
+    std::ofstream(config_) << "[sm]\nm_key_file = \"" << keys_ << "\"\n";
+  }
+
+  const std::string keys_ = folder_ + "/m_keys";
+};
+
+using std::filesystem::perms;
+
+TEST_F(MKeysOfConfig, AreThoseOfTheFile) {
+  write("key 0x7\nkey 0x8\n", perms::owner_read);
+  const auto config = load_config(config_);
+  ASSERT_TRUE(config) << print_fault(config.error().front());
+  EXPECT_THAT(
+      config->sm.m_keys,
+      ElementsAre(MKeySource{.seed = {}, .key = MKey{7}}, MKeySource{.seed = {}, .key = MKey{8}}));
+}
+
+TEST_F(MKeysOfConfig, AreForTheirOwnerAlone) {
+  write("key 0x7\n", perms::owner_read | perms::others_read);
+  const auto config = load_config(config_);
+  ASSERT_FALSE(config);
+  EXPECT_EQ(print_fault(config.error().front()),
+            keys_ + ": opens every port to whoever reads it, and others may; chmod 600");
+}
+
+TEST_F(MKeysOfConfig, AndNoKeyBesideThem) {
+  write("key 0x7\n", perms::owner_read);
+  std::ofstream(config_, std::ios::app) << "m_key = \"0x8\"\n";
+  const auto config = load_config(config_);
+  ASSERT_FALSE(config);
+  EXPECT_THAT(print_fault(config.error().front()), HasSubstr("sm.m_key and sm.m_key_file both"));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   std::string pattern = testing::TempDir() + "smd-dump-XXXXXX";
   const std::filesystem::path folder = mkdtemp(pattern.data()), dump = folder / "deep" / "dump";
   DumpInput input = dump_input_of(subnet.manager);
-  input.m_key = MKey{0x1234};
+  input.m_keys = {{.seed = {}, .key = MKey{0x1234}}};
   const auto read = [&](std::string_view name) {
     std::ifstream in(dump / name);
     return std::string{std::istreambuf_iterator<char>(in), {}};
@@ -130,6 +130,12 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   EXPECT_THAT(
       read("guid2mkey"),
       HasSubstr(fmt::format("{} 0x0000000000001234\n\n", fabric().port_guid[fabric().sm_port])));
+  const Guid own = fabric().port_guid[fabric().sm_port];
+  input.m_keys = {{.seed = std::string(16, 'a'), .key = {}}, {.seed = {}, .key = MKey{0x1234}}};
+  ASSERT_TRUE(write_opensm_dumps(dump, input));
+  EXPECT_THAT(read("guid2mkey"),
+              HasSubstr(fmt::format(
+                  "{} 0x{:016x}\n\n", own, derive_m_key(std::string(16, 'a'), own).value())));
   // Somebody else's link is replaced, never followed.
   std::ofstream(dump / "opensm-sl2vl.dump") << "of routes on lanes, before\n";
   std::ofstream(folder / "other") << "other\n";

@@ -118,6 +118,25 @@ TEST(SaQuery, OnlyTheTrustedSeeKeysOrFindByThem) {
   EXPECT_TRUE(m_keys(false, kByMKey, MKey{0xabcdef}).empty());
 }
 
+// The snapshot has the name of the seed where ports have keys of their own.
+TEST(SaQuery, TheTrustedSeeTheKeyOfEachPort) {
+  const auto plain = view_of(kTree);
+  ViewParts parts = plain->parts();
+  const MKeySource seed{.seed = std::string(16, 'a'), .key = {}};
+  Fabric fabric = *parts.fabric;
+  const PortIdx port = test::end_port(fabric, "H1");
+  fabric.port_info[port].m_key = name_of(seed);
+  parts.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  parts.m_keys = {seed};
+  const SubnetView view(std::move(parts));
+  const PortInfoRecord wanted{.lid = lid_of(view, "H1"), .info = {}};
+  const Asked asked = ask(Method::GetTable, RecordId::PortInfoRecord, kLidBit, wanted, 72);
+  const auto found =
+      records<PortInfoRecord>(answer_query(view, asked.query(true)), decode_port_info_record);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].info.m_key, derive_m_key(seed.seed, view.fabric().port_guid[port]));
+}
+
 TEST(SaQuery, OnlyTheTrustedSeeTheManagersKey) {
   const auto view = view_of(kTree);
   const Asked asked = ask(Method::Get, RecordId::SmInfoRecord, 0, SmInfoRecord{}, 32);

@@ -127,6 +127,7 @@ TEST(NetworkParts, CountsFreePortsAndPortsOfAdapters) {
   const auto host = add_node(spec, NodeType::Ca, "host", Guid{2}, 2);
   connect(spec, sw, PortNum{1}, host, PortNum{1});
   connect(spec, sw, PortNum{2}, host, PortNum{2});
+  spec.sm_node = host;
   const NetworkParts two = count_parts(spec, {}).value();
   EXPECT_EQ(two.hosts, 1u);
   EXPECT_EQ(two.host_ports, 2u);

@@ -1,12 +1,11 @@
 // What OpenSM 3.3.23 is left, read back by what reads OpenSM's own files.
-#include "smd/state/opensm_export.h"
+#include "smd/state/opensm_state.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "smd/policy/partition_orders.h"
-#include "smd/state/opensm_import.h"
 
 namespace smd {
 namespace {

@@ -1,5 +1,5 @@
 // What OpenSM 3.3.23 leaves on its disk, and the export of our own state.
-#include "smd/state/opensm_import.h"
+#include "smd/state/opensm_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,11 @@
 // Our state as files of OpenSM 3.3, so that a site that goes back to it keeps its LIDs, groups,
-// subscriptions and services. What is written here opensm_import.h reads back.
+// subscriptions and services; and what OpenSM leaves on its disk, read so that a site that changes
+// managers keeps the same: guid2lid, and opensm-sa.dump.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smd/policy/lid_assignment.h"
@@ -31,9 +33,6 @@ struct OpensmDumpText {
 [[nodiscard]] OpensmDumpText print_opensm_dump(const ClientRecords& records,
                                                const DumpContext& context);
 
-// Our state as files of OpenSM 3.3, so that a site that goes back to it keeps its LIDs, groups,
-// subscriptions and services. What is written here opensm_state.h reads back.
-
 struct OpensmFile {
   std::string name;  // as OpenSM calls it
   std::string text;
@@ -53,5 +52,23 @@ struct ExportContext {
 /// state without LIDs is a fault.
 [[nodiscard]] Parsed<std::vector<OpensmFile>> export_for_opensm(const StateBundle& bundle,
                                                                 const ExportContext& context);
+
+// What OpenSM left.
+
+/// Lines of GUID, first LID, last LID. A range that is no power of two, or begins at no multiple of
+/// its size, is a fault, as is everything that is no such line. `file` is for the messages.
+[[nodiscard]] Parsed<LidBook> parse_guid2lid(std::string_view text, const std::string& file);
+
+struct OpensmDump {
+  ClientRecords records;
+  std::size_t groups = 0;   // multicast groups, which members join again
+  std::size_t aliases = 0;  // tables of alias GUIDs
+};
+
+/// Records that are known to be there but that are not taken over are counted. Every other line
+/// that is no record is a fault.
+[[nodiscard]] Parsed<OpensmDump> parse_opensm_dump(std::string_view text,
+                                                   const std::string& file,
+                                                   const Moment& now);
 
 }  // namespace smd
