@@ -62,11 +62,33 @@ std::optional<KeyLink> parse_m_key_link(const std::string& line) {
                  .far_is_switch = kind == "switch"};
 }
 
-std::optional<cc::CcKey> parse_key(std::string_view word) {
+std::optional<cc::CcKey> parse_key(const std::string& word) {
   if (!word.starts_with("0x")) return std::nullopt;
-  const auto value = parse_whole(word.substr(2), 16, ~std::uint64_t{0});
+  const auto value = parse_whole(std::string_view(word).substr(2), 16, ~std::uint64_t{0});
   if (!value || *value == 0) return std::nullopt;
   return cc::CcKey{*value};
+}
+
+/// What `parse` makes of each line that is not blank; `complain` says what is wrong with the
+/// others.
+template <class Parse, class Complain>
+auto parse_lines(std::string_view text, const std::string& file, Parse parse, Complain complain)
+    -> Parsed<std::vector<typename decltype(parse(std::string{}))::value_type>> {
+  std::vector<typename decltype(parse(std::string{}))::value_type> values;
+  FaultList faults(file);
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (const auto value = parse(line)) {
+      values.push_back(*value);
+    } else {
+      faults.add(number, complain(line));
+    }
+  }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return values;
 }
 
 }  // namespace
@@ -80,24 +102,12 @@ std::string print_turns(const std::vector<TurnRef>& turns) {
 }
 
 Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::string& file) {
-  std::vector<TurnRef> turns;
-  FaultList faults(file);
-  std::istringstream lines{std::string(text)};
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (const auto turn = parse_turn(line)) {
-      turns.push_back(*turn);
-    } else {
-      faults.add(number,
-                 fmt::format("'{}' is no turn; a line is SWITCH_GUID IN OUT, as in "
-                             "0x0002c90300000001 3 7",
-                             line));
-    }
-  }
-  if (!faults.empty()) return tl::unexpected(faults.take());
-  return turns;
+  return parse_lines(text, file, parse_turn, [](const std::string& line) {
+    return fmt::format(
+        "'{}' is no turn; a line is SWITCH_GUID IN OUT, as in "
+        "0x0002c90300000001 3 7",
+        line);
+  });
 }
 
 std::string print_m_key_links(const std::vector<KeyLink>& links) {
@@ -115,24 +125,12 @@ std::string print_m_key_links(const std::vector<KeyLink>& links) {
 }
 
 Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text, const std::string& file) {
-  std::vector<KeyLink> links;
-  FaultList faults(file);
-  std::istringstream lines{std::string(text)};
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    if (const auto link = parse_m_key_link(line)) {
-      links.push_back(*link);
-    } else {
-      faults.add(number,
-                 fmt::format("'{}' is no link; a line is NODE PORT FAR_NODE FAR_PORT_GUID "
-                             "FAR_NUMBER switch|end",
-                             line));
-    }
-  }
-  if (!faults.empty()) return tl::unexpected(faults.take());
-  return links;
+  return parse_lines(text, file, parse_m_key_link, [](const std::string& line) {
+    return fmt::format(
+        "'{}' is no link; a line is NODE PORT FAR_NODE FAR_PORT_GUID "
+        "FAR_NUMBER switch|end",
+        line);
+  });
 }
 
 std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
@@ -142,21 +140,9 @@ std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
 }
 
 Parsed<std::vector<cc::CcKey>> parse_cc_keys(std::string_view text, const std::string& file) {
-  std::vector<cc::CcKey> keys;
-  FaultList faults(file);
-  std::istringstream lines{std::string(text)};
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) continue;
-    if (const auto key = parse_key(line)) {
-      keys.push_back(*key);
-    } else {
-      faults.add(number, "no key; a line is one, as in 0x0000000000000022");
-    }
-  }
-  if (!faults.empty()) return tl::unexpected(faults.take());
-  return keys;
+  return parse_lines(text, file, parse_key, [](const std::string&) {
+    return std::string("no key; a line is one, as in 0x0000000000000022");
+  });
 }
 
 namespace {

@@ -172,6 +172,7 @@ TEST(NetworkParts, GivesCablesTheLengthsOfTheirRacks) {
   connect(spec, 3, PortNum{1}, 0, PortNum{2});
   const auto host = add_node(spec, NodeType::Ca, "host", Guid{9}, 1);
   connect(spec, 3, PortNum{4}, host, PortNum{1});
+  spec.sm_node = host;
   const Floor floor{
       .switches_per_rack = 1, .within_m = 1.5, .overhead_m = 1, .rack_m = 4, .row_m = 4};
   const NetworkParts parts = count_parts(spec, floor).value();
