@@ -1,4 +1,4 @@
-#include "smd/bin/dry_run_congestion.h"
+#include "smd/bin/dry_run_world.h"
 
 #include <fmt/format.h>
 

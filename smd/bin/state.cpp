@@ -14,7 +14,7 @@
 #include "smd/base/program.h"
 #include "smd/base/read_file.h"
 #include "smd/config/opensm_config.h"
-#include "smd/state/opensm_export.h"
+#include "smd/state/opensm_import.h"
 #include "smd/state/state_bundle.h"
 #include "smd/state/state_directory.h"
 #include "smd/state/state_files.h"

@@ -16,7 +16,7 @@
 
 #include "smd/base/read_file.h"
 #include "smd/multicast/subnet_limits.h"
-#include "smd/state/opensm_export.h"
+#include "smd/state/opensm_import.h"
 
 namespace smd {
 

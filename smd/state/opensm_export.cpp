@@ -1,5 +1,5 @@
 // guid2lid, opensm-sa.dump and definitions of partitions as OpenSM 3.3 writes or reads them.
-#include "smd/state/opensm_export.h"
+#include "smd/state/opensm_import.h"
 
 #include <fmt/format.h>
 

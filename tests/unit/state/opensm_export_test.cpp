@@ -1,5 +1,4 @@
 // What OpenSM 3.3.23 is left, read back by what reads OpenSM's own files.
-#include "smd/state/opensm_export.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
