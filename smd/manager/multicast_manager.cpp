@@ -43,6 +43,21 @@ std::optional<std::uint8_t> sl_of(const std::optional<MulticastVl>& vl) {
 /// Trees that need a lane of their own are held back until a cycle has brought it, or for so long.
 constexpr Duration kWaitForVl = std::chrono::seconds(10);
 
+/// Switches that both have stand in the same directions, so trees of one are trees of the other.
+bool has_directions_of(const ActiveSubnet& next, const ActiveSubnet& now) {
+  const auto& rank = next.routing->orientation.rank;
+  const auto& before = now.routing->orientation.rank;
+  if (rank.size() != next.fabric().switch_count() || before.size() != now.fabric().switch_count())
+    return false;
+  for (const SwitchIdx sw : next.fabric().switch_node.indices()) {
+    const auto node =
+        now.fabric().find_node(next.fabric().node_guid[next.fabric().switch_node[sw]]);
+    const SwitchIdx then = node ? now.fabric().switch_of[*node] : kNone<SwitchIdx>;
+    if (then != kNone<SwitchIdx> && before[then] != rank[sw]) return false;
+  }
+  return true;
+}
+
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kLastRetry = std::chrono::seconds(60);
 
@@ -359,6 +374,9 @@ void MulticastManager::retry_later(Duration when) {
 void MulticastManager::make_way(std::shared_ptr<const ActiveSubnet> next,
                                 std::function<void()> then) {
   if (!now_ || next->has_routes_of(*now_)) return then();
+  // The usual change: nobody waits for a round that is under way.
+  if (is_proved_by_ranks() && trees_.follows_unicast() && has_directions_of(*next, *now_))
+    return then();
   if (way_) {  // the plan of before came to nothing, and trees are away
     way_->next = std::move(next);
     way_->then = std::move(then);
