@@ -323,9 +323,10 @@ std::vector<TreesOfSl> MulticastManager::with_sls(const MftGoals& trees) const {
 /// Before anything is written: what switches may hold and what they shall hold, of all MLIDs, with
 /// the unicast routes; where that closes a circle, what they shall hold alone.
 void MulticastManager::prove(MftGoals goals) {
-  proving_ = true;
   MftGoals wanted(masks_.begin(), masks_.end());
   MftGoals mixed = collect_possible(now_->fabric(), memory_);
+  if (wanted.empty() && mixed.empty()) return write(std::move(goals), false);
+  proving_ = true;
   for (const auto& [mlid, masks] : wanted) mixed[mlid] = unite_masks(mixed[mlid], masks);
 
   struct Proof {
