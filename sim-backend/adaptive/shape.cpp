@@ -7,7 +7,7 @@
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/topology/dragonfly.h"
-#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/grid.h"
 
 namespace smd::sim {
 namespace {

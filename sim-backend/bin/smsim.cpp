@@ -9,6 +9,7 @@
 #include "sim-backend/bin/cmd_cost.h"
 #include "sim-backend/bin/cmd_experiment.h"
 #include "sim-backend/bin/cmd_gen.h"
+#include "sim-backend/bin/cmd_multicast.h"
 #include "sim-backend/bin/cmd_routes.h"
 #include "sim-backend/bin/cmd_run.h"
 #include "sim-backend/bin/cmd_serve.h"
@@ -43,6 +44,7 @@ int run_command_line(int argc, char** argv) {
   smd::sim::add_cost_command(line, exit_code);
   smd::sim::add_experiment_command(line, exit_code);
   smd::sim::add_gen_command(line, exit_code);
+  smd::sim::add_multicast_commands(line, exit_code);
   smd::sim::add_routes_command(line, exit_code);
   smd::sim::add_run_command(line, exit_code);
   smd::sim::add_serve_command(line, exit_code);

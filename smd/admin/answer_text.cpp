@@ -1,4 +1,4 @@
-#include "smd/admin/answer_text.h"
+#include "smd/admin/client.h"
 
 #include <fmt/core.h>
 

@@ -58,6 +58,8 @@ struct VerifyOptions {
   std::string lft;
   std::string sl2vl;            // empty: one VL
   std::string path_sl;          // empty: any SL on any path
+  std::string mft;              // empty: multicast is not looked at
+  std::string groups;           // empty: anybody may be in any group
   unsigned permutations = 100;  // of the effective bisection
   bool any_sl = false;          // hosts may use any SL
   bool json = false;

@@ -11,6 +11,8 @@
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/bin/dry_run_world.h"
+#include "smd/multicast/group_trees.h"
+#include "smd/multicast/subnet_limits.h"
 #include "smd/report/cycle_text.h"
 #include "smd/report/dump.h"
 #include "smd/routing/fat_tree/shape.h"
@@ -31,6 +33,18 @@ Parsed<sim::Timing> parse_timing(const std::string& name) {
 bool is_watched(const sim::FabricSpec& spec, const DryRunOptions& options) {
   const auto switches = std::ranges::count(spec.nodes, NodeType::Switch, &sim::NodeSpec::type);
   return options.timeline || static_cast<std::size_t>(switches) <= kWatchedSwitches;
+}
+
+/// The tree that the manager would lay for a group of all hosts.
+TreeQuality measure_group_of_all(const ActiveSubnet& up, TreeShape shape) {
+  std::vector<TreeMember> members;
+  for (const PortIdx port : up.fabric().peer.indices()) {
+    if (up.fabric().is_end_port(port) && !up.fabric().is_switch(up.fabric().node_of[port]))
+      members.push_back({port});
+  }
+  GroupTrees trees;
+  trees.adopt(up.sweep.fabric, up.lids, up.routing, shape);
+  return measure_tree(up.fabric(), trees.lay(kFirstMlid, members).masks, members);
 }
 
 int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
@@ -73,6 +87,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     // Who sends data is known once descriptions were read.
     first.load = first.measures->load;
     first.counts.no_data = count_no_data(up.fabric());
+    first.group_of_all = measure_group_of_all(up, settings.multicast_trees);
   }
   if (watched) {
     progress::begin("oracle");

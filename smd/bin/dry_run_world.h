@@ -7,23 +7,42 @@
 #include <vector>
 
 #include "sim-backend/management/fabric_timeline.h"
+#include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/subnet/simulated_subnet.h"
 #include "smd/bin/commands.h"
+#include "smd/cc/cc_manager.h"
 #include "smd/report/cycle_text.h"
 #include "smd/report/dump.h"
 
 namespace smd::bin {
 
-struct Failure {
-  std::string text;
-  std::uint32_t node = sim::kNoNode;
-  std::optional<PortNum> port;  // none: the whole node
-};
+// What congestion control came to in a dry run: for people, as JSON, and the registers themselves.
 
 /// Requests that a stretch of time has cost.
 struct CongestionCost {
   std::uint64_t gets = 0;
   std::uint64_t sets = 0;
+};
+
+/// {"agents", "confirmed", "gets", "sets", "plan", "refusal", "alarms"}
+[[nodiscard]] nlohmann::ordered_json congestion_report(const CcManager& cc_manager,
+                                                       const CongestionCost& cost);
+
+/// Of the bring-up: the plan and what it cost.
+[[nodiscard]] std::string print_congestion(const CcManager& cc_manager, const CongestionCost& cost);
+
+/// Of a change: one line.
+[[nodiscard]] std::string print_congestion_cost(const CongestionCost& cost);
+
+/// Every register that an agent holds, as simulated.
+[[nodiscard]] std::string print_congestion_registers(const sim::SimFabric& fabric);
+
+// The simulated world, and failures in it.
+
+struct Failure {
+  std::string text;
+  std::uint32_t node = sim::kNoNode;
+  std::optional<PortNum> port;  // none: the whole node
 };
 
 /// "sw-0-3:5" is a link when 5 is a port of a node called sw-0-3, otherwise the whole text names a
@@ -76,20 +95,5 @@ class DryRunWorld {
   sim::SimulatedSubnet subnet_;
   std::optional<sim::FabricTimeline> timeline_;
 };
-
-// What congestion control came to: for people, as JSON, and the registers themselves.
-
-/// {"agents", "confirmed", "gets", "sets", "plan", "refusal", "alarms"}
-[[nodiscard]] nlohmann::ordered_json congestion_report(const CcManager& cc_manager,
-                                                       const CongestionCost& cost);
-
-/// Of the bring-up: the plan and what it cost.
-[[nodiscard]] std::string print_congestion(const CcManager& cc_manager, const CongestionCost& cost);
-
-/// Of a change: one line.
-[[nodiscard]] std::string print_congestion_cost(const CongestionCost& cost);
-
-/// Every register that an agent holds, as simulated.
-[[nodiscard]] std::string print_congestion_registers(const sim::SimFabric& fabric);
 
 }  // namespace smd::bin

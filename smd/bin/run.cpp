@@ -8,7 +8,7 @@
 #include "sim-backend/management/sim_transport.h"
 #include "smd/base/program.h"
 #include "smd/daemon/daemon.h"
-#include "smd/transport/umad_transport.h"
+#include "smd/transport/umad_ports.h"
 
 namespace smd::bin {
 namespace {

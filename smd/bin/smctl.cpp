@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "smd/admin/answer_text.h"
 #include "smd/admin/client.h"
 #include "smd/base/command_line.h"
 #include "smd/base/program.h"
@@ -80,6 +79,7 @@ class Commands {
         "even where ports are taken down or turns blocked meanwhile");
     Command changes = command("changes", "the latest changes, newest first");
     add(changes, "n", "N", "at most so many").not_negative();
+    command("multicast", "multicast trees beside shortest ways, and how they share cables");
     command("congestion", "congestion control: agents, the plan, hot ports");
     Command log = command("log", "set the daemon's log level");
     text(log, "level", "LEVEL", "debug, info, warn, error or off");

@@ -272,6 +272,13 @@ int run_command_line(int argc, char** argv) {
   verify.option("--path-sl",
                 options.verify.path_sl,
                 "Output of saquery -p; without it every path may take every SL");
+  verify.option("--mft",
+                options.verify.mft,
+                "opensm.mcfdbs: the multicast tables are judged with the unicast ones");
+  verify.option(
+      "--groups",
+      options.verify.groups,
+      "Output of saquery -m, or opensm-sa.dump; without it anybody may send to any group");
   verify.flag("--any-sl",
               options.verify.any_sl,
               "Strict: hosts may use any SL, whatever their path was given");

@@ -1,7 +1,9 @@
 #include "smd/bin/table_dumps.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -360,6 +362,226 @@ class PathSlReader {
 
 Parsed<std::vector<DumpedPath>> parse_path_sl_dump(std::string_view text, const std::string& file) {
   return PathSlReader(text, file).run();
+}
+
+namespace {
+
+class MftReader {
+ public:
+  MftReader(std::string_view text, const std::string& file) : lines_(text, file) {}
+
+  Parsed<std::vector<DumpedCopies>> run() {
+    while (!lines_.full() && lines_.next()) read_line(trim(lines_.text()));
+    if (lines_.faults().empty() && !any_) {
+      lines_.add_fault_at(0,
+                          "no multicast tables; opensm.mcfdbs has lines like Switch "
+                          "0x0002c90300000001, LID    : Out Port(s) and 0xC000 : 0x001  0x003");
+    }
+    if (!lines_.faults().empty()) return tl::unexpected<Faults>(lines_.take_faults());
+    return std::move(copies_);
+  }
+
+ private:
+  void read_line(std::string_view line) {
+    if (line.empty() || line.starts_with('#') || line.starts_with("LID ")) return;
+    Cursor in(line);
+    if (!in.eat("Switch ")) return read_entry(in);
+    const auto guid = in.hex();
+    any_ = true;
+    if (!guid || *guid == 0 || !trim(in.rest()).empty())
+      return lines_.add_fault("the table of a switch begins with: Switch 0x0002c90300000001");
+    guid_ = Guid{*guid};
+    const auto [known, is_new] = seen_.emplace(guid_, lines_.number());
+    if (!is_new) {
+      lines_.add_fault(fmt::format(
+          "switch {} again after line {}; every switch has one table", guid_, known->second));
+    }
+  }
+
+  // "0xC000 : 0x001  0x003"; OpenSM lists MLIDs without ports at times.
+  void read_entry(Cursor in) {
+    const std::uint64_t mlid = in.rest().starts_with("0x") ? in.number().value_or(0) : 0;
+    in.skip_space();
+    if (mlid < 0xc000 || mlid > 0xfffe || !in.eat(':')) return refuse();
+    if (guid_ == Guid{})
+      return lines_.add_fault("an entry outside a table; Switch 0x… comes first");
+    DumpedCopies copies{.line = lines_.number(),
+                        .guid = guid_,
+                        .mlid = Lid{static_cast<std::uint16_t>(mlid)},
+                        .ports = {}};
+    for (in.skip_space(); !in.at_end(); in.skip_space()) {
+      const auto port = in.number();
+      if (!port || *port > 254) return refuse();
+      const PortNum number{static_cast<std::uint8_t>(*port)};
+      if (!copies.ports.empty() && number <= copies.ports.back())
+        return lines_.add_fault("the ports of an entry ascend");
+      copies.ports.push_back(number);
+    }
+    const bool again =
+        !copies_.empty() && copies_.back().guid == guid_ && copies.mlid <= copies_.back().mlid;
+    if (again) return lines_.add_fault("the MLIDs of a table ascend");
+    copies_.push_back(std::move(copies));
+  }
+
+  void refuse() {
+    lines_.add_fault(fmt::format(
+        "\"{}\" is no entry; one is an MLID from 0xC000 to 0xFFFE, a colon and ports: 0xC000 : "
+        "0x001  0x003",
+        shorten(trim(lines_.text()))));
+  }
+
+  TextLines lines_;
+  std::vector<DumpedCopies> copies_;
+  std::unordered_map<Guid, int> seen_;  // look-ups only
+  Guid guid_{};
+  bool any_ = false;
+};
+
+/// "fe80::2:c903:0:1", or OpenSM's 0xfe80000000000000:0x0002c90300000001.
+std::optional<Guid> read_port_gid(std::string_view text) {
+  if (text.starts_with("0x")) {
+    Cursor in(text);
+    const auto prefix = in.hex();
+    const bool colon = in.eat(':');
+    const auto guid = in.hex();
+    if (!prefix || !colon || !guid || *guid == 0 || !trim(in.rest()).empty()) return {};
+    return Guid{*guid};
+  }
+  std::array<std::uint8_t, 16> bytes{};
+  if (inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) != 1) return {};
+  std::uint64_t guid = 0;
+  for (std::size_t i = 8; i < 16; ++i) guid = guid << 8 | bytes[i];
+  return guid == 0 ? std::nullopt : std::optional(Guid{guid});
+}
+
+class MemberReader {
+ public:
+  MemberReader(std::string_view text, const std::string& file) : lines_(text, file) {}
+
+  Parsed<std::vector<DumpedMember>> run() {
+    while (!lines_.full() && lines_.next()) read_line(trim(lines_.text()));
+    end_record();
+    if (lines_.faults().empty() && !any_) {
+      lines_.add_fault_at(0,
+                          "no members of groups; saquery -m prints \"MCMemberRecord member dump:\" "
+                          "for each, opensm-sa.dump has lines that begin with \"MC Group\"");
+    }
+    if (!lines_.faults().empty()) return tl::unexpected<Faults>(lines_.take_faults());
+    return std::move(members_);
+  }
+
+ private:
+  void read_line(std::string_view line) {
+    if (line.empty() || line.starts_with('#')) return;
+    if (line.starts_with("MC Group ")) return read_group(line);
+    if (line.starts_with("mcm_port:")) return read_port(line);
+    for (const char* other : {"Service Record:", "InformInfo Record:", "GUIDInfo Record:"}) {
+      if (line.starts_with(other)) return;
+    }
+    if (line.starts_with("MCMember") && line.ends_with("dump:")) {
+      end_record();
+      begun_ = lines_.number();
+      any_ = true;
+      return;
+    }
+    const std::size_t dots = line.find("..");
+    if (dots == std::string_view::npos) {
+      return lines_.add_fault(
+          fmt::format("\"{}\" is no line of a record: name, dots, value", shorten(line)));
+    }
+    const std::string_view name = line.substr(0, dots);
+    const std::string_view value =
+        line.substr(std::min(line.find_first_not_of('.', dots), line.size()));
+    if (name == "Mlid" || name == "mlid") mlid_ = read_mlid(value);
+    if (name == "PortGid") read_gid(value);
+    if (name == "ScopeState") state_ = read_state(value);
+  }
+
+  void read_group(std::string_view line) {
+    any_ = true;
+    group_ = read_mlid(value_of(line, " mlid="));
+  }
+
+  void read_port(std::string_view line) {
+    const std::string_view gid = value_of(line, " port_gid=");
+    const auto guid = read_port_gid(gid);
+    if (!group_) return lines_.add_fault("a member before its group; MC Group … comes first");
+    if (!guid)
+      return lines_.add_fault(fmt::format("port_gid=\"{}\" is no GID of a port", shorten(gid)));
+    add(lines_.number(), *group_, *guid, read_state(value_of(line, " scope_state=")));
+  }
+
+  static std::string_view value_of(std::string_view line, std::string_view key) {
+    const std::size_t at = line.find(key);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = line.substr(at + key.size());
+    return rest.substr(0, std::min(rest.find(' '), rest.size()));
+  }
+
+  std::optional<Lid> read_mlid(std::string_view value) {
+    Cursor in(value);
+    const auto number = in.number();
+    if (number && *number >= 0xc000 && *number <= 0xfffe && trim(in.rest()).empty())
+      return Lid{static_cast<std::uint16_t>(*number)};
+    lines_.add_fault(
+        fmt::format("\"{}\" is no multicast LID from 0xC000 to 0xFFFE", shorten(value)));
+    return {};
+  }
+
+  void read_gid(std::string_view value) {
+    port_ = read_port_gid(value);
+    if (!port_) lines_.add_fault(fmt::format("\"{}\" is no GID of a port", shorten(value)));
+  }
+
+  /// The lower half is the JoinState.
+  std::optional<std::uint8_t> read_state(std::string_view value) {
+    Cursor in(value);
+    const auto number = in.number();
+    if (number && *number <= 255 && (*number & 15) != 0 && trim(in.rest()).empty())
+      return static_cast<std::uint8_t>(*number & 15);
+    lines_.add_fault(fmt::format("\"{}\" is no scope and JoinState: 0x21", shorten(value)));
+    return {};
+  }
+
+  void add(int line, Lid mlid, Guid port, std::optional<std::uint8_t> state) {
+    if (state) members_.push_back({line, mlid, port, *state});
+  }
+
+  void end_record() {
+    if (begun_ != 0 && lines_.faults().empty()) {
+      if (mlid_ && port_ && state_) {
+        add(begun_, *mlid_, *port_, state_);
+      } else {
+        lines_.add_fault_at(begun_,
+                            "a record without Mlid, PortGid or ScopeState: the file is cut, or the "
+                            "output of saquery -g in place of -m");
+      }
+    }
+    begun_ = 0;
+    mlid_.reset();
+    port_.reset();
+    state_.reset();
+  }
+
+  TextLines lines_;
+  std::vector<DumpedMember> members_;
+  int begun_ = 0;  // line; 0 outside records
+  bool any_ = false;
+  std::optional<Lid> group_;  // of the lines of opensm-sa.dump
+  std::optional<Lid> mlid_;
+  std::optional<Guid> port_;
+  std::optional<std::uint8_t> state_;
+};
+
+}  // namespace
+
+Parsed<std::vector<DumpedCopies>> parse_mft_dump(std::string_view text, const std::string& file) {
+  return MftReader(text, file).run();
+}
+
+Parsed<std::vector<DumpedMember>> parse_member_dump(std::string_view text,
+                                                    const std::string& file) {
+  return MemberReader(text, file).run();
 }
 
 }  // namespace smd::bin

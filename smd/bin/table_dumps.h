@@ -89,4 +89,35 @@ struct DumpedPath {
 [[nodiscard]] Parsed<std::vector<DumpedPath>> parse_path_sl_dump(std::string_view text,
                                                                  const std::string& file);
 
+// Multicast tables as text (docs/formats/tables.md): what OpenSM and smd write into opensm.mcfdbs.
+
+struct DumpedCopies {
+  int line = 0;
+  Guid guid;  // of the switch
+  Lid mlid;
+  std::vector<PortNum> ports;  // ascending
+
+  friend bool operator==(const DumpedCopies&, const DumpedCopies&) = default;
+};
+
+/// Total: any text gives entries, each switch and MLID once, or 1 to 20 faults.
+[[nodiscard]] Parsed<std::vector<DumpedCopies>> parse_mft_dump(std::string_view text,
+                                                               const std::string& file);
+
+// Who is in which group: what `saquery -m` prints, or the records of groups in OpenSM's
+// opensm-sa.dump (docs/formats/tables.md).
+
+struct DumpedMember {
+  int line = 0;
+  Lid mlid;
+  Guid port_guid;
+  std::uint8_t join_state = 0;
+
+  friend bool operator==(const DumpedMember&, const DumpedMember&) = default;
+};
+
+/// Total: any text gives members or 1 to 20 faults.
+[[nodiscard]] Parsed<std::vector<DumpedMember>> parse_member_dump(std::string_view text,
+                                                                  const std::string& file);
+
 }  // namespace smd::bin

@@ -57,7 +57,30 @@ int verify(const VerifyOptions& options) {
   }
   const auto input = join_dumps(*spec, dumps);
   if (!input) return report_faults(display, input.error());
-  const VerifyReport report = verify_tables(*input, options.any_sl, options.permutations);
+  std::optional<MulticastInput> multicast;
+  if (options.mft.empty() && !options.groups.empty()) {
+    return report_faults(
+        display,
+        {{"--groups", 0, "says nothing without multicast tables; --mft takes opensm.mcfdbs"}});
+  }
+  if (!options.mft.empty()) {
+    const auto copies = read_dump(options.mft, parse_mft_dump);
+    if (!copies) return report_faults(display, copies.error());
+    std::optional<std::vector<DumpedMember>> members;
+    if (!options.groups.empty()) {
+      auto read = read_dump(options.groups, parse_member_dump);
+      if (!read) return report_faults(display, read.error());
+      members = std::move(*read);
+    }
+    auto joined = join_multicast(*input, *copies, options.mft, members, options.groups);
+    if (!joined) return report_faults(display, joined.error());
+    multicast = std::move(*joined);
+  }
+  VerifyReport report = verify_tables(*input, options.any_sl, options.permutations);
+  if (multicast) {
+    progress::begin("multicast");
+    report.multicast = verify_multicast(*input, *multicast);
+  }
   display.reset();
   if (options.json) {
     fmt::print("{}\n",

@@ -111,6 +111,7 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
       .permutations = permutations,
       .any_sl = any_sl,
       .notes = input.notes,
+      .multicast = {},
   };
   for (const PortIdx owner : input.lids.owner) report.counts.lids += owner != kNone<PortIdx>;
   report.cycle = print_cycle(fabric, report.routes.cycle);
@@ -190,6 +191,7 @@ std::string print_verify(const VerifyReport& report) {
         report.permutations,
         100 * report.bisection.worst);
   }
+  if (report.multicast) out += print_multicast(*report.multicast);
   if (report.between_switches != 0) {
     out += fmt::format(
         "  note         {} of the unreachable pairs are two switches: no host's data is lost\n",
@@ -222,26 +224,28 @@ Json verify_json(const VerifyReport& report) {
                       {"max_host", rounded(load.max_host)},
                       {"throughput", rounded(load.throughput)}};
   }
-  return {{"ok", report.sound()},
-          {"fabric", to_json(report.counts)},
-          {"shape", report.shape},
-          {"routes", routes},
-          {"deadlock", deadlock},
-          {"load", load_json(report.load, report.bound.fullest)},
-          {"tables",
-           {{"unused_entries", report.path_sets.unused_entries},
-            {"paths", report.path_sets.paths},
-            {"duplicate_paths", report.path_sets.duplicate_paths}}},
-          {"patterns", patterns},
-          {"effective_bisection",
-           {{"permutations", report.permutations},
-            {"mean", rounded(report.bisection.mean)},
-            {"worst", rounded(report.bisection.worst)},
-            {"lost", report.bisection.lost}}},
-          {"shifts",
-           {{"mean", rounded(report.measures.shifts)},
-            {"worst", rounded(report.measures.worst_shift)}}},
-          {"notes", report.notes}};
+  Json out = {{"ok", report.sound()},
+              {"fabric", to_json(report.counts)},
+              {"shape", report.shape},
+              {"routes", routes},
+              {"deadlock", deadlock},
+              {"load", load_json(report.load, report.bound.fullest)},
+              {"tables",
+               {{"unused_entries", report.path_sets.unused_entries},
+                {"paths", report.path_sets.paths},
+                {"duplicate_paths", report.path_sets.duplicate_paths}}},
+              {"patterns", patterns},
+              {"effective_bisection",
+               {{"permutations", report.permutations},
+                {"mean", rounded(report.bisection.mean)},
+                {"worst", rounded(report.bisection.worst)},
+                {"lost", report.bisection.lost}}},
+              {"shifts",
+               {{"mean", rounded(report.measures.shifts)},
+                {"worst", rounded(report.measures.worst_shift)}}},
+              {"notes", report.notes}};
+  if (report.multicast) out["multicast"] = multicast_json(*report.multicast);
+  return out;
 }
 
 }  // namespace smd::bin

@@ -78,6 +78,7 @@ struct SmConfig {
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
   TreeShape multicast_trees = TreeShape::UpDown;
+  CopyModel multicast_proof = CopyModel::Asynchronous;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID
   std::vector<std::string> no_data;                     // GUIDs and descriptions
   unsigned lmc = 0;

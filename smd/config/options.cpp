@@ -178,6 +178,10 @@ Options sm_options() {
           .means("How multicast trees are laid: along directions of links, or along the labels of "
                  "engine hamiltonian, by all of them or by short cuts; where there are no labels, "
                  "the first"),
+      sm("multicast_proof", &T::multicast_proof, choice({"asynchronous", "lock-step"}))
+          .means("How switches are taken to copy in the proof that multicast and unicast packets "
+                 "never wait for each other in a circle: to each port when it is free there, or to "
+                 "all ports at once"),
       sm("weights", &T::weights, guid_weights())
           .means("Traffic that ports draw, against the 1 of all others; 0 for I/O nodes that no "
                  "balance shall count. Routes in force stay until something else changes them"),

@@ -120,6 +120,7 @@ Settings make_settings(const Config& config) {
       .weights = config.sm.weights, .no_data = config.sm.no_data, .names = config.sm.node_names};
   if (site != SiteNodes{}) out.site_nodes = std::make_shared<const SiteNodes>(std::move(site));
   out.multicast_trees = config.sm.multicast_trees;
+  out.multicast_proof = config.sm.multicast_proof;
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),
                     std::chrono::microseconds(config.sm.drain_us));

@@ -87,6 +87,7 @@ struct Settings {
   Duration rebalance_delay{
       0};  // at rest after a change, before loads that it left unbalanced are rebalanced; 0: never
   TreeShape multicast_trees = TreeShape::UpDown;
+  CopyModel multicast_proof = CopyModel::Asynchronous;
   std::vector<PreconfiguredGroup> groups;  // multicast, that exist before anybody joins
   ElectionConfig election;
   std::vector<std::pair<std::uint64_t, Guid>>

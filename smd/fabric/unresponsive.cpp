@@ -1,4 +1,4 @@
-#include "smd/fabric/unresponsive.h"
+#include "smd/fabric/delta.h"
 
 #include <algorithm>
 

@@ -43,6 +43,10 @@ class Cycle {
 
     /// The sweep is over, and nothing was written yet that others rely on: proceed() goes on.
     std::function<void(const SweepReport&)> on_found;
+
+    /// Before the first entry of a plan is written: who relies on the routes in force makes way,
+    /// and calls what it is given. May be empty.
+    std::function<void(std::shared_ptr<const ActiveSubnet>, std::function<void()>)> on_routes;
     std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
 
@@ -96,6 +100,7 @@ class Cycle {
   [[nodiscard]] PlanJob plan_job(std::shared_ptr<const ActiveSubnet> goal) const;
   void plan();
   void program(TransitionPlan plan);
+  void start_programming();
   void on_programmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;
   void leave_out_refusing();
@@ -158,6 +163,7 @@ class Cycle {
   std::optional<SlToVlReader> sl_to_vl_reader_;
   std::optional<Programmer> programmer_;
   std::optional<Reregistration> reregistration_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // while anybody may call back
   OffloadOwner work_;
   Timer deferred_;  // see leave()
 };

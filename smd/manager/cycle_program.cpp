@@ -190,6 +190,14 @@ void Cycle::program(TransitionPlan plan) {
   keep_turns(plan_);
   const ActiveSubnet& goal = *parts_.state.in_force;
   rows_ = goal.rows->empty() ? SlToVlMaps{} : with_blocked_sls(goal.rows, plan_.blocked_sls);
+  if (!hooks_.on_routes) return start_programming();
+  hooks_.on_routes(parts_.state.in_force, [this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) start_programming();
+  });
+}
+
+void Cycle::start_programming() {
+  const ActiveSubnet& goal = *parts_.state.in_force;
   programmer_.emplace(parts_.runtime, parts_.client, parts_.state.program, parts_.meter);
   programmer_->start(
       {.report = &goal.sweep,

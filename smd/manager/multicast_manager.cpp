@@ -40,24 +40,55 @@ std::optional<std::uint8_t> sl_of(const std::optional<MulticastVl>& vl) {
   return vl ? std::optional(vl->sl) : std::nullopt;
 }
 
+/// Trees that need a lane of their own are held back until a cycle has brought it, or for so long.
+constexpr Duration kWaitForVl = std::chrono::seconds(10);
+
+/// Switches that both have stand in the same directions, so trees of one are trees of the other.
+bool has_directions_of(const ActiveSubnet& next, const ActiveSubnet& now) {
+  const auto& rank = next.routing->orientation.rank;
+  const auto& before = now.routing->orientation.rank;
+  if (rank.size() != next.fabric().switch_count() || before.size() != now.fabric().switch_count())
+    return false;
+  for (const SwitchIdx sw : next.fabric().switch_node.indices()) {
+    const auto node =
+        now.fabric().find_node(next.fabric().node_guid[next.fabric().switch_node[sw]]);
+    const SwitchIdx then = node ? now.fabric().switch_of[*node] : kNone<SwitchIdx>;
+    if (then != kNone<SwitchIdx> && before[then] != rank[sw]) return false;
+  }
+  return true;
+}
+
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kLastRetry = std::chrono::seconds(60);
 
 }  // namespace
 
 MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
-                                          const std::vector<TreesOfSl>& trees) {
+                                          const std::vector<TreesOfSl>& trees,
+                                          CopyModel copies) {
   const RoutingTables& routing = in_force.routing;
-  const auto verdict = [&](const ChannelGraph& graph) {
-    const std::vector<ChannelStep> cycle = graph.find_cycle();
+  const auto verdict = [&](const ChannelGraph& graph, unsigned vls_of_trees) {
+    std::vector<ChannelStep> cycle = graph.find_cycle();
+    if (cycle.empty() && copies == CopyModel::LockStep) {
+      std::vector<MasksOnVl> all;
+      for (const TreesOfSl& tree : trees) all.push_back({tree.masks, tree.sl % vls_of_trees});
+      cycle = find_lock_step_cycle(in_force.fabric(), graph, all);
+    }
     return MulticastVerdict{
         .acyclic = cycle.empty(),
         .cycle = cycle.empty() ? std::string() : print_cycle(in_force.fabric(), cycle)};
   };
-  if (in_force.multicast_vl) {
+  const auto judge_trees = [&] {
     ChannelGraph graph(in_force.fabric(), 1);
     for (const TreesOfSl& tree : trees) add_tree_turns(in_force.fabric(), tree.masks, 0, graph);
-    return verdict(graph);
+    MulticastVerdict alone = verdict(graph, 1);
+    alone.of_trees = alone.acyclic == false;
+    return alone;
+  };
+  if (in_force.multicast_vl) return judge_trees();
+  // What a lane of their own would not cure is said first.
+  if (copies == CopyModel::LockStep) {
+    if (MulticastVerdict alone = judge_trees(); alone.acyclic == false) return alone;
   }
   if (!routing.sl_to_vl.empty()) return {};
   const unsigned vls = std::max(1u, routing.vls);
@@ -70,7 +101,7 @@ MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
   }
   for (const TreesOfSl& tree : trees)
     add_tree_turns(in_force.fabric(), tree.masks, tree.sl % vls, graph);
-  return verdict(graph);
+  return verdict(graph, vls);
 }
 
 void MulticastManager::stop() {
@@ -80,17 +111,19 @@ void MulticastManager::stop() {
     timer->reset();
   writer_.reset();
   reregistration_.reset();
-  round_scheduled_ = deadlock_check_due_ = false;
+  round_scheduled_ = deadlock_check_due_ = proving_ = false;
+  vl_requested_.reset();
+  way_.reset();
   stats_.acyclic = true;
   stats_.vl.reset();
   stats_.vl_refused.clear();
   backoff_ = Duration{0};
   masks_.clear();
+  summary_.reset();
   pending_.clear();
   failed_.clear();
   stranded_.clear();
-  forest_ = {};
-  ranks_ = {};
+  trees_.clear();
   realm_.reset();
   now_.reset();
 }
@@ -120,9 +153,9 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
     return realm_->port_of(port) == kNone<PortIdx> ||
            !realm_->in_partition(port, group.traits.p_key);
   });
-  ranks_ = choose_ranks(now_->fabric(), now_->lids, now_->routing, ranks_.kept);
-  forest_.adopt(now_->sweep.fabric, ranks_.rank);
-  choose_shape(settings.multicast_trees);
+  if (now_->multicast_vl) vl_requested_.reset();
+  adopt_trees(settings);
+  summary_.reset();
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
   schedule_deadlock_check();
   note_change();
@@ -147,13 +180,13 @@ void MulticastManager::ask_members_to_reregister() {
   });
 }
 
-/// Where it cannot be had: up and down.
-void MulticastManager::choose_shape(TreeShape wanted) {
-  by_labels_ = wanted != TreeShape::UpDown && paths_.adopt(now_->sweep.fabric, wanted);
-  std::string why = wanted == TreeShape::UpDown ? std::string() : paths_.refusal();
+void MulticastManager::adopt_trees(const Settings& settings) {
+  trees_.adopt(now_->sweep.fabric, now_->lids, now_->routing, settings.multicast_trees);
+  copies_ = settings.multicast_proof;
+  const std::string& why = trees_.shape_refused();
   if (!why.empty() && why != stats_.shape_refused)
     log::warn("multicast.shape", "why=\"{}\"; trees lead up and down", why);
-  stats_.shape_refused = std::move(why);
+  stats_.shape_refused = why;
 }
 
 PartitionFacts MulticastManager::partition_facts() const {
@@ -202,35 +235,38 @@ std::vector<TreeMember> MulticastManager::members_of(Lid mlid) const {
   return members;
 }
 
+const TreeReport& MulticastManager::summary() const {
+  constexpr std::size_t kMeasured = 16;
+  if (summary_) return *summary_;
+  TreeReport& out = summary_.emplace();
+  out.trees = masks_.size();
+  out.cables = measure_cables(now_->fabric(), masks_);
+  std::vector<std::pair<std::size_t, Lid>> by_size;
+  for (const auto& [mlid, masks] : masks_) by_size.emplace_back(members_of(mlid).size(), mlid);
+  std::ranges::stable_sort(by_size, std::ranges::greater{}, [](const auto& e) { return e.first; });
+  if (by_size.size() > kMeasured) by_size.resize(kMeasured);
+  for (const auto& [members, mlid] : by_size) {
+    out.largest.push_back(
+        {mlid, members, measure_tree(now_->fabric(), masks_.at(mlid), members_of(mlid))});
+  }
+  return out;
+}
+
 /// The masks that shall be held; nothing where they are not as they should be.
 std::optional<std::vector<SwitchMask>> MulticastManager::grow(Lid mlid) {
-  std::vector<TreeMember> members = members_of(mlid);
+  GroupTrees::Outcome laid = trees_.lay(mlid, members_of(mlid));
   stranded_.erase(mlid);
-  if (members.empty()) {
-    forest_.erase(mlid);
-    paths_.erase(mlid);
-    return std::vector<SwitchMask>{};
-  }
-  const Tree& tree = by_labels_ ? paths_.update(mlid, members) : forest_.update(mlid, members);
-  if (!tree.stranded.empty()) {
-    stranded_[mlid] = tree.stranded.size();
-    std::erase_if(members, [&](const TreeMember& member) {
-      return std::ranges::binary_search(tree.stranded, member.port);
-    });
-  }
-  std::vector<SwitchMask> masks = compute_masks(now_->fabric(), tree, members);
-  std::string fault = find_tree_fault(now_->fabric(), masks, members);
-  const auto& rank = by_labels_ ? paths_.labels() : ranks_.rank;
-  if (fault.empty() && turns_up(now_->fabric(), masks, rank)) fault = "packets turn up again";
-  if (!fault.empty()) {
-    log::error("multicast.tree", "mlid=0x{:04x} what=\"{}\"; not written", mlid.value(), fault);
+  if (laid.stranded != 0) stranded_[mlid] = laid.stranded;
+  if (!laid.fault.empty()) {
+    log::error(
+        "multicast.tree", "mlid=0x{:04x} what=\"{}\"; not written", mlid.value(), laid.fault);
     return std::nullopt;
   }
-  return masks;
+  return std::move(laid.masks);
 }
 
 void MulticastManager::begin_round() {
-  if (writer_ || !now_) return;
+  if (writer_ || proving_ || way_ || !now_) return;
   for (const Lid mlid : groups_.take_touched()) pending_.insert(mlid);
   if (pending_.empty()) return;
   pending_.merge(failed_);
@@ -248,18 +284,168 @@ void MulticastManager::begin_round() {
     }
     goals.emplace(mlid, std::move(*masks));
   }
+  summary_.reset();
   stats_.stranded = 0;
   for (const auto& [mlid, count] : stranded_) stats_.stranded += count;
   ++stats_.rounds;
-  if (by_labels_ || !ranks_.of_unicast) schedule_deadlock_check();
+  is_proved_by_ranks() ? write(std::move(goals), false) : prove(std::move(goals));
+}
+
+void MulticastManager::write(MftGoals goals, bool in_two_steps) {
   writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
-  writer_->start({now_, &now_->sweep}, std::move(goals), [this](MftReport report) {
-    writer_ended_ =
-        leave(runtime_, writer_, [this, report = std::move(report)] { on_written(report); });
+  MftRules rules{.rank = trees_.ranks(), .in_two_steps = in_two_steps};
+  writer_->start(
+      {now_, &now_->sweep}, std::move(goals), std::move(rules), [this](MftReport report) {
+        writer_ended_ =
+            leave(runtime_, writer_, [this, report = std::move(report)] { on_written(report); });
+      });
+}
+
+/// No mixture of entries turns a packet up again, so nothing closes a circle with routes of the
+/// same directions, nor on a lane where there are no others.
+bool MulticastManager::is_proved_by_ranks() const {
+  return copies_ == CopyModel::Asynchronous &&
+         (trees_.follows_unicast() || now_->multicast_vl.has_value());
+}
+
+/// Entries of MLIDs that no group has any more are taken to be of SL 0.
+std::vector<TreesOfSl> MulticastManager::with_sls(const MftGoals& trees) const {
+  std::vector<TreesOfSl> out;
+  for (const auto& [mlid, masks] : trees) {
+    std::set<std::uint8_t> sls;
+    for (const Gid& mgid : groups_.groups_of(mlid)) sls.insert(groups_.find(mgid)->traits.sl);
+    if (sls.empty()) sls.insert(0);
+    for (const std::uint8_t sl : sls) out.push_back({sl, masks});
+  }
+  return out;
+}
+
+/// Before anything is written: what switches may hold and what they shall hold, of all MLIDs, with
+/// the unicast routes; where that closes a circle, what they shall hold alone.
+void MulticastManager::prove(MftGoals goals) {
+  MftGoals wanted(masks_.begin(), masks_.end());
+  MftGoals mixed = collect_possible(now_->fabric(), memory_);
+  if (wanted.empty() && mixed.empty()) return write(std::move(goals), false);
+  proving_ = true;
+  for (const auto& [mlid, masks] : wanted) mixed[mlid] = unite_masks(mixed[mlid], masks);
+
+  struct Proof {
+    MulticastVerdict verdict;
+    bool in_two_steps = false;
+  };
+
+  work_.offload(
+      runtime_,
+      [now = now_, copies = copies_, mixed = with_sls(mixed), wanted = with_sls(wanted)] {
+        Proof proof{check_multicast_deadlock(*now, mixed, copies)};
+        if (proof.verdict.acyclic == true) return proof;
+        return Proof{check_multicast_deadlock(*now, wanted, copies), true};
+      },
+      [this, now = now_, goals = std::move(goals)](const Proof& proof) mutable {
+        if (!std::exchange(proving_, false) || !now_) return;
+        if (now != now_ || way_) {  // of a subnet that was: again
+          hold_back(goals);
+          return try_way();
+        }
+        on_verdict(proof.verdict);
+        const bool waits =
+            vl_requested_ && runtime_.now() - *vl_requested_ < kWaitForVl && !now_->multicast_vl;
+        if (proof.verdict.acyclic != true && waits) {
+          hold_back(goals);
+          return retry_later(kWaitForVl);
+        }
+        write(std::move(goals), proof.in_two_steps);
+      });
+}
+
+/// With the next round.
+void MulticastManager::hold_back(const MftGoals& goals) {
+  for (const auto& [mlid, masks] : goals) pending_.insert(mlid);
+  if (!vl_requested_) schedule_round();
+}
+
+void MulticastManager::retry_later(Duration when) {
+  retry_ = Timer(runtime_, runtime_.now() + when, [this] {
+    pending_.merge(failed_);
+    failed_.clear();
+    schedule_round();
   });
 }
 
+void MulticastManager::make_way(std::shared_ptr<const ActiveSubnet> next,
+                                std::function<void()> then) {
+  if (!now_ || next->has_routes_of(*now_)) return then();
+  // The usual change: nobody waits for a round that is under way.
+  if (is_proved_by_ranks() && trees_.follows_unicast() && has_directions_of(*next, *now_))
+    return then();
+  if (way_) {  // the plan of before came to nothing, and trees are away
+    way_->next = std::move(next);
+    way_->then = std::move(then);
+    way_->begun = false;
+  } else {
+    way_.emplace(RouteChange{.next = std::move(next), .then = std::move(then)});
+  }
+  try_way();
+}
+
+void MulticastManager::try_way() {
+  if (!way_ || !way_->then || way_->begun || writer_ || proving_) return;
+  way_->begun = true;
+  const ActiveSubnet& next = *way_->next;
+  MftGoals held = collect_possible(next.fabric(), memory_);
+  const bool apart = now_->multicast_vl && now_->multicast_vl == next.multicast_vl;
+  if (held.empty() || (apart && copies_ == CopyModel::Asynchronous)) return leave_way();
+  const auto& rank = next.routing->orientation.rank;
+  if (copies_ == CopyModel::Asynchronous && trees_.follows_unicast() &&
+      rank.size() == next.fabric().switch_count()) {
+    std::vector<Lid> across;
+    for (const auto& [mlid, masks] : held) {
+      if (turns_up(next.fabric(), masks, rank)) across.push_back(mlid);
+    }
+    return withdraw(across);
+  }
+  std::vector<Lid> all;
+  for (const auto& [mlid, masks] : held) all.push_back(mlid);
+  work_.offload(
+      runtime_,
+      [next = way_->next, copies = copies_, trees = with_sls(held)] {
+        return check_multicast_deadlock(*next, trees, copies).acyclic != false;
+      },
+      [this, all = std::move(all)](bool fits) {
+        if (way_ && way_->begun && way_->then) withdraw(fits ? std::vector<Lid>{} : all);
+      });
+}
+
+void MulticastManager::withdraw(const std::vector<Lid>& mlids) {
+  if (mlids.empty()) return leave_way();
+  log::info("multicast.withdrawn", "mlids={}", mlids.size());
+  MftGoals goals;
+  for (const Lid mlid : mlids) goals[mlid];
+  way_->withdrawn.insert(way_->withdrawn.end(), mlids.begin(), mlids.end());
+  writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
+  writer_->start({way_->next, &way_->next->sweep}, std::move(goals), {}, [this](MftReport report) {
+    writer_ended_ = leave(runtime_, writer_, [this, report = std::move(report)] {
+      meter_.leave_out(report.smps);
+      stats_.blocks_read += report.blocks_read;
+      stats_.blocks_written += report.blocks_written;
+      if (way_) leave_way();
+    });
+  });
+}
+
+void MulticastManager::leave_way() {
+  if (const auto then = std::exchange(way_->then, nullptr)) then();
+}
+
+void MulticastManager::end_way() {
+  if (!way_) return;
+  for (const Lid mlid : way_->withdrawn) pending_.insert(mlid);
+  way_.reset();
+  schedule_round();
+}
+
 void MulticastManager::on_written(const MftReport& report) {
+  if (way_) try_way();
   next_round_ = runtime_.now() + kBetweenRounds;
   meter_.leave_out(report.smps);
   stats_.blocks_read += report.blocks_read;
@@ -279,11 +465,7 @@ void MulticastManager::on_written(const MftReport& report) {
               fault.node,
               fault.what,
               std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
-    retry_ = Timer(runtime_, runtime_.now() + backoff_, [this] {
-      pending_.merge(failed_);
-      failed_.clear();
-      schedule_round();
-    });
+    retry_later(backoff_);
   }
   schedule_round();
 }
@@ -300,15 +482,11 @@ void MulticastManager::schedule_deadlock_check() {
 
 void MulticastManager::check_deadlock() {
   if (masks_.empty()) return;
-  std::vector<TreesOfSl> trees;
-  for (const auto& [mlid, masks] : masks_) {
-    std::set<std::uint8_t> sls;
-    for (const Gid& mgid : groups_.groups_of(mlid)) sls.insert(groups_.find(mgid)->traits.sl);
-    for (const std::uint8_t sl : sls) trees.push_back({sl, masks});
-  }
   work_.offload(
       runtime_,
-      [now = now_, trees = std::move(trees)] { return check_multicast_deadlock(*now, trees); },
+      [now = now_, copies = copies_, trees = with_sls(MftGoals(masks_.begin(), masks_.end()))] {
+        return check_multicast_deadlock(*now, trees, copies);
+      },
       [this](const MulticastVerdict& verdict) { on_verdict(verdict); });
 }
 
@@ -319,14 +497,19 @@ void MulticastManager::on_verdict(const MulticastVerdict& verdict) {
   stats_.vl_refused.clear();
   if (verdict.acyclic == true || !now_) return;
   if (news && verdict.acyclic == false) ++stats_.credit_loops;
-  if (!now_->multicast_vl && request_vl_) {
+  if (verdict.of_trees) {
+    stats_.vl_refused =
+        "copies in lock-step wait for each other where two switches of a tree fork, on any lane";
+  } else if (!now_->multicast_vl && request_vl_) {
     const auto vl = request_vl_();
     if (vl) {
+      if (!vl_requested_) vl_requested_ = runtime_.now();
       log::info(
           "multicast.apart", "sl={} vl={} cycle=\"{}\"", vl->sl, vl->vl.value(), verdict.cycle);
       return;
     }
     stats_.vl_refused = vl.error();
+    vl_requested_.reset();
   }
   if (news && verdict.acyclic == false)
     log::warn(

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "smd/config/settings.h"
-#include "smd/multicast/forest.h"
 #include "smd/multicast/group_table.h"
-#include "smd/multicast/label_paths.h"
+#include "smd/multicast/group_trees.h"
 #include "smd/multicast/subnet_limits.h"
 #include "smd/multicast/tree.h"
+#include "smd/multicast/tree_quality.h"
 #include "smd/program/mft_writer.h"
 #include "smd/program/takeover.h"
 #include "smd/subnet/active_subnet.h"
@@ -29,11 +29,13 @@ struct TreesOfSl {
 struct MulticastVerdict {
   std::optional<bool> acyclic;  // nothing: not proved, where routes change VLs on the way
   std::string cycle;            // one of them
+  bool of_trees = false;        // they close one without any unicast packet
 };
 
 /// Trees that have a VL of their own are checked on it alone: no unicast packet is there.
 [[nodiscard]] MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
-                                                        const std::vector<TreesOfSl>& trees);
+                                                        const std::vector<TreesOfSl>& trees,
+                                                        CopyModel copies = CopyModel::Asynchronous);
 
 // The groups of the subnet and what is done for them: trees, entries in the switches, news of
 // groups.
@@ -58,6 +60,19 @@ struct MulticastStats {
   /// Unicast and multicast packets together cannot block each other in a circle. Nothing: not
   /// proved, as routes that change VLs are in force.
   std::optional<bool> acyclic = true;
+};
+
+/// What trees are worth, as they are wanted.
+struct TreeReport {
+  struct OfTree {
+    Lid mlid;
+    std::size_t members = 0;
+    TreeQuality quality;
+  };
+
+  std::size_t trees = 0;
+  LinkShares cables;
+  std::vector<OfTree> largest;  // most members first, then the lowest MLID; 16 at most
 };
 
 class MulticastManager {
@@ -86,6 +101,13 @@ class MulticastManager {
   /// What is in force now. Where it has the routes of the one before, nothing has to be made anew.
   void adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings);
 
+  /// Other routes are about to be written. Trees that would close a circle with them are taken away
+  /// first; then, or at once, `then` runs. They come back after end_way().
+  void make_way(std::shared_ptr<const ActiveSubnet> next, std::function<void()> then);
+
+  /// Whatever came of it.
+  void end_way();
+
   /// Somebody joined or left: to be called after every change of groups().
   void note_change();
 
@@ -99,9 +121,16 @@ class MulticastManager {
   [[nodiscard]] const SubnetLimits* realm() const { return realm_ ? &*realm_ : nullptr; }
 
   /// Null where the MLID has none.
-  [[nodiscard]] const Tree* find_tree(Lid mlid) const {
-    return by_labels_ ? paths_.find(mlid) : forest_.find(mlid);
-  }
+  [[nodiscard]] const Tree* find_tree(Lid mlid) const { return trees_.find(mlid); }
+
+  /// As they are wanted, by MLID.
+  [[nodiscard]] const std::map<Lid, std::vector<SwitchMask>>& masks() const { return masks_; }
+
+  /// Measured when it is asked for first after a change. Requires: a snapshot.
+  [[nodiscard]] const TreeReport& summary() const;
+
+  /// Who is in any group of the MLID, ascending by port. Requires: a snapshot.
+  [[nodiscard]] std::vector<TreeMember> members_of(Lid mlid) const;
 
   /// Runs for every group that is created or deleted, and after any other change with none.
   void on_change(std::function<void(const std::vector<GroupChange>&)> handler) {
@@ -114,18 +143,28 @@ class MulticastManager {
   void on_credit_loop(RequestVl handler) { request_vl_ = std::move(handler); }
 
   /// Nothing runs, and nothing but what failed waits.
-  [[nodiscard]] bool at_rest() const { return !writer_ && !round_scheduled_ && !reregistration_; }
+  [[nodiscard]] bool at_rest() const {
+    return !writer_ && !proving_ && !way_ && !round_scheduled_ && !reregistration_;
+  }
 
   [[nodiscard]] const MulticastStats& stats() const { return stats_; }
 
  private:
-  void choose_shape(TreeShape wanted);
+  void adopt_trees(const Settings& settings);
   void schedule_round();
   [[nodiscard]] PartitionFacts partition_facts() const;
   void begin_round();
+  void write(MftGoals goals, bool in_two_steps);
+  void try_way();
+  void leave_way();
+  void withdraw(const std::vector<Lid>& mlids);
   void on_written(const MftReport& report);
-  [[nodiscard]] std::vector<TreeMember> members_of(Lid mlid) const;
   [[nodiscard]] std::optional<std::vector<SwitchMask>> grow(Lid mlid);
+  [[nodiscard]] bool is_proved_by_ranks() const;
+  [[nodiscard]] std::vector<TreesOfSl> with_sls(const MftGoals& trees) const;
+  void prove(MftGoals goals);
+  void hold_back(const MftGoals& goals);
+  void retry_later(Duration when);
   void schedule_deadlock_check();
   void check_deadlock();
   void on_verdict(const MulticastVerdict& verdict);
@@ -136,22 +175,33 @@ class MulticastManager {
   MftMemory& memory_;
   CostMeter& meter_;
   GroupTable groups_;
-  Forest forest_;
-  LabelPaths paths_;
-  bool by_labels_ = false;  // trees are those of paths_
-  TreeRanks ranks_;
+  GroupTrees trees_;
+  CopyModel copies_ = CopyModel::Asynchronous;
   std::vector<Group> restored_;
   std::shared_ptr<const ActiveSubnet> now_;
   std::optional<SnapshotLimits> realm_;
   MKey m_key_;
   std::map<Lid, std::size_t> stranded_;
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted
+  mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
   std::set<Lid> failed_;  // of the last rounds: again when it is time, or with the next change
   Duration backoff_{0};
   TimePoint next_round_;  // not before
   bool round_scheduled_ = false;
-  bool deadlock_check_due_ = false;  // the timer runs
+
+  struct RouteChange {
+    std::shared_ptr<const ActiveSubnet> next;
+    std::function<void()> then;    // empty: it was called
+    bool begun = false;            // trees are looked at or taken away
+    std::vector<Lid> withdrawn{};  // they come back
+  };
+
+  std::optional<RouteChange> way_;  // meanwhile no tree is written
+
+  bool proving_ = false;                   // of a round, whether it may be written
+  std::optional<TimePoint> vl_requested_;  // groups wait for one since
+  bool deadlock_check_due_ = false;        // the timer runs
   std::function<void(const std::vector<GroupChange>&)> on_change_;
   RequestVl request_vl_;
   MulticastStats stats_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "smd/fabric/unresponsive.h"
+#include "smd/fabric/delta.h"
 #include "smd/plan/verify/check_transition.h"
 #include "smd/routing/sl_to_vl.h"
 

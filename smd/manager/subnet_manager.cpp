@@ -359,22 +359,27 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
                    .read_only = !state_.in_force && !settings_.strategy.lids_while_sweeping,
                    .trial_engine = tried_,
                    .engine_by_force = engine_by_force_},
-      Cycle::Hooks{.on_phase = [this](Phase phase) { enter(phase); },
-                   .on_plan = observer_.on_plan,
-                   .on_found = [this](const SweepReport& found) { survey(found); },
-                   .done =
-                       [this](CycleReport report) {
-                         deferred_ = Timer(runtime_,
-                                           runtime_.now(),
-                                           [this, report = std::move(report)]() mutable {
-                                             cycle_.reset();
-                                             on_cycle(std::move(report));
-                                           });
-                       }});
+      Cycle::Hooks{
+          .on_phase = [this](Phase phase) { enter(phase); },
+          .on_plan = observer_.on_plan,
+          .on_found = [this](const SweepReport& found) { survey(found); },
+          .on_routes =
+              [this](std::shared_ptr<const ActiveSubnet> next, std::function<void()> then) {
+                multicast_.make_way(std::move(next), std::move(then));
+              },
+          .done =
+              [this](CycleReport report) {
+                deferred_ =
+                    Timer(runtime_, runtime_.now(), [this, report = std::move(report)]() mutable {
+                      cycle_.reset();
+                      on_cycle(std::move(report));
+                    });
+              }});
   cycle_->start(std::move(why));
 }
 
 void SubnetManager::on_cycle(CycleReport report) {
+  multicast_.end_way();
   meter_.lap();  // what follows belongs to the detection of the next change
   note_trial(report);
   if (!report.error) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/multicast/mft_plan.h"
 #include "smd/multicast/tree.h"
 #include "smd/routing/verify/channel_dependencies.h"
 
@@ -32,5 +33,32 @@ void add_tree_turns(const Fabric& fabric,
                     const std::vector<SwitchMask>& masks,
                     unsigned vl,
                     ChannelGraph& graph);
+
+// check_mix.cpp: what holds of entries of different trees, or of one tree while it changes.
+
+/// Empty when no mixture of what switches may hold and what `writes` makes of it lets a packet go
+/// round or come twice or, where there are ranks, be copied up after it came down; else the first
+/// thing that is not so. Of MLIDs to which the writes add nothing, nothing is asked. Shares no code
+/// with the planner.
+[[nodiscard]] std::string find_mixture_fault(const Fabric& fabric,
+                                             const MftMemory& memory,
+                                             const std::vector<MftWrite>& writes,
+                                             const IndexVector<SwitchIdx, std::uint32_t>& rank);
+
+/// What switches may hold now, by MLID.
+[[nodiscard]] MftGoals collect_possible(const Fabric& fabric, const MftMemory& memory);
+
+struct MasksOnVl {
+  std::vector<SwitchMask> masks;  // ascending by switch
+  unsigned vl = 0;
+};
+
+/// Channels that wait for each other in a circle when a packet that is copied to several ports
+/// moves on only where it moves on in all of them: then whoever holds any channel of one branch
+/// waits for every channel further down the others. Empty: there is none. `graph` has what unicast
+/// packets and the turns of the trees do.
+[[nodiscard]] std::vector<ChannelStep> find_lock_step_cycle(const Fabric& fabric,
+                                                            const ChannelGraph& graph,
+                                                            const std::vector<MasksOnVl>& trees);
 
 }  // namespace smd

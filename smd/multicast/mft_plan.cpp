@@ -48,20 +48,6 @@ bool within(const std::vector<SwitchMask>& some, const std::vector<SwitchMask>& 
       some, [&](const SwitchMask& mask) { return mask.ports.within(mask_at(all, mask.sw)); });
 }
 
-std::vector<SwitchMask> unite(const std::vector<SwitchMask>& a, const std::vector<SwitchMask>& b) {
-  std::vector<SwitchMask> both;
-  std::ranges::merge(a, b, std::back_inserter(both), {}, &SwitchMask::sw, &SwitchMask::sw);
-  std::vector<SwitchMask> out;
-  for (const SwitchMask& mask : both) {
-    if (out.empty() || out.back().sw != mask.sw) {
-      out.push_back(mask);
-    } else {
-      out.back().ports |= mask.ports;
-    }
-  }
-  return out;
-}
-
 /// The goals of one block.
 struct BlockGoals {
   struct Goal {
@@ -99,6 +85,21 @@ struct BlockGoals {
 };
 
 }  // namespace
+
+std::vector<SwitchMask> unite_masks(const std::vector<SwitchMask>& a,
+                                    const std::vector<SwitchMask>& b) {
+  std::vector<SwitchMask> both;
+  std::ranges::merge(a, b, std::back_inserter(both), {}, &SwitchMask::sw, &SwitchMask::sw);
+  std::vector<SwitchMask> out;
+  for (const SwitchMask& mask : both) {
+    if (out.empty() || out.back().sw != mask.sw) {
+      out.push_back(mask);
+    } else {
+      out.back().ports |= mask.ports;
+    }
+  }
+  return out;
+}
 
 void MftMemory::forget(Guid node) {
   switches_.erase(node);
@@ -143,7 +144,14 @@ std::vector<MftWrite> find_unread(const Fabric& fabric,
   return unread;
 }
 
-MftStage plan_stage(const Fabric& fabric, const MftMemory& memory, const MftGoals& goals) {
+MftStage plan_stage(const Fabric& fabric,
+                    const MftMemory& memory,
+                    const MftGoals& goals,
+                    const MftRules& rules) {
+  const auto mixes = [&](const std::vector<SwitchMask>& both) {
+    return !rules.in_two_steps && is_forest(fabric, both) &&
+           (rules.rank.empty() || !turns_up(fabric, both, rules.rank));
+  };
   MftStage stage;
   for (const std::uint16_t block : blocks_of(goals)) {
     BlockGoals here(goals, block);
@@ -153,8 +161,7 @@ MftStage plan_stage(const Fabric& fabric, const MftMemory& memory, const MftGoal
         put(goal.may, sw, at.position, cell.may[place_of(goal.mlid) % kMftBlockSize]);
     });
     for (BlockGoals::Goal& goal : here.all) {
-      goal.at_once =
-          within(goal.may, *goal.wanted) || is_forest(fabric, unite(goal.may, *goal.wanted));
+      goal.at_once = within(goal.may, *goal.wanted) || mixes(unite_masks(goal.may, *goal.wanted));
       if (!goal.at_once) stage.first_steps.push_back(goal.mlid);
     }
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {

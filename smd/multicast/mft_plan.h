@@ -39,6 +39,15 @@ class MftMemory {
   /// Not sure, with nothing in it, where the switch was never read.
   [[nodiscard]] Cell find(Guid node, MftModifier at) const;
 
+  /// What a switch may hold, block by block, as far as anything was ever written or read.
+  template <class Visit>
+  void each_possible(Guid node, Visit visit) const {
+    const auto found = switches_.find(node);
+    if (found == switches_.end()) return;
+    for (const auto& [modifier, cell] : found->second.cells)
+      visit(decode_mft_modifier(modifier), cell.may);
+  }
+
   /// Confirmed blocks of a switch, by position, then block; those that nobody wrote or read are
   /// left out.
   template <class Visit>
@@ -64,12 +73,16 @@ class MftMemory {
 // at no moment, whichever Sets have arrived, a packet goes round or comes twice.
 //
 // An MLID may be written at once when all that switches may hold and all that they shall hold,
-// taken together, close no circle: every mixture is a part of that. Else what it shall not hold is
-// taken away first; the rest is added when everything was confirmed. Sets are of 32 MLIDs and 16
-// ports.
+// taken together, close no circle and turn no packet up again: every mixture is a part of that.
+// Else what it shall not hold is taken away first; the rest is added when everything was confirmed.
+// Sets are of 32 MLIDs and 16 ports.
 
 /// By MLID: ascending by switch; no masks: nothing shall be held.
 using MftGoals = std::map<Lid, std::vector<SwitchMask>>;
+
+/// What either has. Requires: both ascending by switch. Ensures: so is the union.
+[[nodiscard]] std::vector<SwitchMask> unite_masks(const std::vector<SwitchMask>& a,
+                                                  const std::vector<SwitchMask>& b);
 
 struct MftWrite {
   SwitchIdx sw;
@@ -90,10 +103,18 @@ struct MftStage {
   std::vector<Lid> first_steps;  // MLIDs of which something is taken away, and more must follow
 };
 
+/// What else mixtures must keep.
+struct MftRules {
+  /// By switch, as TreeRanks: nothing is copied up after it came down. Empty: nobody asks for it.
+  IndexVector<SwitchIdx, std::uint32_t> rank;
+  bool in_two_steps = false;  // where anything is taken away, it goes first
+};
+
 /// What can be written now. Nothing, where every goal is met.
 [[nodiscard]] MftStage plan_stage(const Fabric& fabric,
                                   const MftMemory& memory,
-                                  const MftGoals& goals);
+                                  const MftGoals& goals,
+                                  const MftRules& rules = {});
 
 /// Goals that are not confirmed as a whole.
 [[nodiscard]] std::vector<Lid> find_unmet(const Fabric& fabric,

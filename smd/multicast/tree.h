@@ -80,6 +80,13 @@ enum class TreeShape : std::uint8_t {
   DualPath,    // likewise
 };
 
+/// How switches are taken to copy, for the proof that packets never wait for each other in a
+/// circle.
+enum class CopyModel : std::uint8_t {
+  Asynchronous,  // to each port when it is free there
+  LockStep,      // to all ports at once, or not at all
+};
+
 // How the packets of one MLID spread: a tree of switches, and the ports that each copies to.
 
 struct TreeMember {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "smd/multicast/check_tree.h"
 #include "smd/program/program_run.h"
 
 namespace smd {
@@ -16,9 +17,13 @@ constexpr unsigned kStages = 2;
 
 }  // namespace
 
-void MftWriter::start(std::shared_ptr<const SweepReport> sweep, MftGoals goals, Done done) {
+void MftWriter::start(std::shared_ptr<const SweepReport> sweep,
+                      MftGoals goals,
+                      MftRules rules,
+                      Done done) {
   sweep_ = std::move(sweep);
   goals_ = std::move(goals);
+  rules_ = std::move(rules);
   done_ = std::move(done);
   report_ = {};
   pumps_.clear();
@@ -30,7 +35,12 @@ void MftWriter::read() {
 }
 
 void MftWriter::write(unsigned batch) {
-  MftStage next = plan_stage(*sweep_->fabric, memory_, goals_);
+  MftStage next = plan_stage(*sweep_->fabric, memory_, goals_, rules_);
+  const std::string fault = find_mixture_fault(*sweep_->fabric, memory_, next.writes, rules_.rank);
+  if (!fault.empty()) {
+    report_.faults.push_back({Guid{}, PortNum{0}, "not written: " + fault});
+    return finish();
+  }
   const bool more = !next.first_steps.empty() && batch + 1 < kStages;
   run(std::move(next.writes), Method::Set, [this, more, batch] {
     more ? write(batch + 1) : finish();

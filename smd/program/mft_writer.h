@@ -2,7 +2,8 @@
 // writes stage by stage, with a barrier after each (multicast/mft_plan.h).
 //
 // A Set that was not confirmed ends nothing; what its block may hold is taken into account until it
-// is known, and MLIDs for which that could let a packet come twice stay as they are.
+// is known, and MLIDs for which that could let a packet come twice stay as they are. No stage goes
+// out before find_mixture_fault() has judged it.
 #pragma once
 
 #include <functional>
@@ -36,7 +37,7 @@ class MftWriter {
 
   /// `done` runs once, last; it may destroy this. Never inside this call, unless there is nothing
   /// to do.
-  void start(std::shared_ptr<const SweepReport> sweep, MftGoals goals, Done done);
+  void start(std::shared_ptr<const SweepReport> sweep, MftGoals goals, MftRules rules, Done done);
 
  private:
   void read();
@@ -51,6 +52,7 @@ class MftWriter {
   MKey m_key_;
   std::shared_ptr<const SweepReport> sweep_;
   MftGoals goals_;
+  MftRules rules_;
   Done done_;
   MftReport report_;
   std::vector<std::unique_ptr<SmpPump>> pumps_;  // one a list; a pump may not die in its own call

@@ -442,6 +442,15 @@ void register_commands(CommandTable& table, AdminContext context) {
         }
         return changes_json(*ctx->manager(), most);
       });
+  table.add("multicast",
+            "multicast trees: the largest ones beside shortest ways, cables that they share",
+            [ctx](const Json&) -> Result<Json> {
+              const auto now = in_force(*ctx);
+              if (!now) return tl::unexpected<Error>(now.error());
+              const MulticastManager& multicast = ctx->manager()->multicast();
+              if (multicast.realm() == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
+              return multicast_json(multicast, (*now)->fabric());
+            });
   table.add("congestion",
             "congestion control: agents, the plan, hot ports",
             [ctx](const Json&) -> Result<Json> {

@@ -77,8 +77,8 @@ class UfmCalls {
   RestStats stats_;
 };
 
-/// status, fabric, nodes, links, port, route, sweep, engine, changes, congestion, log, events, sa,
-/// dump, partition, shutdown.
+/// status, fabric, nodes, links, port, route, sweep, engine, changes, multicast, congestion, log,
+/// events, sa, dump, partition, shutdown.
 void register_commands(CommandTable& table, AdminContext context);
 
 }  // namespace smd

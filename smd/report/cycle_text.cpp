@@ -24,6 +24,18 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 
 using Part = std::pair<const char*, PhaseCost>;
 
+OrderedJson tree_json(const TreeQuality& quality) {
+  return {{"cables", quality.cables},
+          {"depth", quality.depth},
+          {"mean_hops", rounded(quality.mean_hops())},
+          {"mean_channels", rounded(quality.mean_channels())},
+          {"shortest_depth", quality.shortest_depth},
+          {"shortest_mean_hops", rounded(quality.mean_shortest_hops())},
+          {"shortest_mean_channels", rounded(quality.mean_shortest_channels())},
+          {"unicast_mean_channels", rounded(quality.mean_unicast_channels())},
+          {"sampled", quality.sampled}};
+}
+
 OrderedJson traffic_json(const RouteMeasures& measures) {
   return {{"uniform", rounded(measures.uniform)},
           {"permutations", rounded(measures.permutations)},
@@ -276,6 +288,7 @@ OrderedJson run_json(const CycleReport& cycle) {
                      {"load", load_json(cycle.load, cycle.load_bound)},
                      {"ports_out_of_reach", cycle.out_of_reach()}};
   if (cycle.measures) out["traffic"] = traffic_json(*cycle.measures);
+  if (cycle.group_of_all) out["multicast"] = tree_json(*cycle.group_of_all);
   out["notes"] = cycle.notes;
   if (!cycle.engine_refused.empty()) out["engine_refused"] = cycle.engine_refused;
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
@@ -310,6 +323,18 @@ std::string print_shifts(const RouteMeasures& measures) {
       "{:.1f} % of full rate, all shifts from switch to switch; {:.1f} % in the worst",
       100 * measures.shifts,
       100 * measures.worst_shift);
+}
+
+std::string print_group_of_all(const TreeQuality& quality) {
+  return fmt::format(
+      "to all hosts {:.1f} hops on average and {} at most, {:.1f} and {} by shortest ways; {:.0f} "
+      "channels a packet, {:.0f} by unicasts",
+      quality.mean_hops(),
+      quality.depth,
+      quality.mean_shortest_hops(),
+      quality.shortest_depth,
+      quality.mean_channels(),
+      quality.mean_unicast_channels());
 }
 
 std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
@@ -361,6 +386,8 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
                     100 * cycle.measures->permutations);
     out += fmt::format("  shifts     {}\n", print_shifts(*cycle.measures));
   }
+  if (cycle.group_of_all && cycle.group_of_all->pairs > 0)
+    out += fmt::format("  multicast  {}\n", print_group_of_all(*cycle.group_of_all));
   for (const std::string& note : cycle.notes)
     out += fmt::format("  note       {}\n", printable(note));
   return out + trouble(cycle) + verdict(cycle) + "\n";

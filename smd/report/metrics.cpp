@@ -131,17 +131,38 @@ void add_ports(Exposition& out, const Fabric& fabric) {
   }
 }
 
-void add_multicast(Exposition& out, const MulticastManager& cc_manager) {
+void add_multicast(Exposition& out, const MulticastManager& multicast) {
   std::size_t members = 0;
-  for (const auto& [mgid, group] : cc_manager.groups().groups()) members += group.members.size();
+  for (const auto& [mgid, group] : multicast.groups().groups()) members += group.members.size();
   out.family(Gauge, "smd_multicast_groups", "Multicast groups.");
-  out.sample(static_cast<double>(cc_manager.groups().groups().size()));
+  out.sample(static_cast<double>(multicast.groups().groups().size()));
   out.family(Gauge, "smd_multicast_members", "Members of all groups.");
   out.sample(static_cast<double>(members));
   out.family(Gauge, "smd_multicast_stranded_members", "Members that no tree reaches.");
-  out.sample(static_cast<double>(cc_manager.stats().stranded));
+  out.sample(static_cast<double>(multicast.stats().stranded));
   out.family(Gauge, "smd_multicast_unconfirmed_lids", "MLIDs whose entries are not confirmed.");
-  out.sample(static_cast<double>(cc_manager.stats().unmet));
+  out.sample(static_cast<double>(multicast.stats().unmet));
+  if (multicast.realm() == nullptr) return;
+  const TreeReport& summary = multicast.summary();
+  out.family(Gauge, "smd_multicast_trees", "MLIDs with entries.");
+  out.sample(static_cast<double>(summary.trees));
+  out.family(Gauge, "smd_multicast_fullest_cable_trees", "Trees over the cable that has most.");
+  out.sample(summary.cables.most);
+  if (summary.largest.empty()) return;
+  const TreeQuality& largest = summary.largest.front().quality;
+  out.family(Gauge,
+             "smd_multicast_largest_tree_hops",
+             "Between switches, from a member of the largest group to another, by the way taken.");
+  out.sample(largest.mean_hops(), {{"way", "tree"}, {"of", "mean"}});
+  out.sample(largest.depth, {{"way", "tree"}, {"of", "most"}});
+  out.sample(largest.mean_shortest_hops(), {{"way", "shortest"}, {"of", "mean"}});
+  out.sample(largest.shortest_depth, {{"way", "shortest"}, {"of", "most"}});
+  out.family(Gauge,
+             "smd_multicast_largest_tree_channels",
+             "That a packet to the largest group takes, and what other ways would take.");
+  out.sample(largest.mean_channels(), {{"way", "tree"}});
+  out.sample(largest.mean_shortest_channels(), {{"way", "shortest"}});
+  out.sample(largest.mean_unicast_channels(), {{"way", "unicasts"}});
 }
 
 constexpr std::size_t kMostHotPorts = 100;

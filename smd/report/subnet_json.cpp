@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "smd/base/text.h"
 #include "smd/policy/partition_orders.h"
@@ -308,6 +309,42 @@ Result<Json> route_json(const ActiveSubnet& now, const std::string& from, const 
               {"to", name_of(fabric, end->node)},
               {"lid", end->lid.value()},
               {"hops", hops}};
+}
+
+Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
+  const auto rounded = [](double value) { return std::round(value * 100.0) / 100.0; };
+  const TreeReport& summary = multicast.summary();
+  const MulticastStats& stats = multicast.stats();
+  Json out = {{"groups", multicast.groups().groups().size()},
+              {"mlids", summary.trees},
+              {"stranded", stats.stranded},
+              {"unconfirmed", stats.unmet},
+              {"deadlock_free", nullptr},
+              {"trees", Json::array()}};
+  if (stats.acyclic) out["deadlock_free"] = *stats.acyclic;
+  if (!stats.shape_refused.empty()) out["shape_refused"] = stats.shape_refused;
+  if (summary.cables.most > 0) {
+    out["cables"] = {{"used", summary.cables.cables},
+                     {"most_trees", summary.cables.most},
+                     {"mean_trees", rounded(summary.cables.mean())},
+                     {"fullest", print_port(fabric, summary.cables.fullest)}};
+  }
+  for (const auto& [mlid, members, quality] : summary.largest) {
+    out["trees"].push_back({{"mlid", fmt::format("0x{:04x}", mlid.value())},
+                            {"members", members},
+                            {"cables", quality.cables},
+                            {"hops", rounded(quality.mean_hops())},
+                            {"hops_shortest", rounded(quality.mean_shortest_hops())},
+                            {"depth", quality.depth},
+                            {"depth_shortest", quality.shortest_depth},
+                            {"channels", rounded(quality.mean_channels())},
+                            {"channels_shortest", rounded(quality.mean_shortest_channels())},
+                            {"channels_unicast", rounded(quality.mean_unicast_channels())},
+                            {"sampled", quality.sampled}});
+  }
+  if (summary.trees > summary.largest.size())
+    out["trees_not_shown"] = summary.trees - summary.largest.size();
+  return out;
 }
 
 Json congestion_json(const CcManager& cc_manager, const ActiveSubnet* now) {

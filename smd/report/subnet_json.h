@@ -6,6 +6,7 @@
 #include <string>
 
 #include "smd/cc/cc_manager.h"
+#include "smd/manager/multicast_manager.h"
 #include "smd/subnet/active_subnet.h"
 
 namespace smd {
@@ -34,6 +35,11 @@ namespace smd {
 [[nodiscard]] Result<nlohmann::json> route_json(const ActiveSubnet& now,
                                                 const std::string& from,
                                                 const std::string& to);
+
+/// Multicast trees: their shape and proof, the largest ones beside shortest ways, cables they
+/// share. Requires: the manager has a snapshot.
+[[nodiscard]] nlohmann::json multicast_json(const MulticastManager& multicast,
+                                            const Fabric& fabric);
 
 // Congestion control as smctl shows it. Pure.
 

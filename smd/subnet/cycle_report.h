@@ -10,6 +10,7 @@
 
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/fabric.h"
+#include "smd/multicast/tree_quality.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/port_policy.h"
@@ -80,7 +81,9 @@ struct CycleReport {
   bool check_differs = false;  // what was kept of the check is not what the full one found
   std::string cycle_text;      // of a credit loop, when there is one
   LoadReport load;
-  double load_bound = 0;                  // as LoadBound::fullest; with `measures`, 0 otherwise
+  double load_bound = 0;  // as LoadBound::fullest; with `measures`, 0 otherwise
+  std::optional<TreeQuality>
+      group_of_all;                       // the tree of a group that every adapter is in; likewise
   std::optional<RouteMeasures> measures;  // where somebody asked what the routes are worth
   double lft_entries_changed_pct = 0;
   TransitionReport transition;

@@ -1,12 +1,16 @@
-// Ports that the machine has, which one is meant, and what an errno of one means to an operator.
+// Ports that the machine has, which one is meant, what an errno of one means to an operator; and
+// management datagrams through one.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "smd/base/result.h"
 #include "smd/ib/types.h"
+#include "smd/runtime/runtime.h"
+#include "smd/transport/transport.h"
 
 namespace smd {
 
@@ -48,5 +52,14 @@ enum class UmadStep { Open, Register, Send, Receive, ShowSm };
 
 /// `where`: "mlx5_0 port 1".
 [[nodiscard]] Error umad_error(UmadStep step, int error_number, const std::string& where);
+
+// The Transport on real adapters: libibumad's management devices, or libumad2sim beneath it.
+
+/// Opens the selected port and registers for both subnet-management classes on QP0 and for subnet
+/// administration and, where nobody else on it does, congestion control on QP1. After an error
+/// nothing stays open. The transport must go before the runtime; its destructor takes at most a
+/// tenth of a second.
+[[nodiscard]] Result<std::unique_ptr<Transport>> open_umad_transport(
+    Runtime& runtime, const UmadSelection& selection);
 
 }  // namespace smd

@@ -1,4 +1,4 @@
-#include "smd/transport/umad_transport.h"
+#include "smd/transport/umad_ports.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "smd/transport/receive_queue.h"
-#include "smd/transport/umad_ports.h"
 
 namespace smd {
 namespace {

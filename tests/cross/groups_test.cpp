@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -407,6 +410,102 @@ TEST_P(GroupsAsked, OsmtestIsContent) {
     EXPECT_EQ(run.exit_code, 0) << run.out;
     EXPECT_THAT(run.out, HasSubstr("TEST \"Multicast\" PASS"));
   }
+}
+
+/// `smd verify` of what a manager dumped into `folder`, as JSON.
+nlohmann::json judge(const std::filesystem::path& folder, const std::filesystem::path& members) {
+  const Finished run = run_process({.argv = {smd_path(),
+                                             "verify",
+                                             "--fabric",
+                                             folder / "net",
+                                             "--lft",
+                                             folder / "opensm-lfts.dump",
+                                             "--mft",
+                                             folder / "opensm.mcfdbs",
+                                             "--groups",
+                                             members,
+                                             "--json"}},
+                                   60s);
+  EXPECT_NE(run.exit_code, 2) << run.err;
+  return nlohmann::json::parse(run.out, nullptr, false);
+}
+
+bool has_group(const std::filesystem::path& mcfdbs) {
+  std::ostringstream text;
+  text << std::ifstream(mcfdbs).rdbuf();
+  return text.str().find("0xC001") != std::string::npos;
+}
+
+// Trees of both on one fabric, by one judge. OpenSM's go by shortest ways from a centre; on a torus
+// these may turn every way.
+TEST(JudgedTrees, OfOpensmAndOfSmd) {
+  const Scratch scratch;
+  Stage stage(Server::Ibsim, "torus:dims=4.4,hosts=1", scratch.path());
+  ASSERT_TRUE(stage.ready());
+  const std::filesystem::path theirs = scratch.path() / "opensm", ours = scratch.path() / "smd";
+  std::filesystem::create_directories(theirs);
+  std::filesystem::create_directories(ours);
+  const auto act = [&](std::size_t host, Words words) {
+    words.insert(words.begin(), build_path("bin/sa_client"));
+    return run_process({.argv = std::move(words), .env = stage.env(host)}, 20s).out;
+  };
+  const auto join_all = [&] {
+    std::string made;
+    const auto create = [&] {
+      made = act(1, creation(kGroup));
+      return made.find("status=0x0000") != std::string::npos;
+    };
+    EXPECT_TRUE(wait_until(create, 20s)) << made;
+    for (const std::size_t host : {3u, 6u, 9u, 11u, 14u})
+      EXPECT_THAT(act(host, joining(kGroup, 1)), HasSubstr("status=0x0000"));
+  };
+  const auto save_net = [&](const std::filesystem::path& folder) {
+    std::ofstream(folder / "net") << stage.tool({"ibnetdiscover"}).out;
+  };
+  {
+    OpensmWithPlugin opensm(
+        stage,
+        {.engines = "minhop",
+         .config = {"log_flags 0x43", "sa_db_dump TRUE", "dump_files_dir " + theirs.string()}});
+    ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+    join_all();
+    ::kill(opensm.process().pid(), SIGHUP);  // a heavy sweep, after which it dumps
+    const auto dumped = [&] {
+      return has_group(theirs / "opensm.mcfdbs") &&
+             std::filesystem::exists(theirs / "opensm-sa.dump");
+    };
+    ASSERT_TRUE(wait_until(dumped, 30s)) << opensm.log();
+    ASSERT_TRUE(opensm.wait_until_quiet());
+    save_net(theirs);
+  }
+  {
+    Daemon smd(stage);
+    ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
+    join_all();
+    const auto dumped = [&] {
+      static_cast<void>(smd.ctl({"dump", ours}));
+      return has_group(ours / "opensm.mcfdbs");
+    };
+    ASSERT_TRUE(wait_until(dumped, 30s));
+    save_net(ours);
+    const auto told = nlohmann::json::parse(smd.ctl({"multicast"}), nullptr, false);
+    EXPECT_EQ(told["trees"][0]["members"], 6) << told.dump();
+    EXPECT_EQ(told["deadlock_free"], true);
+    smd.process().terminate();
+  }
+  // Who is in the group is the same.
+  const auto of_opensm = judge(theirs, theirs / "opensm-sa.dump")["multicast"];
+  const auto of_smd = judge(ours, theirs / "opensm-sa.dump")["multicast"];
+  for (const auto& each : {of_opensm, of_smd}) {
+    EXPECT_EQ(each["members"], 6) << each.dump();
+    EXPECT_EQ(each["loops"], 0) << each.dump();
+    EXPECT_EQ(each["duplicates"], 0) << each.dump();
+    EXPECT_EQ(each["missed"], 0) << each.dump();
+    EXPECT_GT(each["trees"]["depth"], 0);
+  }
+  EXPECT_EQ(of_smd["deadlock"]["acyclic"], true) << of_smd.dump();
+  RecordProperty("opensm", of_opensm.dump());
+  RecordProperty("smd", of_smd.dump());
 }
 
 INSTANTIATE_TEST_SUITE_P(On,

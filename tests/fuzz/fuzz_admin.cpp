@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "smd/admin/answer_text.h"
+#include "smd/admin/client.h"
 #include "smd/admin/commands.h"
 #include "tests/fuzz/decode_checks.h"
 

@@ -1,6 +1,6 @@
-// Any bytes as dumps of forwarding and SL-to-VL tables: tables in which every switch is there once
-// and every list ascends, or between one and twenty faults. Whatever is read joins a fabric or is
-// refused.
+// Any bytes as dumps of forwarding, multicast and SL-to-VL tables and of members: tables in which
+// every switch is there once and every list ascends, or between one and twenty faults. Whatever is
+// read joins a fabric or is refused.
 #include <cstdint>
 #include <cstdlib>
 #include <set>
@@ -42,6 +42,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(is_reported(sl2vl));
   const auto path_sl = bin::parse_path_sl_dump(text, "sl");
   require(is_reported(path_sl));
+  const auto copies = bin::parse_mft_dump(text, "mft");
+  require(is_reported(copies));
+  for (std::size_t i = 1; copies && i < copies->size(); ++i) {
+    const bin::DumpedCopies &before = (*copies)[i - 1], &now = (*copies)[i];
+    require(before.guid != now.guid || before.mlid < now.mlid);
+  }
+  require(is_reported(bin::parse_member_dump(text, "groups")));
   static const sim::FabricSpec spec = *sim::load_fabric("example");
   bin::Dumps dumps;
   if (lft) dumps.lft = *lft;

@@ -285,6 +285,53 @@ TEST(Multicast, PathsAlongLabels) {
   }
 }
 
+TEST(Multicast, TreesAreMeasuredAsTheyAreWanted) {
+  Site site(kFabric);
+  site.bring_up();
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) {
+    site.join(host, 0x101);
+    if (host < 2) site.join(host, 0x102);
+  }
+  ASSERT_TRUE(site.settle());
+  const TreeReport& summary = site.manager.multicast().summary();
+  EXPECT_EQ(summary.trees, 2u);
+  ASSERT_EQ(summary.largest.size(), 2u);
+  EXPECT_EQ(summary.largest[0].members, 15u);
+  // From a leaf over a core to another pod's.
+  EXPECT_EQ(summary.largest[0].quality.depth, 4u);
+  EXPECT_EQ(summary.largest[0].quality.shortest_depth, 4u);
+  // 8 leaves, 4 spines, a core.
+  EXPECT_EQ(summary.largest[0].quality.cables, 12u);
+  EXPECT_EQ(summary.largest[0].quality.mean_channels(), 12.0);
+  EXPECT_GT(summary.largest[0].quality.mean_unicast_channels(), 30.0);
+  const unsigned before = summary.cables.most;
+  EXPECT_GE(before, 1u);
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) site.leave(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(site.manager.multicast().summary().trees, 1u) << "measured again after a change";
+}
+
+TEST(Multicast, ProofsInLockStepAskForTreesThatForkOnce) {
+  Settings settings = Site::settings_of("updn", TreeShape::UpDown);
+  settings.multicast_proof = CopyModel::LockStep;
+  Site forks(kFabric, settings);
+  forks.bring_up();
+  for (std::size_t host = 0; host < forks.hosts.size(); ++host) forks.join(host, 0x101);
+  ASSERT_TRUE(forks.settle());
+  EXPECT_EQ(forks.manager.multicast().stats().acyclic, false);
+  EXPECT_THAT(forks.manager.alarms(),
+              testing::Contains(testing::HasSubstr("two switches of a tree fork")));
+  EXPECT_FALSE(forks.manager.in_force()->multicast_vl) << "it would not help";
+  EXPECT_EQ(forks.find_misdelivery(), "") << "written all the same";
+
+  Site star("fat-tree:k=4,levels=2", settings);
+  star.bring_up();
+  for (std::size_t host = 0; host < star.hosts.size(); ++host) star.join(host, 0x101);
+  ASSERT_TRUE(star.settle());
+  EXPECT_EQ(star.manager.multicast().stats().acyclic, true);
+  EXPECT_EQ(star.find_misdelivery(), "");
+}
+
 TEST(Multicast, WithoutLabelsTreesLeadUpAndDown) {
   Site site(kFabric, "updn", TreeShape::PathShared);
   site.bring_up();

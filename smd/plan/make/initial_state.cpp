@@ -1,4 +1,4 @@
-#include "smd/plan/make/initial_state.h"
+#include "smd/plan/make/transient_graph.h"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,6 @@
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/fat_tree/tree_fabric.h"
 #include "smd/routing/fat_tree/tree_tables.h"
-#include "smd/routing/fat_tree/tree_update.h"
 
 namespace smd {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/grid.h"
 #include "smd/routing/topology/topology_tables.h"
 
 namespace smd {

@@ -1,4 +1,3 @@
-#include "smd/routing/fat_tree/tree_update.h"
 
 #include <algorithm>
 #include <utility>

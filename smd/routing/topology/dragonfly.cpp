@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/grid.h"
 #include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd {

@@ -1,4 +1,4 @@
-#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/grid.h"
 
 #include <fmt/core.h>
 #include <algorithm>

@@ -152,6 +152,20 @@ std::vector<ChannelStep> ChannelGraph::find_cycle() const {
   return steps;
 }
 
+void ChannelGraph::each(const std::function<void(ChannelStep from, ChannelStep to)>& visit) const {
+  const auto step = [this](Channel channel) {
+    return ChannelStep{PortIdx{channel / vls_}, Vl{static_cast<std::uint8_t>(channel % vls_)}};
+  };
+  std::vector<Channel> successors;
+  for (const PortIdx port : fabric_.peer.indices()) {
+    if (!fabric_.is_switch(fabric_.node_of[port]) || !enters_switch(fabric_, port)) continue;
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      find_successors(port.value() * vls_ + vl, successors);
+      for (const Channel next : successors) visit(step(port.value() * vls_ + vl), step(next));
+    }
+  }
+}
+
 void add_table_turns(const Fabric& fabric,
                      const ForwardingTables& tables,
                      std::span<const std::uint16_t> lids,

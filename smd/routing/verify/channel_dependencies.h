@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,6 +49,11 @@ class ChannelGraph {
 
   /// Empty when there is none; else the shortest of those found from a bounded number of starts.
   [[nodiscard]] std::vector<ChannelStep> find_cycle() const;
+
+  /// Every dependency between channels that lead to switches.
+  void each(const std::function<void(ChannelStep from, ChannelStep to)>& visit) const;
+
+  [[nodiscard]] unsigned vls() const { return vls_; }
 
   friend bool operator==(const ChannelGraph& a, const ChannelGraph& b) {
     return a.rows_ == b.rows_;

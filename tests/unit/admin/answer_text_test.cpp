@@ -1,5 +1,5 @@
 // Answers of the daemon as smctl prints them.
-#include "smd/admin/answer_text.h"
+#include "smd/admin/client.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -64,6 +64,7 @@ non_minimal = "valiant"
 auto_for = "permutations"
 auto_budget_ms = 500
 multicast_trees = "dual-path"
+multicast_proof = "lock-step"
 weights = ["0x20:0", "0x0000000000000010:65535"]
 no_data = ["ufm-*", "0x30"]
 lid_min = 0x10
@@ -92,6 +93,7 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.auto_for, TrafficGoal::Permutations);
   EXPECT_EQ(config.sm.auto_budget_ms, 500u);
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
+  EXPECT_EQ(config.sm.multicast_proof, CopyModel::LockStep);
   EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
       << "sorted by GUID, as engines want it";
   EXPECT_THAT(config.sm.no_data, ElementsAre("ufm-*", "0x30"));

@@ -1,5 +1,5 @@
 // Switches and links that a discovery did not see but that may still carry data.
-#include "smd/fabric/unresponsive.h"
+#include "smd/fabric/delta.h"
 
 #include <gtest/gtest.h>
 

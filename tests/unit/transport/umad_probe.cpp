@@ -12,7 +12,7 @@
 #include "smd/mad/node_info.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/smp/smp_client.h"
-#include "smd/transport/umad_transport.h"
+#include "smd/transport/umad_ports.h"
 
 namespace smd {
 namespace {

@@ -1,5 +1,5 @@
 // Hamming graphs are found by their cables alone, whole and damaged.
-#include "smd/routing/topology/hamming.h"
+#include "smd/routing/topology/grid.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
