@@ -19,6 +19,7 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> flit_level_tables();
 [[nodiscard]] std::vector<Experiment> hot_spot_tables();
 [[nodiscard]] std::vector<Experiment> limit_tables();
+[[nodiscard]] std::vector<Experiment> link_usage_tables();
 [[nodiscard]] std::vector<Experiment> loss_tables();
 [[nodiscard]] std::vector<Experiment> low_load_tables();
 [[nodiscard]] std::vector<Experiment> modern_tables();
