@@ -15,14 +15,17 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> discovery_tables();
 [[nodiscard]] std::vector<Experiment> distribution_tables();
 [[nodiscard]] std::vector<Experiment> dragonfly_tables();
+[[nodiscard]] std::vector<Experiment> engine_ratio_tables();
 [[nodiscard]] std::vector<Experiment> flit_level_tables();
 [[nodiscard]] std::vector<Experiment> hot_spot_tables();
 [[nodiscard]] std::vector<Experiment> limit_tables();
+[[nodiscard]] std::vector<Experiment> link_usage_tables();
 [[nodiscard]] std::vector<Experiment> loss_tables();
 [[nodiscard]] std::vector<Experiment> low_load_tables();
 [[nodiscard]] std::vector<Experiment> modern_tables();
 [[nodiscard]] std::vector<Experiment> network_tables();
 [[nodiscard]] std::vector<Experiment> open_parameter_tables();
+[[nodiscard]] std::vector<Experiment> pattern_ratio_tables();
 [[nodiscard]] std::vector<Experiment> phases_tables();
 [[nodiscard]] std::vector<Experiment> regular_network_tables();
 [[nodiscard]] std::vector<Experiment> route_tables();

@@ -105,7 +105,8 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     node.switch_info.life_time_value = kTwelve;
     for (PortRegs& port : node.ports) port.info.hoq_life = kTwelve;
   }
-  auto faults = plan_faults(out.spec_, s.faults, s.measure.plan.warm_up, s.file);
+  const Picos earliest = s.is_managed() ? s.measure.plan.warm_up : 0;
+  auto faults = plan_faults(out.spec_, s.faults, earliest, s.file);
   if (!faults) return tl::unexpected(std::move(faults.error()));
   out.faults_ = std::move(*faults);
   out.find_neighbours();
@@ -274,6 +275,7 @@ PointResult PreparedScenario::run_worms(double load,
   constexpr unsigned kLargest = 65535;  // bytes of a message
   PointResult out{.load = load, .seed = seed};
   const std::unique_ptr<WormNet> net = worms_->make_net(seed);
+  set_faults(spec_, faults_, *net);
   Meter meter(*net);
   net->set_observer(&meter);
   const OfferedTraffic traffic(*net,

@@ -13,6 +13,8 @@
 namespace smd::sim {
 namespace {
 
+constexpr std::string_view kNoSaturation = "a saturation load is that of a network without faults";
+
 std::string nearest_key(std::string_view section, std::string_view key) {
   std::vector<std::string_view> names;
   for (const ScenarioKey& row : scenario_keys()) {
@@ -161,8 +163,15 @@ class Reader {
                                                                 "routes.share",
                                                                 "routes.margin",
                                                                 "traffic.load_unit"};
-    static constexpr std::array<std::string_view, 5> kPacketKeys{
-        "fabric.engine", "fabric.vls", "fabric.mtu", "fabric.lifetimes", "traffic.sl"};
+    static constexpr std::array<std::string_view, 9> kPacketKeys{"fabric.engine",
+                                                                 "fabric.vls",
+                                                                 "fabric.mtu",
+                                                                 "fabric.lifetimes",
+                                                                 "fabric.lmc",
+                                                                 "fabric.non_minimal",
+                                                                 "fabric.orientation",
+                                                                 "traffic.lid",
+                                                                 "traffic.sl"};
     const bool worms = out_.model == NetModel::Worms;
     for (const auto& [name, at] : lines_) {
       const std::string section = name.substr(0, name.find('.'));
@@ -186,8 +195,15 @@ class Reader {
                      : "fabric.preset \"myrinet\" is of worms: fabric.model = \"worms\"");
     }
     if (!worms) return;
-    if (out_.is_managed()) {
-      complain(out_.faults.front().line, "a [[fault]] is of fabric.model = \"packets\"");
+    for (const FaultText& fault : out_.faults) {
+      if (fault.what.starts_with("link-")) continue;
+      complain(fault.line, "fault.what of worms must be link-down or link-up");
+    }
+    if (!out_.faults.empty() && out_.worm.header) {
+      complain(line("nic.header"), "nic.header is of a network without [[fault]]; leave it out");
+    }
+    if (!out_.faults.empty() && out_.measure.saturation) {
+      complain(line("measure.saturation"), std::string(kNoSaturation));
     }
     if (const std::string why = check_options(out_.worm.options); !why.empty()) {
       complain(std::max({line("worm.buffer"), line("worm.stop"), line("worm.go")}), why);
@@ -238,7 +254,8 @@ class Reader {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
     if (out_.is_managed()) check_registers();
-    for (const char* key : {"fabric.lmc", "fabric.non_minimal", "traffic.lid"}) {
+    for (const char* key :
+         {"fabric.lmc", "fabric.non_minimal", "fabric.orientation", "traffic.lid"}) {
       if (!out_.is_managed() || line(key) == 0) continue;
       complain(line(key), fmt::format("{} is of a network without [[fault]]; leave it out", key));
     }
@@ -254,7 +271,7 @@ class Reader {
       complain(line("congestion.window"), "a fractional window needs congestion.window_mean");
     }
     if (out_.is_managed() && out_.measure.saturation) {
-      complain(line("measure.saturation"), "a saturation load is that of a network without faults");
+      complain(line("measure.saturation"), std::string(kNoSaturation));
     }
     check_traffic();
   }

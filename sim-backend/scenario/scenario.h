@@ -84,9 +84,9 @@ struct Scenario {
   int traffic_line = 0;
   MeasureSpec measure;
   ManagerSpec manager;
-  std::vector<FaultText> faults;  // with any, the manager takes part
+  std::vector<FaultText> faults;  // with any, the manager takes part; of worms there is none
 
-  [[nodiscard]] bool is_managed() const { return !faults.empty(); }
+  [[nodiscard]] bool is_managed() const { return !faults.empty() && model == NetModel::Packets; }
 
   /// Bytes of payload.
   [[nodiscard]] unsigned largest_packet() const;

@@ -278,6 +278,11 @@ Keys fabric_keys() {
               &ProgramOptions::non_minimal,
               choice<NonMinimal>({{"off", NonMinimal::Off}, {"valiant", NonMinimal::Valiant}}))
           .means("what LIDs beyond the first lead to, as sm.non_minimal"),
+      program("orientation",
+              &ProgramOptions::search,
+              choice<OrientationSearch>({{"breadth-first", OrientationSearch::BreadthFirst},
+                                         {"depth-first", OrientationSearch::DepthFirst}}))
+          .means("of updn, as sm.orientation"),
       row("fabric", "vls", "1, 2, 4, 8 or 15", set_vls).means("data VLs in use"),
       program("mtu", &ProgramOptions::mtu, mtu()).means("bytes of payload per packet"),
       packet("lifetimes", &PacketOptions::lifetimes, flag())

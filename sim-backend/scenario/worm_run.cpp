@@ -54,6 +54,15 @@ std::unique_ptr<WormNet> WormScenario::make_net(std::uint64_t seed) const {
       setup_->graph, setup_->what.options, setup_->routing, setup_->what.choice, seed);
 }
 
+void set_faults(const FabricSpec& spec, const FaultPlan& plan, WormNet& net) {
+  const auto set = [&](const FaultPlace& place, bool up, Picos at) {
+    const PortSpec& port = spec.nodes[place.node].ports[place.port.value()];
+    net.set_link(place.node, place.port.value(), port.peer_node, port.peer_port.value(), up, at);
+  };
+  for (const FaultPlace& place : plan.absent) set(place, false, 0);
+  for (const PlannedFault& fault : plan.faults) set(fault.place, fault.up, fault.at);
+}
+
 double WormScenario::share_of(double load) const {
   if (!setup_->what.per_switch) return load;
   const auto hosts = static_cast<double>(setup_->graph.host_node.size());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim-backend/measure/steady.h"
+#include "sim-backend/scenario/fault_plan.h"
 #include "sim-backend/sourceroute/systems.h"
 #include "sim-backend/worm/worm_net.h"
 
@@ -35,6 +36,9 @@ struct WormRunFigures {
   std::size_t most_local = 0, most_transit = 0;  // messages waiting at one host at the end
   std::vector<WormPortUse> ports;                // busiest first
 };
+
+/// Links that go down and come up. Requires: the net has not started, the plan has links alone.
+void set_faults(const FabricSpec& spec, const FaultPlan& plan, WormNet& net);
 
 class WormScenario {
  public:

@@ -6,24 +6,9 @@ namespace smd::sim {
 
 std::span<const Generator> generators() {
   static const std::array all{
-      kFatTree,
-      kPgft,
-      kTorus,
-      kHypercube,
-      kDragonfly,
-      kDragonflyPlus,
-      kHamming,
-      kSlimFly,
-      kClos,
-      kRails,
-      kMultiPlane,
-      kBmin,
-      kUmin,
-      kIrregular,
-      kIrregular4,
-      kCplant,
-      kExpressTorus,
-      kExample,
+      kFatTree,    kPgft,   kTorus,        kHypercube,  kDragonfly, kDragonflyPlus, kHamming,
+      kSlimFly,    kClos,   kRails,        kMultiPlane, kBmin,      kUmin,          kIrregular,
+      kIrregular4, kCplant, kExpressTorus, kRealTree,   kExample,
   };
   return all;
 }

@@ -14,7 +14,7 @@ std::int64_t WormModel::arrived(const WormHop& hop, Cycle at) const {
 
 /// Flits that have left by a branch, in cycles before `at`.
 std::int64_t WormModel::left(const WormHop& hop, const WormHop::Branch& branch, Cycle at) const {
-  if (branch.down == kNowhere) return 0;
+  if (!branch.begun) return 0;
   const std::int64_t all = hop.flits - hop.strip;
   const Channel& out = channels_[branch.out];
   if (branch.done && (out.owner == kNowhere || &hops_[out.owner] != &hop)) return all;
@@ -27,7 +27,7 @@ std::int64_t WormModel::credits(const Channel& channel, Cycle at) const {
 }
 
 bool WormModel::permitted(const Channel& channel, Cycle at) const {
-  if (channel.to_host) return true;
+  if (channel.to_host || channel.dead) return true;
   return options_.flow == WormFlow::Credits ? credits(channel, at) > 0 : !channel.stopped;
 }
 
@@ -136,13 +136,18 @@ void WormModel::apply(LinkState& cable, bool contended) {
 
 void WormModel::set_sending(ChannelAt at, bool on) {
   Channel& channel = channels_[at];
-  if (options_.flow == WormFlow::Credits && !channel.to_host && channel.blocked_since < 0 &&
-      !permitted(channel, now_)) {
-    channel.blocked_since = now_;
+  if (options_.flow == WormFlow::Credits && !channel.to_host) {
+    if (permitted(channel, now_)) {
+      end_blocked(channel);
+    } else {
+      if (channel.blocked_since < 0) channel.blocked_since = now_;
+      // A flit that the far end made had no credit: the first one is its, and the next one counts.
+      if (channel.returned.runs) look(graph_.channels[at].cable, now_ + 1);
+    }
   }
   if (channel.owner != kNowhere) {
     const HopAt owner = channel.owner;
-    if (on && hops_[owner].branches[channel.owner_branch].down == kNowhere) {
+    if (on && !hops_[owner].branches[channel.owner_branch].begun) {
       begin_down(at, hops_[owner], hops_[owner].branches[channel.owner_branch]);
     }
     const WormHop& hop = hops_[owner];
@@ -156,14 +161,14 @@ void WormModel::set_sending(ChannelAt at, bool on) {
   }
   if (channel.sent.runs == on) return;
   channel.sent.set(now_, on);
-  push(now_ + channel.forth, on ? Kind::ComesOn : Kind::ComesOff, at);
+  if (!channel.dead) push(now_ + channel.forth, on ? Kind::ComesOn : Kind::ComesOff, at);
 }
 
 void WormModel::set_taken(ChannelAt at, bool on) {
   Channel& channel = channels_[at];
   if (channel.taken.runs == on) return;
   channel.taken.set(now_, on);
-  if (options_.flow == WormFlow::Credits) {
+  if (options_.flow == WormFlow::Credits && !channel.dead) {
     push(now_ + channel.back_delay, on ? Kind::CreditsOn : Kind::CreditsOff, at);
   }
   mark(at, now_);
@@ -173,11 +178,14 @@ void WormModel::set_taken(ChannelAt at, bool on) {
 void WormModel::begin_down(ChannelAt at, WormHop& from, WormHop::Branch& branch) {
   Channel& channel = channels_[at];
   if (from.in == kNowhere) worms_[from.worm].left = now_;
+  branch.begun = true;
+  if (branch.lost) return;
   const WormHop down{.worm = from.worm,
                      .step = branch.next,
                      .in = at,
-                     .base = channel.sent.before(now_),
-                     .flits = from.flits - from.strip};
+                     .base = channel.sent.before(now_) - static_cast<std::uint64_t>(channel.lost),
+                     .flits = from.flits - from.strip,
+                     .cut = from.cut};
   const HopAt owner = channel.owner;
   const std::uint8_t number = channel.owner_branch;
   const HopAt hop = add_hop(down);  // `from` and `branch` may have moved
@@ -198,7 +206,9 @@ Cycle WormModel::predict(ChannelAt at) {
   if (remaining == 1) {
     branch.done = true;
     push(now_ + 1, Kind::TailLeft, at);
-    if (channel.to_host) push(now_ + channel.forth, Kind::TailIn, at, branch.down);
+    if (channel.to_host && !branch.lost) {
+      push(now_ + channel.forth, Kind::TailIn, at, branch.down);
+    }
   } else {
     next = now_ + remaining - 1;
   }
@@ -208,7 +218,8 @@ Cycle WormModel::predict(ChannelAt at) {
   }
   if (options_.flow == WormFlow::StopAndGo) return next;
   const auto limit = [&](const Channel& out) {
-    if (!out.to_host && !out.returned.runs) next = std::min(next, now_ + credits(out, now_));
+    if (!out.to_host && !out.dead && !out.returned.runs)
+      next = std::min(next, now_ + credits(out, now_));
   };
   if (!is_locked_fork(hop)) {
     limit(channel);

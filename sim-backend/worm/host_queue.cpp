@@ -20,7 +20,8 @@ void WormModel::on_host_head(HopAt at) {
     hop.dropped = true;
     return;
   }
-  host.memory += hop.flits;
+  hop.room = hop.flits;
+  host.memory += hop.room;
   ++worms_[hop.worm].transits;
   push(now_ + options_.detection, Kind::Detected, hop.in, at);
 }
@@ -28,7 +29,12 @@ void WormModel::on_host_head(HopAt at) {
 void WormModel::on_tail_in(HopAt at) {
   const WormHop& hop = hops_[at];
   if (hop.forks > 0 && !hop.dropped) return;
-  watcher_.on_end(hop.worm, graph_.channels[hop.in].to, hop.head_in, now_, hop.dropped);
+  watcher_.on_end({.worm = hop.worm,
+                   .node = graph_.channels[hop.in].to,
+                   .head = hop.head_in,
+                   .tail = now_,
+                   .dropped = hop.dropped,
+                   .cut = hop.cut});
   remove(hops_[at].in, at);
   free_hop(at);
 }

@@ -96,8 +96,9 @@ class WormModel::KnotSearch {
   [[nodiscard]] std::optional<OutputRequest> feeder(const WormHop& hop) const {
     if (hop.in == kNowhere) return {};
     const Channel& in = s_.channels_[hop.in];
-    if (in.owner == kNowhere || s_.hops_[in.owner].worm != hop.worm) return {};
-    if (in.sent.before(s_.now_ + 1) != in.came.before(s_.now_ + 1)) return {};
+    if (in.dead || in.owner == kNowhere || s_.hops_[in.owner].worm != hop.worm) return {};
+    const auto lost = static_cast<std::uint64_t>(in.lost);
+    if (in.sent.before(s_.now_ + 1) - lost != in.came.before(s_.now_ + 1)) return {};
     const OutputRequest from{in.owner, in.owner_branch};
     return is_stuck(from) ? std::optional(from) : std::nullopt;
   }
@@ -144,9 +145,11 @@ class WormModel::KnotSearch {
     const WormHop::Branch& branch = hop.branches[at.branch];
     const Channel& out = s_.channels_[branch.out];
     if (!s_.permitted(out, s_.now_ + 1)) {
-      const bool is_told = s_.options_.flow == WormFlow::Credits
-                               ? out.taken.before(s_.now_ + 1) > out.returned.before(s_.now_ + 1)
-                               : !out.said_stop;
+      const bool is_told =
+          s_.options_.flow == WormFlow::Credits
+              ? out.taken.before(s_.now_ + 1) + static_cast<std::uint64_t>(out.lost) >
+                    out.returned.before(s_.now_ + 1)
+              : !out.said_stop;
       if (out.taken.runs || is_told || out.front == kNowhere) return {};
       return stuck_branch(out.front);
     }
@@ -177,13 +180,17 @@ std::vector<WormModel::Held> WormModel::find_knot(bool all) const {
 std::string WormModel::audit() const {
   for (ChannelAt c = 0; c < channels_.size(); ++c) {
     const Channel& channel = channels_[c];
-    const std::uint64_t sent = channel.sent.before(now_ + 1), came = channel.came.before(now_ + 1);
-    if (came > sent || sent - came > channel.forth) {
+    const std::uint64_t sent =
+        channel.sent.before(now_ + 1) - static_cast<std::uint64_t>(channel.lost);
+    const std::uint64_t came = channel.came.before(now_ + 1);
+    if (!channel.dead && (came > sent || sent - came > channel.forth)) {
       return fmt::format("channel {}: {} flits sent, {} came in", c, sent, came);
     }
     if (channel.to_host) continue;
     const std::uint64_t taken = channel.taken.before(now_ + 1);
-    if (taken > came || came - taken > options_.buffer) {
+    // The far end of a cable that goes down makes a flit of its own.
+    const std::uint32_t room = options_.buffer + (channel.cut_at == kNoCycle ? 0 : 1);
+    if (taken > came || came - taken > room) {
       return fmt::format("channel {}: {} of {} flits in a buffer for {}",
                          c,
                          static_cast<std::int64_t>(came - taken),

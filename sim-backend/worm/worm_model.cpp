@@ -78,23 +78,31 @@ void WormModel::handle(Kind kind, std::uint32_t key, HopAt hop) {
   switch (kind) {
     case Kind::TailLeft:
       return on_tail_left(key);
+    case Kind::CableDown:
+    case Kind::CableUp:
+      return on_cable(key, kind == Kind::CableUp);
     case Kind::Stop:
     case Kind::Go:
-      return on_stop(key, kind == Kind::Stop);
+      if (!is_lost_symbol(key)) on_stop(key, kind == Kind::Stop);
+      return;
     case Kind::CreditsOn:
     case Kind::CreditsOff:
     case Kind::Credit:
-      return on_credits(key, kind);
+      if (!is_lost_symbol(key)) on_credits(key, kind);
+      return;
     case Kind::ComesOn:
     case Kind::ComesOff:
-      return on_comes(key, kind == Kind::ComesOn);
+      if (!is_lost_on_wire(key)) on_comes(key, kind == Kind::ComesOn);
+      return;
     case Kind::HeadIn:
-      return on_head_in(hop);
+      if (!is_lost_on_wire(key)) on_head_in(hop);
+      return;
     case Kind::NextIn:
       if (hops_[hop].waits) begin(hop);
       return;
     case Kind::TailIn:
-      return on_tail_in(hop);
+      if (!is_lost_on_wire(key)) on_tail_in(hop);
+      return;
     case Kind::Ask:
       return on_ask(hop);
     case Kind::Detected:
@@ -140,7 +148,9 @@ HopAt WormModel::add_hop(const WormHop& hop) {
 void WormModel::free_hop(HopAt at) {
   const WormAt worm = hops_[at].worm;
   free_hops_.push_back(at);
-  if (--worms_[worm].hops == 0) free_worms_.push_back(worm);
+  if (--worms_[worm].hops > 0) return;
+  if (worms_[worm].cut) watcher_.on_lost(worm);
+  free_worms_.push_back(worm);
 }
 
 /// Takes a hop out of the row of those that came in by a channel.
@@ -177,8 +187,7 @@ void WormModel::on_credits(ChannelAt at, Kind kind) {
   } else {
     channel.returned.set(now_, kind == Kind::CreditsOn);
   }
-  if (permitted(channel, now_)) end_blocked(channel);
-  if (channel.owner != kNowhere) look(graph_.channels[at].cable, now_);
+  look(graph_.channels[at].cable, now_);
 }
 
 void WormModel::on_comes(ChannelAt at, bool on) {
@@ -268,6 +277,8 @@ void WormModel::connect(ChannelAt at, HopAt hop, std::uint8_t number) {
   WormHop::Branch& branch = hops_[hop].branches[number];
   branch.asks = false;
   branch.granted = true;
+  branch.lost = channel.dead;
+  if (branch.lost) worms_[hops_[hop].worm].cut = true;
   branch.base = channel.sent.before(now_);
   look(graph_.channels[at].cable, now_);
 }
@@ -276,6 +287,7 @@ void WormModel::on_tail_left(ChannelAt at) {
   Channel& channel = channels_[at];
   const HopAt owner = channel.owner;
   channel.owner = kNowhere;
+  if (channel.dead && !channel.down) mend(at);
   look(graph_.channels[at].cable, now_);
   if (channel.from_host || !channel.asking.empty()) push(now_, Kind::Grant, at);
   const WormHop& hop = hops_[owner];
@@ -297,7 +309,7 @@ void WormModel::finish(HopAt at) {
   remove(hop.in, at);
   free_hop(at);
   if (in.to_host) {
-    hosts_[graph_.host_of[graph_.channels[hop.in].to]].memory -= hop.flits;
+    hosts_[graph_.host_of[graph_.channels[hop.in].to]].memory -= hop.room;
     return;
   }
   if (is_locked_fork(hop)) --forks_[graph_.channels[hop.in].to];
@@ -314,6 +326,12 @@ void WormModel::mark(ChannelAt at, Cycle when) {
   push(when, Kind::Mark, at);
 }
 
+std::uint64_t WormModel::held_before(const Channel& channel) const {
+  const auto held =
+      static_cast<std::int64_t>(channel.came.before(now_) - channel.taken.before(now_));
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, held));
+}
+
 /// Flits leave a fork's buffer when its last branch has them.
 void WormModel::retally_fork(ChannelAt at, WormHop& front) {
   Channel& channel = channels_[at];
@@ -324,7 +342,7 @@ void WormModel::retally_fork(ChannelAt at, WormHop& front) {
   const auto taken = front.base + static_cast<std::uint64_t>(least) + front.strip;
   const std::uint64_t before = channel.taken.before(now_);
   const bool runs = taken > before;
-  if (runs != channel.taken.runs && options_.flow == WormFlow::Credits) {
+  if (runs != channel.taken.runs && options_.flow == WormFlow::Credits && !channel.dead) {
     push(now_ + channel.back_delay, runs ? Kind::CreditsOn : Kind::CreditsOff, at);
   }
   channel.taken.set(now_, runs);
@@ -334,7 +352,7 @@ void WormModel::retally_fork(ChannelAt at, WormHop& front) {
   for (std::size_t b = 0; b < front.forks; ++b) {
     const WormHop::Branch& branch = front.branches[b];
     const std::int64_t ahead = left(front, branch, now_ + 1) - least;
-    const bool moves = branch.down != kNowhere && !branch.done && channels_[branch.out].sent.runs;
+    const bool moves = branch.begun && !branch.done && channels_[branch.out].sent.runs;
     if (moves || branch.done) continue;
     if (ahead == 0) goes_on = false;
     until = std::min(until, now_ + 1 + ahead);
@@ -355,18 +373,17 @@ void WormModel::on_mark(ChannelAt at) {
     if (front.branches[0].granted || front.branches[1].granted) retally_fork(at, front);
   }
   const std::uint64_t fill = channel.came.before(now_ + 1) - channel.taken.before(now_ + 1);
-  // What it held until now, where it ceases to grow; a route flit that ends now counts as gone.
-  const auto held =
-      static_cast<std::int64_t>(channel.came.before(now_) - channel.taken.before(now_));
-  channel.fullest = std::max(
-      {channel.fullest, fill, static_cast<std::uint64_t>(std::max<std::int64_t>(0, held))});
+  // What it held until now, where it ceases to grow; a route flit that ends now counts as gone, one
+  // that the far end of a cable makes now has not been there.
+  const std::uint64_t held = channel.cut_at == now_ ? 0 : held_before(channel);
+  channel.fullest = std::max({channel.fullest, fill, held});
   if (options_.flow == WormFlow::Credits) return;
   if (!channel.said_stop && fill > options_.stop) {
     channel.said_stop = true;
-    push(now_ + channel.back_delay, Kind::Stop, at);
+    if (!channel.dead) push(now_ + channel.back_delay, Kind::Stop, at);
   } else if (channel.said_stop && fill < options_.go) {
     channel.said_stop = false;
-    push(now_ + channel.back_delay, Kind::Go, at);
+    if (!channel.dead) push(now_ + channel.back_delay, Kind::Go, at);
   }
   if (channel.came.runs == channel.taken.runs) return;
   if (channel.came.runs && !channel.said_stop) {

@@ -2,9 +2,9 @@
 // stands, and what happens is that one begins or ends. What comes of it is, to the cycle, what a
 // machine does that moves every flit.
 //
-// A cycle, in this order: what was sent comes in, flits and symbols; heads and hosts act; outputs
-// are granted; flits leave; buffers say STOP or GO. Nothing in one node's cycle depends on
-// another's, since a cable takes a cycle at least.
+// A cycle, in this order: cables go down and come up; what was sent comes in, flits and symbols;
+// heads and hosts act; outputs are granted; flits leave; buffers say STOP or GO. Nothing in one
+// node's cycle depends on another's, since a cable takes a cycle at least.
 //
 // Lanes of one cable that could both send are looked at every cycle, and so is what follows of it
 // downstream; everything else costs the same however long a worm is.
@@ -54,6 +54,7 @@ struct Worm {
   std::uint32_t flits = 0;
   std::uint32_t hops = 0;      // where it is, or is expected
   std::uint32_t transits = 0;  // hosts that it went through
+  bool cut = false;            // a part of it was lost on a cable that went down
 };
 
 /// One worm at one node: what has come in of it and where it leaves.
@@ -63,7 +64,8 @@ struct WormHop {
     std::uint32_t next = 0;  // step
     std::uint64_t base = 0;  // of out.sent when it was connected
     HopAt down = kNowhere;   // the hop at the far end, from its first flit on
-    bool asks = false, granted = false, done = false;
+    bool asks = false, granted = false, begun = false, done = false;
+    bool lost = false;  // what leaves by it comes in nowhere
   };
 
   WormAt worm = 0;
@@ -72,10 +74,21 @@ struct WormHop {
   HopAt after = kNowhere;   // that came in behind it
   std::uint64_t base = 0;   // of in.came
   std::uint32_t flits = 0;  // that come in
+  std::uint32_t room = 0;   // that it takes of a host's memory
   std::uint8_t strip = 0, forks = 0;
+  bool cut = false;                     // it is not whole
   bool dropped = false, waits = false;  // waits: for the flit that it is routed by
   Cycle head_in = -1;
   std::array<Branch, kMostForks> branches;
+};
+
+/// A worm at a host, with all that is left of it.
+struct WormEnd {
+  WormAt worm = 0;
+  std::uint32_t node = 0;
+  Cycle head = 0, tail = 0;  // in which they came in
+  bool dropped = false;      // the host had no room to pass it on
+  bool cut = false;          // it is not whole
 };
 
 /// How the network's user hears of it.
@@ -92,8 +105,10 @@ class WormWatcher {
   /// All of it has left its source, in the cycle before this one.
   virtual void on_left(WormAt, Cycle) {}
 
-  /// All of it is in at `node`, head and tail in these cycles; or it found no room there.
-  virtual void on_end(WormAt worm, std::uint32_t node, Cycle head, Cycle tail, bool dropped) = 0;
+  virtual void on_end(const WormEnd& end) = 0;
+
+  /// Nothing is left of a worm of which a part was lost.
+  virtual void on_lost(WormAt) {}
 };
 
 class WormModel {
@@ -119,6 +134,15 @@ class WormModel {
 
   /// on_call(host) at `at`, at or after the cycle that runs.
   void call(std::uint32_t host, Cycle at) { push(at, Kind::Call, host); }
+
+  /// Both directions of a cable are two cables. What is on it when it goes down is lost, and what
+  /// its lanes are connected to goes on losing what it sends until its end; of a worm that was
+  /// coming in the far end makes a shorter one, with one flit more. A lane is in use again when the
+  /// cable is up and what it was connected to has ended. Requires: from this cycle on; worms have
+  /// no flits of header.
+  void set_cable(std::uint32_t cable, bool up, Cycle at) {
+    push(at, up ? Kind::CableUp : Kind::CableDown, cable);
+  }
 
   /// Runs everything up to this cycle, which is the last one that has been.
   void run_until(Cycle last);
@@ -175,6 +199,8 @@ class WormModel {
  private:
   enum class Kind : std::uint8_t {
     TailLeft,
+    CableDown,
+    CableUp,
     Stop,
     Go,
     CreditsOn,
@@ -205,6 +231,10 @@ class WormModel {
     HopAt front = kNowhere, back = kNowhere;
     std::uint8_t owner_branch = 0;
     bool stopped = false, said_stop = false, to_host = false, from_host = false, reserved = false;
+    bool down = false, dead = false;  // dead: not in use, nor again yet
+    Cycle cut_at = kNoCycle;          // the last time
+    std::int64_t lost = 0;            // flits sent that are not counted in `came`, but for those
+                                      // that the far end made
     std::uint32_t forth = 0, back_delay = 0;
     std::uint32_t last_granted = kNowhere;  // the channel into the node that had it
     Cycle blocked_since = -1, blocked = 0, mark_at = kNoCycle;
@@ -251,10 +281,20 @@ class WormModel {
   void on_ask(HopAt hop);
   void on_grant(ChannelAt channel);
   void on_mark(ChannelAt channel);
+  [[nodiscard]] std::uint64_t held_before(const Channel& channel) const;
   void retally_fork(ChannelAt channel, WormHop& front);
   void finish(HopAt hop);
   void connect(ChannelAt channel, HopAt hop, std::uint8_t branch);
   void end_blocked(Channel& channel);
+
+  // link_loss.cpp
+  void on_cable(std::uint32_t cable, bool up);
+  void cut(ChannelAt channel);
+  void mend(ChannelAt channel);
+  void shorten(HopAt hop, std::uint32_t flits);
+  void lose(HopAt hop);
+  [[nodiscard]] bool is_lost_on_wire(ChannelAt channel) const;
+  [[nodiscard]] bool is_lost_symbol(ChannelAt channel) const;
 
   // flit_transfer.cpp: what leaves
   void on_move(std::uint32_t cable);

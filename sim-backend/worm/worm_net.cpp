@@ -97,24 +97,49 @@ void WormNet::on_left(WormAt at, Cycle now) {
   chooser(message).on_left(message.route, static_cast<double>(now - worm.left) / worm.flits);
 }
 
-void WormNet::on_end(WormAt at, std::uint32_t node, Cycle head, Cycle tail, bool dropped) {
-  const Worm& worm = model_.worm(at);
-  const Message message = messages_[worm.cookie];
-  free_messages_.push_back(static_cast<std::uint32_t>(worm.cookie));
-  now_ = std::max(now_, time(tail + 1));
-  --stats_.in_flight;
-  digest(std::uint64_t{node} << 32 | message.source,
-         static_cast<std::uint64_t>(message.generated) + (dropped ? 1 : 0));
-  if (dropped) {
-    ++stats_.discarded[static_cast<std::size_t>(Discard::NoTransitRoom)];
-    if (observer_ == nullptr) return;
-    return observer_->on_discarded({.source = message.source,
-                                    .node = node,
-                                    .cause = Discard::NoTransitRoom,
-                                    .at = now_,
-                                    .generated = message.generated,
-                                    .tag = message.tag});
+void WormNet::set_link(
+    std::uint32_t node, unsigned port, std::uint32_t peer, unsigned peer_port, bool up, Picos at) {
+  const Cycle cycle = (at + options_.cycle - 1) / options_.cycle;
+  for (const ChannelAt c : {graph_.channel_of(node, port), graph_.channel_of(peer, peer_port)}) {
+    model_.set_cable(graph_.channels[c].cable, up, cycle);
   }
+}
+
+WormNet::Message WormNet::take_message(WormAt worm) {
+  const auto at = static_cast<std::uint32_t>(model_.worm(worm).cookie);
+  free_messages_.push_back(at);
+  --stats_.in_flight;
+  return messages_[at];
+}
+
+void WormNet::discard(const Message& message, std::uint32_t node, Discard cause) {
+  ++stats_.discarded[static_cast<std::size_t>(cause)];
+  digest(std::uint64_t{node} << 32 | message.source,
+         static_cast<std::uint64_t>(message.generated) + 1);
+  if (observer_ == nullptr) return;
+  observer_->on_discarded({.source = message.source,
+                           .node = node,
+                           .cause = cause,
+                           .at = now_,
+                           .generated = message.generated,
+                           .tag = message.tag});
+}
+
+/// What is left of a message that was cut may come in long before its source is rid of it: it
+/// counts when nothing is left.
+void WormNet::on_lost(WormAt at) {
+  now_ = std::max(now_, time(model_.now()));
+  discard(take_message(at), model_.worm(at).source, Discard::OnTheWire);
+}
+
+void WormNet::on_end(const WormEnd& end) {
+  if (end.cut) return;
+  const Worm& worm = model_.worm(end.worm);
+  now_ = std::max(now_, time(end.tail + 1));
+  const Message message = take_message(end.worm);
+  if (end.dropped) return discard(message, end.node, Discard::NoTransitRoom);
+  digest(std::uint64_t{end.node} << 32 | message.source,
+         static_cast<std::uint64_t>(message.generated));
   ++stats_.delivered;
   stats_.delivered_bytes += message.payload;
   transits_ += worm.transits;
@@ -125,8 +150,8 @@ void WormNet::on_end(WormAt at, std::uint32_t node, Cycle head, Cycle tail, bool
                           .destination = message.to,
                           .generated = message.generated,
                           .injected = time(worm.left),
-                          .head = time(head + 1),
-                          .tail = time(tail + 1),
+                          .head = time(end.head + 1),
+                          .tail = time(end.tail + 1),
                           .tag = message.tag,
                           .payload = message.payload,
                           .hops = static_cast<std::uint8_t>(std::min<std::size_t>(255, switches))};

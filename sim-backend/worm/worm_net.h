@@ -61,6 +61,10 @@ class WormNet final : public DataNet, private WormWatcher {
 
   [[nodiscard]] WormFigures figures() const;
 
+  /// Both directions of the cable between two ports go down or come up. Requires: from now on.
+  void set_link(
+      std::uint32_t node, unsigned port, std::uint32_t peer, unsigned peer_port, bool up, Picos at);
+
  private:
   struct Message {
     HostNum source, to;
@@ -72,7 +76,10 @@ class WormNet final : public DataNet, private WormWatcher {
   void on_call(std::uint32_t host) override;
   void on_start(WormAt worm) override;
   void on_left(WormAt worm, Cycle at) override;
-  void on_end(WormAt worm, std::uint32_t node, Cycle head, Cycle tail, bool dropped) override;
+  void on_end(const WormEnd& end) override;
+  void on_lost(WormAt worm) override;
+  Message take_message(WormAt worm);
+  void discard(const Message& message, std::uint32_t node, Discard cause);
   [[nodiscard]] RouteChooser& chooser(const Message& message);
   void digest(std::uint64_t place, std::uint64_t what);
 

@@ -1,6 +1,7 @@
 #include "tests/support/flit_machine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace smd::sim::test {
@@ -35,7 +36,7 @@ FlitMachine::Stay* FlitMachine::add(int worm, int step, int in, std::int64_t tot
 }
 
 bool FlitMachine::permitted(const Channel& channel) const {
-  if (is_host(channel.place.to)) return true;
+  if (is_host(channel.place.to) || channel.dead) return true;
   return case_.rules.credits ? channel.credits > 0 : !channel.stopped;
 }
 
@@ -43,6 +44,55 @@ bool FlitMachine::permitted(const Channel& channel) const {
 // on the cable a cycle later.
 std::int64_t FlitMachine::back_at(const Channel& channel) const {
   return now_ + case_.rules.cable + (is_host(channel.place.from) ? 1 : 1 - case_.rules.transfer);
+}
+
+void FlitMachine::change_cables() {
+  for (; next_fault_ < case_.faults.size() && case_.faults[next_fault_].at == now_; ++next_fault_) {
+    const FlitFault& fault = case_.faults[next_fault_];
+    for (const int c : lanes_[std::size_t(fault.cable)]) {
+      Channel& channel = channels_[std::size_t(c)];
+      channel.down = !fault.up;
+      if (channel.down && !channel.dead) cut(channel);
+    }
+    changed_ = now_;
+  }
+  // Both ends tell each other how things stand.
+  for (Channel& channel : channels_) {
+    if (!channel.dead || channel.down || channel.owner != nullptr) continue;
+    channel.dead = false;
+    channel.stopped = channel.said_stop;
+    channel.credits = case_.rules.buffer - channel.fill;
+    changed_ = now_;
+  }
+}
+
+void FlitMachine::cut(Channel& channel) {
+  channel.dead = true;
+  channel.wire.clear();
+  channel.symbols.clear();
+  if (channel.owner != nullptr) channel.branch->lost = true;
+  for (Stay* stay : std::deque<Stay*>(channel.stays)) {
+    if (stay->came == stay->total) continue;
+    if (stay->came == 0) {
+      stay->over = stay->cut = true;
+      std::erase(channel.stays, stay);
+      continue;
+    }
+    ++channel.fill;
+    shorten(*stay, ++stay->came);
+    if (!is_host(channel.place.to) || !(stay->outputs.empty() || stay->dropped)) continue;
+    out_.ends.push_back({stay->worm, channel.place.to, stay->head_in, now_, stay->dropped, true});
+    std::erase(channel.stays, stay);
+    stay->over = true;
+  }
+}
+
+void FlitMachine::shorten(Stay& stay, std::int64_t total) {
+  stay.total = total;
+  stay.cut = true;
+  for (const Output& output : stay.outputs) {
+    if (output.down != nullptr && !output.lost) shorten(*output.down, total);
+  }
 }
 
 void FlitMachine::take_in() {
@@ -72,11 +122,13 @@ void FlitMachine::take_in() {
         stay->dropped = true;
       } else {
         host.memory += stay->total;
+        stay->room = stay->total;
         stay->act_at = now_ + case_.rules.detection;
       }
     }
     if (flit.tail && (stay->outputs.empty() || stay->dropped)) {
-      out_.ends.push_back({stay->worm, channel.place.to, stay->head_in, now_, stay->dropped});
+      out_.ends.push_back(
+          {stay->worm, channel.place.to, stay->head_in, now_, stay->dropped, stay->cut});
       std::erase(channel.stays, stay);
       stay->over = true;
     }
@@ -107,6 +159,7 @@ void FlitMachine::connect(Stay& stay, Output& output) {
   channel.branch = &output;
   output.granted = true;
   output.asks = false;
+  output.lost = channel.dead;
   changed_ = now_;
 }
 
@@ -206,12 +259,18 @@ void FlitMachine::send(Stay& stay, Output& output) {
   const int strip = case_.worms[std::size_t(stay.worm)].steps[std::size_t(stay.step)].strip;
   const std::int64_t total = stay.total - strip;
   const bool head = output.left == 0, tail = output.left + 1 == total;
-  if (head) channel.stays.push_back(add(stay.worm, output.next, output.channel, total));
+  if (head && !output.lost) {
+    output.down = add(stay.worm, output.next, output.channel, total);
+    output.down->cut = stay.cut;
+    channel.stays.push_back(output.down);
+  }
   const int pipe = is_host(channel.place.from) ? 0 : case_.rules.transfer;
-  channel.wire.push_back({now_ + pipe + case_.rules.cable, {stay.worm, output.next, head, tail}});
+  if (!output.lost) {
+    channel.wire.push_back({now_ + pipe + case_.rules.cable, {stay.worm, output.next, head, tail}});
+    if (!is_host(channel.place.to)) --channel.credits;
+  }
   ++output.left;
   ++channel.busy;
-  if (!is_host(channel.place.to)) --channel.credits;
   changed_ = now_;
   if (tail) output.done = true;
   std::int64_t gone = stay.total;
@@ -221,7 +280,7 @@ void FlitMachine::send(Stay& stay, Output& output) {
   Channel& in = channels_[std::size_t(stay.in)];
   if (is_host(in.place.to)) return;
   --in.fill;
-  if (case_.rules.credits) in.symbols.push_back({back_at(in), 2});
+  if (case_.rules.credits && !in.dead) in.symbols.push_back({back_at(in), 2});
 }
 
 void FlitMachine::move(int node) {
@@ -273,7 +332,7 @@ void FlitMachine::end(Stay& stay) {
   if (stay.in < 0) return;
   Channel& in = channels_[std::size_t(stay.in)];
   std::erase(in.stays, &stay);
-  if (is_host(in.place.to)) hosts_[std::size_t(in.place.to)].memory -= stay.total;
+  if (is_host(in.place.to)) hosts_[std::size_t(in.place.to)].memory -= stay.room;
 }
 
 void FlitMachine::mark() {
@@ -287,10 +346,10 @@ void FlitMachine::mark() {
     if (case_.rules.credits) continue;
     if (!channel.said_stop && channel.fill > case_.rules.stop) {
       channel.said_stop = true;
-      channel.symbols.push_back({back_at(channel), 1});
+      if (!channel.dead) channel.symbols.push_back({back_at(channel), 1});
     } else if (channel.said_stop && channel.fill < case_.rules.go) {
       channel.said_stop = false;
-      channel.symbols.push_back({back_at(channel), 0});
+      if (!channel.dead) channel.symbols.push_back({back_at(channel), 0});
     }
   }
   for (Stay* stay : done) {
@@ -302,7 +361,10 @@ FlitOutcome FlitMachine::run(std::int64_t cycles) {
   const FlitRuleSet& rules = case_.rules;
   const std::int64_t patience =
       4 * (rules.cable + rules.transfer + rules.routing + rules.detection + rules.dma + 4);
-  for (; now_ < cycles || next_worm_ < case_.worms.size() || now_ - changed_ <= patience; ++now_) {
+  for (; now_ < cycles || next_worm_ < case_.worms.size() || next_fault_ < case_.faults.size() ||
+         now_ - changed_ <= patience;
+       ++now_) {
+    change_cables();
     take_in();
     begin();
     grant();
@@ -315,10 +377,14 @@ FlitOutcome FlitMachine::run(std::int64_t cycles) {
     out_.blocked.push_back(channel.blocked);
     out_.most.push_back(channel.most);
   }
-  std::set<int> stuck;
+  std::set<int> stuck, lost;
   for (const Stay& stay : all_) {
     if (!stay.over) stuck.insert(stay.worm);
+    bool cut = stay.cut;
+    for (const Output& output : stay.outputs) cut = cut || output.lost;
+    if (cut) lost.insert(stay.worm);
   }
+  std::ranges::set_difference(lost, stuck, std::back_inserter(out_.lost));
   out_.cycles = now_;
   out_.stuck.assign(stuck.begin(), stuck.end());
   std::ranges::sort(out_.ends);

@@ -2,9 +2,13 @@
 // every cycle visits everything. What sim-backend/worm works out from streams is compared with it.
 // Nothing of the simulator is in it.
 //
-// In a cycle, in this order: what was sent `cable` cycles ago comes in, flits and symbols; heads
-// that are in front begin to be routed, hosts take up messages; outputs are granted; flits leave;
-// buffers say STOP or GO.
+// In a cycle, in this order: cables go down and come up; what was sent `cable` cycles ago comes in,
+// flits and symbols; heads that are in front begin to be routed, hosts take up messages; outputs
+// are granted; flits leave; buffers say STOP or GO.
+//
+// What is on a cable that goes down is lost, and so is, until its end, what its lanes are connected
+// to. A worm of which a part has come in ends there with one flit more, and goes on so. The lane is
+// in use again when the cable is up and what it was connected to has ended.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +37,12 @@ struct FlitWorm {
   std::vector<FlitStep> steps;  // the first one is that of its source
 };
 
+struct FlitFault {
+  std::int64_t at = 0;
+  int cable = 0;
+  bool up = false;
+};
+
 struct FlitRuleSet {
   int cable = 8, transfer = 1, routing = 23, detection = 44, dma = 32;
   int buffer = 80, stop = 56, go = 40;
@@ -48,12 +58,13 @@ struct FlitCase {
   std::vector<FlitChannel> channels;
   std::vector<FlitWorm> worms;  // by time
   FlitRuleSet rules;
+  std::vector<FlitFault> faults;  // by time; then worms have no flits of header
 };
 
 struct FlitEnd {
   int worm = 0, node = 0;
-  std::int64_t head = 0, tail = 0;  // cycles in which they came in
-  bool dropped = false;
+  std::int64_t head = 0, tail = 0;    // cycles in which they came in
+  bool dropped = false, cut = false;  // cut: it is not whole
 
   friend auto operator<=>(const FlitEnd&, const FlitEnd&) = default;
 };
@@ -62,6 +73,7 @@ struct FlitOutcome {
   std::vector<FlitEnd> ends;                      // sorted
   std::vector<std::int64_t> busy, blocked, most;  // by channel
   std::int64_t cycles = 0;                        // that were run
+  std::vector<int> lost;   // worms of which a part was lost and nothing is left, sorted
   std::vector<int> stuck;  // worms that set out and will never be whole, sorted
 };
 
@@ -78,17 +90,21 @@ class FlitMachine {
     bool head, tail;
   };
 
+  struct Stay;
+
   struct Output {  // a branch that a worm has at a node
     int channel, next;
     bool asks = false, granted = false, done = false;
+    bool lost = false;      // what leaves by it comes in nowhere
     std::int64_t left = 0;  // flits that have left by it
+    Stay* down = nullptr;   // at the far end, from its first flit on
   };
 
   struct Stay {  // a worm at a node
     int worm, step, in;
     std::int64_t came = 0, gone = 0, total = 0;  // flits: come in, gone from the buffer, in all
-    std::int64_t head_in = 0, act_at = -1;
-    bool begun = false, dropped = false, over = false;
+    std::int64_t head_in = -1, act_at = -1, room = 0;
+    bool begun = false, dropped = false, over = false, cut = false;
     std::vector<Output> outputs;
   };
 
@@ -98,7 +114,7 @@ class FlitMachine {
     std::deque<std::pair<std::int64_t, int>> symbols;  // 1 STOP, 0 GO, 2 a credit
     std::deque<Stay*> stays;                           // at its far end, in order
     std::int64_t fill = 0, credits = 0, busy = 0, blocked = 0, most = 0;
-    bool said_stop = false, stopped = false;
+    bool said_stop = false, stopped = false, dead = false, down = false;  // dead: not in use yet
     Stay* owner = nullptr;
     Output* branch = nullptr;
     int last_granted = -1;
@@ -113,6 +129,9 @@ class FlitMachine {
     std::vector<Stay*> programming;  // by engine
   };
 
+  void change_cables();
+  void cut(Channel& channel);
+  void shorten(Stay& stay, std::int64_t total);
   void take_in();
   void begin();
   void begin_at_switch(Channel& channel);
@@ -132,7 +151,7 @@ class FlitMachine {
 
   FlitCase case_;
   std::int64_t now_ = 0, changed_ = 0;
-  std::size_t next_worm_ = 0;
+  std::size_t next_worm_ = 0, next_fault_ = 0;
   std::vector<Channel> channels_;
   std::vector<Host> hosts_;                       // by node
   std::deque<Stay> all_;                          // every stay that ever was

@@ -1,43 +1,10 @@
 // Throughput of one system of routes against another, on irregular networks: 000-up-down,
 // 000-baselines, 000-selection, 000-smart, 000-placement.
-#include <fmt/core.h>
-
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 
 namespace smd::sim {
 namespace {
-
-constexpr std::string_view kExpected = "at most 0.05";
-
-constexpr ClaimSpec ratio_claim(std::string_view id,
-                                std::string_view text,
-                                std::string_view source) {
-  return {
-      .id = id, .text = text, .source = source, .measured = "{most:.2f}", .expected = kExpected};
-}
-
-struct RatioTable {
-  std::string_view name, source, about;
-  std::span<const ClaimSpec> claims;
-  std::vector<RatioRow> rows;
-};
-
-Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& options) {
-  RatioRuns runs{.rows = table.rows, .jobs = options.jobs};
-  if (options.quick) {
-    runs.length = {.warm_up = 2000, .measured = 6000};
-    runs.topologies = 1;
-    runs.sizes = {16, 32};
-  }
-  Findings out{.plot = {.title = std::string(table.about),
-                        .x_label = "switches",
-                        .y_label = "ratio of throughput"}};
-  const auto measured = measure_ratios(runs, out);
-  if (!measured) return tl::unexpected<Error>(measured.error());
-  out.verdicts = decide(table.claims, *measured);
-  return out;
-}
 
 constexpr ClaimSpec kUpDown[] = {
     ratio_claim(
@@ -245,17 +212,6 @@ const std::vector<RatioTable>& tables() {
 
 }  // namespace
 
-std::vector<Experiment> system_ratio_tables() {
-  std::vector<Experiment> out;
-  for (const RatioTable& table : tables()) {
-    out.push_back(
-        {.name = table.name,
-         .source = table.source,
-         .about = table.about,
-         .claims = table.claims,
-         .run = [&table](const ExperimentOptions& options) { return run_ratios(table, options); }});
-  }
-  return out;
-}
+std::vector<Experiment> system_ratio_tables() { return list_experiments(tables()); }
 
 }  // namespace smd::sim

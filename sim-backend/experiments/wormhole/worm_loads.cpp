@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "sim-backend/lab/parallel.h"
 
@@ -58,6 +59,8 @@ Result<PreparedScenario> prepare_worms(const WormRun& run, const MessageCount& l
   s.worm.options = run.options;
   s.worm.routes.seed = run.seed;
   s.traffic.pattern = run.pattern;
+  s.traffic.share = run.share;
+  s.traffic.radius = run.radius;
   s.traffic.sizes = run.sizes;
   s.traffic.arrivals = {.kind = ArrivalKind::UniformGap};
   s.traffic.sl_choice = SlChoice::Fixed;
@@ -68,46 +71,61 @@ Result<PreparedScenario> prepare_worms(const WormRun& run, const MessageCount& l
   return std::move(*prepared);
 }
 
+Result<double> find_peak(double step,
+                         unsigned most,
+                         const std::function<Result<double>(unsigned)>& at) {
+  std::map<unsigned, double> accepted;  // by steps
+  std::optional<Error> fault;
+  const auto follows = [&](unsigned steps) {
+    const Result<double> value = at(steps);
+    if (!value) fault = value.error();
+    accepted[steps] = value.value_or(0);
+    return accepted[steps] >= kFollows * steps * step;
+  };
+  unsigned low = 0, high = std::min(4u, most);
+  while (!fault && low < most && follows(high)) {
+    low = high;
+    high = std::min(2 * high, most);
+  }
+  while (!fault && high - low > 1) {
+    const unsigned middle = (low + high) / 2;
+    (follows(middle) ? low : high) = middle;
+  }
+  for (unsigned beyond = 1; !fault && beyond <= 2 && high + beyond <= most; ++beyond) {
+    if (!accepted.contains(high + beyond)) follows(high + beyond);
+  }
+  if (fault) return tl::unexpected<Error>(*fault);
+  double peak = 0;
+  for (const auto& [steps, value] : accepted) peak = std::max(peak, value);
+  return peak;
+}
+
 Result<double> find_most_accepted(const WormRun& run, const MessageCount& length) {
+  constexpr unsigned kMostSteps = 1000;  // beyond what the links of hosts carry
   const auto prepared = prepare_worms(run, length);
   if (!prepared) return tl::unexpected<Error>(prepared.error());
-  std::map<unsigned, double> accepted;  // by steps
-  std::string why;
-  const auto at = [&](unsigned steps) {
-    const PointResult point = prepared->run(steps * kLoadStep, 1);
-    if (!point.audit.empty()) why = point.audit;
-    if (!point.steady.deadlock.empty()) why = "a deadlock";
-    accepted[steps] = point.worms->accepted_per_switch;
-    return accepted[steps] >= kFollows * steps * kLoadStep;
-  };
-  unsigned low = 0, high = 4;
-  while (why.empty() && at(high)) {
-    low = high;
-    high *= 2;
-  }
-  while (why.empty() && high - low > 1) {
-    const unsigned middle = (low + high) / 2;
-    (at(middle) ? low : high) = middle;
-  }
-  for (unsigned beyond = 1; why.empty() && beyond <= 2; ++beyond) {
-    if (!accepted.contains(high + beyond)) at(high + beyond);
-  }
-  if (!why.empty()) {
+  return find_peak(kLoadStep, kMostSteps, [&](unsigned steps) -> Result<double> {
+    const PointResult point = prepared->run(steps * kLoadStep, run.traffic_seed);
+    const std::string why = !point.steady.deadlock.empty() ? "a deadlock" : point.audit;
+    if (why.empty()) return point.worms->accepted_per_switch;
     return fail(Errc::Invalid, fmt::format("{} on {}: {}", run.system, run.fabric, why));
-  }
-  double most = 0;
-  for (const auto& [steps, value] : accepted) most = std::max(most, value);
-  return most;
+  });
 }
 
 Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out) {
   struct Task {
-    std::string_view system;
+    std::string_view system, pattern;
+    std::vector<std::pair<std::uint32_t, double>> sizes;
     unsigned switches, topology;
 
     auto operator<=>(const Task&) const = default;
   };
 
+  const auto task_of = [](const RatioRow& row, std::string_view system, unsigned switches) {
+    Task task{.system = system, .pattern = row.pattern, .sizes = {}, .switches = switches};
+    for (const SizeShare& size : row.sizes) task.sizes.emplace_back(size.bytes, size.weight);
+    return task;
+  };
   std::map<Task, double> values;
   const auto for_each = [&](auto visit) {
     for (const RatioRow& row : runs.rows) {
@@ -118,30 +136,41 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
     }
   };
   for_each([&](const RatioRow& row, const PublishedRatio& published) {
-    for (unsigned topology = 1; topology <= runs.topologies; ++topology) {
-      values[{row.above, published.switches, topology}] = 0;
-      values[{row.below, published.switches, topology}] = 0;
+    for (const std::string_view system : {row.above, row.below}) {
+      Task task = task_of(row, system, published.switches);
+      for (task.topology = 1; task.topology <= runs.topologies; ++task.topology) values[task] = 0;
     }
   });
   std::vector<Task> tasks;
   for (const auto& [task, value] : values) tasks.push_back(task);
   const auto results = collect<double>(runs.jobs, tasks.size(), [&](std::size_t i) {
-    return runs.measure({.fabric = irregular_fabric(tasks[i].switches, tasks[i].topology),
-                         .system = std::string(tasks[i].system),
-                         .pattern = runs.pattern,
-                         .seed = tasks[i].topology},
-                        runs.length);
+    const Task& task = tasks[i];
+    WormRun run{.fabric = irregular_fabric(task.switches, task.topology),
+                .system = std::string(task.system),
+                .pattern = std::string(task.pattern),
+                .sizes = {},
+                .seed = task.topology};
+    for (const auto& [bytes, weight] : task.sizes) run.sizes.push_back({bytes, weight});
+    return runs.measure(run, runs.length);
   });
   if (!results) return tl::unexpected<Error>(results.error());
   for (std::size_t i = 0; i < tasks.size(); ++i) values[tasks[i]] = (*results)[i];
 
-  std::vector<std::pair<std::string, Range>> measured(runs.rows.size());
+  struct ClaimText {
+    std::string_view claim, pattern;
+    std::string text;
+    Range outside;
+  };
+
+  std::vector<ClaimText> measured;
   for_each([&](const RatioRow& row, const PublishedRatio& published) {
     Range ratios;
     double sum = 0, above = 0, below = 0;
+    Task of = task_of(row, row.above, published.switches);
+    Task to = task_of(row, row.below, published.switches);
     for (unsigned topology = 1; topology <= runs.topologies; ++topology) {
-      const double a = values[{row.above, published.switches, topology}];
-      const double b = values[{row.below, published.switches, topology}];
+      of.topology = to.topology = topology;
+      const double a = values[of], b = values[to];
       ratios.add(a / b);
       sum += a / b;
       above += a / runs.topologies;
@@ -151,6 +180,7 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
     out.add_row({{"claim", row.claim},
                  {"of", row.above},
                  {"to", row.below},
+                 {"pattern", row.pattern},
                  {"switches", published.switches},
                  {"ratio", mean},
                  {"least", ratios.least()},
@@ -160,20 +190,56 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
                  {"published_most", published.most},
                  {"value_of", above},
                  {"value_to", below}});
-    out.plot.add_point(fmt::format("{} to {}", row.above, row.below), published.switches, mean);
-    auto& [text, outside] = measured[static_cast<std::size_t>(&row - runs.rows.data())];
-    text += fmt::format("{}{:.2f} ({:.2f})", text.empty() ? "" : ", ", mean, published.mean);
-    outside.add(std::max({0.0, published.least - mean, mean - published.most}));
+    std::string line = fmt::format("{} to {}", row.above, row.below);
+    if (row.pattern != "uniform") line += fmt::format(", {}", row.pattern);
+    out.plot.add_point(line, published.switches, mean);
+    if (measured.empty() || measured.back().claim != row.claim) measured.push_back({row.claim});
+    ClaimText& at = measured.back();
+    if (!at.text.empty()) at.text += at.pattern == row.pattern ? ", " : "; ";
+    if (row.pattern != "uniform" && at.pattern != row.pattern)
+      at.text += fmt::format("{} ", row.pattern);
+    at.pattern = row.pattern;
+    at.text += fmt::format("{:.2f} ({:.2f})", mean, published.mean);
+    at.outside.add(std::max({0.0, published.least - mean, mean - published.most}));
   });
   std::vector<Measured> verdicts;
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const auto& [text, outside] = measured[i];
+  for (const ClaimText& at : measured) {
     verdicts.emplace_back(
-        runs.rows[i].claim,
-        fmt::format("{:.2f} outside where farthest; ours (published): {}", outside.most(), text),
-        Range(outside.most()));
+        at.claim,
+        fmt::format(
+            "{:.2f} outside where farthest; ours (published): {}", at.outside.most(), at.text),
+        Range(at.outside.most()));
   }
   return verdicts;
+}
+
+Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& options) {
+  RatioRuns runs{.rows = table.rows, .topologies = table.topologies, .jobs = options.jobs};
+  if (options.quick) {
+    runs.length = {.warm_up = 2000, .measured = 6000};
+    runs.topologies = 1;
+    runs.sizes = table.quick_sizes;
+  }
+  Findings out{.plot = {.title = std::string(table.about),
+                        .x_label = "switches",
+                        .y_label = "ratio of throughput"}};
+  const auto measured = measure_ratios(runs, out);
+  if (!measured) return tl::unexpected<Error>(measured.error());
+  out.verdicts = decide(table.claims, *measured);
+  return out;
+}
+
+std::vector<Experiment> list_experiments(std::span<const RatioTable> tables) {
+  std::vector<Experiment> out;
+  for (const RatioTable& table : tables) {
+    out.push_back(
+        {.name = table.name,
+         .source = table.source,
+         .about = table.about,
+         .claims = table.claims,
+         .run = [&table](const ExperimentOptions& options) { return run_ratios(table, options); }});
+  }
+  return out;
 }
 
 }  // namespace smd::sim

@@ -1,6 +1,7 @@
 // Worm networks at many loads: the most that they accept, and what messages take at low load.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +16,11 @@ struct WormRun {
   std::string fabric;
   std::string system;  // as find_worm_system() knows it
   std::string pattern = "uniform";
+  double share = 0.05;  // of messages to a hot spot
+  unsigned radius = 3;  // of local traffic
   std::vector<SizeShare> sizes{{512, 1}};
   std::uint64_t seed = 1;  // of routes
+  std::uint64_t traffic_seed = 1;
   WormOptions options = WormOptions::myrinet();
 };
 
@@ -32,11 +36,16 @@ struct MessageCount {
 [[nodiscard]] Result<PreparedScenario> prepare_worms(const WormRun& run,
                                                      const MessageCount& length);
 
-/// The most that is accepted, in flits per nanosecond and switch, over loads of so many steps: up
-/// to where it falls behind what is offered, and two steps on. A deadlock is an error.
-[[nodiscard]] Result<double> find_most_accepted(const WormRun& run, const MessageCount& length);
+/// The most that is accepted over loads of 1 to `most` steps, in the unit of a step: up to where it
+/// falls behind what is offered, and two steps on. `at` tells what is accepted at so many steps.
+[[nodiscard]] Result<double> find_peak(double step,
+                                       unsigned most,
+                                       const std::function<Result<double>(unsigned)>& at);
 
 inline constexpr double kLoadStep = 0.0024;  // as the published values are spaced
+
+/// In flits per nanosecond and switch. A deadlock is an error.
+[[nodiscard]] Result<double> find_most_accepted(const WormRun& run, const MessageCount& length);
 
 /// Irregular networks of 8-port switches, 4 ports to switches and `hosts` to hosts.
 [[nodiscard]] std::string irregular_fabric(unsigned switches,
@@ -49,10 +58,13 @@ struct PublishedRatio {
   double mean, least, most;
 };
 
+/// Rows of one claim stand together.
 struct RatioRow {
   std::string_view claim;
   std::string_view above, below;  // systems
   std::vector<PublishedRatio> published;
+  std::string_view pattern = "uniform";
+  std::vector<SizeShare> sizes{{512, 1}};
 };
 
 struct RatioRuns {
@@ -61,7 +73,6 @@ struct RatioRuns {
   unsigned topologies = 10;
   std::vector<unsigned> sizes{8, 16, 32, 64};
   unsigned jobs = 1;
-  std::string pattern = "uniform";
   /// What a run comes to: throughput, or latency.
   std::function<Result<double>(const WormRun&, const MessageCount&)> measure = find_most_accepted;
 };
@@ -69,5 +80,28 @@ struct RatioRuns {
 /// A row of the table for each size, and what was measured for each claim: how far the mean of ours
 /// lies outside the published range, where it is farthest.
 [[nodiscard]] Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out);
+
+/// Ratios as an experiment; it outlives the experiments made of it.
+struct RatioTable {
+  std::string_view name, source, about;
+  std::span<const ClaimSpec> claims;
+  std::vector<RatioRow> rows;
+  unsigned topologies = 10;  // of a full run
+  std::vector<unsigned> quick_sizes{16, 32};
+};
+
+[[nodiscard]] Result<Findings> run_ratios(const RatioTable& table,
+                                          const ExperimentOptions& options);
+
+[[nodiscard]] std::vector<Experiment> list_experiments(std::span<const RatioTable> tables);
+
+inline constexpr std::string_view kWithinRange = "at most 0.05";  // beyond the published range
+
+constexpr ClaimSpec ratio_claim(std::string_view id,
+                                std::string_view text,
+                                std::string_view source) {
+  return {
+      .id = id, .text = text, .source = source, .measured = "{most:.2f}", .expected = kWithinRange};
+}
 
 }  // namespace smd::sim

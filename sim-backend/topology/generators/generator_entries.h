@@ -22,6 +22,7 @@ extern const Generator kIrregular;
 extern const Generator kIrregular4;
 extern const Generator kCplant;
 extern const Generator kExpressTorus;
+extern const Generator kRealTree;
 extern const Generator kExample;
 
 }  // namespace smd::sim

@@ -150,7 +150,9 @@ INSTANTIATE_TEST_SUITE_P(Examples,
                          ::testing::Values(Row{"example", 8, 7, 9, 4, 4},
                                            Row{"example:name=fig68", 9, 9, 11, 4, 5},
                                            Row{"example:name=fig76", 8, 7, 9, 4, 4},
-                                           Row{"example:name=flich", 8, 8, 12, 4, 2}));
+                                           Row{"example:name=flich", 8, 8, 12, 4, 2},
+                                           Row{"ndr-582", 40, 582, 532, 65, 3},
+                                           Row{"ndr-582:aggregation=0", 40, 542, 532, 65, 3}));
 
 TEST(FatTree, OfThirtySixPortsAndThreeLevels) {
   const FabricSpec spec = draw("fat-tree:k=36,levels=3");

@@ -56,8 +56,8 @@ TEST(WormScenario, RefusesKeysOfTheOtherModelWithTheirLine) {
             "s.toml:5: congestion.preset is of fabric.model = \"packets\"; leave it out");
   EXPECT_EQ(fault_of(with("[routes]\nrule = \"min\"\n")),
             "s.toml:5: routes.rule is of fabric.model = \"packets\"; leave it out");
-  EXPECT_THAT(fault_of(with("[[fault]]\nat_us = 1\nwhat = \"link-down\"\nwhere = \"sw-0:5\"\n")),
-              HasSubstr("a [[fault]] is of fabric.model = \"packets\""));
+  EXPECT_EQ(fault_of(with("orientation = \"depth-first\"\n")),
+            "s.toml:4: fabric.orientation is of fabric.model = \"packets\"; leave it out");
   for (const char* key : {"[routes]\nsystem = \"UD\"\n",
                           "[nic]\nmemory = 5\n",
                           "[worm]\ncable = 3\n",
@@ -86,6 +86,21 @@ TEST(WormScenario, RefusesWhatCannotBe) {
   EXPECT_THAT(fault_of("[fabric]\nname = \"fat-tree:k=4,levels=2\"\nmodel = "
                        "\"worms\"\n[routes]\nsystem = \"BMAX_ITB\"\n"),
               HasSubstr("s.toml:5: BMAX_ITB needs a host at "));
+}
+
+std::string fault(double at_us, const std::string& what, const std::string& where) {
+  return fmt::format("[[fault]]\nat_us = {}\nwhat = \"{}\"\nwhere = \"{}\"\n", at_us, what, where);
+}
+
+TEST(WormScenario, RefusesFaultsThatWormsDoNotHave) {
+  EXPECT_EQ(fault_of(with(fault(1, "switch-down", "sw-0"))),
+            "s.toml:4: fault.what of worms must be link-down or link-up");
+  EXPECT_THAT(fault_of(with(fault(1, "link-down", "sw-0:9"))),
+              HasSubstr("s.toml:4: sw-0 has ports 1 to 8, not 9"));
+  EXPECT_EQ(fault_of(with("[nic]\nheader = true\n" + fault(1, "link-down", "sw-0:1"))),
+            "s.toml:5: nic.header is of a network without [[fault]]; leave it out");
+  EXPECT_EQ(fault_of(with("[measure]\nsaturation = true\n" + fault(1, "link-down", "sw-0:1"))),
+            "s.toml:5: a saturation load is that of a network without faults");
 }
 
 TEST(WormScenario, RunsRepeatThemselvesAndCountUp) {
@@ -161,6 +176,30 @@ TEST(WormScenario, ACollectiveEndsOnWormsToo) {
   ScenarioResult result;
   result.points.push_back(out);
   EXPECT_THAT(print_scenario_json(*made, result), HasSubstr("\"stops_per_message\""));
+}
+
+// Two switches and two hosts: every message crosses the link that goes down.
+TEST(WormScenario, ALinkThatGoesDownLosesWhatIsSentUntilItIsBack) {
+  const std::string line =
+      "[fabric]\nname = \"torus:dims=2.1,mesh=1,hosts=1\"\nmodel = \"worms\"\n";
+  constexpr double kLoad = 0.05;
+  const PointResult whole = run(line + kTraffic, kLoad);
+  const double time = static_cast<double>(whole.simulated) / double(kMicro);
+  const std::string link = "sw-0-0:1";
+  const PointResult out =
+      run(line + kTraffic + fault(time / 4, "link-down", link) + fault(time / 2, "link-up", link),
+          kLoad);
+  EXPECT_EQ(out.audit, "");
+  const auto lost = out.stats.discarded[static_cast<std::size_t>(Discard::OnTheWire)];
+  EXPECT_EQ(lost, out.stats.discards());
+  // As many as are made in a quarter of the time.
+  EXPECT_NEAR(static_cast<double>(lost), static_cast<double>(whole.stats.delivered) / 4, 60);
+  EXPECT_GE(out.stats.delivered, 4500u) << "messages are counted until enough have come in";
+  // After the end, or over before the first message, it changes nothing.
+  EXPECT_EQ(run(line + kTraffic + fault(1000 * time, "link-down", link), kLoad).stats.digest,
+            whole.stats.digest);
+  EXPECT_EQ(run(line + kTraffic + fault(0, "link-up", link), kLoad).stats.digest,
+            whole.stats.digest);
 }
 
 }  // namespace

@@ -179,5 +179,38 @@ TEST(WormByHand, AHostWithoutRoomDropsAWormInTransitWhole) {
   EXPECT_EQ(out.outcome.ends, FlitMachine(line.what).run(0).ends);
 }
 
+// 59 flits of 512 have come in at the second switch when the cable between goes down in cycle 100;
+// the switch makes one more. The rest drains, until cycle 543; the next worm asks in 567.
+TEST(WormByHand, ACableThatGoesDownShortensAWormAndDrainsTheRest) {
+  for (const std::int64_t up_at : {300, 600}) {
+    Line line(2);
+    line.send(0, 1, 512, 1);
+    line.send(0, 1, 512, 400);
+    line.what.faults = {{100, line.next[0], false}, {up_at, line.next[0], true}};
+    const FlitOutcome out = run_streams(line.what, 3000).outcome;
+    std::vector<FlitEnd> ends{{0, 3, 73, 132, false, true}};
+    std::vector<int> lost{0};
+    if (up_at < 567) {
+      ends.push_back({1, 3, 608, 608 + 511, false, false});
+    } else {
+      lost.push_back(1);
+    }
+    EXPECT_EQ(out.ends, ends) << up_at;
+    EXPECT_EQ(out.lost, lost) << up_at;
+    EXPECT_EQ(FlitMachine(line.what).run(3000).ends, ends) << up_at;
+  }
+}
+
+// All of a short worm is on the cable: nothing comes in, and it is lost at once.
+TEST(WormByHand, WhatIsOnACableThatGoesDownIsLost) {
+  Line line(2);
+  line.send(0, 1, 4, 1);
+  line.what.faults = {{38, line.next[0], false}};
+  const StreamOutcome out = run_streams(line.what, 1000);
+  EXPECT_EQ(out.audit, "");
+  EXPECT_TRUE(out.outcome.ends.empty());
+  EXPECT_EQ(out.outcome.lost, std::vector<int>{0});
+}
+
 }  // namespace
 }  // namespace smd::sim::test

@@ -13,5 +13,12 @@ TEST(WormMachineSlow, AgreesOnTenThousandRandomCases) {
   }
 }
 
+TEST(WormMachineSlow, AgreesOnTenThousandRandomCasesWithFaults) {
+  for (std::uint64_t seed = 10'001; seed <= 20'000; ++seed) {
+    const std::string why = compare(seed, true);
+    ASSERT_EQ(why, "") << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace smd::sim::test

@@ -14,5 +14,12 @@ TEST(WormMachine, AgreesOnRandomCases) {
   }
 }
 
+TEST(WormMachine, AgreesOnRandomCasesWithFaults) {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const std::string why = compare(seed, true);
+    ASSERT_EQ(why, "") << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace smd::sim::test

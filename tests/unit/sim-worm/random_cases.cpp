@@ -88,6 +88,21 @@ int longest_header(const FlitWorm& worm, int step) {
   return out + worm.steps[std::size_t(step)].strip;
 }
 
+/// Cables, some in both directions, that go down and come up, some more than once.
+void draw_faults(FlitCase& out, int span, Draw& draw) {
+  const int cables = out.channels.back().cable + 1;
+  for (int left = draw.between(1, 6); left > 0; --left) {
+    const int cable = draw.upto(cables - 1);
+    if (std::ranges::find(out.faults, cable, &FlitFault::cable) != out.faults.end()) continue;
+    std::int64_t at = draw.between(1, 2 * span);
+    for (int changes = draw.between(1, 5), c = 0; c < changes; ++c) {
+      out.faults.push_back({at, cable, c % 2 != 0});
+      at += draw.between(1, draw.chance(0.5) ? 30 : 1000);
+    }
+  }
+  std::ranges::stable_sort(out.faults, {}, &FlitFault::at);
+}
+
 class Runner final : public WormWatcher {
  public:
   explicit Runner(const FlitCase& what) : what_(what) {
@@ -135,8 +150,17 @@ class Runner final : public WormWatcher {
     }
   }
 
-  void on_end(WormAt worm, std::uint32_t node, Cycle head, Cycle tail, bool dropped) override {
-    out_.outcome.ends.push_back({int(streams_->worm(worm).cookie), int(node), head, tail, dropped});
+  void on_end(const WormEnd& end) override {
+    out_.outcome.ends.push_back({int(streams_->worm(end.worm).cookie),
+                                 int(end.node),
+                                 end.head,
+                                 end.tail,
+                                 end.dropped,
+                                 end.cut});
+  }
+
+  void on_lost(WormAt worm) override {
+    out_.outcome.lost.push_back(int(streams_->worm(worm).cookie));
   }
 
   StreamOutcome run(std::int64_t cycles) {
@@ -145,6 +169,8 @@ class Runner final : public WormWatcher {
     std::set<std::pair<std::int64_t, int>> calls;
     for (const FlitWorm& worm : what_.worms) calls.insert({worm.made, worm.host});
     for (const auto& [at, node] : calls) streams.call(graph_.host_of[std::size_t(node)], at);
+    for (const FlitFault& fault : what_.faults)
+      streams.set_cable(std::uint32_t(fault.cable), fault.up, fault.at);
     std::set<int> early;
     for (std::int64_t at = 400; at < cycles - 1; at += 400) {
       streams.run_until(at);
@@ -164,8 +190,11 @@ class Runner final : public WormWatcher {
     out_.outcome.stuck.assign(stuck.begin(), stuck.end());
     out_.circle = !streams.find_knot().empty();
     out_.audit = streams.audit();
-    if (!std::ranges::includes(stuck, early)) out_.audit = "a knot came loose";
+    // A cable that goes down lets go of what waits for it.
+    if (what_.faults.empty() && !std::ranges::includes(stuck, early))
+      out_.audit = "a knot came loose";
     std::ranges::sort(out_.outcome.ends);
+    std::ranges::sort(out_.outcome.lost);
     return out_;
   }
 
@@ -177,6 +206,16 @@ class Runner final : public WormWatcher {
   WormModel* streams_ = nullptr;
   StreamOutcome out_;
 };
+
+std::string print(const FlitEnd& end) {
+  return fmt::format("worm {} at {}: cycles {} to {}{}{}",
+                     end.worm,
+                     end.node,
+                     end.head,
+                     end.tail,
+                     end.dropped ? " dropped" : "",
+                     end.cut ? " cut" : "");
+}
 
 template <class T>
 std::string differ(const std::vector<T>& machine, const std::vector<T>& streams, const char* what) {
@@ -191,7 +230,7 @@ std::string differ(const std::vector<T>& machine, const std::vector<T>& streams,
 
 }  // namespace
 
-FlitCase draw_case(std::uint64_t seed) {
+FlitCase draw_case(std::uint64_t seed, bool with_faults) {
   Draw draw(seed);
   FlitCase out;
   const int switches = draw.between(1, 8);
@@ -232,7 +271,7 @@ FlitCase draw_case(std::uint64_t seed) {
   }
   const int longest = draw.chance(0.5) ? 600 : draw.between(1, 60);
   const int span = draw.between(1, 3000);
-  const int strip = draw.chance(0.3) ? 1 : 0;
+  const int strip = draw.chance(0.3) && !with_faults ? 1 : 0;
   for (int w = draw.between(1, 60); w > 0; --w) {
     FlitWorm worm;
     worm.host = switches + draw.upto(int(out.is_host.size()) - switches - 1);
@@ -247,6 +286,7 @@ FlitCase draw_case(std::uint64_t seed) {
     out.worms.push_back(std::move(worm));
   }
   std::ranges::stable_sort(out.worms, {}, &FlitWorm::made);
+  if (with_faults) draw_faults(out, span, draw);
   return out;
 }
 
@@ -254,24 +294,14 @@ StreamOutcome run_streams(const FlitCase& what, std::int64_t cycles) {
   return Runner(what).run(cycles);
 }
 
-std::string compare(std::uint64_t seed) {
-  const FlitCase what = draw_case(seed);
+std::string compare(std::uint64_t seed, bool with_faults) {
+  const FlitCase what = draw_case(seed, with_faults);
   const FlitOutcome machine = FlitMachine(what).run(0);
   const StreamOutcome streams = run_streams(what, machine.cycles);
   for (std::size_t i = 0; i < machine.ends.size() && i < streams.outcome.ends.size(); ++i) {
     const FlitEnd &a = machine.ends[i], &b = streams.outcome.ends[i];
     if (a != b) {
-      return fmt::format("worm {} at {}: cycles {} to {}{}; streams: worm {} at {}, {} to {}{}",
-                         a.worm,
-                         a.node,
-                         a.head,
-                         a.tail,
-                         a.dropped ? " dropped" : "",
-                         b.worm,
-                         b.node,
-                         b.head,
-                         b.tail,
-                         b.dropped ? " dropped" : "");
+      return fmt::format("{}; streams: {}", print(a), print(b));
     }
   }
   if (machine.ends.size() != streams.outcome.ends.size()) {
@@ -281,6 +311,7 @@ std::string compare(std::uint64_t seed) {
        {differ(machine.busy, streams.outcome.busy, "busy of channel"),
         differ(machine.blocked, streams.outcome.blocked, "blocked of channel"),
         differ(machine.most, streams.outcome.most, "most in channel"),
+        differ(machine.lost, streams.outcome.lost, "lost worm"),
         differ(machine.stuck, streams.outcome.stuck, "stuck worm")}) {
     if (!why.empty()) return why;
   }

@@ -10,8 +10,8 @@
 namespace smd::sim::test {
 
 /// At most 8 switches, 60 worms of 1 to 600 flits, with lanes, forks, worms in transit, STOP and GO
-/// or credits, as the seed has it.
-[[nodiscard]] FlitCase draw_case(std::uint64_t seed);
+/// or credits, as the seed has it. With faults cables go down and come up, and there is no header.
+[[nodiscard]] FlitCase draw_case(std::uint64_t seed, bool with_faults = false);
 
 /// The same case as streams. `streams` gets what the run came to, `knot` its worms by number.
 struct StreamOutcome {
@@ -23,6 +23,6 @@ struct StreamOutcome {
 [[nodiscard]] StreamOutcome run_streams(const FlitCase& what, std::int64_t cycles);
 
 /// The first thing in which they differ; empty when there is none.
-[[nodiscard]] std::string compare(std::uint64_t seed);
+[[nodiscard]] std::string compare(std::uint64_t seed, bool with_faults = false);
 
 }  // namespace smd::sim::test
