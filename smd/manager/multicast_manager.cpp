@@ -43,6 +43,9 @@ std::optional<std::uint8_t> sl_of(const std::optional<MulticastVl>& vl) {
 /// Trees that need a lane of their own are held back until a cycle has brought it, or for so long.
 constexpr Duration kWaitForVl = std::chrono::seconds(10);
 
+/// Routes wait no longer for trees to make way: hosts may be without a path meanwhile.
+constexpr Duration kMostPatience = std::chrono::milliseconds(200);
+
 /// Switches that both have stand in the same directions, so trees of one are trees of the other.
 bool has_directions_of(const ActiveSubnet& next, const ActiveSubnet& now) {
   const auto& rank = next.routing->orientation.rank;
@@ -114,6 +117,7 @@ void MulticastManager::stop() {
   round_scheduled_ = deadlock_check_due_ = proving_ = false;
   vl_requested_.reset();
   way_.reset();
+  patience_.reset();
   stats_.acyclic = true;
   stats_.vl.reset();
   stats_.vl_refused.clear();
@@ -378,6 +382,13 @@ void MulticastManager::make_way(std::shared_ptr<const ActiveSubnet> next,
   // The usual change: nobody waits for a round that is under way.
   if (is_proved_by_ranks() && trees_.follows_unicast() && has_directions_of(*next, *now_))
     return then();
+  patience_ = Timer(runtime_, runtime_.now() + kMostPatience, [this] {
+    if (!way_ || !way_->then) return;
+    log::warn("multicast.in_the_way",
+              "waited_ms={}; routes go first, trees are proved afterwards",
+              std::chrono::duration_cast<std::chrono::milliseconds>(kMostPatience).count());
+    leave_way();
+  });
   if (way_) {  // the plan of before came to nothing, and trees are away
     way_->next = std::move(next);
     way_->then = std::move(then);
@@ -434,6 +445,7 @@ void MulticastManager::withdraw(const std::vector<Lid>& mlids) {
 }
 
 void MulticastManager::leave_way() {
+  patience_.reset();
   if (const auto then = std::exchange(way_->then, nullptr)) then();
 }
 

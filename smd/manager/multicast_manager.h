@@ -198,6 +198,7 @@ class MulticastManager {
   };
 
   std::optional<RouteChange> way_;  // meanwhile no tree is written
+  Timer patience_;                  // of routes, for trees
 
   bool proving_ = false;                   // of a round, whether it may be written
   std::optional<TimePoint> vl_requested_;  // groups wait for one since

@@ -239,5 +239,33 @@ TEST(MulticastChanges, NoMomentWithALoopADuplicateOrACircle) {
   EXPECT_GT(sets, 2000u);
 }
 
+// Switches that answer no Set of a multicast table keep a round waiting, and routes are not to.
+TEST(MulticastChanges, RoutesWaitNoLongerThanTheirPatienceForTrees) {
+  Site site("torus:dims=4.3,mesh=1", "dor");
+  site.bring_up();
+  for (const std::size_t host : {0, 3, 7}) site.join(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  bool lost = false;
+  std::optional<TimePoint> first_entry;
+  site.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set) return true;
+    if (is_about(smp, AttributeId::LinearForwardingTable) && !first_entry)
+      first_entry = site.runtime.now();
+    lost = lost || is_about(smp, AttributeId::MulticastForwardingTable);
+    return !is_about(smp, AttributeId::MulticastForwardingTable);
+  };
+  site.join(9, 0x101);
+  ASSERT_TRUE(site.run_until([&] { return lost; }, 5s));
+  Rng rng(1);
+  const auto cable = pick_cable(site, rng, true);
+  site.fabric.set_link(cable->first, cable->second, false);
+  const TimePoint cut = site.runtime.now();
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.run_until([&] { return first_entry.has_value(); }, 60s));
+  EXPECT_LE(*first_entry - cut, 250ms);
+  site.tap.on_send = nullptr;
+  ASSERT_TRUE(site.run_until([&] { return site.find_misdelivery().empty(); }, 120s));
+}
+
 }  // namespace
 }  // namespace smd::test
