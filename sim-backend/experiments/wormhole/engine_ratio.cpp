@@ -117,10 +117,14 @@ Result<Reading> read(const Net& net, const EngineRow& engine, const LoadTiming& 
                               uniform_pattern(static_cast<HostNum>(hosts.size())))
                   .throughput;
   const auto peak =
-      find_peak(kStep, static_cast<unsigned>(1 / kStep), [&](unsigned steps) -> Result<double> {
+      find_peak(kStep, static_cast<unsigned>(1 / kStep), [&](unsigned steps) -> Result<LoadPoint> {
         const PointResult point = prepared->run(steps * kStep, 1);
         const std::string why = !point.steady.deadlock.empty() ? "a deadlock" : point.audit;
-        if (why.empty()) return point.steady.accepted_load;
+        const SteadyResult& steady = point.steady;
+        if (why.empty()) {
+          return LoadPoint{.accepted = steady.accepted_load,
+                           .share = steady.accepted_load / steady.offered_load};
+        }
         return fail(Errc::Invalid, fmt::format("{} on {}: {}", engine.name, net.fabric, why));
       });
   if (!peak) return tl::unexpected<Error>(peak.error());

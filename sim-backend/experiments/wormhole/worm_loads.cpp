@@ -73,14 +73,14 @@ Result<PreparedScenario> prepare_worms(const WormRun& run, const MessageCount& l
 
 Result<double> find_peak(double step,
                          unsigned most,
-                         const std::function<Result<double>(unsigned)>& at) {
+                         const std::function<Result<LoadPoint>(unsigned)>& at) {
   std::map<unsigned, double> accepted;  // by steps
   std::optional<Error> fault;
   const auto follows = [&](unsigned steps) {
-    const Result<double> value = at(steps);
-    if (!value) fault = value.error();
-    accepted[steps] = value.value_or(0);
-    return accepted[steps] >= kFollows * steps * step;
+    const Result<LoadPoint> point = at(steps);
+    if (!point) fault = point.error();
+    accepted[steps] = point ? point->accepted : 0;
+    return point && (point->accepted >= kFollows * steps * step || point->share >= kFollows);
   };
   unsigned low = 0, high = std::min(4u, most);
   while (!fault && low < most && follows(high)) {
@@ -104,10 +104,14 @@ Result<double> find_most_accepted(const WormRun& run, const MessageCount& length
   constexpr unsigned kMostSteps = 1000;  // beyond what the links of hosts carry
   const auto prepared = prepare_worms(run, length);
   if (!prepared) return tl::unexpected<Error>(prepared.error());
-  return find_peak(kLoadStep, kMostSteps, [&](unsigned steps) -> Result<double> {
+  return find_peak(kLoadStep, kMostSteps, [&](unsigned steps) -> Result<LoadPoint> {
     const PointResult point = prepared->run(steps * kLoadStep, run.traffic_seed);
     const std::string why = !point.steady.deadlock.empty() ? "a deadlock" : point.audit;
-    if (why.empty()) return point.worms->accepted_per_switch;
+    const SteadyResult& steady = point.steady;
+    if (why.empty()) {
+      return LoadPoint{.accepted = point.worms->accepted_per_switch,
+                       .share = steady.accepted_load / steady.offered_load};
+    }
     return fail(Errc::Invalid, fmt::format("{} on {}: {}", run.system, run.fabric, why));
   });
 }

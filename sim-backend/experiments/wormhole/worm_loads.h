@@ -36,11 +36,16 @@ struct MessageCount {
 [[nodiscard]] Result<PreparedScenario> prepare_worms(const WormRun& run,
                                                      const MessageCount& length);
 
+struct LoadPoint {
+  double accepted = 0;
+  double share = 1;  // of what was offered: under some patterns not every host sends
+};
+
 /// The most that is accepted over loads of 1 to `most` steps, in the unit of a step: up to where it
-/// falls behind what is offered, and two steps on. `at` tells what is accepted at so many steps.
+/// falls behind what is offered, and two steps on. `at` tells what happens at so many steps.
 [[nodiscard]] Result<double> find_peak(double step,
                                        unsigned most,
-                                       const std::function<Result<double>(unsigned)>& at);
+                                       const std::function<Result<LoadPoint>(unsigned)>& at);
 
 inline constexpr double kLoadStep = 0.0024;  // as the published values are spaced
 
