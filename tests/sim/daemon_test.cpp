@@ -243,6 +243,7 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
 
 TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
   options.config_path = folder / "smd.toml";
+  options.config.sm.m_key = MKey{0x11};
   const auto write = [this](const std::string& text) {
     FILE* file = std::fopen(options.config_path.c_str(), "w");
     std::fputs(text.c_str(), file);

@@ -171,6 +171,17 @@ TEST_P(MKeyPerPort, OneKeyForAllBecomesOneForEach) {
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
 }
 
+TEST_P(MKeyPerPort, PortsWithoutOneGetTheirs) {
+  Managers all(kTree, kTwo);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all[0].manager->adopt(keyed(9, GetParam()));
+  all[0].manager->request_sweep("configuration");
+  all.run_for(1s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
+}
+
 // What the manager calls the keys of a seed is no key, and nobody is to see it.
 TEST_P(MKeyPerPort, TheNameOfASeedNeverLeaves) {
   Managers all(kTree, kTwo);
