@@ -241,7 +241,9 @@ TEST(MulticastChanges, NoMomentWithALoopADuplicateOrACircle) {
 
 // Switches that answer no Set of a multicast table keep a round waiting, and routes are not to.
 TEST(MulticastChanges, RoutesWaitNoLongerThanTheirPatienceForTrees) {
-  Site site("torus:dims=4.3,mesh=1", "dor");
+  Settings settings = Site::settings_of("dor", TreeShape::UpDown);
+  settings.smp.retries = 20;
+  Site site("torus:dims=4.3,mesh=1", std::move(settings));
   site.bring_up();
   for (const std::size_t host : {0, 3, 7}) site.join(host, 0x101);
   ASSERT_TRUE(site.settle());
