@@ -12,6 +12,7 @@
 #include "smd/bin/verify_report.h"
 #include "smd/manager/multicast_manager.h"
 #include "smd/multicast/group.h"
+#include "smd/report/cycle_text.h"
 
 namespace smd::bin {
 namespace {
@@ -184,8 +185,6 @@ TreeQuality& operator+=(TreeQuality& sum, const TreeQuality& more) {
   return sum;
 }
 
-double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
-
 std::string circle_text(const std::optional<bool>& acyclic, const std::string& cycle) {
   if (!acyclic) return "not judged: unicast routes change VLs on the way";
   return *acyclic ? "none" : "FOUND: " + cycle;
@@ -343,7 +342,10 @@ std::string print_multicast(const MulticastReport& report) {
 }
 
 nlohmann::ordered_json multicast_json(const MulticastReport& report) {
-  const TreeQuality& quality = report.quality;
+  nlohmann::ordered_json trees = tree_json(report.quality);
+  trees["most_over_a_cable"] = report.cables.most;
+  trees["fullest_cable"] = report.fullest;
+  trees["mean_over_a_cable"] = std::round(report.cables.mean() * 1000.0) / 1000.0;
   const auto verdict = [](const std::optional<bool>& acyclic, const std::string& cycle) {
     nlohmann::ordered_json out{{"acyclic", nullptr}, {"cycle", cycle}};
     if (acyclic) out["acyclic"] = *acyclic;
@@ -358,19 +360,7 @@ nlohmann::ordered_json multicast_json(const MulticastReport& report) {
           {"strays", report.strays},
           {"deadlock", verdict(report.acyclic, report.cycle)},
           {"lock_step", verdict(report.lock_step, report.lock_step_cycle)},
-          {"trees",
-           {{"largest_cables", quality.cables},
-            {"depth", quality.depth},
-            {"mean_hops", rounded(quality.mean_hops())},
-            {"mean_channels", rounded(quality.mean_channels())},
-            {"shortest_depth", quality.shortest_depth},
-            {"shortest_mean_hops", rounded(quality.mean_shortest_hops())},
-            {"shortest_mean_channels", rounded(quality.mean_shortest_channels())},
-            {"unicast_mean_channels", rounded(quality.mean_unicast_channels())},
-            {"sampled", quality.sampled},
-            {"most_over_a_cable", report.cables.most},
-            {"fullest_cable", report.fullest},
-            {"mean_over_a_cable", rounded(report.cables.mean())}}},
+          {"trees", trees},
           {"first_faults", report.first_faults}};
 }
 

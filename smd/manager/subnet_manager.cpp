@@ -85,7 +85,8 @@ void SubnetManager::connect() {
       multicast_.adopt(change.now, settings_);
   });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
-    if (change.now && settings_.ports.m_key_protect >= 2 && port_m_keys_.has_seed())
+    if (change.now && settings_.ports.m_key_protect >= 2 && port_m_keys_.has_seed() &&
+        port_m_keys_.take_news())
       store_.put_m_key_links(port_m_keys_.links());
   });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {

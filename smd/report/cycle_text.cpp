@@ -24,18 +24,6 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 
 using Part = std::pair<const char*, PhaseCost>;
 
-OrderedJson tree_json(const TreeQuality& quality) {
-  return {{"cables", quality.cables},
-          {"depth", quality.depth},
-          {"mean_hops", rounded(quality.mean_hops())},
-          {"mean_channels", rounded(quality.mean_channels())},
-          {"shortest_depth", quality.shortest_depth},
-          {"shortest_mean_hops", rounded(quality.mean_shortest_hops())},
-          {"shortest_mean_channels", rounded(quality.mean_shortest_channels())},
-          {"unicast_mean_channels", rounded(quality.mean_unicast_channels())},
-          {"sampled", quality.sampled}};
-}
-
 OrderedJson traffic_json(const RouteMeasures& measures) {
   return {{"uniform", rounded(measures.uniform)},
           {"permutations", rounded(measures.permutations)},
@@ -294,6 +282,18 @@ OrderedJson run_json(const CycleReport& cycle) {
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
   if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
   return out;
+}
+
+nlohmann::ordered_json tree_json(const TreeQuality& quality) {
+  return {{"cables", quality.cables},
+          {"depth", quality.depth},
+          {"mean_hops", rounded(quality.mean_hops())},
+          {"mean_channels", rounded(quality.mean_channels())},
+          {"shortest_depth", quality.shortest_depth},
+          {"shortest_mean_hops", rounded(quality.mean_shortest_hops())},
+          {"shortest_mean_channels", rounded(quality.mean_shortest_channels())},
+          {"unicast_mean_channels", rounded(quality.mean_unicast_channels())},
+          {"sampled", quality.sampled}};
 }
 
 double peak_rss_mb() {

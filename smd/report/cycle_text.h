@@ -35,6 +35,10 @@ struct ServiceReport {
 /// One object for each engine that `auto` weighed or could not have.
 [[nodiscard]] nlohmann::ordered_json candidates_json(const std::vector<EngineCandidate>& all);
 
+/// Of multicast trees: {"cables", "depth", "mean_hops", "mean_channels", "shortest_depth",
+/// "shortest_mean_hops", "shortest_mean_channels", "unicast_mean_channels", "sampled"}
+[[nodiscard]] nlohmann::ordered_json tree_json(const TreeQuality& quality);
+
 /// {"acyclic", "vls", "cycle"}
 [[nodiscard]] nlohmann::ordered_json deadlock_json(const CycleReport& cycle);
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include "smd/base/byte_reader.h"
@@ -89,8 +88,9 @@ std::size_t PortMKeys::source_at(Guid port, unsigned attempt) const {
   return (first_source(port) + attempt) % sources_.size();
 }
 
-const PortMKeys::KeyPort* PortMKeys::follow(const KeyPort* from, const HopPath& path) const {
+const KeyPort* PortMKeys::follow(const KeyPort* from, const HopPath& path) const {
   for (std::size_t i = 0; i < path.size(); ++i) {
+    if (!from->is_switch && from != &own_) return nullptr;  // adapters pass nothing on
     const auto ends = far_ends_.find(from->node);
     if (ends == far_ends_.end() || path[i].value() >= ends->second.size()) return nullptr;
     from = &ends->second[path[i].value()];
@@ -99,7 +99,7 @@ const PortMKeys::KeyPort* PortMKeys::follow(const KeyPort* from, const HopPath& 
   return from;
 }
 
-const PortMKeys::KeyPort* PortMKeys::find_port(const SmpRoute& route) const {
+const KeyPort* PortMKeys::find_port(const SmpRoute& route) const {
   if (route.kind == SmpRoute::Kind::Directed) return follow(&own_, route.path);
   if (route.lid.value() >= by_lid_.size() || by_lid_[route.lid.value()].node == Guid{})
     return nullptr;
@@ -142,40 +142,25 @@ void PortMKeys::note_source(Guid port, std::size_t source) {
   }
 }
 
-void PortMKeys::put(const KeyPort& from, PortNum port, const KeyPort& to) {
-  std::vector<KeyPort>& ends = far_ends_[from.node];
-  if (ends.size() <= port.value()) ends.resize(port.value() + std::size_t{1});
-  ends[port.value()] = to;
+KeyPort& PortMKeys::far_end(const KeyPort& end) {
+  std::vector<KeyPort>& ends = far_ends_[end.node];
+  if (ends.size() <= end.number.value()) ends.resize(end.number.value() + std::size_t{1});
+  return ends[end.number.value()];
+}
+
+void PortMKeys::cut(const KeyPort& end) {
+  const KeyPort far = std::exchange(far_end(end), KeyPort{});
+  if (far.node != Guid{}) far_end(far) = KeyPort{};
 }
 
 void PortMKeys::put(const KeyLink& link) {
-  put(KeyPort{.node = link.node, .port = {}, .number = {}},
-      link.port,
-      {.node = link.far_node,
-       .port = link.far_port,
-       .number = link.far_number,
-       .is_switch = link.far_is_switch});
-}
-
-/// Another manager's links name this adapter as the far end of one; which M_Key counts at the near
-/// end a third one says.
-void PortMKeys::find_own_link() {
-  if (own_.is_switch || follow(&own_, HopPath{own_.number}) != nullptr) return;
-  KeyPort near;
-  for (const auto& [node, ends] : far_ends_) {
-    for (std::size_t port = 0; port < ends.size(); ++port) {
-      if (ends[port].node == own_.node && ends[port].number == own_.number)
-        near = {.node = node, .port = {}, .number = PortNum{static_cast<std::uint8_t>(port)}};
-    }
-  }
-  if (near.node == Guid{}) return;
-  for (const auto& [node, ends] : far_ends_) {
-    const auto far = std::ranges::find(ends, near.node, &KeyPort::node);
-    if (far == ends.end()) continue;
-    near.port = far->port;
-    near.is_switch = far->is_switch;
-    return put(own_, own_.number, near);
-  }
+  const auto& [one, other] = link;
+  if (far_end(one) == other && far_end(other) == one) return;
+  cut(one);
+  cut(other);
+  far_end(one) = other;
+  far_end(other) = one;
+  news_ = true;
 }
 
 void PortMKeys::learn_node(const SmpRequest& request, const SmpReply& reply) {
@@ -187,18 +172,17 @@ void PortMKeys::learn_node(const SmpRequest& request, const SmpReply& reply) {
                      .is_switch = info->is_switch()};
   const HopPath& path = request.route.path;
   if (path.empty()) {
-    if (request.route.kind != SmpRoute::Kind::Directed) return;
-    own_ = here;
-    return find_own_link();
+    if (request.route.kind == SmpRoute::Kind::Directed) own_ = here;
+    return;
   }
   SmpRoute parent = request.route;
   parent.path = {};
   for (std::size_t i = 0; i + 1 < path.size(); ++i) parent.path.push_back(path[i]);
   const KeyPort* const found = find_port(parent);
-  if (found == nullptr) return;
-  const KeyPort from = *found;
-  put(from, path[path.size() - 1], here);
-  if (here.is_switch) put(here, here.number, from);
+  if (found == nullptr || found->node == Guid{}) return;
+  KeyPort from = *found;
+  from.number = path[path.size() - 1];
+  put({from, here});
 }
 
 void PortMKeys::learn_port(const SmpRequest& request, unsigned attempt, SmpReply& reply) {
@@ -243,20 +227,16 @@ void PortMKeys::take_in(const SmpRequest& request, unsigned attempt, SmpReply& r
 }
 
 std::vector<KeyLink> PortMKeys::links() const {
+  const auto place = [](const KeyPort& end) { return std::pair(end.node, end.number); };
   std::vector<KeyLink> out;
   for (const auto& [node, ends] : far_ends_) {
-    for (std::size_t port = 0; port < ends.size(); ++port) {
-      const KeyPort& far = ends[port];
+    for (const KeyPort& far : ends) {
       if (far.node == Guid{}) continue;
-      out.push_back({.node = node,
-                     .port = PortNum{static_cast<std::uint8_t>(port)},
-                     .far_node = far.node,
-                     .far_port = far.port,
-                     .far_number = far.number,
-                     .far_is_switch = far.is_switch});
+      const KeyPort& near = far_ends_.at(far.node)[far.number.value()];
+      if (place(near) < place(far)) out.emplace_back(near, far);
     }
   }
-  std::ranges::sort(out, {}, [](const KeyLink& link) { return std::tuple(link.node, link.port); });
+  std::ranges::sort(out, {}, [&](const KeyLink& link) { return place(link.first); });
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "smd/smp/smp_client.h"
@@ -40,17 +41,18 @@ using MKeySources = std::vector<MKeySource>;
 /// The key of the port that goes by this name; a key that is no name is itself.
 [[nodiscard]] MKey find_m_key(const MKeySources& sources, Guid port, MKey name);
 
-/// A link as its M_Keys are found by it: what answers at the other end of a port.
-struct KeyLink {
-  Guid node;  // a switch, or the adapter here
-  PortNum port;
-  Guid far_node;
-  Guid far_port;  // whose M_Key counts there: port 0 of a switch
-  PortNum far_number;
-  bool far_is_switch = false;
+/// One end of a link, and whose M_Key counts there.
+struct KeyPort {
+  Guid node;
+  Guid port;  // of a switch: port 0
+  PortNum number;
+  bool is_switch = false;
 
-  friend bool operator==(const KeyLink&, const KeyLink&) = default;
+  friend bool operator==(const KeyPort&, const KeyPort&) = default;
 };
+
+/// The end of the smaller node GUID and port number first.
+using KeyLink = std::pair<KeyPort, KeyPort>;
 
 class PortMKeys {
  public:
@@ -76,25 +78,21 @@ class PortMKeys {
   /// nobody without their key.
   [[nodiscard]] std::vector<KeyLink> links() const;
 
+  /// Whether they are others than at the last call.
+  [[nodiscard]] bool take_news() { return std::exchange(news_, false); }
+
+  /// In place of what was at either end.
   void put(const KeyLink& link);
 
  private:
-  /// Who answers at the end of a route.
-  struct KeyPort {
-    Guid node;
-    Guid port;
-    PortNum number;  // where a SMP from here arrives
-    bool is_switch = false;
-  };
-
   [[nodiscard]] std::optional<std::size_t> source_of(MKey name) const;
   [[nodiscard]] const KeyPort* follow(const KeyPort* from, const HopPath& path) const;
   [[nodiscard]] const KeyPort* find_port(const SmpRoute& route) const;
   [[nodiscard]] MKey key_of(Guid port, std::size_t source) const;
   [[nodiscard]] std::size_t first_source(Guid port) const;
   [[nodiscard]] std::size_t source_at(Guid port, unsigned attempt) const;
-  void put(const KeyPort& from, PortNum port, const KeyPort& to);
-  void find_own_link();
+  [[nodiscard]] KeyPort& far_end(const KeyPort& end);
+  void cut(const KeyPort& end);
   void learn_node(const SmpRequest& request, const SmpReply& reply);
   void learn_port(const SmpRequest& request, unsigned attempt, SmpReply& reply);
   void note_source(Guid port, std::size_t source);
@@ -106,6 +104,7 @@ class PortMKeys {
   mutable std::vector<std::unordered_map<Guid, MKey>> derived_;  // by source, then port
   KeyPort own_;
   std::unordered_map<Guid, std::vector<KeyPort>> far_ends_;  // by node, then port number
+  bool news_ = false;
   std::vector<KeyPort> by_lid_;
 };
 

@@ -40,26 +40,28 @@ std::optional<TurnRef> parse_turn(const std::string& line) {
                  PortNum{static_cast<std::uint8_t>(*to)}};
 }
 
+std::optional<KeyPort> parse_m_key_port(std::istringstream& words) {
+  std::string node, port, number, kind;
+  if (!(words >> node >> port >> number >> kind)) return std::nullopt;
+  const auto guid = [](std::string_view word) {
+    return word.starts_with("0x") ? parse_whole(word.substr(2), 16, ~std::uint64_t{0})
+                                  : std::nullopt;
+  };
+  const auto of = guid(node), key = guid(port), at = parse_whole(number, 10, 254);
+  if (!of || *of == 0 || !key || !at || (kind != "switch" && kind != "end")) return std::nullopt;
+  return KeyPort{.node = Guid{*of},
+                 .port = Guid{*key},
+                 .number = PortNum{static_cast<std::uint8_t>(*at)},
+                 .is_switch = kind == "switch"};
+}
+
 std::optional<KeyLink> parse_m_key_link(const std::string& line) {
   std::istringstream words(line);
-  std::string node, port, far_node, far_port, number, kind, more;
-  if (!(words >> node >> port >> far_node >> far_port >> number >> kind) || words >> more)
-    return std::nullopt;
-  const auto guid = [](const std::string& word) {
-    return word.starts_with("0x")
-               ? parse_whole(std::string_view(word).substr(2), 16, ~std::uint64_t{0})
-               : std::nullopt;
-  };
-  const auto from = guid(node), to = guid(far_node), to_port = guid(far_port);
-  const auto out = parse_whole(port, 10, 254), in = parse_whole(number, 10, 254);
-  if (!from || !to || *to == 0 || !to_port || !out || !in || (kind != "switch" && kind != "end"))
-    return std::nullopt;
-  return KeyLink{.node = Guid{*from},
-                 .port = PortNum{static_cast<std::uint8_t>(*out)},
-                 .far_node = Guid{*to},
-                 .far_port = Guid{*to_port},
-                 .far_number = PortNum{static_cast<std::uint8_t>(*in)},
-                 .far_is_switch = kind == "switch"};
+  const auto one = parse_m_key_port(words);
+  const auto other = one ? parse_m_key_port(words) : std::nullopt;
+  std::string more;
+  if (!other || words >> more) return std::nullopt;
+  return KeyLink{*one, *other};
 }
 
 std::optional<cc::CcKey> parse_key(const std::string& word) {
@@ -112,24 +114,25 @@ Parsed<std::vector<TurnRef>> parse_turns(std::string_view text, const std::strin
 
 std::string print_m_key_links(const std::vector<KeyLink>& links) {
   std::string text;
-  for (const KeyLink& link : links)
+  const auto print = [&](const KeyPort& end, char last) {
     fmt::format_to(std::back_inserter(text),
-                   "{} {} {} {} {} {}\n",
-                   link.node,
-                   link.port,
-                   link.far_node,
-                   link.far_port,
-                   link.far_number,
-                   link.far_is_switch ? "switch" : "end");
+                   "{} {} {} {}{}",
+                   end.node,
+                   end.port,
+                   end.number,
+                   end.is_switch ? "switch" : "end",
+                   last);
+  };
+  for (const auto& [one, other] : links) {
+    print(one, ' ');
+    print(other, '\n');
+  }
   return text;
 }
 
 Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text, const std::string& file) {
   return parse_lines(text, file, parse_m_key_link, [](const std::string& line) {
-    return fmt::format(
-        "'{}' is no link; a line is NODE PORT FAR_NODE FAR_PORT_GUID "
-        "FAR_NUMBER switch|end",
-        line);
+    return fmt::format("'{}' is no link; a line is twice NODE PORT_GUID NUMBER switch|end", line);
   });
 }
 

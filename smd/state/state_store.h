@@ -123,8 +123,7 @@ Result<void> save_state(const std::string& state_dir,
 [[nodiscard]] Parsed<std::vector<TurnRef>> parse_turns(std::string_view text,
                                                        const std::string& file);
 
-/// One per line: node, port, node and port GUID at the other end, number of that port, "switch" or
-/// "end".
+/// One per line; of each end node GUID, port GUID, number, and "switch" or "end".
 [[nodiscard]] std::string print_m_key_links(const std::vector<KeyLink>& links);
 
 /// Every line that is no link is a fault. `file` is for the messages.

@@ -140,6 +140,18 @@ TEST_F(PortKeysTest, AnotherNodeAtTheSamePlaceHasAnotherKey) {
   EXPECT_EQ(sent(path({1, 7}), name(kSeed)), derive_m_key(kSeed, Guid{0x40}));
 }
 
+TEST_F(PortKeysTest, WhatIsPluggedElsewhereIsNoLongerWhereItWas) {
+  learn_all();
+  (void)keys_.take_news();
+  learn_all();
+  EXPECT_FALSE(keys_.take_news()) << "nothing is other than before";
+  learn(path({1, 5}), NodeType::Ca, kHostNode, kHost, 1);
+  EXPECT_TRUE(keys_.take_news());
+  EXPECT_EQ(sent(path({1, 5}), name(kSeed)), derive_m_key(kSeed, kHost));
+  EXPECT_EQ(sent(path({1, 7}), name(kSeed)), MKey{});
+  EXPECT_EQ(keys_.links().size(), 2u);
+}
+
 TEST_F(PortKeysTest, LinksAreFoundAgainFromTheOtherEndAndInALaterLife) {
   learn_all();
   learn(path({1, 8}), NodeType::Switch, Guid{0x50}, Guid{0x50}, 2);
@@ -147,6 +159,8 @@ TEST_F(PortKeysTest, LinksAreFoundAgainFromTheOtherEndAndInALaterLife) {
   later.adopt({seed(kSeed)});
   for (const KeyLink& link : keys_.links()) later.put(link);
   EXPECT_EQ(later.links(), keys_.links());
+  EXPECT_TRUE(later.take_news());
+  EXPECT_FALSE(later.take_news());
   const auto key = [&](const SmpRoute& route) { return later.find(route, name(kSeed)); };
   EXPECT_EQ(key(path({1, 8})), MKey{}) << "where the way begins is asked for first";
   SmpReply reply;

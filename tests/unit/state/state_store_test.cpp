@@ -88,39 +88,34 @@ TEST(CcKeysFile, IsReadableForItsOwnerAlone) {
   std::filesystem::remove_all(folder);
 }
 
-const std::vector<KeyLink> kLinks = {{.node = Guid{0x10},
-                                      .port = PortNum{1},
-                                      .far_node = Guid{0x20},
-                                      .far_port = Guid{0x21},
-                                      .far_number = PortNum{3},
-                                      .far_is_switch = true},
-                                     {.node = Guid{0x20},
-                                      .port = PortNum{7},
-                                      .far_node = Guid{0x30},
-                                      .far_port = Guid{0x31},
-                                      .far_number = PortNum{2},
-                                      .far_is_switch = false}};
+const KeyPort kHostEnd{
+    .node = Guid{0x10}, .port = Guid{0x11}, .number = PortNum{1}, .is_switch = false};
+const KeyPort kSwitchEnd{
+    .node = Guid{0x20}, .port = Guid{0x20}, .number = PortNum{3}, .is_switch = true};
 
 TEST(MKeyLinksFile, PrintsOneLinePerLinkAndReadsItBack) {
-  const std::string text = print_m_key_links(kLinks);
+  const std::vector<KeyLink> links{{kHostEnd, kSwitchEnd}};
+  const std::string text = print_m_key_links(links);
   EXPECT_EQ(text,
-            "0x0000000000000010 1 0x0000000000000020 0x0000000000000021 3 switch\n"
-            "0x0000000000000020 7 0x0000000000000030 0x0000000000000031 2 end\n");
-  EXPECT_EQ(parse_m_key_links(text, "m_key_links").value(), kLinks);
+            "0x0000000000000010 0x0000000000000011 1 end "
+            "0x0000000000000020 0x0000000000000020 3 switch\n");
+  EXPECT_EQ(parse_m_key_links(text, "m_key_links").value(), links);
 }
 
 TEST(MKeyLinksFile, NamesEveryFaultWithItsLine) {
-  for (const char* bad : {"0x1 1 0x2 0x3 1",
-                          "0x1 1 0x2 0x3 1 router",
-                          "0x1 255 0x2 0x3 1 end",
-                          "0x1 1 0x0 0x3 1 end",
-                          "1 1 0x2 0x3 1 end",
-                          "0x1 1 0x2 0x3 1 end 4"}) {
-    const auto links = parse_m_key_links(std::string("\n") + bad + "\n", "m_key_links");
+  const std::string one = "0x1 0x2 1 end ";
+  for (const std::string& bad : {one,
+                                 one + "0x3 0x3 1",
+                                 one + "0x3 0x3 1 router",
+                                 one + "0x3 0x3 255 end",
+                                 one + "0x0 0x3 1 end",
+                                 one + "3 0x3 1 end",
+                                 one + "0x3 0x3 1 end 4"}) {
+    const auto links = parse_m_key_links("\n" + bad + "\n", "m_key_links");
     ASSERT_FALSE(links) << bad;
     EXPECT_EQ(print_fault(links.error().front()),
-              fmt::format("m_key_links:2: '{}' is no link; a line is NODE PORT FAR_NODE "
-                          "FAR_PORT_GUID FAR_NUMBER switch|end",
+              fmt::format("m_key_links:2: '{}' is no link; a line is twice NODE PORT_GUID NUMBER "
+                          "switch|end",
                           bad));
   }
 }
