@@ -237,7 +237,8 @@ function(smd_add_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${SMD_TEST_TIMEOUT})
   if(ARG_LABEL MATCHES "cross")
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)  # other people's timeouts are short
+    # Other people's timeouts are short: one of them at a time, and beside it what needs a core at the most.
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cross)
   endif()
   if(NOT ARG_LABEL MATCHES "cross|lint|slow")
     add_dependencies(inner_tests ${name})

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 
 namespace smd::opensm {

@@ -7,7 +7,6 @@
 
 #include "plugins/opensm/osm.h"
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 
 namespace smd::opensm {
 

@@ -8,7 +8,6 @@ namespace smd::sim {
 namespace {
 
 constexpr std::uint8_t kDefaultSubnetTimeout = 18;  // 1.07 s, what adapters wake up with
-constexpr std::uint32_t kMellanox = 0x2c9;
 
 std::uint64_t pack(const SlToVl& map) {
   std::uint64_t row = 0;

@@ -15,6 +15,7 @@
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/tables.h"
+#include "smd/mad/vendor.h"
 #include "smd/runtime/runtime.h"
 
 namespace smd::sim {
@@ -50,7 +51,9 @@ struct NodeState {
   std::vector<PortNum> lft;     // LIDs beyond have no route
   std::vector<RftEntry> rft;
   std::array<std::vector<std::uint16_t>, 16> mft;  // by port-mask position, then MLID
-  std::vector<std::uint64_t> sl_to_vl;             // rows of 16 nibbles; empty: the power-on rows
+  AdaptiveRoutingInfo adaptive_routing;  // registers alone: packets go by the tables above
+  PrivateLftInfo private_lft;
+  std::vector<std::uint64_t> sl_to_vl;  // rows of 16 nibbles; empty: the power-on rows
 
   [[nodiscard]] bool is_switch() const { return type == NodeType::Switch; }
 

@@ -48,6 +48,12 @@ MadStatus answer(const SmaRequest& request, Smp& smp) {
       return answer_mft(request, smp);
     case AttributeId::ExtendedPortInfo:
       return answer_extended_port_info(request, smp);
+    case AttributeId::GeneralInfo:
+      return answer_general_info(request, smp);
+    case AttributeId::AdaptiveRoutingInfo:
+      return answer_adaptive_routing_info(request, smp);
+    case AttributeId::PrivateLftInfo:
+      return answer_private_lft_info(request, smp);
     default:
       return MadStatus::BadMethodAttribute;
   }

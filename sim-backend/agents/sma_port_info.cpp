@@ -211,22 +211,4 @@ MadStatus answer_port_info(const SmaRequest& request, Smp& smp) {
   return status;
 }
 
-MadStatus answer_extended_port_info(const SmaRequest& request, Smp& smp) {
-  NodeState& node = request.node;
-  constexpr std::uint32_t kMellanox = 0x2c9;
-  if (node.info.vendor_id != kMellanox || smp.method != Method::Get) {
-    return MadStatus::BadMethodAttribute;
-  }
-  if (smp.attribute_modifier > node.num_ports()) return MadStatus::BadField;
-  PortNum number{static_cast<std::uint8_t>(smp.attribute_modifier)};
-  if (!node.is_switch() && number.value() == 0) number = request.arrival;
-  const PortRegs& port = node.ports[number.value()];
-  encode_extended_port_info(
-      {.link_speed_supported = port.fdr10_supported ? std::uint8_t{1} : std::uint8_t{0},
-       .link_speed_enabled = port.fdr10 ? std::uint8_t{1} : std::uint8_t{0},
-       .link_speed_active = port.fdr10_active ? std::uint8_t{1} : std::uint8_t{0}},
-      smp.data);
-  return MadStatus::Ok;
-}
-
 }  // namespace smd::sim

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "sim-backend/agents/node_state.h"
+
 namespace smd::sim {
 
 SimTransport::SimTransport(SimFabric& fabric, std::uint32_t node, PortNum port)
@@ -20,6 +22,10 @@ LocalPort SimTransport::local_port() const {
   return {.device = "sim",
           .port = port_,
           .port_guid = is_switch ? node.guid : node.ports[port_.value()].guid};
+}
+
+bool SimTransport::routes_smps_by_lid() const {
+  return fabric_.node_state(node_).options.routes_smps_by_lid;
 }
 
 Result<void> SimTransport::send(const MadPacket& packet) {

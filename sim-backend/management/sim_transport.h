@@ -15,6 +15,7 @@ class SimTransport final : public Transport {
   ~SimTransport() override;
 
   [[nodiscard]] LocalPort local_port() const override;
+  [[nodiscard]] bool routes_smps_by_lid() const override;
   Result<void> send(const MadPacket& packet) override;
   void set_handlers(Receive receive, Lost lost) override;
   Result<void> set_is_sm(bool is_sm) override;

@@ -16,6 +16,8 @@ class SmpTap final : public Transport {
 
   [[nodiscard]] LocalPort local_port() const override { return inner_.local_port(); }
 
+  [[nodiscard]] bool routes_smps_by_lid() const override { return inner_.routes_smps_by_lid(); }
+
   Result<void> send(const MadPacket& packet) override {
     if (!on_send) return inner_.send(packet);
     if (const auto smp = decode_smp(packet.mad)) {

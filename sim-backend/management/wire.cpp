@@ -97,7 +97,8 @@ void SimFabric::Impl::on_arrive(Packet* packet) {
 void SimFabric::Impl::arrive_smp(Packet* packet) {
   const NodeState& state = nodes_[packet->node].state;
   if (packet->dlid == kPermissiveLid) return enqueue_smi(packet);
-  if (!is_unicast(packet->dlid)) return drop_unroutable(packet);
+  const bool lost = state.is_switch() && !state.options.routes_smps_by_lid;
+  if (lost || !is_unicast(packet->dlid)) return drop_unroutable(packet);
   packet->by_lid = true;
   if (!state.is_switch()) {
     return state.owns_lid(packet->port, packet->dlid) ? enqueue_smi(packet)

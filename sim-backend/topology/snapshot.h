@@ -6,7 +6,6 @@
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 
 namespace smd::sim {
 

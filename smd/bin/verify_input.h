@@ -8,7 +8,7 @@
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/bin/table_dumps.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 
 namespace smd::bin {

@@ -14,6 +14,7 @@
 
 #include "smd/base/result.h"
 #include "smd/congestion/options.h"
+#include "smd/discovery/sweep_report.h"
 #include "smd/ib/types.h"
 #include "smd/multicast/tree.h"
 #include "smd/plan/make/planner.h"
@@ -38,6 +39,8 @@ struct TransportConfig {
   friend bool operator==(const TransportConfig&, const TransportConfig&) = default;
 };
 
+enum class DirectedOnly : std::uint8_t { Auto, No, Yes };
+
 struct SmpConfig {
   unsigned window_min = 4;
   unsigned window_start = 32;
@@ -45,6 +48,7 @@ struct SmpConfig {
   unsigned retries = 3;
   unsigned timeout_ms = 200;
   unsigned max_per_second = 0;  // 0: no limit
+  DirectedOnly directed_only = DirectedOnly::Auto;
 
   friend bool operator==(const SmpConfig&, const SmpConfig&) = default;
 };
@@ -64,6 +68,7 @@ struct SmConfig {
   unsigned m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::string state_dir = "/var/lib/smd";
+  Leftovers leftovers = Leftovers::Ignore;
   std::string dump_dir;                        // "": nothing is kept there
   std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
   std::vector<Guid> roots;

@@ -7,6 +7,7 @@
 #include "smd/base/text.h"
 #include "smd/config/congestion_options.h"
 #include "smd/config/options.h"
+#include "smd/config/reconfiguration_mode.h"
 
 namespace smd {
 
@@ -96,6 +97,14 @@ std::vector<ConfigRule> make_rules() {
            return std::nullopt;
          return "replica.listen and replica.peers need certificates; set replica.certificate, "
                 "replica.key and replica.ca";
+       }},
+      {{"smp.directed_only", "sm.mode"},
+       [](const Config& c) -> Broken {
+         const auto mode = parse_reconfiguration_mode(c.sm.mode);
+         const bool by_lid = mode && (mode->literal || mode->lid_routed_activation);
+         if (c.smp.directed_only != DirectedOnly::Yes || !by_lid) return std::nullopt;
+         return fmt::format("sm.mode {} sends SMPs by LID; certified, or smp.directed_only \"no\"",
+                            c.sm.mode);
        }},
       {{"sm.m_key", "sm.m_key_file"},
        [](const Config& c) -> Broken {

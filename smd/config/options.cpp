@@ -96,6 +96,10 @@ Options smp_options() {
               "afterwards; below 50 counts as 50 then, and real adapters give up after 5000"),
       smp("max_per_second", &T::max_per_second, number(0, 10000000, "SMPs per second"))
           .means("Rate limit; 0 is none"),
+      smp("directed_only", &T::directed_only, choice({"auto", "no", "yes"}))
+          .means("Whether every SMP goes by a directed route and none by LID, as planarized (XDR) "
+                 "fabrics need it; auto: where the adapter has its SMI and its GSI on two devices. "
+                 "Not tried on hardware"),
   };
 }
 
@@ -135,6 +139,11 @@ Options sm_options() {
       sm("state_dir", &T::state_dir, checked_text("an absolute path", is_absolute_path))
           .means("Folder of what survives a restart, such as the LIDs")
           .restart(),
+      sm("leftovers", &T::leftovers, choice({"ignore", "report", "clear"}))
+          .means("What is done about adaptive routing, hash-based forwarding and forwarding tables "
+                 "of single ports that another manager left on in Mellanox switches, whose packets "
+                 "then need not go as the tables say: nothing, and nobody is asked; an alarm; or "
+                 "they are switched off. Not tried on hardware"),
       sm("dump_dir", &T::dump_dir, path_or_nothing())
           .means("Folder where the files that OpenSM writes for other tools are kept as the subnet "
                  "is, as `smctl dump` writes them: docs/formats/tables.md; \"\" is none"),

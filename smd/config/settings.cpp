@@ -69,6 +69,8 @@ Settings make_settings(const Config& config) {
              .retries = config.smp.retries,
              .timeout = std::chrono::milliseconds(config.smp.timeout_ms),
              .max_per_second = config.smp.max_per_second};
+  if (config.smp.directed_only != DirectedOnly::Auto)
+    out.directed_only = config.smp.directed_only == DirectedOnly::Yes;
   out.ports.mtu_max = mtu_code(config.port.mtu_max);
   out.ports.max_operational_vls = vl_code(config.port.max_operational_vls);
   out.ports.subnet_timeout = u8(config.port.subnet_timeout);
@@ -120,6 +122,7 @@ Settings make_settings(const Config& config) {
       .weights = config.sm.weights, .no_data = config.sm.no_data, .names = config.sm.node_names};
   if (site != SiteNodes{}) out.site_nodes = std::make_shared<const SiteNodes>(std::move(site));
   out.multicast_trees = config.sm.multicast_trees;
+  out.leftovers = config.sm.leftovers;
   out.multicast_proof = config.sm.multicast_proof;
   out.strategy =
       make_strategy(parse_reconfiguration_mode(config.sm.mode).value_or(ReconfigurationMode{}),

@@ -11,7 +11,7 @@
 #include "smd/config/config.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/options.h"
-#include "smd/discovery/discovery_options.h"
+#include "smd/discovery/sweep_report.h"
 #include "smd/ha/election.h"
 #include "smd/plan/make/planner.h"
 #include "smd/policy/lid_assignment.h"
@@ -79,8 +79,10 @@ struct Settings {
 
   /// Simulations that charge for computing: the time that it takes.
   std::function<Duration(const ComputedRoutes&)> computing_time;
-  bool port_state_tables = true;  // see DiscoveryOptions
-  Duration sweep_interval{0};     // 0: only traps and commands
+  Leftovers leftovers = Leftovers::Ignore;
+  std::optional<bool> directed_only;  // no SMP goes by LID; nothing: as the transport says
+  bool port_state_tables = true;      // see DiscoveryOptions
+  Duration sweep_interval{0};         // 0: only traps and commands
   unsigned sweep_factor = 0;  // not 0: a sweep begins so many times its own length after the last
   Duration debounce = std::chrono::milliseconds(3);
   Duration debounce_max = std::chrono::milliseconds(200);

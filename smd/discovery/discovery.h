@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "smd/discovery/discovery_options.h"
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/delta.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "smd/smp/smp_client.h"
 

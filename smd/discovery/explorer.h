@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "smd/discovery/discovery_options.h"
 #include "smd/discovery/survey.h"
+#include "smd/discovery/sweep_report.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd {

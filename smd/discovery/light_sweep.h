@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd {

@@ -1,14 +1,14 @@
 #include "smd/discovery/node_details.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
-#include "smd/mad/port_info.h"
+#include "smd/mad/vendor.h"
 
 namespace smd {
 namespace {
 
-constexpr std::uint32_t kMellanox = 0x0002c9;
 constexpr std::uint8_t kFdr10Active = 1;
 
 }  // namespace
@@ -66,6 +66,100 @@ void Fdr10Fetch::start(const SweepReport& report, std::vector<PortIdx> ports, Do
   pump_.start(issue_next, [this, done = std::move(done)] {
     std::ranges::sort(found_);
     done(std::move(found_));
+  });
+}
+
+template <class Info>
+struct LeftoverFetch::Attribute {
+  AttributeId id;
+  Result<Info> (*decode)(std::span<const std::byte>);
+  void (*encode)(const Info&, std::span<std::byte, kSmpDataSize>);
+  std::string (*what_is_on)(const Info&);
+  Info (*off)(Info);
+};
+
+void LeftoverFetch::start(const SweepReport& report, std::vector<NodeIdx> switches, Done done) {
+  report_ = &report;
+  const auto issue_next = [this, switches = std::move(switches), at = std::size_t{0}]() mutable {
+    if (at == switches.size()) return false;
+    const NodeIdx node = switches[at++];
+    pump_.send(request(node, AttributeId::GeneralInfo, kCapabilityMaskModifier),
+               [this, node](const Result<SmpReply>& reply) {
+                 if (!reply || reply->status != 0) return;
+                 if (const auto info = decode_general_info(reply->data))
+                   on_general_info(node, *info);
+               });
+    return true;
+  };
+  pump_.start(issue_next, [this, done = std::move(done)] {
+    std::ranges::sort(
+        found_, {}, [](const Leftover& each) { return std::tie(each.node, each.what); });
+    done(std::move(found_));
+  });
+}
+
+SmpRequest LeftoverFetch::request(NodeIdx node,
+                                  AttributeId attribute,
+                                  std::uint32_t modifier) const {
+  return {.route = SmpRoute::directed(report_->path[node]),
+          .attribute = attribute,
+          .modifier = modifier,
+          .m_key = m_key_};
+}
+
+void LeftoverFetch::on_general_info(NodeIdx node, const GeneralInfo& has) {
+  if (has.has(general_cap::kAdaptiveRouting)) {
+    ask<AdaptiveRoutingInfo>(
+        node,
+        {.id = AttributeId::AdaptiveRoutingInfo,
+         .decode = decode_adaptive_routing_info,
+         .encode = encode_adaptive_routing_info,
+         .what_is_on =
+             [](const AdaptiveRoutingInfo& info) {
+               return info.any() ? print_adaptive_routing_info(info) : std::string{};
+             },
+         .off = [](AdaptiveRoutingInfo info) { return AdaptiveRoutingInfo{.rest = info.rest}; }});
+  }
+  if (has.has(general_cap::kPrivateLft)) {
+    ask<PrivateLftInfo>(
+        node,
+        {.id = AttributeId::PrivateLftInfo,
+         .decode = decode_private_lft_info,
+         .encode = encode_private_lft_info,
+         .what_is_on =
+             [](const PrivateLftInfo& info) {
+               return info.active_mode == 0
+                          ? std::string{}
+                          : "forwarding tables of single ports, " + print_private_lft_info(info);
+             },
+         .off = [](PrivateLftInfo info) { return PrivateLftInfo{.rest = info.rest}; }});
+  }
+}
+
+template <class Info>
+void LeftoverFetch::ask(NodeIdx node, const Attribute<Info>& about) {
+  pump_.send(request(node, about.id), [this, node, about](const Result<SmpReply>& reply) {
+    if (!reply || reply->status != 0) return;
+    const Result<Info> info = about.decode(reply->data);
+    if (!info) return;
+    std::string what = about.what_is_on(*info);
+    if (what.empty()) return;
+    if (clears_) return clear(node, about, about.off(*info), std::move(what));
+    found_.push_back({.node = report_->fabric->node_guid[node], .what = std::move(what)});
+  });
+}
+
+template <class Info>
+void LeftoverFetch::clear(NodeIdx node, const Attribute<Info>& about, Info off, std::string what) {
+  SmpRequest set = request(node, about.id);
+  set.method = Method::Set;
+  about.encode(off, set.data);
+  pump_.send(set, [this, node, about, what = std::move(what)](const Result<SmpReply>& reply) {
+    const bool done = reply && reply->status == 0;
+    const Result<Info> now = done ? about.decode(reply->data) : fail(Errc::Refused, "");
+    found_.push_back({.node = report_->fabric->node_guid[node],
+                      .what = what,
+                      .cleared = now && about.what_is_on(*now).empty()});
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
+#include "smd/mad/vendor.h"
 #include "smd/smp/smp_client.h"
 
 namespace smd {
@@ -53,6 +54,51 @@ class Fdr10Fetch {
   SmpPump pump_;
   MKey m_key_;
   std::vector<PortIdx> found_;
+};
+
+// What another manager left switched on in switches that have it: adaptive routing, hash-based
+// forwarding and forwarding tables of single ports send packets other ways than the linear
+// forwarding tables say, of which everything here is proved. Asked for through GeneralInfo, of that
+// vendor's switches only.
+
+struct Leftover {
+  Guid node;
+  std::string what;      // "adaptive routing, hash-based forwarding"
+  bool cleared = false;  // was, and is no longer
+
+  friend bool operator==(const Leftover&, const Leftover&) = default;
+};
+
+class LeftoverFetch {
+ public:
+  /// By node, switches where something was on.
+  using Done = std::function<void(std::vector<Leftover>)>;
+
+  /// `clears`: what is on is switched off.
+  LeftoverFetch(SmpClient& client, MKey m_key, bool clears)
+      : pump_(client), m_key_(m_key), clears_(clears) {}
+
+  LeftoverFetch(const LeftoverFetch&) = delete;
+
+  /// Asks these switches. The report must stay alive.
+  void start(const SweepReport& report, std::vector<NodeIdx> switches, Done done);
+
+ private:
+  template <class Info>
+  struct Attribute;
+
+  SmpRequest request(NodeIdx node, AttributeId attribute, std::uint32_t modifier = 0) const;
+  void on_general_info(NodeIdx node, const GeneralInfo& has);
+  template <class Info>
+  void ask(NodeIdx node, const Attribute<Info>& about);
+  template <class Info>
+  void clear(NodeIdx node, const Attribute<Info>& about, Info off, std::string what);
+
+  SmpPump pump_;
+  MKey m_key_;
+  bool clears_;
+  const SweepReport* report_ = nullptr;
+  std::vector<Leftover> found_;
 };
 
 /// A linked port at QDR of the vendor that has the attribute.

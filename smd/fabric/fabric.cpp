@@ -7,13 +7,12 @@
 
 #include "smd/base/check.h"
 #include "smd/base/text.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/mad/tables.h"
+#include "smd/mad/vendor.h"
 
 namespace smd {
 namespace {
 
-constexpr std::uint32_t kMellanox = 0x2c9;
 constexpr std::uint16_t kAggregationNode = 0xcf09;  // of Quantum switches, all generations
 constexpr std::uint32_t kHeaviest = 0xffff;  // keeps loads of the largest subnet within 56 bits
 

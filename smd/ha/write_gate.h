@@ -22,6 +22,8 @@ class WriteGate final : public Transport {
 
   [[nodiscard]] bool carries_segments() const override { return below_.carries_segments(); }
 
+  [[nodiscard]] bool routes_smps_by_lid() const override { return below_.routes_smps_by_lid(); }
+
   Result<void> send(const MadPacket& packet) override {
     if (is_write(packet.mad) && !open_()) {
       ++held_back_;

@@ -55,6 +55,12 @@ std::string_view subnet_attribute(std::uint16_t id) {
       return "SMInfo";
     case AttributeId::SwitchPortStateTable:
       return "SwitchPortStateTable";
+    case AttributeId::PrivateLftInfo:
+      return "PrivateLFTInfo";
+    case AttributeId::GeneralInfo:
+      return "GeneralInfo";
+    case AttributeId::AdaptiveRoutingInfo:
+      return "AdaptiveRoutingInfo";
     case AttributeId::ExtendedPortInfo:
       return "ExtendedPortInfo";
   }

@@ -61,7 +61,11 @@ enum class AttributeId : std::uint16_t {
   MulticastForwardingTable = 0x001b,
   SmInfo = 0x0020,
   SwitchPortStateTable = 0x0034,
-  ExtendedPortInfo = 0xff90,  // vendor (Mellanox): FDR10 and port-state-change enables
+  // Of one vendor (Mellanox): vendor.h.
+  PrivateLftInfo = 0xff10,
+  GeneralInfo = 0xff17,
+  AdaptiveRoutingInfo = 0xff20,
+  ExtendedPortInfo = 0xff90,
 };
 
 /// Status codes of a MAD (low five bits, IBA 13.4.7).

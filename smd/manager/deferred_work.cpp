@@ -1,6 +1,8 @@
 // SMPs that no cycle waits for.
 #include "smd/manager/deferred_work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -41,6 +43,7 @@ void DeferredWork::note_came_up(const Fabric& fabric, const std::vector<PortIdx>
     unaudited_.insert(ref);
     untimed_.insert(ref);
     fdr10_known_.erase(ref);
+    asked_for_leftovers_.erase(ref.node);
   }
 }
 
@@ -66,6 +69,7 @@ void DeferredWork::stop() {
   reread_.reset();
   describer_.reset();
   fdr10_.reset();
+  leftover_fetch_.reset();
   now_.reset();
   running_ = false;
 }
@@ -181,10 +185,59 @@ void DeferredWork::fetch_fdr10() {
     untimed_.clear();
     for (const PortIdx port : found) fdr10_known_.insert(ref_of(now_->fabric(), port));
     if (!found.empty()) learn(with_known(now_->fabric(), now_->fabric().site_nodes));
-    now_.reset();
-    running_ = false;
-    std::exchange(done_, nullptr)();
+    fetch_leftovers();
   });
+}
+
+void DeferredWork::fetch_leftovers() {
+  std::vector<NodeIdx> switches;
+  const Fabric& fabric = now_->fabric();
+  for (const NodeIdx node : fabric.switch_node) {
+    const bool asked = asked_for_leftovers_.contains(fabric.node_guid[node]);
+    if (!asked && fabric.node_info[node].vendor_id == kMellanox) switches.push_back(node);
+  }
+  if (about_leftovers_ == Leftovers::Ignore || switches.empty()) return end();
+  std::vector<Guid> asked;
+  for (const NodeIdx node : switches) asked.push_back(fabric.node_guid[node]);
+  leftover_fetch_.emplace(client_, m_key_, about_leftovers_ == Leftovers::Clear);
+  leftover_fetch_->start(
+      now_->sweep,
+      std::move(switches),
+      [this, asked = std::move(asked)](const std::vector<Leftover>& found) {
+        for (const Guid guid : asked) leftovers_.erase(guid);
+        asked_for_leftovers_.insert(asked.begin(), asked.end());
+        for (const Leftover& each : found) {
+          if (each.cleared) {
+            log::info("switch.leftover", "node={} what=\"{}\" cleared=yes", each.node, each.what);
+          } else {
+            log::warn("switch.leftover", "node={} what=\"{}\" cleared=no", each.node, each.what);
+            leftovers_[each.node].push_back(each.what);
+          }
+        }
+        end();
+      });
+}
+
+void DeferredWork::end() {
+  now_.reset();
+  running_ = false;
+  std::exchange(done_, nullptr)();
+}
+
+std::vector<std::string> DeferredWork::print_leftovers(const Fabric& fabric) const {
+  std::vector<std::string> out;
+  for (const auto& [guid, all] : leftovers_) {
+    const auto node = fabric.find_node(guid);
+    if (!node) continue;
+    for (const std::string& what : all) {
+      out.push_back(
+          fmt::format("{}: another manager left on: {}; packets need not go as the tables say "
+                      "(sm.leftovers)",
+                      name_of(fabric, *node),
+                      what));
+    }
+  }
+  return out;
 }
 
 void MKeyLeaseRefresher::set_ports(std::shared_ptr<const ActiveSubnet> in_force,

@@ -1,6 +1,6 @@
 // What can wait until the subnet works: leftovers in P_Key tables, ports that said that their
-// capabilities changed, the names of the nodes, links that run at FDR10; and M_Key leases that have
-// to be kept up.
+// capabilities changed, the names of the nodes, links that run at FDR10, what another manager left
+// switched on; and M_Key leases that have to be kept up.
 #pragma once
 
 #include <functional>
@@ -41,6 +41,15 @@ class DeferredWork {
   /// A node said that it changed, and was not asked yet.
   [[nodiscard]] bool has_changed_nodes() const { return !changed_.empty(); }
 
+  /// From the next start() on.
+  void set_leftovers(Leftovers what) { about_leftovers_ = what; }
+
+  /// Another manager may have been here: every switch is asked again.
+  void forget_leftovers() { asked_for_leftovers_.clear(); }
+
+  /// Lines for the operator: what is still on in switches of `fabric`.
+  [[nodiscard]] std::vector<std::string> print_leftovers(const Fabric& fabric) const;
+
   /// What was learned of the nodes is in it; routes and indices are those of the one before.
   using Learned = std::function<void(std::shared_ptr<const ActiveSubnet>)>;
 
@@ -59,6 +68,8 @@ class DeferredWork {
   void reread_ports();
   void fetch_descriptions();
   void fetch_fdr10();
+  void fetch_leftovers();
+  void end();
   void learn(std::shared_ptr<const Fabric> fabric);
   [[nodiscard]] std::vector<PortIdx> ports_to_ask(const std::set<PortRef>& wanted) const;
 
@@ -83,6 +94,11 @@ class DeferredWork {
   std::optional<SmpPump> reread_;
   std::optional<DescriptionFetch> describer_;
   std::optional<Fdr10Fetch> fdr10_;
+
+  Leftovers about_leftovers_ = Leftovers::Ignore;
+  std::set<Guid> asked_for_leftovers_;
+  std::map<Guid, std::vector<std::string>> leftovers_;  // what is on, by switch
+  std::optional<LeftoverFetch> leftover_fetch_;
 };
 
 // Keeps the M_Key on every port: a SMP with a wrong key starts a port's lease, one with the right

@@ -64,6 +64,10 @@ SubnetManager::SubnetManager(
       meter_(runtime, client_, observer_.wall),
       multicast_(runtime, client_, state_.program.multicast, meter_) {
   take_m_keys();
+  // The modes of the thesis ask by LID while there are no routes yet.
+  if (settings_.directed_only.value_or(!transport.routes_smps_by_lid()) &&
+      !settings_.strategy.lids_while_sweeping)
+    client_.set_directed_only([this](Lid lid) { return path_of(lid); });
   traps_.adopt(settings_);
   connect();
 }
@@ -134,6 +138,13 @@ Election::Hooks SubnetManager::election_hooks() {
               }};
 }
 
+std::optional<HopPath> SubnetManager::path_of(Lid lid) const {
+  const ActiveSubnet* now = state_.in_force.get();
+  const PortIdx port = now == nullptr ? kNone<PortIdx> : now->lids->owner_of(lid);
+  if (port == kNone<PortIdx>) return std::nullopt;
+  return path_to(now->sweep, port);
+}
+
 /// Adapters pass nothing on: a way through one is made up. One through a port that had no link may
 /// be new.
 std::optional<Guid> SubnetManager::port_at(const SmpRoute& route) const {
@@ -180,6 +191,7 @@ ManagerState SubnetManager::fresh_state() const {
 void SubnetManager::drop_work() {
   drop_cycle("another manager, or an order of one");
   deferred_work_.stop();
+  deferred_work_.forget_leftovers();
   leases_.stop();
   light_sweep_.reset();
   for (Timer* timer :
@@ -260,6 +272,10 @@ std::vector<std::string> SubnetManager::alarms() const {
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
     out.push_back("multicast and unicast packets may block each other: " + why);
+  if (state_.in_force) {
+    for (std::string& each : deferred_work_.print_leftovers(state_.in_force->fabric()))
+      out.push_back(std::move(each));
+  }
   return out;
 }
 
@@ -460,6 +476,7 @@ void SubnetManager::start_deferred_work() {
     if (better->fabric().demand != state_.in_force->fabric().demand) state_.imbalanced = true;
     state_.replace_in_force(std::move(better));
   };
+  deferred_work_.set_leftovers(settings_.leftovers);
   deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
     deferred_work_due_since_.reset();
     meter_.lap();

@@ -176,6 +176,7 @@ class SubnetManager {
   }
 
   void connect();
+  [[nodiscard]] std::optional<HopPath> path_of(Lid lid) const;
   [[nodiscard]] std::optional<Guid> port_at(const SmpRoute& route) const;
   void on_sm_state(SmState state);
   [[nodiscard]] ManagerState fresh_state() const;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/multicast/forest.h"
 #include "smd/multicast/label_paths.h"
 #include "smd/multicast/tree.h"

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/ib/types.h"
 
 namespace smd {

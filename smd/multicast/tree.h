@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/ib/types.h"
 #include "smd/routing/tables.h"
 

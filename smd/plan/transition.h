@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/plan/confirmed_tables.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/verify/channel_dependencies.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 
 namespace smd {
 

@@ -11,7 +11,6 @@
 #include "smd/base/index_vector.h"
 #include "smd/base/shared.h"
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/mad/tables.h"
 #include "smd/routing/sl_to_vl.h"
 

@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/mad/sm_info.h"
 #include "smd/policy/p_key_tables.h"
 #include "smd/policy/partition_map.h"

@@ -54,10 +54,34 @@ SmpClient::Impl::~Impl() {
   transport.set_handlers([](const MadPacket&) {}, [](const Error&) {});
 }
 
+/// Nothing where no path is known, or it has no room for the hops behind the LID.
+std::optional<SmpRoute> SmpClient::Impl::directed(const SmpRoute& route) const {
+  std::optional<HopPath> path = find_path(route.lid);
+  for (std::size_t i = 0; path && i < route.path.size(); ++i) {
+    if (path->full()) return std::nullopt;
+    path->push_back(route.path[i]);
+  }
+  if (!path) return std::nullopt;
+  return SmpRoute::directed(*path);
+}
+
 void SmpClient::Impl::add(std::uint32_t scope, const SmpRequest& request, Done done) {
   const RequestHandle handle = requests.add(scope, request, std::move(done));
   ++queued;
   if (lost) return fail_later(handle, requests.at(handle.index), *lost);
+  if (find_path && request.route.kind != SmpRoute::Kind::Directed) {
+    const auto route = directed(request.route);
+    if (!route) {
+      return fail_later(
+          handle,
+          requests.at(handle.index),
+          Error{Errc::Unreachable,
+                fmt::format("{}: no path to that LID is known, and this subnet routes no SMPs by "
+                            "LID",
+                            print_request(request))});
+    }
+    requests.at(handle.index).request.route = *route;
+  }
   fresh.push_back(handle);
   pump();
 }

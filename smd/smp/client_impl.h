@@ -22,6 +22,7 @@ struct SmpClient::Impl {
   Impl(Runtime& r, Transport& t, const SmpClientConfig& c);
   ~Impl();
 
+  [[nodiscard]] std::optional<SmpRoute> directed(const SmpRoute& route) const;
   void add(std::uint32_t scope, const SmpRequest& request, Done done);
   void cancel(std::uint32_t scope);
 
@@ -60,6 +61,7 @@ struct SmpClient::Impl {
   Transport& transport;
   SmpClientConfig config;
   PortMKeys* port_m_keys = nullptr;
+  FindPath find_path;  // unset: SMPs by LID go as they are
   Unsolicited unsolicited;
   std::function<void(const Error&)> lost_handler;
   Lid local_lid = kPermissiveLid;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -154,6 +155,13 @@ class SmpClient {
 
   /// The LID that mixed routes put into DrSLID.
   void set_local_lid(Lid lid);
+
+  /// The path from here to the port that has the LID; nothing where none is known.
+  using FindPath = std::function<std::optional<HopPath>(Lid)>;
+
+  /// From now on every request goes directed, also one by LID, for subnets that route no SMPs by
+  /// LID. One whose path is not known fails with Unreachable. Null: as requests say.
+  void set_directed_only(FindPath find_path);
 
   /// Null: M_Keys go as they are. They outlive the client.
   void set_port_m_keys(PortMKeys* keys);

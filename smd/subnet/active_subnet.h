@@ -14,7 +14,7 @@
 
 #include "smd/base/shared.h"
 #include "smd/discovery/sweep_report.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/ib/types.h"
 #include "smd/policy/partition_map.h"
 #include "smd/routing/tables.h"

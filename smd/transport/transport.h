@@ -69,6 +69,9 @@ class Transport {
   /// acknowledge nothing.
   [[nodiscard]] virtual bool carries_segments() const { return true; }
 
+  /// False where the subnet carries directed SMPs alone.
+  [[nodiscard]] virtual bool routes_smps_by_lid() const { return true; }
+
   /// Where MADs wait between a receiving thread and the loop.
   [[nodiscard]] virtual ReceiveStats receive_stats() const { return {}; }
 
@@ -119,6 +122,8 @@ class ClassSplit {
     [[nodiscard]] unsigned most_outstanding() const override { return below_.most_outstanding(); }
 
     [[nodiscard]] bool carries_segments() const override { return below_.carries_segments(); }
+
+    [[nodiscard]] bool routes_smps_by_lid() const override { return below_.routes_smps_by_lid(); }
 
     [[nodiscard]] ReceiveStats receive_stats() const override { return below_.receive_stats(); }
 

@@ -1,10 +1,12 @@
 #include "smd/transport/umad_ports.h"
 
+#include <dlfcn.h>
 #include <endian.h>
 #include <fmt/format.h>
 #include <infiniband/umad.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -58,6 +60,85 @@ bool is_gone(int error_number) {
          error_number == EPIPE || error_number == EBADF;
 }
 
+/// As libibumad fills them since it knows pairs; Debian 12's header does not have it.
+struct UmadCaPair {
+  char smi[UMAD_CA_NAME_LEN];
+  std::uint32_t smi_port;
+  char gsi[UMAD_CA_NAME_LEN];
+  std::uint32_t gsi_port;
+};
+
+std::string read_name(const char (&name)[UMAD_CA_NAME_LEN]) {
+  return {name, strnlen(name, sizeof name)};
+}
+
+/// The GSI of a SMI's port; null: it has its own.
+const UmadPort* find_gsi(std::span<const UmadPort> ports,
+                         std::span<const UmadPair> pairs,
+                         const UmadPort& smi) {
+  for (const UmadPair& pair : pairs) {
+    if (pair.smi != smi.device || pair.gsi == smi.device) continue;
+    for (const UmadPort& port : ports) {
+      if (port.device == pair.gsi && (pair.gsi_port == PortNum{0} || port.port == pair.gsi_port))
+        return &port;
+    }
+  }
+  if (smi.sm_disabled || smi.port_guid == Guid{0}) return nullptr;
+  for (const UmadPort& port : ports) {
+    if (port.device != smi.device && port.port_guid == smi.port_guid && port.is_infiniband &&
+        port.sm_disabled)
+      return &port;
+  }
+  return nullptr;
+}
+
+/// Among `candidates`; the error names all of `ports`.
+Result<UmadPort> select_port(std::span<const UmadPort> ports,
+                             std::span<const UmadPort> candidates,
+                             const UmadSelection& selection) {
+  const auto none = [&](const std::string& what) {
+    return fail(Errc::NoDevice, fmt::format("{}; there are: {}", what, print_ports(ports)));
+  };
+  if (ports.empty()) {
+    return fail(
+        Errc::NoDevice,
+        "no InfiniBand device on this machine: is the adapter's driver loaded, and ib_umad?");
+  }
+  if (!selection.device.empty() &&
+      std::ranges::find(ports, selection.device, &UmadPort::device) == ports.end()) {
+    return none(fmt::format("no InfiniBand device '{}'", selection.device));
+  }
+
+  const bool exact = selection.port != PortNum{0} || selection.port_guid != Guid{0};
+  const UmadPort* best = nullptr;
+  bool ethernet = false;
+  bool down = false, disabled = false;
+  for (const UmadPort& port : candidates) {
+    if (!selection.device.empty() && port.device != selection.device) continue;
+    if (selection.port != PortNum{0} && port.port != selection.port) continue;
+    if (selection.port_guid != Guid{0} && port.port_guid != selection.port_guid) continue;
+    if (!port.is_infiniband) {
+      ethernet = true;
+    } else if (!exact && port.sm_disabled) {
+      disabled = true;
+    } else if (!exact && rank(port.state) == 0) {
+      down = true;
+    } else if (best == nullptr || rank(port.state) > rank(best->state)) {
+      best = &port;
+    }
+  }
+  if (best != nullptr) return *best;
+  if (down) return none(fmt::format("no InfiniBand {} is up", print_selection(selection)));
+  if (disabled)
+    return none(
+        fmt::format("no InfiniBand {} lets a subnet manager run there; one that is named by "
+                    "number or GUID is taken all the same",
+                    print_selection(selection)));
+  if (ethernet)
+    return none(fmt::format("{} is Ethernet, not InfiniBand", print_selection(selection)));
+  return none(fmt::format("no InfiniBand {}", print_selection(selection)));
+}
+
 }  // namespace
 
 std::vector<UmadPort> list_ports() {
@@ -85,48 +166,44 @@ std::vector<UmadPort> list_ports() {
   return ports;
 }
 
-Result<UmadPort> select_port(std::span<const UmadPort> ports, const UmadSelection& selection) {
-  const auto none = [&](const std::string& what) {
-    return fail(Errc::NoDevice, fmt::format("{}; there are: {}", what, print_ports(ports)));
-  };
-  if (ports.empty()) {
-    return fail(
-        Errc::NoDevice,
-        "no InfiniBand device on this machine: is the adapter's driver loaded, and ib_umad?");
+std::vector<UmadPair> list_pairs() {
+  auto* const get = reinterpret_cast<int (*)(UmadCaPair*, std::size_t)>(
+      dlsym(RTLD_DEFAULT, "umad_get_smi_gsi_pairs"));
+  if (get == nullptr) return {};
+  UmadCaPair found[UMAD_MAX_DEVICES];
+  const int count = get(found, UMAD_MAX_DEVICES);
+  std::vector<UmadPair> pairs;
+  for (int i = 0; i < count; ++i) {
+    UmadPair pair{.smi = read_name(found[i].smi),
+                  .gsi = read_name(found[i].gsi),
+                  .gsi_port = PortNum{static_cast<std::uint8_t>(found[i].gsi_port)}};
+    if (!pair.smi.empty() && !pair.gsi.empty()) pairs.push_back(std::move(pair));
   }
-  if (!selection.device.empty() &&
-      std::ranges::find(ports, selection.device, &UmadPort::device) == ports.end()) {
-    return none(fmt::format("no InfiniBand device '{}'", selection.device));
-  }
+  return pairs;
+}
 
-  const bool exact = selection.port != PortNum{0} || selection.port_guid != Guid{0};
-  const UmadPort* best = nullptr;
-  bool ethernet = false;
-  bool down = false, disabled = false;
-  for (const UmadPort& port : ports) {
-    if (!selection.device.empty() && port.device != selection.device) continue;
-    if (selection.port != PortNum{0} && port.port != selection.port) continue;
-    if (selection.port_guid != Guid{0} && port.port_guid != selection.port_guid) continue;
-    if (!port.is_infiniband) {
-      ethernet = true;
-    } else if (!exact && port.sm_disabled) {
-      disabled = true;
-    } else if (!exact && rank(port.state) == 0) {
-      down = true;
-    } else if (best == nullptr || rank(port.state) > rank(best->state)) {
-      best = &port;
-    }
+Result<UmadPorts> select_ports(std::span<const UmadPort> ports,
+                               std::span<const UmadPair> pairs,
+                               const UmadSelection& selection) {
+  std::vector<const UmadPort*> gsi_of(ports.size());
+  std::vector<bool> is_gsi(ports.size());
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    gsi_of[i] = find_gsi(ports, pairs, ports[i]);
+    if (gsi_of[i] != nullptr) is_gsi[static_cast<std::size_t>(gsi_of[i] - ports.data())] = true;
   }
-  if (best != nullptr) return *best;
-  if (down) return none(fmt::format("no InfiniBand {} is up", print_selection(selection)));
-  if (disabled)
-    return none(
-        fmt::format("no InfiniBand {} lets a subnet manager run there; one that is named by "
-                    "number or GUID is taken all the same",
-                    print_selection(selection)));
-  if (ethernet)
-    return none(fmt::format("{} is Ethernet, not InfiniBand", print_selection(selection)));
-  return none(fmt::format("no InfiniBand {}", print_selection(selection)));
+  UmadSelection wanted = selection;
+  std::vector<UmadPort> candidates;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (!is_gsi[i]) candidates.push_back(ports[i]);
+    if (gsi_of[i] == nullptr || gsi_of[i]->device != selection.device) continue;
+    if (selection.port != PortNum{0} && selection.port != gsi_of[i]->port) continue;
+    wanted.device = ports[i].device;
+    wanted.port = PortNum{0};
+  }
+  const Result<UmadPort> smi = select_port(ports, candidates, wanted);
+  if (!smi) return tl::unexpected(smi.error());
+  const UmadPort* const gsi = find_gsi(ports, pairs, *smi);
+  return UmadPorts{*smi, gsi == nullptr ? *smi : *gsi};
 }
 
 std::string print_ports(std::span<const UmadPort> ports) {

@@ -35,12 +35,34 @@ struct UmadSelection {
   Guid port_guid{0};
 };
 
+/// Two devices of one adapter: QP0 (SMI) on the one, QP1 (GSI) on the other, as XDR adapters have
+/// them.
+struct UmadPair {
+  std::string smi;
+  std::string gsi;
+  PortNum gsi_port{0};  // 0: any
+};
+
+/// Where subnet management goes, and where everything else.
+struct UmadPorts {
+  UmadPort smi;
+  UmadPort gsi;  // mostly the same
+
+  [[nodiscard]] bool split() const { return smi.device != gsi.device; }
+};
+
 /// Active before Armed or Initialize; among equals the first. Every error names what there is.
-[[nodiscard]] Result<UmadPort> select_port(std::span<const UmadPort> ports,
-                                           const UmadSelection& selection);
+/// A pair is what `pairs` says, or else two ports of one GUID on two devices, of which that with
+/// IsSMdisabled is the GSI. Who names the GSI's device or port gets the pair.
+[[nodiscard]] Result<UmadPorts> select_ports(std::span<const UmadPort> ports,
+                                             std::span<const UmadPair> pairs,
+                                             const UmadSelection& selection);
 
 /// Every port of every device that the kernel's umad module knows, in its order.
 [[nodiscard]] std::vector<UmadPort> list_ports();
+
+/// What the library says of pairs; nothing where it is older than that call.
+[[nodiscard]] std::vector<UmadPair> list_pairs();
 
 /// "mlx5_0 port 1 (Active), mlx5_1 port 1 (Down, Ethernet)", or "none".
 [[nodiscard]] std::string print_ports(std::span<const UmadPort> ports);
@@ -55,10 +77,10 @@ enum class UmadStep { Open, Register, Send, Receive, ShowSm };
 
 // The Transport on real adapters: libibumad's management devices, or libumad2sim beneath it.
 
-/// Opens the selected port and registers for both subnet-management classes on QP0 and for subnet
-/// administration and, where nobody else on it does, congestion control on QP1. After an error
-/// nothing stays open. The transport must go before the runtime; its destructor takes at most a
-/// tenth of a second.
+/// Opens the selected port, or pair of ports, and registers for both subnet-management classes on
+/// QP0 and for subnet administration and, where nobody else on it does, congestion control on QP1.
+/// A pair has not been tried on hardware. After an error nothing stays open. The transport must go
+/// before the runtime; its destructor takes at most a tenth of a second.
 [[nodiscard]] Result<std::unique_ptr<Transport>> open_umad_transport(
     Runtime& runtime, const UmadSelection& selection);
 

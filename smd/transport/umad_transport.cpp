@@ -80,6 +80,10 @@ bool has_umad_module() {
   return fd >= 0;
 }
 
+std::string where(const UmadPort& port) {
+  return fmt::format("{} port {}", port.device, port.port);
+}
+
 /// What outlives the transport inside posted tasks.
 struct Handlers {
   Transport::Receive receive;
@@ -87,10 +91,17 @@ struct Handlers {
   bool closed = false;
 };
 
+/// A management device that is open, the agents on it and the thread that reads it.
+struct UmadDevice {
+  int fd = -1;
+  bool simulated = false;
+  std::jthread receiver;  // stopped by hand: it reads what goes with this
+};
+
 class UmadTransport final : public Transport {
  public:
-  UmadTransport(Runtime& runtime, UmadPort port)
-      : runtime_(runtime), port_(std::move(port)), queue_(runtime) {
+  UmadTransport(Runtime& runtime, UmadPorts ports)
+      : runtime_(runtime), ports_(std::move(ports)), queue_(runtime) {
     queue_.on_mad([handlers = handlers_](const MadPacket& packet) {
       if (!handlers->closed && handlers->receive) handlers->receive(packet);
     });
@@ -101,14 +112,17 @@ class UmadTransport final : public Transport {
   Result<void> open();
 
   [[nodiscard]] LocalPort local_port() const override {
-    return {port_.device, port_.port, port_.port_guid};
+    return {ports_.smi.device, ports_.smi.port, ports_.smi.port_guid};
   }
 
   [[nodiscard]] unsigned most_outstanding() const override {
-    return simulated_ ? kMostOnSimulator : Transport::most_outstanding();
+    return smi_.simulated ? kMostOnSimulator : Transport::most_outstanding();
   }
 
-  [[nodiscard]] bool carries_segments() const override { return !simulated_; }
+  [[nodiscard]] bool carries_segments() const override { return !smi_.simulated; }
+
+  /// A SMI of its own is one of planes, where LIDs are not routed for SMPs.
+  [[nodiscard]] bool routes_smps_by_lid() const override { return !ports_.split(); }
 
   [[nodiscard]] ReceiveStats receive_stats() const override { return queue_.stats(); }
 
@@ -122,76 +136,100 @@ class UmadTransport final : public Transport {
   Result<void> set_is_sm(bool is_sm) override;
 
  private:
-  [[nodiscard]] std::string where() const {
-    return fmt::format("{} port {}", port_.device, port_.port);
-  }
+  [[nodiscard]] UmadDevice& gsi() { return ports_.split() ? gsi_ : smi_; }
 
-  Result<int> register_class(MgmtClass mgmt_class,
+  Result<void> open_device(UmadDevice& device, const UmadPort& port);
+  Result<int> register_class(const UmadDevice& device,
+                             const UmadPort& port,
+                             MgmtClass mgmt_class,
                              int version,
                              std::initializer_list<Method> methods);
-  void receive_loop(const std::stop_token& stop);
-  void report_loss(int error_number);
+  void start_receiving(UmadDevice& device, const UmadPort& port);
+  void receive_loop(const UmadDevice& device, const UmadPort& port, const std::stop_token& stop);
+  void report_loss(const UmadPort& port, int error_number);
 
   Runtime& runtime_;
-  UmadPort port_;
-  int fd_ = -1;
+  UmadPorts ports_;
+  UmadDevice smi_;
+  UmadDevice gsi_;  // unused where one device has both
   int issm_fd_ = -1;
   int directed_agent_ = -1;
   int lid_agent_ = -1;
   int administration_agent_ = -1;
-  int congestion_agent_ = -1;  // absent where somebody else on this port takes its traps
-  bool simulated_ = false;
+  int congestion_agent_ = -1;        // absent where somebody else on this port takes its traps
   std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
   ReceiveQueue queue_;
-  std::jthread receiver_;
 };
 
 UmadTransport::~UmadTransport() {
   handlers_->closed = true;
-  if (receiver_.joinable()) {
-    receiver_.request_stop();
-    receiver_.join();
+  for (UmadDevice* device : {&smi_, &gsi_}) device->receiver.request_stop();
+  for (UmadDevice* device : {&smi_, &gsi_}) {
+    if (device->receiver.joinable()) device->receiver.join();
   }
   if (issm_fd_ >= 0) close(issm_fd_);
   // libumad2sim's own receiving thread writes into what closing frees; it cleans up at exit.
-  if (fd_ >= 0 && !simulated_) umad_close_port(fd_);
+  for (const UmadDevice* device : {&smi_, &gsi_}) {
+    if (device->fd >= 0 && !device->simulated) umad_close_port(device->fd);
+  }
+}
+
+Result<void> UmadTransport::open_device(UmadDevice& device, const UmadPort& port) {
+  errno = 0;
+  device.fd = umad_open_port(port.device.c_str(), port.port.value());
+  if (device.fd < 0) {
+    // -EIO stands for whatever open() said.
+    const int error_number = device.fd == -EIO && errno != 0 ? errno : -device.fd;
+    return tl::unexpected(umad_error(UmadStep::Open, error_number, where(port)));
+  }
+  device.simulated = is_simulated(device.fd);
+  return {};
 }
 
 Result<void> UmadTransport::open() {
-  if (!has_umad_module()) return tl::unexpected(umad_error(UmadStep::Open, ENOENT, where()));
-  errno = 0;
-  fd_ = umad_open_port(port_.device.c_str(), port_.port.value());
-  if (fd_ < 0) {
-    // -EIO stands for whatever open() said.
-    const int error_number = fd_ == -EIO && errno != 0 ? errno : -fd_;
-    return tl::unexpected(umad_error(UmadStep::Open, error_number, where()));
+  if (!has_umad_module())
+    return tl::unexpected(umad_error(UmadStep::Open, ENOENT, where(ports_.smi)));
+  if (const auto opened = open_device(smi_, ports_.smi); !opened) return opened;
+  if (ports_.split()) {
+    if (const auto opened = open_device(gsi_, ports_.gsi); !opened) return opened;
   }
   const auto of_managers = {Method::Get, Method::Set, Method::Trap, Method::TrapRepress};
-  const Result<int> directed = register_class(MgmtClass::SubnDirected, 1, of_managers);
+  const Result<int> directed =
+      register_class(smi_, ports_.smi, MgmtClass::SubnDirected, 1, of_managers);
   if (!directed) return tl::unexpected(directed.error());
-  const Result<int> lid = register_class(MgmtClass::SubnLid, 1, of_managers);
+  const Result<int> lid = register_class(smi_, ports_.smi, MgmtClass::SubnLid, 1, of_managers);
   if (!lid) return tl::unexpected(lid.error());
   // Segments are our own business: no RMPP in the kernel. GetTraceTable, GetMulti and Delete exist
   // in this class alone.
   const Result<int> administration = register_class(
+      gsi(),
+      ports_.gsi,
       MgmtClass::SubnAdm,
       2,
       {Method::Get, Method::Set, Method::GetTable, Method{0x13}, Method{0x14}, Method{0x15}});
   if (!administration) return tl::unexpected(administration.error());
-  const Result<int> congestion = register_class(MgmtClass::CongestionControl, 2, {Method::Trap});
-  simulated_ = is_simulated(fd_);
+  const Result<int> congestion =
+      register_class(gsi(), ports_.gsi, MgmtClass::CongestionControl, 2, {Method::Trap});
   congestion_agent_ = congestion.value_or(-1);
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   administration_agent_ = *administration;
-  receiver_ = std::jthread([this](const std::stop_token& stop) { receive_loop(stop); });
+  start_receiving(smi_, ports_.smi);
+  if (ports_.split()) start_receiving(gsi_, ports_.gsi);
   return {};
 }
 
+void UmadTransport::start_receiving(UmadDevice& device, const UmadPort& port) {
+  device.receiver = std::jthread(
+      [this, &device, &port](const std::stop_token& stop) { receive_loop(device, port, stop); });
+}
+
 /// For answers, and for requests by these methods, which the kernel leaves to us.
-Result<int> UmadTransport::register_class(MgmtClass mgmt_class,
+Result<int> UmadTransport::register_class(const UmadDevice& device,
+                                          const UmadPort& port,
+                                          MgmtClass mgmt_class,
                                           int version,
                                           std::initializer_list<Method> methods) {
   std::array<long, 16 / sizeof(long)> mask{};
@@ -201,16 +239,18 @@ Result<int> UmadTransport::register_class(MgmtClass mgmt_class,
     mask[bit / kBits] |= 1L << bit % kBits;
   }
   errno = 0;
-  const int agent = umad_register(fd_, static_cast<int>(mgmt_class), version, 0, mask.data());
+  const int agent = umad_register(device.fd, static_cast<int>(mgmt_class), version, 0, mask.data());
   // The library answers -EPERM whatever the kernel said.
   if (agent < 0) {
-    return tl::unexpected(umad_error(UmadStep::Register, errno != 0 ? errno : EBUSY, where()));
+    return tl::unexpected(umad_error(UmadStep::Register, errno != 0 ? errno : EBUSY, where(port)));
   }
   return agent;
 }
 
 Result<void> UmadTransport::send(const MadPacket& packet) {
   const auto mgmt_class = static_cast<MgmtClass>(packet.mad[1]);
+  const bool subnet = mgmt_class == MgmtClass::SubnDirected || mgmt_class == MgmtClass::SubnLid;
+  const UmadPort& port = subnet ? ports_.smi : ports_.gsi;
   int agent = -1;
   if (mgmt_class == MgmtClass::SubnDirected) agent = directed_agent_;
   if (mgmt_class == MgmtClass::SubnLid) agent = lid_agent_;
@@ -219,7 +259,8 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   if (agent < 0) {
     return fail(
         Errc::Invalid,
-        fmt::format("{}: class 0x{:02x} is not ours", where(), static_cast<unsigned>(mgmt_class)));
+        fmt::format(
+            "{}: class 0x{:02x} is not ours", where(port), static_cast<unsigned>(mgmt_class)));
   }
   send_buffer_.bytes.fill(std::byte{0});
   umad_set_addr_net(send_buffer_.raw(),
@@ -231,8 +272,9 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   std::memcpy(send_buffer_.mad(), packet.mad.data(), kMadSize);
   const bool response = is_response(static_cast<Method>(packet.mad[3]));
   const int timeout_ms = response ? 0 : kKernelTimeoutMs;
-  if (umad_send(fd_, agent, send_buffer_.raw(), length_of(packet.mad), timeout_ms, 0) < 0) {
-    return tl::unexpected(umad_error(UmadStep::Send, errno, where()));
+  const int fd = (subnet ? smi_ : gsi()).fd;
+  if (umad_send(fd, agent, send_buffer_.raw(), length_of(packet.mad), timeout_ms, 0) < 0) {
+    return tl::unexpected(umad_error(UmadStep::Send, errno, where(port)));
   }
   if (!response) ++unanswered_;
   return {};
@@ -246,31 +288,35 @@ Result<void> UmadTransport::set_is_sm(bool is_sm) {
   }
   if (issm_fd_ >= 0) return {};
   std::array<char, 256> path{};
-  const int found = umad_get_issm_path(
-      port_.device.c_str(), port_.port.value(), path.data(), static_cast<int>(path.size()));
-  if (found < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, ENODEV, where()));
+  const int found = umad_get_issm_path(ports_.smi.device.c_str(),
+                                       ports_.smi.port.value(),
+                                       path.data(),
+                                       static_cast<int>(path.size()));
+  if (found < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, ENODEV, where(ports_.smi)));
   // Non-blocking: otherwise the kernel waits until the present holder lets go.
   issm_fd_ = ::open(path.data(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (issm_fd_ < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, errno, where()));
+  if (issm_fd_ < 0) return tl::unexpected(umad_error(UmadStep::ShowSm, errno, where(ports_.smi)));
   return {};
 }
 
 /// A thread, since libumad2sim's descriptors exist for libibumad's calls alone: epoll refuses them.
-void UmadTransport::receive_loop(const std::stop_token& stop) {
+void UmadTransport::receive_loop(const UmadDevice& device,
+                                 const UmadPort& port,
+                                 const std::stop_token& stop) {
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
   batch.reserve(kBatch);
   int errors = 0;
-  const int patience = simulated_ ? kSimulatedReceiveMs : kReceiveMs;
+  const int patience = device.simulated ? kSimulatedReceiveMs : kReceiveMs;
   std::optional<std::chrono::steady_clock::time_point> give_up;
   for (;;) {
     if (stop.stop_requested()) {
       const auto now = std::chrono::steady_clock::now();
       if (!give_up) give_up = now + kSettle;
-      if (!simulated_ || unanswered_ <= 0 || now >= *give_up) return;
+      if (!device.simulated || unanswered_ <= 0 || now >= *give_up) return;
     }
     int length = kMadSize;
-    const int agent = umad_recv(fd_, buffer.raw(), &length, batch.empty() ? patience : 0);
+    const int agent = umad_recv(device.fd, buffer.raw(), &length, batch.empty() ? patience : 0);
     if (agent >= 0) {
       errors = 0;
       if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
@@ -293,15 +339,16 @@ void UmadTransport::receive_loop(const std::stop_token& stop) {
     if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
-      return report_loss(-agent);
+      return report_loss(port, -agent);
     }
   }
 }
 
-void UmadTransport::report_loss(int error_number) {
+void UmadTransport::report_loss(const UmadPort& port, int error_number) {
   runtime_.post(
-      [handlers = handlers_, error = umad_error(UmadStep::Receive, error_number, where())] {
-        if (!handlers->closed && handlers->lost) handlers->lost(error);
+      [handlers = handlers_, error = umad_error(UmadStep::Receive, error_number, where(port))] {
+        // Of two devices that go together the first says so.
+        if (!handlers->closed && handlers->lost) std::exchange(handlers->lost, nullptr)(error);
       });
 }
 
@@ -309,9 +356,9 @@ void UmadTransport::report_loss(int error_number) {
 
 Result<std::unique_ptr<Transport>> open_umad_transport(Runtime& runtime,
                                                        const UmadSelection& selection) {
-  const Result<UmadPort> port = select_port(list_ports(), selection);
-  if (!port) return tl::unexpected(port.error());
-  auto transport = std::make_unique<UmadTransport>(runtime, *port);
+  const Result<UmadPorts> ports = select_ports(list_ports(), list_pairs(), selection);
+  if (!ports) return tl::unexpected(ports.error());
+  auto transport = std::make_unique<UmadTransport>(runtime, *ports);
   if (const Result<void> opened = transport->open(); !opened) {
     return tl::unexpected(opened.error());
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "tests/cross/opensm_with_plugin.h"
 

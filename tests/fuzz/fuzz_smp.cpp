@@ -5,6 +5,7 @@
 #include "smd/mad/port_info.h"
 #include "smd/mad/sm_info.h"
 #include "smd/mad/tables.h"
+#include "smd/mad/vendor.h"
 #include "tests/fuzz/decode_checks.h"
 
 namespace smd::fuzz {
@@ -71,6 +72,19 @@ void check_data(const Smp& smp) {
     case AttributeId::ExtendedPortInfo:
       check_attribute(
           data, decode_extended_port_info, encode_extended_port_info, print_extended_port_info);
+      break;
+    case AttributeId::GeneralInfo:
+      check_attribute(data, decode_general_info, encode_general_info, print_general_info);
+      break;
+    case AttributeId::AdaptiveRoutingInfo:
+      check_attribute(data,
+                      decode_adaptive_routing_info,
+                      encode_adaptive_routing_info,
+                      print_adaptive_routing_info);
+      break;
+    case AttributeId::PrivateLftInfo:
+      check_attribute(
+          data, decode_private_lft_info, encode_private_lft_info, print_private_lft_info);
       break;
     case AttributeId::ClassPortInfo:
     case AttributeId::Notice:  // fuzz_notice

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 
 namespace smd::test {
 

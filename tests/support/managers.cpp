@@ -109,8 +109,9 @@ void Member::resume() {
 Managers::Managers(const std::string& text,
                    const std::vector<std::string>& names,
                    std::uint64_t seed,
-                   sim::WireFaults faults)
-    : TimedFabric(spec_of(text), sim::Timing::modern(), seed) {
+                   sim::WireFaults faults,
+                   const sim::AgentOptions& agents)
+    : TimedFabric(spec_of(text), sim::Timing::modern(), seed, agents) {
   fabric.set_wire_faults(faults);
   for (const std::string& name : names)
     members.push_back(std::make_unique<Member>(*this, node(name)));

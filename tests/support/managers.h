@@ -108,7 +108,8 @@ class Managers : public TimedFabric {
   Managers(const std::string& fabric,
            const std::vector<std::string>& names,
            std::uint64_t seed = 1,
-           sim::WireFaults faults = {});
+           sim::WireFaults faults = {},
+           const sim::AgentOptions& agents = {});
 
   void run_for(Duration time);
 

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/routing/engine.h"
 #include "smd/routing/tables.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/routing/graph/channels.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/nue/turn_record.h"

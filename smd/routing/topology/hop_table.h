@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "smd/base/result.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/topology/neighbour_graph.h"

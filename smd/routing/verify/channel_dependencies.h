@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "smd/fabric/fabric.h"
-#include "smd/fabric/lid_map.h"
 #include "smd/routing/tables.h"
 
 namespace smd {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/verify/walk.h"
 
 namespace smd {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 
 namespace smd {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "smd/base/rng.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 
 namespace smd {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/verify/channel_load.h"
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "smd/fabric/builder.h"
-#include "smd/fabric/lid_map.h"
 #include "tests/support/fabric_text.h"
 
 namespace smd::test {

@@ -10,6 +10,7 @@
 #include "smd/mad/sm_info.h"
 #include "smd/mad/smp.h"
 #include "smd/mad/tables.h"
+#include "smd/mad/vendor.h"
 #include "tests/unit/mad/attribute_spec.h"
 
 namespace smd::spec {
@@ -23,6 +24,9 @@ Attribute<PortInfo> port_info();
 Attribute<SmInfo> sm_info();
 Attribute<Notice> notice();
 Attribute<ExtendedPortInfo> extended_port_info();
+Attribute<GeneralInfo> general_info();
+Attribute<AdaptiveRoutingInfo> adaptive_routing_info();
+Attribute<PrivateLftInfo> private_lft_info();
 Attribute<PortCounters> port_counters();
 Attribute<PortCountersExtended> port_counters_extended();
 Attribute<LftBlock> lft_block();
@@ -56,6 +60,9 @@ void for_each_attribute(Use use) {
   use(sm_info());
   use(notice());
   use(extended_port_info());
+  use(general_info());
+  use(adaptive_routing_info());
+  use(private_lft_info());
   use(port_counters());
   use(port_counters_extended());
   use(lft_block());

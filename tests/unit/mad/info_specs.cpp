@@ -1,4 +1,6 @@
 // Attributes of a node and its ports (IBA 14.2.5).
+#include <algorithm>
+
 #include "tests/unit/mad/attribute_specs.h"
 
 namespace smd::spec {
@@ -118,6 +120,87 @@ Attribute<Notice> notice() {
       .decode = decode_notice,
       .encode = into_smp_data(encode_notice),
       .print = print_notice,
+  };
+}
+
+Attribute<GeneralInfo> general_info() {
+  std::vector<Field<GeneralInfo>> fields;
+  for (std::size_t word = 0; word < 4; ++word) {
+    fields.push_back(
+        field_by<GeneralInfo>("word", 32 * word, 32, IB_NO_FIELD, [word](auto& info) -> auto& {
+          return info.capability_mask[word];
+        }));
+  }
+  return {
+      .name = "GeneralInfo",
+      .size = kSmpDataSize,
+      .extent = 16,
+      .fields = std::move(fields),
+      .decode = decode_general_info,
+      .encode = into_smp_data(encode_general_info),
+      .print = print_general_info,
+  };
+}
+
+/// What is read, kept and written back without a name, in pieces of at most 64 bits.
+template <class T>
+void add_rest(std::vector<Field<T>>& fields, std::size_t from, std::size_t to) {
+  for (std::size_t at = from; at < to; at += 64) {
+    const std::size_t width = std::min<std::size_t>(64, to - at);
+    fields.push_back({.name = "rest",
+                      .offset = at,
+                      .width = width,
+                      .libibmad = IB_NO_FIELD,
+                      .get =
+                          [at, width](const T& info) {
+                            return read_bits({info.rest.begin(), info.rest.end()}, at, width);
+                          },
+                      .set =
+                          [at, width](T& info, std::uint64_t value) {
+                            Bytes bytes(info.rest.begin(), info.rest.end());
+                            write_bits(bytes, at, width, value);
+                            std::ranges::copy(bytes, info.rest.begin());
+                          }});
+  }
+}
+
+Attribute<AdaptiveRoutingInfo> adaptive_routing_info() {
+  using A = AdaptiveRoutingInfo;
+  std::vector<Field<A>> fields = {
+      field("fast recovery", &A::fast_recovery, 27, 1),
+      field("adaptive routing", &A::enabled, 31, 1),
+      field("hash-based forwarding", &A::hash_based_forwarding, 176, 1),
+      field("weighted hash-based forwarding", &A::weighted_hash_based_forwarding, 177, 1),
+      field("notifications", &A::fast_recovery_notifications, 179, 1)};
+  add_rest(fields, 0, 27);
+  add_rest(fields, 28, 31);
+  add_rest(fields, 32, 176);
+  add_rest(fields, 178, 179);
+  add_rest(fields, 180, 512);
+  return {
+      .name = "AdaptiveRoutingInfo",
+      .size = kSmpDataSize,
+      .extent = kSmpDataSize,
+      .fields = std::move(fields),
+      .decode = decode_adaptive_routing_info,
+      .encode = into_smp_data(encode_adaptive_routing_info),
+      .print = print_adaptive_routing_info,
+  };
+}
+
+Attribute<PrivateLftInfo> private_lft_info() {
+  std::vector<Field<PrivateLftInfo>> fields = {
+      field("active mode", &PrivateLftInfo::active_mode, 24, 8)};
+  add_rest(fields, 0, 24);
+  add_rest(fields, 32, 512);
+  return {
+      .name = "PrivateLFTInfo",
+      .size = kSmpDataSize,
+      .extent = kSmpDataSize,
+      .fields = std::move(fields),
+      .decode = decode_private_lft_info,
+      .encode = into_smp_data(encode_private_lft_info),
+      .print = print_private_lft_info,
   };
 }
 

@@ -7,6 +7,7 @@
 #include "smd/mad/port_info.h"
 #include "smd/mad/sm_info.h"
 #include "smd/mad/tables.h"
+#include "smd/mad/vendor.h"
 
 namespace smd {
 namespace {
@@ -84,6 +85,23 @@ TEST(Print, Counters) {
   EXPECT_EQ(print_port_counters_extended({.port_select = PortNum{1}, .xmit_data = 1ull << 40}),
             "port 1 select 0x0000 data 1099511627776/0 packets 0/0 unicast 0/0 multicast 0/0 "
             "symbol 0 downed 0 rcv err 0 discards 0 vl15 0 wait 0");
+}
+
+TEST(Print, WhatAnotherManagerLeftOn) {
+  EXPECT_EQ(print_general_info({.capability_mask = {3, 0, 0, 0x80000000}}),
+            "capabilities 0x00000003 0x00000000 0x00000000 0x80000000");
+  EXPECT_EQ(print_adaptive_routing_info({}), "nothing");
+  EXPECT_EQ(print_adaptive_routing_info({.enabled = true, .hash_based_forwarding = true}),
+            "adaptive routing, hash-based forwarding");
+  EXPECT_EQ(print_private_lft_info({.active_mode = 2}), "mode 2");
+}
+
+TEST(GeneralInfo, HasABitOfAnyWord) {
+  const GeneralInfo info{.capability_mask = {2, 0, 1u << 31, 0}};
+  EXPECT_TRUE(info.has(general_cap::kAdaptiveRouting));
+  EXPECT_FALSE(info.has(general_cap::kPrivateLft));
+  EXPECT_TRUE(info.has(95));
+  EXPECT_FALSE(info.has(127));
 }
 
 TEST(Print, ExtendedPortInfo) {

@@ -20,6 +20,9 @@ constexpr AttributeId kAttributes[] = {AttributeId::NodeDescription,
                                        AttributeId::MulticastForwardingTable,
                                        AttributeId::SmInfo,
                                        AttributeId::Notice,
+                                       AttributeId::GeneralInfo,
+                                       AttributeId::AdaptiveRoutingInfo,
+                                       AttributeId::PrivateLftInfo,
                                        AttributeId::ExtendedPortInfo};
 
 /// A SMP that is nearly right: a real attribute and route, random data, then some bytes damaged.
@@ -49,7 +52,10 @@ class Garbage : public ::testing::TestWithParam<bool> {};
 TEST_P(Garbage, IsSurvived) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng(seed);
-    Rig rig(figure(true), GetParam() ? Timing::modern() : Timing::none(), seed);
+    Rig rig(figure(true),
+            GetParam() ? Timing::modern() : Timing::none(),
+            seed,
+            {.adaptive_routing = true});
     rig.fabric.set_wire_faults({.duplicate = 0.01, .corrupt = 0.05, .corrupt_undetected = true});
     for (int i = 0; i < 1000; ++i) {
       rig.fabric.inject(rig.client, nearly_right(rng));

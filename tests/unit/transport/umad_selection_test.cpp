@@ -36,11 +36,12 @@ class SelectPort : public ::testing::TestWithParam<Row> {};
 
 TEST_P(SelectPort, Chooses) {
   const Row& row = GetParam();
-  const Result<UmadPort> chosen = select_port(row.ports, row.wish);
+  const Result<UmadPorts> chosen = select_ports(row.ports, {}, row.wish);
   if (row.device != nullptr) {
     ASSERT_TRUE(chosen) << chosen.error().context;
-    EXPECT_EQ(chosen->device, row.device);
-    EXPECT_EQ(chosen->port.value(), row.port);
+    EXPECT_EQ(chosen->smi.device, row.device);
+    EXPECT_EQ(chosen->smi.port.value(), row.port);
+    EXPECT_EQ(chosen->gsi, chosen->smi);
   } else {
     ASSERT_FALSE(chosen);
     EXPECT_EQ(chosen.error().code, Errc::NoDevice);
@@ -140,6 +141,92 @@ INSTANTIATE_TEST_SUITE_P(
             0,
             "is Ethernet, not InfiniBand"}),
     [](const auto& row) { return row.param.name; });
+
+// An XDR adapter: a SMI whose ports are the planes, and a GSI that carries their GUID.
+std::vector<UmadPort> xdr(PortState first, PortState second) {
+  std::vector<UmadPort> ports{without_managers(port("mlx5_0", 1, kActive)),
+                              port("smi1", 1, first),
+                              port("smi1", 2, second),
+                              port("mlx5_1", 1, kActive)};
+  ports[1].port_guid = ports[2].port_guid = ports[0].port_guid;
+  return ports;
+}
+
+struct PairRow {
+  const char* name;
+  std::vector<UmadPort> ports;
+  std::vector<UmadPair> pairs;
+  UmadSelection wish;
+  std::string smi;  // "device port"
+  std::string gsi;
+};
+
+class SelectPair : public ::testing::TestWithParam<PairRow> {};
+
+TEST_P(SelectPair, Chooses) {
+  const auto where = [](const UmadPort& port) {
+    return port.device + " " + std::to_string(port.port.value());
+  };
+  const Result<UmadPorts> chosen =
+      select_ports(GetParam().ports, GetParam().pairs, GetParam().wish);
+  ASSERT_TRUE(chosen) << chosen.error().context;
+  EXPECT_EQ(where(chosen->smi), GetParam().smi);
+  EXPECT_EQ(where(chosen->gsi), GetParam().gsi);
+  EXPECT_EQ(chosen->split(), GetParam().smi != GetParam().gsi);
+}
+
+const std::vector<UmadPair> kLibrary{{.smi = "mlx5_1", .gsi = "mlx5_1", .gsi_port = PortNum{1}},
+                                     {.smi = "smi1", .gsi = "mlx5_0", .gsi_port = PortNum{1}}};
+
+std::vector<UmadPort> other_guids() {
+  std::vector<UmadPort> ports = xdr(kActive, kActive);
+  ports[0].port_guid = Guid{0x77};
+  ports[0].sm_disabled = false;
+  return ports;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows,
+    SelectPair,
+    ::testing::Values(
+        PairRow{"ByGuid", xdr(kActive, kActive), {}, {}, "smi1 1", "mlx5_0 1"},
+        PairRow{"ThePlaneThatIsUp", xdr(kDown, kActive), {}, {}, "smi1 2", "mlx5_0 1"},
+        PairRow{"TheGsiNamesThePair",
+                xdr(kDown, kActive),
+                {},
+                {.device = "mlx5_0", .port = PortNum{1}},
+                "smi1 2",
+                "mlx5_0 1"},
+        PairRow{
+            "ByItsGuid", xdr(kActive, kDown), {}, {.port_guid = Guid{0x101}}, "smi1 1", "mlx5_0 1"},
+        PairRow{"APlaneByNumber",
+                xdr(kActive, kDown),
+                {},
+                {.device = "smi1", .port = PortNum{2}},
+                "smi1 2",
+                "mlx5_0 1"},
+        PairRow{"AnotherAdapterIsWhole",
+                xdr(kActive, kActive),
+                {},
+                {.device = "mlx5_1"},
+                "mlx5_1 1",
+                "mlx5_1 1"},
+        PairRow{"ByTheLibrary", other_guids(), kLibrary, {}, "smi1 1", "mlx5_0 1"},
+        PairRow{"TheLibrarySaysNothingOfIt",
+                other_guids(),
+                {kLibrary.front()},
+                {},
+                "mlx5_0 1",
+                "mlx5_0 1"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(SelectPorts, WhereNoPlaneIsUpSaysSo) {
+  const auto chosen = select_ports(xdr(kDown, kDown), {}, {.device = "mlx5_0"});
+  ASSERT_FALSE(chosen);
+  EXPECT_THAT(chosen.error().context,
+              HasSubstr("no InfiniBand port of 'smi1' is up; there are: mlx5_0 port 1 (Active, "
+                        "IsSMdisabled), smi1 port 1 (Down)"));
+}
 
 TEST(PrintPorts, NamesDeviceNumberStateAndLinkLayer) {
   EXPECT_EQ(print_ports({}), "none");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "smd/fabric/builder.h"
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 
 namespace smd::test {
 

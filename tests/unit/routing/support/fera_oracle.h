@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 
 namespace smd::test {

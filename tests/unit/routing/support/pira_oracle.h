@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "smd/fabric/lid_map.h"
+#include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "tests/unit/routing/support/fera_oracle.h"
 

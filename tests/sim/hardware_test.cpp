@@ -1,0 +1,225 @@
+// Hardware that the classic specification does not know: fabrics whose switches route no SMPs by
+// LID, and switches where another manager left adaptive routing on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim-backend/agents/node_state.h"
+#include "smd/mad/vendor.h"
+#include "tests/support/managers.h"
+
+namespace smd::test {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kTree = "fat-tree:k=4,levels=2";
+const std::vector<std::string> kTwo{"host-00000", "host-00007"};
+
+bool settle(Managers& all, Duration limit = 60s) {
+  return all.run_until([&] { return all.settled(); }, limit);
+}
+
+// --- Planarized fabrics -------------------------------------------------------------------------
+
+/// A TrapRepress goes the way that the trap came.
+bool asks_by_lid(const Smp& smp) {
+  return !smp.directed && (smp.method == Method::Get || smp.method == Method::Set);
+}
+
+class Planarized : public ::testing::Test {
+ protected:
+  Planarized() {
+    for (const auto& each : all.members)
+      each->on_send = [this](const Smp& smp) { by_lid += asks_by_lid(smp) ? 1 : 0; };
+  }
+
+  static Settings settings(unsigned priority) {
+    Settings out = manager_settings(priority);
+    out.sweep_interval = 1s;
+    return out;
+  }
+
+  Managers all{kTree, kTwo, 1, {}, {.routes_smps_by_lid = false}};
+  unsigned by_lid = 0;
+};
+
+TEST_F(Planarized, EverySmpGoesDirected) {
+  for (unsigned i = 0; i < 2; ++i) all[i].start(settings(9 - i));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all.find_fault(), "");
+  const std::size_t cycles = all[0].reports.size();
+  all.run_for(5s);
+  EXPECT_EQ(all[0].reports.size(), cycles) << "light sweeps find nothing new";
+  all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
+  all.run_for(3s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_GT(all[0].reports.size(), cycles) << "where no trap arrives a light sweep finds the loss";
+  EXPECT_EQ(all.find_fault(), "");
+  EXPECT_EQ(by_lid, 0u);
+}
+
+TEST_F(Planarized, AStandbyTakesOver) {
+  for (unsigned i = 0; i < 2; ++i) all[i].start(settings(9 - i));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_EQ(all[1].state(), SmState::Standby);
+  const auto lids = all.lids();
+  all[0].kill();
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master && all.settled(); }, 60s))
+      << all.find_fault();
+  EXPECT_EQ(all.lids(), lids);
+  EXPECT_EQ(by_lid, 0u);
+}
+
+TEST_F(Planarized, WithSmpsByLidEverySwitchSeemsToBeGone) {
+  Settings wrong = settings(9);
+  wrong.directed_only = false;
+  all[0].start(wrong);
+  all.run_for(10s);
+  EXPECT_GT(by_lid, 0u);
+  EXPECT_GT(all[0].reports.size(), 1u) << "each light sweep finds every switch silent";
+}
+
+TEST(DirectedOnly, CanBeAskedForWhereLidsAreRouted) {
+  Managers all(kTree, kTwo);
+  unsigned by_lid = 0;
+  all[0].on_send = [&](const Smp& smp) { by_lid += asks_by_lid(smp) ? 1 : 0; };
+  Settings settings = manager_settings(9);
+  settings.sweep_interval = 1s;
+  settings.directed_only = true;
+  all[0].start(settings);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all.run_for(3s);
+  EXPECT_EQ(by_lid, 0u);
+}
+
+// --- What another manager left on ---------------------------------------------------------------
+
+class AdaptiveRoutingLeft : public ::testing::Test {
+ protected:
+  /// As another manager did before.
+  void turn_on(const std::string& name, AttributeId attribute, const SmpData& data) {
+    const std::uint32_t sw = all.node(name);
+    SmpClient client(all.runtime, other_, {});
+    SmpScope scope(client);
+    const Lid lid = all.fabric.port_info(sw, PortNum{0}).lid;
+    scope.send({.route = SmpRoute::to_lid(lid),
+                .method = Method::Set,
+                .attribute = attribute,
+                .data = data},
+               [](const Result<SmpReply>& reply) {
+                 ASSERT_TRUE(reply);
+                 EXPECT_EQ(reply->status, 0);
+               });
+    all.run_for(5ms);
+  }
+
+  void turn_on_two() {
+    all[0].start(manager_settings(9));
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    SmpData routing{};
+    // Byte 3: adaptive routing and fast recovery; byte 22: hash-based forwarding; byte 6 is kept.
+    routing[3] = std::byte{0x11};
+    routing[22] = std::byte{0x80};
+    routing[6] = std::byte{0x55};
+    turn_on("sw-0-1", AttributeId::AdaptiveRoutingInfo, routing);
+    SmpData tables{};
+    tables[3] = std::byte{2};
+    turn_on("sw-1-0", AttributeId::PrivateLftInfo, tables);
+    all[0].kill();
+    count_vendor();
+  }
+
+  void count_vendor() {
+    all[0].on_send = [this](const Smp& smp) {
+      asked += smp.attribute_id >= 0xff00 && smp.method == Method::Get ? 1 : 0;
+      set += smp.attribute_id >= 0xff00 && smp.method == Method::Set ? 1 : 0;
+    };
+  }
+
+  void manage(Leftovers about) {
+    Settings settings = manager_settings(9);
+    settings.leftovers = about;
+    all[0].start(settings);
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    all.run_for(1s);
+  }
+
+  [[nodiscard]] const sim::NodeState& at(const std::string& name) {
+    return all.fabric.node_state(all.node(name));
+  }
+
+  Managers all{kTree, kTwo, 1, {}, {.adaptive_routing = true}};
+  unsigned asked = 0, set = 0;
+
+ private:
+  sim::SimTransport other_{all.fabric, all.node("host-00003"), PortNum{1}};
+};
+
+constexpr const char* kAdaptive =
+    "sw-0-1: another manager left on: adaptive routing, fast link fault recovery, hash-based "
+    "forwarding; packets need not go as the tables say (sm.leftovers)";
+constexpr const char* kPrivate =
+    "sw-1-0: another manager left on: forwarding tables of single ports, mode 2; packets need not "
+    "go as the tables say (sm.leftovers)";
+
+TEST_F(AdaptiveRoutingLeft, NobodyIsAskedByDefault) {
+  turn_on_two();
+  manage(Leftovers::Ignore);
+  EXPECT_EQ(asked, 0u);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
+}
+
+TEST_F(AdaptiveRoutingLeft, IsAnAlarmWhereItIsAskedFor) {
+  turn_on_two();
+  manage(Leftovers::Report);
+  EXPECT_THAT(all[0].manager->alarms(), ::testing::UnorderedElementsAre(kAdaptive, kPrivate));
+  EXPECT_EQ(set, 0u);
+  EXPECT_EQ(asked, 6u * 3) << "GeneralInfo and two attributes of each switch";
+  // At rest nobody is asked again, and a switch that comes back is.
+  all.run_for(30s);
+  EXPECT_EQ(asked, 6u * 3);
+  all.fabric.reboot_node(all.node("sw-0-1"), 1s);
+  all.run_for(5s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all.run_for(1s);
+  EXPECT_THAT(all[0].manager->alarms(), ElementsAre(kPrivate)) << "power-on switched it off";
+}
+
+TEST_F(AdaptiveRoutingLeft, IsSwitchedOffWhereThatIsOrderedAndNothingElseChanges) {
+  turn_on_two();
+  manage(Leftovers::Clear);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
+  EXPECT_EQ(set, 2u);
+  EXPECT_FALSE(at("sw-0-1").adaptive_routing.any());
+  EXPECT_EQ(at("sw-0-1").adaptive_routing.rest[6], std::byte{0x55});
+  EXPECT_EQ(at("sw-1-0").private_lft.active_mode, 0);
+}
+
+TEST_F(AdaptiveRoutingLeft, StaysAnAlarmWhereASwitchDoesNotObey) {
+  turn_on_two();
+  all[0].loses = [](const Smp& smp) {
+    return smp.method == Method::Set && smp.attribute_id >= 0xff00;
+  };
+  manage(Leftovers::Clear);
+  all.run_for(30s);
+  EXPECT_THAT(all[0].manager->alarms(), ::testing::UnorderedElementsAre(kAdaptive, kPrivate));
+}
+
+TEST(AdaptiveRoutingNowhere, CostsOneQuestionOfEachSwitch) {
+  Managers all(kTree, kTwo);
+  unsigned asked = 0;
+  all[0].on_send = [&](const Smp& smp) { asked += smp.attribute_id >= 0xff00 ? 1 : 0; };
+  Settings settings = manager_settings(9);
+  settings.leftovers = Leftovers::Report;
+  all[0].start(settings);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all.run_for(1s);
+  EXPECT_EQ(asked, 6u);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace smd::test

@@ -1,0 +1,11 @@
+// What most tests of routing read, compiled once.
+#pragma once
+
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/check_routes.h"
+#include "tests/unit/routing/support/generated.h"
+#include "tests/unit/routing/support/paths.h"
+#include "tests/unit/routing/support/random_fabric.h"
