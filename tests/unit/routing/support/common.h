@@ -6,6 +6,3 @@
 
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
-#include "tests/unit/routing/support/generated.h"
-#include "tests/unit/routing/support/paths.h"
-#include "tests/unit/routing/support/random_fabric.h"
