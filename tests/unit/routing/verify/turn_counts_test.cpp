@@ -34,10 +34,10 @@ TEST(TurnCounts, ATurnIsTwoEntriesOfOneLid) {
   EXPECT_EQ(turns.count(from_s1, PortNum{0}), 1u) << "to S2 itself";
   EXPECT_EQ(turns.count(from_s1, PortNum{1}), 0u);
   EXPECT_EQ(turns.count(from_s3, PortNum{1}), 2u);
-  EXPECT_EQ(turns.find_outs(from_s1)[0], 0b101u);
+  EXPECT_EQ(turns.outs(from_s1)[0], 0b101u);
   EXPECT_EQ(turns.row(from_s1).size(), 3u);
   const PortIdx host_port = fabric.peer[end_port(fabric, "H1")];
-  EXPECT_EQ(turns.find_outs(host_port)[0], 0u) << "no switch sends from there";
+  EXPECT_EQ(turns.outs(host_port)[0], 0u) << "no switch sends from there";
 }
 
 TEST(TurnCounts, LidsThatNobodyHasCountWhenTheyWereAdded) {
@@ -79,7 +79,7 @@ RC_GTEST_PROP(TurnCounts, TurnsThatAnyLidTakesAreThoseOfTheGraph, ()) {
   for (const PortIdx port : fabric.peer.indices()) {
     if (fabric.is_switch(fabric.node_of[port]) && fabric.peer[port] != kNone<PortIdx> &&
         fabric.is_switch(fabric.node_of[fabric.peer[port]]))
-      same.add_all(port, turns.find_outs(port));
+      same.add_all(port, turns.outs(port));
   }
   RC_ASSERT(graph == same);
 }
