@@ -56,6 +56,29 @@ TEST(TurnCounts, LidsThatNobodyHasCountWhenTheyWereAdded) {
   EXPECT_EQ(turns.count(from_s1, PortNum{1}), 1u) << "back to where it came from";
 }
 
+TEST(TurnCounts, BitsFollowTheCountsAndACopyKeepsItsOwn) {
+  const Fabric fabric = fabric_from("S1-S2 S2-S3 S1-H1 S3-H2");
+  const LidMap lids = lids_in_order(fabric);
+  const ForwardingTables tables = compute("updn", fabric, lids).lft;
+  const TurnCounts turns = counted(fabric, tables, find_owned_lids(lids, tables));
+  const PortIdx from_s1 = fabric.port_of(node(fabric, "S2"), PortNum{1});
+  TurnCounts copy = turns;
+  EXPECT_EQ(copy, turns);
+  copy.take_away(from_s1, PortNum{2});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b101u) << "one of two LIDs is left";
+  copy.take_away(from_s1, PortNum{2});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b001u);
+  copy.add(from_s1, PortNum{1});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b011u);
+  EXPECT_FALSE(copy == turns);
+  EXPECT_EQ(turns.outs(from_s1)[0], 0b101u) << "what was copied from";
+  EXPECT_EQ(turns.count(from_s1, PortNum{2}), 2u);
+  TurnCounts other{fabric};
+  other.set_switch(switch_named(fabric, "S2"), copy, switch_named(fabric, "S2"));
+  other.take_away(from_s1, PortNum{1});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b011u) << "whose switch was taken over";
+}
+
 // Entries of any kind: loops, ports that there are not, back over the cable to itself.
 RC_GTEST_PROP(TurnCounts, TurnsThatAnyLidTakesAreThoseOfTheGraph, ()) {
   const Fabric fabric = fabric_from(*random_fabric_text());
