@@ -89,7 +89,7 @@ void Cycle::proceed() {
 /// Keys that are shown are replaced; those that are not keep their ports from us.
 void Cycle::take_keys() {
   report_.foreign_keys = find_foreign_keys(*found_.fabric, parts_.settings.ports.m_key);
-  if (report_.foreign_keys.ports == 0) return address();
+  if (report_.foreign_keys.ports == 0) return soon(&Cycle::address);
   key_taker_.emplace(parts_.client);
   key_taker_->start(found_, parts_.settings.ports, [this](std::uint64_t taken) {
     ForeignKeys& keys = report_.foreign_keys;
@@ -107,6 +107,11 @@ void Cycle::follow_other_master() {
   if (own.master_sm_lid == kUnassignedLid || own.master_sm_lid == own.lid) return;
   state.reregister = true;
   state.book = follow_fabric(*found_.fabric, std::move(state.book));
+}
+
+/// A step of its own for the loop: whoever asks the administration is answered in between.
+void Cycle::soon(void (Cycle::*then)()) {
+  deferred_ = Timer(parts_.runtime, parts_.runtime.now(), [this, then] { (this->*then)(); });
 }
 
 void Cycle::address() {
@@ -136,8 +141,10 @@ void Cycle::address() {
   parts_.client.set_local_lid(lids_.base[found_.fabric->sm_port]);
   state.book = std::move(assigned->book);
   parts_.store.put_lids(state.book);
-  read_back(&Cycle::route);
+  soon(&Cycle::read_held);
 }
+
+void Cycle::read_held() { read_back(&Cycle::route); }
 
 /// A plan starts from what the switches hold: what somebody else wrote is read before it is made.
 void Cycle::read_back(void (Cycle::*then)()) {

@@ -83,7 +83,9 @@ class Cycle {
   void count_found();
   void take_keys();
   void follow_other_master();
+  void soon(void (Cycle::*then)());
   void address();
+  void read_held();
   void read_back(void (Cycle::*then)());
   void route();
   void rebalance(RouteJob job);

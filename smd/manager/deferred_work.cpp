@@ -61,10 +61,11 @@ void DeferredWork::start(std::shared_ptr<const ActiveSubnet> now,
   learned_ = std::move(learned);
   done_ = std::move(done);
   running_ = true;
-  audit_pkeys();
+  begin_ = Timer(runtime_, runtime_.now(), [this] { audit_pkeys(); });
 }
 
 void DeferredWork::stop() {
+  begin_.reset();
   pkeys_.reset();
   reread_.reset();
   describer_.reset();

@@ -24,7 +24,8 @@ namespace smd {
 class DeferredWork {
  public:
   /// Both outlive this. `keys` learns what is read.
-  DeferredWork(SmpClient& client, KeyMemory& keys) : client_(client), keys_(keys) {}
+  DeferredWork(Runtime& runtime, SmpClient& client, KeyMemory& keys)
+      : runtime_(runtime), client_(client), keys_(keys) {}
 
   DeferredWork(const DeferredWork&) = delete;
 
@@ -73,6 +74,7 @@ class DeferredWork {
   void learn(std::shared_ptr<const Fabric> fabric);
   [[nodiscard]] std::vector<PortIdx> ports_to_ask(const std::set<PortRef>& wanted) const;
 
+  Runtime& runtime_;
   SmpClient& client_;
   KeyMemory& keys_;
   std::shared_ptr<const ActiveSubnet> now_;  // while running
@@ -80,6 +82,7 @@ class DeferredWork {
   Learned learned_;
   std::function<void()> done_;
   bool running_ = false;
+  Timer begin_;  // in a turn of the loop of its own
 
   bool everybody_audited_ = false;
   bool everybody_timed_ = false;  // asked for FDR10

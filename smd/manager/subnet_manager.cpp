@@ -59,7 +59,7 @@ SubnetManager::SubnetManager(
                                    const MadPacket& packet) { election_.receive(smp, packet); },
               .on_manager = [this](Lid lid) { election_.hear_of(lid); }}),
       state_(fresh_state()),
-      deferred_work_(client_, state_.program.keys),
+      deferred_work_(runtime_, client_, state_.program.keys),
       leases_(runtime, client_),
       meter_(runtime, client_, observer_.wall),
       multicast_(runtime, client_, state_.program.multicast, meter_) {

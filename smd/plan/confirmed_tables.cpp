@@ -1,6 +1,7 @@
 #include "smd/plan/confirmed_tables.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace smd {
 
@@ -39,12 +40,29 @@ bool ConfirmedTables::knows(Guid node) const { return tables_.contains(node); }
 std::optional<LftBlock> ConfirmedTables::find_block(Guid node, std::size_t number) const {
   const auto found = tables_.find(node);
   if (found == tables_.end()) return std::nullopt;
-  const Table& table = found->second;
-  if (number >= table.known.size() || !table.known[number]) return std::nullopt;
-  if (!table.blocks.empty()) return table.blocks[number];
+  const PortNum* const held = found->second.find_block(number);
+  if (held == nullptr) return std::nullopt;
   LftBlock block;
-  std::ranges::copy(table.row.block(SwitchIdx{0}, number), block.begin());
+  std::copy_n(held, kLftBlockSize, block.begin());
   return block;
+}
+
+std::optional<std::size_t> ConfirmedTables::Table::find_other_block(const ForwardingTables& tables,
+                                                                    SwitchIdx sw) const {
+  for (std::size_t number = 0; number < tables.blocks(); ++number) {
+    const PortNum* const held = find_block(number);
+    if (held == nullptr || std::memcmp(held, tables.block(sw, number).data(), kLftBlockSize) != 0)
+      return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> ConfirmedTables::find_other_block(Guid node,
+                                                             const ForwardingTables& tables,
+                                                             SwitchIdx sw) const {
+  const auto table = tables_.find(node);
+  return table == tables_.end() ? Table{}.find_other_block(tables, sw)
+                                : table->second.find_other_block(tables, sw);
 }
 
 bool ConfirmedTables::knows_all(Guid node, std::size_t blocks) const {
@@ -62,14 +80,7 @@ void ConfirmedTables::share_row(Guid node, const ForwardingTables& tables, Switc
   if (found == tables_.end()) return;
   Table& table = found->second;
   if (table.has_row() && table.row.shares_row(SwitchIdx{0}, tables, sw)) return;
-  if (table.known.size() < tables.blocks()) return;
-  for (std::size_t block = 0; block < tables.blocks(); ++block) {
-    if (!table.known[block]) return;
-    const std::span<const PortNum> held = table.blocks.empty()
-                                              ? table.row.block(SwitchIdx{0}, block)
-                                              : std::span(table.blocks[block]);
-    if (!std::ranges::equal(held, tables.block(sw, block))) return;
-  }
+  if (table.find_other_block(tables, sw)) return;
   table.forget_row();
   table.row = ForwardingTables::without_rows(1, tables.top());
   table.row.set_row(SwitchIdx{0}, tables, sw);
@@ -104,13 +115,15 @@ double changed_entries_pct(const Fabric& fabric,
   for (SwitchIdx sw : fabric.switch_node.indices()) {
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     if (confirmed.shares_row(guid, wanted, sw)) continue;
+    const auto table = confirmed.tables_.find(guid);
     for (std::size_t block = 0; block < wanted.blocks(); ++block) {
-      const std::optional<LftBlock> held = confirmed.find_block(guid, block);
+      const PortNum* const held =
+          table == confirmed.tables_.end() ? nullptr : table->second.find_block(block);
       const auto row = wanted.block(sw, block);
-      if (held && std::ranges::equal(*held, row)) continue;
+      if (held != nullptr && std::memcmp(held, row.data(), kLftBlockSize) == 0) continue;
       for (std::size_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
         if (block * kLftBlockSize + i > wanted.top().value()) break;
-        if (!held || (*held)[i] != row[i]) ++changed;
+        if (held == nullptr || held[i] != row[i]) ++changed;
       }
     }
   }

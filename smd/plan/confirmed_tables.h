@@ -38,6 +38,11 @@ class ConfirmedTables {
   /// What the first `blocks` blocks hold is known.
   [[nodiscard]] bool knows_all(Guid node, std::size_t blocks) const;
 
+  /// The first block of this row that the switch is not known to hold.
+  [[nodiscard]] std::optional<std::size_t> find_other_block(Guid node,
+                                                            const ForwardingTables& tables,
+                                                            SwitchIdx sw) const;
+
   /// Where the switch holds exactly this row it is remembered as the same one, until something else
   /// is confirmed or forgotten of it.
   void share_row(Guid node, const ForwardingTables& tables, SwitchIdx sw);
@@ -54,8 +59,19 @@ class ConfirmedTables {
 
     [[nodiscard]] bool has_row() const { return row.switches() == 1; }
 
+    /// Its 64 entries; null where they are unknown.
+    [[nodiscard]] const PortNum* find_block(std::size_t number) const {
+      if (number >= known.size() || !known[number]) return nullptr;
+      return blocks.empty() ? row.block(SwitchIdx{0}, number).data() : blocks[number].data();
+    }
+
+    [[nodiscard]] std::optional<std::size_t> find_other_block(const ForwardingTables& tables,
+                                                              SwitchIdx sw) const;
+
     void forget_row();
   };
+
+  friend double changed_entries_pct(const Fabric&, const ForwardingTables&, const ConfirmedTables&);
 
   friend HeldTables collect_held_tables(const Fabric&,
                                         Lid,

@@ -301,7 +301,9 @@ std::string find_unwanted_block(const ProgramRun& run) {
   const std::size_t top = run.input.lft->top().value();
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
     if (is_random(run, sw)) continue;
-    if (run.state.tables.shares_row(run.guid_of(sw), *run.input.lft, sw)) continue;
+    if (run.state.tables.shares_row(run.guid_of(sw), *run.input.lft, sw) ||
+        !run.state.tables.find_other_block(run.guid_of(sw), *run.input.lft, sw))
+      continue;
     for (std::uint32_t number = 0; number < run.input.lft->blocks(); ++number) {
       const std::optional<LftBlock> held = run.state.tables.find_block(run.guid_of(sw), number);
       const auto wanted = run.input.lft->block(sw, number);

@@ -1,6 +1,7 @@
 #include "smd/routing/tables.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace smd {
 
@@ -26,7 +27,8 @@ ForwardingTables ForwardingTables::without_rows(std::size_t switches, Lid top) {
 void ForwardingTables::set_block(SwitchIdx sw,
                                  std::size_t number,
                                  std::span<const PortNum, kLftBlockSize> egress) {
-  if (!is_own(sw) && std::ranges::equal(block(sw, number), egress)) return;
+  if (!is_own(sw) && std::memcmp(block(sw, number).data(), egress.data(), kLftBlockSize) == 0)
+    return;
   std::ranges::copy(egress, mutable_row(sw).subspan(number * kLftBlockSize).begin());
 }
 
@@ -56,7 +58,9 @@ void ForwardingTables::make_own(SwitchIdx sw) {
 bool operator==(const ForwardingTables& a, const ForwardingTables& b) {
   if (a.blocks_ != b.blocks_ || a.top_ != b.top_ || a.switches() != b.switches()) return false;
   for (const SwitchIdx sw : a.rows_.indices()) {
-    if (!a.shares_row(sw, b, sw) && !std::ranges::equal(a.row(sw), b.row(sw))) return false;
+    if (!a.shares_row(sw, b, sw) &&
+        std::memcmp(a.row(sw).data(), b.row(sw).data(), a.row(sw).size()) != 0)
+      return false;
   }
   return true;
 }

@@ -8,8 +8,21 @@
 namespace smd {
 namespace {
 
-bool is_up_or_to_activate(const Fabric& fabric, PortIdx port) {
-  return fabric.port_info[port].state() == PortState::Active || awaits_activation(fabric, port);
+/// By port, with a link: PortInfo is long, and each is looked at from both ends.
+IndexVector<PortIdx, PortState> list_states(const Fabric& fabric) {
+  IndexVector<PortIdx, PortState> states(fabric.port_count(), PortState::Down);
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.peer[port] != kNone<PortIdx>) states[port] = fabric.port_info[port].state();
+  }
+  return states;
+}
+
+bool awaits_activation(PortState state) {
+  return state == PortState::Initialize || state == PortState::Armed;
+}
+
+bool is_up_or_to_activate(PortState state) {
+  return state == PortState::Active || awaits_activation(state);
 }
 
 bool has_link(const Fabric& fabric, SwitchIdx sw, PortNum number) {
@@ -30,7 +43,8 @@ void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
     const bool known = at == unknown.end() || at->sw != sw;
     if (known && same_size && sw.value() < task.held->switches() &&
         (task.held->shares_row(sw, *task.wanted, sw) ||
-         std::ranges::equal(task.held->row(sw), task.wanted->row(sw))))
+         std::memcmp(
+             task.held->row(sw).data(), task.wanted->row(sw).data(), blocks * kLftBlockSize) == 0))
       continue;
     for (std::uint32_t block = 0; block < blocks; ++block) {
       bool is_unknown = false;
@@ -54,21 +68,22 @@ InitialState::InitialState(const TransitionTask& task)
       peer_switch(task.fabric->port_count(), kNone<SwitchIdx>),
       idle(task.fabric->switch_count(), 1) {
   const Fabric& fabric = *task.fabric;
+  const IndexVector<PortIdx, PortState> states = list_states(fabric);
   for (const PortIdx port : fabric.peer.indices()) {
     const PortIdx peer = fabric.peer[port];
     if (peer == kNone<PortIdx>) continue;
     const SwitchIdx own = fabric.switch_at(port);
     const SwitchIdx other = fabric.switch_at(peer);
-    const bool carries = carries_data(fabric, port);
+    const bool carries = states[port] == PortState::Active && states[peer] == PortState::Active;
     const bool joins = own != kNone<SwitchIdx> && other != kNone<SwitchIdx>;
     if (carries) silent = false;
     if (carries && own != kNone<SwitchIdx>) idle[own] = 0;
     if (joins) {
       peer_switch[port] = other;
-      if (is_up_or_to_activate(fabric, port) && is_up_or_to_activate(fabric, peer))
+      if (is_up_or_to_activate(states[port]) && is_up_or_to_activate(states[peer]))
         flow[port] = carries ? Flow::Now : Flow::Later;
     }
-    if (awaits_activation(fabric, port)) (joins ? activate_inner : activate_outer).push_back(port);
+    if (awaits_activation(states[port])) (joins ? activate_inner : activate_outer).push_back(port);
   }
 
   std::vector<ForbiddenTurn> forbidden;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace smd {
@@ -151,8 +152,8 @@ bool TransientGraph::take_counted_turns() {
     }
     for (const PortIdx in : fabric_.external_ports(node)) {
       if (initial_.flow[in] == Flow::Never) continue;
-      std::array<std::uint64_t, 4> outs = rest.find_outs(in);
-      for (std::size_t i = 0; i < outs.size(); ++i) outs[i] &= flows[i];
+      std::array<std::uint64_t, 4> outs{};
+      std::ranges::transform(rest.outs(in), flows, outs.begin(), std::bit_and{});
       steady_->add_all(in, outs);
     }
   }

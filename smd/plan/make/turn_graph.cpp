@@ -1,27 +1,34 @@
 #include "smd/plan/make/turn_graph.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace smd {
 
 TurnGraph::TurnGraph(const Fabric& fabric)
     : fabric_(&fabric),
-      words_(fabric.port_count(), 0),
-      first_word_(fabric.port_count(), 0),
-      first_port_(fabric.port_count(), 0),
       position_(fabric.port_count(), 0),
       repair_(IndexVector<PortIdx, char>(fabric.port_count(), 0)) {
+  PortPlaces rows{.places = IndexVector<PortIdx, Place>(fabric.port_count()), .channels = {}};
   std::uint32_t at = 0;
   for (const NodeIdx node : fabric.switch_node) {
+    const auto of_switch = static_cast<std::uint32_t>(rows.channels.size());
+    const std::uint32_t words = fabric.num_ports(node) / 64 + 1;
+    rows.channels.resize(rows.channels.size() + words, 0);
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer])) continue;
-      first_word_[port] = at;
-      first_port_[port] = fabric.first_port[node];
-      words_[port] = fabric.num_ports(node) / 64 + 1;
-      at += words_[port];
+      rows.places[port] = {.words = words,
+                           .first_word = at,
+                           .first_port = fabric.first_port[node],
+                           .of_switch = of_switch};
+      const unsigned number = fabric.number_of(port).value();
+      rows.channels[of_switch + number / 64] |= Word{1} << (number % 64);
+      at += words;
     }
   }
+  looked_.resize(rows.channels.size());
+  rows_ = std::make_shared<const PortPlaces>(std::move(rows));
   turns_.assign(at, 0);
   forbidden_.assign(at, 0);
 }
@@ -32,7 +39,7 @@ void TurnGraph::forbid(PortIdx in, PortIdx out) {
 }
 
 void TurnGraph::forbid_u_turns() {
-  for (const PortIdx port : words_.indices()) {
+  for (const PortIdx port : rows_->places.indices()) {
     if (is_channel(port)) forbid(port, port);
   }
 }
@@ -42,16 +49,17 @@ void TurnGraph::add_all(const TurnGraph& other) {
 }
 
 void TurnGraph::add_all(PortIdx in, std::span<const std::uint64_t> numbers) {
-  for (std::uint32_t i = 0; i < words_[in]; ++i)
-    turns_[first_word_[in] + i] |= numbers[i] & ~forbidden_[first_word_[in] + i];
+  const Place& at = rows_->places[in];
+  for (std::uint32_t i = 0; i < at.words; ++i)
+    turns_[at.first_word + i] |= numbers[i] & ~forbidden_[at.first_word + i];
 }
 
 bool TurnGraph::sort() {
-  IndexVector<PortIdx, std::uint32_t> waits(words_.size(), 0);
+  IndexVector<PortIdx, std::uint32_t> waits(rows_->places.size(), 0);
   for_each_turn([&](PortIdx, PortIdx out) { ++waits[out]; });
   std::vector<PortIdx> free;
   std::size_t channels = 0;
-  for (const PortIdx port : words_.indices()) {
+  for (const PortIdx port : rows_->places.indices()) {
     if (!is_channel(port)) continue;
     ++channels;
     if (waits[port] == 0) free.push_back(port);
@@ -66,11 +74,19 @@ bool TurnGraph::sort() {
 }
 
 bool TurnGraph::respects(const ChannelOrder& order) const {
-  bool respecting = true;
-  for_each_turn([&](PortIdx in, PortIdx out) {
-    respecting = respecting && order[fabric_->peer[in]] < order[out];
-  });
-  return respecting;
+  for (const PortIdx in : rows_->places.indices()) {
+    const Place& at = rows_->places[in];
+    if (at.words == 0) continue;
+    const std::uint32_t place = order[fabric_->peer[in]];
+    const std::uint32_t* const places = order.raw().data() + at.first_port;
+    bool too_low = false;
+    for (std::uint32_t i = 0; i < at.words; ++i) {
+      for (Word bits = turns_[at.first_word + i]; bits != 0; bits &= bits - 1)
+        too_low |= places[i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))] <= place;
+    }
+    if (too_low) return false;
+  }
+  return true;
 }
 
 bool TurnGraph::sort_by_places(const ChannelOrder& places) {
@@ -83,7 +99,7 @@ bool TurnGraph::sort_by(const ChannelOrder& order) {
   if (!respects(order)) return false;
   // insert() needs positions that are all different.
   std::vector<PortIdx> channels;
-  for (const PortIdx port : words_.indices()) {
+  for (const PortIdx port : rows_->places.indices()) {
     if (is_channel(port)) channels.push_back(port);
   }
   std::ranges::stable_sort(channels, {}, [&](PortIdx port) { return order[port]; });
@@ -94,10 +110,20 @@ bool TurnGraph::sort_by(const ChannelOrder& order) {
 
 bool TurnGraph::insert(PortIdx in, PortIdx out) {
   if (has(in, out) || is_forbidden(in, out)) return true;
+  if (respects_order(in, out)) {
+    add(in, out);
+    return true;
+  }
+  // One search is over when the other begins.
+  bool ahead = true;
+  looked_.clear();
   const auto after = [&](PortIdx channel, auto&& visit) {
-    for_each_egress(fabric_->peer[channel], visit);
+    for_each_new_egress(fabric_->peer[channel], visit);
   };
-  const auto before = [&](PortIdx channel, auto&& visit) { for_each_entry(channel, visit); };
+  const auto before = [&](PortIdx channel, auto&& visit) {
+    if (std::exchange(ahead, false)) looked_.clear();
+    for_each_new_entry(channel, visit);
+  };
   if (!repair_.repair(position_, fabric_->peer[in], out, after, before)) return false;
   add(in, out);
   return true;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -87,24 +89,35 @@ class OrderRepair {
     return free;
   }
 
+  struct Placed {  // sorted without a look at the places
+    std::uint32_t place;
+    Node node;
+  };
+
+  static void sort(std::vector<Placed>& sorted,
+                   const std::vector<Node>& nodes,
+                   const Places& place) {
+    sorted.clear();
+    for (const Node node : nodes) sorted.push_back({place[node], node});
+    std::ranges::sort(sorted, {}, &Placed::place);
+  }
+
   // Gives the places that `behind_` and `ahead_` hold to all of `behind_`, then all of `ahead_`.
   void reorder(Places& place) {
-    const auto by_place = [&](Node node) { return place[node]; };
-    std::ranges::sort(behind_, {}, by_place);
-    std::ranges::sort(ahead_, {}, by_place);
+    sort(first_, behind_, place);
+    sort(second_, ahead_, place);
     places_.clear();
-    for (const Node node : behind_) places_.push_back(place[node]);
-    for (const Node node : ahead_) places_.push_back(place[node]);
-    std::ranges::sort(places_);
+    std::ranges::merge(
+        first_, second_, std::back_inserter(places_), {}, &Placed::place, &Placed::place);
     std::size_t at = 0;
-    for (const Node node : behind_) place[node] = places_[at++];
-    for (const Node node : ahead_) place[node] = places_[at++];
+    for (const Placed& each : first_) place[each.node] = places_[at++].place;
+    for (const Placed& each : second_) place[each.node] = places_[at++].place;
   }
 
   Marks seen_;
   std::size_t visited_ = 0;
   std::vector<Node> ahead_, behind_, stack_;
-  std::vector<std::uint32_t> places_;
+  std::vector<Placed> first_, second_, places_;
 };
 
 // The channel graph while a plan is being made: turns come and go, and an order of the channels
@@ -116,7 +129,7 @@ class TurnGraph {
  public:
   explicit TurnGraph(const Fabric& fabric);
 
-  [[nodiscard]] bool is_channel(PortIdx port) const { return words_[port] != 0; }
+  [[nodiscard]] bool is_channel(PortIdx port) const { return rows_->places[port].words != 0; }
 
   /// Requires of the functions below: `in` and `out` are channels and ports of one switch.
   [[nodiscard]] bool has(PortIdx in, PortIdx out) const {
@@ -174,7 +187,7 @@ class TurnGraph {
   /// Calls visit(in, out) for every turn, in port order.
   template <class Visit>
   void for_each_turn(Visit&& visit) const {
-    for (const PortIdx in : words_.indices()) {
+    for (const PortIdx in : rows_->places.indices()) {
       if (is_channel(in)) for_each_egress(in, [&](PortIdx out) { visit(in, out); });
     }
   }
@@ -182,40 +195,98 @@ class TurnGraph {
  private:
   using Word = std::uint64_t;
 
+  struct Place {
+    std::uint32_t words = 0;  // 0: no channel
+    std::uint32_t first_word = 0;
+    std::uint32_t first_port = 0;  // of its switch
+    std::uint32_t of_switch = 0;   // in PortPlaces::channels
+  };
+
+  struct PortPlaces {  // of all graphs of a fabric
+    IndexVector<PortIdx, Place> places;
+    std::vector<Word> channels;  // by switch: ports that are channels
+  };
+
   [[nodiscard]] std::size_t word(PortIdx in, PortIdx out) const {
-    return first_word_[in] + (out.value() - first_port_[in]) / 64;
+    const Place& at = rows_->places[in];
+    return at.first_word + (out.value() - at.first_port) / 64;
   }
 
   [[nodiscard]] Word bit(PortIdx in, PortIdx out) const {
-    return Word{1} << ((out.value() - first_port_[in]) % 64);
+    return Word{1} << ((out.value() - rows_->places[in].first_port) % 64);
   }
 
   [[nodiscard]] bool respects(const ChannelOrder& order) const;
 
   template <class Visit>
   void for_each_egress(PortIdx in, Visit&& visit) const {
-    for (std::uint32_t i = 0; i < words_[in]; ++i) {
-      for (Word bits = turns_[first_word_[in] + i]; bits != 0; bits &= bits - 1) {
+    const Place& at = rows_->places[in];
+    for (std::uint32_t i = 0; i < at.words; ++i) {
+      for (Word bits = turns_[at.first_word + i]; bits != 0; bits &= bits - 1) {
         const auto offset = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        visit(PortIdx{first_port_[in] + offset});
+        visit(PortIdx{at.first_port + offset});
       }
     }
   }
 
-  /// Channels that lead to the one that begins at `out`.
+  /// A search meets a port of a switch over many turns, and has to look at it over the first alone:
+  /// a bit for each port of the switch that was looked at, where channels out and in differ.
+  class PortMarks {
+   public:
+    /// Of the words of the port's switch that a turn can name it in.
+    [[nodiscard]] Word& at(std::size_t word) {
+      if (bits_[word] == 0) touched_.push_back(word);
+      return bits_[word];
+    }
+
+    void resize(std::size_t words) { bits_.assign(words, 0); }
+
+    void clear() {
+      for (const std::size_t word : touched_) bits_[word] = 0;
+      touched_.clear();
+    }
+
+   private:
+    std::vector<Word> bits_;
+    std::vector<std::size_t> touched_;  // some twice
+  };
+
+  /// Channels that may be waited for from `in`, but for those that were visited since
+  /// looked_.clear().
   template <class Visit>
-  void for_each_entry(PortIdx out, Visit&& visit) const {
-    const NodeIdx node = fabric_->node_of[out];
-    for (const PortIdx in : fabric_->external_ports(node)) {
-      if (is_channel(in) && has(in, out)) visit(fabric_->peer[in]);
+  void for_each_new_egress(PortIdx in, Visit&& visit) {
+    const Place& at = rows_->places[in];
+    for (std::uint32_t i = 0; i < at.words; ++i) {
+      Word& looked = looked_.at(at.of_switch + i);
+      const Word found = turns_[at.first_word + i] & ~looked;
+      looked |= found;
+      for (Word bits = found; bits != 0; bits &= bits - 1) {
+        const auto offset = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        visit(PortIdx{at.first_port + offset});
+      }
+    }
+  }
+
+  /// Channels that lead to the one that begins at `out`, in the same way.
+  template <class Visit>
+  void for_each_new_entry(PortIdx out, Visit&& visit) {
+    const Place& at = rows_->places[out];
+    for (std::uint32_t i = 0; i < at.words; ++i) {
+      Word& looked = looked_.at(at.of_switch + i);
+      for (Word bits = rows_->channels[at.of_switch + i] & ~looked; bits != 0; bits &= bits - 1) {
+        const auto offset = i * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        const PortIdx in{at.first_port + offset};
+        if (!has(in, out)) continue;
+        looked |= bits & -bits;
+        visit(fabric_->peer[in]);
+      }
     }
   }
 
   const Fabric* fabric_;
-  IndexVector<PortIdx, std::uint32_t> words_;  // 0: no channel
-  IndexVector<PortIdx, std::uint32_t> first_word_;
-  IndexVector<PortIdx, std::uint32_t> first_port_;  // of its switch
+  std::shared_ptr<const PortPlaces> rows_;
   std::vector<Word> turns_, forbidden_;
+  PortMarks looked_;
   ChannelOrder position_;  // by the port a channel begins at
   OrderRepair<PortIdx, ChannelOrder, IndexVector<PortIdx, char>> repair_;
 };

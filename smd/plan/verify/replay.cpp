@@ -77,9 +77,13 @@ KnownTurns PlanReplay::find_counted() const {
     const PortNum* const held = before_.row(sw);
     const PortNum* const wanted = wanted_.row(sw);
     if (held == wanted || std::memcmp(held, wanted, before_.lids()) == 0) continue;
-    for (std::size_t lid = 1; lid < before_.lids(); ++lid) {
-      if (held[lid] != wanted[lid])
-        counted.changed.push_back({sw, static_cast<std::uint16_t>(lid)});
+    // Most blocks of a row with changes have none.
+    for (std::size_t block = 0; block < before_.lids(); block += kLftBlockSize) {
+      if (std::memcmp(held + block, wanted + block, kLftBlockSize) == 0) continue;
+      for (std::size_t lid = std::max<std::size_t>(block, 1); lid < block + kLftBlockSize; ++lid) {
+        if (held[lid] != wanted[lid])
+          counted.changed.push_back({sw, static_cast<std::uint16_t>(lid)});
+      }
     }
   }
   std::ranges::sort(counted.changed);

@@ -40,16 +40,22 @@ TransientProof::TransientProof(const Fabric& fabric,
     : fabric_(fabric),
       is_counted_(tables.lids(), 0),
       peer_switch_(fabric.port_count(), kNone<SwitchIdx>),
-      turns_(fabric.port_count() * kWords, 0),
+      row_(fabric.port_count()),
       open_(fabric.switch_count() * kWords, 0),
+      carrying_(fabric.switch_count() * kWords, 0),
       seen_(kPorts * kPorts, 0) {
+  std::uint32_t words = 0;
   for (const NodeIdx node : fabric.switch_node) {
     words_.push_back(fabric.num_ports(node) / 64 + 1);
     for (const PortIdx port : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[port];
       if (peer != kNone<PortIdx>) peer_switch_[port] = fabric.switch_at(peer);
+      if (!joins_switches(port)) continue;
+      row_[port] = {words, static_cast<std::uint32_t>(words_.back())};
+      words += row_[port].words;
     }
   }
+  turns_.assign(words, 0);
   if (counted != nullptr && !take_counted(*counted)) {
     changed_.clear();
     entrances_.clear();
@@ -77,8 +83,7 @@ bool TransientProof::take_counted(const KnownTurns& counted) {
   for (const NodeIdx node : fabric_.switch_node) {
     for (const PortIdx in : fabric_.external_ports(node)) {
       if (!joins_switches(in)) continue;
-      std::ranges::copy(rest.find_outs(in),
-                        turns_.begin() + static_cast<std::ptrdiff_t>(in.value() * kWords));
+      std::ranges::copy(rest.outs(in), turns_from(in).begin());
     }
   }
   return true;
@@ -188,7 +193,7 @@ void TransientProof::mark_slice(const PortNum* row,
     for (std::size_t word = 0; word < words_[peer]; ++word) {
       Word found = pack_flags(seen_.data() + i * kPorts + word * 64);
       if (leave_open) found &= open_[peer.value() * kWords + word];
-      turns_[in.value() * kWords + word] |= found;
+      turns_from(in)[word] |= found;
     }
     next_hops_[fabric_.number_of(entered[i]).value()] = nowhere_;
   }
@@ -253,8 +258,9 @@ void TransientProof::mark_any_egress(SwitchIdx sw, std::uint16_t lid) {
     if (!joins_switches(in) || !is_open(in)) continue;
     const PortIdx from = fabric_.peer[in];
     if (!may_arrive(peer_switch_[in], fabric_.number_of(from), lid)) continue;
-    for (std::size_t word = 0; word < kWords; ++word)
-      turns_[in.value() * kWords + word] |= open_[sw.value() * kWords + word];
+    const std::span<Word> turns = turns_from(in);
+    for (std::size_t word = 0; word < turns.size(); ++word)
+      turns[word] |= open_[sw.value() * kWords + word];
   }
 }
 
@@ -274,7 +280,9 @@ void TransientProof::mark_loose() {
 void TransientProof::remove_blocked() {
   for (const Turn& turn : *phase_->blocked) {
     const PortIdx in = fabric_.port_of(fabric_.switch_node[turn.sw], turn.in);
-    turns_[in.value() * kWords + turn.out.value() / 64] &= ~(Word{1} << (turn.out.value() % 64));
+    const std::span<Word> turns = turns_from(in);
+    if (turn.out.value() / 64 < turns.size())
+      turns[turn.out.value() / 64] &= ~(Word{1} << (turn.out.value() % 64));
   }
 }
 
@@ -282,10 +290,13 @@ std::string TransientProof::find_violation(const PhaseView& phase, const Channel
   phase_ = &phase;
   turns_ = constant_;
   std::ranges::fill(open_, 0);
+  std::ranges::fill(carrying_, 0);
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
       const unsigned number = fabric_.number_of(port).value();
-      if (is_open(port)) open_[sw.value() * kWords + number / 64] |= Word{1} << (number % 64);
+      const Word bit = Word{1} << (number % 64);
+      if (is_open(port)) open_[sw.value() * kWords + number / 64] |= bit;
+      if (carries(port)) carrying_[sw.value() * kWords + number / 64] |= bit;
     }
   }
   // A link that opens does so when all new entries are in: old ones never send over it, and what
@@ -305,29 +316,22 @@ std::string TransientProof::find_violation(const PhaseView& phase, const Channel
   return "";
 }
 
-// A channel into the switch may only turn to those out of it that have a higher place: with both
-// sorted, the others are a mask that grows from one to the next.
-bool TransientProof::respects(SwitchIdx sw, const ChannelOrder& order) {
+// A channel into the switch may only turn to those out of it that have a higher place. Flags are
+// bytes, so that a row of places is compared at once.
+bool TransientProof::respects(SwitchIdx sw, const ChannelOrder& order) const {
   const NodeIdx node = fabric_.switch_node[sw];
-  ins_.clear();
-  outs_.clear();
-  for (const PortIdx port : fabric_.external_ports(node)) {
-    if (!joins_switches(port) || (*phase_->use)[port] == LinkUse::Closed) continue;
-    ins_.push_back({order[fabric_.peer[port]], port});
-    outs_.push_back({order[port], port});
-  }
-  std::ranges::sort(ins_, {}, &PortPlace::place);
-  std::ranges::sort(outs_, {}, &PortPlace::place);
-  std::array<Word, kWords> too_low{};
-  auto next = outs_.begin();
-  for (const PortPlace& in : ins_) {
-    for (; next != outs_.end() && next->place <= in.place; ++next) {
-      const unsigned number = fabric_.number_of(next->port).value();
-      too_low[number / 64] |= Word{1} << (number % 64);
-    }
-    const unsigned own = fabric_.number_of(in.port).value();
-    for (std::size_t word = 0; word < kWords; ++word) {
-      Word found = turns_[in.port.value() * kWords + word] & too_low[word];
+  const std::size_t ports = fabric_.num_ports(node) + 1u;
+  const std::uint32_t* const places = order.raw().data() + fabric_.first_port[node];
+  for (const PortIdx in : fabric_.external_ports(node)) {
+    if (!carries(in)) continue;
+    const std::span<const Word> turns = turns_from(in);
+    const std::uint32_t place = order[fabric_.peer[in]];
+    const unsigned own = fabric_.number_of(in).value();
+    for (std::size_t word = 0; word < turns.size(); ++word) {
+      std::array<std::uint8_t, 64> too_low{};
+      const std::size_t end = std::min<std::size_t>(ports - word * 64, too_low.size());
+      for (std::size_t at = 0; at < end; ++at) too_low[at] = places[word * 64 + at] <= place;
+      Word found = turns[word] & carrying_[sw.value() * kWords + word] & pack_flags(too_low.data());
       if (!phase_->u_turns && word == own / 64) found &= ~(Word{1} << (own % 64));
       if (found != 0) return false;
     }
@@ -339,13 +343,14 @@ bool TransientProof::respects(SwitchIdx sw, const ChannelOrder& order) {
 std::string TransientProof::find_violation_at(SwitchIdx sw, const ChannelOrder& order) const {
   const NodeIdx node = fabric_.switch_node[sw];
   for (const PortIdx in : fabric_.external_ports(node)) {
-    if (!joins_switches(in) || (*phase_->use)[in] == LinkUse::Closed) continue;
-    for (std::size_t word = 0; word < kWords; ++word) {
-      for (Word bits = turns_[in.value() * kWords + word]; bits != 0; bits &= bits - 1) {
+    if (!carries(in)) continue;
+    const std::span<const Word> turns = turns_from(in);
+    for (std::size_t word = 0; word < turns.size(); ++word) {
+      for (Word bits = turns[word]; bits != 0; bits &= bits - 1) {
         const auto number = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
         if (number > fabric_.num_ports(node)) continue;  // no such port: discarded
         const PortIdx out = fabric_.port_of(node, PortNum{static_cast<std::uint8_t>(number)});
-        if (!joins_switches(out) || (*phase_->use)[out] == LinkUse::Closed) continue;
+        if (!carries(out)) continue;
         if (in == out && !phase_->u_turns) continue;
         if (order[fabric_.peer[in]] >= order[out]) return print_violation(in, out, order);
       }
@@ -388,7 +393,9 @@ std::string TransientProof::find_need(const std::vector<Turn>& blocked, const Ta
     if (fabric_.peer[in] == kNone<PortIdx> || fabric_.peer[out] == kNone<PortIdx>) continue;
     bool needed = false;
     if (joins_switches(in)) {
-      needed = turns_[in.value() * kWords + turn.out.value() / 64] >> (turn.out.value() % 64) & 1;
+      const std::span<const Word> turns = turns_from(in);
+      needed = turn.out.value() / 64 < turns.size() &&
+               (turns[turn.out.value() / 64] >> (turn.out.value() % 64) & 1) != 0;
     } else {
       const PortNum* const row = tables.row(turn.sw);
       needed = std::find(row + 1, row + tables.lids(), turn.out) != row + tables.lids();

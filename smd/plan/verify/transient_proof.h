@@ -116,8 +116,24 @@ class TransientProof {
 
   [[nodiscard]] PortIdx find_port(SwitchIdx sw, PortNum number) const;
 
+  /// Data during the phase, or from its end on.
+  [[nodiscard]] bool carries(PortIdx port) const {
+    return (*phase_->use)[port] != LinkUse::Closed && joins_switches(port);
+  }
+
+  /// Of a port that joins switches: a bit for each port to leave by.
+  [[nodiscard]] std::span<Word> turns_from(PortIdx in) {
+    return std::span{turns_}.subspan(row_[in].first, row_[in].words);
+  }
+
+  [[nodiscard]] std::span<const Word> turns_from(PortIdx in) const {
+    return std::span{turns_}.subspan(row_[in].first, row_[in].words);
+  }
+
+  /// Ports that the switch does not have discard.
   void mark(PortIdx in, PortNum out) {
-    turns_[in.value() * kWords + out.value() / 64] |= Word{1} << (out.value() % 64);
+    const std::span<Word> turns = turns_from(in);
+    if (out.value() / 64 < turns.size()) turns[out.value() / 64] |= Word{1} << (out.value() % 64);
   }
 
   void mark_tables(const TableView& arrive,
@@ -136,7 +152,7 @@ class TransientProof {
   [[nodiscard]] LidList uncounted(const LidList& lids) const;
   void mark_changed(const TableView& before, const TableView& after, const LidList& written);
   [[nodiscard]] std::string find_violation_at(SwitchIdx sw, const ChannelOrder& order) const;
-  [[nodiscard]] bool respects(SwitchIdx sw, const ChannelOrder& order);
+  [[nodiscard]] bool respects(SwitchIdx sw, const ChannelOrder& order) const;
 
   [[nodiscard]] bool opens_to(SwitchIdx sw, PortNum number) const {
     return open_[sw.value() * kWords + number.value() / 64] >> (number.value() % 64) & 1;
@@ -156,9 +172,8 @@ class TransientProof {
     std::uint32_t end_of_entrances = 0;  // ports by which entries that stay send packets for it
   };
 
-  struct PortPlace {
-    std::uint32_t place;
-    PortIdx port;
+  struct Row {  // in turns_; no words where the port joins no switches
+    std::uint32_t first = 0, words = 0;
   };
 
   const Fabric& fabric_;
@@ -166,13 +181,14 @@ class TransientProof {
   std::vector<char> is_counted_;  // by LID
   std::vector<Changed> changed_;  // of LIDs that are counted
   std::vector<PortIdx> entrances_;
-  std::vector<PortPlace> ins_, outs_;  // scratch
   const PhaseView* phase_ = nullptr;
   IndexVector<PortIdx, SwitchIdx> peer_switch_;  // at the other end of a switch port
   std::vector<Word> constant_;                   // turns of the constant LIDs
   std::vector<Word> turns_;                      // by the port of entry: ports to leave by
-  std::vector<Word> open_;                       // by switch: ports that are Open
-  IndexVector<SwitchIdx, std::size_t> words_;    // that its ports take
+  IndexVector<PortIdx, Row> row_;
+  std::vector<Word> open_;                     // by switch: ports that are Open
+  std::vector<Word> carrying_;                 // … or open at the end
+  IndexVector<SwitchIdx, std::size_t> words_;  // that its ports take
   std::vector<std::uint8_t> seen_;  // scratch: flags by port of one switch, and port of the peer
   std::array<NextHop, kPorts> next_hops_;
   NextHop nowhere_;

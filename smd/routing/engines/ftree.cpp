@@ -89,7 +89,7 @@ class FatTree final : public Engine {
       search.find(some);
       writer.begin(some);
       for (const SwitchIdx sw : tree.guids.indices())
-        writer.write<false>(
+        writer.write(
             sw, ~std::uint64_t{0} >> (BatchSearch::kBatch - count), tables.mutable_row(sw));
     }
     return tables;

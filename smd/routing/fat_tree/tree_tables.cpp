@@ -173,28 +173,19 @@ void TreeWriter::begin(std::span<const SwitchIdx> destinations) {
   }
 }
 
-template <bool kNote>
-void TreeWriter::put(std::span<PortNum> row, Lid lid, PortNum port) {
-  if constexpr (kNote) {
-    if (row[lid.value()] == port) return;
-    changed_[lid.value()] = 1;
-  }
-  row[lid.value()] = port;
-}
-
-template <bool kNote, class PortOf>
-void TreeWriter::put_all(std::uint64_t which, std::span<PortNum> row, PortOf&& port_of) {
+template <class Row, class PortOf>
+void TreeWriter::put_all(std::uint64_t which, Row& row, PortOf&& port_of) {
   for (; which != 0; which &= which - 1) {
     const auto bit = static_cast<unsigned>(std::countr_zero(which));
-    for (const Entry& entry : entries_[bit]) put<kNote>(row, entry.lid, port_of(entry, bit));
+    for (const Entry& entry : entries_[bit]) put(row, entry.lid, port_of(entry, bit));
   }
 }
 
-template <bool kNote>
-void TreeWriter::write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row) {
+template <class Row>
+void TreeWriter::write(SwitchIdx sw, std::uint64_t which, Row row) {
   if (bit_[sw] != BatchSearch::kBatch) {
     const std::uint64_t own = which & std::uint64_t{1} << bit_[sw];
-    put_all<kNote>(own, row, [](const Entry& entry, unsigned) { return entry.egress; });
+    put_all(own, row, [](const Entry& entry, unsigned) { return entry.egress; });
     which &= ~own;
   }
   std::uint64_t once = 0, twice = 0;  // that one link leads to, and more than one
@@ -210,7 +201,7 @@ void TreeWriter::write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row
       other |= wanted;
     }
   }
-  put_all<kNote>(which & ~once, row, [](const Entry&, unsigned) { return kNoRoute; });
+  put_all(which & ~once, row, [](const Entry&, unsigned) { return kNoRoute; });
   // Down the only path there is, or up by any slot: no need to ask for each LID what is allowed.
   std::uint64_t rest = twice;
   for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
@@ -219,19 +210,18 @@ void TreeWriter::write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row
     const BatchSearch::Link& only = search_.link(link);
     if (only.parallel == 1) {
       const PortNum port = tree_.graph.edge(only.edge).port;
-      put_all<kNote>(alone, row, [&](const Entry&, unsigned) { return port; });
+      put_all(alone, row, [&](const Entry&, unsigned) { return port; });
     } else if (kind_[link] == kDown && is_regular(only.to)) {
-      descend<kNote>(sw, only, alone, row);
+      descend(sw, only, alone, row);
     } else {
       rest |= alone;
     }
   }
   if (const std::uint64_t any = rest & up & every_up & ~other; any != 0 && is_regular(sw)) {
-    climb<kNote>(sw, any, row);
+    climb(sw, any, row);
     rest &= ~any;
   }
-  put_all<kNote>(
-      rest, row, [&](const Entry& entry, unsigned bit) { return choose(sw, bit, entry.lid); });
+  put_all(rest, row, [&](const Entry& entry, unsigned bit) { return choose(sw, bit, entry.lid); });
 }
 
 bool TreeWriter::is_regular(SwitchIdx sw) const {
@@ -239,24 +229,24 @@ bool TreeWriter::is_regular(SwitchIdx sw) const {
   return !slot_[level].empty() && tree_.slots.of(sw).size() == tree_.slots.count(level);
 }
 
-template <bool kNote>
-void TreeWriter::climb(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row) {
+template <class Row>
+void TreeWriter::climb(SwitchIdx sw, std::uint64_t which, Row& row) {
   Ports ports;
   std::size_t count = 0;
   for (const UpSlots::Slot& slot : tree_.slots.of(sw)) ports[count++] = slot.port;
   const std::uint8_t* const slot_of = slot_[tree_.shape.level[sw]].data();
-  put_all<kNote>(which, row, [&](const Entry& entry, unsigned bit) {
+  put_all(which, row, [&](const Entry& entry, unsigned bit) {
     const PortNum port = ports[slot_of[entry.lid.value()]];
     return port != kNoRoute ? port : choose_up(sw, bit, tree_.number[entry.lid.value()]);
   });
 }
 
 // Over the cable by which the number would climb from the child.
-template <bool kNote>
+template <class Row>
 void TreeWriter::descend(SwitchIdx sw,
                          const BatchSearch::Link& link,
                          std::uint64_t which,
-                         std::span<PortNum> row) {
+                         Row& row) {
   const std::span<const UpSlots::Slot> slots = tree_.slots.of(link.to);
   Ports ports;
   ports.fill(kNoRoute);
@@ -265,7 +255,7 @@ void TreeWriter::descend(SwitchIdx sw,
       ports[slot] = tree_.graph.edge(slots[slot].edge).peer_port;
   }
   const std::uint8_t* const slot_of = slot_[tree_.shape.level[link.to]].data();
-  put_all<kNote>(which, row, [&](const Entry& entry, unsigned) {
+  put_all(which, row, [&](const Entry& entry, unsigned) {
     const PortNum port = ports[slot_of[entry.lid.value()]];
     return port != kNoRoute ? port : choose_down(sw, link, tree_.number[entry.lid.value()]);
   });
@@ -325,7 +315,7 @@ PortNum TreeWriter::choose_down(SwitchIdx sw,
   return tree_.graph.edge(link.edge).port;
 }
 
-template void TreeWriter::write<true>(SwitchIdx, std::uint64_t, std::span<PortNum>);
-template void TreeWriter::write<false>(SwitchIdx, std::uint64_t, std::span<PortNum>);
+template void TreeWriter::write(SwitchIdx, std::uint64_t, SharedRow);
+template void TreeWriter::write(SwitchIdx, std::uint64_t, std::span<PortNum>);
 
 }  // namespace smd

@@ -64,7 +64,7 @@ class BatchSearch {
   std::vector<Link> links_;
   std::vector<std::uint32_t> link_of_;  // by edge
   std::vector<std::uint64_t> wanted_;   // by link
-  std::size_t room_ = 8;                // lengths that at_ has room for
+  std::size_t room_ = 6;                // lengths that at_ has room for
   std::vector<std::uint64_t> at_;       // by switch and length: destinations that far away
   IndexVector<SwitchIdx, std::uint64_t> descends_;  // has an all-down path
   IndexVector<SwitchIdx, std::uint64_t> entered_;   // from above
@@ -77,6 +77,29 @@ class BatchSearch {
 // of the LID says. Where that one is missing or not allowed, the numbers that share it are spread
 // over all others, each by itself: no number moves for another's loss.
 
+/// A row of tables that share it with a former version until an entry comes out otherwise.
+class SharedRow {
+ public:
+  SharedRow(ForwardingTables& tables, SwitchIdx sw)
+      : tables_(tables), sw_(sw), row_(tables.row(sw)) {}
+
+  [[nodiscard]] PortNum operator[](Lid lid) const { return row_[lid.value()]; }
+
+  void set(Lid lid, PortNum port) {
+    if (!own_) {
+      own_ = true;
+      row_ = tables_.mutable_row(sw_);
+    }
+    tables_.set_route(sw_, lid, port);
+  }
+
+ private:
+  ForwardingTables& tables_;
+  SwitchIdx sw_;
+  std::span<const PortNum> row_;
+  bool own_ = false;
+};
+
 class TreeWriter {
  public:
   /// Both outlive it.
@@ -86,9 +109,10 @@ class TreeWriter {
   void begin(std::span<const SwitchIdx> destinations);
 
   /// Sets the entries of a switch to the LIDs of the destinations whose bits are set in `which`;
-  /// kNoRoute where there is no path. With kNote, changed()[lid] says what was not so before.
-  template <bool kNote>
-  void write(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row);
+  /// kNoRoute where there is no path. Of a SharedRow changed()[lid] says what was not so before;
+  /// the other Row is a span of PortNum.
+  template <class Row>
+  void write(SwitchIdx sw, std::uint64_t which, Row row);
 
   [[nodiscard]] const std::vector<char>& changed() const { return changed_; }
 
@@ -100,17 +124,20 @@ class TreeWriter {
 
   using Ports = std::array<PortNum, 256>;  // by slot; kNoRoute: no such cable
 
-  template <bool kNote>
-  void put(std::span<PortNum> row, Lid lid, PortNum port);
-  template <bool kNote, class PortOf>
-  void put_all(std::uint64_t which, std::span<PortNum> row, PortOf&& port_of);
-  template <bool kNote>
-  void climb(SwitchIdx sw, std::uint64_t which, std::span<PortNum> row);
-  template <bool kNote>
-  void descend(SwitchIdx sw,
-               const BatchSearch::Link& link,
-               std::uint64_t which,
-               std::span<PortNum> row);
+  static void put(std::span<PortNum> row, Lid lid, PortNum port) { row[lid.value()] = port; }
+
+  void put(SharedRow& row, Lid lid, PortNum port) {
+    if (row[lid] == port) return;
+    changed_[lid.value()] = 1;
+    row.set(lid, port);
+  }
+
+  template <class Row, class PortOf>
+  void put_all(std::uint64_t which, Row& row, PortOf&& port_of);
+  template <class Row>
+  void climb(SwitchIdx sw, std::uint64_t which, Row& row);
+  template <class Row>
+  void descend(SwitchIdx sw, const BatchSearch::Link& link, std::uint64_t which, Row& row);
 
   [[nodiscard]] bool is_regular(SwitchIdx sw) const;
 

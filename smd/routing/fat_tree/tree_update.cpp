@@ -169,9 +169,9 @@ class Changer {
     }
     for (const SwitchIdx sw : anew_.indices()) {
       if (!turned && !anew_[sw]) continue;
-      const std::span<PortNum> row = out_.lft.mutable_row(sw);
       for (const Lid lid : stale) {
-        if (turned || leads_elsewhere(sw, row[lid.value()])) row[lid.value()] = kNoRoute;
+        if (turned || leads_elsewhere(sw, out_.lft.route(sw, lid)))
+          out_.lft.set_route(sw, lid, kNoRoute);
       }
     }
   }
@@ -202,7 +202,7 @@ class Changer {
     const std::uint64_t all = kAll >> (BatchSearch::kBatch - destinations.size());
     for (const SwitchIdx sw : anew_.indices()) {
       const std::uint64_t which = anew_[sw] ? all : moved | find_different(sw);
-      if (which != 0) writer.write<true>(sw, which, out_.lft.mutable_row(sw));
+      if (which != 0) writer.write(sw, which, SharedRow{out_.lft, sw});
     }
   }
 

@@ -213,19 +213,31 @@ std::vector<std::uint16_t> find_owned_lids(const LidMap& lids, const ForwardingT
 }
 
 TurnCounts::TurnCounts(const Fabric& fabric) {
-  RowPlaces rows{.first = IndexVector<PortIdx, std::uint32_t>(fabric.port_count(), 0),
-                 .width = IndexVector<PortIdx, std::uint16_t>(fabric.port_count(), 0)};
-  std::uint32_t first = 0;
-  for (const NodeIdx node : fabric.switch_node) {
+  IndexVector<PortIdx, SwitchOf> ports(fabric.port_count());
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
     const auto width = static_cast<std::uint16_t>(fabric.num_ports(node) + 1);
-    for (const PortIdx port : fabric.ports_of(node)) {
-      rows.first[port] = first;
-      rows.width[port] = width;
-      first += width;
-    }
+    for (const PortIdx port : fabric.ports_of(node))
+      ports[port] = {sw, fabric.number_of(port).value(), width};
+    // Switches of one size share their zeros.
+    const std::size_t size = std::size_t{width} * width;
+    const bool alike = !by_switch_.empty() && by_switch_.back().counts->lids.size() == size;
+    by_switch_.push_back(
+        {alike ? by_switch_.back().counts
+               : std::make_shared<OfSwitch>(
+                     OfSwitch{.lids = std::vector<std::uint16_t>(size, 0),
+                              .outs = std::vector<std::uint64_t>(width * ((width + 63u) / 64), 0)}),
+         false});
   }
-  rows_ = std::make_shared<const RowPlaces>(std::move(rows));
-  counts_.assign(first, 0);
+  ports_ = std::make_shared<const IndexVector<PortIdx, SwitchOf>>(std::move(ports));
+}
+
+void TurnCounts::make_own(SwitchIdx sw) {
+  if (shared_.get()) {
+    for (Switch& each : by_switch_) each.own = false;
+    shared_.clear();
+  }
+  by_switch_[sw] = {std::make_shared<OfSwitch>(*by_switch_[sw].counts), true};
 }
 
 void TurnCounts::add(const Fabric& fabric,
@@ -246,20 +258,22 @@ void TurnCounts::add(const Fabric& fabric,
       const std::size_t egress = fabric.number_of(port).value();
       if (onward[egress] == nullptr) continue;
       std::uint16_t* const some = found.data() + egress * kEntries;
-      std::uint16_t* const all = counts_.data() + rows_->first[fabric.peer[port]];
-      for (std::size_t out = 0; out < rows_->width[fabric.peer[port]]; ++out)
-        all[out] = static_cast<std::uint16_t>(all[out] + some[out]);
+      const Place at = place(fabric.peer[port]);
+      OfSwitch& counts = own_counts(at.sw);
+      for (std::size_t out = 0; out < at.width; ++out) {
+        std::uint16_t& all = counts.lids[at.first_count + out];
+        all = static_cast<std::uint16_t>(all + some[out]);
+        if (all != 0) counts.outs[at.first_word + out / 64] |= std::uint64_t{1} << (out % 64);
+      }
       std::fill_n(some, kEntries, std::uint16_t{0});
     }
   }
 }
 
-std::array<std::uint64_t, 4> TurnCounts::find_outs(PortIdx in) const {
-  std::array<std::uint64_t, 4> outs{};
-  const std::span<const std::uint16_t> counts = row(in);
-  for (std::size_t out = 0; out < counts.size(); ++out)
-    outs[out / 64] |= std::uint64_t{counts[out] != 0} << (out % 64);
-  return outs;
+bool operator==(const TurnCounts& a, const TurnCounts& b) {
+  return std::ranges::equal(a.by_switch_, b.by_switch_, [](const auto& one, const auto& other) {
+    return one.counts == other.counts || one.counts->lids == other.counts->lids;
+  });
 }
 
 VlTurnCounts::VlTurnCounts(const Fabric& fabric, unsigned vls, bool changes)

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "smd/base/shared.h"
 #include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 
@@ -165,7 +166,7 @@ void add_table_turns(const Fabric& fabric,
 /// the turn (in, out) when the switch at the other end of the link of `in` sends it there, and the
 /// switch of `in` has the entry `out` for it, wherever that leads. Of the LIDs that were added, and
 /// of no other: those that nobody has count when they were added, as tables may still hold entries
-/// for them.
+/// for them. Copies share what is counted at a switch until one of them writes there.
 class TurnCounts {
  public:
   TurnCounts() = default;
@@ -180,49 +181,92 @@ class TurnCounts {
            std::span<const std::uint16_t> lids);
 
   /// One LID more, or one less. Requires: `in` is a port of a switch; a turn that is taken.
-  void add(PortIdx in, PortNum out) { ++at(in, out); }
+  void add(PortIdx in, PortNum out) {
+    const Place at = place(in);
+    OfSwitch& own = own_counts(at.sw);
+    if (own.lids[at.first_count + out.value()]++ == 0)
+      own.outs[at.first_word + out.value() / 64] |= bit(out);
+  }
 
-  void take_away(PortIdx in, PortNum out) { --at(in, out); }
+  void take_away(PortIdx in, PortNum out) {
+    const Place at = place(in);
+    OfSwitch& own = own_counts(at.sw);
+    if (--own.lids[at.first_count + out.value()] == 0)
+      own.outs[at.first_word + out.value() / 64] &= ~bit(out);
+  }
 
   /// Requires: `in` is a port of a switch, and `out` a number of its ports, 0 included.
   [[nodiscard]] std::uint16_t count(PortIdx in, PortNum out) const {
-    return counts_[rows_->first[in] + out.value()];
+    const Place at = place(in);
+    return by_switch_[at.sw].counts->lids[at.first_count + out.value()];
   }
 
   /// By the number of `out`, 0 included. Requires: `in` is a port of a switch.
   [[nodiscard]] std::span<const std::uint16_t> row(PortIdx in) const {
-    return {counts_.data() + rows_->first[in], rows_->width[in]};
+    const Place at = place(in);
+    return {by_switch_[at.sw].counts->lids.data() + at.first_count, at.width};
   }
 
   /// Whether any turn from `in` is taken. Requires: as row().
   [[nodiscard]] bool is_taken(PortIdx in) const {
-    return std::ranges::any_of(row(in), [](std::uint16_t lids) { return lids != 0; });
+    return std::ranges::any_of(outs(in), [](std::uint64_t some) { return some != 0; });
   }
 
-  /// Requires: as row(), and as many numbers.
-  void set_row(PortIdx in, std::span<const std::uint16_t> lids) {
-    std::ranges::copy(lids, counts_.begin() + rows_->first[in]);
+  /// A switch of `was` is `sw` here. Requires: it has as many ports.
+  void set_switch(SwitchIdx sw, const TurnCounts& was, SwitchIdx then) {
+    was.shared_.set();
+    by_switch_[sw] = {was.by_switch_[then].counts, false};
   }
 
-  /// A bit for each turn that is taken, by the number of `out`. Requires: as row().
-  [[nodiscard]] std::array<std::uint64_t, 4> find_outs(PortIdx in) const;
-
-  friend bool operator==(const TurnCounts& a, const TurnCounts& b) {
-    return a.counts_ == b.counts_;
+  /// A bit for each turn that is taken, by the number of `out`, in as many words as its switch has
+  /// ports for. Requires: as row().
+  [[nodiscard]] std::span<const std::uint64_t> outs(PortIdx in) const {
+    const Place at = place(in);
+    return {by_switch_[at.sw].counts->outs.data() + at.first_word, (at.width + 63u) / 64};
   }
+
+  friend bool operator==(const TurnCounts& a, const TurnCounts& b);
 
  private:
-  struct RowPlaces {  // of the ports of switches
-    IndexVector<PortIdx, std::uint32_t> first;
-    IndexVector<PortIdx, std::uint16_t> width;
+  struct OfSwitch {                   // of one switch
+    std::vector<std::uint16_t> lids;  // by port of entry and number of the port to leave by
+    std::vector<std::uint64_t> outs;  // bits: not 0
   };
 
-  [[nodiscard]] std::uint16_t& at(PortIdx in, PortNum out) {
-    return counts_[rows_->first[in] + out.value()];
+  struct Switch {
+    std::shared_ptr<OfSwitch> counts;
+    bool own = false;  // no other version held them when this one took them
+  };
+
+  struct SwitchOf {  // of a port of a switch
+    SwitchIdx sw;
+    std::uint16_t number = 0, width = 0;
+  };
+
+  struct Place {
+    SwitchIdx sw;
+    std::uint16_t width;
+    std::uint32_t first_count, first_word;
+  };
+
+  static std::uint64_t bit(PortNum out) { return std::uint64_t{1} << (out.value() % 64); }
+
+  [[nodiscard]] Place place(PortIdx in) const {
+    const SwitchOf& of = (*ports_)[in];
+    const std::uint32_t words = (of.width + 63u) / 64;
+    return {of.sw, of.width, std::uint32_t{of.number} * of.width, of.number * words};
   }
 
-  std::shared_ptr<const RowPlaces> rows_;
-  std::vector<std::uint16_t> counts_;
+  [[nodiscard]] OfSwitch& own_counts(SwitchIdx sw) {
+    if (!by_switch_[sw].own || shared_.get()) make_own(sw);
+    return *by_switch_[sw].counts;
+  }
+
+  void make_own(SwitchIdx sw);
+
+  std::shared_ptr<const IndexVector<PortIdx, SwitchOf>> ports_;
+  SharedMark shared_;
+  IndexVector<SwitchIdx, Switch> by_switch_;
 };
 
 /// How many packets take each turn from VL to VL. Copies share what no writer changed.

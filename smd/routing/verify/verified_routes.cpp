@@ -447,10 +447,10 @@ class RouteUpdate {
     const Fabric& former = before_->fabric();
     for (const SwitchIdx sw : former.switch_node.indices()) {
       const SwitchIdx is = found_->stay.switch_now[sw];
-      if (!state_.one_vl_) {
-        if (is != kNone<SwitchIdx>) state_.vl_turns_.set_switch(is, was.vl_turns_, sw);
-        if (is == kNone<SwitchIdx> && was.vl_turns_.is_taken(sw)) return false;
-      }
+      if (is != kNone<SwitchIdx> && state_.one_vl_) state_.turns_.set_switch(is, was.turns_, sw);
+      if (is != kNone<SwitchIdx> && !state_.one_vl_)
+        state_.vl_turns_.set_switch(is, was.vl_turns_, sw);
+      if (is == kNone<SwitchIdx> && !state_.one_vl_ && was.vl_turns_.is_taken(sw)) return false;
       for (const PortIdx port : former.ports_of(former.switch_node[sw])) {
         const PortIdx stays = found_->stay.now(port);
         if (stays == kNone<PortIdx>) {
@@ -458,7 +458,6 @@ class RouteUpdate {
           continue;
         }
         state_.load_[stays] = was.load_[port];
-        if (state_.one_vl_) state_.turns_.set_row(stays, was.turns_.row(port));
       }
     }
     for (const SwitchIdx sw : found_->added) {

@@ -72,7 +72,7 @@ struct Bench {
   SmpClient client{net.runtime, net.port, settings.smp};
   StateStore store;
   ManagerState state{.book = store.get().lids};
-  DeferredWork deferred_work{client, state.program.keys};
+  DeferredWork deferred_work{net.runtime, client, state.program.keys};
   CostMeter meter{net.runtime, client, {}};
   bool read_only = false;
   bool goes_on = true;  // at once, when the sweep is over

@@ -413,6 +413,20 @@ TEST_F(Change, MovesOnlyWhatTheCableCarriedAndWhatCannotStay) {
   }
 }
 
+// Whoever compares versions sees it without a look at the entries.
+TEST_F(Change, RowsThatComeOutAsTheyWereAreTheSameOnes) {
+  for (const PortIdx lost : list_cables(whole_)) {
+    const Fabric now = without_cables(whole_, {lost});
+    const RoutingTables after = ftree_after(now, lids_, whole_, lids_, tables_);
+    for (const SwitchIdx sw : now.switch_node.indices()) {
+      const NodeIdx node = now.switch_node[sw];
+      if (node == whole_.node_of[lost] || node == whole_.node_of[whole_.peer[lost]]) continue;
+      const bool same = std::ranges::equal(after.lft.row(sw), tables_.lft.row(sw));
+      ASSERT_EQ(after.lft.shares_row(sw, tables_.lft, sw), same) << now.description[node];
+    }
+  }
+}
+
 TEST_F(Change, WhatALostCableCarriedIsSpreadOverAllOthers) {
   const Fabric now = without_cables(whole_, {cable(whole_, "sw-0-5", "sw-1-6")});
   const RoutingTables after = ftree(now, lids_);

@@ -34,10 +34,10 @@ TEST(TurnCounts, ATurnIsTwoEntriesOfOneLid) {
   EXPECT_EQ(turns.count(from_s1, PortNum{0}), 1u) << "to S2 itself";
   EXPECT_EQ(turns.count(from_s1, PortNum{1}), 0u);
   EXPECT_EQ(turns.count(from_s3, PortNum{1}), 2u);
-  EXPECT_EQ(turns.find_outs(from_s1)[0], 0b101u);
+  EXPECT_EQ(turns.outs(from_s1)[0], 0b101u);
   EXPECT_EQ(turns.row(from_s1).size(), 3u);
   const PortIdx host_port = fabric.peer[end_port(fabric, "H1")];
-  EXPECT_EQ(turns.find_outs(host_port)[0], 0u) << "no switch sends from there";
+  EXPECT_EQ(turns.outs(host_port)[0], 0u) << "no switch sends from there";
 }
 
 TEST(TurnCounts, LidsThatNobodyHasCountWhenTheyWereAdded) {
@@ -54,6 +54,29 @@ TEST(TurnCounts, LidsThatNobodyHasCountWhenTheyWereAdded) {
   const std::vector<std::uint16_t> beside{nobodys.value()};
   turns.add(fabric, tables, beside);
   EXPECT_EQ(turns.count(from_s1, PortNum{1}), 1u) << "back to where it came from";
+}
+
+TEST(TurnCounts, BitsFollowTheCountsAndACopyKeepsItsOwn) {
+  const Fabric fabric = fabric_from("S1-S2 S2-S3 S1-H1 S3-H2");
+  const LidMap lids = lids_in_order(fabric);
+  const ForwardingTables tables = compute("updn", fabric, lids).lft;
+  const TurnCounts turns = counted(fabric, tables, find_owned_lids(lids, tables));
+  const PortIdx from_s1 = fabric.port_of(node(fabric, "S2"), PortNum{1});
+  TurnCounts copy = turns;
+  EXPECT_EQ(copy, turns);
+  copy.take_away(from_s1, PortNum{2});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b101u) << "one of two LIDs is left";
+  copy.take_away(from_s1, PortNum{2});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b001u);
+  copy.add(from_s1, PortNum{1});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b011u);
+  EXPECT_FALSE(copy == turns);
+  EXPECT_EQ(turns.outs(from_s1)[0], 0b101u) << "what was copied from";
+  EXPECT_EQ(turns.count(from_s1, PortNum{2}), 2u);
+  TurnCounts other{fabric};
+  other.set_switch(switch_named(fabric, "S2"), copy, switch_named(fabric, "S2"));
+  other.take_away(from_s1, PortNum{1});
+  EXPECT_EQ(copy.outs(from_s1)[0], 0b011u) << "whose switch was taken over";
 }
 
 // Entries of any kind: loops, ports that there are not, back over the cable to itself.
@@ -79,7 +102,7 @@ RC_GTEST_PROP(TurnCounts, TurnsThatAnyLidTakesAreThoseOfTheGraph, ()) {
   for (const PortIdx port : fabric.peer.indices()) {
     if (fabric.is_switch(fabric.node_of[port]) && fabric.peer[port] != kNone<PortIdx> &&
         fabric.is_switch(fabric.node_of[fabric.peer[port]]))
-      same.add_all(port, turns.find_outs(port));
+      same.add_all(port, turns.outs(port));
   }
   RC_ASSERT(graph == same);
 }
