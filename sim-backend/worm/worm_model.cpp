@@ -249,7 +249,7 @@ void WormModel::on_ask(HopAt at) {
   WormHop& hop = hops_[at];
   if (is_locked_fork(hop)) ++forks_[graph_.channels[hop.in].to];
   for (std::uint8_t b = 0; b < hop.forks; ++b) {
-    if (!choices(hop, b).empty()) {
+    if (hop.branches[b].out == kNowhere) {
       hop.branches[b].chooses = true;
       push(now_, Kind::Choose, hop.in, at);
       continue;
@@ -269,13 +269,14 @@ std::span<const WormChoice> WormModel::choices(const WormHop& hop, std::size_t b
 /// Each branch that may choose asks for the first of its channels that is free. Where none is it is
 /// told of the next one that becomes so.
 void WormModel::on_choose(HopAt at) {
+  if (choosing_.empty()) choosing_.resize(channels_.size());
   WormHop& hop = hops_[at];
   for (std::uint8_t b = 0; b < hop.forks; ++b) {
     WormHop::Branch& branch = hop.branches[b];
     if (!branch.chooses) continue;
     const auto is_it = [&](const OutputRequest& who) { return who.hop == at && who.branch == b; };
     for (const WormChoice& choice : choices(hop, b)) {
-      std::erase_if(channels_[choice.out].choosing, is_it);
+      std::erase_if(choosing_[choice.out], is_it);
       if (!branch.chooses || channels_[choice.out].owner != kNowhere) continue;
       branch.chooses = false;
       branch.asks = true;
@@ -286,8 +287,7 @@ void WormModel::on_choose(HopAt at) {
       push(now_, Kind::Grant, choice.out);
     }
     if (!branch.chooses) continue;
-    for (const WormChoice& choice : choices(hop, b))
-      channels_[choice.out].choosing.push_back({at, b});
+    for (const WormChoice& choice : choices(hop, b)) choosing_[choice.out].push_back({at, b});
   }
 }
 
@@ -340,8 +340,10 @@ void WormModel::on_tail_left(ChannelAt at) {
   if (channel.dead && !channel.down) mend(at);
   look(graph_.channels[at].cable, now_);
   if (channel.from_host || !channel.asking.empty()) push(now_, Kind::Grant, at);
-  for (const OutputRequest& who : channel.choosing)
-    push(now_, Kind::Choose, hops_[who.hop].in, who.hop);
+  if (!choosing_.empty()) {
+    for (const OutputRequest& who : choosing_[at])
+      push(now_, Kind::Choose, hops_[who.hop].in, who.hop);
+  }
   const WormHop& hop = hops_[owner];
   const auto is_done = [](const WormHop::Branch& branch) { return branch.done; };
   // A branch whose last flit leaves in this very cycle is not done: it ends in the next.

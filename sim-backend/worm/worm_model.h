@@ -248,8 +248,7 @@ class WormModel {
     Cycle blocked_since = -1, blocked = 0, mark_at = kNoCycle;
     std::uint64_t fullest = 0;
     std::vector<OutputRequest> asking;
-    std::vector<OutputRequest> choosing;  // that would take it, and found all theirs in use
-    bool proposed = false;                // by one that chooses
+    bool proposed = false;  // by one that chooses
   };
 
   struct LinkState {
@@ -346,6 +345,8 @@ class WormModel {
   EventWheel wheel_;
   std::uint64_t events_ = 0, waiting_ = 0;
   std::vector<Channel> channels_;
+  /// By channel, once anyone chooses: who would take it, and found all of theirs in use.
+  std::vector<std::vector<OutputRequest>> choosing_;
   std::vector<LinkState> cables_;
   std::vector<Host> hosts_;           // by host
   std::vector<std::uint32_t> forks_;  // by node: worms that fork there, in lock-step

@@ -29,7 +29,7 @@ struct WormBranch {
   ChannelAt out = kNowhere;   // at a host: any; it uses the channel that it has free
   std::uint32_t next = 0;     // what becomes of it there
   std::uint32_t first = 0;    // of its choices, the one that it likes best
-  std::uint32_t choices = 0;  // with any, `out` and `next` are theirs
+  std::uint32_t choices = 0;  // with any, which are two or more, `out` is kNowhere
 };
 
 struct WormStep {
