@@ -10,22 +10,22 @@ namespace smd::sim {
 namespace {
 
 /// Sets of destinations that are gone through in a second or so.
-constexpr double kMostSets = 30'000;
+constexpr double kMostSets = 8'000;
 
 }  // namespace
 
 Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, const WormSpec& what) {
   const MulticastAlgorithm& algorithm = *find_multicast_algorithm(what.algorithm);
-  auto setup = std::make_shared<WormSetup>();
-  setup->what = what;
+  WormSetup setup;
+  setup.what = what;
   auto graph = build_worm_graph(spec, algorithm.lanes, what.channels);
   if (!graph) return tl::unexpected(graph.error());
-  setup->graph = std::move(*graph);
-  auto routing = MulticastRouting::build(spec, setup->graph, algorithm, what.header);
+  setup.graph = std::move(*graph);
+  auto routing = MulticastRouting::build(spec, setup.graph, algorithm, what.header);
   if (!routing) return tl::unexpected(routing.error());
-  setup->multicast = std::move(*routing);
-  setup->leaves = setup->multicast->leaves();
-  const LabelledNet& net = setup->multicast->net();
+  setup.multicast = std::move(*routing);
+  setup.leaves = setup.multicast->leaves();
+  const LabelledNet& net = setup.multicast->net();
   // A branch that goes on by itself does so by a buffer: it waits for the others as well. The
   // verdict knows nothing of channels to hosts; with one for each lane into a switch nobody waits.
   // Nor of lanes with the head of a message behind the tail of another, on which escapes are no
@@ -36,10 +36,10 @@ Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, con
     std::size_t most = 0;
     for (Node node = 0; node < net.nodes(); ++node) most = std::max(most, net.around(node).size());
     const bool enough = what.channels >= most * algorithm.lanes;
-    if (!safe || (enough && !algorithm.adaptive)) setup->can_deadlock = !safe;
+    if (!safe || (enough && !algorithm.adaptive)) setup.can_deadlock = !safe;
   }
   WormScenario out;
-  out.setup_ = std::move(setup);
+  out.setup_ = std::make_shared<const WormSetup>(std::move(setup));
   return out;
 }
 
@@ -73,21 +73,21 @@ Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpe
   if (const std::string why = check_routes(*net, all); !why.empty()) {
     return fail(Errc::Unsupported, why);
   }
-  auto setup = std::make_shared<WormSetup>();
-  setup->what = what;
-  setup->graph = std::move(*graph);
-  setup->routing.emplace(setup->graph, *net, *first, second ? &*second : nullptr, what.header);
-  setup->figures = measure_routes(*net, all);
-  setup->can_deadlock =
+  WormSetup setup;
+  setup.what = what;
+  setup.graph = std::move(*graph);
+  setup.routing.emplace(setup.graph, *net, *first, second ? &*second : nullptr, what.header);
+  setup.figures = measure_routes(*net, all);
+  setup.can_deadlock =
       !check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All).is_safe();
-  setup->leaves.resize(setup->graph.host_node.size());
+  setup.leaves.resize(setup.graph.host_node.size());
   for (std::uint32_t sw = 0; sw < net->switches(); ++sw) {
     for (const std::uint32_t node : net->hosts(sw)) {
-      setup->leaves[setup->graph.host_of[node]] = sw;
+      setup.leaves[setup.graph.host_of[node]] = sw;
     }
   }
   WormScenario out;
-  out.setup_ = std::move(setup);
+  out.setup_ = std::make_shared<const WormSetup>(std::move(setup));
   return out;
 }
 
