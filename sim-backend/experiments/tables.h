@@ -1,4 +1,5 @@
-// The tables of experiments, one in each file: 000, source routes and worms; 002, ways by what
+// The tables of experiments, one in each file: 000, source routes and worms; 001,
+// worms to several hosts; 002, ways by what
 // stands in buffers; 003, what a change of the subnet costs; 004, mechanisms of congestion control.
 #pragma once
 
@@ -23,6 +24,8 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> loss_tables();
 [[nodiscard]] std::vector<Experiment> low_load_tables();
 [[nodiscard]] std::vector<Experiment> modern_tables();
+[[nodiscard]] std::vector<Experiment> multicast_algorithm_tables();
+[[nodiscard]] std::vector<Experiment> multicast_load_tables();
 [[nodiscard]] std::vector<Experiment> network_tables();
 [[nodiscard]] std::vector<Experiment> open_parameter_tables();
 [[nodiscard]] std::vector<Experiment> pattern_ratio_tables();

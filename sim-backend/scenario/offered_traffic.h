@@ -15,6 +15,8 @@ struct TrafficInput {
   PatternInput pattern;                // of the hosts of the net
   std::uint32_t lids = 1;              // of each host, that messages are spread over
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
+  /// From a host to several, so many bytes; where nets have that.
+  std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
 };
 
 /// Is the net's workload for as long as it lives.

@@ -74,6 +74,17 @@ Json to_json(const Period& period) {
   return out;
 }
 
+Json to_json(const MulticastSums& sums) {
+  const auto mean = [](Picos sum, std::uint64_t count) {
+    return count == 0 ? Json() : Json(nanos(static_cast<double>(sum) / double(count)));
+  };
+  return {{"messages", sums.multicasts},
+          {"last_copy_ns", mean(sums.last, sums.multicasts)},
+          {"copy_ns", mean(sums.copy, sums.copies)},
+          {"to_one", sums.unicasts},
+          {"to_one_ns", mean(sums.unicast, sums.unicasts)}};
+}
+
 /// Parts of one point that only a network that changes has.
 void add_changes(const PointResult& point, Json& out) {
   if (!point.failure.empty()) out["failure"] = point.failure;
@@ -151,6 +162,7 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
                     {"most_local_waiting", worms.most_local},
                     {"most_in_transit_waiting", worms.most_transit},
                     {"ports", ports}};
+    if (!scenario.scenario().worm.algorithm.empty()) out["multicast"] = to_json(worms.multicast);
   }
   out["latency"] = to_json(point.latency);
   out["network_latency"] = to_json(point.network_latency);
@@ -189,12 +201,17 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
                    {"engine", scenario.fabric().routing.engine},
                    {"vls", s.program.vls}};
   if (const WormScenario* worms = scenario.worms()) {
-    out["routes"] = {{"system", s.worm.system},
-                     {"second", s.worm.second},
-                     {"minimal_share", worms->figures().minimal_share},
-                     {"mean_links", worms->figures().mean_links},
-                     {"stops_per_route", worms->figures().stops_per_route},
-                     {"can_deadlock", !worms->verdict().is_safe()}};
+    const std::optional<bool> can_deadlock = worms->can_deadlock();
+    if (s.worm.algorithm.empty()) {
+      out["routes"] = {{"system", s.worm.system},
+                       {"second", s.worm.second},
+                       {"minimal_share", worms->figures().minimal_share},
+                       {"mean_links", worms->figures().mean_links},
+                       {"stops_per_route", worms->figures().stops_per_route}};
+    } else {
+      out["routes"] = {{"algorithm", s.worm.algorithm}};
+    }
+    out["routes"]["can_deadlock"] = can_deadlock ? Json(*can_deadlock) : Json();
   }
   out["interrupted"] = result.interrupted;
   out["points"] = Json::array();

@@ -121,6 +121,14 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     return out;
   }
   if (s.traffic.collective) return out;
+  if (const auto hosts = out.fabric_.host_lids.size(); s.traffic.destinations >= hosts) {
+    return fault(s.file,
+                 s.traffic_line,
+                 fmt::format("traffic.destinations is {}: a message of {} hosts has {} others",
+                             s.traffic.destinations,
+                             hosts,
+                             hosts - 1));
+  }
   const auto mix = find_pattern(s.traffic.pattern)->build(out.pattern_input(1));
   if (!mix) {
     return fault(s.file,
@@ -170,7 +178,8 @@ std::string PreparedScenario::find_worm_routes() {
   auto made = WormScenario::prepare(spec_, scenario_.worm);
   if (!made) return made.error().context;
   worms_ = std::move(*made);
-  fabric_.routing.engine = scenario_.worm.system;
+  const std::string& algorithm = scenario_.worm.algorithm;
+  fabric_.routing.engine = algorithm.empty() ? scenario_.worm.system : algorithm;
   for (std::uint16_t host = 0; host < worms_->leaves().size(); ++host) {
     fabric_.host_lids.push_back(Lid{static_cast<std::uint16_t>(host + 1)});
     fabric_.host_leaf.push_back(SwitchIdx{worms_->leaves()[host]});
@@ -278,16 +287,18 @@ PointResult PreparedScenario::run_worms(double load,
   set_faults(spec_, faults_, *net);
   Meter meter(*net);
   net->set_observer(&meter);
-  const OfferedTraffic traffic(*net,
-                               scenario_.traffic,
-                               {.load = worms_->share_of(load),
-                                .seed = seed,
-                                .mtu = kLargest,
-                                .pattern = pattern_input(seed)});
+  const OfferedTraffic traffic(
+      *net,
+      scenario_.traffic,
+      {.load = worms_->share_of(load),
+       .seed = seed,
+       .mtu = kLargest,
+       .pattern = pattern_input(seed),
+       .send_to = [&net](HostNum from, std::span<const HostNum> to, std::uint16_t bytes) {
+         net->send_to(from, to, bytes);
+       }});
   net->start();
-  std::vector<PortUse> before;
-  Picos began = 0;
-  std::uint64_t bytes = 0;
+  WormRunStart before;
   if (traffic.is_closed()) {
     out.steady = run_to_end(
         *net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
@@ -303,11 +314,7 @@ PointResult PreparedScenario::run_worms(double load,
           control.progress(share);
           return !control.stop();
         },
-        [&] {
-          before = net->port_use();
-          began = net->now();
-          bytes = net->stats().delivered_bytes;
-        });
+        [&] { before = WormRunStart::of(*net); });
   }
   out.latency = read_latency(meter.latency());
   out.network_latency = read_latency(meter.network_latency());
@@ -322,7 +329,7 @@ PointResult PreparedScenario::run_worms(double load,
     out.blocked = port.blocked;
     out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
   }
-  out.worms = worms_->measure(spec_, *net, before, began, out.stats.delivered_bytes - bytes);
+  out.worms = worms_->measure(spec_, *net, before);
   return out;
 }
 

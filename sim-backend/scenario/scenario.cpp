@@ -152,7 +152,7 @@ class Reader {
 
   /// Keys of the model that this one is not.
   void check_model() {
-    static constexpr std::array<std::string_view, 11> kWormKeys{"routes.system",
+    static constexpr std::array<std::string_view, 14> kWormKeys{"routes.system",
                                                                 "routes.second",
                                                                 "routes.per_pair",
                                                                 "routes.root",
@@ -162,6 +162,9 @@ class Reader {
                                                                 "routes.small",
                                                                 "routes.share",
                                                                 "routes.margin",
+                                                                "routes.algorithm",
+                                                                "traffic.destinations",
+                                                                "traffic.multicast_share",
                                                                 "traffic.load_unit"};
     static constexpr std::array<std::string_view, 9> kPacketKeys{"fabric.engine",
                                                                  "fabric.vls",
@@ -189,12 +192,14 @@ class Reader {
       }
     }
     if (worms && line("fabric.preset") == 0) out_.preset = "myrinet";
-    if (worms != (out_.preset == "myrinet")) {
+    if (worms != (out_.preset == "myrinet" || out_.preset == "unit")) {
       complain(line("fabric.preset"),
-               worms ? "fabric.preset of worms is \"myrinet\""
-                     : "fabric.preset \"myrinet\" is of worms: fabric.model = \"worms\"");
+               worms ? "fabric.preset of worms is \"myrinet\" or \"unit\""
+                     : fmt::format("fabric.preset \"{}\" is of worms: fabric.model = \"worms\"",
+                                   out_.preset));
     }
     if (!worms) return;
+    check_algorithm();
     for (const FaultText& fault : out_.faults) {
       if (fault.what.starts_with("link-")) continue;
       complain(fault.line, "fault.what of worms must be link-down or link-up");
@@ -219,6 +224,34 @@ class Reader {
     }
     out_.traffic.sl_choice = SlChoice::Fixed;
     out_.traffic.sl = 0;
+  }
+
+  /// Of messages to several hosts.
+  void check_algorithm() {
+    if (out_.worm.algorithm.empty()) {
+      if (out_.traffic.destinations > 1)
+        complain(line("traffic.destinations"),
+                 "source routes lead to one host: several need routes.algorithm");
+      return;
+    }
+    for (const char* key : {"system",
+                            "second",
+                            "per_pair",
+                            "root",
+                            "seed",
+                            "itb_host",
+                            "choose",
+                            "small",
+                            "share",
+                            "margin"}) {
+      const std::string name = fmt::format("routes.{}", key);
+      if (const int at = line(name.c_str()); at > 0)
+        complain(at, name + " is of source routes, not of routes.algorithm; leave it out");
+    }
+    if (!out_.faults.empty()) {
+      complain(line("routes.algorithm"),
+               "routes.algorithm is of a network without [[fault]]; leave one of them out");
+    }
   }
 
   void check_whole() {

@@ -36,7 +36,9 @@ struct TrafficSpec {
   std::vector<SizeShare> sizes{{2048, 1}};
   SlChoice sl_choice = SlChoice::Path;
   std::uint8_t sl = 0;
-  bool any_lid = false;  // of the destination's; else its first
+  bool any_lid = false;            // of the destination's; else its first
+  std::uint32_t destinations = 1;  // of a message, where worms go to several
+  double multicast_share = 1;      // of messages: to so many; the rest to one
   double share = 0.2;
   std::uint32_t targets = 1;
   std::uint32_t radius = 3;

@@ -7,6 +7,8 @@
 #include <functional>
 #include <iterator>
 
+#include "sim-backend/multicast/algorithm.h"
+
 namespace smd::sim {
 namespace {
 
@@ -162,6 +164,15 @@ OptionKind<std::vector<std::uint32_t>> dims() {
           }};
 }
 
+OptionKind<std::string> algorithm() {
+  std::string known;
+  for (const MulticastAlgorithm& row : multicast_algorithms())
+    known += (known.empty() ? "" : ", ") + row.name;
+  return checked_text("one of " + known, [](const std::string& name) {
+    return find_multicast_algorithm(name) != nullptr;
+  });
+}
+
 OptionKind<std::string> system() {
   return checked_text("one of " + list_systems(),
                       [](const std::string& name) { return find_system(name) != nullptr; });
@@ -207,8 +218,8 @@ OptionKind<ComputingTime> computing() {
 bool set_preset(const OptionValue& value, Scenario& s) {
   const auto* name = as<std::string>(value);
   if (name == nullptr) return false;
-  if (*name == "myrinet") {
-    s.worm.options = WormOptions::myrinet();
+  if (*name == "myrinet" || *name == "unit") {
+    s.worm.options = *name == "unit" ? WormOptions::unit() : WormOptions::myrinet();
   } else if (!find_preset(*name, s.packet)) {
     return false;
   }
@@ -262,7 +273,7 @@ Keys fabric_keys() {
   return {
       row("fabric",
           "preset",
-          R"("thesis", "modern", "cycles", "booksim" or "multistage"; of worms "myrinet")",
+          R"("thesis", "modern", "cycles", "booksim" or "multistage"; of worms "myrinet" or "unit")",
           set_preset)
           .means("switches, adapters and cables; the keys of their sections change it"),
       fabric("model",
@@ -404,6 +415,8 @@ Keys worm_routes_keys() {
       worm("system", &WormSpec::system, system()).means("of worms: how their routes are made"),
       worm("second", &WormSpec::second, system())
           .means("of worms: a set of routes beside the first"),
+      worm("algorithm", &WormSpec::algorithm, algorithm())
+          .means("of worms to several hosts: which lists they are sent as, and their ways"),
       routes("per_pair", &SystemOptions::per_pair, whole(1, 1000))
           .means("of worms: candidates of a pair of switches, at most"),
       routes("root", &SystemOptions::root, whole(0, 65535))
@@ -450,6 +463,11 @@ Keys worm_keys() {
           &WormOptions::flow,
           choice<WormFlow>({{"stop-and-go", WormFlow::StopAndGo}, {"credits", WormFlow::Credits}}))
           .means("what tells a sender that there is room"),
+      net("copies",
+          &WormOptions::copies,
+          choice<WormCopies>(
+              {{"lock-step", WormCopies::LockStep}, {"asynchronous", WormCopies::Asynchronous}}))
+          .means("how flits leave where a worm forks: by all branches at once, or by each"),
       nic("detection", &WormOptions::detection, whole(1, 1e6))
           .means("cycles until a host knows that a message is to be passed on"),
       nic("dma", &WormOptions::dma, whole(1, 1e6)).means("cycles until it begins to leave"),
@@ -458,7 +476,11 @@ Keys worm_keys() {
           .means("messages in transit before a local one, with few, more and many of these"),
       nic("local_marks", &WormOptions::local_marks, numbers<2>())
           .means("which are more, which many"),
-      header("header", &WormSpec::header, flag()).means("route bytes and marks are on the cable"),
+      header("channels", &WormSpec::channels, whole(1, 16))
+          .means("from each host and to it, a message at a time each"),
+      header("header", &WormSpec::header, flag())
+          .means("route bytes and marks are on the cable; of an algorithm a flit for each "
+                 "destination"),
   };
 }
 
@@ -491,6 +513,10 @@ Keys traffic_keys() {
           .means("service level; path: as the engine says"),
       traffic("lid", &TrafficSpec::any_lid, choice<bool>({{"first", false}, {"any", true}}))
           .means("of the destination's LIDs: its first, or any, drawn for each message"),
+      traffic("destinations", &TrafficSpec::destinations, whole(1, 65535))
+          .means("of worms: hosts that a message goes to, any of them; loads count each copy"),
+      traffic("multicast_share", &TrafficSpec::multicast_share, real(0, 1))
+          .means("of messages that go to so many; the rest to one, by the pattern"),
       traffic("share", &TrafficSpec::share, real(0, 1))
           .means("of hot-spot and combined: what goes to hot spots"),
       traffic("targets", &TrafficSpec::targets, whole(1, 49151))

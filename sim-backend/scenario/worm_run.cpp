@@ -4,10 +4,48 @@
 
 #include <algorithm>
 
+#include "sim-backend/multicast/verdict.h"
+
 namespace smd::sim {
+namespace {
+
+/// Sets of destinations that are gone through in a second or so.
+constexpr double kMostSets = 8'000;
+
+}  // namespace
+
+Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, const WormSpec& what) {
+  const MulticastAlgorithm& algorithm = *find_multicast_algorithm(what.algorithm);
+  WormSetup setup;
+  setup.what = what;
+  auto graph = build_worm_graph(spec, algorithm.lanes, what.channels);
+  if (!graph) return tl::unexpected(graph.error());
+  setup.graph = std::move(*graph);
+  auto routing = MulticastRouting::build(spec, setup.graph, algorithm, what.header);
+  if (!routing) return tl::unexpected(routing.error());
+  setup.multicast = std::move(*routing);
+  setup.leaves = setup.multicast->leaves();
+  const LabelledNet& net = setup.multicast->net();
+  // A branch that goes on by itself does so by a buffer: it waits for the others as well. The
+  // verdict knows nothing of channels to hosts; with one for each lane into a switch nobody waits.
+  // Nor of lanes with the head of a message behind the tail of another, on which escapes are no
+  // proof.
+  if (count_sets(net, 2) <= kMostSets) {
+    const bool safe =
+        check_multicast(net, algorithm, 2, ForkModel::Whole, algorithm.adaptive).is_safe();
+    std::size_t most = 0;
+    for (Node node = 0; node < net.nodes(); ++node) most = std::max(most, net.around(node).size());
+    const bool enough = what.channels >= most * algorithm.lanes;
+    if (!safe || (enough && !algorithm.adaptive)) setup.can_deadlock = !safe;
+  }
+  WormScenario out;
+  out.setup_ = std::make_shared<const WormSetup>(std::move(setup));
+  return out;
+}
 
 Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpec& what) {
-  auto graph = build_worm_graph(spec, 1);
+  if (!what.algorithm.empty()) return prepare_multicast(spec, what);
+  auto graph = build_worm_graph(spec, 1, what.channels);
   if (!graph) return tl::unexpected(graph.error());
   const auto net = RouteNet::build(spec);
   if (!net) return tl::unexpected(net.error());
@@ -35,9 +73,13 @@ Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpe
   if (const std::string why = check_routes(*net, all); !why.empty()) {
     return fail(Errc::Unsupported, why);
   }
-  WormSetup setup(what, std::move(*graph), *net, *first, second ? &*second : nullptr);
+  WormSetup setup;
+  setup.what = what;
+  setup.graph = std::move(*graph);
+  setup.routing.emplace(setup.graph, *net, *first, second ? &*second : nullptr, what.header);
   setup.figures = measure_routes(*net, all);
-  setup.verdict = check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All);
+  setup.can_deadlock =
+      !check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All).is_safe();
   setup.leaves.resize(setup.graph.host_node.size());
   for (std::uint32_t sw = 0; sw < net->switches(); ++sw) {
     for (const std::uint32_t node : net->hosts(sw)) {
@@ -50,8 +92,18 @@ Result<WormScenario> WormScenario::prepare(const FabricSpec& spec, const WormSpe
 }
 
 std::unique_ptr<WormNet> WormScenario::make_net(std::uint64_t seed) const {
+  if (setup_->multicast) {
+    return std::make_unique<WormNet>(setup_->graph, setup_->what.options, *setup_->multicast);
+  }
   return std::make_unique<WormNet>(
-      setup_->graph, setup_->what.options, setup_->routing, setup_->what.choice, seed);
+      setup_->graph, setup_->what.options, *setup_->routing, setup_->what.choice, seed);
+}
+
+WormRunStart WormRunStart::of(const WormNet& net) {
+  return {.at = net.now(),
+          .bytes = net.stats().delivered_bytes,
+          .ports = net.port_use(),
+          .multicast = net.figures().multicast};
 }
 
 void set_faults(const FabricSpec& spec, const FaultPlan& plan, WormNet& net) {
@@ -72,11 +124,10 @@ double WormScenario::share_of(double load) const {
 
 WormRunFigures WormScenario::measure(const FabricSpec& spec,
                                      const WormNet& net,
-                                     const std::vector<PortUse>& before,
-                                     Picos began,
-                                     std::uint64_t bytes) const {
+                                     const WormRunStart& before) const {
   WormRunFigures out;
-  const double time = std::max(1.0, static_cast<double>(net.now() - began));
+  const double time = std::max(1.0, static_cast<double>(net.now() - before.at));
+  const std::uint64_t bytes = net.stats().delivered_bytes - before.bytes;
   const auto hosts = static_cast<double>(setup_->graph.host_node.size());
   const auto switches = static_cast<double>(setup_->graph.is_host.size()) - hosts;
   out.accepted_per_switch = static_cast<double>(bytes) / (time / double(kNano)) / switches;
@@ -85,12 +136,21 @@ WormRunFigures WormScenario::measure(const FabricSpec& spec,
                           static_cast<double>(std::max<std::uint64_t>(1, net.stats().delivered));
   out.most_local = figures.most_local;
   out.most_transit = figures.most_transit;
+  const MulticastSums& sums = figures.multicast;
+  const MulticastSums& was = before.multicast;
+  out.multicast = {.multicasts = sums.multicasts - was.multicasts,
+                   .copies = sums.copies - was.copies,
+                   .unicasts = sums.unicasts - was.unicasts,
+                   .last = sums.last - was.last,
+                   .copy = sums.copy - was.copy,
+                   .unicast = sums.unicast - was.unicast};
   const std::vector<PortUse> now = net.port_use();
   for (std::size_t i = 0; i < now.size(); ++i) {
     const PortSpec& port = spec.nodes[now[i].node].ports[now[i].port.value()];
     if (spec.nodes[port.peer_node].type != NodeType::Switch) continue;
-    const Picos active = now[i].active - (before.empty() ? 0 : before[i].active);
-    const Picos blocked = now[i].blocked - (before.empty() ? 0 : before[i].blocked);
+    const bool began = !before.ports.empty();
+    const Picos active = now[i].active - (began ? before.ports[i].active : 0);
+    const Picos blocked = now[i].blocked - (began ? before.ports[i].blocked : 0);
     out.ports.push_back(
         {.port = fmt::format("{}:{}", spec.nodes[now[i].node].description, now[i].port.value()),
          .active = static_cast<double>(active) / time,

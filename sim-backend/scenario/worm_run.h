@@ -20,6 +20,8 @@ struct WormSpec {
   std::string second;  // a set beside the first; empty: none
   SystemOptions routes;
   RouteChoiceSpec choice;
+  std::string algorithm;    // of messages to several hosts, in place of a system; empty: none
+  unsigned channels = 1;    // from a host and to it
   bool header = false;      // its flits are on the cable
   bool per_switch = false;  // loads are flits per nanosecond and switch
 };
@@ -34,7 +36,18 @@ struct WormRunFigures {
   double accepted_per_switch = 0;                // flits per nanosecond
   double stops_per_message = 0;                  // hosts between, of messages delivered
   std::size_t most_local = 0, most_transit = 0;  // messages waiting at one host at the end
+  MulticastSums multicast;                       // of messages that were measured
   std::vector<WormPortUse> ports;                // busiest first
+};
+
+/// Where a measurement began.
+struct WormRunStart {
+  Picos at = 0;
+  std::uint64_t bytes = 0;
+  std::vector<PortUse> ports;
+  MulticastSums multicast;
+
+  static WormRunStart of(const WormNet& net);
 };
 
 /// Links that go down and come up. Requires: the net has not started, the plan has links alone.
@@ -50,7 +63,9 @@ class WormScenario {
   /// The routes of both sets, as figures and as what may wait for what.
   [[nodiscard]] const RouteFigures& figures() const { return setup_->figures; }
 
-  [[nodiscard]] const RelationVerdict& verdict() const { return setup_->verdict; }
+  /// Nothing where it is an algorithm's, and not known: one that chooses adaptively, a network too
+  /// large for all sets of two destinations, fewer channels to a host than lanes into its switch.
+  [[nodiscard]] std::optional<bool> can_deadlock() const { return setup_->can_deadlock; }
 
   /// The switch of each host, by number.
   [[nodiscard]] const std::vector<std::uint32_t>& leaves() const { return setup_->leaves; }
@@ -58,29 +73,23 @@ class WormScenario {
   /// A load as a share of the hosts' links.
   [[nodiscard]] double share_of(double load) const;
 
-  /// What has happened since `before`, which port_use() gave at `began`.
+  /// What has happened since then.
   [[nodiscard]] WormRunFigures measure(const FabricSpec& spec,
                                        const WormNet& net,
-                                       const std::vector<PortUse>& before,
-                                       Picos began,
-                                       std::uint64_t bytes) const;
+                                       const WormRunStart& before) const;
 
  private:
   struct WormSetup {
-    WormSetup(const WormSpec& spec,
-              WormGraph made,
-              const RouteNet& net,
-              const RouteSet& first,
-              const RouteSet* second)
-        : what(spec), graph(std::move(made)), routing(graph, net, first, second, spec.header) {}
-
     WormSpec what;
     WormGraph graph;
-    WormRouting routing;
+    std::optional<WormRouting> routing;         // of a system
+    std::optional<MulticastRouting> multicast;  // of an algorithm
     RouteFigures figures;
-    RelationVerdict verdict;
+    std::optional<bool> can_deadlock;
     std::vector<std::uint32_t> leaves;
   };
+
+  static Result<WormScenario> prepare_multicast(const FabricSpec& spec, const WormSpec& what);
 
   std::shared_ptr<const WormSetup> setup_;
 };

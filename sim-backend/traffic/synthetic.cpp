@@ -16,7 +16,11 @@ SyntheticTraffic::SyntheticTraffic(const SyntheticOptions& options,
                   .model = options_.arrivals};
     const double least = mean_wire_bytes() * byte_time[host] / 65536.0;
     source.model.least_gap = least;
-    source.model.mean_gap = options_.load > 0 ? least / options_.load : 0;
+    const double copies =
+        options_.destinations == 1
+            ? 1
+            : 1 + options_.multicast_share * (static_cast<double>(options_.destinations) - 1);
+    source.model.mean_gap = options_.load > 0 ? least * copies / options_.load : 0;
     sources_.push_back(source);
   }
 }
@@ -53,9 +57,24 @@ std::uint32_t SyntheticTraffic::draw_size(Rng& rng) const {
   return options_.sizes.back().bytes;
 }
 
+/// Different ones, none of them the source.
+void SyntheticTraffic::draw_hosts(HostNum source, Rng& rng, std::vector<HostNum>& out) const {
+  while (out.size() < options_.destinations) {
+    const auto host = static_cast<HostNum>(rng.below(sources_.size()));
+    if (host != source && std::ranges::find(out, host) == out.end()) out.push_back(host);
+  }
+}
+
 Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
   if (now >= options_.stop) return kNever;
   Source& source = sources_[host];
+  if (options_.destinations > 1 && source.rng.chance(options_.multicast_share)) {
+    std::vector<HostNum> hosts;
+    draw_hosts(host, source.rng, hosts);
+    const auto payload = std::min(draw_size(source.rng), options_.mtu);
+    options_.send_to(host, hosts, static_cast<std::uint16_t>(payload));
+    return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
+  }
   const HostNum to = destinations_.draw(host, source.rng);
   if (to != TrafficPattern::kSilent) {
     // As the port has it now: a manager may have moved it.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "sim-backend/packet/data_net.h"
@@ -31,6 +32,11 @@ struct SyntheticOptions {
   SlChoice sl_choice = SlChoice::Fixed;
   std::uint8_t sl = 0;
   std::uint32_t lids = 1;  // of each host, that messages are spread over at random
+  // Messages to as many hosts as this, any of them; then loads count each copy, and the pattern is
+  // that of the rest. With more than one `send_to` makes them.
+  std::uint32_t destinations = 1;
+  double multicast_share = 1;  // of messages
+  std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
   std::uint64_t seed = 1;
   Picos start = 0;
   Picos stop = kNever;
@@ -64,6 +70,7 @@ class SyntheticTraffic final : public Workload {
   };
 
   [[nodiscard]] std::uint32_t draw_size(Rng& rng) const;
+  void draw_hosts(HostNum source, Rng& rng, std::vector<HostNum>& out) const;
   [[nodiscard]] std::uint32_t wire_bytes(std::uint32_t payload) const;
 
   SyntheticOptions options_;

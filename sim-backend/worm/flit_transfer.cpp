@@ -180,8 +180,10 @@ void WormModel::begin_down(ChannelAt at, WormHop& from, WormHop::Branch& branch)
   if (from.in == kNowhere) worms_[from.worm].left = now_;
   branch.begun = true;
   if (branch.lost) return;
+  const std::uint32_t step =
+      branch.next < kToLayOut ? branch.next : watcher_.lay_out(from.worm, branch.next - kToLayOut);
   const WormHop down{.worm = from.worm,
-                     .step = branch.next,
+                     .step = step,
                      .in = at,
                      .base = channel.sent.before(now_) - static_cast<std::uint64_t>(channel.lost),
                      .flits = from.flits - from.strip,

@@ -36,7 +36,7 @@ class WormModel::KnotSearch {
     std::vector<Held> out;
     for (const HopAt r : all_) {
       for (std::uint8_t b = 0; b < branches(r); ++b) {
-        if (is_stuck({r, b})) out.push_back({s_.hops_[r].worm, s_.hops_[r].branches[b].out});
+        if (is_stuck({r, b})) out.push_back({s_.hops_[r].worm, wanted({r, b})});
       }
     }
     return out;
@@ -58,8 +58,9 @@ class WormModel::KnotSearch {
     do {
       const WormHop& hop = s_.hops_[at->hop];
       const WormHop::Branch& branch = hop.branches[at->branch];
-      if (branch.asks || (branch.granted && !s_.permitted(s_.channels_[branch.out], s_.now_ + 1))) {
-        out.push_back({hop.worm, branch.out});
+      if (branch.asks || branch.chooses ||
+          (branch.granted && !s_.permitted(s_.channels_[branch.out], s_.now_ + 1))) {
+        out.push_back({hop.worm, wanted(*at)});
       }
       at = wait_of(*at);
     } while (at->hop != first.hop || at->branch != first.branch);
@@ -78,6 +79,25 @@ class WormModel::KnotSearch {
 
   [[nodiscard]] bool is_stuck(const OutputRequest& at) const {
     return ((stuck_[at.hop] >> at.branch) & 1) != 0;
+  }
+
+  /// The channel that it waits for; of several the one that it likes best.
+  [[nodiscard]] ChannelAt wanted(const OutputRequest& at) const {
+    const WormHop& hop = s_.hops_[at.hop];
+    const WormHop::Branch& branch = hop.branches[at.branch];
+    return branch.chooses ? s_.choices(hop, at.branch).front().out : branch.out;
+  }
+
+  /// One that may choose waits for ever where all that it may take are held by the stuck.
+  [[nodiscard]] std::optional<OutputRequest> wait_of_choices(const OutputRequest& at) const {
+    std::optional<OutputRequest> out;
+    for (const WormChoice& choice : s_.choices(s_.hops_[at.hop], at.branch)) {
+      const Channel& channel = s_.channels_[choice.out];
+      const OutputRequest holder{channel.owner, channel.owner_branch};
+      if (channel.owner == kNowhere || !is_stuck(holder)) return {};
+      if (!out) out = holder;
+    }
+    return out;
   }
 
   /// Of the branches that have had least, which keep the flits in the buffer, a stuck one.
@@ -118,6 +138,7 @@ class WormModel::KnotSearch {
       if (hop.head_in < 0 || hop.waits) return feeder(hop);
     }
     if (branch.done) return {};
+    if (branch.chooses) return wait_of_choices(at);
     if (!branch.granted) {
       if (!branch.asks) return {};  // it is routed
       const Channel& out = s_.channels_[branch.out];

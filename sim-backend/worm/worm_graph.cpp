@@ -30,7 +30,7 @@ ChannelAt WormGraph::channel_of(std::uint32_t node, unsigned port) const {
   return kNowhere;
 }
 
-Result<WormGraph> build_worm_graph(const FabricSpec& spec, unsigned lanes) {
+Result<WormGraph> build_worm_graph(const FabricSpec& spec, unsigned lanes, unsigned host_channels) {
   WormGraph out;
   std::uint32_t cable = 0, speed = 0;
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
@@ -52,14 +52,15 @@ Result<WormGraph> build_worm_graph(const FabricSpec& spec, unsigned lanes) {
                                 p));
       }
       const bool to_host = spec.nodes[port.peer_node].type != NodeType::Switch;
-      const unsigned count = is_host || to_host ? 1 : lanes;
-      for (unsigned lane = 0; lane < count; ++lane) {
+      const bool with_host = is_host || to_host;
+      for (unsigned i = 0; i < (with_host ? host_channels : lanes); ++i) {
         out.channels.push_back({.from = n,
                                 .to = port.peer_node,
                                 .cable = cable,
                                 .port = static_cast<std::uint8_t>(p)});
+        if (with_host) ++cable;
       }
-      ++cable;
+      if (!with_host) ++cable;
     }
     if (is_host && cabled != 1) {
       return fail(Errc::Invalid,

@@ -34,8 +34,11 @@ struct WormGraph {
   [[nodiscard]] ChannelAt channel_of(std::uint32_t node, unsigned port) const;
 };
 
-/// Every node that is no switch is a host. A fault names what no worm network has: cables of two
-/// speeds, hosts with several ports.
-[[nodiscard]] Result<WormGraph> build_worm_graph(const FabricSpec& spec, unsigned lanes);
+/// Every node that is no switch is a host, with as many channels from it and to it, which are
+/// cables of one lane. A fault names what no worm network has: cables of two speeds, hosts with
+/// several ports.
+[[nodiscard]] Result<WormGraph> build_worm_graph(const FabricSpec& spec,
+                                                 unsigned lanes,
+                                                 unsigned host_channels = 1);
 
 }  // namespace smd::sim

@@ -113,6 +113,8 @@ void WormModel::handle(Kind kind, std::uint32_t key, HopAt hop) {
       return connect(key, hop, 0);
     case Kind::Call:
       return watcher_.on_call(key);
+    case Kind::Choose:
+      return on_choose(hop);
     case Kind::Grant:
       return channels_[key].from_host ? on_engine(key) : on_grant(key);
     case Kind::Move:
@@ -247,9 +249,45 @@ void WormModel::on_ask(HopAt at) {
   WormHop& hop = hops_[at];
   if (is_locked_fork(hop)) ++forks_[graph_.channels[hop.in].to];
   for (std::uint8_t b = 0; b < hop.forks; ++b) {
+    if (hop.branches[b].out == kNowhere) {
+      hop.branches[b].chooses = true;
+      push(now_, Kind::Choose, hop.in, at);
+      continue;
+    }
     hop.branches[b].asks = true;
     channels_[hop.branches[b].out].asking.push_back({at, b});
     push(now_, Kind::Grant, hop.branches[b].out);
+  }
+}
+
+std::span<const WormChoice> WormModel::choices(const WormHop& hop, std::size_t branch) const {
+  const WormRoute& route = *worms_[hop.worm].route;
+  const WormBranch& at = route.branches[route.steps[hop.step].first + branch];
+  return {route.choices.data() + at.first, at.choices};
+}
+
+/// Each branch that may choose asks for the first of its channels that is free. Where none is it is
+/// told of the next one that becomes so.
+void WormModel::on_choose(HopAt at) {
+  if (choosing_.empty()) choosing_.resize(channels_.size());
+  WormHop& hop = hops_[at];
+  for (std::uint8_t b = 0; b < hop.forks; ++b) {
+    WormHop::Branch& branch = hop.branches[b];
+    if (!branch.chooses) continue;
+    const auto is_it = [&](const OutputRequest& who) { return who.hop == at && who.branch == b; };
+    for (const WormChoice& choice : choices(hop, b)) {
+      std::erase_if(choosing_[choice.out], is_it);
+      if (!branch.chooses || channels_[choice.out].owner != kNowhere) continue;
+      branch.chooses = false;
+      branch.asks = true;
+      branch.out = choice.out;
+      branch.next = choice.next;
+      channels_[choice.out].proposed = true;
+      channels_[choice.out].asking.push_back({at, b});
+      push(now_, Kind::Grant, choice.out);
+    }
+    if (!branch.chooses) continue;
+    for (const WormChoice& choice : choices(hop, b)) choosing_[choice.out].push_back({at, b});
   }
 }
 
@@ -267,6 +305,18 @@ void WormModel::on_grant(ChannelAt at) {
   const OutputRequest who = channel.asking[chosen];
   channel.asking.erase(channel.asking.begin() + static_cast<std::ptrdiff_t>(chosen));
   channel.last_granted = hops_[who.hop].in;
+  if (channel.proposed) {
+    // Who may choose looks again, at all that are free then.
+    channel.proposed = false;
+    std::erase_if(channel.asking, [&](const OutputRequest& other) {
+      WormHop& hop = hops_[other.hop];
+      if (choices(hop, other.branch).empty()) return false;
+      hop.branches[other.branch].asks = false;
+      hop.branches[other.branch].chooses = true;
+      push(now_ + 1, Kind::Choose, hop.in, other.hop);
+      return true;
+    });
+  }
   connect(at, who.hop, who.branch);
 }
 
@@ -290,6 +340,10 @@ void WormModel::on_tail_left(ChannelAt at) {
   if (channel.dead && !channel.down) mend(at);
   look(graph_.channels[at].cable, now_);
   if (channel.from_host || !channel.asking.empty()) push(now_, Kind::Grant, at);
+  if (!choosing_.empty()) {
+    for (const OutputRequest& who : choosing_[at])
+      push(now_, Kind::Choose, hops_[who.hop].in, who.hop);
+  }
   const WormHop& hop = hops_[owner];
   const auto is_done = [](const WormHop::Branch& branch) { return branch.done; };
   // A branch whose last flit leaves in this very cycle is not done: it ends in the next.

@@ -3,8 +3,9 @@
 // machine does that moves every flit.
 //
 // A cycle, in this order: cables go down and come up; what was sent comes in, flits and symbols;
-// heads and hosts act; outputs are granted; flits leave; buffers say STOP or GO. Nothing in one
-// node's cycle depends on another's, since a cable takes a cycle at least.
+// heads and hosts act; who may choose asks for the free output that it likes best; outputs are
+// granted; flits leave; buffers say STOP or GO. Nothing in one node's cycle depends on another's,
+// since a cable takes a cycle at least.
 //
 // Lanes of one cable that could both send are looked at every cycle, and so is what follows of it
 // downstream; everything else costs the same however long a worm is.
@@ -13,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,7 +67,8 @@ struct WormHop {
     std::uint64_t base = 0;  // of out.sent when it was connected
     HopAt down = kNowhere;   // the hop at the far end, from its first flit on
     bool asks = false, granted = false, begun = false, done = false;
-    bool lost = false;  // what leaves by it comes in nowhere
+    bool lost = false;     // what leaves by it comes in nowhere
+    bool chooses = false;  // among several, none of which it asks for now
   };
 
   WormAt worm = 0;
@@ -101,6 +104,10 @@ class WormWatcher {
 
   /// It is about to leave, and has no route yet: set_route() it.
   virtual void on_start(WormAt) {}
+
+  /// It begins to leave by a channel whose next step is kToLayOut and a number: adds that step to
+  /// its route and returns which it is.
+  virtual std::uint32_t lay_out(WormAt, std::uint32_t number) { return number; }
 
   /// All of it has left its source, in the cycle before this one.
   virtual void on_left(WormAt, Cycle) {}
@@ -139,7 +146,7 @@ class WormModel {
   /// its lanes are connected to goes on losing what it sends until its end; of a worm that was
   /// coming in the far end makes a shorter one, with one flit more. A lane is in use again when the
   /// cable is up and what it was connected to has ended. Requires: from this cycle on; worms have
-  /// no flits of header.
+  /// no flits of header and choose nothing.
   void set_cable(std::uint32_t cable, bool up, Cycle at) {
     push(at, up ? Kind::CableUp : Kind::CableDown, cable);
   }
@@ -214,10 +221,11 @@ class WormModel {
     Ask,
     Detected,
     Programmed,
-    Call,   // acts
-    Grant,  // grants
-    Move,   // leaves
-    Mark    // says
+    Call,    // acts
+    Choose,  // asks
+    Grant,   // grants
+    Move,    // leaves
+    Mark     // says
   };
 
   struct OutputRequest {
@@ -240,6 +248,7 @@ class WormModel {
     Cycle blocked_since = -1, blocked = 0, mark_at = kNoCycle;
     std::uint64_t fullest = 0;
     std::vector<OutputRequest> asking;
+    bool proposed = false;  // by one that chooses
   };
 
   struct LinkState {
@@ -280,6 +289,8 @@ class WormModel {
   [[nodiscard]] bool has_route_flit(const WormHop& hop) const;
   void on_ask(HopAt hop);
   void on_grant(ChannelAt channel);
+  void on_choose(HopAt hop);
+  [[nodiscard]] std::span<const WormChoice> choices(const WormHop& hop, std::size_t branch) const;
   void on_mark(ChannelAt channel);
   [[nodiscard]] std::uint64_t held_before(const Channel& channel) const;
   void retally_fork(ChannelAt channel, WormHop& front);
@@ -334,6 +345,8 @@ class WormModel {
   EventWheel wheel_;
   std::uint64_t events_ = 0, waiting_ = 0;
   std::vector<Channel> channels_;
+  /// By channel, once anyone chooses: who would take it, and found all of theirs in use.
+  std::vector<std::vector<OutputRequest>> choosing_;
   std::vector<LinkState> cables_;
   std::vector<Host> hosts_;           // by host
   std::vector<std::uint32_t> forks_;  // by node: worms that fork there, in lock-step

@@ -15,13 +15,18 @@ WormNet::WormNet(const WormGraph& graph,
                  std::uint64_t seed)
     : graph_(graph),
       options_(options),
-      routing_(routing),
+      routing_(&routing),
       choice_(choice),
       model_(graph, options, *this) {
   for (std::uint64_t host = 0; host < graph.host_node.size(); ++host) {
     rng_.emplace_back((seed ^ 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u + host);
   }
 }
+
+WormNet::WormNet(const WormGraph& graph,
+                 const WormOptions& options,
+                 const MulticastRouting& routing)
+    : graph_(graph), options_(options), multicast_(&routing), model_(graph, options, *this) {}
 
 WormNet::~WormNet() = default;
 
@@ -51,42 +56,49 @@ void WormNet::on_call(std::uint32_t host) {
   wake(host, workload_->emit(*this, host, now_));
 }
 
-void WormNet::send(HostNum source, const PacketRequest& sending) {
-  const HostNum to = sending.dlid.value() - 1u;
-  SMD_CHECK(to < host_count() && to != source, "a message goes to another host");
+std::uint32_t WormNet::add_message(const Message& message) {
   if (free_messages_.empty()) {
     free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
     messages_.emplace_back();
   }
   const std::uint32_t at = free_messages_.back();
   free_messages_.pop_back();
-  messages_[at] = {.source = source,
-                   .to = to,
-                   .tag = sending.tag,
-                   .route = 0,
-                   .payload = sending.payload,
-                   .generated = now_};
-  ++stats_.generated;
-  ++stats_.in_flight;
-  model_.send(source, routing_.last(to), at);
+  messages_[at] = message;
+  stats_.generated += message.copies;
+  stats_.in_flight += message.copies;
+  return at;
+}
+
+void WormNet::send(HostNum source, const PacketRequest& sending) {
+  const HostNum to = sending.dlid.value() - 1u;
+  if (multicast_ != nullptr) return send_lists(source, {&to, 1}, sending.tag, sending.payload);
+  SMD_CHECK(to < host_count() && to != source, "a message goes to another host");
+  const std::uint32_t at = add_message({.source = source,
+                                        .to = to,
+                                        .tag = sending.tag,
+                                        .route = 0,
+                                        .payload = sending.payload,
+                                        .generated = now_});
+  model_.send(source, routing_->last(to), at);
 }
 
 RouteChooser& WormNet::chooser(const Message& message) {
   const std::uint64_t key = std::uint64_t{message.source} << 32 | message.to;
   const auto found = choosers_.find(key);
   if (found != choosers_.end()) return found->second;
-  const WormRouting::Choice routes = routing_.between(message.source, message.to);
+  const WormRouting::Choice routes = routing_->between(message.source, message.to);
   return choosers_.emplace(key, RouteChooser(choice_, routes.first, routes.second)).first->second;
 }
 
 void WormNet::on_start(WormAt worm) {
+  if (multicast_ != nullptr) return start_list(worm);
   Message& message = messages_[model_.worm(worm).cookie];
-  const WormRouting::Choice routes = routing_.between(message.source, message.to);
+  const WormRouting::Choice routes = routing_->between(message.source, message.to);
   message.route = choice_.kind == RouteChoiceKind::One
                       ? 0
                       : chooser(message).choose(message.payload, rng_[message.source]);
   const WormRoute& route = routes.routes[message.route];
-  model_.set_route(worm, route, std::max(1u, message.payload + routing_.header_flits(route)));
+  model_.set_route(worm, route, std::max(1u, message.payload + routing_->header_flits(route)));
   ++stats_.injected;
 }
 
@@ -132,7 +144,19 @@ void WormNet::on_lost(WormAt at) {
   discard(take_message(at), model_.worm(at).source, Discard::OnTheWire);
 }
 
+Delivery WormNet::delivery(const Message& message, const WormEnd& end) const {
+  return {.source = message.source,
+          .destination = message.to,
+          .generated = message.generated,
+          .injected = time(model_.worm(end.worm).left),
+          .head = time(end.head + 1),
+          .tail = time(end.tail + 1),
+          .tag = message.tag,
+          .payload = message.payload};
+}
+
 void WormNet::on_end(const WormEnd& end) {
+  if (multicast_ != nullptr) return end_list(end);
   if (end.cut) return;
   const Worm& worm = model_.worm(end.worm);
   now_ = std::max(now_, time(end.tail + 1));
@@ -146,17 +170,10 @@ void WormNet::on_end(const WormEnd& end) {
   // Of the steps neither source, nor hosts between, nor the end is a switch.
   const std::size_t switches = worm.route->steps.size() - 2 - worm.transits;
   stats_.hops += switches;
-  const Delivery delivery{.source = message.source,
-                          .destination = message.to,
-                          .generated = message.generated,
-                          .injected = time(worm.left),
-                          .head = time(end.head + 1),
-                          .tail = time(end.tail + 1),
-                          .tag = message.tag,
-                          .payload = message.payload,
-                          .hops = static_cast<std::uint8_t>(std::min<std::size_t>(255, switches))};
-  if (observer_ != nullptr) observer_->on_delivered(delivery);
-  workload_->on_delivered(*this, delivery);
+  Delivery arrived = delivery(message, end);
+  arrived.hops = static_cast<std::uint8_t>(std::min<std::size_t>(255, switches));
+  if (observer_ != nullptr) observer_->on_delivered(arrived);
+  workload_->on_delivered(*this, arrived);
 }
 
 void WormNet::digest(std::uint64_t place, std::uint64_t what) {
@@ -203,7 +220,9 @@ std::vector<PortUse> WormNet::port_use() const {
   for (ChannelAt c = 0; c < graph_.channels.size(); ++c) {
     const WormChannel& place = graph_.channels[c];
     if (graph_.is_host[place.from] != 0) continue;
-    if (place.cable != cable) out.push_back({.node = place.from, .port = PortNum{place.port}});
+    const bool same = cable == place.cable || (!out.empty() && out.back().node == place.from &&
+                                               out.back().port.value() == place.port);
+    if (!same) out.push_back({.node = place.from, .port = PortNum{place.port}});
     cable = place.cable;
     out.back().active += time(static_cast<Cycle>(model_.busy(c, end)));
     out.back().blocked = std::max(out.back().blocked, time(model_.blocked(c, end)));
@@ -235,16 +254,19 @@ std::string WormNet::audit() const {
                        now.discards(),
                        now.in_flight);
   }
-  if (messages_.size() - free_messages_.size() != now.in_flight) {
-    return fmt::format("{} messages are kept, {} under way",
-                       messages_.size() - free_messages_.size(),
-                       now.in_flight);
+  std::uint64_t kept = messages_.size() - free_messages_.size();
+  if (multicast_ != nullptr) {
+    kept = 0;
+    for (const Message& message : messages_) kept += message.left;
+  }
+  if (kept != now.in_flight) {
+    return fmt::format("{} messages are kept, {} under way", kept, now.in_flight);
   }
   return model_.audit();
 }
 
 WormFigures WormNet::figures() const {
-  WormFigures out{.transits = transits_};
+  WormFigures out{.transits = transits_, .multicast = sums_};
   for (HostNum host = 0; host < host_count(); ++host) {
     out.most_local = std::max(out.most_local, model_.local_waiting(host));
     out.most_transit = std::max(out.most_transit, model_.transit_waiting(host));

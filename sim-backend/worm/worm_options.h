@@ -43,6 +43,18 @@ struct WormOptions {
   /// and DMA as measured on its adapters.
   static WormOptions myrinet() { return {}; }
 
+  /// The routers of the multicast literature: routing, crossing and cable take a cycle each, four
+  /// flits at each lane, credits; a flit takes a nanosecond. With less than three flits no lane
+  /// carries one in every cycle.
+  static WormOptions unit() {
+    return {.cycle = 1000,
+            .cable = 1,
+            .routing = 1,
+            .buffer = 4,
+            .flow = WormFlow::Credits,
+            .copies = WormCopies::LockStep};
+  }
+
   /// What of a stopped sender still arrives: what is on the cable when STOP goes back, and what is
   /// sent until it is obeyed.
   [[nodiscard]] std::uint32_t slack() const { return 2 * cable; }

@@ -29,8 +29,13 @@ FlitMachine::FlitMachine(const FlitCase& what) : case_(what) {
 FlitMachine::Stay* FlitMachine::add(int worm, int step, int in, std::int64_t total) {
   all_.push_back({.worm = worm, .step = step, .in = in, .total = total});
   const FlitStep& what = case_.worms[std::size_t(worm)].steps[std::size_t(step)];
-  for (const auto& [channel, next] : what.branches) {
-    all_.back().outputs.push_back({.channel = channel, .next = next});
+  for (std::size_t b = 0; b < what.branches.size(); ++b) {
+    Output output{.channel = what.branches[b].first, .next = what.branches[b].second};
+    if (b < what.others.size() && !what.others[b].empty()) {
+      output.choices = what.others[b];
+      output.choices.insert(output.choices.begin(), what.branches[b]);
+    }
+    all_.back().outputs.push_back(std::move(output));
   }
   return &all_.back();
 }
@@ -150,7 +155,21 @@ void FlitMachine::begin_at_switch(Channel& channel) {
     stay.act_at = now_ + case_.rules.routing;
   }
   if (stay.act_at != now_) return;
-  for (Output& output : stay.outputs) output.asks = true;
+  for (Output& output : stay.outputs)
+    (output.choices.empty() ? output.asks : output.chooses) = true;
+}
+
+void FlitMachine::choose(Stay& stay) {
+  for (Output& output : stay.outputs) {
+    if (!output.chooses || output.granted) continue;
+    output.asks = false;
+    for (const auto& [channel, next] : output.choices) {
+      if (output.asks || channels_[std::size_t(channel)].owner != nullptr) continue;
+      output.channel = channel;
+      output.next = next;
+      output.asks = true;
+    }
+  }
 }
 
 void FlitMachine::connect(Stay& stay, Output& output) {
@@ -222,6 +241,9 @@ void FlitMachine::begin() {
 
 // Round robin: of the inputs that ask the next one after that which had it last.
 void FlitMachine::grant() {
+  for (Channel& channel : channels_) {
+    if (!is_host(channel.place.to) && !channel.stays.empty()) choose(*channel.stays.front());
+  }
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     Channel& channel = channels_[c];
     if (is_host(channel.place.from) || channel.owner != nullptr) continue;

@@ -3,8 +3,9 @@
 // Nothing of the simulator is in it.
 //
 // In a cycle, in this order: cables go down and come up; what was sent `cable` cycles ago comes in,
-// flits and symbols; heads that are in front begin to be routed, hosts take up messages; outputs
-// are granted; flits leave; buffers say STOP or GO.
+// flits and symbols; heads that are in front begin to be routed, hosts take up messages; a branch
+// that may leave by several channels asks for the first one that is free; outputs are granted;
+// flits leave; buffers say STOP or GO.
 //
 // What is on a cable that goes down is lost, and so is, until its end, what its lanes are connected
 // to. A worm of which a part has come in ends there with one flit more, and goes on so. The lane is
@@ -28,6 +29,8 @@ struct FlitStep {
   int strip = 0;                              // flits of its head that end here
   bool waits = false;                         // it is routed by the flit after those
   std::vector<std::pair<int, int>> branches;  // channel and next step; none: its end
+  /// By branch, where there are any: what it takes as well, the more liked before the others.
+  std::vector<std::vector<std::pair<int, int>>> others;
 };
 
 struct FlitWorm {
@@ -94,7 +97,8 @@ class FlitMachine {
 
   struct Output {  // a branch that a worm has at a node
     int channel, next;
-    bool asks = false, granted = false, done = false;
+    std::vector<std::pair<int, int>> choices;  // with any, it asks for one anew in every cycle
+    bool asks = false, chooses = false, granted = false, done = false;
     bool lost = false;      // what leaves by it comes in nowhere
     std::int64_t left = 0;  // flits that have left by it
     Stay* down = nullptr;   // at the far end, from its first flit on
@@ -137,6 +141,7 @@ class FlitMachine {
   void begin_at_switch(Channel& channel);
   void begin_at_host(int node);
   void connect(Stay& stay, Output& output);
+  void choose(Stay& stay);
   void grant();
   void move(int node);
   void send(Stay& stay, Output& output);

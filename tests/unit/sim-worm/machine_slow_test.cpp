@@ -15,7 +15,14 @@ TEST(WormMachineSlow, AgreesOnTenThousandRandomCases) {
 
 TEST(WormMachineSlow, AgreesOnTenThousandRandomCasesWithFaults) {
   for (std::uint64_t seed = 10'001; seed <= 20'000; ++seed) {
-    const std::string why = compare(seed, true);
+    const std::string why = compare(seed, CaseKind::Faults);
+    ASSERT_EQ(why, "") << "seed " << seed;
+  }
+}
+
+TEST(WormMachineSlow, AgreesOnTenThousandRandomCasesWithChoices) {
+  for (std::uint64_t seed = 10'001; seed <= 20'000; ++seed) {
+    const std::string why = compare(seed, CaseKind::Choices);
     ASSERT_EQ(why, "") << "seed " << seed;
   }
 }

@@ -16,7 +16,14 @@ TEST(WormMachine, AgreesOnRandomCases) {
 
 TEST(WormMachine, AgreesOnRandomCasesWithFaults) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-    const std::string why = compare(seed, true);
+    const std::string why = compare(seed, CaseKind::Faults);
+    ASSERT_EQ(why, "") << "seed " << seed;
+  }
+}
+
+TEST(WormMachine, AgreesOnRandomCasesWithChoices) {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const std::string why = compare(seed, CaseKind::Choices);
     ASSERT_EQ(why, "") << "seed " << seed;
   }
 }

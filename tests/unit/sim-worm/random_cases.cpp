@@ -13,7 +13,7 @@ namespace smd::sim::test {
 namespace {
 
 struct Draw {
-  explicit Draw(std::uint64_t seed) : rng(seed) {}
+  Draw(std::uint64_t seed, bool may_choose) : rng(seed), choices(may_choose) {}
 
   int upto(int n) { return int(rng.below(std::uint64_t(n) + 1)); }
 
@@ -22,11 +22,61 @@ struct Draw {
   bool chance(double p) { return rng.chance(p); }
 
   Rng rng;
+  bool choices;  // branches may leave by several channels
 };
 
 void add_cable(FlitCase& out, int from, int to, int lanes) {
   const int cable = out.channels.empty() ? 0 : out.channels.back().cable + 1;
   for (int lane = 0; lane < lanes; ++lane) out.channels.push_back({from, to, cable});
+}
+
+int draw_steps(FlitCase& out, FlitWorm& worm, int node, int depth, int strip, Draw& draw);
+
+/// Where a channel leads; returns the number of the step there.
+int draw_beyond(FlitCase& out, FlitWorm& worm, int channel, int depth, int strip, Draw& draw) {
+  const int to = out.channels[std::size_t(channel)].to;
+  if (out.is_host[std::size_t(to)] == 0) return draw_steps(out, worm, to, depth + 1, strip, draw);
+  const auto next = int(worm.steps.size());
+  const bool passes_on = depth < 5 && draw.chance(0.3);
+  worm.steps.push_back({.strip = passes_on ? 2 * strip : 0});
+  if (!passes_on) return next;
+  int engine = -1;
+  for (int e = 0; e < int(out.channels.size()); ++e) {
+    if (out.channels[std::size_t(e)].from == to) engine = e;
+  }
+  const int after =
+      draw_steps(out, worm, out.channels[std::size_t(engine)].to, depth + 2, strip, draw);
+  worm.steps[std::size_t(next)].branches.push_back({engine, after});
+  return next;
+}
+
+/// Channels beside the one that a branch has; other branches take none of their cables.
+void draw_others(FlitCase& out,
+                 FlitWorm& worm,
+                 int number,
+                 const std::vector<int>& choices,
+                 std::vector<int>& cables,
+                 int depth,
+                 int strip,
+                 Draw& draw) {
+  const std::size_t branches = worm.steps[std::size_t(number)].branches.size();
+  worm.steps[std::size_t(number)].others.resize(branches);
+  for (std::size_t b = 0; b < branches; ++b) {
+    const auto [own, next] = worm.steps[std::size_t(number)].branches[b];
+    const FlitChannel& at = out.channels[std::size_t(own)];
+    std::set<int> had{own};
+    for (int tries = draw.upto(3); tries > 0; --tries) {
+      const int c = choices[draw.rng.below(choices.size())];
+      const FlitChannel& other = out.channels[std::size_t(c)];
+      const bool same = other.to == at.to;
+      const bool taken = std::ranges::find(cables, other.cable) != cables.end();
+      if ((taken && other.cable != at.cable) || (!same && depth > 3) || !had.insert(c).second)
+        continue;
+      if (!taken) cables.push_back(other.cable);
+      const int beyond = same ? next : draw_beyond(out, worm, c, depth + 1, strip, draw);
+      worm.steps[std::size_t(number)].others[b].push_back({c, beyond});
+    }
+  }
 }
 
 /// A way of random steps from a switch on; returns the number of its first step.
@@ -57,25 +107,12 @@ int draw_steps(FlitCase& out, FlitWorm& worm, int node, int depth, int strip, Dr
     }
   }
   for (const int c : wanted) {
-    const int to = out.channels[std::size_t(c)].to;
-    int next = 0;
-    if (out.is_host[std::size_t(to)] == 0) {
-      next = draw_steps(out, worm, to, depth + 1, strip, draw);
-    } else {
-      next = int(worm.steps.size());
-      const bool passes_on = depth < 5 && draw.chance(0.3);
-      worm.steps.push_back({.strip = passes_on ? 2 * strip : 0});
-      if (passes_on) {
-        int engine = -1;
-        for (int e = 0; e < int(out.channels.size()); ++e) {
-          if (out.channels[std::size_t(e)].from == to) engine = e;
-        }
-        const int after =
-            draw_steps(out, worm, out.channels[std::size_t(engine)].to, depth + 2, strip, draw);
-        worm.steps[std::size_t(next)].branches.push_back({engine, after});
-      }
-    }
+    const int next = draw_beyond(out, worm, c, depth, strip, draw);
     worm.steps[std::size_t(number)].branches.push_back({c, next});
+  }
+  if (draw.choices) {
+    worm.steps[std::size_t(number)].strip = draw.upto(strip);
+    draw_others(out, worm, number, choices, cables, depth, strip, draw);
   }
   return number;
 }
@@ -84,6 +121,9 @@ int longest_header(const FlitWorm& worm, int step) {
   int out = 0;
   for (const auto& [channel, next] : worm.steps[std::size_t(step)].branches) {
     out = std::max(out, longest_header(worm, next));
+  }
+  for (const auto& others : worm.steps[std::size_t(step)].others) {
+    for (const auto& [channel, next] : others) out = std::max(out, longest_header(worm, next));
   }
   return out + worm.steps[std::size_t(step)].strip;
 }
@@ -134,8 +174,21 @@ class Runner final : public WormWatcher {
                                std::uint8_t(step.branches.size()),
                                std::uint8_t(step.strip),
                                step.waits});
-        for (const auto& [channel, next] : step.branches) {
-          route.branches.push_back({ChannelAt(channel), std::uint32_t(next)});
+        for (std::size_t b = 0; b < step.branches.size(); ++b) {
+          const auto& [channel, next] = step.branches[b];
+          const bool chooses = b < step.others.size() && !step.others[b].empty();
+          route.branches.push_back(
+              {.out = ChannelAt(channel),
+               .next = std::uint32_t(next),
+               .first = std::uint32_t(route.choices.size()),
+               .choices = chooses ? std::uint32_t(step.others[b].size()) + 1 : 0});
+          if (!chooses) continue;
+          route.branches.back().out = kNowhere;
+          const auto add = [&](const std::pair<int, int>& choice) {
+            route.choices.push_back({ChannelAt(choice.first), std::uint32_t(choice.second)});
+          };
+          add(step.branches[b]);
+          std::ranges::for_each(step.others[b], add);
         }
       }
     }
@@ -230,8 +283,9 @@ std::string differ(const std::vector<T>& machine, const std::vector<T>& streams,
 
 }  // namespace
 
-FlitCase draw_case(std::uint64_t seed, bool with_faults) {
-  Draw draw(seed);
+FlitCase draw_case(std::uint64_t seed, CaseKind kind) {
+  const bool with_faults = kind == CaseKind::Faults;
+  Draw draw(seed, kind == CaseKind::Choices);
   FlitCase out;
   const int switches = draw.between(1, 8);
   out.is_host.assign(std::size_t(switches), 0);
@@ -249,8 +303,8 @@ FlitCase draw_case(std::uint64_t seed, bool with_faults) {
     for (int h = draw.between(1, 2); h > 0; --h) {
       const auto host = int(out.is_host.size());
       out.is_host.push_back(1);
-      add_cable(out, host, s, 1);
-      add_cable(out, s, host, 1);
+      for (int c = draw.choices ? draw.between(1, 3) : 1; c > 0; --c) add_cable(out, host, s, 1);
+      for (int c = draw.choices ? draw.between(1, 3) : 1; c > 0; --c) add_cable(out, s, host, 1);
     }
   }
   FlitRuleSet& rules = out.rules;
@@ -277,7 +331,7 @@ FlitCase draw_case(std::uint64_t seed, bool with_faults) {
     worm.host = switches + draw.upto(int(out.is_host.size()) - switches - 1);
     worm.made = draw.between(1, span);
     for (int c = 0; c < int(out.channels.size()); ++c) {
-      if (out.channels[std::size_t(c)].from != worm.host) continue;
+      if (out.channels[std::size_t(c)].from != worm.host || !worm.steps.empty()) continue;
       worm.steps.push_back({});
       draw_steps(out, worm, out.channels[std::size_t(c)].to, 1, strip, draw);
       worm.steps[0].branches.push_back({c, 1});
@@ -294,8 +348,8 @@ StreamOutcome run_streams(const FlitCase& what, std::int64_t cycles) {
   return Runner(what).run(cycles);
 }
 
-std::string compare(std::uint64_t seed, bool with_faults) {
-  const FlitCase what = draw_case(seed, with_faults);
+std::string compare(std::uint64_t seed, CaseKind kind) {
+  const FlitCase what = draw_case(seed, kind);
   const FlitOutcome machine = FlitMachine(what).run(0);
   const StreamOutcome streams = run_streams(what, machine.cycles);
   for (std::size_t i = 0; i < machine.ends.size() && i < streams.outcome.ends.size(); ++i) {

@@ -10,8 +10,14 @@
 namespace smd::sim::test {
 
 /// At most 8 switches, 60 worms of 1 to 600 flits, with lanes, forks, worms in transit, STOP and GO
-/// or credits, as the seed has it. With faults cables go down and come up, and there is no header.
-[[nodiscard]] FlitCase draw_case(std::uint64_t seed, bool with_faults = false);
+/// or credits, as the seed has it.
+enum class CaseKind : std::uint8_t {
+  Plain,
+  Faults,  // cables go down and come up, and there is no header
+  Choices  // of channels; hosts with several of them, switches that end a flit of the head or none
+};
+
+[[nodiscard]] FlitCase draw_case(std::uint64_t seed, CaseKind kind = CaseKind::Plain);
 
 /// The same case as streams. `streams` gets what the run came to, `knot` its worms by number.
 struct StreamOutcome {
@@ -23,6 +29,6 @@ struct StreamOutcome {
 [[nodiscard]] StreamOutcome run_streams(const FlitCase& what, std::int64_t cycles);
 
 /// The first thing in which they differ; empty when there is none.
-[[nodiscard]] std::string compare(std::uint64_t seed, bool with_faults = false);
+[[nodiscard]] std::string compare(std::uint64_t seed, CaseKind kind = CaseKind::Plain);
 
 }  // namespace smd::sim::test
