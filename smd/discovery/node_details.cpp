@@ -85,8 +85,7 @@ void LeftoverFetch::start(const SweepReport& report, std::vector<NodeIdx> switch
     const NodeIdx node = switches[at++];
     pump_.send(request(node, AttributeId::GeneralInfo, kCapabilityMaskModifier),
                [this, node](const Result<SmpReply>& reply) {
-                 if (!reply || reply->status != 0) return;
-                 if (const auto info = decode_general_info(reply->data))
+                 if (const auto info = answer_of(node, reply, decode_general_info))
                    on_general_info(node, *info);
                });
     return true;
@@ -94,7 +93,7 @@ void LeftoverFetch::start(const SweepReport& report, std::vector<NodeIdx> switch
   pump_.start(issue_next, [this, done = std::move(done)] {
     std::ranges::sort(
         found_, {}, [](const Leftover& each) { return std::tie(each.node, each.what); });
-    done(std::move(found_));
+    done(std::move(found_), std::move(silent_));
   });
 }
 
@@ -105,6 +104,16 @@ SmpRequest LeftoverFetch::request(NodeIdx node,
           .attribute = attribute,
           .modifier = modifier,
           .m_key = m_key_};
+}
+
+template <class Info>
+std::optional<Info> LeftoverFetch::answer_of(NodeIdx node,
+                                             const Result<SmpReply>& reply,
+                                             Result<Info> (*decode)(std::span<const std::byte>)) {
+  if (!reply) silent_.insert(guid_of(node));
+  if (!reply || reply->status != 0) return std::nullopt;
+  const Result<Info> info = decode(reply->data);
+  return info ? std::optional(*info) : std::nullopt;
 }
 
 void LeftoverFetch::on_general_info(NodeIdx node, const GeneralInfo& has) {
@@ -139,13 +148,12 @@ void LeftoverFetch::on_general_info(NodeIdx node, const GeneralInfo& has) {
 template <class Info>
 void LeftoverFetch::ask(NodeIdx node, const Attribute<Info>& about) {
   pump_.send(request(node, about.id), [this, node, about](const Result<SmpReply>& reply) {
-    if (!reply || reply->status != 0) return;
-    const Result<Info> info = about.decode(reply->data);
+    const std::optional<Info> info = answer_of(node, reply, about.decode);
     if (!info) return;
     std::string what = about.what_is_on(*info);
     if (what.empty()) return;
     if (clears_) return clear(node, about, about.off(*info), std::move(what));
-    found_.push_back({.node = report_->fabric->node_guid[node], .what = std::move(what)});
+    found_.push_back({.node = guid_of(node), .what = std::move(what)});
   });
 }
 
@@ -155,11 +163,9 @@ void LeftoverFetch::clear(NodeIdx node, const Attribute<Info>& about, Info off, 
   set.method = Method::Set;
   about.encode(off, set.data);
   pump_.send(set, [this, node, about, what = std::move(what)](const Result<SmpReply>& reply) {
-    const bool done = reply && reply->status == 0;
-    const Result<Info> now = done ? about.decode(reply->data) : fail(Errc::Refused, "");
-    found_.push_back({.node = report_->fabric->node_guid[node],
-                      .what = what,
-                      .cleared = now && about.what_is_on(*now).empty()});
+    const std::optional<Info> now = answer_of(node, reply, about.decode);
+    found_.push_back(
+        {.node = guid_of(node), .what = what, .cleared = now && about.what_is_on(*now).empty()});
   });
 }
 

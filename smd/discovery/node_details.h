@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,8 +73,9 @@ struct Leftover {
 
 class LeftoverFetch {
  public:
-  /// By node, switches where something was on.
-  using Done = std::function<void(std::vector<Leftover>)>;
+  /// What was on, by node; and switches that left a question unanswered, of which nothing more is
+  /// known.
+  using Done = std::function<void(std::vector<Leftover>, std::set<Guid> silent)>;
 
   /// `clears`: what is on is switched off.
   LeftoverFetch(SmpClient& client, MKey m_key, bool clears)
@@ -87,7 +90,17 @@ class LeftoverFetch {
   template <class Info>
   struct Attribute;
 
-  SmpRequest request(NodeIdx node, AttributeId attribute, std::uint32_t modifier = 0) const;
+  [[nodiscard]] Guid guid_of(NodeIdx node) const { return report_->fabric->node_guid[node]; }
+
+  [[nodiscard]] SmpRequest request(NodeIdx node,
+                                   AttributeId attribute,
+                                   std::uint32_t modifier = 0) const;
+
+  /// What an agent that has the attribute answered.
+  template <class Info>
+  std::optional<Info> answer_of(NodeIdx node,
+                                const Result<SmpReply>& reply,
+                                Result<Info> (*decode)(std::span<const std::byte>));
   void on_general_info(NodeIdx node, const GeneralInfo& has);
   template <class Info>
   void ask(NodeIdx node, const Attribute<Info>& about);
@@ -99,6 +112,7 @@ class LeftoverFetch {
   bool clears_;
   const SweepReport* report_ = nullptr;
   std::vector<Leftover> found_;
+  std::set<Guid> silent_;
 };
 
 /// A linked port at QDR of the vendor that has the attribute.

@@ -76,8 +76,7 @@ Result<PrivateLftInfo> decode_private_lft_info(std::span<const std::byte> data);
 void encode_private_lft_info(const PrivateLftInfo& info, std::span<std::byte, kSmpDataSize> data);
 [[nodiscard]] std::string print_private_lft_info(const PrivateLftInfo& info);
 
-// ExtendedPortInfo, 0xff90: tells FDR10 from QDR. Read where offered,
-// never written.
+// ExtendedPortInfo, 0xff90: tells FDR10 from QDR. Read where offered, never written.
 
 struct ExtendedPortInfo {
   std::uint8_t state_change_enable = 0;

@@ -190,6 +190,13 @@ void DeferredWork::fetch_fdr10() {
   });
 }
 
+bool DeferredWork::set_leftovers(Leftovers what) {
+  if (std::exchange(about_leftovers_, what) == what) return false;
+  asked_for_leftovers_.clear();
+  leftovers_.clear();
+  return what != Leftovers::Ignore;
+}
+
 void DeferredWork::fetch_leftovers() {
   std::vector<NodeIdx> switches;
   const Fabric& fabric = now_->fabric();
@@ -204,16 +211,21 @@ void DeferredWork::fetch_leftovers() {
   leftover_fetch_->start(
       now_->sweep,
       std::move(switches),
-      [this, asked = std::move(asked)](const std::vector<Leftover>& found) {
-        for (const Guid guid : asked) leftovers_.erase(guid);
-        asked_for_leftovers_.insert(asked.begin(), asked.end());
+      [this, asked = std::move(asked)](const std::vector<Leftover>& found,
+                                       const std::set<Guid>& silent) {
+        for (const Guid guid : asked) {
+          if (silent.contains(guid)) continue;
+          leftovers_.erase(guid);
+          asked_for_leftovers_.insert(guid);
+        }
         for (const Leftover& each : found) {
           if (each.cleared) {
             log::info("switch.leftover", "node={} what=\"{}\" cleared=yes", each.node, each.what);
-          } else {
-            log::warn("switch.leftover", "node={} what=\"{}\" cleared=no", each.node, each.what);
-            leftovers_[each.node].push_back(each.what);
+            continue;
           }
+          log::warn("switch.leftover", "node={} what=\"{}\" cleared=no", each.node, each.what);
+          leftovers_[each.node].insert(each.what);
+          if (about_leftovers_ == Leftovers::Clear) asked_for_leftovers_.erase(each.node);
         }
         end();
       });

@@ -42,8 +42,8 @@ class DeferredWork {
   /// A node said that it changed, and was not asked yet.
   [[nodiscard]] bool has_changed_nodes() const { return !changed_.empty(); }
 
-  /// From the next start() on.
-  void set_leftovers(Leftovers what) { about_leftovers_ = what; }
+  /// From the next start() on. True where switches are to be asked that were not asked so.
+  bool set_leftovers(Leftovers what);
 
   /// Another manager may have been here: every switch is asked again.
   void forget_leftovers() { asked_for_leftovers_.clear(); }
@@ -99,8 +99,8 @@ class DeferredWork {
   std::optional<Fdr10Fetch> fdr10_;
 
   Leftovers about_leftovers_ = Leftovers::Ignore;
-  std::set<Guid> asked_for_leftovers_;
-  std::map<Guid, std::vector<std::string>> leftovers_;  // what is on, by switch
+  std::set<Guid> asked_for_leftovers_;               // and have nothing more to be done about
+  std::map<Guid, std::set<std::string>> leftovers_;  // what is on, by switch
   std::optional<LeftoverFetch> leftover_fetch_;
 };
 

@@ -64,6 +64,7 @@ SubnetManager::SubnetManager(
       meter_(runtime, client_, observer_.wall),
       multicast_(runtime, client_, state_.program.multicast, meter_) {
   take_m_keys();
+  deferred_work_.set_leftovers(settings_.leftovers);
   // The modes of the thesis ask by LID while there are no routes yet.
   if (settings_.directed_only.value_or(!transport.routes_smps_by_lid()) &&
       !settings_.strategy.lids_while_sweeping)
@@ -342,6 +343,7 @@ void SubnetManager::take_settings() {
   partitions_taken_ = partitions_asked_;
   take_m_keys();
   traps_.adopt(settings_);
+  if (deferred_work_.set_leftovers(settings_.leftovers)) deferred_work_due_since_ = runtime_.now();
 }
 
 void SubnetManager::begin_cycle(SweepTrigger why) {
@@ -476,7 +478,6 @@ void SubnetManager::start_deferred_work() {
     if (better->fabric().demand != state_.in_force->fabric().demand) state_.imbalanced = true;
     state_.replace_in_force(std::move(better));
   };
-  deferred_work_.set_leftovers(settings_.leftovers);
   deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
     deferred_work_due_since_.reset();
     meter_.lap();

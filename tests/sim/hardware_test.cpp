@@ -208,6 +208,56 @@ TEST_F(AdaptiveRoutingLeft, StaysAnAlarmWhereASwitchDoesNotObey) {
   EXPECT_THAT(all[0].manager->alarms(), ::testing::UnorderedElementsAre(kAdaptive, kPrivate));
 }
 
+TEST_F(AdaptiveRoutingLeft, AConfigurationThatIsReadAgainCountsAtOnce) {
+  turn_on_two();
+  manage(Leftovers::Ignore);
+  const auto adopt = [this](Leftovers about) {
+    Settings settings = manager_settings(9);
+    settings.leftovers = about;
+    all[0].manager->adopt(settings);
+    all[0].manager->request_sweep("configuration");
+    all.run_for(2s);
+  };
+  adopt(Leftovers::Report);
+  EXPECT_THAT(all[0].manager->alarms(), ::testing::UnorderedElementsAre(kAdaptive, kPrivate));
+  EXPECT_EQ(set, 0u);
+  adopt(Leftovers::Clear);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
+  EXPECT_FALSE(at("sw-0-1").adaptive_routing.any());
+  EXPECT_EQ(set, 2u);
+}
+
+TEST_F(AdaptiveRoutingLeft, WhoDidNotAnswerIsAskedAgainAfterTheNextChange) {
+  turn_on_two();
+  bool mute = true;
+  all[0].loses = [&](const Smp& smp) { return mute && smp.attribute_id >= 0xff00; };
+  manage(Leftovers::Clear);
+  all.run_for(10s);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty()) << "nothing is known of them";
+  mute = false;
+  all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
+  all.run_for(3s);
+  EXPECT_EQ(set, 2u);
+  EXPECT_FALSE(at("sw-0-1").adaptive_routing.any());
+  EXPECT_EQ(at("sw-1-0").private_lft.active_mode, 0);
+}
+
+TEST_F(AdaptiveRoutingLeft, ASwitchThatDidNotObeyIsToldAgainAfterTheNextChange) {
+  turn_on_two();
+  bool deaf = true;
+  all[0].loses = [&](const Smp& smp) {
+    return deaf && smp.method == Method::Set && smp.attribute_id >= 0xff00;
+  };
+  manage(Leftovers::Clear);
+  all.run_for(10s);
+  EXPECT_THAT(all[0].manager->alarms(), ::testing::UnorderedElementsAre(kAdaptive, kPrivate));
+  deaf = false;
+  all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
+  all.run_for(3s);
+  EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
+  EXPECT_FALSE(at("sw-0-1").adaptive_routing.any());
+}
+
 TEST(AdaptiveRoutingNowhere, CostsOneQuestionOfEachSwitch) {
   Managers all(kTree, kTwo);
   unsigned asked = 0;
