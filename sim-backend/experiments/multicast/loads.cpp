@@ -92,7 +92,7 @@ struct LoadPlan {
         destinations(options.quick ? 6 : 16),
         seeds(options.quick ? 1 : 3),
         jobs(options.jobs),
-        length(options.quick ? MessageCount{.warm_up = 200, .measured = 1000}
+        length(options.quick ? MessageCount{.warm_up = 500, .measured = 3000}
                              : MessageCount{.warm_up = 20'000, .measured = 80'000}),
         step(options.quick ? 0.04 : 0.005) {}
 };
