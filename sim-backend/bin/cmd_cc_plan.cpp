@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr unsigned kHeaderBytes = 26;
 
-struct Options {
+struct CcPlanLine {
   std::string fabric;
   unsigned mtu = 4096;
   unsigned hop_ns = cc::Options{}.hop_ns;
@@ -143,7 +143,7 @@ std::string print_text(const cc::Plan& plan) {
   return text;
 }
 
-int run_cc_plan(const Options& line) {
+int run_cc_plan(const CcPlanLine& line) {
   const Parsed<FabricSpec> spec = load_fabric(line.fabric);
   if (!spec) return print_faults(spec.error());
   const auto fabric = build_snapshot(*spec);
@@ -157,7 +157,7 @@ int run_cc_plan(const Options& line) {
 }  // namespace
 
 void add_cc_plan_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<CcPlanLine>();
   Command command =
       program.command("cc-plan", "Print what congestion control is set to in a fabric, and why");
   command.option("FABRIC", line->fabric, "Fabric file, or generator NAME:key=value,…").required();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 8;
 
-struct Options {
+struct CollectLine {
   std::vector<std::string> folders;
   std::string out;
   bool json = false;
@@ -33,7 +33,7 @@ void tell_missing(const std::vector<std::string>& missing) {
              missing.size() > kMostNamed ? ", …" : "");
 }
 
-int collect(const Options& line) {
+int collect(const CollectLine& line) {
   std::vector<NamedPart> parts;
   for (const std::string& folder : line.folders) {
     Parsed<std::vector<NamedPart>> found = read_parts(folder);
@@ -53,7 +53,7 @@ int collect(const Options& line) {
 }  // namespace
 
 void add_collect_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<CollectLine>();
   Command command = program.command("collect", "Join the runs of a campaign");
   command.option("DIR", line->folders, "Folders that smsim run --out made").required();
   command.option("--out", line->out, "Folder for the result instead of the first DIR");

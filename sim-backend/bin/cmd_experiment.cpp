@@ -20,7 +20,7 @@
 namespace smd::sim {
 namespace {
 
-struct Options {
+struct ExperimentLine {
   std::vector<std::string> names;
   std::string out;
   bool list = false;
@@ -46,7 +46,7 @@ bool write_files(const std::filesystem::path& folder,
          write_file(folder / fmt::format("{}.svg", experiment.name), print_svg(findings.plot));
 }
 
-int run_one(const Experiment& experiment, const Options& line) {
+int run_one(const Experiment& experiment, const ExperimentLine& line) {
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   if (terminal) fmt::print(stderr, "{}: {} …\n", experiment.name, experiment.about);
   const Result<Findings> findings = [&] {
@@ -72,7 +72,7 @@ int run_one(const Experiment& experiment, const Options& line) {
   return required_hold(experiment, *findings) ? 0 : kExitFailed;
 }
 
-int run_experiments(const Options& line) {
+int run_experiments(const ExperimentLine& line) {
   if (line.list) {
     fmt::print("{}", print_list());
     return 0;
@@ -98,7 +98,7 @@ int run_experiments(const Options& line) {
 }  // namespace
 
 void add_experiment_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<ExperimentLine>();
   Command command =
       program.command("experiment", "Measure a published result again, claim by claim");
   command.option("NAME", line->names, "Which; see --list");

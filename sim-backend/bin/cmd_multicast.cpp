@@ -18,17 +18,12 @@ namespace {
 /// Sets that are gone through in some seconds.
 constexpr double kMostSets = 3e6;
 
-struct Options {
+struct MulticastLine {
   std::string fabric, algorithm, source, to, branches = "apart";
   unsigned random = 0, size = 16, destinations = 2;
   std::uint64_t seed = 1;
   bool json = false, list = false, escape = false;
 };
-
-int wrong(const std::string& what) {
-  fmt::print(stderr, "smsim: {}\n", what);
-  return kExitBadInput;
-}
 
 int list_algorithms() {
   for (const MulticastAlgorithm& row : multicast_algorithms())
@@ -42,7 +37,7 @@ struct Chosen {
 };
 
 /// Nothing, and an exit code, where there was a fault.
-std::optional<Chosen> choose(const Options& line, const char* option, int& exit_code) {
+std::optional<Chosen> choose(const MulticastLine& line, const char* option, int& exit_code) {
   exit_code = kExitBadInput;
   const Parsed<FabricSpec> spec = load_fabric(line.fabric);
   if (!spec) {
@@ -51,21 +46,22 @@ std::optional<Chosen> choose(const Options& line, const char* option, int& exit_
   }
   auto net = LabelledNet::build(*spec);
   if (!net) {
-    wrong(fmt::format("{}: {}", line.fabric, net.error().context));
+    wrong_line("smsim", fmt::format("{}: {}", line.fabric, net.error().context));
     return {};
   }
   const MulticastAlgorithm* algorithm = find_multicast_algorithm(line.algorithm);
   if (algorithm == nullptr) {
     std::string known;
     for (const MulticastAlgorithm& row : multicast_algorithms()) known += " " + row.name;
-    wrong(fmt::format("{} {}: there is none of that name; there are{}",
-                      option,
-                      line.algorithm.empty() ? "NAME" : line.algorithm,
-                      known));
+    wrong_line("smsim",
+               fmt::format("{} {}: there is none of that name; there are{}",
+                           option,
+                           line.algorithm.empty() ? "NAME" : line.algorithm,
+                           known));
     return {};
   }
   if (const std::string why = refuse_multicast(*net, *algorithm); !why.empty()) {
-    wrong(fmt::format("{}: {}", line.fabric, why));
+    wrong_line("smsim", fmt::format("{}: {}", line.fabric, why));
     return {};
   }
   exit_code = 0;
@@ -87,7 +83,10 @@ void print_figures(const MulticastFigures& figures) {
              figures.sets > 1 ? fmt::format(", means over {} sets", figures.sets) : "");
 }
 
-int print_trips(const Options& line, const Chosen& chosen, Node source, std::vector<Node> to) {
+int print_trips(const MulticastLine& line,
+                const Chosen& chosen,
+                Node source,
+                std::vector<Node> to) {
   const auto trips = trace_multicast(chosen.net, *chosen.algorithm, source, to);
   MulticastFigures figures;
   figures.add(trips);
@@ -112,7 +111,7 @@ int print_trips(const Options& line, const Chosen& chosen, Node source, std::vec
   return 0;
 }
 
-int run_multicast(const Options& line) {
+int run_multicast(const MulticastLine& line) {
   if (line.list) return list_algorithms();
   int exit_code = 0;
   const auto chosen = choose(line, "--algorithm", exit_code);
@@ -120,8 +119,10 @@ int run_multicast(const Options& line) {
   const LabelledNet& net = chosen->net;
   if (line.random > 0) {
     if (line.size >= net.nodes())
-      return wrong(fmt::format(
-          "--size {}: the fabric has {} switches beside the source", line.size, net.nodes() - 1));
+      return wrong_line("smsim",
+                        fmt::format("--size {}: the fabric has {} switches beside the source",
+                                    line.size,
+                                    net.nodes() - 1));
     const MulticastFigures figures =
         measure_random_sets(net, *chosen->algorithm, line.random, line.size, line.seed);
     if (line.json) {
@@ -133,18 +134,19 @@ int run_multicast(const Options& line) {
   }
   const Node source = net.find(line.source);
   if (source == kNoWhere)
-    return wrong(fmt::format("--source {}: no switch of that name", line.source));
+    return wrong_line("smsim", fmt::format("--source {}: no switch of that name", line.source));
   std::vector<Node> to;
   for (std::size_t at = 0; at <= line.to.size();) {
     const std::size_t end = std::min(line.to.find(',', at), line.to.size());
     const std::string name = line.to.substr(at, end - at);
     const Node node = net.find(name);
     if (node == kNoWhere || node == source || std::ranges::count(to, node) > 0) {
-      return wrong(fmt::format("--to {}: {}",
-                               name,
-                               node == kNoWhere ? "no switch of that name"
-                               : node == source ? "the source"
-                                                : "twice"));
+      return wrong_line("smsim",
+                        fmt::format("--to {}: {}",
+                                    name,
+                                    node == kNoWhere ? "no switch of that name"
+                                    : node == source ? "the source"
+                                                     : "twice"));
     }
     to.push_back(node);
     at = end + 1;
@@ -152,14 +154,15 @@ int run_multicast(const Options& line) {
   return print_trips(line, *chosen, source, std::move(to));
 }
 
-int run_check(const Options& line) {
+int run_check(const MulticastLine& line) {
   if (line.list) return list_algorithms();
   int exit_code = 0;
   const auto chosen = choose(line, "--relation", exit_code);
   if (!chosen) return exit_code;
   const double sets = count_sets(chosen->net, line.destinations);
   if (sets > kMostSets) {
-    return wrong(
+    return wrong_line(
+        "smsim",
         fmt::format("--destinations {}: {:.0f} sets, and {:.0f} are looked at; take fewer, "
                     "or a smaller network",
                     line.destinations,
@@ -167,7 +170,8 @@ int run_check(const Options& line) {
                     kMostSets));
   }
   if (line.escape && !chosen->algorithm->adaptive)
-    return wrong(fmt::format("--escape: {} has no channels to escape to", line.algorithm));
+    return wrong_line("smsim",
+                      fmt::format("--escape: {} has no channels to escape to", line.algorithm));
   const ForkModel branches = line.branches == "apart"  ? ForkModel::Apart
                              : line.branches == "next" ? ForkModel::Next
                                                        : ForkModel::Whole;
@@ -198,7 +202,7 @@ int run_check(const Options& line) {
 }  // namespace
 
 void add_multicast_commands(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<MulticastLine>();
   Command multicast = program.command("multicast", "How an algorithm visits destinations");
   multicast.option("FABRIC", line->fabric, "Generator NAME:key=value,… or a file");
   multicast.option("--algorithm", line->algorithm, "Its name");

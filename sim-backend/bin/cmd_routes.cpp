@@ -16,7 +16,7 @@
 namespace smd::sim {
 namespace {
 
-struct Options {
+struct RoutesLine {
   std::string fabric, system = "UD", second, root, output;
   std::uint64_t seed = 1;
   unsigned per_pair = 10, keep = 1;
@@ -60,7 +60,7 @@ std::string print_figures(const RouteFigures& f) {
       f.most_load);
 }
 
-std::string print_json(const Options& line, const RouteFigures& f, const std::string& circle) {
+std::string print_json(const RoutesLine& line, const RouteFigures& f, const std::string& circle) {
   nlohmann::ordered_json out;
   out["system"] = line.system;
   out["second"] = line.second;
@@ -75,11 +75,6 @@ std::string print_json(const Options& line, const RouteFigures& f, const std::st
   return out.dump(2) + "\n";
 }
 
-int wrong(const std::string& what) {
-  fmt::print(stderr, "smsim: {}\n", what);
-  return kExitBadInput;
-}
-
 std::optional<std::uint32_t> find_switch(const RouteNet& net, const std::string& name) {
   for (std::uint32_t sw = 0; sw < net.switches(); ++sw) {
     if (net.name(sw) == name) return sw;
@@ -87,20 +82,22 @@ std::optional<std::uint32_t> find_switch(const RouteNet& net, const std::string&
   return {};
 }
 
-int run_routes(const Options& line) {
+int run_routes(const RoutesLine& line) {
   if (line.list) {
     for (const RouteSystem& row : route_systems()) fmt::print("{:<12} {}\n", row.name, row.meaning);
     return 0;
   }
-  if (line.fabric.empty()) return wrong("routes needs a FABRIC, or --list to see the systems");
+  if (line.fabric.empty())
+    return wrong_line("smsim", "routes needs a FABRIC, or --list to see the systems");
   const Parsed<FabricSpec> spec = load_fabric(line.fabric);
   if (!spec) return print_faults(spec.error());
   const auto net = RouteNet::build(*spec);
-  if (!net) return wrong(fmt::format("{}: {}", line.fabric, net.error().context));
+  if (!net) return wrong_line("smsim", fmt::format("{}: {}", line.fabric, net.error().context));
   SystemOptions options{.seed = line.seed, .per_pair = line.per_pair, .keep = line.keep};
   if (!line.root.empty()) {
     const auto root = find_switch(*net, line.root);
-    if (!root) return wrong(fmt::format("--root {}: no switch of that name", line.root));
+    if (!root)
+      return wrong_line("smsim", fmt::format("--root {}: no switch of that name", line.root));
     options.root = *root;
   }
   RouteSet all(*net);
@@ -108,13 +105,15 @@ int run_routes(const Options& line) {
     if (name.empty()) continue;
     const RouteSystem* system = find_system(name);
     if (system == nullptr) {
-      return wrong(fmt::format("{} is no system; known are {}", name, list_systems()));
+      return wrong_line("smsim",
+                        fmt::format("{} is no system; known are {}", name, list_systems()));
     }
     const auto made = system->build(*net, options);
-    if (!made) return wrong(made.error().context);
+    if (!made) return wrong_line("smsim", made.error().context);
     all.add(*made);
   }
-  if (const std::string why = check_routes(*net, all); !why.empty()) return wrong(why);
+  if (const std::string why = check_routes(*net, all); !why.empty())
+    return wrong_line("smsim", why);
   const RelationVerdict verdict =
       check_relation(net->fabric(), RouteRelation(*net, all), RelationMode::All);
   const std::string circle = verdict.is_safe() ? "" : print_circle(net->fabric(), verdict.cycle);
@@ -135,7 +134,7 @@ int run_routes(const Options& line) {
 }  // namespace
 
 void add_routes_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<RoutesLine>();
   Command command = program.command("routes", "Make source routes and judge them");
   command.option("FABRIC", line->fabric, "Generator NAME:key=value,… or a file");
   command.option("--system", line->system, "How routes are made").show_default();

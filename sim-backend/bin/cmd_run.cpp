@@ -29,7 +29,7 @@
 namespace smd::sim {
 namespace {
 
-struct Options {
+struct RunLine {
   std::string file;
   std::string out;
   std::uint64_t seed = 1;
@@ -64,7 +64,7 @@ Parsed<std::string> digest(const std::string& text, const PreparedScenario& scen
 }
 
 /// Runs at a time: as many as there are cores for.
-unsigned jobs_of(const Options& line) {
+unsigned jobs_of(const RunLine& line) {
   if (line.jobs > 0) return line.jobs;
   return std::max(1u, std::thread::hardware_concurrency() / line.partitions);
 }
@@ -73,7 +73,7 @@ unsigned jobs_of(const Options& line) {
 std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario,
                                                 const std::string& digest,
                                                 const CampaignPlan& plan,
-                                                const Options& line) {
+                                                const RunLine& line) {
   const std::vector<RunKey> own = own_runs(plan, line.task);
   std::vector<std::optional<Part>> parts(own.size());
   std::atomic<bool> written{true};
@@ -109,7 +109,7 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
   return out;
 }
 
-int print_result(const JoinedResult& result, const Options& line) {
+int print_result(const JoinedResult& result, const RunLine& line) {
   // What a task has is not the whole: `smsim collect` joins it.
   if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kExitFailed;
   for (const std::string& audit : result.audits) fmt::print(stderr, "smsim: {}\n", audit);
@@ -117,21 +117,16 @@ int print_result(const JoinedResult& result, const Options& line) {
   return result.sound ? 0 : kExitFailed;
 }
 
-int wrong_line(const char* what) {
-  fmt::print(stderr, "smsim: {}\n", what);
-  return kExitBadInput;
-}
-
-int run_scenario(const Options& line) {
+int run_scenario(const RunLine& line) {
   if (line.list) {
     fmt::print("{}", list_scenario_keys());
     return 0;
   }
   if (line.file.empty()) {
-    return wrong_line("run needs a SCENARIO.toml, or --list to see what it may say");
+    return wrong_line("smsim", "run needs a SCENARIO.toml, or --list to see what it may say");
   }
   if (line.out.empty() && (line.task.of > 1 || line.resume)) {
-    return wrong_line("--task and --resume need --out DIR, where the runs are kept");
+    return wrong_line("smsim", "--task and --resume need --out DIR, where the runs are kept");
   }
   const Result<std::string> text = read_file(line.file, kLargestSettings);
   if (!text) return print_faults({{line.file, 0, text.error().context}});
@@ -169,7 +164,7 @@ int run_scenario(const Options& line) {
 }  // namespace
 
 void add_run_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<RunLine>();
   Command command = program.command("run", "Send packets through a fabric and measure");
   command.option("SCENARIO", line->file, "What to run; see docs/formats/scenario.md");
   command.flag("--list", line->list, "All keys of a scenario, and all patterns");

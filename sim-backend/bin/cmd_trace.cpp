@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kPiece = 1 << 16;
 constexpr double kMostMessages = 1e12;
 
-struct Options {
+struct TraceOptions {
   std::vector<std::string> phases;
   PhaseTiming timing;
   std::string output;
@@ -26,13 +26,8 @@ struct Options {
 
 std::string is_factor(const std::string& text) { return check_number(text, 0.001, 1000); }
 
-int wrong_line(const std::string& what) {
-  fmt::print(stderr, "smsim: {}\n", what);
-  return kExitBadInput;
-}
-
 /// Says of the trace what a reader wants to know of it, and which command made it.
-std::string heading(const Options& line, const PhaseSum& sum) {
+std::string heading(const TraceOptions& line, const PhaseSum& sum) {
   std::string calls;
   for (const std::string& call : line.phases) calls += " " + call;
   return fmt::format("#{}\n# {} ranks, {:.0f} messages, {:.0f} bytes, {:.0f} ns; seed {}\n",
@@ -44,24 +39,25 @@ std::string heading(const Options& line, const PhaseSum& sum) {
                      line.timing.seed);
 }
 
-int run_trace(const Options& line) {
+int run_trace(const TraceOptions& line) {
   if (line.list) {
     fmt::print("{}", list_phases());
     return 0;
   }
   if (line.phases.empty()) {
-    return wrong_line("trace needs a PHASE or more, or --list to see what there is");
+    return wrong_line("smsim", "trace needs a PHASE or more, or --list to see what there is");
   }
   auto phases = parse_phases(line.phases, line.timing.ranks);
   if (!phases) return print_faults(phases.error());
   const PhaseSum sum = sum_phases(*phases, line.timing);
   if (sum.messages > kMostMessages) {
     return wrong_line(
+        "smsim",
         fmt::format("trace: {:.3g} messages, {:.0g} at most", sum.messages, kMostMessages));
   }
   if (double(line.timing.start_ns) + double(line.timing.jitter_ns) + sum.lasts_ns >
       0.99 * double(kMostTraceNs)) {
-    return wrong_line("trace: it lasts longer than a trace can, which is 100 days");
+    return wrong_line("smsim", "trace: it lasts longer than a trace can, which is 100 days");
   }
   PhaseTrace trace(std::move(*phases), line.timing);
   bool begun = false;
@@ -83,7 +79,7 @@ int run_trace(const Options& line) {
 }  // namespace
 
 void add_trace_command(Command& program, int& exit_code) {
-  const auto line = std::make_shared<Options>();
+  const auto line = std::make_shared<TraceOptions>();
   PhaseTiming& timing = line->timing;
   Command command =
       program.command("trace", "Print what a parallel program sends, for smsim run to replay");

@@ -6,7 +6,7 @@
 namespace smd::sim {
 namespace {
 
-constexpr double kLeastRate = 1.0 / 16384;
+constexpr double kSlowest = 1.0 / 16384;
 
 class Fimd final : public Pace {
  public:
@@ -14,7 +14,7 @@ class Fimd final : public Pace {
 
   [[nodiscard]] double initial() const override { return 1; }
 
-  void on_marked(double& rate) const override { rate = std::max(rate / factor_, kLeastRate); }
+  void on_marked(double& rate) const override { rate = std::max(rate / factor_, kSlowest); }
 
   bool on_clean(double& rate) const override {
     const bool some = rate < 1;

@@ -39,8 +39,8 @@ constexpr std::size_t kMostRest = 64 * 1024;
 constexpr std::size_t kShortestToken = 16;
 constexpr std::size_t kLongestToken = 256;
 
-struct Client {
-  Client(Stream::socket s, const HttpServerOptions& options, asio::ssl::context* context)
+struct HttpClient {
+  HttpClient(Stream::socket s, const HttpServerOptions& options, asio::ssl::context* context)
       : socket(std::move(s)), in(options.max_request) {
     parser.header_limit(static_cast<std::uint32_t>(options.max_request));
     parser.body_limit(options.max_body);
@@ -58,12 +58,12 @@ struct Client {
   Timer patience;
 };
 
-using ClientPtr = std::shared_ptr<Client>;
-using Connections = AcceptLoop<asio::basic_socket_acceptor<Stream>>;
+using HttpClientPtr = std::shared_ptr<HttpClient>;
+using HttpConnections = AcceptLoop<asio::basic_socket_acceptor<Stream>>;
 
 /// Does it with the stream that the client's bytes go through.
 template <class Do>
-void with_stream(Client& client, Do&& act) {
+void with_stream(HttpClient& client, Do&& act) {
   client.tls ? act(*client.tls) : act(client.socket);
 }
 
@@ -165,7 +165,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     connections.emplace(
         runtime,
         asio::basic_socket_acceptor<Stream>(runtime.io(), protocol, listener.descriptor),
-        Connections::Handlers{
+        HttpConnections::Handlers{
             .on_socket = [this](Stream::socket socket) { on_client(std::move(socket)); },
             .on_error = options.on_accept_failed,
             .has_room = [this] { return may_take(); }});
@@ -181,12 +181,12 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
 
   void on_client(Stream::socket socket) {
     bucket.take(options.taken, runtime.now());
-    if (clients.size() == options.max_clients) cut(ClientPtr(clients.front()));
+    if (clients.size() == options.max_clients) cut(HttpClientPtr(clients.front()));
     const auto client =
-        std::make_shared<Client>(std::move(socket), options, context ? &*context : nullptr);
+        std::make_shared<HttpClient>(std::move(socket), options, context ? &*context : nullptr);
     clients.push_back(client);
     client->patience = Timer(
-        runtime, runtime.now() + options.patience, [this, client] { cut(ClientPtr(client)); });
+        runtime, runtime.now() + options.patience, [this, client] { cut(HttpClientPtr(client)); });
     if (!client->tls) return read(client);
     client->tls->async_handshake(asio::ssl::stream_base::server,
                                  [self = shared_from_this(), client](const ErrorCode& error) {
@@ -197,11 +197,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
                                  });
   }
 
-  [[nodiscard]] bool gone(const ClientPtr& client) const {
+  [[nodiscard]] bool gone(const HttpClientPtr& client) const {
     return closed || !client->socket.is_open();
   }
 
-  void read(const ClientPtr& client) {
+  void read(const HttpClientPtr& client) {
     with_stream(*client, [&](auto& stream) {
       http::async_read(stream,
                        client->in,
@@ -212,7 +212,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     });
   }
 
-  void on_request(const ClientPtr& client, const ErrorCode& error) {
+  void on_request(const HttpClientPtr& client, const ErrorCode& error) {
     if (error == http::error::end_of_stream || (error && error.category() != parse_errors()))
       return drop(client);
     if (error == http::error::header_limit || error == http::error::buffer_overflow) {
@@ -249,7 +249,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     return make_error_code(http::error::end_of_stream).category();
   }
 
-  void answer(const ClientPtr& client, HttpAnswer out) {
+  void answer(const HttpClientPtr& client, HttpAnswer out) {
     client->head = print_head(out);
     client->body = std::move(out.body);
     if (!client->tls) return write(client, asio::buffer(*client->body));
@@ -258,7 +258,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     write(client, asio::const_buffer());
   }
 
-  void write(const ClientPtr& client, asio::const_buffer body) {
+  void write(const HttpClientPtr& client, asio::const_buffer body) {
     const std::array<asio::const_buffer, 2> out = {asio::buffer(client->head), body};
     with_stream(*client, [&](auto& stream) {
       asio::async_write(
@@ -270,7 +270,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     });
   }
 
-  void end(const ClientPtr& client) {
+  void end(const HttpClientPtr& client) {
     if (client->tls) {
       client->tls->async_shutdown([self = shared_from_this(), client](const ErrorCode&) {
         if (!self->gone(client)) self->drop(client);
@@ -283,7 +283,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   /// Closing while bytes come in would take the answer from a client that has not read it yet.
-  void await_end(const ClientPtr& client) {
+  void await_end(const HttpClientPtr& client) {
     client->socket.async_read_some(
         asio::buffer(client->rest),
         [self = shared_from_this(), client](const ErrorCode& error, std::size_t bytes) {
@@ -293,12 +293,12 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         });
   }
 
-  void cut(const ClientPtr& client) {
+  void cut(const HttpClientPtr& client) {
     ++stats.cut;
     drop(client);
   }
 
-  void drop(const ClientPtr& client) {
+  void drop(const HttpClientPtr& client) {
     ErrorCode ignored;
     client->socket.close(ignored);
     client->patience.reset();
@@ -309,7 +309,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     closed = true;
     resume.reset();
     connections.reset();
-    while (!clients.empty()) drop(ClientPtr(clients.back()));
+    while (!clients.empty()) drop(HttpClientPtr(clients.back()));
     listener.file.reset();
   }
 
@@ -318,10 +318,10 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   const HttpServerOptions options;
   std::optional<asio::ssl::context> context;
   Listener listener;
-  std::optional<Connections> connections;
+  std::optional<HttpConnections> connections;
   TokenBucket bucket;
   Timer resume;
-  std::list<ClientPtr> clients;  // the oldest first
+  std::list<HttpClientPtr> clients;  // the oldest first
   HttpStats stats;
   bool closed = false;
 };

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "smd/base/text.h"
 
@@ -49,6 +50,10 @@ bool close_output() {
 int print_faults(const Faults& faults) {
   for (const Fault& fault : faults) fmt::print(stderr, "{}\n", print_fault(fault));
   return kExitBadInput;
+}
+
+int wrong_line(std::string program, std::string what) {
+  return print_faults({{std::move(program), 0, std::move(what)}});
 }
 
 int run_program(const char* name, const std::function<int()>& body) {

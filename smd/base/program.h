@@ -15,6 +15,9 @@ inline constexpr int kExitBadInput = 2;
 /// Prints each on stderr, a line each, and returns kExitBadInput.
 [[nodiscard]] int print_faults(const Faults& faults);
 
+/// A command line of `program` is at fault: one line on stderr, and kExitBadInput.
+int wrong_line(std::string program, std::string what);
+
 /// Runs `body` and returns the exit code of the program called `name`: what `body` returns, or 1
 /// with one line on stderr where all of standard output could not be written. From the call on,
 /// lack of memory, in any thread, is one line and exit code 1. Requires: called once, from main.

@@ -5,7 +5,7 @@
 #include "sim-backend/experiments/adaptive/network_runs.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::butterfly {
 namespace {
 
 RoutesSpec rule_of(RuleKind kind, int threshold = 0) {
@@ -291,23 +291,26 @@ Result<Findings> run_trunk(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::butterfly
+
+namespace smd::sim {
 
 std::vector<Experiment> butterfly_tables() {
   return {{.name = "002-butterfly",
            .source = "Benito 2014, figures 3.4, 3.5 and 3.19",
            .about = "what a flattened butterfly accepts by rule, pattern and load, and why less",
-           .claims = kButterflyClaims,
-           .run = run_butterfly},
+           .claims = butterfly::kButterflyClaims,
+           .run = butterfly::run_butterfly},
           {.name = "002-threshold",
            .source = "Benito 2014, figure 3.9",
            .about = "the threshold of UGAL on a flattened butterfly",
-           .claims = kThresholdClaims,
-           .run = run_threshold},
+           .claims = butterfly::kThresholdClaims,
+           .run = butterfly::run_threshold},
           {.name = "002-trunk",
            .source = "Benito 2014, figures 3.14, 3.15, 3.17 and 3.18",
            .about = "parallel cables where a butterfly's sides differ",
-           .claims = kTrunkClaims,
-           .run = run_trunk}};
+           .claims = butterfly::kTrunkClaims,
+           .run = butterfly::run_trunk}};
 }
 
 }  // namespace smd::sim

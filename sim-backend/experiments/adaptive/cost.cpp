@@ -7,7 +7,7 @@
 #include "sim-backend/cost/network_parts.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::cost {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -161,14 +161,17 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::cost
+
+namespace smd::sim {
 
 std::vector<Experiment> cost_tables() {
   return {
       {.name = "002-cost",
        .source = "Benito 2014, tables 3.1 to 3.3, 4.1 and 4.2, figures 3.2 and 4.1",
        .about = "what butterflies and dragonflies are made of, and at which prices which is less",
-       .claims = kClaims,
-       .run = run}};
+       .claims = cost::kClaims,
+       .run = cost::run}};
 }
 
 }  // namespace smd::sim

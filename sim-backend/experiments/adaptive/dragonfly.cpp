@@ -6,7 +6,7 @@
 #include "sim-backend/experiments/adaptive/network_runs.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::dragonfly {
 namespace {
 
 constexpr RunSize kQuick{.warm_up = 1500, .measured = 1000};
@@ -341,28 +341,31 @@ Result<Findings> run_extreme_trunk(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::dragonfly
+
+namespace smd::sim {
 
 std::vector<Experiment> dragonfly_tables() {
   return {{.name = "002-dragonfly",
            .source = "Benito 2014, figures 4.3, 4.4, 4.7 and 4.8",
            .about = "what a dragonfly accepts by rule, pattern, load and threshold",
-           .claims = kDragonflyClaims,
-           .run = run_dragonfly},
+           .claims = dragonfly::kDragonflyClaims,
+           .run = dragonfly::run_dragonfly},
           {.name = "002-global-trunk",
            .source = "Benito 2014, figures 4.10 and 4.11",
            .about = "parallel cables between the groups of a smaller dragonfly",
-           .claims = kGlobalClaims,
-           .run = run_global_trunk},
+           .claims = dragonfly::kGlobalClaims,
+           .run = dragonfly::run_global_trunk},
           {.name = "002-local-trunk",
            .source = "Benito 2014, figures 4.14 and 4.15",
            .about = "parallel cables within the groups of a larger dragonfly",
-           .claims = kLocalClaims,
-           .run = run_local_trunk},
+           .claims = dragonfly::kLocalClaims,
+           .run = dragonfly::run_local_trunk},
           {.name = "002-extreme-trunk",
            .source = "Benito 2014, figures 4.12 and 4.13",
            .about = "a dragonfly whose trunks are as wide as its groups, beside a butterfly",
-           .claims = kExtremeClaims,
-           .run = run_extreme_trunk}};
+           .claims = dragonfly::kExtremeClaims,
+           .run = dragonfly::run_extreme_trunk}};
 }
 
 }  // namespace smd::sim

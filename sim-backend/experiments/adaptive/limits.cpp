@@ -6,7 +6,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::limits {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -162,13 +162,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::limits
+
+namespace smd::sim {
 
 std::vector<Experiment> limit_tables() {
   return {{.name = "002-limits",
            .source = "Benito 2014, tables 3.1 to 3.3, 4.1 and 4.2",
            .about = "what flattened butterflies and dragonflies carry at most, by rule and pattern",
-           .claims = kClaims,
-           .run = run}};
+           .claims = limits::kClaims,
+           .run = limits::run}};
 }
 
 }  // namespace smd::sim

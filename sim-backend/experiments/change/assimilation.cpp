@@ -9,7 +9,7 @@
 #include "sim-backend/experiments/change/subnet.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::assimilation {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -184,13 +184,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::assimilation
+
+namespace smd::sim {
 
 std::vector<Experiment> assimilation_tables() {
   return {{.name = "003-assimilation",
            .source = "thesis, Tables 21 and 28, Figures 115 and 116",
            .about = "from the detection of a change until routes are in, basic against improved",
-           .claims = kClaims,
-           .run = run}};
+           .claims = assimilation::kClaims,
+           .run = assimilation::run}};
 }
 
 }  // namespace smd::sim

@@ -12,7 +12,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "smd/base/rng.h"
 
-namespace smd::sim {
+namespace smd::sim::discovery {
 namespace {
 
 /// Of many single changes.
@@ -406,23 +406,26 @@ Result<Findings> multiple_changes(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::discovery
+
+namespace smd::sim {
 
 std::vector<Experiment> discovery_tables() {
   return {{.name = "003-full-discovery",
            .source = "thesis, Tables 16 and 17, full discovery",
            .about = "SMPs and time of full discovery after one switch came or went",
-           .claims = kFullDiscovery,
-           .run = full_discovery},
+           .claims = discovery::kFullDiscovery,
+           .run = discovery::full_discovery},
           {.name = "003-multiple-changes",
            .source = "thesis, Figures 74 and 75",
            .about = "partial against full discovery when several switches come or go at once",
-           .claims = kMultipleChanges,
-           .run = multiple_changes},
+           .claims = discovery::kMultipleChanges,
+           .run = discovery::multiple_changes},
           {.name = "003-partial-discovery",
            .source = "thesis, Tables 16 and 17, Figure 73",
            .about = "SMPs and time of partial against full discovery after one switch came or went",
-           .claims = kPartialDiscovery,
-           .run = partial_discovery}};
+           .claims = discovery::kPartialDiscovery,
+           .run = discovery::partial_discovery}};
 }
 
 }  // namespace smd::sim

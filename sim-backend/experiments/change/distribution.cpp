@@ -11,7 +11,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::distribution {
 namespace {
 
 constexpr std::array<const char*, 2> kDirections = {"activation", "deactivation"};
@@ -102,7 +102,7 @@ struct Ratio {
   }
 };
 
-Result<Findings> distribution(const ExperimentOptions& options) {
+Result<Findings> compare_techniques(const ExperimentOptions& options) {
   const std::size_t sizes = options.quick ? 2 : kTables23And24.size();
   const auto example = measure_mechanisms("example:name=fig76", kPresets[0]);
   if (!example) return tl::unexpected<Error>(example.error());
@@ -291,18 +291,21 @@ Result<Findings> accelerations(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::distribution
+
+namespace smd::sim {
 
 std::vector<Experiment> distribution_tables() {
   return {{.name = "003-accelerations",
            .source = "thesis, Figures 102 to 106",
            .about = "writing only what differs, and activating ports by LID",
-           .claims = kAccelerations,
-           .run = accelerations},
+           .claims = distribution::kAccelerations,
+           .run = distribution::accelerations},
           {.name = "003-distribution",
            .source = "thesis, Tables 23 and 24, Figure 94",
            .about = "SMPs and time of writing new tables, by how deadlocks are kept out meanwhile",
-           .claims = kDistribution,
-           .run = distribution}};
+           .claims = distribution::kDistribution,
+           .run = distribution::compare_techniques}};
 }
 
 }  // namespace smd::sim

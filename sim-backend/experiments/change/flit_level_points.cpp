@@ -10,7 +10,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "sim-backend/scenario/run.h"
 
-namespace smd::sim {
+namespace smd::sim::flit_level_points {
 namespace {
 
 constexpr std::string_view kSource = "booksim2 28f43299, two virtual channels of 64 flits";
@@ -207,13 +207,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::flit_level_points
+
+namespace smd::sim {
 
 std::vector<Experiment> flit_level_tables() {
   return {{.name = "003-flit-level-points",
-           .source = kSource,
+           .source = flit_level_points::kSource,
            .about = "latency and throughput of networks that a flit-level simulator has measured",
-           .claims = kClaims,
-           .run = run}};
+           .claims = flit_level_points::kClaims,
+           .run = flit_level_points::run}};
 }
 
 }  // namespace smd::sim

@@ -11,7 +11,7 @@
 #include "sim-backend/experiments/change/subnet.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::losses {
 namespace {
 
 /// Packets: fewer say nothing about a ratio.
@@ -466,35 +466,39 @@ Result<Findings> clos_change(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::losses
+
+namespace smd::sim {
 
 std::vector<Experiment> loss_tables() {
   std::vector<Experiment> out = {
       {.name = "003-clos-change",
        .source = "thesis, Figures 117 and 118",
        .about = "what a middle switch of a Clos network costs that comes or goes",
-       .claims = kClosChange,
-       .run = clos_change},
+       .claims = losses::kClosChange,
+       .run = losses::clos_change},
       {.name = "003-data-loss",
        .source = "thesis, Table 29",
        .about = "data packets thrown away for one switch that comes or goes",
-       .claims = kDataLoss,
-       .run = data_loss},
+       .claims = losses::kDataLoss,
+       .run = losses::data_loss},
       {.name = "003-delta-gain",
        .source = "thesis, Figures 119 to 122",
        .about = "what the improved manager gains by sending only blocks that differ",
-       .claims = kDeltaGain,
-       .run = delta_gain},
+       .claims = losses::kDeltaGain,
+       .run = losses::delta_gain},
       {.name = "003-service-gap",
        .source = "thesis, Figures 107 to 109",
        .about = "how long one switch that comes or goes leaves hosts without routes",
-       .claims = kServiceGap,
-       .run = service_gap}};
-  for (const LossTable& each : tables()) {
-    out.push_back({.name = each.name,
-                   .source = each.source,
-                   .about = each.about,
-                   .claims = each.claims,
-                   .run = [each](const ExperimentOptions& options) { return run(each, options); }});
+       .claims = losses::kServiceGap,
+       .run = losses::service_gap}};
+  for (const losses::LossTable& each : losses::tables()) {
+    out.push_back(
+        {.name = each.name,
+         .source = each.source,
+         .about = each.about,
+         .claims = each.claims,
+         .run = [each](const ExperimentOptions& options) { return losses::run(each, options); }});
   }
   return out;
 }

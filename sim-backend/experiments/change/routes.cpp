@@ -12,7 +12,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "sim-backend/scenario/run.h"
 
-namespace smd::sim {
+namespace smd::sim::routes {
 namespace {
 
 // Entries.
@@ -243,18 +243,21 @@ Result<Findings> route_quality(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::routes
+
+namespace smd::sim {
 
 std::vector<Experiment> route_tables() {
   return {{.name = "003-entries",
            .source = "thesis, Tables 18 to 20",
            .about = "table entries computed by fully explicit and by partially implicit routing",
-           .claims = kRouteEntries,
-           .run = route_entries},
+           .claims = routes::kRouteEntries,
+           .run = routes::route_entries},
           {.name = "003-route-quality",
            .source = "thesis, Figure 82",
            .about = "saturation and latency of PIRa's routes against FERa's, uniform traffic",
-           .claims = kRouteQuality,
-           .run = route_quality}};
+           .claims = routes::kRouteQuality,
+           .run = routes::route_quality}};
 }
 
 }  // namespace smd::sim

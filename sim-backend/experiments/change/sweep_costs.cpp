@@ -13,7 +13,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "smd/discovery/light_sweep.h"
 
-namespace smd::sim {
+namespace smd::sim::sweep_costs {
 namespace {
 
 // One sweep: every switch is asked for its SwitchInfo by LID, all at once.
@@ -360,24 +360,28 @@ Result<Findings> sweeping_load(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::sweep_costs
+
+namespace smd::sim {
 
 std::vector<Experiment> sweep_tables() {
   return {
       {.name = "003-detection",
        .source = "thesis, Figures 63 to 65",
        .about = "how long a dead switch stays unnoticed, by sweep factor, with and without traps",
-       .claims = kDetection,
-       .run = detection},
+       .claims = sweep_costs::kDetection,
+       .run = sweep_costs::detection},
       {.name = "003-sweep-time",
        .source = "thesis, Table 11",
        .about = "the time that one sweep over all switches takes, by LID",
-       .claims = kSweepTime,
-       .run = sweep_time},
+       .claims = sweep_costs::kSweepTime,
+       .run = sweep_costs::sweep_time},
       {.name = "003-sweeping-load",
        .source = "thesis, Figures 63 to 65",
-       .about = "sweeps beside data: latencies, the manager's links, detection under load",
-       .claims = kSweepingLoad,
-       .run = sweeping_load}};
+       .about =
+           "sweeps beside data: latencies, the manager's links, sweep_costs::detection under load",
+       .claims = sweep_costs::kSweepingLoad,
+       .run = sweep_costs::sweeping_load}};
 }
 
 }  // namespace smd::sim

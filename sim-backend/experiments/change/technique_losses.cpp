@@ -12,7 +12,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::technique_losses {
 namespace {
 
 enum Technique : std::size_t { kFull, kPorts, kDependencies, kNone, kProvisional, kProved };
@@ -364,18 +364,22 @@ Result<Findings> loss_course(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::technique_losses
+
+namespace smd::sim {
 
 std::vector<Experiment> technique_tables() {
   return {{.name = "003-loss-course",
            .source = "thesis, Figures 84, 85 and 99 to 101",
-           .about = "when packets are lost while a change is taken in, and what still arrives",
-           .claims = kLossCourse,
-           .run = loss_course},
+           .about = "when packets are technique_losses::lost while a change is taken in, and what "
+                    "still arrives",
+           .claims = technique_losses::kLossCourse,
+           .run = technique_losses::loss_course},
           {.name = "003-technique-losses",
            .source = "thesis, Tables 22 and 25, Figures 95 to 98",
            .about = "packets thrown away by each way to distribute tables, and provisional routes",
-           .claims = kTechniqueLosses,
-           .run = technique_losses}};
+           .claims = technique_losses::kTechniqueLosses,
+           .run = technique_losses::technique_losses}};
 }
 
 }  // namespace smd::sim

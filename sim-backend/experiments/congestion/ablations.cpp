@@ -11,7 +11,7 @@
 #include "sim-backend/experiments/congestion/network_cases.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::ablations {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -309,13 +309,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::ablations
+
+namespace smd::sim {
 
 std::vector<Experiment> ablation_tables() {
   return {{.name = "004-ablations",
            .source = "Ferrer 2012, chapters 4 and 8.4, BMIN 4-ary 5-fly, pattern I",
            .about = "what markings and windows are worth by themselves, and when marks are set",
-           .claims = kClaims,
-           .run = run}};
+           .claims = ablations::kClaims,
+           .run = ablations::run}};
 }
 
 }  // namespace smd::sim

@@ -10,10 +10,8 @@
 namespace smd::sim {
 namespace {
 
-constexpr Picos kCycle = kNano;
-
 /// Between two packets: more than the longest round trip of 1,024 bytes.
-constexpr Picos kApart = 10'000 * kCycle;
+constexpr Picos kApart = 10'000 * kNano;
 
 /// The first host sends a packet to every other one in turn.
 class InTurn final : public Workload {
@@ -57,7 +55,7 @@ class Clock final : public Reaction, public PacketObserver {
     EmptyResult out{.switches = std::ranges::max(switches_)};
     for (std::size_t to = 0; to < trip_.size(); ++to) {
       if (out.switches == 0 || switches_[to] != out.switches) continue;
-      const double trip = double(trip_[to]) / kCycle;
+      const double trip = double(trip_[to]) / kNano;
       out.most_round_trip = std::max(out.most_round_trip, trip);
       out.least_round_trip =
           out.least_round_trip == 0 ? trip : std::min(out.least_round_trip, trip);

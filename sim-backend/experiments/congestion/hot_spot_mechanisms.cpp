@@ -11,7 +11,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::hot_spot_mechanisms {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -377,13 +377,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::hot_spot_mechanisms
+
+namespace smd::sim {
 
 std::vector<Experiment> hot_spot_tables() {
   return {{.name = "004-hot-spot-pulse",
            .source = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, pattern I",
            .about = "what a pulse to one host does to everybody else, under every mechanism",
-           .claims = kClaims,
-           .run = run}};
+           .claims = hot_spot_mechanisms::kClaims,
+           .run = hot_spot_mechanisms::run}};
 }
 
 }  // namespace smd::sim

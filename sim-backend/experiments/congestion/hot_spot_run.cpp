@@ -9,8 +9,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kLeastPackets = 20;  // of a window, for its mean to count
-
 Mtu mtu_for(unsigned payload) {
   for (const Mtu mtu : {Mtu::B256, Mtu::B512, Mtu::B1024, Mtu::B2048}) {
     if (mtu_bytes(mtu) >= payload) return mtu;

@@ -22,6 +22,9 @@ struct HotSpotNetwork {
   Picos give_up = 20'000'000 * kNano;
 };
 
+/// Packets of a window, for its mean to count.
+inline constexpr unsigned kLeastPackets = 20;
+
 /// What arrives in kHotSpotBin.
 inline constexpr Picos kHotSpotBin = 1000 * kNano;
 

@@ -10,7 +10,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::modern {
 namespace {
 
 constexpr std::string_view kOurs = "ours";
@@ -187,14 +187,17 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::modern
+
+namespace smd::sim {
 
 std::vector<Experiment> modern_tables() {
   return {
       {.name = "004-modern",
-       .source = kOurs,
+       .source = modern::kOurs,
        .about = "hot spots, incasts and all-reduces at 4x HDR, by setting of congestion control",
-       .claims = kClaims,
-       .run = run}};
+       .claims = modern::kClaims,
+       .run = modern::run}};
 }
 
 }  // namespace smd::sim

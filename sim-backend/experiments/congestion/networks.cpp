@@ -9,7 +9,7 @@
 #include "sim-backend/experiments/congestion/network_cases.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::networks {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -157,13 +157,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::networks
+
+namespace smd::sim {
 
 std::vector<Experiment> network_tables() {
   return {{.name = "004-networks",
            .source = "Ferrer 2012, 8.3, pattern I",
            .about = "a pulse to one host with other packet sizes and in other networks",
-           .claims = kClaims,
-           .run = run}};
+           .claims = networks::kClaims,
+           .run = networks::run}};
 }
 
 }  // namespace smd::sim

@@ -10,7 +10,7 @@
 #include "sim-backend/experiments/congestion/network_cases.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::open_parameters {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -168,13 +168,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::open_parameters
+
+namespace smd::sim {
 
 std::vector<Experiment> open_parameter_tables() {
   return {{.name = "004-open-parameters",
            .source = "Ferrer 2012, BMIN 4-ary 5-fly, 512 hosts, pattern I",
            .about = "what the published study leaves open, one by one",
-           .claims = kClaims,
-           .run = run}};
+           .claims = open_parameters::kClaims,
+           .run = open_parameters::run}};
 }
 
 }  // namespace smd::sim

@@ -15,7 +15,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::phases {
 namespace {
 
 constexpr std::string_view kSource = "Ferrer 2012, Figure 8.26";
@@ -208,14 +208,17 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::phases
+
+namespace smd::sim {
 
 std::vector<Experiment> phases_tables() {
   return {
       {.name = "004-phases",
        .source = "Ferrer 2012, Figure 8.26, BMIN 4-ary 3-fly, CPMD and DL_POLY",
        .about = "two parallel programs at once, made of the phases of MPI, under every mechanism",
-       .claims = kClaims,
-       .run = run}};
+       .claims = phases::kClaims,
+       .run = phases::run}};
 }
 
 }  // namespace smd::sim

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim-backend/experiments/congestion/hot_spot_run.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/topology/fabric_spec.h"
@@ -13,8 +14,7 @@ namespace smd::sim {
 namespace {
 
 constexpr std::uint32_t kPayload = 256;
-constexpr Picos kCycle = kNano;
-constexpr Picos kGiveUp = 100'000'000 * kCycle;
+constexpr Picos kGiveUp = 100'000'000 * kNano;
 
 Result<PhaseTrace> trace_of(const ProgramTrace& program,
                             std::uint32_t ranks,
@@ -117,8 +117,6 @@ class PhasesWatch final : public PacketObserver {
   unsigned header_;
 };
 
-constexpr unsigned kLeastPackets = 20;  // of a window, for its mean to count
-
 template <class T>
 T& at(std::vector<T>& windows, std::uint64_t window) {
   if (windows.size() <= window) windows.resize(window + 1);
@@ -126,8 +124,8 @@ T& at(std::vector<T>& windows, std::uint64_t window) {
 }
 
 void PhasesWatch::on_delivered(const Delivery& arrival) {
-  const double latency = double(arrival.tail - arrival.generated) / kCycle;
-  const auto cycle = static_cast<std::uint64_t>(arrival.tail / kCycle);
+  const double latency = double(arrival.tail - arrival.generated) / kNano;
+  const auto cycle = static_cast<std::uint64_t>(arrival.tail / kNano);
   at(all, cycle / setup_.latency_window).add(latency);
   if (arrival.tag == 0) at(firsts, cycle / setup_.latency_window).add(latency);
   at(bytes, cycle / setup_.rate_window) += arrival.payload + header_;
@@ -192,7 +190,7 @@ Result<PhasesResult> run_phases(const PhasesSetup& setup,
   net.set_observer(&watch);
   net.start();
   PhasesResult out;
-  const auto second_at = static_cast<Picos>(setup.second_at) * kCycle;
+  const auto second_at = static_cast<Picos>(setup.second_at) * kNano;
   while (!traffic.finished(1) || watch.arrived[1] < traffic.sent(1)) {
     if (net.now() > kGiveUp) return fail(Errc::Invalid, "the second program does not end");
     if (!net.run_one()) return fail(Errc::Invalid, "nothing is sent any more");
@@ -211,14 +209,14 @@ Result<PhasesResult> run_phases(const PhasesSetup& setup,
   out.peak_first = PhasesWatch::peak(watch.firsts, begin, watch.firsts.size());
   out.mean_before = watch.before.mean();
   out.peak_before = PhasesWatch::peak(watch.all, 0, begin);
-  out.consumed = double(net.now() - second_at) / kCycle;
+  out.consumed = double(net.now() - second_at) / kNano;
   for (std::size_t i = 0; i < watch.all.size(); ++i) {
     out.windows.push_back({.begins = (double(i) - double(begin)) * double(setup.latency_window),
                            .mean_latency = watch.all[i].mean()});
   }
 
-  const auto end = static_cast<std::uint64_t>(net.now() / kCycle) / setup.rate_window;
-  net.run_until(static_cast<Picos>((end + 3) * setup.rate_window) * kCycle);
+  const auto end = static_cast<std::uint64_t>(net.now() / kNano) / setup.rate_window;
+  net.run_until(static_cast<Picos>((end + 3) * setup.rate_window) * kNano);
   if (traffic.finished(0)) return fail(Errc::Invalid, "the first program ends too early");
   if (std::string why = net.audit(); !why.empty()) return fail(Errc::Invalid, std::move(why));
   out.digest = net.stats().digest;

@@ -11,7 +11,7 @@
 #include "sim-backend/experiments/congestion/network_cases.h"
 #include "sim-backend/experiments/tables.h"
 
-namespace smd::sim {
+namespace smd::sim::source_sizes {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -198,13 +198,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::source_sizes
+
+namespace smd::sim {
 
 std::vector<Experiment> source_memory_tables() {
   return {{.name = "004-source-memory",
            .source = "Ferrer 2012, 8.6",
            .about = "how small source queues may be, and what they cost",
-           .claims = kClaims,
-           .run = run}};
+           .claims = source_sizes::kClaims,
+           .run = source_sizes::run}};
 }
 
 }  // namespace smd::sim

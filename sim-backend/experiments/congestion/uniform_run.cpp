@@ -13,8 +13,7 @@
 namespace smd::sim {
 namespace {
 
-constexpr Picos kCycle = kNano;
-constexpr Picos kLook = 1000 * kCycle;
+constexpr Picos kLook = 1000 * kNano;
 
 /// Holds nothing back; counts the time that packets are on their way.
 class RoundTrips final : public Reaction {
@@ -41,7 +40,7 @@ class RoundTrips final : public Reaction {
   /// By Little's law.
   [[nodiscard]] double mean(Picos now) {
     advance(now);
-    return answered_ == 0 ? 0 : packet_time_ / double(answered_) / kCycle;
+    return answered_ == 0 ? 0 : packet_time_ / double(answered_) / kNano;
   }
 
  private:
@@ -128,12 +127,12 @@ Result<UniformResult> run_uniform(const UniformNetwork& network, double load, un
   net.set_congestion_control({.echo = echo.get(), .reaction = &trips});
   net.set_workload(&traffic);
   net.start();
-  const Picos warm = cycles / 3 * kCycle;
+  const Picos warm = cycles / 3 * kNano;
   net.run_until(warm);
   const std::uint64_t before = net.stats().delivered_bytes;
   trips.begin(warm);
   Fill fill(net);
-  const Picos end = warm + cycles * kCycle;
+  const Picos end = warm + cycles * kNano;
   while (net.now() < end) {
     net.run_until(std::min(net.now() + kLook, end));
     fill.look();

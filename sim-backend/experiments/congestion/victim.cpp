@@ -17,7 +17,7 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/topology/fabric_spec.h"
 
-namespace smd::sim {
+namespace smd::sim::victim {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -215,13 +215,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::victim
+
+namespace smd::sim {
 
 std::vector<Experiment> victim_tables() {
   return {{.name = "004-victim",
            .source = "Ferrer 2012, 3.2",
            .about = "what a flow gets that only shares a link with those who cause the congestion",
-           .claims = kClaims,
-           .run = run}};
+           .claims = victim::kClaims,
+           .run = victim::run}};
 }
 
 }  // namespace smd::sim

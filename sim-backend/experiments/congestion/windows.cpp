@@ -13,7 +13,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "smd/congestion/throttle.h"
 
-namespace smd::sim {
+namespace smd::sim::windows {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -153,13 +153,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::windows
+
+namespace smd::sim {
 
 std::vector<Experiment> window_tables() {
   return {{.name = "004-windows",
            .source = "Ferrer 2012, 8.2",
            .about = "what windows and thresholds are derived from, against runs",
-           .claims = kClaims,
-           .run = run}};
+           .claims = windows::kClaims,
+           .run = windows::run}};
 }
 
 }  // namespace smd::sim

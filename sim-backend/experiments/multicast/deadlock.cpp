@@ -11,7 +11,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "sim-backend/multicast/verdict.h"
 
-namespace smd::sim {
+namespace smd::sim::deadlock {
 namespace {
 
 constexpr std::string_view kSource = "Perez Malumbres";
@@ -236,18 +236,21 @@ Result<Findings> run_deadlock(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::deadlock
+
+namespace smd::sim {
 
 std::vector<Experiment> multicast_algorithm_tables() {
   return {{.name = "001-example",
-           .source = kSource,
+           .source = deadlock::kSource,
            .about = "Lists, channels and distances of multicast algorithms on meshes",
-           .claims = kExampleClaims,
-           .run = run_example},
+           .claims = deadlock::kExampleClaims,
+           .run = deadlock::run_example},
           {.name = "001-deadlock",
-           .source = kSource,
+           .source = deadlock::kSource,
            .about = "Which multicast algorithms can lock, counted and in runs",
-           .claims = kDeadlockClaims,
-           .run = run_deadlock}};
+           .claims = deadlock::kDeadlockClaims,
+           .run = deadlock::run_deadlock}};
 }
 
 }  // namespace smd::sim

@@ -9,7 +9,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::loads {
 namespace {
 
 constexpr std::string_view kSource = "Perez Malumbres, section 6";
@@ -310,28 +310,31 @@ Result<Findings> run_others(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::loads
+
+namespace smd::sim {
 
 std::vector<Experiment> multicast_load_tables() {
   return {{.name = "001-multicast",
-           .source = kSource,
+           .source = loads::kSource,
            .about = "Messages to several hosts on a mesh: what algorithms accept and take",
-           .claims = kMulticastClaims,
-           .run = run_multicast},
+           .claims = loads::kMulticastClaims,
+           .run = loads::run_multicast},
           {.name = "001-unicast",
-           .source = kSource,
+           .source = loads::kSource,
            .about = "The same algorithms with messages to one host",
-           .claims = kUnicastClaims,
-           .run = run_unicast},
+           .claims = loads::kUnicastClaims,
+           .run = loads::run_unicast},
           {.name = "001-mixed",
-           .source = kSource,
+           .source = loads::kSource,
            .about = "Nine messages in ten to one host",
-           .claims = kMixedClaims,
-           .run = run_mixed},
+           .claims = loads::kMixedClaims,
+           .run = loads::run_mixed},
           {.name = "001-other-networks",
-           .source = kSource,
+           .source = loads::kSource,
            .about = "Adaptive dual-path where there is more to choose among",
-           .claims = kOtherClaims,
-           .run = run_others}};
+           .claims = loads::kOtherClaims,
+           .run = loads::run_others}};
 }
 
 }  // namespace smd::sim

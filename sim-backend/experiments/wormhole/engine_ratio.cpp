@@ -12,7 +12,7 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/verify/patterns.h"
 
-namespace smd::sim {
+namespace smd::sim::engine_ratio {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -225,13 +225,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::engine_ratio
+
+namespace smd::sim {
 
 std::vector<Experiment> engine_ratio_tables() {
   return {{.name = "000-infiniband",
            .source = "ours; networks of Flich 2001",
            .about = "What lanes bring in subnets: updn, nue, itb-vl and dfsssp on one network each",
-           .claims = kClaims,
-           .run = run}};
+           .claims = engine_ratio::kClaims,
+           .run = engine_ratio::run}};
 }
 
 }  // namespace smd::sim

@@ -9,7 +9,7 @@
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::latency {
 namespace {
 
 constexpr double kLowLoad = 0.001;  // flits per ns and switch
@@ -222,18 +222,21 @@ Result<Findings> run_sensitivity(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::latency
+
+namespace smd::sim {
 
 std::vector<Experiment> low_load_tables() {
   return {{.name = "000-latency",
            .source = "Flich 2001, tables 8, 19 and 23",
            .about = "What stops at hosts cost where nothing waits",
-           .claims = kLatency,
-           .run = run_latency},
+           .claims = latency::kLatency,
+           .run = latency::run_latency},
           {.name = "000-sensitivity",
            .source = "Flich 2001, section 5.6",
            .about = "Hosts that pass messages on more slowly, and fewer of them",
-           .claims = kSensitivity,
-           .run = run_sensitivity}};
+           .claims = latency::kSensitivity,
+           .run = latency::run_sensitivity}};
 }
 
 }  // namespace smd::sim

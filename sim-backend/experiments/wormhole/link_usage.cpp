@@ -7,7 +7,7 @@
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::link_usage {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -131,13 +131,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::link_usage
+
+namespace smd::sim {
 
 std::vector<Experiment> link_usage_tables() {
   return {{.name = "000-links",
            .source = "Flich 2001, sections 5.1, 5.2 and 5.5",
            .about = "What links between 32 switches carry, and how long they are blocked",
-           .claims = kClaims,
-           .run = run}};
+           .claims = link_usage::kClaims,
+           .run = link_usage::run}};
 }
 
 }  // namespace smd::sim

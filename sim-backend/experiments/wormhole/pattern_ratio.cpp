@@ -3,7 +3,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 
-namespace smd::sim {
+namespace smd::sim::pattern_ratio {
 namespace {
 
 constexpr ClaimSpec kPatterns[] = {
@@ -328,7 +328,10 @@ const std::vector<RatioTable>& tables() {
 }
 
 }  // namespace
+}  // namespace smd::sim::pattern_ratio
 
-std::vector<Experiment> pattern_ratio_tables() { return list_experiments(tables()); }
+namespace smd::sim {
+
+std::vector<Experiment> pattern_ratio_tables() { return list_experiments(pattern_ratio::tables()); }
 
 }  // namespace smd::sim

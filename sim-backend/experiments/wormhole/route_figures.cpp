@@ -9,7 +9,7 @@
 #include "sim-backend/lab/parallel.h"
 #include "sim-backend/sourceroute/systems.h"
 
-namespace smd::sim {
+namespace smd::sim::route_figures {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -191,13 +191,16 @@ Result<Findings> run(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::route_figures
+
+namespace smd::sim {
 
 std::vector<Experiment> static_route_tables() {
   return {{.name = "000-static",
            .source = "Flich 2001, sections 5.2 and 5.3",
            .about = "Source routes: shares of shortest ones, lengths, stops, freedom from deadlock",
-           .claims = kClaims,
-           .run = run}};
+           .claims = route_figures::kClaims,
+           .run = route_figures::run}};
 }
 
 }  // namespace smd::sim

@@ -3,7 +3,7 @@
 #include "sim-backend/experiments/tables.h"
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 
-namespace smd::sim {
+namespace smd::sim::system_ratio {
 namespace {
 
 constexpr ClaimSpec kUpDown[] = {
@@ -211,7 +211,10 @@ const std::vector<RatioTable>& tables() {
 }
 
 }  // namespace
+}  // namespace smd::sim::system_ratio
 
-std::vector<Experiment> system_ratio_tables() { return list_experiments(tables()); }
+namespace smd::sim {
+
+std::vector<Experiment> system_ratio_tables() { return list_experiments(system_ratio::tables()); }
 
 }  // namespace smd::sim

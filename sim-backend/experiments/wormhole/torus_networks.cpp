@@ -9,7 +9,7 @@
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 #include "sim-backend/lab/parallel.h"
 
-namespace smd::sim {
+namespace smd::sim::torus_networks {
 namespace {
 
 constexpr ClaimSpec kClaims[] = {
@@ -181,18 +181,21 @@ Result<Findings> run_patterns(const ExperimentOptions& options) {
 }
 
 }  // namespace
+}  // namespace smd::sim::torus_networks
+
+namespace smd::sim {
 
 std::vector<Experiment> regular_network_tables() {
   return {{.name = "000-regular",
            .source = "Flich 2001, section 5.3",
            .about = "Torus, torus with express channels and CPLANT under UD and UD_ITB",
-           .claims = kClaims,
-           .run = run},
+           .claims = torus_networks::kClaims,
+           .run = torus_networks::run},
           {.name = "000-regular-patterns",
            .source = "Flich 2001, tables 12 to 14",
            .about = "The same under bit reversal, hot spots and local traffic",
-           .claims = kPatternClaims,
-           .run = run_patterns}};
+           .claims = torus_networks::kPatternClaims,
+           .run = torus_networks::run_patterns}};
 }
 
 }  // namespace smd::sim
