@@ -11,6 +11,12 @@
 
 namespace smd::sim {
 
+[[nodiscard]] constexpr PortNum port_num(std::size_t port) {
+  return PortNum{static_cast<std::uint8_t>(port)};
+}
+
+inline constexpr std::uint16_t kAggregationDevice = 0xcf09;  // of a Quantum switch
+
 /// A product that stays at its largest value instead of wrapping: sizes come from the command line.
 [[nodiscard]] std::uint64_t product(std::initializer_list<std::uint64_t> factors);
 

@@ -3,13 +3,42 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "smd/base/result.h"
+#include "smd/base/text.h"
 
 namespace smd {
+
+/// Where `word` begins in `line`, in bytes from 1; 0 where it is no part of it.
+[[nodiscard]] inline int column_of(std::string_view line, std::string_view word) {
+  const std::less<> before;
+  if (before(word.data(), line.data()) || before(line.data() + line.size(), word.data())) return 0;
+  return static_cast<int>(word.data() - line.data()) + 1;
+}
+
+/// Printed as compilers do, FILE:LINE:COLUMN; column 0: the line as a whole.
+[[nodiscard]] inline Fault fault_at(const std::string& file,
+                                    int line,
+                                    int column,
+                                    std::string message) {
+  if (column == 0) return {file, line, std::move(message)};
+  return {fmt::format("{}:{}", file, line), column, std::move(message)};
+}
+
+/// "the nearest is WORD; ", or nothing where half of the letters would have to change.
+[[nodiscard]] inline std::string name_nearest(std::string_view word,
+                                              std::span<const std::string_view> known) {
+  const std::string_view nearest = find_nearest(word, known);
+  if (2 * edit_distance(word, nearest) >= std::max(word.size(), nearest.size())) return "";
+  return fmt::format("the nearest is {}; ", nearest);
+}
 
 class FaultList {
  public:
@@ -23,7 +52,8 @@ class FaultList {
 
   /// At a column of a line.
   void add(int line, int column, std::string message) {
-    add_to(fmt::format("{}:{}", file_, line), column, [&] { return std::move(message); });
+    const Fault at = fault_at(file_, line, column, "");
+    add_to(at.where, at.line, [&] { return std::move(message); });
   }
 
   /// `message` is called only where the fault is one of the first.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
+#include "smd/base/fault_list.h"
 #include "smd/base/text.h"
 
 #define TOML_EXCEPTIONS 0
@@ -64,7 +66,26 @@ constexpr bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 struct ScanFault {
   int line = 0;
+  int column = 0;
   std::string_view message;
+};
+
+/// What the library reads, and where its columns are not those of the file.
+struct ScannedText {
+  std::string ascii;
+  std::vector<std::size_t> escapes;  // offsets of those that stand for one character each
+
+  /// Of the file, for one of the library's; both count characters from 1.
+  [[nodiscard]] int column_of(int line, int column) const {
+    std::size_t from = 0;
+    for (int i = 1; i < line && from < ascii.size(); ++i) from = ascii.find('\n', from) + 1;
+    const std::size_t to = from + static_cast<std::size_t>(column) - 1;
+    const auto before = std::ranges::count_if(
+        escapes, [&](std::size_t offset) { return offset >= from && offset < to; });
+    return column - static_cast<int>(before) * (kEscape - 1);
+  }
+
+  static constexpr int kEscape = 10;  // characters of \U0001F600
 };
 
 /// The same document with every character beyond ASCII written as an escape, or as '?' in a
@@ -77,19 +98,28 @@ class Scanner {
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   }
 
-  tl::expected<std::string, ScanFault> run() {
+  tl::expected<ScannedText, ScanFault> run() {
     while (at_ < text_.size()) {
       const auto wrong = is_ascii(text_[at_]) ? take_ascii() : take_wide();
-      if (wrong) return tl::unexpected<ScanFault>({line_, *wrong});
+      if (wrong) return tl::unexpected<ScanFault>({line_, column(), *wrong});
     }
-    return std::move(ascii_);
+    return std::move(out_);
   }
 
  private:
   enum class State { Outside, Comment, Basic, Literal };
   using Wrong = std::optional<std::string_view>;
 
-  void copy() { ascii_ += text_[at_++]; }
+  void copy() { out_.ascii += text_[at_++]; }
+
+  /// Of the character at hand.
+  [[nodiscard]] int column() const {
+    const std::size_t line_end = text_.rfind('\n', at_ == 0 ? 0 : at_ - 1);
+    const std::size_t from = at_ == 0 || line_end == std::string_view::npos ? 0 : line_end + 1;
+    return 1 + static_cast<int>(std::ranges::count_if(text_.substr(from, at_ - from), [](char c) {
+             return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+           }));
+  }
 
   Wrong take_ascii() {
     const char c = text_[at_];
@@ -124,9 +154,10 @@ class Scanner {
     const auto character = decode_utf8(text_.substr(at_));
     if (!character) return "bytes that are no UTF-8";
     if (state_ == State::Comment) {
-      ascii_ += '?';
+      out_.ascii += '?';
     } else if (state_ == State::Basic) {
-      ascii_ += fmt::format("\\U{:08X}", character->code_point);
+      out_.escapes.push_back(out_.ascii.size());
+      out_.ascii += fmt::format("\\U{:08X}", character->code_point);
     } else {
       return "a character beyond ASCII outside of double quotes and comments";
     }
@@ -138,7 +169,7 @@ class Scanner {
   std::size_t at_ = 0;
   int line_ = 1;
   State state_ = State::Outside;
-  std::string ascii_;
+  ScannedText out_;
 };
 
 int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }
@@ -211,16 +242,21 @@ std::string quote_toml(std::string_view text) {
 Parsed<OptionTable> parse_toml(std::string_view text,
                                const std::string& file,
                                std::string_view program) {
-  const auto ascii = Scanner(text).run();
-  if (!ascii) {
-    const auto& [line, message] = ascii.error();
-    return fault(file, line, fmt::format("not TOML that {} reads: {}", program, message));
+  FaultList faults(file);
+  const auto scanned = Scanner(text).run();
+  if (!scanned) {
+    const auto& [line, column, message] = scanned.error();
+    faults.add(line, column, fmt::format("not TOML that {} reads: {}", program, message));
+    return tl::unexpected(faults.take());
   }
-  const toml::parse_result document = toml::parse(*ascii);
+  const toml::parse_result document = toml::parse(scanned->ascii);
   if (!document) {
     const toml::parse_error& error = document.error();
-    return fault(
-        file, line_of(error.source()), fmt::format("not TOML: {}", printable(error.description())));
+    const int line = line_of(error.source());
+    faults.add(line,
+               scanned->column_of(line, static_cast<int>(error.source().begin.column)),
+               fmt::format("not TOML: {}", printable(error.description())));
+    return tl::unexpected(faults.take());
   }
   return to_table(document.table(), 0);
 }

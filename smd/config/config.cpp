@@ -409,6 +409,33 @@ bool is_instance_name(std::string_view name) {
              name, [&](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+namespace {
+
+/// HOST:PORT with a port of the instance's own, or a Unix socket called after it.
+std::string own_address(const std::string& shared, std::string_view name) {
+  if (shared.empty()) return shared;
+  if (shared.starts_with('/')) {
+    const std::size_t file = shared.rfind('/') + 1;
+    return fmt::format("{}{}.{}", shared.substr(0, file), name, shared.substr(file));
+  }
+  const auto guid =
+      name.starts_with("0x") ? config_kinds::parse_guid(std::string(name)) : std::nullopt;
+  unsigned number = 0;
+  if (guid) {
+    number = static_cast<unsigned>(guid->value() & 0xff);
+  } else {
+    for (const char c : name) number += static_cast<unsigned char>(c);
+  }
+  const auto address = parse_host_port(shared);
+  if (!address) return shared;
+  // By twos: metrics and orders, whose ports are neighbours, do not meet.
+  const unsigned long port = std::stoul(address->port) + 2 * (number % 256 + 1);
+  const std::string host = shared.substr(0, shared.rfind(':'));
+  return port > 65535 ? shared : fmt::format("{}:{}", host, port);
+}
+
+}  // namespace
+
 void set_instance(std::string_view name, bool own_file, Config& config) {
   const Config initial;
   const auto may_change = [&](const std::string& value, const std::string& usual) {
@@ -421,6 +448,9 @@ void set_instance(std::string_view name, bool own_file, Config& config) {
     socket = fmt::format("{}{}.sock", folder(socket), name);
   if (std::string& dumps = config.sm.dump_dir; !own_file && !dumps.empty())
     dumps += fmt::format("/{}", name);
+  for (std::string* listen : {&config.metrics.listen, &config.rest.listen}) {
+    if (!own_file) *listen = own_address(*listen, name);
+  }
   if (std::string& sink = config.log.sink; !own_file && sink.starts_with('/'))
     sink = fmt::format("{}{}.{}", folder(sink), name, sink.substr(folder(sink).size()));
   TransportConfig& transport = config.transport;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "smd/base/fault_list.h"
 #include "smd/base/options.h"
 #include "smd/base/text.h"
 #include "smd/config/option_kinds.h"
@@ -389,7 +390,10 @@ class Importer : private OpensmReading {
         engine = name.substr(kOurs.size());
         why.emplace_back("the plugin's engines have no prefix in smd");
       } else if (row == nullptr || row->ours.empty()) {
-        why.push_back(fmt::format("smd has nothing like {}", printable(name)));
+        std::vector<std::string_view> known;
+        for (const OpensmEngine& each : opensm_engines()) known.push_back(each.name);
+        const std::string nearest = row == nullptr ? name_nearest(name, known) : "";
+        why.push_back(fmt::format("{}smd has nothing like {}", nearest, printable(name)));
       } else {
         engine = row->ours;
         if (!row->difference.empty()) why.emplace_back(row->difference);

@@ -52,10 +52,6 @@ std::string print_place(const std::string& file, int line) {
   return fmt::format("{}:{}", file, line);
 }
 
-int column_of(std::string_view line, std::string_view part) {
-  return static_cast<int>(part.data() - line.data()) + 1;
-}
-
 std::string_view without_quotes(std::string_view value) {
   if (value.size() < 2 || value.front() != value.back()) return value;
   return value.front() == '"' || value.front() == '\'' ? value.substr(1, value.size() - 2) : value;

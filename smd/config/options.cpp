@@ -287,9 +287,9 @@ Options qos_options() {
           .means("High priority table of VL arbitration"),
       qos("vl_arb_low", &T::vl_arb_low, vl_weights()).means("Low priority table of VL arbitration"),
       qos("optimized_sl2vl", &T::optimized_sl2vl, choice({"no", "yes"}))
-          .means(
-              "Whether SL-to-VL entries that routes need are written for all ports at once where "
-              "the switch offers it and they are alike; not tried on hardware"),
+          .means("Whether SL-to-VL entries are written for all ports at once, those of `sl2vl` "
+                 "unread, where "
+                 "the switch offers it and they are alike; not tried on hardware"),
       qos("policy_file", &T::policy_file, path_or_nothing())
           .means(
               "Which paths get which SL, MTU and rate, as OpenSM's qos-policy.conf; \"\" is none"),

@@ -1,12 +1,14 @@
 // Numbers and addresses of the partition file.
-
-#include "smd/base/text.h"
-#include "smd/policy/partition_file.h"
-
 #include <fmt/core.h>
+
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
+
+#include "smd/base/fault_list.h"
+#include "smd/base/text.h"
+#include "smd/policy/partition_file.h"
 
 namespace smd::partition_text {
 namespace {
@@ -34,17 +36,25 @@ std::optional<Membership> read_membership(std::string_view word) {
   return std::nullopt;
 }
 
+constexpr std::array<std::string_view, 3> kMemberships{"full", "limited", "both"};
+
+constexpr std::array<std::string_view, 5> kKeywords{
+    "ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF"};
+
 std::optional<MemberKind> read_keyword(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, MemberKind>, 5> kKeywords{
-      {{"ALL", MemberKind::All},
-       {"ALL_CAS", MemberKind::AllCas},
-       {"ALL_SWITCHES", MemberKind::AllSwitches},
-       {"ALL_ROUTERS", MemberKind::AllRouters},
-       {"SELF", MemberKind::Self}}};
-  const auto found = std::ranges::find(kKeywords, word, &decltype(kKeywords)::value_type::first);
+  constexpr std::array<MemberKind, kKeywords.size()> kKinds{MemberKind::All,
+                                                            MemberKind::AllCas,
+                                                            MemberKind::AllSwitches,
+                                                            MemberKind::AllRouters,
+                                                            MemberKind::Self};
+  const auto found = std::ranges::find(kKeywords, word);
   if (found == kKeywords.end()) return std::nullopt;
-  return found->second;
+  return kKinds[static_cast<std::size_t>(found - kKeywords.begin())];
 }
+
+constexpr std::array<std::string_view, 10> kFlags{
+    "ipoib", "indx0", "defmember", "rate", "mtu", "sl", "scope", "Q_Key", "TClass", "FlowLabel"};
+constexpr std::span<const std::string_view> kGroupFlags = std::span(kFlags).subspan(3);
 
 class Reader {
  public:
@@ -52,6 +62,7 @@ class Reader {
 
   void take_line(std::string_view text, int line) {
     line_ = line;
+    text_ = text;
     text = text.substr(0, text.find('#'));
     while (!trim(text).empty()) {
       const std::size_t end = text.find(';');
@@ -59,7 +70,7 @@ class Reader {
       if (end == std::string_view::npos) break;
       text.remove_prefix(end + 1);
       if (!open_ && !header_.empty()) {
-        fault(fmt::format("'{}' has no ':'; NAME=0x…: MEMBERS;", trim(header_)));
+        fault({}, fmt::format("'{}' has no ':'; NAME=0x…: MEMBERS;", trim(header_)));
         header_.clear();
       }
       open_ = false;
@@ -69,7 +80,7 @@ class Reader {
   Parsed<std::vector<Definition>> finish() && {
     if (!open_ && !header_.empty()) {
       line_ = header_line_;
-      fault(fmt::format("'{}' has no ':'; NAME=0x…: MEMBERS;", trim(header_)));
+      fault({}, fmt::format("'{}' has no ':'; NAME=0x…: MEMBERS;", trim(header_)));
     }
     if (!faults_.empty()) return tl::unexpected(std::move(faults_));
     return std::move(definitions_);
@@ -79,7 +90,10 @@ class Reader {
   void take_part(std::string_view text) {
     if (!open_) {
       const std::size_t colon = text.find(':');
-      if (header_.empty()) header_line_ = line_;
+      if (header_.empty()) {
+        header_line_ = line_;
+        header_column_ = column_of(text_, text);
+      }
       header_ += std::string(text.substr(0, colon)) + ' ';
       if (colon == std::string_view::npos) {
         // A remark or a line end within a definition's head is a blank.
@@ -98,9 +112,9 @@ class Reader {
     definition.line = header_line_;
     default_ = Membership::Limited;
     first_ = false;
-    const std::string header = std::exchange(header_, {});
+    taken_header_ = std::exchange(header_, {});
     bool is_first = true;
-    for_each_word(header, [&](const Word& word, std::string_view) {
+    for_each_word(taken_header_, [&](const Word& word, std::string_view) {
       if (std::exchange(is_first, false)) {
         take_name(word);
       } else {
@@ -120,7 +134,7 @@ class Reader {
     const auto number = read_number(key);
     if (!number || *number > 0xffff) {
       return fault(
-          fmt::format("'{}' is no P_Key; 0x0001 to 0x7fff, or none to have one chosen", key));
+          key, fmt::format("'{}' is no P_Key; 0x0001 to 0x7fff, or none to have one chosen", key));
     }
     definition.key = static_cast<std::uint16_t>(*number);
   }
@@ -132,18 +146,19 @@ class Reader {
     } else if (word.name == "indx0" && !word.value) {
       first_ = true;
     } else if (word.name == "defmember") {
-      take_default(word.value.value_or(""));
+      take_default(word.value.value_or(word.name.substr(word.name.size())));
     } else if (!take_group_flag(word, definition.flags)) {
-      fault(
-          fmt::format("no flag '{}'; ipoib, indx0, defmember=, rate=, mtu=, sl=, scope=, Q_Key=, "
-                      "TClass=, FlowLabel=",
-                      word.name));
+      fault(word.name,
+            fmt::format("no flag '{}'; {}ipoib, indx0, defmember=, rate=, mtu=, sl=, scope=, "
+                        "Q_Key=, TClass=, FlowLabel=",
+                        word.name,
+                        name_nearest(word.name, kFlags)));
     }
   }
 
   void take_default(std::string_view word) {
     const auto membership = read_membership(word);
-    if (!membership) return fault(no_membership(word));
+    if (!membership) return fault(word, no_membership(word));
     default_ = *membership;
   }
 
@@ -177,6 +192,7 @@ class Reader {
     const auto number = read_number(word.value.value_or(""));
     if (number && *number >= min && *number <= max) return apply(*number);
     fault(
+        word.name,
         fmt::format("{}={}; a number from {} to {}", word.name, word.value.value_or(""), min, max));
   }
 
@@ -204,13 +220,13 @@ class Reader {
       member.kind = *keyword;
     } else {
       const auto guid = read_number(word.name);
-      if (!guid || *guid == 0) return fault(no_member(word.name));
+      if (!guid || *guid == 0) return fault(word.name, no_member(word.name));
       member.kind = MemberKind::Port;
       member.guid = Guid{*guid};
     }
     if (word.value) {
       const auto membership = read_membership(*word.value);
-      if (!membership) return fault(no_membership(*word.value));
+      if (!membership) return fault(*word.value, no_membership(*word.value));
       member.membership = *membership;
     }
     definitions_.back().members.push_back({line_, member});
@@ -220,17 +236,19 @@ class Reader {
     Group group{.line = line_, .mgid = {}, .flags = {}};
     const auto gid = read_gid(word.value.value_or(""));
     if (!gid || gid->prefix >> 56 != 0xff) {
-      fault(fmt::format("'{}' is no multicast GID; one such as ff12:401b::16",
+      fault(word.value.value_or(word.name),
+            fmt::format("'{}' is no multicast GID; one such as ff12:401b::16",
                         word.value.value_or("")));
     } else {
       group.mgid = *gid;
     }
     for_each_word(flags, [&](const Word& flag, std::string_view) {
       if (!flag.name.empty() && !take_group_flag(flag, group.flags)) {
-        fault(
-            fmt::format("no flag '{}' of a group; rate=, mtu=, sl=, scope=, Q_Key=, TClass=, "
-                        "FlowLabel=, or ports on a line of their own",
-                        flag.name));
+        fault(flag.name,
+              fmt::format("no flag '{}' of a group; {}rate=, mtu=, sl=, scope=, Q_Key=, TClass=, "
+                          "FlowLabel=, or ports on a line of their own",
+                          flag.name,
+                          name_nearest(flag.name, kGroupFlags)));
       }
       return true;
     });
@@ -251,25 +269,35 @@ class Reader {
   }
 
   static std::string no_membership(std::string_view word) {
-    return fmt::format("no membership '{}'; full, limited or both", word);
+    return fmt::format(
+        "no membership '{}'; {}full, limited or both", word, name_nearest(word, kMemberships));
   }
 
   std::string no_member(std::string_view word) const {
     return fmt::format(
-        "'{}' is no port; a GUID such as 0x0002c90300000001, ALL, ALL_CAS, ALL_SWITCHES, "
+        "'{}' is no port; {}a GUID such as 0x0002c90300000001, ALL, ALL_CAS, ALL_SWITCHES, "
         "ALL_ROUTERS or SELF, or ';' at the end of the definition that begins in line {}",
         word,
+        name_nearest(word, kKeywords),
         definitions_.back().line);
   }
 
-  void fault(std::string message) {
-    if (faults_.size() < kMostFaults) faults_.push_back({file_, line_, std::move(message)});
+  /// Of a word of the line at hand or of a head that began in it.
+  void fault(std::string_view word, std::string message) {
+    if (faults_.size() >= kMostFaults) return;
+    int column = word.data() == nullptr ? 0 : column_of(text_, word);
+    const int in_head = word.data() == nullptr ? 0 : column_of(taken_header_, word);
+    if (in_head != 0 && header_line_ == line_) column = header_column_ + in_head - 1;
+    faults_.push_back(fault_at(file_, line_, column, std::move(message)));
   }
 
   const std::string& file_;
   int line_ = 0;
-  std::string header_;  // of the definition that begins, as far as it was read
+  std::string_view text_;  // of the line, remarks included
+  std::string header_;     // of the definition that begins, as far as it was read
+  std::string taken_header_;
   int header_line_ = 0;
+  int header_column_ = 0;
   bool open_ = false;  // the header is complete: members follow, up to ';'
   Membership default_ = Membership::Limited;
   bool first_ = false;

@@ -1,11 +1,13 @@
 #include "smd/policy/qos_file.h"
-#include "smd/base/text.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "smd/base/fault_list.h"
+#include "smd/base/text.h"
 #include "smd/policy/partition_file.h"
 #include "smd/policy/qos_text.h"
 
@@ -53,12 +55,29 @@ std::string_view name_of(Section section) {
   return found == std::end(kSections) ? "the file" : found->name;
 }
 
+std::vector<std::string_view> section_words() {
+  std::vector<std::string_view> words;
+  for (const SectionName& each : kSections) words.push_back(each.name);
+  return words;
+}
+
+std::vector<std::string_view> keywords_of(Section section) {
+  if (section == Section::PortGroup)
+    return {"name", "port-guid", "port-name", "pkey", "partition", "node-type", "use"};
+  if (section == Section::Level)
+    return {"name", "sl", "mtu-limit", "rate-limit", "packet-life", "path-bits", "pkey", "use"};
+  if (section == Section::Rule) {
+    return {"source", "destination", "service-id", "qos-class", "pkey", "qos-level-name", "use"};
+  }
+  return {};
+}
+
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file), values_(file) {}
 
   void take_line(std::string_view text, int line) {
-    values_.go_to(line);
+    values_.go_to(line, text);
     text = trim(text.substr(0, text.find('#')));
     if (text.empty() || change_section(text)) return;
     if (section_ == Section::Setup) {
@@ -69,7 +88,11 @@ class Reader {
     if (section_ == Section::Ulps) return take_ulp(text);
     const std::size_t first = text.find(':');
     if (first == std::string_view::npos)
-      return fault(fmt::format("'{}' in {}; KEYWORD: VALUE", text, name_of(section_)));
+      return fault_of(text,
+                      fmt::format("'{}' in {}; {}KEYWORD: VALUE",
+                                  text,
+                                  name_of(section_),
+                                  name_nearest(text, section_words())));
     take(trim(text.substr(0, first)), trim(text.substr(first + 1)));
   }
 
@@ -95,8 +118,11 @@ class Reader {
     for (const SectionName& each : kSections) {
       if (text == each.name) {
         if (section_ != each.outside) {
-          fault(fmt::format(
-              "{} in {}; it stands in {}", each.name, name_of(section_), name_of(each.outside)));
+          fault_of(text,
+                   fmt::format("{} in {}; it stands in {}",
+                               each.name,
+                               name_of(section_),
+                               name_of(each.outside)));
         }
         section_ = each.inside;
         began_ = values_.line();
@@ -105,7 +131,7 @@ class Reader {
       }
       if (text.starts_with("end-") && text.substr(4) == each.name) {
         if (section_ != each.inside) {
-          fault(fmt::format("{} where {} is open", text, name_of(section_)));
+          fault_of(text, fmt::format("{} where {} is open", text, name_of(section_)));
         } else {
           close();
         }
@@ -149,6 +175,18 @@ class Reader {
     }
   }
 
+  /// `named`: those that there are.
+  template <class Named>
+  static std::string no_such(std::string_view what,
+                             std::string_view name,
+                             const std::vector<Named>& named) {
+    std::vector<std::string_view> names;
+    for (const Named& each : named) names.push_back(each.name);
+    std::string nearest = name_nearest(name, names);
+    if (!nearest.empty()) nearest = "; " + nearest.substr(0, nearest.size() - 2);
+    return fmt::format("no {} is called '{}'{}", what, name, nearest);
+  }
+
   static std::string two(std::string_view what, std::string_view name) {
     return fmt::format("a second {} '{}'; each name once", what, name);
   }
@@ -158,7 +196,14 @@ class Reader {
                        : section_ == Section::Level   ? take_level(key, value)
                        : section_ == Section::Rule    ? take_rule(key, value)
                                                       : false;
-    if (!known) fault(fmt::format("no keyword '{}' in {}", key, name_of(section_)));
+    if (known) return;
+    const auto words = keywords_of(section_);
+    fault_of(key,
+             fmt::format("no keyword '{}' in {}; {}{}",
+                         key,
+                         name_of(section_),
+                         name_nearest(key, words),
+                         words.empty() ? "a section" : fmt::format("{}", fmt::join(words, ", "))));
   }
 
   bool take_group(std::string_view key, std::string_view value) {
@@ -190,7 +235,7 @@ class Reader {
     const bool is_port = number.starts_with('P') || number.starts_with('p');
     const auto port = is_port ? read_number(number.substr(1)) : std::nullopt;
     if (!port || *port > 254)
-      return fault(fmt::format("'{}' is no port; NODE DESCRIPTION/P1", name));
+      return fault_of(text, fmt::format("'{}' is no port; NODE DESCRIPTION/P1", name));
     group.ports.push_back({std::string(trim(std::string_view(name).substr(0, slash))), *port});
   }
 
@@ -207,7 +252,11 @@ class Reader {
     } else if (type == "all") {
       group.all = true;
     } else {
-      fault(fmt::format("no node type '{}'; CA, SWITCH, ROUTER, SELF or ALL", text));
+      constexpr std::array<std::string_view, 5> kTypes{"ca", "switch", "router", "self", "all"};
+      fault_of(text,
+               fmt::format("no node type '{}'; {}CA, SWITCH, ROUTER, SELF or ALL",
+                           text,
+                           name_nearest(type, kTypes)));
     }
   }
 
@@ -274,8 +323,7 @@ class Reader {
       for (const std::string& name : rule.sources) add_group(name, match.sources);
       for (const std::string& name : rule.targets) add_group(name, match.targets);
       const auto level = find_level(rule.level);
-      if (!level && !rule.level.empty())
-        fault(fmt::format("no qos-level is called '{}'", rule.level));
+      if (!level && !rule.level.empty()) fault(no_such("qos-level", rule.level, out_.rules.levels));
       match.level = level.value_or(0);
       out_.rules.matches.push_back(std::move(match));
     }
@@ -324,7 +372,7 @@ class Reader {
     const auto& groups = out_.rules.groups;
     const auto found = std::ranges::find_if(
         groups, [&](const QosPortGroup& each) { return same_name(each.name, name); });
-    if (found == groups.end()) return fault(fmt::format("no port-group is called '{}'", name));
+    if (found == groups.end()) return fault(no_such("port-group", name, groups));
     to.push_back(static_cast<std::size_t>(found - groups.begin()));
   }
 
@@ -341,6 +389,10 @@ class Reader {
   }
 
   void fault(std::string message) { values_.fault(std::move(message)); }
+
+  void fault_of(std::string_view word, std::string message) {
+    values_.fault_of(word, std::move(message));
+  }
 
   void fault_at(int line, std::string message) { values_.fault_at(line, std::move(message)); }
 

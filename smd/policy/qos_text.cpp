@@ -1,9 +1,12 @@
 #include "smd/policy/qos_text.h"
-#include "smd/base/text.h"
 
 #include <fmt/core.h>
+
+#include <array>
 #include <utility>
 
+#include "smd/base/fault_list.h"
+#include "smd/base/text.h"
 #include "smd/policy/partition_file.h"
 
 namespace smd::qos_text {
@@ -16,6 +19,9 @@ constexpr std::uint64_t kSdp = 0x10000;
 constexpr std::uint64_t kTcp = 0x1060000;  // RDS and iSER
 constexpr std::uint64_t kRdsPort = 0x48ca;
 constexpr std::uint64_t kIserPort = 0x0cbc;
+
+constexpr std::array<std::string_view, 7> kApplications{
+    "default", "sdp", "rds", "iser", "ipoib", "srp", "any"};
 
 bool read_what(
     Values& read, const std::string& ulp, std::string_view of, std::string_view values, Ulp& rule) {
@@ -93,7 +99,7 @@ std::optional<std::uint8_t> Values::number(std::string_view what,
                                            std::uint64_t max) {
   const auto number = read_number(text);
   if (number && *number >= min && *number <= max) return static_cast<std::uint8_t>(*number);
-  fault(fmt::format("{} is '{}'; a number from {} to {}", what, text, min, max));
+  fault_of(text, fmt::format("{} is '{}'; a number from {} to {}", what, text, min, max));
   return std::nullopt;
 }
 
@@ -107,10 +113,12 @@ void Values::ranges(std::string_view what,
     const auto high =
         dash == std::string_view::npos ? low : read_number(trim(each.substr(dash + 1)));
     if (!low || !high || *low > *high || *high > max) {
-      fault(fmt::format("{} has '{}'; numbers up to 0x{:x} and ranges of them, such as 0x10-0x1f",
-                        what,
-                        each,
-                        max));
+      fault_of(
+          each,
+          fmt::format("{} has '{}'; numbers up to 0x{:x} and ranges of them, such as 0x10-0x1f",
+                      what,
+                      each,
+                      max));
     } else {
       to.push_back({*low, *high});
     }
@@ -124,9 +132,14 @@ void Values::keys(std::string_view what, std::string_view text, std::vector<Numb
     if ((to[i].low > kPartitionBits) == (to[i].high > kPartitionBits)) {
       to[i] = {to[i].low & kPartitionBits, to[i].high & kPartitionBits};
     } else {
-      fault(fmt::format("{} has a range over 0x7fff; P_Keys from 0x0001 to 0x7fff", what));
+      fault_of(text, fmt::format("{} has a range over 0x7fff; P_Keys from 0x0001 to 0x7fff", what));
     }
   }
+}
+
+void Values::fault_of(std::string_view word, std::string message) {
+  const Fault at = smd::fault_at(file_, line_, column_of(text_, word), std::move(message));
+  if (faults_.size() < kMostFaults) faults_.push_back(at);
 }
 
 void Values::fault_at(int line, std::string message) {
@@ -136,7 +149,7 @@ void Values::fault_at(int line, std::string message) {
 std::optional<Ulp> read_ulp(Values& values, std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) {
-    values.fault(fmt::format("'{}' has no SL; KEYWORD: SL", text));
+    values.fault_of(text, fmt::format("'{}' has no SL; KEYWORD: SL", text));
     return std::nullopt;
   }
   const auto sl = values.number("the SL", trim(text.substr(colon + 1)), 0, 15);
@@ -153,11 +166,14 @@ std::optional<Ulp> read_ulp(Values& values, std::string_view text) {
   Ulp rule{.line = values.line(), .sl = *sl};
   rule.is_default = ulp == "default" && rest.empty();
   if (rule.is_default || read_what(values, ulp, of, list, rule)) return rule;
-  values.fault(fmt::format(
-      "'{}' is no application; default, sdp, rds, iser, ipoib, each with or without port-num "
-      "or pkey, srp, target-port-guid GUID, or any, with service-id, pkey, target-port-guid, "
-      "source-port-guid or source-target-port-guid",
-      what));
+  values.fault_of(
+      what,
+      fmt::format(
+          "'{}' is no application; {}default, sdp, rds, iser, ipoib, each with or without port-num "
+          "or pkey, srp, target-port-guid GUID, or any, with service-id, pkey, target-port-guid, "
+          "source-port-guid or source-target-port-guid",
+          what,
+          name_nearest(ulp, kApplications)));
   return std::nullopt;
 }
 

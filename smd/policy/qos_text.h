@@ -26,8 +26,11 @@ class Values {
  public:
   explicit Values(const std::string& file) : file_(file) {}
 
-  /// Where faults are from now on.
-  void go_to(int line) { line_ = line; }
+  /// Where faults are from now on. `text` is the line, and stays as long.
+  void go_to(int line, std::string_view text = {}) {
+    line_ = line;
+    text_ = text;
+  }
 
   [[nodiscard]] int line() const { return line_; }
 
@@ -48,6 +51,9 @@ class Values {
 
   void fault(std::string message) { fault_at(line_, std::move(message)); }
 
+  /// Of a word of the line.
+  void fault_of(std::string_view word, std::string message);
+
   /// Twenty are kept.
   void fault_at(int line, std::string message);
 
@@ -56,6 +62,7 @@ class Values {
  private:
   const std::string& file_;
   int line_ = 0;
+  std::string_view text_;
   Faults faults_;
 };
 

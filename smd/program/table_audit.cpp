@@ -1,8 +1,12 @@
 #include "smd/program/table_audit.h"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "smd/mad/tables.h"
+#include "smd/policy/qos.h"
 
 namespace smd {
 namespace {
@@ -67,13 +71,100 @@ void QosAudit::start(std::function<void()> done) {
   const QosPolicy& policy = run_.input.qos;
   if (policy.empty()) return done();
   const bool everywhere = !run_.state.audited || *run_.state.audited != policy;
+  checks_ = build_qos_checks(
+      run_.fabric(), policy, [&](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
+        return is_due(port, attribute, modifier, everywhere);
+      });
+  if (run_.input.writing.optimized_sl_to_vl) take_wide_sets();
+  if (wide_.empty()) return look(everywhere, std::move(done));
+  pump_.emplace(run_.client);
+  pump_->start(
+      [this] {
+        if (next_ == wide_.size()) return false;
+        WideSet& set = wide_[next_++];
+        pump_->send(set.request, [this, &set](const Result<SmpReply>& reply) {
+          if (reply && reply->status == 0 && reply->data == set.request.data) return;
+          std::ranges::move(set.instead, std::back_inserter(checks_));
+        });
+        return true;
+      },
+      [this, everywhere, done = std::move(done)]() mutable { look(everywhere, std::move(done)); });
+}
+
+void QosAudit::take_wide_sets() {
+  const Fabric& fabric = run_.fabric();
+  std::map<SwitchIdx, std::vector<TableCheck>> by_switch;
+  std::vector<TableCheck> others;
+  for (TableCheck& check : checks_) {
+    const NodeIdx node = fabric.node_of[check.port];
+    const bool is_row =
+        check.attribute == AttributeId::SlToVlMappingTable && fabric.is_switch(node);
+    const bool offered =
+        is_row && (fabric.switch_info[fabric.switch_of[node]].optimized_sl_to_vl & 1) != 0;
+    (offered ? by_switch[fabric.switch_of[node]] : others).push_back(std::move(check));
+  }
+  checks_ = std::move(others);
+  for (auto& [sw, rows] : by_switch) take_wide_sets(sw, std::move(rows));
+}
+
+/// `rows`: those that are due, an output's one after the other.
+void QosAudit::take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
+  const Fabric& fabric = run_.fabric();
+  const NodeIdx node = fabric.switch_node[sw];
+  std::size_t inputs = 0, outputs = 0;
+  for (const PortIdx port : fabric.ports_of(node)) {
+    inputs += is_managed(fabric, port) ? 1 : 0;
+    outputs += wanted_row(fabric, run_.input.qos, port) ? 1 : 0;
+  }
+  // Those that no link leads to as well: they must still be blocked when one does.
+  const auto any_blocked = [&](const auto& is_asked) {
+    return run_.state.turns.any(fabric.node_guid[node],
+                                [&](PortNum, PortNum exit, const TurnMemory::Entry& entry) {
+                                  return entry.held == TurnMemory::Held::Blocked && is_asked(exit);
+                                });
+  };
+  std::vector<WideSet> sets;
+  for (std::size_t at = 0; at < rows.size();) {
+    const PortIdx out = rows[at].port;
+    std::vector<TableCheck> here;
+    while (at < rows.size() && rows[at].port == out) here.push_back(std::move(rows[at++]));
+    const PortNum through = fabric.number_of(out);
+    const auto wanted = wanted_row(fabric, run_.input.qos, out);
+    if (!wanted || inputs < 2 || here.size() != inputs ||
+        any_blocked([through](PortNum exit) { return exit == through; })) {
+      std::ranges::move(here, std::back_inserter(checks_));
+      continue;
+    }
+    WideSet set{
+        .request = {.route = SmpRoute::directed(path_to(*run_.input.report, out)),
+                    .method = Method::Set,
+                    .attribute = AttributeId::SlToVlMappingTable,
+                    .modifier = encode_modifier(SlToVlModifier{.out = through, .all_in = true}),
+                    .data = {},
+                    .m_key = run_.input.policy.m_key},
+        .instead = std::move(here)};
+    encode_sl_to_vl(*wanted, set.request.data);
+    sets.push_back(std::move(set));
+  }
+  const bool alike =
+      sets.size() >= 2 && sets.size() == outputs && !any_blocked([](PortNum) { return true; }) &&
+      std::ranges::all_of(
+          sets, [&](const WideSet& set) { return set.request.data == sets.front().request.data; });
+  if (alike) {
+    WideSet whole = std::move(sets.front());
+    whole.request.modifier = encode_modifier(SlToVlModifier{.all_in = true, .all_out = true});
+    for (auto set = sets.begin() + 1; set != sets.end(); ++set)
+      std::ranges::move(set->instead, std::back_inserter(whole.instead));
+    sets.clear();
+    sets.push_back(std::move(whole));
+  }
+  std::ranges::move(sets, std::back_inserter(wide_));
+}
+
+void QosAudit::look(bool everywhere, std::function<void()> done) {
   audit_.emplace(run_.client, run_.input.policy.m_key);
   audit_->start(*run_.input.report,
-                build_qos_checks(run_.fabric(),
-                                 policy,
-                                 [&](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
-                                   return is_due(port, attribute, modifier, everywhere);
-                                 }),
+                std::move(checks_),
                 [this, everywhere, done = std::move(done)](AuditReport audit) {
                   run_.report.configure += run_.meter.lap();
                   // A port that failed is looked at again, and with it all others.

@@ -49,6 +49,10 @@ class TableAudit {
 // Looks at SL-to-VL entries and VL arbitration where the site configured them: everywhere once,
 // then at ports that come up. Entries of blocked turns stay blocked; entries of switches that
 // routes need are not looked at here.
+//
+// Where the switch offers OptimizedSLtoVLMappingProgramming and the site wants it, the entries of
+// all inputs to an output are not read: one Set writes them (IBA 14.2.5.8), or the whole switch
+// where all outputs have the same. A switch that refuses it is looked at entry by entry.
 
 class QosAudit {
  public:
@@ -64,8 +68,23 @@ class QosAudit {
                             std::uint32_t modifier,
                             bool everywhere) const;
 
+  /// One Set for the entries of many pairs of ports.
+  struct WideSet {
+    SmpRequest request;
+    std::vector<TableCheck> instead;  // where it is refused
+  };
+
+  /// Moves what can be written so from `checks_` into `wide_`.
+  void take_wide_sets();
+  void take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows);
+  void look(bool everywhere, std::function<void()> done);
+
   ProgramRun& run_;
   SmpBatch& batch_;
+  std::vector<TableCheck> checks_;
+  std::vector<WideSet> wide_;
+  std::size_t next_ = 0;
+  std::optional<SmpPump> pump_;
   std::optional<TableAudit> audit_;
 };
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "smd/base/read_file.h"
@@ -294,7 +295,8 @@ std::string print_transition(const Fabric& fabric, const TransitionPlan& plan) {
 DumpInput dump_input_of(const SubnetManager& manager) {
   return {.in_force = manager.active().current(),
           .multicast = manager.multicast().tables(),
-          .m_keys = manager.settings().m_keys};
+          .m_keys = manager.settings().m_keys,
+          .qos = manager.settings().qos};
 }
 
 namespace {
@@ -374,10 +376,26 @@ std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
 
 namespace {
 
-void print_sl2vl_dump(const ActiveSubnet& in_force, const Sink& sink) {
+/// Those that routes need, else those of the site; nothing where switches keep what they have.
+std::optional<SlToVl> shown_row(const DumpInput& input, SwitchIdx sw, PortIdx in, PortIdx out) {
+  const Fabric& fabric = input.in_force->fabric();
+  const SlToVlMaps& rows = input.in_force->rows;
+  if (!rows.empty()) return rows.row(sw, fabric.number_of(in), fabric.number_of(out));
+  return wanted_row(fabric, input.qos, out);
+}
+
+bool shows_rows(const DumpInput& input) {
+  if (!input.in_force->rows->empty()) return true;
+  const Fabric& fabric = input.in_force->fabric();
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_switch(fabric.node_of[port]) && wanted_row(fabric, input.qos, port)) return true;
+  }
+  return false;
+}
+
+void print_sl2vl_dump(const DumpInput& input, const Sink& sink) {
+  const ActiveSubnet& in_force = *input.in_force;
   const Fabric& fabric = in_force.fabric();
-  const SlToVlMaps& rows = in_force.rows;
-  if (rows.empty()) return;
   constexpr std::string_view kRule = "#--------------------------------------------------------\n";
   std::string out;
   auto to = std::back_inserter(out);
@@ -393,9 +411,11 @@ void print_sl2vl_dump(const ActiveSubnet& in_force, const Sink& sink) {
     for (const PortIdx exit : fabric.external_ports(node)) {
       if (fabric.peer[exit] == kNone<PortIdx>) continue;
       for (const PortIdx in : fabric.ports_of(node)) {
-        const PortNum from = fabric.number_of(in), through = fabric.number_of(exit);
-        fmt::format_to(to, "{:<3} {:<3} :", from.value(), through.value());
-        for (const Vl vl : rows.row(sw, from, through)) fmt::format_to(to, " {:<2}", vl.value());
+        const auto row = shown_row(input, sw, in, exit);
+        if (!row) continue;
+        fmt::format_to(
+            to, "{:<3} {:<3} :", fabric.number_of(in).value(), fabric.number_of(exit).value());
+        for (const Vl vl : *row) fmt::format_to(to, " {:<2}", vl.value());
         out += '\n';
       }
     }
@@ -406,10 +426,6 @@ void print_sl2vl_dump(const ActiveSubnet& in_force, const Sink& sink) {
 }
 
 }  // namespace
-
-std::string print_sl2vl_dump(const ActiveSubnet& in_force) {
-  return collect([&](const Sink& sink) { print_sl2vl_dump(in_force, sink); });
-}
 
 std::string print_subnet_list(const Fabric& fabric, const LidMap& lids) {
   std::string out;
@@ -485,14 +501,14 @@ Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory
   const std::pair<std::string_view, Print> files[] = {
       {"opensm-lfts.dump", [&](const Sink& sink) { print_lft_dump(now, sink); }},
       {"opensm.mcfdbs", [&](const Sink& sink) { sink(print_mft_dump(fabric, input.multicast)); }},
-      {kLanes, [&](const Sink& sink) { print_sl2vl_dump(now, sink); }},
+      {kLanes, [&](const Sink& sink) { print_sl2vl_dump(input, sink); }},
       {"opensm-subnet.lst", [&](const Sink& sink) { sink(print_subnet_list(fabric, now.lids)); }},
       {"guid2lid", [&](const Sink& sink) { sink(print_guid2lid(book)); }},
       {kKeys, [&](const Sink& sink) { sink(print_guid2mkey(book, input.m_keys)); }},
       {"neighbors", [&](const Sink& sink) { sink(print_neighbors(fabric)); }}};
   std::vector<std::string> names;
   for (const auto& [name, print] : files) {
-    if (name == kLanes && now.rows->empty()) {
+    if (name == kLanes && !shows_rows(input)) {
       ::unlink(fmt::format("{}/{}", directory, name).c_str());
       continue;
     }

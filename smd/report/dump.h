@@ -9,6 +9,7 @@
 #include "smd/manager/subnet_manager.h"
 #include "smd/multicast/mft_plan.h"
 #include "smd/plan/transition.h"
+#include "smd/policy/qos.h"
 #include "smd/runtime/runtime.h"
 #include "smd/subnet/active_subnet.h"
 #include "smd/subnet/cycle_report.h"
@@ -43,6 +44,7 @@ struct DumpInput {
   std::shared_ptr<const ActiveSubnet> in_force;  // not null
   MftMemory multicast;                           // what switches confirmed
   MKeySources m_keys;                            // those of ports come from the first; none: 0
+  QosPolicy qos{};                               // rows of the site, where routes need none
 };
 
 /// Of a manager with a subnet in force.
@@ -54,18 +56,15 @@ struct DumpInput {
 /// opensm.mcfdbs: output ports by switch and MLID; switches without entries are left out.
 [[nodiscard]] std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast);
 
-/// opensm-sl2vl.dump: a line per switch and pair of ports with the row that it shall hold. Empty
-/// where rows are as the switches had them.
-[[nodiscard]] std::string print_sl2vl_dump(const ActiveSubnet& in_force);
-
 /// opensm-subnet.lst: a line for each end of each link.
 [[nodiscard]] std::string print_subnet_list(const Fabric& fabric, const LidMap& lids);
 
 /// neighbors: a line for each end of each link, by GUID and port.
 [[nodiscard]] std::string print_neighbors(const Fabric& fabric);
 
-/// All of them, and guid2lid and guid2mkey, one after the other, as write_texts() does; guid2mkey
-/// for its owner alone. As OpenSM no opensm-sl2vl.dump where it would be empty: one that is there
+/// All of them, guid2lid, guid2mkey and opensm-sl2vl.dump (a line per switch and pair of ports with
+/// the row that it shall hold), one after the other, as write_texts() does; guid2mkey for its owner
+/// alone. As OpenSM no opensm-sl2vl.dump where it would be empty: one that is there
 /// is removed. Returns the names.
 Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory,
                                                     const DumpInput& input);

@@ -8,7 +8,7 @@
 namespace smd::sim {
 namespace {
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_clos(const Arguments& arguments) {
   const std::uint32_t m = arguments.number("m");
   const std::uint32_t n = arguments.number("n");
   const std::uint32_t r = arguments.number("r");
@@ -28,7 +28,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return std::move(drawing).finish();
 }
 
-constexpr std::array kKeys{
+constexpr std::array kClosKeys{
     number_key("m", "3", 1, 254).means("middle switches"),
     number_key("n", "1", 0, 254).means("hosts per edge switch"),
     number_key("r", "4", 1, 254).means("edge switches"),
@@ -39,8 +39,8 @@ constexpr std::array kKeys{
 const Generator kClos{
     .name = "clos",
     .meaning = "folded three-stage Clos network; every edge switch meets every middle switch once",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kClosKeys,
+    .draw = draw_clos,
 };
 
 }  // namespace smd::sim

@@ -14,7 +14,7 @@ constexpr std::array kSteps{1u, 2u, 4u, 7u};
 
 /// Ports 1-4 lead to the neighbours within the group, 5-8 to the same switch of other groups, and
 /// hosts follow. Where the neighbour does not exist the port stays open.
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_cplant(const Arguments& arguments) {
   const std::uint32_t hosts = arguments.number("hosts");
   const unsigned ports = std::max(16u, 8 + hosts);
   Drawing drawing(arguments);
@@ -35,7 +35,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return std::move(drawing).finish();
 }
 
-constexpr std::array kKeys{
+constexpr std::array kCplantKeys{
     number_key("hosts", "8", 0, 246).means("hosts per switch, on the ports from 9"),
 };
 
@@ -44,8 +44,8 @@ constexpr std::array kKeys{
 const Generator kCplant{
     .name = "cplant",
     .meaning = "the CPLANT machine: 50 switches in 7 groups",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kCplantKeys,
+    .draw = draw_cplant,
 };
 
 }  // namespace smd::sim

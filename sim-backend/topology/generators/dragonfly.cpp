@@ -143,7 +143,7 @@ Result<Dragonfly> read_shape(const Arguments& arguments) {
   return d;
 }
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_dragonfly(const Arguments& arguments) {
   const Result<Dragonfly> read = read_shape(arguments);
   if (!read) return tl::unexpected<Error>(read.error());
   const Dragonfly& d = *read;
@@ -213,7 +213,7 @@ Result<FabricSpec> draw_plus(const Arguments& arguments) {
 constexpr Key kGlobalTrunk =
     number_key("global-trunk", "1", 1, 254).means("links between each pair of groups");
 
-constexpr std::array kKeys{
+constexpr std::array kDragonflyKeys{
     number_key("a", "4", 1, 254).means("routers per group, all joined to each other"),
     number_key("c", "2", 0, 254).means("hosts per router"),
     number_key("h", "2", 1, 254).means("global links per router"),
@@ -244,8 +244,8 @@ const Generator kDragonfly{
     .meaning =
         "dragonfly with complete groups, or groups of flattened butterflies; hosts, local "
         "and global links in that port order",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kDragonflyKeys,
+    .draw = draw_dragonfly,
 };
 
 const Generator kDragonflyPlus{

@@ -183,8 +183,6 @@ constexpr std::array<std::pair<unsigned, unsigned>, 12> kFlichLinks{{
 }};
 constexpr unsigned kFlichSwitches = 8;
 
-PortNum port_num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
-
 std::string node_name(unsigned label) { return fmt::format("node-{}", label); }
 
 FabricSpec draw_figure(const Figure& figure, const Arguments& arguments) {
@@ -231,7 +229,7 @@ FabricSpec draw_flich(const Arguments& arguments) {
   return spec;
 }
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_example(const Arguments& arguments) {
   const std::string& name = arguments.word("name");
   if (name == "fig67") return draw_figure({kLabels67, kCables67}, arguments);
   if (name == "fig68") return draw_figure({kLabels68, kCables68}, arguments);
@@ -241,7 +239,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return draw_flich(arguments);
 }
 
-constexpr std::array kKeys{
+constexpr std::array kExampleKeys{
     word_key("name", "fig67", "fig67|fig68|fig69|fig76|flich")
         .means("fig67: 8 switches, 7 adapters, manager on node-1; fig68: and one switch more; "
                "fig69: without node-3; fig76: fig67 with the manager in a switch, renumbered; "
@@ -253,8 +251,8 @@ constexpr std::array kKeys{
 const Generator kExample{
     .name = "example",
     .meaning = "a worked example of the literature; nodes are called node-N after its labels",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kExampleKeys,
+    .draw = draw_example,
     .width = "1x",
     .speed = "SDR",
 };

@@ -123,7 +123,7 @@ class Search {
   std::optional<TreeShape> best_shape_;
 };
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_fat_tree(const Arguments& arguments) {
   const std::uint32_t k = arguments.number("k");
   const std::uint32_t levels = arguments.number("levels");
   std::uint64_t hosts = arguments.number("hosts");
@@ -150,7 +150,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return make_imperfect(std::move(drawing).finish(), arguments);
 }
 
-constexpr std::array kOwnKeys{
+constexpr std::array kOwnFatTreeKeys{
     number_key("k", "36", 2, 254).means("ports per switch, even"),
     number_key("levels", "2", 1, 4).means("levels of switches"),
     number_key("hosts", "0", 0, 49151)
@@ -158,15 +158,15 @@ constexpr std::array kOwnKeys{
                "all"),
 };
 
-constexpr auto kKeys = with_imperfect_keys(kOwnKeys);
+constexpr auto kFatTreeKeys = with_imperfect_keys(kOwnFatTreeKeys);
 
 }  // namespace
 
 const Generator kFatTree{
     .name = "fat-tree",
     .meaning = "full-bisection tree of k-port switches",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kFatTreeKeys,
+    .draw = draw_fat_tree,
 };
 
 }  // namespace smd::sim

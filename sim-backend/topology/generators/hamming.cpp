@@ -26,7 +26,7 @@ struct Hamming {
   }
 };
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_hamming(const Arguments& arguments) {
   Hamming shape{.sides = arguments.list("dims"),
                 .trunk = arguments.list("trunk"),
                 .hosts = arguments.number("hosts")};
@@ -52,7 +52,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return std::move(drawing).finish();
 }
 
-constexpr std::array kKeys{
+constexpr std::array kHammingKeys{
     list_key("dims", "4.4", 2, 255).means("switches in each dimension"),
     number_key("hosts", "4", 0, 253).means("hosts per switch, on its first ports"),
     list_key("trunk", "1", 1, 253)
@@ -88,8 +88,8 @@ void cable_hamming(Drawing& drawing,
 const Generator kHamming{
     .name = "hamming",
     .meaning = "Hamming graph: flattened butterfly, HyperX",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kHammingKeys,
+    .draw = draw_hamming,
 };
 
 }  // namespace smd::sim

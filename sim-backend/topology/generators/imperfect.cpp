@@ -15,10 +15,7 @@ namespace smd::sim {
 namespace {
 
 constexpr std::uint64_t kFirstExtraGuid = 0x0003000000000000u;
-constexpr std::uint16_t kHostDevice = 0x101b;         // ConnectX-6
-constexpr std::uint16_t kAggregationDevice = 0xcf09;  // of Quantum
-
-PortNum port_num(std::size_t port) { return PortNum{static_cast<std::uint8_t>(port)}; }
+constexpr std::uint16_t kSpineHostDevice = 0x101b;  // ConnectX-6
 
 /// One end of a cable between switches.
 struct LinkEnd {
@@ -202,7 +199,7 @@ class ImperfectTree {
         !why.empty())
       return why;
     for (std::uint32_t h = 0; h < spine_hosts; ++h)
-      hang(spines[h % spines.size()], fmt::format("spine-host-{:05}", h), kHostDevice);
+      hang(spines[h % spines.size()], fmt::format("spine-host-{:05}", h), kSpineHostDevice);
     if (!aggregation) return {};
     for (const std::uint32_t node : switches_)
       hang(node, "Mellanox Technologies Aggregation Node", kAggregationDevice);

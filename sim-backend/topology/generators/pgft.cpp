@@ -97,7 +97,7 @@ Result<FabricSpec> draw_pgft(const Arguments& arguments) {
   return make_imperfect(std::move(drawing).finish(), arguments);
 }
 
-constexpr std::array kOwnKeys{
+constexpr std::array kOwnPgftKeys{
     number_key("levels", "2", 1, 8).means("levels of switches"),
     list_key("down", "4.8", 1, 65535).means("children of a node, hosts per leaf first"),
     list_key("up", "1.4", 1, 254).means("parents of a node, of hosts first"),
@@ -105,7 +105,7 @@ constexpr std::array kOwnKeys{
         .means("cables between a node and each parent, of hosts first"),
 };
 
-constexpr auto kKeys = with_imperfect_keys(kOwnKeys);
+constexpr auto kPgftKeys = with_imperfect_keys(kOwnPgftKeys);
 
 }  // namespace
 
@@ -151,7 +151,7 @@ void draw_tree(Drawing& drawing, const TreeShape& shape, std::uint64_t hosts, un
 const Generator kPgft{
     .name = "pgft",
     .meaning = "parallel ports generalised fat tree, switches as large as their cables",
-    .keys = kKeys,
+    .keys = kPgftKeys,
     .draw = draw_pgft,
 };
 

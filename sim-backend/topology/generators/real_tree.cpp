@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sim-backend/topology/drawing.h"
 #include "sim-backend/topology/generators/generator_entries.h"
 
 namespace smd::sim {
@@ -26,11 +27,9 @@ constexpr std::array kLeaves{
 constexpr std::uint32_t kSpines = 9;
 constexpr unsigned kPorts = 65;  // with that of the aggregation node
 constexpr unsigned kFirstUp = 31;
-constexpr std::uint16_t kHostDevice = 0x1021, kSwitchDevice = 0xd2f2, kAggregationDevice = 0xcf09;
+constexpr std::uint16_t kHostDevice = 0x1021, kSwitchDevice = 0xd2f2;
 
-PortNum port_num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
-
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_real_tree(const Arguments& arguments) {
   const bool aggregation = arguments.number("aggregation") != 0;
   FabricSpec spec;
   std::uint64_t guid = 0;
@@ -82,7 +81,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return spec;
 }
 
-constexpr std::array kKeys{
+constexpr std::array kRealTreeKeys{
     number_key("aggregation", "1", 0, 1)
         .means("1: every switch has an aggregation node (SHARP) on its last port"),
 };
@@ -94,8 +93,8 @@ const Generator kRealTree{
     .meaning =
         "a production cluster of 2025: 31 leaves and 9 spines of 64 ports, trunks of two "
         "cables, some of one, some missing; 542 hosts",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kRealTreeKeys,
+    .draw = draw_real_tree,
     .speed = "NDR",
 };
 

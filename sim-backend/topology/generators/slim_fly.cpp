@@ -57,7 +57,7 @@ struct SlimFly {
   }
 };
 
-Result<FabricSpec> draw(const Arguments& arguments) {
+Result<FabricSpec> draw_slim_fly(const Arguments& arguments) {
   const std::uint32_t q = arguments.number("q");
   if (q < 5 || !is_prime(q)) {
     return fail(Errc::Invalid,
@@ -108,7 +108,7 @@ Result<FabricSpec> draw(const Arguments& arguments) {
   return std::move(drawing).finish();
 }
 
-constexpr std::array kKeys{
+constexpr std::array kSlimFlyKeys{
     number_key("q", "5", 5, 251).means("a prime: 2·q² switches of about 1.5·q links"),
     number_key("hosts", "0", 0, 253).means("hosts per switch; 0: half as many as links"),
 };
@@ -118,8 +118,8 @@ constexpr std::array kKeys{
 const Generator kSlimFly{
     .name = "slim-fly",
     .meaning = "slim fly: diameter 2 on graphs of McKay, Miller and Siran",
-    .keys = kKeys,
-    .draw = draw,
+    .keys = kSlimFlyKeys,
+    .draw = draw_slim_fly,
 };
 
 }  // namespace smd::sim

@@ -108,8 +108,8 @@ TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
   const auto wrong = load_config(path_);
   ASSERT_FALSE(wrong);
   ASSERT_GE(wrong.error().size(), 2u) << "those of every file";
-  EXPECT_THAT(print_fault(wrong.error()[0]), HasSubstr(partitions + ":1: 'x' is no port"));
-  EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2: "));
+  EXPECT_THAT(print_fault(wrong.error()[0]), HasSubstr(partitions + ":1:6: 'x' is no port"));
+  EXPECT_THAT(print_fault(wrong.error()[1]), HasSubstr(policy + ":2:1: "));
   std::filesystem::remove(partitions);
   EXPECT_FALSE(load_config(path_)) << "a file that is named must be there";
   std::filesystem::remove(policy);
@@ -159,7 +159,7 @@ TEST_F(ConfigFile, AnPreviousTextTakesThePlaceOfAFileWithFaults) {
     EXPECT_EQ(each.at, "older " + each.kind);
   }
   EXPECT_EQ(print_fault((*kept)[0].faults[0]), roots + ": no such file");
-  EXPECT_THAT(print_fault((*kept)[1].faults[0]), HasSubstr(partitions + ":1: 'x' is no port"));
+  EXPECT_THAT(print_fault((*kept)[1].faults[0]), HasSubstr(partitions + ":1:6: 'x' is no port"));
 
   // Where there is no former text, or none that is good, the faults of all stay.
   older["roots"].clear();
@@ -172,8 +172,8 @@ TEST_F(ConfigFile, AnPreviousTextTakesThePlaceOfAFileWithFaults) {
   for (const Fault& each : faults.error()) said.push_back(print_fault(each));
   EXPECT_THAT(said, testing::Contains(roots + ": no such file"));
   EXPECT_THAT(said, testing::Contains("older: is cut off"));
-  EXPECT_THAT(said, testing::Contains(StartsWith(partitions + ":1: ")));
-  EXPECT_THAT(said, testing::Contains(StartsWith("older qos_policy:1: ")));
+  EXPECT_THAT(said, testing::Contains(StartsWith(partitions + ":1:6: ")));
+  EXPECT_THAT(said, testing::Contains(StartsWith("older qos_policy:1:1: ")));
   EXPECT_FALSE(read_named_files(none)) << "without anybody to ask they are faults";
   std::filesystem::remove(partitions);
   std::filesystem::remove(policy);
@@ -280,6 +280,27 @@ TEST(Instance, HasAStateASocketAndALogOfItsOwn) {
   EXPECT_EQ(empty.sm.state_dir, "/var/lib/smd/rail-a");
   EXPECT_EQ(empty.admin.socket, "/run/smd/rail-a.sock");
   EXPECT_EQ(empty.log.sink, "stderr");
+}
+
+TEST(Instance, OfASharedFileListensOnPortsOfItsOwn) {
+  using namespace std::string_literals;
+  const auto listens = [](std::string_view name, bool own_file) {
+    Config config =
+        config_of("[metrics]\nlisten = \"127.0.0.1:9684\"\n[rest]\nlisten = \"[::1]:9685\"\n");
+    set_instance(name, own_file, config);
+    return std::pair(config.metrics.listen, config.rest.listen);
+  };
+  EXPECT_EQ(listens("0x0002c9030002fb06", false), std::pair("127.0.0.1:9698"s, "[::1]:9699"s));
+  EXPECT_EQ(listens("0x0002c9030002fb07", false), std::pair("127.0.0.1:9700"s, "[::1]:9701"s));
+  EXPECT_EQ(listens("a", false), std::pair("127.0.0.1:9880"s, "[::1]:9881"s));  // 'a' is 97
+  EXPECT_EQ(listens("a", true), std::pair("127.0.0.1:9684"s, "[::1]:9685"s));
+  Config sockets = config_of("[metrics]\nlisten = \"/run/smd/metrics\"\n");
+  set_instance("rail-a", false, sockets);
+  EXPECT_EQ(sockets.metrics.listen, "/run/smd/rail-a.metrics");
+  EXPECT_EQ(sockets.rest.listen, "");
+  Config high = config_of("[metrics]\nlisten = \"127.0.0.1:65500\"\n");
+  set_instance("z", false, high);
+  EXPECT_EQ(high.metrics.listen, "127.0.0.1:65500") << "no port is beyond 65535";
 }
 
 TEST(Instance, CalledAfterAPortManagesThatPort) {

@@ -337,7 +337,7 @@ TEST(OpensmTraps, AFaultyPartitionFileIsSaidNow) {
                              "Default=0x7fff: ALL=limited;\n"
                              "hpc=0x2: hpc-node-*=full;\n"}}};
   EXPECT_THAT(site.faults(),
-              AllOf(Contains(StartsWith("/etc/opensm/partitions.conf:2: ")),
+              AllOf(Contains(StartsWith("/etc/opensm/partitions.conf:2:10: ")),
                     Contains(HasSubstr("OpenSM shrugs such a fault off"))));
 }
 

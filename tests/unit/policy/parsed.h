@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smd/base/result.h"
@@ -24,6 +26,18 @@ std::vector<std::string> print_faults(const Parsed<Reading>& parsed) {
   if (parsed) return lines;
   for (const Fault& each : parsed.error()) lines.push_back(print_fault(each));
   return lines;
+}
+
+/// A fault printed as FILE:LINE:COLUMN: … 'WORD' … stands where the word begins in `text`. Others
+/// have no column to be wrong.
+inline bool is_well_placed(std::string_view text, const std::string& fault) {
+  std::smatch place;
+  static const std::regex kPlace("^[^:]*:([0-9]+):([0-9]+): [^']*'([^']+)'.*");
+  if (!std::regex_match(fault, place, kPlace)) return true;
+  for (int line = std::stoi(place[1]); line > 1; --line) text.remove_prefix(text.find('\n') + 1);
+  text = text.substr(0, text.find('\n'));
+  const auto column = static_cast<std::size_t>(std::stoi(place[2]));
+  return column <= text.size() && text.substr(column - 1).starts_with(place[3].str());
 }
 
 }  // namespace smd::test

@@ -241,6 +241,8 @@ class PartitionFaults : public testing::TestWithParam<Wrong> {};
 
 TEST_P(PartitionFaults, AreOneLineWithPlaceAndRemedy) {
   EXPECT_THAT(faults_of(GetParam().text), ElementsAre(HasSubstr(GetParam().fault)));
+  for (const std::string& fault : faults_of(GetParam().text))
+    EXPECT_TRUE(test::is_well_placed(GetParam().text, fault)) << fault;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -248,19 +250,23 @@ INSTANTIATE_TEST_SUITE_P(
     PartitionFaults,
     testing::Values(
         Wrong{"A=0x10: 0x1=full\nB=0x11: 0x2;",
-              "p.conf:2: 'B' is no port; a GUID such as 0x0002c90300000001, ALL, ALL_CAS, "
+              "p.conf:2:1: 'B' is no port; a GUID such as 0x0002c90300000001, ALL, ALL_CAS, "
               "ALL_SWITCHES, ALL_ROUTERS or SELF, or ';' at the end of the definition that begins "
               "in line 1"},
-        Wrong{"A=0x10: 0xfg;", "p.conf:1: '0xfg' is no port"},
-        Wrong{"A=0x10: 0;", "p.conf:1: '0' is no port"},
-        Wrong{"A=0x10: 1=fulll;", "p.conf:1: no membership 'fulll'; full, limited or both"},
+        Wrong{"A=0x10: 0xfg;", "p.conf:1:9: '0xfg' is no port"},
+        Wrong{"A=0x10: ALLL;", "p.conf:1:9: 'ALLL' is no port; the nearest is ALL; a GUID such as"},
+        Wrong{"A=0x10:\n  ALL_SWITCH , 2;", "p.conf:2:3: 'ALL_SWITCH' is no port; the nearest is "},
+        Wrong{"A=0x10: 0;", "p.conf:1:9: '0' is no port"},
+        Wrong{"A=0x10: 1=fulll;",
+              "p.conf:1:11: no membership 'fulll'; the nearest is full; full, limited or both"},
         Wrong{"A=0x10: 1=;", "no membership ''"},
         Wrong{"\n\nA=0x10;", "p.conf:3: 'A=0x10' has no ':'; NAME=0x…: MEMBERS;"},
         Wrong{"A=0x10", "p.conf:1: 'A=0x10' has no ':'"},
-        Wrong{"A=0x10000: ALL;", "p.conf:1: '0x10000' is no P_Key; 0x0001 to 0x7fff"},
+        Wrong{"A=0x10000: ALL;", "p.conf:1:3: '0x10000' is no P_Key; 0x0001 to 0x7fff"},
         Wrong{"A=x: ALL;", "'x' is no P_Key"},
         Wrong{"9z: ALL;", "'9z' is no P_Key"},
-        Wrong{"A=1,ipob: ALL;", "p.conf:1: no flag 'ipob'; ipoib, indx0, defmember=, rate="},
+        Wrong{"A=1,ipob: ALL;",
+              "p.conf:1:5: no flag 'ipob'; the nearest is ipoib; ipoib, indx0, defmember=, rate="},
         Wrong{"A=1,defmember=most: ALL;", "no membership 'most'"},
         Wrong{"A=1,rate=1: ALL;", "rate=1; a number from 2 to 24"},
         Wrong{"A=1,mtu=2048: ALL;", "mtu=2048; a number from 1 to 5"},
@@ -271,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"A=1,Q_Key=-1: ALL;", "Q_Key=-1; a number"},
         Wrong{"A=1: mgid=fe80::1;", "'fe80::1' is no multicast GID; one such as ff12:401b::16"},
         Wrong{"A=1: mgid=ff12::1::2;", "is no multicast GID"},
-        Wrong{"A=1:\nmgid=ff12::1,ALL;", "p.conf:2: no flag 'ALL' of a group"},
+        Wrong{"A=1:\nmgid=ff12::1,ALL;", "p.conf:2:14: no flag 'ALL' of a group"},
         Wrong{
             "A=1: mgid=ff12:401b:8002::1;",
             "p.conf:1: ff12:401b:8002:0:0:0:0:1 names P_Key 0x8002; 0, or 0x8001 of its partition"},

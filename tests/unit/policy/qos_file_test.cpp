@@ -194,6 +194,8 @@ TEST_P(QosFaults, AreOneLineWithPlaceAndRemedy) {
   const std::vector<std::string> faults = faults_of(GetParam().text);
   ASSERT_FALSE(faults.empty());
   EXPECT_THAT(faults.front(), HasSubstr(GetParam().fault));
+  for (const std::string& fault : faults)
+    EXPECT_TRUE(test::is_well_placed(GetParam().text, fault)) << fault;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -203,19 +205,20 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"", "q.conf: no default level; a qos-level with name: DEFAULT, or default: SL"},
         Wrong{"qos-ulps\nsdp: 1\nend-qos-ulps", "no default level"},
         Wrong{"qos-ulps\ndefault: 0", "q.conf:2: qos-ulps is not closed; end-qos-ulps"},
-        Wrong{"qos-ulps\ndefault: 16\nend-qos-ulps", "q.conf:2: the SL is '16'; a number from 0"},
-        Wrong{"qos-ulps\ndefault\nend-qos-ulps", "q.conf:2: 'default' has no SL; KEYWORD: SL"},
+        Wrong{"qos-ulps\ndefault: 16\nend-qos-ulps",
+              "q.conf:2:10: the SL is '16'; a number from 0"},
+        Wrong{"qos-ulps\ndefault\nend-qos-ulps", "q.conf:2:1: 'default' has no SL; KEYWORD: SL"},
         Wrong{"qos-ulps\ndefault: 0\ndefault: 1\nend-qos-ulps", "q.conf:3: a second default; one"},
-        Wrong{"qos-ulps\ndefault: 0\nnfs: 1\nend-qos-ulps", "q.conf:3: 'nfs' is no application;"},
+        Wrong{"qos-ulps\ndefault: 0\nnfs: 1\nend-qos-ulps", "q.conf:3:1: 'nfs' is no application;"},
         Wrong{"qos-ulps\ndefault: 0\nsrp: 1\nend-qos-ulps", "'srp' is no application;"},
         Wrong{"qos-ulps\ndefault: 0\nsdp, port-num 70000: 1\nend-qos-ulps",
               "port-num has '70000'; numbers up to 0xffff"},
         Wrong{"qos-ulps\ndefault: 0\nany, pkey 0x7000-0x8001: 1\nend-qos-ulps",
               "pkey has a range over 0x7fff; P_Keys from 0x0001 to 0x7fff"},
         Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nqos-level\nend-qos-levels",
-              "q.conf:4: qos-level in the file; it stands in qos-levels"},
+              "q.conf:4:1: qos-level in the file; it stands in qos-levels"},
         Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nend-qos-ulps",
-              "q.conf:4: end-qos-ulps where the file is open"},
+              "q.conf:4:1: end-qos-ulps where the file is open"},
         Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nqos-levels\nqos-level\nname: a\n"
               "end-qos-level\nend-qos-levels",
               "q.conf:5: qos-level has no SL; sl: 0 to 15"},
@@ -236,13 +239,26 @@ INSTANTIATE_TEST_SUITE_P(
               "q.conf:5: qos-match-rule has no level; qos-level-name: NAME"},
         Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nport-groups\nport-group\nport-name: host\n"
               "name: a\nend-port-group\nend-port-groups",
-              "q.conf:6: 'host' is no port; NODE DESCRIPTION/P1"},
-        Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nport-groups\nport-group\nnode-type: HCA\n"
-              "name: a\nend-port-group\nend-port-groups",
-              "q.conf:6: no node type 'HCA'; CA, SWITCH, ROUTER, SELF or ALL"},
+              "q.conf:6:12: 'host' is no port; NODE DESCRIPTION/P1"},
+        Wrong{
+            "qos-ulps\ndefault: 0\nend-qos-ulps\nport-groups\nport-group\nnode-type: HCA\n"
+            "name: a\nend-port-group\nend-port-groups",
+            "q.conf:6:12: no node type 'HCA'; the nearest is ca; CA, SWITCH, ROUTER, SELF or ALL"},
         Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nport-groups\nport-group\nport: 7\n"
               "name: a\nend-port-group\nend-port-groups",
-              "q.conf:6: no keyword 'port' in port-group"}));
+              "q.conf:6:1: no keyword 'port' in port-group; name, port-guid, port-name, pkey, "},
+        Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nport-groups\n port-group\n  nodetype: CA\n"
+              "  name: a\n end-port-group\nend-port-groups",
+              "q.conf:6:3: no keyword 'nodetype' in port-group; the nearest is node-type; name, "},
+        Wrong{"qos-ulps\nipoipb : 1\ndefault: 0\nend-qos-ulps",
+              "q.conf:2:1: 'ipoipb' is no application; the nearest is ipoib; default, sdp"},
+        Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nqos-match-rule\nend-qos-match-rules",
+              "q.conf:4:1: qos-match-rule in the file; it stands in qos-match-rules"},
+        Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nqos-levls",
+              "q.conf:4:1: 'qos-levls' in the file; the nearest is qos-levels; KEYWORD: VALUE"},
+        Wrong{"qos-ulps\ndefault: 0\nend-qos-ulps\nqos-match-rules\nqos-match-rule\n"
+              "qos-level-name: defualt\nend-qos-match-rule\nend-qos-match-rules",
+              "q.conf:5: no qos-level is called 'defualt'; the nearest is default"}));
 
 class Levels : public testing::Test {
  protected:

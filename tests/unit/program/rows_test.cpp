@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "smd/program/sl2vl_writer.h"
 #include "smd/routing/sl_to_vl.h"
 #include "tests/unit/program/program_lab.h"
@@ -153,6 +156,91 @@ TEST(OptimizedRowsInDoubt, AreWrittenOneByOne) {
     EXPECT_GT(report.sl_to_vl_written, wide);
     EXPECT_EQ(lab.program(input).sl_to_vl_written, 0u);
   }
+}
+
+// The same for rows of the site (qos.sl2vl), which routes on one VL leave alone.
+
+class SiteRows : public testing::Test {
+ protected:
+  /// Without those that are sent again.
+  struct Smps {
+    std::size_t gets = 0, sets = 0;
+  };
+
+  SiteRows() {
+    lab.bring_up();
+    qos.sl_to_vl = modulo_row(3);
+    lab.tap.on_send = [this](const Smp& smp) {
+      if (smp.attribute_id != kRows) return true;
+      if (!sent.insert({smp.method, smp.initial_path, smp.attribute_modifier}).second) return true;
+      ++(smp.method == Method::Set ? smps.sets : smps.gets);
+      return true;
+    };
+  }
+
+  Smps write(bool optimized) {
+    smps = {};
+    sent.clear();
+    ProgramInput input = lab.input();
+    input.qos = qos;
+    input.writing.optimized_sl_to_vl = optimized;
+    EXPECT_EQ(lab.program(input).fault_count, 0u);
+    return smps;
+  }
+
+  /// Pairs of external ports of the switch whose row is not this.
+  [[nodiscard]] unsigned count_others(const SlToVl& row) const {
+    unsigned others = 0;
+    for_each_turn(lab.snapshot(), SwitchIdx{0}, [&](PortNum in, PortNum out) {
+      if (lab.fabric.sl_to_vl(lab.sim_switch(SwitchIdx{0}), in, out) != row) ++others;
+    });
+    return others;
+  }
+
+  ProgramLab lab{star_of_64(), {.agents = {.optimized_sl_to_vl = 1}}};
+  QosPolicy qos;
+  Smps smps;
+  std::set<std::tuple<Method, HopArray, std::uint32_t>> sent;
+};
+
+TEST_F(SiteRows, AlikeEverywhereTakeOneSet) {
+  const Smps one_by_one = write(false);
+  EXPECT_GE(one_by_one.gets, 64u * 64) << "of adapters as well";
+  EXPECT_EQ(count_others(modulo_row(3)), 0u);
+  qos.sl_to_vl = modulo_row(5);
+  const Smps wide = write(true);
+  EXPECT_EQ(wide.sets, 1u + 64) << "the switch, and each adapter by itself";
+  EXPECT_EQ(wide.gets, 64u);
+  EXPECT_EQ(count_others(modulo_row(5)), 0u);
+  EXPECT_EQ(write(true).sets, 0u) << "looked at everywhere once";
+}
+
+TEST_F(SiteRows, OfABlockedTurnStayBlocked) {
+  const SwitchIdx sw{0};
+  const Turn turn{sw, PortNum{7}, PortNum{9}};
+  SlToVl blocked;
+  blocked.fill(kManagementVl);
+  lab.state.turns.at(lab.snapshot().node_guid[lab.snapshot().switch_node[sw]],
+                     turn.in,
+                     turn.out) = {.held = TurnMemory::Held::Blocked};
+  const Smps wide = write(true);
+  EXPECT_EQ(wide.sets, 63u + 64 + 64) << "63 outputs, the inputs to port 9 and the adapters";
+  EXPECT_EQ(count_others(modulo_row(3)), 1u);
+  EXPECT_NE(lab.fabric.sl_to_vl(lab.sim_switch(sw), turn.in, turn.out), modulo_row(3));
+}
+
+TEST_F(SiteRows, AreWrittenOneByOneWhereTheSwitchRefuses) {
+  unsigned refused = 0;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id != kRows || smp.attribute_modifier < 0x10000) return true;
+    ++refused;
+    smp.status = static_cast<std::uint16_t>(MadStatus::BadField);
+    encode_sl_to_vl(modulo_row(2), smp.data);
+    return true;
+  };
+  write(true);
+  EXPECT_EQ(refused, 1u);
+  EXPECT_EQ(count_others(modulo_row(3)), 0u);
 }
 
 /// How many Sets were for entries of many ports at once.

@@ -151,5 +151,30 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(Dumps, RowsOfTheSiteAreThereWhereRoutesNeedNone) {
+  std::string pattern = testing::TempDir() + "smd-dump-XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  DumpInput input = dump_input_of(subnet.manager);
+  input.qos.sl_to_vl.emplace();
+  for (std::uint8_t sl = 0; sl < 16; ++sl)
+    (*input.qos.sl_to_vl)[sl] = Vl{static_cast<std::uint8_t>(sl == 5 ? 15 : sl % 2)};
+  ASSERT_TRUE(write_opensm_dumps(folder, input));
+  std::ifstream in(folder / "opensm-sl2vl.dump");
+  std::size_t rows = 0, wanted = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.find(" : ") == std::string::npos || line.starts_with('#')) continue;
+    EXPECT_THAT(line, HasSubstr(" : 0  1  0  1  0  15 0  1  0  1  0  1  0  1  0  1 "));
+    ++rows;
+  }
+  for (const NodeIdx node : fabric().switch_node) {
+    for (const PortIdx exit : fabric().external_ports(node)) {
+      if (fabric().peer[exit] != kNone<PortIdx>) wanted += fabric().num_ports(node) + 1;
+    }
+  }
+  EXPECT_EQ(rows, wanted);
+  EXPECT_GT(rows, 0u);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace smd
