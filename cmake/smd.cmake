@@ -145,9 +145,9 @@ add_custom_target(inner_tests)
 # Tests of whatever runs on a second thread, label "threads": what a build with ThreadSanitizer has to make.
 add_custom_target(thread_tests)
 
-# Tests are compiled more often than they run: what they test is optimised, they are little. A folder whose tests
-# compute nothing themselves sets SMD_TEST_OPTIMIZE to 0, which compiles in two thirds of the time.
-set(SMD_TEST_OPTIMIZE 1)
+# Tests are compiled more often than they run: what they test is optimised, they are not, which compiles in two
+# thirds of the time. A folder whose tests compute much themselves sets SMD_TEST_OPTIMIZE to 1.
+set(SMD_TEST_OPTIMIZE 0)
 foreach(level 0 1)
   add_library(smd_test_flags_${level} INTERFACE)
   target_compile_options(smd_test_flags_${level} INTERFACE $<$<CONFIG:Release>:-O${level}>
