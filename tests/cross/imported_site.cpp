@@ -76,6 +76,8 @@ ImportedSite::ImportedSite(SiteOnFabric site)
     const std::string name = each.path().filename();
     if (!name.ends_with(".toml") && name != "import-opensm.txt") put(name, read_text(each.path()));
   }
+  std::istringstream flags(read_text(folder() / "flags"));
+  std::getline(flags, flags_);
   if (!site_.start.empty()) put("default", site_.start);
   // A socket of ibsim's holds ten datagrams, and OpenSM waits forever for an answer that is lost.
   std::ofstream(folder() / "osm.conf")
@@ -83,7 +85,7 @@ ImportedSite::ImportedSite(SiteOnFabric site)
 }
 
 void ImportedSite::put(const std::string& name, std::string text) const {
-  replace_all(text, "/etc/opensm/", folder().string() + "/");
+  if (!site_.at_default_places) replace_all(text, "/etc/opensm/", folder().string() + "/");
   replace_all(text, "/var/log/", (folder() / "log").string() + "/");
   for (const auto& [from, to] : site_.replaced) replace_all(text, from, to);
   std::ofstream(folder() / name) << text;
@@ -93,7 +95,24 @@ ProcessOptions ImportedSite::opensm(const Ibsim& ibsim, const std::string& prelo
   auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
   preload_first(env, preload);
   env.insert(env.end(), {{"OSM_TMP_DIR", "cache"}, {"OSM_CACHE_DIR", "cache"}});
-  return {.argv = {"opensm", "-F", "osm.conf", "-f", "osm.log"}, .env = env, .cwd = folder()};
+  std::vector<std::string> argv = {"opensm", "-F", "osm.conf"};
+  std::istringstream flags(flags_);
+  for (std::string flag; flags >> flag;) argv.push_back(flag);
+  argv.insert(argv.end(), {"-f", "osm.log"});
+  return {.argv = at_home(argv), .env = env, .cwd = folder()};
+}
+
+std::vector<std::string> ImportedSite::at_home(std::vector<std::string> argv) const {
+  if (!site_.at_default_places) return argv;
+  const std::vector<std::string> home = {"unshare",
+                                         "--map-root-user",
+                                         "--mount",
+                                         "sh",
+                                         "-c",
+                                         "mount --bind \"$0\" /etc/opensm && exec \"$@\"",
+                                         folder()};
+  argv.insert(argv.begin(), home.begin(), home.end());
+  return argv;
 }
 
 bool ImportedSite::opensm_was_up(int times) const {
@@ -106,6 +125,7 @@ bool ImportedSite::opensm_was_up(int times) const {
 }
 
 std::string ImportedSite::with_own_files(std::string text) const {
+  replace_all(text, "/etc/opensm/", folder().string() + "/");
   replace_all(text, "/var/lib/smd", folder() / "state");
   replace_all(text, "/run/smd", folder());
   replace_all(text, "/var/log/smd", folder());
@@ -128,11 +148,15 @@ std::string ImportedSite::import() {
   std::vector<std::string> argv = {
       smd_path(), "import-opensm", folder() / "opensm.conf", "-o", out, "--force"};
   if (!site_.start.empty()) argv.insert(argv.end(), {"--sysconfig", folder() / "default"});
-  const Finished imported = run_process({.argv = argv}, 10s);
+  if (!flags_.empty()) argv.insert(argv.end(), {"--flags", flags_});
+  const Finished imported = run_process({.argv = at_home(argv)}, 10s);
   EXPECT_EQ(imported.exit_code, 0) << imported.err;
   for (const auto& each : std::filesystem::directory_iterator(out)) {
-    if (each.path().extension() == ".toml")
-      std::ofstream(config) << with_own_files(read_text(each.path()));
+    if (each.path().extension() != ".toml") continue;
+    std::ofstream(config) << with_own_files(read_text(each.path()));
+    const Finished checked = run_process({.argv = {smd_path(), "check-config", "-c", config}}, 10s);
+    EXPECT_EQ(checked.exit_code, 0) << each.path() << "\n" << checked.err;
+    EXPECT_EQ(checked.out, config.string() + ": good\n") << each.path();
   }
   const Finished lids = run_process(
       {.argv = {smd_path(), "state", "import", folder() / "cache/guid2lid", "-c", config}}, 10s);

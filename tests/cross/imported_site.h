@@ -1,5 +1,5 @@
 // A site of tests/golden/import-opensm on a fabric of ibsim: its files in a scratch folder, with
-// the GUIDs of the fabric in them, Debian's opensm with those files, smd with what `smd
+// the GUIDs of the fabric in them, Debian's opensm with those files and flags, smd with what `smd
 // import-opensm` makes of them, and every register and PathRecord there as register_dump shows it.
 #pragma once
 
@@ -20,6 +20,9 @@ struct SiteOnFabric {
   std::vector<std::pair<std::string, std::string>> replaced;  // GUIDs, and what else must differ
   std::string start;                                          // the file that starts OpenSM
   std::string m_key = "0";
+  /// Its files are where OpenSM looks unasked: the folder is mounted over /etc/opensm, for opensm
+  /// and for the import alone.
+  bool at_default_places = false;
 
   friend void PrintTo(const SiteOnFabric& site, std::ostream* out) { *out << site.name; }
 };
@@ -48,7 +51,8 @@ class ImportedSite {
   [[nodiscard]] std::string opensm_log() const { return read_text(folder() / "osm.log"); }
 
   /// Imports, into smd.toml with the state directory, socket and log in the folder, and the LIDs
-  /// that opensm wrote down; the report. Empty when that fails.
+  /// that opensm wrote down; the report. `smd check-config` finds each file good. Empty when that
+  /// fails.
   [[nodiscard]] std::string import();
 
   [[nodiscard]] ProcessOptions smd(const Ibsim& ibsim,
@@ -67,10 +71,12 @@ class ImportedSite {
                                 const std::string& what) const;
   void put(const std::string& name, std::string text) const;
   [[nodiscard]] std::string with_own_files(std::string text) const;
+  [[nodiscard]] std::vector<std::string> at_home(std::vector<std::string> argv) const;
 
   SiteOnFabric site_;
   Scratch scratch_;
   std::filesystem::path net_;
+  std::string flags_;  // of OpenSM's command line
 };
 
 }  // namespace smd::test

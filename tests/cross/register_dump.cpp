@@ -219,7 +219,8 @@ class Dump {
     say(port, reg, "entries=" + text);
   }
 
-  /// Blocks as they are, and the keys as a set.
+  /// Blocks as they are, the keys as a set, and of a port that sends packets of its own the one
+  /// that it takes by itself.
   void dump_keys(const ib_portid_t& route, unsigned port, unsigned partitions) {
     std::set<unsigned> keys;
     unsigned block_number = 0;
@@ -230,6 +231,8 @@ class Dump {
       std::string words;
       for (unsigned i = 0; i < 32; ++i)
         words += fmt::format("{:04x}", word_at(block.data(), 2 * i));
+      if (at == 0 && (node_.front() == 'H' || port == 0))
+        say(port, "P_KeyTable", "first=0x" + words.substr(0, 4));
       say(port, fmt::format("P_KeyTable[{}]", block_number++), "block=" + words);
       for (unsigned i = 0; i < 32 && at + i < partitions; ++i) {
         const unsigned key = word_at(block.data(), 2 * i);

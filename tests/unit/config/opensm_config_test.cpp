@@ -639,8 +639,7 @@ TEST(OpensmImport, FilesThatOpensmReadsUnaskedAreSaid) {
               ElementsAre(HasSubstr("the file is there, and OpenSM reads it")));
 }
 
-/// Sites as they are, and one that has set every option: SMD_UPDATE_GOLDEN=1 writes what comes of
-/// them.
+/// The sites of tests/golden/README.md: SMD_UPDATE_GOLDEN=1 writes what comes of them.
 class OpensmSites : public testing::TestWithParam<const char*> {
  protected:
   static std::string read(const std::filesystem::path& path) {
@@ -657,7 +656,9 @@ class OpensmSites : public testing::TestWithParam<const char*> {
 TEST_P(OpensmSites, AreImported) {
   const std::filesystem::path folder =
       test::source_path(fmt::format("tests/golden/import-opensm/{}", GetParam()));
-  Site site{read(folder / "opensm.conf")};
+  Site site{.conf = read(folder / "opensm.conf")};
+  std::istringstream flags(read(folder / "flags"));
+  std::getline(flags, site.flags);
   for (const auto& each : std::filesystem::directory_iterator(folder))
     site.files["/etc/opensm/" + each.path().filename().string()] = read(each.path());
   if (const std::string start = read(folder / "default"); !start.empty()) site.start = start;
@@ -675,7 +676,13 @@ INSTANTIATE_TEST_SUITE_P(OfThePast,
                                          "two-rails",
                                          "tenants-qos",
                                          "torus-lmc",
-                                         "every-option"));
+                                         "every-option",
+                                         "scinet10",
+                                         "ceph-three-hosts",
+                                         "ethernet-gateway",
+                                         "qos-bench",
+                                         "inference-qos",
+                                         "traps"));
 
 TEST(OpensmImport, NoInputMakesItFail) {
   std::mt19937 random{20261125};  // always the same inputs

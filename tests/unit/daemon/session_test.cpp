@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "smd/sa/node_records.h"
+#include "tests/support/sa_request.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -17,8 +19,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::SizeIs;
-
-namespace part = sa::member_component;
 
 struct Bench {
   /// `left`: by clients in a former life.
@@ -62,27 +62,51 @@ struct Bench {
     return net.run_until([this, phase] { return session->manager().phase() == phase; });
   }
 
-  static Gid mgid(std::uint64_t group) { return {0xff12401bffff0000u, Guid{group}}; }
+  [[nodiscard]] Gid gid(std::uint32_t node) const {
+    return {kDefaultSubnetPrefix, net.port_guid(node)};
+  }
 
-  /// h2 asks to be in it.
-  void join(std::uint64_t group) {
-    const sa::SaHeader header{
-        .mad = {.mgmt_class = 3,
-                .class_version = sa::kClassVersion,
-                .method = static_cast<std::uint8_t>(Method::Set),
-                .transaction_id = ++transaction_,
-                .attribute_id = static_cast<std::uint16_t>(sa::RecordId::McMemberRecord)},
-        .component_mask = part::kMgid | part::kPortGid | part::kJoinState | part::kQKey |
-                          part::kPKey | part::kTclass | part::kFlowLabel | part::kSl};
-    const sa::McMemberRecord wanted{.mgid = mgid(group),
-                                    .port_gid = {kDefaultSubnetPrefix, net.port_guid(kH2)},
-                                    .q_key = 0xb1b,
-                                    .p_key = kDefaultPKey,
-                                    .join_state = join_state::kFull};
-    MadPacket packet{.remote_lid = net.lid(kH1), .local_qp = 1, .remote_qp = 1};
-    encode_sa_header(header, packet.mad);
-    encode_record(wanted, std::span(packet.mad).subspan(sa::kHeaderSize, sa::kMcMemberRecord.size));
-    EXPECT_TRUE(host.send(packet));
+  /// h2 asks.
+  template <class Record>
+  void set(sa::RecordId id, std::uint64_t mask, const Record& record, std::size_t size) {
+    EXPECT_TRUE(host.send(encode_sa_request(
+        {.manager = net.lid(kH1), .transaction = ++transaction_, .id = id, .mask = mask},
+        record,
+        size)));
+  }
+
+  /// h2 asks to be in it, or that another one be.
+  void join(std::uint64_t group, std::uint32_t node = kH2) {
+    set(sa::RecordId::McMemberRecord,
+        kJoinMask,
+        joining(group, gid(node)),
+        sa::kMcMemberRecord.size);
+  }
+
+  void offer(std::uint64_t id) {
+    namespace part = sa::service_component;
+    const sa::ServiceRecord record{.id = id, .gid = gid(kH2), .p_key = kDefaultPKey};
+    set(sa::RecordId::ServiceRecord,
+        part::kId | part::kGid | part::kPKey,
+        record,
+        sa::kServiceRecord.size);
+  }
+
+  void subscribe(std::uint16_t trap) {
+    set(sa::RecordId::InformInfo,
+        0,
+        sa::InformInfo{.type = 3, .trap_or_device = trap, .producer_or_vendor = 2},
+        sa::kInformInfoSize);
+  }
+
+  void add_guid(std::uint64_t guid) {
+    sa::GuidInfoRecord record{.lid = net.lid(kH2)};
+    record.guids[guid] = Guid{guid};
+    set(sa::RecordId::GuidInfoRecord,
+        sa::component_bit(0) | sa::component_bit(1) |
+            sa::component_bit(static_cast<unsigned>(4 + guid)),
+        record,
+        sa::kGuidInfoRecord.size);
   }
 
   bool run_to_answer() {
@@ -126,7 +150,7 @@ struct Bench {
 
 /// As h2 would have left it.
 Group left_group(std::uint64_t number) {
-  return {.mgid = Bench::mgid(number),
+  return {.mgid = mgid(number),
           .mlid = Lid{0xc005},
           .traits = {.q_key = 0xb1b,
                      .p_key = kDefaultPKey,
@@ -146,7 +170,7 @@ TEST(Session, WhatAClientAsksForIsAnsweredAndKept) {
   ASSERT_TRUE(bench.run_to_answer());
   EXPECT_EQ(bench.answers.back().mad.status, 0);
   EXPECT_THAT(bench.put, Contains(StateKind::kClientRecords.name));
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
 }
 
 TEST(Session, ClientsAreServedWhileACycleWaitsForAnswers) {
@@ -159,7 +183,7 @@ TEST(Session, ClientsAreServedWhileACycleWaitsForAnswers) {
   EXPECT_EQ(bench.answers.back().mad.status, 0);
   EXPECT_EQ(bench.session->manager().phase(), Phase::Discovering);
   ASSERT_TRUE(bench.settle());
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
 }
 
 TEST(Session, WhatClientsLeftIsThereInTheNextLife) {
@@ -223,7 +247,7 @@ TEST(Session, WhoIsMasterNoMoreAnswersNobodyAndKeepsWhatClientsLeft) {
   rival.tell();
   ASSERT_TRUE(bench.run_to(Phase::Standby));
   EXPECT_EQ(bench.ask(), sa::Status::Busy);
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
   bench.net.sent.clear();
   bench.net.run_for(100s);
   EXPECT_EQ(bench.net.writes(), 0u);
@@ -237,12 +261,9 @@ TEST(Session, WhatTheMasterKeptIsOursBeforeOurRoleIsTold) {
   bench.store.records().replace({.groups = {left_group(1)}});
   EXPECT_THAT(bench.put, Contains(StateKind::kClientRecords.name));
   std::string changes;
-  print_changes({{Bench::mgid(2), left_group(2)}},
-                {Bench::mgid(2)},
-                {{Bench::mgid(2), Guid{0x301}}},
-                changes);
+  print_changes({{mgid(2), left_group(2)}}, {mgid(2)}, {{mgid(2), Guid{0x301}}}, changes);
   ASSERT_TRUE(bench.store.records().apply(changes, 0));
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1), Bench::mgid(2)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1), mgid(2)));
   std::size_t known = 0;
   bench.on_role = [&](SmState role) {
     if (role == SmState::Master) known = bench.session->manager().multicast().to_restore().size();
@@ -252,8 +273,8 @@ TEST(Session, WhatTheMasterKeptIsOursBeforeOurRoleIsTold) {
   EXPECT_EQ(known, 2u);
   ASSERT_TRUE(bench.settle());
   const auto& groups = bench.session->manager().multicast().groups().groups();
-  ASSERT_TRUE(groups.contains(Bench::mgid(2)));
-  EXPECT_EQ(groups.at(Bench::mgid(2)).members, left_group(2).members);
+  ASSERT_TRUE(groups.contains(mgid(2)));
+  EXPECT_EQ(groups.at(mgid(2)).members, left_group(2).members);
 }
 
 TEST(Session, LimitsHoldFromNowOnAndTakeNothingAway) {
@@ -267,14 +288,85 @@ TEST(Session, LimitsHoldFromNowOnAndTakeNothingAway) {
   bench.join(2);
   ASSERT_TRUE(bench.run_to_answer());
   EXPECT_NE(bench.answers.back().mad.status, 0);
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
   narrow.groups_per_port = 0;
   bench.session->set_limits(narrow);
-  EXPECT_THAT(bench.kept_groups(), ElementsAre(Bench::mgid(1)));
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
   bench.session->set_limits(SaConfig{});
   bench.join(2);
   ASSERT_TRUE(bench.run_to_answer());
   EXPECT_EQ(bench.answers.back().mad.status, 0);
+}
+
+/// A limit, and what goes over it the second time.
+struct Limit {
+  const char* name;
+  unsigned SaConfig::*limit;
+  void (*ask)(Bench& bench, std::uint64_t i);
+
+  friend void PrintTo(const Limit& limit, std::ostream* out) { *out << limit.name; }
+};
+
+class SessionLimits : public testing::TestWithParam<Limit> {};
+
+TEST_P(SessionLimits, OneIsOfWhatItSays) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const auto is_refused = [&](std::uint64_t i) {
+    const std::size_t before = bench.answers.size();
+    GetParam().ask(bench, i);
+    bench.net.run_for(50ms);
+    return bench.answers.size() == before || bench.answers.back().mad.status != 0;
+  };
+  EXPECT_FALSE(is_refused(1));
+  EXPECT_FALSE(is_refused(2)) << "without it";
+  bench.net.run_for(1s);
+  SaConfig narrow;
+  narrow.*GetParam().limit = GetParam().limit == &SaConfig::requests_per_port_in_100ms ? 1 : 3;
+  bench.session->set_limits(narrow);
+  EXPECT_FALSE(is_refused(3));
+  EXPECT_TRUE(is_refused(4));
+}
+
+constexpr auto kJoin = [](Bench& bench, std::uint64_t i) { bench.join(i); };
+constexpr auto kOffer = [](Bench& bench, std::uint64_t i) { bench.offer(i); };
+constexpr auto kSubscribe = [](Bench& bench, std::uint64_t i) {
+  bench.subscribe(static_cast<std::uint16_t>(63 + i));
+};
+constexpr auto kAddGuid = [](Bench& bench, std::uint64_t i) { bench.add_guid(i); };
+
+INSTANTIATE_TEST_SUITE_P(
+    Each,
+    SessionLimits,
+    testing::Values(
+        Limit{"groups", &SaConfig::groups, kJoin},
+        Limit{"groups_per_port", &SaConfig::groups_per_port, kJoin},
+        Limit{"joins", &SaConfig::joins, kJoin},
+        Limit{"joins_per_port", &SaConfig::joins_per_port, kJoin},
+        Limit{"services", &SaConfig::services, kOffer},
+        Limit{"services_per_port", &SaConfig::services_per_port, kOffer},
+        Limit{"subscriptions", &SaConfig::subscriptions, kSubscribe},
+        Limit{"subscriptions_per_port", &SaConfig::subscriptions_per_port, kSubscribe},
+        Limit{"aliases", &SaConfig::aliases, kAddGuid},
+        Limit{"aliases_per_port", &SaConfig::aliases_per_port, kAddGuid},
+        Limit{"requests_per_port_in_100ms", &SaConfig::requests_per_port_in_100ms, kJoin}),
+    [](const auto& at) { return at.param.name; });
+
+TEST(Session, WhoSpeaksForAnotherIsRefusedWhereTheSiteSaysSo) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.join(1, kH3);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.answers.back().mad.status, 0);
+  SaConfig strict;
+  strict.refuse_foreign_gids = true;
+  bench.session->set_limits(strict);
+  bench.join(2, kH3);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_NE(bench.answers.back().mad.status, 0);
+  bench.join(2);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.answers.back().mad.status, 0) << "for itself";
 }
 
 TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {
