@@ -15,7 +15,9 @@ class PartQueues final : public SwitchQueues {
 
   void list_wanted(std::uint32_t input, std::vector<std::uint32_t>& out) const override {
     for (PacketAt at = net_.ins[input].head; at != kNowhere; at = net_.packets[at].next) {
-      out.push_back(net_.packets[at].out);
+      for (PacketAt copy = at; copy != kNowhere; copy = next_copy(net_.packets[copy])) {
+        out.push_back(net_.packets[copy].out);
+      }
     }
   }
 
@@ -30,7 +32,9 @@ class PartQueues final : public SwitchQueues {
       for (unsigned vl = 0; vl < net_.vls; ++vl) {
         const InputVl& in = net_.ins[net_.wiring.port_of(node, number) * net_.vls + vl];
         for (PacketAt at = in.head; at != kNowhere; at = net_.packets[at].next) {
-          count += net_.packets[at].out == output;
+          for (PacketAt copy = at; copy != kNowhere; copy = next_copy(net_.packets[copy])) {
+            count += net_.packets[copy].out == output;
+          }
         }
       }
     }

@@ -6,22 +6,55 @@
 #include "sim-backend/packet/flow_control.h"
 #include "sim-backend/packet/input_buffers.h"
 #include "sim-backend/packet/output_link.h"
+#include "sim-backend/packet/replication.h"
 
 namespace smd::sim {
 namespace {
 
-void start_cross(PartState& net, PortVl from, PortAt port, unsigned vl) {
-  InputVl& in = net.ins[from];
+bool grant_cross(PartState& net, PortAt port, unsigned vl) {
   OutputVl& out = net.outs[port * net.vls + vl];
-  NetPort& here = net.ports[port];
-  const SwitchModel& sw = net.options.switches;
+  PortVl before = kNowhere;
+  for (PortVl at = out.asks_head; at != kNowhere; at = net.ins[at].next_ask) {
+    const bool reachable =
+        !net.options.switches.multiplexed || !net.ports[net.port_of_vl(at)].input_busy;
+    if (reachable) {
+      // Whole packets only; a smaller one behind does not overtake.
+      if (out.room <
+          net.packets[net.ins[at].head].blocks + net.packets[net.ins[at].head].copy_blocks)
+        return false;
+      remove_ask(net, out, before, at);
+      if (out.asks_head == kNowhere) {
+        net.ports[port].asking = static_cast<std::uint16_t>(net.ports[port].asking & ~(1u << vl));
+      }
+      enter_output(net, at, take_input(net, at), port, vl);
+      return true;
+    }
+    before = at;
+  }
+  return false;
+}
+
+}  // namespace
+
+PacketAt take_input(PartState& net, PortVl from) {
+  InputVl& in = net.ins[from];
   const PacketAt at = pop_buffer(net, in);
-  DataPacket& packet = net.packets[at];
   in.busy = true;
-  in.moving = packet.blocks;
+  in.moving = 0;
   NetPort& entry = net.ports[net.port_of_vl(from)];
   entry.input_busy = true;
   entry.last_vl = static_cast<std::uint8_t>(net.vl_of(from));
+  return at;
+}
+
+void enter_output(PartState& net, PortVl from, PacketAt at, PortAt port, unsigned vl) {
+  DataPacket& packet = net.packets[at];
+  OutputVl& out = net.outs[port * net.vls + vl];
+  NetPort& here = net.ports[port];
+  const SwitchModel& sw = net.options.switches;
+  InputVl& in = net.ins[from];
+  ++in.crossing;
+  in.moving = static_cast<std::uint16_t>(in.moving + packet.blocks);
   packet.blocks = static_cast<std::uint8_t>(packet.blocks + packet.copy_blocks);
   packet.copy_blocks = 0;
   out.room = static_cast<std::uint16_t>(out.room - packet.blocks);
@@ -55,33 +88,10 @@ void start_cross(PartState& net, PortVl from, PortAt port, unsigned vl) {
   }
 }
 
-bool grant_cross(PartState& net, PortAt port, unsigned vl) {
-  OutputVl& out = net.outs[port * net.vls + vl];
-  PortVl before = kNowhere;
-  for (PortVl at = out.asks_head; at != kNowhere; at = net.ins[at].next_ask) {
-    const bool reachable =
-        !net.options.switches.multiplexed || !net.ports[net.port_of_vl(at)].input_busy;
-    if (reachable) {
-      // Whole packets only; a smaller one behind does not overtake.
-      if (out.room <
-          net.packets[net.ins[at].head].blocks + net.packets[net.ins[at].head].copy_blocks)
-        return false;
-      remove_ask(net, out, before, at);
-      if (out.asks_head == kNowhere) {
-        net.ports[port].asking = static_cast<std::uint16_t>(net.ports[port].asking & ~(1u << vl));
-      }
-      start_cross(net, at, port, vl);
-      return true;
-    }
-    before = at;
-  }
-  return false;
-}
-
-}  // namespace
-
 void try_cross(PartState& net, PortAt port) {
   NetPort& here = net.ports[port];
+  if (here.cross_running) return;
+  if (here.copies_wait > 0) cross_together(net, net.wires[port].node);
   if (here.cross_running || here.asking == 0) return;
   // VLs by turns; within one, inputs in the order in which they asked.
   for (unsigned step = 0; step < net.vls; ++step) {
@@ -100,7 +110,8 @@ void on_cross_done(PartState& net, PortAt port, std::uint16_t serial) {
   const PortVl from = here.cross_vl;
   here.cross_running = false;
   here.cross_vl = kNowhere;
-  input_freed(net, from);
+  // Copies that left together: the last one out gives the place back.
+  if (--net.ins[from].crossing == 0) input_freed(net, from);
   try_cross(net, port);
 }
 

@@ -86,6 +86,7 @@ class PacketObserver {
 struct NetStats {
   std::uint64_t generated = 0;
   std::uint64_t replicated = 0;  // copies of multicast packets beyond the first
+  std::uint64_t taken_in = 0;    // by port 0 of switches
   std::uint64_t delivered = 0;
   std::uint64_t delivered_bytes = 0;  // payload
   DiscardCounts discarded{};

@@ -1,65 +1,30 @@
 #include "sim-backend/packet/input_buffers.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "sim-backend/packet/congestion_point.h"
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/crossbar.h"
 #include "sim-backend/packet/flow_control.h"
 #include "sim-backend/packet/output_link.h"
+#include "sim-backend/packet/replication.h"
+#include "sim-backend/packet/switch_port.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
 namespace {
 
-constexpr std::uint16_t kFirstMulticast = 0xC000;
 constexpr unsigned kDiscardVl = 15;
-
-bool is_multicast(std::uint16_t dlid) { return dlid >= kFirstMulticast && dlid != 0xFFFF; }
 
 void append_input(PartState& net, PacketAt at) {
   DataPacket& packet = net.packets[at];
-  const PortAt egress = net.port_of_vl(packet.out);
   if (!net.options.switches.output_buffers) {
-    // A fast link must not run out of what a slow one still brings.
-    const Picos start = packet.tail - transfer_time(net.wires[egress].byte_time, packet.bytes);
-    if (start > net.now) {
+    if (const Picos start = earliest_start(net, packet); start > net.now) {
       const PortAt port = net.port_of_vl(packet.in);
       return net.push_packet(start, NetStep::Enqueue, port, net.ports[port].sequence++, at);
     }
   }
-  InputVl& port_vl = net.ins[packet.in];
-  packet.place = Place::Input;
-  packet.next = kNowhere;
-  if (port_vl.head == kNowhere) {
-    port_vl.head = at;
-  } else {
-    net.packets[port_vl.tail].next = at;
-  }
-  port_vl.tail = at;
-  if (port_vl.head == at && !port_vl.busy) serve_head(net, packet.in);
-}
-
-unsigned map_vl(const PartState& net, PortAt in, PacketAt at, unsigned out) {
-  const Wire& wire = net.wires[in];
-  return net.nodes[wire.node].tables.map_sl(wire.number, out, net.packets[at].sl);
-}
-
-/// Sets where it leaves; false when it cannot: then it is dropped.
-bool leave_by(PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl) {
-  DataPacket& packet = net.packets[at];
-  const PortAt egress = net.wires[in].first + out;
-  if (vl == kDiscardVl || vl >= net.ports[egress].vls) {
-    drop_input(net, at, Discard::Unmappable);
-    return false;
-  }
-  if (packet.payload > net.ports[egress].mtu) {
-    drop_input(net, at, Discard::TooLong);
-    return false;
-  }
-  packet.out = egress * net.vls + vl;
-  return true;
+  queue_input(net, at);
 }
 
 class QueuesOfPorts final : public PortFill {
@@ -96,41 +61,6 @@ std::uint64_t draw_of(std::uint64_t seed, HostNum source, std::uint32_t number, 
     word ^= word >> 31;
   }
   return word;
-}
-
-/// One copy for each port of the group, one after the other in the input buffer, which they leave
-/// together with the last.
-void replicate(PartState& net, PortAt port, PacketAt at) {
-  const Wire& wire = net.wires[port];
-  PortMask mask = net.nodes[wire.node].tables.find_group(net.packets[at].dlid);
-  mask[wire.number / 64] &= ~(std::uint64_t{1} << (wire.number % 64));
-  mask[0] &= ~std::uint64_t{1};
-  PacketAt last = kNowhere;  // the packet that goes on: the original, for the last port
-  unsigned left = 0;
-  for (const std::uint64_t word : mask) left += static_cast<unsigned>(std::popcount(word));
-  if (left == 0) return drop_input(net, at, Discard::Unroutable);
-  for (unsigned number = 1; number <= wire.last_number; ++number) {
-    if ((mask[number / 64] >> (number % 64) & 1) == 0) continue;
-    PacketAt copy = at;
-    if (--left > 0) {
-      copy = net.take_packet();
-      const PacketAt rest = net.packets[copy].next;
-      net.packets[copy] = net.packets[at];
-      net.packets[copy].next = rest;
-      net.origins[copy] = net.origins[at];
-      net.packets[copy].copy_blocks = net.packets[at].blocks;
-      net.packets[copy].blocks = 0;
-      ++net.stats.replicated;
-      ++net.stats.in_flight;
-    }
-    if (leave_by(net, port, copy, number, map_vl(net, port, copy, number))) {
-      if (net.hooks.marking != nullptr) mark_input(net, copy);
-      append_input(net, copy);
-    }
-    last = copy;
-    if (left == 0) break;
-  }
-  SMD_CHECK(last == at, "a group names a port that the switch does not have");
 }
 
 /// The way out and its VL as the route hook says; false where it says none.
@@ -174,8 +104,10 @@ void forward(PartState& net, PortAt port, PacketAt at) {
   if (out == wire.number && !net.options.switches.turns_back) {
     return drop_input(net, at, Discard::BackToInput);
   }
-  // Switches are no end of data's way here.
-  if (out == 0) return drop_input(net, at, Discard::WrongNode);
+  if (out == 0) {
+    if (net.switch_port_handler != nullptr) return take_in(net, port, at);
+    return drop_input(net, at, Discard::WrongNode);
+  }
   if (net.route_choice == nullptr) vl = map_vl(net, port, at, out);
   if (!leave_by(net, port, at, out, vl)) return;
   if (net.hooks.marking != nullptr) mark_input(net, at);
@@ -183,6 +115,50 @@ void forward(PartState& net, PortAt port, PacketAt at) {
 }
 
 }  // namespace
+
+Picos earliest_start(const PartState& net, const DataPacket& packet) {
+  const PortAt egress = net.port_of_vl(packet.out);
+  return packet.tail - transfer_time(net.wires[egress].byte_time, packet.bytes);
+}
+
+unsigned map_vl(const PartState& net, PortAt in, PacketAt at, unsigned out) {
+  const Wire& wire = net.wires[in];
+  return net.nodes[wire.node].tables.map_sl(wire.number, out, net.packets[at].sl);
+}
+
+bool can_leave_by(const PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl) {
+  const NetPort& egress = net.ports[net.wires[in].first + out];
+  return vl != kDiscardVl && vl < egress.vls && net.packets[at].payload <= egress.mtu;
+}
+
+bool leave_by(PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl) {
+  DataPacket& packet = net.packets[at];
+  const PortAt egress = net.wires[in].first + out;
+  if (vl == kDiscardVl || vl >= net.ports[egress].vls) {
+    drop_input(net, at, Discard::Unmappable);
+    return false;
+  }
+  if (packet.payload > net.ports[egress].mtu) {
+    drop_input(net, at, Discard::TooLong);
+    return false;
+  }
+  packet.out = egress * net.vls + vl;
+  return true;
+}
+
+void queue_input(PartState& net, PacketAt at) {
+  DataPacket& packet = net.packets[at];
+  InputVl& port_vl = net.ins[packet.in];
+  packet.place = Place::Input;
+  packet.next = kNowhere;
+  if (port_vl.head == kNowhere) {
+    port_vl.head = at;
+  } else {
+    net.packets[port_vl.tail].next = at;
+  }
+  port_vl.tail = at;
+  if (port_vl.head == at && !port_vl.busy) serve_head(net, packet.in);
+}
 
 void on_arrive(PartState& net, PortAt port, PacketAt at) {
   DataPacket& packet = net.packets[at];
@@ -217,10 +193,10 @@ void on_enqueue(PartState& net, PacketAt at) {
   DataPacket& packet = net.packets[at];
   const PortAt port = net.port_of_vl(packet.in);
   if (packet.epoch != net.ports[port].serial) {
-    net.lose(at, net.wires[port].node, Discard::ClearedWithNode);
-    return net.free_packet(at);
+    return lose_copies(net, at, net.wires[port].node, Discard::ClearedWithNode);
   }
   if (packet.out == kNowhere) return forward(net, port, at);
+  if (is_multicast(packet.dlid)) return store_copies(net, at);
   append_input(net, at);
 }
 
@@ -228,6 +204,7 @@ void serve_head(PartState& net, PortVl at) {
   InputVl& port_vl = net.ins[at];
   while (port_vl.head != kNowhere) {
     DataPacket& packet = net.packets[port_vl.head];
+    if (next_copy(packet) != kNowhere) return ask_together(net, at);
     const PortAt egress = net.port_of_vl(packet.out);
     NetPort& out = net.ports[egress];
     if (!net.options.switches.output_buffers && !out.sends()) {
@@ -276,8 +253,9 @@ void on_free_input(PartState& net, PacketAt at) {
 }
 
 void on_deliver(PartState& net, PortAt port, PacketAt at) {
-  DataPacket& packet = net.packets[at];
   const Wire& wire = net.wires[port];
+  if (wire.on_switch) return on_taken_in(net, port, at);
+  DataPacket& packet = net.packets[at];
   NetPort& here = net.ports[port];
   const bool arrived = packet.epoch == here.epoch;
   const HostNum host = net.wiring.host_of[port];
@@ -337,13 +315,12 @@ void clear_input(PartState& net, PortVl port_vl) {
   InputVl& in = net.ins[port_vl];
   const std::uint32_t node = net.wires[net.port_of_vl(port_vl)].node;
   while (in.head != kNowhere) {
-    const PacketAt at = pop_buffer(net, in);
-    net.lose(at, node, Discard::ClearedWithNode);
-    net.free_packet(at);
+    lose_copies(net, pop_buffer(net, in), node, Discard::ClearedWithNode);
   }
   in.next_ask = in.wants = kNowhere;
   in.free = in.capacity;
   in.moving = 0;
+  in.crossing = 0;
   in.busy = false;
 }
 

@@ -22,6 +22,20 @@ void serve_head(PartState& net, PortVl port_vl);
 /// It keeps its place in the buffer until its last byte is in. Requires: it is in no queue.
 void drop_input(PartState& net, PacketAt at, Discard cause);
 
+/// Into its input buffer, behind what is there. Requires: it knows where it leaves.
+void queue_input(PartState& net, PacketAt at);
+
+/// Before this a link straight from the input buffer would run out of bytes that are still coming.
+[[nodiscard]] Picos earliest_start(const PartState& net, const DataPacket& packet);
+
+[[nodiscard]] unsigned map_vl(const PartState& net, PortAt in, PacketAt at, unsigned out);
+
+[[nodiscard]] bool can_leave_by(
+    const PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl);
+
+/// Sets where it leaves; false when it cannot: then it is dropped.
+bool leave_by(PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl);
+
 /// The node dies.
 void clear_input(PartState& net, PortVl port_vl);
 

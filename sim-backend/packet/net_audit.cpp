@@ -13,13 +13,15 @@ std::string PacketNet::Impl::audit() const {
   std::uint64_t data_discards = s.discards();
   // VL15 has its own place among the causes but is not among the packets.
   data_discards -= s.discarded[static_cast<std::size_t>(Discard::OutputOverflow)];
-  if (s.generated + s.replicated != s.delivered + data_discards + s.in_flight) {
-    return fmt::format("{} generated and {} copied, but {} delivered, {} discarded, {} in flight",
-                       s.generated,
-                       s.replicated,
-                       s.delivered,
-                       data_discards,
-                       s.in_flight);
+  if (s.generated + s.replicated != s.delivered + s.taken_in + data_discards + s.in_flight) {
+    return fmt::format(
+        "{} generated and {} copied, but {} delivered, {} taken in, {} discarded, {} in flight",
+        s.generated,
+        s.replicated,
+        s.delivered,
+        s.taken_in,
+        data_discards,
+        s.in_flight);
   }
   std::uint64_t alive = 0, waiting = 0, notices = 0, impossible = s.impossible_marks;
   std::vector<unsigned> input(state_.ins.size()), output(state_.outs.size()),

@@ -3,6 +3,8 @@
 // closed whatever else happens.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/net_impl.h"
 
@@ -29,41 +31,73 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
     if (has_credit(known_limit(port_vl), state_.outs[port_vl].fctbs, blocks)) return kNowhere;
     return peer * vls_ + vl_of(port_vl);
   };
-  const auto next = [&](std::uint32_t at) -> std::uint32_t {
+  // What leaves together waits for room in all of its outputs; any one of them may be in a circle.
+  const auto next = [&](std::uint32_t at, std::vector<std::uint32_t>& out) {
+    const auto add = [&out](std::uint32_t to) {
+      if (to != kNowhere) out.push_back(to);
+    };
+    out.clear();
     if (at >= port_vls) {
-      const OutputVl& out = state_.outs[at - port_vls];
-      return out.head == kNowhere ? kNowhere
-                                  : waits_for_credit(at - port_vls, at - port_vls, out.head);
+      const OutputVl& from = state_.outs[at - port_vls];
+      if (from.head != kNowhere) add(waits_for_credit(at - port_vls, at - port_vls, from.head));
+      return;
     }
     const InputVl& in = state_.ins[at];
-    if (in.wants == kNowhere || in.busy) return kNowhere;
-    if (!buffered) return waits_for_credit(in.wants, at, in.head);
-    const DataPacket& first = packet(at, in.head);
-    const bool room = state_.outs[in.wants].room >= unsigned{first.blocks} + first.copy_blocks;
-    return room ? kNowhere : port_vls + in.wants;
+    if (in.wants == kNowhere || in.busy) return;
+    if (!buffered) return add(waits_for_credit(in.wants, at, in.head));
+    for (PacketAt copy = in.head; copy != kNowhere; copy = next_copy(packet(at, copy))) {
+      const DataPacket& first = packet(at, copy);
+      const bool room = state_.outs[first.out].room >= unsigned{first.blocks} + first.copy_blocks;
+      if (!room) add(port_vls + first.out);
+    }
   };
 
-  std::vector<std::uint32_t> seen(buffered ? 2 * port_vls : port_vls, 0);
+  // Depth first. The line holds what is being looked at, and which of its ways comes next.
+  struct Step {
+    std::uint32_t at = 0;
+    std::vector<std::uint32_t> ways{};
+    std::size_t way = 0;
+  };
+
+  enum : std::uint8_t { kNew, kOnLine, kDone };
+
+  std::vector<std::uint8_t> seen(buffered ? 2 * port_vls : port_vls, kNew);
+  std::vector<Step> line;
+  const auto begin = [&](std::uint32_t at) {
+    seen[at] = kOnLine;
+    line.push_back({.at = at});
+    next(at, line.back().ways);
+  };
   for (std::uint32_t start = 0; start < port_vls; ++start) {
-    std::uint32_t at = start;
-    while (at != kNowhere && seen[at] == 0) {
-      seen[at] = start + 1;
-      at = next(at);
-    }
-    if (at == kNowhere || seen[at] != start + 1) continue;
-    std::vector<WaitingHop> circle;
-    const std::uint32_t first = at;
-    do {
-      if (at < port_vls) {
-        const PortVl wants = state_.ins[at].wants;
+    if (seen[start] != kNew) continue;
+    begin(start);
+    while (!line.empty()) {
+      Step& here = line.back();
+      if (here.way == here.ways.size()) {
+        seen[here.at] = kDone;
+        line.pop_back();
+        continue;
+      }
+      const std::uint32_t to = here.ways[here.way++];
+      if (seen[to] == kNew) {
+        begin(to);
+        continue;
+      }
+      if (seen[to] != kOnLine) continue;
+      std::vector<WaitingHop> circle;
+      auto step = std::ranges::find(line, to, &Step::at);
+      for (; step != line.end(); ++step) {
+        if (step->at >= port_vls) continue;
+        // Where it waits for room, that says the way out; else the line that it stands in.
+        const std::uint32_t way = step->ways[step->way - 1];
+        const PortVl wants = buffered ? way - port_vls : state_.ins[step->at].wants;
         const Wire& wire = wiring_.wires[port_of_vl(wants)];
         circle.push_back({.node = wire.node,
                           .port = PortNum{wire.number},
                           .vl = Vl{static_cast<std::uint8_t>(vl_of(wants))}});
       }
-      at = next(at);
-    } while (at != first);
-    return circle;
+      return circle;
+    }
   }
   return {};
 }

@@ -155,7 +155,10 @@ void NetPart::switch_off(std::uint32_t node) {
   at.on = false;
   at.tables = {};
   at.routing_free = 0;
-  for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
+  at.copying.clear();
+  for (unsigned number = state.wiring.is_switch[node] != 0 ? 0 : 1;
+       number <= state.wiring.num_ports[node];
+       ++number) {
     const PortAt port = state.wiring.port_of(node, number);
     NetPort& here = state.ports[port];
     for (unsigned vl = 0; vl < state.vls; ++vl) {
@@ -164,7 +167,7 @@ void NetPart::switch_off(std::uint32_t node) {
     }
     ++here.serial;
     here.state = PortState::Down;
-    here.waiting = here.asking = here.held = 0;
+    here.waiting = here.asking = here.held = here.copies_wait = 0;
     here.link_running = here.cross_running = here.input_busy = false;
     here.link_vl = here.cross_vl = kNowhere;
     here.busy_until = state.now;

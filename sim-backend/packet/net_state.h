@@ -50,8 +50,8 @@ struct alignas(64) DataPacket {
   PortVl in = kNowhere;   // the input VL that it is in, or on the way to
   PortVl out = kNowhere;  // the output VL that it is to leave by
   HostNum source = 0;
-  HostNum to = kNowhere;    // of a flow; nobody's where it is none
-  std::uint32_t via = 0;    // a route hook's own, as is `phase`
+  HostNum to = kNowhere;  // of a flow; nobody's where it is none
+  std::uint32_t via = 0;  // a route hook's own, as is `phase`; of a multicast packet see next_copy
   std::uint16_t bytes = 0;  // on the wire
   std::uint16_t payload = 0;
   std::uint16_t dlid = 0;
@@ -65,6 +65,21 @@ struct alignas(64) DataPacket {
   FeedbackKind feedback = FeedbackKind::None;
   std::uint8_t phase = 0;
 };
+
+[[nodiscard]] constexpr bool is_multicast(std::uint16_t dlid) {
+  return dlid >= 0xC000 && dlid != 0xFFFF;
+}
+
+/// Of copies that wait in a switch as one the next; kNowhere behind the last. The first stands in
+/// the input buffer for all of them. Multicast packets have no use for a route hook's fields.
+[[nodiscard]] inline PacketAt next_copy(const DataPacket& packet) {
+  return is_multicast(packet.dlid) && packet.phase != 0 ? packet.via : kNowhere;
+}
+
+inline void set_next_copy(DataPacket& packet, PacketAt next) {
+  packet.via = next;
+  packet.phase = next == kNowhere ? 0 : 1;
+}
 
 [[nodiscard]] inline Flow flow_of(const DataPacket& packet) {
   return {.source = packet.source, .destination = packet.to, .sl = packet.sl};
@@ -116,6 +131,7 @@ struct alignas(32) InputVl {
   std::uint16_t moving = 0;      // blocks of the packet that is leaving
   std::uint16_t advertised = 0;  // the newest FCCL for the far end
   bool busy = false;             // one is leaving
+  std::uint8_t crossing = 0;     // by so many ports
   bool unsent = false;           // `advertised` waits for the link, in an event
 };
 
@@ -142,8 +158,9 @@ struct alignas(64) NetPort {
   std::uint8_t last_vl = 0;   // that left the input port last
   bool link_running = false;  // a LinkDone is due
   bool cross_running = false;
-  bool input_busy = false;  // its one way into the crossbar
-  bool blocked = false;     // it has something for the link, and no credit
+  bool input_busy = false;        // its one way into the crossbar
+  bool blocked = false;           // it has something for the link, and no credit
+  std::uint16_t copies_wait = 0;  // input VLs whose packet leaves by here and others together
 
   [[nodiscard]] bool sends() const { return state == PortState::Active; }
 
@@ -186,6 +203,7 @@ struct HostLid {
 struct NetNode {
   NodeTables tables;
   Picos routing_free = 0;
+  std::vector<PortVl> copying;  // input VLs whose first packet waits for several ports, in turn
   bool on = false;
 };
 

@@ -6,6 +6,7 @@
 #include "sim-backend/packet/net_impl.h"
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/packet/sources.h"
+#include "sim-backend/packet/switch_port.h"
 #include "sim-backend/packet/vl15.h"
 #include "smd/base/check.h"
 
@@ -14,6 +15,7 @@ namespace smd::sim {
 NetStats& NetStats::operator+=(const NetStats& other) {
   for (std::uint64_t NetStats::*count : {&NetStats::generated,
                                          &NetStats::replicated,
+                                         &NetStats::taken_in,
                                          &NetStats::delivered,
                                          &NetStats::delivered_bytes,
                                          &NetStats::in_flight,
@@ -122,6 +124,14 @@ void PacketNet::set_route_choice(const RouteChoice* choice) {
 void PacketNet::set_management_handler(ManagementHandler* handler) {
   SMD_CHECK(!impl_->is_split() || handler == nullptr, "management packets need one partition");
   impl_->parts_[0]->state.management_handler = handler;
+}
+
+void PacketNet::set_switch_port_handler(SwitchPortHandler* handler) {
+  for (const auto& part : impl_->parts_) part->state.switch_port_handler = handler;
+}
+
+void PacketNet::send_from_switch(const SwitchSending& sending) {
+  smd::sim::send_from_switch(impl_->part_of(sending.node).state, sending);
 }
 
 void PacketNet::start() {

@@ -4,8 +4,8 @@
 // Two to four events per packet and hop; no memory is taken once the busiest moment has passed. The
 // same spec, options, registers and workload give the same run, event by event.
 //
-// What holds at every moment: generated + replicated = delivered + discarded + in flight; credits
-// and buffers never below zero nor above what there is.
+// What holds at every moment: generated + replicated = delivered + taken in + discarded + in
+// flight; credits and buffers never below zero nor above what there is.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@
 namespace smd::sim {
 
 struct NodeState;
+class PacketNet;
 class RouteChoice;
 class Team;
 
@@ -42,6 +43,25 @@ class ManagementHandler {
   virtual void on_lost(std::uint64_t cookie) = 0;
 };
 
+/// Who takes in the data that is for port 0 of switches. Called by the partition of the switch.
+class SwitchPortHandler {
+ public:
+  virtual ~SwitchPortHandler() = default;
+
+  /// It is in whole, and its place in the buffer is free again. May call
+  /// PacketNet::send_from_switch at the same switch.
+  virtual void on_taken_in(PacketNet& net, std::uint32_t node, const Delivery& arrival) = 0;
+};
+
+/// A packet that a switch makes itself, at its port 0.
+struct SwitchSending {
+  std::uint32_t node = 0;
+  PortNum out;         // 0: by the switch's tables
+  HostNum source = 0;  // in whose name
+  Picos ready = 0;     // when it enters the switch, as if its head came in then; not before now
+  PacketRequest packet;
+};
+
 /// What stands in the buffers of one port and VL, in blocks of 64 bytes.
 struct VlOccupancy {
   unsigned input_used = 0;
@@ -58,6 +78,12 @@ class PacketNet final : public DataNet {
   PacketNet(const FabricSpec& spec, const PacketOptions& options);
   ~PacketNet() override;
   PacketNet(const PacketNet&) = delete;
+
+  /// Null: data for port 0 of a switch is discarded. Outlives the net.
+  void set_switch_port_handler(SwitchPortHandler* handler);
+
+  /// What waits at port 0 takes no room of any buffer.
+  void send_from_switch(const SwitchSending& sending);
 
   /// From now on the node works by these registers: tables, port states, VLs, MTUs. Packets on a
   /// link that goes down are lost.

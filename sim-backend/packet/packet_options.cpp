@@ -139,6 +139,10 @@ std::string check_options(const PacketOptions& options) {
   if (sw.speed_up_percent < 100 || sw.speed_up_percent > 1600) {
     return "a crossbar's speed-up is 100 to 1600 percent";
   }
+  if (sw.copies == CopyOrder::Together && !sw.output_buffers) {
+    return "copies leave together into output buffers alone: switch.output_buffers = true, or "
+           "switch.copies = \"in-turn\"";
+  }
   if (options.adapters.queues < 1) return "packets are hashed to at least one queue";
   return {};
 }

@@ -11,6 +11,12 @@
 
 namespace smd::sim {
 
+/// How a switch copies a multicast packet to the ports of its row.
+enum class CopyOrder : std::uint8_t {
+  InTurn,   // one after the other by number of port: each waits for its port alone
+  Together  // all at once, as soon as every port is free and has room; until then others pass
+};
+
 /// Times are latencies of a pipeline: work on one packet overlaps the transfer of the one before.
 struct SwitchModel {
   Picos routing = 0;  // table look-up
@@ -26,6 +32,7 @@ struct SwitchModel {
   bool multiplexed = false;
   /// Packets may leave by the port that they came in by. Switches of a subnet discard them.
   bool turns_back = false;
+  CopyOrder copies = CopyOrder::InTurn;
   unsigned speed_up_percent = 100;      // of the crossbar against the switch's fastest link
   unsigned input_buffer_bytes = 4096;   // per port and VL, in payload; at most 128 KiB
   unsigned output_buffer_bytes = 4096;  // likewise

@@ -133,6 +133,18 @@ struct PartState {
   PacketAt free_management = kNowhere;
   ManagementHandler* management_handler = nullptr;
 
+  // Of port 0 of switches alone.
+  SwitchPortHandler* switch_port_handler = nullptr;
+
+  // Of copies alone, scratch.
+  struct CopyOutput {
+    unsigned out = 0;
+    unsigned vl = 0;
+    bool fits = false;
+  };
+
+  std::vector<CopyOutput> copy_outputs;
+
   // Of the output link alone.
   std::vector<ArbitrationTables> arbitration{{}};  // that ports share; the first is empty
   std::vector<PortVl> expired;                     // scratch

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <functional>
 
+#include "sim-backend/traffic/segmented.h"
+
 namespace smd::sim {
 namespace {
 
@@ -24,6 +26,38 @@ std::function<std::uint8_t(HostNum, HostNum)> to_base_lids(SyntheticTraffic::Pat
   return [sl = std::move(path_sl)](HostNum from, HostNum to) { return sl(from, to, 0); };
 }
 
+std::unique_ptr<CollectiveWorkload> make_collective(const CollectiveOptions& options,
+                                                    const CollectiveRanks& ranks,
+                                                    const InNetworkAllReduce::Tree& adders) {
+  switch (options.kind) {
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::RingAllReduce:
+    case CollectiveKind::TreeAllReduce:
+      return std::make_unique<Collective>(options, ranks);
+    case CollectiveKind::BinomialBroadcast:
+    case CollectiveKind::MulticastBroadcast:
+    case CollectiveKind::MulticastAllReduce:
+      return std::make_unique<SegmentedCollective>(options, ranks);
+    case CollectiveKind::InNetworkAllReduce:
+      break;
+  }
+  return std::make_unique<InNetworkAllReduce>(options, ranks, adders);
+}
+
+std::vector<std::vector<GroupTarget>> targets_of(const std::vector<ProgrammedGroup>* groups,
+                                                 HostNum hosts) {
+  if (groups == nullptr || groups->empty()) return {};
+  std::vector<std::vector<GroupTarget>> out(hosts);
+  for (const ProgrammedGroup& group : *groups) {
+    for (const HostNum host : group.members) {
+      out[host].push_back({.mlid = group.mlid,
+                           .sl = group.sl,
+                           .copies = static_cast<std::uint32_t>(group.members.size() - 1)});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input)
@@ -40,13 +74,22 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
         net, std::move(copies), spec.trace, input.mtu, std::move(sl));
     net.set_workload(trace_.get());
   } else if (spec.collective) {
-    collective_ = std::make_unique<Collective>(
-        CollectiveOptions{.kind = *spec.collective,
-                          .bytes = spec.bytes,
-                          .mtu = input.mtu,
-                          .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0},
-                          .path_sl = to_base_lids(std::move(input.path_sl))},
-        lids_of(net));
+    CollectiveOptions options{.kind = *spec.collective,
+                              .bytes = spec.bytes,
+                              .mtu = input.mtu,
+                              .sl = spec.sl_choice == SlChoice::Fixed ? spec.sl : std::uint8_t{0},
+                              .path_sl = to_base_lids(std::move(input.path_sl)),
+                              .segment = spec.segment};
+    CollectiveRanks ranks(lids_of(net));
+    if (input.groups != nullptr && !input.groups->empty()) {
+      const ProgrammedGroup& group = input.groups->front();
+      options.group = group.mlid;
+      options.group_sl = group.sl;
+      std::vector<Lid> lids;
+      for (const HostNum host : group.members) lids.push_back(net.host_lid(host));
+      ranks = CollectiveRanks(group.members, std::move(lids));
+    }
+    collective_ = make_collective(options, ranks, input.adders);
     net.set_workload(collective_.get());
   } else {
     const PatternRow* row = find_pattern(spec.pattern);
@@ -60,6 +103,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                          .sl = spec.sl,
                          .lids = input.lids,
                          .destinations = spec.destinations,
+                         .groups = targets_of(input.groups, net.host_count()),
                          .multicast_share = spec.multicast_share,
                          .send_to = std::move(input.send_to),
                          .seed = input.seed},

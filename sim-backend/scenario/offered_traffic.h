@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sim-backend/scenario/scenario.h"
+#include "sim-backend/traffic/in_network.h"
 #include "sim-backend/traffic/trace.h"
 
 namespace smd::sim {
@@ -15,6 +16,10 @@ struct TrafficInput {
   PatternInput pattern;                // of the hosts of the net
   std::uint32_t lids = 1;              // of each host, that messages are spread over
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
+  /// Multicast groups of the net; the first one's members are the ranks of a collective. Outlives
+  /// it.
+  const std::vector<ProgrammedGroup>* groups = nullptr;
+  InNetworkAllReduce::Tree adders{};  // of the first group, where switches add
   /// From a host to several, so many bytes; where nets have that.
   std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
 };
@@ -31,6 +36,11 @@ class OfferedTraffic {
   /// It is one that ends: a collective or a trace.
   [[nodiscard]] bool is_closed() const { return trace_ || collective_; }
 
+  /// Of a collective in which switches take part; else null.
+  [[nodiscard]] SwitchPortHandler* switch_ports() const {
+    return collective_ ? collective_->switch_ports() : nullptr;
+  }
+
   /// Everything that was to be sent has arrived, or has been lost.
   [[nodiscard]] bool finished() const;
 
@@ -40,7 +50,7 @@ class OfferedTraffic {
  private:
   DataNet& net_;
   std::unique_ptr<TraceTraffic> trace_;
-  std::unique_ptr<Collective> collective_;
+  std::unique_ptr<CollectiveWorkload> collective_;
   std::unique_ptr<SyntheticTraffic> synthetic_;
 };
 

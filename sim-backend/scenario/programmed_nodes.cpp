@@ -92,7 +92,7 @@ Result<ProgrammedFabric> program_nodes(const FabricSpec& spec, const ProgramOpti
                 fmt::format("the routes of {} need {} VLs", options.engine, routing->vls));
   }
 
-  ProgrammedFabric out{.routing = std::move(*routing)};
+  ProgrammedFabric out{.routing = std::move(*routing), .snapshot = fabric, .lids = lids};
   AgentOptions agents = options.agents;
   if (options.vls > data_vls(agents.vl_cap)) agents.vl_cap = vl_code(options.vls);
   // Without layers any SL may take any path: all VLs are used.

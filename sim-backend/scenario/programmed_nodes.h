@@ -2,6 +2,7 @@
 // For packet-level runs in which nobody manages; registers hold what SMPs would have written.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct ProgrammedFabric {
   std::vector<Lid> host_lids;        // of cabled adapter ports, in node order, then by port
   RoutingTables routing;             // which switch, which SL: path_sls is needed by who sends
   std::vector<SwitchIdx> host_leaf;  // the switch that each of them hangs on
+  std::shared_ptr<const Fabric> snapshot{};  // as a manager would have it; null on worm networks
+  LidMap lids{};
 };
 
 struct ProgramOptions {

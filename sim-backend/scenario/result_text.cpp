@@ -85,6 +85,24 @@ Json to_json(const MulticastSums& sums) {
           {"to_one_ns", mean(sums.unicast, sums.unicasts)}};
 }
 
+Json groups_to_json(const GroupTables& tables) {
+  Json out = Json::array();
+  for (const ProgrammedGroup& group : tables.groups) {
+    out.push_back({{"mlid", fmt::format("0x{:04x}", group.mlid.value())},
+                   {"members", group.members.size()},
+                   {"sl", group.sl},
+                   {"own_lane", tables.lane ? Json(tables.lane->vl.value()) : Json()},
+                   {"can_deadlock", tables.acyclic ? Json(!*tables.acyclic) : Json()},
+                   {"why", tables.cycle.empty() ? tables.lane_refused : tables.cycle},
+                   {"cables", group.quality.cables},
+                   {"hops", group.quality.mean_hops()},
+                   {"depth", group.quality.depth},
+                   {"channels", group.quality.mean_channels()},
+                   {"channels_unicast", group.quality.mean_unicast_channels()}});
+  }
+  return out;
+}
+
 /// Parts of one point that only a network that changes has.
 void add_changes(const PointResult& point, Json& out) {
   if (!point.failure.empty()) out["failure"] = point.failure;
@@ -175,6 +193,7 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   out["packets"] = {{"generated", stats.generated},
                     {"copied", stats.replicated},
                     {"delivered", stats.delivered},
+                    {"taken_in", stats.taken_in},
                     {"discarded", discards_to_json(stats.discarded)},
                     {"in_flight", stats.in_flight}};
   out["congestion"] = {{"marked", stats.marked},
@@ -213,6 +232,7 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
     }
     out["routes"]["can_deadlock"] = can_deadlock ? Json(*can_deadlock) : Json();
   }
+  if (!scenario.groups().groups.empty()) out["groups"] = groups_to_json(scenario.groups());
   out["interrupted"] = result.interrupted;
   out["points"] = Json::array();
   for (const PointResult& point : result.points) out["points"].push_back(to_json(scenario, point));
@@ -331,8 +351,8 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
     } else if (closed) {
       out += fmt::format("seed {}: {} of {} packets delivered, {} discarded; ",
                          p.seed,
-                         p.stats.delivered,
-                         p.stats.generated,
+                         p.stats.delivered + p.stats.taken_in,
+                         p.stats.generated + p.stats.replicated,
                          p.stats.discards());
       out += p.completed_at != kNever
                  ? fmt::format("all done after {:.3f} us", micros(p.completed_at))

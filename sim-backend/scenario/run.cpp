@@ -101,6 +101,13 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
   }
+  auto groups =
+      program_groups(out.spec_, s.groups, s.multicast_trees, s.program.vls, s.file, out.fabric_);
+  if (!groups) return tl::unexpected(std::move(groups.error()));
+  out.groups_of_hosts_ = std::move(*groups);
+  if (const std::string why = out.find_adders(); !why.empty()) {
+    return fault(s.file, s.traffic_line, why);
+  }
   for (NodeState& node : out.fabric_.nodes) {
     node.switch_info.life_time_value = kTwelve;
     for (PortRegs& port : node.ports) port.info.hoq_life = kTwelve;
@@ -185,6 +192,29 @@ std::string PreparedScenario::find_worm_routes() {
     fabric_.host_leaf.push_back(SwitchIdx{worms_->leaves()[host]});
   }
   return {};
+}
+
+/// Switches that add, along the tree of the first group; why they cannot, or nothing.
+std::string PreparedScenario::find_adders() {
+  const TrafficSpec& t = scenario_.traffic;
+  if (t.collective != CollectiveKind::InNetworkAllReduce) return {};
+  const ProgrammedGroup& group = groups_of_hosts_.groups.front();
+  adders_ = {.entry = group.entry, .adding = t.combining};
+  for (const TreeNode& each : group.tree) {
+    adders_.adders.push_back({.node = each.node,
+                              .parent = each.parent,
+                              .up = each.up,
+                              .lid = fabric_.nodes[each.node].ports[0].info.lid});
+  }
+  const std::vector<std::uint32_t> below = count_below(adders_);
+  const auto most = std::ranges::max_element(below);
+  if (*most <= t.combine_radix) return {};
+  return fmt::format(
+      "in-network-all-reduce: {} has {} hosts and switches of the group below it; "
+      "traffic.combine_radix = {} or more, or a group that is spread more",
+      spec_.nodes[group.tree[static_cast<std::size_t>(most - below.begin())].node].description,
+      *most,
+      *most);
 }
 
 /// Groups by leaf, and who is near whom: breadth-first over the switches.
@@ -368,8 +398,11 @@ PointResult PreparedScenario::run(double load,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = pattern_input(seed),
                      .lids = t.any_lid ? 1u << scenario_.program.lmc : 1u,
-                     .path_sl = path_sl()};
+                     .path_sl = path_sl(),
+                     .groups = &groups_of_hosts_.groups,
+                     .adders = adders_};
   const OfferedTraffic traffic(net, t, std::move(input));
+  net.set_switch_port_handler(traffic.switch_ports());
   net.start();
   if (traffic.is_closed()) {
     out.steady = run_to_end(

@@ -9,6 +9,7 @@
 #include "sim-backend/scenario/change_result.h"
 #include "sim-backend/scenario/run_control.h"
 #include "sim-backend/scenario/scenario.h"
+#include "sim-backend/traffic/in_network.h"
 
 namespace smd::sim {
 
@@ -63,6 +64,8 @@ class PreparedScenario {
 
   [[nodiscard]] const FaultPlan& faults() const { return faults_; }
 
+  [[nodiscard]] const GroupTables& groups() const { return groups_of_hosts_; }
+
   [[nodiscard]] PatternInput pattern_input(std::uint64_t seed) const;
 
   /// May run on several threads at once.
@@ -82,6 +85,7 @@ class PreparedScenario {
   [[nodiscard]] std::string check_split() const;
   [[nodiscard]] std::string find_routes();
   [[nodiscard]] std::string find_worm_routes();
+  [[nodiscard]] std::string find_adders();
   [[nodiscard]] PointResult run_worms(double load,
                                       std::uint64_t seed,
                                       const RunControl& control) const;
@@ -92,6 +96,8 @@ class PreparedScenario {
   std::shared_ptr<const AdaptiveRoutes> routes_;  // null: the tables
   std::optional<WormScenario> worms_;
   FaultPlan faults_;
+  GroupTables groups_of_hosts_;
+  InNetworkAllReduce::Tree adders_;
   std::vector<std::vector<HostNum>> groups_;
   std::vector<std::vector<HostNum>> near_;
 };

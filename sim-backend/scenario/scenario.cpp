@@ -38,7 +38,9 @@ class Reader {
   Parsed<Scenario> read(const OptionTable& document) {
     for (const OptionPair& entry : document) {
       if (entry.key == "fault") {
-        read_faults(entry);
+        read_list(entry, &Reader::read_fault);
+      } else if (entry.key == "group") {
+        read_list(entry, &Reader::read_group);
       } else {
         check_section(entry);
       }
@@ -83,15 +85,15 @@ class Reader {
     }
   }
 
-  void read_faults(const OptionPair& entry) {
-    constexpr const char* kRight = "fault is a list of tables; write [[fault]]";
+  void read_list(const OptionPair& entry, void (Reader::*one)(const OptionTable&, int)) {
+    const std::string right = fmt::format("{0} is a list of tables; write [[{0}]]", entry.key);
     const auto* list = as<OptionList>(entry.value);
-    if (list == nullptr) return complain(entry.line, kRight);
+    if (list == nullptr) return complain(entry.line, right);
     for (const OptionValue& item : *list) {
       if (const auto* table = as<OptionTable>(item)) {
-        read_fault(*table, item.line);
+        (this->*one)(*table, item.line);
       } else {
-        complain(item.line, kRight);
+        complain(item.line, right);
       }
     }
   }
@@ -130,6 +132,75 @@ class Reader {
     out_.faults.push_back(std::move(fault));
   }
 
+  /// Names, or one name.
+  static std::vector<std::string> names_in(const OptionValue& value) {
+    std::vector<std::string> out;
+    if (const auto* one = as<std::string>(value)) return {*one};
+    const auto* list = as<OptionList>(value);
+    for (const OptionValue& each : list == nullptr ? OptionList{} : *list) {
+      const auto* name = as<std::string>(each);
+      if (name == nullptr || name->empty()) return {};
+      out.push_back(*name);
+    }
+    return out;
+  }
+
+  void read_group(const OptionTable& table, int here) {
+    constexpr std::int64_t kMostHosts = 49151;
+    GroupText group{.line = here, .mlid_line = here};
+    int choices = 0;
+    for (const auto& [key, line, value] : table) {
+      const auto* whole = as<std::int64_t>(value);
+      const auto number = [&](std::int64_t least, std::int64_t most) {
+        return whole != nullptr && *whole >= least && *whole <= most;
+      };
+      if (key == "members" || key == "leaf") {
+        std::vector<std::string> names = names_in(value);
+        const bool all = key == "members" && names == std::vector<std::string>{"all"};
+        if (names.empty()) {
+          complain(line,
+                   key == "leaf" ? "group.leaf must be a switch, or a list of switches"
+                                 : "group.members must be \"all\", a host, or a list of hosts");
+        } else if (!all) {
+          (key == "leaf" ? group.leaves : group.names) = std::move(names);
+        }
+      } else if (key == "count" || key == "random") {
+        if (number(2, kMostHosts)) {
+          (key == "count" ? group.count : group.random) = static_cast<std::uint32_t>(*whole);
+        } else {
+          complain(line, fmt::format("group.{} must be 2 to {}", key, kMostHosts));
+        }
+      } else if (key == "seed") {
+        if (number(0, 1'000'000'000)) {
+          group.seed = static_cast<std::uint64_t>(*whole);
+        } else {
+          complain(line, "group.seed must be 0 to 1e9");
+        }
+      } else if (key == "mlid") {
+        group.mlid_line = line;
+        if (number(0xC000, 0xFFFE)) {
+          group.mlid = static_cast<std::uint16_t>(*whole);
+        } else {
+          complain(line, "group.mlid must be 0xc000 to 0xfffe");
+        }
+      } else {
+        complain(line,
+                 fmt::format("unknown key group.{}; known are members, leaf, count, random, seed, "
+                             "mlid",
+                             key));
+      }
+      if (key != "members" && key != "leaf" && key != "count" && key != "random") continue;
+      group.line = line;
+      if (++choices == 2) {
+        complain(line, "a group's members are one of members, leaf, count and random");
+      }
+    }
+    if (group.random == 0 && find_value(table, "seed") != nullptr) {
+      complain(here, "group.seed is of group.random; leave it out");
+    }
+    out_.groups.push_back(std::move(group));
+  }
+
   void read_key(const ScenarioKey& row, const OptionTable& document) {
     const OptionValue* section = find_value(document, row.section);
     if (section == nullptr || as<OptionTable>(*section) == nullptr) return;
@@ -152,7 +223,7 @@ class Reader {
 
   /// Keys of the model that this one is not.
   void check_model() {
-    static constexpr std::array<std::string_view, 14> kWormKeys{"routes.system",
+    static constexpr std::array<std::string_view, 13> kWormKeys{"routes.system",
                                                                 "routes.second",
                                                                 "routes.per_pair",
                                                                 "routes.root",
@@ -164,17 +235,20 @@ class Reader {
                                                                 "routes.margin",
                                                                 "routes.algorithm",
                                                                 "traffic.destinations",
-                                                                "traffic.multicast_share",
                                                                 "traffic.load_unit"};
-    static constexpr std::array<std::string_view, 9> kPacketKeys{"fabric.engine",
-                                                                 "fabric.vls",
-                                                                 "fabric.mtu",
-                                                                 "fabric.lifetimes",
-                                                                 "fabric.lmc",
-                                                                 "fabric.non_minimal",
-                                                                 "fabric.orientation",
-                                                                 "traffic.lid",
-                                                                 "traffic.sl"};
+    static constexpr std::array<std::string_view, 13> kPacketKeys{"fabric.engine",
+                                                                  "fabric.vls",
+                                                                  "fabric.mtu",
+                                                                  "fabric.lifetimes",
+                                                                  "fabric.lmc",
+                                                                  "fabric.non_minimal",
+                                                                  "fabric.orientation",
+                                                                  "fabric.multicast_trees",
+                                                                  "traffic.segment",
+                                                                  "traffic.combine_ns",
+                                                                  "traffic.combine_radix",
+                                                                  "traffic.lid",
+                                                                  "traffic.sl"};
     const bool worms = out_.model == NetModel::Worms;
     for (const auto& [name, at] : lines_) {
       const std::string section = name.substr(0, name.find('.'));
@@ -199,6 +273,12 @@ class Reader {
                                    out_.preset));
     }
     if (!worms) return;
+    if (!out_.groups.empty()) {
+      complain(
+          out_.groups.front().line,
+          "a [[group]] is of fabric.model = \"packets\"; messages of worms go to several hosts "
+          "by traffic.destinations");
+    }
     check_algorithm();
     for (const FaultText& fault : out_.faults) {
       if (fault.what.starts_with("link-")) continue;
@@ -293,6 +373,7 @@ class Reader {
       complain(line(key), fmt::format("{} is of a network without [[fault]]; leave it out", key));
     }
     check_routes();
+    check_groups();
     const CongestionSpec& congestion = out_.congestion;
     if (congestion.reaction == ReactionKind::Window &&
         congestion.echo != EchoKind::Acknowledgements &&
@@ -315,6 +396,37 @@ class Reader {
     if (kinds > 1) {
       complain(std::max(line("traffic.collective"), line("traffic.trace")),
                "traffic is a pattern, a collective or a trace: one of them");
+    }
+  }
+
+  /// And what sends to them.
+  void check_groups() {
+    const bool none = out_.groups.empty();
+    if (!none && out_.is_managed()) {
+      complain(out_.groups.front().line,
+               "a [[group]] is of a network that does not change; leave it or the [[fault]] out");
+    }
+    if (!none && out_.routes.has_rule()) {
+      complain(out_.groups.front().line,
+               "packets to a [[group]] go by the tables; leave it or routes.rule out");
+    }
+    for (const char* key : {"traffic.multicast_share", "fabric.multicast_trees"}) {
+      if (none && line(key) > 0) complain(line(key), fmt::format("{} needs a [[group]]", key));
+    }
+    const auto& kind = out_.traffic.collective;
+    if (none && kind && needs_group(*kind)) {
+      complain(line("traffic.collective"),
+               "this traffic.collective needs a [[group]]: the members of the first one take part");
+    }
+    const bool segments =
+        kind == CollectiveKind::BinomialBroadcast || kind == CollectiveKind::MulticastAllReduce;
+    if (line("traffic.segment") > 0 && !segments) {
+      complain(line("traffic.segment"),
+               "traffic.segment is of binomial-broadcast and multicast-all-reduce; leave it out");
+    }
+    for (const char* key : {"traffic.combine_ns", "traffic.combine_radix"}) {
+      if (line(key) == 0 || kind == CollectiveKind::InNetworkAllReduce) continue;
+      complain(line(key), fmt::format("{} is of in-network-all-reduce; leave it out", key));
     }
   }
 
@@ -398,6 +510,13 @@ std::string list_scenario_keys() {
   out += fmt::format("  what                   of a network that changes: {}\n", fault_grammar());
   out +=
       "  where                  the node, or NODE:PORT of a link: a description, an id or a GUID\n";
+  out += "[[group]]\n";
+  out +=
+      "  members                \"all\" (as without this, leaf, count or random), a host, a list\n";
+  out += "  leaf                   a switch, or a list: the hosts there\n";
+  out += "  count, random          so many hosts: the first, or drawn; 2 to 49151\n";
+  out += "  seed                   of what is drawn: 0 to 1e9\n";
+  out += "  mlid                   0xc000 to 0xfffe; without it the lowest that is free\n";
   out += "patterns\n";
   for (const PatternRow& row : traffic_patterns()) {
     out += fmt::format("  {:<22} {}\n", row.name, row.meaning);

@@ -13,6 +13,7 @@
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/scenario/computing_runtime.h"
 #include "sim-backend/scenario/fault_plan.h"
+#include "sim-backend/scenario/group_tables.h"
 #include "sim-backend/scenario/programmed_nodes.h"
 #include "sim-backend/scenario/worm_run.h"
 #include "sim-backend/traffic/collective.h"
@@ -38,7 +39,7 @@ struct TrafficSpec {
   std::uint8_t sl = 0;
   bool any_lid = false;            // of the destination's; else its first
   std::uint32_t destinations = 1;  // of a message, where worms go to several
-  double multicast_share = 1;      // of messages: to so many; the rest to one
+  double multicast_share = 1;      // of messages: to so many, or to a group; the rest to one
   double share = 0.2;
   std::uint32_t targets = 1;
   std::uint32_t radius = 3;
@@ -46,7 +47,10 @@ struct TrafficSpec {
   std::uint32_t switches_per_group = 0;
   std::optional<CollectiveKind> collective;  // instead of a pattern
   std::uint64_t bytes = 65536;
-  std::string trace;  // instead of both: a file
+  std::uint64_t segment = 0;         // of some collectives: bytes passed on at a time; 0: all
+  Picos combining = 100 * kNano;     // of in-network-all-reduce: of a packet
+  std::uint32_t combine_radix = 64;  // what a switch combines at most
+  std::string trace;                 // instead of both: a file
 };
 
 struct MeasureSpec {
@@ -86,6 +90,8 @@ struct Scenario {
   int traffic_line = 0;
   MeasureSpec measure;
   ManagerSpec manager;
+  std::vector<GroupText> groups;  // of packets
+  TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<FaultText> faults;  // with any, the manager takes part; of worms there is none
 
   [[nodiscard]] bool is_managed() const { return !faults.empty() && model == NetModel::Packets; }

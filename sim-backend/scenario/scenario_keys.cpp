@@ -296,6 +296,13 @@ Keys fabric_keys() {
           .means("of updn, as sm.orientation"),
       row("fabric", "vls", "1, 2, 4, 8 or 15", set_vls).means("data VLs in use"),
       program("mtu", &ProgramOptions::mtu, mtu()).means("bytes of payload per packet"),
+      option_section<Scenario>("fabric", std::identity{})(
+          "multicast_trees",
+          &Scenario::multicast_trees,
+          choice<TreeShape>({{"up-down", TreeShape::UpDown},
+                             {"path-shared", TreeShape::PathShared},
+                             {"dual-path", TreeShape::DualPath}}))
+          .means("of every [[group]], as sm.multicast_trees"),
       packet("lifetimes", &PacketOptions::lifetimes, flag())
           .means("packets grow old, by HOQLife and SwitchLifeTime of 0x12"),
   };
@@ -309,6 +316,11 @@ Keys switch_keys() {
           .means("packets cross into a buffer of the output; else onto the link"),
       switches("multiplexed", &SwitchModel::multiplexed, flag())
           .means("the VLs of an input share one way into the crossbar"),
+      switches(
+          "copies",
+          &SwitchModel::copies,
+          choice<CopyOrder>({{"in-turn", CopyOrder::InTurn}, {"together", CopyOrder::Together}}))
+          .means("of multicast packets: port after port, or all when every port has room"),
       switches("speed_up_percent", &SwitchModel::speed_up_percent, whole(100, 1600))
           .means("of the crossbar"),
       switches("input_buffer", &SwitchModel::input_buffer_bytes, whole(64, 131072))
@@ -516,7 +528,8 @@ Keys traffic_keys() {
       traffic("destinations", &TrafficSpec::destinations, whole(1, 65535))
           .means("of worms: hosts that a message goes to, any of them; loads count each copy"),
       traffic("multicast_share", &TrafficSpec::multicast_share, real(0, 1))
-          .means("of messages that go to so many; the rest to one, by the pattern"),
+          .means("of messages that go to so many, or to a [[group]] of their sender's; the rest to "
+                 "one, by the pattern"),
       traffic("share", &TrafficSpec::share, real(0, 1))
           .means("of hot-spot and combined: what goes to hot spots"),
       traffic("targets", &TrafficSpec::targets, whole(1, 49151))
@@ -527,13 +540,17 @@ Keys traffic_keys() {
           .means("the grid of the switches with hosts, of mdn and tornado"),
       traffic("group", &TrafficSpec::switches_per_group, whole(1, 65536))
           .means("switches of a group, of adv+1"),
-      traffic("collective",
-              &TrafficSpec::collective,
-              found_by(R"("all-to-all-exchange", "ring-all-reduce" or "tree-all-reduce")",
-                       find_collective))
-          .means("an exchange instead of a pattern"),
+      traffic("collective", &TrafficSpec::collective, found_by(list_collectives(), find_collective))
+          .means("an exchange instead of a pattern, of all hosts or of the first [[group]]"),
       traffic("bytes", &TrafficSpec::bytes, whole(1, 1e9))
           .means("of a collective: each message, or each host's data"),
+      traffic("segment", &TrafficSpec::segment, whole(0, 1e9))
+          .means("of binomial-broadcast and multicast-all-reduce: bytes that a host passes on at a "
+                 "time; 0: all of them"),
+      traffic("combine_ns", &TrafficSpec::combining, scaled(kNano, 0, 1e6))
+          .means("of in-network-all-reduce: what a switch's port takes to add a packet"),
+      traffic("combine_radix", &TrafficSpec::combine_radix, whole(2, 254))
+          .means("of in-network-all-reduce: what a switch adds up at most, hosts and switches"),
       traffic("trace", &TrafficSpec::trace, some_text("a file (docs/formats/trace.md)"))
           .means("messages instead of a pattern"),
   };

@@ -7,7 +7,8 @@
 namespace smd::sim {
 namespace {
 
-constexpr std::uint8_t kEightVls = 4;  // PortInfo.VLCap
+constexpr std::uint16_t kMulticastLids = 1024;  // as simulated switches have them
+constexpr std::uint8_t kEightVls = 4;           // PortInfo.VLCap
 constexpr std::uint16_t kWholeLft = 49152;
 
 NodeInfo node_info(const NodeSpec& node) {
@@ -53,6 +54,7 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
     if (is_switch) {
       SwitchInfo info;
       info.linear_fdb_cap = kWholeLft;
+      info.multicast_fdb_cap = kMulticastLids;
       info.enhanced_port0 = node.enhanced_port0;
       builder.set_switch_info(at, info);
     }

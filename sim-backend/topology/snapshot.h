@@ -10,7 +10,7 @@
 namespace smd::sim {
 
 /// Nodes in the order of the drawing. Cabled ports are Active at the rate of their cable, with
-/// eight data VLs.
+/// eight data VLs; switches have room for 1,024 multicast LIDs.
 [[nodiscard]] std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec);
 
 /// LIDs that the drawing gives to end ports; none where it gives none. A fault names the two ports

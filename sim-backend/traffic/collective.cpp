@@ -1,27 +1,67 @@
 #include "sim-backend/traffic/collective.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
 
 namespace smd::sim {
 
+namespace {
+
+constexpr std::array<std::pair<std::string_view, CollectiveKind>, 7> kNames{
+    {{"all-to-all-exchange", CollectiveKind::AllToAll},
+     {"ring-all-reduce", CollectiveKind::RingAllReduce},
+     {"tree-all-reduce", CollectiveKind::TreeAllReduce},
+     {"binomial-broadcast", CollectiveKind::BinomialBroadcast},
+     {"multicast-broadcast", CollectiveKind::MulticastBroadcast},
+     {"multicast-all-reduce", CollectiveKind::MulticastAllReduce},
+     {"in-network-all-reduce", CollectiveKind::InNetworkAllReduce}}};
+
+}  // namespace
+
 bool find_collective(std::string_view name, CollectiveKind& out) {
-  if (name == "all-to-all-exchange") {
-    out = CollectiveKind::AllToAll;
-  } else if (name == "ring-all-reduce") {
-    out = CollectiveKind::RingAllReduce;
-  } else if (name == "tree-all-reduce") {
-    out = CollectiveKind::TreeAllReduce;
-  } else {
-    return false;
+  for (const auto& [known, kind] : kNames) {
+    if (known != name) continue;
+    out = kind;
+    return true;
   }
-  return true;
+  return false;
 }
 
-Collective::Collective(const CollectiveOptions& options, std::vector<Lid> lids)
-    : options_(options), lids_(std::move(lids)), ranks_(lids_.size()) {
-  for (HostNum host = 0; host < ranks_.size(); ++host) {
+std::string list_collectives() {
+  std::string out;
+  for (const auto& [name, kind] : kNames) {
+    if (!out.empty()) out += name == kNames.back().first ? " or " : ", ";
+    out += '"' + std::string(name) + '"';
+  }
+  return out;
+}
+
+bool needs_group(CollectiveKind kind) {
+  return kind == CollectiveKind::MulticastBroadcast || kind == CollectiveKind::MulticastAllReduce ||
+         kind == CollectiveKind::InNetworkAllReduce;
+}
+
+CollectiveRanks::CollectiveRanks(std::vector<HostNum> by_rank, std::vector<Lid> their_lids)
+    : hosts(std::move(by_rank)), lids(std::move(their_lids)) {
+  for (std::uint32_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] >= ranks.size()) ranks.resize(hosts[rank] + 1, kNowhere);
+    ranks[hosts[rank]] = rank;
+  }
+}
+
+CollectiveRanks::CollectiveRanks(std::vector<Lid> all) : lids(std::move(all)) {
+  hosts.resize(lids.size());
+  std::iota(hosts.begin(), hosts.end(), HostNum{0});
+  ranks = hosts;
+}
+
+Collective::Collective(const CollectiveOptions& options, const CollectiveRanks& places)
+    : options_(options), places_(places), ranks_(places.hosts.size()) {
+  for (std::uint32_t host = 0; host < ranks_.size(); ++host) {
     Rank& rank = ranks_[host];
-    rank.received.assign(options_.kind == CollectiveKind::AllToAll ? lids_.size() : expected(host),
+    rank.received.assign(options_.kind == CollectiveKind::AllToAll ? ranks_.size() : expected(host),
                          0);
     switch (options_.kind) {
       case CollectiveKind::AllToAll:
@@ -34,17 +74,19 @@ Collective::Collective(const CollectiveOptions& options, std::vector<Lid> lids)
         // Leaves begin.
         rank.allowed = children(host) == 0 && host > 0 ? 1 : 0;
         break;
+      default:
+        break;  // not of one host each
     }
   }
 }
 
-std::uint32_t Collective::children(HostNum host) const {
-  const auto n = static_cast<HostNum>(lids_.size());
+std::uint32_t Collective::children(std::uint32_t host) const {
+  const auto n = static_cast<std::uint32_t>(ranks_.size());
   return (2 * host + 1 < n ? 1u : 0u) + (2 * host + 2 < n ? 1u : 0u);
 }
 
-std::uint32_t Collective::messages_of(HostNum host) const {
-  const auto n = static_cast<std::uint32_t>(lids_.size());
+std::uint32_t Collective::messages_of(std::uint32_t host) const {
+  const auto n = static_cast<std::uint32_t>(ranks_.size());
   switch (options_.kind) {
     case CollectiveKind::AllToAll:
       return n - 1;
@@ -52,18 +94,20 @@ std::uint32_t Collective::messages_of(HostNum host) const {
       return 2 * (n - 1);
     case CollectiveKind::TreeAllReduce:
       return children(host) + (host > 0 ? 1 : 0);
+    default:
+      break;
   }
   return 0;
 }
 
-std::uint32_t Collective::expected(HostNum host) const {
+std::uint32_t Collective::expected(std::uint32_t host) const {
   if (options_.kind != CollectiveKind::TreeAllReduce) return messages_of(host);
   return children(host) + (host > 0 ? 1 : 0);
 }
 
 std::uint64_t Collective::messages() const {
   std::uint64_t sum = 0;
-  for (HostNum host = 0; host < ranks_.size(); ++host) sum += messages_of(host);
+  for (std::uint32_t host = 0; host < ranks_.size(); ++host) sum += messages_of(host);
   return sum;
 }
 
@@ -79,8 +123,8 @@ std::uint64_t Collective::message_bytes() const {
   return std::max<std::uint64_t>(1, options_.bytes / ranks_.size());
 }
 
-HostNum Collective::target(HostNum host, std::uint32_t message) const {
-  const auto n = static_cast<HostNum>(lids_.size());
+std::uint32_t Collective::target(std::uint32_t host, std::uint32_t message) const {
+  const auto n = static_cast<std::uint32_t>(ranks_.size());
   switch (options_.kind) {
     case CollectiveKind::AllToAll:
       return (host + 1 + message) % n;
@@ -90,23 +134,29 @@ HostNum Collective::target(HostNum host, std::uint32_t message) const {
       // First to the parent, if any, then to the children.
       if (host > 0 && message == 0) return (host - 1) / 2;
       return 2 * host + 1 + (message - (host > 0 ? 1 : 0));
+    default:
+      break;
   }
   return host;
 }
 
-Picos Collective::first(HostNum host) { return ranks_[host].allowed > 0 ? options_.start : kNever; }
+Picos Collective::first(HostNum host) {
+  const std::uint32_t rank = places_.rank_of(host);
+  return rank != kNowhere && ranks_[rank].allowed > 0 ? options_.start : kNever;
+}
 
 /// One message; the next when the link has had time for it, so that memory is not filled at once.
 Picos Collective::emit(DataNet& net, HostNum host, Picos now) {
-  Rank& rank = ranks_[host];
+  const std::uint32_t at = places_.rank_of(host);
+  Rank& rank = ranks_[at];
   if (rank.sent >= rank.allowed) return kNever;
   const std::uint32_t message = rank.sent++;
-  const HostNum to = target(host, message);
+  const std::uint32_t to = target(at, message);
   PacketRequest sending{
-      .dlid = lids_[to],
-      .sl = options_.path_sl ? options_.path_sl(host, to) : options_.sl,
+      .dlid = places_.lids[to],
+      .sl = options_.path_sl ? options_.path_sl(host, places_.hosts[to]) : options_.sl,
       // Which message of the receiver it is, where that is not known by the source.
-      .tag = options_.kind == CollectiveKind::RingAllReduce ? message : host};
+      .tag = options_.kind == CollectiveKind::RingAllReduce ? message : at};
   std::uint64_t left = message_bytes();
   while (left > 0) {
     sending.payload = static_cast<std::uint16_t>(std::min<std::uint64_t>(left, options_.mtu));
@@ -119,22 +169,19 @@ Picos Collective::emit(DataNet& net, HostNum host, Picos now) {
 }
 
 void Collective::on_delivered(DataNet& net, const Delivery& arrival) {
-  Rank& rank = ranks_[arrival.destination];
+  const std::uint32_t at = places_.rank_of(arrival.destination);
+  Rank& rank = ranks_[at];
   std::size_t slot = arrival.tag;
   if (options_.kind == CollectiveKind::TreeAllReduce) {
     // Children come first, then the parent.
-    const HostNum parent = (arrival.destination - 1) / 2;
-    slot = arrival.destination > 0 && arrival.source == parent
-               ? children(arrival.destination)
-               : arrival.source - 2 * arrival.destination - 1;
+    const std::uint32_t from = arrival.tag;
+    slot = at > 0 && from == (at - 1) / 2 ? children(at) : from - 2 * at - 1;
   }
   rank.received[slot] += arrival.payload;
-  if (rank.received[slot] == message_bytes()) {
-    on_message(net, arrival.destination, arrival.tail);
-  }
+  if (rank.received[slot] == message_bytes()) on_message(net, at, arrival.tail);
 }
 
-void Collective::on_message(DataNet& net, HostNum host, Picos now) {
+void Collective::on_message(DataNet& net, std::uint32_t host, Picos now) {
   Rank& rank = ranks_[host];
   ++rank.complete;
   if (rank.complete == expected(host)) rank.done_at = now;
@@ -149,8 +196,10 @@ void Collective::on_message(DataNet& net, HostNum host, Picos now) {
       if (rank.complete == children(host)) rank.allowed = host > 0 ? 1 : messages_of(host);
       if (rank.complete == expected(host)) rank.allowed = messages_of(host);
       break;
+    default:
+      break;
   }
-  if (rank.sent < rank.allowed) net.wake(host, now);
+  if (rank.sent < rank.allowed) net.wake(places_.hosts[host], now);
 }
 
 }  // namespace smd::sim

@@ -1,8 +1,10 @@
-// Exchanges in which a host sends when it has received: done when all have what they need.
+// Exchanges in which a host sends when it has received: done when all have what they need. Here
+// those of a message to one host each; others are in segmented.h and in_network.h.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,14 +12,26 @@
 
 namespace smd::sim {
 
+class SwitchPortHandler;
+
 enum class CollectiveKind : std::uint8_t {
-  AllToAll,       // host i sends its k-th message to host i + k
-  RingAllReduce,  // 2 (n - 1) steps of an n-th of the data to the next host
-  TreeAllReduce   // up a binary tree to host 0, and down again, the whole data each time
+  AllToAll,            // host i sends its k-th message to host i + k
+  RingAllReduce,       // 2 (n - 1) steps of an n-th of the data to the next host
+  TreeAllReduce,       // up a binary tree to host 0, and down again, the whole data each time
+  BinomialBroadcast,   // segmented.h
+  MulticastBroadcast,  // likewise
+  MulticastAllReduce,  // likewise
+  InNetworkAllReduce   // in_network.h
 };
 
-/// "all-to-all-exchange", "ring-all-reduce", "tree-all-reduce"; false for other names.
+/// "all-to-all-exchange", "ring-all-reduce" …; false for other names.
 [[nodiscard]] bool find_collective(std::string_view name, CollectiveKind& out);
+
+/// All of them, as a sentence lists them.
+[[nodiscard]] std::string list_collectives();
+
+/// It sends by multicast.
+[[nodiscard]] bool needs_group(CollectiveKind kind);
 
 struct CollectiveOptions {
   CollectiveKind kind = CollectiveKind::RingAllReduce;
@@ -26,24 +40,57 @@ struct CollectiveOptions {
   std::uint8_t sl = 0;
   std::function<std::uint8_t(HostNum, HostNum)> path_sl = {};  // in its place, by path
   Picos start = 0;
+  std::uint64_t segment = 0;  // bytes that a rank passes on at a time; 0: all of them
+  Lid group;                  // of the ranks, where it is sent to
+  std::uint8_t group_sl = 0;
 };
 
-class Collective final : public Workload {
+/// Who takes part: hosts by rank, ascending, and their LIDs.
+struct CollectiveRanks {
+  CollectiveRanks(std::vector<HostNum> by_rank, std::vector<Lid> their_lids);
+
+  /// All hosts, in their order.
+  explicit CollectiveRanks(std::vector<Lid> all);
+
+  /// kNowhere of a host that takes no part.
+  [[nodiscard]] std::uint32_t rank_of(HostNum host) const {
+    return host < ranks.size() ? ranks[host] : kNowhere;
+  }
+
+  std::vector<HostNum> hosts;
+  std::vector<Lid> lids;
+  std::vector<std::uint32_t> ranks;  // by host
+};
+
+class CollectiveWorkload : public Workload {
  public:
+  /// When the last rank had everything; kNever before that.
+  [[nodiscard]] virtual Picos finished() const = 0;
+
+  /// Messages that all hosts send together.
+  [[nodiscard]] virtual std::uint64_t messages() const = 0;
+
+  /// What port 0 of switches does; null where it does nothing.
+  [[nodiscard]] virtual SwitchPortHandler* switch_ports() { return nullptr; }
+
+  [[nodiscard]] bool splits() const override { return true; }
+};
+
+/// Those of a message to one host each.
+class Collective final : public CollectiveWorkload {
+ public:
+  Collective(const CollectiveOptions& options, const CollectiveRanks& ranks);
+
   /// Host numbers are ranks.
-  Collective(const CollectiveOptions& options, std::vector<Lid> lids);
+  Collective(const CollectiveOptions& options, std::vector<Lid> lids)
+      : Collective(options, CollectiveRanks(std::move(lids))) {}
 
   Picos first(HostNum host) override;
   Picos emit(DataNet& net, HostNum host, Picos now) override;
   void on_delivered(DataNet& net, const Delivery& arrival) override;
 
-  [[nodiscard]] bool splits() const override { return true; }
-
-  /// When the last host had everything; kNever before that.
-  [[nodiscard]] Picos finished() const;
-
-  /// Messages that all hosts send together.
-  [[nodiscard]] std::uint64_t messages() const;
+  [[nodiscard]] Picos finished() const override;
+  [[nodiscard]] std::uint64_t messages() const override;
 
  private:
   struct Rank {
@@ -54,15 +101,16 @@ class Collective final : public Workload {
     Picos done_at = kNever;               // it has everything
   };
 
-  [[nodiscard]] std::uint32_t messages_of(HostNum host) const;
+  // By rank.
+  [[nodiscard]] std::uint32_t messages_of(std::uint32_t rank) const;
   [[nodiscard]] std::uint64_t message_bytes() const;
-  [[nodiscard]] HostNum target(HostNum host, std::uint32_t message) const;
-  [[nodiscard]] std::uint32_t expected(HostNum host) const;
-  void on_message(DataNet& net, HostNum host, Picos now);
-  [[nodiscard]] std::uint32_t children(HostNum host) const;
+  [[nodiscard]] std::uint32_t target(std::uint32_t rank, std::uint32_t message) const;
+  [[nodiscard]] std::uint32_t expected(std::uint32_t rank) const;
+  void on_message(DataNet& net, std::uint32_t rank, Picos now);
+  [[nodiscard]] std::uint32_t children(std::uint32_t rank) const;
 
   CollectiveOptions options_;
-  std::vector<Lid> lids_;
+  CollectiveRanks places_;
   std::vector<Rank> ranks_;
 };
 

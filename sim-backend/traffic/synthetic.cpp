@@ -16,13 +16,20 @@ SyntheticTraffic::SyntheticTraffic(const SyntheticOptions& options,
                   .model = options_.arrivals};
     const double least = mean_wire_bytes() * byte_time[host] / 65536.0;
     source.model.least_gap = least;
-    const double copies =
-        options_.destinations == 1
-            ? 1
-            : 1 + options_.multicast_share * (static_cast<double>(options_.destinations) - 1);
-    source.model.mean_gap = options_.load > 0 ? least * copies / options_.load : 0;
+    source.model.mean_gap = options_.load > 0 ? least * copies_of(host) / options_.load : 0;
     sources_.push_back(source);
   }
+}
+
+/// That a message comes in as, on average.
+double SyntheticTraffic::copies_of(HostNum host) const {
+  double copies = static_cast<double>(options_.destinations);
+  if (!options_.groups.empty() && !options_.groups[host].empty()) {
+    copies = 0;
+    for (const GroupTarget& each : options_.groups[host]) copies += each.copies;
+    copies /= static_cast<double>(options_.groups[host].size());
+  }
+  return copies == 1 ? 1 : 1 + options_.multicast_share * (copies - 1);
 }
 
 std::uint32_t SyntheticTraffic::wire_bytes(std::uint32_t payload) const {
@@ -40,7 +47,8 @@ double SyntheticTraffic::mean_wire_bytes() const {
 }
 
 Picos SyntheticTraffic::first(HostNum host) {
-  if (options_.load <= 0 || !destinations_.sends(host)) return kNever;
+  const bool in_group = !options_.groups.empty() && !options_.groups[host].empty();
+  if (options_.load <= 0 || (!in_group && !destinations_.sends(host))) return kNever;
   Source& source = sources_[host];
   return options_.start + source.arrivals.begin(source.model, source.rng);
 }
@@ -65,6 +73,15 @@ void SyntheticTraffic::draw_hosts(HostNum source, Rng& rng, std::vector<HostNum>
   }
 }
 
+void SyntheticTraffic::send_message(DataNet& net, HostNum host, PacketRequest sending) {
+  std::uint32_t left = draw_size(sources_[host].rng);
+  do {
+    sending.payload = static_cast<std::uint16_t>(std::min(left, options_.mtu));
+    net.send(host, sending);
+    left -= sending.payload;
+  } while (left > 0);
+}
+
 Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
   if (now >= options_.stop) return kNever;
   Source& source = sources_[host];
@@ -73,6 +90,13 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
     draw_hosts(host, source.rng, hosts);
     const auto payload = std::min(draw_size(source.rng), options_.mtu);
     options_.send_to(host, hosts, static_cast<std::uint16_t>(payload));
+    return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
+  }
+  if (!options_.groups.empty() && !options_.groups[host].empty() &&
+      source.rng.chance(options_.multicast_share)) {
+    const std::vector<GroupTarget>& groups = options_.groups[host];
+    const GroupTarget& group = groups[groups.size() == 1 ? 0 : source.rng.below(groups.size())];
+    send_message(net, host, {.dlid = group.mlid, .sl = group.sl});
     return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
   }
   const HostNum to = destinations_.draw(host, source.rng);
@@ -87,12 +111,7 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
     } else if (options_.sl_choice == SlChoice::Path) {
       sending.sl = path_sl_(host, to, offset);
     }
-    std::uint32_t left = draw_size(source.rng);
-    do {
-      sending.payload = static_cast<std::uint16_t>(std::min(left, options_.mtu));
-      net.send(host, sending);
-      left -= sending.payload;
-    } while (left > 0);
+    send_message(net, host, sending);
   }
   return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
 }

@@ -23,6 +23,13 @@ enum class SlChoice : std::uint8_t {
   Path     // as the routing engine says of the path
 };
 
+/// A multicast group, for one of its members.
+struct GroupTarget {
+  Lid mlid;
+  std::uint8_t sl = 0;
+  std::uint32_t copies = 1;  // that other members get
+};
+
 struct SyntheticOptions {
   double load = 0.1;      // of the host's own link, headers included
   ArrivalModel arrivals;  // its gaps are worked out from `load`
@@ -35,7 +42,8 @@ struct SyntheticOptions {
   // Messages to as many hosts as this, any of them; then loads count each copy, and the pattern is
   // that of the rest. With more than one `send_to` makes them.
   std::uint32_t destinations = 1;
-  double multicast_share = 1;  // of messages
+  std::vector<std::vector<GroupTarget>> groups;  // by host, where nets have them, likewise: any
+  double multicast_share = 1;                    // of messages
   std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
   std::uint64_t seed = 1;
   Picos start = 0;
@@ -69,7 +77,9 @@ class SyntheticTraffic final : public Workload {
     ArrivalModel model;
   };
 
+  [[nodiscard]] double copies_of(HostNum host) const;
   [[nodiscard]] std::uint32_t draw_size(Rng& rng) const;
+  void send_message(DataNet& net, HostNum host, PacketRequest sending);
   void draw_hosts(HostNum source, Rng& rng, std::vector<HostNum>& out) const;
   [[nodiscard]] std::uint32_t wire_bytes(std::uint32_t payload) const;
 
