@@ -23,15 +23,6 @@ namespace smd {
   return static_cast<int>(word.data() - line.data()) + 1;
 }
 
-/// Printed as compilers do, FILE:LINE:COLUMN; column 0: the line as a whole.
-[[nodiscard]] inline Fault fault_at(const std::string& file,
-                                    int line,
-                                    int column,
-                                    std::string message) {
-  if (column == 0) return {file, line, std::move(message)};
-  return {fmt::format("{}:{}", file, line), column, std::move(message)};
-}
-
 /// "the nearest is WORD; ", or nothing where half of the letters would have to change.
 [[nodiscard]] inline std::string name_nearest(std::string_view word,
                                               std::span<const std::string_view> known) {
@@ -52,14 +43,13 @@ class FaultList {
 
   /// At a column of a line.
   void add(int line, int column, std::string message) {
-    const Fault at = fault_at(file_, line, column, "");
-    add_to(at.where, at.line, [&] { return std::move(message); });
+    add_to(line, column, [&] { return std::move(message); });
   }
 
   /// `message` is called only where the fault is one of the first.
   template <class Message>
   void add_lazily(int line, Message&& message) {
-    add_to(file_, line, message);
+    add_to(line, 0, message);
   }
 
   [[nodiscard]] bool empty() const { return faults_.empty(); }
@@ -72,9 +62,9 @@ class FaultList {
 
  private:
   template <class Message>
-  void add_to(std::string where, int number, Message&& message) {
+  void add_to(int line, int column, Message&& message) {
     if (faults_.size() < most_)
-      faults_.push_back({std::move(where), number, message()});
+      faults_.push_back({file_, line, message(), column});
     else
       ++more_;
   }

@@ -71,7 +71,7 @@ struct ScanFault {
 };
 
 /// What the library reads, and where its columns are not those of the file.
-struct ScannedText {
+struct AsciiText {
   std::string ascii;
   std::vector<std::size_t> escapes;  // offsets of those that stand for one character each
 
@@ -98,7 +98,7 @@ class Scanner {
     if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   }
 
-  tl::expected<ScannedText, ScanFault> run() {
+  tl::expected<AsciiText, ScanFault> run() {
     while (at_ < text_.size()) {
       const auto wrong = is_ascii(text_[at_]) ? take_ascii() : take_wide();
       if (wrong) return tl::unexpected<ScanFault>({line_, column(), *wrong});
@@ -169,7 +169,7 @@ class Scanner {
   std::size_t at_ = 0;
   int line_ = 1;
   State state_ = State::Outside;
-  ScannedText out_;
+  AsciiText out_;
 };
 
 int line_of(const toml::source_region& source) { return static_cast<int>(source.begin.line); }

@@ -41,6 +41,7 @@ struct Fault {
   std::string where;    // file name, or the text of the argument
   int line = 0;         // 1-based; 0 when lines mean nothing here
   std::string message;  // what is wrong, and what would be right
+  int column = 0;       // 1-based, in bytes but in characters of TOML; 0: the line as a whole
 
   friend bool operator==(const Fault&, const Fault&) = default;
 };
@@ -51,7 +52,7 @@ using Faults = std::vector<Fault>;
 template <class T>
 using Parsed = tl::expected<T, Faults>;
 
-/// `FILE:LINE: message`, without the line when it is 0.
+/// `FILE:LINE:COLUMN: message`, without line and column when they are 0.
 [[nodiscard]] std::string print_fault(const Fault& fault);
 
 [[nodiscard]] inline tl::unexpected<Faults> fault(std::string where,

@@ -133,7 +133,8 @@ fmt::appender append_hex64(fmt::appender out, unsigned long long number) {
 std::string print_fault(const Fault& fault) {
   if (fault.where.empty()) return printable(fault.message);
   if (fault.line == 0) return printable(fmt::format("{}: {}", fault.where, fault.message));
-  return printable(fmt::format("{}:{}: {}", fault.where, fault.line, fault.message));
+  const std::string column = fault.column == 0 ? "" : fmt::format(":{}", fault.column);
+  return printable(fmt::format("{}:{}{}: {}", fault.where, fault.line, column, fault.message));
 }
 
 }  // namespace smd

@@ -288,7 +288,7 @@ class Reader {
     int column = word.data() == nullptr ? 0 : column_of(text_, word);
     const int in_head = word.data() == nullptr ? 0 : column_of(taken_header_, word);
     if (in_head != 0 && header_line_ == line_) column = header_column_ + in_head - 1;
-    faults_.push_back(fault_at(file_, line_, column, std::move(message)));
+    faults_.push_back({file_, line_, std::move(message), column});
   }
 
   const std::string& file_;

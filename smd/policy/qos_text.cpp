@@ -138,8 +138,8 @@ void Values::keys(std::string_view what, std::string_view text, std::vector<Numb
 }
 
 void Values::fault_of(std::string_view word, std::string message) {
-  const Fault at = smd::fault_at(file_, line_, column_of(text_, word), std::move(message));
-  if (faults_.size() < kMostFaults) faults_.push_back(at);
+  if (faults_.size() < kMostFaults)
+    faults_.push_back({file_, line_, std::move(message), column_of(text_, word)});
 }
 
 void Values::fault_at(int line, std::string message) {

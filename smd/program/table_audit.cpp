@@ -75,13 +75,13 @@ void QosAudit::start(std::function<void()> done) {
       run_.fabric(), policy, [&](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
         return is_due(port, attribute, modifier, everywhere);
       });
-  if (run_.input.writing.optimized_sl_to_vl) take_wide_sets();
-  if (wide_.empty()) return look(everywhere, std::move(done));
+  if (run_.input.writing.optimized_sl_to_vl) take_row_sets();
+  if (sets_.empty()) return look(everywhere, std::move(done));
   pump_.emplace(run_.client);
   pump_->start(
       [this] {
-        if (next_ == wide_.size()) return false;
-        WideSet& set = wide_[next_++];
+        if (next_ == sets_.size()) return false;
+        RowSet& set = sets_[next_++];
         pump_->send(set.request, [this, &set](const Result<SmpReply>& reply) {
           if (reply && reply->status == 0 && reply->data == set.request.data) return;
           std::ranges::move(set.instead, std::back_inserter(checks_));
@@ -91,7 +91,7 @@ void QosAudit::start(std::function<void()> done) {
       [this, everywhere, done = std::move(done)]() mutable { look(everywhere, std::move(done)); });
 }
 
-void QosAudit::take_wide_sets() {
+void QosAudit::take_row_sets() {
   const Fabric& fabric = run_.fabric();
   std::map<SwitchIdx, std::vector<TableCheck>> by_switch;
   std::vector<TableCheck> others;
@@ -104,11 +104,11 @@ void QosAudit::take_wide_sets() {
     (offered ? by_switch[fabric.switch_of[node]] : others).push_back(std::move(check));
   }
   checks_ = std::move(others);
-  for (auto& [sw, rows] : by_switch) take_wide_sets(sw, std::move(rows));
+  for (auto& [sw, rows] : by_switch) take_row_sets(sw, std::move(rows));
 }
 
 /// `rows`: those that are due, an output's one after the other.
-void QosAudit::take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
+void QosAudit::take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.switch_node[sw];
   std::size_t inputs = 0, outputs = 0;
@@ -123,7 +123,7 @@ void QosAudit::take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
                                   return entry.held == TurnMemory::Held::Blocked && is_asked(exit);
                                 });
   };
-  std::vector<WideSet> sets;
+  std::vector<RowSet> sets;
   for (std::size_t at = 0; at < rows.size();) {
     const PortIdx out = rows[at].port;
     std::vector<TableCheck> here;
@@ -135,7 +135,7 @@ void QosAudit::take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
       std::ranges::move(here, std::back_inserter(checks_));
       continue;
     }
-    WideSet set{
+    RowSet set{
         .request = {.route = SmpRoute::directed(path_to(*run_.input.report, out)),
                     .method = Method::Set,
                     .attribute = AttributeId::SlToVlMappingTable,
@@ -149,16 +149,16 @@ void QosAudit::take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
   const bool alike =
       sets.size() >= 2 && sets.size() == outputs && !any_blocked([](PortNum) { return true; }) &&
       std::ranges::all_of(
-          sets, [&](const WideSet& set) { return set.request.data == sets.front().request.data; });
+          sets, [&](const RowSet& set) { return set.request.data == sets.front().request.data; });
   if (alike) {
-    WideSet whole = std::move(sets.front());
+    RowSet whole = std::move(sets.front());
     whole.request.modifier = encode_modifier(SlToVlModifier{.all_in = true, .all_out = true});
     for (auto set = sets.begin() + 1; set != sets.end(); ++set)
       std::ranges::move(set->instead, std::back_inserter(whole.instead));
     sets.clear();
     sets.push_back(std::move(whole));
   }
-  std::ranges::move(sets, std::back_inserter(wide_));
+  std::ranges::move(sets, std::back_inserter(sets_));
 }
 
 void QosAudit::look(bool everywhere, std::function<void()> done) {

@@ -69,20 +69,20 @@ class QosAudit {
                             bool everywhere) const;
 
   /// One Set for the entries of many pairs of ports.
-  struct WideSet {
+  struct RowSet {
     SmpRequest request;
     std::vector<TableCheck> instead;  // where it is refused
   };
 
-  /// Moves what can be written so from `checks_` into `wide_`.
-  void take_wide_sets();
-  void take_wide_sets(SwitchIdx sw, std::vector<TableCheck> rows);
+  /// Moves what can be written so from `checks_` into `sets_`.
+  void take_row_sets();
+  void take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows);
   void look(bool everywhere, std::function<void()> done);
 
   ProgramRun& run_;
   SmpBatch& batch_;
   std::vector<TableCheck> checks_;
-  std::vector<WideSet> wide_;
+  std::vector<RowSet> sets_;
   std::size_t next_ = 0;
   std::optional<SmpPump> pump_;
   std::optional<TableAudit> audit_;

@@ -542,7 +542,7 @@ TEST_F(FaultyFiles, AreReplacedByWhatTheySaidBefore) {
       0);
   ASSERT_EQ(alarms.size(), 1u);
   const std::string alarm = alarms[0].get<std::string>();
-  EXPECT_EQ(alarm.find(file.string() + ":2: 'nobody' is no port"), 0u) << alarm;
+  EXPECT_EQ(alarm.find(file.string() + ":2:16: 'nobody' is no port"), 0u) << alarm;
   EXPECT_NE(alarm.find("from " + options.config.sm.state_dir + "/partitions"), std::string::npos)
       << alarm;
   EXPECT_TRUE(has(0x8020)) << "the file that was mended";
@@ -571,7 +571,7 @@ TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(live([] {}), 2);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find(file.string() + ":2: 'nobody' is no port"), 0u) << said;
+  EXPECT_EQ(said.find(file.string() + ":2:16: 'nobody' is no port"), 0u) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_FALSE(opened);
 }

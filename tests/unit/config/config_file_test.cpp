@@ -285,8 +285,9 @@ TEST(Instance, HasAStateASocketAndALogOfItsOwn) {
 TEST(Instance, OfASharedFileListensOnPortsOfItsOwn) {
   using namespace std::string_literals;
   const auto listens = [](std::string_view name, bool own_file) {
-    Config config =
-        config_of("[metrics]\nlisten = \"127.0.0.1:9684\"\n[rest]\nlisten = \"[::1]:9685\"\n");
+    Config config;
+    config.metrics.listen = "127.0.0.1:9684";
+    config.rest.listen = "[::1]:9685";
     set_instance(name, own_file, config);
     return std::pair(config.metrics.listen, config.rest.listen);
   };
