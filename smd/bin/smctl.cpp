@@ -205,6 +205,11 @@ class Commands {
     Command take_out = add_verb(partition, "remove", "ports that were added here");
     text(take_out, "partition", "PARTITION", "name or P_Key");
     add_ports(take_out, "PORT");
+    for (Command each : {create, add})
+      each.flag(
+          "--index0",
+          [this] { options_.args["index0"] = true; },
+          "its P_Key stands first in the tables of these ports");
     for (Command each : {create, drop, add, take_out})
       each.flag(
           "--dry-run",

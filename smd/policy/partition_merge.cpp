@@ -97,7 +97,8 @@ class PartitionMerge {
       at = std::prev(all.end());
       if (ordered.ipoib) at->sl = ordered.ipoib->sl;
     }
-    for (const auto& [port, membership] : ordered.members) add_member(*at, port, membership);
+    for (const auto& [port, membership] : ordered.members)
+      add_member(*at, port, membership, ordered.first.contains(port));
     if (ordered.ipoib) add_groups(make_ipoib_groups(*at, *ordered.ipoib));
   }
 
@@ -118,12 +119,12 @@ class PartitionMerge {
 
   /// Later members count: what is limited stands before all that the file says, and takes nothing
   /// from whom it makes a full member; what is full stands behind, but for ports that it names.
-  void add_member(Partition& partition, Guid port, Membership membership) {
+  void add_member(Partition& partition, Guid port, Membership membership, bool first) {
     const PartitionMember* among = find_keyword(partition, false, false);
     const PartitionMember member{.kind = MemberKind::Port,
                                  .guid = port,
                                  .membership = membership,
-                                 .first = among != nullptr && among->first};
+                                 .first = first || (among != nullptr && among->first)};
     if (const auto named = find_named(partition.key, port)) {
       if (*named == membership) return;
       out_.conflicts.push_back(
@@ -232,8 +233,7 @@ class OrderChecker {
     if (std::string why = find_double_port(); !why.empty()) return why;
     next_.push_back(
         {.key = key_, .name = order_.partition, .created = true, .ipoib = order_.ipoib});
-    for (const auto& [port, membership] : order_.ports)
-      next_.back().members.emplace(port, membership);
+    for (const auto& [port, membership] : order_.ports) set_member(next_.back(), port, membership);
     return "";
   }
 
@@ -294,7 +294,7 @@ class OrderChecker {
         at != next_.end() ? *at : OrderedPartition{.key = key_, .name = defined->name};
     for (const auto& [port, membership] : order_.ports) {
       if (defined != nullptr && find_named_membership(*defined, port)) continue;
-      extended.members[port] = membership;
+      set_member(extended, port, membership);
     }
     if (at != next_.end()) {
       *at = std::move(extended);
@@ -302,6 +302,14 @@ class OrderChecker {
       next_.push_back(std::move(extended));
     }
     return "";
+  }
+
+  void set_member(OrderedPartition& partition, Guid port, Membership membership) const {
+    partition.members[port] = membership;
+    if (order_.first)
+      partition.first.insert(port);
+    else
+      partition.first.erase(port);
   }
 
   /// What the file says of the port, where that is something else.
@@ -341,7 +349,10 @@ class OrderChecker {
       if (at != next_.end() && at->members.contains(port)) continue;
       return explain_no_member(defined, at != next_.end() ? at->name : defined->name, port);
     }
-    for (const auto& [port, membership] : order_.ports) at->members.erase(port);
+    for (const auto& [port, membership] : order_.ports) {
+      at->members.erase(port);
+      at->first.erase(port);
+    }
     if (!at->created && at->members.empty()) next_.erase(at);
     return "";
   }

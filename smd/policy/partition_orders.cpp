@@ -111,10 +111,33 @@ std::string print_partition_orders(const PartitionOrders& orders) {
       text += '\n';
     }
     for (const auto& [port, membership] : each.members)
-      fmt::format_to(out, "member {} {} {}\n", key, port, print_membership(membership));
+      fmt::format_to(out,
+                     "member {} {} {}{}\n",
+                     key,
+                     port,
+                     print_membership(membership),
+                     each.first.contains(port) ? " index0" : "");
   }
   return text;
 }
+
+namespace {
+
+/// Those in whose tables the P_Key stands first, or the others.
+void add_members(const OrderedPartition& of, bool first, std::string& text) {
+  const char* mark = " ";
+  for (const auto& [port, membership] : of.members) {
+    if (of.first.contains(port) != first) continue;
+    fmt::format_to(std::back_inserter(text),
+                   "{}{}={}",
+                   std::exchange(mark, ",\n  "),
+                   port,
+                   print_membership(membership));
+  }
+  text += ";\n";
+}
+
+}  // namespace
 
 std::string print_as_definitions(const PartitionOrders& orders) {
   std::string text;
@@ -127,11 +150,10 @@ std::string print_as_definitions(const PartitionOrders& orders) {
         fmt::format_to(out, ",{}={}", name, value);
     }
     text += ":";
-    const char* mark = " ";
-    for (const auto& [port, membership] : each.members)
-      fmt::format_to(
-          out, "{}{}={}", std::exchange(mark, ",\n  "), port, print_membership(membership));
-    text += ";\n";
+    add_members(each, false, text);
+    if (each.first.empty()) continue;
+    fmt::format_to(out, "{}={},indx0:", each.name, print_key(each.key));
+    add_members(each, true, text);
   }
   return text;
 }
@@ -171,11 +193,14 @@ std::string take_order_line(std::string_view line, PartitionOrders& orders) {
     return "";
   }
   const auto port = words_of(words.size() == 3 ? words[2] : std::string_view{}, 4);
-  const auto guid = port.size() == 2 ? parse_port_guid(port[0]) : std::nullopt;
-  const auto membership = port.size() == 2 ? parse_membership(port[1]) : std::nullopt;
-  if (!guid || !membership) return "is no member; member KEY GUID full|limited";
+  const bool first = port.size() == 3 && port[2] == "index0";
+  const bool fine = port.size() == 2 || first;
+  const auto guid = fine ? parse_port_guid(port[0]) : std::nullopt;
+  const auto membership = fine ? parse_membership(port[1]) : std::nullopt;
+  if (!guid || !membership) return "is no member; member KEY GUID full|limited [index0]";
   if (!at->members.emplace(*guid, *membership).second)
     return fmt::format("{} is a member of 0x{:04x} already", *guid, *key);
+  if (first) at->first.insert(*guid);
   return "";
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,7 @@ struct OrderedPartition {
   bool created = false;   // by an order; else orders added to what the file defines
   std::optional<partition_text::GroupFlags> ipoib{};  // of those that were created
   std::map<Guid, Membership> members{};               // by port; limited or full
+  std::set<Guid> first{};  // of them, those in whose P_Key tables it stands first
 
   friend bool operator==(const OrderedPartition&, const OrderedPartition&) = default;
 };
@@ -34,7 +36,7 @@ struct OrderedPartition {
 using PartitionOrders = std::vector<OrderedPartition>;
 
 /// One line each: `create KEY NAME`, `extend KEY NAME`, `ipoib KEY [FLAG=VALUE]…`, `member KEY GUID
-/// full|limited` (docs/formats/state.md).
+/// full|limited [index0]` (docs/formats/state.md).
 [[nodiscard]] std::string print_partition_orders(const PartitionOrders& orders);
 
 /// Every line that is none of these is a fault. `file` is for the messages.
@@ -79,6 +81,7 @@ struct PartitionOrder {
   std::string p_key{};    // of one that is created
   std::optional<partition_text::GroupFlags> ipoib{};  // likewise; of SetGroup the new ones
   std::vector<std::pair<Guid, Membership>> ports{};   // memberships do not matter to Remove
+  bool first = false;  // of Create and Add: the P_Key stands first in the tables of these ports
 };
 
 /// The orders with this one; unchanged where it asks for what is there already. Else why it is not

@@ -478,7 +478,8 @@ void register_commands(CommandTable& table, AdminContext context) {
             "write the files of OpenSM that other tools read: dir; or how far that is",
             [ctx](const Json& args) { return dump_json(*ctx, args); });
   table.add("partition",
-            "partitions, and orders to change them: verb, partition, p_key, ports, ipoib, dry_run",
+            "partitions, and orders to change them: verb, partition, p_key, ports, ipoib, index0, "
+            "dry_run",
             [ctx](const Json& args) { return answer_partition_command(*ctx, args); });
   table.add(
       "shutdown", "stop the daemon; the fabric stays as it is", [ctx](const Json&) -> Result<Json> {

@@ -116,6 +116,10 @@ Result<PartitionOrder> read_order(const ActiveSubnet& now,
   auto ports = read_ports(now, args, action != PartitionOrder::Action::Remove);
   if (!ports) return tl::unexpected<Error>(ports.error());
   order.ports = std::move(*ports);
+  if (args.contains("index0")) {
+    if (!args.at("index0").is_boolean()) return fail(Errc::Invalid, "'index0' is true or false");
+    order.first = args.at("index0").get<bool>();
+  }
   return order;
 }
 

@@ -396,6 +396,7 @@ class Answers {
   struct Wanted {
     std::uint16_t key = 0;
     bool ipoib = true;
+    bool first = false;  // in the tables of these ports
     Ports ports;
     Json body;
   };
@@ -408,14 +409,14 @@ class Answers {
     if (!body) return tl::unexpected(body.error());
     const auto key = read_key(*body);
     if (!key) return tl::unexpected(key.error());
-    // A P_Key keeps its index, and the first is that of the default partition.
-    if (const auto index0 = read_flag(*body, "index0", false); !index0)
-      return tl::unexpected(index0.error());
+    const auto first = read_flag(*body, "index0", false);
+    if (!first) return tl::unexpected(first.error());
     const auto ipoib = read_flag(*body, "ip_over_ib", true);
     if (!ipoib) return tl::unexpected(ipoib.error());
     if (body->contains("partition_name") && !body->at("partition_name").is_string())
       return refuse_call(400, "'partition_name' is no text");
-    Wanted out{.key = *key, .ipoib = *ipoib, .ports = {}, .body = std::move(*body)};
+    Wanted out{
+        .key = *key, .ipoib = *ipoib, .first = *first, .ports = {}, .body = std::move(*body)};
     if (!with_ports) {
       if (out.body.contains("guids"))
         return refuse_call(400, "'guids' are not taken here; POST resources/pkeys adds them");
@@ -431,14 +432,18 @@ class Answers {
     auto wanted = read_wanted(text, true);
     if (!wanted) return tl::unexpected(wanted.error());
     const std::uint16_t key = wanted->key;
-    if (!is_there(key))
-      return carry_out(key,
-                       {create_order(key, wanted->body, wanted->ipoib, std::move(wanted->ports))},
-                       "create");
-    return carry_out(
-        key,
-        {{.action = Action::Add, .partition = print_key(key), .ports = std::move(wanted->ports)}},
-        "add");
+    if (!is_there(key)) {
+      PartitionOrder order =
+          create_order(key, wanted->body, wanted->ipoib, std::move(wanted->ports));
+      order.first = wanted->first;
+      return carry_out(key, {order}, "create");
+    }
+    return carry_out(key,
+                     {{.action = Action::Add,
+                       .partition = print_key(key),
+                       .ports = std::move(wanted->ports),
+                       .first = wanted->first}},
+                     "add");
   }
 
   Answered<Json> create(const Target& /*target*/, const std::string& text) {
@@ -470,8 +475,10 @@ class Answers {
       orders.push_back(
           {.action = Action::Remove, .partition = print_key(key), .ports = std::move(gone)});
     if (!wanted->ports.empty())
-      orders.push_back(
-          {.action = Action::Add, .partition = print_key(key), .ports = std::move(wanted->ports)});
+      orders.push_back({.action = Action::Add,
+                        .partition = print_key(key),
+                        .ports = std::move(wanted->ports),
+                        .first = wanted->first});
     drop_where_empty(key, orders);
     return carry_out(key, orders, "set");
   }

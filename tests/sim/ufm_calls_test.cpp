@@ -76,7 +76,7 @@ TEST(UfmCalls, AClientOfKubernetesAddsAndRemoves) {
   EXPECT_EQ(lab.manager.cycles(), cycles + 1);
   EXPECT_EQ(lab.manager.last_cycle()->reason, "rest: create 0x20");
   EXPECT_EQ(lab.sets, (std::map<AttributeId, unsigned>{{AttributeId::PKeyTable, 4}}));
-  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011, 0x8020}));
+  EXPECT_EQ(lab.keys(0), (Keys{0x8020, 0x8011, 0x7fff})) << "index0";
   EXPECT_EQ(lab.ask_path(0, 1, PKey{0x8020}), 0);
   EXPECT_EQ(lab.join(0, PKey{0x8020}), 0) << "its IPoIB group is there";
   // Sent again, the same call costs nothing.

@@ -86,6 +86,38 @@ TEST(PartitionOrders, AreLinesThatAreReadBack) {
   EXPECT_EQ(test::accepted(parse_partition_orders(print_partition_orders(all), "f")), all);
 }
 
+TEST(PartitionOrders, MayPutTheKeyFirst) {
+  const SitePartitions site = site_of(kFile);
+  PartitionOrder create = kCreate;
+  create.first = true;
+  PartitionOrders orders = with(site, {}, create);
+  orders =
+      with(site,
+           orders,
+           {.action = Action::Add, .partition = "Tenant", .ports = {{Guid{9}, Membership::Full}}});
+  const std::string text = print_partition_orders(orders);
+  EXPECT_THAT(text, HasSubstr("member 0x0020 0x0000000000000007 full index0\n"));
+  EXPECT_THAT(text, HasSubstr("member 0x0020 0x0000000000000009 full\n"));
+  EXPECT_EQ(test::accepted(parse_partition_orders(text, "f")), orders);
+  const auto stands_first = [](const PartitionFile& rules, std::uint64_t port) {
+    const auto tenant = std::ranges::find(rules.partitions, 0x20, &Partition::key);
+    return last_of(*tenant, port)->first;
+  };
+  const PartitionFile as_file =
+      test::accepted(parse_partition_file(print_as_definitions(orders), "f")).rules;
+  for (const PartitionFile& rules : {merge_partitions(site, orders).rules, as_file}) {
+    EXPECT_TRUE(stands_first(rules, 7));
+    EXPECT_TRUE(stands_first(rules, 8));
+    EXPECT_FALSE(stands_first(rules, 9));
+  }
+  create.action = Action::Add;
+  create.first = false;
+  orders = with(site, orders, create);
+  EXPECT_FALSE(stands_first(merge_partitions(site, orders).rules, 7)) << "the last order counts";
+  create.action = Action::Remove;
+  EXPECT_THAT(with(site, orders, create)[0].first, IsEmpty());
+}
+
 TEST(PartitionOrders, EveryLineThatIsNoneIsNamed) {
   const auto line_of = [](const std::string& bad) {
     const auto faults =
@@ -107,7 +139,8 @@ TEST(PartitionOrders, EveryLineThatIsNoneIsNamed) {
                           "member 0x20 0x1 both",
                           "member 0x20 0x1 full more",
                           "member 0x20 0x11111111111111111 full"})
-    EXPECT_THAT(line_of(bad), HasSubstr("is no member; member KEY GUID full|limited")) << bad;
+    EXPECT_THAT(line_of(bad), HasSubstr("is no member; member KEY GUID full|limited [index0]"))
+        << bad;
   EXPECT_THAT(line_of("ipoib 0x20 mtu"), HasSubstr("'mtu' is no FLAG=VALUE"));
   EXPECT_THAT(line_of("ipoib 0x20 mtu=9"), HasSubstr("mtu=9; a number from 1 to 5"));
   EXPECT_THAT(line_of("ipoib 0x20 color=9"), HasSubstr("no flag 'color' of a group"));
