@@ -27,7 +27,8 @@ namespace smd {
 [[nodiscard]] inline std::string name_nearest(std::string_view word,
                                               std::span<const std::string_view> known) {
   const std::string_view nearest = find_nearest(word, known);
-  if (2 * edit_distance(word, nearest) >= std::max(word.size(), nearest.size())) return "";
+  if (word == nearest || 2 * edit_distance(word, nearest) >= std::max(word.size(), nearest.size()))
+    return "";
   return fmt::format("the nearest is {}; ", nearest);
 }
 

@@ -427,11 +427,12 @@ std::string own_address(const std::string& shared, std::string_view name) {
     for (const char c : name) number += static_cast<unsigned char>(c);
   }
   const auto address = parse_host_port(shared);
-  if (!address) return shared;
-  // By twos: metrics and orders, whose ports are neighbours, do not meet.
-  const unsigned long port = std::stoul(address->port) + 2 * (number % 256 + 1);
+  const unsigned long port = address ? std::stoul(address->port) : 0;
+  if (port == 0) return shared;  // any that is free
+  // By twos: of metrics and orders one may have an even port and the other an odd one.
+  const unsigned long step = 2 * (number % 256 + 1);
   const std::string host = shared.substr(0, shared.rfind(':'));
-  return port > 65535 ? shared : fmt::format("{}:{}", host, port);
+  return fmt::format("{}:{}", host, port + step > 65535 ? port - step : port + step);
 }
 
 }  // namespace

@@ -313,8 +313,9 @@ inline constexpr std::array<std::string_view, 5> kNamedFileKinds = {
 /// Gives the instance a state directory, a socket and a log file of its own, called after it, and
 /// where the name is the GUID of a port, as 0x0002c9030002fb06, that port if none is named. To the
 /// TCP ports of metrics.listen and rest.listen are added 2 * (1 + n), where n is the last byte of
-/// that GUID, or the sum of the bytes of another name, modulo 256; a Unix socket is called after
-/// it. `own_file`: it has a configuration for itself, and what that names stays.
+/// that GUID, or the sum of the bytes of another name, modulo 256; taken away where that is beyond
+/// 65535. Their Unix sockets are called after it. `own_file`: it has a configuration for itself,
+/// and what that names stays.
 void set_instance(std::string_view name, bool own_file, Config& config);
 
 /// TOML that parse_config turns back into `config`.

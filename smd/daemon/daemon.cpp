@@ -177,6 +177,7 @@ std::vector<std::string> Daemon::alarms() const {
     out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
                               fmt::join(differ, ", ")));
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
+  if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
   if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
   return out;
 }
@@ -199,7 +200,8 @@ int Daemon::run() {
     reload();
   });
   if (!options_.once) {
-    if (!(start_admin() && start_metrics() && start_replica())) return 1;
+    if (!(start_admin() && start_replica())) return 1;
+    start_metrics();
     start_rest();
   }
   log_remarks(options_.config);
@@ -245,9 +247,10 @@ bool Daemon::start_admin() {
   return true;
 }
 
-bool Daemon::start_metrics() {
+/// A fabric without numbers is better than one without a manager.
+void Daemon::start_metrics() {
   const std::string& at = options_.config.metrics.listen;
-  if (at.empty()) return true;
+  if (at.empty()) return;
   const auto numbers = [this] {
     return print_metrics(
         {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
@@ -263,15 +266,15 @@ bool Daemon::start_metrics() {
   };
   auto server = HttpServer::listen(runtime_, serve_metrics(runtime_, numbers), std::move(options));
   if (!server) {
-    log::error("metrics.listen", "why=\"{}\"", server.error().context);
-    return false;
+    metrics_trouble_ = server.error().context;
+    log::error("metrics.listen", "why=\"{}\"", metrics_trouble_);
+    return;
   }
   metrics_ = std::move(*server);
   log::info("metrics.listen", "at={} port={}", at, metrics_->port());
-  return true;
 }
 
-/// A fabric without calls is better than one without a manager.
+/// The same goes for calls.
 void Daemon::start_rest() {
   if (options_.config.rest.listen.empty()) return;
   if (const auto opened = open_rest(); !opened) {

@@ -89,7 +89,7 @@ class Daemon {
   [[nodiscard]] Settings settings() const;
   [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] bool start_admin();
-  [[nodiscard]] bool start_metrics();
+  void start_metrics();
   void start_rest();
   [[nodiscard]] Result<void> open_rest();
   [[nodiscard]] AdminContext admin_context();
@@ -108,6 +108,7 @@ class Daemon {
   std::unique_ptr<HttpServer> metrics_;
   std::unique_ptr<UfmCalls> ufm_;
   std::unique_ptr<HttpServer> rest_;  // calls `ufm_`
+  std::string metrics_trouble_;       // why nobody can read numbers; empty as the next
   std::string rest_trouble_;          // why nobody can call; empty: somebody can, or shall not
   std::optional<StateLock> lock_;     // of the state directory
   StateStore store_;

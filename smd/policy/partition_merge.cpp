@@ -231,9 +231,13 @@ class OrderChecker {
                          *other,
                          order_.partition);
     if (std::string why = find_double_port(); !why.empty()) return why;
-    next_.push_back(
-        {.key = key_, .name = order_.partition, .created = true, .ipoib = order_.ipoib});
-    for (const auto& [port, membership] : order_.ports) set_member(next_.back(), port, membership);
+    for (const auto& [port, membership] : order_.ports) {
+      if (std::string why = find_first_fault(port); !why.empty()) return why;
+    }
+    OrderedPartition created{
+        .key = key_, .name = order_.partition, .created = true, .ipoib = order_.ipoib};
+    for (const auto& [port, membership] : order_.ports) set_member(created, port, membership);
+    next_.push_back(std::move(created));
     return "";
   }
 
@@ -286,6 +290,7 @@ class OrderChecker {
     }
     const Partition* defined = find_defined(site_, key_);
     for (const auto& [port, membership] : order_.ports) {
+      if (std::string why = find_first_fault(port); !why.empty()) return why;
       if (defined == nullptr) continue;
       if (std::string why = find_contradiction(*defined, port, membership); !why.empty())
         return why;
@@ -304,12 +309,42 @@ class OrderChecker {
     return "";
   }
 
-  void set_member(OrderedPartition& partition, Guid port, Membership membership) const {
+  /// One P_Key stands first in a table: that of the last order.
+  void set_member(OrderedPartition& partition, Guid port, Membership membership) {
     partition.members[port] = membership;
-    if (order_.first)
-      partition.first.insert(port);
-    else
-      partition.first.erase(port);
+    if (!order_.first) return;
+    for (OrderedPartition& each : next_) each.first.erase(port);
+    partition.first.erase(port);
+    if (*order_.first) partition.first.insert(port);
+  }
+
+  /// Why the P_Key cannot stand first in the port's table; empty where it can, or need not.
+  std::string find_first_fault(Guid port) const {
+    if (!order_.first.value_or(false)) return "";
+    if (port == own_port_ && key_ != kDefaultPartition)
+      return fmt::format(
+          "{} is the manager's own port, in whose table the default partition stands first: what "
+          "the manager asks goes by that entry",
+          port);
+    for (const Partition& each : site_.reading.rules.partitions) {
+      for (const PartitionMember& member : each.members) {
+        const bool meant = member.kind == MemberKind::Port
+                               ? member.guid == port
+                               : member.kind != MemberKind::Self || port == own_port_;
+        if (!meant || member.first == (each.key == key_)) continue;
+        const std::string place = print_member_place(site_, each.key, member.kind, member.guid);
+        if (each.key == key_)
+          return fmt::format("{}: {} is in '{}' without indx0; change it there",
+                             place,
+                             print_member(member),
+                             each.name);
+        return fmt::format("{}: indx0 has '{}' stand first for {}; change it there",
+                           place,
+                           each.name,
+                           print_member(member));
+      }
+    }
+    return "";
   }
 
   /// What the file says of the port, where that is something else.

@@ -81,7 +81,9 @@ struct PartitionOrder {
   std::string p_key{};    // of one that is created
   std::optional<partition_text::GroupFlags> ipoib{};  // likewise; of SetGroup the new ones
   std::vector<std::pair<Guid, Membership>> ports{};   // memberships do not matter to Remove
-  bool first = false;  // of Create and Add: the P_Key stands first in the tables of these ports
+  /// Of Create and Add: whether the P_Key stands first in the tables of these ports; absent: as it
+  /// was.
+  std::optional<bool> first{};
 };
 
 /// The orders with this one; unchanged where it asks for what is there already. Else why it is not

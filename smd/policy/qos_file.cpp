@@ -55,9 +55,16 @@ std::string_view name_of(Section section) {
   return found == std::end(kSections) ? "the file" : found->name;
 }
 
-std::vector<std::string_view> section_words() {
-  std::vector<std::string_view> words;
-  for (const SectionName& each : kSections) words.push_back(each.name);
+/// What begins and ends sections.
+const std::vector<std::string>& section_words() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> out;
+    for (const SectionName& each : kSections) {
+      out.emplace_back(each.name);
+      out.push_back(fmt::format("end-{}", each.name));
+    }
+    return out;
+  }();
   return words;
 }
 
@@ -88,11 +95,14 @@ class Reader {
     if (section_ == Section::Ulps) return take_ulp(text);
     const std::size_t first = text.find(':');
     if (first == std::string_view::npos)
-      return fault_of(text,
-                      fmt::format("'{}' in {}; {}KEYWORD: VALUE",
-                                  text,
-                                  name_of(section_),
-                                  name_nearest(text, section_words())));
+      return fault_of(
+          text,
+          fmt::format("'{}' in {}; {}KEYWORD: VALUE",
+                      text,
+                      name_of(section_),
+                      name_nearest(text,
+                                   std::vector<std::string_view>(section_words().begin(),
+                                                                 section_words().end()))));
     take(trim(text.substr(0, first)), trim(text.substr(first + 1)));
   }
 
@@ -203,7 +213,8 @@ class Reader {
                          key,
                          name_of(section_),
                          name_nearest(key, words),
-                         words.empty() ? "a section" : fmt::format("{}", fmt::join(words, ", "))));
+                         words.empty() ? "it stands in a section, such as qos-levels"
+                                       : fmt::format("{}", fmt::join(words, ", "))));
   }
 
   bool take_group(std::string_view key, std::string_view value) {

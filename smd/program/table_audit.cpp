@@ -112,6 +112,9 @@ void QosAudit::take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.switch_node[sw];
   std::size_t inputs = 0, outputs = 0;
+  // One Set for the whole switch writes the rows towards port 0 as well.
+  const PortIdx own = fabric.port_of(node, PortNum{0});
+  const bool spares_port0 = is_data_port(fabric, own) && !wanted_row(fabric, run_.input.qos, own);
   for (const PortIdx port : fabric.ports_of(node)) {
     inputs += is_managed(fabric, port) ? 1 : 0;
     outputs += wanted_row(fabric, run_.input.qos, port) ? 1 : 0;
@@ -146,10 +149,11 @@ void QosAudit::take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
     encode_sl_to_vl(*wanted, set.request.data);
     sets.push_back(std::move(set));
   }
-  const bool alike =
-      sets.size() >= 2 && sets.size() == outputs && !any_blocked([](PortNum) { return true; }) &&
-      std::ranges::all_of(
-          sets, [&](const RowSet& set) { return set.request.data == sets.front().request.data; });
+  const bool alike = !spares_port0 && sets.size() >= 2 && sets.size() == outputs &&
+                     !any_blocked([](PortNum) { return true; }) &&
+                     std::ranges::all_of(sets, [&](const RowSet& set) {
+                       return set.request.data == sets.front().request.data;
+                     });
   if (alike) {
     RowSet whole = std::move(sets.front());
     whole.request.modifier = encode_modifier(SlToVlModifier{.all_in = true, .all_out = true});

@@ -376,19 +376,21 @@ std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
 
 namespace {
 
-/// Those that routes need, else those of the site; nothing where switches keep what they have.
-std::optional<SlToVl> shown_row(const DumpInput& input, SwitchIdx sw, PortIdx in, PortIdx out) {
+/// That which routes need, else that of the site. A switch that maps no SLs has one VL for all.
+SlToVl shown_row(const DumpInput& input, SwitchIdx sw, PortIdx in, PortIdx out) {
   const Fabric& fabric = input.in_force->fabric();
   const SlToVlMaps& rows = input.in_force->rows;
   if (!rows.empty()) return rows.row(sw, fabric.number_of(in), fabric.number_of(out));
-  return wanted_row(fabric, input.qos, out);
+  return wanted_row(fabric, input.qos, out).value_or(SlToVl{});
 }
 
 bool shows_rows(const DumpInput& input) {
   if (!input.in_force->rows->empty()) return true;
   const Fabric& fabric = input.in_force->fabric();
-  for (const PortIdx port : fabric.peer.indices()) {
-    if (fabric.is_switch(fabric.node_of[port]) && wanted_row(fabric, input.qos, port)) return true;
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx exit : fabric.external_ports(node)) {
+      if (wanted_row(fabric, input.qos, exit)) return true;
+    }
   }
   return false;
 }
@@ -411,11 +413,9 @@ void print_sl2vl_dump(const DumpInput& input, const Sink& sink) {
     for (const PortIdx exit : fabric.external_ports(node)) {
       if (fabric.peer[exit] == kNone<PortIdx>) continue;
       for (const PortIdx in : fabric.ports_of(node)) {
-        const auto row = shown_row(input, sw, in, exit);
-        if (!row) continue;
         fmt::format_to(
             to, "{:<3} {:<3} :", fabric.number_of(in).value(), fabric.number_of(exit).value());
-        for (const Vl vl : *row) fmt::format_to(to, " {:<2}", vl.value());
+        for (const Vl vl : shown_row(input, sw, in, exit)) fmt::format_to(to, " {:<2}", vl.value());
         out += '\n';
       }
     }

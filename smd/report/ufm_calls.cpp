@@ -435,14 +435,14 @@ class Answers {
     if (!is_there(key)) {
       PartitionOrder order =
           create_order(key, wanted->body, wanted->ipoib, std::move(wanted->ports));
-      order.first = wanted->first;
+      if (wanted->first) order.first = true;
       return carry_out(key, {order}, "create");
     }
     return carry_out(key,
                      {{.action = Action::Add,
                        .partition = print_key(key),
                        .ports = std::move(wanted->ports),
-                       .first = wanted->first}},
+                       .first = wanted->first ? std::optional(true) : std::nullopt}},
                      "add");
   }
 

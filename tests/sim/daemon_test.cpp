@@ -146,6 +146,21 @@ TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
   EXPECT_EQ(page.sum("smd_nodes"), static_cast<double>(fabric.spec().nodes.size()));
 }
 
+TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
+  options.config.metrics.listen = folder / "no such folder" / "metrics.sock";
+  std::string status;
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          status = ask("status").dump();
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
+}
+
 TEST_F(DaemonTest, TakesOrdersOverHttp) {
   options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
   options.config.metrics.listen = folder / "metrics.sock";
@@ -601,6 +616,14 @@ class MKeyFiles : public FaultyFiles {
         std::chrono::seconds(60)));
   }
 
+  /// To its end.
+  void sweep() {
+    ask("sweep", {{"full", true}});
+    EXPECT_TRUE(test::wait_until(
+        [&] { return ask("status").value("/last_sweep/reason"_json_pointer, "") == "command"; },
+        std::chrono::seconds(60)));
+  }
+
   static std::string seed(char digit) { return "seed " + std::string(32, digit) + "\n"; }
 
   [[nodiscard]] MKey key(char byte) const { return derive_m_key(std::string(16, byte), own_guid); }
@@ -616,6 +639,7 @@ TEST_F(MKeyFiles, GiveWayToNewSeedsThatKeepTheOldOne) {
               std::raise(SIGHUP);
               EXPECT_TRUE(test::wait_until([&] { return log::count(log::Level::Error) > errors; },
                                            std::chrono::seconds(60)));
+              sweep();
             }),
             0);
   EXPECT_EQ(m_key, key(0x11)) << "ports would refuse it";

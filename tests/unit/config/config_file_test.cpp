@@ -301,7 +301,10 @@ TEST(Instance, OfASharedFileListensOnPortsOfItsOwn) {
   EXPECT_EQ(sockets.rest.listen, "");
   Config high = config_of("[metrics]\nlisten = \"127.0.0.1:65500\"\n");
   set_instance("z", false, high);
-  EXPECT_EQ(high.metrics.listen, "127.0.0.1:65500") << "no port is beyond 65535";
+  EXPECT_EQ(high.metrics.listen, "127.0.0.1:65254") << "no port is beyond 65535";
+  Config any = config_of("[metrics]\nlisten = \"127.0.0.1:0\"\n");
+  set_instance("rail-a", false, any);
+  EXPECT_EQ(any.metrics.listen, "127.0.0.1:0") << "whichever is free";
 }
 
 TEST(Instance, CalledAfterAPortManagesThatPort) {

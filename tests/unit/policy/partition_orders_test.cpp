@@ -111,11 +111,52 @@ TEST(PartitionOrders, MayPutTheKeyFirst) {
     EXPECT_FALSE(stands_first(rules, 9));
   }
   create.action = Action::Add;
+  create.first.reset();
+  orders = with(site, orders, create);
+  EXPECT_TRUE(stands_first(merge_partitions(site, orders).rules, 7)) << "nobody said otherwise";
+  PartitionOrder other{.action = Action::Create,
+                       .partition = "Other",
+                       .p_key = "0x21",
+                       .ports = {{Guid{7}, Membership::Full}},
+                       .first = true};
+  orders = with(site, orders, other);
+  EXPECT_FALSE(stands_first(merge_partitions(site, orders).rules, 7)) << "the last order counts";
+  EXPECT_TRUE(stands_first(merge_partitions(site, orders).rules, 8));
   create.first = false;
   orders = with(site, orders, create);
-  EXPECT_FALSE(stands_first(merge_partitions(site, orders).rules, 7)) << "the last order counts";
+  EXPECT_FALSE(stands_first(merge_partitions(site, orders).rules, 8));
   create.action = Action::Remove;
   EXPECT_THAT(with(site, orders, create)[0].first, IsEmpty());
+}
+
+TEST(PartitionOrders, PutNoKeyFirstAgainstTheFileOrTheManager) {
+  const SitePartitions site = site_of(
+      "Default=0x7fff: ALL;\n"
+      "Site=0x11: ALL, 0x5=full;\n"
+      "Rack=0x12, indx0: 0x6=full;\n");
+  const auto refusal = [&](const char* partition, std::uint64_t port) {
+    const auto taken = take_order(site,
+                                  {},
+                                  {.action = Action::Add,
+                                   .partition = partition,
+                                   .ports = {{Guid{port}, Membership::Full}},
+                                   .first = true},
+                                  Guid{1});
+    return taken ? std::string() : taken.error();
+  };
+  EXPECT_THAT(refusal("Site", 5), HasSubstr(":2: 0x0000000000000005 is in 'Site' without indx0"));
+  EXPECT_THAT(refusal("Site", 7), HasSubstr(":2: ALL is in 'Site' without indx0"));
+  EXPECT_THAT(refusal("Rack", 1), HasSubstr("the manager's own port"));
+  EXPECT_EQ(refusal("Rack", 6), "") << "it is first there";
+  EXPECT_EQ(refusal("Rack", 7), "");
+  const PartitionOrder create{.action = Action::Create,
+                              .partition = "Tenant",
+                              .p_key = "0x20",
+                              .ports = {{Guid{6}, Membership::Full}},
+                              .first = true};
+  const auto taken = take_order(site, {}, create, Guid{1});
+  ASSERT_FALSE(taken);
+  EXPECT_THAT(taken.error(), HasSubstr(":3: indx0 has 'Rack' stand first for 0x0000000000000006"));
 }
 
 TEST(PartitionOrders, EveryLineThatIsNoneIsNamed) {
