@@ -1,5 +1,5 @@
 // Two smd daemons on one fabric of `smsim serve`, the standby with a copy over TLS on loopback: the
-// master is killed, and what it kept is with the other.
+// master is killed, and what it kept is with the other. And callers over HTTP with TLS.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -168,6 +168,56 @@ TEST_F(ReplicaOfDaemons, AStrangersCertificateGetsNothingAndTheElectionGoesOn) {
   EXPECT_EQ(source_of(two).value("parts", 1), 0);
   EXPECT_GT(status(one).at("replica").at("refused"), 0);
   EXPECT_EQ(lids_of(two), "");
+}
+
+/// Who calls over HTTP shows a certificate as well as a token, where the configuration names what
+/// signed it. Python's client shares nothing with the server.
+TEST_F(ReplicaOfDaemons, CallersOverHttpShowACertificateAndAToken) {
+  const std::uint16_t port = free_port();
+  const std::filesystem::path home = folder / "one";
+  const std::string token = "0123456789abcdef";
+  std::filesystem::create_directories(home);
+  std::ofstream(home / "tokens") << token << "\n";
+  authority.issue("caller", folder / "caller.pem", folder / "caller.key");
+  authority.issue("caller of old", folder / "old.pem", folder / "old.key", -1);
+  stranger.issue("caller", folder / "stranger.pem", folder / "stranger.key");
+  one.more = "[rest]\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\ncertificate = \"" +
+             (home / "own.pem").string() + "\"\nkey = \"" + (home / "own.key").string() +
+             "\"\nca = \"" + (folder / "ca.pem").string() + "\"\ntoken_file = \"" +
+             (home / "tokens").string() + "\"\n";
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+
+  constexpr const char* kCall = R"(
+import http.client, ssl, sys
+port, ca, certificate, token = sys.argv[1:]
+if ca:
+    context = ssl.create_default_context(cafile=ca)
+    context.check_hostname = False
+    if certificate:
+        context.load_cert_chain(certificate + ".pem", certificate + ".key")
+    client = http.client.HTTPSConnection("127.0.0.1", int(port), context=context, timeout=10)
+else:
+    client = http.client.HTTPConnection("127.0.0.1", int(port), timeout=10)
+client.request("GET", "/ufmRest/app/ufm_version", headers={"Authorization": "Basic " + token})
+print(client.getresponse().status)
+)";
+  const auto call = [&](const std::string& ca, const std::string& name, const std::string& shown) {
+    const std::string certificate = name.empty() ? "" : (folder / name).string();
+    const std::string signer = ca.empty() ? "" : (folder / ca).string();
+    const Finished done = run_process(
+        {.argv = {"python3", "-c", kCall, std::to_string(port), signer, certificate, shown}},
+        seconds(20));
+    return done.exit_code == 0 ? done.out : std::string("refused");
+  };
+  EXPECT_EQ(call("ca.pem", "caller", token), "200\n") << one.smd->err();
+  EXPECT_EQ(call("ca.pem", "caller", "fedcba9876543210"), "401\n");
+  EXPECT_EQ(call("ca.pem", "", token), "refused") << "no certificate";
+  EXPECT_EQ(call("ca.pem", "stranger", token), "refused");
+  EXPECT_EQ(call("ca.pem", "old", token), "refused");
+  EXPECT_EQ(call("", "", token), "refused") << "in the clear";
+  EXPECT_EQ(call("other.pem", "caller", token), "refused") << "the caller does not know the server";
+  EXPECT_EQ(status(one).value("state", ""), "master");
 }
 
 }  // namespace

@@ -226,10 +226,12 @@ TEST(UfmCalls, KeysAreShownWhereAnOptionSaysSo) {
     Called lab("", show);
     Settings settings = lab.manager.settings();
     settings.sa_key = SmKey{0x1234};
+    settings.election.sm_key = SmKey{0x5678};
     lab.manager.adopt(settings);
     lab.bring_up();
     const Json conf = lab.get("GET", "app/smconf");
     EXPECT_EQ(conf.at("sa_key"), show ? "0x0000000000001234" : "set");
+    EXPECT_EQ(conf.at("sm_key"), show ? "0x0000000000005678" : "set");
     EXPECT_EQ(conf.at("m_key"), "0x0000000000000000");
     EXPECT_EQ(conf.at("subnet_prefix"), "0xfe80000000000000");
     EXPECT_FALSE(conf.at("m_key_per_port").get<bool>());

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -78,6 +79,7 @@ class SmctlWithDaemon : public Smctl {
                              "changes",
                              "log",
                              "sa",
+                             "partition",
                              "shutdown"}) {
       table_.add(name, "", [name](const Json& args) -> Result<Json> {
         return Json{{"command", name}, {"args", args}};
@@ -122,6 +124,34 @@ TEST_F(SmctlWithDaemon, CommandsCarryTheirArguments) {
   EXPECT_EQ(args_of("log debug"), Json::parse(R"({"level":"debug"})"));
   EXPECT_EQ(args_of("sa PathRecord SLID=1 DLID=2"),
             Json::parse(R"({"record":"PathRecord","where":{"SLID":"1","DLID":"2"}})"));
+}
+
+TEST_F(SmctlWithDaemon, PartitionOrdersCarryTheirArguments) {
+  for (const auto& [line, args] : std::map<std::string, std::string>{
+           {"list", R"({"verb":"list"})"},
+           {"show red", R"({"verb":"show","partition":"red"})"},
+           {"delete 0x0201", R"({"verb":"delete","partition":"0x0201"})"},
+           {"delete red --dry-run", R"({"verb":"delete","partition":"red","dry_run":true})"},
+           {"add red host-1 0x0002c90300000011=limited",
+            R"({"verb":"add","partition":"red","ports":["host-1","0x0002c90300000011=limited"]})"},
+           {"add --dry-run red host-1:1",
+            R"({"verb":"add","partition":"red","ports":["host-1:1"],"dry_run":true})"},
+           {"remove red host-1 host-2 --dry-run",
+            R"({"verb":"remove","partition":"red","ports":["host-1","host-2"],"dry_run":true})"},
+           {"create red 0x201", R"({"verb":"create","partition":"red","p_key":"0x201"})"},
+           {"create red 0x201 host-1=full --ipoib --mtu 5 --q-key 0xb1b",
+            R"({"verb":"create","partition":"red","p_key":"0x201","ports":["host-1=full"],
+                "ipoib":{"mtu":5,"Q_Key":2843}})"}}) {
+    EXPECT_EQ(args_of("partition " + line), Json::parse(args)) << line;
+  }
+}
+
+TEST_F(Smctl, AnInstanceIsAskedOnItsOwnSocket) {
+  const Outcome outcome = shell(program() + " -i rail-of-nobody status");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out,
+            "smctl: no daemon listens on /run/smd/rail-of-nobody.sock; is smd running?\n");
+  EXPECT_EQ(shell(program() + " --instance rail-of-nobody partition list").out, outcome.out);
 }
 
 TEST_F(SmctlWithDaemon, OptionsMayStandBehindTheCommand) {
@@ -181,6 +211,12 @@ TEST_F(Smctl, BadCommandLinesAreCodeTwoAndOneLine) {
                            "sa",
                            "sa PathRecord SLID",
                            "sweep --half",
+                           "partition",
+                           "partition frob",
+                           "partition create red",
+                           "partition delete",
+                           "partition add red",
+                           "partition list --dry-run",
                            "status nodes"}) {
     const Outcome outcome = smctl(line);
     EXPECT_EQ(outcome.code, 2) << line << ": " << outcome.out;
