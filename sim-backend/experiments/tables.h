@@ -12,6 +12,7 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> ablation_tables();
 [[nodiscard]] std::vector<Experiment> assimilation_tables();
 [[nodiscard]] std::vector<Experiment> butterfly_tables();
+[[nodiscard]] std::vector<Experiment> collective_tables();
 [[nodiscard]] std::vector<Experiment> cost_tables();
 [[nodiscard]] std::vector<Experiment> discovery_tables();
 [[nodiscard]] std::vector<Experiment> distribution_tables();
