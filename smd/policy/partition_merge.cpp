@@ -326,23 +326,23 @@ class OrderChecker {
           "{} is the manager's own port, in whose table the default partition stands first: what "
           "the manager asks goes by that entry",
           port);
+    const auto is_meant = [&](const PartitionMember& member) {
+      if (member.kind == MemberKind::Port) return member.guid == port;
+      return member.kind != MemberKind::Self || port == own_port_;
+    };
     for (const Partition& each : site_.reading.rules.partitions) {
-      for (const PartitionMember& member : each.members) {
-        const bool meant = member.kind == MemberKind::Port
-                               ? member.guid == port
-                               : member.kind != MemberKind::Self || port == own_port_;
-        if (!meant || member.first == (each.key == key_)) continue;
-        const std::string place = print_member_place(site_, each.key, member.kind, member.guid);
-        if (each.key == key_)
-          return fmt::format("{}: {} is in '{}' without indx0; change it there",
-                             place,
-                             print_member(member),
-                             each.name);
-        return fmt::format("{}: indx0 has '{}' stand first for {}; change it there",
+      const auto last = std::find_if(each.members.rbegin(), each.members.rend(), is_meant);
+      if (last == each.members.rend() || last->first == (each.key == key_)) continue;
+      const std::string place = print_member_place(site_, each.key, last->kind, last->guid);
+      if (each.key == key_)
+        return fmt::format("{}: {} is in '{}' without indx0; change it there",
                            place,
-                           each.name,
-                           print_member(member));
-      }
+                           print_member(*last),
+                           each.name);
+      return fmt::format("{}: indx0 has '{}' stand first for {}; change it there",
+                         place,
+                         each.name,
+                         print_member(*last));
     }
     return "";
   }

@@ -147,7 +147,7 @@ TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
 }
 
 TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
-  options.config.metrics.listen = folder / "no such folder" / "metrics.sock";
+  options.config.metrics.listen = "192.0.2.1:9684";  // nobody has it (RFC 5737)
   std::string status;
   Daemon daemon(
       runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {

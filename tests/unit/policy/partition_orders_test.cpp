@@ -144,7 +144,7 @@ TEST(PartitionOrders, PutNoKeyFirstAgainstTheFileOrTheManager) {
                                   Guid{1});
     return taken ? std::string() : taken.error();
   };
-  EXPECT_THAT(refusal("Site", 5), HasSubstr(":2: 0x0000000000000005 is in 'Site' without indx0"));
+  EXPECT_THAT(refusal("Site", 5), HasSubstr(":2: port 0x0000000000000005 is in 'Site' without"));
   EXPECT_THAT(refusal("Site", 7), HasSubstr(":2: ALL is in 'Site' without indx0"));
   EXPECT_THAT(refusal("Rack", 1), HasSubstr("the manager's own port"));
   EXPECT_EQ(refusal("Rack", 6), "") << "it is first there";
@@ -156,7 +156,8 @@ TEST(PartitionOrders, PutNoKeyFirstAgainstTheFileOrTheManager) {
                               .first = true};
   const auto taken = take_order(site, {}, create, Guid{1});
   ASSERT_FALSE(taken);
-  EXPECT_THAT(taken.error(), HasSubstr(":3: indx0 has 'Rack' stand first for 0x0000000000000006"));
+  EXPECT_THAT(taken.error(),
+              HasSubstr(":3: indx0 has 'Rack' stand first for port 0x0000000000000006"));
 }
 
 TEST(PartitionOrders, EveryLineThatIsNoneIsNamed) {
