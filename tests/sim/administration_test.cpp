@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/byte_reader.h"
@@ -433,6 +434,35 @@ TEST(Administration, PathsSayTheRateOfNdrLinks) {
     ASSERT_TRUE(managed.settle());
     expect_rates("after a sweep");
   }
+}
+
+/// What a manager says that never asks so: the speed of the classic fields.
+TEST(Administration, PathsWouldBeSlowerWithoutBit31OfTheModifier) {
+  Managed managed("fat-tree:k=4,levels=2,speed=NDR");
+  constexpr std::uint32_t kBit = 1u << 31;
+  std::set<std::uint64_t> cleared;  // by transaction; a client takes answers to what it asked alone
+  managed.tap.edit_sent = [&](Smp& smp) {
+    if (!is_about(smp, AttributeId::PortInfo) || (smp.attribute_modifier & kBit) == 0) return;
+    smp.attribute_modifier &= ~kBit;
+    cleared.insert(smp.transaction_id);
+  };
+  managed.tap.on_receive = [&](Smp& smp) {
+    if (cleared.contains(smp.transaction_id)) smp.attribute_modifier |= kBit;
+    return true;
+  };
+  ASSERT_TRUE(managed.start());
+  ASSERT_NE(managed.manager.in_force(), nullptr);
+  EXPECT_GT(cleared.size(), 0u);
+  const ActiveSubnet& now = *managed.manager.in_force();
+  for (const PortIdx port : now.fabric().peer.indices()) {
+    if (now.fabric().peer[port] == kNone<PortIdx>) continue;
+    EXPECT_EQ(link_speed(now.fabric(), port), LinkSpeed::Qdr);
+  }
+  const auto path = answer_sa_command(
+      managed.administration.server(),
+      {{"record", "PR"}, {"where", {{"slid", "1"}, {"dlid", fmt::format("{}", now.lids->top)}}}});
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->at("records").at(0).at("rate"), rate_code(LinkWidth::X4, LinkSpeed::Qdr));
 }
 
 /// What is printed of a field is what is read into it, and nothing beside it changes.
