@@ -143,8 +143,13 @@ TEST_F(ExtendedSpeeds, AreAskedForAndSetWhateverHappens) {
     expect_extended(up ? "a cable came" : "a cable went");
   }
 
-  // One above the master reports itself to it, and is handed the subnet.
-  all[1].start(manager_settings(9));
+  all[1].start(manager_settings(3));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  expect_extended("a standby");
+
+  // Set above the master, it reads its own port and reports itself.
+  all[1].manager->adopt(manager_settings(9));
   ASSERT_TRUE(
       all.run_until([&] { return all[1].state() == SmState::Master && all.settled(); }, 60s))
       << all.find_fault();
