@@ -50,9 +50,10 @@ struct Life : SimulatedManager {
         [this](const Notice& notice) { administration.tell(TrapEvent{notice}); });
     administration.restore(left);
     tap.on_send = [this](const Smp& smp) {
-      if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo) &&
-          decode_port_info(smp.data)->client_reregister)
-        ++reregistrations;
+      if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
+        reregistrations += decode_port_info(smp.data)->client_reregister ? 1 : 0;
+        plain_sets += decode_port_info_modifier(smp.attribute_modifier).extended_speeds ? 0 : 1;
+      }
       return true;
     };
   }
@@ -78,6 +79,7 @@ struct Life : SimulatedManager {
   AliasWriter aliases;
   ClientReregistration clients;
   std::size_t reregistrations = 0;  // Sets that ask for one
+  std::size_t plain_sets = 0;       // of PortInfo, without bit 31 of the modifier
   unsigned views = 0;
 };
 
@@ -271,7 +273,7 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
 /// On one fabric, one manager after the other: hosts are asked to register with one that does not
 /// know them, and only then.
 TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) {
-  TimedFabric ground(spec_of(kFabric));
+  TimedFabric ground(spec_of(std::string(kFabric) + ",speed=NDR"));
   ClientRecords kept;
   std::size_t hosts = 0;
   {
@@ -290,6 +292,7 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
     EXPECT_TRUE(next.start());
     ground.run_for(1s);
     EXPECT_EQ(next.clients.asked(), next.reregistrations);
+    EXPECT_EQ(next.plain_sets, 0u) << "devices announce extended speeds";
     EXPECT_EQ(next.clients.without_owed(next.administration.inform().in_service()).size(),
               next.administration.inform().in_service().size());
     return next.reregistrations;
