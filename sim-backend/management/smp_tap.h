@@ -19,13 +19,19 @@ class SmpTap final : public Transport {
   [[nodiscard]] bool routes_smps_by_lid() const override { return inner_.routes_smps_by_lid(); }
 
   Result<void> send(const MadPacket& packet) override {
-    if (!on_send) return inner_.send(packet);
-    if (const auto smp = decode_smp(packet.mad)) {
+    if (!on_send && !edit_sent) return inner_.send(packet);
+    auto smp = decode_smp(packet.mad);
+    if (!smp) return inner_.send(packet);
+    if (on_send) {
       const Result<bool> passes = on_send(*smp);
       if (!passes) return tl::unexpected<Error>(passes.error());
       if (!*passes) return {};
     }
-    return inner_.send(packet);
+    if (!edit_sent) return inner_.send(packet);
+    edit_sent(*smp);
+    MadPacket edited = packet;
+    encode_smp(*smp, edited.mad);
+    return inner_.send(edited);
   }
 
   void set_handlers(Receive receive, Lost lost) override {
@@ -39,6 +45,7 @@ class SmpTap final : public Transport {
   void deliver(const MadPacket& packet) { receive_(packet); }
 
   std::function<Result<bool>(const Smp&)> on_send;   // false: lost; an error: refused by the port
+  std::function<void(Smp&)> edit_sent;               // after on_send
   std::function<bool(const MadPacket&)> on_arrival;  // of any class; false: lost
   std::function<bool(Smp&)> on_receive;              // after on_arrival; false: lost
 

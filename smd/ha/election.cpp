@@ -8,6 +8,7 @@
 #include "smd/base/log.h"
 #include "smd/ha/state_machine.h"
 #include "smd/mad/notice.h"
+#include "smd/mad/tables.h"
 #include "smd/smp/messages.h"
 
 namespace smd {
@@ -405,7 +406,7 @@ void Election::report_priority() {
   if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
   request_scope_.send({.route = SmpRoute::directed({}),
                        .attribute = AttributeId::PortInfo,
-                       .modifier = own_.port.value(),
+                       .modifier = port_info_modifier(own_.port, own_capability_mask_),
                        .m_key = config_.m_key},
                       [this](const Result<SmpReply>& reply) {
                         if (!reply || reply->status != 0) return;

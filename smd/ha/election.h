@@ -94,6 +94,9 @@ class Election {
   /// hooks said what happens instead. Requires: Discovering or Master.
   void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
 
+  /// What our own port can do, as the last sweep found it: CapabilityMask.
+  void know_own_port(std::uint32_t capability_mask) { own_capability_mask_ = capability_mask; }
+
   /// Master at rest: asks those who are known.
   void look_around();
 
@@ -164,6 +167,7 @@ class Election {
   Runtime& runtime_;
   SmpClient& client_;
   LocalPort own_;
+  std::uint32_t own_capability_mask_ = 0;
   ElectionConfig config_;
   Hooks hooks_;
 

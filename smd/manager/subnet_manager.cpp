@@ -293,6 +293,7 @@ void SubnetManager::survey(const SweepReport& found) {
                         .route = SmpRoute::directed(path_to(found, port)),
                         .lid = fabric.port_info[port].lid});
   }
+  election_.know_own_port(fabric.port_info[fabric.sm_port].capability_mask);
   election_.survey(std::move(managers), [this] {
     if (cycle_) cycle_->proceed();
   });

@@ -515,5 +515,106 @@ INSTANTIATE_TEST_SUITE_P(On,
                            return at.param == Server::Ibsim ? "ibsim" : "smsim";
                          });
 
+/// What ibdmchk of ibutils says of dumped files: it walks the tables of the paths between all
+/// adapters and of all groups, and looks for credit loops. Debian's crashes when it has said all.
+struct Judged {
+  std::vector<std::string> faults;  // lines "-E- …" and "-W- …"
+  std::string all;
+};
+
+Judged ibdmchk(const std::filesystem::path& folder,
+               const std::string& unicast,
+               const std::string& multicast) {
+  Judged out;
+  out.all = run_process({.argv = {"ibdmchk",
+                                  "-s",
+                                  folder / "opensm-subnet.lst",
+                                  "-f",
+                                  folder / unicast,
+                                  "-m",
+                                  folder / multicast}},
+                        60s)
+                .out;
+  for (const std::string& line : lines_of(out.all)) {
+    if (line.starts_with("-E-") || line.starts_with("-W-")) out.faults.push_back(line);
+  }
+  return out;
+}
+
+/// A copy of the file whose first line that begins so is another one.
+void put_with(const std::filesystem::path& from,
+              const std::filesystem::path& to,
+              const std::string& begin,
+              const std::string& line) {
+  std::ostringstream text;
+  text << std::ifstream(from).rdbuf();
+  std::string lines = text.str();
+  const std::size_t at = lines.find("\n" + begin);
+  ASSERT_NE(at, std::string::npos) << begin;
+  lines.replace(at + 1, lines.find('\n', at + 1) - at - 1, line);
+  std::ofstream(to) << lines;
+}
+
+class Dumped : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Dumped, IbdmchkReadsTheFilesAndIsContent) {
+  const Scratch scratch;
+  const std::filesystem::path folder = scratch.path() / "dump";
+  const Stage stage(Server::Ibsim, GetParam(), scratch.path());
+  ASSERT_TRUE(stage.ready());
+  Daemon smd(stage);
+  ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
+  const auto act = [&](std::size_t host, const Words& words) {
+    Words argv{build_path("bin/sa_client")};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv), .env = stage.env(host)}, 20s).out;
+  };
+  EXPECT_THAT(act(2, creation(kGroup)), HasSubstr("status=0x0000"));
+  for (const std::size_t host : {3, 6})
+    EXPECT_THAT(act(host, joining(kGroup, 1)), HasSubstr("status=0x0000"));
+  const auto text_of = [&](const char* name) {
+    std::ostringstream text;
+    text << std::ifstream(folder / name).rdbuf();
+    return text.str();
+  };
+  EXPECT_TRUE(wait_until(
+      [&] {
+        (void)smd.ctl({"dump", folder});
+        return text_of("opensm.mcfdbs").find("0xC001 :") != std::string::npos;
+      },
+      10s));
+  // As docs/formats/tables.md says.
+  const Finished made =
+      run_process({.argv = {"sh",
+                            "-c",
+                            "awk '/^Unicast/ { print \"dump_ucast_routes: Switch\", $9 } "
+                            "/^0x/ { print $1, \":\", $2 }' opensm-lfts.dump > opensm.fdbs"},
+                   .env = {},
+                   .cwd = folder},
+                  10s);
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+
+  const Judged judged = ibdmchk(folder, "opensm.fdbs", "opensm.mcfdbs");
+  EXPECT_THAT(judged.faults, ::testing::IsEmpty()) << judged.all;
+  const std::size_t hosts = read_net_facts(net_of(GetParam(), scratch.path())).adapter_ids.size();
+  EXPECT_THAT(judged.all,
+              HasSubstr(fmt::format("-I- Scanned:{} CA to CA paths", hosts * (hosts - 1))));
+  EXPECT_THAT(judged.all, HasSubstr("no credit loops found"));
+  EXPECT_THAT(judged.all,
+              ::testing::ContainsRegex("Multicast Group:0xC001 has:[0-9]+ switches and:3 HCAs"));
+
+  put_with(folder / "opensm.fdbs", folder / "wrong.fdbs", "0x0001 : ", "0x0001 : 255");
+  EXPECT_FALSE(ibdmchk(folder, "wrong.fdbs", "opensm.mcfdbs").faults.empty());
+  put_with(folder / "opensm.mcfdbs", folder / "wrong.mcfdbs", "0xC001 :", "0xC001 : 0x001 ");
+  EXPECT_FALSE(ibdmchk(folder, "opensm.fdbs", "wrong.mcfdbs").faults.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(OnA,
+                         Dumped,
+                         ::testing::Values("fat-tree:k=4,levels=2", "torus:dims=3.3,hosts=1"),
+                         [](const auto& at) {
+                           return std::string(at.param).starts_with("torus") ? "torus" : "tree";
+                         });
+
 }  // namespace
 }  // namespace smd::test

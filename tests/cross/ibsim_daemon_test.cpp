@@ -367,6 +367,83 @@ TEST_F(TwoInstances, TwoOfOneNameDoNotShareAState) {
   EXPECT_EQ(status(*rail_a_).value("state", ""), "master");
 }
 
+/// smd on the second host, whatever its configuration says.
+class OnACommandLine : public ::testing::Test {
+ protected:
+  OnACommandLine() : ibsim_(net_of("fat-tree:k=4,levels=2", scratch_.path())) {
+    config_ = write_config(scratch_.path(), kNoSweeps);
+    std::ostringstream text;
+    text << std::ifstream(config_).rdbuf();
+    std::string lines = text.str();
+    const std::string head = "[transport]\n";
+    lines.insert(lines.find(head) + head.size(), "port_guid = \"0x0001000000000001\"\n");
+    std::ofstream(config_) << lines;
+  }
+
+  [[nodiscard]] ProcessOptions smd(std::vector<std::string> more) const {
+    std::vector<std::string> argv = {smd_path(), "run", "-c", config_};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return {.argv = argv, .env = ibsim_.client_environment(ibsim_.facts().adapter_ids.at(1))};
+  }
+
+  Scratch scratch_;
+  Ibsim ibsim_;
+  std::filesystem::path config_;
+};
+
+TEST_F(OnACommandLine, APortGuidIsThePortThatIsManagedFrom) {
+  ASSERT_TRUE(ibsim_.ready()) << ibsim_.complaint();
+  EXPECT_EQ(ibsim_.facts().adapter_ids.at(1), "H-0001000000000002");
+  Process run(smd({"--port-guid", "0x0001000000000003"}));
+  const auto manager = [&] {
+    return tool(ibsim_, ibsim_.facts().adapter_ids.back(), {"sminfo"}).out;
+  };
+  EXPECT_TRUE(wait_until(
+      [&] { return manager().find("sm guid 0x1000000000003") != std::string::npos; }, 20s))
+      << manager() << run.err();
+  EXPECT_EQ(run.terminate(), 0);
+
+  const Finished without = run_process(smd({"--once"}), 20s);
+  EXPECT_NE(without.exit_code, 0) << "the port of the configuration is another machine's";
+  EXPECT_THAT(without.err, HasSubstr("0x0001000000000001"));
+}
+
+TEST_F(OnACommandLine, APortGuidThatIsNoneIsOneLine) {
+  for (const char* wrong : {"mlx5_0", "0x", "0x12345678901234567", "fe80::1"}) {
+    const Finished done = run_process(smd({"--port-guid", wrong}), 20s);
+    EXPECT_EQ(done.exit_code, 2) << wrong;
+    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("--port-guid: '" + std::string(wrong) + "' is no GUID"));
+  }
+}
+
+/// The folder of this test is what smd finds at /etc/opensm.
+TEST_F(OnACommandLine, FilesThatOpensmReadsUnaskedAreNamedWhereNoOptionDoes) {
+  ASSERT_TRUE(ibsim_.ready()) << ibsim_.complaint();
+  const std::filesystem::path home = scratch_.path() / "opensm";
+  std::filesystem::create_directories(home);
+  std::ofstream(home / "partitions.conf") << "Default=0x7fff: ALL=full;\n";
+  const auto said = [&] {
+    ProcessOptions options = smd({"--port-guid", "0x0001000000000003", "--once"});
+    const std::vector<std::string> there = {"unshare",
+                                            "--map-root-user",
+                                            "--mount",
+                                            "sh",
+                                            "-c",
+                                            "mount --bind \"$0\" /etc/opensm && exec \"$@\"",
+                                            home};
+    options.argv.insert(options.argv.begin(), there.begin(), there.end());
+    const Finished done = run_process(options, 30s);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return done.err;
+  };
+  EXPECT_THAT(said(),
+              HasSubstr("config.not_named file=/etc/opensm/partitions.conf option=partitions.file "
+                        "OpenSM reads it unasked, smd where the option names it"));
+  std::ofstream(config_, std::ios::app) << "[partitions]\nfile = \"/etc/opensm/partitions.conf\"\n";
+  EXPECT_THAT(said(), ::testing::Not(HasSubstr("config.not_named")));
+}
+
 TEST_F(DaemonOnIbsim, DumpsWhatIsInForceForOtherTools) {
   const std::filesystem::path folder = scratch_.path() / "dump", net = scratch_.path() / "net";
   const nlohmann::json written = answer({"dump", folder});

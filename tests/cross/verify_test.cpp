@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -228,9 +229,12 @@ std::vector<std::string> replaced(std::vector<std::string> lines,
 }
 
 /// `opensm -o`, whose cache directory and dumps are `folder`.
-void run_opensm(const Ibsim& ibsim, const std::filesystem::path& folder) {
+void run_opensm(const Ibsim& ibsim,
+                const std::filesystem::path& folder,
+                const std::string& engine = "minhop") {
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "osm.conf") << "routing_engine minhop\nlog_flags 0x43\nsweep_interval 0\n"
+  std::ofstream(folder / "osm.conf") << "routing_engine " << engine
+                                     << "\nlog_flags 0x43\nsweep_interval 0\n"
                                         "honor_guid2lid_file TRUE\ndump_files_dir "
                                      << folder.string() << "\n";
   auto env = ibsim.client_environment(ibsim.facts().adapter_ids.front());
@@ -312,6 +316,37 @@ TEST(Dumps, OfLanesAreReadBack) {
   const auto report = nlohmann::json::parse(run.out);
   EXPECT_EQ(report.at("routes").at("unreachable"), 0);
   EXPECT_GT(lines_of(folder / "opensm-sl2vl.dump").size(), 16u * 4) << "rows of lanes";
+}
+
+/// What a dump of lanes says of switches, in the order of their GUIDs, without the lanes.
+std::string rows_of_switches(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  EXPECT_TRUE(in) << file;
+  const std::regex row("^([0-9]+ +[0-9]+ +:)( [0-9]+ *){16}$");
+  std::map<std::string, std::string> switches;
+  std::string head;
+  for (std::string line; std::getline(in, line);) {
+    if (line.find("base LID") != line.npos) head = line;
+    if (head.starts_with("Switch"))
+      switches[head] += std::regex_replace(line, row, "$1 16 lanes") + "\n";
+  }
+  std::string out;
+  for (const auto& [ignored, rows] : switches) out += rows;
+  return out;
+}
+
+TEST(Dumps, OfLanesHaveTheShapeOfOpensms) {
+  const Scratch scratch;
+  const std::filesystem::path theirs = scratch.path() / "opensm", ours = scratch.path() / "smd";
+  const Ibsim ibsim(net_of("torus:dims=4.4,hosts=1", scratch.path()));
+  ASSERT_TRUE(ibsim.ready()) << ibsim.complaint();
+  run_opensm(ibsim, theirs, "dfsssp\nqos TRUE");
+  run_smd(ibsim, ours, "engine = \"dfsssp\"\n");
+  const auto rows = rows_of_switches(ours / "opensm-sl2vl.dump");
+  EXPECT_EQ(rows, rows_of_switches(theirs / "opensm-sl2vl.dump"));
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = rows.find("16 lanes", at)) != rows.npos; ++at) ++count;
+  EXPECT_EQ(count, 16u * 6 * 5) << "from five ports and port 0 to five, in each of 16 switches";
 }
 
 TEST(Verify, ReadsWhatDryRunDumps) {

@@ -1,11 +1,14 @@
-// Whole conversations with the two sockets of the daemon, in pieces: the administration's (one line
-// of JSON out for each line in) and the metrics' (HTTP). The first byte says which socket and how
-// the bytes are cut; whatever is sent, the server answers what it must and holds nobody afterwards.
+// Whole conversations with the three sockets of the daemon, in pieces: the administration's (one
+// line of JSON out for each line in), the metrics' (HTTP) and that of programs that give orders
+// (HTTP with bodies and tokens). The first byte says which socket and how the bytes are cut;
+// whatever is sent, the server answers what it must and holds nobody afterwards, and nothing is
+// ordered without a token.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <cstdlib>
@@ -21,6 +24,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::size_t kMostBody = 512;
+const std::string kToken = "0123456789abcdef";
+
+enum class Socket { Admin, Metrics, Orders };
+
 struct Servers {
   Servers() {
     char name[] = "/tmp/fuzz_sockets.XXXXXX";
@@ -35,6 +43,20 @@ struct Servers {
                                  serve_metrics(runtime, [] { return std::string("a 1\n"); }),
                                  std::move(options))
                   .value();
+    HttpServerOptions with_bodies;
+    with_bodies.listen = folder + "/orders";
+    with_bodies.max_body = kMostBody;
+    with_bodies.taken.burst = ~0u;
+    orders = HttpServer::listen(
+                 runtime,
+                 [this](const HttpRequest& request) {
+                   require(request.body.size() <= kMostBody && !request.method.empty());
+                   const bool may = shows_token(request.authorization, std::array{kToken});
+                   ordered += may ? 1 : 0;
+                   return plain_answer(may ? 200 : 401, request.body);
+                 },
+                 std::move(with_bodies))
+                 .value();
   }
 
   /// Everything that is ready, and nothing that waits for a time to come.
@@ -44,6 +66,7 @@ struct Servers {
   }
 
   ~Servers() {
+    orders.reset();
     metrics.reset();
     admin.reset();
     (void)::rmdir(folder.c_str());
@@ -54,6 +77,8 @@ struct Servers {
   std::string folder;
   std::unique_ptr<SocketServer> admin;
   std::unique_ptr<HttpServer> metrics;
+  std::unique_ptr<HttpServer> orders;
+  unsigned ordered = 0;
 };
 
 int connect_to(const std::string& path) {
@@ -80,8 +105,10 @@ bool read_into(int fd, std::string& answer) {
   }
 }
 
-std::string converse(Servers& servers, bool http, std::string_view text, std::size_t piece) {
-  const int fd = connect_to(servers.folder + (http ? "/metrics" : "/admin"));
+std::string converse(Servers& servers, Socket with, std::string_view text, std::size_t piece) {
+  const int fd = connect_to(servers.folder + (with == Socket::Admin     ? "/admin"
+                                              : with == Socket::Metrics ? "/metrics"
+                                                                        : "/orders"));
   std::string answer;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view part = text.substr(at, piece);
@@ -93,7 +120,8 @@ std::string converse(Servers& servers, bool http, std::string_view text, std::si
   }
   (void)::shutdown(fd, SHUT_WR);
   const auto held = [&] {
-    return http ? servers.metrics->client_count() : servers.admin->client_count();
+    return servers.metrics->client_count() + servers.orders->client_count() +
+           servers.admin->client_count();
   };
   for (int turns = 0; turns < 100 && held() > 0; ++turns) {
     servers.turn();
@@ -124,13 +152,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   static fuzz::Servers servers;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const bool http = (data[0] & 1) != 0;
+  using fuzz::Socket;
+  const Socket with = data[0] % 2 == 0   ? Socket::Admin
+                      : data[0] % 4 == 1 ? Socket::Metrics
+                                         : Socket::Orders;
   const std::size_t piece = data[0] < 4 ? std::max<std::size_t>(1, text.size()) : data[0] / 4u;
-  const std::string answer = fuzz::converse(servers, http, text, piece);
-  if (http) {
-    fuzz::require(answer.empty() || answer.starts_with("HTTP/1."));
-  } else {
+  const unsigned ordered = servers.ordered;
+  const std::string answer = fuzz::converse(servers, with, text, piece);
+  if (with == Socket::Admin) {
     fuzz::check_admin(answer);
+  } else {
+    fuzz::require(answer.empty() || answer.starts_with("HTTP/1."));
   }
+  // As it is, or as base64 of "…:token" has it, which begins with any of three letters.
+  const bool has_basic = text.find("asic") != text.npos;
+  fuzz::require(servers.ordered == ordered || has_basic || text.find(fuzz::kToken) != text.npos);
   return 0;
 }

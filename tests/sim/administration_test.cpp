@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/byte_reader.h"
@@ -49,9 +50,10 @@ struct Life : SimulatedManager {
         [this](const Notice& notice) { administration.tell(TrapEvent{notice}); });
     administration.restore(left);
     tap.on_send = [this](const Smp& smp) {
-      if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo) &&
-          decode_port_info(smp.data)->client_reregister)
-        ++reregistrations;
+      if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
+        reregistrations += decode_port_info(smp.data)->client_reregister ? 1 : 0;
+        plain_sets += decode_port_info_modifier(smp.attribute_modifier).extended_speeds ? 0 : 1;
+      }
       return true;
     };
   }
@@ -77,6 +79,7 @@ struct Life : SimulatedManager {
   AliasWriter aliases;
   ClientReregistration clients;
   std::size_t reregistrations = 0;  // Sets that ask for one
+  std::size_t plain_sets = 0;       // of PortInfo, without bit 31 of the modifier
   unsigned views = 0;
 };
 
@@ -270,7 +273,7 @@ TEST(Administration, SubscribersHearWhoWentAndWhoCame) {
 /// On one fabric, one manager after the other: hosts are asked to register with one that does not
 /// know them, and only then.
 TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) {
-  TimedFabric ground(spec_of(kFabric));
+  TimedFabric ground(spec_of(std::string(kFabric) + ",speed=NDR"));
   ClientRecords kept;
   std::size_t hosts = 0;
   {
@@ -289,6 +292,7 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
     EXPECT_TRUE(next.start());
     ground.run_for(1s);
     EXPECT_EQ(next.clients.asked(), next.reregistrations);
+    EXPECT_EQ(next.plain_sets, 0u) << "devices announce extended speeds";
     EXPECT_EQ(next.clients.without_owed(next.administration.inform().in_service()).size(),
               next.administration.inform().in_service().size());
     return next.reregistrations;
@@ -433,6 +437,35 @@ TEST(Administration, PathsSayTheRateOfNdrLinks) {
     ASSERT_TRUE(managed.settle());
     expect_rates("after a sweep");
   }
+}
+
+/// What a manager says that never asks so: the speed of the classic fields.
+TEST(Administration, PathsWouldBeSlowerWithoutBit31OfTheModifier) {
+  Managed managed("fat-tree:k=4,levels=2,speed=NDR");
+  constexpr std::uint32_t kBit = 1u << 31;
+  std::set<std::uint64_t> cleared;  // by transaction; a client takes answers to what it asked alone
+  managed.tap.edit_sent = [&](Smp& smp) {
+    if (!is_about(smp, AttributeId::PortInfo) || (smp.attribute_modifier & kBit) == 0) return;
+    smp.attribute_modifier &= ~kBit;
+    cleared.insert(smp.transaction_id);
+  };
+  managed.tap.on_receive = [&](Smp& smp) {
+    if (cleared.contains(smp.transaction_id)) smp.attribute_modifier |= kBit;
+    return true;
+  };
+  ASSERT_TRUE(managed.start());
+  ASSERT_NE(managed.manager.in_force(), nullptr);
+  EXPECT_GT(cleared.size(), 0u);
+  const ActiveSubnet& now = *managed.manager.in_force();
+  for (const PortIdx port : now.fabric().peer.indices()) {
+    if (now.fabric().peer[port] == kNone<PortIdx>) continue;
+    EXPECT_EQ(link_speed(now.fabric(), port), LinkSpeed::Qdr);
+  }
+  const auto path = answer_sa_command(
+      managed.administration.server(),
+      {{"record", "PR"}, {"where", {{"slid", "1"}, {"dlid", fmt::format("{}", now.lids->top)}}}});
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->at("records").at(0).at("rate"), rate_code(LinkWidth::X4, LinkSpeed::Qdr));
 }
 
 /// What is printed of a field is what is read into it, and nothing beside it changes.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/base/log.h"
 #include "smd/mad/vendor.h"
 #include "tests/support/managers.h"
 
@@ -95,6 +96,79 @@ TEST(DirectedOnly, CanBeAskedForWhereLidsAreRouted) {
   EXPECT_EQ(by_lid, 0u);
 }
 
+// --- Extended speeds ----------------------------------------------------------------------------
+
+/// PortInfo that a manager asks for and sets without bit 31 of the modifier, on a fabric where
+/// every device announces extended speeds.
+class ExtendedSpeeds : public ::testing::Test {
+ protected:
+  ExtendedSpeeds() {
+    for (const auto& each : all.members)
+      each->on_send = [this](const Smp& smp) {
+        const bool is_first = smp.directed && smp.hop_count == 0;
+        sweeps += is_first && sim::is_about(smp, AttributeId::NodeInfo) ? 1 : 0;
+        if (!sim::is_about(smp, AttributeId::PortInfo)) return;
+        const bool is_set = smp.method == Method::Set;
+        if (decode_port_info_modifier(smp.attribute_modifier).extended_speeds)
+          (is_set ? sets : gets) += 1;
+        else
+          (is_set ? plain_sets : plain_gets) += 1;
+      };
+  }
+
+  /// A sweep of everything does not know yet what devices can do: it asks one of each kind so, and
+  /// then again.
+  void expect_extended(const char* when) {
+    EXPECT_LE(plain_gets, 2 * sweeps) << when;
+    EXPECT_EQ(plain_sets, 0u) << when;
+    EXPECT_GT(gets, 2 * plain_gets) << when;
+    plain_gets = plain_sets = gets = sweeps = 0;
+  }
+
+  Managers all{"fat-tree:k=4,levels=2,speed=NDR", kTwo};
+  unsigned plain_gets = 0, plain_sets = 0, gets = 0, sets = 0;
+  unsigned sweeps = 0;  // of everything, which begin with the manager's own node
+};
+
+TEST_F(ExtendedSpeeds, AreAskedForAndSetWhateverHappens) {
+  all[0].start(manager_settings(5));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_GT(sets, 0u);
+  expect_extended("bring-up");
+
+  for (const bool up : {false, true}) {
+    all.fabric.set_link(all.node("sw-0-1"), PortNum{3}, up);
+    all.run_for(3s);
+    ASSERT_TRUE(settle(all)) << all.find_fault();
+    expect_extended(up ? "a cable came" : "a cable went");
+  }
+
+  all[1].start(manager_settings(3));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  expect_extended("a standby");
+
+  // Set above the master, it reads its own port and reports itself.
+  all[1].manager->adopt(manager_settings(9));
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master && all.settled(); }, 60s))
+      << all.find_fault();
+  expect_extended("a handover");
+
+  sets = 0;
+  all[1].kill();
+  ASSERT_TRUE(
+      all.run_until([&] { return all[0].state() == SmState::Master && all.settled(); }, 60s))
+      << all.find_fault();
+  EXPECT_GT(sets, 0u);
+  expect_extended("a takeover");
+
+  all[0].manager->request_sweep("test");
+  all.run_for(3s);
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  expect_extended("a sweep");
+}
+
 // --- What another manager left on ---------------------------------------------------------------
 
 class AdaptiveRoutingLeft : public ::testing::Test {
@@ -139,6 +213,21 @@ class AdaptiveRoutingLeft : public ::testing::Test {
     };
   }
 
+  /// Lines of the log about it since this was asked last, as "LEVEL TEXT".
+  [[nodiscard]] std::vector<std::string> said() {
+    std::vector<std::string> out;
+    for (const log::Entry& each : log::entries_after(last_line_)) {
+      last_line_ = each.number;
+      if (each.event == "switch.leftover")
+        out.push_back(fmt::format("{} {}", log::name_of(each.level), each.text));
+    }
+    return out;
+  }
+
+  [[nodiscard]] Guid guid_of(const std::string& name) const {
+    return all.fabric.spec().nodes[all.node(name)].guid;
+  }
+
   void manage(Leftovers about) {
     Settings settings = manager_settings(9);
     settings.leftovers = about;
@@ -156,6 +245,7 @@ class AdaptiveRoutingLeft : public ::testing::Test {
 
  private:
   sim::SimTransport other_{all.fabric, all.node("host-00003"), PortNum{1}};
+  std::uint64_t last_line_ = 0;
 };
 
 constexpr const char* kAdaptive =
@@ -164,6 +254,25 @@ constexpr const char* kAdaptive =
 constexpr const char* kPrivate =
     "sw-1-0: another manager left on: forwarding tables of single ports, mode 2; packets need not "
     "go as the tables say (sm.leftovers)";
+
+TEST_F(AdaptiveRoutingLeft, IsSaidInALineForEachThing) {
+  turn_on_two();
+  const std::string adaptive = fmt::format(
+      "node={} what=\"adaptive routing, fast link fault recovery, hash-based forwarding\"",
+      guid_of("sw-0-1"));
+  const std::string tables =
+      fmt::format("node={} what=\"forwarding tables of single ports, mode 2\"", guid_of("sw-1-0"));
+  (void)said();
+  manage(Leftovers::Report);
+  EXPECT_THAT(said(),
+              ::testing::UnorderedElementsAre("warn " + adaptive + " cleared=no",
+                                              "warn " + tables + " cleared=no"));
+  all[0].kill();
+  manage(Leftovers::Clear);
+  EXPECT_THAT(said(),
+              ::testing::UnorderedElementsAre("info " + adaptive + " cleared=yes",
+                                              "info " + tables + " cleared=yes"));
+}
 
 TEST_F(AdaptiveRoutingLeft, NobodyIsAskedByDefault) {
   turn_on_two();

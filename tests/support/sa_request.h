@@ -13,6 +13,7 @@ struct SaRequest {
   Method method = Method::Set;
   sa::RecordId id = sa::RecordId::McMemberRecord;
   std::uint64_t mask = 0;
+  SmKey sm_key = {};  // shown as that of a trusted request
 };
 
 /// `size`: of the encoded record.
@@ -26,6 +27,7 @@ template <class Record>
                                 .method = static_cast<std::uint8_t>(request.method),
                                 .transaction_id = request.transaction,
                                 .attribute_id = static_cast<std::uint16_t>(request.id)},
+                        .sm_key = request.sm_key,
                         .component_mask = request.mask},
                        out.mad);
   encode_record(record, std::span(out.mad).subspan(sa::kHeaderSize, size));

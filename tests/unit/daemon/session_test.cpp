@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "smd/sa/node_records.h"
+#include "smd/sa/path_finder.h"
 #include "tests/support/sa_request.h"
 #include "tests/unit/manager/small_subnet.h"
 
@@ -68,45 +69,71 @@ struct Bench {
 
   /// h2 asks.
   template <class Record>
-  void set(sa::RecordId id, std::uint64_t mask, const Record& record, std::size_t size) {
-    EXPECT_TRUE(host.send(encode_sa_request(
-        {.manager = net.lid(kH1), .transaction = ++transaction_, .id = id, .mask = mask},
-        record,
-        size)));
+  void ask_for(sa::RecordId id,
+               std::uint64_t mask,
+               const Record& record,
+               std::size_t size,
+               Method method = Method::Set) {
+    EXPECT_TRUE(host.send(encode_sa_request({.manager = net.lid(kH1),
+                                             .transaction = ++transaction_,
+                                             .method = method,
+                                             .id = id,
+                                             .mask = mask,
+                                             .sm_key = shown},
+                                            record,
+                                            size)));
+  }
+
+  /// Settings that are other than they were, until they are in force.
+  void change(const std::function<void(Settings&)>& edit) {
+    Settings settings = session->manager().settings();
+    edit(settings);
+    session->manager().adopt(settings);
+    session->manager().request_sweep("configuration");
+    EXPECT_TRUE(settle());
+  }
+
+  /// The status that h2 gets; nothing where it gets no answer.
+  std::optional<std::uint16_t> status_of(const std::function<void()>& request) {
+    const std::size_t before = answers.size();
+    request();
+    net.run_for(50ms);
+    if (answers.size() == before) return std::nullopt;
+    return answers.back().mad.status;
   }
 
   /// h2 asks to be in it, or that another one be.
   void join(std::uint64_t group, std::uint32_t node = kH2) {
-    set(sa::RecordId::McMemberRecord,
-        kJoinMask,
-        joining(group, gid(node)),
-        sa::kMcMemberRecord.size);
+    ask_for(sa::RecordId::McMemberRecord,
+            kJoinMask,
+            joining(group, gid(node)),
+            sa::kMcMemberRecord.size);
   }
 
   void offer(std::uint64_t id) {
     namespace part = sa::service_component;
     const sa::ServiceRecord record{.id = id, .gid = gid(kH2), .p_key = kDefaultPKey};
-    set(sa::RecordId::ServiceRecord,
-        part::kId | part::kGid | part::kPKey,
-        record,
-        sa::kServiceRecord.size);
+    ask_for(sa::RecordId::ServiceRecord,
+            part::kId | part::kGid | part::kPKey,
+            record,
+            sa::kServiceRecord.size);
   }
 
   void subscribe(std::uint16_t trap) {
-    set(sa::RecordId::InformInfo,
-        0,
-        sa::InformInfo{.type = 3, .trap_or_device = trap, .producer_or_vendor = 2},
-        sa::kInformInfoSize);
+    ask_for(sa::RecordId::InformInfo,
+            0,
+            sa::InformInfo{.type = 3, .trap_or_device = trap, .producer_or_vendor = 2},
+            sa::kInformInfoSize);
   }
 
   void add_guid(std::uint64_t guid) {
     sa::GuidInfoRecord record{.lid = net.lid(kH2)};
     record.guids[guid] = Guid{guid};
-    set(sa::RecordId::GuidInfoRecord,
-        sa::component_bit(0) | sa::component_bit(1) |
-            sa::component_bit(static_cast<unsigned>(4 + guid)),
-        record,
-        sa::kGuidInfoRecord.size);
+    ask_for(sa::RecordId::GuidInfoRecord,
+            sa::component_bit(0) | sa::component_bit(1) |
+                sa::component_bit(static_cast<unsigned>(4 + guid)),
+            record,
+            sa::kGuidInfoRecord.size);
   }
 
   bool run_to_answer() {
@@ -142,6 +169,7 @@ struct Bench {
   unsigned lost = 0;
   sim::SimTransport host{net.fabric, kH2, PortNum{1}};
   std::vector<sa::SaHeader> answers;  // that it got
+  SmKey shown;                        // in its requests
   std::unique_ptr<Session> session;
 
  private:
@@ -313,10 +341,7 @@ TEST_P(SessionLimits, OneIsOfWhatItSays) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());
   const auto is_refused = [&](std::uint64_t i) {
-    const std::size_t before = bench.answers.size();
-    GetParam().ask(bench, i);
-    bench.net.run_for(50ms);
-    return bench.answers.size() == before || bench.answers.back().mad.status != 0;
+    return bench.status_of([&] { GetParam().ask(bench, i); }) != 0;
   };
   EXPECT_FALSE(is_refused(1));
   EXPECT_FALSE(is_refused(2)) << "without it";
@@ -390,6 +415,76 @@ TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {
   EXPECT_EQ(apart.sm.sm_key, SmKey{}) << "who knows the one does not learn the other";
   const sa::ViewParts alone = view_under(SmKey{}, SmKey{1});
   EXPECT_EQ(alone.trust_key, SmKey{1}) << "beside OpenSM";
+}
+
+/// Who has learned the SM_Key, which managers show each other, gives no orders with it.
+TEST(Session, AnOrderWithAWrongSaKeyIsDropped) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.change([](Settings& settings) {
+    settings.election.sm_key = SmKey{5};
+    settings.sa_key = SmKey{7};
+  });
+  SaConfig strict;
+  strict.refuse_foreign_gids = true;
+  bench.session->set_limits(strict);
+  const auto for_another = [&] { bench.join(1, kH3); };
+  EXPECT_NE(bench.status_of(for_another).value_or(0), 0) << "without a key";
+  for (const std::uint64_t wrong : {5, 6}) {
+    bench.shown = SmKey{wrong};
+    EXPECT_EQ(bench.status_of(for_another), std::nullopt) << wrong;
+  }
+  EXPECT_EQ(bench.session->administration().server().stats().wrong_key, 2u);
+  EXPECT_THAT(bench.kept_groups(), testing::IsEmpty());
+  bench.shown = SmKey{7};
+  EXPECT_EQ(bench.status_of(for_another), 0);
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+}
+
+/// Two hosts that are limited members of the one partition they share: neither finds the other, nor
+/// puts it into a group.
+TEST(Session, ALimitedMemberIsToldNothingOfAnother) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const auto path_to = [&](std::uint32_t node, PKey p_key) {
+    const sa::PathRecord wanted{.dgid = bench.gid(node), .sgid = bench.gid(kH2), .p_key = p_key};
+    const std::uint64_t by_key = p_key == PKey{} ? 0 : sa::component_bit(13);
+    return bench.status_of([&] {
+      bench.ask_for(sa::RecordId::PathRecord,
+                    sa::component_bit(2) | sa::component_bit(3) | by_key,
+                    wanted,
+                    sa::kPathRecordSize,
+                    Method::Get);
+    });
+  };
+  const auto node_of = [&](std::uint32_t node) {
+    const sa::NodeRecord wanted{.lid = bench.net.lid(node)};
+    return bench.status_of([&] {
+      bench.ask_for(sa::RecordId::NodeRecord,
+                    sa::component_bit(0),
+                    wanted,
+                    sa::kNodeRecord.size,
+                    Method::Get);
+    });
+  };
+  const auto join_for = [&](std::uint32_t node) {
+    return bench.status_of([&] { bench.join(1, node); });
+  };
+  EXPECT_EQ(path_to(kH3, PKey{}), 0) << "both are full members";
+  EXPECT_EQ(node_of(kH3), 0);
+  EXPECT_EQ(join_for(kH3), 0);
+
+  bench.change([](Settings& settings) {
+    settings.partitions = PartitionPolicy{
+        .rules =
+            parse_partition_file("Default=0x7fff: ALL=limited, SELF=full;\n", "f").value().rules};
+  });
+  for (const PKey key : {PKey{}, PKey{0x7fff}, PKey{0xffff}})
+    EXPECT_NE(path_to(kH3, key).value_or(0), 0) << key.value();
+  EXPECT_NE(node_of(kH3).value_or(0), 0);
+  EXPECT_NE(join_for(kH3).value_or(0), 0);
+  EXPECT_EQ(path_to(kH1, PKey{}), 0) << "to the manager";
+  EXPECT_EQ(join_for(kH2), 0) << "itself";
 }
 
 }  // namespace
