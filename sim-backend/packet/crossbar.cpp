@@ -11,32 +11,9 @@
 namespace smd::sim {
 namespace {
 
-bool grant_cross(PartState& net, PortAt port, unsigned vl) {
-  OutputVl& out = net.outs[port * net.vls + vl];
-  PortVl before = kNowhere;
-  for (PortVl at = out.asks_head; at != kNowhere; at = net.ins[at].next_ask) {
-    const bool reachable =
-        !net.options.switches.multiplexed || !net.ports[net.port_of_vl(at)].input_busy;
-    if (reachable) {
-      // Whole packets only; a smaller one behind does not overtake.
-      if (out.room <
-          net.packets[net.ins[at].head].blocks + net.packets[net.ins[at].head].copy_blocks)
-        return false;
-      remove_ask(net, out, before, at);
-      if (out.asks_head == kNowhere) {
-        net.ports[port].asking = static_cast<std::uint16_t>(net.ports[port].asking & ~(1u << vl));
-      }
-      enter_output(net, at, take_input(net, at), port, vl);
-      return true;
-    }
-    before = at;
-  }
-  return false;
-}
+// Part of try_cross, which every packet passes at every switch: calls would cost it a fiftieth.
 
-}  // namespace
-
-PacketAt take_input(PartState& net, PortVl from) {
+[[gnu::always_inline]] inline PacketAt leave_input(PartState& net, PortVl from) {
   InputVl& in = net.ins[from];
   const PacketAt at = pop_buffer(net, in);
   in.busy = true;
@@ -47,7 +24,8 @@ PacketAt take_input(PartState& net, PortVl from) {
   return at;
 }
 
-void enter_output(PartState& net, PortVl from, PacketAt at, PortAt port, unsigned vl) {
+[[gnu::always_inline]] inline void cross(
+    PartState& net, PortVl from, PacketAt at, PortAt port, unsigned vl) {
   DataPacket& packet = net.packets[at];
   OutputVl& out = net.outs[port * net.vls + vl];
   NetPort& here = net.ports[port];
@@ -86,6 +64,37 @@ void enter_output(PartState& net, PortVl from, PacketAt at, PortAt port, unsigne
   if (out.head == at && (here.busy_until <= packet.ready || !here.link_running)) {
     net.wake_at(port, packet.ready);
   }
+}
+
+bool grant_cross(PartState& net, PortAt port, unsigned vl) {
+  OutputVl& out = net.outs[port * net.vls + vl];
+  PortVl before = kNowhere;
+  for (PortVl at = out.asks_head; at != kNowhere; at = net.ins[at].next_ask) {
+    const bool reachable =
+        !net.options.switches.multiplexed || !net.ports[net.port_of_vl(at)].input_busy;
+    if (reachable) {
+      // Whole packets only; a smaller one behind does not overtake.
+      if (out.room <
+          net.packets[net.ins[at].head].blocks + net.packets[net.ins[at].head].copy_blocks)
+        return false;
+      remove_ask(net, out, before, at);
+      if (out.asks_head == kNowhere) {
+        net.ports[port].asking = static_cast<std::uint16_t>(net.ports[port].asking & ~(1u << vl));
+      }
+      cross(net, at, leave_input(net, at), port, vl);
+      return true;
+    }
+    before = at;
+  }
+  return false;
+}
+
+}  // namespace
+
+PacketAt take_input(PartState& net, PortVl from) { return leave_input(net, from); }
+
+void enter_output(PartState& net, PortVl from, PacketAt at, PortAt port, unsigned vl) {
+  cross(net, from, at, port, vl);
 }
 
 void try_cross(PartState& net, PortAt port) {
