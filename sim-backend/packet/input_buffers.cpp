@@ -252,6 +252,26 @@ void on_free_input(PartState& net, PacketAt at) {
   if (here && blocks > 0) release_blocks(net, port_vl, blocks);
 }
 
+Delivery describe_delivery(const PartState& net,
+                           const Wire& wire,
+                           PacketAt at,
+                           HostNum destination) {
+  const DataPacket& packet = net.packets[at];
+  const Origin& origin = net.origins[at];
+  return {.source = packet.source,
+          .destination = destination,
+          .generated = origin.generated,
+          .injected = origin.injected,
+          .head = net.now - transfer_time(wire.byte_time, packet.bytes),
+          .tail = net.now,
+          .tag = origin.tag,
+          .payload = packet.payload,
+          .sl = packet.sl,
+          .hops = packet.hops,
+          .marks = packet.marks,
+          .partition = static_cast<std::uint8_t>(net.number)};
+}
+
 void on_deliver(PartState& net, PortAt port, PacketAt at) {
   const Wire& wire = net.wires[port];
   if (wire.on_switch) return on_taken_in(net, port, at);
@@ -275,19 +295,7 @@ void on_deliver(PartState& net, PortAt port, PacketAt at) {
     net.ins[port_vl].abr = count_blocks(net.ins[port_vl].abr, blocks);
     return send_credit(net, port_vl);
   }
-  const Origin& origin = net.origins[at];
-  const Delivery arrival{.source = packet.source,
-                         .destination = host,
-                         .generated = origin.generated,
-                         .injected = origin.injected,
-                         .head = net.now - transfer_time(wire.byte_time, packet.bytes),
-                         .tail = net.now,
-                         .tag = origin.tag,
-                         .payload = packet.payload,
-                         .sl = packet.sl,
-                         .hops = packet.hops,
-                         .marks = packet.marks,
-                         .partition = static_cast<std::uint8_t>(net.number)};
+  const Delivery arrival = describe_delivery(net, wire, at, host);
   const DataPacket arrived_packet = packet;
   InputVl& port_vl = net.ins[packet.in];
   // Into memory at once: what comes in takes no room, but is counted.

@@ -36,6 +36,12 @@ void queue_input(PartState& net, PacketAt at);
 /// Sets where it leaves; false when it cannot: then it is dropped.
 bool leave_by(PartState& net, PortAt in, PacketAt at, unsigned out, unsigned vl);
 
+/// What is said of a packet whose last byte came in now. Requires: it has its place still.
+[[nodiscard]] Delivery describe_delivery(const PartState& net,
+                                         const Wire& wire,
+                                         PacketAt at,
+                                         HostNum destination);
+
 /// The node dies.
 void clear_input(PartState& net, PortVl port_vl);
 

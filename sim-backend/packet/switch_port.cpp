@@ -21,19 +21,7 @@ void on_taken_in(PartState& net, PortAt in, PacketAt at) {
     net.lose(at, wire.node, Discard::ClearedWithNode);
     return net.free_packet(at);
   }
-  const Origin& origin = net.origins[at];
-  const Delivery arrival{.source = packet.source,
-                         .destination = kNowhere,
-                         .generated = origin.generated,
-                         .injected = origin.injected,
-                         .head = net.now - transfer_time(wire.byte_time, packet.bytes),
-                         .tail = net.now,
-                         .tag = origin.tag,
-                         .payload = packet.payload,
-                         .sl = packet.sl,
-                         .hops = packet.hops,
-                         .marks = packet.marks,
-                         .partition = static_cast<std::uint8_t>(net.number)};
+  const Delivery arrival = describe_delivery(net, wire, at, kNowhere);
   net.free_packet(at);
   release_blocks(net, packet.in, packet.blocks);
   ++net.stats.taken_in;

@@ -167,7 +167,8 @@ class SiteRows : public testing::Test {
     std::size_t gets = 0, sets = 0;
   };
 
-  SiteRows() {
+  explicit SiteRows(const sim::FabricSpec& spec = star_of_64())
+      : lab(spec, {.agents = {.optimized_sl_to_vl = 1}}) {
     lab.bring_up();
     qos.sl_to_vl = modulo_row(3);
     lab.tap.on_send = [this](const Smp& smp) {
@@ -197,7 +198,7 @@ class SiteRows : public testing::Test {
     return others;
   }
 
-  ProgramLab lab{star_of_64(), {.agents = {.optimized_sl_to_vl = 1}}};
+  ProgramLab lab;
   QosPolicy qos;
   Smps smps;
   std::set<std::tuple<Method, HopArray, std::uint32_t>> sent;
@@ -226,6 +227,58 @@ TEST_F(SiteRows, OfABlockedTurnStayBlocked) {
   EXPECT_EQ(wide.sets, 63u + 64 + 64) << "63 outputs, the inputs to port 9 and the adapters";
   EXPECT_EQ(count_others(modulo_row(3)), 1u);
   EXPECT_EQ(lab.fabric.sl_to_vl(lab.sim_switch(sw), turn.in, turn.out), before);
+}
+
+/// Its port 0 has data of its own.
+class SiteRowsBesidePort0 : public SiteRows {
+ protected:
+  SiteRowsBesidePort0() : SiteRows(star()) {}
+
+  static sim::FabricSpec star() {
+    sim::FabricSpec spec = star_of_64();
+    spec.nodes[1].enhanced_port0 = true;
+    return spec;
+  }
+};
+
+TEST_F(SiteRowsBesidePort0, LeaveItsRowsAloneWhereNobodySetsThem) {
+  const auto sw = lab.sim_switch(SwitchIdx{0});
+  const SlToVl before = lab.fabric.sl_to_vl(sw, PortNum{3}, PortNum{0});
+  qos = {};
+  qos.kinds[static_cast<std::size_t>(PortKind::SwitchExternal)].sl_to_vl = modulo_row(3);
+  EXPECT_EQ(write(true).sets, 64u) << "one for each output, none for the whole switch";
+  EXPECT_EQ(lab.fabric.sl_to_vl(sw, PortNum{3}, PortNum{4}), modulo_row(3));
+  EXPECT_EQ(lab.fabric.sl_to_vl(sw, PortNum{3}, PortNum{0}), before);
+}
+
+/// Nothing is cabled to port 64.
+class SiteRowsWithAFreePort : public SiteRows {
+ protected:
+  SiteRowsWithAFreePort() : SiteRows(star()) {}
+
+  static sim::FabricSpec star() {
+    sim::FabricSpec spec = star_of_64();
+    spec.nodes[1].ports[64] = {};
+    spec.nodes.pop_back();
+    return spec;
+  }
+};
+
+TEST_F(SiteRowsWithAFreePort, OfATurnThatIsBlockedThereStayBlocked) {
+  lab.state.turns.at(lab.snapshot().node_guid[lab.snapshot().switch_node[SwitchIdx{0}]],
+                     PortNum{7},
+                     PortNum{64}) = {.held = TurnMemory::Held::Blocked};
+  unsigned whole = 0;
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (smp.attribute_id == kRows && smp.attribute_modifier == 0x30000) ++whole;
+    return true;
+  };
+  EXPECT_EQ(write(true).sets, 63u + 63) << "outputs, and adapters";
+  EXPECT_EQ(whole, 0u);
+  lab.state.turns.forget(lab.snapshot().node_guid[lab.snapshot().switch_node[SwitchIdx{0}]]);
+  lab.state.audited.reset();
+  write(true);
+  EXPECT_EQ(whole, 1u);
 }
 
 TEST_F(SiteRows, AreWrittenOneByOneWhereTheSwitchRefuses) {
