@@ -429,13 +429,13 @@ TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
               ElementsAre("smd.toml:2: sm.path_sets is about LIDs beyond the first of a port; "
                           "sm.lmc of 1 to 7"));
   EXPECT_THAT(with(kRight, "lmc = 1\nengine = [\"dfsssp\", \"ftree\"]\n"),
-              ElementsAre("smd.toml:4: sm.path_sets and sm.engine ftree, which makes no shortest "
+              ElementsAre("smd.toml:2: sm.path_sets and sm.engine ftree, which makes no shortest "
                           "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\n"),
               ElementsAre("smd.toml:2: sm.path_sets and sm.engine updn, which makes no shortest "
                           "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"lash\"\n[port]\nmax_operational_vls = 1\n"),
-              ElementsAre("smd.toml:6: sm.path_sets takes VLs for each set of paths; "
+              ElementsAre("smd.toml:2: sm.path_sets takes VLs for each set of paths; "
                           "port.max_operational_vls of 2 or more"));
 }
 
