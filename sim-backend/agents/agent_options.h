@@ -19,6 +19,14 @@ enum class ExtendedSpeeds : std::uint8_t {
   Unannounced  // everybody, and CapabilityMask says nothing of them
 };
 
+/// Which counters of waiting (PortXmitWait) a port has.
+enum class WaitCounters : std::uint8_t {
+  Wide,   // in PortCountersExtended, and in PortCounters
+  Short,  // in PortCounters alone
+  None,
+  Silent  // the agent of performance management does not answer at all
+};
+
 struct AgentOptions {
   std::uint16_t lft_cap = 49152;  // LinearFDBCap
   std::uint16_t rft_cap = 0;  // above 0: switches route by a random forwarding table, without a LFT
@@ -40,6 +48,7 @@ struct AgentOptions {
   CongestionSupport congestion = CongestionSupport::Full;
   std::uint8_t cct_blocks = 2;     // of 64 entries each, in an adapter's congestion control table
   bool credit_starvation = false;  // switches detect it
+  WaitCounters wait_counters = WaitCounters::Wide;
 };
 
 }  // namespace smd::sim

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint8_t kAllPorts = 255;
 constexpr std::uint16_t kAllPortSelect = 1u << 8;  // ClassPortInfo.CapabilityMask
 constexpr std::uint16_t kExtendedWidth = 1u << 9;
+constexpr std::uint16_t kHasXmitWait = 1u << 12;
+constexpr std::uint32_t kAdditionalExtended = 1u << 1;  // CapabilityMask2
 
 using Data = std::span<std::byte, kPerfDataSize>;
 
@@ -23,11 +25,13 @@ PortCounters read_counters(const PortCounterRegs& regs) {
   out.rcv_data = regs.rcv_data;
   out.xmit_packets = regs.xmit_packets;
   out.rcv_packets = regs.rcv_packets;
+  out.xmit_wait = regs.xmit_wait;
   return out;
 }
 
-/// Bits of PortCounters.CounterSelect, IBA 16.1.3.5.
-void reset_counters(PortCounterRegs& regs, std::uint16_t select) {
+/// Bits of PortCounters.CounterSelect, IBA 16.1.3.5, and bit 0 of CounterSelect2.
+void reset_counters(PortCounterRegs& regs, std::uint16_t select, std::uint8_t select2) {
+  if ((select2 & 1) != 0) regs.xmit_wait = 0;
   const auto chosen = [select](unsigned bit) { return (select >> bit & 1u) != 0; };
   if (chosen(2)) regs.link_downed = 0;
   if (chosen(3)) regs.rcv_errors = 0;
@@ -48,6 +52,13 @@ PortCountersExtended read_wide(const PortCounterRegs& regs) {
   out.rcv_packets = regs.wide_rcv_packets;
   out.unicast_xmit_packets = regs.wide_unicast_xmit;
   out.unicast_rcv_packets = regs.wide_unicast_rcv;
+  // The additional ones: the agent has the narrow registers of errors alone.
+  out.link_downed = regs.link_downed;
+  out.rcv_errors = regs.rcv_errors;
+  out.rcv_switch_relay_errors = regs.rcv_switch_relay_errors;
+  out.xmit_discards = regs.xmit_discards;
+  out.vl15_dropped = regs.vl15_dropped;
+  out.xmit_wait = regs.wide_xmit_wait;
   return out;
 }
 
@@ -69,6 +80,8 @@ void add_regs(PortCounterRegs& total, const PortCounterRegs& port) {
   add_sticky(total.wide_rcv_packets, port.wide_rcv_packets);
   add_sticky(total.wide_unicast_xmit, port.wide_unicast_xmit);
   add_sticky(total.wide_unicast_rcv, port.wide_unicast_rcv);
+  add_sticky(total.wide_xmit_wait, port.wide_xmit_wait);
+  add_sticky(total.xmit_wait, port.xmit_wait);
   add_sticky(total.xmit_data, port.xmit_data);
   add_sticky(total.rcv_data, port.rcv_data);
   add_sticky(total.xmit_packets, port.xmit_packets);
@@ -106,9 +119,10 @@ MadStatus answer_port_counters(NodeState& node, PortNum arrival, bool set, Data 
     return MadStatus::BadField;
   }
   const PortCounterRegs regs = reset_and_read(node, asked->port_select, [&](PortCounterRegs& port) {
-    if (set) reset_counters(port, asked->counter_select);
+    if (set) reset_counters(port, asked->counter_select, asked->counter_select2);
   });
   PortCounters out = read_counters(regs);
+  if (node.options.wait_counters == WaitCounters::None) out.xmit_wait = 0;
   out.port_select = asked->port_select;
   out.counter_select = asked->counter_select;
   encode_port_counters(out, data);
@@ -124,6 +138,7 @@ MadStatus answer_wide_counters(NodeState& node, PortNum arrival, bool set, Data 
     if (set) reset_wide(port, asked->counter_select);
   });
   PortCountersExtended out = read_wide(regs);
+  if (node.options.wait_counters != WaitCounters::Wide) out.xmit_wait = 0;
   out.port_select = asked->port_select;
   out.counter_select = asked->counter_select;
   encode_port_counters_extended(out, data);
@@ -135,8 +150,11 @@ MadStatus answer_class_port_info(const NodeState& node, PortNum arrival, bool se
   ByteWriter out(data);
   out.u8(1);  // base version
   out.u8(1);  // class version
-  out.u16(static_cast<std::uint16_t>(kExtendedWidth | (node.is_switch() ? kAllPortSelect : 0)));
-  out.u32(node.management_port(arrival).info.resp_time_value);
+  const WaitCounters waits = node.options.wait_counters;
+  out.u16(static_cast<std::uint16_t>(kExtendedWidth | (node.is_switch() ? kAllPortSelect : 0) |
+                                     (waits == WaitCounters::None ? 0 : kHasXmitWait)));
+  out.u32((waits == WaitCounters::Wide ? kAdditionalExtended << 5 : 0) |
+          node.management_port(arrival).info.resp_time_value);
   out.zeros(kPerfDataSize - out.written());
   return MadStatus::Ok;
 }

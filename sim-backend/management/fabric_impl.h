@@ -149,6 +149,7 @@ struct SimFabric::Impl {
   SmpCarrier::Ticket next_ticket_ = 1;
   std::map<SmpCarrier::Ticket, Packet*> carried_;
   std::function<void()> before_congestion_;
+  std::function<void(std::uint32_t node)> before_performance_;
   SimFabricStats stats_;
   std::uint64_t trace_hash_ = 0xcbf29ce484222325u;
 };

@@ -254,6 +254,10 @@ void SimFabric::Impl::on_gsi_done(Packet* packet) {
     return serve_congestion(packet);
   }
   NodeState& state = nodes_[packet->node].state;
+  if (state.options.wait_counters == WaitCounters::Silent) {
+    return drop(packet, stats_.dropped_no_client);
+  }
+  if (before_performance_) before_performance_(packet->node);
   answer_performance(state, state.is_switch() ? PortNum{} : packet->port, packet->mad);
   reply(packet);
 }

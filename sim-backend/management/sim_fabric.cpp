@@ -120,6 +120,21 @@ void SimFabric::before_congestion(std::function<void()> catch_up) {
   impl_->before_congestion_ = std::move(catch_up);
 }
 
+void SimFabric::count_data(std::uint32_t node,
+                           PortNum port,
+                           std::uint64_t words,
+                           std::uint64_t waits) {
+  impl_->nodes_[node].state.ports[port.value()].counters.count_data(words, waits);
+}
+
+void SimFabric::before_performance(std::function<void(std::uint32_t node)> catch_up) {
+  impl_->before_performance_ = std::move(catch_up);
+}
+
+void SimFabric::set_wait_counters(std::uint32_t node, WaitCounters counters) {
+  impl_->nodes_[node].state.options.wait_counters = counters;
+}
+
 void SimFabric::set_wire_faults(const WireFaults& faults) {
   impl_->faults_ = faults;
   impl_->faulty_wires_ =

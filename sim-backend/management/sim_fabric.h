@@ -112,6 +112,14 @@ class SimFabric {
   /// now. Empty: nobody does.
   void before_congestion(std::function<void()> catch_up);
 
+  // What data packets do to the counters of a port: words of 4 bytes sent, and so many times that a
+  // word takes with packets to send and no credit for any.
+  void count_data(std::uint32_t node, PortNum port, std::uint64_t words, std::uint64_t waits);
+  /// Runs before the node's agent of performance management answers: whoever counts brings its
+  /// counters up to now. Empty: nobody does.
+  void before_performance(std::function<void(std::uint32_t node)> catch_up);
+  void set_wait_counters(std::uint32_t node, WaitCounters counters);  // outlasts reboots
+
   /// From now on SMPs go over links in the hands of `carrier`; null: over the fabric's own wires,
   /// which alone know the faults of set_wire_faults. Requires: it outlives this, or is taken back
   /// when it carries nothing.

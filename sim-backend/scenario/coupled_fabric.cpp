@@ -28,6 +28,7 @@ CoupledFabric::CoupledFabric(Runtime& runtime, SimFabric& fabric, PacketNet& net
   });
   net_.set_management_handler(this);
   fabric_.set_carrier(this);
+  fabric_.before_performance([this](std::uint32_t node) { count_data(node); });
 }
 
 CoupledFabric::~CoupledFabric() {
@@ -36,6 +37,7 @@ CoupledFabric::~CoupledFabric() {
     marking_->set_observer({});
     reaction_->set_observer({});
   }
+  fabric_.before_performance({});
   fabric_.set_carrier(nullptr);
   fabric_.stop_observing(observer_);
   net_.set_management_handler(nullptr);
@@ -51,6 +53,25 @@ void CoupledFabric::catch_up() { net_.run_until(to_net(runtime_.now())); }
 
 void CoupledFabric::reload(std::uint32_t node) {
   if (!off_[node]) net_.load(node, fabric_.node_state(node));
+}
+
+/// What has passed the node's ports since its agent was asked the last time.
+void CoupledFabric::count_data(std::uint32_t node) {
+  catch_up();
+  const Wiring& wiring = net_.wiring();
+  for (unsigned number = 1; number <= wiring.num_ports[node]; ++number) {
+    const auto port = static_cast<std::uint8_t>(number);
+    const Wire& wire = wiring.wires[wiring.port_of(node, number)];
+    if (wire.byte_time == 0) continue;  // no cable
+    const auto tick = static_cast<std::uint64_t>(transfer_time(wire.byte_time, 4));
+    PortCount& counted = counted_[{node, port}];
+    const std::uint64_t bytes = net_.sent_bytes(node, PortNum{port}) - counted.smp_bytes;
+    const std::uint64_t ticks =
+        static_cast<std::uint64_t>(net_.blocked_time(node, PortNum{port})) / tick;
+    fabric_.count_data(node, PortNum{port}, bytes / 4 - counted.bytes / 4, ticks - counted.ticks);
+    counted.bytes = bytes;
+    counted.ticks = ticks;
+  }
 }
 
 void CoupledFabric::follow_congestion(IbMarking& marking, IbReaction& reaction) {
@@ -142,6 +163,7 @@ void CoupledFabric::look_again(Ticket ticket) {
 void CoupledFabric::on_sent(std::uint64_t cookie, Picos head) {
   if (const auto found = underway_.find(cookie); found != underway_.end()) {
     found->second.head = head;
+    counted_[{found->second.node, found->second.port.value()}].smp_bytes += kWireBytes;
   }
 }
 

@@ -56,6 +56,7 @@ class CoupledFabric final : private SmpCarrier, private ManagementHandler {
   void on_lost(std::uint64_t cookie) override;
 
   void reload(std::uint32_t node);
+  void count_data(std::uint32_t node);
   void reload_congestion(std::uint32_t node);
   void log_mark(const MarkPoint& point);
   void log_trigger(const Flow& flow, Picos at);
@@ -69,6 +70,15 @@ class CoupledFabric final : private SmpCarrier, private ManagementHandler {
   SimFabric& fabric_;
   PacketNet& net_;
   TimePoint origin_;
+
+  /// Of one port, what its agent has been told. Bytes of SMPs are the fabric's to count.
+  struct PortCount {
+    std::uint64_t bytes = 0;
+    std::uint64_t smp_bytes = 0;
+    std::uint64_t ticks = 0;
+  };
+
+  std::map<std::pair<std::uint32_t, std::uint8_t>, PortCount> counted_;
   std::vector<bool> off_;
   IbMarking* marking_ = nullptr;
   IbReaction* reaction_ = nullptr;

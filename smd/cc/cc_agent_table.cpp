@@ -18,6 +18,8 @@ CcPort agent_of(const Fabric& fabric, PortIdx port) {
   return {fabric.node_guid[node], fabric.is_switch(node) ? PortNum{} : fabric.number_of(port)};
 }
 
+}  // namespace
+
 std::uint8_t sl_to(const ActiveSubnet& now, Lid lid) {
   const Fabric& fabric = now.fabric();
   const PathSls& sls = now.routing->path_sls;
@@ -30,8 +32,6 @@ std::uint8_t sl_to(const ActiveSubnet& now, Lid lid) {
   if (!fabric.is_switch(at) || sls.empty() || !sls.covers(fabric.switch_count(), lid)) return 0;
   return sls.sl(fabric.switch_of[at], lid);
 }
-
-}  // namespace
 
 void CcAgentTable::update(const ActiveSubnet& now, const cc::Options& options) {
   const Fabric& fabric = now.fabric();

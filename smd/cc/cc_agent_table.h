@@ -14,6 +14,9 @@ namespace smd {
 
 using CcPort = std::pair<Guid, PortNum>;  // a switch's agent has port 0
 
+/// Of a MAD from the manager's port to the LID.
+[[nodiscard]] std::uint8_t sl_to(const ActiveSubnet& now, Lid lid);
+
 struct CcAgentEntry {
   explicit CcAgentEntry(bool is_switch) : agent(is_switch) {}
 

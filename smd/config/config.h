@@ -21,6 +21,7 @@
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos_file.h"
 #include "smd/routing/engine.h"
+#include "smd/sa/path_choice.h"
 #include "smd/smp/m_keys.h"
 
 namespace smd {
@@ -195,6 +196,9 @@ struct SaConfig {
   bool refuse_foreign_gids = false;
   unsigned max_rate = 63;
   std::vector<std::string> prefix_routes;  // each as parse_prefix_route() takes it
+  PathChoice path_choice = PathChoice::Offset;
+  unsigned path_margin = 50;
+  unsigned watch_mads_per_s = 20;
 
   friend bool operator==(const SaConfig&, const SaConfig&) = default;
 };

@@ -153,6 +153,9 @@ Settings make_settings(const Config& config) {
     if (const auto route = parse_prefix_route(line)) out.prefix_routes.push_back(*route);
   }
   out.max_rate = u8(config.sa.max_rate);
+  out.path_choice = config.sa.path_choice;
+  out.path_margin = config.sa.path_margin;
+  out.watch_mads_per_s = config.sa.watch_mads_per_s;
   out.congestion = config.congestion;
   return out;
 }

@@ -95,7 +95,10 @@ struct Settings {
   std::vector<std::pair<std::uint64_t, Guid>>
       prefix_routes;           // ports of routers by the prefixes that they lead to; 0: any
   std::uint8_t max_rate = 63;  // the highest code of a rate in path records
-  SmKey sa_key;                // of trusted requests; 0: the SM_Key of `election`
+  PathChoice path_choice = PathChoice::Offset;
+  unsigned path_margin = 50;       // hundredths, see PathOrder
+  unsigned watch_mads_per_s = 20;  // of the load watch
+  SmKey sa_key;                    // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;
 };
 

@@ -10,7 +10,8 @@ namespace smd {
 std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
                                                 const sa::AliasTable::Map& aliases,
                                                 const sa::HeldTables* held,
-                                                const sa::SubnetView* before) {
+                                                const sa::SubnetView* before,
+                                                sa::PathOrder* path_order) {
   const std::shared_ptr<const ActiveSubnet> now = manager.active().current();
   const Election& election = manager.election();
   if (!now || election.state() != SmState::Master) return nullptr;
@@ -37,6 +38,7 @@ std::shared_ptr<const sa::SubnetView> make_view(const SubnetManager& manager,
       .rows = now->rows.share(),
       .held = held,
       .qos_rules = make_qos_rules(settings, *now),
+      .path_order = path_order,
       .multicast_sl = now->multicast_vl ? std::optional(now->multicast_vl->sl) : std::nullopt,
       .sm = own,
       .other_managers = std::move(others),

@@ -24,7 +24,8 @@ namespace smd {
     const SubnetManager& manager,
     const sa::AliasTable::Map& aliases = {},
     const sa::HeldTables* held = nullptr,
-    const sa::SubnetView* before = nullptr);
+    const sa::SubnetView* before = nullptr,
+    sa::PathOrder* path_order = nullptr);
 
 class Administration {
  public:

@@ -228,6 +228,9 @@ AdminContext Daemon::admin_context() {
           .congestion = [this]() -> const CcManager* {
             return opened_ ? &opened_->session->congestion() : nullptr;
           },
+          .watch = [this]() -> const LoadWatch* {
+            return opened_ ? &opened_->session->watch() : nullptr;
+          },
           .replica = [this] { return replica_view(); },
           .alarms = [this] { return alarms(); },
           .dumps = &asked_dumps_,

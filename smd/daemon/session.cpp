@@ -21,6 +21,10 @@ Session::Session(Runtime& runtime,
                                             .on_aliases = [this] { adopt_view(); }}),
       congestion_(runtime, split_.congestion(), store),
       manager_(runtime, split_.subnet(), std::move(settings), store, observe(hooks.observer)),
+      watch_(runtime,
+             split_.performance(),
+             path_order_,
+             [this] { return manager_.at_rest() && congestion_.at_rest(); }),
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)),
@@ -68,6 +72,7 @@ void Session::connect() {
 void Session::on_cycle(const CycleReport& cycle) {
   const std::uint64_t changes = manager_.change_count();
   counters_.note(cycle, std::exchange(changes_seen_, changes) != changes);
+  choose_paths();  // settings may be new
   if (cycle.error) return;
   const Fabric& fabric = manager_.in_force()->fabric();
   aliases_.forget(fabric, cycle.came_up);
@@ -76,6 +81,7 @@ void Session::on_cycle(const CycleReport& cycle) {
 }
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
+  choose_paths();
   if (!change.now) {
     congestion_.stop();
   } else if (change.before && change.now->has_routes_of(*change.before)) {
@@ -89,11 +95,20 @@ void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
   adopt_view();
 }
 
+/// How PathRecords are ordered, and who watches for that.
+void Session::choose_paths() {
+  const Settings& settings = manager_.settings();
+  path_order_.set_choice(settings.path_choice, settings.path_margin);
+  const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
+  now ? watch_.adopt(now, settings) : watch_.stop();
+}
+
 /// The subnet is another or better known, or ports have other GUIDs.
 void Session::adopt_view() {
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
-  administration_.adopt(make_view(manager_, aliases, &held_, administration_.inform().view()));
+  administration_.adopt(
+      make_view(manager_, aliases, &held_, administration_.inform().view(), &path_order_));
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   tables_.adopt(now, manager_.settings().ports.m_key);
   held_.forget_unanswered();

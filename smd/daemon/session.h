@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "smd/cc/cc_manager.h"
+#include "smd/cc/load_watch.h"
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"
 #include "smd/manager/subnet_manager.h"
@@ -53,11 +54,13 @@ class Session final : private RecordTables {
 
   [[nodiscard]] const CcManager& congestion() const { return congestion_; }
 
+  [[nodiscard]] const LoadWatch& watch() const { return watch_; }
+
   [[nodiscard]] const SessionCounters& counters() const { return counters_; }
 
   /// For reports.
   [[nodiscard]] SessionView view() {
-    return {manager_, counters_, administration_.view(), congestion_};
+    return {manager_, counters_, administration_.view(), congestion_, watch_};
   }
 
  private:
@@ -66,6 +69,7 @@ class Session final : private RecordTables {
   void on_cycle(const CycleReport& cycle);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
+  void choose_paths();
   [[nodiscard]] Moment now() const override;
   [[nodiscard]] ClientRecords collect() const override;
   [[nodiscard]] bool take_changes(std::string& out) override;
@@ -78,10 +82,12 @@ class Session final : private RecordTables {
   SessionCounters counters_;
   std::uint64_t changes_seen_ = 0;
   ClassSplit split_;
-  sa::HeldTables held_;  // before the administration, whose view reads it
+  sa::HeldTables held_;  // before the administration, whose view reads it, as the next
+  sa::PathOrder path_order_;
   Administration administration_;
   CcManager congestion_;
   SubnetManager manager_;
+  LoadWatch watch_;
   AliasWriter aliases_;
   ClientReregistration clients_;
   sa::GroupManager groups_;

@@ -262,6 +262,26 @@ void add_administration_metrics(Exposition& out, const SaView& sa) {
   out.sample(static_cast<double>(sa.services.table().all().size()));
 }
 
+namespace {
+
+void add_path_watch(Exposition& out, const LoadWatch& watch) {
+  if (!watch.enabled()) return;
+  out.family(Counter, "smd_path_watch_rounds_total", "Readings of all switch ports that ended.");
+  out.sample(static_cast<double>(watch.stats().rounds));
+  out.family(Counter, "smd_path_watch_mads_total", "Requests for counters, retries included.");
+  out.sample(static_cast<double>(watch.mads().sent));
+  out.family(Counter,
+             "smd_path_watch_skipped_total",
+             "Ports of switches that did not answer, or have no counter of waits, round by round.");
+  out.sample(static_cast<double>(watch.stats().skipped));
+  out.family(Gauge, "smd_path_watch_ports", "Switch ports of a round.");
+  out.sample(static_cast<double>(watch.ports()));
+  out.family(Gauge, "smd_path_watch_contended_links", "Links that packets have to wait for.");
+  out.sample(static_cast<double>(watch.order().contended().size()));
+}
+
+}  // namespace
+
 std::string print_metrics(const MetricsInput& input) {
   Exposition out;
   out.family(Gauge, "smd_uptime_seconds", "Time since the daemon was started.");
@@ -280,6 +300,7 @@ std::string print_metrics(const MetricsInput& input) {
   add_subnet_metrics(out, manager, input.session->counters);
   add_administration_metrics(out, input.session->sa);
   add_congestion_metrics(out, congestion, manager.active().current().get());
+  add_path_watch(out, input.session->watch);
   return out.take();
 }
 

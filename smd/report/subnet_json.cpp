@@ -347,6 +347,30 @@ Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
   return out;
 }
 
+Json path_watch_json(const LoadWatch& watch, const ActiveSubnet* now) {
+  constexpr std::size_t kMostLinks = 10;
+  Json out = {{"rounds", watch.stats().rounds},
+              {"ports", watch.ports()},
+              {"readings", watch.stats().readings},
+              {"skipped", watch.stats().skipped},
+              {"mads", {{"sent", watch.mads().sent}, {"timeouts", watch.mads().timeouts}}},
+              {"switches_without_counters", watch.without_counters()},
+              {"contended_links", watch.order().contended().size()},
+              {"most_contended", Json::array()}};
+  using Item = std::pair<sa::PathOrder::Link, std::uint32_t>;
+  std::vector<Item> items(watch.order().contended().begin(), watch.order().contended().end());
+  std::ranges::stable_sort(items, std::ranges::greater{}, &Item::second);
+  if (items.size() > kMostLinks) items.resize(kMostLinks);
+  for (const auto& [link, value] : items) {
+    const auto node = now == nullptr ? std::nullopt : now->fabric().find_node(link.first);
+    out["most_contended"].push_back({{"node", node ? name_of(now->fabric(), *node) : ""},
+                                     {"guid", fmt::format("{}", link.first)},
+                                     {"port", link.second.value()},
+                                     {"contention", value / 100.0}});
+  }
+  return out;
+}
+
 Json congestion_json(const CcManager& cc_manager, const ActiveSubnet* now) {
   Json out = {{"enabled", cc_manager.enabled()}};
   if (!cc_manager.enabled()) return out;

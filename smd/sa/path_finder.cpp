@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 #include "smd/ib/rates.h"
+#include "smd/sa/path_choice.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/sa_mad.h"
 
@@ -227,13 +229,41 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
     ++walked_;
     if (add_path(pair, offset(from, s), offset(to, t), preference)) ++found;
   };
-  for (unsigned i = 0; i < std::min(sources, targets); ++i) add(i, i, 0);
+  for (const unsigned i : order_offsets(pair, to, std::min(sources, targets))) add(i, i, 0);
   for (unsigned s = 0; s < sources && found < request_.paths_per_pair; ++s) {
     for (unsigned t = 0; t < targets; ++t) {
       if (s != t) add(s, t, kNotTheFirst);
     }
   }
   return walked_ <= limits_.paths;
+}
+
+std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
+  std::vector<unsigned> offsets(count);
+  std::iota(offsets.begin(), offsets.end(), 0u);
+  PathOrder* const order = view_.parts().path_order;
+  if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return offsets;
+  const Fabric& fabric = view_.fabric();
+  if (order->choice() == PathChoice::Rotate) {
+    const std::uint32_t asked =
+        order->deal(fabric.port_guid[pair.source], fabric.port_guid[pair.target]);
+    std::ranges::rotate(offsets, offsets.begin() + asked % count);
+    return offsets;
+  }
+  std::vector<std::uint32_t> costs;
+  for (const unsigned i : offsets) {
+    ++walked_;
+    std::vector<PortIdx> egresses;
+    std::uint32_t worst = kNoContention;
+    static_cast<void>(find_path(view_, pair.source, offset(to, i), &egresses));
+    for (const PortIdx egress : egresses)
+      worst = std::max(
+          worst,
+          order->contention({fabric.node_guid[fabric.node_of[egress]], fabric.number_of(egress)}));
+    costs.push_back(worst + (i > 0 ? order->margin() : 0));
+  }
+  std::ranges::stable_sort(offsets, {}, [&](unsigned i) { return costs[i]; });
+  return offsets;
 }
 
 /// What the site gives to packets of the partition.

@@ -114,7 +114,8 @@ class PathFinder {
   PathFinder(const SubnetView& view, const PathRequest& request, const QueryLimits& limits);
 
   /// Between the given LIDs of the ports, or between all where one is kUnassignedLid. The pairs of
-  /// equal offsets come first. False when the request has cost too much.
+  /// equal offsets come first, in the order of ViewParts::path_order. False when the request has
+  /// cost too much.
   [[nodiscard]] bool add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target);
 
   [[nodiscard]] Answer finish();
@@ -131,6 +132,9 @@ class PathFinder {
   [[nodiscard]] const QosLevel* find_level(PortIdx source, PortIdx target) const;
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
+
+  /// Offsets that both ends have, in the order in which their paths are answered.
+  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, Lid to, unsigned count);
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);

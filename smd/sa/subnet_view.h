@@ -27,6 +27,7 @@ struct KnownManager {
 };
 
 class HeldTables;
+class PathOrder;
 
 /// All pointers not null, but where it says so; what they point to does not change, but for `held`.
 struct ViewParts {
@@ -43,6 +44,7 @@ struct ViewParts {
   std::shared_ptr<const SlToVlMaps> rows{};           // SL-to-VL rows that routes need; may be null
   const HeldTables* held = nullptr;  // what ports were asked for: grows, on the loop; may be null
   std::shared_ptr<const QosRules> qos_rules{};  // null: no rules
+  PathOrder* path_order = nullptr;  // counts questions, on the loop; null: as LIDs ascend
 
   std::optional<std::uint8_t> multicast_sl{};  // of multicast packets alone
 

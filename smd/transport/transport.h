@@ -86,14 +86,15 @@ class Transport {
   virtual Result<void> set_is_sm(bool is_sm) = 0;
 };
 
-// One port, three users: subnet management packets go to one, congestion control to another,
-// everything else (management datagrams of QP1) to the third. Each sees a Transport of its own.
+// One port, four users: subnet management packets go to one, congestion control and performance
+// management to one each, everything else (management datagrams of QP1) to the last. Each sees a
+// Transport of its own.
 
 class ClassSplit {
  public:
   /// Takes the handlers of `below`, which outlives this and has none that does anything afterwards.
   explicit ClassSplit(Transport& below)
-      : below_(below), subnet_(below), congestion_(below), general_(below) {
+      : below_(below), subnet_(below), congestion_(below), performance_(below), general_(below) {
     below.set_handlers([this](const MadPacket& packet) { user_of(packet).deliver(packet); },
                        [this](const Error& error) { subnet_.lose(error); });
   }
@@ -109,6 +110,9 @@ class ClassSplit {
 
   /// Class 0x21.
   [[nodiscard]] Transport& congestion() { return congestion_; }
+
+  /// Class 0x04.
+  [[nodiscard]] Transport& performance() { return performance_; }
 
   [[nodiscard]] Transport& general() { return general_; }
 
@@ -159,6 +163,8 @@ class ClassSplit {
         return subnet_;
       case MgmtClass::CongestionControl:
         return congestion_;
+      case MgmtClass::Performance:
+        return performance_;
       default:
         return general_;
     }
@@ -167,6 +173,7 @@ class ClassSplit {
   Transport& below_;
   Half subnet_;
   Half congestion_;
+  Half performance_;
   Half general_;
 };
 

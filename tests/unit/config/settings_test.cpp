@@ -145,6 +145,10 @@ constexpr Option kOthers[] = {
     {"[sweep]\nport_state_tables = \"yes\"\n", [](S s) { return s.port_state_tables; }},
     {"[transport]\nkind = \"sim\"\n", [](S s) { return s.port_state_tables; }},
     {"[sa]\nmax_rate = 7\n", [](S s) { return s.max_rate == 7; }},
+    {"[sa]\npath_choice = \"least-contended\"\n",
+     [](S s) { return s.path_choice == PathChoice::LeastContended; }},
+    {"[sa]\npath_margin = 7\n", [](S s) { return s.path_margin == 7; }},
+    {"[sa]\nwatch_mads_per_s = 7\n", [](S s) { return s.watch_mads_per_s == 7; }},
     {"[sa]\nprefix_routes = [\"0xfec0000000000007 0x10\", \"* 0x11\"]\n",
      [](S s) {
        return s.prefix_routes ==
