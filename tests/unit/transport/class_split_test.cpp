@@ -1,4 +1,4 @@
-// One port, three users.
+// One port, four users.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -25,22 +25,25 @@ struct Counted {
   int lost = 0;
 };
 
-TEST(ClassSplit, SubnetManagementAndCongestionControlGoTheirWaysTheRestTheThird) {
+TEST(ClassSplit, ThreeKindsOfManagementGoTheirWaysTheRestTheLast) {
   FakeTransport port;
   ClassSplit split(port);
   const Counted subnet(split.subnet());
   const Counted general(split.general());
   const Counted congestion(split.congestion());
+  const Counted performance(split.performance());
   for (const std::uint8_t mgmt_class : {std::uint8_t{0x01}, std::uint8_t{0x81}})
     port.deliver(of_class(mgmt_class));
   EXPECT_EQ(subnet.received, 2);
   EXPECT_EQ(general.received, 0);
-  for (const std::uint8_t mgmt_class : {std::uint8_t{0x03}, std::uint8_t{0x04}})
+  for (const std::uint8_t mgmt_class : {std::uint8_t{0x03}, std::uint8_t{0x09}})
     port.deliver(of_class(mgmt_class));
   port.deliver(of_class(0x21));
+  port.deliver(of_class(0x04));
   EXPECT_EQ(subnet.received, 2);
   EXPECT_EQ(general.received, 2);
   EXPECT_EQ(congestion.received, 1);
+  EXPECT_EQ(performance.received, 1);
 }
 
 TEST(ClassSplit, BothSendThroughThePort) {
