@@ -1,7 +1,6 @@
 #include "smd/cc/load_watch.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -21,6 +20,13 @@ constexpr std::uint32_t kAdditionalExtended = 1u << 1;  // CapabilityMask2, behi
 
 bool is_ok(const Result<MadBytes>& answer) {
   return answer && decode_mad_header(*answer)->status == 0;
+}
+
+/// The agent does not know the attribute, or the method (IBA 13.4.7). Any other status may pass.
+bool is_unsupported(const MadBytes& answer) {
+  constexpr std::uint16_t kCode = 0x1c, kNoMethod = 2u << 2, kNoAttribute = 3u << 2;
+  const unsigned code = decode_mad_header(answer)->status & kCode;
+  return code == kNoMethod || code == kNoAttribute;
 }
 
 std::span<const std::byte, kPerfDataSize> data_of(const MadBytes& mad) {
@@ -70,14 +76,22 @@ void LoadWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& s
     return;
   }
   const bool began = !enabled();
+  const bool as_before = !began && settings.smp.retries == adopted_.smp.retries &&
+                         settings.smp.timeout == adopted_.smp.timeout &&
+                         settings.watch_mads_per_s == adopted_.watch_mads_per_s &&
+                         (now == now_ || now->has_routes_of(*now_));
   now_ = std::move(now);
+  if (as_before) return;
+  adopted_ = settings;
   client_.configure(
       {.window = 1, .retries = settings.smp.retries, .timeout = settings.smp.timeout});
   pause_ = std::chrono::duration_cast<Duration>(std::chrono::seconds(1)) /
            std::max(1u, settings.watch_mads_per_s);
   const Fabric& fabric = now_->fabric();
-  std::set<Link> present;
-  for (const NodeIdx node : fabric.switch_node) {
+  std::vector<NodeIdx> switches(fabric.switch_node.begin(), fabric.switch_node.end());
+  std::ranges::sort(switches, {}, [&](NodeIdx node) { return fabric.node_guid[node]; });
+  std::map<Link, Port> ports;
+  for (const NodeIdx node : switches) {
     const Guid guid = fabric.node_guid[node];
     const Lid lid = now_->lids->base[fabric.port_of(node, PortNum{0})];
     if (lid == kUnassignedLid) continue;
@@ -85,15 +99,17 @@ void LoadWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& s
     agent.lid = lid;
     agent.sl = sl_to(*now_, lid);
     for (const PortIdx port : fabric.external_ports(node)) {
-      if (fabric.peer[port] != kNone<PortIdx>) present.insert({guid, fabric.number_of(port)});
+      if (fabric.peer[port] == kNone<PortIdx>) continue;
+      const Link link{guid, fabric.number_of(port)};
+      auto known = ports_.extract(link);
+      known.empty() ? ports.emplace_hint(ports.end(), link, Port{})
+                    : ports.insert(ports.end(), std::move(known));
     }
   }
   std::erase_if(agents_, [&](const auto& item) { return !fabric.find_node(item.first); });
-  for (const auto& [link, port] : ports_) {
-    if (!present.contains(link)) order_.set_contention(link, sa::kNoContention);
-  }
-  std::erase_if(ports_, [&](const auto& item) { return !present.contains(item.first); });
-  for (const Link& link : present) ports_.try_emplace(link);
+  // What is left is gone.
+  for (const auto& [link, port] : ports_) order_.set_contention(link, sa::kNoContention);
+  ports_ = std::move(ports);
   if (began) {
     log::info(
         "path_watch.begins", "ports={} mads_per_s={}", ports_.size(), settings.watch_mads_per_s);
@@ -165,6 +181,10 @@ void LoadWatch::on_agent(Guid node, const Result<MadBytes>& answer) {
     at->second.silent = true;
     return;
   }
+  if (!is_ok(answer) && !is_unsupported(*answer)) {
+    at->second.silent = true;
+    return;
+  }
   at->second.counters = Counters::None;
   if (!is_ok(answer)) return;
   ByteReader in(data_of(*answer));
@@ -191,11 +211,11 @@ void LoadWatch::on_port(const Link& link, Counters counters, const Result<MadByt
   const auto at = ports_.find(link);
   const auto agent = agents_.find(link.first);
   if (at == ports_.end() || agent == agents_.end()) return;  // it has left
-  if (!answer) {
-    agent->second.silent = true;
+  if (!is_ok(answer)) {
+    agent->second.silent = !answer;
+    ++stats_.skipped;
     return;
   }
-  if (!is_ok(answer)) return;
   LoadSample now;
   if (counters == Counters::Extended) {
     const auto read = decode_port_counters_extended(data_of(*answer));

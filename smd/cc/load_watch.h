@@ -43,7 +43,7 @@ struct LoadSample {
 struct LoadWatchStats {
   std::uint64_t rounds = 0;    // over all ports, that ended
   std::uint64_t readings = 0;  // of ports, that were answered
-  std::uint64_t skipped = 0;   // ports of switches that did not answer, round by round
+  std::uint64_t skipped = 0;   // ports that could not be read, round by round
 };
 
 class LoadWatch {
@@ -108,6 +108,7 @@ class LoadWatch {
   sa::PathOrder& order_;
   std::function<bool()> may_ask_;
   std::shared_ptr<const ActiveSubnet> now_;  // null: not enabled
+  Settings adopted_;                         // when the ports were listed
   Duration pause_{};
   std::map<Guid, Agent> agents_;
   std::map<Link, Port> ports_;  // in the order of a round

@@ -72,7 +72,7 @@ void Session::connect() {
 void Session::on_cycle(const CycleReport& cycle) {
   const std::uint64_t changes = manager_.change_count();
   counters_.note(cycle, std::exchange(changes_seen_, changes) != changes);
-  choose_paths();  // settings may be new
+  choose_paths();  // settings may be new; the subnet in force is told with on_active()
   if (cycle.error) return;
   const Fabric& fabric = manager_.in_force()->fabric();
   aliases_.forget(fabric, cycle.came_up);

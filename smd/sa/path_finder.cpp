@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 #include "smd/ib/rates.h"
@@ -14,6 +13,7 @@ namespace smd::sa {
 namespace {
 
 constexpr unsigned kRawBit = 31;
+constexpr std::size_t kMostLids = 128;  // of a port: LMC 7
 
 /// What a path carries so far: the rate as its place in the order of speed.
 struct Narrowest {
@@ -204,8 +204,10 @@ PathFinder::PathFinder(const SubnetView& view,
     : view_(view), request_(request), limits_(limits) {}
 
 Answer PathFinder::finish() {
-  if (walked_ > limits_.paths) return {.status = Status::NoResources, .cost = walked_};
-  return {.offset = kPathRecordSize / 8, .records = std::move(records_), .cost = walked_ + 1};
+  if (walked_ > limits_.paths) return {.status = Status::NoResources, .cost = walked_ + compared_};
+  return {.offset = kPathRecordSize / 8,
+          .records = std::move(records_),
+          .cost = walked_ + compared_ + 1};
 }
 
 bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target) {
@@ -229,7 +231,10 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
     ++walked_;
     if (add_path(pair, offset(from, s), offset(to, t), preference)) ++found;
   };
-  for (const unsigned i : order_offsets(pair, to, std::min(sources, targets))) add(i, i, 0);
+  const unsigned count = std::min(sources, targets);
+  order_offsets(pair, to, count);
+  for (unsigned i = 0; i < count; ++i)
+    add(order_.empty() ? i : order_[i], order_.empty() ? i : order_[i], 0);
   for (unsigned s = 0; s < sources && found < request_.paths_per_pair; ++s) {
     for (unsigned t = 0; t < targets; ++t) {
       if (s != t) add(s, t, kNotTheFirst);
@@ -238,32 +243,49 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   return walked_ <= limits_.paths;
 }
 
-std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
-  std::vector<unsigned> offsets(count);
-  std::iota(offsets.begin(), offsets.end(), 0u);
+/// Into `order_`; nothing where they come as they ascend. Of paths that cost the same the first
+/// comes first, so where the first LIDs' path costs no more than any other can, the others are not
+/// walked.
+void PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
+  order_.clear();
   PathOrder* const order = view_.parts().path_order;
-  if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return offsets;
+  if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return;
   const Fabric& fabric = view_.fabric();
   if (order->choice() == PathChoice::Rotate) {
+    if (!names_both_ends()) return;
     const std::uint32_t asked =
         order->deal(fabric.port_guid[pair.source], fabric.port_guid[pair.target]);
-    std::ranges::rotate(offsets, offsets.begin() + asked % count);
-    return offsets;
+    for (unsigned i = 0; i < count; ++i) order_.push_back((i + asked) % count);
+    return;
   }
-  std::vector<std::uint32_t> costs;
-  for (const unsigned i : offsets) {
-    ++walked_;
-    std::vector<PortIdx> egresses;
-    std::uint32_t worst = kNoContention;
-    static_cast<void>(find_path(view_, pair.source, offset(to, i), &egresses));
-    for (const PortIdx egress : egresses)
-      worst = std::max(
-          worst,
-          order->contention({fabric.node_guid[fabric.node_of[egress]], fabric.number_of(egress)}));
-    costs.push_back(worst + (i > 0 ? order->margin() : 0));
-  }
-  std::ranges::stable_sort(offsets, {}, [&](unsigned i) { return costs[i]; });
-  return offsets;
+  if (order->contended().empty()) return;
+  std::array<std::uint32_t, kMostLids> costs{};
+  costs[0] = find_worst(pair, to);
+  if (costs[0] <= kNoContention + order->margin()) return;
+  for (unsigned i = 1; i < count; ++i) costs[i] = find_worst(pair, offset(to, i)) + order->margin();
+  for (unsigned i = 0; i < count; ++i) order_.push_back(i);
+  std::ranges::stable_sort(order_, {}, [&](unsigned i) { return costs[i]; });
+}
+
+/// The contention of the most contended link to this LID.
+std::uint32_t PathFinder::find_worst(const Pair& pair, Lid to) {
+  ++compared_;
+  egresses_.clear();
+  static_cast<void>(find_path(view_, pair.source, to, &egresses_));
+  const Fabric& fabric = view_.fabric();
+  const PathOrder& order = *view_.parts().path_order;
+  std::uint32_t worst = kNoContention;
+  for (const PortIdx egress : egresses_)
+    worst = std::max(
+        worst,
+        order.contention({fabric.node_guid[fabric.node_of[egress]], fabric.number_of(egress)}));
+  return worst;
+}
+
+/// Whether it is one pair's question, and not a table that the pair is part of.
+bool PathFinder::names_both_ends() const {
+  return (request_.asks(part::kSgid) || request_.asks(part::kSlid)) &&
+         (request_.asks(part::kDgid) || request_.asks(part::kDlid));
 }
 
 /// What the site gives to packets of the partition.

@@ -133,8 +133,9 @@ class PathFinder {
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
 
-  /// Offsets that both ends have, in the order in which their paths are answered.
-  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, Lid to, unsigned count);
+  void order_offsets(const Pair& pair, Lid to, unsigned count);
+  [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
+  [[nodiscard]] bool names_both_ends() const;
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
@@ -151,6 +152,9 @@ class PathFinder {
   const PathRequest& request_;
   const QueryLimits& limits_;
   std::size_t walked_ = 0;
+  std::size_t compared_ = 0;       // walked for the order alone
+  std::vector<unsigned> order_;    // of the offsets of a pair
+  std::vector<PortIdx> egresses_;  // of the path that is walked
   std::vector<std::byte> records_;
 };
 

@@ -157,6 +157,7 @@ class UmadTransport final : public Transport {
   int lid_agent_ = -1;
   int administration_agent_ = -1;
   int congestion_agent_ = -1;        // absent where somebody else on this port takes its traps
+  int performance_agent_ = -1;       // for answers alone
   std::atomic<int> unanswered_ = 0;  // requests, as far as answers came; only simulation needs it
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
@@ -213,6 +214,8 @@ Result<void> UmadTransport::open() {
   const Result<int> congestion =
       register_class(gsi(), ports_.gsi, MgmtClass::CongestionControl, 2, {Method::Trap});
   congestion_agent_ = congestion.value_or(-1);
+  performance_agent_ =
+      register_class(gsi(), ports_.gsi, MgmtClass::Performance, 1, {}).value_or(-1);
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   administration_agent_ = *administration;
@@ -256,6 +259,7 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
   if (mgmt_class == MgmtClass::SubnLid) agent = lid_agent_;
   if (mgmt_class == MgmtClass::SubnAdm) agent = administration_agent_;
   if (mgmt_class == MgmtClass::CongestionControl) agent = congestion_agent_;
+  if (mgmt_class == MgmtClass::Performance) agent = performance_agent_;
   if (agent < 0) {
     return fail(
         Errc::Invalid,

@@ -220,6 +220,25 @@ TEST_F(DaemonOnIbsim, KeepsItsConfigurationWhenTheNewOneIsBroken) {
   EXPECT_THAT(faults(), IsEmpty());
 }
 
+/// Whether they count waits is for the agents to say; they answer.
+TEST_F(DaemonOnIbsim, AsksAgentsOfSwitchesForTheirCounters) {
+  {
+    std::ofstream file(config_, std::ios::app);
+    file << "[sa]\npath_choice = \"least-contended\"\nwatch_mads_per_s = 200\n";
+  }
+  ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
+  nlohmann::json watch;
+  EXPECT_TRUE(wait_until(
+      [&] {
+        watch = status().value("path_watch", nlohmann::json::object());
+        return watch.value("rounds", 0u) > 0;
+      },
+      30s))
+      << watch << smd_->err();
+  EXPECT_GE(watch.at("mads").at("sent"), ibsim_->facts().switches);
+  EXPECT_EQ(watch.at("mads").at("timeouts"), 0);
+}
+
 TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
   {
     std::ofstream file(config_, std::ios::app);
