@@ -13,6 +13,7 @@
 
 #include <array>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -22,7 +23,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace handover_test {
 
 using std::chrono_literals::operator""s;
 using std::chrono_literals::operator""ms;
@@ -266,6 +267,7 @@ struct HandedSite {
   SiteOnFabric site;
   bool has_partitions = true;  // and SELF alone is a full member of the default one
   bool has_engine = true;      // the one that smd routes with, too
+  bool in_turns = false;       // on one machine, for OpenSM disregards other managers
 
   friend void PrintTo(const HandedSite& at, std::ostream* out) { *out << at.site.name; }
 };
@@ -275,7 +277,8 @@ class Handover : public ::testing::TestWithParam<HandedSite> {
   Handover() : site_(GetParam().site), ibsim_(site_.net()) {
     EXPECT_TRUE(ibsim_.ready()) << ibsim_.complaint();
     opensm_host_ = ibsim_.facts().adapter_ids.front();
-    smd_host_ = ibsim_.facts().adapter_ids.at(4);
+    other_host_ = ibsim_.facts().adapter_ids.at(4);
+    smd_host_ = GetParam().in_turns ? opensm_host_ : other_host_;
   }
 
   [[nodiscard]] ProcessOptions recorded(ProcessOptions options) const {
@@ -303,7 +306,8 @@ class Handover : public ::testing::TestWithParam<HandedSite> {
 
   /// Waits until the fabric is the manager's on this host, itself a full member of the default
   /// partition and the other one a limited one, and nobody sends anything more.
-  [[nodiscard]] RegisterFields when_ruled_by(const std::string& host, const std::string& other) {
+  [[nodiscard]] RegisterFields when_ruled_by(const std::string& host) {
+    const std::string& other = host == opensm_host_ ? other_host_ : opensm_host_;
     RegisterFields seen;
     const bool ruled = wait_until(
         [&] {
@@ -340,15 +344,15 @@ class Handover : public ::testing::TestWithParam<HandedSite> {
 
   ImportedSite site_;
   Ibsim ibsim_;
-  std::string opensm_host_, smd_host_;
+  std::string opensm_host_, smd_host_, other_host_;
 };
 
 TEST_P(Handover, ToSmdAndBackNothingMovesAndNobodyMeetsAStranger) {
-  Process opensm(recorded(site_.opensm(ibsim_, shim())));
+  auto opensm = std::make_unique<Process>(recorded(site_.opensm(ibsim_, shim())));
   ASSERT_TRUE(wait_until([&] { return site_.opensm_was_up(1); }, 30s)) << site_.opensm_log();
-  ::kill(opensm.pid(), SIGHUP);
+  ::kill(opensm->pid(), SIGHUP);
   ASSERT_TRUE(wait_until([&] { return site_.opensm_was_up(2); }, 30s)) << site_.opensm_log();
-  const RegisterFields before = when_ruled_by(opensm_host_, smd_host_);
+  const RegisterFields before = when_ruled_by(opensm_host_);
   const SeenFabric fabric = read_ibnetdiscover(tool(ibsim_,
                                                     ibsim_.facts().adapter_ids.back(),
                                                     {"ibnetdiscover", "-y", GetParam().site.m_key})
@@ -357,13 +361,24 @@ TEST_P(Handover, ToSmdAndBackNothingMovesAndNobodyMeetsAStranger) {
   configure_smd();
 
   const std::size_t handover = sets().size();
+  if (GetParam().in_turns) opensm->terminate();
   Process smd(recorded(site_.smd(ibsim_, smd_host_, shim())));
-  const RegisterFields under_smd = when_ruled_by(smd_host_, opensm_host_);
+  if (GetParam().in_turns) {
+    const auto is_up = [&] {
+      return read_text(site_.folder() / "site-opensm.log").find("result=up") != std::string::npos;
+    };
+    ASSERT_TRUE(wait_until(is_up, 30s)) << smd.err();
+  }
+  const RegisterFields under_smd = when_ruled_by(smd_host_);
   const std::vector<SentSet> of_smd = sets_since(handover);
 
   const std::size_t back = sets().size();
   EXPECT_EQ(smd.terminate(), 0) << smd.err();
-  const RegisterFields after = when_ruled_by(opensm_host_, smd_host_);
+  if (GetParam().in_turns) {
+    opensm = std::make_unique<Process>(recorded(site_.opensm(ibsim_, shim())));
+    ASSERT_TRUE(wait_until([&] { return site_.opensm_was_up(1); }, 30s)) << site_.opensm_log();
+  }
+  const RegisterFields after = when_ruled_by(opensm_host_);
   const std::vector<SentSet> of_opensm = sets_since(back);
 
   for (const RegisterFields* each : {&under_smd, &after})
@@ -429,7 +444,8 @@ SiteOnFabric with_short_polls(SiteOnFabric site, const std::string& from, const 
   return site;
 }
 
-/// The second has another SM_Key, which the import says to take away for as long as both run.
+/// The second has another SM_Key, which the import says to take away for as long as both run; the
+/// last has `ignore_other_sm`.
 INSTANTIATE_TEST_SUITE_P(
     Of,
     Handover,
@@ -447,7 +463,8 @@ INSTANTIATE_TEST_SUITE_P(
                                             "sminfo_polling_timeout 3000",
                                             ""),
                    .has_partitions = false,
-                   .has_engine = false}),
+                   .has_engine = false},
+        HandedSite{.site = every_option_site(), .in_turns = true}),
     [](const auto& at) {
       std::string name = at.param.site.name;
       std::erase(name, '-');
@@ -534,5 +551,5 @@ TEST(SetPorts, SayWhatASetMakesOtherThanItWas) {
   EXPECT_EQ(others.count(), 1u);
 }
 
-}  // namespace
+}  // namespace handover_test
 }  // namespace smd::test

@@ -11,7 +11,7 @@
 #include "tests/support/process.h"
 
 namespace smd::test {
-namespace {
+namespace campaign_test {
 
 using testing::HasSubstr;
 
@@ -220,5 +220,5 @@ TEST_F(Campaign, WrongCommandLinesSayWhatWouldBeRight) {
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
-}  // namespace
+}  // namespace campaign_test
 }  // namespace smd::test

@@ -16,7 +16,7 @@
 #include "tests/support/process.h"
 
 namespace smd::test {
-namespace {
+namespace cli_test {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -788,5 +788,5 @@ TEST(Versions, EveryProgramHasOneAndHelp) {
   }
 }
 
-}  // namespace
+}  // namespace cli_test
 }  // namespace smd::test

@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace smd {
-namespace {
+namespace config_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -590,5 +590,5 @@ TEST(Rest, NobodyCallsInTheClearOrUnasked) {
               ElementsAre(HasSubstr("set both rest.certificate and rest.key")));
 }
 
-}  // namespace
+}  // namespace config_test
 }  // namespace smd

@@ -7,7 +7,7 @@
 #include <fstream>
 
 namespace smd {
-namespace {
+namespace root_file_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -79,7 +79,7 @@ TEST(MKeyFile, HasSeedsAndKeysTheNewestFirst) {
       "\tkey\t0xABC  # of all ports, before\n",
       "m_keys");
   ASSERT_TRUE(sources) << print_fault(sources.error().front());
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   EXPECT_EQ(*sources,
             (MKeySources{{.seed = "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\xff"s, .key = {}},
                          {.seed = {}, .key = MKey{0xabc}}}));
@@ -182,5 +182,5 @@ TEST_F(MKeysOfConfig, AndNoKeyBesideThem) {
   EXPECT_THAT(print_fault(config.error().front()), HasSubstr("sm.m_key and sm.m_key_file both"));
 }
 
-}  // namespace
+}  // namespace root_file_test
 }  // namespace smd

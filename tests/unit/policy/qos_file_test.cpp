@@ -7,7 +7,7 @@
 #include "tests/unit/policy/parsed.h"
 
 namespace smd {
-namespace {
+namespace qos_file_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -335,5 +335,5 @@ TEST(QosConflicts, AreNamed) {
               ElementsAre(HasSubstr("'SL 3': SL 3 is not given")));
 }
 
-}  // namespace
+}  // namespace qos_file_test
 }  // namespace smd
