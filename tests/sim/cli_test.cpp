@@ -658,7 +658,7 @@ TEST(StateImport, ADamagedFileHasTwentyFaultsAndACount) {
 TEST(CheckConfig, RefusesModesThatContradictThemselves) {
   const Written config("smd.toml", "[sm]\nmode = \"certified+none+whole+delta\"\n");
   expect_fault(smd({"check-config", "-c", config.path()}),
-               {":2: sm.mode is ", "not with certified"});
+               {":2:8: sm.mode is ", "not with certified"});
 }
 
 TEST(StateExport, ForOpensmGoesIntoADirectory) {

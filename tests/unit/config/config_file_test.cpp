@@ -71,7 +71,7 @@ TEST_F(ConfigFile, FaultsNameTheFile) {
   write("[sm]\nlmc = 9\n");
   const auto config = load_config(path_);
   ASSERT_FALSE(config);
-  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2: sm.lmc is 9; a number from 0 to 7");
+  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2:7: sm.lmc is 9; a number from 0 to 7");
 }
 
 TEST(Config, AnEngineOrAListOfThem) {

@@ -27,12 +27,13 @@ TEST(RootFile, HasOneGuidALine) {
 }
 
 TEST(RootFile, EveryOtherLineIsAFault) {
-  const auto roots =
-      parse_root_file("0x1\nspine-1\n0x\n0x0\n0x1 0x2\n0x10000000000000000\n12\n0x-1\n", "roots");
+  const auto roots = parse_root_file(
+      "0x1\nspine-1\n \t0x\n0x0\n0x1 0x2\n0x10000000000000000\n12\n0x-1\n", "roots");
   ASSERT_FALSE(roots);
   std::vector<int> lines;
   for (const Fault& fault : roots.error()) {
     EXPECT_EQ(fault.where, "roots");
+    EXPECT_EQ(fault.column, fault.line == 3 ? 3 : 1);
     lines.push_back(fault.line);
   }
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8));
@@ -59,7 +60,10 @@ TEST(NodeNameMap, EveryOtherLineIsAFault) {
       "names");
   ASSERT_FALSE(names);
   std::vector<int> lines;
-  for (const Fault& fault : names.error()) lines.push_back(fault.line);
+  for (const Fault& fault : names.error()) {
+    lines.push_back(fault.line);
+    EXPECT_EQ(fault.column, 1);
+  }
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10));
 }
 
@@ -97,6 +101,7 @@ TEST(MKeyFile, EveryOtherLineIsAFaultThatShowsNoKey) {
   std::vector<int> lines;
   for (const Fault& fault : sources.error()) {
     lines.push_back(fault.line);
+    EXPECT_EQ(fault.column, fault.line == 1 ? 6 : 1) << "the seed, or the whole";
     for (const char* secret : {"0102", "0x1", "0x5", "abc"})
       EXPECT_EQ(fault.message.find(secret), std::string::npos) << fault.message;
   }
@@ -141,7 +146,7 @@ TEST_F(RootsOfConfig, FaultsNameTheFile) {
   const auto wrong = load_config(config_);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(print_fault(wrong.error().at(0)),
-            roots_ + ":2: no GUID of a switch, such as 0x0002c90300000001");
+            roots_ + ":2:1: no GUID of a switch, such as 0x0002c90300000001");
 }
 
 class MKeysOfConfig : public RootsOfConfig {
