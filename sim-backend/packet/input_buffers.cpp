@@ -14,8 +14,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kDiscardVl = 15;
-
 void append_input(PartState& net, PacketAt at) {
   DataPacket& packet = net.packets[at];
   if (!net.options.switches.output_buffers) {

@@ -67,7 +67,7 @@ struct alignas(64) DataPacket {
 };
 
 [[nodiscard]] constexpr bool is_multicast(std::uint16_t dlid) {
-  return dlid >= 0xC000 && dlid != 0xFFFF;
+  return dlid >= kFirstMulticast && dlid != 0xFFFF;
 }
 
 /// Of copies that wait in a switch as one the next; kNowhere behind the last. The first stands in

@@ -10,7 +10,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kDiscardVl = 15;
 constexpr std::uint16_t kMostPayload = 4096;
 
 void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
