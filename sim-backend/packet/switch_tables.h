@@ -43,6 +43,12 @@ class NodeTables {
 
   [[nodiscard]] Picos switch_life() const { return switch_life_; }
 
+  /// Bytes beside the object itself.
+  [[nodiscard]] std::size_t memory() const {
+    return lft_.capacity() + sl_to_vl_.capacity() * sizeof(std::uint64_t) +
+           groups_.capacity() * sizeof(Group);
+  }
+
  private:
   void compile_routes(const NodeState& node);
   void compile_groups(const NodeState& node);
