@@ -86,6 +86,11 @@ void PacketNet::load(std::uint32_t node, const NodeState& registers) {
   impl_->part_of(node).load(node, registers);
 }
 
+void PacketNet::open_all(unsigned mtu) {
+  const auto nodes = static_cast<std::uint32_t>(impl_->state_.nodes.size());
+  for (std::uint32_t node = 0; node < nodes; ++node) impl_->part_of(node).open(node, mtu);
+}
+
 void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).switch_off(node); }
 
 void PacketNet::set_workload(Workload* workload) {
@@ -290,15 +295,23 @@ std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_de
 
 std::string PacketNet::audit() const { return impl_->audit(); }
 
-std::size_t PacketNet::memory() const {
+NetMemory PacketNet::memory_use() const {
   const auto of = [](const auto& values) {
     return values.capacity() * sizeof(typename std::decay_t<decltype(values)>::value_type);
   };
   const NetState& state = impl_->state_;
-  std::size_t out = of(state.nodes) + of(state.ports) + of(state.extras) + of(state.outs) +
-                    of(state.ins) + of(state.hosts) + of(state.source_queues) + of(state.allowed) +
-                    of(impl_->wiring_.wires);
-  for (const auto& part : impl_->parts_) out += of(part->state.packets) + of(part->state.origins);
+  const Wiring& wires = impl_->wiring_;
+  NetMemory out{.nodes = of(state.nodes) + of(wires.first_port) + of(wires.is_switch) +
+                         of(wires.num_ports) + of(impl_->part_of_node_) + of(state.lid_owner),
+                .ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of),
+                .lanes = of(state.outs) + of(state.ins),
+                .hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) +
+                         of(state.allowed) + of(state.feedback) + of(wires.host_port)};
+  for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
+  for (const auto& part : impl_->parts_) {
+    out.packets += of(part->state.packets) + of(part->state.origins);
+    out.events += part->state.queue.memory();
+  }
   return out;
 }
 

@@ -102,6 +102,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
                          .lids = input.lids,
+                         .by_host_number = input.by_host_number,
                          .destinations = spec.destinations,
                          .groups = targets_of(input.groups, net.host_count()),
                          .multicast_share = spec.multicast_share,

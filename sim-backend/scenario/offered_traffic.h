@@ -15,6 +15,7 @@ struct TrafficInput {
   unsigned mtu = 4096;
   PatternInput pattern;                // of the hosts of the net
   std::uint32_t lids = 1;              // of each host, that messages are spread over
+  bool by_host_number = false;         // hosts have no LIDs
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
   /// Multicast groups of the net; the first one's members are the ranks of a collective. Outlives
   /// it.

@@ -9,9 +9,11 @@
 
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/partition_split.h"
+#include "sim-backend/scenario/beyond_subnet.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/topology/network.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
 
@@ -73,22 +75,33 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   PreparedScenario out;
   out.scenario_ = std::move(scenario);
   const Scenario& s = out.scenario_;
-  auto spec = load_fabric(s.fabric);
-  if (!spec) {
-    Faults faults = std::move(spec.error());
+  auto network = load_network(s.fabric);
+  if (!network) {
+    Faults faults = std::move(network.error());
     // A fault of the fabric's own file has its line there.
     for (Fault& fault : faults) {
       if (fault.line == 0) fault = {s.file, s.fabric_line, fault.where + ": " + fault.message};
     }
     return tl::unexpected(std::move(faults));
   }
-  out.spec_ = std::move(*spec);
+  out.spec_ = std::move(network->spec);
+  out.is_subnet_ = network->is_subnet;
+  if (!out.is_subnet_) {
+    if (const std::string why = check_beyond_subnet(s); !why.empty()) {
+      return fault(s.file, s.fabric_line, why);
+    }
+  }
   if (const std::string why = out.check_split(); !why.empty()) {
     return fault(s.file, s.fabric_line, why);
   }
   if (s.model == NetModel::Worms) {
     if (const std::string why = out.find_worm_routes(); !why.empty()) {
       return fault(s.file, s.routes_line > 0 ? s.routes_line : s.fabric_line, why);
+    }
+  } else if (!out.is_subnet_) {
+    out.fabric_ = list_hosts(out.spec_);
+    if (const std::string why = out.find_routes(); !why.empty()) {
+      return fault(s.file, s.routes_line, why);
     }
   } else {
     auto fabric = program_nodes(out.spec_, s.program);
@@ -273,6 +286,7 @@ void sum_up(const PacketNet& net,
             PointResult& out) {
   out.simulated = net.now();
   out.stats = net.stats();
+  out.memory = net.memory_use();
   out.audit = net.audit();
   measure_shares(bytes, out);
   find_most_blocked(net, spec, out);
@@ -285,7 +299,7 @@ bool PointResult::recovered() const {
 }
 
 SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
-  if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
+  if (scenario_.traffic.sl_choice != SlChoice::Path || !is_subnet_) return {};
   return [this](HostNum from, HostNum to, std::uint32_t offset) -> std::uint8_t {
     const PathSls& sls = fabric_.routing.path_sls;
     const auto lid = static_cast<std::uint16_t>(fabric_.host_lids[to].value() + offset);
@@ -381,7 +395,8 @@ PointResult PreparedScenario::run(double load,
   PacketNet net(spec_, options);
   ThreadTeam team;
   net.set_team(&team);
-  for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
+  if (!is_subnet_) net.open_all(mtu_bytes(scenario_.program.mtu));
+  for (std::uint32_t n = 0; n < fabric_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
   ReplySl reply_sl;
   if (auto sl = path_sl()) {
     reply_sl = [sl = std::move(sl)](HostNum from, HostNum to) { return sl(from, to, 0); };
@@ -398,6 +413,7 @@ PointResult PreparedScenario::run(double load,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = pattern_input(seed),
                      .lids = t.any_lid ? 1u << scenario_.program.lmc : 1u,
+                     .by_host_number = !is_subnet_,
                      .path_sl = path_sl(),
                      .groups = &groups_of_hosts_.groups,
                      .adders = adders_};

@@ -390,6 +390,7 @@ TEST(BadCommandLine, IsCode2WithAClearLine) {
   EXPECT_EQ(smd({"dry-run", "--fabric", "fat-tree", "--nonsense"}).exit_code, 2);
   expect_fault(smd({"dry-run", "--fabric", "fat-treee"}), {"fat-treee", "fat-tree"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:kk=4"}), {"kk", "\"k\""});
+  expect_fault(smd({"dry-run", "--fabric", "hamming:beyond=1"}), {"hamming:beyond=1", "no subnet"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--engine", "updm"}), {"updm", "updn"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--mode", "quick"}), {"quick", "basic"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--timing", "slow"}),
