@@ -103,6 +103,8 @@ void PacketNet::set_observer(PacketObserver* observer) {
 
 void PacketNet::set_team(Team* team) { impl_->team_ = team; }
 
+void PacketNet::set_processes(ProcessTeam* team) { impl_->join_processes(*team); }
+
 void PacketNet::set_congestion_control(const CongestionHooks& hooks) {
   set_congestion_control(std::span(&hooks, 1));
 }
@@ -144,7 +146,10 @@ void PacketNet::start() {
   Workload* workload = parts[0]->state.workload;
   SMD_CHECK(workload != nullptr, "a net that starts has a workload");
   SMD_CHECK(!impl_->is_split() || workload->splits(), "a workload that needs one partition");
-  for (HostNum host = 0; host < host_count(); ++host) wake(host, workload->first(host));
+  for (HostNum host = 0; host < host_count(); ++host) {
+    if (impl_->is_here(partition_of(host))) wake(host, workload->first(host));
+  }
+  impl_->share_parts();
 }
 
 void PacketNet::run_until(Picos until) {
@@ -156,6 +161,7 @@ void PacketNet::run_until(Picos until) {
     impl_->run_team(until);
   }
   for (const auto& part : impl_->parts_) part->state.now = std::max(part->state.now, until);
+  impl_->share_parts();
 }
 
 bool PacketNet::run_one() {
@@ -163,11 +169,7 @@ bool PacketNet::run_one() {
   return impl_->parts_[0]->run_one();
 }
 
-Picos PacketNet::next_event() const {
-  Picos out = kNever;
-  for (const auto& part : impl_->parts_) out = std::min(out, part->next_due());
-  return out;
-}
+Picos PacketNet::next_event() const { return impl_->next_due(); }
 
 Picos PacketNet::now() const { return impl_->parts_[0]->state.now; }
 

@@ -25,6 +25,7 @@ namespace smd::sim {
 
 struct NodeState;
 class PacketNet;
+class ProcessTeam;
 class RouteChoice;
 class Team;
 
@@ -130,6 +131,11 @@ class PacketNet final : public DataNet {
 
   /// Who runs the partitions side by side; null: they take turns. Outlives the net.
   void set_team(Team* team);
+
+  /// Several processes simulate the net: each runs partitions of its own, and knows after start()
+  /// and run_until() what the others' hold as well. Requires: before start(); the team is for as
+  /// many partitions and outlives the net.
+  void set_processes(ProcessTeam* team);
 
   /// Asks every host for its first packet.
   void start() override;

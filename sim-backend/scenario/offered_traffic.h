@@ -9,6 +9,8 @@
 
 namespace smd::sim {
 
+class ProcessTeam;
+
 struct TrafficInput {
   double load = 0;
   std::uint64_t seed = 1;
@@ -23,6 +25,7 @@ struct TrafficInput {
   InNetworkAllReduce::Tree adders{};  // of the first group, where switches add
   /// From a host to several, so many bytes; where nets have that.
   std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
+  ProcessTeam* processes = nullptr;  // that simulate the net, where they are several; outlive it
 };
 
 /// Is the net's workload for as long as it lives.
@@ -42,6 +45,8 @@ class OfferedTraffic {
     return collective_ ? collective_->switch_ports() : nullptr;
   }
 
+  // Of several processes all have to ask.
+
   /// Everything that was to be sent has arrived, or has been lost.
   [[nodiscard]] bool finished() const;
 
@@ -50,6 +55,7 @@ class OfferedTraffic {
 
  private:
   DataNet& net_;
+  ProcessTeam* processes_;
   std::unique_ptr<TraceTraffic> trace_;
   std::unique_ptr<CollectiveWorkload> collective_;
   std::unique_ptr<SyntheticTraffic> synthetic_;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "sim-backend/kernel/process_team.h"
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/scenario/beyond_subnet.h"
@@ -26,11 +27,12 @@ constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
 SteadyResult run_to_end(DataNet& net,
                         Meter& meter,
                         const MeasureSpec& measure,
+                        const std::function<void(Picos)>& step,
                         const std::function<bool()>& done,
                         const RunControl& control) {
   SteadyResult out;
   while (net.now() < measure.limit && !done() && net.next_event() != kNever) {
-    net.run_until(std::min(net.now() + measure.plan.interval, measure.limit));
+    step(std::min(net.now() + measure.plan.interval, measure.limit));
     out.intervals.push_back(meter.cut());
     out.deadlock = net.find_deadlock();
     if (!out.deadlock.empty()) {
@@ -163,6 +165,7 @@ std::string PreparedScenario::check_split() const {
   const Scenario& s = scenario_;
   if (s.packet.partitions == 1) return {};
   if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
+  if (s.model == NetModel::Worms) return "worms are simulated in 1 partition";
   return check_partitions(spec_, s.packet);
 }
 
@@ -343,9 +346,10 @@ PointResult PreparedScenario::run_worms(double load,
        }});
   net->start();
   WormRunStart before;
+  const auto step = [&net](Picos until) { net->run_until(until); };
   if (traffic.is_closed()) {
     out.steady = run_to_end(
-        *net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+        *net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
     out.complete = traffic.finished();
     out.completed_at = traffic.completed_at();
   } else {
@@ -353,7 +357,7 @@ PointResult PreparedScenario::run_worms(double load,
         *net,
         meter,
         scenario_.measure.plan,
-        [&net](Picos until) { net->run_until(until); },
+        step,
         [&control](double share) {
           control.progress(share);
           return !control.stop();
@@ -396,6 +400,10 @@ PointResult PreparedScenario::run(double load,
   ThreadTeam team;
   net.set_team(&team);
   if (!is_subnet_) net.open_all(mtu_bytes(scenario_.program.mtu));
+  std::optional<ProcessTeam> processes;
+  if (control.processes != nullptr) {
+    net.set_processes(&processes.emplace(*control.processes, options.partitions));
+  }
   for (std::uint32_t n = 0; n < fabric_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
   ReplySl reply_sl;
   if (auto sl = path_sl()) {
@@ -416,25 +424,28 @@ PointResult PreparedScenario::run(double load,
                      .by_host_number = !is_subnet_,
                      .path_sl = path_sl(),
                      .groups = &groups_of_hosts_.groups,
-                     .adders = adders_};
+                     .adders = adders_,
+                     .processes = processes ? &*processes : nullptr};
   const OfferedTraffic traffic(net, t, std::move(input));
   net.set_switch_port_handler(traffic.switch_ports());
   net.start();
+  const auto step = [&](Picos until) {
+    net.run_until(until);
+    if (!processes) return;
+    meter.share([&](unsigned partition, std::span<std::byte> counts) {
+      processes->share(partition, counts);
+    });
+  };
   if (traffic.is_closed()) {
     out.steady = run_to_end(
-        net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+        net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
     out.complete = traffic.finished();
     out.completed_at = traffic.completed_at();
   } else {
-    out.steady = measure_steady(
-        net,
-        meter,
-        scenario_.measure.plan,
-        [&net](Picos until) { net.run_until(until); },
-        [&control](double share) {
-          control.progress(share);
-          return !control.stop();
-        });
+    out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&control](double share) {
+      control.progress(share);
+      return !control.stop();
+    });
   }
   out.latency = read_latency(meter.latency());
   out.network_latency = read_latency(meter.network_latency());
