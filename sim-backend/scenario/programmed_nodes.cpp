@@ -71,12 +71,13 @@ Result<ProgrammedFabric> program_nodes(const FabricSpec& spec, const ProgramOpti
   const auto assigned = assign_lids(*fabric, {}, {.lmc = options.lmc});
   if (!assigned) return tl::unexpected<Error>(assigned.error());
   const LidMap& lids = assigned->map;
-  auto routing = engine->compute(
-      *fabric,
-      lids,
-      {.options = {.orientation_search = options.search, .non_minimal = options.non_minimal},
-       .seed = options.seed,
-       .max_vls = options.vls});
+  auto routing = engine->compute(*fabric,
+                                 lids,
+                                 {.options = {.orientation_search = options.search,
+                                              .non_minimal = options.non_minimal,
+                                              .path_sets = options.path_sets},
+                                  .seed = options.seed,
+                                  .max_vls = options.vls});
   if (!routing) return tl::unexpected<Error>(routing.error());
   const RouteReport report = check_routes(*fabric, lids, *routing, {.minimality = false});
   // Routes that can deadlock are what somebody may want to see; lost pairs are not.

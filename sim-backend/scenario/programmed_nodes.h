@@ -27,6 +27,7 @@ struct ProgramOptions {
   Mtu mtu = Mtu::B4096;
   std::uint8_t lmc = 0;
   NonMinimal non_minimal = NonMinimal::Off;
+  bool path_sets = false;
   OrientationSearch search = OrientationSearch::BreadthFirst;  // of updn
   std::uint64_t seed = 1;
   AgentOptions agents;

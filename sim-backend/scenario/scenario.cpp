@@ -236,12 +236,13 @@ class Reader {
                                                                 "routes.algorithm",
                                                                 "traffic.destinations",
                                                                 "traffic.load_unit"};
-    static constexpr std::array<std::string_view, 13> kPacketKeys{"fabric.engine",
+    static constexpr std::array<std::string_view, 14> kPacketKeys{"fabric.engine",
                                                                   "fabric.vls",
                                                                   "fabric.mtu",
                                                                   "fabric.lifetimes",
                                                                   "fabric.lmc",
                                                                   "fabric.non_minimal",
+                                                                  "fabric.path_sets",
                                                                   "fabric.orientation",
                                                                   "fabric.multicast_trees",
                                                                   "traffic.segment",
@@ -367,8 +368,11 @@ class Reader {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
     }
     if (out_.is_managed()) check_registers();
-    for (const char* key :
-         {"fabric.lmc", "fabric.non_minimal", "fabric.orientation", "traffic.lid"}) {
+    for (const char* key : {"fabric.lmc",
+                            "fabric.non_minimal",
+                            "fabric.path_sets",
+                            "fabric.orientation",
+                            "traffic.lid"}) {
       if (!out_.is_managed() || line(key) == 0) continue;
       complain(line(key), fmt::format("{} is of a network without [[fault]]; leave it out", key));
     }

@@ -289,6 +289,10 @@ Keys fabric_keys() {
               &ProgramOptions::non_minimal,
               choice<NonMinimal>({{"off", NonMinimal::Off}, {"valiant", NonMinimal::Valiant}}))
           .means("what LIDs beyond the first lead to, as sm.non_minimal"),
+      program("path_sets",
+              &ProgramOptions::path_sets,
+              choice<bool>({{"off", false}, {"updn-shortest", true}}))
+          .means("the first LIDs by updn and the others by the engine, as sm.path_sets"),
       program("orientation",
               &ProgramOptions::search,
               choice<OrientationSearch>({{"breadth-first", OrientationSearch::BreadthFirst},

@@ -80,6 +80,7 @@ struct SmConfig {
   VlChangeRule lane_cut = VlChangeRule::UpDown;
   GatewayChoice gateways = GatewayChoice::OwnFirst;
   NonMinimal non_minimal = NonMinimal::Off;
+  std::vector<std::string> path_sets;  // empty: all LIDs of a port by the engine
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
   TreeShape multicast_trees = TreeShape::UpDown;

@@ -1,12 +1,13 @@
 // The rows of [congestion], the rules between them, and how the values are read and printed that
 // options of this section alone have.
-#include "smd/config/congestion_options.h"
+#include "smd/config/options.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "smd/base/text.h"
 #include "smd/congestion/throttle.h"
 
 namespace smd::config_kinds {

@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "smd/base/text.h"
-#include "smd/config/congestion_options.h"
 #include "smd/config/options.h"
 #include "smd/config/reconfiguration_mode.h"
 
@@ -71,6 +70,21 @@ void add_vl_rules(std::vector<ConfigRule>& rules,
   });
 }
 
+/// One list is of use; of a word that is none of its own the nearest one is said.
+Broken find_wrong_path_sets(const Config& config) {
+  constexpr std::string_view kSets[] = {"updn", "shortest"};
+  const std::vector<std::string>& sets = config.sm.path_sets;
+  for (const std::string& set : sets) {
+    if (std::ranges::count(kSets, set) == 0)
+      return fmt::format("sm.path_sets names {}; the nearest known set is \"{}\"",
+                         quote_toml(set),
+                         find_nearest(set, kSets));
+  }
+  if (sets.empty() || std::ranges::equal(sets, kSets)) return std::nullopt;
+  return "sm.path_sets gives the first LID of a port one set and the others the other; "
+         "[\"updn\", \"shortest\"], or []";
+}
+
 std::vector<ConfigRule> make_rules() {
   std::vector<ConfigRule> rules = {
       not_above("transport.retry_backoff_min_s", "transport.retry_backoff_max_s"),
@@ -88,6 +102,31 @@ std::vector<ConfigRule> make_rules() {
              c.sm.lid_max.value(),
              first + size - 1,
              size);
+       }},
+      {{"sm.path_sets"}, find_wrong_path_sets},
+      {{"sm.path_sets", "sm.lmc"},
+       [](const Config& c) -> Broken {
+         if (c.sm.path_sets.empty() || c.sm.lmc != 0) return std::nullopt;
+         return "sm.path_sets is about LIDs beyond the first of a port; sm.lmc of 1 to 7";
+       }},
+      {{"sm.path_sets", "sm.engine"},
+       [](const Config& c) -> Broken {
+         if (c.sm.path_sets.empty()) return std::nullopt;
+         for (const std::string& name : c.sm.engine) {
+           const Engine* const engine = find_engine(name);
+           if (engine == nullptr || engine->takes_path_sets()) continue;
+           return fmt::format(
+               "sm.path_sets and sm.engine {}, which makes no shortest paths on VLs of their own; "
+               "dfsssp, itb-vl or lash",
+               name);
+         }
+         return std::nullopt;
+       }},
+      {{"sm.path_sets", "port.max_operational_vls"},
+       [](const Config& c) -> Broken {
+         if (c.sm.path_sets.empty() || c.port.max_operational_vls > 1) return std::nullopt;
+         return "sm.path_sets takes VLs for each set of paths; port.max_operational_vls of 2 or "
+                "more";
        }},
       not_above("sweep.debounce_ms", "sweep.debounce_max_ms"),
       {{"replica.listen", "replica.peers", "replica.certificate", "replica.key", "replica.ca"},

@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "smd/base/text.h"
-#include "smd/config/congestion_options.h"
 #include "smd/config/option_kinds.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/replica/stream.h"
@@ -183,6 +182,13 @@ Options sm_options() {
               "What LIDs beyond the first of a port (sm.lmc) lead to under hamming and dragonfly: "
               "the same paths, or a way by another place for each, for traffic that shortest "
               "paths would crowd onto a few links"),
+      sm("path_sets",
+         &T::path_sets,
+         text_list("a list of \"updn\" and \"shortest\", in this order, or []", is_something))
+          .means("Paths to the LIDs of a port (sm.lmc of 1 and more): [\"updn\", \"shortest\"] "
+                 "has the first by up*/down* on VL 0 and the others by shortest paths on VLs of "
+                 "their own, as sm.engine makes them: dfsssp, itb-vl or lash. Empty: all by "
+                 "sm.engine"),
       sm("multicast_trees", &T::multicast_trees, choice({"up-down", "path-shared", "dual-path"}))
           .means("How multicast trees are laid: along directions of links, or along the labels of "
                  "engine hamiltonian, by all of them or by short cuts; where there are no labels, "

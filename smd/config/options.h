@@ -10,6 +10,8 @@
 
 #include "smd/base/options.h"
 #include "smd/config/config.h"
+#include "smd/config/option_kinds.h"
+#include "smd/congestion/options.h"
 
 namespace smd {
 
@@ -45,4 +47,27 @@ inline constexpr QosPortKind kQosPortKinds[] = {
     {"swe_", &QosConfig::swe, "The same of external switch ports alone"},
 };
 
+// [congestion], and the kinds of option that only this section has.
+
+/// All of the section, in the order of the file.
+[[nodiscard]] std::vector<ConfigOption> congestion_options();
+
+[[nodiscard]] std::vector<ConfigRule> congestion_rules();
+
 }  // namespace smd
+
+namespace smd::config_kinds {
+
+OptionKind<cc::PortMask> port_mask();
+
+/// "SHIFT:MULTIPLIER".
+OptionKind<cc::CctEntry> cct_entry();
+OptionKind<std::vector<cc::CctEntry>> cct_entries();
+
+/// As OpenSM, "SL VALUE", once per SL; a number is that of every SL.
+OptionKind<cc::BySl> by_sl(unsigned max, std::string example);
+
+/// Ascending by GUID, each node once.
+OptionKind<std::vector<cc::NodeOverride>> node_overrides();
+
+}  // namespace smd::config_kinds

@@ -116,6 +116,7 @@ Settings make_settings(const Config& config) {
                         .lane_cut = config.sm.lane_cut,
                         .gateways = config.sm.gateways,
                         .non_minimal = config.sm.non_minimal,
+                        .path_sets = !config.sm.path_sets.empty(),
                         .auto_for = config.sm.auto_for,
                         .auto_budget_ms = config.sm.auto_budget_ms};
   SiteNodes site{

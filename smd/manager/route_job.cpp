@@ -22,12 +22,28 @@ const Engine* engine_for(const Fabric& fabric, const std::string& name) {
 
 enum class Keep : std::uint8_t { Nothing, Routes, RoutesRebalanced };
 
-bool made_by(const RoutingTables& tables, const std::string& engine) {
-  return tables.engine == engine || tables.chosen_by == engine;
+bool made_by(const RoutingTables& tables, const std::string& engine, const EngineOptions& options) {
+  return tables.engine == name_of_routes(engine, options) || tables.chosen_by == engine;
+}
+
+/// As they were asked for, in order.
+std::vector<std::string> engines_of(const RouteJob& job) {
+  std::vector<std::string> engines = {job.engine};
+  engines.insert(engines.end(), job.next_engines.begin(), job.next_engines.end());
+  return engines;
+}
+
+/// Where no engine that was asked for can make the routes there is one set of paths.
+bool wants_path_sets(const RouteJob& job, const std::string& engine) {
+  if (!job.engine_options.path_sets || job.fabric->switch_count() <= 1) return false;
+  return std::ranges::count(engines_of(job), engine) != 0;
 }
 
 /// What was asked for and has no effect.
-void note_unheeded(const RouteJob& job, RoutingTables& tables) {
+void note_unheeded(const RouteJob& job, const EngineOptions& options, RoutingTables& tables) {
+  if (job.engine_options.path_sets && !options.path_sets)
+    tables.notes.push_back(
+        fmt::format("sm.path_sets: {} routes all LIDs of a port alike", tables.engine));
   if (job.engine_options.non_minimal == NonMinimal::Off) return;
   if (std::ranges::all_of(job.lids.lmc, [](std::uint8_t lmc) { return lmc == 0; })) {
     tables.notes.emplace_back("sm.non_minimal: every port has one LID, and sm.lmc gives it more");
@@ -66,7 +82,8 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
       keep != Keep::Nothing && job.in_force &&
       (job.in_force->routing->orientation.by_guid.empty() ||
        job.in_force->routing->orientation.by_guid == job.orientation.by_guid);
-  if (same_directions && made_by(job.in_force->routing, engine)) {
+  request.options.path_sets = wants_path_sets(job, engine);
+  if (same_directions && made_by(job.in_force->routing, engine, request.options)) {
     previous = {.fabric = job.in_force->sweep.fabric.get(),
                 .lids = &*job.in_force->lids,
                 .routing = &*job.in_force->routing};
@@ -78,7 +95,7 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
     return out;
   }
   out.tables = std::move(*tables);
-  note_unheeded(job, out.tables);
+  note_unheeded(job, request.options, out.tables);
   if (request.in_force != nullptr)
     static_cast<void>(keep_switches_apart(previous, *job.fabric, job.lids, out.tables));
   check(job, out);
@@ -187,13 +204,6 @@ Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
   return fresh;
 }
 
-/// As they were asked for, in order.
-std::vector<std::string> engines_of(const RouteJob& job) {
-  std::vector<std::string> engines = {job.engine};
-  engines.insert(engines.end(), job.next_engines.begin(), job.next_engines.end());
-  return engines;
-}
-
 struct EngineRefusal {
   std::string engine;
   std::string why;
@@ -230,8 +240,8 @@ Routed compute_routed(const RouteJob& job) {
 std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const RoutingTables& now = job.in_force->routing;
   const std::vector<std::string> engines = engines_of(job);
-  const auto engine =
-      std::ranges::find_if(engines, [&](const std::string& each) { return made_by(now, each); });
+  const auto engine = std::ranges::find_if(
+      engines, [&](const std::string& each) { return made_by(now, each, job.engine_options); });
   if (engine == engines.end()) return std::nullopt;
   RouteJob without_past = job;
   without_past.orientation = {};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,6 +60,9 @@ struct EngineOptions {
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
   NonMinimal non_minimal = NonMinimal::Off;  // hamming, dragonfly; of ports with several LIDs
 
+  /// The first LID of every port by updn on VL 0, the others by the engine on VLs of their own.
+  bool path_sets = false;
+
   TrafficGoal auto_for = TrafficGoal::Both;  // auto
 
   /// auto: how long it may compute and measure, in milliseconds of about 100,000 counted steps.
@@ -77,6 +81,7 @@ struct RoutingRequest {
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
   std::uint64_t seed = 1;
   unsigned max_vls = 0;    // that routes may use; 0: what the links between switches have in common
+  unsigned max_sls = 16;   // likewise, of those that takes_path_sets()
   bool vl_changes = true;  // the caller can write RoutingTables::sl_to_vl
 
   /// With routes in force: entries that nothing breaks may move as well, as few as it takes for
@@ -97,6 +102,9 @@ class Engine {
 
   /// One paragraph: what fabrics, how many VLs and SLs, deadlock argument, source.
   [[nodiscard]] virtual std::string_view contract() const = 0;
+
+  /// Whether it makes shortest paths on VLs of their own, which EngineOptions::path_sets needs.
+  [[nodiscard]] virtual bool takes_path_sets() const { return false; }
 
   /// Out of the routes in force where this engine made them and enough of them can stay, else from
   /// scratch. Unsupported, with the reason, when the fabric does not suit the engine.
@@ -130,6 +138,9 @@ class Engine {
 
 /// Names in alphabetical order.
 [[nodiscard]] std::vector<std::string_view> engine_names();
+
+/// What RoutingTables::engine says of routes by an engine.
+[[nodiscard]] std::string name_of_routes(std::string_view engine, const EngineOptions& options);
 
 /// Null when there is no such engine.
 [[nodiscard]] const Engine* find_engine(std::string_view name);

@@ -271,7 +271,12 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
   const auto [source, target, key, level] = pair;
   const std::optional<PathFacts> path = find_path(view_, source, dlid);
   if (!path) return false;
-  const bool reversible = find_path(view_, target, slid).has_value();
+  const std::optional<PathFacts> back = find_path(view_, target, slid);
+  // An answer travels on the SL of its request: between LIDs of different offsets the way back may
+  // be of routes that have that SL elsewhere.
+  const bool same_offset = slid.value() - view_.lids().base[source].value() ==
+                           dlid.value() - view_.lids().base[target].value();
+  const bool reversible = back && (same_offset || back->sl == path->sl);
   if (request_.asks(part::kReversible) && request_.wanted.reversible && !reversible) return false;
 
   std::uint8_t life = path->links == 0 ? std::uint8_t{0} : view_.parts().packet_life_time;

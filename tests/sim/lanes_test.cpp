@@ -188,6 +188,78 @@ TEST(LanesOfTheNextLife, AreReadAndFoundAsTheyShallBe) {
   EXPECT_GT(lives.life->reports.back().turns.smps, 25u * 4u * 4u);
 }
 
+/// Two sets of paths: a first LID by updn, a second one by an engine on VLs of its own.
+class LanesOfPathSets : public testing::TestWithParam<Shape> {
+ protected:
+  static Settings settings(bool path_sets = true) {
+    Settings out = settings_for(GetParam().engine);
+    out.lids.lmc = 1;
+    out.engine_options.path_sets = path_sets;
+    return out;
+  }
+};
+
+TEST_P(LanesOfPathSets, AreProvedAsOneThroughALossAndItsRepair) {
+  Lives lives(GetParam().fabric);
+  lives.live(settings());
+  ASSERT_TRUE(lives.settle_up());
+  const std::string name = std::string("updn+") + GetParam().engine;
+  for (const std::optional<bool> up : {std::optional<bool>{}, {false}, {true}}) {
+    const std::string when = !up ? "at first" : *up ? "up" : "down";
+    if (up) {
+      lives.set_first_cable(*up);
+      ASSERT_TRUE(lives.settle_up()) << when;
+    }
+    const CycleReport& last = lives.life->reports.back();
+    EXPECT_EQ(last.engine, name) << when << ": " << last.engine_refused;
+    EXPECT_EQ(lives.find_fault(), "") << when;
+    EXPECT_EQ(lives.passing, "") << when;
+    if (GetParam().proved && up) {
+      EXPECT_EQ(last.transition.kind, TransitionKind::Certified) << when;
+    }
+  }
+  EXPECT_GT(lives.looks, 0u) << "while a change went on";
+}
+
+TEST_P(LanesOfPathSets, ComeAndGoWithTheNextLife) {
+  Lives lives(GetParam().fabric);
+  for (const bool path_sets : {true, false, true}) {
+    lives.live(settings(path_sets));
+    ASSERT_TRUE(lives.settle_up());
+    EXPECT_EQ(lives.life->reports.back().engine,
+              std::string(path_sets ? "updn+" : "") + GetParam().engine);
+    EXPECT_EQ(lives.find_fault(), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes,
+    LanesOfPathSets,
+    testing::Values(Shape{"irregular:switches=10,links=4,hosts=2,seed=2", "itb-vl", true, true},
+                    Shape{"torus:dims=4.4,hosts=1", "dfsssp", false, true},
+                    Shape{"torus:dims=3.3,hosts=1", "lash", false, true}),
+    [](const auto& each) {
+      std::string name = each.param.engine;
+      std::erase(name, '-');
+      return name;
+    });
+
+TEST(LanesOfOneSet, AreUpDownWhereNoEngineCanMakeTwo) {
+  Lives lives("torus:dims=3.3,hosts=1");
+  Settings settings = settings_for("dfsssp");
+  settings.lids.lmc = 1;
+  settings.engine_options.path_sets = true;
+  settings.engine_fallback = true;
+  settings.ports.max_operational_vls = 1;  // one VL
+  lives.live(settings);
+  ASSERT_TRUE(lives.settle_up());
+  const CycleReport& last = lives.life->reports.back();
+  EXPECT_EQ(last.engine, "updn");
+  EXPECT_THAT(last.engine_refused, testing::HasSubstr("two sets of paths (sm.path_sets) need 2"));
+  EXPECT_THAT(last.notes, testing::Contains("sm.path_sets: updn routes all LIDs of a port alike"));
+  EXPECT_EQ(lives.find_fault(), "");
+}
+
 /// Under itb-vl nothing proves what a lost cable of this torus asks for.
 class ChangesWithoutProof : public Lives, public testing::Test {
  protected:

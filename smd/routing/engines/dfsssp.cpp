@@ -19,6 +19,8 @@ class DfSssp final : public Engine {
  public:
   std::string_view name() const override { return "dfsssp"; }
 
+  bool takes_path_sets() const override { return true; }
+
   std::string_view contract() const override {
     return "Shortest paths on any fabric, a tree for every LID, balanced by channel weights that "
            "grow with the paths laid over them and count slow links more; then whole paths are "

@@ -21,4 +21,11 @@ namespace smd {
 [[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();
 
+/// Routes as EngineOptions::path_sets asks for. Unsupported where `engine` does not take them, or
+/// where there are too few VLs for both sets.
+[[nodiscard]] Result<RoutingTables> compute_path_sets(const Engine& engine,
+                                                      const Fabric& fabric,
+                                                      const LidMap& lids,
+                                                      const RoutingRequest& request);
+
 }  // namespace smd

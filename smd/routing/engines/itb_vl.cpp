@@ -21,6 +21,8 @@ class ItbVl final : public Engine {
  public:
   std::string_view name() const override { return kName; }
 
+  bool takes_path_sets() const override { return true; }
+
   std::string_view contract() const override {
     return "Shortest paths, evenly spread, on any fabric of up to 2,048 switches: the form of "
            "in-transit buffers that a table without input ports allows. A packet starts on VL 0 "
@@ -89,6 +91,7 @@ class ItbVl final : public Engine {
                           .costs = costs,
                           .cut = request.options.lane_cut,
                           .max_vls = std::min(vls, 15u),
+                          .max_sls = std::min(request.max_sls, kSls),
                           .vl_changes = request.vl_changes,
                           .offsets = offsets,
                           .previous = previous ? &*previous : nullptr});

@@ -12,6 +12,8 @@ class Lash final : public Engine {
  public:
   std::string_view name() const override { return "lash"; }
 
+  bool takes_path_sets() const override { return true; }
+
   std::string_view contract() const override {
     return "Shortest paths on any fabric, one tree for all LIDs of one offset at a switch, and one "
            "SL for every pair of switches in both directions: SL = VL = lane. A pair goes into "

@@ -34,6 +34,7 @@ constexpr Factory kEngines[] = {
 Result<RoutingTables> Engine::compute(const Fabric& fabric,
                                       const LidMap& lids,
                                       const RoutingRequest& request) const {
+  if (request.options.path_sets) return compute_path_sets(*this, fabric, lids, request);
   if (request.in_force != nullptr && request.in_force->routing->engine == name()) {
     if (auto updated = update(fabric, lids, request, *request.in_force)) return std::move(*updated);
   }
@@ -45,6 +46,10 @@ std::vector<std::string_view> engine_names() {
   for (const Factory engine : kEngines) names.push_back(engine().name());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::string name_of_routes(std::string_view engine, const EngineOptions& options) {
+  return (options.path_sets ? "updn+" : "") + std::string(engine);
 }
 
 const Engine* find_engine(std::string_view name) {

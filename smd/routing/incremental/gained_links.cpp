@@ -1,4 +1,4 @@
-#include "smd/routing/incremental/gained_links.h"
+#include "smd/routing/incremental/update_up_down.h"
 
 #include <algorithm>
 #include <set>

@@ -6,7 +6,6 @@
 
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/incremental/channel_loads.h"
-#include "smd/routing/incremental/gained_links.h"
 #include "smd/routing/incremental/repair.h"
 #include "smd/routing/trees/load_balancer.h"
 #include "smd/routing/trees/rebalance.h"

@@ -33,10 +33,12 @@ void CycleRule::roll_back(std::size_t checkpoint) {
 SlTables::SlTables(const SwitchGraph& graph,
                    std::unique_ptr<TurnRule> rule,
                    unsigned vls,
+                   unsigned sls,
                    std::span<const std::uint8_t> wishes)
     : SlPlacer(std::move(rule)),
       turns_(graph),
       count_(vls),
+      sls_(sls),
       wishes_(wishes),
       vls_(turns_.size() * kSls, kNoVl) {}
 

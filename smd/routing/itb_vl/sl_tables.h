@@ -114,14 +114,15 @@ class SlPlacer {
 
 class SlTables final : public SlPlacer {
  public:
-  /// VLs 0 … vls - 1. `wishes`: the VL after each turn (numbered as Dependencies does) by SL,
-  /// kNoVl where there is none; empty where nothing is wished.
+  /// VLs 0 … vls - 1, SLs 0 … sls - 1. `wishes`: the VL after each turn (numbered as Dependencies
+  /// does) by SL, kNoVl where there is none; empty where nothing is wished.
   SlTables(const SwitchGraph& graph,
            std::unique_ptr<TurnRule> rule,
            unsigned vls,
+           unsigned sls,
            std::span<const std::uint8_t> wishes = {});
 
-  [[nodiscard]] unsigned sls() const override { return kSls; }
+  [[nodiscard]] unsigned sls() const override { return sls_; }
 
   /// Leads the path, from VL 0 on, through the table of an SL: to the VL that the table gives
   /// already, else to the one that is wished, else on where the rule allows it, else one VL up.
@@ -147,6 +148,7 @@ class SlTables final : public SlPlacer {
 
   Dependencies turns_;
   unsigned count_;
+  unsigned sls_;
   std::span<const std::uint8_t> wishes_;
   std::vector<std::uint8_t> vls_;     // turn-major, by SL
   std::vector<std::size_t> written_;  // in order

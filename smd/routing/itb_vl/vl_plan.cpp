@@ -67,7 +67,7 @@ class Planner {
     return fmt::format(
         "itb-vl: {} SLs do not suffice for shortest paths between {} switches with {} VLs, nor do "
         "{} VLs for whole paths on one lane each",
-        kSls,
+        task_.max_sls,
         task_.graph.switches(),
         vls,
         vls);
@@ -145,7 +145,8 @@ class Planner {
     } else {
       rule = std::make_unique<CycleRule>(task_.graph, vls);
     }
-    return std::make_unique<SlTables>(task_.graph, std::move(rule), vls, previous_vls());
+    return std::make_unique<SlTables>(
+        task_.graph, std::move(rule), vls, task_.max_sls, previous_vls());
   }
 
   [[nodiscard]] std::span<const std::uint8_t> previous_vls() const {
@@ -258,8 +259,9 @@ class Planner {
       plan_.placer->roll_back(before);
       trees = plan_.trees.front();
       sls = plan_.sls.front();
-      plan_.notes.push_back(
-          fmt::format("LID offset {} takes the paths of offset 0, for want of SLs", offset));
+      const std::string note =
+          "LIDs of some offsets take the paths of the first one, for want of SLs";
+      if (std::ranges::count(plan_.notes, note) == 0) plan_.notes.push_back(note);
     }
     plan_.trees.push_back(std::move(trees));
     plan_.sls.push_back(std::move(sls));

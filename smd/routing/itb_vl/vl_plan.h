@@ -28,6 +28,7 @@ struct ItbVlTask {
   const std::vector<std::uint32_t>& costs;
   VlChangeRule cut = VlChangeRule::UpDown;
   unsigned max_vls = 1;
+  unsigned max_sls = kSls;
   bool vl_changes = true;  // else one VL from end to end
   unsigned offsets = 1;    // LIDs per port
   const PreviousVls* previous = nullptr;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "smd/routing/layered/balanced_trees.h"
-#include "smd/routing/layered/tree_repair.h"
 
 namespace smd {
 namespace {

@@ -1,4 +1,4 @@
-#include "smd/routing/layered/tree_repair.h"
+#include "smd/routing/layered/layered_tables.h"
 
 #include <algorithm>
 #include <array>

@@ -361,6 +361,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"sm.weights", "[\"0x1:2\", \"0x01:3\"]", "each port once"},
                     Wrong{"sm.gateways", "\"any\"", "own-first"},
                     Wrong{"sm.non_minimal", "\"any\"", "valiant"},
+                    Wrong{"sm.path_sets", "[\"\"]", "a list of \"updn\" and \"shortest\""},
+                    Wrong{"sm.path_sets", "\"updn\"", "a list of \"updn\" and \"shortest\""},
                     Wrong{"sm.mode", "\"fast\"", "certified, basic or improved"},
                     Wrong{"sm.lmc", "{ a = 1 }", "a number from 0 to 7"},
                     Wrong{"sm.lmc", "2001-01-01", "a number from 0 to 7"},
@@ -408,6 +410,37 @@ TEST(Config, UnknownNamesComeWithTheNearestKnownOne) {
   EXPECT_THAT(faults_of("[sm]\n\"a\\nb\" = 1\n"),
               ElementsAre(StartsWith("smd.toml:2:1: unknown key sm.\"a\\u000Ab\"; ")))
       << "a fault is one line, whatever the key";
+}
+
+TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
+  const auto with = [](std::string_view sets, std::string_view more) {
+    return faults_of(fmt::format("[sm]\npath_sets = {}\n{}", sets, more));
+  };
+  constexpr std::string_view kRight = "[\"updn\", \"shortest\"]";
+  EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"itb-vl\"\n"), ::testing::IsEmpty());
+  EXPECT_THAT(with(kRight, "lmc = 7\nengine = [\"dfsssp\", \"lash\"]\n"), ::testing::IsEmpty());
+  EXPECT_THAT(with("[]", ""), ::testing::IsEmpty());
+  EXPECT_THAT(with("[\"updn\", \"shortst\"]", "lmc = 1\nengine = \"lash\"\n"),
+              ElementsAre("smd.toml:2: sm.path_sets names \"shortst\"; the nearest known set is "
+                          "\"shortest\""));
+  for (const std::string_view wrong :
+       {"[\"shortest\", \"updn\"]", "[\"updn\"]", "[\"updn\", \"shortest\", \"shortest\"]"}) {
+    EXPECT_THAT(with(wrong, "lmc = 1\nengine = \"lash\"\n"),
+                ElementsAre("smd.toml:2: sm.path_sets gives the first LID of a port one set and "
+                            "the others the other; [\"updn\", \"shortest\"], or []"));
+  }
+  EXPECT_THAT(with(kRight, "engine = \"itb-vl\"\n"),
+              ElementsAre("smd.toml:2: sm.path_sets is about LIDs beyond the first of a port; "
+                          "sm.lmc of 1 to 7"));
+  EXPECT_THAT(with(kRight, "lmc = 1\nengine = [\"dfsssp\", \"ftree\"]\n"),
+              ElementsAre("smd.toml:4: sm.path_sets and sm.engine ftree, which makes no shortest "
+                          "paths on VLs of their own; dfsssp, itb-vl or lash"));
+  EXPECT_THAT(with(kRight, "lmc = 1\n"),
+              ElementsAre("smd.toml:2: sm.path_sets and sm.engine updn, which makes no shortest "
+                          "paths on VLs of their own; dfsssp, itb-vl or lash"));
+  EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"lash\"\n[port]\nmax_operational_vls = 1\n"),
+              ElementsAre("smd.toml:6: sm.path_sets takes VLs for each set of paths; "
+                          "port.max_operational_vls of 2 or more"));
 }
 
 TEST(Config, EveryFaultIsReportedInTheOrderOfTheFile) {

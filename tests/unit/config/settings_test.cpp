@@ -125,6 +125,8 @@ constexpr Option kRoutes[] = {
      [](S s) { return s.engine_options.gateways == GatewayChoice::Uniform; }},
     {"[sm]\nnon_minimal = \"valiant\"\nlmc = 1\n",
      [](S s) { return s.engine_options.non_minimal == NonMinimal::Valiant; }},
+    {"[sm]\npath_sets = [\"updn\", \"shortest\"]\nlmc = 1\nengine = \"lash\"\n",
+     [](S s) { return s.engine_options.path_sets; }},
     {"[sm]\nauto_for = \"uniform\"\n",
      [](S s) { return s.engine_options.auto_for == TrafficGoal::Uniform; }},
     {"[sm]\nauto_budget_ms = 70\n", [](S s) { return s.engine_options.auto_budget_ms == 70; }},

@@ -318,6 +318,38 @@ TEST(SaPath, CarriesTheServiceLevelThatTheEngineGaveIt) {
   EXPECT_TRUE(paths(view, kByLid | part::kSl, wanted).records.empty());
 }
 
+TEST(SaPath, BetweenLidsOfTwoSetsOfPathsNoAnswerComesBack) {
+  // The first LIDs have SL 0, those beyond SL 1, both ways: between a first and a second one the
+  // way back is of routes that have another SL.
+  ViewParts parts = parts_of(kTree, 1);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  routing->path_sls = PathSls(parts.fabric->switch_count(), parts.lids->top);
+  for (const SwitchIdx sw : parts.fabric->switch_node.indices()) {
+    for (const PortIdx port : parts.lids->base.indices()) {
+      const unsigned base = parts.lids->base[port].value();
+      if (base != 0 && parts.lids->lmc[port] != 0)
+        routing->path_sls.set_sl(sw, Lid{static_cast<std::uint16_t>(base + 1)}, 1);
+    }
+  }
+  parts.routing = routing;
+  const SubnetView view(parts);
+  PathRecord wanted = between(view, "H1", "H3");
+  constexpr std::uint64_t kByGid = part::kSgid | part::kDgid;
+  const Paths all = paths(view, kByGid, wanted);
+  ASSERT_EQ(all.records.size(), 4u);
+  const auto seen = [&](std::size_t i) {
+    return std::tuple(all.records[i].dlid.value() - wanted.dlid.value(),
+                      unsigned{all.records[i].sl},
+                      all.records[i].reversible);
+  };
+  EXPECT_EQ(seen(0), std::tuple(0, 0u, true));
+  EXPECT_EQ(seen(1), std::tuple(1, 1u, true));
+  EXPECT_EQ(seen(2), std::tuple(1, 1u, false));
+  EXPECT_EQ(seen(3), std::tuple(0, 0u, false));
+  wanted.reversible = true;
+  EXPECT_EQ(paths(view, kByGid | part::kReversible, wanted).records.size(), 2u);
+}
+
 TEST(SaPath, AnyServiceLevelWillDoWhereTheEngineGaveNone) {
   const auto view = view_of(kTree);
   PathRecord wanted = between(*view, "H1", "H3");
